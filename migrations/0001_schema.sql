@@ -737,8 +737,6 @@ CREATE TABLE vector_space (
     -- 'filling': its vectors are being made. 'active': the one that is searched. 'left': another took its place, and it is
     -- being deleted.
     state      TEXT    NOT NULL CHECK (state IN ('filling', 'active', 'left')),
-    -- Whether the vec0 index of the space holds all of its vectors. Where it does not, the tables below are read instead.
-    is_indexed INTEGER NOT NULL CHECK (is_indexed IN (0, 1)),
     UNIQUE (model, dimension)
 ) STRICT;
 CREATE UNIQUE INDEX vector_space_active ON vector_space (state) WHERE state = 'active';

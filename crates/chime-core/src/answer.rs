@@ -37,6 +37,11 @@ pub enum Part {
     Surroundings,
 }
 
+words!(Reason {
+    Anchor = "anchor", Quoted = "quoted", Chain = "chain", Cluster = "cluster", Strand = "strand", Bridge = "bridge",
+    Query = "query", Named = "named", Source = "source", Nearby = "nearby", Tool = "tool",
+});
+
 impl Reason {
     /// Returns `true` if the message was chosen because the trigger replies to it.
     pub fn is_anchor(self) -> bool {
@@ -45,22 +50,6 @@ impl Reason {
 
     pub fn part(self) -> Part {
         if self == Self::Nearby { Part::Surroundings } else { Part::Focus }
-    }
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Anchor => "anchor",
-            Self::Quoted => "quoted",
-            Self::Chain => "chain",
-            Self::Cluster => "cluster",
-            Self::Strand => "strand",
-            Self::Bridge => "bridge",
-            Self::Query => "query",
-            Self::Named => "named",
-            Self::Source => "source",
-            Self::Nearby => "nearby",
-            Self::Tool => "tool",
-        }
     }
 }
 
@@ -191,19 +180,7 @@ pub enum AnswerStatus {
     Apologised,
 }
 
-impl AnswerStatus {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Answered => "answered",
-            Self::Offline => "offline",
-            Self::Apologised => "apologised",
-        }
-    }
-
-    pub fn parse(raw: &str) -> Option<Self> {
-        [Self::Answered, Self::Offline, Self::Apologised].into_iter().find(|status| status.as_str() == raw)
-    }
-}
+words!(AnswerStatus { Answered = "answered", Offline = "offline", Apologised = "apologised" });
 
 /// Answer with the messages, sources and settings on which it is based.
 #[derive(Debug, Clone, PartialEq)]

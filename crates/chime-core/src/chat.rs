@@ -22,20 +22,7 @@ pub enum ChatKind {
     Channel,
 }
 
-impl ChatKind {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Private => "private",
-            Self::Group => "group",
-            Self::Supergroup => "supergroup",
-            Self::Channel => "channel",
-        }
-    }
-
-    pub fn parse(raw: &str) -> Option<Self> {
-        [Self::Private, Self::Group, Self::Supergroup, Self::Channel].into_iter().find(|kind| kind.as_str() == raw)
-    }
-}
+words!(ChatKind { Private = "private", Group = "group", Supergroup = "supergroup", Channel = "channel" });
 
 /// Chat, or one forum topic of a chat. Context is chosen within it, and replies are sent to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

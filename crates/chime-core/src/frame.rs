@@ -25,45 +25,13 @@ pub enum Intent {
     Smalltalk,
 }
 
+words!(Intent {
+    Ask = "ask", Summarize = "summarize", Recap = "recap", Decide = "decide", Suggest = "suggest", More = "more",
+    Cheaper = "cheaper", Budget = "budget", Compare = "compare", ItemQuestion = "item_question",
+    EntitySearch = "entity_search", Explain = "explain", Smalltalk = "smalltalk",
+});
+
 impl Intent {
-    pub const ALL: [Self; 13] = [
-        Self::Ask,
-        Self::Summarize,
-        Self::Recap,
-        Self::Decide,
-        Self::Suggest,
-        Self::More,
-        Self::Cheaper,
-        Self::Budget,
-        Self::Compare,
-        Self::ItemQuestion,
-        Self::EntitySearch,
-        Self::Explain,
-        Self::Smalltalk,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ask => "ask",
-            Self::Summarize => "summarize",
-            Self::Recap => "recap",
-            Self::Decide => "decide",
-            Self::Suggest => "suggest",
-            Self::More => "more",
-            Self::Cheaper => "cheaper",
-            Self::Budget => "budget",
-            Self::Compare => "compare",
-            Self::ItemQuestion => "item_question",
-            Self::EntitySearch => "entity_search",
-            Self::Explain => "explain",
-            Self::Smalltalk => "smalltalk",
-        }
-    }
-
-    pub fn parse(raw: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|intent| intent.as_str() == raw)
-    }
-
     /// Returns `true` if the answer should suggest items.
     pub fn suggests(self) -> bool {
         matches!(self, Self::Suggest | Self::More | Self::Cheaper | Self::Budget | Self::EntitySearch)

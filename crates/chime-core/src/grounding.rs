@@ -10,20 +10,7 @@ pub enum Grounding {
     Strict,
 }
 
-impl Grounding {
-    pub const ALL: [Self; 2] = [Self::Open, Self::Strict];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Strict => "strict",
-        }
-    }
-
-    pub fn parse(raw: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|grounding| grounding.as_str() == raw)
-    }
-}
+words!(Grounding { Open = "open", Strict = "strict" });
 
 /// Uncertainty that the model states about its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,6 +3,9 @@
 //! Start with [`Message`]. A Telegram update becomes an [`Event`], and an answer is stored as an [`AnswerRecord`]. This
 //! crate has no SQL, no network code and no clock.
 
+#[macro_use]
+mod words;
+
 mod answer;
 mod chat;
 mod command;

@@ -104,20 +104,7 @@ pub enum Role {
     SystemSummary,
 }
 
-impl Role {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::System => "system",
-            Self::SystemSummary => "system-summary",
-        }
-    }
-
-    pub fn parse(raw: &str) -> Option<Self> {
-        [Self::User, Self::Assistant, Self::System, Self::SystemSummary].into_iter().find(|role| role.as_str() == raw)
-    }
-}
+words!(Role { User = "user", Assistant = "assistant", System = "system", SystemSummary = "system-summary" });
 
 /// Kind of a message. Kinds that this version does not know become [`Kind::Other`] and keep their text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -142,56 +129,16 @@ pub enum Kind {
     Other,
 }
 
+words!(Kind {
+    Text = "text", Photo = "photo", Video = "video", Animation = "animation", Audio = "audio", Voice = "voice",
+    VideoNote = "video_note", Document = "document", Sticker = "sticker", Poll = "poll", Location = "location",
+    Contact = "contact", Dice = "dice", Story = "story", Game = "game", Service = "service", Other = "other",
+});
+
 impl Kind {
-    const ALL: [Self; 17] = [
-        Self::Text,
-        Self::Photo,
-        Self::Video,
-        Self::Animation,
-        Self::Audio,
-        Self::Voice,
-        Self::VideoNote,
-        Self::Document,
-        Self::Sticker,
-        Self::Poll,
-        Self::Location,
-        Self::Contact,
-        Self::Dice,
-        Self::Story,
-        Self::Game,
-        Self::Service,
-        Self::Other,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Photo => "photo",
-            Self::Video => "video",
-            Self::Animation => "animation",
-            Self::Audio => "audio",
-            Self::Voice => "voice",
-            Self::VideoNote => "video_note",
-            Self::Document => "document",
-            Self::Sticker => "sticker",
-            Self::Poll => "poll",
-            Self::Location => "location",
-            Self::Contact => "contact",
-            Self::Dice => "dice",
-            Self::Story => "story",
-            Self::Game => "game",
-            Self::Service => "service",
-            Self::Other => "other",
-        }
-    }
-
     /// Returns `true` for kinds whose content is speech.
     pub fn is_spoken(self) -> bool {
         matches!(self, Self::Voice | Self::VideoNote)
-    }
-
-    pub fn parse(raw: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == raw)
     }
 }
 
@@ -203,19 +150,7 @@ pub enum Origin {
     Import,
 }
 
-impl Origin {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Update => "update",
-            Self::Snapshot => "snapshot",
-            Self::Import => "import",
-        }
-    }
-
-    pub fn parse(raw: &str) -> Option<Self> {
-        [Self::Update, Self::Snapshot, Self::Import].into_iter().find(|origin| origin.as_str() == raw)
-    }
-}
+words!(Origin { Update = "update", Snapshot = "snapshot", Import = "import" });
 
 impl Message {
     /// Returns `true` for a voice message or video note that has not been transcribed.

@@ -29,20 +29,7 @@ pub enum Askers {
     Admins,
 }
 
-impl Askers {
-    pub const ALL: [Self; 2] = [Self::Everybody, Self::Admins];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Everybody => "everybody",
-            Self::Admins => "admins",
-        }
-    }
-
-    pub fn parse(raw: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|askers| askers.as_str() == raw)
-    }
-}
+words!(Askers { Everybody = "everybody", Admins = "admins" });
 
 /// Way of informing the asker about a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,33 +62,13 @@ pub struct Refusal {
     pub tell: Tell,
 }
 
+words!(Because {
+    Conversation = "conversation", Member = "member", Flood = "flood", DailyTokens = "daily_tokens",
+    DailyTokensOfChat = "daily_tokens_of_chat", DailyTokensOfMember = "daily_tokens_of_member",
+    AdminsOnly = "admins_only",
+});
+
 impl Because {
-    pub const ALL: [Self; 7] = [
-        Self::Conversation,
-        Self::Member,
-        Self::Flood,
-        Self::DailyTokens,
-        Self::DailyTokensOfChat,
-        Self::DailyTokensOfMember,
-        Self::AdminsOnly,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Conversation => "conversation",
-            Self::Member => "member",
-            Self::Flood => "flood",
-            Self::DailyTokens => "daily_tokens",
-            Self::DailyTokensOfChat => "daily_tokens_of_chat",
-            Self::DailyTokensOfMember => "daily_tokens_of_member",
-            Self::AdminsOnly => "admins_only",
-        }
-    }
-
-    pub fn parse(raw: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|because| because.as_str() == raw)
-    }
-
     /// Returns `true` if the reason concerns only the asker, not the whole chat.
     pub fn is_personal(self) -> bool {
         match self {
@@ -111,15 +78,4 @@ impl Because {
     }
 }
 
-impl Tell {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Words => "words",
-            Self::Reaction => "reaction",
-        }
-    }
-
-    pub fn parse(raw: &str) -> Option<Self> {
-        [Self::Words, Self::Reaction].into_iter().find(|tell| tell.as_str() == raw)
-    }
-}
+words!(Tell { Words = "words", Reaction = "reaction" });

@@ -44,24 +44,7 @@ pub enum Closed {
     Removed,
 }
 
-impl Closed {
-    const ALL: [Self; 6] = [Self::Silence, Self::Size, Self::Age, Self::New, Self::Topic, Self::Removed];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Silence => "silence",
-            Self::Size => "size",
-            Self::Age => "age",
-            Self::New => "new",
-            Self::Topic => "topic",
-            Self::Removed => "removed",
-        }
-    }
-
-    pub fn parse(raw: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|reason| reason.as_str() == raw)
-    }
-}
+words!(Closed { Silence = "silence", Size = "size", Age = "age", New = "new", Topic = "topic", Removed = "removed" });
 
 /// Detail of the service message that reports that a forum topic was closed.
 pub const TOPIC_CLOSED: &str = "closed the topic";
@@ -98,18 +81,7 @@ pub enum SummaryMethod {
     Extract,
 }
 
-impl SummaryMethod {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Model => "model",
-            Self::Extract => "extract",
-        }
-    }
-
-    pub fn parse(raw: &str) -> Option<Self> {
-        [Self::Model, Self::Extract].into_iter().find(|method| method.as_str() == raw)
-    }
-}
+words!(SummaryMethod { Model = "model", Extract = "extract" });
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
@@ -130,14 +102,7 @@ pub enum Rolling {
     History,
 }
 
-impl Rolling {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Recent => "recent",
-            Self::History => "history",
-        }
-    }
-}
+words!(Rolling { Recent = "recent", History = "history" });
 
 /// Properties of a message that are needed to divide a conversation into sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -30,7 +30,6 @@ use chime_relevance::retrieval::{
     Archive, Features, Lexicon, Met, NEAREST, ParsedQuestion, Person, Profile, QuestionContext, Recalled, Sought,
     Stretch, WeightedWord, by_words, rank, stretches,
 };
-use chime_store::vector_codes::VectorCodes;
 use chime_store::vector_index::{self, Nearest};
 use chime_store::vector_tables::MESSAGES;
 use chime_store::vector_tables::Space;
@@ -49,13 +48,12 @@ pub struct Recaller {
     /// The built-in model, loaded only while the search still uses its vectors although another model has replaced it.
     former: OnceLock<Option<Embedder>>,
     words: Mutex<Vec<(Language, WordsRead)>>,
-    codes: Mutex<VectorCodes>,
 }
 
 impl Recaller {
     /// Creates a recaller. Without an embedding model, it ranks by words only.
     pub fn new(embedder: Option<Arc<Embedder>>) -> Self {
-        Self { embedder, former: OnceLock::new(), words: Mutex::default(), codes: Mutex::default() }
+        Self { embedder, former: OnceLock::new(), words: Mutex::default() }
     }
 
     /// Returns all candidates and their neighbours with their scores, best first. For evaluation: [`Self::recall`]
@@ -110,7 +108,7 @@ impl Recaller {
         before: Seq,
     ) -> chime_store::Result<Vec<Met>> {
         let Some(row) = chats::by_key(conn, conversation.chat)? else { return Ok(Vec::new()) };
-        let kept = StoredArchive { conn, conversation, space: None, codes: None };
+        let kept = StoredArchive { conn, conversation, space: None };
         self.with_words(row.language, |lexicon| by_words(&kept, row.language, words, before, lexicon))
     }
 
@@ -124,7 +122,7 @@ impl Recaller {
         let Some(row) = chats::by_key(conn, conversation.chat)? else { return Ok(Vec::new()) };
         let at_hand = self.embedder.as_deref();
         let space = embedding_spaces::active(conn)?.filter(|space| at_hand.is_some_and(|it| it.name() == space.model));
-        let kept = StoredArchive { conn, conversation, space, codes: Some(&self.codes) };
+        let kept = StoredArchive { conn, conversation, space };
         self.with_words(row.language, |lexicon| stretches(&kept, sought, lexicon))
     }
 
@@ -159,8 +157,8 @@ impl Recaller {
         let embedder =
             self.embedder.as_deref().filter(|at_hand| space.as_ref().is_none_or(|it| it.model == at_hand.name()));
         let people = members.iter().map(|member| (member.id, member.name.clone())).collect();
-        let (language, codes) = (row.language, &self.codes);
-        Ok(Some(ParsedRequest { conn, request, question, language, people, space, vector, embedder, codes }))
+        let language = row.language;
+        Ok(Some(ParsedRequest { conn, request, question, language, people, space, vector, embedder }))
     }
 
     /// Returns the vector of a question in `space` (the vectors of one model): computed by the local model if `space`
@@ -212,7 +210,6 @@ struct StoredArchive<'a> {
     conversation: Conversation,
     /// Set of vectors by one model that may be searched.
     space: Option<Space>,
-    codes: Option<&'a Mutex<VectorCodes>>,
 }
 
 impl StoredArchive<'_> {
@@ -243,10 +240,7 @@ impl Archive for StoredArchive<'_> {
     fn nearest(&self, sought: &Sought<'_>, vector: &[f32]) -> chime_store::Result<Vec<Seq>> {
         let Some((space, packed)) = self.space.as_ref().zip(chime_core::pack(vector)) else { return Ok(Vec::new()) };
         let wanted = Nearest { chat: self.conversation.chat, newest: sought.before, vector: &packed, limit: NEAREST };
-        // Another question may be using the codes (compressed vectors in memory). This one then searches the index on
-        // disk.
-        let mut codes = self.codes.and_then(|codes| codes.try_lock().ok());
-        let found = vector_index::nearest(self.conn, space, MESSAGES, &wanted, codes.as_deref_mut())?;
+        let found = vector_index::nearest(self.conn, space, MESSAGES, &wanted)?;
         Ok(found.into_iter().map(|(seq, _)| seq).filter(|seq| *seq < sought.before).collect())
     }
 

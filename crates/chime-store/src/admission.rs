@@ -1,31 +1,27 @@
 //! Owners, and the chats in which they allowed the bot by a command in Telegram, in addition to the configuration.
 
-use rusqlite::named_params;
-
 use super::family::{Family, Merged, run_merged};
+use super::sql::{Statements, params};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatId, ChatKey, Timestamp, UserId};
 
 pub fn add_owner(tx: &Writer<'_>, user: UserId, now: Timestamp) -> Result<()> {
-    tx.prepare_cached("INSERT INTO owner (user_id, since) VALUES (:user, :now) ON CONFLICT (user_id) DO NOTHING")?
-        .execute(named_params! { ":user": user.0, ":now": now.millis() })?;
-    Ok(())
+    tx.run(
+        "INSERT INTO owner (user_id, since) VALUES (:user, :now) ON CONFLICT (user_id) DO NOTHING",
+        params! { ":user": user, ":now": now },
+    )
 }
 
 pub fn is_owner(conn: &Reader, user: UserId) -> Result<bool> {
-    Ok(conn
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM owner WHERE user_id = :user) AS found")?
-        .query_row(named_params! { ":user": user.0 }, |raw| raw.get("found"))?)
+    conn.one("SELECT EXISTS (SELECT 1 FROM owner WHERE user_id = :user) AS found", params! { ":user": user })
 }
 
 pub fn owners(conn: &Reader) -> Result<Vec<UserId>> {
-    let mut statement = conn.prepare_cached("SELECT user_id FROM owner ORDER BY user_id")?;
-    let rows = statement.query_map([], |raw| raw.get("user_id").map(UserId))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    conn.all("SELECT user_id FROM owner ORDER BY user_id", &[])
 }
 
 pub fn has_owner(conn: &Reader) -> Result<bool> {
-    Ok(conn.query_row("SELECT EXISTS (SELECT 1 FROM owner) AS found", [], |raw| raw.get("found"))?)
+    conn.any("SELECT 1 FROM owner", &[])
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,11 +31,9 @@ pub struct Admitted {
 }
 
 pub fn count(conn: &Reader) -> Result<Admitted> {
-    Ok(conn.query_row(
-        "SELECT (SELECT count(*) FROM owner) AS owners, (SELECT count(*) FROM allowed_chat) AS chats",
-        [],
-        |raw| Ok(Admitted { owners: raw.get("owners")?, chats: raw.get("chats")? }),
-    )?)
+    let (owners, chats) =
+        conn.one("SELECT (SELECT count(*) FROM owner) AS owners, (SELECT count(*) FROM allowed_chat) AS chats", &[])?;
+    Ok(Admitted { owners, chats })
 }
 
 pub(super) const FAMILY: Family = Family { tables: &["allowed_chat"], merged, ..Family::UNTOUCHED };
@@ -58,25 +52,18 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 }
 
 pub fn allow(tx: &Writer<'_>, chat: ChatKey, by: UserId, now: Timestamp) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "INSERT INTO allowed_chat (chat_key, allowed_by, since) VALUES (:chat, :by, :now)
          ON CONFLICT (chat_key) DO NOTHING",
-    )?
-    .execute(named_params! { ":chat": chat.0, ":by": by.0, ":now": now.millis() })?;
-    Ok(())
+        params! { ":chat": chat, ":by": by, ":now": now },
+    )
 }
 
 pub fn is_allowed(conn: &Reader, chat: ChatKey) -> Result<bool> {
-    Ok(conn
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM allowed_chat WHERE chat_key = :chat) AS found")?
-        .query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("found"))?)
+    conn.one("SELECT EXISTS (SELECT 1 FROM allowed_chat WHERE chat_key = :chat) AS found", params! { ":chat": chat })
 }
 
 /// Returns all Telegram ids of the chat, current and former.
 pub fn ids_of(conn: &Reader, chat: ChatKey) -> Result<Vec<ChatId>> {
-    let mut statement = conn.prepare_cached("SELECT telegram_chat_id FROM chat_alias WHERE chat_key = :chat")?;
-    let ids = statement
-        .query_map(named_params! { ":chat": chat.0 }, |raw| raw.get("telegram_chat_id").map(ChatId))?
-        .collect::<rusqlite::Result<_>>()?;
-    Ok(ids)
+    conn.all("SELECT telegram_chat_id FROM chat_alias WHERE chat_key = :chat", params! { ":chat": chat })
 }

@@ -3,9 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Row, named_params};
-
-use super::answers::parse_id;
+use super::sql::{Columns, Statements, params};
 use super::{Result, Writer};
 use chime_core::{AnswerId, ChatKey, Seq};
 
@@ -16,7 +14,7 @@ pub(super) struct Block {
     bits: i64,
 }
 
-pub(super) fn block_of_row(raw: &Row<'_>) -> rusqlite::Result<Block> {
+pub(super) fn block_of_row(raw: &Columns<'_>) -> Result<Block> {
     Ok(Block { block: raw.get("block")?, bits: raw.get("bits")? })
 }
 
@@ -43,31 +41,27 @@ fn blocks(seqs: &[Seq]) -> BTreeMap<u32, i64> {
 
 /// Records further messages that an answer is based on.
 pub(super) fn note(tx: &Writer<'_>, chat: ChatKey, answer: AnswerId, seqs: &[Seq]) -> Result<()> {
-    let mut statement = tx.prepare_cached(
-        "INSERT INTO answer_use (chat_key, block, answer_id, bits) VALUES (:chat, :block, :id, :bits)
-         ON CONFLICT DO UPDATE SET bits = bits | excluded.bits",
-    )?;
-    let id = answer.0.to_string();
     for (block, bits) in blocks(seqs) {
-        statement.execute(named_params! { ":chat": chat.0, ":block": block, ":id": id, ":bits": bits })?;
+        tx.run(
+            "INSERT INTO answer_use (chat_key, block, answer_id, bits) VALUES (:chat, :block, :id, :bits)
+             ON CONFLICT DO UPDATE SET bits = bits | excluded.bits",
+            params! { ":chat": chat, ":block": block, ":id": answer, ":bits": bits },
+        )?;
     }
     Ok(())
 }
 
 /// Deletes the records of a chat and returns them: each answer with the messages that it is based on.
 pub(super) fn take_of_chat(tx: &Writer<'_>, chat: ChatKey) -> Result<Vec<(AnswerId, Vec<Seq>)>> {
-    let mut statement =
-        tx.prepare_cached("DELETE FROM answer_use WHERE chat_key = :chat RETURNING answer_id, block, bits")?;
-    let rows = statement
-        .query_map(named_params! { ":chat": chat.0 }, |raw| {
-            Ok((raw.get::<_, String>("answer_id")?, block_of_row(raw)?))
-        })?
-        .collect::<rusqlite::Result<Vec<_>>>()?;
-    let mut taken: BTreeMap<String, Vec<Block>> = BTreeMap::new();
-    for (id, block) in rows {
-        taken.entry(id).or_default().push(block);
+    let rows: Vec<(AnswerId, u32, i64)> = tx.all(
+        "DELETE FROM answer_use WHERE chat_key = :chat RETURNING answer_id, block, bits",
+        params! { ":chat": chat },
+    )?;
+    let mut taken: BTreeMap<AnswerId, Vec<Block>> = BTreeMap::new();
+    for (id, block, bits) in rows {
+        taken.entry(id).or_default().push(Block { block, bits });
     }
-    taken.into_iter().map(|(id, blocks)| Ok((parse_id(&id)?, seqs(blocks)))).collect()
+    Ok(taken.into_iter().map(|(id, blocks)| (id, seqs(blocks))).collect())
 }
 
 #[cfg(test)]

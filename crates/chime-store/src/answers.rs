@@ -1,12 +1,11 @@
 //! Stored answers and the messages that each is based on.
 
-use rusqlite::{OptionalExtension, Row, named_params};
-
 use super::family::{Family, Merged, OptOutScope};
-use super::{Reader, Result, StoreError, Writer, answer_sources, follow_ups, row};
+use super::sql::{Columns, Json, Statements, params};
+use super::{Reader, Result, Writer, answer_sources, follow_ups};
 use chime_core::{
-    AnswerId, AnswerRecord, AnswerStatus, ChatKey, Chosen, FoundSource, MessageId, Seq, SlotUse, SourceRef, ThreadId,
-    Timestamp, TokenUse, Uncertainty, UserId,
+    AnswerId, AnswerRecord, ChatKey, Chosen, FoundSource, Seq, SlotUse, SourceRef, Timestamp, TokenUse, Uncertainty,
+    UserId,
 };
 
 const COLUMNS: &str = "id, chat_key, thread_id, trigger_seq, asked_by, created_at, status, text, anchor_id, \
@@ -15,27 +14,27 @@ const COLUMNS: &str = "id, chat_key, thread_id, trigger_seq, asked_by, created_a
 
 /// Stores an answer and the messages it is based on. Fails if its trigger already has an answer.
 pub fn save(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "INSERT INTO answer (id, chat_key, thread_id, trigger_seq, asked_by, created_at, status, text, anchor_id,
              context_window, omitted, slots, sources, model, prompt_tokens, completion_tokens, latency_ms,
              uncertainty, guard_used)
          VALUES (:id, :chat_key, :thread_id, :trigger_seq, :asked_by, :created_at, :status, :text, :anchor_id,
              :context_window, :omitted, :slots, :sources, :model, :prompt_tokens, :completion_tokens,
              :latency_ms, :uncertainty, :guard_used)",
-    )?
-    .execute(named_params! {
-        ":id": record.id.0.to_string(), ":chat_key": record.chat.0, ":thread_id": record.thread.map(|id| id.0),
-        ":trigger_seq": record.trigger.0, ":asked_by": record.asked_by.0,
-        ":created_at": record.created_at.millis(),
-        ":status": record.status.as_str(), ":text": record.text, ":anchor_id": record.anchor.map(|id| id.0),
-        ":context_window": row::to_json(&record.window, "context_window")?,
-        ":omitted": row::to_json(&record.omitted, "omitted")?, ":slots": row::to_json(&record.slots, "slots")?,
-        ":sources": row::to_json(&record.sources, "sources")?,
-        ":model": record.model,
-        ":prompt_tokens": record.tokens.prompt, ":completion_tokens": record.tokens.completion,
-        ":latency_ms": record.latency_ms, ":uncertainty": record.uncertainty.map(Uncertainty::as_str),
-        ":guard_used": record.guard_used,
-    })?;
+        params! {
+            ":id": record.id, ":chat_key": record.chat, ":thread_id": record.thread,
+            ":trigger_seq": record.trigger, ":asked_by": record.asked_by,
+            ":created_at": record.created_at,
+            ":status": record.status, ":text": record.text, ":anchor_id": record.anchor,
+            ":context_window": Json(&record.window),
+            ":omitted": Json(&record.omitted), ":slots": Json(&record.slots),
+            ":sources": Json(&record.sources),
+            ":model": record.model,
+            ":prompt_tokens": record.tokens.prompt, ":completion_tokens": record.tokens.completion,
+            ":latency_ms": record.latency_ms, ":uncertainty": record.uncertainty.map(Uncertainty::as_str),
+            ":guard_used": record.guard_used,
+        },
+    )?;
     note_uses(tx, record)
 }
 
@@ -51,23 +50,22 @@ pub fn rest_on(tx: &Writer<'_>, record: &AnswerRecord, seqs: &[Seq]) -> Result<(
 
 /// Returns the messages that an answer is based on. The trigger is one of them.
 pub fn grounds(conn: &Reader, answer: AnswerId) -> Result<Vec<Seq>> {
-    let mut statement = conn.prepare_cached(
+    let blocks = conn.map(
         "SELECT answer_use.block AS block, answer_use.bits AS bits FROM answer
          JOIN answer_use ON answer_use.chat_key = answer.chat_key AND answer_use.answer_id = answer.id
          WHERE answer.id = :id ORDER BY answer_use.block",
+        params! { ":id": answer },
+        answer_sources::block_of_row,
     )?;
-    let blocks = statement.query_map(named_params! { ":id": answer.0.to_string() }, answer_sources::block_of_row)?;
-    Ok(answer_sources::seqs(blocks.collect::<rusqlite::Result<_>>()?))
+    Ok(answer_sources::seqs(blocks))
 }
 
 /// Returns the answers that are based on a message. The answer to a trigger is based on the trigger.
 pub fn resting_on(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Vec<AnswerId>> {
-    let mut statement = conn.prepare_cached(
+    conn.all(
         "SELECT answer_id FROM answer_use WHERE chat_key = :chat AND block = :seq >> 6 AND (bits >> (:seq & 63)) & 1",
-    )?;
-    let rows = statement
-        .query_map(named_params! { ":chat": chat.0, ":seq": seq.0 }, |raw| raw.get::<_, String>("answer_id"))?;
-    rows.map(|id| parse_id(&id?)).collect()
+        params! { ":chat": chat, ":seq": seq },
+    )
 }
 
 pub(super) const FAMILY: Family =
@@ -78,16 +76,15 @@ pub(super) const FAMILY: Family =
 /// Marks the messages that show answers based on the member's messages as stubs, so that they are no longer read. A job
 /// deletes their text later.
 fn hide(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "UPDATE message SET is_stub = 1 WHERE is_stub = 0 AND (telegram_chat_id, message_id) IN
-             (SELECT outbox.telegram_chat_id, outbox.message_id
-              FROM message_in_answer AS said
-              JOIN outbox ON outbox.answer_id = said.answer_id
-              WHERE said.user_id = :user AND (:chat IS NULL OR said.chat_key = :chat)
-                  AND outbox.message_id IS NOT NULL)",
-    )?
-    .execute(named_params! { ":user": user.0, ":chat": scope.chat().map(|key| key.0) })?;
-    Ok(())
+         (SELECT outbox.telegram_chat_id, outbox.message_id
+          FROM message_in_answer AS said
+          JOIN outbox ON outbox.answer_id = said.answer_id
+          WHERE said.user_id = :user AND (:chat IS NULL OR said.chat_key = :chat)
+              AND outbox.message_id IS NOT NULL)",
+        params! { ":user": user, ":chat": scope.chat() },
+    )
 }
 
 /// Returns at most `limit` messages of a member on which an answer created up to `until` is based. `None` means all
@@ -99,41 +96,35 @@ pub fn grounds_of_member(
     until: Timestamp,
     limit: u32,
 ) -> Result<Vec<(ChatKey, Seq)>> {
-    let mut statement = conn.prepare_cached(
+    conn.all(
         "SELECT DISTINCT said.chat_key AS chat_key, said.seq AS seq
          FROM message_in_answer AS said
          JOIN answer ON answer.id = said.answer_id AND answer.created_at <= :until
          WHERE said.user_id = :user AND (:chat IS NULL OR said.chat_key = :chat) LIMIT :limit",
-    )?;
-    let params = named_params! {
-        ":user": user.0, ":chat": chat.map(|key| key.0), ":until": until.millis(), ":limit": limit,
-    };
-    let rows = statement.query_map(params, |raw| Ok((ChatKey(raw.get("chat_key")?), Seq(raw.get("seq")?))))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+        params! {
+            ":user": user, ":chat": chat, ":until": until, ":limit": limit,
+        },
+    )
 }
 
 /// Changes the message numbers in each answer of the old chat to those in the remaining chat. Deletes answers whose
 /// trigger was not moved.
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    let mut statement = tx.prepare_cached("SELECT id FROM answer WHERE chat_key = :from")?;
-    let ids: Vec<String> = statement
-        .query_map(named_params! { ":from": chats.from.0 }, |raw| raw.get("id"))?
-        .collect::<rusqlite::Result<_>>()?;
+    let ids: Vec<AnswerId> = tx.all("SELECT id FROM answer WHERE chat_key = :from", params! { ":from": chats.from })?;
     for id in ids {
-        let id = parse_id(&id)?;
         let Some(record) = find(tx, id)? else { continue };
         match renumbered(record, chats) {
             Some(record) => {
-                tx.prepare_cached(
+                tx.run(
                     "UPDATE answer SET chat_key = :chat, trigger_seq = :trigger, context_window = :window,
-                         slots = :slots, sources = :sources WHERE id = :id",
-                )?
-                .execute(named_params! {
-                ":chat": record.chat.0, ":trigger": record.trigger.0, ":id": id.0.to_string(),
-                ":window": row::to_json(&record.window, "context_window")?,
-                ":slots": row::to_json(&record.slots, "slots")?,
-                ":sources": row::to_json(&record.sources, "sources")?,
-                        })?;
+                     slots = :slots, sources = :sources WHERE id = :id",
+                    params! {
+                    ":chat": record.chat, ":trigger": record.trigger, ":id": id,
+                    ":window": Json(&record.window),
+                    ":slots": Json(&record.slots),
+                    ":sources": Json(&record.sources),
+                            },
+                )?;
                 note_uses(tx, &record)?;
             }
             None => forget(tx, id)?,
@@ -145,9 +136,8 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 /// Changes the numbers of all messages that answers are based on. `note_uses` only stores the context window; an answer
 /// may also be based on others, for example those behind a summary.
 fn uses_merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    let mut kept = tx.prepare_cached("SELECT 1 FROM answer WHERE id = :id")?;
     for (id, seqs) in answer_sources::take_of_chat(tx, chats.from)? {
-        if kept.exists(named_params! { ":id": id.0.to_string() })? {
+        if tx.any("SELECT 1 FROM answer WHERE id = :id", params! { ":id": id })? {
             let seqs: Vec<Seq> = seqs.iter().filter_map(|seq| chats.seqs.get(seq).copied()).collect();
             answer_sources::note(tx, chats.into, id, &seqs)?;
         }
@@ -193,58 +183,41 @@ pub fn forget(tx: &Writer<'_>, id: AnswerId) -> Result<()> {
         "DELETE FROM answer_use WHERE answer_id = :id",
         "DELETE FROM answer WHERE id = :id",
     ] {
-        tx.prepare_cached(sql)?.execute(named_params! { ":id": id.0.to_string() })?;
+        tx.run(sql, params! { ":id": id })?;
     }
     Ok(())
 }
 
 pub fn find(conn: &Reader, id: AnswerId) -> Result<Option<AnswerRecord>> {
     let sql = format!("SELECT {COLUMNS} FROM answer WHERE id = :id");
-    conn.prepare_cached(&sql)?
-        .query_row(named_params! { ":id": id.0.to_string() }, |raw| Ok(from_row(raw)))
-        .optional()?
-        .transpose()
+    conn.map_first(&sql, params! { ":id": id }, from_row)
 }
 
 /// Returns the answer to a trigger, or `None` if it has none.
 pub fn to_trigger(conn: &Reader, chat: ChatKey, trigger: Seq) -> Result<Option<AnswerRecord>> {
     let sql = format!("SELECT {COLUMNS} FROM answer WHERE chat_key = :chat AND trigger_seq = :seq");
-    conn.prepare_cached(&sql)?
-        .query_row(named_params! { ":chat": chat.0, ":seq": trigger.0 }, |raw| Ok(from_row(raw)))
-        .optional()?
-        .transpose()
+    conn.map_first(&sql, params! { ":chat": chat, ":seq": trigger }, from_row)
 }
 
-pub fn parse_id(raw: &str) -> Result<AnswerId> {
-    raw.parse()
-        .map(AnswerId)
-        .map_err(|_| StoreError::BadValue { column: "answer_id", what: format!("{raw:?} is no ULID") })
-}
-
-fn from_row(raw: &Row<'_>) -> Result<AnswerRecord> {
-    let id: String = row::get(raw, "id")?;
-    let status: String = row::get(raw, "status")?;
-    let json = |column: &'static str| row::get::<String>(raw, column);
+fn from_row(raw: &Columns<'_>) -> Result<AnswerRecord> {
     Ok(AnswerRecord {
-        id: parse_id(&id)?,
-        chat: ChatKey(row::number(row::get(raw, "chat_key")?, "chat_key")?),
-        thread: row::get::<Option<i64>>(raw, "thread_id")?.map(ThreadId),
-        trigger: Seq(row::number(row::get(raw, "trigger_seq")?, "trigger_seq")?),
-        asked_by: UserId(row::get(raw, "asked_by")?),
-        created_at: Timestamp::from_millis(row::get(raw, "created_at")?),
-        status: row::word(&status, "status", AnswerStatus::parse)?,
-        text: row::get(raw, "text")?,
-        anchor: row::get::<Option<i64>>(raw, "anchor_id")?.map(MessageId),
-        window: row::json(&json("context_window")?, "context_window")?,
-        omitted: row::json(&json("omitted")?, "omitted")?,
-        slots: row::json(&json("slots")?, "slots")?,
-        sources: row::json(&json("sources")?, "sources")?,
-        model: row::get(raw, "model")?,
-        tokens: TokenUse { prompt: row::get(raw, "prompt_tokens")?, completion: row::get(raw, "completion_tokens")? },
-        latency_ms: row::get(raw, "latency_ms")?,
-        uncertainty: row::get::<Option<String>>(raw, "uncertainty")?
-            .map(|word| row::word(&word, "uncertainty", Uncertainty::parse))
-            .transpose()?,
-        guard_used: row::get(raw, "guard_used")?,
+        id: raw.get("id")?,
+        chat: raw.get("chat_key")?,
+        thread: raw.get("thread_id")?,
+        trigger: raw.get("trigger_seq")?,
+        asked_by: raw.get("asked_by")?,
+        created_at: raw.get("created_at")?,
+        status: raw.get("status")?,
+        text: raw.get("text")?,
+        anchor: raw.get("anchor_id")?,
+        window: raw.json("context_window")?,
+        omitted: raw.json("omitted")?,
+        slots: raw.json("slots")?,
+        sources: raw.json("sources")?,
+        model: raw.get("model")?,
+        tokens: TokenUse { prompt: raw.get("prompt_tokens")?, completion: raw.get("completion_tokens")? },
+        latency_ms: raw.get("latency_ms")?,
+        uncertainty: raw.get("uncertainty")?,
+        guard_used: raw.get("guard_used")?,
     })
 }

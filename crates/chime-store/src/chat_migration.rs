@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::named_params;
-
 use super::chats::{ChatRow, create, find, next_seq, set_alias};
 use super::family::Merged;
+use super::row::row_id;
 use super::search::Indexed;
-use super::{Result, Writer, derived, messages, row, search, sessions};
+use super::sql::{Statements, params};
+use super::{Result, Writer, derived, messages, search, sessions};
 use chime_core::{Chat, ChatId, ChatKey, ChatKind, Conversation, Migration};
 
 /// Changes a basic group into a supergroup. Telegram sends two service messages about it, in either order, and the
@@ -32,9 +32,10 @@ pub fn migrate(tx: &Writer<'_>, migration: Migration) -> Result<()> {
 /// Makes `to` the current Telegram id of the chat.
 fn adopt(tx: &Writer<'_>, key: ChatKey, to: ChatId) -> Result<()> {
     set_alias(tx, to, key)?;
-    tx.prepare_cached("UPDATE chat SET telegram_chat_id = :to, kind = 'supergroup' WHERE chat_key = :key")?
-        .execute(named_params! { ":to": to.0, ":key": key.0 })?;
-    Ok(())
+    tx.run(
+        "UPDATE chat SET telegram_chat_id = :to, kind = 'supergroup' WHERE chat_key = :key",
+        params! { ":to": to, ":key": key },
+    )
 }
 
 fn merge(tx: &Writer<'_>, old: &ChatRow, new: &ChatRow) -> Result<()> {
@@ -45,19 +46,19 @@ fn merge(tx: &Writer<'_>, old: &ChatRow, new: &ChatRow) -> Result<()> {
         let entry = |chat, seq| Indexed { chat, seq, text: &stored.message.text, author: &author, language };
         search::remove(tx, &entry(stored.chat, stored.seq))?;
         let seq = next_seq(tx, old.key)?;
-        tx.prepare_cached(
+        tx.run(
             "UPDATE message SET id = :id, chat_key = :chat, seq = :seq WHERE chat_key = :from AND seq = :was",
-        )?
-        .execute(named_params! {
-            ":id": row::row_id(old.key, seq), ":chat": old.key.0, ":seq": seq.0,
-            ":from": new.key.0, ":was": stored.seq.0,
-        })?;
+            params! {
+                ":id": row_id(old.key, seq), ":chat": old.key, ":seq": seq,
+                ":from": new.key, ":was": stored.seq,
+            },
+        )?;
         search::insert(tx, &entry(old.key, seq))?;
         let conversation = Conversation { chat: old.key, thread: stored.message.thread };
         sessions::note(tx, conversation, stored.message.sent_at)?;
         merged.seqs.insert(stored.seq, seq);
     }
     derived::merged(tx, &merged)?;
-    tx.prepare_cached("DELETE FROM chat WHERE chat_key = :from")?.execute(named_params! { ":from": new.key.0 })?;
+    tx.run("DELETE FROM chat WHERE chat_key = :from", params! { ":from": new.key })?;
     adopt(tx, old.key, new.chat.id)
 }

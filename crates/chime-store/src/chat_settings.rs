@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use rusqlite::{OptionalExtension, named_params};
-
-use super::{Language, Reader, Result, Writer, row};
+use super::sql::{Statements, params};
+use super::{Language, Reader, Result, Writer};
 use chime_core::{Askers, ChatKey, Grounding, Zone};
 
 /// Settings of one chat. `None` means the operator's setting.
@@ -20,63 +19,58 @@ pub struct ChatSettings {
 }
 
 pub fn load(conn: &Reader, chat: ChatKey) -> Result<ChatSettings> {
-    let found = conn
-        .prepare_cached(
-            "SELECT grounding, streaming, memory, session_idle, daily_tokens FROM chat WHERE chat_key = :chat",
-        )?
-        .query_row(named_params! { ":chat": chat.0 }, |raw| {
-            let grounding: Option<String> = raw.get("grounding")?;
-            let idle: Option<i64> = raw.get("session_idle")?;
-            let tokens: Option<i64> = raw.get("daily_tokens")?;
-            Ok((grounding, raw.get("streaming")?, raw.get("memory")?, idle, tokens))
-        })
-        .optional()?;
-    let Some((grounding, streaming, memory, idle, tokens)) = found else { return Ok(ChatSettings::default()) };
-    Ok(ChatSettings {
-        grounding: grounding.map(|word| row::word(&word, "grounding", Grounding::parse)).transpose()?,
-        streaming,
-        memory,
-        session_idle: idle.map(|secs| row::number(secs, "session_idle").map(Duration::from_secs)).transpose()?,
-        daily_tokens: tokens.map(|tokens| row::number(tokens, "daily_tokens")).transpose()?,
-    })
+    let found = conn.map_first(
+        "SELECT grounding, streaming, memory, session_idle, daily_tokens FROM chat WHERE chat_key = :chat",
+        params! { ":chat": chat },
+        |row| {
+            Ok(ChatSettings {
+                grounding: row.get("grounding")?,
+                streaming: row.get("streaming")?,
+                memory: row.get("memory")?,
+                session_idle: row.get::<Option<_>>("session_idle")?.map(Duration::from_secs),
+                daily_tokens: row.get("daily_tokens")?,
+            })
+        },
+    )?;
+    Ok(found.unwrap_or_default())
 }
 
 /// Sets the language of the bot's own texts; `None` means the language of the chat's messages. [`load`] does not return
 /// it: it is loaded with the chat row, because every text needs it.
 pub fn set_language(tx: &Writer<'_>, chat: ChatKey, language: Option<Language>) -> Result<()> {
-    tx.prepare_cached("UPDATE chat SET own_language = :language WHERE chat_key = :chat")?
-        .execute(named_params! { ":language": language.map(Language::code), ":chat": chat.0 })?;
-    Ok(())
+    tx.run(
+        "UPDATE chat SET own_language = :language WHERE chat_key = :chat",
+        params! { ":language": language, ":chat": chat },
+    )
 }
 
 /// Sets the time zone of a chat; `None` means the operator's time zone.
 pub fn set_time_zone(tx: &Writer<'_>, chat: ChatKey, zone: Option<Zone>) -> Result<()> {
-    tx.prepare_cached("UPDATE chat SET time_zone = :zone WHERE chat_key = :chat")?
-        .execute(named_params! { ":zone": zone.map(Zone::name), ":chat": chat.0 })?;
-    Ok(())
+    tx.run(
+        "UPDATE chat SET time_zone = :zone WHERE chat_key = :chat",
+        params! { ":zone": zone.map(Zone::name), ":chat": chat },
+    )
 }
 
 pub fn set_grounding(tx: &Writer<'_>, chat: ChatKey, grounding: Grounding) -> Result<()> {
-    tx.prepare_cached("UPDATE chat SET grounding = :grounding WHERE chat_key = :chat")?
-        .execute(named_params! { ":grounding": grounding.as_str(), ":chat": chat.0 })?;
-    Ok(())
+    tx.run(
+        "UPDATE chat SET grounding = :grounding WHERE chat_key = :chat",
+        params! { ":grounding": grounding, ":chat": chat },
+    )
 }
 
 pub fn set_streaming(tx: &Writer<'_>, chat: ChatKey, is_on: bool) -> Result<()> {
-    tx.prepare_cached("UPDATE chat SET streaming = :on WHERE chat_key = :chat")?
-        .execute(named_params! { ":on": is_on, ":chat": chat.0 })?;
-    Ok(())
+    tx.run("UPDATE chat SET streaming = :on WHERE chat_key = :chat", params! { ":on": is_on, ":chat": chat })
 }
 
 pub fn set_daily_tokens(tx: &Writer<'_>, chat: ChatKey, tokens: Option<u64>) -> Result<()> {
-    tx.prepare_cached("UPDATE chat SET daily_tokens = :tokens WHERE chat_key = :chat")?
-        .execute(named_params! { ":tokens": tokens, ":chat": chat.0 })?;
-    Ok(())
+    tx.run(
+        "UPDATE chat SET daily_tokens = :tokens WHERE chat_key = :chat",
+        params! { ":tokens": tokens, ":chat": chat },
+    )
 }
 
 /// Sets the members who may ask the bot: everyone or only admins. Loaded with the chat row, like the language.
 pub fn set_askers(tx: &Writer<'_>, chat: ChatKey, askers: Askers) -> Result<()> {
-    tx.prepare_cached("UPDATE chat SET askers = :askers WHERE chat_key = :chat")?
-        .execute(named_params! { ":askers": askers.as_str(), ":chat": chat.0 })?;
-    Ok(())
+    tx.run("UPDATE chat SET askers = :askers WHERE chat_key = :chat", params! { ":askers": askers, ":chat": chat })
 }

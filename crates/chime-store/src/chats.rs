@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use rusqlite::{OptionalExtension, Row, named_params};
-
 use super::family::{Family, Merged, OptOutScope, run_merged};
-use super::{Reader, Result, Writer, row};
+use super::sql::{Columns, Statements, params};
+use super::{Reader, Result, Writer};
 use chime_core::config::retention;
-use chime_core::{Askers, Chat, ChatId, ChatKey, ChatKind, Language, Sender, Seq, Timestamp, UserId, Zone};
+use chime_core::{Askers, Chat, ChatId, ChatKey, Language, Sender, Seq, Timestamp, UserId, Zone};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChatRow {
@@ -39,44 +38,39 @@ impl ChatRow {
 const COLUMNS: &str = "chat.chat_key, chat.telegram_chat_id, chat.kind, chat.title, chat.username, chat.language, \
                        chat.own_language, chat.time_zone, chat.askers, chat.is_member";
 
-fn from_row(raw: &Row<'_>) -> rusqlite::Result<RawChat> {
-    Ok((
-        row::get(raw, "chat_key")?,
-        row::get(raw, "telegram_chat_id")?,
-        row::get(raw, "kind")?,
-        row::get(raw, "title")?,
-        row::get(raw, "username")?,
-        row::get(raw, "language")?,
-        row::get(raw, "own_language")?,
-        row::get(raw, "time_zone")?,
-        row::get(raw, "askers")?,
-        row::get(raw, "is_member")?,
-    ))
+fn from_row(row: &Columns<'_>) -> Result<ChatRow> {
+    Ok(ChatRow {
+        key: row.get("chat_key")?,
+        chat: Chat {
+            id: row.get("telegram_chat_id")?,
+            kind: row.get("kind")?,
+            title: row.get("title")?,
+            username: row.get("username")?,
+        },
+        language: row.get("language")?,
+        own_language: row.get("own_language")?,
+        time_zone: row.get::<Option<String>>("time_zone")?.as_deref().and_then(Zone::parse),
+        askers: row.get::<Option<_>>("askers")?.unwrap_or_default(),
+        is_present: row.get("is_member")?,
+    })
 }
-
-type RawChat =
-    (i64, i64, String, Option<String>, Option<String>, String, Option<String>, Option<String>, Option<String>, bool);
 
 /// Finds a chat by its current Telegram id or a former one.
 pub fn find(conn: &Reader, id: ChatId) -> Result<Option<ChatRow>> {
     let sql =
         format!("SELECT {COLUMNS} FROM chat_alias JOIN chat USING (chat_key) WHERE chat_alias.telegram_chat_id = :id");
-    let raw = conn.prepare_cached(&sql)?.query_row(named_params! { ":id": id.0 }, from_row).optional()?;
-    raw.map(to_chat).transpose()
+    conn.map_first(&sql, params! { ":id": id }, from_row)
 }
 
 pub fn by_key(conn: &Reader, key: ChatKey) -> Result<Option<ChatRow>> {
     let sql = format!("SELECT {COLUMNS} FROM chat WHERE chat_key = :key");
-    let raw = conn.prepare_cached(&sql)?.query_row(named_params! { ":key": key.0 }, from_row).optional()?;
-    raw.map(to_chat).transpose()
+    conn.map_first(&sql, params! { ":key": key }, from_row)
 }
 
 /// Returns every chat, oldest first.
 pub fn all(conn: &Reader) -> Result<Vec<ChatRow>> {
     let sql = format!("SELECT {COLUMNS} FROM chat ORDER BY chat_key");
-    let mut statement = conn.prepare_cached(&sql)?;
-    let rows = statement.query_map([], from_row)?;
-    rows.map(|raw| to_chat(raw?)).collect()
+    conn.map(&sql, &[], from_row)
 }
 
 /// Returns groups that the bot is in, those first seen last first, at most `limit`.
@@ -85,29 +79,13 @@ pub fn groups(conn: &Reader, limit: u32) -> Result<Vec<ChatRow>> {
         "SELECT {COLUMNS} FROM chat WHERE is_member = 1 AND kind IN ('group', 'supergroup')
          ORDER BY chat_key DESC LIMIT :limit"
     );
-    let mut statement = conn.prepare_cached(&sql)?;
-    let rows = statement.query_map(named_params! { ":limit": limit }, from_row)?;
-    rows.map(|raw| to_chat(raw?)).collect()
+    conn.map(&sql, params! { ":limit": limit }, from_row)
 }
 
 /// Finds a chat by its public name, without `@`.
 pub fn by_username(conn: &Reader, username: &str) -> Result<Option<ChatRow>> {
     let sql = format!("SELECT {COLUMNS} FROM chat WHERE username = :username COLLATE NOCASE");
-    let raw = conn.prepare_cached(&sql)?.query_row(named_params! { ":username": username }, from_row).optional()?;
-    raw.map(to_chat).transpose()
-}
-
-fn to_chat(raw: RawChat) -> Result<ChatRow> {
-    let (key, id, kind, title, username, language, own_language, time_zone, askers, is_present) = raw;
-    Ok(ChatRow {
-        key: ChatKey(row::number(key, "chat_key")?),
-        chat: Chat { id: ChatId(id), kind: row::word(&kind, "kind", ChatKind::parse)?, title, username },
-        language: Language::from_code(&language),
-        own_language: own_language.as_deref().map(Language::from_code),
-        time_zone: time_zone.as_deref().and_then(Zone::parse),
-        askers: askers.map_or(Ok(Askers::default()), |word| row::word(&word, "askers", Askers::parse))?,
-        is_present,
-    })
+    conn.map_first(&sql, params! { ":username": username }, from_row)
 }
 
 /// Finds or creates the chat. Updates its kind, title and public name, but not when `chat` has a former Telegram id.
@@ -117,23 +95,25 @@ pub fn upsert(tx: &Writer<'_>, chat: &Chat) -> Result<ChatRow> {
     };
     let current = known.chat.id == chat.id;
     if current && known.chat != *chat {
-        tx.prepare_cached("UPDATE chat SET kind = :kind, title = :title, username = :username WHERE chat_key = :key")?
-            .execute(named_params! {
-                ":kind": chat.kind.as_str(), ":title": chat.title, ":username": chat.username, ":key": known.key.0,
-            })?;
+        tx.run(
+            "UPDATE chat SET kind = :kind, title = :title, username = :username WHERE chat_key = :key",
+            params! {
+                ":kind": chat.kind, ":title": chat.title, ":username": chat.username, ":key": known.key,
+            },
+        )?;
         return Ok(ChatRow { chat: chat.clone(), ..known });
     }
     Ok(known)
 }
 
 pub(super) fn create(tx: &Writer<'_>, chat: &Chat) -> Result<ChatRow> {
-    tx.prepare_cached(
+    tx.run(
         "INSERT INTO chat (telegram_chat_id, kind, title, username) VALUES (:id, :kind, :title, :username)",
-    )?
-    .execute(named_params! {
-        ":id": chat.id.0, ":kind": chat.kind.as_str(), ":title": chat.title, ":username": chat.username,
-    })?;
-    let key = ChatKey(row::number(tx.last_insert_rowid(), "chat_key")?);
+        params! {
+            ":id": chat.id, ":kind": chat.kind, ":title": chat.title, ":username": chat.username,
+        },
+    )?;
+    let key: ChatKey = tx.one("SELECT last_insert_rowid()", &[])?;
     set_alias(tx, chat.id, key)?;
     Ok(ChatRow {
         key,
@@ -147,12 +127,11 @@ pub(super) fn create(tx: &Writer<'_>, chat: &Chat) -> Result<ChatRow> {
 }
 
 pub(super) fn set_alias(tx: &Writer<'_>, id: ChatId, key: ChatKey) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "INSERT INTO chat_alias (telegram_chat_id, chat_key) VALUES (:id, :key)
          ON CONFLICT (telegram_chat_id) DO UPDATE SET chat_key = excluded.chat_key",
-    )?
-    .execute(named_params! { ":id": id.0, ":key": key.0 })?;
-    Ok(())
+        params! { ":id": id, ":key": key },
+    )
 }
 
 pub(super) const FAMILY: Family = Family {
@@ -165,12 +144,12 @@ pub(super) const FAMILY: Family = Family {
 
 /// Clears the stored name of a member who opted out. It stays while a stored message of the member shows it anyway.
 fn drop_names_of(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "UPDATE member SET name = '', username = NULL WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat)
-             AND NOT EXISTS (SELECT 1 FROM message WHERE message.chat_key = member.chat_key
-                                 AND message.user_id = member.user_id AND is_stub = 0 AND role <> 'system')",
-    )?
-    .execute(named_params! { ":user": user.0, ":chat": scope.chat().map(|key| key.0) })?;
+         AND NOT EXISTS (SELECT 1 FROM message WHERE message.chat_key = member.chat_key
+                             AND message.user_id = member.user_id AND is_stub = 0 AND role <> 'system')",
+        params! { ":user": user, ":chat": scope.chat() },
+    )?;
     match scope {
         OptOutScope::EveryChat => forget_private_name(tx, user),
         OptOutScope::Chat(_) => Ok(()),
@@ -179,11 +158,10 @@ fn drop_names_of(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()
 
 /// Clears the title and public name of a member's private chat. These are the member's own, and so is its Telegram id.
 pub(super) fn forget_private_name(tx: &Writer<'_>, user: UserId) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "UPDATE chat SET title = NULL, username = NULL WHERE telegram_chat_id = :user AND kind = 'private'",
-    )?
-    .execute(named_params! { ":user": user.0 })?;
-    Ok(())
+        params! { ":user": user },
+    )
 }
 
 fn forget_names(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
@@ -191,7 +169,7 @@ fn forget_names(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
         "DELETE FROM member WHERE chat_key = :chat",
         "UPDATE chat SET title = NULL, username = NULL WHERE chat_key = :chat",
     ] {
-        tx.prepare_cached(sql)?.execute(named_params! { ":chat": chat.0 })?;
+        tx.run(sql, params! { ":chat": chat })?;
     }
     Ok(())
 }
@@ -212,96 +190,83 @@ fn merge_names(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 
 /// Returns the number for the chat's next message, and increases it.
 pub fn next_seq(tx: &Writer<'_>, key: ChatKey) -> Result<Seq> {
-    let key = named_params! { ":key": key.0 };
-    let seq = tx
-        .prepare_cached("SELECT next_seq FROM chat WHERE chat_key = :key")?
-        .query_row(key, |raw| raw.get("next_seq").map(Seq))?;
+    let key = params! { ":key": key };
+    let seq = tx.one("SELECT next_seq FROM chat WHERE chat_key = :key", key)?;
     // RETURNING would create a temporary table for the one row, which is a tenth of the cost of storing a message.
-    tx.prepare_cached("UPDATE chat SET next_seq = next_seq + 1 WHERE chat_key = :key")?.execute(key)?;
+    tx.run("UPDATE chat SET next_seq = next_seq + 1 WHERE chat_key = :key", key)?;
     Ok(seq)
 }
 
 pub fn set_language(tx: &Writer<'_>, key: ChatKey, language: Language) -> Result<()> {
-    tx.prepare_cached("UPDATE chat SET language = :language WHERE chat_key = :key")?
-        .execute(named_params! { ":language": language.code(), ":key": key.0 })?;
-    Ok(())
+    tx.run("UPDATE chat SET language = :language WHERE chat_key = :key", params! { ":language": language, ":key": key })
 }
 
 /// Records that another bot was seen in the chat: a command without a bot name may be meant for that one.
 pub fn set_other_bots(tx: &Writer<'_>, key: ChatKey) -> Result<()> {
-    tx.prepare_cached("UPDATE chat SET has_other_bots = 1 WHERE chat_key = :key AND has_other_bots = 0")?
-        .execute(named_params! { ":key": key.0 })?;
-    Ok(())
+    tx.run("UPDATE chat SET has_other_bots = 1 WHERE chat_key = :key AND has_other_bots = 0", params! { ":key": key })
 }
 
 /// Returns `true` if another bot was seen in the chat.
 pub fn has_other_bots(conn: &Reader, id: ChatId) -> Result<bool> {
-    let found = conn
-        .prepare_cached(
-            "SELECT has_other_bots FROM chat_alias JOIN chat USING (chat_key) WHERE chat_alias.telegram_chat_id = :id",
-        )?
-        .query_row(named_params! { ":id": id.0 }, |raw| raw.get("has_other_bots"))
-        .optional()?;
+    let found = conn.first(
+        "SELECT has_other_bots FROM chat_alias JOIN chat USING (chat_key) WHERE chat_alias.telegram_chat_id = :id",
+        params! { ":id": id },
+    )?;
     Ok(found.unwrap_or(false))
 }
 
 /// Records that the bot is in the chat.
 pub fn set_present(tx: &Writer<'_>, key: ChatKey) -> Result<()> {
-    tx.prepare_cached("UPDATE chat SET is_member = 1, removed_at = NULL WHERE chat_key = :key")?
-        .execute(named_params! { ":key": key.0 })?;
-    Ok(())
+    tx.run("UPDATE chat SET is_member = 1, removed_at = NULL WHERE chat_key = :key", params! { ":key": key })
 }
 
 /// Sets the initial language of a chat to the language of the member who added the bot. Does nothing if one of the 64
 /// oldest messages is not a stub: then the chat is not new.
 pub fn set_first_language(tx: &Writer<'_>, key: ChatKey, language: Language) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "UPDATE chat SET language = :language WHERE chat_key = :key
-             AND NOT EXISTS (SELECT 1 FROM (SELECT is_stub FROM message
-                 WHERE id BETWEEN :key << 32 AND (:key << 32) | 4294967295 ORDER BY id LIMIT 64) WHERE is_stub = 0)",
-    )?
-    .execute(named_params! { ":language": language.code(), ":key": key.0 })?;
-    Ok(())
+         AND NOT EXISTS (SELECT 1 FROM (SELECT is_stub FROM message
+             WHERE id BETWEEN :key << 32 AND (:key << 32) | 4294967295 ORDER BY id LIMIT 64) WHERE is_stub = 0)",
+        params! { ":language": language, ":key": key },
+    )
 }
 
 /// Records that the bot left the chat at `now`. If a time is already recorded, it stays.
 pub fn set_removed(tx: &Writer<'_>, key: ChatKey, now: Timestamp) -> Result<()> {
-    tx.prepare_cached("UPDATE chat SET is_member = 0, removed_at = coalesce(removed_at, :now) WHERE chat_key = :key")?
-        .execute(named_params! { ":now": now.millis(), ":key": key.0 })?;
-    Ok(())
+    tx.run(
+        "UPDATE chat SET is_member = 0, removed_at = coalesce(removed_at, :now) WHERE chat_key = :key",
+        params! { ":now": now, ":key": key },
+    )
 }
 
 /// Returns the retention period that the chat chose for its messages: `None` if it chose none, `Some(None)` for no
 /// limit.
 pub fn own_retention(conn: &Reader, key: ChatKey) -> Result<Option<Option<Duration>>> {
-    let days: Option<i64> = conn
-        .prepare_cached("SELECT retention_days FROM chat WHERE chat_key = :key")?
-        .query_row(named_params! { ":key": key.0 }, |raw| raw.get("retention_days"))?;
-    days.map(|days| Ok(retention(row::number(days, "retention_days")?))).transpose()
+    let days: Option<usize> =
+        conn.one("SELECT retention_days FROM chat WHERE chat_key = :key", params! { ":key": key })?;
+    Ok(days.map(retention))
 }
 
 pub fn upsert_member(tx: &Writer<'_>, key: ChatKey, sender: &Sender) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "INSERT INTO member (chat_key, user_id, name, username) VALUES (:key, :user, :name, :username)
          ON CONFLICT (chat_key, user_id) DO UPDATE SET name = excluded.name, username = excluded.username
          -- Most messages change nothing: leave the page clean.
          WHERE member.name IS NOT excluded.name OR member.username IS NOT excluded.username",
-    )?
-    .execute(named_params! {
-        ":key": key.0, ":user": sender.id.0, ":name": sender.name, ":username": sender.username,
-    })?;
-    Ok(())
+        params! {
+            ":key": key, ":user": sender.id, ":name": sender.name, ":username": sender.username,
+        },
+    )
 }
 
 /// Stores a member found in an old message. If the member is already stored, the stored name is newer and stays.
 pub fn note_member(tx: &Writer<'_>, key: ChatKey, sender: &Sender) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "INSERT OR IGNORE INTO member (chat_key, user_id, name, username) VALUES (:key, :user, :name, :username)",
-    )?
-    .execute(named_params! {
-        ":key": key.0, ":user": sender.id.0, ":name": sender.name, ":username": sender.username,
-    })?;
-    Ok(())
+        params! {
+            ":key": key, ":user": sender.id, ":name": sender.name, ":username": sender.username,
+        },
+    )
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -313,25 +278,22 @@ pub struct Member {
 
 /// Returns the members whose names are stored for a chat, without those who opted out.
 pub fn members(conn: &Reader, key: ChatKey) -> Result<Vec<Member>> {
-    let mut statement = conn.prepare_cached(
+    conn.map(
         "SELECT user_id, name, username FROM member WHERE chat_key = :key AND name <> ''
-             AND NOT EXISTS (SELECT 1 FROM opt_out WHERE opt_out.user_id = member.user_id
-                                 AND +opt_out.chat_key IN (0, :key)) ORDER BY user_id",
-    )?;
-    let rows = statement.query_map(named_params! { ":key": key.0 }, |raw| {
-        Ok(Member { id: UserId(raw.get("user_id")?), name: raw.get("name")?, username: raw.get("username")? })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+         AND NOT EXISTS (SELECT 1 FROM opt_out WHERE opt_out.user_id = member.user_id
+                             AND +opt_out.chat_key IN (0, :key)) ORDER BY user_id",
+        params! { ":key": key },
+        |raw| Ok(Member { id: raw.get("user_id")?, name: raw.get("name")?, username: raw.get("username")? }),
+    )
 }
 
 /// Returns `true` if the bot is in a group in which `user` is a stored member.
 pub fn is_known_member(conn: &Reader, user: UserId) -> Result<bool> {
-    Ok(conn
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM member JOIN chat USING (chat_key)
-                            WHERE user_id = :user AND kind <> 'private' AND is_member = 1) AS known",
-        )?
-        .query_row(named_params! { ":user": user.0 }, |raw| raw.get("known"))?)
+    conn.one(
+        "SELECT EXISTS (SELECT 1 FROM member JOIN chat USING (chat_key)
+         WHERE user_id = :user AND kind <> 'private' AND is_member = 1) AS known",
+        params! { ":user": user },
+    )
 }
 
 #[cfg(test)]

@@ -3,10 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::{OptionalExtension, named_params};
-
 use super::family::{Family, Merged, OptOutScope, run_merged};
-use super::{Reader, Result, StoreError, Writer, answer_sources, row};
+use super::sql::{Json, Statements, params};
+use super::{Reader, Result, Writer, answer_sources};
 use chime_core::{
     AnswerId, Captured, ChatKey, Concept, ConceptId, ConversationContext, Seq, ThreadId, Timestamp, UserId,
 };
@@ -23,13 +22,12 @@ pub(super) const FAMILY: Family = Family {
 
 /// Deletes the concepts that were captured from answers based on the member's messages.
 fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "DELETE FROM concept WHERE answer_id IN
-             (SELECT answer_id FROM message_in_answer
-              WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat))",
-    )?
-    .execute(named_params! { ":user": user.0, ":chat": scope.chat().map(|key| key.0) })?;
-    Ok(())
+         (SELECT answer_id FROM message_in_answer
+          WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat))",
+        params! { ":user": user, ":chat": scope.chat() },
+    )
 }
 
 /// Moves the concepts to the remaining chat. Deletes the contexts of the old chat; new messages build them again.
@@ -66,17 +64,13 @@ impl ContextKey {
 /// Returns the stored context of a conversation. Returns `None` if there is none or it cannot be parsed; the next save
 /// then replaces it.
 pub fn load(conn: &Reader, key: ContextKey) -> Result<Option<ConversationContext>> {
-    let raw: Option<String> = conn
-        .prepare_cached(
-            "SELECT context_json FROM conversation_context
-             WHERE tenant_id = :tenant AND conversation_id = :conversation",
-        )?
-        .query_row(named_params! { ":tenant": key.tenant(), ":conversation": key.conversation() }, |raw| {
-            raw.get("context_json")
-        })
-        .optional()?;
+    let raw: Option<String> = conn.first(
+        "SELECT context_json FROM conversation_context
+         WHERE tenant_id = :tenant AND conversation_id = :conversation",
+        params! { ":tenant": key.tenant(), ":conversation": key.conversation() },
+    )?;
     Ok(raw.and_then(|raw| {
-        row::json(&raw, "context_json")
+        serde_json::from_str(&raw)
             .inspect_err(
                 |error| tracing::warn!(error_type = "concepts", %error, "chat.error: unreadable concepts in scope"),
             )
@@ -85,56 +79,59 @@ pub fn load(conn: &Reader, key: ContextKey) -> Result<Option<ConversationContext
 }
 
 pub fn save(tx: &Writer<'_>, key: ContextKey, context: &ConversationContext, now: Timestamp) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "INSERT INTO conversation_context (tenant_id, conversation_id, context_json, updated_at)
          VALUES (:tenant, :conversation, :json, :now)
          ON CONFLICT (tenant_id, conversation_id)
          DO UPDATE SET context_json = excluded.context_json, updated_at = excluded.updated_at",
-    )?
-    .execute(named_params! {
-        ":tenant": key.tenant(), ":conversation": key.conversation(),
-        ":json": row::to_json(context, "context_json")?, ":now": now.millis(),
-    })?;
-    Ok(())
+        params! {
+            ":tenant": key.tenant(), ":conversation": key.conversation(),
+            ":json": Json(&context), ":now": now,
+        },
+    )
 }
 
 /// Deletes at most `limit` contexts that were last updated before `before`. Returns their number.
 pub fn prune_contexts(tx: &Writer<'_>, before: Timestamp, limit: u32) -> Result<usize> {
-    Ok(tx
-        .prepare_cached(
-            "DELETE FROM conversation_context WHERE (tenant_id, conversation_id) IN
-                 (SELECT tenant_id, conversation_id FROM conversation_context WHERE updated_at < :before LIMIT :limit)",
-        )?
-        .execute(named_params! { ":before": before.millis(), ":limit": limit })?)
+    tx.changed(
+        "DELETE FROM conversation_context WHERE (tenant_id, conversation_id) IN
+         (SELECT tenant_id, conversation_id FROM conversation_context WHERE updated_at < :before LIMIT :limit)",
+        params! { ":before": before, ":limit": limit },
+    )
 }
 
 /// Returns the concepts of a chat, the last captured one first. Captures with the same id are combined into one
 /// concept.
 pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Vec<Concept>> {
-    let mut statement = conn.prepare_cached(
+    let captures = conn.map(
         "SELECT concept_id, label, alt_labels, definition, kind FROM concept
          WHERE chat_key = :chat ORDER BY created_at DESC, answer_id DESC LIMIT :limit",
+        params! { ":chat": chat, ":limit": MOST_CAPTURES },
+        |row| {
+            Ok(Concept {
+                id: row.get("concept_id")?,
+                label: row.get("label")?,
+                alt_labels: row.json("alt_labels")?,
+                definition: row.get("definition")?,
+                kind: row.get("kind")?,
+            })
+        },
     )?;
-    let mut rows = statement.query(named_params! { ":chat": chat.0, ":limit": MOST_CAPTURES })?;
     let mut order: Vec<ConceptId> = Vec::new();
     let mut found: BTreeMap<ConceptId, Concept> = BTreeMap::new();
-    while let Some(raw) = rows.next()? {
-        let id = parse_id(&row::get::<String>(raw, "concept_id")?)?;
-        let label: String = row::get(raw, "label")?;
-        let others: Vec<String> = row::json(&row::get::<String>(raw, "alt_labels")?, "alt_labels")?;
-        match found.get_mut(&id) {
+    for capture in captures {
+        match found.get_mut(&capture.id) {
             // The concept was captured before: its older labels become alternative labels.
             Some(concept) => {
-                for other in std::iter::once(label).chain(others) {
+                for other in std::iter::once(capture.label).chain(capture.alt_labels) {
                     if other != concept.label && !concept.alt_labels.contains(&other) {
                         concept.alt_labels.push(other);
                     }
                 }
             }
             None => {
-                order.push(id);
-                let (definition, kind) = (row::get(raw, "definition")?, row::get(raw, "kind")?);
-                found.insert(id, Concept { id, label, alt_labels: others, definition, kind });
+                order.push(capture.id);
+                found.insert(capture.id, capture);
             }
         }
     }
@@ -143,13 +140,14 @@ pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Vec<Concept>> {
 
 /// Returns the messages that the answers behind a chat's concepts are based on.
 pub fn grounds(conn: &Reader, chat: ChatKey) -> Result<Vec<Seq>> {
-    let mut statement = conn.prepare_cached(
+    let blocks = conn.map(
         "SELECT answer_use.block AS block, answer_use.bits AS bits FROM concept
          JOIN answer_use ON answer_use.answer_id = concept.answer_id AND answer_use.chat_key = concept.chat_key
          WHERE concept.chat_key = :chat",
+        params! { ":chat": chat },
+        answer_sources::block_of_row,
     )?;
-    let blocks = statement.query_map(named_params! { ":chat": chat.0 }, answer_sources::block_of_row)?;
-    Ok(answer_sources::seqs(blocks.collect::<rusqlite::Result<_>>()?))
+    Ok(answer_sources::seqs(blocks))
 }
 
 pub fn capture(
@@ -160,26 +158,19 @@ pub fn capture(
     captured: &Captured,
     now: Timestamp,
 ) -> Result<()> {
-    tx.prepare_cached(
-        "INSERT OR REPLACE INTO concept (concept_id, answer_id, chat_key, label, alt_labels, definition, kind, created_at)
-         VALUES (:id, :answer, :chat, :label, :others, :definition, :kind, :now)",
-    )?
-    .execute(named_params! {
-        ":id": id.0.to_string(), ":answer": answer.0.to_string(), ":chat": chat.0, ":label": captured.label,
-        ":others": row::to_json(&captured.alt_labels, "alt_labels")?, ":definition": captured.definition,
-        ":kind": captured.kind, ":now": now.millis(),
-    })?;
-    Ok(())
+    tx.run("INSERT OR REPLACE INTO concept (concept_id, answer_id, chat_key, label, alt_labels, definition, kind, created_at)
+         VALUES (:id, :answer, :chat, :label, :others, :definition, :kind, :now)", params! {
+        ":id": id, ":answer": answer, ":chat": chat, ":label": captured.label,
+        ":others": Json(&captured.alt_labels), ":definition": captured.definition,
+        ":kind": captured.kind, ":now": now,
+    })
 }
 
 /// Returns the concepts that an answer referenced: those that its text mentions, that were looked up for it, or that
 /// were captured from it.
 pub fn referenced(conn: &Reader, answer: AnswerId) -> Result<Vec<ConceptId>> {
-    let raw: Option<String> = conn
-        .prepare_cached("SELECT referenced_nodes FROM answer WHERE id = :id")?
-        .query_row(named_params! { ":id": answer.0.to_string() }, |raw| raw.get("referenced_nodes"))
-        .optional()?;
-    raw.map_or(Ok(Vec::new()), |raw| row::json(&raw, "referenced_nodes"))
+    let found = conn.first("SELECT referenced_nodes FROM answer WHERE id = :id", params! { ":id": answer })?;
+    Ok(found.flatten().map_or_else(Vec::new, |Json(ids)| ids))
 }
 
 /// Adds `ids` to the concepts that an answer referenced, each only once.
@@ -188,10 +179,12 @@ pub fn note_referenced(tx: &Writer<'_>, answer: AnswerId, ids: &[ConceptId]) -> 
     all.extend(ids);
     let mut seen = BTreeSet::new();
     all.retain(|id| seen.insert(*id));
-    tx.prepare_cached("UPDATE answer SET referenced_nodes = :ids WHERE id = :id")?.execute(named_params! {
-        ":id": answer.0.to_string(), ":ids": row::to_json(&all, "referenced_nodes")?,
-    })?;
-    Ok(())
+    tx.run(
+        "UPDATE answer SET referenced_nodes = :ids WHERE id = :id",
+        params! {
+            ":id": answer, ":ids": Json(&all),
+        },
+    )
 }
 
 /// Returns answers made by a model since `since` whose concepts were not captured yet, oldest first, at most `limit`.
@@ -200,17 +193,14 @@ pub fn unscanned(conn: &Reader, since: Timestamp, limit: u32) -> Result<Vec<Answ
     // Answer ids are sorted by time. So the primary key finds the first answer since `since`.
     let first = ulid::Ulid::from_parts(u64::try_from(since.millis()).unwrap_or(0), 0);
     let sql = format!("SELECT id FROM answer WHERE id >= :first AND {UNSCANNED} ORDER BY id LIMIT :limit");
-    let mut statement = conn.prepare_cached(&sql)?;
-    let rows = statement
-        .query_map(named_params! { ":first": first.to_string(), ":limit": limit }, |raw| raw.get::<_, String>("id"))?;
-    rows.map(|id| super::answers::parse_id(&id?)).collect()
+    conn.all(&sql, params! { ":first": first.to_string(), ":limit": limit })
 }
 
 /// Returns `true` if a model wrote the answer, its concepts were not captured yet, and the chat has not switched memory
 /// off.
 pub fn is_unscanned(conn: &Reader, answer: AnswerId) -> Result<bool> {
     let sql = format!("SELECT 1 FROM answer WHERE id = :id AND {UNSCANNED}");
-    Ok(conn.prepare_cached(&sql)?.exists(named_params! { ":id": answer.0.to_string() })?)
+    conn.any(&sql, params! { ":id": answer })
 }
 
 /// SQL condition on `answer`: made by a model, not yet scanned for concepts, and memory is not off in the chat.
@@ -219,29 +209,23 @@ const UNSCANNED: &str = "status = 'answered' AND completion_tokens > 0
     AND NOT EXISTS (SELECT 1 FROM chat WHERE chat.chat_key = answer.chat_key AND chat.memory = 0)";
 
 pub fn mark_scanned(tx: &Writer<'_>, answer: AnswerId) -> Result<()> {
-    tx.prepare_cached("INSERT OR IGNORE INTO concept_scan (answer_id) VALUES (:id)")?
-        .execute(named_params! { ":id": answer.0.to_string() })?;
-    Ok(())
+    tx.run("INSERT OR IGNORE INTO concept_scan (answer_id) VALUES (:id)", params! { ":id": answer })
 }
 
 /// Rebuilds the contexts of a chat from its stored concepts, with at most `most` in each. Answers from which no concept
 /// was captured are scanned again. Returns the number of contexts.
 pub fn rebuild(tx: &Writer<'_>, bot: UserId, chat: ChatKey, most: usize, now: Timestamp) -> Result<usize> {
     forget_contexts(tx, chat)?;
-    tx.prepare_cached(
-        "DELETE FROM concept_scan WHERE answer_id IN
-             (SELECT id FROM answer WHERE chat_key = :chat AND NOT EXISTS (SELECT 1 FROM concept WHERE answer_id = id))",
-    )?
-    .execute(named_params! { ":chat": chat.0 })?;
+    tx.run("DELETE FROM concept_scan WHERE answer_id IN
+             (SELECT id FROM answer WHERE chat_key = :chat AND NOT EXISTS (SELECT 1 FROM concept WHERE answer_id = id))", params! { ":chat": chat })?;
     let mut active: BTreeMap<Option<i64>, Vec<ConceptId>> = BTreeMap::new();
-    let mut statement = tx.prepare_cached(
+    let captured: Vec<(ConceptId, Option<i64>)> = tx.all(
         "SELECT concept_id, answer.thread_id AS thread FROM concept JOIN answer ON answer.id = concept.answer_id
          WHERE concept.chat_key = :chat ORDER BY concept.created_at DESC, answer_id DESC",
+        params! { ":chat": chat },
     )?;
-    let mut rows = statement.query(named_params! { ":chat": chat.0 })?;
-    while let Some(raw) = rows.next()? {
-        let id = parse_id(&row::get::<String>(raw, "concept_id")?)?;
-        let of_thread = active.entry(row::get(raw, "thread")?).or_default();
+    for (id, thread) in captured {
+        let of_thread = active.entry(thread).or_default();
         if of_thread.len() < most && !of_thread.contains(&id) {
             of_thread.push(id);
         }
@@ -255,23 +239,16 @@ pub fn rebuild(tx: &Writer<'_>, bot: UserId, chat: ChatKey, most: usize, now: Ti
 }
 
 pub fn forget_chat(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
-    tx.prepare_cached("DELETE FROM concept WHERE chat_key = :chat")?.execute(named_params! { ":chat": chat.0 })?;
+    tx.run("DELETE FROM concept WHERE chat_key = :chat", params! { ":chat": chat })?;
     forget_contexts(tx, chat)
 }
 
 fn forget_contexts(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "DELETE FROM conversation_context
          WHERE conversation_id = :chat OR conversation_id GLOB :chat || ':*'",
-    )?
-    .execute(named_params! { ":chat": chat.0.to_string() })?;
-    Ok(())
-}
-
-fn parse_id(raw: &str) -> Result<ConceptId> {
-    raw.parse()
-        .map(ConceptId)
-        .map_err(|_| StoreError::BadValue { column: "concept_id", what: format!("{raw:?} is no ULID") })
+        params! { ":chat": chat },
+    )
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! Opt-outs, and the text of an opted-out member's own request, which is stored only until the request is handled.
 
-use rusqlite::{OptionalExtension, named_params};
-
 use super::derived;
 use super::family::{Cause, Family, Merged, OptOutScope, run_merged};
-use super::{Reader, Result, Writer, memory, messages, row};
+use super::sql::{Json, Statements, params};
+use super::{Reader, Result, Writer, memory, messages};
 use chime_core::{ChatId, ChatKey, Entity, Message, MessageAt, MessageId, StoredMessage, Timestamp, UserId};
 
 pub(super) const FAMILY: Family =
@@ -13,12 +12,11 @@ pub(super) const FAMILY: Family =
 /// Opts `user` out: from now on, their messages are not stored, and stored ones are not used. Returns `false` if they
 /// had already opted out.
 pub fn opt_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId, now: Timestamp) -> Result<bool> {
-    let added = tx
-        .prepare_cached(
-            "INSERT INTO opt_out (chat_key, user_id, since) VALUES (:chat, :user, :now)
+    let added = tx.changed(
+        "INSERT INTO opt_out (chat_key, user_id, since) VALUES (:chat, :user, :now)
          ON CONFLICT (chat_key, user_id) DO NOTHING",
-        )?
-        .execute(named_params! { ":chat": scope.key(), ":user": user.0, ":now": now.millis() })?;
+        params! { ":chat": scope.key(), ":user": user, ":now": now },
+    )?;
     if added == 0 {
         return Ok(false);
     }
@@ -28,8 +26,7 @@ pub fn opt_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId, now: Timestamp
 
 fn drop_held(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
     if cause != Cause::Edited {
-        tx.prepare_cached("DELETE FROM held_text WHERE key = :key")?
-            .execute(named_params! { ":key": MessageAt::of(stored).to_string() })?;
+        tx.run("DELETE FROM held_text WHERE key = :key", params! { ":key": MessageAt::of(stored).to_string() })?;
     }
     Ok(())
 }
@@ -49,8 +46,10 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 
 /// Cancels an opt-out. If the scope is every chat, opt-outs of single chats are cancelled too.
 pub fn opt_in(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
-    tx.prepare_cached("DELETE FROM opt_out WHERE user_id = :user AND :chat IN (0, chat_key)")?
-        .execute(named_params! { ":chat": scope.key(), ":user": user.0 })?;
+    tx.run(
+        "DELETE FROM opt_out WHERE user_id = :user AND :chat IN (0, chat_key)",
+        params! { ":chat": scope.key(), ":user": user },
+    )?;
     // Memory is deleted and rebuilt, so that it includes the member's messages again.
     memory::forget_member(tx, scope, user)
 }
@@ -58,32 +57,26 @@ pub fn opt_in(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
 /// Returns the scope of the opt-out that covers `user` in `chat`: every chat, if the user opted out of all, else this
 /// chat. `None` without an opt-out.
 pub fn opted_out(conn: &Reader, chat: ChatKey, user: UserId) -> Result<Option<OptOutScope>> {
-    let key: Option<u32> = conn
-        .prepare_cached(
-            "SELECT min(chat_key) AS chat_key FROM opt_out WHERE user_id = :user AND +chat_key IN (0, :chat)",
-        )?
-        .query_row(named_params! { ":chat": chat.0, ":user": user.0 }, |raw| raw.get("chat_key"))?;
+    let key: Option<u32> = conn.one(
+        "SELECT min(chat_key) AS chat_key FROM opt_out WHERE user_id = :user AND +chat_key IN (0, :chat)",
+        params! { ":chat": chat, ":user": user },
+    )?;
     Ok(key.map(|key| if key == 0 { OptOutScope::EveryChat } else { OptOutScope::Chat(ChatKey(key)) }))
 }
 
 pub fn is_out_everywhere(conn: &Reader, user: UserId) -> Result<bool> {
-    Ok(conn
-        .prepare_cached("SELECT 1 FROM opt_out WHERE user_id = :user AND chat_key = 0")?
-        .exists(named_params! { ":user": user.0 })?)
+    conn.any("SELECT 1 FROM opt_out WHERE user_id = :user AND chat_key = 0", params! { ":user": user })
 }
 
 /// Returns all users who opted out of this chat or of every chat.
 pub fn opted_out_of(conn: &Reader, chat: ChatKey) -> Result<Vec<UserId>> {
-    let mut statement = conn.prepare_cached("SELECT user_id FROM opt_out WHERE chat_key IN (0, :chat)")?;
-    let users = statement.query_map(named_params! { ":chat": chat.0 }, |raw| raw.get("user_id").map(UserId))?;
-    Ok(users.collect::<rusqlite::Result<_>>()?)
+    conn.all("SELECT user_id FROM opt_out WHERE chat_key IN (0, :chat)", params! { ":chat": chat })
 }
 
 /// Returns the time up to which all messages of the chat were forgotten, or `None` if the chat was never forgotten.
 pub fn forgotten_until(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
-    let secs: Option<i64> = conn
-        .prepare_cached("SELECT forgotten_until FROM chat WHERE chat_key = :chat")?
-        .query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("forgotten_until"))?;
+    let secs: Option<i64> =
+        conn.one("SELECT forgotten_until FROM chat WHERE chat_key = :chat", params! { ":chat": chat })?;
     Ok(secs.map(Timestamp::from_secs))
 }
 
@@ -97,19 +90,18 @@ pub fn is_withheld(conn: &Reader, chat: ChatKey, message: &Message) -> Result<bo
 
 /// Stores the text of a request by an opted-out member. It is deleted when the job that handles the request ends.
 pub fn hold(tx: &Writer<'_>, message: &Message) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "INSERT INTO held_text (key, text, entities) VALUES (:key, :text, :entities)
          ON CONFLICT (key) DO UPDATE SET text = excluded.text, entities = excluded.entities",
-    )?
-    .execute(named_params! {
-        ":key": MessageAt { chat: message.chat, message: message.id }.to_string(), ":text": message.text,
-        ":entities": row::to_json(&message.entities, "entities")?,
-    })?;
-    Ok(())
+        params! {
+            ":key": MessageAt { chat: message.chat, message: message.id }.to_string(), ":text": message.text,
+            ":entities": Json(&message.entities),
+        },
+    )
 }
 
 pub fn is_any_held(conn: &Reader) -> Result<bool> {
-    Ok(conn.prepare_cached("SELECT 1 FROM held_text LIMIT 1")?.exists([])?)
+    conn.any("SELECT 1 FROM held_text LIMIT 1", &[])
 }
 
 /// Returns the message that a job is about, or `None` if it was forgotten. For an opted-out member it has the text
@@ -127,11 +119,9 @@ pub fn for_job(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<Stor
 }
 
 fn held(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<(String, Vec<Entity>)>> {
-    let found: Option<(String, String)> = conn
-        .prepare_cached("SELECT text, entities FROM held_text WHERE key = :key")?
-        .query_row(named_params! { ":key": MessageAt { chat, message: id }.to_string() }, |raw| {
-            Ok((raw.get("text")?, raw.get("entities")?))
-        })
-        .optional()?;
-    found.map(|(text, entities)| Ok((text, row::json(&entities, "entities")?))).transpose()
+    let found: Option<(String, Json<_>)> = conn.first(
+        "SELECT text, entities FROM held_text WHERE key = :key",
+        params! { ":key": MessageAt { chat, message: id }.to_string() },
+    )?;
+    Ok(found.map(|(text, Json(entities))| (text, entities)))
 }

@@ -1,13 +1,14 @@
 //! Requests to forget messages. A request is stored when it is made, processed in steps, and deleted once the requester
 //! has been sent the result.
 
-use rusqlite::{OptionalExtension, Row, ToSql, named_params};
+use rusqlite::ToSql;
 
 use super::derived;
 use super::family::{Cause, Family, Merged, run_merged};
 use super::forget::{self, ForgetOptions, Forgotten, Leave};
+use super::sql::{Columns, Statements, params};
 use super::{Reader, Result, StoreError, Writer, answers, chats, inbox, memory, quotes_and_forwards, row};
-use chime_core::{ChatId, ChatKey, MessageId, ReplyTarget, Seq, ThreadId, Timestamp, UserId};
+use chime_core::{ChatId, ChatKey, ReplyTarget, Seq, Timestamp, UserId};
 
 /// Data that a request wants forgotten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,46 +70,42 @@ pub fn add(tx: &Writer<'_>, request: &DeletionRequest) -> Result<i64> {
         DeletionTarget::Derived { chat, user } => ("derived", chat, None, Some(user), None),
     };
     let to = request.to;
-    tx.prepare_cached(
+    tx.run(
         "INSERT INTO deletion (scope, chat_key, seq, user_id, since, until, asked_at, asked_by, was_announced,
              telegram_chat_id, thread_id, reply_to_id)
          VALUES (:scope, :chat, :seq, :user, :since, :until, :asked_at, :asked_by, :was_announced, :to, :thread,
              :reply_to)",
-    )?
-    .execute(named_params! {
-        ":scope": scope, ":chat": chat.map(|key| key.0), ":seq": seq.map(|seq| seq.0), ":user": user.map(|id| id.0),
-        ":since": since.map(Timestamp::secs), ":until": request.until.secs(), ":asked_at": request.asked_at.millis(),
-        ":asked_by": request.asked_by.0, ":was_announced": request.was_announced, ":to": to.map(|to| to.chat.0),
-        ":thread": to.and_then(|to| to.thread).map(|id| id.0),
-        ":reply_to": to.and_then(|to| to.reply_to).map(|id| id.0),
-    })?;
+        params! {
+            ":scope": scope, ":chat": chat, ":seq": seq, ":user": user,
+            ":since": since.map(Timestamp::secs), ":until": request.until.secs(), ":asked_at": request.asked_at,
+            ":asked_by": request.asked_by, ":was_announced": request.was_announced, ":to": to.map(|to| to.chat.0),
+            ":thread": to.and_then(|to| to.thread),
+            ":reply_to": to.and_then(|to| to.reply_to),
+        },
+    )?;
     Ok(tx.last_insert_rowid())
 }
 
 pub fn find(conn: &Reader, id: i64) -> Result<Option<Deletion>> {
-    conn.prepare_cached(&format!("SELECT {COLUMNS} FROM deletion WHERE id = :id"))?
-        .query_row(named_params! { ":id": id }, |raw| Ok(from_row(raw)))
-        .optional()?
-        .transpose()
+    conn.map_first(&format!("SELECT {COLUMNS} FROM deletion WHERE id = :id"), params! { ":id": id }, from_row)
 }
 
 pub fn announced_for(conn: &Reader, chat: ChatKey) -> Result<Vec<i64>> {
-    let mut statement =
-        conn.prepare_cached("SELECT id FROM deletion WHERE scope = 'chat' AND chat_key = :chat AND was_announced = 1")?;
-    let ids = statement.query_map(named_params! { ":chat": chat.0 }, |raw| raw.get("id"))?;
-    Ok(ids.collect::<rusqlite::Result<_>>()?)
+    conn.all(
+        "SELECT id FROM deletion WHERE scope = 'chat' AND chat_key = :chat AND was_announced = 1",
+        params! { ":chat": chat },
+    )
 }
 
 pub fn remove(tx: &Writer<'_>, id: i64) -> Result<()> {
-    tx.prepare_cached("DELETE FROM deletion WHERE id = :id")?.execute(named_params! { ":id": id })?;
-    Ok(())
+    tx.run("DELETE FROM deletion WHERE id = :id", params! { ":id": id })
 }
 
 /// Returns the time of the oldest message that the request covers, or `None` if it covers none.
 pub fn oldest(conn: &Reader, request: &DeletionRequest) -> Result<Option<Timestamp>> {
     let (rule, values) = rule(request);
     let sql = format!("SELECT min(ts) AS ts FROM message WHERE {rule}");
-    let secs: Option<i64> = conn.prepare_cached(&sql)?.query_row(params(&values).as_slice(), |raw| raw.get("ts"))?;
+    let secs: Option<i64> = conn.one(&sql, params(&values).as_slice())?;
     Ok(secs.map(Timestamp::from_secs))
 }
 
@@ -132,10 +129,10 @@ pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, 
     }
     let rows = next(tx, request, limit)?;
     let forgotten = forget::messages(tx, &rows, manner)?;
-    tx.prepare_cached(
+    tx.run(
         "UPDATE deletion SET messages = messages + :messages, answers = answers + :answers WHERE id = :id",
-    )?
-    .execute(named_params! { ":messages": forgotten.messages, ":answers": forgotten.answers, ":id": deletion.id })?;
+        params! { ":messages": forgotten.messages, ":answers": forgotten.answers, ":id": deletion.id },
+    )?;
     if !rows.is_empty() {
         return Ok(Progress::More);
     }
@@ -155,8 +152,10 @@ pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, 
     }
     match request.what {
         DeletionTarget::Member { chat, user, since: None } => {
-            tx.prepare_cached("DELETE FROM member WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat)")?
-                .execute(named_params! { ":user": user.0, ":chat": chat.map(|key| key.0) })?;
+            tx.run(
+                "DELETE FROM member WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat)",
+                params! { ":user": user, ":chat": chat },
+            )?;
             memory::forget_number(tx, chat, user)?;
             if chat.is_none() {
                 chats::forget_private_name(tx, user)?;
@@ -175,8 +174,10 @@ pub(super) const FAMILY: Family = Family { tables: &["deletion"], merged, ..Fami
 /// Moves requests to the merged chat. A request for either of the two chats then covers all of it.
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     for (was, now) in &chats.seqs {
-        tx.prepare_cached("UPDATE deletion SET seq = :now WHERE chat_key = :from AND seq = :was")?
-            .execute(named_params! { ":now": now.0, ":from": chats.from.0, ":was": was.0 })?;
+        tx.run(
+            "UPDATE deletion SET seq = :now WHERE chat_key = :from AND seq = :was",
+            params! { ":now": now, ":from": chats.from, ":was": was },
+        )?;
     }
     run_merged(tx, chats, &["UPDATE deletion SET chat_key = :into WHERE chat_key = :from"])
 }
@@ -184,10 +185,7 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 fn next(conn: &Reader, request: &DeletionRequest, limit: u32) -> Result<Vec<(ChatKey, Seq)>> {
     let (rule, values) = rule(request);
     let sql = format!("SELECT chat_key, seq FROM message WHERE {rule} LIMIT {limit}");
-    let mut statement = conn.prepare_cached(&sql)?;
-    let rows = statement
-        .query_map(params(&values).as_slice(), |raw| Ok((ChatKey(raw.get("chat_key")?), Seq(raw.get("seq")?))))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    conn.map(&sql, params(&values).as_slice(), |raw| Ok((raw.get("chat_key")?, raw.get("seq")?)))
 }
 
 type SqlParameters = Vec<(&'static str, i64)>;
@@ -218,45 +216,39 @@ fn params(values: &SqlParameters) -> Vec<(&str, &dyn ToSql)> {
     values.iter().map(|(name, value)| (*name, value as &dyn ToSql)).collect()
 }
 
-fn from_row(raw: &Row<'_>) -> Result<Deletion> {
-    let scope: String = row::get(raw, "scope")?;
-    let chat: Option<i64> = row::get(raw, "chat_key")?;
-    let chat = chat.map(|key| row::number(key, "chat_key").map(ChatKey)).transpose()?;
-    let missing = |column| StoreError::BadValue { column, what: format!("missing for scope {scope:?}") };
+fn from_row(raw: &Columns<'_>) -> Result<Deletion> {
+    let scope: String = raw.get("scope")?;
+    let chat: Option<ChatKey> = raw.get("chat_key")?;
+    let missing =
+        |column: &str| StoreError::BadValue { column: column.to_owned(), what: format!("missing for scope {scope:?}") };
     let what = match scope.as_str() {
-        "message" => DeletionTarget::Message {
-            chat: chat.ok_or_else(|| missing("chat_key"))?,
-            seq: Seq(row::number(row::get(raw, "seq")?, "seq")?),
-        },
+        "message" => DeletionTarget::Message { chat: chat.ok_or_else(|| missing("chat_key"))?, seq: raw.get("seq")? },
         "member" => DeletionTarget::Member {
             chat,
-            user: UserId(row::get(raw, "user_id")?),
-            since: row::get::<Option<i64>>(raw, "since")?.map(Timestamp::from_secs),
+            user: raw.get("user_id")?,
+            since: raw.get::<Option<i64>>("since")?.map(Timestamp::from_secs),
         },
         "chat" => DeletionTarget::Chat(chat.ok_or_else(|| missing("chat_key"))?),
-        "derived" => DeletionTarget::Derived { chat, user: UserId(row::get(raw, "user_id")?) },
-        _ => return Err(StoreError::BadValue { column: "scope", what: format!("unknown word {scope:?}") }),
+        "derived" => DeletionTarget::Derived { chat, user: raw.get("user_id")? },
+        _ => return Err(StoreError::BadValue { column: "scope".to_owned(), what: format!("unknown word {scope:?}") }),
     };
     Ok(Deletion {
-        id: row::get(raw, "id")?,
+        id: raw.get("id")?,
         request: DeletionRequest {
             what,
-            asked_at: Timestamp::from_millis(row::get(raw, "asked_at")?),
-            until: Timestamp::from_secs(row::get(raw, "until")?),
-            asked_by: UserId(row::get(raw, "asked_by")?),
-            was_announced: row::get(raw, "was_announced")?,
-            to: match row::get::<Option<i64>>(raw, "telegram_chat_id")? {
+            asked_at: raw.get("asked_at")?,
+            until: Timestamp::from_secs(raw.get("until")?),
+            asked_by: raw.get("asked_by")?,
+            was_announced: raw.get("was_announced")?,
+            to: match raw.get::<Option<i64>>("telegram_chat_id")? {
                 None => None,
                 Some(chat) => Some(ReplyTarget {
                     chat: ChatId(chat),
-                    thread: row::get::<Option<i64>>(raw, "thread_id")?.map(ThreadId),
-                    reply_to: row::get::<Option<i64>>(raw, "reply_to_id")?.map(MessageId),
+                    thread: raw.get("thread_id")?,
+                    reply_to: raw.get("reply_to_id")?,
                 }),
             },
         },
-        forgotten: Forgotten {
-            messages: row::number(row::get(raw, "messages")?, "messages")?,
-            answers: row::number(row::get(raw, "answers")?, "answers")?,
-        },
+        forgotten: Forgotten { messages: raw.get("messages")?, answers: raw.get("answers")? },
     })
 }

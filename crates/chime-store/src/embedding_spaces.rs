@@ -1,56 +1,54 @@
 //! Embedding spaces. A space contains the vectors of one model in one dimension. Only one space is searched; another
 //! may be filled at the same time. Vectors of different spaces are never compared.
 
-use rusqlite::{OptionalExtension, Row, named_params};
-
 use super::family::{Cause, Family, Merged};
 use super::row::row_id;
+use super::sql::{Columns, Statements, params};
 use super::vector_tables::{Space, SpaceState, TABLES};
-use super::{Reader, Result, Writer, row, vector_index};
+use super::{Reader, Result, Writer, vector_index};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp};
 
 /// Number of newest messages in a chat for which no vectors are stored: their texts still change often, and every
 /// search reads them anyway.
 pub const NEAR: u32 = 30;
 
-const COLUMNS: &str = "id, model, dimension, state, is_indexed";
+const COLUMNS: &str = "id, model, dimension, state";
 
 pub fn active(conn: &Reader) -> Result<Option<Space>> {
-    one(conn, "state = 'active'", named_params! {})
+    one(conn, "state = 'active'", params! {})
 }
 
 /// Returns the space of a model, or `None`. If the model's dimension has changed, there may be two: then the newer one.
 pub fn of_model(conn: &Reader, model: &str) -> Result<Option<Space>> {
-    one(conn, "model = :model", named_params! { ":model": model })
+    one(conn, "model = :model", params! { ":model": model })
 }
 
 /// Returns a space that another one has replaced and that is to be deleted.
 pub fn left(conn: &Reader) -> Result<Option<Space>> {
-    one(conn, "state = 'left'", named_params! {})
+    one(conn, "state = 'left'", params! {})
 }
 
 fn one(conn: &Reader, condition: &str, params: &[(&str, &dyn rusqlite::ToSql)]) -> Result<Option<Space>> {
-    conn.prepare_cached(&format!("SELECT {COLUMNS} FROM vector_space WHERE {condition} ORDER BY id DESC LIMIT 1"))?
-        .query_row(params, |raw| Ok(from_row(raw)))
-        .optional()?
-        .transpose()
+    conn.map_first(
+        &format!("SELECT {COLUMNS} FROM vector_space WHERE {condition} ORDER BY id DESC LIMIT 1"),
+        params,
+        from_row,
+    )
 }
 
-fn from_row(raw: &Row<'_>) -> Result<Space> {
-    let state: String = row::get(raw, "state")?;
+fn from_row(raw: &Columns<'_>) -> Result<Space> {
     Ok(Space {
-        id: row::get(raw, "id")?,
-        model: row::get(raw, "model")?,
-        dimension: row::number(row::get(raw, "dimension")?, "dimension")?,
-        state: row::word(&state, "state", SpaceState::parse)?,
-        is_indexed: row::get(raw, "is_indexed")?,
+        id: raw.get("id")?,
+        model: raw.get("model")?,
+        dimension: raw.get("dimension")?,
+        state: raw.get("state")?,
     })
 }
 
 /// Finds the space of `model` in `dimension`, or creates it with its index. The first space of a database becomes the
 /// one that is searched.
 pub fn ensure(tx: &Writer<'_>, model: &str, dimension: usize) -> Result<Space> {
-    let params = named_params! { ":model": model, ":dimension": i64::try_from(dimension).unwrap_or(i64::MAX) };
+    let params = params! { ":model": model, ":dimension": dimension };
     if let Some(known) = one(tx, "model = :model AND dimension = :dimension", params)? {
         if known.state == SpaceState::Left {
             // The operator switched back to this model before its space was deleted.
@@ -60,57 +58,48 @@ pub fn ensure(tx: &Writer<'_>, model: &str, dimension: usize) -> Result<Space> {
         return Ok(known);
     }
     let state = if active(tx)?.is_none() { SpaceState::Active } else { SpaceState::Filling };
-    tx.prepare_cached(
-        "INSERT INTO vector_space (model, dimension, state, is_indexed) VALUES (:model, :dimension, :state, 1)",
-    )?
-    .execute(named_params! {
-        ":model": model, ":dimension": i64::try_from(dimension).unwrap_or(i64::MAX), ":state": state.as_str(),
-    })?;
-    let space = Space { id: tx.last_insert_rowid(), model: model.to_owned(), dimension, state, is_indexed: true };
+    tx.run(
+        "INSERT INTO vector_space (model, dimension, state) VALUES (:model, :dimension, :state)",
+        params! {
+            ":model": model, ":dimension": dimension, ":state": state,
+        },
+    )?;
+    let space = Space { id: tx.last_insert_rowid(), model: model.to_owned(), dimension, state };
     vector_index::create(tx, &space)?;
     Ok(space)
 }
 
 pub fn activate(tx: &Writer<'_>, space: i64) -> Result<()> {
-    tx.prepare_cached("UPDATE vector_space SET state = 'left' WHERE state = 'active' AND id <> :id")?
-        .execute(named_params! { ":id": space })?;
+    tx.run("UPDATE vector_space SET state = 'left' WHERE state = 'active' AND id <> :id", params! { ":id": space })?;
     set_state(tx, space, SpaceState::Active)
 }
 
 fn set_state(tx: &Writer<'_>, space: i64, state: SpaceState) -> Result<()> {
-    tx.prepare_cached("UPDATE vector_space SET state = :state WHERE id = :id")?
-        .execute(named_params! { ":state": state.as_str(), ":id": space })?;
-    Ok(())
-}
-
-pub fn set_indexed(tx: &Writer<'_>, space: i64, is_indexed: bool) -> Result<()> {
-    tx.prepare_cached("UPDATE vector_space SET is_indexed = :is WHERE id = :id")?
-        .execute(named_params! { ":is": is_indexed, ":id": space })?;
-    Ok(())
+    tx.run("UPDATE vector_space SET state = :state WHERE id = :id", params! { ":state": state, ":id": space })
 }
 
 /// Deletes part of a replaced space: first its index, then its vectors, at most `limit` at a time, and in the end the
 /// space itself. Returns `true` if it must be called again.
 pub fn delete_some(tx: &Writer<'_>, space: &Space, limit: u32) -> Result<bool> {
-    if space.is_indexed || vector_index::exists(tx, space)? {
+    if vector_index::exists(tx, space)? {
         vector_index::remove(tx, space)?;
-        set_indexed(tx, space.id, false)?;
         return Ok(true);
     }
     for table in TABLES {
-        let deleted = tx
-            .prepare_cached(&format!(
+        let deleted = tx.changed(
+            &format!(
                 "DELETE FROM {name} WHERE ({key}, space) IN
-                     (SELECT {key}, space FROM {name} WHERE space = :space LIMIT :limit)",
+                 (SELECT {key}, space FROM {name} WHERE space = :space LIMIT :limit)",
                 name = table.name,
                 key = table.key,
-            ))?
-            .execute(named_params! { ":space": space.id, ":limit": limit })?;
+            ),
+            params! { ":space": space.id, ":limit": limit },
+        )?;
         if deleted > 0 {
             return Ok(true);
         }
     }
-    tx.prepare_cached("DELETE FROM vector_space WHERE id = :id")?.execute(named_params! { ":id": space.id })?;
+    tx.run("DELETE FROM vector_space WHERE id = :id", params! { ":id": space.id })?;
     Ok(false)
 }
 
@@ -135,36 +124,31 @@ fn visible() -> String {
 /// Returns about `limit` messages for which `space` needs vectors: first those whose text has changed, then older ones
 /// without a vector. The newest `near` of each chat need none. Returns `None` if no message needs one.
 pub fn next_batch(conn: &Reader, space: &Space, near: u32, limit: u32) -> Result<Option<Batch>> {
-    let changed: Vec<i64> = (conn.prepare_cached("SELECT id FROM vector_due ORDER BY id LIMIT :limit")?)
-        .query_map(named_params! { ":limit": limit }, |raw| raw.get("id"))?
-        .collect::<rusqlite::Result<_>>()?;
+    let changed: Vec<i64> =
+        conn.all("SELECT id FROM vector_due ORDER BY id LIMIT :limit", params! { ":limit": limit })?;
     if let (Some(first), Some(last)) = (changed.first(), changed.last()) {
         let sql = format!(
             "SELECT message.id AS id, text FROM vector_due JOIN message USING (id)
              WHERE vector_due.id BETWEEN :first AND :last AND {}",
             visible()
         );
-        let texts = texts(conn, &sql, named_params! { ":first": first, ":last": last })?;
+        let texts = texts(conn, &sql, params! { ":first": first, ":last": last })?;
         return Ok(Some(Batch { texts, settles: Settles::Changed(changed) }));
     }
-    let behind: Option<(u32, i64, i64)> = conn
-        .prepare_cached(
-            "SELECT chat.chat_key AS chat_key, coalesce(seq, 0) AS done, next_seq - 1 - :near AS last
-             FROM chat LEFT JOIN vector_progress
-                 ON vector_progress.space = :space AND vector_progress.chat_key = chat.chat_key
-             WHERE next_seq - 1 - :near > coalesce(seq, 0) LIMIT 1",
-        )?
-        .query_row(named_params! { ":space": space.id, ":near": near }, |raw| {
-            Ok((raw.get("chat_key")?, raw.get("done")?, raw.get("last")?))
-        })
-        .optional()?;
+    let behind: Option<(ChatKey, u32, u32)> = conn.first(
+        "SELECT chat.chat_key AS chat_key, coalesce(seq, 0) AS done, next_seq - 1 - :near AS last
+         FROM chat LEFT JOIN vector_progress
+             ON vector_progress.space = :space AND vector_progress.chat_key = chat.chat_key
+         WHERE next_seq - 1 - :near > coalesce(seq, 0) LIMIT 1",
+        params! { ":space": space.id, ":near": near },
+    )?;
     let Some((chat, done, last)) = behind else { return Ok(None) };
-    let upto = Seq(row::number(last.min(done + i64::from(limit)), "seq")?);
-    let from = Seq(row::number(done + 1, "seq")?);
+    let upto = Seq(last.min(done + limit));
+    let from = Seq(done + 1);
     let sql = format!("SELECT id, text FROM message WHERE id BETWEEN :first AND :last AND {}", visible());
-    let (first, last) = (row_id(ChatKey(chat), from), row_id(ChatKey(chat), upto));
-    let texts = texts(conn, &sql, named_params! { ":first": first, ":last": last })?;
-    Ok(Some(Batch { texts, settles: Settles::Chat(ChatKey(chat), upto) }))
+    let (first, last) = (row_id(chat, from), row_id(chat, upto));
+    let texts = texts(conn, &sql, params! { ":first": first, ":last": last })?;
+    Ok(Some(Batch { texts, settles: Settles::Chat(chat, upto) }))
 }
 
 /// Returns at most `limit` messages that have a vector in the space `old` but none in `new`, to compute one for `new`.
@@ -176,40 +160,36 @@ pub fn to_carry_over(conn: &Reader, old: i64, new: i64, limit: u32) -> Result<Ve
          LIMIT :limit",
         visible()
     );
-    texts(conn, &sql, named_params! { ":old": old, ":new": new, ":limit": limit })
+    texts(conn, &sql, params! { ":old": old, ":new": new, ":limit": limit })
 }
 
 /// Returns `true` if any summary has a vector in the space `old` but none in `new`.
 pub fn lacks_summaries(conn: &Reader, old: i64, new: i64) -> Result<bool> {
-    Ok(conn
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM summary_vector AS kept WHERE kept.space = :old
-                 AND NOT EXISTS (SELECT 1 FROM summary_vector AS made
-                                 WHERE made.session_id = kept.session_id AND made.space = :new)) AS lacks",
-        )?
-        .query_row(named_params! { ":old": old, ":new": new }, |raw| raw.get("lacks"))?)
+    conn.one(
+        "SELECT EXISTS (SELECT 1 FROM summary_vector AS kept WHERE kept.space = :old
+         AND NOT EXISTS (SELECT 1 FROM summary_vector AS made
+                         WHERE made.session_id = kept.session_id AND made.space = :new)) AS lacks",
+        params! { ":old": old, ":new": new },
+    )
 }
 
 fn texts(conn: &Reader, sql: &str, params: &[(&str, &dyn rusqlite::ToSql)]) -> Result<Vec<(i64, String)>> {
-    let mut statement = conn.prepare_cached(sql)?;
-    let rows = statement.query_map(params, |raw| Ok((raw.get("id")?, raw.get("text")?)))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    conn.map(sql, params, |raw| Ok((raw.get("id")?, raw.get("text")?)))
 }
 
 /// Records that the vectors of a batch are stored.
 pub fn settle(tx: &Writer<'_>, space: i64, batch: &Batch) -> Result<()> {
     match &batch.settles {
         Settles::Chat(chat, upto) => {
-            tx.prepare_cached(
+            tx.run(
                 "INSERT INTO vector_progress (space, chat_key, seq) VALUES (:space, :chat, :seq)
                  ON CONFLICT (space, chat_key) DO UPDATE SET seq = max(seq, excluded.seq)",
-            )?
-            .execute(named_params! { ":space": space, ":chat": chat.0, ":seq": upto.0 })?;
+                params! { ":space": space, ":chat": chat, ":seq": upto },
+            )?;
         }
         Settles::Changed(ids) => {
-            let mut done = tx.prepare_cached("DELETE FROM vector_due WHERE id = :id")?;
             for id in ids {
-                done.execute(named_params! { ":id": id })?;
+                tx.run("DELETE FROM vector_due WHERE id = :id", params! { ":id": id })?;
             }
         }
     }
@@ -218,11 +198,11 @@ pub fn settle(tx: &Writer<'_>, space: i64, batch: &Batch) -> Result<()> {
 
 /// Returns the number of the last message of a chat up to which a space has vectors; 0 for none.
 pub fn made_up_to(conn: &Reader, space: i64, chat: ChatKey) -> Result<Seq> {
-    let mut statement =
-        conn.prepare_cached("SELECT seq FROM vector_progress WHERE space = :space AND chat_key = :chat")?;
-    let made =
-        statement.query_row(named_params! { ":space": space, ":chat": chat.0 }, |raw| raw.get("seq")).optional()?;
-    Ok(Seq(made.unwrap_or(0)))
+    let made = conn.first(
+        "SELECT seq FROM vector_progress WHERE space = :space AND chat_key = :chat",
+        params! { ":space": space, ":chat": chat },
+    )?;
+    Ok(made.unwrap_or(Seq(0)))
 }
 
 /// Number of vectors of a model that exist and that are needed, as pairs of (existing, needed).
@@ -237,22 +217,19 @@ pub struct VectorCoverage {
 /// Counts the vectors that `model` has made and that it needs. The newest `near` messages of a chat need none.
 pub fn coverage(conn: &Reader, model: &str, near: u32) -> Result<VectorCoverage> {
     let space = of_model(conn, model)?.map_or(-1, |space| space.id);
-    let count = |sql: &str, params: &[(&str, &dyn rusqlite::ToSql)]| {
-        conn.prepare_cached(sql)?.query_row(params, |raw| raw.get::<_, u64>("n"))
-    };
-    let of_space = named_params! { ":space": space };
+    let count = |sql: &str, params: &[(&str, &dyn rusqlite::ToSql)]| conn.one(sql, params);
+    let of_space = params! { ":space": space };
     let kept =
         |space: i64| count("SELECT count(*) AS n FROM message_vector WHERE space = :space", &[(":space", &space)]);
     let is_recorded = count("SELECT count(*) AS n FROM vector_progress WHERE space = :space", of_space)? > 0;
     let done = count(
         "SELECT coalesce(sum(min(seq, max(next_seq - 1 - :near, 0))), 0) AS n
          FROM vector_progress JOIN chat USING (chat_key) WHERE space = :space",
-        named_params! { ":space": space, ":near": near },
+        params! { ":space": space, ":near": near },
     )?;
-    let far =
-        count("SELECT coalesce(sum(max(next_seq - 1 - :near, 0)), 0) AS n FROM chat", named_params! { ":near": near })?;
+    let far = count("SELECT coalesce(sum(max(next_seq - 1 - :near, 0)), 0) AS n FROM chat", params! { ":near": near })?;
     let made = count("SELECT count(*) AS n FROM summary_vector WHERE space = :space", of_space)?;
-    let summaries = count("SELECT count(*) AS n FROM mini_summary", named_params! {})?;
+    let summaries = count("SELECT count(*) AS n FROM mini_summary", params! {})?;
     let active = active(conn)?.filter(|active| active.model != model);
     // A model on a server has no progress rows. It needs vectors only for new messages and for those that have a vector
     // of the previous model.
@@ -275,34 +252,33 @@ pub(super) const FAMILY: Family = Family {
 
 /// Schedules a new vector for a message whose text changed, if a space has vectors up to this message.
 fn make_again(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "INSERT OR IGNORE INTO vector_due (id)
          SELECT :id FROM vector_progress WHERE chat_key = :chat AND seq >= :seq LIMIT 1",
-    )?
-    .execute(named_params! { ":id": row_id(stored.chat, stored.seq), ":chat": stored.chat.0, ":seq": stored.seq.0 })?;
-    Ok(())
+        params! { ":id": row_id(stored.chat, stored.seq), ":chat": stored.chat, ":seq": stored.seq },
+    )
 }
 
 fn chat_gone(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
-    tx.prepare_cached("DELETE FROM vector_due WHERE id BETWEEN :from AND :to")?
-        .execute(named_params! { ":from": row_id(chat, Seq(0)), ":to": row_id(chat, Seq(u32::MAX)) })?;
+    tx.run(
+        "DELETE FROM vector_due WHERE id BETWEEN :from AND :to",
+        params! { ":from": row_id(chat, Seq(0)), ":to": row_id(chat, Seq(u32::MAX)) },
+    )?;
     // If messages remain, the progress stays valid: new messages get higher numbers. Otherwise it is deleted.
-    tx.prepare_cached(
+    tx.run(
         "DELETE FROM vector_progress
          WHERE chat_key = :chat AND NOT EXISTS (SELECT 1 FROM message WHERE message.chat_key = :chat)",
-    )?
-    .execute(named_params! { ":chat": chat.0 })?;
-    Ok(())
+        params! { ":chat": chat },
+    )
 }
 
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    let mut due = tx.prepare_cached("INSERT OR IGNORE INTO vector_due (id) VALUES (:id)")?;
     for now in chats.seqs.values() {
-        due.execute(named_params! { ":id": row_id(chats.into, *now) })?;
+        tx.run("INSERT OR IGNORE INTO vector_due (id) VALUES (:id)", params! { ":id": row_id(chats.into, *now) })?;
     }
-    tx.prepare_cached("DELETE FROM vector_due WHERE id BETWEEN :from AND :to")?
-        .execute(named_params! { ":from": row_id(chats.from, Seq(0)), ":to": row_id(chats.from, Seq(u32::MAX)) })?;
-    tx.prepare_cached("DELETE FROM vector_progress WHERE chat_key = :chat")?
-        .execute(named_params! { ":chat": chats.from.0 })?;
-    Ok(())
+    tx.run(
+        "DELETE FROM vector_due WHERE id BETWEEN :from AND :to",
+        params! { ":from": row_id(chats.from, Seq(0)), ":to": row_id(chats.from, Seq(u32::MAX)) },
+    )?;
+    tx.run("DELETE FROM vector_progress WHERE chat_key = :chat", params! { ":chat": chats.from })
 }

@@ -39,7 +39,7 @@ pub enum StoreError {
     #[error("the database is locked by another program")]
     Busy(#[source] rusqlite::Error),
     #[error("a value in column {column} cannot be read: {what}")]
-    BadValue { column: &'static str, what: String },
+    BadValue { column: String, what: String },
     #[error("{action} {path}")]
     File { action: &'static str, path: PathBuf, source: std::io::Error },
     #[error("the store is closed")]

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::sql::{Statements, params};
 use super::{Result, Writer};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
 
@@ -80,7 +81,7 @@ impl Family {
 /// Runs statements on a merge. Each takes the keys of both chats as `:into` and `:from`.
 pub(super) fn run_merged(tx: &Writer<'_>, chats: &Merged, statements: &[&str]) -> Result<()> {
     for sql in statements {
-        tx.prepare_cached(sql)?.execute(rusqlite::named_params! { ":into": chats.into.0, ":from": chats.from.0 })?;
+        tx.run(sql, params! { ":into": chats.into, ":from": chats.from })?;
     }
     Ok(())
 }

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{OptionalExtension, Row, named_params};
-
-use super::answers::parse_id;
 use super::family::{Family, Merged, OptOutScope, run_merged};
-use super::{Reader, Result, Writer, outbox, row};
+use super::sql::{Columns, Json, Statements, params};
+use super::{Reader, Result, Writer, outbox};
 use chime_core::{
     Amount, AnswerId, ChatKey, Conversation, FollowUp, Frame, Item, ItemId, MessageId, Price, Seq, Suggested, ThreadId,
     Timestamp, UsedSearch, UserId,
@@ -19,20 +17,20 @@ pub(super) const FAMILY: Family =
 /// Deletes every chain of suggestions that contains an answer based on the member's messages: later answers in a chain
 /// repeat content of earlier ones.
 fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "DELETE FROM follow_up WHERE chain IN
-             (SELECT taken.chain FROM message_in_answer AS said
-              JOIN follow_up AS taken ON taken.answer_id = said.answer_id
-              WHERE said.user_id = :user AND (:chat IS NULL OR said.chat_key = :chat))",
-    )?
-    .execute(named_params! { ":user": user.0, ":chat": scope.chat().map(|key| key.0) })?;
-    Ok(())
+         (SELECT taken.chain FROM message_in_answer AS said
+          JOIN follow_up AS taken ON taken.answer_id = said.answer_id
+          WHERE said.user_id = :user AND (:chat IS NULL OR said.chat_key = :chat))",
+        params! { ":user": user, ":chat": scope.chat() },
+    )
 }
 
 fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
-    tx.prepare_cached("DELETE FROM follow_up WHERE chat_key = :chat AND created_at <= :until")?
-        .execute(named_params! { ":chat": chat.0, ":until": until.millis() })?;
-    Ok(())
+    tx.run(
+        "DELETE FROM follow_up WHERE chat_key = :chat AND created_at <= :until",
+        params! { ":chat": chat, ":until": until },
+    )
 }
 
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
@@ -81,108 +79,99 @@ pub fn save(tx: &Writer<'_>, new: &NewFollowUp) -> Result<()> {
         Some(before) => chain_of(tx, before)?.unwrap_or_else(|| id.clone()),
         None => id.clone(),
     };
-    tx.prepare_cached(
+    tx.run(
         "INSERT OR REPLACE INTO follow_up (answer_id, chat_key, thread_id, chain, created_at, resolved)
          VALUES (:id, :chat, :thread, :chain, :at, :resolved)",
-    )?
-    .execute(named_params! {
-        ":id": id, ":chat": new.chat.0, ":thread": new.thread.map(|it| it.0), ":chain": chain,
-        ":at": new.created_at.millis(), ":resolved": row::to_json(&new.resolved, "resolved")?,
-    })?;
+        params! {
+            ":id": id, ":chat": new.chat, ":thread": new.thread, ":chain": chain,
+            ":at": new.created_at, ":resolved": Json(&new.resolved),
+        },
+    )?;
     if new.items.is_empty() {
         return Ok(());
     }
-    tx.prepare_cached(
+    tx.run(
         "INSERT INTO frame (answer_id, chat_key, thread_id, asked_by, created_at, frame, used)
          VALUES (:id, :chat, :thread, :by, :at, :frame, :used)",
-    )?
-    .execute(named_params! {
-        ":id": id, ":chat": new.chat.0, ":thread": new.thread.map(|it| it.0), ":by": new.asked_by.0,
-        ":at": new.created_at.millis(), ":frame": row::to_json(&new.resolved.frame, "frame")?,
-        ":used": new.used.as_ref().map(|used| row::to_json(used, "used")).transpose()?,
-    })?;
-    let mut add = tx.prepare_cached(
-        "INSERT INTO item (answer_id, position, title, kind, people, price, currency, url)
-         VALUES (:id, :position, :title, :kind, :people, :price, :currency, :url)",
+        params! {
+            ":id": id, ":chat": new.chat, ":thread": new.thread, ":by": new.asked_by,
+            ":at": new.created_at, ":frame": Json(&new.resolved.frame),
+            ":used": new.used.as_ref().map(Json),
+        },
     )?;
     for (position, item) in (1_u32..).zip(&new.items) {
-        add.execute(named_params! {
-            ":id": id, ":position": position, ":title": item.title, ":kind": item.kind,
-            ":people": row::to_json(&item.people, "people")?,
-            ":price": item.price.as_ref().map(|price| i64::try_from(price.amount.0).unwrap_or(i64::MAX)),
-            ":currency": item.price.as_ref().and_then(|price| price.currency.as_deref()), ":url": item.url,
-        })?;
+        tx.run(
+            "INSERT INTO item (answer_id, position, title, kind, people, price, currency, url)
+             VALUES (:id, :position, :title, :kind, :people, :price, :currency, :url)",
+            params! {
+                ":id": id, ":position": position, ":title": item.title, ":kind": item.kind,
+                ":people": Json(&item.people),
+                ":price": item.price.as_ref().map(|price| i64::try_from(price.amount.0).unwrap_or(i64::MAX)),
+                ":currency": item.price.as_ref().and_then(|price| price.currency.as_deref()), ":url": item.url,
+            },
+        )?;
     }
     Ok(())
 }
 
 /// Returns how the question behind an answer was understood, or `None` if nothing is stored.
 pub fn find(conn: &Reader, answer: AnswerId) -> Result<Option<FollowUp>> {
-    let raw: Option<String> = conn
-        .prepare_cached("SELECT resolved FROM follow_up WHERE answer_id = :id")?
-        .query_row(named_params! { ":id": answer.0.to_string() }, |raw| raw.get("resolved"))
-        .optional()?;
-    raw.map(|raw| row::json(&raw, "resolved")).transpose()
+    let found = conn.first("SELECT resolved FROM follow_up WHERE answer_id = :id", params! { ":id": answer })?;
+    Ok(found.map(|Json(resolved)| resolved))
 }
 
 /// Returns the suggestions made in a conversation, newest first, at most `limit`.
 pub fn suggestions(conn: &Reader, chat: ChatKey, thread: Option<ThreadId>, limit: u32) -> Result<Vec<Suggestion>> {
-    let mut statement = conn.prepare_cached(
+    conn.map(
         "SELECT frame.answer_id, frame.frame, frame.used, frame.asked_by, frame.created_at, answer.trigger_seq, chain
          FROM frame JOIN answer ON answer.id = frame.answer_id JOIN follow_up USING (answer_id)
          WHERE frame.chat_key = :chat AND frame.thread_id IS :thread
          ORDER BY frame.created_at DESC, frame.answer_id DESC LIMIT :limit",
-    )?;
-    let params = named_params! { ":chat": chat.0, ":thread": thread.map(|it| it.0), ":limit": limit };
-    let rows = statement.query_map(params, |raw| Ok(suggestion(conn, raw)))?;
-    rows.map(|found| found?).collect()
+        params! { ":chat": chat, ":thread": thread, ":limit": limit },
+        |row| suggestion(conn, row),
+    )
 }
 
 pub fn suggestion_of(conn: &Reader, answer: AnswerId) -> Result<Option<Suggestion>> {
-    conn.prepare_cached(
+    conn.map_first(
         "SELECT frame.answer_id, frame.frame, frame.used, frame.asked_by, frame.created_at, answer.trigger_seq, chain
          FROM frame JOIN answer ON answer.id = frame.answer_id JOIN follow_up USING (answer_id)
          WHERE frame.answer_id = :id",
-    )?
-    .query_row(named_params! { ":id": answer.0.to_string() }, |raw| Ok(suggestion(conn, raw)))
-    .optional()?
-    .transpose()
+        params! { ":id": answer },
+        |row| suggestion(conn, row),
+    )
 }
 
 /// Returns `true` if `member` asked any question in the chain of suggestions that contains `answer`.
 pub fn took_part(conn: &Reader, answer: AnswerId, member: UserId) -> Result<bool> {
-    let found = conn
-        .prepare_cached(
-            "SELECT 1 FROM follow_up JOIN answer ON answer.id = follow_up.answer_id
-             JOIN message ON message.id = (answer.chat_key << 32) | answer.trigger_seq
-             WHERE follow_up.chain = (SELECT chain FROM follow_up WHERE answer_id = :id) AND message.user_id = :member
-             LIMIT 1",
-        )?
-        .query_row(named_params! { ":id": answer.0.to_string(), ":member": member.0 }, |_| Ok(()))
-        .optional()?;
-    Ok(found.is_some())
+    conn.any(
+        "SELECT 1 FROM follow_up JOIN answer ON answer.id = follow_up.answer_id
+         JOIN message ON message.id = (answer.chat_key << 32) | answer.trigger_seq
+         WHERE follow_up.chain = (SELECT chain FROM follow_up WHERE answer_id = :id) AND message.user_id = :member
+         LIMIT 1",
+        params! { ":id": answer, ":member": member },
+    )
 }
 
 pub fn items_of(conn: &Reader, answer: AnswerId) -> Result<Vec<Item>> {
-    let mut statement = conn.prepare_cached(
+    conn.map(
         "SELECT answer_id, position, title, kind, people, price, currency, url FROM item
          WHERE answer_id = :id ORDER BY position",
-    )?;
-    let rows = statement.query_map(named_params! { ":id": answer.0.to_string() }, |raw| Ok(item(raw)))?;
-    rows.map(|found| found?).collect()
+        params! { ":id": answer },
+        item,
+    )
 }
 
 /// Returns the newest `limit` items in the chain of suggestions that contains `answer`, oldest first.
 pub fn items_of_chain(conn: &Reader, answer: AnswerId, limit: u32) -> Result<Vec<Item>> {
-    let mut statement = conn.prepare_cached(
+    let mut items = conn.map(
         "SELECT item.answer_id, position, title, kind, people, price, currency, url
          FROM item JOIN follow_up ON follow_up.answer_id = item.answer_id
          WHERE follow_up.chain = (SELECT chain FROM follow_up WHERE answer_id = :id)
          ORDER BY follow_up.created_at DESC, item.answer_id DESC, position DESC LIMIT :limit",
+        params! { ":id": answer, ":limit": limit },
+        item,
     )?;
-    let params = named_params! { ":id": answer.0.to_string(), ":limit": limit };
-    let rows = statement.query_map(params, |raw| Ok(item(raw)))?;
-    let mut items: Vec<Item> = rows.map(|found| found?).collect::<Result<_>>()?;
     items.reverse();
     Ok(items)
 }
@@ -190,15 +179,13 @@ pub fn items_of_chain(conn: &Reader, answer: AnswerId, limit: u32) -> Result<Vec
 /// Returns the item that the newest question in the chain of `answer` was about. Returns `None` if it was about several
 /// or none, or if the bot had to ask which one was meant.
 pub fn last_item(conn: &Reader, answer: AnswerId) -> Result<Option<Item>> {
-    let raw: Option<String> = conn
-        .prepare_cached(
-            "SELECT resolved FROM follow_up WHERE chain = (SELECT chain FROM follow_up WHERE answer_id = :id)
-             ORDER BY created_at DESC, answer_id DESC LIMIT 1",
-        )?
-        .query_row(named_params! { ":id": answer.0.to_string() }, |raw| raw.get("resolved"))
-        .optional()?;
-    let newest: Option<FollowUp> = raw.map(|raw| row::json(&raw, "resolved")).transpose()?;
+    let newest: Option<Json<FollowUp>> = conn.first(
+        "SELECT resolved FROM follow_up WHERE chain = (SELECT chain FROM follow_up WHERE answer_id = :id)
+         ORDER BY created_at DESC, answer_id DESC LIMIT 1",
+        params! { ":id": answer },
+    )?;
     Ok(newest
+        .map(|Json(resolved)| resolved)
         .filter(|it| it.items.len() == 1 && it.frame.clarification.is_none())
         .and_then(|it| it.items.into_iter().next()))
 }
@@ -206,70 +193,60 @@ pub fn last_item(conn: &Reader, answer: AnswerId) -> Result<Option<Item>> {
 /// Deletes the suggestion of an answer and of all later answers in its chain, because these repeat its content. The
 /// texts of the later answers stay.
 pub fn forget(tx: &Writer<'_>, answer: AnswerId) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "DELETE FROM follow_up WHERE chain = (SELECT chain FROM follow_up WHERE answer_id = :id)
-             AND created_at >= (SELECT created_at FROM follow_up WHERE answer_id = :id)",
-    )?
-    .execute(named_params! { ":id": answer.0.to_string() })?;
-    Ok(())
+         AND created_at >= (SELECT created_at FROM follow_up WHERE answer_id = :id)",
+        params! { ":id": answer },
+    )
 }
 
 /// Returns the longest time without a message in a conversation between `since` and `now`, in milliseconds.
 pub fn longest_silence(conn: &Reader, conversation: Conversation, since: Timestamp, now: Timestamp) -> Result<i64> {
-    let secs: Option<i64> = conn
-        .prepare_cached(
-            "SELECT max(gap) AS longest FROM (
-                 SELECT ts - lag(ts, 1, :since) OVER (ORDER BY ts) AS gap FROM message
-                 WHERE chat_key = :chat AND thread_id IS :thread AND ts BETWEEN :since AND :now
-                 UNION ALL
-                 SELECT :now - max(ts) FROM message
-                 WHERE chat_key = :chat AND thread_id IS :thread AND ts BETWEEN :since AND :now)",
-        )?
-        .query_row(
-            named_params! {
-                ":chat": conversation.chat.0, ":thread": conversation.thread.map(|it| it.0),
-                ":since": since.secs(), ":now": now.secs(),
-            },
-            |raw| raw.get("longest"),
-        )?;
+    let secs: Option<i64> = conn.one(
+        "SELECT max(gap) AS longest FROM (
+         SELECT ts - lag(ts, 1, :since) OVER (ORDER BY ts) AS gap FROM message
+         WHERE chat_key = :chat AND thread_id IS :thread AND ts BETWEEN :since AND :now
+         UNION ALL
+         SELECT :now - max(ts) FROM message
+         WHERE chat_key = :chat AND thread_id IS :thread AND ts BETWEEN :since AND :now)",
+        params! {
+            ":chat": conversation.chat, ":thread": conversation.thread,
+            ":since": since.secs(), ":now": now.secs(),
+        },
+    )?;
     Ok(secs.unwrap_or_else(|| now.secs() - since.secs()).saturating_mul(1000))
 }
 
 fn chain_of(conn: &Reader, answer: AnswerId) -> Result<Option<String>> {
-    Ok(conn
-        .prepare_cached("SELECT chain FROM follow_up WHERE answer_id = :id")?
-        .query_row(named_params! { ":id": answer.0.to_string() }, |raw| raw.get("chain"))
-        .optional()?)
+    conn.first("SELECT chain FROM follow_up WHERE answer_id = :id", params! { ":id": answer })
 }
 
-fn suggestion(conn: &Reader, raw: &Row<'_>) -> Result<Suggestion> {
-    let answer = parse_id(&row::get::<String>(raw, "answer_id")?)?;
-    let used: Option<String> = row::get(raw, "used")?;
+fn suggestion(conn: &Reader, raw: &Columns<'_>) -> Result<Suggestion> {
+    let answer = raw.get("answer_id")?;
     Ok(Suggestion {
         answer,
-        frame: row::json(&row::get::<String>(raw, "frame")?, "frame")?,
-        used: used.map(|used| row::json(&used, "used")).transpose()?,
-        asked_by: UserId(row::get(raw, "asked_by")?),
-        trigger: Seq(row::number(row::get(raw, "trigger_seq")?, "trigger_seq")?),
-        chain: parse_id(&row::get::<String>(raw, "chain")?)?,
+        frame: raw.json("frame")?,
+        used: raw.get::<Option<_>>("used")?.map(|Json(used)| used),
+        asked_by: raw.get("asked_by")?,
+        trigger: raw.get("trigger_seq")?,
+        chain: raw.get("chain")?,
         carriers: outbox::messages_of(conn, answer)?.into_iter().map(|(_, message)| message).collect(),
-        created_at: Timestamp::from_millis(row::get(raw, "created_at")?),
+        created_at: raw.get("created_at")?,
     })
 }
 
-fn item(raw: &Row<'_>) -> Result<Item> {
-    let answer = parse_id(&row::get::<String>(raw, "answer_id")?)?;
-    let amount: Option<i64> = row::get(raw, "price")?;
-    let amount = amount.map(|amount| row::number(amount, "price")).transpose()?;
-    let currency: Option<String> = row::get(raw, "currency")?;
+fn item(raw: &Columns<'_>) -> Result<Item> {
+    let answer = raw.get("answer_id")?;
+    let amount: Option<u64> = raw.get("price")?;
+    let currency: Option<String> = raw.get("currency")?;
     Ok(Item {
-        id: ItemId { answer, position: row::get(raw, "position")? },
+        id: ItemId { answer, position: raw.get("position")? },
         shown: Suggested {
-            title: row::get(raw, "title")?,
-            kind: row::get(raw, "kind")?,
-            people: row::json(&row::get::<String>(raw, "people")?, "people")?,
+            title: raw.get("title")?,
+            kind: raw.get("kind")?,
+            people: raw.json("people")?,
             price: amount.map(|amount| Price { amount: Amount(amount), currency }),
-            url: row::get(raw, "url")?,
+            url: raw.get("url")?,
         },
     })
 }

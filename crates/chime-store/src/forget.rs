@@ -5,10 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::named_params;
-
 use super::derived;
 use super::family::Cause;
+use super::sql::{Statements, params};
 use super::{Result, Writer, answers, inbox, messages, outbox, quotes_and_forwards};
 use chime_core::{AnswerId, AnswerRecord, ChatKey, Seq, StoredMessage, Timestamp};
 
@@ -81,11 +80,10 @@ pub fn answers_on(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], manner: ForgetOption
 
 /// Makes the chat store messages sent up to `until` only as stubs from now on, for example copies inside a reply.
 pub fn set_forgotten_until(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "UPDATE chat SET forgotten_until = max(coalesce(forgotten_until, 0), :until) WHERE chat_key = :chat",
-    )?
-    .execute(named_params! { ":chat": chat.0, ":until": until.secs() })?;
-    Ok(())
+        params! { ":chat": chat, ":until": until.secs() },
+    )
 }
 
 /// Deletes a message, or replaces it by a stub, and deletes the data derived from it except answers.

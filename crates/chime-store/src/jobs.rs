@@ -4,9 +4,8 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use rusqlite::{OptionalExtension, Row, named_params};
-
-use super::{Reader, Result, StoreError, Writer, row};
+use super::sql::{Columns, Json, Params, Statements, params};
+use super::{Reader, Result, StoreError, Writer};
 use chime_core::{ChatId, Class, Job, JobId, JobKind, JobPayload, Timestamp};
 
 const COLUMNS: &str = "id, payload, due_at, attempts";
@@ -55,20 +54,20 @@ fn insert(tx: &Writer<'_>, job: &JobPayload, due_at: Timestamp, on_conflict: &st
         "INSERT INTO job (kind, key, lane, due_at, state, payload) VALUES (:kind, :key, :lane, :due_at, 'due', :payload)
          ON CONFLICT (kind, key) DO {on_conflict}"
     );
-    let changed = tx.prepare_cached(&sql)?.execute(named_params! {
-        ":kind": job.kind().as_str(), ":key": job.key(), ":lane": job.lane(), ":due_at": due_at.millis(),
-        ":payload": row::to_json(job, "payload")?,
-    })?;
+    let changed = tx.changed(
+        &sql,
+        params! {
+            ":kind": job.kind(), ":key": job.key(), ":lane": job.lane(), ":due_at": due_at,
+            ":payload": Json(&job),
+        },
+    )?;
     Ok(changed == 1)
 }
 
 /// Returns the stored job with the kind and key of `job`, or `None` if there is none or it is done or parked.
 pub fn find(conn: &Reader, job: &JobPayload) -> Result<Option<Job>> {
     let sql = format!("SELECT {COLUMNS} FROM job WHERE kind = :kind AND key = :key AND state = 'due'");
-    conn.prepare_cached(&sql)?
-        .query_row(named_params! { ":kind": job.kind().as_str(), ":key": job.key() }, |raw| Ok(from_row(raw)))
-        .optional()?
-        .transpose()
+    conn.map_first(&sql, params! { ":kind": job.kind(), ":key": job.key() }, from_row)
 }
 
 /// Returns `true` if a job of this kind and key is running or still to be run.
@@ -78,8 +77,8 @@ pub fn is_due(conn: &Reader, job: &JobPayload) -> Result<bool> {
 
 pub fn is_any_due(conn: &Reader, kind: JobKind, chat: ChatId) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM job WHERE kind = :kind AND lane = :chat AND state = 'due') AS found";
-    let params = named_params! { ":kind": kind.as_str(), ":chat": chat.0 };
-    Ok(conn.prepare_cached(sql)?.query_row(params, |raw| raw.get("found"))?)
+    let params = params! { ":kind": kind, ":chat": chat };
+    conn.one(sql, params)
 }
 
 /// Returns `true` if a job of this kind and key exists in any state.
@@ -89,17 +88,18 @@ pub fn exists(conn: &Reader, kind: JobKind, key: &str) -> Result<bool> {
 
 fn has_row(conn: &Reader, kind: JobKind, key: &str, condition: &str) -> Result<bool> {
     let sql = format!("SELECT EXISTS (SELECT 1 FROM job WHERE kind = :kind AND key = :key AND {condition}) AS found");
-    let params = named_params! { ":kind": kind.as_str(), ":key": key };
-    Ok(conn.prepare_cached(&sql)?.query_row(params, |raw| raw.get("found"))?)
+    let params = params! { ":kind": kind, ":key": key };
+    conn.one(&sql, params)
 }
 
 /// Replaces the payload of a job that is not done or parked, for example after its message was edited.
 pub fn replace(tx: &Writer<'_>, job: &JobPayload) -> Result<()> {
-    tx.prepare_cached("UPDATE job SET payload = :payload WHERE kind = :kind AND key = :key AND state = 'due'")?
-        .execute(named_params! {
-            ":kind": job.kind().as_str(), ":key": job.key(), ":payload": row::to_json(job, "payload")?,
-        })?;
-    Ok(())
+    tx.run(
+        "UPDATE job SET payload = :payload WHERE kind = :kind AND key = :key AND state = 'due'",
+        params! {
+            ":kind": job.kind(), ":key": job.key(), ":payload": Json(&job),
+        },
+    )
 }
 
 /// Returns at most `limit` jobs that are due at `now`: answering jobs first, then background jobs, each group oldest
@@ -116,17 +116,18 @@ pub fn due(conn: &Reader, now: Timestamp, per_lane: usize, limit: u32) -> Result
 }
 
 fn first_due(conn: &Reader, now: Timestamp, most: usize) -> Result<Vec<Job>> {
-    let mut statement = conn.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM job WHERE state = 'due' AND due_at <= :now ORDER BY due_at, id LIMIT :most"
-    ))?;
-    let params = named_params! { ":now": now.millis(), ":most": i64::try_from(most).unwrap_or(i64::MAX) };
-    readable(statement.query_map(params, |raw| Ok(from_row(raw)))?)
+    let sql =
+        format!("SELECT {COLUMNS} FROM job WHERE state = 'due' AND due_at <= :now ORDER BY due_at, id LIMIT :most");
+    readable(conn, &sql, params! { ":now": now, ":most": most })
 }
 
 /// Skips jobs that this version cannot parse; [`park_unreadable`] parks them at the next start.
-fn readable(rows: impl Iterator<Item = rusqlite::Result<Result<Job>>>) -> Result<Vec<Job>> {
-    let is_unreadable = |row: &rusqlite::Result<Result<Job>>| matches!(row, Ok(Err(StoreError::BadValue { .. })));
-    rows.filter(|row| !is_unreadable(row)).map(|row| row?).collect()
+fn readable(conn: &Reader, sql: &str, params: Params<'_>) -> Result<Vec<Job>> {
+    let found = conn.map(sql, params, |row| match from_row(row) {
+        Err(StoreError::BadValue { .. }) => Ok(None),
+        read => read.map(Some),
+    })?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 fn due_of_lanes(conn: &Reader, now: Timestamp, per_lane: usize, limit: u32) -> Result<Vec<Job>> {
@@ -140,21 +141,18 @@ fn due_of_lanes(conn: &Reader, now: Timestamp, per_lane: usize, limit: u32) -> R
              WHERE place <= :per_lane ORDER BY is_background, due_at, id LIMIT :limit"
         )
     });
-    let mut statement = conn.prepare_cached(&SQL)?;
-    let params = named_params! {
-        ":now": now.millis(), ":per_lane": i64::try_from(per_lane).unwrap_or(i64::MAX), ":limit": limit,
-    };
-    readable(statement.query_map(params, |raw| Ok(from_row(raw)))?)
+    readable(
+        conn,
+        &SQL,
+        params! {
+            ":now": now, ":per_lane": per_lane, ":limit": limit,
+        },
+    )
 }
 
 /// Returns the earliest due time after `now`, or `None` if no job is due later.
 pub fn next_due(conn: &Reader, now: Timestamp) -> Result<Option<Timestamp>> {
-    let at: Option<i64> = conn
-        .prepare_cached("SELECT min(due_at) AS at FROM job WHERE state = 'due' AND due_at > :now")?
-        .query_row(named_params! { ":now": now.millis() }, |raw| raw.get("at"))
-        .optional()?
-        .flatten();
-    Ok(at.map(Timestamp::from_millis))
+    conn.one("SELECT min(due_at) AS at FROM job WHERE state = 'due' AND due_at > :now", params! { ":now": now })
 }
 
 /// Marks jobs as started, so that [`recover`] counts an attempt for them if the process crashes.
@@ -168,9 +166,11 @@ pub fn unmark_started(tx: &Writer<'_>, ids: &[JobId]) -> Result<()> {
 }
 
 fn set_started(tx: &Writer<'_>, ids: &[JobId], started: bool) -> Result<()> {
-    let mut statement = tx.prepare_cached("UPDATE job SET started = :started WHERE id = :id AND state = 'due'")?;
     for id in ids {
-        statement.execute(named_params! { ":id": id.0, ":started": started })?;
+        tx.run(
+            "UPDATE job SET started = :started WHERE id = :id AND state = 'due'",
+            params! { ":id": id, ":started": started },
+        )?;
     }
     Ok(())
 }
@@ -178,83 +178,81 @@ fn set_started(tx: &Writer<'_>, ids: &[JobId], started: bool) -> Result<()> {
 /// Marks a job done and deletes its payload. The row stays until [`prune`] deletes it, so that the same trigger is not
 /// handled again.
 pub fn finish(tx: &Writer<'_>, kind: JobKind, key: &str) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "UPDATE job SET state = 'done', last_error = NULL, payload = NULL WHERE kind = :kind AND key = :key",
-    )?
-    .execute(named_params! { ":kind": kind.as_str(), ":key": key })?;
-    Ok(())
+        params! { ":kind": kind, ":key": key },
+    )
 }
 
 /// Marks a job done, unless [`add_or_move`] made it due again while it ran. Returns `true` if the job is now done.
 pub fn finish_unless_moved(tx: &Writer<'_>, job: &Job) -> Result<bool> {
-    let ended = tx
-        .prepare_cached(
-            "UPDATE job SET state = 'done', last_error = NULL, payload = NULL WHERE id = :id AND due_at = :due_at",
-        )?
-        .execute(named_params! { ":id": job.id.0, ":due_at": job.due_at.millis() })?;
+    let ended = tx.changed(
+        "UPDATE job SET state = 'done', last_error = NULL, payload = NULL WHERE id = :id AND due_at = :due_at",
+        params! { ":id": job.id, ":due_at": job.due_at },
+    )?;
     Ok(ended == 1)
 }
 
 /// Records a failed attempt, its error, and the time of the next attempt. Does nothing if the job was ended while it
 /// ran.
 pub fn retry(tx: &Writer<'_>, id: JobId, at: Timestamp, error: &str) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "UPDATE job SET due_at = :at, attempts = attempts + 1, started = 0, last_error = :error
          WHERE id = :id AND state = 'due'",
-    )?
-    .execute(named_params! { ":id": id.0, ":at": at.millis(), ":error": error })?;
-    Ok(())
+        params! { ":id": id, ":at": at, ":error": error },
+    )
 }
 
 /// Moves all future due times earlier by `by`, but not before `now`. Used after the system clock was set back by `by`:
 /// without it, jobs would wait longer than planned.
 pub fn set_back(tx: &Writer<'_>, by: Duration, now: Timestamp) -> Result<()> {
-    tx.prepare_cached("UPDATE job SET due_at = max(due_at - :by, :now) WHERE state = 'due' AND due_at > :now")?
-        .execute(named_params! { ":by": i64::try_from(by.as_millis()).unwrap_or(i64::MAX), ":now": now.millis() })?;
-    Ok(())
+    tx.run(
+        "UPDATE job SET due_at = max(due_at - :by, :now) WHERE state = 'due' AND due_at > :now",
+        params! { ":by": u64::try_from(by.as_millis()).unwrap_or(u64::MAX), ":now": now },
+    )
 }
 
 /// Moves the due time of a job to `at` without counting an attempt. Does nothing if the job was ended in the meantime.
 pub fn postpone(tx: &Writer<'_>, id: JobId, at: Timestamp) -> Result<()> {
-    tx.prepare_cached("UPDATE job SET due_at = :at, started = 0 WHERE id = :id AND state = 'due'")?
-        .execute(named_params! { ":id": id.0, ":at": at.millis() })?;
-    Ok(())
+    tx.run(
+        "UPDATE job SET due_at = :at, started = 0 WHERE id = :id AND state = 'due'",
+        params! { ":id": id, ":at": at },
+    )
 }
 
 /// Counts an attempt and parks a job: it is not run again until it is retried. Does nothing if the job was ended while
 /// it ran. `chime check` lists parked jobs.
 pub fn park(tx: &Writer<'_>, id: JobId, error: &str) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "UPDATE job SET state = 'parked', attempts = attempts + 1, started = 0, last_error = :error
          WHERE id = :id AND state = 'due'",
-    )?
-    .execute(named_params! { ":id": id.0, ":error": error })?;
-    Ok(())
+        params! { ":id": id, ":error": error },
+    )
 }
 
 pub fn parked(conn: &Reader, limit: u32) -> Result<Vec<ParkedJob>> {
-    let mut statement = conn.prepare_cached(
+    conn.map(
         "SELECT id, kind, attempts, last_error FROM job WHERE state = 'parked' ORDER BY id LIMIT :limit",
-    )?;
-    let rows = statement.query_map(named_params! { ":limit": limit }, |raw| {
-        Ok((raw.get("id")?, raw.get("kind")?, raw.get("attempts")?, raw.get("last_error")?))
-    })?;
-    rows.map(|row| {
-        let (id, kind, attempts, last_error): (i64, String, i64, Option<String>) = row?;
-        Ok(ParkedJob { id: JobId(id), kind, attempts: row::number(attempts, "attempts")?, last_error })
-    })
-    .collect()
+        params! { ":limit": limit },
+        |row| {
+            Ok(ParkedJob {
+                id: row.get("id")?,
+                kind: row.get("kind")?,
+                attempts: row.get("attempts")?,
+                last_error: row.get("last_error")?,
+            })
+        },
+    )
 }
 
 /// Makes the parked job `which`, or all parked jobs for `None`, due at `now` with no attempts counted. Returns the
 /// number of jobs.
 pub fn unpark(tx: &Writer<'_>, which: Option<JobId>, now: Timestamp) -> Result<usize> {
-    Ok(tx
-        .prepare_cached(
-            "UPDATE job SET state = 'due', due_at = :now, attempts = 0
-             WHERE state = 'parked' AND (:id IS NULL OR id = :id)",
-        )?
-        .execute(named_params! { ":now": now.millis(), ":id": which.map(|id| id.0) })?)
+    tx.changed(
+        "UPDATE job SET state = 'due', due_at = :now, attempts = 0
+         WHERE state = 'parked' AND (:id IS NULL OR id = :id)",
+        params! { ":now": now, ":id": which },
+    )
 }
 
 /// Marks the unfinished jobs of a chat that the bot has left as done. Only for kinds whose policy sets
@@ -264,30 +262,26 @@ pub fn end_all_of(tx: &Writer<'_>, chat: ChatId) -> Result<()> {
     let sql = format!(
         "UPDATE job SET state = 'done', payload = NULL WHERE lane = :chat AND state = 'due' AND kind IN ({kinds})"
     );
-    tx.prepare_cached(&sql)?.execute(named_params! { ":chat": chat.0 })?;
-    Ok(())
+    tx.run(&sql, params! { ":chat": chat })
 }
 
 pub fn end_kind_of(tx: &Writer<'_>, kind: JobKind, chat: ChatId) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "UPDATE job SET state = 'done', payload = NULL WHERE kind = :kind AND lane = :chat AND state = 'due'",
-    )?
-    .execute(named_params! { ":kind": kind.as_str(), ":chat": chat.0 })?;
-    Ok(())
+        params! { ":kind": kind, ":chat": chat },
+    )
 }
 
 /// Parks jobs whose payload this version cannot parse, and returns their number. The version that wrote them can retry
 /// them.
 pub fn park_unreadable(tx: &Writer<'_>) -> Result<usize> {
-    let mut statement = tx.prepare_cached("SELECT id, payload FROM job WHERE state = 'due'")?;
-    let rows = statement.query_map([], |raw| Ok((raw.get("id")?, raw.get("payload")?)))?;
+    let rows: Vec<(JobId, Option<String>)> = tx.all("SELECT id, payload FROM job WHERE state = 'due'", &[])?;
     let mut parked = 0;
-    for row in rows.collect::<rusqlite::Result<Vec<(i64, Option<String>)>>>()? {
-        let (id, payload) = row;
+    for (id, payload) in rows {
         if payload.is_some_and(|payload| serde_json::from_str::<JobPayload>(&payload).is_ok()) {
             continue;
         }
-        park(tx, JobId(id), "this version cannot read it")?;
+        park(tx, id, "this version cannot read it")?;
         parked += 1;
     }
     Ok(parked)
@@ -299,17 +293,13 @@ pub fn recover(tx: &Writer<'_>, now: Timestamp) -> Result<usize> {
     for kind in JobKind::ALL {
         let policy = kind.policy();
         let attempts = if policy.is_periodic { u32::MAX } else { policy.attempts };
-        tx.prepare_cached(
-            "UPDATE job SET attempts = attempts + :charge, started = 0,
+        tx.run("UPDATE job SET attempts = attempts + :charge, started = 0,
                  state = CASE WHEN attempts + :charge >= :most THEN 'parked' ELSE state END,
                  last_error = CASE WHEN attempts + :charge >= :most THEN 'the process ended while at it' ELSE last_error END
-             WHERE state = 'due' AND started = 1 AND kind = :kind",
-        )?
-        .execute(named_params! { ":kind": kind.as_str(), ":most": attempts, ":charge": policy.charge_of_crash() })?;
+             WHERE state = 'due' AND started = 1 AND kind = :kind", params! { ":kind": kind, ":most": attempts, ":charge": policy.charge_of_crash() })?;
     }
     let due = "SELECT count(*) AS due FROM job WHERE state = 'due' AND due_at <= :now";
-    let due: i64 = tx.prepare_cached(due)?.query_row(named_params! { ":now": now.millis() }, |raw| raw.get("due"))?;
-    row::number(due, "due")
+    tx.one(due, params! { ":now": now })
 }
 
 /// Deletes done jobs that were due longer ago than the `row_kept` of their kind, at most `limit` per kind. Returns the
@@ -318,12 +308,11 @@ pub fn prune(tx: &Writer<'_>, now: Timestamp, limit: u32) -> Result<usize> {
     let mut pruned = 0;
     for kind in JobKind::ALL {
         let cutoff = now.minus(kind.policy().row_kept);
-        pruned += tx
-            .prepare_cached(
-                "DELETE FROM job WHERE id IN
-                     (SELECT id FROM job WHERE state = 'done' AND kind = :kind AND due_at < :cutoff LIMIT :limit)",
-            )?
-            .execute(named_params! { ":kind": kind.as_str(), ":cutoff": cutoff.millis(), ":limit": limit })?;
+        pruned += tx.changed(
+            "DELETE FROM job WHERE id IN
+             (SELECT id FROM job WHERE state = 'done' AND kind = :kind AND due_at < :cutoff LIMIT :limit)",
+            params! { ":kind": kind, ":cutoff": cutoff, ":limit": limit },
+        )?;
     }
     Ok(pruned)
 }
@@ -335,35 +324,27 @@ pub fn counts(conn: &Reader) -> Result<(u64, u64)> {
     // Two separate counts can use small partial indexes. Most rows of the table are done and are in neither.
     let sql = format!(
         "SELECT (SELECT count(*) FROM job WHERE state = 'due' AND kind NOT IN ({periodic})) AS open,
-                (SELECT count(*) FROM job WHERE state = 'parked') AS parked"
+         (SELECT count(*) FROM job WHERE state = 'parked') AS parked"
     );
-    Ok(conn.prepare_cached(&sql)?.query_row([], |raw| Ok((raw.get("open")?, raw.get("parked")?)))?)
+    conn.one(&sql, &[])
 }
 
 /// Returns the number of unfinished jobs and the number of parked jobs of each kind, for kinds that have any.
 pub fn counts_by_kind(conn: &Reader) -> Result<Vec<(JobKind, u64, u64)>> {
-    let mut statement = conn.prepare_cached(
+    let rows: Vec<(String, u64, u64)> = conn.all(
         "SELECT kind, sum(state = 'due') AS open, sum(state = 'parked') AS parked
          FROM job WHERE state IN ('due', 'parked') GROUP BY kind ORDER BY kind",
+        &[],
     )?;
-    let rows = statement.query_map([], |raw| {
-        Ok((raw.get::<_, String>("kind")?, raw.get::<_, u64>("open")?, raw.get::<_, u64>("parked")?))
-    })?;
-    rows.map(|row| {
-        let (kind, open, parked) = row?;
-        Ok(JobKind::parse(&kind).map(|kind| (kind, open, parked)))
-    })
-    .filter_map(Result::transpose)
-    .collect()
+    Ok(rows.into_iter().filter_map(|(kind, open, parked)| Some((JobKind::parse(&kind)?, open, parked))).collect())
 }
 
-fn from_row(raw: &Row<'_>) -> Result<Job> {
-    let payload: String = row::get(raw, "payload")?;
+fn from_row(raw: &Columns<'_>) -> Result<Job> {
     Ok(Job {
-        id: JobId(row::get(raw, "id")?),
-        payload: row::json(&payload, "payload")?,
-        due_at: Timestamp::from_millis(row::get(raw, "due_at")?),
-        attempts: row::number(row::get(raw, "attempts")?, "attempts")?,
+        id: raw.get("id")?,
+        payload: raw.json("payload")?,
+        due_at: raw.get("due_at")?,
+        attempts: raw.get("attempts")?,
     })
 }
 

@@ -51,7 +51,6 @@ pub mod thread_summaries;
 pub mod topic_names;
 pub mod topics;
 pub mod usage;
-pub mod vector_codes;
 pub mod vector_index;
 pub mod vector_tables;
 pub mod vectors;
@@ -67,6 +66,7 @@ mod migrate;
 mod open;
 mod row;
 mod snapshot;
+mod sql;
 mod writer;
 
 pub use chime_core::{Language, stems};

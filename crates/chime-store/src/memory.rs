@@ -4,11 +4,10 @@
 
 use std::time::Duration;
 
-use rusqlite::{OptionalExtension, named_params};
-
 use super::family::{Cause, Family, OptOutScope};
-use super::sessions::{self, key};
-use super::{Reader, Result, Writer, row, summaries, tags, thread_summaries, topics};
+use super::sessions;
+use super::sql::{Statements, params};
+use super::{Reader, Result, Writer, summaries, tags, thread_summaries, topics};
 use chime_core::{ChatKey, Conversation, Rolling, Session, SessionId, StoredMessage, Timestamp, UserId};
 
 pub(super) const FAMILY: Family = Family {
@@ -52,11 +51,7 @@ pub(super) const FAMILY: Family = Family {
 
 /// Returns the setting by which the chat switched memory on or off, or `None` if it has none.
 pub fn own_setting(conn: &Reader, chat: ChatKey) -> Result<Option<bool>> {
-    Ok(conn
-        .prepare_cached("SELECT memory FROM chat WHERE chat_key = :chat")?
-        .query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("memory"))
-        .optional()?
-        .flatten())
+    Ok(conn.first("SELECT memory FROM chat WHERE chat_key = :chat", params! { ":chat": chat })?.flatten())
 }
 
 /// Returns `true` if the chat switched memory off.
@@ -76,51 +71,43 @@ pub struct ChatStanding {
 }
 
 pub fn standing(conn: &Reader, chat: ChatKey) -> Result<ChatStanding> {
-    let found = conn
-        .prepare_cached(
-            "SELECT memory, is_member, memory_told_at,
-                    (SELECT created_at FROM answer WHERE answer.chat_key = chat.chat_key
-                     ORDER BY trigger_seq DESC LIMIT 1) AS asked_at
-             FROM chat WHERE chat_key = :chat",
-        )?
-        .query_row(named_params! { ":chat": chat.0 }, |raw| {
+    let found = conn.map_first(
+        "SELECT memory, is_member, memory_told_at,
+                (SELECT created_at FROM answer WHERE answer.chat_key = chat.chat_key
+                 ORDER BY trigger_seq DESC LIMIT 1) AS asked_at
+         FROM chat WHERE chat_key = :chat",
+        params! { ":chat": chat },
+        |raw| {
             Ok(ChatStanding {
                 own_setting: raw.get("memory")?,
                 is_present: raw.get("is_member")?,
-                told_at: raw.get::<_, Option<i64>>("memory_told_at")?.map(Timestamp::from_millis),
-                asked_at: raw.get::<_, Option<i64>>("asked_at")?.map(Timestamp::from_millis),
+                told_at: raw.get("memory_told_at")?,
+                asked_at: raw.get("asked_at")?,
             })
-        })
-        .optional()?;
+        },
+    )?;
     Ok(found.unwrap_or(ChatStanding { own_setting: None, is_present: false, told_at: None, asked_at: None }))
 }
 
 /// Returns the chat's own setting for the length of silence that ends a session, or `None` if it has none.
 pub fn own_idle(conn: &Reader, chat: ChatKey) -> Result<Option<Duration>> {
-    let secs: Option<i64> = conn
-        .prepare_cached("SELECT session_idle FROM chat WHERE chat_key = :chat")?
-        .query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("session_idle"))
-        .optional()?
-        .flatten();
-    secs.map(|secs| row::number(secs, "session_idle").map(Duration::from_secs)).transpose()
+    let secs: Option<u64> =
+        conn.first("SELECT session_idle FROM chat WHERE chat_key = :chat", params! { ":chat": chat })?.flatten();
+    Ok(secs.map(Duration::from_secs))
 }
 
 /// Sets the length of silence that ends a session; `None` restores the operator's setting. Closed sessions do not
 /// change; open ones are checked again with the new value.
 pub fn set_own_idle(tx: &Writer<'_>, chat: ChatKey, idle: Option<Duration>) -> Result<()> {
-    let secs = idle.map(|idle| i64::try_from(idle.as_secs()).unwrap_or(i64::MAX));
-    tx.prepare_cached("UPDATE chat SET session_idle = :secs WHERE chat_key = :chat")?
-        .execute(named_params! { ":secs": secs, ":chat": chat.0 })?;
-    tx.prepare_cached("UPDATE session_note SET check_at = 0 WHERE chat_key = :chat")?
-        .execute(named_params! { ":chat": chat.0 })?;
-    Ok(())
+    let secs = idle.map(|idle| idle.as_secs());
+    tx.run("UPDATE chat SET session_idle = :secs WHERE chat_key = :chat", params! { ":secs": secs, ":chat": chat })?;
+    tx.run("UPDATE session_note SET check_at = 0 WHERE chat_key = :chat", params! { ":chat": chat })
 }
 
 /// Switches memory on or off in a chat. Switching it off deletes the memory. After it is switched on, the scheduler
 /// builds memory from the stored messages.
 pub fn set(tx: &Writer<'_>, chat: ChatKey, is_on: bool) -> Result<()> {
-    tx.prepare_cached("UPDATE chat SET memory = :on WHERE chat_key = :chat")?
-        .execute(named_params! { ":on": is_on, ":chat": chat.0 })?;
+    tx.run("UPDATE chat SET memory = :on WHERE chat_key = :chat", params! { ":on": is_on, ":chat": chat })?;
     if !is_on {
         empty_chat(tx, chat)?;
     }
@@ -129,14 +116,14 @@ pub fn set(tx: &Writer<'_>, chat: ChatKey, is_on: bool) -> Result<()> {
 
 /// Returns `true` if the chat has memory that switching it off would delete.
 pub fn is_kept(conn: &Reader, chat: ChatKey) -> Result<bool> {
-    let mut statement = conn.prepare_cached(
+    conn.one(
         "SELECT EXISTS (SELECT 1 FROM mini_summary
-                        WHERE session_id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295)
-             OR EXISTS (SELECT 1 FROM rolling_summary WHERE chat_key = :chat)
-             OR EXISTS (SELECT 1 FROM strand_summary WHERE chat_key = :chat)
-             OR EXISTS (SELECT 1 FROM tag WHERE chat_key = :chat) AS kept",
-    )?;
-    Ok(statement.query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("kept"))?)
+                    WHERE session_id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295)
+         OR EXISTS (SELECT 1 FROM rolling_summary WHERE chat_key = :chat)
+         OR EXISTS (SELECT 1 FROM strand_summary WHERE chat_key = :chat)
+         OR EXISTS (SELECT 1 FROM tag WHERE chat_key = :chat) AS kept",
+        params! { ":chat": chat },
+    )
 }
 
 /// Deletes memory derived from a message, and schedules its conversation for division into sessions again. Called
@@ -159,38 +146,36 @@ pub fn forget_member(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Resul
         OptOutScope::Chat(chat) => Some(chat.0),
         OptOutScope::EveryChat => None,
     };
-    let params = named_params! { ":user": user.0, ":chat": chat };
-    let mut statement = tx.prepare_cached(
+    let params = params! { ":user": user, ":chat": chat };
+    let keys = tx.all(
         "SELECT session.id FROM session
          WHERE (:chat IS NULL OR chat_key = :chat)
                AND EXISTS (SELECT 1 FROM message
                            WHERE message.chat_key = session.chat_key AND message.thread_id IS session.thread_id
                                  AND ts BETWEEN started_at AND ended_at AND user_id = :user)",
+        params,
     )?;
-    let keys = statement.query_map(params, |raw| raw.get("id"))?.collect::<rusqlite::Result<Vec<i64>>>()?;
     for key in keys {
-        let Some(session) = sessions::find(tx, sessions::id_of(key)?)? else { continue };
+        let Some(session) = sessions::find(tx, key)? else { continue };
         let conversation = Conversation { chat: session.id.chat, thread: session.thread };
         sessions::note(tx, conversation, session.first.0)?;
         empty(tx, &session)?;
     }
-    tx.prepare_cached(
+    tx.run(
         "DELETE FROM strand_summary WHERE id IN
-             (SELECT strand_id FROM strand_source JOIN message USING (chat_key, seq)
-              WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat))",
-    )?
-    .execute(params)?;
-    Ok(())
+         (SELECT strand_id FROM strand_source JOIN message USING (chat_key, seq)
+          WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat))",
+        params,
+    )
 }
 
 /// Removes the link between a forgotten member and the number that replaces their name in summaries, in one chat or,
 /// for `None`, in all.
 pub fn forget_number(tx: &Writer<'_>, chat: Option<ChatKey>, user: UserId) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "UPDATE summary_member SET user_id = NULL WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat)",
-    )?
-    .execute(named_params! { ":user": user.0, ":chat": chat.map(|key| key.0) })?;
-    Ok(())
+        params! { ":user": user, ":chat": chat },
+    )
 }
 
 /// Deletes the summary, tags and topics of a session, and the rolling summaries that include it. The session stays and
@@ -202,7 +187,7 @@ fn empty(tx: &Writer<'_>, session: &Session) -> Result<()> {
         "DELETE FROM session_tag WHERE session_id = :id",
         "UPDATE session SET summarized = NULL WHERE id = :id",
     ] {
-        tx.prepare_cached(sql)?.execute(named_params! { ":id": key(session.id) })?;
+        tx.run(sql, params! { ":id": session.id })?;
     }
     tags::drop_unused(tx, session.id.chat)?;
     drop_rolled(tx, session)
@@ -225,12 +210,10 @@ fn drop_rolled(tx: &Writer<'_>, session: &Session) -> Result<()> {
 
 /// Returns the oldest sessions that ended before `cutoff`, at most `limit`. All their messages have expired.
 pub fn expired(conn: &Reader, chat: ChatKey, cutoff: Timestamp, limit: u32) -> Result<Vec<SessionId>> {
-    let mut statement = conn.prepare_cached(
+    conn.all(
         "SELECT id FROM session WHERE chat_key = :chat AND ended_at < :cutoff ORDER BY ended_at LIMIT :limit",
-    )?;
-    let keys = statement
-        .query_map(named_params! { ":chat": chat.0, ":cutoff": cutoff.secs(), ":limit": limit }, |raw| raw.get("id"))?;
-    keys.map(|id| sessions::id_of(id?)).collect()
+        params! { ":chat": chat, ":cutoff": cutoff.secs(), ":limit": limit },
+    )
 }
 
 /// Deletes the sessions that [`expired`] returns, with their memory. Returns their number.
@@ -265,7 +248,7 @@ fn empty_chat(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
         "DELETE FROM strand_summary WHERE chat_key = :chat",
         "UPDATE session SET summarized = NULL, history_included_at = NULL WHERE chat_key = :chat",
     ] {
-        tx.prepare_cached(sql)?.execute(named_params! { ":chat": chat.0 })?;
+        tx.run(sql, params! { ":chat": chat })?;
     }
     Ok(())
 }
@@ -285,7 +268,7 @@ fn take_out(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
         "DELETE FROM session_cut WHERE chat_key = :chat",
         "DELETE FROM summary_member WHERE chat_key = :chat",
     ] {
-        tx.prepare_cached(sql)?.execute(named_params! { ":chat": chat.0 })?;
+        tx.run(sql, params! { ":chat": chat })?;
     }
     Ok(())
 }
@@ -293,84 +276,74 @@ fn take_out(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
 /// Schedules the division into sessions of all messages of `chat`. The sessions will belong to `into`: the same chat,
 /// or the one that the messages are moved to.
 fn divide_anew(tx: &Writer<'_>, chat: ChatKey, into: ChatKey) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "INSERT OR IGNORE INTO session_note (chat_key, thread_id, ts, check_at)
          SELECT :into, coalesce(thread_id, 0), min(ts), 0 FROM message WHERE chat_key = :chat
          GROUP BY coalesce(thread_id, 0)",
-    )?
-    .execute(named_params! { ":chat": chat.0, ":into": into.0 })?;
-    Ok(())
+        params! { ":chat": chat, ":into": into },
+    )
 }
 
 /// Returns the chats that have sessions without a current summary, the chat with the newest such session first.
 pub fn chats_to_summarize(conn: &Reader) -> Result<Vec<ChatKey>> {
-    let mut statement = conn.prepare_cached(
+    conn.all(
         "SELECT chat_key, max(ended_at) AS newest FROM session WHERE summarized IS NOT fingerprint
          GROUP BY chat_key ORDER BY newest DESC",
-    )?;
-    let keys = statement.query_map([], |raw| raw.get("chat_key"))?;
-    keys.map(|key| row::number(key?, "chat_key").map(ChatKey)).collect()
+        &[],
+    )
 }
 
 /// Returns the chats with summaries that were made without a model, except summaries that `model` has already tried and
 /// failed to write.
 pub fn chats_with_extracts(conn: &Reader, model: &str) -> Result<Vec<ChatKey>> {
-    let mut statement = conn.prepare_cached(
+    conn.all(
         "SELECT DISTINCT session_id >> 32 AS chat_key FROM mini_summary WHERE method = 'extract' AND model <> :model",
-    )?;
-    let keys = statement.query_map(named_params! { ":model": model }, |raw| raw.get("chat_key"))?;
-    keys.map(|key| row::number(key?, "chat_key").map(ChatKey)).collect()
+        params! { ":model": model },
+    )
 }
 
 /// Returns the newest sessions of a chat, at most `limit`, with a summary that was made without a model and that
 /// `model` has not yet tried and failed to write.
 pub fn extracts_of(conn: &Reader, chat: ChatKey, model: &str, limit: u32) -> Result<Vec<Session>> {
-    let mut statement = conn.prepare_cached(
+    let keys = conn.all(
         "SELECT session_id FROM mini_summary JOIN session ON session.id = session_id
          WHERE chat_key = :chat AND method = 'extract' AND mini_summary.model <> :model
          ORDER BY ended_at DESC LIMIT :limit",
+        params! { ":chat": chat, ":model": model, ":limit": limit },
     )?;
-    let keys = statement
-        .query_map(named_params! { ":chat": chat.0, ":model": model, ":limit": limit }, |raw| raw.get("session_id"))?
-        .collect::<rusqlite::Result<Vec<i64>>>()?;
-    keys.into_iter()
-        .filter_map(|key| sessions::id_of(key).and_then(|id| sessions::find(conn, id)).transpose())
-        .collect()
+    keys.into_iter().filter_map(|id| sessions::find(conn, id).transpose()).collect()
 }
 
 /// Returns the chats with a summarised session that ended before `until` and is not yet part of History.
 pub fn chats_to_fold(conn: &Reader, until: Timestamp) -> Result<Vec<ChatKey>> {
-    let mut statement = conn.prepare_cached(
+    conn.all(
         "SELECT chat_key FROM chat
          WHERE EXISTS (SELECT 1 FROM session JOIN mini_summary ON session_id = session.id
                        WHERE session.chat_key = chat.chat_key AND ended_at < :until AND history_included_at IS NULL
                              AND summarized = fingerprint)",
-    )?;
-    let keys = statement.query_map(named_params! { ":until": until.secs() }, |raw| raw.get("chat_key"))?;
-    keys.map(|key| row::number(key?, "chat_key").map(ChatKey)).collect()
+        params! { ":until": until.secs() },
+    )
 }
 
 /// Returns the chats that have no Recent summary although a summarised session ended at or after `from`.
 pub fn chats_without_recent(conn: &Reader, from: Timestamp) -> Result<Vec<ChatKey>> {
-    let mut statement = conn.prepare_cached(
+    conn.all(
         "SELECT chat_key FROM chat
          WHERE EXISTS (SELECT 1 FROM session JOIN mini_summary ON session_id = session.id
                        WHERE session.chat_key = chat.chat_key AND ended_at >= :from)
                AND NOT EXISTS (SELECT 1 FROM rolling_summary
                                WHERE rolling_summary.chat_key = chat.chat_key AND kind = 'recent')",
-    )?;
-    let keys = statement.query_map(named_params! { ":from": from.secs() }, |raw| raw.get("chat_key"))?;
-    keys.map(|key| row::number(key?, "chat_key").map(ChatKey)).collect()
+        params! { ":from": from.secs() },
+    )
 }
 
 /// Returns the texts of a chat's newest session summaries. Used to find rare words.
 pub fn newest_texts(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<String>> {
-    let mut statement = conn.prepare_cached(
+    conn.all(
         "SELECT text FROM mini_summary WHERE session_id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295
          ORDER BY session_id DESC LIMIT :limit",
-    )?;
-    let texts = statement.query_map(named_params! { ":chat": chat.0, ":limit": limit }, |raw| raw.get("text"))?;
-    Ok(texts.collect::<rusqlite::Result<_>>()?)
+        params! { ":chat": chat, ":limit": limit },
+    )
 }
 
 #[cfg(test)]

@@ -4,16 +4,15 @@
 mod conversation;
 mod rows;
 
-use rusqlite::{OptionalExtension, named_params};
-
 pub use conversation::{after, before, between, moments_of, newest_between, page, within};
-use rows::{COLUMNS, limit_param, many, one};
+use rows::{COLUMNS, many, one};
 
 use super::chats::{self, ChatRow};
 use super::derived;
 use super::family::Cause;
-use super::row::{self, row_id};
+use super::row::row_id;
 use super::search::Indexed;
+use super::sql::{Json, Statements, params};
 use super::{Reader, Result, Writer, search};
 use chime_core::Language;
 use chime_core::{
@@ -139,8 +138,7 @@ pub fn blank(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
 /// Deletes a message without leaving a stub.
 pub fn delete(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
     unindex(tx, chat, seq)?;
-    tx.prepare_cached("DELETE FROM message WHERE id = :id")?.execute(named_params! { ":id": row_id(chat, seq) })?;
-    Ok(())
+    tx.run("DELETE FROM message WHERE id = :id", params! { ":id": row_id(chat, seq) })
 }
 
 fn bare(message: &Message) -> Message {
@@ -166,9 +164,8 @@ enum Stub {
 fn write(tx: &Writer<'_>, stored: &StoredMessage, language: Language, stub: Stub) -> Result<()> {
     let StoredMessage { chat, seq, message } = stored;
     let borrowed = message.borrowed.unwrap_or_default();
-    let entities = if message.entities.is_empty() { None } else { Some(row::to_json(&message.entities, "entities")?) };
-    tx.prepare_cached(
-        "INSERT OR REPLACE INTO message (id, chat_key, seq, telegram_chat_id, message_id, thread_id, user_id,
+    let entities = if message.entities.is_empty() { None } else { Some(Json(&message.entities)) };
+    tx.run("INSERT OR REPLACE INTO message (id, chat_key, seq, telegram_chat_id, message_id, thread_id, user_id,
              sender_chat_id, sender_name, sender_username, role, is_bot, ts, edit_ts, kind, kind_detail, text, entities,
              reply_to_id, quote_text, context_snapshot, forward_origin, origin_chat_id, origin_message_id, origin_user_id,
              origin_ts, media_group_id, via_bot, source, is_stub, stem_language)
@@ -176,25 +173,22 @@ fn write(tx: &Writer<'_>, stored: &StoredMessage, language: Language, stub: Stub
              :sender_chat_id, :sender_name, :sender_username, :role, :is_bot, :ts, :edit_ts, :kind, :kind_detail, :text,
              :entities, :reply_to_id, :quote_text, :context_snapshot, :forward_origin, :origin_chat_id,
              :origin_message_id, :origin_user_id, :origin_ts, :media_group_id, :via_bot, :source, :is_stub,
-             :stem_language)",
-    )?
-    .execute(named_params! {
-        ":id": row_id(*chat, *seq), ":chat_key": chat.0, ":seq": seq.0,
-        ":telegram_chat_id": message.chat.0, ":message_id": message.id.0, ":thread_id": message.thread.map(|id| id.0),
-        ":user_id": message.sender.id.0,
+             :stem_language)", params! {
+        ":id": row_id(*chat, *seq), ":chat_key": chat, ":seq": seq,
+        ":telegram_chat_id": message.chat, ":message_id": message.id, ":thread_id": message.thread,
+        ":user_id": message.sender.id,
         ":sender_chat_id": message.sender.is_chat.then_some(message.sender.id.0),
         ":sender_name": message.sender.name, ":sender_username": message.sender.username,
-        ":role": message.role.as_str(), ":is_bot": message.sender.is_bot,
+        ":role": message.role, ":is_bot": message.sender.is_bot,
         ":ts": message.sent_at.secs(), ":edit_ts": message.edited_at.map(Timestamp::secs),
-        ":kind": message.kind.as_str(), ":kind_detail": message.detail, ":text": message.text, ":entities": entities,
-        ":reply_to_id": message.reply_to.map(|id| id.0), ":quote_text": message.quote,
+        ":kind": message.kind, ":kind_detail": message.detail, ":text": message.text, ":entities": entities,
+        ":reply_to_id": message.reply_to, ":quote_text": message.quote,
         ":context_snapshot": message.snapshot, ":forward_origin": message.forward_origin,
-        ":origin_chat_id": borrowed.chat.map(|id| id.0), ":origin_message_id": borrowed.message.map(|id| id.0),
-        ":origin_user_id": borrowed.author.map(|id| id.0), ":origin_ts": borrowed.sent_at.map(Timestamp::secs),
-        ":media_group_id": message.album, ":via_bot": message.via_bot, ":source": message.origin.as_str(),
-        ":is_stub": matches!(stub, Stub::Yes), ":stem_language": language.code(),
-    })?;
-    Ok(())
+        ":origin_chat_id": borrowed.chat, ":origin_message_id": borrowed.message,
+        ":origin_user_id": borrowed.author, ":origin_ts": borrowed.sent_at.map(Timestamp::secs),
+        ":media_group_id": message.album, ":via_bot": message.via_bot, ":source": message.origin,
+        ":is_stub": matches!(stub, Stub::Yes), ":stem_language": language,
+    })
 }
 
 fn indexed(stored: &StoredMessage, language: Language) -> Indexed<'_> {
@@ -219,10 +213,8 @@ fn unindex(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
 
 /// Returns the language whose stemmer was used to index a message. Removing the message needs the same stems.
 pub fn stem_language(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Language> {
-    let code: Option<String> = conn
-        .prepare_cached("SELECT stem_language FROM message WHERE id = :id")?
-        .query_row(named_params! { ":id": row_id(chat, seq) }, |raw| raw.get("stem_language"))
-        .optional()?;
+    let code: Option<String> =
+        conn.first("SELECT stem_language FROM message WHERE id = :id", params! { ":id": row_id(chat, seq) })?;
     Ok(code.map_or(Language::DEFAULT, |code| Language::from_code(&code)))
 }
 
@@ -231,7 +223,7 @@ pub fn find(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<StoredM
     one(
         conn,
         &format!("SELECT {COLUMNS} FROM message WHERE telegram_chat_id = :chat AND message_id = :id AND {VISIBLE}"),
-        named_params! { ":chat": chat.0, ":id": id.0 },
+        params! { ":chat": chat, ":id": id },
     )
 }
 
@@ -240,41 +232,37 @@ pub fn find_any(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<Sto
     one(
         conn,
         &format!("SELECT {COLUMNS} FROM message WHERE telegram_chat_id = :chat AND message_id = :id"),
-        named_params! { ":chat": chat.0, ":id": id.0 },
+        params! { ":chat": chat, ":id": id },
     )
 }
 
 /// Returns the id of the message that `author` sent at `at` (compared in whole seconds), unless it was imported. A stub
 /// without an author also matches, because the message may have been forgotten.
 pub fn heard_from(conn: &Reader, chat: ChatId, author: UserId, at: Timestamp) -> Result<Option<MessageId>> {
-    let found = conn
-        .prepare_cached(
-            "SELECT message_id FROM message JOIN chat_alias USING (chat_key)
-             WHERE chat_alias.telegram_chat_id = :chat AND message.telegram_chat_id = :chat AND ts = :ts
-                 AND source <> 'import' AND (user_id = :user OR user_id = 0 AND is_stub = 1)
-             ORDER BY user_id = 0, message_id LIMIT 1",
-        )?
-        .query_row(named_params! { ":chat": chat.0, ":user": author.0, ":ts": at.secs() }, |raw| raw.get("message_id"))
-        .optional()?;
+    let found = conn.first(
+        "SELECT message_id FROM message JOIN chat_alias USING (chat_key)
+         WHERE chat_alias.telegram_chat_id = :chat AND message.telegram_chat_id = :chat AND ts = :ts
+             AND source <> 'import' AND (user_id = :user OR user_id = 0 AND is_stub = 1)
+         ORDER BY user_id = 0, message_id LIMIT 1",
+        params! { ":chat": chat, ":user": author, ":ts": at.secs() },
+    )?;
     Ok(found.map(MessageId))
 }
 
 pub fn is_stub(conn: &Reader, chat: ChatId, id: MessageId) -> Result<bool> {
-    Ok(conn
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM message WHERE telegram_chat_id = :chat AND message_id = :id AND is_stub = 1)
-                 AS found",
-        )?
-        .query_row(named_params! { ":chat": chat.0, ":id": id.0 }, |raw| raw.get("found"))?)
+    conn.one(
+        "SELECT EXISTS (SELECT 1 FROM message WHERE telegram_chat_id = :chat AND message_id = :id AND is_stub = 1)
+         AS found",
+        params! { ":chat": chat, ":id": id },
+    )
 }
 
 /// Returns `true` if the chat has any message that is not a stub.
 pub fn is_any_kept(conn: &Reader, chat: ChatKey) -> Result<bool> {
-    Ok(conn
-        .prepare_cached(
-            "SELECT 1 FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND is_stub = 0 LIMIT 1",
-        )?
-        .exists(named_params! { ":chat": chat.0 })?)
+    conn.any(
+        "SELECT 1 FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND is_stub = 0 LIMIT 1",
+        params! { ":chat": chat },
+    )
 }
 
 /// Returns `true` if a message is stored but is a stub or by a member who opted out.
@@ -286,14 +274,15 @@ pub fn by_seq(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Option<StoredMes
     one(
         conn,
         &format!("SELECT {COLUMNS} FROM message WHERE id = :id AND {VISIBLE}"),
-        named_params! { ":id": row_id(chat, seq) },
+        params! { ":id": row_id(chat, seq) },
     )
 }
 
 pub fn are_visible(conn: &Reader, chat: ChatKey, seqs: impl IntoIterator<Item = Seq>) -> Result<bool> {
-    let mut statement = conn.prepare_cached(&format!("SELECT 1 FROM message WHERE id = :id AND {VISIBLE}"))?;
     for seq in seqs {
-        if !statement.exists(named_params! { ":id": row_id(chat, seq) })? {
+        if !conn
+            .any(&format!("SELECT 1 FROM message WHERE id = :id AND {VISIBLE}"), params! { ":id": row_id(chat, seq) })?
+        {
             return Ok(false);
         }
     }
@@ -302,7 +291,7 @@ pub fn are_visible(conn: &Reader, chat: ChatKey, seqs: impl IntoIterator<Item = 
 
 /// Returns the same as [`find_any`], but finds the message by its number in the chat.
 pub fn any_by_seq(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Option<StoredMessage>> {
-    one(conn, &format!("SELECT {COLUMNS} FROM message WHERE id = :id"), named_params! { ":id": row_id(chat, seq) })
+    one(conn, &format!("SELECT {COLUMNS} FROM message WHERE id = :id"), params! { ":id": row_id(chat, seq) })
 }
 
 pub fn replies_to(conn: &Reader, chat: ChatId, id: MessageId, limit: usize) -> Result<Vec<StoredMessage>> {
@@ -313,7 +302,7 @@ pub fn replies_to(conn: &Reader, chat: ChatId, id: MessageId, limit: usize) -> R
              WHERE telegram_chat_id = :chat AND reply_to_id = :id AND {VISIBLE} AND role <> 'system'
              ORDER BY ts, message_id LIMIT :limit"
         ),
-        named_params! { ":chat": chat.0, ":id": id.0, ":limit": limit_param(limit) },
+        params! { ":chat": chat, ":id": id, ":limit": limit },
     )
 }
 
@@ -326,7 +315,7 @@ pub fn album(conn: &Reader, chat: ChatId, album: &str) -> Result<Vec<StoredMessa
             "SELECT {COLUMNS} FROM message
              WHERE telegram_chat_id = :chat AND media_group_id = :album AND {VISIBLE} ORDER BY +message_id"
         ),
-        named_params! { ":chat": chat.0, ":album": album },
+        params! { ":chat": chat, ":album": album },
     )
 }
 
@@ -336,62 +325,52 @@ pub fn own_sender(conn: &Reader, chat: ChatKey) -> Result<Option<Sender>> {
         "SELECT {COLUMNS} FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND role = 'assistant'
          ORDER BY id DESC LIMIT 1"
     );
-    Ok(one(conn, &sql, named_params! { ":chat": chat.0 })?.map(|stored| stored.message.sender))
+    Ok(one(conn, &sql, params! { ":chat": chat })?.map(|stored| stored.message.sender))
 }
 
 /// Returns the ids of an album's messages, including stubs and messages of members who opted out. The `bool` is `true`
 /// if the message has no text.
 pub fn of_album(conn: &Reader, chat: ChatId, album: &str) -> Result<Vec<(MessageId, bool)>> {
-    let mut statement = conn.prepare_cached(
+    conn.all(
         "SELECT message_id, text = '' AS is_wordless FROM message
          WHERE telegram_chat_id = :chat AND media_group_id = :album ORDER BY +message_id",
-    )?;
-    let rows = statement.query_map(named_params! { ":chat": chat.0, ":album": album }, |raw| {
-        Ok((MessageId(raw.get("message_id")?), raw.get("is_wordless")?))
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+        params! { ":chat": chat, ":album": album },
+    )
 }
 
 /// Returns all messages of a chat, including stubs and messages of members who opted out. Loads them all at once, so
 /// only for small chats.
 pub fn all_of(conn: &Reader, chat: ChatKey) -> Result<Vec<StoredMessage>> {
-    many(
-        conn,
-        &format!("SELECT {COLUMNS} FROM message WHERE chat_key = :chat ORDER BY seq"),
-        named_params! { ":chat": chat.0 },
-    )
+    many(conn, &format!("SELECT {COLUMNS} FROM message WHERE chat_key = :chat ORDER BY seq"), params! { ":chat": chat })
 }
 
 /// Counts the messages of a chat without stubs.
 pub fn count(conn: &Reader, chat: ChatKey) -> Result<u64> {
-    let count: i64 = conn
-        .prepare_cached(
-            "SELECT count(*) AS messages FROM message
-             WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND is_stub = 0",
-        )?
-        .query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("messages"))?;
-    row::number(count, "messages")
+    conn.one(
+        "SELECT count(*) AS messages FROM message
+         WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND is_stub = 0",
+        params! { ":chat": chat },
+    )
 }
 
 /// Returns the time since which the bot reads the chat: the earliest received message among the first hundred stored
 /// ones. `None` if these were all imported or are copies from replies.
 pub fn earliest(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
-    let secs: Option<i64> = conn
-        .prepare_cached(
-            "SELECT min(ts) AS ts FROM message
-             WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 100 AND source = 'update'",
-        )?
-        .query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("ts"))?;
+    let secs: Option<i64> = conn.one(
+        "SELECT min(ts) AS ts FROM message
+         WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 100 AND source = 'update'",
+        params! { ":chat": chat },
+    )?;
     Ok(secs.map(Timestamp::from_secs))
 }
 
 /// Returns the newest texts of a chat, for detecting its language.
 pub fn recent_texts(conn: &Reader, chat: ChatKey, limit: usize) -> Result<Vec<String>> {
-    let mut statement = conn.prepare_cached(&format!(
-        "SELECT text FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND text <> ''
+    conn.all(
+        &format!(
+            "SELECT text FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND text <> ''
              AND role = 'user' AND {VISIBLE} ORDER BY id DESC LIMIT :limit"
-    ))?;
-    let texts =
-        statement.query_map(named_params! { ":chat": chat.0, ":limit": limit_param(limit) }, |raw| raw.get("text"))?;
-    Ok(texts.collect::<rusqlite::Result<_>>()?)
+        ),
+        params! { ":chat": chat, ":limit": limit },
+    )
 }

@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use super::{Reader, Result, open, row};
+use super::sql::Statements;
+use super::{Reader, Result, open};
 use chime_core::{ChatId, MessageId, UpdateId};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,23 +30,15 @@ pub fn of_file(path: &Path) -> Result<Option<Numbering>> {
 }
 
 fn read(conn: &Reader) -> Result<Numbering> {
-    let mut statement = conn.prepare("SELECT telegram_chat_id FROM chat ORDER BY chat_key")?;
-    let chats = statement.query_map([], |raw| row::get(raw, "telegram_chat_id").map(ChatId))?;
     // Messages that the bot sent are in `outbox`. Not all of them are also in `message`.
-    let last_message: Option<i64> = conn.query_row(
-        "SELECT max(message_id) AS last FROM (SELECT message_id FROM message UNION ALL SELECT message_id FROM outbox)",
-        [],
-        |raw| row::get(raw, "last"),
-    )?;
+    let messages =
+        "SELECT max(message_id) FROM (SELECT message_id FROM message UNION ALL SELECT message_id FROM outbox)";
     // Old updates are deleted, but the polling offset is still stored.
-    let last_update: Option<i64> = conn.query_row(
-        "SELECT max(id) AS last FROM (SELECT update_id AS id FROM inbox UNION ALL SELECT next_offset - 1 FROM poll_state)",
-        [],
-        |raw| row::get(raw, "last"),
-    )?;
+    let updates =
+        "SELECT max(id) FROM (SELECT update_id AS id FROM inbox UNION ALL SELECT next_offset - 1 FROM poll_state)";
     Ok(Numbering {
-        chats: chats.collect::<rusqlite::Result<_>>()?,
-        last_message: last_message.map(MessageId),
-        last_update: last_update.map(UpdateId),
+        chats: conn.all("SELECT telegram_chat_id FROM chat ORDER BY chat_key", &[])?,
+        last_message: conn.one(messages, &[])?,
+        last_update: conn.one(updates, &[])?,
     })
 }

@@ -151,7 +151,7 @@ fn must_be_current(found: u32) -> Result<()> {
         return Ok(());
     }
     Err(StoreError::BadValue {
-        column: "user_version",
+        column: "user_version".to_owned(),
         what: format!("version {found} is older than {}; start `chime run` once to migrate", migrate::KNOWN),
     })
 }

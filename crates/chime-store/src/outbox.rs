@@ -1,14 +1,13 @@
 //! Outgoing replies. A reply is stored before it is sent, and each of its parts is marked when Telegram has accepted
 //! it.
 
-use rusqlite::{OptionalExtension, Row, named_params};
-
 use super::family::{Cause, Family, Merged, OptOutScope};
 use super::forget::{self, Leave};
-use super::{Reader, Result, Writer, jobs, messages, row};
+use super::sql::{Columns, Json, Statements, params};
+use super::{Reader, Result, Writer, jobs, messages};
 use chime_core::{
     AnswerId, Button, ChatId, ChatKey, FormattedText, JobPayload, MessageId, Outgoing, ReplyTarget, Seq, StoredMessage,
-    ThreadId, Timestamp, UserId,
+    Timestamp, UserId,
 };
 
 /// Kind of reply. A member's reply to an answer addresses the bot; a reply to a notice or command output does not.
@@ -19,19 +18,7 @@ pub enum Purpose {
     Notice,
 }
 
-impl Purpose {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Answer => "answer",
-            Self::Command => "command",
-            Self::Notice => "notice",
-        }
-    }
-
-    fn parse(raw: &str) -> Option<Self> {
-        [Self::Answer, Self::Command, Self::Notice].into_iter().find(|purpose| purpose.as_str() == raw)
-    }
-}
+chime_core::words!(Purpose { Answer = "answer", Command = "command", Notice = "notice" });
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
@@ -43,20 +30,7 @@ pub enum State {
     Failed,
 }
 
-impl State {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Sending => "sending",
-            Self::Sent => "sent",
-            Self::Failed => "failed",
-        }
-    }
-
-    fn parse(raw: &str) -> Option<Self> {
-        [Self::Pending, Self::Sending, Self::Sent, Self::Failed].into_iter().find(|state| state.as_str() == raw)
-    }
-}
+chime_core::words!(State { Pending = "pending", Sending = "sending", Sent = "sent", Failed = "failed" });
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewReply {
@@ -113,10 +87,11 @@ pub(super) const FAMILY: Family = Family { tables: &["outbox", "reply_use"], wor
 /// Records that a reply without an answer record, such as a recap, shows the text or author of these messages. When one
 /// of them is deleted, the reply is cleared.
 pub fn note_uses(tx: &Writer<'_>, key: &str, chat: ChatKey, seqs: impl IntoIterator<Item = Seq>) -> Result<()> {
-    let mut note =
-        tx.prepare_cached("INSERT OR IGNORE INTO reply_use (chat_key, seq, reply_key) VALUES (:chat, :seq, :key)")?;
     for seq in seqs {
-        note.execute(named_params! { ":chat": chat.0, ":seq": seq.0, ":key": key })?;
+        tx.run(
+            "INSERT OR IGNORE INTO reply_use (chat_key, seq, reply_key) VALUES (:chat, :seq, :key)",
+            params! { ":chat": chat, ":seq": seq, ":key": key },
+        )?;
     }
     Ok(())
 }
@@ -127,30 +102,31 @@ fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<(
     if cause == Cause::Edited {
         return Ok(());
     }
-    let mut statement = tx.prepare_cached("SELECT reply_key FROM reply_use WHERE chat_key = :chat AND seq = :seq")?;
-    let keys: Vec<String> = statement
-        .query_map(named_params! { ":chat": stored.chat.0, ":seq": stored.seq.0 }, |raw| raw.get("reply_key"))?
-        .collect::<rusqlite::Result<_>>()?;
+    let keys: Vec<String> = tx.all(
+        "SELECT reply_key FROM reply_use WHERE chat_key = :chat AND seq = :seq",
+        params! { ":chat": stored.chat, ":seq": stored.seq },
+    )?;
     take_back(tx, keys, cause)
 }
 
 /// Clears replies that show messages of the member, as recorded by [`note_uses`].
 fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
-    let mut statement = tx.prepare_cached(
+    let keys = tx.all(
         "SELECT DISTINCT reply_key FROM reply_use JOIN message USING (chat_key, seq)
          WHERE user_id = :user AND (:chat IS NULL OR reply_use.chat_key = :chat)",
+        params! { ":user": user, ":chat": scope.chat() },
     )?;
-    let params = named_params! { ":user": user.0, ":chat": scope.chat().map(|key| key.0) };
-    let keys = statement.query_map(params, |raw| raw.get("reply_key"))?.collect::<rusqlite::Result<Vec<String>>>()?;
     take_back(tx, keys, Cause::Forgotten)
 }
 
 fn take_back(tx: &Writer<'_>, keys: Vec<String>, cause: Cause) -> Result<()> {
     for key in keys {
-        tx.prepare_cached("DELETE FROM reply_use WHERE reply_key = :key")?.execute(named_params! { ":key": key })?;
+        tx.run("DELETE FROM reply_use WHERE reply_key = :key", params! { ":key": key })?;
         for part in parts(tx, &key)? {
-            tx.prepare_cached("UPDATE outbox SET text = '', entities = '[]', button = NULL WHERE id = :id")?
-                .execute(named_params! { ":id": part.id })?;
+            tx.run(
+                "UPDATE outbox SET text = '', entities = '[]', button = NULL WHERE id = :id",
+                params! { ":id": part.id },
+            )?;
             let Some(id) = part.message else { continue };
             if let Some(carrier) = messages::find_any(tx, part.outgoing.to.chat, id)? {
                 forget::remove(tx, &carrier, Leave::Stub, cause)?;
@@ -161,26 +137,23 @@ fn take_back(tx: &Writer<'_>, keys: Vec<String>, cause: Cause) -> Result<()> {
 }
 
 fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "DELETE FROM outbox WHERE created_at <= :until AND state IN ('sent', 'failed') AND answer_id IS NULL
-             AND telegram_chat_id IN (SELECT telegram_chat_id FROM chat_alias WHERE chat_key = :chat)",
-    )?
-    .execute(named_params! { ":chat": chat.0, ":until": until.millis() })?;
-    Ok(())
+         AND telegram_chat_id IN (SELECT telegram_chat_id FROM chat_alias WHERE chat_key = :chat)",
+        params! { ":chat": chat, ":until": until },
+    )
 }
 
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    let mut statement = tx.prepare_cached(
-        "UPDATE OR REPLACE reply_use SET chat_key = :into, seq = :now WHERE chat_key = :from AND seq = :was",
-    )?;
     for (was, now) in &chats.seqs {
-        statement.execute(named_params! {
-            ":into": chats.into.0, ":now": now.0, ":from": chats.from.0, ":was": was.0,
-        })?;
+        tx.run(
+            "UPDATE OR REPLACE reply_use SET chat_key = :into, seq = :now WHERE chat_key = :from AND seq = :was",
+            params! {
+                ":into": chats.into, ":now": now, ":from": chats.from, ":was": was,
+            },
+        )?;
     }
-    tx.prepare_cached("DELETE FROM reply_use WHERE chat_key = :from")?
-        .execute(named_params! { ":from": chats.from.0 })?;
-    Ok(())
+    tx.run("DELETE FROM reply_use WHERE chat_key = :from", params! { ":from": chats.from })
 }
 
 /// Stores a reply and the job that sends it. Nothing is sent in any other way. The first part is stored as `Sending` at
@@ -190,108 +163,91 @@ pub fn add(tx: &Writer<'_>, reply: &NewReply, now: Timestamp) -> Result<()> {
         let state = if number == 0 { State::Sending } else { State::Pending };
         let is_last = number as usize + 1 == reply.parts.len();
         let buttons = Some(&reply.buttons).filter(|rows| is_last && !rows.is_empty());
-        tx.prepare_cached(
+        tx.run(
             "INSERT INTO outbox (reply_key, part, purpose, answer_id, telegram_chat_id, thread_id, reply_to_id, text,
                  entities, state, created_at, button)
              VALUES (:key, :part, :purpose, :answer, :chat, :thread, :reply_to, :text, :entities, :state, :now, :button)
              ON CONFLICT (reply_key, part) DO NOTHING",
-        )?
-        .execute(named_params! {
-            ":key": reply.key, ":part": number, ":purpose": reply.purpose.as_str(),
-            ":answer": reply.answer.map(|id| id.0.to_string()), ":chat": reply.to.chat.0,
-            ":thread": reply.to.thread.map(|id| id.0), ":reply_to": reply.to.reply_to.map(|id| id.0),
-            ":text": part.text, ":entities": row::to_json(&part.entities, "entities")?, ":state": state.as_str(),
-            ":now": now.millis(), ":button": buttons.map(|rows| row::to_json(rows, "button")).transpose()?,
-        })?;
+            params! {
+                ":key": reply.key, ":part": number, ":purpose": reply.purpose,
+                ":answer": reply.answer, ":chat": reply.to.chat,
+                ":thread": reply.to.thread, ":reply_to": reply.to.reply_to,
+                ":text": part.text, ":entities": Json(&part.entities), ":state": state,
+                ":now": now, ":button": buttons.map(Json),
+            },
+        )?;
     }
     // If the reply was removed and made again, the send job of the removed one is done and becomes due again.
     jobs::add_unless_due(tx, &reply.send_job(), now)
 }
 
 pub fn exists(conn: &Reader, key: &str) -> Result<bool> {
-    Ok(conn.prepare_cached("SELECT 1 FROM outbox WHERE reply_key = :key")?.exists(named_params! { ":key": key })?)
+    conn.any("SELECT 1 FROM outbox WHERE reply_key = :key", params! { ":key": key })
 }
 
 /// Records that only the first `end` bytes of a part belong to the answer. The rest is other text, such as the bot's
 /// introduction.
 pub fn set_talk_end(tx: &Writer<'_>, key: &str, part: usize, end: usize) -> Result<()> {
-    let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
-    tx.prepare_cached("UPDATE outbox SET talk_end = :end WHERE reply_key = :key AND part = :part")?
-        .execute(named_params! { ":key": key, ":part": number(part), ":end": number(end) })?;
-    Ok(())
+    tx.run(
+        "UPDATE outbox SET talk_end = :end WHERE reply_key = :key AND part = :part",
+        params! { ":key": key, ":part": part, ":end": end },
+    )
 }
 
 /// Returns the number of bytes of a part that belong to the answer, or `None` if all do.
 pub fn talk_end(conn: &Reader, id: i64) -> Result<Option<usize>> {
-    let end: Option<i64> = conn
-        .prepare_cached("SELECT talk_end FROM outbox WHERE id = :id")?
-        .query_row(named_params! { ":id": id }, |raw| raw.get("talk_end"))?;
-    Ok(end.and_then(|end| usize::try_from(end).ok()))
+    conn.one("SELECT talk_end FROM outbox WHERE id = :id", params! { ":id": id })
 }
 
 pub fn parts(conn: &Reader, key: &str) -> Result<Vec<ReplyPart>> {
     let sql = format!("SELECT {COLUMNS} FROM outbox WHERE reply_key = :key ORDER BY part");
-    let mut statement = conn.prepare_cached(&sql)?;
-    let rows = statement.query_map(named_params! { ":key": key }, |raw| Ok(from_row(raw)))?;
-    rows.map(|row| row?).collect()
+    conn.map(&sql, params! { ":key": key }, from_row)
 }
 
 /// Reads a part again and returns `true` if it has been forgotten, as defined by [`ReplyPart::is_forgotten`].
 pub fn is_forgotten(conn: &Reader, id: i64) -> Result<bool> {
-    Ok(conn
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM outbox
-                            WHERE id = :id AND (purpose = 'answer' AND answer_id IS NULL OR text = '')) AS gone",
-        )?
-        .query_row(named_params! { ":id": id }, |raw| raw.get("gone"))?)
+    conn.one(
+        "SELECT EXISTS (SELECT 1 FROM outbox
+         WHERE id = :id AND (purpose = 'answer' AND answer_id IS NULL OR text = '')) AS gone",
+        params! { ":id": id },
+    )
 }
 
 /// Deletes a reply. Only for replies of which no part was sent.
 pub fn remove(tx: &Writer<'_>, key: &str) -> Result<()> {
-    tx.prepare_cached("DELETE FROM outbox WHERE reply_key = :key")?.execute(named_params! { ":key": key })?;
-    Ok(())
+    tx.run("DELETE FROM outbox WHERE reply_key = :key", params! { ":key": key })
 }
 
 /// Returns the part that was sent as this message.
 pub fn by_message(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Option<ReplyPart>> {
     let sql = format!("SELECT {COLUMNS} FROM outbox WHERE telegram_chat_id = :chat AND message_id = :message");
-    conn.prepare_cached(&sql)?
-        .query_row(named_params! { ":chat": chat.0, ":message": message.0 }, |raw| Ok(from_row(raw)))
-        .optional()?
-        .transpose()
+    conn.map_first(&sql, params! { ":chat": chat, ":message": message }, from_row)
 }
 
 /// Returns `true` if a message is a recap, either requested by a member or scheduled.
 pub fn is_recap(conn: &Reader, chat: ChatId, message: MessageId) -> Result<bool> {
-    let found = conn
-        .prepare_cached(
-            "SELECT 1 FROM outbox WHERE telegram_chat_id = :chat AND message_id = :message
-                 AND (reply_key GLOB 'recap:*' OR reply_key GLOB 'chat_recap:*') AND reply_key NOT GLOB '*:here'",
-        )?
-        .query_row(named_params! { ":chat": chat.0, ":message": message.0 }, |_| Ok(()))
-        .optional()?;
-    Ok(found.is_some())
+    conn.any(
+        "SELECT 1 FROM outbox WHERE telegram_chat_id = :chat AND message_id = :message
+         AND (reply_key GLOB 'recap:*' OR reply_key GLOB 'chat_recap:*') AND reply_key NOT GLOB '*:here'",
+        params! { ":chat": chat, ":message": message },
+    )
 }
 
 /// Returns the sent messages that show an answer. A long answer has several.
 pub fn messages_of(conn: &Reader, answer: AnswerId) -> Result<Vec<(ChatId, MessageId)>> {
-    let mut statement = conn.prepare_cached(
+    conn.all(
         "SELECT telegram_chat_id, message_id FROM outbox WHERE answer_id = :answer AND message_id IS NOT NULL",
-    )?;
-    let rows = statement.query_map(named_params! { ":answer": answer.0.to_string() }, |raw| {
-        Ok((ChatId(raw.get("telegram_chat_id")?), MessageId(raw.get("message_id")?)))
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+        params! { ":answer": answer },
+    )
 }
 
 /// Returns the number of parts that are still to be sent, or `None` if the reply does not exist.
 pub fn standing(conn: &Reader, key: &str) -> Result<Option<u64>> {
-    let (parts, open): (u64, u64) = conn
-        .prepare_cached(
-            "SELECT count(*) AS parts, count(*) FILTER (WHERE state IN ('pending', 'sending')) AS open
-             FROM outbox WHERE reply_key = :key",
-        )?
-        .query_row(named_params! { ":key": key }, |raw| Ok((raw.get("parts")?, raw.get("open")?)))?;
+    let (parts, open): (u64, u64) = conn.one(
+        "SELECT count(*) AS parts, count(*) FILTER (WHERE state IN ('pending', 'sending')) AS open
+         FROM outbox WHERE reply_key = :key",
+        params! { ":key": key },
+    )?;
     Ok((parts > 0).then_some(open))
 }
 
@@ -309,18 +265,18 @@ pub fn mark_failed(tx: &Writer<'_>, id: i64, error: &str) -> Result<()> {
 }
 
 pub fn mark_sent(tx: &Writer<'_>, id: i64, message: MessageId) -> Result<()> {
-    tx.prepare_cached("UPDATE outbox SET state = 'sent', message_id = :message, error = NULL WHERE id = :id")?
-        .execute(named_params! { ":id": id, ":message": message.0 })?;
-    Ok(())
+    tx.run(
+        "UPDATE outbox SET state = 'sent', message_id = :message, error = NULL WHERE id = :id",
+        params! { ":id": id, ":message": message },
+    )
 }
 
 /// Marks a part to be sent again when it is unknown if Telegram accepted it, and counts this as an unknown send.
 pub fn count_unknown(tx: &Writer<'_>, id: i64, error: &str) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "UPDATE outbox SET unknown_sends = unknown_sends + 1, state = 'pending', error = :error WHERE id = :id",
-    )?
-    .execute(named_params! { ":id": id, ":error": error })?;
-    Ok(())
+        params! { ":id": id, ":error": error },
+    )
 }
 
 /// Marks parts that were being sent during a crash to be sent again, and counts an unknown send for each. Returns their
@@ -336,45 +292,38 @@ pub fn recover(tx: &Writer<'_>) -> Result<usize> {
 /// Redirects unsent parts to the new id of a chat. They are sent as normal messages and not as replies, because message
 /// ids differ in the new chat.
 pub fn redirect(tx: &Writer<'_>, from: ChatId, to: ChatId) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "UPDATE outbox SET telegram_chat_id = :to, reply_to_id = NULL, thread_id = NULL
          WHERE telegram_chat_id = :from AND state IN ('pending', 'sending')",
-    )?
-    .execute(named_params! { ":from": from.0, ":to": to.0 })?;
-    Ok(())
+        params! { ":from": from, ":to": to },
+    )
 }
 
 fn set_state(tx: &Writer<'_>, id: i64, state: State, error: Option<&str>) -> Result<()> {
-    tx.prepare_cached("UPDATE outbox SET state = :state, error = :error WHERE id = :id")?
-        .execute(named_params! { ":id": id, ":state": state.as_str(), ":error": error })?;
-    Ok(())
+    tx.run(
+        "UPDATE outbox SET state = :state, error = :error WHERE id = :id",
+        params! { ":id": id, ":state": state, ":error": error },
+    )
 }
 
-fn from_row(raw: &Row<'_>) -> Result<ReplyPart> {
-    let purpose: String = row::get(raw, "purpose")?;
-    let state: String = row::get(raw, "state")?;
-    let entities: String = row::get(raw, "entities")?;
-    let answer: Option<String> = row::get(raw, "answer_id")?;
+fn from_row(raw: &Columns<'_>) -> Result<ReplyPart> {
     Ok(ReplyPart {
-        id: row::get(raw, "id")?,
-        part: row::number(row::get(raw, "part")?, "part")?,
-        purpose: row::word(&purpose, "purpose", Purpose::parse)?,
-        answer: answer.as_deref().map(super::answers::parse_id).transpose()?,
+        id: raw.get("id")?,
+        part: raw.get("part")?,
+        purpose: raw.get("purpose")?,
+        answer: raw.get("answer_id")?,
         outgoing: Outgoing {
             to: ReplyTarget {
-                chat: ChatId(row::get(raw, "telegram_chat_id")?),
-                thread: row::get::<Option<i64>>(raw, "thread_id")?.map(ThreadId),
-                reply_to: row::get::<Option<i64>>(raw, "reply_to_id")?.map(MessageId),
+                chat: raw.get("telegram_chat_id")?,
+                thread: raw.get("thread_id")?,
+                reply_to: raw.get("reply_to_id")?,
             },
-            content: FormattedText { text: row::get(raw, "text")?, entities: row::json(&entities, "entities")? },
-            buttons: match row::get::<Option<String>>(raw, "button")? {
-                Some(json) => row::json(&json, "button")?,
-                None => Vec::new(),
-            },
+            content: FormattedText { text: raw.get("text")?, entities: raw.json("entities")? },
+            buttons: raw.get::<Option<_>>("button")?.map_or_else(Vec::new, |Json(rows)| rows),
         },
-        state: row::word(&state, "state", State::parse)?,
-        unknown_sends: row::number(row::get(raw, "unknown_sends")?, "unknown_sends")?,
-        created_at: Timestamp::from_millis(row::get(raw, "created_at")?),
-        message: row::get::<Option<i64>>(raw, "message_id")?.map(MessageId),
+        state: raw.get("state")?,
+        unknown_sends: raw.get("unknown_sends")?,
+        created_at: raw.get("created_at")?,
+        message: raw.get("message_id")?,
     })
 }

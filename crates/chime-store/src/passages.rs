@@ -1,11 +1,10 @@
 //! Reading of messages for searches: only the columns that a search needs.
 
-use rusqlite::named_params;
-
 use super::messages::VISIBLE;
-use super::row::{Columns, row_id};
+use super::row::row_id;
+use super::sql::{Columns, Statements, params};
 use super::{Reader, Result};
-use chime_core::{ChatKey, Conversation, MessageId, Seq, ThreadId, Timestamp, UserId, unpack};
+use chime_core::{ChatKey, Conversation, MessageId, Seq, ThreadId, Timestamp, UserId};
 
 /// Message with only the data that a search needs.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,18 +25,13 @@ pub struct StoredPassage {
 /// Returns the messages of a chat, in all forum topics, whose numbers are in `from..=to`, sorted by number. Each has
 /// its vector in `space`. Without stubs and messages of members who opted out.
 pub fn in_range(conn: &Reader, space: Option<i64>, chat: ChatKey, from: Seq, to: Seq) -> Result<Vec<StoredPassage>> {
-    let mut statement = conn.prepare_cached(&format!(
+    conn.map(&format!(
         "SELECT {COLUMNS}, (SELECT vector FROM message_vector WHERE message_vector.id = message.id AND space = :space) AS vector
          FROM message WHERE id BETWEEN :from AND :to AND {VISIBLE} AND role <> 'system' ORDER BY id"
-    ))?;
-    let params = named_params! { ":space": space, ":from": row_id(chat, from), ":to": row_id(chat, to) };
-    let rows = statement.query_map(params, |raw| {
-        let columns = Columns::of(raw);
-        let passage = from_columns(&columns)?;
-        let vector = columns.get::<Option<Vec<u8>>>("vector")?;
-        Ok(StoredPassage { vector: vector.map_or_else(Vec::new, |packed| unpack(&packed)), ..passage })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    ), params! { ":space": space, ":from": row_id(chat, from), ":to": row_id(chat, to) }, |row| {
+        let passage = from_columns(row)?;
+        Ok(StoredPassage { vector: row.get::<Option<_>>("vector")?.unwrap_or_default(), ..passage })
+    })
 }
 
 /// Filter for messages of members that are older than a given message.
@@ -56,32 +50,31 @@ pub struct Wanted {
 pub fn newest(conn: &Reader, wanted: &Wanted, limit: u32) -> Result<Vec<StoredPassage>> {
     let by = if wanted.by.is_some() { "user_id = :by AND" } else { ":by IS NULL AND" };
     let thread = if wanted.conversation.is_some() { "thread_id IS :thread AND" } else { ":thread IS NULL AND" };
-    let mut statement = conn.prepare_cached(&format!(
+    let sql = format!(
         "SELECT {COLUMNS} FROM message
          WHERE {by} chat_key = :chat AND {thread} ts >= :from AND ts < :until AND seq < :before AND {VISIBLE} AND role = 'user'
-         ORDER BY ts DESC LIMIT :limit"
-    ))?;
+         ORDER BY ts DESC LIMIT :limit");
     let (from, until) = wanted.within.map_or((i64::MIN, i64::MAX), |(from, until)| (from.secs(), until.secs()));
-    let params = named_params! {
-        ":by": wanted.by.map(|id| id.0), ":chat": wanted.chat.0, ":from": from, ":until": until,
-        ":before": wanted.before.0, ":limit": limit,
-        ":thread": wanted.conversation.and_then(|one| one.thread).map(|id| id.0),
+    let params = params! {
+        ":by": wanted.by, ":chat": wanted.chat, ":from": from, ":until": until,
+        ":before": wanted.before, ":limit": limit,
+        ":thread": wanted.conversation.and_then(|one| one.thread),
     };
-    Ok(statement.query_map(params, |raw| from_columns(&Columns::of(raw)))?.collect::<rusqlite::Result<_>>()?)
+    conn.map(&sql, params, from_columns)
 }
 
 const COLUMNS: &str = "seq, message_id, thread_id, user_id, role = 'assistant' AS is_own, ts, reply_to_id, text";
 
 /// Converts a row with the columns [`COLUMNS`]. The vector stays empty.
-fn from_columns(columns: &Columns<'_>) -> rusqlite::Result<StoredPassage> {
+fn from_columns(columns: &Columns<'_>) -> Result<StoredPassage> {
     Ok(StoredPassage {
-        seq: Seq(columns.get("seq")?),
-        id: MessageId(columns.get("message_id")?),
-        thread: columns.get::<Option<i64>>("thread_id")?.map(ThreadId),
-        author: UserId(columns.get("user_id")?),
+        seq: columns.get("seq")?,
+        id: columns.get("message_id")?,
+        thread: columns.get("thread_id")?,
+        author: columns.get("user_id")?,
         is_own: columns.get("is_own")?,
         sent_at: Timestamp::from_secs(columns.get("ts")?),
-        reply_to: columns.get::<Option<i64>>("reply_to_id")?.map(MessageId),
+        reply_to: columns.get("reply_to_id")?,
         text: columns.get("text")?,
         vector: Vec::new(),
     })

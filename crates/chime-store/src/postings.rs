@@ -1,9 +1,8 @@
 //! Posting lists: the messages of one chat that contain a word. A lookup reads a limited number of rows, however common
 //! the word is, and only rows of this chat. FTS5's own ranking counts over all chats.
 
-use rusqlite::named_params;
-
 use super::row::row_id;
+use super::sql::{Statements, params};
 use super::{Reader, Result, search};
 use chime_core::{ChatKey, Language, Seq, stems};
 
@@ -75,12 +74,12 @@ const PARTS: &str = "SELECT rowid & 4294967295 AS seq FROM message_part_fts
 
 fn read(conn: &Reader, sql: &str, range: &Range, query: &str) -> Result<Postings> {
     let Range { chat, from, before, limit } = *range;
-    let mut statement = conn.prepare_cached(sql)?;
-    let params = named_params! {
-        ":query": query, ":from": row_id(chat, from), ":to": row_id(chat, before) - 1, ":limit": limit,
-    };
-    let rows = statement.query_map(params, |row| row.get("seq").map(Seq))?;
-    let seqs: Vec<Seq> = rows.collect::<rusqlite::Result<_>>()?;
+    let seqs: Vec<Seq> = conn.all(
+        sql,
+        params! {
+            ":query": query, ":from": row_id(chat, from), ":to": row_id(chat, before) - 1, ":limit": limit,
+        },
+    )?;
     let is_complete = seqs.len() < limit as usize;
     let held = match seqs.last() {
         Some(oldest) if !is_complete => {

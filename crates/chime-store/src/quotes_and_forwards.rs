@@ -1,11 +1,10 @@
 //! Content of other people in a message: quotes from the message it replies to, quotes from other chats, forwards, and
 //! names of members who were added or removed.
 
-use rusqlite::{Row, named_params};
-
 use super::family::{Cause, Family, Merged, OptOutScope};
 use super::messages;
 use super::row::row_id;
+use super::sql::{Columns, Statements, params};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatId, ChatKey, MessageId, Seq, StoredMessage, Timestamp, UserId};
 
@@ -15,8 +14,10 @@ pub(super) const FAMILY: Family =
 /// Records the members that a service message names besides its sender, for example members who were added.
 pub fn note_named(tx: &Writer<'_>, chat: ChatKey, seq: Seq, named: &[UserId]) -> Result<()> {
     for user in named {
-        tx.prepare_cached("INSERT OR IGNORE INTO message_name (user_id, id) VALUES (:user, :id)")?
-            .execute(named_params! { ":user": user.0, ":id": row_id(chat, seq) })?;
+        tx.run(
+            "INSERT OR IGNORE INTO message_name (user_id, id) VALUES (:user, :id)",
+            params! { ":user": user, ":id": row_id(chat, seq) },
+        )?;
     }
     Ok(())
 }
@@ -26,14 +27,12 @@ fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<(
         // The quotes were taken from the earlier text and stay as they are.
         return Ok(());
     }
-    tx.prepare_cached(
+    tx.run(
         "UPDATE message SET quote_text = NULL
          WHERE telegram_chat_id = :chat AND reply_to_id = :id AND quote_text IS NOT NULL",
-    )?
-    .execute(named_params! { ":chat": stored.message.chat.0, ":id": stored.message.id.0 })?;
-    tx.prepare_cached("DELETE FROM message_name WHERE id = :id")?
-        .execute(named_params! { ":id": row_id(stored.chat, stored.seq) })?;
-    Ok(())
+        params! { ":chat": stored.message.chat, ":id": stored.message.id },
+    )?;
+    tx.run("DELETE FROM message_name WHERE id = :id", params! { ":id": row_id(stored.chat, stored.seq) })
 }
 
 /// Deletes quotes of a member who opted out: all quotes in the chats of the opt-out, and quotes in other chats of what
@@ -51,15 +50,17 @@ fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
                          WHERE parent.telegram_chat_id = message.telegram_chat_id
                              AND parent.message_id = message.reply_to_id AND parent.user_id = :user)",
     ] {
-        tx.prepare_cached(sql)?.execute(named_params! { ":user": user.0, ":chat": scope.chat().map(|key| key.0) })?;
+        tx.run(sql, params! { ":user": user, ":chat": scope.chat() })?;
     }
     Ok(())
 }
 
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    let mut statement = tx.prepare_cached("UPDATE message_name SET id = :to WHERE id = :was")?;
     for (was, now) in &chats.seqs {
-        statement.execute(named_params! { ":to": row_id(chats.into, *now), ":was": row_id(chats.from, *was) })?;
+        tx.run(
+            "UPDATE message_name SET id = :to WHERE id = :was",
+            params! { ":to": row_id(chats.into, *now), ":was": row_id(chats.from, *was) },
+        )?;
     }
     Ok(())
 }
@@ -68,8 +69,8 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 /// found by their recorded origin, never by their text.
 pub fn copies_of(conn: &Reader, of: &StoredMessage) -> Result<Vec<StoredMessage>> {
     let message = &of.message;
-    let params = named_params! {
-        ":chat": message.chat.0, ":id": message.id.0, ":user": message.sender.id.0, ":ts": message.sent_at.secs(),
+    let params = params! {
+        ":chat": message.chat, ":id": message.id, ":user": message.sender.id, ":ts": message.sent_at.secs(),
     };
     let mut found = places(
         conn,
@@ -87,8 +88,8 @@ pub fn copies_of(conn: &Reader, of: &StoredMessage) -> Result<Vec<StoredMessage>
          WHERE origin_ts = :ts AND origin_user_id IS NULL AND forward_origin = :name
              AND (chat_key = :key OR EXISTS (SELECT 1 FROM member WHERE member.chat_key = message.chat_key
                                                  AND member.user_id = :user))",
-        named_params! {
-            ":ts": message.sent_at.secs(), ":name": message.sender.name, ":key": of.chat.0, ":user": message.sender.id.0,
+        params! {
+            ":ts": message.sent_at.secs(), ":name": message.sender.name, ":key": of.chat, ":user": message.sender.id,
         },
     )?);
     let stored: Result<Vec<_>> = found.into_iter().map(|(chat, id)| messages::find_any(conn, chat, id)).collect();
@@ -105,21 +106,16 @@ pub fn about_member(
     until: Timestamp,
     limit: u32,
 ) -> Result<Vec<(ChatKey, Seq)>> {
-    let mut statement = conn.prepare_cached(
-        "SELECT chat_key, seq FROM message
+    conn.all("SELECT chat_key, seq FROM message
          WHERE origin_user_id = :user AND coalesce(origin_ts, ts) BETWEEN :since AND :until AND forward_origin IS NOT NULL
              AND is_stub = 0 AND (:chat IS NULL OR chat_key = :chat)
          UNION
          SELECT chat_key, seq FROM message_name JOIN message USING (id)
          WHERE message_name.user_id = :user AND ts BETWEEN :since AND :until AND is_stub = 0
              AND (:chat IS NULL OR chat_key = :chat)
-         LIMIT :limit",
-    )?;
-    let params = named_params! {
-        ":user": user.0, ":since": since.secs(), ":until": until.secs(), ":chat": chat.map(|key| key.0), ":limit": limit,
-    };
-    let rows = statement.query_map(params, |raw| Ok((ChatKey(raw.get("chat_key")?), Seq(raw.get("seq")?))))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+         LIMIT :limit", params! {
+        ":user": user, ":since": since.secs(), ":until": until.secs(), ":chat": chat, ":limit": limit,
+    })
 }
 
 /// Removes the quote of another chat from a message. Returns `true` if the message is a reply whose own words remain.
@@ -127,17 +123,16 @@ pub fn about_member(
 pub fn give_back(tx: &Writer<'_>, copy: &StoredMessage) -> Result<bool> {
     let is_reply = copy.message.forward_origin.is_none() && copy.message.snapshot.is_some();
     if is_reply {
-        tx.prepare_cached(
+        tx.run(
             "UPDATE message SET context_snapshot = NULL, quote_text = NULL, origin_chat_id = NULL,
-                 origin_message_id = NULL, origin_user_id = NULL, origin_ts = NULL WHERE id = :id",
-        )?
-        .execute(named_params! { ":id": row_id(copy.chat, copy.seq) })?;
+             origin_message_id = NULL, origin_user_id = NULL, origin_ts = NULL WHERE id = :id",
+            params! { ":id": row_id(copy.chat, copy.seq) },
+        )?;
     }
     Ok(is_reply)
 }
 
 fn places(conn: &Reader, sql: &str, params: &[(&str, &dyn rusqlite::ToSql)]) -> Result<Vec<(ChatId, MessageId)>> {
-    let place = |raw: &Row<'_>| Ok((ChatId(raw.get("telegram_chat_id")?), MessageId(raw.get("message_id")?)));
-    let mut statement = conn.prepare_cached(sql)?;
-    Ok(statement.query_map(params, place)?.collect::<rusqlite::Result<_>>()?)
+    let place = |raw: &Columns<'_>| Ok((raw.get("telegram_chat_id")?, raw.get("message_id")?));
+    conn.map(sql, params, place)
 }

@@ -1,9 +1,8 @@
 //! Subscriptions of chats to regular recaps. They contain no text, because a recap is only written when it is due.
 
-use rusqlite::{OptionalExtension, Row, named_params};
-
 use super::family::{Family, run_merged};
-use super::{Reader, Result, Writer, row};
+use super::sql::{Columns, Statements, params};
+use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, ThreadId, Timestamp};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,53 +34,45 @@ pub(super) const FAMILY: Family = Family {
 
 /// Subscribes a chat. An earlier subscription of the chat is replaced.
 pub fn set(tx: &Writer<'_>, subscription: &Subscription) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "INSERT OR REPLACE INTO recap_subscription (chat_key, thread_id, weekday, minute, since_at)
          VALUES (:chat, :thread, :weekday, :minute, :since)",
-    )?
-    .execute(named_params! {
-        ":chat": subscription.chat.0, ":thread": subscription.thread.map(|id| id.0), ":weekday": subscription.weekday,
-        ":minute": subscription.minute, ":since": subscription.since.millis(),
-    })?;
-    Ok(())
+        params! {
+            ":chat": subscription.chat, ":thread": subscription.thread, ":weekday": subscription.weekday,
+            ":minute": subscription.minute, ":since": subscription.since,
+        },
+    )
 }
 
 /// Deletes the subscription of a chat. Returns `false` if it had none.
 pub fn remove(tx: &Writer<'_>, chat: ChatKey) -> Result<bool> {
-    let removed = tx
-        .prepare_cached("DELETE FROM recap_subscription WHERE chat_key = :chat")?
-        .execute(named_params! { ":chat": chat.0 })?;
+    let removed = tx.changed("DELETE FROM recap_subscription WHERE chat_key = :chat", params! { ":chat": chat })?;
     Ok(removed > 0)
 }
 
 /// Records that messages up to `until` are covered by a recap that was posted or whose job is stored.
 pub fn advance(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
-    tx.prepare_cached("UPDATE recap_subscription SET since_at = :until WHERE chat_key = :chat")?
-        .execute(named_params! { ":until": until.millis(), ":chat": chat.0 })?;
-    Ok(())
+    tx.run(
+        "UPDATE recap_subscription SET since_at = :until WHERE chat_key = :chat",
+        params! { ":until": until, ":chat": chat },
+    )
 }
 
 pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Option<Subscription>> {
     let sql = format!("SELECT {COLUMNS} FROM recap_subscription WHERE chat_key = :chat");
-    conn.prepare_cached(&sql)?
-        .query_row(named_params! { ":chat": chat.0 }, |raw| Ok(from_row(raw)))
-        .optional()?
-        .transpose()
+    conn.map_first(&sql, params! { ":chat": chat }, from_row)
 }
 
 pub fn all(conn: &Reader) -> Result<Vec<Subscription>> {
-    let mut statement = conn.prepare_cached(&format!("SELECT {COLUMNS} FROM recap_subscription ORDER BY chat_key"))?;
-    let rows = statement.query_map([], |raw| Ok(from_row(raw)))?;
-    rows.map(|row| row?).collect()
+    conn.map(&format!("SELECT {COLUMNS} FROM recap_subscription ORDER BY chat_key"), &[], from_row)
 }
 
-fn from_row(raw: &Row<'_>) -> Result<Subscription> {
-    let weekday: Option<i64> = row::get(raw, "weekday")?;
+fn from_row(raw: &Columns<'_>) -> Result<Subscription> {
     Ok(Subscription {
-        chat: ChatKey(row::number(row::get(raw, "chat_key")?, "chat_key")?),
-        thread: row::get::<Option<i64>>(raw, "thread_id")?.map(ThreadId),
-        weekday: weekday.map(|day| row::number(day, "weekday")).transpose()?,
-        minute: row::number(row::get(raw, "minute")?, "minute")?,
-        since: Timestamp::from_millis(row::get(raw, "since_at")?),
+        chat: raw.get("chat_key")?,
+        thread: raw.get("thread_id")?,
+        weekday: raw.get("weekday")?,
+        minute: raw.get("minute")?,
+        since: raw.get("since_at")?,
     })
 }

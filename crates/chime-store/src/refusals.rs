@@ -1,12 +1,9 @@
 //! Recently accepted triggers, and refused triggers until their members are notified.
 
-use rusqlite::{OptionalExtension, Row, named_params};
-
 use super::family::{Family, Merged, run_merged};
-use super::{Reader, Result, Writer, row};
-use chime_core::{
-    Because, ChatId, Conversation, ExplainedRefusal, MessageId, Refusal, Tell, ThreadId, Timestamp, UserId,
-};
+use super::sql::{Columns, Statements, params};
+use super::{Reader, Result, Writer};
+use chime_core::{ChatId, Conversation, ExplainedRefusal, MessageId, Refusal, Tell, ThreadId, Timestamp, UserId};
 
 const COLUMNS: &str = "telegram_chat_id, message_id, thread_id, because, subject, until, tell";
 
@@ -29,28 +26,20 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 
 /// Returns the times, after `after`, of the accepted triggers in a conversation.
 pub fn triggers_of_conversation(conn: &Reader, conversation: Conversation, after: Timestamp) -> Result<Vec<Timestamp>> {
-    let mut statement = conn.prepare_cached(
+    conn.all(
         "SELECT sent_at FROM recent_trigger WHERE chat_key = :chat AND thread_id = :thread AND sent_at > :after",
-    )?;
-    let params = named_params! {
-        ":chat": conversation.chat.0, ":thread": thread_or_zero(conversation.thread), ":after": after.millis(),
-    };
-    times(&mut statement, params)
+        params! {
+            ":chat": conversation.chat, ":thread": thread_or_zero(conversation.thread), ":after": after,
+        },
+    )
 }
 
 /// Returns the times, after `after`, of a member's accepted triggers in all conversations.
 pub fn triggers_of_member(conn: &Reader, user: UserId, after: Timestamp) -> Result<Vec<Timestamp>> {
-    let mut statement =
-        conn.prepare_cached("SELECT sent_at FROM recent_trigger WHERE user_id = :user AND sent_at > :after")?;
-    times(&mut statement, named_params! { ":user": user.0, ":after": after.millis() })
-}
-
-fn times(
-    statement: &mut rusqlite::CachedStatement<'_>,
-    params: &[(&str, &dyn rusqlite::ToSql)],
-) -> Result<Vec<Timestamp>> {
-    let rows = statement.query_map(params, |raw| raw.get("sent_at").map(Timestamp::from_millis))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    conn.all(
+        "SELECT sent_at FROM recent_trigger WHERE user_id = :user AND sent_at > :after",
+        params! { ":user": user, ":after": after },
+    )
 }
 
 /// Accepted trigger, or a button press that counts as one for the limits.
@@ -65,46 +54,45 @@ pub struct AcceptedTrigger {
 /// Records an accepted trigger sent at `at`. Deletes triggers sent up to `too_old`, which no longer count for the
 /// limits.
 pub fn add_trigger(tx: &Writer<'_>, counted: AcceptedTrigger, at: Timestamp, too_old: Timestamp) -> Result<()> {
-    tx.prepare_cached("DELETE FROM recent_trigger WHERE sent_at <= :too_old")?
-        .execute(named_params! { ":too_old": too_old.millis() })?;
-    tx.prepare_cached(
+    tx.run("DELETE FROM recent_trigger WHERE sent_at <= :too_old", params! { ":too_old": too_old })?;
+    tx.run(
         "INSERT INTO recent_trigger (telegram_chat_id, message_id, chat_key, thread_id, user_id, sent_at)
          VALUES (:telegram_chat, :message, :chat, :thread, :user, :at)
          ON CONFLICT (telegram_chat_id, message_id) DO NOTHING",
-    )?
-    .execute(named_params! {
-        ":telegram_chat": counted.chat.0, ":message": counted.message.0, ":chat": counted.conversation.chat.0,
-        ":thread": thread_or_zero(counted.conversation.thread), ":user": counted.user.0, ":at": at.millis(),
-    })?;
-    Ok(())
+        params! {
+            ":telegram_chat": counted.chat, ":message": counted.message, ":chat": counted.conversation.chat,
+            ":thread": thread_or_zero(counted.conversation.thread), ":user": counted.user, ":at": at,
+        },
+    )
 }
 
 /// Returns the last refusal under the key `subject` that was explained in words, or `None`. Later refusals under the
 /// same key only get a reaction for a while.
 pub fn told(conn: &Reader, subject: &str) -> Result<Option<ExplainedRefusal>> {
-    let told = conn
-        .prepare_cached("SELECT told_at, until FROM told_refusal WHERE subject = :subject")?
-        .query_row(named_params! { ":subject": subject }, |raw| {
+    let told = conn.map_first(
+        "SELECT told_at, until FROM told_refusal WHERE subject = :subject",
+        params! { ":subject": subject },
+        |raw| {
             let time = |column| raw.get(column).map(Timestamp::from_millis);
             Ok(ExplainedRefusal { at: time("told_at")?, until: time("until")? })
-        })
-        .optional()?;
+        },
+    )?;
     Ok(told)
 }
 
 /// Stores a refusal that the member must be notified of. If the notice is in words, also records that this refusal was
 /// explained.
 pub fn add(tx: &Writer<'_>, refusal: &Refusal, at: Timestamp) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "INSERT INTO refusal (telegram_chat_id, message_id, thread_id, because, subject, until, tell)
          VALUES (:chat, :message, :thread, :because, :subject, :until, :tell)
          ON CONFLICT (telegram_chat_id, message_id) DO NOTHING",
-    )?
-    .execute(named_params! {
-        ":chat": refusal.chat.0, ":message": refusal.message.0, ":thread": refusal.thread.map(|id| id.0),
-        ":because": refusal.because.as_str(), ":subject": refusal.subject, ":until": refusal.until.millis(),
-        ":tell": refusal.tell.as_str(),
-    })?;
+        params! {
+            ":chat": refusal.chat, ":message": refusal.message, ":thread": refusal.thread,
+            ":because": refusal.because, ":subject": refusal.subject, ":until": refusal.until,
+            ":tell": refusal.tell,
+        },
+    )?;
     if refusal.tell == Tell::Words {
         note_told(tx, &refusal.subject, at, refusal.until)?;
     }
@@ -113,37 +101,34 @@ pub fn add(tx: &Writer<'_>, refusal: &Refusal, at: Timestamp) -> Result<()> {
 
 fn note_told(tx: &Writer<'_>, subject: &str, at: Timestamp, until: Timestamp) -> Result<()> {
     // An explanation is no longer needed a day after the refusals that it explains have ended.
-    tx.prepare_cached("DELETE FROM told_refusal WHERE until < :at - 86400000")?
-        .execute(named_params! { ":at": at.millis() })?;
-    tx.prepare_cached(
+    tx.run("DELETE FROM told_refusal WHERE until < :at - 86400000", params! { ":at": at })?;
+    tx.run(
         "INSERT INTO told_refusal (subject, told_at, until) VALUES (:subject, :at, :until)
          ON CONFLICT (subject) DO UPDATE SET told_at = excluded.told_at, until = excluded.until, is_closed = 0",
-    )?
-    .execute(named_params! { ":subject": subject, ":at": at.millis(), ":until": until.millis() })?;
-    Ok(())
+        params! { ":subject": subject, ":at": at, ":until": until },
+    )
 }
 
 /// Returns the refusal of a trigger, or `None` if there is none or the member has been notified already.
 pub fn find(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Option<Refusal>> {
     let sql = format!("SELECT {COLUMNS} FROM refusal WHERE telegram_chat_id = :chat AND message_id = :message");
-    conn.prepare_cached(&sql)?
-        .query_row(named_params! { ":chat": chat.0, ":message": message.0 }, |raw| Ok(from_row(raw)))
-        .optional()?
-        .transpose()
+    conn.map_first(&sql, params! { ":chat": chat, ":message": message }, from_row)
 }
 
 pub fn remove(tx: &Writer<'_>, chat: ChatId, message: MessageId) -> Result<()> {
-    tx.prepare_cached("DELETE FROM refusal WHERE telegram_chat_id = :chat AND message_id = :message")?
-        .execute(named_params! { ":chat": chat.0, ":message": message.0 })?;
-    Ok(())
+    tx.run(
+        "DELETE FROM refusal WHERE telegram_chat_id = :chat AND message_id = :message",
+        params! { ":chat": chat, ":message": message },
+    )
 }
 
 /// Records that one line of text is now sent under the key `subject`, because the bot cannot react in this chat.
 /// Returns `false` if the line was sent before: then nothing more is sent.
 pub fn close(tx: &Writer<'_>, subject: &str) -> Result<bool> {
-    let closed = tx
-        .prepare_cached("UPDATE told_refusal SET is_closed = 1 WHERE subject = :subject AND is_closed = 0")?
-        .execute(named_params! { ":subject": subject })?;
+    let closed = tx.changed(
+        "UPDATE told_refusal SET is_closed = 1 WHERE subject = :subject AND is_closed = 0",
+        params! { ":subject": subject },
+    )?;
     Ok(closed == 1)
 }
 
@@ -151,16 +136,14 @@ fn thread_or_zero(thread: Option<ThreadId>) -> i64 {
     thread.map_or(0, |id| id.0)
 }
 
-fn from_row(raw: &Row<'_>) -> Result<Refusal> {
-    let because: String = row::get(raw, "because")?;
-    let tell: String = row::get(raw, "tell")?;
+fn from_row(raw: &Columns<'_>) -> Result<Refusal> {
     Ok(Refusal {
-        chat: ChatId(row::get(raw, "telegram_chat_id")?),
-        message: MessageId(row::get(raw, "message_id")?),
-        thread: row::get::<Option<i64>>(raw, "thread_id")?.map(ThreadId),
-        because: row::word(&because, "because", Because::parse)?,
-        subject: row::get(raw, "subject")?,
-        until: Timestamp::from_millis(row::get(raw, "until")?),
-        tell: row::word(&tell, "tell", Tell::parse)?,
+        chat: raw.get("telegram_chat_id")?,
+        message: raw.get("message_id")?,
+        thread: raw.get("thread_id")?,
+        because: raw.get("because")?,
+        subject: raw.get("subject")?,
+        until: raw.get("until")?,
+        tell: raw.get("tell")?,
     })
 }

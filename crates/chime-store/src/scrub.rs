@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::Connection;
 
+use super::sql::{Statements, params};
 use super::{Reader, Result, StoreError, Writer, open};
 use chime_core::Timestamp;
 
@@ -17,18 +18,12 @@ pub const HELD_FOR: Duration = Duration::from_secs(5);
 
 /// Records that unused parts of the file may still contain deleted text, so that a job rewrites the file.
 pub fn want(tx: &Writer<'_>, now: Timestamp) -> Result<()> {
-    tx.prepare_cached("INSERT INTO scrub (id, wanted_since) VALUES (1, :now) ON CONFLICT (id) DO NOTHING")?
-        .execute(named_params! { ":now": now.millis() })?;
-    Ok(())
+    tx.run("INSERT INTO scrub (id, wanted_since) VALUES (1, :now) ON CONFLICT (id) DO NOTHING", params! { ":now": now })
 }
 
 /// Returns the time since which the file must be rewritten, or `None` if that is not needed.
 pub fn wanted_since(conn: &Reader) -> Result<Option<Timestamp>> {
-    let at: Option<i64> = conn
-        .prepare_cached("SELECT wanted_since FROM scrub WHERE id = 1")?
-        .query_row([], |raw| raw.get("wanted_since"))
-        .optional()?;
-    Ok(at.map(Timestamp::from_millis))
+    conn.first("SELECT wanted_since FROM scrub WHERE id = 1", &[])
 }
 
 /// Writes the log into the database file and empties it. All other writes have to wait, so this waits for readers only

@@ -1,9 +1,8 @@
 //! Full-text index of messages. The rowids of a chat's messages form one range, and each search is limited to the range
 //! of one chat.
 
-use rusqlite::named_params;
-
 use super::row::row_id;
+use super::sql::{Statements, params};
 
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Language, Seq, stems};
@@ -36,8 +35,7 @@ fn write_parts(tx: &Writer<'_>, sql: &str, entry: &Indexed<'_>) -> Result<()> {
     if entry.language.has_stemmer() || entry.text.trim().is_empty() {
         return Ok(());
     }
-    tx.prepare_cached(sql)?.execute(named_params! { ":id": row_id(entry.chat, entry.seq), ":text": entry.text })?;
-    Ok(())
+    tx.run(sql, params! { ":id": row_id(entry.chat, entry.seq), ":text": entry.text })
 }
 
 fn write(tx: &Writer<'_>, sql: &str, entry: &Indexed<'_>) -> Result<()> {
@@ -46,10 +44,12 @@ fn write(tx: &Writer<'_>, sql: &str, entry: &Indexed<'_>) -> Result<()> {
     if text.is_empty() {
         return Ok(());
     }
-    tx.prepare_cached(sql)?.execute(named_params! {
-        ":id": row_id(entry.chat, entry.seq), ":text": text, ":author": author,
-    })?;
-    Ok(())
+    tx.run(
+        sql,
+        params! {
+            ":id": row_id(entry.chat, entry.seq), ":text": text, ":author": author,
+        },
+    )
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,12 +64,11 @@ pub enum Merging {
 /// Merges about `pages` pages of the index. The index then has fewer segments, which makes searches faster. Returns
 /// `true` if there is more to merge.
 pub fn merge(tx: &Writer<'_>, merging: Merging, pages: i32) -> Result<bool> {
-    let changes = || tx.prepare_cached("SELECT total_changes()")?.query_row([], |row| row.get::<_, i64>(0));
+    let changes = || tx.one::<i64>("SELECT total_changes()", &[]);
     let before = changes()?;
     // FTS5 merges all segments if the number is negative.
     let pages = if merging == Merging::All { -pages } else { pages };
-    tx.prepare_cached("INSERT INTO message_fts (message_fts, rank) VALUES ('merge', :pages)")?
-        .execute(named_params! { ":pages": pages })?;
+    tx.run("INSERT INTO message_fts (message_fts, rank) VALUES ('merge', :pages)", params! { ":pages": pages })?;
     // The INSERT itself counts as one change, so a higher number shows that pages were merged.
     Ok(changes()? - before > 1)
 }
@@ -102,26 +101,22 @@ fn quoted(text: &str, language: Language) -> Vec<String> {
 }
 
 fn matching(conn: &Reader, chat: ChatKey, query: &str, limit: usize) -> Result<Vec<Hit>> {
-    let mut statement = conn.prepare_cached(
+    conn.map(
         "SELECT rowid & 4294967295 AS seq, -rank AS score FROM message_fts
          WHERE message_fts MATCH :query AND rowid BETWEEN :chat << 32 AND (:chat << 32) | 4294967295
          ORDER BY rank LIMIT :limit",
-    )?;
-    let rows = statement.query_map(
-        named_params! { ":query": query, ":chat": chat.0, ":limit": i64::try_from(limit).unwrap_or(i64::MAX) },
+        params! { ":query": query, ":chat": chat, ":limit": limit },
         |row| Ok((Seq(row.get("seq")?), row.get("score")?)),
-    )?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    )
 }
 
 /// Returns the number of the newest message, or 0. It is about the number of messages in the chat, including deleted
 /// ones.
 pub fn newest(conn: &Reader, chat: ChatKey) -> Result<i64> {
-    let newest: Option<i64> = conn
-        .prepare_cached(
-            "SELECT max(id) & 4294967295 AS seq FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295",
-        )?
-        .query_row(named_params! { ":chat": chat.0 }, |row| row.get("seq"))?;
+    let newest: Option<i64> = conn.one(
+        "SELECT max(id) & 4294967295 AS seq FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295",
+        params! { ":chat": chat },
+    )?;
     Ok(newest.unwrap_or(0))
 }
 
@@ -144,29 +139,24 @@ pub fn newest_with(
     if stems.is_empty() {
         return Ok(Vec::new());
     }
-    let mut statement = conn.prepare_cached(
+    conn.all(
         "SELECT rowid & 4294967295 AS seq FROM message_fts
          WHERE message_fts MATCH :query AND rowid BETWEEN :chat << 32 AND :before - 1
          ORDER BY rowid DESC LIMIT :limit",
-    )?;
-    let rows = statement.query_map(
-        named_params! {
-            ":query": format!("text : \"{stems}\""), ":chat": chat.0, ":before": row_id(chat, before),
-            ":limit": i64::try_from(limit).unwrap_or(i64::MAX),
+        params! {
+            ":query": format!("text : \"{stems}\""), ":chat": chat, ":before": row_id(chat, before),
+            ":limit": limit,
         },
-        |row| row.get("seq").map(Seq),
-    )?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    )
 }
 
 /// Returns the rare words among `words`. If none is rare, returns all of them that occur in `chat`.
 fn telling(conn: &Reader, chat: ChatKey, words: Vec<String>) -> Result<Vec<String>> {
     let most = (newest(conn, chat)? / TELLING_SHARE).max(ALWAYS_TELLING);
-    let mut held = conn.prepare_cached(HELD)?;
     let (mut telling, mut common) = (Vec::new(), Vec::new());
     for word in words {
-        let params = named_params! { ":word": word, ":chat": chat.0, ":enough": most + 1 };
-        match held.query_row(params, |row| row.get::<_, i64>("held"))? {
+        let params = params! { ":word": word, ":chat": chat, ":enough": most + 1 };
+        match conn.one::<i64>(HELD, params)? {
             0 => {}
             held if held > most => common.push(word),
             _ => telling.push(word),

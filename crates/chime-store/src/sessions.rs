@@ -4,13 +4,13 @@
 use std::time::Duration;
 
 use rusqlite::types::ValueRef;
-use rusqlite::{OptionalExtension, Params, Row, named_params};
 
 use super::messages::{self, VISIBLE};
-use super::{Reader, Result, Writer, row};
+use super::sql::{Columns, Params, Statements, params};
+use super::{Reader, Result, StoreError, Writer};
 use chime_core::{
-    ChatKey, Closed, Conversation, MessageId, Seq, Session, SessionCut, SessionId, SessionMessage, StoredMessage,
-    ThreadId, Timestamp,
+    ChatKey, Closed, Conversation, MessageId, Session, SessionCut, SessionId, SessionMessage, StoredMessage, ThreadId,
+    Timestamp,
 };
 
 pub(super) const COLUMNS: &str = "id, thread_id, started_at, first_message_id, ended_at, last_message_id, messages, reason, \
@@ -28,75 +28,69 @@ pub fn note(tx: &Writer<'_>, conversation: Conversation, at: Timestamp) -> Resul
 /// Records that sessions must be divided again from `at` on, but not before `check_at`. If there is a note for `at`
 /// already, the earlier of the two check times applies.
 pub fn note_until(tx: &Writer<'_>, conversation: Conversation, at: Timestamp, check_at: Timestamp) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "INSERT INTO session_note (chat_key, thread_id, ts, check_at) VALUES (:chat, :thread, :ts, :check_at)
          ON CONFLICT (chat_key, thread_id, ts) DO UPDATE SET check_at = excluded.check_at
          WHERE excluded.check_at < session_note.check_at",
-    )?
-    .execute(named_params! {
-        ":chat": conversation.chat.0, ":thread": thread_key(conversation), ":ts": at.secs(),
-        ":check_at": check_at.millis(),
-    })?;
-    Ok(())
+        params! {
+            ":chat": conversation.chat, ":thread": thread_key(conversation), ":ts": at.secs(),
+            ":check_at": check_at,
+        },
+    )
 }
 
 /// Returns at most `limit` conversations that have a note whose check time has come.
 pub fn noted(conn: &Reader, now: Timestamp, limit: u32) -> Result<Vec<Conversation>> {
-    let mut statement = conn.prepare_cached(
+    conn.map(
         "SELECT DISTINCT chat_key, thread_id FROM session_note WHERE check_at <= :now
          ORDER BY chat_key, thread_id LIMIT :limit",
-    )?;
-    let rows = statement.query_map(named_params! { ":now": now.millis(), ":limit": limit }, |raw| {
-        Ok(Conversation { chat: ChatKey(raw.get("chat_key")?), thread: thread_of(raw.get("thread_id")?) })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+        params! { ":now": now, ":limit": limit },
+        |raw| Ok(Conversation { chat: raw.get("chat_key")?, thread: thread_of(raw.get("thread_id")?) }),
+    )
 }
 
 pub fn next_check(conn: &Reader) -> Result<Option<Timestamp>> {
-    let at: Option<i64> =
-        conn.prepare_cached("SELECT min(check_at) AS at FROM session_note")?.query_row([], |raw| raw.get("at"))?;
-    Ok(at.map(Timestamp::from_millis))
+    conn.one("SELECT min(check_at) AS at FROM session_note", &[])
 }
 
 /// Returns the times of a conversation's notes, oldest first.
 pub fn notes_of(conn: &Reader, conversation: Conversation) -> Result<Vec<Timestamp>> {
-    let mut statement =
-        conn.prepare_cached("SELECT ts FROM session_note WHERE chat_key = :chat AND thread_id = :thread ORDER BY ts")?;
-    let rows = statement
-        .query_map(named_params! { ":chat": conversation.chat.0, ":thread": thread_key(conversation) }, |raw| {
-            raw.get("ts").map(Timestamp::from_secs)
-        })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    let times = conn.all(
+        "SELECT ts FROM session_note WHERE chat_key = :chat AND thread_id = :thread ORDER BY ts",
+        params! { ":chat": conversation.chat, ":thread": thread_key(conversation) },
+    )?;
+    Ok(times.into_iter().map(Timestamp::from_secs).collect())
 }
 
 pub fn clear_notes(tx: &Writer<'_>, conversation: Conversation, notes: &[Timestamp]) -> Result<()> {
-    let mut statement =
-        tx.prepare_cached("DELETE FROM session_note WHERE chat_key = :chat AND thread_id = :thread AND ts = :ts")?;
     for at in notes {
-        statement.execute(named_params! {
-            ":chat": conversation.chat.0, ":thread": thread_key(conversation), ":ts": at.secs(),
-        })?;
+        tx.run(
+            "DELETE FROM session_note WHERE chat_key = :chat AND thread_id = :thread AND ts = :ts",
+            params! {
+                ":chat": conversation.chat, ":thread": thread_key(conversation), ":ts": at.secs(),
+            },
+        )?;
     }
     Ok(())
 }
 
 pub fn cut(tx: &Writer<'_>, conversation: Conversation, cut: SessionCut) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "INSERT OR IGNORE INTO session_cut (chat_key, thread_id, ts, message_id, reason)
          VALUES (:chat, :thread, :ts, :id, :reason)",
-    )?
-    .execute(named_params! {
-        ":chat": conversation.chat.0, ":thread": thread_key(conversation), ":ts": cut.after.0.secs(),
-        ":id": cut.after.1.0, ":reason": cut.reason.as_str(),
-    })?;
+        params! {
+            ":chat": conversation.chat, ":thread": thread_key(conversation), ":ts": cut.after.0.secs(),
+            ":id": cut.after.1, ":reason": cut.reason,
+        },
+    )?;
     note(tx, conversation, cut.after.0)
 }
 
 /// Ends every open session of a chat, because the bot was removed from it.
 pub fn cut_all(tx: &Writer<'_>, chat: ChatKey, now: Timestamp) -> Result<()> {
-    let mut statement = tx.prepare_cached("SELECT DISTINCT thread_id FROM session_note WHERE chat_key = :chat")?;
-    let threads = statement.query_map(named_params! { ":chat": chat.0 }, |raw| raw.get("thread_id"))?;
-    for thread in threads.collect::<rusqlite::Result<Vec<i64>>>()? {
+    let threads: Vec<i64> =
+        tx.all("SELECT DISTINCT thread_id FROM session_note WHERE chat_key = :chat", params! { ":chat": chat })?;
+    for thread in threads {
         let conversation = Conversation { chat, thread: thread_of(thread) };
         cut(tx, conversation, SessionCut { after: (now, MessageId(i64::MAX)), reason: Closed::Removed })?;
     }
@@ -105,20 +99,18 @@ pub fn cut_all(tx: &Writer<'_>, chat: ChatKey, now: Timestamp) -> Result<()> {
 
 /// Returns the places at or after `from` where a session of the conversation was ended early, oldest first.
 pub fn cuts_from(conn: &Reader, conversation: Conversation, from: Timestamp) -> Result<Vec<SessionCut>> {
-    let mut statement = conn.prepare_cached(
+    let params = params! { ":chat": conversation.chat, ":thread": thread_key(conversation), ":from": from.secs() };
+    conn.map(
         "SELECT ts, message_id, reason FROM session_cut
          WHERE chat_key = :chat AND thread_id = :thread AND ts >= :from ORDER BY ts, message_id",
-    )?;
-    let params =
-        named_params! { ":chat": conversation.chat.0, ":thread": thread_key(conversation), ":from": from.secs() };
-    let rows = statement
-        .query_map(params, |raw| Ok((raw.get("ts")?, raw.get("message_id")?, raw.get::<_, String>("reason")?)))?;
-    rows.map(|row| {
-        let (ts, id, reason) = row?;
-        let reason = row::word(&reason, "reason", Closed::parse)?;
-        Ok(SessionCut { after: (Timestamp::from_secs(ts), MessageId(id)), reason })
-    })
-    .collect()
+        params,
+        |row| {
+            Ok(SessionCut {
+                after: (Timestamp::from_secs(row.get("ts")?), row.get("message_id")?),
+                reason: row.get("reason")?,
+            })
+        },
+    )
 }
 
 /// Returns the messages of a conversation from `from` on, oldest first, at most `limit`. Service messages are left out.
@@ -128,28 +120,29 @@ pub fn moments(
     from: (Timestamp, MessageId),
     limit: u32,
 ) -> Result<Vec<SessionMessage>> {
-    let mut statement = conn.prepare_cached(&format!(
-        "SELECT seq, ts, message_id, role = 'user' AND is_bot = 0 AS is_human, edit_ts, user_id, text, kind_detail,
-                reply_to_id, {VISIBLE} AS is_visible
-         FROM message
-         WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) >= (:ts, :id) AND role <> 'system'
-         ORDER BY ts, message_id LIMIT :limit"
-    ))?;
-    let params = named_params! {
-        ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0), ":ts": from.0.secs(),
-        ":id": from.1.0, ":limit": limit,
-    };
-    let rows = statement.query_map(params, moment)?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    conn.map(
+        &format!(
+            "SELECT seq, ts, message_id, role = 'user' AND is_bot = 0 AS is_human, edit_ts, user_id, text, kind_detail,
+                    reply_to_id, {VISIBLE} AS is_visible
+             FROM message
+             WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) >= (:ts, :id) AND role <> 'system'
+             ORDER BY ts, message_id LIMIT :limit"
+        ),
+        params! {
+            ":chat": conversation.chat, ":thread": conversation.thread, ":ts": from.0.secs(),
+            ":id": from.1, ":limit": limit,
+        },
+        moment,
+    )
 }
 
-fn moment(raw: &Row<'_>) -> rusqlite::Result<SessionMessage> {
+fn moment(raw: &Columns<'_>) -> Result<SessionMessage> {
     let is_visible: bool = raw.get("is_visible")?;
     let mut content = ContentHash::default();
     content.add(&[u8::from(is_visible)]);
     if is_visible {
         for column in ["edit_ts", "user_id", "text", "kind_detail", "reply_to_id"] {
-            match raw.get_ref(column)? {
+            match raw.value(column)? {
                 ValueRef::Null => content.add(&[0]),
                 ValueRef::Integer(number) => content.add(&number.to_le_bytes()),
                 ValueRef::Real(number) => content.add(&number.to_le_bytes()),
@@ -158,9 +151,9 @@ fn moment(raw: &Row<'_>) -> rusqlite::Result<SessionMessage> {
         }
     }
     Ok(SessionMessage {
-        seq: Seq(raw.get("seq")?),
+        seq: raw.get("seq")?,
         at: Timestamp::from_secs(raw.get("ts")?),
-        id: MessageId(raw.get("message_id")?),
+        id: raw.get("message_id")?,
         is_human: raw.get("is_human")?,
         content: content.0,
     })
@@ -191,8 +184,8 @@ pub fn last_begun_before(conn: &Reader, conversation: Conversation, at: Timestam
              WHERE chat_key = :chat AND thread_id IS :thread AND started_at < :at
              ORDER BY started_at DESC, first_message_id DESC LIMIT 1"
         ),
-        named_params! {
-            ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0), ":at": at.secs(),
+        params! {
+            ":chat": conversation.chat, ":thread": conversation.thread, ":at": at.secs(),
         },
     )
 }
@@ -211,15 +204,15 @@ pub fn begun_from(
              WHERE chat_key = :chat AND thread_id IS :thread AND (started_at, first_message_id) >= (:ts, :id)
              ORDER BY started_at, first_message_id LIMIT :limit"
         ),
-        named_params! {
-            ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0), ":ts": from.0.secs(),
-            ":id": from.1.0, ":limit": limit,
+        params! {
+            ":chat": conversation.chat, ":thread": conversation.thread, ":ts": from.0.secs(),
+            ":id": from.1, ":limit": limit,
         },
     )
 }
 
 pub fn find(conn: &Reader, id: SessionId) -> Result<Option<Session>> {
-    one(conn, &format!("SELECT {COLUMNS} FROM session WHERE id = :id"), named_params! { ":id": key(id) })
+    one(conn, &format!("SELECT {COLUMNS} FROM session WHERE id = :id"), params! { ":id": id })
 }
 
 /// Returns the closed session that a message belongs to, or `None`, for example if its session is still open.
@@ -235,9 +228,9 @@ pub fn of_message(
              WHERE chat_key = :chat AND thread_id IS :thread AND (started_at, first_message_id) <= (:ts, :id)
              ORDER BY started_at DESC, first_message_id DESC LIMIT 1"
         ),
-        named_params! {
-            ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0), ":ts": message.0.secs(),
-            ":id": message.1.0,
+        params! {
+            ":chat": conversation.chat, ":thread": conversation.thread, ":ts": message.0.secs(),
+            ":id": message.1,
         },
     )?;
     Ok(begun.filter(|session| message <= session.last))
@@ -251,7 +244,7 @@ pub fn stale(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<Session>> {
             "SELECT {COLUMNS} FROM session WHERE chat_key = :chat AND summarized IS NOT fingerprint
              ORDER BY ended_at DESC, id DESC LIMIT :limit"
         ),
-        named_params! { ":chat": chat.0, ":limit": limit },
+        params! { ":chat": chat, ":limit": limit },
     )
 }
 
@@ -266,19 +259,17 @@ pub fn unfolded(conn: &Reader, chat: ChatKey, until: Timestamp, limit: u32) -> R
                    AND EXISTS (SELECT 1 FROM mini_summary WHERE session_id = session.id)
              ORDER BY ended_at, id LIMIT :limit"
         ),
-        named_params! { ":chat": chat.0, ":until": until.secs(), ":limit": limit },
+        params! { ":chat": chat, ":until": until.secs(), ":limit": limit },
     )
 }
 
 /// Returns the time at which the newest session in History ended, or `None` if History includes no session.
 pub fn newest_folded(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
-    let at: Option<i64> = conn
-        .prepare_cached(
-            "SELECT ended_at FROM session WHERE chat_key = :chat AND history_included_at IS NOT NULL
-             ORDER BY ended_at DESC LIMIT 1",
-        )?
-        .query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("ended_at"))
-        .optional()?;
+    let at: Option<i64> = conn.first(
+        "SELECT ended_at FROM session WHERE chat_key = :chat AND history_included_at IS NOT NULL
+         ORDER BY ended_at DESC LIMIT 1",
+        params! { ":chat": chat },
+    )?;
     Ok(at.map(Timestamp::from_secs))
 }
 
@@ -289,37 +280,22 @@ pub fn messages_of(conn: &Reader, session: &Session) -> Result<Vec<StoredMessage
 
 /// Adds or updates a session. An existing summary stays until it is replaced.
 pub fn save(tx: &Writer<'_>, session: &Session) -> Result<()> {
-    tx.prepare_cached(
-        "INSERT INTO session (id, chat_key, thread_id, started_at, first_message_id, ended_at, last_message_id, messages,
+    tx.run("INSERT INTO session (id, chat_key, thread_id, started_at, first_message_id, ended_at, last_message_id, messages,
              reason, closed_at, fingerprint)
          VALUES (:id, :chat, :thread, :started_at, :first, :ended_at, :last, :messages, :reason, :closed_at, :fingerprint)
          ON CONFLICT (id) DO UPDATE
          SET ended_at = excluded.ended_at, last_message_id = excluded.last_message_id, messages = excluded.messages,
-             reason = excluded.reason, fingerprint = excluded.fingerprint",
-    )?
-    .execute(named_params! {
-        ":id": key(session.id), ":chat": session.id.chat.0, ":thread": session.thread.map(|id| id.0),
-        ":started_at": session.first.0.secs(), ":first": session.first.1.0, ":ended_at": session.last.0.secs(),
-        ":last": session.last.1.0, ":messages": session.messages, ":reason": session.reason.as_str(),
-        ":closed_at": session.closed_at.millis(), ":fingerprint": session.fingerprint,
-    })?;
-    Ok(())
+             reason = excluded.reason, fingerprint = excluded.fingerprint", params! {
+        ":id": session.id, ":chat": session.id.chat, ":thread": session.thread,
+        ":started_at": session.first.0.secs(), ":first": session.first.1, ":ended_at": session.last.0.secs(),
+        ":last": session.last.1, ":messages": session.messages, ":reason": session.reason,
+        ":closed_at": session.closed_at, ":fingerprint": session.fingerprint,
+    })
 }
 
 /// Deletes a session with its summary and tags, but not its messages.
 pub fn remove(tx: &Writer<'_>, id: SessionId) -> Result<()> {
-    tx.prepare_cached("DELETE FROM session WHERE id = :id")?.execute(named_params! { ":id": key(id) })?;
-    Ok(())
-}
-
-/// Returns the row id of a session. It is the row id of the session's first message.
-pub(super) fn key(id: SessionId) -> i64 {
-    row::row_id(id.chat, id.first)
-}
-
-/// Converts a row id, as [`key`] returns it, to a session id.
-pub(super) fn id_of(key: i64) -> Result<SessionId> {
-    Ok(SessionId { chat: ChatKey(row::number(key >> 32, "id")?), first: Seq(row::number(key & 0xffff_ffff, "id")?) })
+    tx.run("DELETE FROM session WHERE id = :id", params! { ":id": id })
 }
 
 fn thread_key(conversation: Conversation) -> i64 {
@@ -330,30 +306,25 @@ fn thread_of(key: i64) -> Option<ThreadId> {
     (key != 0).then_some(ThreadId(key))
 }
 
-fn one(conn: &Reader, sql: &str, params: impl Params) -> Result<Option<Session>> {
-    conn.prepare_cached(sql)?.query_row(params, |raw| Ok(from_row(raw))).optional()?.transpose()
+fn one(conn: &Reader, sql: &str, params: Params<'_>) -> Result<Option<Session>> {
+    conn.map_first(sql, params, from_row)
 }
 
-fn many(conn: &Reader, sql: &str, params: impl Params) -> Result<Vec<Session>> {
-    let mut statement = conn.prepare_cached(sql)?;
-    let rows = statement.query_map(params, |raw| Ok(from_row(raw)))?;
-    rows.map(|row| row?).collect()
+fn many(conn: &Reader, sql: &str, params: Params<'_>) -> Result<Vec<Session>> {
+    conn.map(sql, params, from_row)
 }
 
-pub(super) fn from_row(raw: &Row<'_>) -> Result<Session> {
-    let reason: String = row::get(raw, "reason")?;
-    let moment = |secs: &'static str, id: &'static str| -> Result<(Timestamp, MessageId)> {
-        Ok((Timestamp::from_secs(row::get(raw, secs)?), MessageId(row::get(raw, id)?)))
-    };
+pub(super) fn from_row(raw: &Columns<'_>) -> Result<Session> {
+    let moment = |secs, id| Ok::<_, StoreError>((Timestamp::from_secs(raw.get(secs)?), raw.get(id)?));
     Ok(Session {
-        id: id_of(row::get(raw, "id")?)?,
-        thread: row::get::<Option<i64>>(raw, "thread_id")?.map(ThreadId),
+        id: raw.get("id")?,
+        thread: raw.get("thread_id")?,
         first: moment("started_at", "first_message_id")?,
         last: moment("ended_at", "last_message_id")?,
-        messages: row::number(row::get(raw, "messages")?, "messages")?,
-        reason: row::word(&reason, "reason", Closed::parse)?,
-        closed_at: Timestamp::from_millis(row::get(raw, "closed_at")?),
-        fingerprint: row::get(raw, "fingerprint")?,
-        is_folded: row::get::<Option<i64>>(raw, "history_included_at")?.is_some(),
+        messages: raw.get("messages")?,
+        reason: raw.get("reason")?,
+        closed_at: raw.get("closed_at")?,
+        fingerprint: raw.get("fingerprint")?,
+        is_folded: raw.get::<Option<i64>>("history_included_at")?.is_some(),
     })
 }

@@ -3,11 +3,10 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use rusqlite::{OptionalExtension, Row, named_params};
-
-use super::sessions::{self, key};
-use super::{Reader, Result, Writer, row};
-use chime_core::{Bullet, ChatKey, Rolling, Seq, Session, SessionId, Summary, SummaryMethod, Timestamp, UserId};
+use super::sessions;
+use super::sql::{Columns, Statements, params};
+use super::{Reader, Result, Writer};
+use chime_core::{Bullet, ChatKey, Rolling, Seq, Session, SessionId, Summary, Timestamp, UserId};
 
 const COLUMNS: &str = "text, tokens, method, model, built_at";
 
@@ -20,19 +19,19 @@ pub struct RollingSummary {
 }
 
 pub fn mini(conn: &Reader, id: SessionId) -> Result<Option<Summary>> {
-    let found = conn
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM mini_summary WHERE session_id = :id"))?
-        .query_row(named_params! { ":id": key(id) }, |raw| Ok(from_row(raw)))
-        .optional()?
-        .transpose()?;
-    found
-        .map(|summary| {
-            let mut statement = conn
-                .prepare_cached("SELECT bullet, seq FROM summary_source WHERE session_id = :id ORDER BY bullet, seq")?;
-            let sources = statement.query_map(named_params! { ":id": key(id) }, source)?;
-            Ok(with_sources(summary, sources.collect::<rusqlite::Result<_>>()?))
-        })
-        .transpose()
+    let Some(summary) = conn.map_first(
+        &format!("SELECT {COLUMNS} FROM mini_summary WHERE session_id = :id"),
+        params! { ":id": id },
+        from_row,
+    )?
+    else {
+        return Ok(None);
+    };
+    let sources = conn.all(
+        "SELECT bullet, seq FROM summary_source WHERE session_id = :id ORDER BY bullet, seq",
+        params! { ":id": id },
+    )?;
+    Ok(Some(with_sources(summary, sources)))
 }
 
 /// Stores the mini-summary of a session and returns `true`. Stores nothing and returns `false` if the session's
@@ -42,18 +41,19 @@ pub fn save_mini(tx: &Writer<'_>, session: &Session, summary: &Summary) -> Resul
         return Ok(false);
     }
     drop_mini(tx, session.id)?;
-    tx.prepare_cached(
+    tx.run(
         "INSERT INTO mini_summary (session_id, text, tokens, method, model, built_at)
          VALUES (:id, :text, :tokens, :method, :model, :built_at)",
-    )?
-    .execute(named_params! {
-        ":id": key(session.id), ":text": text(&summary.bullets), ":tokens": number(summary.tokens),
-        ":method": summary.method.as_str(), ":model": summary.model, ":built_at": summary.built_at.millis(),
-    })?;
-    let mut insert = tx
-        .prepare_cached("INSERT OR IGNORE INTO summary_source (session_id, bullet, seq) VALUES (:id, :bullet, :seq)")?;
+        params! {
+            ":id": session.id, ":text": text(&summary.bullets), ":tokens": summary.tokens,
+            ":method": summary.method, ":model": summary.model, ":built_at": summary.built_at,
+        },
+    )?;
     for (bullet, seq) in sources_of(&summary.bullets) {
-        insert.execute(named_params! { ":id": key(session.id), ":bullet": bullet, ":seq": seq.0 })?;
+        tx.run(
+            "INSERT OR IGNORE INTO summary_source (session_id, bullet, seq) VALUES (:id, :bullet, :seq)",
+            params! { ":id": session.id, ":bullet": bullet, ":seq": seq },
+        )?;
     }
     Ok(true)
 }
@@ -71,23 +71,21 @@ pub fn settle_without(tx: &Writer<'_>, session: &Session) -> Result<bool> {
 /// Requests a new summary of a session, for example from a model if the stored one was made without. The old summary
 /// stays until the new one is stored.
 pub fn unsettle(tx: &Writer<'_>, id: SessionId) -> Result<()> {
-    tx.prepare_cached("UPDATE session SET summarized = NULL WHERE id = :id")?
-        .execute(named_params! { ":id": key(id) })?;
-    Ok(())
+    tx.run("UPDATE session SET summarized = NULL WHERE id = :id", params! { ":id": id })
 }
 
 fn settle(tx: &Writer<'_>, session: &Session) -> Result<bool> {
-    let settled = tx
-        .prepare_cached("UPDATE session SET summarized = :fingerprint WHERE id = :id AND fingerprint = :fingerprint")?
-        .execute(named_params! { ":id": key(session.id), ":fingerprint": session.fingerprint })?;
+    let settled = tx.changed(
+        "UPDATE session SET summarized = :fingerprint WHERE id = :id AND fingerprint = :fingerprint",
+        params! { ":id": session.id, ":fingerprint": session.fingerprint },
+    )?;
     Ok(settled == 1)
 }
 
 /// Deletes a mini-summary with its sources and its vector (by foreign keys), but not the session's tags, which are
 /// replaced separately.
 fn drop_mini(tx: &Writer<'_>, id: SessionId) -> Result<()> {
-    tx.prepare_cached("DELETE FROM mini_summary WHERE session_id = :id")?.execute(named_params! { ":id": key(id) })?;
-    Ok(())
+    tx.run("DELETE FROM mini_summary WHERE session_id = :id", params! { ":id": id })
 }
 
 /// SQL for sessions of a chat that ended in `from..until` and have a mini-summary, newest first, at most `limit`.
@@ -102,28 +100,22 @@ pub fn minis_between(
     until: Timestamp,
     limit: u32,
 ) -> Result<Vec<(Session, Summary)>> {
-    let params = named_params! {
-        ":chat": chat.0, ":from": from.secs(), ":until": until.secs(), ":limit": limit,
+    let params = params! {
+        ":chat": chat, ":from": from.secs(), ":until": until.secs(), ":limit": limit,
     };
-    let mut statement = conn.prepare_cached(&format!(
+    let sql = format!(
         "SELECT session_id, bullet, seq FROM summary_source WHERE session_id IN (SELECT session_id {SUMMARIZED})
          ORDER BY session_id, bullet, seq"
-    ))?;
-    let mut sources = HashMap::<i64, BulletSources>::new();
-    let rows = statement.query_map(params, |raw| Ok((raw.get::<_, i64>("session_id")?, source(raw)?)))?;
-    for row in rows {
-        let (id, one) = row?;
-        sources.entry(id).or_default().push(one);
+    );
+    let mut sources = HashMap::<SessionId, BulletSources>::new();
+    for (id, bullet, seq) in conn.all(&sql, params)? {
+        sources.entry(id).or_default().push((bullet, seq));
     }
-    let mut statement = conn.prepare_cached(&format!("SELECT {}, {COLUMNS} {SUMMARIZED}", sessions::COLUMNS))?;
-    let rows = statement.query_map(params, |raw| Ok((sessions::from_row(raw), from_row(raw))))?;
-    rows.map(|row| {
-        let (session, summary) = row?;
-        let session = session?;
-        let sources = sources.remove(&key(session.id)).unwrap_or_default();
-        Ok((session, with_sources(summary?, sources)))
+    conn.map(&format!("SELECT {}, {COLUMNS} {SUMMARIZED}", sessions::COLUMNS), params, |row| {
+        let session = sessions::from_row(row)?;
+        let sources = sources.remove(&session.id).unwrap_or_default();
+        Ok((session, with_sources(from_row(row)?, sources)))
     })
-    .collect()
 }
 
 /// Returns the sessions that [`minis_between`] finds, each with the creation time of its mini-summary. A changed time
@@ -135,16 +127,10 @@ pub fn made_between(
     until: Timestamp,
     limit: u32,
 ) -> Result<Vec<(SessionId, Timestamp)>> {
-    let params = named_params! {
-        ":chat": chat.0, ":from": from.secs(), ":until": until.secs(), ":limit": limit,
+    let params = params! {
+        ":chat": chat, ":from": from.secs(), ":until": until.secs(), ":limit": limit,
     };
-    let mut statement = conn.prepare_cached(&format!("SELECT session_id, built_at {SUMMARIZED}"))?;
-    let rows = statement.query_map(params, |raw| Ok((raw.get("session_id")?, raw.get("built_at")?)))?;
-    rows.map(|row| {
-        let (id, built_at) = row?;
-        Ok((sessions::id_of(id)?, Timestamp::from_millis(built_at)))
-    })
-    .collect()
+    conn.all(&format!("SELECT session_id, built_at {SUMMARIZED}"), params)
 }
 
 /// Returns sessions that ended before `until` and are not yet in History, with their mini-summaries, oldest first, at
@@ -161,17 +147,13 @@ fn with_mini(conn: &Reader, session: Session) -> Result<Option<(Session, Summary
 pub fn rolling(conn: &Reader, chat: ChatKey, kind: Rolling) -> Result<Option<RollingSummary>> {
     let sql = format!("SELECT {COLUMNS}, sessions FROM rolling_summary WHERE chat_key = :chat AND kind = :kind");
     let found = conn
-        .prepare_cached(&sql)?
-        .query_row(named_params! { ":chat": chat.0, ":kind": kind.as_str() }, |raw| {
-            Ok((from_row(raw), raw.get::<_, u32>("sessions")?))
-        })
-        .optional()?;
+        .map_first(&sql, params! { ":chat": chat, ":kind": kind }, |row| Ok((from_row(row)?, row.get("sessions")?)))?;
     let Some((summary, sessions)) = found else { return Ok(None) };
-    let mut statement = conn.prepare_cached(
+    let sources = conn.all(
         "SELECT bullet, seq FROM rolling_source WHERE chat_key = :chat AND kind = :kind ORDER BY bullet, seq",
+        params! { ":chat": chat, ":kind": kind },
     )?;
-    let sources = statement.query_map(named_params! { ":chat": chat.0, ":kind": kind.as_str() }, source)?;
-    let summary = with_sources(summary?, sources.collect::<rusqlite::Result<_>>()?);
+    let summary = with_sources(summary, sources);
     Ok(Some(RollingSummary { summary, sessions }))
 }
 
@@ -182,50 +164,49 @@ pub fn save_rolling(tx: &Writer<'_>, chat: ChatKey, kind: Rolling, rolling: &Rol
     if summary.bullets.is_empty() {
         return Ok(());
     }
-    tx.prepare_cached(
+    tx.run(
         "INSERT INTO rolling_summary (chat_key, kind, text, tokens, sessions, method, model, built_at)
          VALUES (:chat, :kind, :text, :tokens, :sessions, :method, :model, :built_at)",
-    )?
-    .execute(named_params! {
-        ":chat": chat.0, ":kind": kind.as_str(), ":text": text(&summary.bullets), ":tokens": number(summary.tokens),
-        ":sessions": sessions, ":method": summary.method.as_str(), ":model": summary.model,
-        ":built_at": summary.built_at.millis(),
-    })?;
-    let mut insert = tx.prepare_cached(
-        "INSERT OR IGNORE INTO rolling_source (chat_key, kind, bullet, seq) VALUES (:chat, :kind, :bullet, :seq)",
+        params! {
+            ":chat": chat, ":kind": kind, ":text": text(&summary.bullets), ":tokens": summary.tokens,
+            ":sessions": sessions, ":method": summary.method, ":model": summary.model,
+            ":built_at": summary.built_at,
+        },
     )?;
     for (bullet, seq) in sources_of(&summary.bullets) {
-        insert.execute(named_params! { ":chat": chat.0, ":kind": kind.as_str(), ":bullet": bullet, ":seq": seq.0 })?;
+        tx.run(
+            "INSERT OR IGNORE INTO rolling_source (chat_key, kind, bullet, seq) VALUES (:chat, :kind, :bullet, :seq)",
+            params! { ":chat": chat, ":kind": kind, ":bullet": bullet, ":seq": seq },
+        )?;
     }
     Ok(())
 }
 
 /// Returns `true` if a message that Recent or History is based on is no longer stored.
 pub fn rests_on_what_is_gone(conn: &Reader, chat: ChatKey, kind: Rolling) -> Result<bool> {
-    Ok(conn
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM rolling_source
-                            WHERE chat_key = :chat AND kind = :kind
-                                  AND NOT EXISTS (SELECT 1 FROM message WHERE id = rolling_source.chat_key << 32 | seq))
-                 AS found",
-        )?
-        .query_row(named_params! { ":chat": chat.0, ":kind": kind.as_str() }, |raw| raw.get("found"))?)
+    conn.one(
+        "SELECT EXISTS (SELECT 1 FROM rolling_source
+                    WHERE chat_key = :chat AND kind = :kind
+                          AND NOT EXISTS (SELECT 1 FROM message WHERE id = rolling_source.chat_key << 32 | seq))
+         AS found",
+        params! { ":chat": chat, ":kind": kind },
+    )
 }
 
 /// Returns the number of summarised sessions that ended before `until` and are not yet in History.
 pub fn count_to_fold(conn: &Reader, chat: ChatKey, until: Timestamp) -> Result<u32> {
-    Ok(conn
-        .prepare_cached(
-            "SELECT count(*) AS found FROM session JOIN mini_summary ON session_id = session.id
-             WHERE chat_key = :chat AND ended_at < :until AND history_included_at IS NULL AND summarized = fingerprint",
-        )?
-        .query_row(named_params! { ":chat": chat.0, ":until": until.secs() }, |raw| raw.get("found"))?)
+    conn.one(
+        "SELECT count(*) AS found FROM session JOIN mini_summary ON session_id = session.id
+         WHERE chat_key = :chat AND ended_at < :until AND history_included_at IS NULL AND summarized = fingerprint",
+        params! { ":chat": chat, ":until": until.secs() },
+    )
 }
 
 pub fn drop_rolling(tx: &Writer<'_>, chat: ChatKey, kind: Rolling) -> Result<()> {
-    tx.prepare_cached("DELETE FROM rolling_summary WHERE chat_key = :chat AND kind = :kind")?
-        .execute(named_params! { ":chat": chat.0, ":kind": kind.as_str() })?;
-    Ok(())
+    tx.run(
+        "DELETE FROM rolling_summary WHERE chat_key = :chat AND kind = :kind",
+        params! { ":chat": chat, ":kind": kind },
+    )
 }
 
 /// Stores a new History `after`, which includes the sessions `folded`, and marks these as included. `before` is the
@@ -242,22 +223,21 @@ pub fn fold(
         return Ok(false);
     }
     for session in folded {
-        let is_as_read = tx
-            .prepare_cached(
-                "SELECT EXISTS (SELECT 1 FROM session WHERE id = :id AND fingerprint = :fingerprint
-                                    AND summarized = fingerprint AND history_included_at IS NULL) AS found",
-            )?
-            .query_row(named_params! { ":id": key(session.id), ":fingerprint": session.fingerprint }, |raw| {
-                raw.get::<_, bool>("found")
-            })?;
+        let is_as_read: bool = tx.one(
+            "SELECT EXISTS (SELECT 1 FROM session WHERE id = :id AND fingerprint = :fingerprint
+             AND summarized = fingerprint AND history_included_at IS NULL) AS found",
+            params! { ":id": session.id, ":fingerprint": session.fingerprint },
+        )?;
         if !is_as_read {
             return Ok(false);
         }
     }
     save_rolling(tx, chat, Rolling::History, after)?;
-    let mut mark = tx.prepare_cached("UPDATE session SET history_included_at = :at WHERE id = :id")?;
     for session in folded {
-        mark.execute(named_params! { ":id": key(session.id), ":at": after.summary.built_at.millis() })?;
+        tx.run(
+            "UPDATE session SET history_included_at = :at WHERE id = :id",
+            params! { ":id": session.id, ":at": after.summary.built_at },
+        )?;
     }
     Ok(true)
 }
@@ -265,63 +245,54 @@ pub fn fold(
 /// Deletes History and marks all sessions as not included, so that History is rebuilt from their mini-summaries.
 pub fn reset_history(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     drop_rolling(tx, chat, Rolling::History)?;
-    tx.prepare_cached(
+    tx.run(
         "UPDATE session SET history_included_at = NULL WHERE chat_key = :chat AND history_included_at IS NOT NULL",
-    )?
-    .execute(named_params! { ":chat": chat.0 })?;
-    Ok(())
+        params! { ":chat": chat },
+    )
 }
 
 /// Returns the number that replaces a member's name in the summaries of a chat. Assigns a number on first use.
 pub fn member_number(tx: &Writer<'_>, chat: ChatKey, user: UserId) -> Result<u32> {
-    let params = named_params! { ":chat": chat.0, ":user": user.0 };
-    tx.prepare_cached(
+    let params = params! { ":chat": chat, ":user": user };
+    tx.run(
         "INSERT INTO summary_member (chat_key, number, user_id)
          SELECT :chat, coalesce(max(number), 0) + 1, :user FROM summary_member WHERE chat_key = :chat
          ON CONFLICT (chat_key, user_id) DO NOTHING",
-    )?
-    .execute(params)?;
-    Ok(tx
-        .prepare_cached("SELECT number FROM summary_member WHERE chat_key = :chat AND user_id = :user")?
-        .query_row(params, |raw| raw.get("number"))?)
+        params,
+    )?;
+    tx.one("SELECT number FROM summary_member WHERE chat_key = :chat AND user_id = :user", params)
 }
 
 /// Returns the current names of members by the numbers that replace them in a chat's summaries, without members who
 /// were forgotten or opted out.
 pub fn member_names(conn: &Reader, chat: ChatKey) -> Result<BTreeMap<u32, String>> {
-    let mut statement = conn.prepare_cached(
+    let names: Vec<(u32, String)> = conn.all(
         "SELECT number, name FROM summary_member JOIN member USING (chat_key, user_id)
          WHERE chat_key = :chat
                AND NOT EXISTS (SELECT 1 FROM opt_out WHERE opt_out.user_id = summary_member.user_id
                                    AND +opt_out.chat_key IN (0, :chat))",
+        params! { ":chat": chat },
     )?;
-    let rows =
-        statement.query_map(named_params! { ":chat": chat.0 }, |raw| Ok((raw.get("number")?, raw.get("name")?)))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    Ok(names.into_iter().collect())
 }
 
 /// Returns the messages that the summary of a session is based on, at most `limit`.
 pub fn grounds(conn: &Reader, session: SessionId, limit: u32) -> Result<Vec<Seq>> {
-    let mut statement = conn.prepare_cached(
+    conn.all(
         "SELECT DISTINCT seq FROM summary_source WHERE session_id = :id ORDER BY bullet, seq LIMIT :limit",
-    )?;
-    let seqs =
-        statement.query_map(named_params! { ":id": key(session), ":limit": limit }, |raw| raw.get("seq").map(Seq))?;
-    Ok(seqs.collect::<rusqlite::Result<_>>()?)
+        params! { ":id": session, ":limit": limit },
+    )
 }
 
 /// Returns all messages that Recent or History of a chat is based on.
 pub fn rolled_up(conn: &Reader, chat: ChatKey) -> Result<HashSet<Seq>> {
-    let mut statement = conn.prepare_cached("SELECT seq FROM rolling_source WHERE chat_key = :chat")?;
-    let seqs = statement.query_map(named_params! { ":chat": chat.0 }, |raw| raw.get("seq").map(Seq))?;
-    Ok(seqs.collect::<rusqlite::Result<_>>()?)
+    Ok(conn
+        .all("SELECT seq FROM rolling_source WHERE chat_key = :chat", params! { ":chat": chat })?
+        .into_iter()
+        .collect())
 }
 
 pub(super) type BulletSources = Vec<(usize, Seq)>;
-
-fn source(raw: &Row<'_>) -> rusqlite::Result<(usize, Seq)> {
-    Ok((raw.get::<_, u32>("bullet")? as usize, Seq(raw.get("seq")?)))
-}
 
 pub(super) fn sources_of(bullets: &[Bullet]) -> impl Iterator<Item = (u32, Seq)> {
     (0..).zip(bullets).flat_map(|(place, bullet)| bullet.sources.iter().map(move |seq| (place, *seq)))
@@ -341,17 +312,13 @@ pub(super) fn text(bullets: &[Bullet]) -> String {
     bullets.iter().map(|bullet| bullet.text.replace('\n', " ")).collect::<Vec<_>>().join("\n")
 }
 
-pub(super) fn from_row(raw: &Row<'_>) -> Result<Summary> {
-    let (text, method): (String, String) = (row::get(raw, "text")?, row::get(raw, "method")?);
+pub(super) fn from_row(raw: &Columns<'_>) -> Result<Summary> {
+    let text: String = raw.get("text")?;
     Ok(Summary {
         bullets: text.lines().map(|line| Bullet { text: line.to_owned(), sources: Vec::new() }).collect(),
-        tokens: row::number(row::get(raw, "tokens")?, "tokens")?,
-        method: row::word(&method, "method", SummaryMethod::parse)?,
-        model: row::get(raw, "model")?,
-        built_at: Timestamp::from_millis(row::get(raw, "built_at")?),
+        tokens: raw.get("tokens")?,
+        method: raw.get("method")?,
+        model: raw.get("model")?,
+        built_at: raw.get("built_at")?,
     })
-}
-
-fn number(count: usize) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
 }

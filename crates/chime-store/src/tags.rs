@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{OptionalExtension, named_params};
-
-use super::sessions::{self, key};
+use super::sql::{Statements, params};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, SessionId};
 
@@ -29,8 +27,7 @@ pub struct NewTag {
 /// Returns the tags of a chat, those with the most sessions first, at most `limit`. Synonyms are counted for their main
 /// tag and not returned.
 pub fn inventory(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<Tag>> {
-    let mut statement = conn.prepare_cached(
-        // Without synonyms, no session is counted twice, so the slower DISTINCT is not needed.
+    conn.map(// Without synonyms, no session is counted twice, so the slower DISTINCT is not needed.
         "SELECT id, name, key, sessions FROM (
              SELECT id, name, key,
                     CASE WHEN EXISTS (SELECT 1 FROM tag AS form WHERE form.same_as = tag.id)
@@ -38,106 +35,97 @@ pub fn inventory(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<Tag>> {
                               WHERE tag_id = tag.id OR tag_id IN (SELECT form.id FROM tag AS form WHERE form.same_as = tag.id))
                         ELSE (SELECT count(*) FROM session_tag WHERE tag_id = tag.id) END AS sessions
              FROM tag WHERE chat_key = :chat AND same_as IS NULL)
-         WHERE sessions > 0 ORDER BY sessions DESC, name LIMIT :limit",
-    )?;
-    let rows = statement.query_map(named_params! { ":chat": chat.0, ":limit": limit }, |raw| {
+         WHERE sessions > 0 ORDER BY sessions DESC, name LIMIT :limit", params! { ":chat": chat, ":limit": limit }, |raw| {
         Ok(Tag { id: raw.get("id")?, name: raw.get("name")?, key: raw.get("key")?, sessions: raw.get("sessions")? })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    })
 }
 
 /// Finds a tag by its key. If the tag is a synonym, returns its main tag. `sessions` is always 0.
 pub fn find(conn: &Reader, chat: ChatKey, key: &str) -> Result<Option<Tag>> {
-    Ok(conn
-        .prepare_cached(
-            "SELECT main.id AS id, main.name AS name, main.key AS key, 0 AS sessions
-             FROM tag JOIN tag AS main ON main.id = coalesce(tag.same_as, tag.id)
-             WHERE tag.chat_key = :chat AND tag.key = :key",
-        )?
-        .query_row(named_params! { ":chat": chat.0, ":key": key }, |raw| {
+    conn.map_first(
+        "SELECT main.id AS id, main.name AS name, main.key AS key, 0 AS sessions
+         FROM tag JOIN tag AS main ON main.id = coalesce(tag.same_as, tag.id)
+         WHERE tag.chat_key = :chat AND tag.key = :key",
+        params! { ":chat": chat, ":key": key },
+        |raw| {
             Ok(Tag { id: raw.get("id")?, name: raw.get("name")?, key: raw.get("key")?, sessions: raw.get("sessions")? })
-        })
-        .optional()?)
+        },
+    )
 }
 
 /// Replaces the tags of a session. A tag whose key exists in the chat is used again, even if it is a synonym.
 pub fn save(tx: &Writer<'_>, session: SessionId, tags: &[NewTag]) -> Result<()> {
-    tx.prepare_cached("DELETE FROM session_tag WHERE session_id = :id")?
-        .execute(named_params! { ":id": key(session) })?;
+    tx.run("DELETE FROM session_tag WHERE session_id = :id", params! { ":id": session })?;
     for tag in tags {
         let id = find_or_add(tx, session.chat, tag)?;
-        tx.prepare_cached(
+        tx.run(
             "INSERT INTO session_tag (session_id, tag_id, confidence) VALUES (:session, :tag, :confidence)
              ON CONFLICT (session_id, tag_id) DO UPDATE SET confidence = max(confidence, excluded.confidence)",
-        )?
-        .execute(named_params! { ":session": key(session), ":tag": id, ":confidence": tag.confidence })?;
+            params! { ":session": session, ":tag": id, ":confidence": tag.confidence },
+        )?;
     }
     drop_unused(tx, session.chat)
 }
 
 fn find_or_add(tx: &Writer<'_>, chat: ChatKey, tag: &NewTag) -> Result<i64> {
-    let known: Option<i64> = tx
-        .prepare_cached("SELECT id FROM tag WHERE chat_key = :chat AND key = :key")?
-        .query_row(named_params! { ":chat": chat.0, ":key": tag.key }, |raw| raw.get("id"))
-        .optional()?;
+    let known: Option<i64> = tx.first(
+        "SELECT id FROM tag WHERE chat_key = :chat AND key = :key",
+        params! { ":chat": chat, ":key": tag.key },
+    )?;
     if let Some(id) = known {
         return Ok(id);
     }
-    tx.prepare_cached("INSERT INTO tag (chat_key, name, key) VALUES (:chat, :name, :key)")?
-        .execute(named_params! { ":chat": chat.0, ":name": tag.name, ":key": tag.key })?;
+    tx.run(
+        "INSERT INTO tag (chat_key, name, key) VALUES (:chat, :name, :key)",
+        params! { ":chat": chat, ":name": tag.name, ":key": tag.key },
+    )?;
     Ok(tx.last_insert_rowid())
 }
 
 /// Deletes tags that no session has any more, because their names are words of members. If a deleted tag has synonyms
 /// in use, the oldest of them becomes the main tag.
 pub fn drop_unused(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
-    let mut statement = tx.prepare_cached(
+    let heirs: Vec<(i64, i64)> = tx.all(
         "SELECT tag.id AS gone, min(form.id) AS heir
-         FROM tag JOIN tag AS form ON form.same_as = tag.id
-         WHERE tag.chat_key = :chat AND NOT EXISTS (SELECT 1 FROM session_tag WHERE tag_id = tag.id)
-               AND EXISTS (SELECT 1 FROM session_tag WHERE tag_id = form.id)
-         GROUP BY tag.id",
+             FROM tag JOIN tag AS form ON form.same_as = tag.id
+             WHERE tag.chat_key = :chat AND NOT EXISTS (SELECT 1 FROM session_tag WHERE tag_id = tag.id)
+                   AND EXISTS (SELECT 1 FROM session_tag WHERE tag_id = form.id)
+             GROUP BY tag.id",
+        params! { ":chat": chat },
     )?;
-    let heirs = statement
-        .query_map(named_params! { ":chat": chat.0 }, |raw| Ok((raw.get("gone")?, raw.get("heir")?)))?
-        .collect::<rusqlite::Result<Vec<(i64, i64)>>>()?;
     for (gone, heir) in heirs {
         for sql in [
             "UPDATE tag SET same_as = nullif(:heir, id) WHERE same_as = :gone",
             "UPDATE active_topic SET tag_id = :heir WHERE tag_id = :gone",
         ] {
-            tx.prepare_cached(sql)?.execute(named_params! { ":heir": heir, ":gone": gone })?;
+            tx.run(sql, params! { ":heir": heir, ":gone": gone })?;
         }
     }
-    tx.prepare_cached(
+    tx.run(
         "DELETE FROM tag WHERE chat_key = :chat AND NOT EXISTS (SELECT 1 FROM session_tag WHERE tag_id = tag.id)",
-    )?
-    .execute(named_params! { ":chat": chat.0 })?;
-    Ok(())
+        params! { ":chat": chat },
+    )
 }
 
 /// Returns the tags of a session with their confidence, highest first. A synonym appears under the name of its main
 /// tag.
 pub fn of_session(conn: &Reader, session: SessionId) -> Result<Vec<(String, f32)>> {
-    let mut statement = conn.prepare_cached(
+    conn.all(
         "SELECT coalesce(main.name, tag.name) AS name, max(confidence) AS confidence
          FROM session_tag JOIN tag ON tag.id = tag_id LEFT JOIN tag AS main ON main.id = tag.same_as
          WHERE session_id = :id GROUP BY coalesce(main.id, tag.id) ORDER BY confidence DESC, name",
-    )?;
-    let rows = statement
-        .query_map(named_params! { ":id": key(session) }, |raw| Ok((raw.get("name")?, raw.get("confidence")?)))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+        params! { ":id": session },
+    )
 }
 
 /// Returns the newest sessions that have a tag or one of its synonyms, at most `limit`.
 pub fn sessions_with(conn: &Reader, tag: i64, limit: u32) -> Result<Vec<SessionId>> {
-    let mut statement = conn.prepare_cached(
+    conn.all(
         "SELECT DISTINCT session.id, ended_at FROM session JOIN session_tag ON session_id = session.id
              JOIN tag ON tag.id = tag_id
          WHERE tag.id = :tag OR tag.same_as = :tag ORDER BY ended_at DESC, session.id DESC LIMIT :limit",
-    )?;
-    let keys = statement.query_map(named_params! { ":tag": tag, ":limit": limit }, |raw| raw.get("id"))?;
-    keys.map(|id| sessions::id_of(id?)).collect()
+        params! { ":tag": tag, ":limit": limit },
+    )
 }
 
 /// Returns sessions with a tag whose key is one of `stems`, or begins with it and a hyphen, and sessions with a synonym
@@ -145,35 +133,24 @@ pub fn sessions_with(conn: &Reader, tag: i64, limit: u32) -> Result<Vec<SessionI
 pub fn sessions_named(conn: &Reader, chat: ChatKey, stems: &[String], limit: u32) -> Result<Vec<(SessionId, f64)>> {
     // Words in a key are joined by hyphens. `.` is the character after `-`, so the range contains all keys that begin
     // with the stem and a hyphen.
-    let mut named = conn.prepare_cached(
-        "WITH named AS (SELECT coalesce(same_as, id) AS id FROM tag
+    const NAMED: &str = "WITH named AS (SELECT coalesce(same_as, id) AS id FROM tag
                         WHERE chat_key = :chat AND (key = :stem OR key > :stem || '-' AND key < :stem || '.'))
          SELECT tag.id AS id FROM named JOIN tag ON tag.id = named.id
-         UNION SELECT tag.id AS id FROM named JOIN tag ON tag.same_as = named.id",
-    )?;
+         UNION SELECT tag.id AS id FROM named JOIN tag ON tag.same_as = named.id";
     // Session ids increase with time and the index is sorted by them, so only the newest rows of a tag are read.
-    let mut newest = conn.prepare_cached(
-        "SELECT session_id, confidence FROM session_tag WHERE tag_id = :tag ORDER BY session_id DESC LIMIT :limit",
-    )?;
-    let mut found: Vec<(SessionId, f64)> = Vec::new();
+    const NEWEST: &str =
+        "SELECT session_id, confidence FROM session_tag WHERE tag_id = :tag ORDER BY session_id DESC LIMIT :limit";
+    let mut found = Vec::new();
     for stem in stems {
-        let tags: Vec<i64> = named
-            .query_map(named_params! { ":chat": chat.0, ":stem": stem }, |raw| raw.get("id"))?
-            .collect::<rusqlite::Result<_>>()?;
-        let mut of_stem: BTreeMap<i64, f64> = BTreeMap::new();
+        let tags: Vec<i64> = conn.all(NAMED, params! { ":chat": chat, ":stem": stem })?;
+        let mut of_stem: BTreeMap<SessionId, f64> = BTreeMap::new();
         for tag in tags {
-            let rows = newest.query_map(named_params! { ":tag": tag, ":limit": limit }, |raw| {
-                Ok((raw.get::<_, i64>("session_id")?, raw.get::<_, f64>("confidence")?))
-            })?;
-            for row in rows {
-                let (session, confidence) = row?;
+            for (session, confidence) in conn.all(NEWEST, params! { ":tag": tag, ":limit": limit })? {
                 let known = of_stem.entry(session).or_insert(confidence);
                 *known = known.max(confidence);
             }
         }
-        for (session, confidence) in of_stem.into_iter().rev().take(limit as usize) {
-            found.push((sessions::id_of(session)?, confidence));
-        }
+        found.extend(of_stem.into_iter().rev().take(limit as usize));
     }
     Ok(found)
 }

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::{OptionalExtension, named_params};
-
-use super::{Reader, Result, Writer, row};
+use super::sql::{Statements, params};
+use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Conversation, Seq, SummaryMethod, Timestamp};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,13 +26,11 @@ pub fn of_messages(
     seqs: impl IntoIterator<Item = Seq>,
     below: usize,
 ) -> Result<Option<ThreadSummary>> {
-    let mut statement =
-        conn.prepare_cached("SELECT strand_id FROM strand_source WHERE chat_key = :chat AND seq = :seq")?;
     let mut counts = BTreeMap::<i64, usize>::new();
     for seq in seqs {
-        let params = named_params! { ":chat": chat.0, ":seq": seq.0 };
-        for id in statement.query_map(params, |raw| raw.get("strand_id"))? {
-            *counts.entry(id?).or_default() += 1;
+        let sql = "SELECT strand_id FROM strand_source WHERE chat_key = :chat AND seq = :seq";
+        for id in conn.all(sql, params! { ":chat": chat, ":seq": seq })? {
+            *counts.entry(id).or_default() += 1;
         }
     }
     let mut known: Vec<(usize, i64)> = counts.into_iter().map(|(id, count)| (count, id)).collect();
@@ -47,31 +44,27 @@ pub fn of_messages(
 }
 
 fn find(conn: &Reader, chat: ChatKey, id: i64) -> Result<Option<ThreadSummary>> {
-    let found = conn
-        .prepare_cached("SELECT text, tokens, method, model, built_at FROM strand_summary WHERE id = :id")?
-        .query_row(named_params! { ":id": id }, |raw| {
-            Ok((
-                raw.get::<_, String>("text")?,
-                raw.get::<_, i64>("tokens")?,
-                raw.get::<_, String>("method")?,
-                raw.get::<_, String>("model")?,
-                raw.get::<_, i64>("built_at")?,
-            ))
-        })
-        .optional()?;
-    let Some((text, tokens, method, model, built_at)) = found else { return Ok(None) };
-    let mut statement =
-        conn.prepare_cached("SELECT seq FROM strand_source WHERE strand_id = :id AND chat_key = :chat")?;
-    let sources = statement.query_map(named_params! { ":id": id, ":chat": chat.0 }, |raw| raw.get("seq").map(Seq))?;
-    Ok(Some(ThreadSummary {
-        id,
-        text,
-        tokens: row::number(tokens, "tokens")?,
-        method: row::word(&method, "method", SummaryMethod::parse)?,
-        model,
-        built_at: Timestamp::from_millis(built_at),
-        sources: sources.collect::<rusqlite::Result<_>>()?,
-    }))
+    conn.map_first(
+        "SELECT text, tokens, method, model, built_at FROM strand_summary WHERE id = :id",
+        params! { ":id": id },
+        |row| {
+            Ok(ThreadSummary {
+                id,
+                text: row.get("text")?,
+                tokens: row.get("tokens")?,
+                method: row.get("method")?,
+                model: row.get("model")?,
+                built_at: row.get("built_at")?,
+                sources: conn
+                    .all(
+                        "SELECT seq FROM strand_source WHERE strand_id = :id AND chat_key = :chat",
+                        params! { ":id": id, ":chat": chat },
+                    )?
+                    .into_iter()
+                    .collect(),
+            })
+        },
+    )
 }
 
 /// New or extended summary of a thread, to be stored.
@@ -95,33 +88,34 @@ pub fn extend(tx: &Writer<'_>, conversation: Conversation, extension: &Extension
     let id = match &extension.of {
         Some(before) if find(tx, chat, before.id)?.as_ref() != Some(before) => return Ok(None),
         Some(before) => {
-            tx.prepare_cached(
+            tx.run(
                 "UPDATE strand_summary SET text = :text, tokens = :tokens, method = :method, model = :model,
-                     built_at = :built_at WHERE id = :id",
-            )?
-            .execute(named_params! {
-                ":text": extension.text, ":tokens": tokens(extension), ":method": extension.method.as_str(),
-                ":model": extension.model, ":built_at": extension.built_at.millis(), ":id": before.id,
-            })?;
+                 built_at = :built_at WHERE id = :id",
+                params! {
+                    ":text": extension.text, ":tokens": tokens(extension), ":method": extension.method,
+                    ":model": extension.model, ":built_at": extension.built_at, ":id": before.id,
+                },
+            )?;
             before.id
         }
         None => {
-            tx.prepare_cached(
+            tx.run(
                 "INSERT INTO strand_summary (chat_key, thread_id, text, tokens, method, model, built_at)
                  VALUES (:chat, :thread, :text, :tokens, :method, :model, :built_at)",
-            )?
-            .execute(named_params! {
-                ":chat": chat.0, ":thread": conversation.thread.map(|id| id.0), ":text": extension.text,
-                ":tokens": tokens(extension), ":method": extension.method.as_str(), ":model": extension.model,
-                ":built_at": extension.built_at.millis(),
-            })?;
+                params! {
+                    ":chat": chat, ":thread": conversation.thread, ":text": extension.text,
+                    ":tokens": tokens(extension), ":method": extension.method, ":model": extension.model,
+                    ":built_at": extension.built_at,
+                },
+            )?;
             tx.last_insert_rowid()
         }
     };
-    let mut insert =
-        tx.prepare_cached("INSERT OR IGNORE INTO strand_source (chat_key, seq, strand_id) VALUES (:chat, :seq, :id)")?;
     for seq in &extension.added {
-        insert.execute(named_params! { ":chat": chat.0, ":seq": seq.0, ":id": id })?;
+        tx.run(
+            "INSERT OR IGNORE INTO strand_source (chat_key, seq, strand_id) VALUES (:chat, :seq, :id)",
+            params! { ":chat": chat, ":seq": seq, ":id": id },
+        )?;
     }
     Ok(Some(id))
 }
@@ -132,10 +126,9 @@ fn tokens(extension: &Extension) -> i64 {
 
 /// Deletes the summaries that cover a changed or deleted message. They are made again from the messages.
 pub fn forget(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "DELETE FROM strand_summary
          WHERE id IN (SELECT strand_id FROM strand_source WHERE chat_key = :chat AND seq = :seq)",
-    )?
-    .execute(named_params! { ":chat": chat.0, ":seq": seq.0 })?;
-    Ok(())
+        params! { ":chat": chat, ":seq": seq },
+    )
 }

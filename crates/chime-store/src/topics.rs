@@ -1,8 +1,7 @@
 //! Topics: the tags that a conversation is about now, and a summary for each tag.
 
-use rusqlite::{OptionalExtension, named_params};
-
-use super::sessions::{self, key};
+use super::sessions;
+use super::sql::{Statements, params};
 use super::summaries::{from_row, sources_of, text, with_sources};
 use super::{Reader, Result, Writer, jobs};
 use chime_core::{ChatId, ChatKey, Conversation, JobPayload, Seq, SessionId, Summary, Timestamp};
@@ -50,13 +49,12 @@ pub struct TopicTag {
 }
 
 pub fn state(conn: &Reader, conversation: Conversation) -> Result<Option<TopicState>> {
-    let params = named_params! { ":chat": conversation.chat.0, ":thread": thread_key(conversation) };
-    let found = conn
-        .prepare_cached(
-            "SELECT opener, evaluated_at, adopted_at, is_undecided, asked_for, max(turns_left, 0) AS turns_left
-             FROM conversation_topic WHERE chat_key = :chat AND thread_id = :thread",
-        )?
-        .query_row(params, |raw| {
+    let params = params! { ":chat": conversation.chat, ":thread": thread_key(conversation) };
+    let found = conn.map_first(
+        "SELECT opener, evaluated_at, adopted_at, is_undecided, asked_for, max(turns_left, 0) AS turns_left
+         FROM conversation_topic WHERE chat_key = :chat AND thread_id = :thread",
+        params,
+        |raw| {
             Ok(TopicState {
                 opener: seq(raw.get("opener")?),
                 evaluated_at: raw.get("evaluated_at")?,
@@ -66,38 +64,35 @@ pub fn state(conn: &Reader, conversation: Conversation) -> Result<Option<TopicSt
                 turns_left: raw.get("turns_left")?,
                 active: Vec::new(),
             })
-        })
-        .optional()?;
-    let Some(state) = found else { return Ok(None) };
-    let mut statement = conn.prepare_cached(
-        "SELECT tag_id FROM active_topic WHERE chat_key = :chat AND thread_id = :thread ORDER BY place",
+        },
     )?;
-    let active = statement.query_map(params, |raw| raw.get("tag_id"))?.collect::<rusqlite::Result<_>>()?;
+    let Some(state) = found else { return Ok(None) };
+    let active = conn
+        .all("SELECT tag_id FROM active_topic WHERE chat_key = :chat AND thread_id = :thread ORDER BY place", params)?;
     Ok(Some(TopicState { active, ..state }))
 }
 
 pub fn save_state(tx: &Writer<'_>, conversation: Conversation, state: &TopicState) -> Result<()> {
     let (chat, thread) = (conversation.chat.0, thread_key(conversation));
     let number = |seq: Option<Seq>| seq.map_or(0, |seq| seq.0);
-    tx.prepare_cached("DELETE FROM conversation_topic WHERE chat_key = :chat AND thread_id = :thread")?
-        .execute(named_params! { ":chat": chat, ":thread": thread })?;
-    tx.prepare_cached(
-        "INSERT INTO conversation_topic (chat_key, thread_id, opener, evaluated_at, adopted_at, is_undecided, asked_for,
+    tx.run(
+        "DELETE FROM conversation_topic WHERE chat_key = :chat AND thread_id = :thread",
+        params! { ":chat": chat, ":thread": thread },
+    )?;
+    tx.run("INSERT INTO conversation_topic (chat_key, thread_id, opener, evaluated_at, adopted_at, is_undecided, asked_for,
              turns_left)
-         VALUES (:chat, :thread, :opener, :evaluated_at, :adopted_at, :is_undecided, :asked_for, :turns_left)",
-    )?
-    .execute(named_params! {
+         VALUES (:chat, :thread, :opener, :evaluated_at, :adopted_at, :is_undecided, :asked_for, :turns_left)", params! {
         ":chat": chat, ":thread": thread, ":opener": number(state.opener), ":evaluated_at": state.evaluated_at,
         ":adopted_at": state.adopted_at, ":is_undecided": state.is_undecided, ":asked_for": number(state.asked_for),
         ":turns_left": state.turns_left,
     })?;
-    let mut insert = tx.prepare_cached(
-        // Only tags that still exist, because one may have been deleted since the topics were scored.
-        "INSERT INTO active_topic (chat_key, thread_id, place, tag_id)
-         SELECT :chat, :thread, :place, id FROM tag WHERE id = :tag AND chat_key = :chat",
-    )?;
     for (place, tag) in (0_i64..).zip(&state.active) {
-        insert.execute(named_params! { ":chat": chat, ":thread": thread, ":place": place, ":tag": tag })?;
+        tx.run(
+            // Only tags that still exist, because one may have been deleted since the topics were scored.
+            "INSERT INTO active_topic (chat_key, thread_id, place, tag_id)
+             SELECT :chat, :thread, :place, id FROM tag WHERE id = :tag AND chat_key = :chat",
+            params! { ":chat": chat, ":thread": thread, ":place": place, ":tag": tag },
+        )?;
     }
     Ok(())
 }
@@ -110,40 +105,33 @@ pub fn set_by_hand(tx: &Writer<'_>, conversation: Conversation, tag: i64) -> Res
 /// Subtracts `turns` new messages of members from the countdown to the next scoring of topics. Returns `true` once the
 /// countdown is over and topics must be scored. Always returns `false` in a chat without tags.
 pub fn count_turns(tx: &Writer<'_>, conversation: Conversation, turns: u32) -> Result<bool> {
-    let is_due = tx
-        .prepare_cached(
-            "INSERT INTO conversation_topic (chat_key, thread_id, opener, evaluated_at, adopted_at, turns_left)
-             SELECT :chat, :thread, 0, 0, 0, :first - :turns WHERE EXISTS (SELECT 1 FROM tag WHERE chat_key = :chat)
-             ON CONFLICT (chat_key, thread_id) DO UPDATE SET turns_left = turns_left - :turns
-             RETURNING turns_left <= 0 AS is_due",
-        )?
-        .query_row(
-            named_params! {
-                ":chat": conversation.chat.0, ":thread": thread_key(conversation), ":first": FIRST_LOOK, ":turns": turns,
-            },
-            |raw| raw.get("is_due"),
-        )
-        .optional()?;
+    let is_due = tx.first(
+        "INSERT INTO conversation_topic (chat_key, thread_id, opener, evaluated_at, adopted_at, turns_left)
+         SELECT :chat, :thread, 0, 0, 0, :first - :turns WHERE EXISTS (SELECT 1 FROM tag WHERE chat_key = :chat)
+         ON CONFLICT (chat_key, thread_id) DO UPDATE SET turns_left = turns_left - :turns
+         RETURNING turns_left <= 0 AS is_due",
+        params! {
+            ":chat": conversation.chat, ":thread": thread_key(conversation), ":first": FIRST_LOOK, ":turns": turns,
+        },
+    )?;
     Ok(is_due.unwrap_or(false))
 }
 
 /// Restarts the countdown to the next scoring at `turns` messages, when a scoring was due but was not made.
 pub fn wait(tx: &Writer<'_>, conversation: Conversation, turns: u32) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "UPDATE conversation_topic SET turns_left = :turns WHERE chat_key = :chat AND thread_id = :thread",
-    )?
-    .execute(named_params! {
-        ":chat": conversation.chat.0, ":thread": thread_key(conversation), ":turns": turns,
-    })?;
-    Ok(())
+        params! {
+            ":chat": conversation.chat, ":thread": thread_key(conversation), ":turns": turns,
+        },
+    )
 }
 
 /// Adds the job that determines the topic of a conversation, unless it is due already. Returns `false`, and adds no
 /// job, if the chat has no tags.
 pub fn look_again(tx: &Writer<'_>, chat: ChatId, conversation: Conversation, now: Timestamp) -> Result<bool> {
-    let has_tags = tx
-        .prepare_cached("SELECT 1 FROM tag WHERE chat_key = :chat LIMIT 1")?
-        .exists(named_params! { ":chat": conversation.chat.0 })?;
+    let has_tags =
+        tx.any("SELECT 1 FROM tag WHERE chat_key = :chat LIMIT 1", params! { ":chat": conversation.chat })?;
     if has_tags {
         jobs::add_unless_due(tx, &JobPayload::topic(chat, conversation), now)?;
     }
@@ -153,45 +141,37 @@ pub fn look_again(tx: &Writer<'_>, chat: ChatId, conversation: Conversation, now
 /// Deletes the topic of a session that ended. A topic that a member set stays if no session has taken it over yet: it
 /// is meant for the next session.
 pub fn end_session(tx: &Writer<'_>, conversation: Conversation, opener: Seq) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "DELETE FROM conversation_topic
          WHERE chat_key = :chat AND thread_id = :thread
                AND (opener = :opener
                     OR opener = 0 AND NOT EXISTS (SELECT 1 FROM active_topic
                                                   WHERE chat_key = :chat AND thread_id = :thread))",
-    )?
-    .execute(named_params! {
-        ":chat": conversation.chat.0, ":thread": thread_key(conversation), ":opener": opener.0,
-    })?;
-    Ok(())
+        params! {
+            ":chat": conversation.chat, ":thread": thread_key(conversation), ":opener": opener,
+        },
+    )
 }
 
 /// Returns the newest answered trigger of a conversation, not before `from`, or `None` if there is none.
 pub fn newest_answered(conn: &Reader, conversation: Conversation, from: Seq) -> Result<Option<Seq>> {
-    Ok(conn
-        .prepare_cached(
-            "SELECT max(trigger_seq) AS seq FROM answer
-             WHERE chat_key = :chat AND trigger_seq >= :from AND thread_id IS :thread AND status = 'answered'",
-        )?
-        .query_row(
-            named_params! {
-                ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0), ":from": from.0,
-            },
-            |raw| raw.get::<_, Option<u32>>("seq"),
-        )?
-        .map(Seq))
+    conn.one(
+        "SELECT max(trigger_seq) AS seq FROM answer
+         WHERE chat_key = :chat AND trigger_seq >= :from AND thread_id IS :thread AND status = 'answered'",
+        params! {
+            ":chat": conversation.chat, ":thread": conversation.thread, ":from": from,
+        },
+    )
 }
 
 /// Returns the tags of a chat as candidate topics, those with the most sessions first, at most `limit`. Each has its
 /// newest sessions, at most `sessions`.
 pub fn tags(conn: &Reader, chat: ChatKey, limit: u32, sessions: u32) -> Result<Vec<TopicTag>> {
     let inventory = super::tags::inventory(conn, chat, limit)?;
-    let mut forms =
-        conn.prepare_cached("SELECT name FROM tag WHERE id = :tag OR same_as = :tag ORDER BY id = :tag DESC, name")?;
+    let names = "SELECT name FROM tag WHERE id = :tag OR same_as = :tag ORDER BY id = :tag DESC, name";
     let mut found = Vec::new();
     for tag in inventory {
-        let names = forms.query_map(named_params! { ":tag": tag.id }, |raw| raw.get("name"))?;
-        let forms = names.collect::<rusqlite::Result<_>>()?;
+        let forms = conn.all(names, params! { ":tag": tag.id })?;
         let mut of = Vec::new();
         for id in super::tags::sessions_with(conn, tag.id, sessions)? {
             if let Some(session) = sessions::find(conn, id)? {
@@ -205,90 +185,84 @@ pub fn tags(conn: &Reader, chat: ChatKey, limit: u32, sessions: u32) -> Result<V
 
 /// Returns the main name of a tag, or `None` if the tag was deleted.
 pub fn name(conn: &Reader, tag: i64) -> Result<Option<String>> {
-    Ok(conn
-        .prepare_cached("SELECT name FROM tag WHERE id = :tag")?
-        .query_row(named_params! { ":tag": tag }, |raw| raw.get("name"))
-        .optional()?)
+    conn.first("SELECT name FROM tag WHERE id = :tag", params! { ":tag": tag })
 }
 
 pub fn summary(conn: &Reader, tag: i64) -> Result<Option<TopicSummary>> {
-    let found = conn
-        .prepare_cached(
-            "SELECT text, tokens, method, model, built_at, is_stale,
-                    (SELECT count(*) FROM topic_session WHERE topic_session.tag_id = topic_summary.tag_id) AS sessions
-             FROM topic_summary WHERE tag_id = :tag",
-        )?
-        .query_row(named_params! { ":tag": tag }, |raw| Ok((from_row(raw), raw.get("is_stale")?, raw.get("sessions")?)))
-        .optional()?;
+    let found = conn.map_first(
+        "SELECT text, tokens, method, model, built_at, is_stale,
+                (SELECT count(*) FROM topic_session WHERE topic_session.tag_id = topic_summary.tag_id) AS sessions
+         FROM topic_summary WHERE tag_id = :tag",
+        params! { ":tag": tag },
+        |raw| Ok((from_row(raw)?, raw.get("is_stale")?, raw.get("sessions")?)),
+    )?;
     let Some((summary, is_stale, sessions)) = found else { return Ok(None) };
-    let mut statement =
-        conn.prepare_cached("SELECT bullet, seq FROM topic_source WHERE tag_id = :tag ORDER BY bullet, seq")?;
-    let sources =
-        statement.query_map(named_params! { ":tag": tag }, |raw| Ok((raw.get("bullet")?, raw.get("seq").map(Seq)?)))?;
-    let summary = with_sources(summary?, sources.collect::<rusqlite::Result<_>>()?);
+    let sources = conn.all(
+        "SELECT bullet, seq FROM topic_source WHERE tag_id = :tag ORDER BY bullet, seq",
+        params! { ":tag": tag },
+    )?;
+    let summary = with_sources(summary, sources);
     Ok(Some(TopicSummary { summary, sessions, is_stale }))
 }
 
 /// Stores the summary of a topic, made from the summaries of `sessions`. Does nothing if the tag was deleted since.
 pub fn save_summary(tx: &Writer<'_>, tag: i64, summary: &Summary, sessions: &[SessionId]) -> Result<()> {
-    tx.prepare_cached("DELETE FROM topic_summary WHERE tag_id = :tag")?.execute(named_params! { ":tag": tag })?;
-    let kept = tx
-        .prepare_cached(
-            "INSERT INTO topic_summary (tag_id, text, tokens, method, model, built_at)
-             SELECT id, :text, :tokens, :method, :model, :built_at FROM tag WHERE id = :tag",
-        )?
-        .execute(named_params! {
-            ":tag": tag, ":text": text(&summary.bullets), ":tokens": i64::try_from(summary.tokens).unwrap_or(i64::MAX),
-            ":method": summary.method.as_str(), ":model": summary.model, ":built_at": summary.built_at.millis(),
-        })?;
+    tx.run("DELETE FROM topic_summary WHERE tag_id = :tag", params! { ":tag": tag })?;
+    let kept = tx.changed(
+        "INSERT INTO topic_summary (tag_id, text, tokens, method, model, built_at)
+         SELECT id, :text, :tokens, :method, :model, :built_at FROM tag WHERE id = :tag",
+        params! {
+            ":tag": tag, ":text": text(&summary.bullets), ":tokens": summary.tokens,
+            ":method": summary.method, ":model": summary.model, ":built_at": summary.built_at,
+        },
+    )?;
     if kept == 0 {
         return Ok(());
     }
-    let mut source =
-        tx.prepare_cached("INSERT OR IGNORE INTO topic_source (tag_id, bullet, seq) VALUES (:tag, :bullet, :seq)")?;
     for (bullet, seq) in sources_of(&summary.bullets) {
-        source.execute(named_params! { ":tag": tag, ":bullet": bullet, ":seq": seq.0 })?;
+        tx.run(
+            "INSERT OR IGNORE INTO topic_source (tag_id, bullet, seq) VALUES (:tag, :bullet, :seq)",
+            params! { ":tag": tag, ":bullet": bullet, ":seq": seq },
+        )?;
     }
-    let mut session =
-        tx.prepare_cached("INSERT OR IGNORE INTO topic_session (tag_id, session_id) VALUES (:tag, :session)")?;
     for id in sessions {
-        session.execute(named_params! { ":tag": tag, ":session": key(*id) })?;
+        tx.run(
+            "INSERT OR IGNORE INTO topic_session (tag_id, session_id) VALUES (:tag, :session)",
+            params! { ":tag": tag, ":session": id },
+        )?;
     }
     Ok(())
 }
 
 /// Marks the summaries of all topics of a session as stale. Called after the session's summary or tags changed.
 pub fn touch(tx: &Writer<'_>, session: SessionId) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "UPDATE topic_summary SET is_stale = 1 WHERE tag_id IN
-             (SELECT tag_id FROM topic_session WHERE session_id = :id
-              UNION SELECT coalesce(tag.same_as, tag.id) FROM session_tag JOIN tag ON tag.id = session_tag.tag_id
-              WHERE session_id = :id)",
-    )?
-    .execute(named_params! { ":id": key(session) })?;
-    Ok(())
+         (SELECT tag_id FROM topic_session WHERE session_id = :id
+          UNION SELECT coalesce(tag.same_as, tag.id) FROM session_tag JOIN tag ON tag.id = session_tag.tag_id
+          WHERE session_id = :id)",
+        params! { ":id": session },
+    )
 }
 
 /// Deletes all topic summaries that were made from a session. Called when content of the session is forgotten.
 pub fn forget(tx: &Writer<'_>, session: SessionId) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "DELETE FROM topic_summary WHERE tag_id IN (SELECT tag_id FROM topic_session WHERE session_id = :id)",
-    )?
-    .execute(named_params! { ":id": key(session) })?;
-    Ok(())
+        params! { ":id": session },
+    )
 }
 
 /// Deletes the summary of a topic, so that it is made again.
 pub fn drop_summary(tx: &Writer<'_>, tag: i64) -> Result<()> {
-    tx.prepare_cached("DELETE FROM topic_summary WHERE tag_id = :tag")?.execute(named_params! { ":tag": tag })?;
-    Ok(())
+    tx.run("DELETE FROM topic_summary WHERE tag_id = :tag", params! { ":tag": tag })
 }
 
 /// Makes the tag `from`, with its synonyms, a synonym of `into`. Replaces it where it is the active topic, and deletes
 /// the topic summaries of both. Sessions keep their original tag, so a synonym is deleted with the last session that
 /// has it.
 pub fn merge(tx: &Writer<'_>, from: i64, into: i64) -> Result<()> {
-    let params = named_params! { ":from": from, ":into": into };
+    let params = params! { ":from": from, ":into": into };
     for sql in [
         "UPDATE tag SET same_as = :into WHERE id = :from OR same_as = :from",
         "DELETE FROM topic_summary WHERE tag_id IN (:from, :into)",
@@ -298,7 +272,7 @@ pub fn merge(tx: &Writer<'_>, from: i64, into: i64) -> Result<()> {
                                                 AND other.thread_id = active_topic.thread_id AND other.tag_id = :into)",
         "UPDATE active_topic SET tag_id = :into WHERE tag_id = :from",
     ] {
-        tx.prepare_cached(sql)?.execute(params)?;
+        tx.run(sql, params)?;
     }
     Ok(())
 }

@@ -1,9 +1,8 @@
 //! Tokens and cost of model calls for each UTC day, needed for the daily budgets. Also the token calibration of each
 //! model, and the models that refused tools.
 
-use rusqlite::{OptionalExtension, named_params};
-
 use super::family::{Family, Merged, run_merged};
+use super::sql::{Statements, params};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Spent, Timestamp, TokenCalibration, TokenUse, UserId};
 
@@ -16,9 +15,10 @@ pub(super) const FAMILY: Family = Family { tables: &["token_usage"], chat_gone, 
 /// Deletes the token counts of a chat except today's. Without these, emptying the chat would allow it to spend its
 /// daily budget again.
 fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
-    tx.prepare_cached("DELETE FROM token_usage WHERE chat_key = :chat AND day < :day")?
-        .execute(named_params! { ":chat": chat.0, ":day": until.day() })?;
-    Ok(())
+    tx.run(
+        "DELETE FROM token_usage WHERE chat_key = :chat AND day < :day",
+        params! { ":chat": chat, ":day": until.day() },
+    )
 }
 
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
@@ -60,95 +60,78 @@ pub struct DayTotal {
 }
 
 pub fn add(tx: &Writer<'_>, call: &CallUsage) -> Result<()> {
-    tx.prepare_cached(&format!(
-        "INSERT INTO token_usage (day, chat_key, user_id, calls, prompt_tokens, completion_tokens, cost_micros)
-         VALUES (:day, :chat, :user, 1, :prompt, :completion, :cost)
-         ON CONFLICT (day, chat_key, user_id) DO UPDATE
-         SET calls = min(calls, {MOST}) + 1,
-             prompt_tokens = min(min(prompt_tokens, {MOST}) + excluded.prompt_tokens, {MOST}),
-             completion_tokens = min(min(completion_tokens, {MOST}) + excluded.completion_tokens, {MOST}),
-             cost_micros = min(min(cost_micros, {MOST}) + excluded.cost_micros, {MOST})"
-    ))?
-    .execute(named_params! {
-        ":day": call.at.day(), ":chat": call.chat.0, ":user": call.user.map_or(NOBODY, |user| user.0),
-        ":prompt": call.tokens.prompt.min(MOST), ":completion": call.tokens.completion.min(MOST),
-        ":cost": call.cost_micros.min(MOST),
-    })?;
-    Ok(())
+    tx.run(
+        &format!(
+            "INSERT INTO token_usage (day, chat_key, user_id, calls, prompt_tokens, completion_tokens, cost_micros)
+             VALUES (:day, :chat, :user, 1, :prompt, :completion, :cost)
+             ON CONFLICT (day, chat_key, user_id) DO UPDATE
+             SET calls = min(calls, {MOST}) + 1,
+                 prompt_tokens = min(min(prompt_tokens, {MOST}) + excluded.prompt_tokens, {MOST}),
+                 completion_tokens = min(min(completion_tokens, {MOST}) + excluded.completion_tokens, {MOST}),
+                 cost_micros = min(min(cost_micros, {MOST}) + excluded.cost_micros, {MOST})"
+        ),
+        params! {
+            ":day": call.at.day(), ":chat": call.chat, ":user": call.user.map_or(NOBODY, |user| user.0),
+            ":prompt": call.tokens.prompt.min(MOST), ":completion": call.tokens.completion.min(MOST),
+            ":cost": call.cost_micros.min(MOST),
+        },
+    )
 }
 
 pub fn spent(conn: &Reader, at: Timestamp, chat: ChatKey, user: UserId) -> Result<Spent> {
-    Ok(conn
-        .prepare_cached(&format!(
+    let (total, of_chat, of_member, own_cap_of_chat) = conn.one(&format!(
             "SELECT coalesce(sum(tokens), 0) AS total, coalesce(sum(tokens) FILTER (WHERE chat_key = :chat), 0) AS of_chat,
                     coalesce(sum(tokens) FILTER (WHERE user_id = :user), 0) AS of_member,
                     (SELECT daily_tokens FROM chat WHERE chat.chat_key = :chat) AS own_cap
              FROM (SELECT chat_key, user_id, min(prompt_tokens, {MOST}) + min(completion_tokens, {MOST}) AS tokens
                    FROM token_usage WHERE day = :day)"
-        ))?
-        .query_row(named_params! { ":day": at.day(), ":chat": chat.0, ":user": user.0 }, |raw| {
-            Ok(Spent {
-                total: raw.get("total")?,
-                of_chat: raw.get("of_chat")?,
-                of_member: raw.get("of_member")?,
-                own_cap_of_chat: raw.get("own_cap")?,
-            })
-        })?)
+        ), params! { ":day": at.day(), ":chat": chat, ":user": user })?;
+    Ok(Spent { total, of_chat, of_member, own_cap_of_chat })
 }
 
 pub fn of_day(conn: &Reader, at: Timestamp) -> Result<DayTotal> {
-    Ok(conn
-        .prepare_cached(&format!(
+    let (calls, prompt, completion, cost_micros) = conn.one(
+        &format!(
             "SELECT coalesce(sum(min(calls, {MOST})), 0) AS calls,
                     coalesce(sum(min(prompt_tokens, {MOST})), 0) AS prompt,
                     coalesce(sum(min(completion_tokens, {MOST})), 0) AS completion,
                     coalesce(sum(min(cost_micros, {MOST})), 0) AS cost
              FROM token_usage WHERE day = :day"
-        ))?
-        .query_row(named_params! { ":day": at.day() }, |raw| {
-            let tokens = TokenUse { prompt: raw.get("prompt")?, completion: raw.get("completion")? };
-            Ok(DayTotal { calls: raw.get("calls")?, tokens, cost_micros: raw.get("cost")? })
-        })?)
+        ),
+        params! { ":day": at.day() },
+    )?;
+    Ok(DayTotal { calls, tokens: TokenUse { prompt, completion }, cost_micros })
 }
 
 /// Returns the ratio of the tokens that a model counts to the tokens that were estimated; 1 if unknown.
 pub fn calibration(conn: &Reader, model: &str) -> Result<TokenCalibration> {
-    let ratio = conn
-        .prepare_cached("SELECT ratio FROM token_calibration WHERE model = :model")?
-        .query_row(named_params! { ":model": model }, |raw| raw.get("ratio"))
-        .optional()?;
+    let ratio = conn.first("SELECT ratio FROM token_calibration WHERE model = :model", params! { ":model": model })?;
     Ok(ratio.map_or_else(TokenCalibration::default, TokenCalibration::of_ratio))
 }
 
 /// Returns the models of a server that refused calls with tools, each with the time of its last refusal.
 pub fn tool_refusals(conn: &Reader, server: &str) -> Result<Vec<(String, Timestamp)>> {
-    let mut statement = conn.prepare_cached("SELECT model, refused_at FROM tool_refusal WHERE server = :server")?;
-    let rows = statement.query_map(named_params! { ":server": server }, |raw| {
-        Ok((raw.get("model")?, Timestamp::from_millis(raw.get("refused_at")?)))
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    conn.all("SELECT model, refused_at FROM tool_refusal WHERE server = :server", params! { ":server": server })
 }
 
 pub fn note_tool_refusal(tx: &Writer<'_>, server: &str, model: &str, at: Timestamp) -> Result<()> {
-    tx.prepare_cached(
+    tx.run(
         "INSERT INTO tool_refusal (server, model, refused_at) VALUES (:server, :model, :at)
          ON CONFLICT (server, model) DO UPDATE SET refused_at = excluded.refused_at
          WHERE tool_refusal.refused_at < excluded.refused_at",
-    )?
-    .execute(named_params! { ":server": server, ":model": model, ":at": at.millis() })?;
-    Ok(())
+        params! { ":server": server, ":model": model, ":at": at },
+    )
 }
 
 /// Updates the ratio of a model after a call: its prompt was estimated at `estimated` tokens, and the model counted
 /// `real`.
 pub fn calibrate(tx: &Writer<'_>, model: &str, estimated: usize, real: u64) -> Result<()> {
     let calibration = calibration(tx, model)?.observe(estimated, real);
-    tx.prepare_cached(
+    tx.run(
         "INSERT INTO token_calibration (model, ratio) VALUES (:model, :ratio)
          ON CONFLICT (model) DO UPDATE SET ratio = excluded.ratio",
-    )?
-    .execute(named_params! { ":model": model, ":ratio": calibration.ratio() })?;
-    Ok(())
+        params! { ":model": model, ":ratio": calibration.ratio() },
+    )
 }
 
 #[cfg(test)]

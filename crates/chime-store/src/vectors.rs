@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{OptionalExtension, Row, named_params};
-
 use super::family::{Cause, Family, Merged, OptOutScope};
 use super::messages::VISIBLE;
 use super::row::row_id;
+use super::sql::{Statements, params};
 use super::{Reader, Result, Writer, embedding_spaces};
-use chime_core::{ChatId, ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp, UserId, pack, unpack};
+use chime_core::{ChatId, ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp, UserId, pack};
 
 /// Message for which a model has not yet made a vector.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,24 +26,23 @@ pub fn unread(
     within: usize,
     most: usize,
 ) -> Result<Vec<Unread>> {
-    let mut statement = conn.prepare_cached(&format!(
-        "SELECT chat_key, seq, text FROM (
-             SELECT id, chat_key, seq, text FROM message
-             WHERE chat_key = :chat AND thread_id IS :thread AND {VISIBLE} AND role <> 'system'
-             ORDER BY ts DESC, message_id DESC LIMIT :within) AS newest
-         WHERE trim(text) <> ''
-               AND NOT EXISTS (SELECT 1 FROM message_vector JOIN vector_space ON vector_space.id = space
-                               WHERE message_vector.id = newest.id AND model = :model)
-         LIMIT :most"
-    ))?;
-    let rows = statement.query_map(
-        named_params! {
-            ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0), ":model": model,
-            ":within": number(within), ":most": number(most),
+    conn.map(
+        &format!(
+            "SELECT chat_key, seq, text FROM (
+                 SELECT id, chat_key, seq, text FROM message
+                 WHERE chat_key = :chat AND thread_id IS :thread AND {VISIBLE} AND role <> 'system'
+                 ORDER BY ts DESC, message_id DESC LIMIT :within) AS newest
+             WHERE trim(text) <> ''
+                   AND NOT EXISTS (SELECT 1 FROM message_vector JOIN vector_space ON vector_space.id = space
+                                   WHERE message_vector.id = newest.id AND model = :model)
+             LIMIT :most"
+        ),
+        params! {
+            ":chat": conversation.chat, ":thread": conversation.thread, ":model": model,
+            ":within": within, ":most": most,
         },
-        |raw| Ok(Unread { chat: ChatKey(raw.get("chat_key")?), seq: Seq(raw.get("seq")?), text: raw.get("text")? }),
-    )?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+        |raw| Ok(Unread { chat: raw.get("chat_key")?, seq: raw.get("seq")?, text: raw.get("text")? }),
+    )
 }
 
 /// Stores the vector of a message, unless the message was changed or forgotten, or its author opted out, since it was
@@ -57,15 +55,15 @@ pub fn keep(tx: &Writer<'_>, of: &Unread, model: &str, vector: &[f32]) -> Result
 /// Stores a vector in an existing space. `id` is the row id of the message and `text` the text that the vector was made
 /// from: nothing is stored if the message's text is now another. A zero vector is not stored.
 pub fn keep_in(tx: &Writer<'_>, space: i64, id: i64, text: &str, vector: &[f32]) -> Result<()> {
-    tx.prepare_cached("DELETE FROM message_vector WHERE id = :id AND space = :space")?
-        .execute(named_params! { ":id": id, ":space": space })?;
+    tx.run("DELETE FROM message_vector WHERE id = :id AND space = :space", params! { ":id": id, ":space": space })?;
     let Some(packed) = pack(vector) else { return Ok(()) };
-    tx.prepare_cached(&format!(
-        "INSERT INTO message_vector (id, space, vector)
-         SELECT id, :space, :vector FROM message WHERE id = :id AND text = :text AND {VISIBLE}"
-    ))?
-    .execute(named_params! { ":id": id, ":text": text, ":space": space, ":vector": packed })?;
-    Ok(())
+    tx.run(
+        &format!(
+            "INSERT INTO message_vector (id, space, vector)
+             SELECT id, :space, :vector FROM message WHERE id = :id AND text = :text AND {VISIBLE}"
+        ),
+        params! { ":id": id, ":text": text, ":space": space, ":vector": packed },
+    )
 }
 
 /// Returns the vectors of a conversation's newest `limit` messages before `moment`. If their dimensions differ because
@@ -77,41 +75,37 @@ pub fn before(
     model: &str,
     limit: usize,
 ) -> Result<HashMap<(ChatId, MessageId), Vec<f32>>> {
-    let mut statement = conn.prepare_cached(&format!(
-        "SELECT telegram_chat_id, message_id, vector FROM (
-             SELECT id, telegram_chat_id, message_id FROM message
-             WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) < (:ts, :id)
-                   AND {VISIBLE} AND role <> 'system'
-             ORDER BY ts DESC, message_id DESC LIMIT :limit) AS newest
-         JOIN message_vector ON message_vector.id = newest.id
-         JOIN vector_space ON vector_space.id = space AND model = :model"
-    ))?;
-    let rows = statement.query_map(
-        named_params! {
-            ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0), ":ts": moment.0.secs(),
-            ":id": moment.1.0, ":model": model, ":limit": number(limit),
+    let rows = conn.map(
+        &format!(
+            "SELECT telegram_chat_id, message_id, vector FROM (
+                 SELECT id, telegram_chat_id, message_id FROM message
+                 WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) < (:ts, :id)
+                       AND {VISIBLE} AND role <> 'system'
+                 ORDER BY ts DESC, message_id DESC LIMIT :limit) AS newest
+             JOIN message_vector ON message_vector.id = newest.id
+             JOIN vector_space ON vector_space.id = space AND model = :model"
+        ),
+        params! {
+            ":chat": conversation.chat, ":thread": conversation.thread, ":ts": moment.0.secs(),
+            ":id": moment.1, ":model": model, ":limit": limit,
         },
         |raw| {
-            let place = (ChatId(raw.get("telegram_chat_id")?), MessageId(raw.get("message_id")?));
-            Ok((place, vector_of(raw)?))
+            let place = (raw.get("telegram_chat_id")?, raw.get("message_id")?);
+            Ok((place, raw.get("vector")?))
         },
     )?;
-    let mut found = rows.collect::<rusqlite::Result<HashMap<_, Vec<f32>>>>()?;
+    let mut found: HashMap<_, Vec<f32>> = rows.into_iter().collect();
     let dimension = found.iter().max_by_key(|((_, id), _)| *id).map_or(0, |(_, vector)| vector.len());
     found.retain(|_, vector| vector.len() == dimension);
     Ok(found)
 }
 
 pub fn find(conn: &Reader, chat: ChatKey, seq: Seq, model: &str) -> Result<Option<Vec<f32>>> {
-    let mut statement = conn.prepare_cached(
+    conn.first(
         "SELECT vector FROM message_vector JOIN vector_space ON vector_space.id = space
          WHERE message_vector.id = :id AND model = :model ORDER BY space DESC LIMIT 1",
-    )?;
-    Ok(statement.query_row(named_params! { ":id": row_id(chat, seq), ":model": model }, vector_of).optional()?)
-}
-
-fn vector_of(raw: &Row<'_>) -> rusqlite::Result<Vec<f32>> {
-    Ok(unpack(raw.get_ref("vector")?.as_blob().map_err(rusqlite::Error::from)?))
+        params! { ":id": row_id(chat, seq), ":model": model },
+    )
 }
 
 pub(super) const FAMILY: Family =
@@ -119,15 +113,14 @@ pub(super) const FAMILY: Family =
 
 /// Deletes the vectors of a message whose text is changed or deleted.
 fn forget(tx: &Writer<'_>, stored: &StoredMessage, _: Cause) -> Result<()> {
-    tx.prepare_cached("DELETE FROM message_vector WHERE id = :id")?
-        .execute(named_params! { ":id": row_id(stored.chat, stored.seq) })?;
-    Ok(())
+    tx.run("DELETE FROM message_vector WHERE id = :id", params! { ":id": row_id(stored.chat, stored.seq) })
 }
 
 fn chat_gone(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
-    tx.prepare_cached("DELETE FROM message_vector WHERE id BETWEEN :from AND :to")?
-        .execute(named_params! { ":from": row_id(chat, Seq(0)), ":to": row_id(chat, Seq(u32::MAX)) })?;
-    Ok(())
+    tx.run(
+        "DELETE FROM message_vector WHERE id BETWEEN :from AND :to",
+        params! { ":from": row_id(chat, Seq(0)), ":to": row_id(chat, Seq(u32::MAX)) },
+    )
 }
 
 /// Deletes the vectors of messages of `chats.from`. New ones are made for their new numbers.
@@ -138,16 +131,11 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 /// Deletes the vectors of all messages of a member who opted out.
 fn forget_member(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     let chat = scope.chat().map(|key| key.0);
-    tx.prepare_cached(
+    tx.run(
         "DELETE FROM message_vector WHERE id IN
-             (SELECT id FROM message WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat))",
-    )?
-    .execute(named_params! { ":user": user.0, ":chat": chat })?;
-    Ok(())
-}
-
-fn number(count: usize) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
+         (SELECT id FROM message WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat))",
+        params! { ":user": user, ":chat": chat },
+    )
 }
 
 #[cfg(test)]

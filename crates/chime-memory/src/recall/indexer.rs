@@ -140,19 +140,17 @@ impl VectorIndexer {
         for space in active.into_iter().chain([target.clone()]) {
             let looked_at = space.clone();
             let is_whole = self.store.read(move |conn| vector_index::is_whole(conn, &looked_at)).await?;
-            if !(is_whole && space.is_indexed) {
+            if !is_whole {
                 self.rebuild(&space).await?;
             }
         }
         Ok(())
     }
 
-    /// Rebuilds the index of a space. Until it is complete, searches compare the question with every vector, which is
-    /// slower.
+    /// Rebuilds the index of a space. Until it is complete, searches may miss messages.
     async fn rebuild(&self, space: &Space) -> chime_store::Result<()> {
         let fresh = space.clone();
         let begin = move |tx: &chime_store::Writer<'_>| {
-            embedding_spaces::set_indexed(tx, fresh.id, false)?;
             vector_index::remove(tx, &fresh)?;
             vector_index::create(tx, &fresh)
         };
@@ -166,9 +164,7 @@ impl VectorIndexer {
                 after = self.store.write(Priority::Background, fill).await?;
             }
         }
-        let id = space.id;
-        self.store.write(Priority::Background, move |tx| embedding_spaces::set_indexed(tx, id, true)).await?;
-        tracing::info!(space = id, "the index of vectors was made anew");
+        tracing::info!(space = space.id, "the index of vectors was made anew");
         Ok(())
     }
 

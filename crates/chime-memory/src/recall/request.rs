@@ -1,12 +1,9 @@
 //! Recall requests, and the parsed form that the retrievers and the rankers read.
 
-use std::sync::Mutex;
-
 use chime_core::embed::Embedder;
 use chime_core::{Conversation, Language, Seq, Timestamp, UserId};
 use chime_relevance::retrieval::ParsedQuestion;
 use chime_store::Reader;
-use chime_store::vector_codes::VectorCodes;
 use chime_store::vector_tables::Space;
 
 /// Minimum share of the question's words that a message and its context must contain. Found by `cargo bench --bench fit
@@ -38,5 +35,4 @@ pub struct ParsedRequest<'a> {
     pub vector: Vec<u8>,
     /// Local model, if it made the vectors of `space` or if there is no space; else `None`.
     pub embedder: Option<&'a Embedder>,
-    pub codes: &'a Mutex<VectorCodes>,
 }

@@ -195,14 +195,11 @@ impl ParsedRequest<'_> {
         let Some(space) = self.space.as_ref().filter(|_| !self.vector.is_empty()) else { return Ok(()) };
         let (chat, newest) = (self.request.conversation.chat, self.request.before);
         let wanted = Nearest { chat, newest, vector: &self.vector, limit: BY_VECTOR };
-        // Another question may be using the codes (compressed vectors in memory). This one then searches the index on
-        // disk.
-        let mut codes = self.codes.try_lock().ok();
-        for (seq, cosine) in vector_index::nearest(self.conn, space, MESSAGES, &wanted, codes.as_deref_mut())? {
+        for (seq, cosine) in vector_index::nearest(self.conn, space, MESSAGES, &wanted)? {
             candidates.add(seq, LegScores { vector: f64::from(cosine), ..LegScores::default() });
         }
         let wanted = Nearest { limit: SESSIONS_BY_VECTOR, ..wanted };
-        for (first, cosine) in vector_index::nearest(self.conn, space, SUMMARIES, &wanted, codes.as_deref_mut())? {
+        for (first, cosine) in vector_index::nearest(self.conn, space, SUMMARIES, &wanted)? {
             let scores = LegScores { summary: f64::from(cosine), ..LegScores::default() };
             candidates.add_session(SessionId { chat, first }, scores);
         }

@@ -1,10 +1,9 @@
 //! Messages of a conversation around a point in time, without service messages, stubs and messages of members who opted
 //! out.
 
-use rusqlite::named_params;
-
-use super::rows::{COLUMNS, limit_param, many};
+use super::rows::{COLUMNS, many};
 use super::{VISIBLE, row_id};
+use crate::sql::{Statements, params};
 use crate::{Reader, Result};
 use chime_core::{ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp, UserId};
 
@@ -23,9 +22,9 @@ pub fn before(
                    AND {VISIBLE} AND role <> 'system'
              ORDER BY ts DESC, message_id DESC LIMIT :limit"
         ),
-        named_params! {
-            ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0),
-            ":ts": moment.0.secs(), ":id": moment.1.0, ":limit": limit_param(limit),
+        params! {
+            ":chat": conversation.chat, ":thread": conversation.thread,
+            ":ts": moment.0.secs(), ":id": moment.1, ":limit": limit,
         },
     )?;
     found.reverse();
@@ -40,9 +39,9 @@ pub fn between(conn: &Reader, conversation: Conversation, from: Seq, to: Seq) ->
             "SELECT {COLUMNS} FROM message
              WHERE id BETWEEN :from AND :to AND thread_id IS :thread AND {VISIBLE} AND role <> 'system' ORDER BY id"
         ),
-        named_params! {
+        params! {
             ":from": row_id(conversation.chat, from), ":to": row_id(conversation.chat, to),
-            ":thread": conversation.thread.map(|id| id.0),
+            ":thread": conversation.thread,
         },
     )
 }
@@ -63,9 +62,9 @@ pub fn newest_between(
              WHERE id BETWEEN :first AND :last AND ts >= :from AND ts < :until AND {VISIBLE} AND role <> 'system'
              ORDER BY id DESC LIMIT :limit"
         ),
-        named_params! {
+        params! {
             ":first": row_id(chat, Seq(0)), ":last": row_id(chat, Seq(u32::MAX)),
-            ":from": from.secs(), ":until": until.secs(), ":limit": limit_param(limit),
+            ":from": from.secs(), ":until": until.secs(), ":limit": limit,
         },
     )
 }
@@ -85,9 +84,9 @@ pub fn after(
                    AND {VISIBLE} AND role <> 'system'
              ORDER BY ts, message_id LIMIT :limit"
         ),
-        named_params! {
-            ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0),
-            ":ts": moment.0.secs(), ":id": moment.1.0, ":limit": limit_param(limit),
+        params! {
+            ":chat": conversation.chat, ":thread": conversation.thread,
+            ":ts": moment.0.secs(), ":id": moment.1, ":limit": limit,
         },
     )
 }
@@ -108,9 +107,9 @@ pub fn within(
                    AND {VISIBLE} AND role <> 'system'
              ORDER BY ts, message_id"
         ),
-        named_params! {
-            ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0),
-            ":from": first.0.secs(), ":first": first.1.0, ":to": last.0.secs(), ":last": last.1.0,
+        params! {
+            ":chat": conversation.chat, ":thread": conversation.thread,
+            ":from": first.0.secs(), ":first": first.1, ":to": last.0.secs(), ":last": last.1,
         },
     )
 }
@@ -124,15 +123,14 @@ pub fn moments_of(
     until: Timestamp,
     limit: usize,
 ) -> Result<Vec<Timestamp>> {
-    let mut statement = conn.prepare_cached(
+    conn.map(
         "SELECT ts FROM message WHERE chat_key = :chat AND user_id = :user AND ts <= :until
          ORDER BY ts DESC LIMIT :limit",
-    )?;
-    let params = named_params! {
-        ":chat": chat.0, ":user": user.0, ":until": until.secs(), ":limit": limit_param(limit),
-    };
-    let rows = statement.query_map(params, |raw| raw.get("ts").map(Timestamp::from_secs))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+        params! {
+            ":chat": chat, ":user": user, ":until": until.secs(), ":limit": limit,
+        },
+        |raw| raw.get("ts").map(Timestamp::from_secs),
+    )
 }
 
 /// Returns the messages of a chat with numbers above `after`, sorted by number, at most `limit`. Includes service
@@ -143,8 +141,8 @@ pub fn page(conn: &Reader, chat: ChatKey, after: Seq, limit: usize) -> Result<Ve
         &format!(
             "SELECT {COLUMNS} FROM message WHERE id > :after AND id <= :last AND {VISIBLE} ORDER BY id LIMIT :limit"
         ),
-        named_params! {
-            ":after": row_id(chat, after), ":last": row_id(chat, Seq(u32::MAX)), ":limit": limit_param(limit),
+        params! {
+            ":after": row_id(chat, after), ":last": row_id(chat, Seq(u32::MAX)), ":limit": limit,
         },
     )
 }

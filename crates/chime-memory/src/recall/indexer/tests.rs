@@ -11,9 +11,11 @@ use chime_store::embedding_spaces::VectorCoverage;
 use chime_store::testkit::new_store;
 use chime_store::vector_index::{Near, Nearest};
 use chime_store::vector_tables::MESSAGES;
-use chime_store::{chats, forget, messages};
+use chime_store::{chats, forget, messages, passages};
 
 const KEY: ChatKey = ChatKey(1);
+/// Greatest difference between a cosine of packed and one of unpacked vectors.
+const ROUNDED: f32 = 1e-5;
 
 struct Bench {
     store: Store,
@@ -130,8 +132,15 @@ async fn nearest(bench: &Bench, embedder: &Embedder, text: &str, limit: usize) -
     let find = move |conn: &chime_store::Reader| {
         let newest = Seq(chime_store::postings::messages(conn, KEY)? as u32);
         let wanted = Nearest { chat: KEY, newest, vector: &vector, limit };
-        let index = vector_index::by_index(conn, &space, MESSAGES, &wanted)?;
-        Ok((index, vector_index::by_scan(conn, &space, MESSAGES, &wanted)?))
+        let index = vector_index::nearest(conn, &space, MESSAGES, &wanted)?;
+        let asked = chime_core::unpack(&vector);
+        let all = passages::in_range(conn, Some(space.id), KEY, Seq(0), newest)?;
+        let mut scan: Vec<Near> = (all.iter().filter(|one| !one.vector.is_empty()))
+            .map(|one| (one.seq, chime_core::dot(&one.vector, &asked)))
+            .collect();
+        scan.sort_by(|a, b| b.1.total_cmp(&a.1));
+        scan.truncate(limit);
+        Ok((index, scan))
     };
     bench.store.read(find).await.unwrap()
 }
@@ -139,7 +148,8 @@ async fn nearest(bench: &Bench, embedder: &Embedder, text: &str, limit: usize) -
 /// Returns the five messages nearest to `text`, found by the index and by comparing all vectors.
 async fn both(bench: &Bench, embedder: &Embedder, text: &str) -> (Vec<Seq>, Vec<Seq>) {
     let (index, scan) = nearest(bench, embedder, text, 5).await;
-    assert_eq!((index.len(), index[0].1), (scan.len(), scan[0].1), "the nearest has the greatest cosine");
+    assert_eq!(index.len(), scan.len());
+    assert!(index[0].1 >= scan[0].1 - ROUNDED, "the nearest has the greatest cosine");
     assert!(share_found(&index, &scan) >= 0.8, "{index:?} {scan:?}");
     let seqs = |of: Vec<Near>| of.into_iter().map(|(seq, _)| seq).collect();
     (seqs(index), seqs(scan))
@@ -149,11 +159,11 @@ async fn both(bench: &Bench, embedder: &Embedder, text: &str) -> (Vec<Seq>, Vec<
 /// too.
 fn share_found(index: &[Near], scan: &[Near]) -> f64 {
     let least = scan.last().map_or(1.0, |(_, cosine)| *cosine);
-    index.iter().filter(|(_, cosine)| *cosine >= least).count() as f64 / scan.len() as f64
+    index.iter().filter(|(_, cosine)| *cosine >= least - ROUNDED).count() as f64 / scan.len() as f64
 }
 
-/// The index compares only a part of each vector, so it misses some texts with nearly equal cosines. The bounds hold
-/// for exactly these texts.
+/// The index proposes by another distance than the cosine, so it misses some texts with nearly equal cosines. The
+/// bounds hold for exactly these texts.
 #[tokio::test]
 async fn of_thousands_the_index_finds_nearly_all_of_the_ten_nearest() {
     let (mut texts, questions) = labelled();
@@ -163,7 +173,7 @@ async fn of_thousands_the_index_finds_nearly_all_of_the_ten_nearest() {
     let (mut shares, mut firsts) = (Vec::new(), 0.0);
     for question in questions.iter().step_by(questions.len() / 100) {
         let (index, scan) = nearest(&bench, &embedder, question, 10).await;
-        firsts += f64::from(u8::from(index[0].1 == scan[0].1));
+        firsts += f64::from(u8::from(index[0].1 >= scan[0].1 - ROUNDED));
         shares.push(share_found(&index, &scan));
     }
     let mean = |sum: f64| sum / shares.len() as f64;
@@ -219,7 +229,8 @@ async fn an_index_that_is_not_whole_is_made_anew_and_recall_does_without_it_mean
     let space = bench.active().await;
     let lost = space.clone();
     bench.store.write(Priority::Answering, move |tx| vector_index::remove(tx, &lost)).await.unwrap();
-    assert!(bench.recalled(&embedder).await.legs.vector > 0.4, "by a scan");
+    let by_words = bench.recalled(&embedder).await;
+    assert!(by_words.message.seq == Seq(3) && by_words.legs.vector == 0.0, "{:?}", by_words.legs);
     bench.keep(&embedder).await;
     let whole = space.clone();
     assert!(bench.store.read(move |conn| vector_index::is_whole(conn, &whole)).await.unwrap());
