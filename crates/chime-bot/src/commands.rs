@@ -4,8 +4,5 @@
 //! model.
 
 pub mod handlers;
-mod notice;
 mod panel;
 mod topics;
-
-pub use notice::Notice;

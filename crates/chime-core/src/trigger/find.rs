@@ -134,7 +134,7 @@ fn how(address: &Address, is_reply: bool, chat_kind: ChatKind) -> Option<How> {
 /// Returns the trigger of a text that begins with a command, if the command is for this bot.
 fn called(call: &Call, chat_kind: ChatKind, args: String, rules: &Rules<'_>) -> Option<Trigger> {
     let is_private = chat_kind == ChatKind::Private;
-    let is_ours = |name: CommandName| rules.is_only_bot || name.spec().addressing == Addressing::OursWhenBare;
+    let is_ours = |name: CommandName| rules.is_only_bot || name.addressing() == Addressing::OursWhenBare;
     let name = match (CommandName::parse(&call.name), call.to) {
         (_, Addressee::AnotherBot) => return None,
         (Some(name), Addressee::Us) => name,

@@ -1,19 +1,18 @@
 //! `/settings`: shows the panel with the chat's settings and handles its buttons.
 
 use crate::commands::handlers::forget::MembershipLookup;
-use crate::commands::handlers::{CommandRequest, Commands};
-use crate::commands::notice::Notice;
+use crate::commands::handlers::{CommandRequest, Commands, reply_to};
 use crate::commands::panel::{Panel, SettingChange, memory_question};
 use chime_access::admission::is_owner;
 use chime_answer::answering::format_own;
 use chime_answer::notices::notices;
 use chime_answer::plain::escape_markdown;
 use chime_core::texts::{filled, texts};
-use chime_core::{Button, ChatId, ChatKey, ChatKind, Job, Press, ReplyTarget, Timestamp, UserId, Zone, clip};
+use chime_core::{Button, ChatId, ChatKey, ChatKind, Job, Press, Timestamp, UserId, Zone, clip};
 use chime_jobs::JobOutcome;
 use chime_privacy::ChatRole;
 use chime_store::chats::ChatRow;
-use chime_store::outbox::{NewReply, Purpose};
+use chime_store::outbox::NewReply;
 use chime_store::{Priority, Writer, button_presses, chat_settings, chats, memory};
 use chime_telegram::TelegramError;
 
@@ -32,17 +31,13 @@ impl Commands {
         let message = &order.message.message;
         let panel = self.panel(&order.chat).await?;
         match self.may_change(message.chat, message.sender.id).await? {
-            Right::NotNow(outcome) => return Ok(outcome),
-            Right::No => {
-                let told = Notice::Own(panel.markdown(false, order.texts()));
-                self.answer(job, &order.message, &told, |_| Ok(())).await?;
-            }
+            Right::NotNow(outcome) => Ok(outcome),
+            Right::No => self.say(job, &order, panel.markdown(false, order.texts())).await,
             Right::Yes => {
                 let markdown = panel.markdown(true, order.texts());
-                self.offer(job, &order, &markdown, panel.buttons(order.texts())).await?;
+                self.offer(job, &order, &markdown, panel.buttons(order.texts())).await
             }
         }
-        Ok(JobOutcome::Finished)
     }
 
     /// Replies to a command with a text and buttons.
@@ -52,10 +47,8 @@ impl Commands {
         order: &CommandRequest,
         markdown: &str,
         buttons: Vec<Vec<Button>>,
-    ) -> chime_store::Result<()> {
-        let message = &order.message.message;
-        let to = ReplyTarget { chat: message.chat, thread: message.thread, reply_to: Some(message.id) };
-        let own = NewReply::own(Purpose::Command, job.payload.reply_key(), to, format_own(markdown));
+    ) -> chime_store::Result<JobOutcome> {
+        let own = reply_to(job, &order.message, format_own(markdown));
         self.settle(job, NewReply { buttons, ..own }, |_| Ok(())).await
     }
 
@@ -65,8 +58,7 @@ impl Commands {
         match self.may_change(message.chat, message.sender.id).await? {
             Right::NotNow(outcome) => return Ok(outcome),
             Right::No => {
-                let told = notices(order.chat.speaks().code()).admins_only.clone();
-                return self.say(job, order, told).await;
+                return self.say(job, order, &notices(order.chat.speaks().code()).admins_only).await;
             }
             Right::Yes => {}
         }
@@ -77,9 +69,8 @@ impl Commands {
             return self.say(job, order, told).await;
         }
         let told = filled(&texts.time_zone_set, &[("name", zone.unwrap_or(self.zone).name())]);
-        let (key, notice) = (order.chat.key, Notice::Own(told));
-        self.answer(job, &order.message, &notice, move |tx| chat_settings::set_time_zone(tx, key, zone)).await?;
-        Ok(JobOutcome::Finished)
+        let key = order.chat.key;
+        self.answer(job, order, &told, move |tx| chat_settings::set_time_zone(tx, key, zone)).await
     }
 
     /// Handles a `press` job: makes the change that a pressed button stands for.
@@ -97,8 +88,7 @@ impl Commands {
             Ok(chats::find(conn, press.chat)?.map(|chat| (press, chat)))
         });
         let Some((press, chat)) = found.await? else {
-            self.finish(job).await?;
-            return Ok(JobOutcome::Finished);
+            return self.finish(job).await;
         };
         match SettingChange::parse(&press.data) {
             Some(change) => self.change(job, &press, &chat, change).await,
