@@ -5,4 +5,5 @@
 
 pub mod handlers;
 mod panel;
+mod search;
 mod topics;

@@ -23,6 +23,9 @@ macro_rules! commands {
             Notes = "notes", list_notes, OursWhenBare, Limited;
             Settings = "settings", show_settings, NeedsOurName, Setting;
             New = "new", start_session, NeedsOurName, Limited;
+            Search = "search", search, OursWhenBare, Limited;
+            Remind = "remind", remind, OursWhenBare, Limited;
+            Reminders = "reminders", list_reminders, OursWhenBare, Limited;
             Help = "help", help, NeedsOurName, Limited;
             Start = "start", help, NeedsOurName, Limited;
             Claim = "claim", welcome_owner, NeedsOurName, Limited;

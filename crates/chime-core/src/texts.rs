@@ -14,7 +14,7 @@ use crate::CommandName;
 use crate::rows::{read, rows};
 
 pub use answer::{DigestTexts, FollowUpTexts};
-pub use chat::{AccessTexts, ConceptTexts, NoteTexts, SettingsTexts};
+pub use chat::{AccessTexts, ConceptTexts, NoteTexts, ReminderTexts, SearchTexts, SettingsTexts};
 pub use memory::{MemoryTexts, RecapTexts, RecapWords};
 pub use why::WhyTexts;
 
@@ -120,6 +120,8 @@ rows! {
         pub concepts: ConceptTexts,
         pub settings: SettingsTexts,
         pub access: AccessTexts,
+        pub search: SearchTexts,
+        pub reminders: ReminderTexts,
     }
 }
 

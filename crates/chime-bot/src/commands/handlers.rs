@@ -12,9 +12,13 @@ mod note_file;
 mod notes;
 mod recap;
 mod refusal;
+mod remind;
+mod search;
 mod settings;
 mod topics;
 mod why;
+
+use std::sync::Arc;
 
 use chime_access::Access;
 use chime_access::admission::served;
@@ -24,11 +28,12 @@ use chime_core::config::{AccessConfig, MemoryConfig, Streaming};
 use chime_core::texts::{Texts, texts};
 use chime_core::trigger;
 use chime_core::{
-    BotIdentity, ChatId, ChatKey, CommandName, FormattedText, Job, MessageAt, ParsedTrigger, ReplyTarget, Seq,
-    StoredMessage, Timestamp, Zone, grouped,
+    BotIdentity, Button, ChatId, ChatKey, CommandName, FormattedText, Job, JobPayload, MessageAt, ParsedTrigger,
+    ReplyTarget, Seq, StoredMessage, Timestamp, Zone, grouped,
 };
 use chime_jobs::JobOutcome;
 use chime_jobs::worker::Wake;
+use chime_memory::recall::Recaller;
 use chime_privacy::PrivacyFacts;
 use chime_runtime::clock::Clock;
 use chime_store::chats::ChatRow;
@@ -49,6 +54,7 @@ pub struct Commands {
     pub access: AccessConfig,
     /// Time zone of chats that have set none.
     pub zone: Zone,
+    pub recaller: Arc<Recaller>,
     pub privacy_facts: PrivacyFacts,
     pub memory: MemoryConfig,
     /// Default for showing answers while they are written; a chat may override it.
@@ -72,6 +78,17 @@ struct Shown {
     chat: ChatKey,
     /// Messages that the text comes from. It is deleted when one of them is forgotten.
     rests_on: Vec<Seq>,
+    buttons: Vec<Vec<Button>>,
+}
+
+impl Shown {
+    fn of_chat(chat: ChatKey) -> Self {
+        Self { markdown: String::new(), links: Vec::new(), chat, rests_on: Vec::new(), buttons: Vec::new() }
+    }
+
+    fn urls(&self) -> Vec<&str> {
+        self.links.iter().map(String::as_str).collect()
+    }
 }
 
 impl Commands {
@@ -144,12 +161,11 @@ impl Commands {
 
     /// Replies with text that contains words of members.
     async fn answer_showing(&self, job: &Job, order: &CommandRequest, shown: Shown) -> chime_store::Result<JobOutcome> {
-        let urls: Vec<&str> = shown.links.iter().map(String::as_str).collect();
         // Text with members' names must not be formatted like text written by the bot.
-        let reply = reply_to(job, &order.message, format_parts(&shown.markdown, &urls, &[]));
+        let reply = reply_to(job, &order.message, format_parts(&shown.markdown, &shown.urls(), &[]));
         let (key, made_by) = (job.payload.reply_key(), Some(job.payload.clone()));
         let also = move |tx: &Writer<'_>| outbox::note_uses(tx, &key, shown.chat, shown.rests_on);
-        self.settle(job, NewReply { made_by, ..reply }, also).await
+        self.settle(job, NewReply { made_by, buttons: shown.buttons, ..reply }, also).await
     }
 
     /// Replies to a command with text of the bot and finishes the job.
@@ -187,6 +203,19 @@ impl Commands {
                 also(tx)?;
                 outbox::add(tx, &reply, now)?;
                 jobs::finish(tx, kind, &job_key)
+            })
+            .await?;
+        self.wake.wake();
+        Ok(JobOutcome::Finished)
+    }
+
+    /// Finishes the job and starts another one for the same message.
+    async fn hand_on(&self, job: &Job, other: JobPayload) -> chime_store::Result<JobOutcome> {
+        let (kind, key, now) = (job.kind(), job.key(), self.clock.now());
+        self.store
+            .write(Priority::Answering, move |tx| {
+                jobs::add(tx, &other, now)?;
+                jobs::finish(tx, kind, &key)
             })
             .await?;
         self.wake.wake();

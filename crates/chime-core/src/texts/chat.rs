@@ -87,3 +87,35 @@ rows! {
         pub time_zone_set: String,
     }
 }
+
+rows! {
+    /// Texts of `/search`.
+    pub struct SearchTexts {
+        pub head: String,
+        pub none: String,
+        pub how: String,
+        pub which: String,
+        pub here_button: String,
+    }
+}
+
+rows! {
+    /// Texts of reminders.
+    pub struct ReminderTexts {
+        pub set: String,
+        pub set_daily: String,
+        pub set_weekly: String,
+        pub last_day: String,
+        pub cancel_button: String,
+        pub cancelled: String,
+        pub only_theirs: String,
+        pub due: String,
+        pub late: String,
+        pub began: String,
+        pub none: String,
+        pub head: String,
+        pub full: String,
+        pub how: String,
+        pub opted_out: String,
+    }
+}

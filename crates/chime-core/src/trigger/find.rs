@@ -33,7 +33,8 @@ impl Trigger {
 pub enum TriggerKind {
     /// Question to answer. Includes `/ask`, with [`How::Command`].
     Ask,
-    /// Any other command, with its arguments. Includes a request for a recap in plain words ("what did I miss?").
+    /// Any other command, with its arguments. Includes requests in plain words: for a recap ("what did I
+    /// miss?"), a search or a reminder.
     Command(CommandName, String),
     /// Only thanks or emoji, to which the bot answers with a reaction.
     Thanks,
@@ -90,6 +91,15 @@ pub fn find(
     if !is_in_private && !is_reply_to_talk(message, parent) && asks_what_was_missed(&ask, rules.languages) {
         let kind = TriggerKind::Command(CommandName::Recap, ask.clone());
         return Some(Trigger { kind, how, ask, generic: false, cut: address.cut });
+    }
+    let command = match rules.languages.searched(&ask) {
+        Some(_) => Some(CommandName::Search),
+        // The handler answers the question if it names no time.
+        None => rules.languages.asks_to_remind(&ask).then_some(CommandName::Remind),
+    };
+    if let Some(command) = command {
+        let kind = TriggerKind::Command(command, ask.clone());
+        return Some(Trigger { cut: address.cut, kind, ..asked(how, ask, rules.languages) });
     }
     Some(Trigger { cut: address.cut, ..asked(how, ask, rules.languages) })
 }

@@ -14,7 +14,7 @@ impl Commands {
         let read = self.store.read(move |conn| {
             let context = concepts::load(conn, key)?.unwrap_or_default();
             let markdown = listing(&context, &concepts::of_chat(conn, chat)?, &texts.concepts);
-            Ok(Shown { markdown, links: Vec::new(), chat, rests_on: concepts::grounds(conn, chat)? })
+            Ok(Shown { markdown, rests_on: concepts::grounds(conn, chat)?, ..Shown::of_chat(chat) })
         });
         self.answer_showing(job, &order, read.await?).await
     }

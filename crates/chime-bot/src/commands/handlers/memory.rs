@@ -128,5 +128,6 @@ fn shown(chat: ChatKey, found: &Remembered, topics: &[(String, Remembered)], tex
     let markdown = std::iter::once(wording::shown(found, texts)).chain(of_topics).collect::<Vec<_>>().join("\n\n");
     let all = || std::iter::once(found).chain(topics.iter().map(|(_, topic)| topic));
     let rests_on = all().flat_map(Remembered::rests_on).collect();
-    Shown { markdown, chat, rests_on, links: all().flat_map(Remembered::links).collect() }
+    let links = all().flat_map(Remembered::links).collect();
+    Shown { markdown, rests_on, links, ..Shown::of_chat(chat) }
 }

@@ -160,7 +160,7 @@ impl Commands {
             return self.say(job, &order, format!("{} {}", texts.none, texts.how)).await;
         }
         let markdown = listing(&found, order.chat.zone(self.zone), order.texts());
-        self.answer_showing(job, &order, Shown { markdown, links: Vec::new(), chat, rests_on }).await
+        self.answer_showing(job, &order, Shown { markdown, rests_on, ..Shown::of_chat(chat) }).await
     }
 }
 

@@ -13,8 +13,8 @@ use chime_core::trigger::{Languages, asks_what_was_missed};
 use chime_core::{Job, JobPayload, MessageAt, Timestamp, Zone};
 use chime_jobs::JobOutcome;
 use chime_privacy::ChatRole;
+use chime_store::messages;
 use chime_store::recaps::{self, Subscription};
-use chime_store::{Priority, jobs, messages};
 
 /// Number of a member's last messages in which their previous visit is searched.
 const MOMENTS: usize = 200;
@@ -72,15 +72,7 @@ impl Commands {
         personal: bool,
     ) -> chime_store::Result<JobOutcome> {
         let recap = JobPayload::Recap { at: MessageAt::of(&order.message), since, personal };
-        let (kind, key, now) = (job.kind(), job.key(), self.clock.now());
-        self.store
-            .write(Priority::Answering, move |tx| {
-                jobs::add(tx, &recap, now)?;
-                jobs::finish(tx, kind, &key)
-            })
-            .await?;
-        self.wake.wake();
-        Ok(JobOutcome::Finished)
+        self.hand_on(job, recap).await
     }
 
     async fn parent_sent_at(&self, order: &CommandRequest) -> chime_store::Result<Option<Timestamp>> {

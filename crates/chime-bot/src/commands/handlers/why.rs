@@ -44,7 +44,7 @@ fn explain(
     let to = why::WhyReader { member: message.message.sender.id, zone, texts };
     let markdown = why::why(&record, &used, &extras, to);
     let links = used.into_iter().filter_map(|message| message.link).collect();
-    Ok(Ok(Shown { markdown, links, chat: record.chat, rests_on }))
+    Ok(Ok(Shown { markdown, links, rests_on, ..Shown::of_chat(record.chat) }))
 }
 
 /// Returns the names of the concepts that an answer used. Concepts that the chat has deleted are left out.
