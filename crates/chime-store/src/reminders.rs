@@ -19,13 +19,13 @@ pub struct Reminder {
     pub began: MessageId,
     /// The next time.
     pub due_at: Timestamp,
-    pub repeat: Option<Repetition>,
+    pub repeat: Option<RepeatTime>,
     /// End of the last day of the repetition, excluded.
     pub until: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Repetition {
+pub struct RepeatTime {
     /// Day of the week, 0 for Monday; `None` for every day.
     pub weekday: Option<u8>,
     /// Minutes since midnight in the chat's time zone.
@@ -144,7 +144,7 @@ fn from_row(raw: &Row<'_>) -> Result<(i64, Reminder)> {
         message: MessageId(row::get(raw, "message_id")?),
         began: MessageId(row::get(raw, "began_id")?),
         due_at: Timestamp::from_millis(row::get(raw, "due_at")?),
-        repeat: minute.map(|minute| Repetition { weekday, minute }),
+        repeat: minute.map(|minute| RepeatTime { weekday, minute }),
         until: row::get::<Option<i64>>(raw, "until_at")?.map(Timestamp::from_millis),
     };
     Ok((row::get(raw, "id")?, reminder))

@@ -212,10 +212,12 @@ impl Languages {
     /// Returns the words to search for if `ask` asks to search the chat ("search for the wood").
     pub fn searched<'a>(&self, ask: &'a str) -> Option<&'a str> {
         let ask = ask.trim();
+        // In English, "such a plan" is no search, although "such" is one in German.
+        let likely: Vec<_> = self.likely(ask).collect();
         let ends = ask.match_indices(char::is_whitespace).map(|(end, _)| end).take(LONGEST);
         let is_search = |end: &usize| {
             let head = words(ask.get(..*end).unwrap_or_default()).join(" ");
-            self.tables.iter().any(|language| language.search.contains(&head))
+            likely.iter().any(|language| language.search.contains(&head))
         };
         let sought = ask.get(ends.filter(is_search).last()?..)?.trim();
         (!sought.is_empty() && !sought.ends_with(['?', '？'])).then_some(sought)
@@ -449,6 +451,25 @@ mod tests {
         }
         let own = "when does the plumber come?";
         assert!(!languages.goes_on(own) && !languages.is_to_group(own));
+    }
+
+    #[test]
+    fn searches_begin_with_the_verb_of_their_language() {
+        let languages = Languages::shipped();
+        for (ask, words) in [
+            ("search firewood", "firewood"),
+            ("Search for the firewood from:ana", "the firewood from:ana"),
+            ("suche nach dem Holz", "dem Holz"),
+            ("busca la leña", "la leña"),
+            ("найди дрова", "дрова"),
+        ] {
+            assert_eq!(languages.searched(ask), Some(words), "{ask}");
+        }
+        for ask in
+            ["search", "search what we said?", "such a nice plan, what do you think", "cerca de la playa", "wood"]
+        {
+            assert_eq!(languages.searched(ask), None, "{ask}");
+        }
     }
 
     #[test]

@@ -23,7 +23,7 @@ use chime_relevance::retrieval::moments::Repeat;
 use chime_relevance::retrieval::{ReminderTime, reminder_time};
 use chime_store::chats::ChatRow;
 use chime_store::outbox::{NewReply, Purpose};
-use chime_store::reminders::{self, Reminder, Repetition};
+use chime_store::reminders::{self, Reminder, RepeatTime};
 use chime_store::{Priority, Reader, Writer, chats, consent, jobs, messages, outbox};
 
 /// Maximum number of reminders of a member in all chats.
@@ -94,8 +94,8 @@ impl Commands {
             began: message.reply_to.unwrap_or(message.id),
             due_at: time.at,
             repeat: time.repeat.map(|repeat| match repeat {
-                Repeat::Daily => Repetition { weekday: None, minute },
-                Repeat::Weekly(day) => Repetition { weekday: Some(weekday(day)), minute },
+                Repeat::Daily => RepeatTime { weekday: None, minute },
+                Repeat::Weekly(day) => RepeatTime { weekday: Some(weekday(day)), minute },
             }),
             until: time.until,
         };
