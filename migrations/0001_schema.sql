@@ -887,3 +887,29 @@ CREATE TABLE note_source (
     PRIMARY KEY (chat_key, seq, note_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX note_source_by_note ON note_source (note_id);
+
+-- Reminders that members asked for. Their words are those of the message that asked.
+CREATE TABLE reminder (
+    -- Never given again, since buttons name it.
+    id               INTEGER PRIMARY KEY AUTOINCREMENT,
+    chat_key         INTEGER NOT NULL REFERENCES chat (chat_key),
+    thread_id        INTEGER,
+    user_id          INTEGER NOT NULL,
+    -- The message that asked, and the Telegram id that its chat had then.
+    seq              INTEGER NOT NULL,
+    telegram_chat_id INTEGER NOT NULL,
+    message_id       INTEGER NOT NULL,
+    -- The message where it began.
+    began_id         INTEGER NOT NULL,
+    -- Unix milliseconds.
+    due_at           INTEGER NOT NULL,
+    -- 0 for Monday; NULL for every day.
+    weekday          INTEGER,
+    -- Minutes since midnight; NULL if it does not repeat.
+    minute           INTEGER,
+    -- Unix milliseconds: end of the repetition.
+    until_at         INTEGER,
+    UNIQUE (chat_key, message_id)
+) STRICT;
+CREATE INDEX reminder_by_user ON reminder (user_id);
+CREATE INDEX reminder_due ON reminder (due_at);

@@ -178,7 +178,8 @@ impl AppComponents {
     fn handlers(&self, wake: &Wake, gateway: &Gateway) -> Result<JobHandlers, AppError> {
         let lanes = Lanes::default();
         let voice = self.voice(wake)?;
-        let answering = Answering::new(self.answering(wake, gateway, &lanes, &voice));
+        let recaller = Arc::new(Recaller::new(self.embedder.clone()));
+        let answering = Answering::new(self.answering(wake, gateway, &lanes, &voice, Arc::clone(&recaller)));
         let commands = Commands {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
@@ -187,6 +188,7 @@ impl AppComponents {
             bot: self.bot.clone(),
             access: self.config.access.clone(),
             zone: self.config.time.zone,
+            recaller,
             privacy_facts: self.privacy_facts(),
             memory: self.config.memory.clone(),
             streaming: self.config.answer.streaming,
@@ -223,7 +225,14 @@ impl AppComponents {
         Ok(JobHandlers { answering, commands, delivery, keeper, capturing, memory, recaps, vectors, voice })
     }
 
-    fn answering(&self, wake: &Wake, gateway: &Gateway, lanes: &Lanes, voice: &Arc<Voice>) -> AnsweringParts {
+    fn answering(
+        &self,
+        wake: &Wake,
+        gateway: &Gateway,
+        lanes: &Lanes,
+        voice: &Arc<Voice>,
+        recaller: Arc<Recaller>,
+    ) -> AnsweringParts {
         AnsweringParts {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
@@ -246,7 +255,7 @@ impl AppComponents {
             deadline: self.config.llm.deadline,
             context_tokens: self.config.context.tokens,
             tool_rounds: self.config.llm.tool_rounds,
-            recaller: Arc::new(Recaller::new(self.embedder.clone())),
+            recaller,
             enrichers: {
                 let notes = note_enricher(self.embedder.clone(), self.config.time.zone);
                 memory::enrichers(&self.config.memory, self.config.time.zone).into_iter().chain([notes]).collect()

@@ -33,6 +33,8 @@ pub struct Filled {
     pub messages: usize,
     pub start_ms: f64,
     pub reply: Spread,
+    /// From `/search` with two words, in the chat with a fifth of the messages, to the reply.
+    pub search: Spread,
     pub sync: Spread,
     pub resident_mb: f64,
     pub database_mb: f64,
@@ -79,6 +81,7 @@ impl Figures {
                 ("messages in the database", filled.messages.to_string()),
                 ("  start to first poll", ms(filled.start_ms)),
                 ("  mention to reply", filled.reply.told()),
+                ("  /search to reply", filled.search.told()),
                 ("  8 KiB synced to this disk meanwhile", filled.sync.told()),
                 ("  resident after these mentions", mb(filled.resident_mb)),
                 ("  database file", mb(filled.database_mb)),

@@ -89,7 +89,7 @@ async fn answering(arguments: &Arguments) -> Outcome<Figures> {
     let scene = Scene::set(&arguments.folder).await?;
     let daemon = Daemon::start(&arguments.program, &scene).await?;
     let (idle_mb, started_ms) = (daemon.process.resident_mb()?, daemon.process.processor_ms()?);
-    let Answered { reply, sync } = measure::replies(&scene, arguments.mentions).await?;
+    let Answered { reply, sync } = measure::replies(&scene, arguments.mentions, Scene::mention).await?;
     Ok(Figures {
         reply,
         sync,
@@ -122,9 +122,11 @@ async fn with_history(arguments: &Arguments, messages: usize) -> Outcome<Filled>
     let scene = Scene::set(&arguments.folder).await?;
     filled::fill(&scene, messages).await?;
     let daemon = Daemon::start(&arguments.program, &scene).await?;
-    let Answered { reply, sync } = measure::replies(&scene, arguments.mentions).await?;
+    let Answered { reply, sync } = measure::replies(&scene, arguments.mentions, Scene::mention).await?;
+    let search = measure::replies(&scene, arguments.mentions, Scene::search).await?.reply;
     Ok(Filled {
         messages,
+        search,
         start_ms: daemon.start_ms,
         reply,
         sync,

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use chime_runtime::clock::Stopwatch;
+use chime_sandbox::Post;
 
 use crate::Outcome;
 use crate::figures::Spread;
@@ -51,9 +52,9 @@ impl Disk {
     }
 }
 
-/// Measures from a mention in Telegram's queue to the reply at Telegram, one at a time, with messages in between. The
+/// Measures from a mention or command in Telegram's queue to the reply at Telegram, one at a time, with messages in between. The
 /// disk is measured between the mentions, since other programs may use it too.
-pub async fn replies(scene: &Scene, mentions: usize) -> Outcome<Answered> {
+pub async fn replies(scene: &Scene, mentions: usize, ask: impl Fn(&Scene, usize) -> Post) -> Outcome<Answered> {
     let mut disk = Disk::beside(scene.folder())?;
     let (mut reply, mut sync) = (Vec::new(), Vec::new());
     scene.talk(PAST);
@@ -64,7 +65,7 @@ pub async fn replies(scene: &Scene, mentions: usize) -> Outcome<Answered> {
         let watch = scene.clock.stopwatch();
         disk.sync()?;
         let synced = milliseconds(watch);
-        let (cursor, mention) = (scene.telegram.cursor(), scene.mention(number));
+        let (cursor, mention) = (scene.telegram.cursor(), ask(scene, number));
         let watch = scene.clock.stopwatch();
         scene.telegram.say(scene.chat, mention);
         scene.telegram.next_sent(cursor).await;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use chime_core::{ChatId, MessageId, UserId};
+use chime_eval::synthetic;
 use chime_runtime::clock::Clock;
 use chime_sandbox::{NewChat, Post, Sandbox, Setup};
 use chime_testkit::ModelServer;
@@ -61,6 +62,14 @@ impl Scene {
     /// Mentions the bot.
     pub fn mention(&self, number: usize) -> Post {
         Post::new(self.people[number % self.people.len()], "@bot what did we settle on?", self.clock.now())
+    }
+
+    /// Searches for a rare word and a common one of the synthetic messages.
+    pub fn search(&self, number: usize) -> Post {
+        let number = number as u64;
+        let (rare, common) = (synthetic::word(number * 997 % synthetic::WORDS), synthetic::word(number % 50));
+        let text = format!("/search {rare} {common}");
+        Post::new(self.people[number as usize % self.people.len()], text, self.clock.now())
     }
 
     /// Posts messages, so that there is a history to choose from.

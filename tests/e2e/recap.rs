@@ -288,7 +288,7 @@ async fn what_who_blocked_the_bot_missed_comes_where_they_ask() {
 }
 
 /// Returns the hour before the next change of clocks in `zone`.
-fn next_change(zone: Zone, from: Timestamp) -> Timestamp {
+pub fn next_change(zone: Zone, from: Timestamp) -> Timestamp {
     let mut at = from;
     while zone.ahead_secs(at) == zone.ahead_secs(at.plus(24 * HOUR)) {
         at = at.plus(24 * HOUR);

@@ -83,7 +83,7 @@ mod tests {
             - Just @chime\_bot, or "@chime\_bot thoughts?": I look at what you were talking about and help with that.
             - @chime\_bot in a reply to a message: I start from that message, however old it is.
             - /why in a reply to one of my answers: I show which messages I used, and why.
-            - /recap 2h: what was said. /memory: what I remember. /notes: the notes of this chat. /settings@chime\_bot: how I answer, for admins. /privacy@chime\_bot: what I keep, and how to delete it.
+            - /recap 2h: what was said. /search wood: finds messages. /remind tomorrow at nine: reminds you. /memory: what I remember. /notes: the notes of this chat. /settings@chime\_bot: how I answer, for admins. /privacy@chime\_bot: what I keep, and how to delete it.
 
             I answer only when you tag me. To continue, tag me again or reply to my answer."#]].assert_eq(&help("chime_bot", false, chime_core::texts::texts("eng")));
     }

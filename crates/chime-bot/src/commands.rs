@@ -4,8 +4,6 @@
 //! model.
 
 pub mod handlers;
-mod notice;
 mod panel;
+mod search;
 mod topics;
-
-pub use notice::Notice;

@@ -1,17 +1,36 @@
-//! Table of the commands that members can send, such as `/recap`. A new command needs an entry here and a handler in
-//! `chime-bot`.
+//! Table of the commands that members can send, such as `/recap`.
 
 use serde::{Deserialize, Serialize};
 
-/// Properties of a command that do not depend on its arguments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CommandSpec {
-    /// Name without the slash.
-    pub name: &'static str,
-    pub addressing: Addressing,
-    /// `true` if the command concerns the sender's own data. Such a command is handled even if limits are reached or it
-    /// arrives late.
-    pub is_about_privacy: bool,
+/// Calls the macro `$with` with the table. A row gives: variant, name without the slash, handler (a method of
+/// `Commands` in `chime-bot`), how the command is addressed, and which limits apply to it.
+#[macro_export]
+macro_rules! commands {
+    ($with:ident) => {
+        $with! {
+            Ask = "ask", explain_answer, OursWhenBare, Limited;
+            Why = "why", explain_answer, OursWhenBare, Limited;
+            Concepts = "concepts", list_concepts, OursWhenBare, Limited;
+            Privacy = "privacy", explain_privacy, NeedsOurName, OwnData;
+            Forget = "forget", forget_on_request, OursWhenBare, OwnData;
+            Optout = "optout", opt_out, OursWhenBare, OwnData;
+            Optin = "optin", opt_in, OursWhenBare, OwnData;
+            Memory = "memory", remember, OursWhenBare, Setting;
+            Export = "export", export, OursWhenBare, Limited;
+            Topics = "topics", topics, OursWhenBare, Setting;
+            Recap = "recap", recap, OursWhenBare, Limited;
+            Note = "note", note, OursWhenBare, Setting;
+            Notes = "notes", list_notes, OursWhenBare, Limited;
+            Settings = "settings", show_settings, NeedsOurName, Setting;
+            New = "new", start_session, NeedsOurName, Limited;
+            Search = "search", search, OursWhenBare, Limited;
+            Remind = "remind", remind, OursWhenBare, Limited;
+            Reminders = "reminders", list_reminders, OursWhenBare, Limited;
+            Help = "help", help, NeedsOurName, Limited;
+            Start = "start", help, NeedsOurName, Limited;
+            Claim = "claim", welcome_owner, NeedsOurName, Limited;
+        }
+    };
 }
 
 /// Handling of a `/command` without the bot's name in a group. Telegram delivers it to every bot of the group.
@@ -24,8 +43,18 @@ pub enum Addressing {
     NeedsOurName,
 }
 
-macro_rules! commands {
-    ($($command:ident = $name:literal, $addressing:ident, privacy $privacy:literal;)+) => {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommandLimits {
+    /// Rate limits apply.
+    Limited,
+    /// Rate limits do not apply: the command changes a setting, which must not be lost. It calls no model.
+    Setting,
+    /// Concerns the sender's own data. It is handled even if limits are reached or it arrives late.
+    OwnData,
+}
+
+macro_rules! define_commands {
+    ($($command:ident = $name:literal, $handler:ident, $addressing:ident, $limits:ident;)+) => {
         /// Command that the bot supports.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
@@ -36,51 +65,33 @@ macro_rules! commands {
         impl CommandName {
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$command),+];
 
-            pub fn spec(self) -> CommandSpec {
+            /// Returns the name without the slash.
+            pub fn as_str(self) -> &'static str {
                 match self {
-                    $(Self::$command => CommandSpec {
-                        name: $name,
-                        addressing: Addressing::$addressing,
-                        is_about_privacy: $privacy,
-                    },)+
+                    $(Self::$command => $name,)+
+                }
+            }
+
+            pub fn addressing(self) -> Addressing {
+                match self {
+                    $(Self::$command => Addressing::$addressing,)+
+                }
+            }
+
+            pub fn limits(self) -> CommandLimits {
+                match self {
+                    $(Self::$command => CommandLimits::$limits,)+
                 }
             }
         }
     };
 }
 
-commands! {
-    Ask = "ask", OursWhenBare, privacy false;
-    Why = "why", OursWhenBare, privacy false;
-    Concepts = "concepts", OursWhenBare, privacy false;
-    Privacy = "privacy", NeedsOurName, privacy true;
-    Forget = "forget", OursWhenBare, privacy true;
-    Optout = "optout", OursWhenBare, privacy true;
-    Optin = "optin", OursWhenBare, privacy true;
-    Memory = "memory", OursWhenBare, privacy false;
-    Export = "export", OursWhenBare, privacy false;
-    Topics = "topics", OursWhenBare, privacy false;
-    Recap = "recap", OursWhenBare, privacy false;
-    Note = "note", OursWhenBare, privacy false;
-    Notes = "notes", OursWhenBare, privacy false;
-    Settings = "settings", NeedsOurName, privacy false;
-    New = "new", NeedsOurName, privacy false;
-    Help = "help", NeedsOurName, privacy false;
-    Start = "start", NeedsOurName, privacy false;
-    Claim = "claim", NeedsOurName, privacy false;
-}
+commands!(define_commands);
 
 impl CommandName {
-    /// Returns the name without the slash.
-    pub fn as_str(self) -> &'static str {
-        self.spec().name
-    }
-
-    /// Returns `true` if rate limits do not apply: the command concerns the sender's own data, or changes a setting,
-    /// which must not be lost. None of these commands calls a model.
-    pub fn is_always_taken(self) -> bool {
-        let is_for_admins = matches!(self, Self::Memory | Self::Note | Self::Settings | Self::Topics);
-        is_for_admins || self.spec().is_about_privacy
+    pub fn is_about_privacy(self) -> bool {
+        self.limits() == CommandLimits::OwnData
     }
 
     pub fn parse(raw: &str) -> Option<Self> {

@@ -48,7 +48,7 @@ pub use answer::{
     TokenUse,
 };
 pub use chat::{Announced, BotIdentity, Chat, ChatKind, Conversation, MessagePlace, message_link, parse_message_link};
-pub use command::{Addressing, CommandName, CommandSpec};
+pub use command::{Addressing, CommandLimits, CommandName};
 pub use concept::{Captured, Concept, ConversationContext};
 pub use display::{clip, grouped, span_in_words};
 pub use event::{Arrival, Event, Membership, Migration, Press, Reaction, TopicName};

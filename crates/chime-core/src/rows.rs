@@ -3,6 +3,8 @@
 //! It does not use serde, whose generated code for so many fields took half a minute to compile, a seventh of the whole
 //! build.
 
+use std::collections::BTreeMap;
+
 use toml::Table;
 pub use toml::Value;
 
@@ -82,6 +84,16 @@ impl<T: Fill + Default, const N: usize> Fill for [T; N] {
         all.fill(value)?;
         let found = all.len();
         *self = all.try_into().map_err(|_| format!("has {found} entries, not {N}"))?;
+        Ok(())
+    }
+}
+
+impl<T: Fill + Default> Fill for BTreeMap<String, T> {
+    fn fill(&mut self, value: Value) -> Result<(), String> {
+        let Value::Table(table) = value else { return Err(other_than("rows", &value)) };
+        for (key, value) in table {
+            self.entry(key).or_default().fill(value)?;
+        }
         Ok(())
     }
 }

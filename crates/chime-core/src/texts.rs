@@ -7,13 +7,14 @@ mod chat;
 mod memory;
 mod why;
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use crate::CommandName;
 use crate::rows::{read, rows};
 
 pub use answer::{DigestTexts, FollowUpTexts};
-pub use chat::{AccessTexts, ConceptTexts, MenuTexts, NoteTexts, SettingsTexts};
+pub use chat::{AccessTexts, ConceptTexts, NoteTexts, ReminderTexts, SearchTexts, SettingsTexts};
 pub use memory::{MemoryTexts, RecapTexts, RecapWords};
 pub use why::WhyTexts;
 
@@ -110,7 +111,8 @@ rows! {
         pub months: [String; 12],
         pub why: WhyTexts,
         pub digest: DigestTexts,
-        pub menu: MenuTexts,
+        /// Descriptions of commands in Telegram's menu by their names, at most 256 characters each.
+        pub menu: BTreeMap<String, String>,
         pub follow_up: FollowUpTexts,
         pub memory: MemoryTexts,
         pub recap: RecapTexts,
@@ -118,6 +120,8 @@ rows! {
         pub concepts: ConceptTexts,
         pub settings: SettingsTexts,
         pub access: AccessTexts,
+        pub search: SearchTexts,
+        pub reminders: ReminderTexts,
     }
 }
 
@@ -143,7 +147,7 @@ pub fn texts(code: &str) -> &'static Texts {
 /// Returns, for each language, its two-letter code and the commands with their descriptions for Telegram's menu.
 pub fn menus() -> impl Iterator<Item = (&'static str, Vec<(&'static str, &'static str)>)> {
     all().iter().map(|texts| {
-        let line = |command: CommandName| Some((command.as_str(), texts.menu.line(command)?));
+        let line = |command: CommandName| Some((command.as_str(), texts.menu.get(command.as_str())?.as_str()));
         (texts.short.as_str(), CommandName::ALL.into_iter().filter_map(line).collect())
     })
 }
@@ -215,6 +219,8 @@ mod tests {
         assert!(lacking.is_empty(), "{}", lacking.join("\n"));
         let wrong: Vec<String> = FILES.iter().filter_map(|file| read::<Texts>(file).err()).collect();
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        let stray = all().iter().flat_map(|texts| texts.menu.keys()).find(|name| CommandName::parse(name).is_none());
+        assert_eq!(stray, None, "no such command");
     }
 
     #[test]

@@ -82,6 +82,18 @@ pub fn groups(conn: &Reader, limit: u32) -> Result<Vec<ChatRow>> {
     conn.map(&sql, params! { ":limit": limit }, from_row)
 }
 
+/// Returns groups that the bot is in and of which `user` is a stored member, at most `limit`, the newest first.
+pub fn groups_of(conn: &Reader, user: UserId, limit: u32) -> Result<Vec<ChatRow>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM chat JOIN member USING (chat_key)
+         WHERE user_id = :user AND is_member = 1 AND kind IN ('group', 'supergroup')
+         ORDER BY chat_key DESC LIMIT :limit"
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    let rows = statement.query_map(named_params! { ":user": user.0, ":limit": limit }, from_row)?;
+    rows.map(|raw| to_chat(raw?)).collect()
+}
+
 /// Finds a chat by its public name, without `@`.
 pub fn by_username(conn: &Reader, username: &str) -> Result<Option<ChatRow>> {
     let sql = format!("SELECT {COLUMNS} FROM chat WHERE username = :username COLLATE NOCASE");

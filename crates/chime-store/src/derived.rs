@@ -18,7 +18,8 @@
 use super::family::{Cause, Family, Merged, OptOutScope};
 use super::{
     Result, Writer, admission, answers, backlog, chats, concepts, consent, deletions, embedding_spaces, feedback,
-    follow_ups, inbox, memory, notes, outbox, quotes_and_forwards, recaps, refusals, topic_names, usage, vectors,
+    follow_ups, inbox, memory, notes, outbox, quotes_and_forwards, recaps, refusals, reminders, topic_names, usage,
+    vectors,
 };
 use chime_core::{ChatKey, StoredMessage, Timestamp, UserId};
 
@@ -37,6 +38,7 @@ const FAMILIES: &[Family] = &[
     vectors::FAMILY,
     memory::FAMILY,
     recaps::FAMILY,
+    reminders::FAMILY,
     usage::FAMILY,
     refusals::FAMILY,
     backlog::FAMILY,

@@ -37,6 +37,7 @@ pub mod postings;
 pub mod quotes_and_forwards;
 pub mod recaps;
 pub mod refusals;
+pub mod reminders;
 pub mod reply_streams;
 pub mod retention;
 pub mod scrub;

@@ -60,7 +60,7 @@ pub fn task_for(trigger: Option<&Trigger>, said: ArrivedMessage, now: Timestamp,
         }
         (TriggerKind::Thanks, false, _) => TriggerAction::Start(JobPayload::Thank { at }),
         // A privacy command is obeyed however late it arrives, but only once.
-        (TriggerKind::Command(name, _), true, Came::New) if name.spec().is_about_privacy => {
+        (TriggerKind::Command(name, _), true, Came::New) if name.is_about_privacy() => {
             TriggerAction::Start(JobPayload::Command { at, name: *name, parsed })
         }
         (TriggerKind::Ask | TriggerKind::Command(..), true, Came::New) => TriggerAction::CountAsOld,

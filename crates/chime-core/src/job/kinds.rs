@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::policy::Policy;
+use super::policy::{Class, Policy};
 use super::{MessageAt, ParsedTrigger};
 use crate::{AnswerId, ChatId, ChatKey, CommandName, Conversation, Seq, SessionId, ThreadId, Timestamp, UserId};
 
@@ -135,6 +135,10 @@ job_kinds! {
     /// Transcribes a voice message or video note.
     Transcribe { at: MessageAt }
     = "transcribe", key at, lane at.chat.0, Policy { attempts: 6, ..Policy::BACKGROUND };
+
+    /// Sends the reminders that are due.
+    Reminders {}
+    = "reminders", key "", lane 0, Policy { class: Class::Answering, ..Policy::PERIODIC };
 
     /// Starts a [`ChatRecap`](Self::ChatRecap) for every chat whose recap is due.
     Recaps {}

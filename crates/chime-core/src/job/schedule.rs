@@ -26,6 +26,7 @@ impl Schedule {
             Self { job: JobPayload::Sessions {}, every: MINUTE, first_after: SOON },
             Self { job: JobPayload::MemoryUpkeep {}, every: HOUR, first_after: MINUTE },
             Self { job: JobPayload::Vectors {}, every: MINUTE * 10, first_after: MINUTE },
+            Self { job: JobPayload::Reminders {}, every: MINUTE / 3, first_after: SOON },
             Self { job: JobPayload::Recaps {}, every: MINUTE, first_after: SOON },
             Self { job: JobPayload::Concepts {}, every: MINUTE * 10, first_after: MINUTE * 10 },
             Self { job: JobPayload::Retention {}, every: HOUR, first_after: MINUTE },

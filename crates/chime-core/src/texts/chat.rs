@@ -1,6 +1,5 @@
-//! Texts about access, notes, concepts, settings and the command menu.
+//! Texts about access, notes, concepts and settings.
 
-use crate::CommandName;
 use crate::rows::rows;
 
 rows! {
@@ -90,49 +89,33 @@ rows! {
 }
 
 rows! {
-    /// Descriptions in Telegram's command menu, at most 256 characters each.
-    pub struct MenuTexts {
-        pub ask: String,
-        pub why: String,
-        pub concepts: String,
-        pub privacy: String,
-        pub forget: String,
-        pub optout: String,
-        pub optin: String,
-        pub memory: String,
-        pub export: String,
-        pub topics: String,
-        pub recap: String,
-        pub note: String,
-        pub notes: String,
-        pub settings: String,
-        pub new: String,
-        pub help: String,
+    /// Texts of `/search`.
+    pub struct SearchTexts {
+        pub head: String,
+        pub none: String,
+        pub how: String,
+        pub which: String,
+        pub here_button: String,
     }
 }
 
-impl MenuTexts {
-    /// Returns the description of a command, or `None` if the menu does not list it.
-    pub fn line(&self, command: CommandName) -> Option<&str> {
-        let line = match command {
-            CommandName::Ask => &self.ask,
-            CommandName::Why => &self.why,
-            CommandName::Concepts => &self.concepts,
-            CommandName::Privacy => &self.privacy,
-            CommandName::Forget => &self.forget,
-            CommandName::Optout => &self.optout,
-            CommandName::Optin => &self.optin,
-            CommandName::Memory => &self.memory,
-            CommandName::Export => &self.export,
-            CommandName::Topics => &self.topics,
-            CommandName::Recap => &self.recap,
-            CommandName::Note => &self.note,
-            CommandName::Notes => &self.notes,
-            CommandName::Settings => &self.settings,
-            CommandName::New => &self.new,
-            CommandName::Help => &self.help,
-            CommandName::Start | CommandName::Claim => return None,
-        };
-        Some(line)
+rows! {
+    /// Texts of reminders.
+    pub struct ReminderTexts {
+        pub set: String,
+        pub set_daily: String,
+        pub set_weekly: String,
+        pub last_day: String,
+        pub cancel_button: String,
+        pub cancelled: String,
+        pub only_theirs: String,
+        pub due: String,
+        pub late: String,
+        pub began: String,
+        pub none: String,
+        pub head: String,
+        pub full: String,
+        pub how: String,
+        pub opted_out: String,
     }
 }

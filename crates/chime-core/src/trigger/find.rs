@@ -33,7 +33,8 @@ impl Trigger {
 pub enum TriggerKind {
     /// Question to answer. Includes `/ask`, with [`How::Command`].
     Ask,
-    /// Any other command, with its arguments. Includes a request for a recap in plain words ("what did I miss?").
+    /// Any other command, with its arguments. Includes requests in plain words: for a recap ("what did I
+    /// miss?"), a search or a reminder.
     Command(CommandName, String),
     /// Only thanks or emoji, to which the bot answers with a reaction.
     Thanks,
@@ -91,6 +92,15 @@ pub fn find(
         let kind = TriggerKind::Command(CommandName::Recap, ask.clone());
         return Some(Trigger { kind, how, ask, generic: false, cut: address.cut });
     }
+    let command = match rules.languages.searched(&ask) {
+        Some(_) => Some(CommandName::Search),
+        // The handler answers the question if it names no time.
+        None => rules.languages.asks_to_remind(&ask).then_some(CommandName::Remind),
+    };
+    if let Some(command) = command {
+        let kind = TriggerKind::Command(command, ask.clone());
+        return Some(Trigger { cut: address.cut, kind, ..asked(how, ask, rules.languages) });
+    }
     Some(Trigger { cut: address.cut, ..asked(how, ask, rules.languages) })
 }
 
@@ -134,7 +144,7 @@ fn how(address: &Address, is_reply: bool, chat_kind: ChatKind) -> Option<How> {
 /// Returns the trigger of a text that begins with a command, if the command is for this bot.
 fn called(call: &Call, chat_kind: ChatKind, args: String, rules: &Rules<'_>) -> Option<Trigger> {
     let is_private = chat_kind == ChatKind::Private;
-    let is_ours = |name: CommandName| rules.is_only_bot || name.spec().addressing == Addressing::OursWhenBare;
+    let is_ours = |name: CommandName| rules.is_only_bot || name.addressing() == Addressing::OursWhenBare;
     let name = match (CommandName::parse(&call.name), call.to) {
         (_, Addressee::AnotherBot) => return None,
         (Some(name), Addressee::Us) => name,

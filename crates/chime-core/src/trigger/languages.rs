@@ -69,6 +69,12 @@ pub(super) struct LanguagePhrases {
     to_group: HashSet<String>,
     /// Questions about the bot itself.
     about_bot: HashSet<String>,
+    /// Beginnings of a search in the chat, such as "search for".
+    search: HashSet<String>,
+    /// Requests for a reminder, such as "remind me".
+    remind: HashSet<String>,
+    /// Words after such a request that begin no question, as they are written.
+    that: HashSet<String>,
     /// Words and phrases of a question for a number, such as "how many".
     amounts: HashSet<String>,
 }
@@ -102,6 +108,9 @@ struct LanguageLists {
     to_group: Vec<String>,
     about_bot: Vec<String>,
     amounts: Vec<String>,
+    search: Vec<String>,
+    remind: Vec<String>,
+    that: Vec<String>,
 }
 
 impl Languages {
@@ -200,6 +209,41 @@ impl Languages {
             .any(|language| (0..said.len()).any(|begin| begins_with(&said[begin..], &language.amounts)))
     }
 
+    /// Returns the words to search for if `ask` asks to search the chat ("search for the wood").
+    pub fn searched<'a>(&self, ask: &'a str) -> Option<&'a str> {
+        let ask = ask.trim();
+        // In English, "such a plan" is no search, although "such" is one in German.
+        let likely: Vec<_> = self.likely(ask).collect();
+        let ends = ask.match_indices(char::is_whitespace).map(|(end, _)| end).take(LONGEST);
+        let is_search = |end: &usize| {
+            let head = words(ask.get(..*end).unwrap_or_default()).join(" ");
+            likely.iter().any(|language| language.search.contains(&head))
+        };
+        let sought = ask.get(ends.filter(is_search).last()?..)?.trim();
+        (!sought.is_empty() && !sought.ends_with(['?', '？'])).then_some(sought)
+    }
+
+    /// Returns `true` if `ask` asks for a reminder, and not for a fact ("remind me what we decided").
+    pub fn asks_to_remind(&self, ask: &str) -> bool {
+        let (said, lower) = (words(ask), ask.to_lowercase());
+        self.tables.iter().any(|language| {
+            let is_that = lower.split_whitespace().any(|word| language.that.contains(word));
+            let fillers = said.iter().take_while(|word| language.fillers.contains(*word)).count();
+            let lengths = |begin: usize| 1..=(said.len() - begin).min(LONGEST);
+            let ends = |begin: usize| {
+                let is_known = |length: &usize| language.remind.contains(&said[begin..begin + length].join(" "));
+                lengths(begin).rev().find(is_known).map(|length| begin + length)
+            };
+            if let Some(end) = (0..=fillers).find_map(ends) {
+                return is_that || !language.begins_question(&said[end..]);
+            }
+            // In Turkish the verb comes last.
+            let asks = |begin: usize| language.begins_question(&said[begin..]);
+            let last = (0..said.len()).find(|begin| ends(*begin) == Some(said.len()));
+            last.is_some_and(|begin| !(0..begin).any(asks))
+        })
+    }
+
     /// Returns the languages of which a text contains the most stop words, or all languages if it contains none.
     fn likely(&self, text: &str) -> impl Iterator<Item = &LanguagePhrases> {
         let counts = self.stop_words_in(text);
@@ -254,6 +298,7 @@ impl LanguagePhrases {
         let ours = phrases([&rows.ours]).collect();
         let (goes_on, to_group) = (phrases([&rows.goes_on]).collect(), phrases([&rows.to_group]).collect());
         let (about_bot, amounts) = (phrases([&rows.about_bot]).collect(), phrases([&rows.amounts]).collect());
+        let (search, remind) = (phrases([&rows.search]).collect(), phrases([&rows.remind]).collect());
         let code = file.language;
         Self {
             code,
@@ -270,6 +315,9 @@ impl LanguagePhrases {
             goes_on,
             to_group,
             about_bot,
+            search,
+            remind,
+            that: rows.that.into_iter().collect(),
             amounts,
         }
     }
@@ -368,7 +416,7 @@ mod tests {
     use super::*;
 
     /// Returns the lists of a language with their names.
-    fn lists(rows: LanguageLists) -> [(&'static str, Vec<String>); 15] {
+    fn lists(rows: LanguageLists) -> [(&'static str, Vec<String>); 18] {
         [
             ("fillers", rows.fillers),
             ("politeness", rows.politeness),
@@ -385,6 +433,9 @@ mod tests {
             ("to_group", rows.to_group),
             ("about_bot", rows.about_bot),
             ("amounts", rows.amounts),
+            ("search", rows.search),
+            ("remind", rows.remind),
+            ("that", rows.that),
         ]
     }
 
@@ -403,6 +454,25 @@ mod tests {
     }
 
     #[test]
+    fn searches_begin_with_the_verb_of_their_language() {
+        let languages = Languages::shipped();
+        for (ask, words) in [
+            ("search firewood", "firewood"),
+            ("Search for the firewood from:ana", "the firewood from:ana"),
+            ("suche nach dem Holz", "dem Holz"),
+            ("busca la leña", "la leña"),
+            ("найди дрова", "дрова"),
+        ] {
+            assert_eq!(languages.searched(ask), Some(words), "{ask}");
+        }
+        for ask in
+            ["search", "search what we said?", "such a nice plan, what do you think", "cerca de la playa", "wood"]
+        {
+            assert_eq!(languages.searched(ask), None, "{ask}");
+        }
+    }
+
+    #[test]
     fn every_language_has_every_list() {
         let least = |list: &str| match list {
             "phrases" => 50,
@@ -412,6 +482,8 @@ mod tests {
             "missed" | "goes_on" | "to_group" => 6,
             "stop_words" => 250,
             "amounts" => 5,
+            "remind" => 4,
+            "search" | "that" => 1,
             _ => 10,
         };
         let mut lacking = Vec::new();

@@ -20,7 +20,7 @@ pub fn spans_named(words: &[String], tables: Tables, now: Timestamp, utc_offset:
     let Some(today) = day_of(now, utc_offset) else { return Vec::new() };
     let mut found = Vec::new();
     for table in tables.iter() {
-        let mut reader = DateReader { words, table, today, spans: Vec::new() };
+        let mut reader = DateReader { words, table, today, is_ahead: false, spans: Vec::new() };
         reader.read();
         found.extend(reader.spans);
     }
@@ -40,11 +40,14 @@ fn span(from: NaiveDate, to: NaiveDate, utc_offset: i32) -> Option<TimeSpan> {
     (from < to).then(|| TimeSpan { from: start(from), to: start(to) })
 }
 
-struct DateReader<'a> {
-    words: &'a [String],
-    table: &'static PhraseTable,
-    today: NaiveDate,
-    spans: Vec<(NaiveDate, NaiveDate)>,
+/// Reader of the dates in a text.
+pub(super) struct DateReader<'a> {
+    pub words: &'a [String],
+    pub table: &'static PhraseTable,
+    pub today: NaiveDate,
+    /// `true` if a day without a year is the next one, not the last one.
+    pub is_ahead: bool,
+    pub spans: Vec<(NaiveDate, NaiveDate)>,
 }
 
 impl DateReader<'_> {
@@ -93,13 +96,13 @@ impl DateReader<'_> {
         Some(length + used + 1)
     }
 
-    fn count_at(&self, place: usize) -> Option<u32> {
+    pub fn count_at(&self, place: usize) -> Option<u32> {
         let word = self.words.get(place)?;
         word.parse().ok().or_else(|| self.table.counts.get(word).copied())
     }
 
     /// Parses "12.03." or "12.03.2024": day, month, year.
-    fn numeric_date(&mut self, place: usize) -> Option<usize> {
+    pub fn numeric_date(&mut self, place: usize) -> Option<usize> {
         let mut parts = self.words[place].split('.').map(str::parse::<u32>);
         let (Some(Ok(day)), Some(Ok(month))) = (parts.next(), parts.next()) else { return None };
         let year = match parts.next() {
@@ -115,7 +118,7 @@ impl DateReader<'_> {
     }
 
     /// Parses "3 June 2023", "the 3rd of June", "June 3", "3. juuni".
-    fn day_and_month(&mut self, place: usize) -> Option<usize> {
+    pub fn day_and_month(&mut self, place: usize) -> Option<usize> {
         if let Some(day) = self.day_number(place) {
             let skip = usize::from(matches!(self.words.get(place + 1).map(String::as_str), Some("of" | "de" | "di")));
             let month = self.month_at(place + 1 + skip)?;
@@ -214,8 +217,8 @@ impl DateReader<'_> {
         Some(length)
     }
 
-    /// Parses a weekday as the last such day before today.
-    fn weekday(&mut self, place: usize) -> Option<usize> {
+    /// Parses a weekday as the last such day before today, or the next one after it.
+    pub fn weekday(&mut self, place: usize) -> Option<usize> {
         let number = (0..).zip(&self.table.weekdays).find_map(|(n, one)| one.at(self.words, place).map(|_| n))?;
         if self.table.ambiguous.at(self.words, place).is_some() {
             return None;
@@ -225,7 +228,10 @@ impl DateReader<'_> {
             0 => 7,
             days => days,
         };
-        let from = self.today.checked_sub_days(Days::new(back))?;
+        let from = match self.is_ahead {
+            true => self.today.checked_add_days(Days::new(if back == 7 { 7 } else { 7 - back }))?,
+            false => self.today.checked_sub_days(Days::new(back))?,
+        };
         self.spans.push((from, from.checked_add_days(Days::new(1))?));
         Some(1)
     }
@@ -264,11 +270,15 @@ impl DateReader<'_> {
         }
     }
 
-    /// Adds the span of one day. Without a year, adds that day of this year and of last year.
+    /// Adds the span of one day. Without a year, adds that day of this year and of last year, or the next such day.
     fn add_day(&mut self, year: Option<impl TryInto<i32>>, month: u32, day: u32) {
         let this = self.today.year();
         let years = match year.and_then(|year| year.try_into().ok()) {
             Some(year) => vec![year],
+            None if self.is_ahead => {
+                let is_past = NaiveDate::from_ymd_opt(this, month, day).is_none_or(|date| date < self.today);
+                vec![if is_past { this + 1 } else { this }]
+            }
             None => vec![this, this - 1],
         };
         for from in years.into_iter().filter_map(|year| NaiveDate::from_ymd_opt(year, month, day)) {

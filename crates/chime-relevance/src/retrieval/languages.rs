@@ -60,6 +60,23 @@ rows! {
         month: String,
         year: String,
         ago: String,
+        minute: String,
+        hour: String,
+        ahead: String,
+        after: String,
+        half_hour: String,
+        every: String,
+        daily: String,
+        until: String,
+        at: String,
+        oclock: String,
+        half_to: String,
+        clock_numbers: String,
+        morning: String,
+        noon: String,
+        afternoon: String,
+        evening: String,
+        after_tomorrow: String,
     }
 }
 
@@ -95,6 +112,30 @@ pub struct PhraseTable {
     pub relative: Relative,
     pub units: Units,
     pub ago: Phrases,
+    pub reminders: ReminderPhrases,
+}
+
+/// Phrases for the time of a reminder.
+#[derive(Debug)]
+pub struct ReminderPhrases {
+    pub minute: Phrases,
+    pub hour: Phrases,
+    /// Words before and after a span that begins now: "in" and "later".
+    pub ahead: Phrases,
+    pub after: Phrases,
+    pub half_hour: Phrases,
+    pub every: Phrases,
+    pub daily: Phrases,
+    pub until: Phrases,
+    /// Words before and after an hour: "at", "o'clock".
+    pub at: Phrases,
+    pub oclock: Phrases,
+    /// Word before the hour that a half hour leads to.
+    pub half_to: Phrases,
+    pub clock_numbers: HashMap<String, u32>,
+    /// Parts of a day: morning, noon, afternoon, evening.
+    pub parts: [Phrases; 4],
+    pub after_tomorrow: Phrases,
 }
 
 /// Days and spans relative to today.
@@ -239,6 +280,22 @@ impl PhraseTable {
             },
             units: Units { day: of(&file.day), week: of(&file.week), month: of(&file.month), year: of(&file.year) },
             ago: of(&file.ago),
+            reminders: ReminderPhrases {
+                minute: of(&file.minute),
+                hour: of(&file.hour),
+                ahead: of(&file.ahead),
+                after: of(&file.after),
+                half_hour: of(&file.half_hour),
+                every: of(&file.every),
+                daily: of(&file.daily),
+                until: of(&file.until),
+                at: of(&file.at),
+                oclock: of(&file.oclock),
+                half_to: of(&file.half_to),
+                clock_numbers: file.clock_numbers.split(',').filter_map(count).collect(),
+                parts: [&file.morning, &file.noon, &file.afternoon, &file.evening].map(|list| of(list)),
+                after_tomorrow: of(&file.after_tomorrow),
+            },
         })
     }
 

@@ -1,9 +1,9 @@
 //! Sends a chat the notice about stored data, and the notice about imported messages.
 
-use crate::commands::handlers::{Commands, format, notices_of};
-use crate::commands::notice::Notice;
+use crate::commands::handlers::{Commands, notices_of};
 use chime_access::Access;
 use chime_access::admission::served;
+use chime_answer::answering::format_own;
 use chime_core::{Announced, ChatId, ChatKind, Job, ReplyTarget, UserId, grouped};
 use chime_jobs::JobOutcome;
 use chime_privacy::{NoticeKind, group_notice, private_notice};
@@ -13,10 +13,7 @@ use chime_store::{announcements, chats, memory};
 impl Commands {
     /// Handles an `announce` job: sends the privacy notice, once per chat.
     pub async fn announce(&self, job: &Job, chat: ChatId) -> JobOutcome {
-        match self.tell_what_is_kept(job, chat).await {
-            Ok(()) => JobOutcome::Finished,
-            Err(error) => JobOutcome::of_store(&error, job),
-        }
+        self.tell_what_is_kept(job, chat).await.unwrap_or_else(|error| JobOutcome::of_store(&error, job))
     }
 
     /// Handles an `imported` job: reports that `count` older messages were imported.
@@ -26,18 +23,15 @@ impl Commands {
             let now = self.clock.now();
             let to = ReplyTarget { chat, thread: None, reply_to: None };
             let key = format!("imported:{chat}:{}", now.millis());
-            let parts = format(&Notice::Own(notices.imported(&grouped(count))));
+            let parts = format_own(&notices.imported(&grouped(count)));
             self.settle(job, NewReply::own(Purpose::Notice, key, to, parts), |_| Ok(())).await?;
             tracing::info!(chat.id = chat.0, count, "imported {count} older messages of chat {chat}");
-            Ok(())
+            Ok(JobOutcome::Finished)
         };
-        match told.await {
-            Ok(()) => JobOutcome::Finished,
-            Err(error) => JobOutcome::of_store(&error, job),
-        }
+        told.await.unwrap_or_else(|error| JobOutcome::of_store(&error, job))
     }
 
-    async fn tell_what_is_kept(&self, job: &Job, chat: ChatId) -> chime_store::Result<()> {
+    async fn tell_what_is_kept(&self, job: &Job, chat: ChatId) -> chime_store::Result<JobOutcome> {
         let access = self.access.clone();
         let Announced { memory: remembers, voice: transcribes } = self.privacy_facts.announces();
         let found = self
@@ -62,14 +56,14 @@ impl Commands {
         let Some((row, own_retention, news)) = found else { return self.finish(job).await };
         let retention = own_retention.unwrap_or(self.privacy_facts.retention);
         let (facts, code) = (&self.privacy_facts, row.speaks().code());
-        let notice = Notice::Own(match row.chat.kind {
+        let notice = match row.chat.kind {
             ChatKind::Private => private_notice(facts, retention, code),
             ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => group_notice(facts, retention, news, code),
-        });
+        };
         let now = self.clock.now();
         let key = format!("announce:{}:{}", row.key, now.millis());
         let to = ReplyTarget { chat, thread: None, reply_to: None };
-        let reply = NewReply::own(Purpose::Notice, key, to, format(&notice));
+        let reply = NewReply::own(Purpose::Notice, key, to, format_own(&notice));
         let announced = self.privacy_facts.announces();
         self.settle(job, reply, move |tx| announcements::write(tx, row.key, announced, now)).await
     }

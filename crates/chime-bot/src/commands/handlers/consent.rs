@@ -1,10 +1,8 @@
-//! Commands about privacy and ownership, and the choice of the handler for each command.
+//! Commands about privacy and ownership: `/privacy`, `/optout`, `/optin` and `/claim`.
 
 use crate::commands::handlers::{CommandRequest, Commands};
-use crate::commands::notice::Notice;
 use chime_access::admission::is_owner;
-use chime_core::texts::{Texts, texts};
-use chime_core::{ChatKind, CommandName, Job, MessageAt};
+use chime_core::{ChatKind, Job, MessageAt};
 use chime_jobs::JobOutcome;
 use chime_privacy::wording::{self, Reach};
 use chime_store::consent;
@@ -12,32 +10,9 @@ use chime_store::family::OptOutScope;
 use chime_store::{chats, messages};
 
 impl Commands {
-    pub(super) async fn handle(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
-        match order.command {
-            CommandName::Claim => self.welcome_owner(job, order).await?,
-            CommandName::Privacy => self.explain_privacy(job, order).await?,
-            CommandName::Optout => self.opt_out(job, order).await?,
-            CommandName::Optin => self.opt_in(job, order).await?,
-            CommandName::Forget => return self.forget_on_request(job, order).await,
-            CommandName::Export => return self.export(job, order).await,
-            CommandName::Memory => return self.remember(job, order).await,
-            CommandName::Topics => return self.topics(job, order).await,
-            CommandName::Recap => return self.recap(job, order).await,
-            CommandName::Note => return self.note(job, order).await,
-            CommandName::Notes => return self.list_notes(job, order).await,
-            CommandName::Settings => return self.show_settings(job, order).await,
-            CommandName::New => self.start_session(job, order).await?,
-            // `react` has already replied to these.
-            CommandName::Ask | CommandName::Why | CommandName::Concepts | CommandName::Help | CommandName::Start => {
-                self.finish(job).await?
-            }
-        }
-        Ok(JobOutcome::Finished)
-    }
-
     /// Replies to `/claim`. The code was checked when the message arrived, so now the sender is an owner, or the code
     /// was wrong.
-    async fn welcome_owner(&self, job: &Job, order: CommandRequest) -> chime_store::Result<()> {
+    pub(super) async fn welcome_owner(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
         let (sender, access) = (order.message.message.sender.id, self.access.clone());
         let is_owner = self.store.read(move |conn| is_owner(conn, sender, &access)).await?;
         let texts = &order.texts().access;
@@ -46,10 +21,10 @@ impl Commands {
             (ChatKind::Private, false) => &texts.wrong_code,
             (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, _) => &texts.claim_in_private,
         };
-        self.answer(job, &order.message, &Notice::Own(markdown.clone()), |_| Ok(())).await
+        self.say(job, &order, markdown).await
     }
 
-    async fn explain_privacy(&self, job: &Job, order: CommandRequest) -> chime_store::Result<()> {
+    pub(super) async fn explain_privacy(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
         let (chat, sender) = (order.chat.key, order.message.message.sender.id);
         let (out, own_retention) = self
             .store
@@ -58,19 +33,19 @@ impl Commands {
         let retention = own_retention.unwrap_or(self.privacy_facts.retention);
         let (kind, code) = (order.chat.chat.kind, order.chat.speaks().code());
         let markdown = wording::privacy(&self.privacy_facts, retention, out.map(reach), kind, code);
-        self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await
+        self.say(job, &order, markdown).await
     }
 
-    async fn opt_out(&self, job: &Job, order: CommandRequest) -> chime_store::Result<()> {
+    pub(super) async fn opt_out(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
         if order.is_in_the_name_of_the_chat() {
             return self.say_anonymous(job, &order).await;
         }
         // The opt-out took effect when the command arrived; only the reply is left.
         let markdown = wording::opted_out(reach(order.scope()), order.texts());
-        self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await
+        self.say(job, &order, markdown).await
     }
 
-    async fn opt_in(&self, job: &Job, order: CommandRequest) -> chime_store::Result<()> {
+    pub(super) async fn opt_in(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
         if order.is_in_the_name_of_the_chat() {
             return self.say_anonymous(job, &order).await;
         }
@@ -85,21 +60,15 @@ impl Commands {
         let (out, was_out) = self.store.read(read).await?;
         // An opt-in in a group does not end an opt-out of all chats, which must be ended in private: the reply says so.
         let still = out.filter(|out| *out == OptOutScope::EveryChat && scope != OptOutScope::EveryChat).map(reach);
-        let told = Notice::Own(wording::opted_in(still, was_out, order.texts()));
-        self.answer(job, &order.message, &told, |_| Ok(())).await
+        self.say(job, &order, wording::opted_in(still, was_out, order.texts())).await
     }
 
-    pub(super) async fn say_anonymous(&self, job: &Job, order: &CommandRequest) -> chime_store::Result<()> {
-        self.answer(job, &order.message, &Notice::Own(order.texts().anonymous.clone()), |_| Ok(())).await
+    pub(super) async fn say_anonymous(&self, job: &Job, order: &CommandRequest) -> chime_store::Result<JobOutcome> {
+        self.say(job, order, &order.texts().anonymous).await
     }
 }
 
 impl CommandRequest {
-    /// Returns the bot's texts in the language of the chat.
-    pub(super) fn texts(&self) -> &'static Texts {
-        texts(self.chat.speaks().code())
-    }
-
     /// Returns the chats that an opt-out or opt-in applies to: all chats if it was sent in private, else the chat
     /// itself.
     fn scope(&self) -> OptOutScope {

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use crate::archive::import::{ExportError, export};
 use crate::commands::handlers::forget::MembershipLookup;
-use crate::commands::handlers::{CommandRequest, Commands, format, of_telegram};
-use crate::commands::notice::Notice;
+use crate::commands::handlers::{CommandRequest, Commands, of_telegram};
 use chime_access::admission::is_owner;
+use chime_answer::answering::format_own;
 use chime_core::texts::{Texts, texts};
 use chime_core::{ChatId, ChatKind, Job, JobKind, JobPayload, MessageAt, ReplyTarget, ThreadId, UserId};
 use chime_jobs::JobOutcome;
@@ -46,8 +46,7 @@ impl Exported {
 impl Commands {
     pub(super) async fn export(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
         if order.is_in_the_name_of_the_chat() {
-            let told = Notice::Own(order.texts().export_anonymous.clone());
-            return self.answer(job, &order.message, &told, |_| Ok(())).await.map(|()| JobOutcome::Finished);
+            return self.say(job, &order, &order.texts().export_anonymous).await;
         }
         let message = &order.message.message;
         let (chat, sender, access) = (message.chat, message.sender.id, self.access.clone());
@@ -58,7 +57,7 @@ impl Commands {
         };
         let request = ExportRequest::parse(&order.args);
         match (decide_export(request, Asker { owns_the_bot, standing, is_author: false }), request) {
-            (RequestDecision::Refused(_), _) => self.reply(job, &order, order.texts().export_who.clone()).await,
+            (RequestDecision::Refused(_), _) => self.say(job, &order, &order.texts().export_who).await,
             (RequestDecision::After(wait), _) => self.announce_export(job, &order, wait).await,
             (RequestDecision::Now, ExportRequest::Stop) => self.call_off_exports(job, &order).await,
             (RequestDecision::Now, ExportRequest::Send) => self.export_now(job, &order).await,
@@ -71,10 +70,9 @@ impl Commands {
         match exported.told(order.texts()) {
             // In private no other reply than the file is needed.
             Some(_) if matches!(exported, Exported::Sent) && order.chat.chat.kind == ChatKind::Private => {
-                self.finish(job).await?;
-                Ok(JobOutcome::Finished)
+                self.finish(job).await
             }
-            Some(told) => self.reply(job, order, told).await,
+            Some(told) => self.say(job, order, told).await,
             None => self.nothing_sent(job, exported).await,
         }
     }
@@ -93,9 +91,8 @@ impl Commands {
         let (now, wanted) = (self.now(), later.clone());
         let pending = self.store.read(move |conn| jobs::find(conn, &wanted)).await?;
         let due_at = pending.map_or(now.plus(wait), |pending| pending.due_at);
-        let notice = Notice::Own(wording::export_announced(due_at.since(now), order.texts()));
-        self.answer(job, &order.message, &notice, move |tx| jobs::add_unless_due(tx, &later, due_at)).await?;
-        Ok(JobOutcome::Finished)
+        let told = wording::export_announced(due_at.since(now), order.texts());
+        self.answer(job, order, &told, move |tx| jobs::add_unless_due(tx, &later, due_at)).await
     }
 
     async fn call_off_exports(&self, job: &Job, order: &CommandRequest) -> chime_store::Result<JobOutcome> {
@@ -107,8 +104,7 @@ impl Commands {
             false => &texts.export_not_pending,
         };
         let end = move |tx: &chime_store::Writer<'_>| jobs::end_kind_of(tx, JobKind::Export, chat);
-        self.answer(job, &order.message, &Notice::Own(told.clone()), end).await?;
-        Ok(JobOutcome::Finished)
+        self.answer(job, order, told, end).await
     }
 
     /// Handles an `export` job: sends the announced file, if its receiver is still an admin.
@@ -147,16 +143,14 @@ impl Commands {
         };
         let key = format!("{}:{}", job.payload.reply_key(), at.message);
         let to = ReplyTarget { chat: at.chat, thread, reply_to: Some(at.message) };
-        self.settle(job, NewReply::own(Purpose::Command, key, to, format(&Notice::Own(told))), |_| Ok(())).await?;
-        Ok(JobOutcome::Finished)
+        self.settle(job, NewReply::own(Purpose::Command, key, to, format_own(&told)), |_| Ok(())).await
     }
 
     async fn nothing_sent(&self, job: &Job, exported: Exported) -> chime_store::Result<JobOutcome> {
         if let Exported::NotNow(outcome) = exported {
             return Ok(outcome);
         }
-        self.finish(job).await?;
-        Ok(JobOutcome::Finished)
+        self.finish(job).await
     }
 
     async fn send_export(&self, chat: ChatId, to: UserId, attempts: u32) -> chime_store::Result<Exported> {

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::commands::handlers::{CommandRequest, Commands, format, of_telegram};
-use crate::commands::notice::Notice;
+use crate::commands::handlers::{CommandRequest, Commands, of_telegram};
 use chime_access::admission::is_owner;
+use chime_answer::answering::format_own;
 use chime_core::texts::{Texts, texts};
 use chime_core::{
     ChatId, ChatKey, ChatKind, Job, JobKind, JobPayload, Message, MessagePlace, ReplyTarget, Seq, StoredMessage,
@@ -35,14 +35,13 @@ impl Commands {
     pub(super) async fn forget_on_request(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
         let message = &order.message.message;
         let Some(request) = ForgetRequest::parse(&order.args, message.reply_to.is_some()) else {
-            return self.reply(job, &order, order.texts().forget_what.clone()).await;
+            return self.say(job, &order, &order.texts().forget_what).await;
         };
         if matches!(request, ForgetRequest::Me { .. }) && order.is_in_the_name_of_the_chat() {
-            self.say_anonymous(job, &order).await?;
-            return Ok(JobOutcome::Finished);
+            return self.say_anonymous(job, &order).await;
         }
         let Some((place, target)) = self.target(&order, &request).await? else {
-            return self.reply(job, &order, order.texts().not_kept.clone()).await;
+            return self.say(job, &order, &order.texts().not_kept).await;
         };
         let is_author = target.as_ref().is_some_and(|target| target.message.sender.id == message.sender.id);
         let (sender, access) = (message.sender.id, self.access.clone());
@@ -58,16 +57,14 @@ impl Commands {
             // Somebody who is not in the chat must not learn whether the message exists, so the reply is the same as
             // for an unknown message.
             RequestDecision::Refused(_) if place != message.chat => {
-                self.reply(job, &order, order.texts().not_kept.clone()).await
+                self.say(job, &order, &order.texts().not_kept).await
             }
-            RequestDecision::Refused(refusal) => {
-                self.reply(job, &order, wording::refused(refusal, order.texts())).await
-            }
+            RequestDecision::Refused(refusal) => self.say(job, &order, wording::refused(refusal, order.texts())).await,
             RequestDecision::After(wait) => self.announce_deletion(job, &order, wait).await,
             RequestDecision::Now if request == ForgetRequest::Keep => self.call_off(job, &order).await,
             RequestDecision::Now => match what(&order, &request, target.as_ref()) {
                 Some(what) => self.start_forgetting(job, &order, what).await,
-                None => self.reply(job, &order, order.texts().not_kept.clone()).await,
+                None => self.say(job, &order, &order.texts().not_kept).await,
             },
         }
     }
@@ -140,24 +137,21 @@ impl Commands {
         let now = self.now();
         let request = self.request(order, DeletionTarget::Chat(chat), true);
         let due_at = pending.map_or(now, |pending| pending.request.asked_at).plus(wait);
-        let notice = Notice::Own(wording::announced(due_at.since(now), order.texts()));
-        self.answer(job, &order.message, &notice, move |tx| {
+        let told = wording::announced(due_at.since(now), order.texts());
+        self.answer(job, order, &told, move |tx| {
             if pending.is_none() {
                 let id = deletions::add(tx, &request)?;
                 jobs::add_or_move(tx, &JobPayload::Forget { request: id, chat: here }, due_at)?;
             }
             Ok(())
         })
-        .await?;
-        Ok(JobOutcome::Finished)
+        .await
     }
 
     async fn call_off(&self, job: &Job, order: &CommandRequest) -> chime_store::Result<JobOutcome> {
         let chat = order.chat.key;
         let was_pending = self.store.read(move |conn| pending_for(conn, chat)).await?.is_some();
-        let notice = Notice::Own(wording::called_off(was_pending, order.texts()));
-        self.answer(job, &order.message, &notice, move |tx| call_off(tx, chat)).await?;
-        Ok(JobOutcome::Finished)
+        self.answer(job, order, &wording::called_off(was_pending, order.texts()), move |tx| call_off(tx, chat)).await
     }
 
     /// Handles a `forget` job. `request` is the row number of the stored request.
@@ -170,8 +164,7 @@ impl Commands {
 
     async fn do_forget(&self, job: &Job, id: i64) -> chime_store::Result<JobOutcome> {
         let Some(deletion) = self.store.read(move |conn| deletions::find(conn, id)).await? else {
-            self.finish(job).await?;
-            return Ok(JobOutcome::Finished);
+            return self.finish(job).await;
         };
         if deletion.request.was_announced {
             let place = deletion.request.to.map_or(ChatId(job.lane()), |to| to.chat);
@@ -236,19 +229,8 @@ impl Commands {
             return Ok(JobOutcome::Finished);
         };
         let key = format!("forget:{id}:{}", deletion.request.asked_at.millis());
-        let reply = NewReply::own(Purpose::Command, key, to, format(&Notice::Own(markdown)));
-        self.settle(job, reply, move |tx| deletions::remove(tx, id)).await?;
-        Ok(JobOutcome::Finished)
-    }
-
-    pub(super) async fn reply(
-        &self,
-        job: &Job,
-        order: &CommandRequest,
-        markdown: String,
-    ) -> chime_store::Result<JobOutcome> {
-        self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await?;
-        Ok(JobOutcome::Finished)
+        let reply = NewReply::own(Purpose::Command, key, to, format_own(&markdown));
+        self.settle(job, reply, move |tx| deletions::remove(tx, id)).await
     }
 
     fn request(&self, order: &CommandRequest, what: DeletionTarget, was_announced: bool) -> deletions::DeletionRequest {

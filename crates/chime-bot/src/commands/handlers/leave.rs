@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::commands::handlers::{Commands, format, of_telegram};
-use crate::commands::notice::Notice;
+use crate::commands::handlers::{Commands, of_telegram};
 use chime_access::admission::served;
 use chime_access::{Access, is_unclaimed};
+use chime_answer::answering::format_own;
 use chime_core::config::PrivateChats;
 use chime_core::texts::{Texts, filled, texts};
 use chime_core::{ChatId, ChatKind, Job, ReplyTarget, UserId};
@@ -56,7 +56,7 @@ impl Commands {
                     }
                 };
                 let to = ReplyTarget { chat, thread: None, reply_to: None };
-                let parts = format(&Notice::Own(markdown));
+                let parts = format_own(&markdown);
                 self.write(NewReply::own(Purpose::Notice, key, to, parts)).await?;
                 Ok(self.later())
             }

@@ -1,8 +1,7 @@
 //! `/memory` and `/new`.
 
 use crate::commands::handlers::forget::MembershipLookup;
-use crate::commands::handlers::{CommandRequest, Commands};
-use crate::commands::notice::Notice;
+use crate::commands::handlers::{CommandRequest, Commands, Shown};
 use crate::commands::panel::memory_question;
 use chime_access::admission::is_owner;
 use chime_core::texts::Texts;
@@ -41,18 +40,18 @@ impl Commands {
             }
             MemoryArguments::Set(is_on) => self.set_memory(job, &order, is_on).await,
             MemoryArguments::ShowOf(_) | MemoryArguments::Unclear => {
-                self.say(job, &order, order.texts().memory.how.clone()).await
+                self.say(job, &order, &order.texts().memory.how).await
             }
         }
     }
 
     /// Handles `/new`: ends the current session at this command.
-    pub(super) async fn start_session(&self, job: &Job, order: CommandRequest) -> chime_store::Result<()> {
+    pub(super) async fn start_session(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
         let message = &order.message.message;
         let cut = SessionCut { after: (message.sent_at, message.id), reason: Closed::New };
         let conversation = order.message.conversation();
         let also = move |tx: &chime_store::Writer<'_>| sessions::cut(tx, conversation, cut);
-        self.answer(job, &order.message, &Notice::Own(order.texts().memory.new_talk.clone()), also).await
+        self.answer(job, &order, &order.texts().memory.new_talk, also).await
     }
 
     /// Replies with the memory of `chat`. The caller must have checked that the sender is a member of it.
@@ -68,13 +67,13 @@ impl Commands {
                 Ok((memory::own_setting(conn, key)?, remembered(conn, &chat, zone)?, topics))
             })
             .await?;
-        let notice = match (self.memory.is_on, own) {
-            (false, _) => Notice::Own(order.texts().memory.off_everywhere.clone()),
-            (true, Some(false)) => Notice::Own(order.texts().memory.off_here.clone()),
-            (true, Some(true) | None) => notice_of(key, &found, &topics, order.texts()),
-        };
-        self.answer_showing(job, &order.message, &notice).await?;
-        Ok(JobOutcome::Finished)
+        match (self.memory.is_on, own) {
+            (false, _) => self.say(job, order, &order.texts().memory.off_everywhere).await,
+            (true, Some(false)) => self.say(job, order, &order.texts().memory.off_here).await,
+            (true, Some(true) | None) => {
+                self.answer_showing(job, order, shown(key, &found, &topics, order.texts())).await
+            }
+        }
     }
 
     /// Replies in private with the memory of another chat, if the sender is a member of it.
@@ -91,11 +90,9 @@ impl Commands {
                 MessagePlace::Public { username, .. } => chats::by_username(conn, &username),
             })
             .await?;
-        let Some(chat) = found else { return self.say(job, order, order.texts().memory.only_members.clone()).await };
+        let Some(chat) = found else { return self.say(job, order, &order.texts().memory.only_members).await };
         match self.standing(chat.chat.id, order.message.message.sender.id).await {
-            MembershipLookup::Role(ChatRole::Outside) => {
-                self.say(job, order, order.texts().memory.only_members.clone()).await
-            }
+            MembershipLookup::Role(ChatRole::Outside) => self.say(job, order, &order.texts().memory.only_members).await,
             MembershipLookup::Role(ChatRole::Creator | ChatRole::Admin | ChatRole::Member) => {
                 self.show_memory(job, order, chat).await
             }
@@ -113,35 +110,24 @@ impl Commands {
                 MembershipLookup::NotNow(outcome) => return Ok(outcome),
             };
         if !may {
-            return self.say(job, order, order.texts().memory.only_admins.clone()).await;
+            return self.say(job, order, &order.texts().memory.only_admins).await;
         }
         if !is_on && self.has_memory(order.chat.key).await? {
             let (question, buttons) = memory_question(order.texts());
-            self.offer(job, order, question, buttons).await?;
-            return Ok(JobOutcome::Finished);
+            return self.offer(job, order, question, buttons).await;
         }
         let texts = &order.texts().memory;
         let told = if is_on { &texts.switched_on } else { &texts.switched_off };
-        let (key, notice) = (order.chat.key, Notice::Own(told.clone()));
-        self.answer(job, &order.message, &notice, move |tx| memory::set(tx, key, is_on)).await?;
-        Ok(JobOutcome::Finished)
-    }
-
-    pub(super) async fn say(
-        &self,
-        job: &Job,
-        order: &CommandRequest,
-        markdown: String,
-    ) -> chime_store::Result<JobOutcome> {
-        self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await?;
-        Ok(JobOutcome::Finished)
+        let key = order.chat.key;
+        self.answer(job, order, told, move |tx| memory::set(tx, key, is_on)).await
     }
 }
 
-fn notice_of(chat: ChatKey, found: &Remembered, topics: &[(String, Remembered)], texts: &Texts) -> Notice {
+fn shown(chat: ChatKey, found: &Remembered, topics: &[(String, Remembered)], texts: &Texts) -> Shown {
     let of_topics = topics.iter().map(|(slug, topic)| wording::topic_shown(slug, topic, texts));
     let markdown = std::iter::once(wording::shown(found, texts)).chain(of_topics).collect::<Vec<_>>().join("\n\n");
     let all = || std::iter::once(found).chain(topics.iter().map(|(_, topic)| topic));
     let rests_on = all().flat_map(Remembered::rests_on).collect();
-    Notice::Memory { markdown, chat, rests_on, links: all().flat_map(Remembered::links).collect() }
+    let links = all().flat_map(Remembered::links).collect();
+    Shown { markdown, rests_on, links, ..Shown::of_chat(chat) }
 }

@@ -2,8 +2,7 @@
 
 use crate::commands::handlers::note_file::FileText;
 use crate::commands::handlers::settings::Right;
-use crate::commands::handlers::{CommandRequest, Commands};
-use crate::commands::notice::Notice;
+use crate::commands::handlers::{CommandRequest, Commands, Shown};
 use chime_answer::notes::{pieces, title};
 use chime_answer::plain::escape_markdown;
 use chime_core::texts::{Texts, filled};
@@ -58,7 +57,7 @@ impl Commands {
         let message = &order.message.message;
         match self.may_change(message.chat, message.sender.id).await? {
             Right::Yes => {}
-            Right::No => return self.say(job, &order, order.texts().notes.only_admins.clone()).await,
+            Right::No => return self.say(job, &order, &order.texts().notes.only_admins).await,
             Right::NotNow(outcome) => return Ok(outcome),
         }
         let request = request(&order.args, message.reply_to.is_some());
@@ -70,14 +69,13 @@ impl Commands {
                     return self.save_note(job, &order, text, sources).await;
                 }
                 FileText::Unusable(why) => {
-                    let told = why.told(&order.texts().notes).to_owned();
-                    return self.say(job, &order, told).await;
+                    return self.say(job, &order, why.told(&order.texts().notes)).await;
                 }
                 FileText::NotNow(outcome) => return Ok(outcome),
             }
         }
         match request {
-            NoteArguments::Unclear => self.say(job, &order, order.texts().notes.how.clone()).await,
+            NoteArguments::Unclear => self.say(job, &order, &order.texts().notes.how).await,
             NoteArguments::Delete(number) => self.delete_note(job, &order, number).await,
             NoteArguments::Save(text) => self.save_note(job, &order, text, vec![order.message.seq]).await,
             NoteArguments::SaveParent => {
@@ -95,7 +93,7 @@ impl Commands {
                         };
                         self.save_note(job, &order, text, sources).await
                     }
-                    None => self.say(job, &order, order.texts().notes.nothing_there.clone()).await,
+                    None => self.say(job, &order, &order.texts().notes.nothing_there).await,
                 }
             }
         }
@@ -128,18 +126,17 @@ impl Commands {
             .await?;
         let pieces = pieces(&text);
         if out.is_some() {
-            return self.say(job, order, order.texts().notes.opted_out.clone()).await;
+            return self.say(job, order, &order.texts().notes.opted_out).await;
         }
         if count >= MOST_NOTES || in_pieces + pieces.len() > MOST_PIECES {
-            return self.say(job, order, order.texts().notes.full.clone()).await;
+            return self.say(job, order, &order.texts().notes.full).await;
         }
         let note = NewNote { chat, title: title(&text), saved_at: self.clock.now(), sources, pieces };
         // The number that the note will get can be read before writing: nothing else writes notes of this chat at this
         // time.
         let next = self.store.read(move |conn| notes::next_number(conn, chat)).await?;
         let told = filled(&order.texts().notes.saved, &[("n", &next.to_string())]);
-        self.answer(job, &order.message, &Notice::Own(told), move |tx| notes::add(tx, &note).map(drop)).await?;
-        Ok(JobOutcome::Finished)
+        self.answer(job, order, &told, move |tx| notes::add(tx, &note).map(drop)).await
     }
 
     async fn delete_note(&self, job: &Job, order: &CommandRequest, number: u32) -> chime_store::Result<JobOutcome> {
@@ -151,9 +148,7 @@ impl Commands {
             false => &order.texts().notes.no_such,
         };
         let told = filled(told, &[("n", &number.to_string())]);
-        self.answer(job, &order.message, &Notice::Own(told), move |tx| notes::remove(tx, chat, number).map(drop))
-            .await?;
-        Ok(JobOutcome::Finished)
+        self.answer(job, order, &told, move |tx| notes::remove(tx, chat, number).map(drop)).await
     }
 
     pub(super) async fn list_notes(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
@@ -165,9 +160,7 @@ impl Commands {
             return self.say(job, &order, format!("{} {}", texts.none, texts.how)).await;
         }
         let markdown = listing(&found, order.chat.zone(self.zone), order.texts());
-        let notice = Notice::Notes { markdown, chat, rests_on };
-        self.answer_showing(job, &order.message, &notice).await?;
-        Ok(JobOutcome::Finished)
+        self.answer_showing(job, &order, Shown { markdown, rests_on, ..Shown::of_chat(chat) }).await
     }
 }
 

@@ -6,7 +6,6 @@ use chrono::{Datelike, Days, NaiveTime, Weekday};
 
 use crate::commands::handlers::forget::MembershipLookup;
 use crate::commands::handlers::{CommandRequest, Commands};
-use crate::commands::notice::Notice;
 use crate::recap::worker::time_of;
 use crate::recap::{RecapArguments, RecapTime, last_seen, wording};
 use chime_access::admission::is_owner;
@@ -14,8 +13,8 @@ use chime_core::trigger::{Languages, asks_what_was_missed};
 use chime_core::{Job, JobPayload, MessageAt, Timestamp, Zone};
 use chime_jobs::JobOutcome;
 use chime_privacy::ChatRole;
+use chime_store::messages;
 use chime_store::recaps::{self, Subscription};
-use chime_store::{Priority, jobs, messages};
 
 /// Number of a member's last messages in which their previous visit is searched.
 const MOMENTS: usize = 200;
@@ -40,7 +39,7 @@ impl Commands {
             }
             RecapArguments::SinceReply => match self.parent_sent_at(&order).await? {
                 Some(at) => self.start_recap(job, &order, at, false).await,
-                None => self.say_of_recaps(job, &order, order.texts().recap.reply_not_kept.clone()).await,
+                None => self.say(job, &order, &order.texts().recap.reply_not_kept).await,
             },
             RecapArguments::SinceSeen => {
                 let (chat, user) = (order.chat.key, order.message.message.sender.id);
@@ -50,7 +49,7 @@ impl Commands {
                 // A member without an earlier visit gets a recap since their first message.
                 match last_seen(asked_at, &wrote).or(wrote.last().copied()) {
                     Some(at) => self.start_recap(job, &order, at.plus(A_SECOND), true).await,
-                    None => self.say_of_recaps(job, &order, order.texts().recap.never_here.clone()).await,
+                    None => self.say(job, &order, &order.texts().recap.never_here).await,
                 }
             }
             RecapArguments::Subscribe(time) => self.subscribe(job, &order, time, zone).await,
@@ -59,7 +58,7 @@ impl Commands {
                 let chat = order.chat.key;
                 let own = self.store.read(move |conn| recaps::of_chat(conn, chat)).await?;
                 let own = own.as_ref().and_then(time_of);
-                self.say_of_recaps(job, &order, wording::how_to_ask(own, order.texts())).await
+                self.say(job, &order, wording::how_to_ask(own, order.texts())).await
             }
         }
     }
@@ -73,15 +72,7 @@ impl Commands {
         personal: bool,
     ) -> chime_store::Result<JobOutcome> {
         let recap = JobPayload::Recap { at: MessageAt::of(&order.message), since, personal };
-        let (kind, key, now) = (job.kind(), job.key(), self.clock.now());
-        self.store
-            .write(Priority::Answering, move |tx| {
-                jobs::add(tx, &recap, now)?;
-                jobs::finish(tx, kind, &key)
-            })
-            .await?;
-        self.wake.wake();
-        Ok(JobOutcome::Finished)
+        self.hand_on(job, recap).await
     }
 
     async fn parent_sent_at(&self, order: &CommandRequest) -> chime_store::Result<Option<Timestamp>> {
@@ -109,9 +100,8 @@ impl Commands {
             minute: time.minute,
             since: now,
         };
-        let notice = Notice::Own(wording::subscribed(time, time.next(now, zone), zone, now, order.texts()));
-        self.answer(job, &order.message, &notice, move |tx| recaps::set(tx, &subscription)).await?;
-        Ok(JobOutcome::Finished)
+        let told = wording::subscribed(time, time.next(now, zone), zone, now, order.texts());
+        self.answer(job, order, &told, move |tx| recaps::set(tx, &subscription)).await
     }
 
     async fn unsubscribe(&self, job: &Job, order: &CommandRequest) -> chime_store::Result<JobOutcome> {
@@ -120,9 +110,8 @@ impl Commands {
         }
         let chat = order.chat.key;
         let was_there = self.store.read(move |conn| recaps::of_chat(conn, chat)).await?.is_some();
-        let notice = Notice::Own(wording::unsubscribed(was_there, order.texts()));
-        self.answer(job, &order.message, &notice, move |tx| recaps::remove(tx, chat).map(drop)).await?;
-        Ok(JobOutcome::Finished)
+        let told = wording::unsubscribed(was_there, order.texts());
+        self.answer(job, order, &told, move |tx| recaps::remove(tx, chat).map(drop)).await
     }
 
     /// Replies and returns the outcome if the sender may not decide for the chat; returns `None` if they may.
@@ -134,20 +123,10 @@ impl Commands {
         match self.standing(order.message.message.chat, sender).await {
             MembershipLookup::Role(ChatRole::Creator | ChatRole::Admin) => Ok(None),
             MembershipLookup::Role(ChatRole::Member | ChatRole::Outside) => {
-                self.say_of_recaps(job, order, order.texts().recap.only_admins.clone()).await.map(Some)
+                self.say(job, order, &order.texts().recap.only_admins).await.map(Some)
             }
             MembershipLookup::NotNow(outcome) => Ok(Some(outcome)),
         }
-    }
-
-    async fn say_of_recaps(
-        &self,
-        job: &Job,
-        order: &CommandRequest,
-        markdown: String,
-    ) -> chime_store::Result<JobOutcome> {
-        self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await?;
-        Ok(JobOutcome::Finished)
     }
 }
 

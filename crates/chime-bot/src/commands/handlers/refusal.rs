@@ -26,7 +26,7 @@ impl Commands {
     async fn explain_refusal(&self, job: &Job, at: MessageAt) -> chime_store::Result<JobOutcome> {
         let MessageAt { chat, message } = at;
         let found = self.store.read(move |conn| Ok((refusals::find(conn, chat, message)?, chats::find(conn, chat)?)));
-        let (Some(refusal), row) = found.await? else { return self.told(job).await };
+        let (Some(refusal), row) = found.await? else { return self.finish(job).await };
         let notices = notices(row.as_ref().map_or(Language::DEFAULT, |row| row.speaks()).code());
         let zone = row.map_or(self.zone, |row| row.zone(self.zone));
         match refusal.tell {
@@ -80,11 +80,6 @@ impl Commands {
         let (job_key, kind, now) = (job.key(), job.kind(), self.clock.now());
         self.store.write(Priority::Answering, move |tx| write(tx, &refusal, &reply, kind, &job_key, now)).await?;
         self.wake.wake();
-        Ok(JobOutcome::Finished)
-    }
-
-    async fn told(&self, job: &Job) -> chime_store::Result<JobOutcome> {
-        self.finish(job).await?;
         Ok(JobOutcome::Finished)
     }
 }

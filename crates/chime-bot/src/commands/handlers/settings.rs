@@ -1,19 +1,20 @@
 //! `/settings`: shows the panel with the chat's settings and handles its buttons.
 
 use crate::commands::handlers::forget::MembershipLookup;
-use crate::commands::handlers::{CommandRequest, Commands};
-use crate::commands::notice::Notice;
+use crate::commands::handlers::remind::CancelButton;
+use crate::commands::handlers::{CommandRequest, Commands, reply_to};
 use crate::commands::panel::{Panel, SettingChange, memory_question};
+use crate::commands::search::SearchPage;
 use chime_access::admission::is_owner;
 use chime_answer::answering::format_own;
 use chime_answer::notices::notices;
 use chime_answer::plain::escape_markdown;
 use chime_core::texts::{filled, texts};
-use chime_core::{Button, ChatId, ChatKey, ChatKind, Job, Press, ReplyTarget, Timestamp, UserId, Zone, clip};
+use chime_core::{Button, ChatId, ChatKey, ChatKind, FormattedText, Job, Press, Timestamp, UserId, Zone, clip};
 use chime_jobs::JobOutcome;
 use chime_privacy::ChatRole;
 use chime_store::chats::ChatRow;
-use chime_store::outbox::{NewReply, Purpose};
+use chime_store::outbox::NewReply;
 use chime_store::{Priority, Writer, button_presses, chat_settings, chats, memory};
 use chime_telegram::TelegramError;
 
@@ -32,17 +33,13 @@ impl Commands {
         let message = &order.message.message;
         let panel = self.panel(&order.chat).await?;
         match self.may_change(message.chat, message.sender.id).await? {
-            Right::NotNow(outcome) => return Ok(outcome),
-            Right::No => {
-                let told = Notice::Own(panel.markdown(false, order.texts()));
-                self.answer(job, &order.message, &told, |_| Ok(())).await?;
-            }
+            Right::NotNow(outcome) => Ok(outcome),
+            Right::No => self.say(job, &order, panel.markdown(false, order.texts())).await,
             Right::Yes => {
                 let markdown = panel.markdown(true, order.texts());
-                self.offer(job, &order, &markdown, panel.buttons(order.texts())).await?;
+                self.offer(job, &order, &markdown, panel.buttons(order.texts())).await
             }
         }
-        Ok(JobOutcome::Finished)
     }
 
     /// Replies to a command with a text and buttons.
@@ -52,10 +49,8 @@ impl Commands {
         order: &CommandRequest,
         markdown: &str,
         buttons: Vec<Vec<Button>>,
-    ) -> chime_store::Result<()> {
-        let message = &order.message.message;
-        let to = ReplyTarget { chat: message.chat, thread: message.thread, reply_to: Some(message.id) };
-        let own = NewReply::own(Purpose::Command, job.payload.reply_key(), to, format_own(markdown));
+    ) -> chime_store::Result<JobOutcome> {
+        let own = reply_to(job, &order.message, format_own(markdown));
         self.settle(job, NewReply { buttons, ..own }, |_| Ok(())).await
     }
 
@@ -65,8 +60,7 @@ impl Commands {
         match self.may_change(message.chat, message.sender.id).await? {
             Right::NotNow(outcome) => return Ok(outcome),
             Right::No => {
-                let told = notices(order.chat.speaks().code()).admins_only.clone();
-                return self.say(job, order, told).await;
+                return self.say(job, order, &notices(order.chat.speaks().code()).admins_only).await;
             }
             Right::Yes => {}
         }
@@ -77,9 +71,8 @@ impl Commands {
             return self.say(job, order, told).await;
         }
         let told = filled(&texts.time_zone_set, &[("name", zone.unwrap_or(self.zone).name())]);
-        let (key, notice) = (order.chat.key, Notice::Own(told));
-        self.answer(job, &order.message, &notice, move |tx| chat_settings::set_time_zone(tx, key, zone)).await?;
-        Ok(JobOutcome::Finished)
+        let key = order.chat.key;
+        self.answer(job, order, &told, move |tx| chat_settings::set_time_zone(tx, key, zone)).await
     }
 
     /// Handles a `press` job: makes the change that a pressed button stands for.
@@ -97,17 +90,25 @@ impl Commands {
             Ok(chats::find(conn, press.chat)?.map(|chat| (press, chat)))
         });
         let Some((press, chat)) = found.await? else {
-            self.finish(job).await?;
-            return Ok(JobOutcome::Finished);
+            return self.finish(job).await;
         };
+        if let Some(page) = SearchPage::parse(&press.data) {
+            return self.turn_page(job, &press, &chat, page).await;
+        }
+        if let Some(button) = CancelButton::parse(&press.data) {
+            return self.cancel_reminder(job, &press, &chat, button).await;
+        }
         match SettingChange::parse(&press.data) {
             Some(change) => self.change(job, &press, &chat, change).await,
-            None => {
-                self.finish(job).await?;
-                self.confirm(&press, Some(&notices(chat.speaks().code()).unknown_button)).await;
-                Ok(JobOutcome::Finished)
-            }
+            None => self.refuse(job, &press, &notices(chat.speaks().code()).unknown_button).await,
         }
+    }
+
+    /// Finishes the job of a press without a change, and shows the member why.
+    pub(super) async fn refuse(&self, job: &Job, press: &Press, told: &str) -> chime_store::Result<JobOutcome> {
+        self.finish(job).await?;
+        self.confirm(press, Some(told)).await;
+        Ok(JobOutcome::Finished)
     }
 
     async fn change(
@@ -117,16 +118,13 @@ impl Commands {
         chat: &ChatRow,
         change: SettingChange,
     ) -> chime_store::Result<JobOutcome> {
-        let told = match self.may_change(press.chat, press.by).await? {
-            Right::NotNow(outcome) => return Ok(outcome),
-            Right::No => {
-                self.finish(job).await?;
-                Some(notices(chat.speaks().code()).admins_only.as_str())
-            }
+        match self.may_change(press.chat, press.by).await? {
+            Right::NotNow(outcome) => Ok(outcome),
+            Right::No => self.refuse(job, press, &notices(chat.speaks().code()).admins_only).await,
             Right::Yes if change == SettingChange::Memory(false) && self.has_memory(chat.key).await? => {
                 let (question, buttons) = memory_question(texts(chat.speaks().code()));
-                let again = self.edit(press, question, &buttons).await;
-                return self.confirm_shown(job, press, again).await;
+                let again = self.edit(press, &format_own(question), &buttons).await;
+                self.confirm_shown(job, press, again).await
             }
             Right::Yes => {
                 let (key, query) = (chat.key, press.query.clone());
@@ -150,16 +148,14 @@ impl Commands {
                 // Loads the chat again, because the change may have been its language.
                 let chat = self.store.read(move |conn| chats::by_key(conn, key)).await?.unwrap_or_else(|| chat.clone());
                 let again = self.show_again(press, &chat).await?;
-                return self.confirm_shown(job, press, again).await;
+                self.confirm_shown(job, press, again).await
             }
-        };
-        self.confirm(press, told).await;
-        Ok(JobOutcome::Finished)
+        }
     }
 
     /// Confirms a press, so that the button stops waiting. If Telegram asked for a pause before the panel can be
     /// edited, the job runs again at `again`; else it is finished.
-    async fn confirm_shown(
+    pub(super) async fn confirm_shown(
         &self,
         job: &Job,
         press: &Press,
@@ -188,15 +184,19 @@ impl Commands {
     async fn show_again(&self, press: &Press, chat: &ChatRow) -> chime_store::Result<Option<Timestamp>> {
         let panel = self.panel(chat).await?;
         let texts = texts(chat.speaks().code());
-        Ok(self.edit(press, &panel.markdown(true, texts), &panel.buttons(texts)).await)
+        Ok(self.edit(press, &format_own(&panel.markdown(true, texts)), &panel.buttons(texts)).await)
     }
 
-    async fn edit(&self, press: &Press, markdown: &str, buttons: &[Vec<Button>]) -> Option<Timestamp> {
-        let parts = format_own(markdown);
+    pub(super) async fn edit(
+        &self,
+        press: &Press,
+        parts: &[FormattedText],
+        buttons: &[Vec<Button>],
+    ) -> Option<Timestamp> {
         match self.telegram.edit(press.chat, press.message, parts.first()?, buttons).await {
             Err(TelegramError::Throttled { retry_after }) => Some(self.clock.now().plus(retry_after)),
             Err(error) => {
-                tracing::info!(%error, "the panel could not be shown again");
+                tracing::info!(%error, "the message with the buttons could not be edited");
                 None
             }
             Ok(()) => None,

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use crate::commands::handlers::settings::Right;
 use crate::commands::handlers::{CommandRequest, Commands};
-use crate::commands::notice::Notice;
 use crate::commands::topics::{self, ListedTopic, TopicsRequest};
 use chime_answer::notices::notices;
 use chime_core::{ChatKey, Job, JobPayload, Seq};
@@ -30,7 +29,7 @@ impl Commands {
             TopicsRequest::List => self.list_topics(job, &order).await,
             TopicsRequest::Use(slug) => self.use_topic(job, &order, &slug).await,
             TopicsRequest::Merge(from, into) => self.merge_topics(job, &order, &from, &into).await,
-            TopicsRequest::Unclear => self.say(job, &order, order.texts().topics_how.clone()).await,
+            TopicsRequest::Unclear => self.say(job, &order, &order.texts().topics_how).await,
         }
     }
 
@@ -61,7 +60,7 @@ impl Commands {
 
     async fn use_topic(&self, job: &Job, order: &CommandRequest, slug: &str) -> chime_store::Result<JobOutcome> {
         let Some(tag) = self.tag(order.chat.key, slug).await? else {
-            return self.say(job, order, order.texts().topics_unknown.clone()).await;
+            return self.say(job, order, &order.texts().topics_unknown).await;
         };
         let (conversation, now) = (order.message.conversation(), self.clock.now());
         let find = JobPayload::topic(order.message.message.chat, conversation);
@@ -85,14 +84,13 @@ impl Commands {
         match self.may_change(message.chat, message.sender.id).await? {
             Right::Yes => {}
             Right::No => {
-                let refusal = notices(order.chat.speaks().code()).admins_only.clone();
-                return self.say(job, order, refusal).await;
+                return self.say(job, order, &notices(order.chat.speaks().code()).admins_only).await;
             }
             Right::NotNow(outcome) => return Ok(outcome),
         }
         let (from, into) = (self.tag(order.chat.key, from).await?, self.tag(order.chat.key, into).await?);
         let (Some(from), Some(into)) = (from, into) else {
-            return self.say(job, order, order.texts().topics_unknown.clone()).await;
+            return self.say(job, order, &order.texts().topics_unknown).await;
         };
         if from.id == into.id {
             return self.say(job, order, topics::same(&into.name, order.texts())).await;
@@ -121,12 +119,11 @@ impl Commands {
         F: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Send + 'static,
     {
         let (key, chat) = (job.payload.reply_key(), order.chat.key);
-        self.answer(job, &order.message, &Notice::Own(markdown), move |tx| {
+        self.answer(job, order, &markdown, move |tx| {
             also(tx)?;
             outbox::note_uses(tx, &key, chat, rests_on)
         })
-        .await?;
-        Ok(JobOutcome::Finished)
+        .await
     }
 }
 

@@ -43,7 +43,7 @@ pub fn store_stub(
     let row = chats::upsert(tx, &nameless(&arrival.chat))?;
     set_language_of_app(tx, row.key, arrival.language.as_deref())?;
     let is_news = messages::insert_stub(tx, &row, &arrival.message)?;
-    let is_asked = is_news && command_in(arrival, setting).is_some_and(|(command, _)| command.spec().is_about_privacy);
+    let is_asked = is_news && command_in(arrival, setting).is_some_and(|(command, _)| command.is_about_privacy());
     let asks = if is_asked && messages::is_any_kept(tx, row.key)? { Asks::AboutPrivacy } else { Asks::Nothing };
     Ok((row.key, asks))
 }
@@ -76,7 +76,7 @@ pub fn admit(
         && let Some((command, args)) = command_in(arrival, setting)
     {
         // Everybody may see and delete their own data, even without access to the bot.
-        if command.spec().is_about_privacy {
+        if command.is_about_privacy() {
             return Ok(Access::Allowed);
         }
         if command == CommandName::Claim && is_unclaimed(&setting.access, admission::has_owner(tx)?) {

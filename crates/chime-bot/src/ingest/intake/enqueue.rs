@@ -9,7 +9,7 @@ use crate::ingest::intake::split_question;
 use crate::ingest::{ArrivedMessage, Came, TriggerAction, task_for};
 use chime_core::trigger::{self, Rules, Trigger, TriggerKind};
 use chime_core::{
-    Arrival, BACKLOG_SETTLES, ChatKey, Conversation, JobPayload, Message, MessageAt, ParsedTrigger, Role,
+    Arrival, BACKLOG_SETTLES, ChatKey, CommandLimits, Conversation, JobPayload, Message, MessageAt, ParsedTrigger, Role,
 };
 use chime_store::outbox::Purpose;
 use chime_store::{Writer, backlog, chats, consent, jobs, messages, outbox, scrub};
@@ -223,7 +223,7 @@ fn is_answer(tx: &Writer<'_>, parent: Option<&Message>) -> chime_store::Result<b
 
 fn is_always_taken(kind: &TriggerKind) -> bool {
     match kind {
-        TriggerKind::Command(command, _) => command.is_always_taken(),
+        TriggerKind::Command(command, _) => command.limits() != CommandLimits::Limited,
         TriggerKind::Ask | TriggerKind::Thanks => false,
     }
 }

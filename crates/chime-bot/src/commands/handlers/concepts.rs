@@ -1,0 +1,21 @@
+//! `/concepts`: lists the names and terms that the bot knows in the chat.
+
+use crate::commands::handlers::{CommandRequest, Commands, Shown};
+use chime_answer::concepts::listing;
+use chime_core::Job;
+use chime_jobs::JobOutcome;
+use chime_store::concepts::{self, ContextKey};
+
+impl Commands {
+    /// Lists the concepts that apply to the current conversation first.
+    pub(super) async fn list_concepts(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+        let (chat, texts) = (order.chat.key, order.texts());
+        let key = ContextKey { bot: self.bot.id, chat, thread: order.message.message.thread };
+        let read = self.store.read(move |conn| {
+            let context = concepts::load(conn, key)?.unwrap_or_default();
+            let markdown = listing(&context, &concepts::of_chat(conn, chat)?, &texts.concepts);
+            Ok(Shown { markdown, rests_on: concepts::grounds(conn, chat)?, ..Shown::of_chat(chat) })
+        });
+        self.answer_showing(job, &order, read.await?).await
+    }
+}

@@ -1,0 +1,13 @@
+//! `/help` and `/start`.
+
+use crate::commands::handlers::{CommandRequest, Commands};
+use chime_answer::wording;
+use chime_core::{ChatKind, Job};
+use chime_jobs::JobOutcome;
+
+impl Commands {
+    pub(super) async fn help(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+        let is_private = order.chat.chat.kind == ChatKind::Private;
+        self.say(job, &order, wording::help(self.bot.username(), is_private, order.texts())).await
+    }
+}

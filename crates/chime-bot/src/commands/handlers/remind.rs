@@ -1,0 +1,318 @@
+//! `/remind` and `/reminders`: sets, lists, cancels and sends reminders.
+
+use std::time::Duration;
+
+use chrono::{Timelike, Weekday};
+
+use crate::commands::handlers::settings::Right;
+use crate::commands::handlers::{CommandRequest, Commands, Shown, reply_to};
+use crate::commands::search::own_words;
+use crate::recap::RecapTime;
+use chime_access::Access;
+use chime_access::admission::served;
+use chime_answer::answering::{format_own, format_parts};
+use chime_answer::notices::notices;
+use chime_answer::plain::{escape_markdown, one_line};
+use chime_core::texts::{Texts, filled, texts};
+use chime_core::{
+    Button, ChatId, How, Job, JobPayload, Message, MessageId, ReplyTarget, Sender, StoredMessage, Timestamp, Zone,
+    message_link,
+};
+use chime_jobs::JobOutcome;
+use chime_relevance::retrieval::moments::Repeat;
+use chime_relevance::retrieval::{ReminderTime, reminder_time};
+use chime_store::chats::ChatRow;
+use chime_store::outbox::{NewReply, Purpose};
+use chime_store::reminders::{self, Reminder, RepeatTime};
+use chime_store::{Priority, Reader, Writer, chats, consent, jobs, messages, outbox};
+
+/// Maximum number of reminders of a member in all chats.
+const MOST: usize = 20;
+/// Maximum number of reminders in a list.
+const LISTED: usize = 20;
+/// A reminder that is sent later than this after its time says so.
+const LATE: Duration = Duration::from_secs(2 * 60);
+/// Maximum number of characters shown of a reminder, and of one in a list.
+const SHOWN_CHARS: usize = 1000;
+const LISTED_CHARS: usize = 120;
+/// Start of the data of each button.
+const PREFIX: &str = "reminder";
+
+/// Button that cancels a reminder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct CancelButton {
+    id: i64,
+    /// `true` if it is below a list, which is then shown again.
+    is_in_list: bool,
+}
+
+impl CancelButton {
+    fn data(self) -> String {
+        format!("{PREFIX}:{}:{}", self.id, if self.is_in_list { "list" } else { "one" })
+    }
+
+    pub(super) fn parse(data: &str) -> Option<Self> {
+        let (id, place) = data.strip_prefix(PREFIX)?.strip_prefix(':')?.split_once(':')?;
+        Some(Self { id: id.parse().ok()?, is_in_list: place == "list" })
+    }
+}
+
+impl Commands {
+    /// Sets a reminder. A request in plain words that names no time is a question, which gets an answer.
+    pub(super) async fn remind(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+        let (message, zone) = (&order.message.message, order.chat.zone(self.zone));
+        let texts = &order.texts().reminders;
+        let Some(time) = reminder_time(&order.args, order.chat.language, message.sent_at, zone) else {
+            return match &job.payload {
+                JobPayload::Command { at, parsed, .. } if parsed.how != How::Command => {
+                    let answer = JobPayload::Answer { at: *at, parsed: parsed.clone() };
+                    self.hand_on(job, answer).await
+                }
+                _ => self.say(job, &order, &texts.how).await,
+            };
+        };
+        let (chat, sender) = (order.chat.key, message.sender.id);
+        let read =
+            move |conn: &Reader| Ok((consent::opted_out(conn, chat, sender)?, reminders::count_of(conn, sender)?));
+        let (out, count) = self.store.read(read).await?;
+        if out.is_some() {
+            return self.say(job, &order, &texts.opted_out).await;
+        }
+        if count >= MOST {
+            return self.say(job, &order, filled(&texts.full, &[("n", &MOST.to_string())])).await;
+        }
+        let local = zone.local(time.at);
+        let minute = u16::try_from(local.hour() * 60 + local.minute()).unwrap_or(0);
+        let weekday = |day: Weekday| u8::try_from(day.num_days_from_monday()).unwrap_or(0);
+        let reminder = Reminder {
+            chat,
+            thread: message.thread,
+            asked_by: sender,
+            seq: order.message.seq,
+            asked_in: message.chat,
+            message: message.id,
+            began: message.reply_to.unwrap_or(message.id),
+            due_at: time.at,
+            repeat: time.repeat.map(|repeat| match repeat {
+                Repeat::Daily => RepeatTime { weekday: None, minute },
+                Repeat::Weekly(day) => RepeatTime { weekday: Some(weekday(day)), minute },
+            }),
+            until: time.until,
+        };
+        self.confirm_reminder(job, &order, reminder, confirmation(&time, &reminder, zone, order.texts())).await
+    }
+
+    /// Stores the reminder, its job and the confirmation in one transaction.
+    async fn confirm_reminder(
+        &self,
+        job: &Job,
+        order: &CommandRequest,
+        reminder: Reminder,
+        told: String,
+    ) -> chime_store::Result<JobOutcome> {
+        let reply = reply_to(job, &order.message, format_own(&told));
+        let (label, now, done) = (order.texts().reminders.cancel_button.clone(), self.clock.now(), job.clone());
+        self.store
+            .write(Priority::Answering, move |tx| {
+                let id = reminders::set(tx, &reminder)?;
+                let data = CancelButton { id, is_in_list: false }.data();
+                let reply = NewReply { buttons: vec![vec![Button { label, data }]], ..reply };
+                outbox::add(tx, &reply, now)?;
+                jobs::finish(tx, done.kind(), &done.key())
+            })
+            .await?;
+        self.wake.wake();
+        Ok(JobOutcome::Finished)
+    }
+
+    pub(super) async fn list_reminders(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+        let shown = self.reminders_of(&order.chat).await?;
+        if shown.rests_on.is_empty() {
+            return self.say(job, &order, &order.texts().reminders.none).await;
+        }
+        self.answer_showing(job, &order, shown).await
+    }
+
+    async fn reminders_of(&self, chat: &ChatRow) -> chime_store::Result<Shown> {
+        let (row, bot, zone) = (chat.clone(), self.bot.clone(), chat.zone(self.zone));
+        let texts = texts(chat.speaks().code());
+        let work = move |conn: &Reader| {
+            let mut shown = Shown::of_chat(row.key);
+            let mut lines = vec![format!("{}\n", texts.reminders.head)];
+            for (number, (id, reminder)) in (1..).zip(reminders::of_chat(conn, row.key)?).take(LISTED) {
+                let asked = messages::by_seq(conn, row.key, reminder.seq)?;
+                let words = asked.map(|asked| one_line(&own_words(&asked.message.text, &bot), LISTED_CHARS));
+                let words = escape_markdown(&words.unwrap_or_default());
+                let link = link(&row, &reminder, reminder.began);
+                let time = format!("{} {}", day(reminder.due_at, zone, texts), zone.told_time(reminder.due_at));
+                let time = link.as_ref().map_or_else(|| time.clone(), |link| format!("[{time}]({link})"));
+                lines.push(format!("{number}. {time}: {words}"));
+                let data = CancelButton { id, is_in_list: true }.data();
+                shown.buttons.push(vec![Button { label: format!("{} {number}", texts.reminders.cancel_button), data }]);
+                shown.links.extend(link);
+                shown.rests_on.push(reminder.seq);
+            }
+            shown.markdown = if lines.len() > 1 { lines.join("\n") } else { texts.reminders.none.clone() };
+            Ok(shown)
+        };
+        self.store.read(work).await
+    }
+
+    /// Handles a press on a button that cancels a reminder.
+    pub(super) async fn cancel_reminder(
+        &self,
+        job: &Job,
+        press: &chime_core::Press,
+        chat: &ChatRow,
+        button: CancelButton,
+    ) -> chime_store::Result<JobOutcome> {
+        let texts = texts(chat.speaks().code());
+        let found = self.store.read(move |conn| reminders::find(conn, button.id)).await?;
+        // The id in the data may be of another chat.
+        let found = found.filter(|reminder| reminder.chat == chat.key);
+        if let Some(reminder) = found {
+            if reminder.asked_by != press.by {
+                match self.may_change(press.chat, press.by).await? {
+                    Right::Yes => {}
+                    Right::No => return self.refuse(job, press, &texts.reminders.only_theirs).await,
+                    Right::NotNow(outcome) => return Ok(outcome),
+                }
+            }
+            self.store.write(Priority::Answering, move |tx| reminders::remove(tx, button.id)).await?;
+        } else if !button.is_in_list {
+            return self.refuse(job, press, &notices(chat.speaks().code()).unknown_button).await;
+        }
+        let shown = if button.is_in_list { self.reminders_of(chat).await? } else { Shown::of_chat(chat.key) };
+        let parts = match button.is_in_list {
+            true => format_parts(&shown.markdown, &shown.urls(), &[]),
+            false => format_own(&texts.reminders.cancelled),
+        };
+        let again = self.edit(press, &parts, &shown.buttons).await;
+        self.confirm_shown(job, press, again).await
+    }
+
+    /// Handles the periodic `reminders` job: sends the reminders that are due and sets their next times. In a chat that
+    /// the bot has left, they wait until it comes back.
+    pub async fn send_due_reminders(&self, job: &Job) -> JobOutcome {
+        match self.send_due().await {
+            Ok(()) => JobOutcome::UntilNextRun,
+            Err(error) => JobOutcome::of_store(&error, job),
+        }
+    }
+
+    async fn send_due(&self) -> chime_store::Result<()> {
+        let now = self.clock.now();
+        for (id, reminder) in self.store.read(move |conn| reminders::due(conn, now)).await? {
+            let access = self.access.clone();
+            let read = move |conn: &Reader| {
+                let Some(chat) = chats::by_key(conn, reminder.chat)? else { return Ok(None) };
+                if served(conn, &chat.chat, reminder.asked_by, &access)? == Access::Refused {
+                    return Ok(None);
+                }
+                let asked = messages::by_seq(conn, reminder.chat, reminder.seq)?;
+                let member = chats::members(conn, reminder.chat)?.into_iter().find(|it| it.id == reminder.asked_by);
+                Ok(Some((chat, asked, member.map(|member| member.name).unwrap_or_default())))
+            };
+            let Some((chat, asked, name)) = self.store.read(read).await? else { continue };
+            let (markdown, links) = self.due_text(&reminder, &chat, asked.as_ref(), &name, now);
+            let urls: Vec<&str> = links.iter().map(String::as_str).collect();
+            // In a chat with a new id, the message has another one too.
+            let reply_to = (chat.chat.id == reminder.asked_in).then_some(reminder.message);
+            let to = ReplyTarget { chat: chat.chat.id, thread: reminder.thread, reply_to };
+            let key = format!("reminder:{id}:{}", reminder.due_at.millis());
+            let reply = NewReply::own(Purpose::Notice, key, to, format_parts(&markdown, &urls, &[]));
+            let next = next(&reminder, now, chat.zone(self.zone));
+            self.store.write(Priority::Answering, move |tx| send(tx, id, &reminder, &reply, next, now)).await?;
+            self.wake.wake();
+        }
+        Ok(())
+    }
+
+    /// Returns the text of a due reminder and the links in it.
+    fn due_text(
+        &self,
+        reminder: &Reminder,
+        chat: &ChatRow,
+        asked: Option<&StoredMessage>,
+        name: &str,
+        now: Timestamp,
+    ) -> (String, Vec<String>) {
+        let (texts, zone) = (texts(chat.speaks().code()), chat.zone(self.zone));
+        let words = asked.map(|asked| one_line(&own_words(&asked.message.text, &self.bot), SHOWN_CHARS));
+        let words = escape_markdown(&words.unwrap_or_default());
+        let is_late = now.since(reminder.due_at) > LATE;
+        let text = if is_late { &texts.reminders.late } else { &texts.reminders.due };
+        let (day, time) = (day(reminder.due_at, zone, texts), zone.told_time(reminder.due_at));
+        // The words are inserted last: they may look like placeholders.
+        let blanks =
+            [("day", day.as_str()), ("time", &time), ("name", &escape_markdown(name)), ("words", words.as_str())];
+        let told = filled(text, &blanks);
+        match link(chat, reminder, reminder.began) {
+            Some(link) => (format!("{told}\n\n[{}]({link})", texts.reminders.began), vec![link]),
+            None => (told, Vec::new()),
+        }
+    }
+}
+
+/// Stores the text of a due reminder for sending, and its next time, unless it was cancelled or forgotten meanwhile.
+fn send(
+    tx: &Writer<'_>,
+    id: i64,
+    reminder: &Reminder,
+    reply: &NewReply,
+    next: Option<Timestamp>,
+    now: Timestamp,
+) -> chime_store::Result<()> {
+    if reminders::find(tx, id)?.as_ref() != Some(reminder) {
+        return Ok(());
+    }
+    outbox::note_uses(tx, &reply.key, reminder.chat, [reminder.seq])?;
+    outbox::add(tx, reply, now)?;
+    match next {
+        Some(next) => reminders::set_due(tx, id, next),
+        None => reminders::remove(tx, id),
+    }
+}
+
+/// Returns the time after `now` at which a reminder is due again. Times that were missed are skipped.
+fn next(reminder: &Reminder, now: Timestamp, zone: Zone) -> Option<Timestamp> {
+    let repeat = reminder.repeat?;
+    let weekday = repeat.weekday.and_then(|day| Weekday::try_from(day).ok());
+    let next = RecapTime { weekday, minute: repeat.minute }.next(now.max(reminder.due_at), zone)?;
+    reminder.until.is_none_or(|until| next < until).then_some(next)
+}
+
+/// Returns the line that confirms a reminder, with its time written out.
+fn confirmation(time: &ReminderTime, reminder: &Reminder, zone: Zone, texts: &Texts) -> String {
+    let own = &texts.reminders;
+    let (text, every) = match reminder.repeat.map(|repeat| repeat.weekday) {
+        None => (&own.set, ""),
+        Some(None) => (&own.set_daily, ""),
+        Some(Some(day)) => (&own.set_weekly, texts.recap.days[usize::from(day) % 7].as_str()),
+    };
+    let (clock, zone_name) = (zone.clock_time(time.at), zone.name());
+    let blanks = [("every", every), ("day", &day(time.at, zone, texts)), ("time", clock.as_str()), ("zone", zone_name)];
+    let told = filled(text, &blanks);
+    match time.until {
+        // The repetition ends with the day before this time.
+        Some(until) => {
+            let last = day(until.minus(Duration::from_secs(60 * 60)), zone, texts);
+            format!("{told} {}", filled(&own.last_day, &[("day", &last)]))
+        }
+        None => told,
+    }
+}
+
+fn day(at: Timestamp, zone: Zone, texts: &Texts) -> String {
+    let (day, month, year) = zone.day(at);
+    texts.date_of(day, month, year)
+}
+
+/// Returns the link to a message of the chat in which the reminder was asked for. There is none if the chat has a new
+/// id since.
+fn link(chat: &ChatRow, reminder: &Reminder, message: MessageId) -> Option<String> {
+    let at: ChatId = reminder.asked_in;
+    let sender = Sender::person(reminder.asked_by, "");
+    let message = Message { thread: reminder.thread, ..Message::new(at, message, sender, reminder.due_at) };
+    message_link(&chat.chat, &message)
+}

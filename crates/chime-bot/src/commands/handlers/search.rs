@@ -1,0 +1,136 @@
+//! `/search`: finds messages and notes by their words, without a model.
+
+use std::sync::Arc;
+
+use crate::commands::handlers::forget::MembershipLookup;
+use crate::commands::handlers::{CommandRequest, Commands, Shown};
+use crate::commands::search::{ChatSearch, SearchPage, SearchRequest, ShownPage, own_words, shown};
+use chime_access::Access;
+use chime_access::admission::served;
+use chime_answer::answering::format_parts;
+use chime_answer::notices::notices;
+use chime_core::texts::{Texts, texts};
+use chime_core::trigger::Languages;
+use chime_core::{Button, ChatKind, Job, Press, StoredMessage, UserId, clip};
+use chime_jobs::JobOutcome;
+use chime_privacy::ChatRole;
+use chime_store::chats::ChatRow;
+use chime_store::{chats, consent};
+
+/// Maximum number of chats of a member that are offered in private.
+const CHATS: u32 = 10;
+/// Maximum length of a button's label, in characters.
+const LABEL_CHARS: usize = 40;
+
+impl Commands {
+    pub(super) async fn search(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+        if self.search_request(&order.message, &order.chat).is_none() {
+            return self.say(job, &order, &order.texts().search.how).await;
+        }
+        let (command, here) = (order.message.message.id, order.chat.key);
+        let page = |chat| SearchPage { command, chat, number: 0 };
+        if order.chat.chat.kind == ChatKind::Private {
+            let member = order.message.message.sender.id;
+            let groups = match self.groups_of(member).await? {
+                Ok(groups) => groups,
+                Err(outcome) => return Ok(outcome),
+            };
+            if !groups.is_empty() {
+                let row = |label: &str, chat| {
+                    vec![Button { label: clip(label, LABEL_CHARS).into_owned(), data: page(chat).data() }]
+                };
+                let texts = &order.texts().search;
+                let buttons = groups.iter().map(|group| row(group.chat.title.as_deref().unwrap_or("?"), group.key));
+                let buttons = buttons.chain([row(&texts.here_button, here)]).collect();
+                return self.offer(job, &order, &texts.which, buttons).await;
+            }
+        }
+        let texts = order.texts();
+        let shown = self.page(order.message.clone(), order.chat.clone(), page(here), texts).await?;
+        let ShownPage { markdown, links, buttons, rests_on } = shown;
+        self.answer_showing(job, &order, Shown { markdown, links, chat: here, rests_on, buttons }).await
+    }
+
+    /// Handles a press that asks for a page, which replaces the one shown.
+    pub(super) async fn turn_page(
+        &self,
+        job: &Job,
+        press: &Press,
+        chat: &ChatRow,
+        page: SearchPage,
+    ) -> chime_store::Result<JobOutcome> {
+        let at = press.chat;
+        let read = move |conn: &chime_store::Reader| {
+            Ok((consent::for_job(conn, at, page.command)?, chats::by_key(conn, page.chat)?))
+        };
+        let (command, target) = self.store.read(read).await?;
+        let (texts, unknown) = (texts(chat.speaks().code()), &notices(chat.speaks().code()).unknown_button);
+        let (Some(command), Some(target)) = (command, target) else { return self.refuse(job, press, unknown).await };
+        if target.key != chat.key {
+            if chat.chat.kind != ChatKind::Private {
+                return self.refuse(job, press, unknown).await;
+            }
+            match self.may_search(press.by, &target).await? {
+                Ok(true) => {}
+                Ok(false) => return self.refuse(job, press, &texts.memory.only_members).await,
+                Err(outcome) => return Ok(outcome),
+            }
+        }
+        let shown = self.page(command, target, page, texts).await?;
+        let urls: Vec<&str> = shown.links.iter().map(String::as_str).collect();
+        let parts = format_parts(&shown.markdown, &urls, &[]);
+        let again = self.edit(press, &parts, &shown.buttons).await;
+        self.confirm_shown(job, press, again).await
+    }
+
+    async fn page(
+        &self,
+        command: StoredMessage,
+        chat: ChatRow,
+        page: SearchPage,
+        texts: &'static Texts,
+    ) -> chime_store::Result<ShownPage> {
+        let Some(request) = self.search_request(&command, &chat) else {
+            let markdown = texts.search.how.clone();
+            return Ok(ShownPage { markdown, links: Vec::new(), buttons: Vec::new(), rests_on: Vec::new() });
+        };
+        let (recaller, zone) = (Arc::clone(&self.recaller), chat.zone(self.zone));
+        let work = move |conn: &chime_store::Reader| {
+            let search =
+                ChatSearch { conn, recaller: &recaller, chat: &chat, zone, request: &request, command: &command };
+            Ok(shown(&search.find()?, &search, page, texts))
+        };
+        self.store.read(work).await
+    }
+
+    fn search_request(&self, command: &StoredMessage, chat: &ChatRow) -> Option<SearchRequest> {
+        let text = own_words(&command.message.text, &self.bot);
+        let sought = Languages::shipped().searched(&text).unwrap_or(&text);
+        SearchRequest::parse(sought, chat.language, command.message.sent_at, chat.zone(self.zone))
+    }
+
+    /// Returns the groups of a member that they may search, or the outcome if Telegram cannot be asked now.
+    async fn groups_of(&self, member: UserId) -> chime_store::Result<Result<Vec<ChatRow>, JobOutcome>> {
+        let mut groups = Vec::new();
+        for group in self.store.read(move |conn| chats::groups_of(conn, member, CHATS)).await? {
+            match self.may_search(member, &group).await? {
+                Ok(true) => groups.push(group),
+                Ok(false) => {}
+                Err(outcome) => return Ok(Err(outcome)),
+            }
+        }
+        Ok(Ok(groups))
+    }
+
+    /// Returns `true` if `user` is a member of the chat now, and the chat may use the bot.
+    async fn may_search(&self, user: UserId, chat: &ChatRow) -> chime_store::Result<Result<bool, JobOutcome>> {
+        let (row, access) = (chat.chat.clone(), self.access.clone());
+        if self.store.read(move |conn| served(conn, &row, user, &access)).await? != Access::Allowed {
+            return Ok(Ok(false));
+        }
+        Ok(match self.standing(chat.chat.id, user).await {
+            MembershipLookup::Role(role) => Ok(role != ChatRole::Outside),
+            MembershipLookup::NotNow(outcome) => Err(outcome),
+        })
+    }
+}

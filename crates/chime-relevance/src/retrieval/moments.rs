@@ -1,0 +1,325 @@
+//! Parses the time of a reminder: "on friday at nine", "in 20 minutes", "every monday 9:00 until 1 June".
+
+use std::time::Duration;
+
+use chrono::{Datelike, Days, Months, NaiveDate, NaiveDateTime, NaiveTime, Weekday};
+
+use crate::retrieval::dates::DateReader;
+use crate::retrieval::languages::{PhraseTable, Phrases, Tables};
+use crate::retrieval::words::words;
+use chime_core::{Language, Timestamp, Zone};
+
+/// Hour of a reminder that names only a day.
+const DEFAULT_HOUR: u32 = 9;
+/// Hours of the parts of a day: morning, noon, afternoon, evening.
+const PART_HOURS: [u32; 4] = [9, 12, 15, 19];
+/// An hour up to this one, without a part of the day, is in the afternoon: "at three".
+const LAST_SMALL_HOUR: u32 = 6;
+/// Longest time until a reminder, in years.
+const YEARS: u32 = 5;
+
+/// Time of a reminder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReminderTime {
+    /// The first time.
+    pub at: Timestamp,
+    pub repeat: Option<Repeat>,
+    /// End of the last day on which it repeats, excluded.
+    pub until: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeat {
+    Daily,
+    Weekly(Weekday),
+}
+
+impl Repeat {
+    fn includes(self, day: NaiveDate) -> bool {
+        match self {
+            Self::Daily => true,
+            Self::Weekly(weekday) => day.weekday() == weekday,
+        }
+    }
+}
+
+/// Returns the time after `now` that `text` names, or `None` if it names none. `zone` is that of the chat, and
+/// `language` the chat's, which may differ from that of the text.
+pub fn reminder_time(text: &str, language: Language, now: Timestamp, zone: Zone) -> Option<ReminderTime> {
+    let words = words(&joined(text));
+    let tables = Tables::of(language, text);
+    tables.of_question().into_iter().chain(tables.iter()).find_map(|table| {
+        let mut reader = MomentReader::new(&words, table, zone.local(now).naive_local());
+        reader.read();
+        reader.time(now, zone)
+    })
+}
+
+/// Writes `9:30` as `9h30` and `2026-05-01` as `01.05.2026`, so that each is one word.
+fn joined(text: &str) -> String {
+    let tokens = text.split_whitespace().map(|token| {
+        let token = token.trim_end_matches([',', '.', ';', '!', '?']);
+        if let Ok(day) = token.parse::<NaiveDate>() {
+            return day.format("%d.%m.%Y").to_string();
+        }
+        match token.split_once(':') {
+            Some((hour, rest)) if hour.ends_with(|c: char| c.is_ascii_digit()) => format!("{hour}h{rest}"),
+            _ => token.to_owned(),
+        }
+    });
+    tokens.collect::<Vec<_>>().join(" ")
+}
+
+/// Time of day as it is written.
+#[derive(Debug, Clone, Copy)]
+struct ClockTime {
+    hour: u32,
+    minute: u32,
+    /// `true` if it cannot be twelve hours later.
+    is_exact: bool,
+}
+
+struct MomentReader<'a> {
+    dates: DateReader<'a>,
+    now: NaiveDateTime,
+    date: Option<NaiveDate>,
+    time: Option<ClockTime>,
+    /// Hour of a part of the day.
+    part: Option<u32>,
+    after: Option<Duration>,
+    repeat: Option<Repeat>,
+    until: Option<NaiveDate>,
+}
+
+impl<'a> MomentReader<'a> {
+    fn new(words: &'a [String], table: &'static PhraseTable, now: NaiveDateTime) -> Self {
+        let dates = DateReader { words, table, today: now.date(), is_ahead: true, spans: Vec::new() };
+        Self { dates, now, date: None, time: None, part: None, after: None, repeat: None, until: None }
+    }
+
+    fn read(&mut self) {
+        let mut place = 0;
+        while place < self.dates.words.len() {
+            let used = self
+                .repeat(place)
+                .or_else(|| self.until(place))
+                .or_else(|| self.span(place))
+                .or_else(|| self.clock(place))
+                .or_else(|| self.day_and_part(place));
+            place += used.unwrap_or(1);
+        }
+    }
+
+    fn at(&self, phrases: &Phrases, place: usize) -> Option<usize> {
+        phrases.at(self.dates.words, place)
+    }
+
+    /// Parses "daily", "every day", "every monday".
+    fn repeat(&mut self, place: usize) -> Option<usize> {
+        let table = self.dates.table;
+        if let Some(used) = self.at(&table.reminders.daily, place) {
+            self.repeat = Some(Repeat::Daily);
+            return Some(used);
+        }
+        let unit = place + self.at(&table.reminders.every, place)?;
+        if let Some(used) = self.at(&table.units.day, unit) {
+            self.repeat = Some(Repeat::Daily);
+            return Some(unit + used - place);
+        }
+        let day = (0_u8..).zip(&table.weekdays).find(|(_, names)| self.at(names, unit).is_some())?.0;
+        self.repeat = Weekday::try_from(day).ok().map(Repeat::Weekly);
+        Some(unit + 1 - place)
+    }
+
+    /// Parses "until 1 June". An article may stand before the date.
+    fn until(&mut self, place: usize) -> Option<usize> {
+        let begin = place + self.at(&self.dates.table.reminders.until, place)?;
+        let (day, end) = (begin..begin + 2).find_map(|at| self.day(at).map(|(day, used)| (day, at + used)))?;
+        self.until = Some(day);
+        Some(end - place)
+    }
+
+    /// Parses "in 20 minutes", "in an hour", "20 dakika sonra", "in three days".
+    fn span(&mut self, place: usize) -> Option<usize> {
+        let phrases = &self.dates.table.reminders;
+        let before = self.at(&phrases.ahead, place);
+        let begin = place + before.unwrap_or(0);
+        let (count, unit) = match self.number(begin) {
+            Some(count) if count > 0 => (count, begin + 1),
+            _ => (1, begin),
+        };
+        let units = &self.dates.table.units;
+        let is_half = self.at(&phrases.half_hour, begin);
+        let lengths = [&phrases.minute, &phrases.hour, &units.day, &units.week, &units.month];
+        let found = (0..).zip(lengths).find_map(|(n, names)| self.at(names, unit).map(|used| (n, unit + used)));
+        let (length, end) = is_half.map(|used| (5, begin + used)).or(found)?;
+        let end = match before {
+            Some(_) => end,
+            None => end + self.at(&phrases.after, end)?,
+        };
+        let later = |days: u32| self.dates.today.checked_add_days(Days::new(u64::from(days)));
+        match length {
+            0 => self.after = Some(Duration::from_secs(60 * u64::from(count))),
+            1 => self.after = Some(Duration::from_secs(60 * 60 * u64::from(count))),
+            2 => self.date = later(count),
+            3 => self.date = later(count.saturating_mul(7)),
+            4 => self.date = self.dates.today.checked_add_months(Months::new(count)),
+            _ => self.after = Some(Duration::from_secs(30 * 60)),
+        }
+        Some(end - place)
+    }
+
+    fn number(&self, place: usize) -> Option<u32> {
+        let in_words = || self.dates.table.reminders.clock_numbers.get(self.dates.words.get(place)?).copied();
+        self.dates.count_at(place).or_else(in_words)
+    }
+
+    /// Parses "at nine", "9h30", "9 pm", "um halb zehn", "в 7 вечера".
+    fn clock(&mut self, place: usize) -> Option<usize> {
+        let phrases = &self.dates.table.reminders;
+        let mark = self.at(&phrases.at, place);
+        let begin = place + mark.unwrap_or(0);
+        if let (Some(used), Some(hour)) = (self.at(&phrases.half_to, begin), self.number(begin + 1)) {
+            self.time = Some(ClockTime { hour: hour.checked_sub(1)?, minute: 30, is_exact: false });
+            return Some(begin + used + 1 - place);
+        }
+        // "к 3 мая" is a day, although a time may follow the preposition.
+        let (known, is_date) = (self.dates.spans.len(), self.dates.day_and_month(begin).is_some());
+        self.dates.spans.truncate(known);
+        if is_date {
+            return None;
+        }
+        let (mut time, is_time) = match clock_time(self.dates.words.get(begin)?, mark.is_some()) {
+            Some(time) => (time, true),
+            None => (ClockTime { hour: self.number(begin)?, minute: 0, is_exact: false }, false),
+        };
+        let mut end = begin + 1;
+        let oclock = self.at(&phrases.oclock, end);
+        end += oclock.unwrap_or(0);
+        let half_day = self.dates.words.get(end).map(|word| word.replace('.', ""));
+        let is_late = match half_day.as_deref() {
+            Some("am") => Some(false),
+            Some("pm") => Some(true),
+            _ => None,
+        };
+        let part = (0..).zip(&phrases.parts).find_map(|(n, part)| self.at(part, end).map(|used| (n, used)));
+        // A number is a time only with a word that says so.
+        if !is_time && mark.is_none() && oclock.is_none() && is_late.is_none() && part.is_none() {
+            return None;
+        }
+        end += is_late.map_or(part.map_or(0, |(_, used)| used), |_| 1);
+        time.set_half(is_late.or(part.map(|(n, _)| n > 1)));
+        (time.hour < 24 && time.minute < 60).then(|| self.time = Some(time))?;
+        Some(end - place)
+    }
+
+    /// Parses "tomorrow", "tomorrow evening", "on friday", "3 June".
+    fn day_and_part(&mut self, place: usize) -> Option<usize> {
+        let parts = PART_HOURS.into_iter().zip(&self.dates.table.reminders.parts);
+        let part = parts.filter_map(|(hour, part)| self.at(part, place).map(|used| (used, hour))).max();
+        let day = self.day(place);
+        self.part = part.map(|(_, hour)| hour).or(self.part);
+        match (part, day) {
+            // In "por la mañana" the last word is no day.
+            (Some((used, _)), Some((_, of_day))) if used > of_day => Some(used),
+            (part, Some((day, used))) => {
+                self.date = Some(day);
+                Some(used.max(part.map_or(0, |(used, _)| used)))
+            }
+            (part, None) => part.map(|(used, _)| used),
+        }
+    }
+
+    fn day(&mut self, place: usize) -> Option<(NaiveDate, usize)> {
+        let (today, table) = (self.dates.today, self.dates.table);
+        let relative =
+            [(&table.relative.today, 0), (&table.relative.tomorrow, 1), (&table.reminders.after_tomorrow, 2)];
+        let named = relative.into_iter().filter_map(|(names, days)| Some((self.at(names, place)?, days))).max();
+        if let Some((used, days)) = named {
+            return Some((today.checked_add_days(Days::new(days))?, used));
+        }
+        let used = self
+            .dates
+            .numeric_date(place)
+            .or_else(|| self.dates.day_and_month(place))
+            .or_else(|| self.dates.weekday(place))?;
+        Some((self.dates.spans.pop()?.0, used))
+    }
+
+    /// Returns the time that was read, if it is after `now`.
+    fn time(&self, now: Timestamp, zone: Zone) -> Option<ReminderTime> {
+        if let Some(after) = self.after {
+            return Some(ReminderTime { at: now.plus(after), repeat: None, until: None });
+        }
+        if self.date.is_none() && self.time.is_none() && self.part.is_none() && self.repeat.is_none() {
+            return None;
+        }
+        let time =
+            self.time.unwrap_or(ClockTime { hour: self.part.unwrap_or(DEFAULT_HOUR), minute: 0, is_exact: true });
+        let time = ClockTime { hour: if self.is_small(time) { time.hour + 12 } else { time.hour }, ..time };
+        let clock = NaiveTime::from_hms_opt(time.hour, time.minute, 0)?;
+        let first = self.date.unwrap_or(self.dates.today);
+        let mut days = first.iter_days().take(8).filter(|day| self.repeat.is_none_or(|repeat| repeat.includes(*day)));
+        let is_ahead = |day: &NaiveDate| day.and_time(clock) > self.now;
+        let day = match self.date {
+            Some(day) if self.repeat.is_none() => Some(day).filter(is_ahead),
+            _ => days.find(is_ahead),
+        };
+        let local = match day {
+            Some(day) => day.and_time(clock),
+            // "Today at nine", asked at ten, is in the evening.
+            None if !time.is_exact && time.hour < 12 => first.and_time(clock) + chrono::TimeDelta::hours(12),
+            None => return None,
+        };
+        let end = |day: NaiveDate| Some(zone.moment(day.succ_opt()?.and_time(NaiveTime::MIN)));
+        let until = self.until.and_then(end);
+        let latest = self.now.checked_add_months(Months::new(12 * YEARS))?;
+        let at = zone.moment(local);
+        (local > self.now && local < latest && until.is_none_or(|until| at < until)).then_some(ReminderTime {
+            at,
+            repeat: self.repeat,
+            until,
+        })
+    }
+
+    /// Returns `true` for "at three", which is in the afternoon.
+    fn is_small(&self, time: ClockTime) -> bool {
+        !time.is_exact
+            && match self.part {
+                Some(part) => part > 12 && time.hour < 12,
+                None => (1..=LAST_SMALL_HOUR).contains(&time.hour),
+            }
+    }
+}
+
+impl ClockTime {
+    /// Sets the half of the day; `true` for the second.
+    fn set_half(&mut self, is_late: Option<bool>) {
+        match is_late {
+            Some(true) if self.hour < 12 => self.hour += 12,
+            Some(false) if self.hour == 12 => self.hour = 0,
+            _ => {}
+        }
+        self.is_exact |= is_late.is_some();
+    }
+}
+
+/// Parses `9h30`, `9h`, `9am`, `9.30pm`, and `9.30` after a preposition.
+fn clock_time(word: &str, is_marked: bool) -> Option<ClockTime> {
+    let halves = [("am", false), ("pm", true)];
+    let half = halves.into_iter().find_map(|(end, is_late)| Some((word.strip_suffix(end)?, is_late)));
+    let digits = half.map_or(word, |(digits, _)| digits);
+    let parts = digits.split_once('h').or_else(|| digits.split_once('.').filter(|_| is_marked || half.is_some()));
+    let (hour, minute) = match parts {
+        Some((hour, "")) => (hour.parse().ok()?, 0),
+        Some((hour, minute)) if minute.len() == 2 => (hour.parse().ok()?, minute.parse().ok()?),
+        Some(_) => return None,
+        None => (half.is_some().then(|| digits.parse().ok())??, 0),
+    };
+    let mut time = ClockTime { hour, minute, is_exact: parts.is_some() };
+    time.set_half(half.map(|(_, is_late)| is_late));
+    Some(time)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,246 @@
+use super::*;
+use chime_core::trigger::Languages;
+
+/// Reads an ask of Wednesday, 15 May 2024, 10:00 in Berlin. Returns the time there, or an empty text if it is no
+/// reminder.
+fn read(code: &str, ask: &str) -> String {
+    let (now, zone) = (Timestamp::from_secs(1_715_760_000), Zone::parse("Europe/Berlin").expect("a zone"));
+    let time = Languages::shipped()
+        .asks_to_remind(ask)
+        .then(|| reminder_time(ask, Language::from_code(code), now, zone))
+        .flatten();
+    let local = |at, form| zone.local(at).format(form).to_string();
+    time.map_or_else(String::new, |time| {
+        let repeat = match time.repeat {
+            None => String::new(),
+            Some(Repeat::Daily) => " daily".to_owned(),
+            Some(Repeat::Weekly(day)) => format!(" {day}"),
+        };
+        let until = time.until.map_or_else(String::new, |until| local(until, " until %m-%d"));
+        format!("{}{repeat}{until}", local(time.at, "%m-%d %H:%M"))
+    })
+}
+
+#[track_caller]
+fn check(code: &str, asks: &[(&str, &str)]) {
+    let wrong: Vec<String> = asks
+        .iter()
+        .filter(|(ask, expected)| read(code, ask) != *expected)
+        .map(|(ask, expected)| format!("{ask}: {:?}, not {expected:?}", read(code, ask)))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn reminders_are_read_in_english() {
+    check(
+        "eng",
+        &[
+            ("remind us on friday at nine to order the wood", "05-17 09:00"),
+            ("remind me tomorrow", "05-16 09:00"),
+            ("remind me in 20 minutes to turn off the oven", "05-15 10:20"),
+            ("please remind me in an hour", "05-15 11:00"),
+            ("remind us in half an hour", "05-15 10:30"),
+            ("remind me in two hours to call Ben", "05-15 12:00"),
+            ("remind me in 3 days about the ferry", "05-18 09:00"),
+            ("remind us every monday 9:00 to water the plants", "05-20 09:00 Mon"),
+            ("remind us every monday at 9:00 until 1 June", "05-20 09:00 Mon until 06-02"),
+            ("remind me daily at 8pm", "05-15 20:00 daily"),
+            ("remind me every day at 7:30 until 20.05.2024", "05-16 07:30 daily until 05-21"),
+            ("can you remind us tomorrow evening?", "05-16 19:00"),
+            ("remind me at 3 to leave", "05-15 15:00"),
+            ("remind me at nine", "05-16 09:00"),
+            ("remind me today at nine", "05-15 21:00"),
+            ("remind me tonight", "05-15 19:00"),
+            ("remind me on 3 June", "06-03 09:00"),
+            ("remind me on June 3rd at 6:15 pm that the bill is due", "06-03 18:15"),
+            ("remind us on 2024-12-24 at 18:00", "12-24 18:00"),
+            ("remind me on 3 January to pay", "01-03 09:00"),
+            ("Remind me next monday about the keys", "05-20 09:00"),
+            ("set a reminder for friday noon", "05-17 12:00"),
+        ],
+    );
+}
+
+#[test]
+fn reminders_are_read_in_other_languages() {
+    check(
+        "deu",
+        &[
+            ("erinnere uns am Freitag um neun, das Holz zu bestellen", "05-17 09:00"),
+            ("erinnere mich morgen", "05-16 09:00"),
+            ("erinnere mich in 20 Minuten an den Ofen", "05-15 10:20"),
+            ("erinnere uns jeden Montag um 9 Uhr bis 3. Juni", "05-20 09:00 Mon until 06-04"),
+            ("erinnere mich übermorgen um halb zehn", "05-17 09:30"),
+            ("erinnere mich heute Abend", "05-15 19:00"),
+        ],
+    );
+    check(
+        "spa",
+        &[
+            ("recuérdanos el viernes a las nueve pedir la leña", "05-17 09:00"),
+            ("recuérdame mañana", "05-16 09:00"),
+            ("recuérdame en 20 minutos", "05-15 10:20"),
+            ("recuérdanos todos los lunes a las 9:00", "05-20 09:00 Mon"),
+            ("recuérdame que mañana por la tarde hay reunión", "05-16 15:00"),
+        ],
+    );
+    check(
+        "fra",
+        &[
+            ("rappelle-nous vendredi à neuf heures de commander le bois", "05-17 09:00"),
+            ("rappelle-moi demain", "05-16 09:00"),
+            ("rappelle-moi dans 20 minutes", "05-15 10:20"),
+            ("rappelle-nous chaque lundi à 9h30", "05-20 09:30 Mon"),
+            ("rappelle-moi ce soir", "05-15 19:00"),
+        ],
+    );
+    check(
+        "ita",
+        &[
+            ("ricordaci venerdì alle nove di ordinare la legna", "05-17 09:00"),
+            ("ricordami domani", "05-16 09:00"),
+            ("ricordami tra 20 minuti", "05-15 10:20"),
+            ("ricordami tra un'ora", "05-15 11:00"),
+            ("ricordaci ogni lunedì alle 9", "05-20 09:00 Mon"),
+        ],
+    );
+    check(
+        "por",
+        &[
+            ("lembre-nos na sexta às nove de pedir a lenha", "05-17 09:00"),
+            ("me lembre amanhã", "05-16 09:00"),
+            ("me lembre em 20 minutos", "05-15 10:20"),
+            ("lembre-nos toda segunda-feira às 9h", "05-20 09:00 Mon"),
+        ],
+    );
+    check(
+        "nld",
+        &[
+            ("herinner ons vrijdag om negen uur aan het hout", "05-17 09:00"),
+            ("herinner me morgen", "05-16 09:00"),
+            ("herinner me over 20 minuten", "05-15 10:20"),
+            ("herinner ons elke maandag om half tien", "05-20 09:30 Mon"),
+        ],
+    );
+    check(
+        "pol",
+        &[
+            ("przypomnij nam w piątek o dziewiątej o drewnie", "05-17 09:00"),
+            ("przypomnij mi jutro", "05-16 09:00"),
+            ("przypomnij mi za 20 minut", "05-15 10:20"),
+            ("przypomnij nam w każdy poniedziałek o 9:00", "05-20 09:00 Mon"),
+        ],
+    );
+    check(
+        "rus",
+        &[
+            ("напомни нам в пятницу в девять заказать дрова", "05-17 09:00"),
+            ("напомни мне завтра", "05-16 09:00"),
+            ("напомни через 20 минут", "05-15 10:20"),
+            ("напомни через час", "05-15 11:00"),
+            ("напомни нам каждый понедельник в 9:00", "05-20 09:00 Mon"),
+            ("напомни мне, что завтра в 7 вечера встреча", "05-16 19:00"),
+        ],
+    );
+    check(
+        "ukr",
+        &[
+            ("нагадай нам у п'ятницю о дев'ятій замовити дрова", "05-17 09:00"),
+            ("нагадай мені завтра", "05-16 09:00"),
+            ("нагадай через 20 хвилин", "05-15 10:20"),
+            ("нагадай нам кожного понеділка о 9:00", "05-20 09:00 Mon"),
+        ],
+    );
+    check(
+        "tur",
+        &[
+            ("cuma günü saat dokuzda odun sipariş etmeyi bize hatırlat", "05-17 09:00"),
+            ("yarın bana hatırlat", "05-16 09:00"),
+            ("20 dakika sonra bana hatırlat", "05-15 10:20"),
+            ("her pazartesi saat 9:00 bize hatırlat", "05-20 09:00 Mon"),
+        ],
+    );
+    check(
+        "est",
+        &[
+            ("tuleta meile reedel kell üheksa meelde puid tellida", "05-17 09:00"),
+            ("tuleta mulle homme meelde", "05-16 09:00"),
+            ("tuleta mulle 20 minuti pärast meelde", "05-15 10:20"),
+            ("tuleta meile igal esmaspäeval kell 9:00 meelde", "05-20 09:00 Mon"),
+        ],
+    );
+}
+
+#[test]
+fn questions_are_no_reminders() {
+    for (code, asks) in [
+        (
+            "eng",
+            vec![
+                "remind me what we decided about the wood?",
+                "remind me what we decided on friday",
+                "remind me when the ferry leaves on monday",
+                "remind us who brings the tent tomorrow",
+                "remind me of the wood we discussed yesterday",
+                "remind me about the budget",
+                "can you remind us where we meet tonight?",
+                "remind me how to get there",
+                "remind me why we moved the party to friday",
+                "did ana remind us on friday about the wood?",
+                "who reminds us tomorrow?",
+                "what did you remind me of on monday?",
+                "this reminds me of last summer",
+                "when is the reminder on friday?",
+                "summarize friday at nine",
+                "remind me in the group of the rules",
+                "remind me that I am great",
+                "remind me to order 20 planks",
+                "remind me yesterday",
+                "remind me on 3 June 2023",
+            ],
+        ),
+        (
+            "deu",
+            vec![
+                "erinnere mich, was wir am Freitag beschlossen haben",
+                "erinnere uns daran",
+                "wer erinnert uns morgen?",
+            ],
+        ),
+        (
+            "spa",
+            vec![
+                "recuérdame qué decidimos",
+                "recuérdanos cuándo es la cena de mañana",
+                "¿quién nos lo recuerda mañana?",
+            ],
+        ),
+        ("fra", vec!["rappelle-moi pourquoi on part demain", "rappelle-nous le prix du bois"]),
+        ("ita", vec!["ricordami cosa abbiamo deciso", "ricordaci chi viene domani"]),
+        ("por", vec!["me lembre quem vem amanhã", "lembre-nos do preço"]),
+        ("nld", vec!["herinner me wanneer de boot morgen gaat"]),
+        ("pol", vec!["przypomnij mi, co ustaliliśmy w piątek", "kto przyjdzie jutro?"]),
+        ("rus", vec!["напомни, что мы решили про дрова?", "напомни, когда завтра встреча", "кто придёт завтра?"]),
+        ("ukr", vec!["нагадай, хто прийде завтра"]),
+        ("tur", vec!["cuma günü ne karar verdiğimizi hatırlat"]),
+        ("est", vec!["tuleta mulle meelde, mis me reedel otsustasime"]),
+    ] {
+        for ask in asks {
+            assert_eq!(read(code, ask), "", "{ask}");
+        }
+    }
+}
+
+#[test]
+fn clocks_that_change_keep_the_time_of_day() {
+    let zone = Zone::parse("Europe/Berlin").expect("a zone");
+    let local = |day: u32, month| NaiveDate::from_ymd_opt(2026, month, day).and_then(|day| day.and_hms_opt(12, 0, 0));
+    for (month, day) in [(3, 28), (10, 24)] {
+        let now = zone.moment(local(day, month).expect("a time"));
+        let read = |ask| reminder_time(ask, Language::DEFAULT, now, zone).map(|time| zone.clock_time(time.at));
+        assert_eq!(read("remind me tomorrow at 9:00"), Some("09:00".to_owned()));
+        let skipped = read("remind me tomorrow at 2:30");
+        assert_eq!(skipped.as_deref(), Some(if month == 3 { "03:30" } else { "02:30" }));
+    }
+}

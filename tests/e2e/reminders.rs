@@ -1,0 +1,255 @@
+//! Reminders: each one that is confirmed arrives once, in time or late.
+
+use std::time::Duration;
+
+use chime_core::{ChatId, EntityKind, MessageId, Zone};
+use chime_sandbox::{ChatMemberStatus, NewChat, NewMember, SandboxMessage};
+use chime_store::reminders;
+use chime_world::World;
+
+use crate::grounding::{data_of, outcome};
+use crate::recap::next_change;
+
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(3600);
+const NO_MODEL: [(&str, &str); 2] = [("OPENAI_BASE_URL", ""), ("MODEL", "")];
+
+/// Returns the link below a reminder.
+fn link(sent: &SandboxMessage) -> Option<MessageId> {
+    let url = |kind: &EntityKind| match kind {
+        EntityKind::TextLink { url } => url.rsplit('/').next().and_then(|id| id.parse().ok()).map(MessageId),
+        _ => None,
+    };
+    sent.entities.iter().find_map(|entity| url(&entity.kind))
+}
+
+fn by_the_bot(w: &World, chat: ChatId) -> Vec<SandboxMessage> {
+    w.telegram.messages(chat).into_iter().filter(|message| message.from == w.telegram.bot_id()).collect()
+}
+
+async fn count(w: &World) -> usize {
+    w.read_store(|conn| {
+        let rows = chime_store::chats::all(conn)?;
+        rows.iter().try_fold(0, |sum, row| Ok(sum + reminders::of_chat(conn, row.key)?.len()))
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_reminder_is_confirmed_sent_once_and_leads_to_where_it_began() {
+    World::with(&[NO_MODEL[0], NO_MODEL[1], ("TIME_ZONE", "Europe/Berlin")], async |w| {
+        let zone = Zone::parse("Europe/Berlin").expect("a zone");
+        let tomorrow = zone.local(w.clock.now()).date_naive().succ_opt().and_then(|day| day.and_hms_opt(9, 0, 0));
+        let due = zone.moment(tomorrow.expect("a day"));
+        let began = w.say("bob", "somebody has to order the wood");
+        let ask = w.reply("ann", began, "@bot remind us tomorrow at nine, please");
+        let told = w.answer_to(ask).await;
+        assert!(told.text.contains("09:00") && told.text.contains("Europe/Berlin"), "{}", told.text);
+        assert!(told.text.contains(&zone.local(due).format("%-d").to_string()), "{}", told.text);
+        w.clock.advance(due.minus(MINUTE).since(w.clock.now()));
+        w.settled().await;
+        w.clock.advance(MINUTE);
+        let sent = w.answer_to(ask).await;
+        assert!(sent.text.contains("ann") && sent.text.contains("remind us tomorrow"), "{}", sent.text);
+        assert!(!sent.text.contains("@bot"), "{}", sent.text);
+        assert_eq!(link(&sent), Some(began));
+        assert!(w.clock.now() < due.plus(MINUTE));
+        w.clock.advance(24 * HOUR);
+        w.settled().await;
+        assert_eq!((by_the_bot(w, w.chat).len(), count(w).await), (2, 0));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn reminders_are_listed_and_cancelled_by_those_who_set_them_and_by_admins() {
+    World::offline(async |w| {
+        let ask = w.say("ann", "/remind in 20 minutes: turn off the oven");
+        let told = w.answer_to(ask).await;
+        let daily = w.say("bob", "@bot remind us every day at 8:00 until 2099-01-01 to water the plants");
+        w.answer_to(daily).await;
+        let data = data_of(&told, "Cancel");
+        let before = w.telegram.cursor();
+        let pressed = w.telegram.press(w.chat, told.id, w.member("bob"), &data);
+        assert!(outcome(w, before, &pressed).await.is_some(), "it is not bob's");
+        let list = w.say("cat", "/reminders");
+        let listed = w.answer_to(list).await;
+        assert!(listed.text.contains("oven") && listed.text.contains("plants"), "{}", listed.text);
+        let before = w.telegram.cursor();
+        let pressed = w.telegram.press(w.chat, told.id, w.member("ann"), &data);
+        assert_eq!(outcome(w, before, &pressed).await, None);
+        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Administrator));
+        let before = w.telegram.cursor();
+        let pressed = w.telegram.press(w.chat, listed.id, eve, &data_of(&listed, "Cancel 2"));
+        assert_eq!(outcome(w, before, &pressed).await, None);
+        w.clock.advance(24 * HOUR);
+        w.settled().await;
+        assert_eq!((by_the_bot(w, w.chat).len(), count(w).await), (3, 0), "nothing is sent");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_question_that_names_no_time_is_answered() {
+    World::run(async |w| {
+        w.say("bob", "we order the wood from the mill");
+        w.model.script(["From the mill.", "At the mill."]);
+        for ask in ["@bot remind me what we decided about the wood?", "@bot remind me about the wood"] {
+            let ask = w.say("ann", ask);
+            assert!(w.answer_to(ask).await.text.contains("mill"));
+        }
+        let how = w.say("ann", "/remind me");
+        assert!(w.answer_to(how).await.text.contains("/remind"));
+        assert_eq!(count(w).await, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn clocks_that_change_in_spring_and_autumn_move_no_reminder() {
+    let zone = Zone::parse("Europe/Berlin").expect("a zone");
+    let settings = [NO_MODEL[0], NO_MODEL[1], ("TIME_ZONE", "Europe/Berlin"), ("RETENTION_DAYS", "0")];
+    World::with(&settings, async |w| {
+        for _ in 0..2 {
+            let change = next_change(zone, w.clock.now());
+            let eve = zone.local(change).date_naive().pred_opt().and_then(|day| day.and_hms_opt(12, 0, 0));
+            let eve = zone.moment(eve.expect("a day"));
+            w.clock.advance(eve.since(w.clock.now()));
+            let ask = w.say("ann", "@bot remind me tomorrow at 9:00 to wind the clock");
+            w.answer_to(ask).await;
+            let due = zone.local(change).date_naive().and_hms_opt(9, 0, 0).map(|due| zone.moment(due)).expect("a time");
+            assert_ne!(due.since(eve), 21 * HOUR);
+            let known = by_the_bot(w, w.chat).len();
+            w.clock.advance(due.minus(MINUTE).since(w.clock.now()));
+            w.settled().await;
+            assert_eq!(by_the_bot(w, w.chat).len(), known, "not before nine");
+            w.clock.advance(MINUTE);
+            let sent = w.answer_to(ask).await;
+            assert!(sent.text.contains("wind the clock"));
+            w.settled().await;
+            w.clock.advance(2 * 24 * HOUR);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_restart_at_the_very_minute_loses_and_doubles_nothing() {
+    World::offline(async |w| {
+        let ask = w.say("ann", "@bot remind us in 20 minutes to call the harbour");
+        w.answer_to(ask).await;
+        w.settled().await;
+        w.clock.advance(20 * MINUTE);
+        w.restart().await;
+        assert!(w.answer_to(ask).await.text.contains("harbour"));
+        w.restart().await;
+        w.clock.advance(HOUR);
+        w.settled().await;
+        assert_eq!(by_the_bot(w, w.chat).len(), 2);
+        // After a downtime it comes late, with the time for which it was meant; missed times of a repetition come once.
+        let daily = w.say("ann", "@bot remind us every day at 7:15 to feed the cat");
+        w.answer_to(daily).await;
+        w.settled().await;
+        w.stop().await;
+        w.clock.advance(5 * 24 * HOUR);
+        w.start().await;
+        let late = w.answer_to(daily).await;
+        assert!(late.text.contains("07:15") && late.text.contains("feed the cat"), "{}", late.text);
+        w.settled().await;
+        assert_eq!((by_the_bot(w, w.chat).len(), count(w).await), (4, 1));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_chat_with_a_new_id_gets_its_reminders_there() {
+    World::offline(async |w| {
+        let group = w.telegram.add_chat(NewChat::group("Allotment"));
+        let ask = w.say_in(group, "ann", "@bot remind us in 2 hours to close the gate");
+        w.answer_to(ask).await;
+        w.settled().await;
+        let new = w.telegram.migrate(group);
+        w.say_in(new, "ann", "so this is the new place");
+        w.settled().await;
+        w.clock.advance(2 * HOUR);
+        let sent = w.next_sent().await;
+        assert!(sent.chat == new && sent.text.contains("close the gate"), "{sent:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_member_who_left_and_a_bot_that_was_away_are_no_reason_to_lose_a_reminder() {
+    World::offline(async |w| {
+        let ask = w.say("ann", "@bot remind us in an hour to lock the boat");
+        w.answer_to(ask).await;
+        let later = w.say("bob", "@bot remind us in 3 hours to fetch the keys");
+        w.answer_to(later).await;
+        w.telegram.add_member(w.chat, NewMember::named("ann").standing(ChatMemberStatus::Left));
+        w.clock.advance(HOUR);
+        assert!(w.answer_to(ask).await.text.contains("lock the boat"));
+        w.settled().await;
+        w.telegram.kick_bot(w.chat);
+        w.settled().await;
+        w.clock.advance(5 * HOUR);
+        w.settled().await;
+        assert_eq!(count(w).await, 1, "it waits");
+        let bob = w.member("bob");
+        w.telegram.add_bot_to(w.chat, ChatMemberStatus::Member, bob);
+        w.telegram.all_confirmed().await;
+        w.clock.advance(MINUTE);
+        assert!(w.next_sent().await.text.contains("fetch the keys"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn forgetting_and_opting_out_reach_reminders() {
+    World::offline(async |w| {
+        let gone = w.say("ann", "@bot remind us in an hour to sell the boat");
+        w.answer_to(gone).await;
+        let out = w.say("bob", "@bot remind us in an hour to paint the boat");
+        w.answer_to(out).await;
+        let forget = w.reply("ann", gone, "/forget");
+        w.answer_to(forget).await;
+        let optout = w.say("bob", "/optout");
+        w.answer_to(optout).await;
+        w.settled().await;
+        assert_eq!(count(w).await, 0);
+        let again = w.say("bob", "@bot remind us in an hour to paint the boat");
+        w.answer_to(again).await;
+        w.settled().await;
+        let sent = by_the_bot(w, w.chat).len();
+        w.clock.advance(2 * HOUR);
+        w.settled().await;
+        assert_eq!((by_the_bot(w, w.chat).len(), count(w).await), (sent, 0));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_hundred_at_once_arrive_once_each_under_flood_limits() {
+    World::with(&[NO_MODEL[0], NO_MODEL[1], ("RATE_LIMIT", "off")], async |w| {
+        for number in 0..100 {
+            let name = format!("member{}", number % 5);
+            let ask = w.say(&name, &format!("/remind in 2 days: errand {number}e"));
+            w.answer_to(ask).await;
+        }
+        let full = w.say("member0", "/remind in 2 days: one too many");
+        assert!(w.answer_to(full).await.text.contains("20"));
+        w.settled().await;
+        w.telegram.limit_floods(20);
+        w.ignore_what_was_sent();
+        let known = by_the_bot(w, w.chat).len();
+        w.clock.advance(48 * HOUR);
+        w.quiet(HOUR).await;
+        let sent: Vec<String> = by_the_bot(w, w.chat).into_iter().skip(known).map(|message| message.text).collect();
+        for number in 0..100 {
+            let times = sent.iter().filter(|text| text.contains(&format!("errand {number}e"))).count();
+            assert_eq!(times, 1, "errand {number}");
+        }
+        assert_eq!((sent.len(), w.telegram.ignored_waits(), count(w).await), (100, 0, 0));
+        w.ignore_what_was_sent();
+    })
+    .await;
+}

@@ -1,0 +1,161 @@
+//! `/search`, which needs no model.
+
+use std::time::Duration;
+
+use chime_core::{EntityKind, MessageId};
+use chime_sandbox::{ChatMemberStatus, NewChat, NewMember, Post, PostContent, SandboxMessage};
+use chime_world::World;
+
+use crate::grounding::{data_of, outcome};
+
+/// Returns the lines of the messages found.
+fn lines(sent: &SandboxMessage) -> Vec<&str> {
+    sent.text.lines().filter(|line| line.starts_with('•')).collect()
+}
+
+fn links(sent: &SandboxMessage) -> Vec<MessageId> {
+    let url = |kind: &EntityKind| match kind {
+        EntityKind::TextLink { url } => url.rsplit('/').next().and_then(|id| id.parse().ok()).map(MessageId),
+        _ => None,
+    };
+    sent.entities.iter().filter_map(|entity| url(&entity.kind)).collect()
+}
+
+#[tokio::test]
+async fn a_search_shows_who_when_and_where_ten_a_page() {
+    World::offline(async |w| {
+        let mut said = Vec::new();
+        for number in 0..23 {
+            w.clock.advance(Duration::from_secs(600));
+            said.push(w.say("ann", &format!("the firewood of pile {number} is dry")));
+            w.say("bob", "a fine day for a swim, says everybody here");
+        }
+        w.settled().await;
+        let ask = w.say("cat", "/search firewood");
+        let found = w.answer_to(ask).await;
+        assert_eq!(lines(&found).len(), 10, "{}", found.text);
+        assert!(lines(&found).iter().all(|line| line.contains("ann") && line.contains("firewood")), "{}", found.text);
+        let mut seen = links(&found);
+        for label in ["11–20 →", "21–23 →"] {
+            let shown = w.telegram.message(w.chat, found.id).expect("it is there");
+            let (before, data) = (w.telegram.cursor(), data_of(&shown, label));
+            let pressed = w.telegram.press(w.chat, found.id, w.member("bob"), &data);
+            assert_eq!(outcome(w, before, &pressed).await, None);
+            seen.extend(links(&w.telegram.message(w.chat, found.id).expect("it is there")));
+        }
+        seen.sort_unstable();
+        assert_eq!(seen, said, "each message is on one page");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_search_in_plain_words_asks_no_model() {
+    World::run(async |w| {
+        let said = w.say("ann", "the firewood is behind the sauna");
+        w.say("bob", "and the boat is in the harbour");
+        for ask in ["@bot search firewood", "@bot, search for the firewood", "@bot suche firewood"] {
+            let ask = w.say("cat", ask);
+            assert_eq!(links(&w.answer_to(ask).await), [said]);
+        }
+        assert!(w.model.requests().is_empty());
+        let note = w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Administrator));
+        let saved = w.telegram.say(w.chat, Post::new(note, "/note The chimney sweep comes in March", w.clock.now()));
+        w.answer_to(saved).await;
+        let ask = w.say("cat", "/search chimney");
+        let found = w.answer_to(ask).await;
+        assert!(lines(&found)[0].contains("n1 The chimney sweep"), "{}", found.text);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn filters_narrow_a_search() {
+    World::offline(async |w| {
+        let old = w.say("ann", "the tent is red, see https://example.com/tent");
+        w.clock.advance(Duration::from_secs(2 * 24 * 60 * 60));
+        let new = w.say("bob", "the tent is in the attic");
+        let photo = PostContent::Photo;
+        let shown = w.telegram.say(w.chat, Post::new(w.member("ann"), "the tent", w.clock.now()).with(photo));
+        w.settled().await;
+        for (search, expected) in [
+            ("tent from:ann", vec![old, shown]),
+            ("from:bob", vec![new]),
+            ("tent has:link", vec![old]),
+            ("has:photo", vec![shown]),
+            ("tent on:yesterday", vec![]),
+            ("tent since:today", vec![new, shown]),
+            ("tent until:yesterday", vec![old]),
+            ("tent from:zoe", vec![]),
+            ("submarine", vec![]),
+        ] {
+            let ask = w.say("cat", &format!("/search {search}"));
+            let mut found = links(&w.answer_to(ask).await);
+            found.sort_unstable();
+            assert_eq!(found, expected, "{search}");
+        }
+        let wrong = w.say("cat", "/search has:soul");
+        assert!(w.answer_to(wrong).await.text.contains("has:photo"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_forgotten_or_opted_out_is_never_found() {
+    World::offline(async |w| {
+        let mine = w.say("ann", "the firewood is behind the sauna");
+        let gone = w.say("bob", "the firewood is wet");
+        w.say("dan", "the firewood costs 80");
+        let forget = w.reply("bob", gone, "/forget");
+        w.answer_to(forget).await;
+        let out = w.say("dan", "/optout");
+        w.answer_to(out).await;
+        w.settled().await;
+        let ask = w.say("cat", "/search firewood");
+        assert_eq!(links(&w.answer_to(ask).await), [mine]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn in_private_a_member_searches_their_chats_one_at_a_time() {
+    World::offline(async |w| {
+        let club = w.telegram.add_chat(NewChat::supergroup("Rowing club"));
+        let other = w.telegram.add_chat(NewChat::supergroup("Strangers"));
+        let here = w.say("ann", "the firewood is behind the sauna");
+        w.say_in(club, "ann", "the firewood of the club is wet");
+        w.say_in(other, "bob", "our firewood is secret");
+        w.settled().await;
+        let private = w.telegram.add_chat(NewChat::private("ann"));
+        let ask = w.say_in(private, "ann", "/search firewood");
+        let which = w.answer_to(ask).await;
+        let labels = which.buttons.as_ref().map(ToString::to_string).unwrap_or_default();
+        assert!(labels.contains("Friday table") && labels.contains("Rowing club") && !labels.contains("Strangers"));
+        let ann = w.member("ann");
+        let (before, data) = (w.telegram.cursor(), data_of(&which, "Friday table"));
+        let pressed = w.telegram.press(private, which.id, ann, &data);
+        assert_eq!(outcome(w, before, &pressed).await, None);
+        let shown = w.telegram.message(private, which.id).expect("it is there");
+        assert_eq!(links(&shown), [here], "{}", shown.text);
+
+        // Somebody who has left the chat, and a forged chat, get nothing.
+        w.telegram.add_member(club, NewMember::named("ann").standing(ChatMemberStatus::Left));
+        let key = data.split(':').nth(2).and_then(|key| key.parse::<u32>().ok()).expect("a chat");
+        for chat in (1..10).filter(|chat| *chat != key) {
+            let forged = data.replacen(&format!(":{key}:"), &format!(":{chat}:"), 1);
+            let before = w.telegram.cursor();
+            let pressed = w.telegram.press(private, which.id, ann, &forged);
+            let told = outcome(w, before, &pressed).await;
+            let shown = w.telegram.message(private, which.id).expect("it is there").text;
+            assert!(!shown.contains("secret") && !shown.contains("club"), "{chat}: {told:?} {shown}");
+        }
+        // In a group, no button leads out of it.
+        let before = w.telegram.cursor();
+        let ask = w.say("ann", "/search submarine");
+        let none = w.answer_to(ask).await;
+        let away = format!("search:{}:{}:0", ask.0, key + 1);
+        let pressed = w.telegram.press(w.chat, none.id, ann, &away);
+        assert!(outcome(w, before, &pressed).await.is_some());
+    })
+    .await;
+}
