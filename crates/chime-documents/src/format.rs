@@ -1,6 +1,6 @@
 //! Recognition of formats: by content first, then by file name, then by the claimed type.
 
-use crate::DocumentError;
+use crate::{DocumentError, ReadRequest};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -27,7 +27,7 @@ const COMPOUND_FILE: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
 const ENCRYPTED_STREAM: &[u8] = b"E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e\0";
 
 impl Format {
-    pub(crate) fn of(bytes: &[u8], name: &str, claimed_type: Option<&str>) -> Result<Self, DocumentError> {
+    pub(crate) fn of(bytes: &[u8], request: &ReadRequest) -> Result<Self, DocumentError> {
         let head = &bytes[..bytes.len().min(HEAD)];
         if contains(head, b"%PDF-") {
             return Ok(Self::Pdf);
@@ -41,8 +41,8 @@ impl Format {
         if is_binary(head) || head.starts_with(b"{\\rtf") {
             return Err(DocumentError::Unsupported);
         }
-        let ending = name.rsplit_once('.').map(|(_, ending)| ending);
-        let subtype = claimed_type.and_then(|claimed| claimed.rsplit('/').next());
+        let ending = request.file_name.rsplit_once('.').map(|(_, ending)| ending);
+        let subtype = request.mime_type.as_deref().and_then(|claimed| claimed.rsplit('/').next());
         Ok(Self::Text(match ending.or(subtype).unwrap_or_default().to_ascii_lowercase().as_str() {
             "csv" | "tsv" => TextKind::Csv,
             "json" => TextKind::Json,

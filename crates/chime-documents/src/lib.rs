@@ -17,10 +17,19 @@ mod text;
 
 /// Maximum size of a file: what bots may download from Telegram.
 pub const MAX_BYTES: usize = 20 * 1024 * 1024;
+/// Maximum time for a document, in seconds. The member who asked is waiting.
+pub const MAX_SECONDS: u64 = 10;
 /// Maximum bytes of text that are kept: a book of 700 pages.
 const MAX_TEXT: usize = 2_000_000;
 /// Maximum characters of a piece: about 200 words in European languages.
 const PIECE_CHARS: usize = 1_200;
+
+/// Facts about a file that its sender claims.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadRequest {
+    pub file_name: String,
+    pub mime_type: Option<String>,
+}
 
 /// Text of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,13 +96,12 @@ impl Content {
     }
 }
 
-/// Reads a document. Its type follows from its content, then from `name`, then from the MIME type that the sender
-/// claimed. A panic of a reader is [`DocumentError::Damaged`].
-pub fn read(bytes: &[u8], name: &str, claimed_type: Option<&str>) -> Result<Document, DocumentError> {
+/// Reads a document. Its type follows from its content, then from its name, then from the MIME type. A panic of a reader is [`DocumentError::Damaged`].
+pub fn read(bytes: &[u8], request: &ReadRequest) -> Result<Document, DocumentError> {
     if bytes.len() > MAX_BYTES {
         return Err(DocumentError::TooLarge);
     }
-    let reading = || match Format::of(bytes, name, claimed_type)? {
+    let reading = || match Format::of(bytes, request)? {
         Format::Pdf => pdf::read(bytes),
         Format::Zip => office::read(bytes),
         Format::Text(kind) => Ok(text::read(bytes, kind)),
@@ -111,5 +119,5 @@ pub fn read(bytes: &[u8], name: &str, claimed_type: Option<&str>) -> Result<Docu
         return Err(DocumentError::NoText);
     }
     let title = content.title.map(|title| title.trim().to_owned()).filter(|title| !title.is_empty());
-    Ok(Document { title: title.unwrap_or_else(|| name.to_owned()), pieces, is_cut: content.is_cut })
+    Ok(Document { title: title.unwrap_or_else(|| request.file_name.clone()), pieces, is_cut: content.is_cut })
 }
