@@ -11,9 +11,9 @@ const MAX_PAGES: usize = 2_000;
 
 /// Reads the text of each page. Pages that the reader cannot handle are left out.
 pub(crate) fn read(bytes: &[u8]) -> Result<Content, DocumentError> {
-    let mut file = pdf_extract::Document::load_mem(bytes).map_err(|_| DocumentError::Damaged)?;
-    // Many files are encrypted with the empty password, only to forbid printing.
-    if file.is_encrypted() && file.decrypt("").is_err() {
+    let file = pdf_extract::Document::load_mem(bytes).map_err(|_| DocumentError::Damaged)?;
+    // Files with the empty password, which only forbid printing, are decrypted by now.
+    if file.trailer.has(b"Encrypt") {
         return Err(DocumentError::Encrypted);
     }
     let pages = file.get_pages();

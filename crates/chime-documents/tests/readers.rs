@@ -5,6 +5,8 @@ mod made;
 use chime_documents::{Document, DocumentError, MAX_BYTES, ReadRequest, read};
 use encoding_rs::{Encoding, SHIFT_JIS, UTF_8, WINDOWS_1251, WINDOWS_1252};
 
+use pdf_extract::{EncryptionState, EncryptionVersion, Permissions};
+
 use made::{docx, odt, paragraph, pdf, pdf_of, stream, word, zip};
 
 /// A document, and passages with the pages on which they are.
@@ -62,6 +64,7 @@ fn documents() -> Vec<Readable> {
             bytes: helvetica("(Caf\\351 opens at 8 \\(not 9\\)) Tj"),
             passages: &[(Some(1), "Café opens at 8 (not 9)")],
         },
+        Readable { name: "forbids-printing.pdf", bytes: encrypted_pdf(""), passages: &[(Some(1), "Only for you")] },
         Readable {
             name: "huts.docx",
             bytes: docx(&format!("{}{table}{}", paragraph("Codes &amp; keys:"), paragraph("Bring a lamp."))),
@@ -152,12 +155,17 @@ fn texts() -> Vec<Readable> {
     ]
 }
 
+const PAGE: [&str; 4] = [
+    "<</Type/Catalog/Pages 2 0 R>>",
+    "<</Type/Pages/Count 1/Kids[3 0 R]>>",
+    "<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>>>>>/Contents 4 0 R>>",
+    "<</Length 43>>\nstream\nBT /F1 12 Tf 50 800 Td (Only for you) Tj ET\nendstream",
+];
+
 /// Writes a PDF whose only page shows text in a standard font.
 fn helvetica(operators: &str) -> Vec<u8> {
     let content = stream("", &format!("BT /F1 12 Tf 50 800 Td {operators} ET"));
-    let page = "<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>>>>>/Contents 4 0 R>>";
-    let objects = ["<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Count 1/Kids[3 0 R]>>", page, &content];
-    pdf_of(&objects.map(str::to_owned), "")
+    pdf_of(&[PAGE[0], PAGE[1], PAGE[2], &content].map(str::to_owned), "")
 }
 
 #[test]
@@ -176,7 +184,7 @@ fn what_cannot_be_read_has_a_reason() {
         ("sheet.xlsx", zip(&[("xl/workbook.xml", "<workbook/>")]), DocumentError::Unsupported),
         ("picture.pdf", b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR".to_vec(), DocumentError::Unsupported),
         ("old.doc", b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1 Word".to_vec(), DocumentError::Unsupported),
-        ("secret.pdf", encrypted_pdf(), DocumentError::Encrypted),
+        ("secret.pdf", encrypted_pdf("7731"), DocumentError::Encrypted),
         ("secret.docx", compound, DocumentError::Encrypted),
         ("secret.odt", odt("", "<manifest:encryption-data/>"), DocumentError::Encrypted),
         ("bomb.docx", docx(&" ".repeat(60_000_000)), DocumentError::TooLarge),
@@ -222,11 +230,22 @@ fn utf16(text: &str) -> Vec<u8> {
     text.encode_utf16().flat_map(u16::to_le_bytes).collect()
 }
 
-/// Writes a PDF that cannot be opened with the empty password.
-fn encrypted_pdf() -> Vec<u8> {
-    let key = "0123456789ABCDEF".repeat(4);
-    let encryption = format!("/ID[<00><00>]/Encrypt<</Filter/Standard/V 2/R 3/Length 128/P -44/O<{key}>/U<{key}>>>");
-    pdf_of(&["<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Count 0/Kids[]>>"].map(str::to_owned), &encryption)
+/// Writes a PDF that opens with `password`.
+fn encrypted_pdf(password: &str) -> Vec<u8> {
+    let plain = pdf_of(&PAGE.map(str::to_owned), "/ID[<00><00>]");
+    let mut file = pdf_extract::Document::load_mem(&plain).expect("a PDF");
+    let version = EncryptionVersion::V2 {
+        document: &file,
+        owner_password: "owner",
+        user_password: password,
+        key_length: 128,
+        permissions: Permissions::empty(),
+    };
+    let state = EncryptionState::try_from(version).expect("a key");
+    file.encrypt(&state).expect("encrypt");
+    let mut bytes = Vec::new();
+    file.save_to(&mut bytes).expect("write");
+    bytes
 }
 
 /// Writes a false size after decompression into the headers of an archive with one file.
