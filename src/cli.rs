@@ -11,6 +11,7 @@ pub mod exit;
 mod explain;
 mod import;
 mod memory;
+mod read_document;
 mod retry;
 
 pub use arguments::{ChimeArguments, Command};
@@ -33,6 +34,7 @@ pub fn main() -> Exit {
             Command::Restore(options) => copy::restore(options).await,
             Command::Import(options) => import::import(options).await,
             Command::Export(options) => import::export(options).await,
+            Command::ReadDocument => read_document::run(),
         }
     })
 }

@@ -71,6 +71,9 @@ pub enum Command {
                       Examples:\n  chime export -1001234567890 > table.json\n  chime export -1001234567890 --out table.json"
     )]
     Export(ExportOptions),
+    /// Read one document for the daemon: request and document on standard input, JSON on standard output
+    #[command(hide = true)]
+    ReadDocument,
 }
 
 const DEMO_HELP: &str = "\

@@ -12,6 +12,7 @@ pub mod citations;
 pub mod concepts;
 pub mod delivery;
 pub mod digest;
+pub mod documents;
 pub mod echo;
 mod extractive_ranking;
 mod fences;

@@ -1,7 +1,6 @@
 //! Splits notes into pieces, and ranks the pieces for a question.
 
 use crate::plain::{clean_name, one_line};
-use chime_core::clip;
 
 /// Maximum number of characters of a piece: a paragraph or two.
 const PIECE_CHARS: usize = 900;
@@ -42,34 +41,9 @@ pub fn short_title(title: &str) -> String {
     }
 }
 
-/// Splits `text` into pieces of at most `PIECE_CHARS` characters: of whole paragraphs if they fit, else of whole words.
+/// Splits a note into pieces.
 pub fn pieces(text: &str) -> Vec<String> {
-    let mut pieces: Vec<String> = Vec::new();
-    for paragraph in text.split("\n\n").map(str::trim).filter(|paragraph| !paragraph.is_empty()) {
-        for part in parts(paragraph) {
-            match pieces.last_mut() {
-                Some(last) if last.chars().count() + part.chars().count() + 2 <= PIECE_CHARS => {
-                    last.push_str("\n\n");
-                    last.push_str(&part);
-                }
-                _ => pieces.push(part),
-            }
-        }
-    }
-    pieces
-}
-
-fn parts(paragraph: &str) -> Vec<String> {
-    let mut parts = vec![String::new()];
-    for word in paragraph.split_inclusive(char::is_whitespace) {
-        // A word without end is cut, since no piece may exceed the token cap of the prompt.
-        let word = clip(word, PIECE_CHARS);
-        match parts.last_mut() {
-            Some(last) if last.chars().count() + word.chars().count() <= PIECE_CHARS => last.push_str(&word),
-            _ => parts.push(word.into_owned()),
-        }
-    }
-    parts.into_iter().map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
+    chime_documents::pieces(text, PIECE_CHARS)
 }
 
 /// Returns the indexes of the highest similarities that are at least `least`, highest first.
@@ -98,7 +72,7 @@ mod tests {
         let paragraph = "word ".repeat(100);
         let text = format!("{paragraph}\n\n{paragraph}\n\nend");
         let cut = pieces(&text);
-        assert_eq!(cut.iter().map(|piece| piece.chars().count()).collect::<Vec<_>>(), [499, 504]);
+        assert_eq!(cut.iter().map(|piece| piece.chars().count()).collect::<Vec<_>>(), [499, 505]);
         let long = pieces(&"word ".repeat(1000));
         assert!(
             long.len() == 6

@@ -1,0 +1,65 @@
+//! Recognition of formats: by content first, then by file name, then by the claimed type.
+
+use crate::{DocumentError, ReadRequest};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    Pdf,
+    /// DOCX or ODT.
+    Zip,
+    Text(TextKind),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TextKind {
+    /// Text, Markdown, code.
+    Plain,
+    Csv,
+    Json,
+    Subtitles,
+}
+
+/// Bytes at the beginning that are looked at.
+const HEAD: usize = 1_024;
+/// Office files of before 2007, and the containers of encrypted DOCX files.
+const COMPOUND_FILE: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
+/// Name of the stream that holds an encrypted DOCX, in UTF-16.
+const ENCRYPTED_STREAM: &[u8] = b"E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e\0";
+
+impl Format {
+    pub(crate) fn of(bytes: &[u8], request: &ReadRequest) -> Result<Self, DocumentError> {
+        let head = &bytes[..bytes.len().min(HEAD)];
+        if contains(head, b"%PDF-") {
+            return Ok(Self::Pdf);
+        }
+        if head.starts_with(b"PK\x03\x04") {
+            return Ok(Self::Zip);
+        }
+        if head.starts_with(COMPOUND_FILE) && contains(bytes, ENCRYPTED_STREAM) {
+            return Err(DocumentError::Encrypted);
+        }
+        if is_binary(head) || head.starts_with(b"{\\rtf") {
+            return Err(DocumentError::Unsupported);
+        }
+        let ending = request.file_name.rsplit_once('.').map(|(_, ending)| ending);
+        let subtype = request.mime_type.as_deref().and_then(|claimed| claimed.rsplit('/').next());
+        Ok(Self::Text(match ending.or(subtype).unwrap_or_default().to_ascii_lowercase().as_str() {
+            "csv" | "tsv" => TextKind::Csv,
+            "json" => TextKind::Json,
+            "srt" | "vtt" | "x-subrip" => TextKind::Subtitles,
+            _ => TextKind::Plain,
+        }))
+    }
+}
+
+fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
+    bytes.windows(wanted.len()).any(|window| window == wanted)
+}
+
+/// Returns `true` for control characters that no text has. UTF-16 has zero bytes; it is text if it begins with a byte
+/// order mark.
+fn is_binary(head: &[u8]) -> bool {
+    let is_utf16 = head.starts_with(b"\xFF\xFE") || head.starts_with(b"\xFE\xFF");
+    let is_control = |byte: &u8| *byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0C | 0x1B);
+    !is_utf16 && head.iter().any(is_control)
+}

@@ -1,0 +1,123 @@
+//! Readers of the documents that members post. Every file is untrusted: the readers bound what they read, and the
+//! program runs them in a process of its own, with less memory and time, since a damaged PDF may still end that process.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::format::Format;
+pub use crate::pieces::pieces;
+
+mod format;
+mod office;
+mod pdf;
+mod pieces;
+mod text;
+
+/// Maximum size of a file: what bots may download from Telegram.
+pub const MAX_BYTES: usize = 20 * 1024 * 1024;
+/// Maximum time for a document, in seconds. The member who asked is waiting.
+pub const MAX_SECONDS: u64 = 10;
+/// Maximum bytes of text that are kept: a book of 700 pages.
+const MAX_TEXT: usize = 2_000_000;
+/// Maximum characters of a piece: about 200 words in European languages.
+const PIECE_CHARS: usize = 1_200;
+
+/// Facts about a file that its sender claims.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadRequest {
+    pub file_name: String,
+    pub mime_type: Option<String>,
+}
+
+/// Text of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Document {
+    /// Title from the document's metadata, else the file name.
+    pub title: String,
+    /// Text in reading order, in pieces of about 200 words that do not cross pages.
+    pub pieces: Vec<DocumentPiece>,
+    /// `true` if the document is longer than what is kept.
+    pub is_cut: bool,
+}
+
+/// Passage of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DocumentPiece {
+    /// Page from 1, or `None` if the format has no fixed pages.
+    pub page: Option<u32>,
+    pub text: String,
+}
+
+/// Reason why a document cannot be read, in words for a log; members are told in their language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Error)]
+pub enum DocumentError {
+    #[error("it is encrypted")]
+    Encrypted,
+    #[error("it is damaged")]
+    Damaged,
+    #[error("it is too large")]
+    TooLarge,
+    /// A scan, or an empty document.
+    #[error("it has no text, such as a scan")]
+    NoText,
+    #[error("files of this type are not read")]
+    Unsupported,
+    #[error("reading it takes too long")]
+    TooSlow,
+}
+
+/// Text as a reader returns it.
+#[derive(Default)]
+struct Content {
+    title: Option<String>,
+    /// Sections with their pages.
+    sections: Vec<Section>,
+    is_cut: bool,
+}
+
+struct Section {
+    page: Option<u32>,
+    text: String,
+}
+
+impl Content {
+    fn of_text(text: String) -> Self {
+        Self { sections: vec![Section { page: None, text }], ..Self::default() }
+    }
+
+    /// Adds a section, up to `MAX_TEXT` bytes in total.
+    fn add(&mut self, page: Option<u32>, text: &str) {
+        let used: usize = self.sections.iter().map(|section| section.text.len()).sum();
+        let end = text.floor_char_boundary(MAX_TEXT.saturating_sub(used));
+        self.is_cut |= end < text.len();
+        self.sections.push(Section { page, text: text[..end].to_owned() });
+    }
+}
+
+/// Reads a document. Its type follows from its content, then from its name, then from the MIME type. A panic of a reader is [`DocumentError::Damaged`].
+pub fn read(bytes: &[u8], request: &ReadRequest) -> Result<Document, DocumentError> {
+    if bytes.len() > MAX_BYTES {
+        return Err(DocumentError::TooLarge);
+    }
+    let reading = || match Format::of(bytes, request)? {
+        Format::Pdf => pdf::read(bytes),
+        Format::Zip => office::read(bytes),
+        Format::Text(kind) => Ok(text::read(bytes, kind)),
+    };
+    let content = catch_unwind(AssertUnwindSafe(reading)).unwrap_or(Err(DocumentError::Damaged))?;
+    let pieces: Vec<DocumentPiece> = content
+        .sections
+        .iter()
+        .flat_map(|section| {
+            let page = section.page;
+            pieces(&section.text, PIECE_CHARS).into_iter().map(move |text| DocumentPiece { page, text })
+        })
+        .collect();
+    if !pieces.iter().any(|piece| piece.text.contains(char::is_alphanumeric)) {
+        return Err(DocumentError::NoText);
+    }
+    let title = content.title.map(|title| title.trim().to_owned()).filter(|title| !title.is_empty());
+    Ok(Document { title: title.unwrap_or_else(|| request.file_name.clone()), pieces, is_cut: content.is_cut })
+}
