@@ -58,8 +58,8 @@ pub enum Command {
                       Examples:\n  chime backup /var/backups/chime-before-upgrade.db\n  chime backup /var/backups"
     )]
     Backup(BackupOptions),
-    /// Make a checked copy of SRC the database; the daemon must be stopped, and the old file moved away
-    #[command(after_help = "Example:\n  chime restore /var/backups/chime-before-upgrade.db")]
+    /// Make a checked copy of SRC the database, or list the copies; the daemon must be stopped, and the old file moved away
+    #[command(after_help = "Examples:\n  chime restore\n  chime restore /var/backups/chime-before-upgrade.db")]
     Restore(RestoreOptions),
     /// Import older history from a Telegram Desktop export; the daemon must be stopped
     #[command(after_help = IMPORT_HELP)]
@@ -222,8 +222,8 @@ pub struct BackupOptions {
 
 #[derive(Debug, Args)]
 pub struct RestoreOptions {
-    /// Copy to restore
-    pub src: PathBuf,
+    /// Copy to restore; without it, the automatic copies are listed
+    pub src: Option<PathBuf>,
 }
 
 /// Choice of the parked jobs to retry.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::app::BackupState;
 use crate::telemetry::CountedMetric;
 use chime_access::gateway::GuardState;
 use chime_bot::ingest::intake::{PollTrouble, TroubleKind};
@@ -30,6 +31,8 @@ pub struct Vitals {
     /// Values from the database, or the reason why it cannot be read.
     pub kept: Result<DatabaseStats, String>,
     pub guard: GuardState,
+    /// `None` if no daily backups are made.
+    pub backups: Option<BackupState>,
     pub memory_bytes: Option<u64>,
     pub counts: Vec<(CountedMetric, String, u64)>,
     /// Number of sources found by vectors, and the sum of their cosine distances.
@@ -92,6 +95,9 @@ impl Health {
         if !vitals.guard.is_closed {
             degraded.push("the model server keeps failing".to_owned());
         }
+        if let Some(failure) = vitals.backups.as_ref().and_then(|backups| backups.failure.as_ref()) {
+            degraded.push(format!("the daily backup failed: {failure}"));
+        }
         let status = match (failing.is_empty(), degraded.is_empty()) {
             (false, _) => Status::Failing,
             (true, false) => Status::Degraded,
@@ -121,6 +127,7 @@ impl Health {
             "clock_skew_s": vitals.clock_ahead_s,
             "jobs_due": kept.map(|kept| kept.jobs_due),
             "jobs_parked": kept.map(|kept| kept.jobs_parked),
+            "backup_age_s": vitals.backups.as_ref().and_then(|backups| backups.age).map(|age| age.as_secs()),
             "breaker": if vitals.guard.is_closed { "closed" } else { "open" },
         })
     }
@@ -153,6 +160,11 @@ pub fn metrics(vitals: &Vitals) -> String {
         let written = kept.today.tokens.completion as f64;
         text.gauge("chime_completion_tokens_today", "Tokens written since 00:00 UTC.", written);
         text.gauge("chime_cost_today", "Money spent since 00:00 UTC.", kept.today.cost_micros as f64 / 1e6);
+    }
+    if let Some(BackupState { age, failure }) = &vitals.backups {
+        let age = age.map_or(f64::INFINITY, |age| age.as_secs_f64());
+        text.gauge("chime_backup_age_seconds", "Age of the newest daily backup; inf if there is none.", age);
+        text.gauge("chime_backup_failed", "1 if the last try failed.", flag(failure.is_some()));
     }
     if let Some(bytes) = vitals.memory_bytes {
         text.gauge("chime_resident_memory_bytes", "Resident memory.", bytes as f64);
@@ -265,6 +277,7 @@ mod tests {
             clock_ahead_s: Some(0),
             kept: Ok(DatabaseStats { jobs_due: 2, ..DatabaseStats::default() }),
             guard: GuardState { is_closed: true, open_conversations: 0 },
+            backups: None,
             memory_bytes: None,
             counts: Vec::new(),
             vector_distances: (0, 0.0),
@@ -336,6 +349,11 @@ mod tests {
                 r#"200 {"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["polling has failed for 3 s: why"],"status":"degraded"}"#
             ]],
         );
+        let failure = Some("there is too little space".to_owned());
+        check(
+            &Vitals { backups: Some(BackupState { age: Some(Duration::from_secs(7)), failure }), ..well() },
+            expect![],
+        );
         let guard = GuardState { is_closed: false, open_conversations: 1 };
         let kept = Ok(DatabaseStats { jobs_parked: 1, ..DatabaseStats::default() });
         check(
@@ -351,6 +369,7 @@ mod tests {
         let today = DayTotal { calls: 3, tokens: TokenUse { prompt: 900, completion: 80 }, cost_micros: 469_000 };
         let vitals = Vitals {
             kept: Ok(DatabaseStats { jobs_due: 2, jobs_parked: 0, today, database_bytes: 4096 }),
+            backups: Some(BackupState { age: None, failure: None }),
             memory_bytes: Some(1 << 20),
             counts: vec![
                 (CountedMetric::Events, "reply_sent".to_owned(), 3),

@@ -20,7 +20,7 @@ mod telegram;
 
 pub use access::{AccessConfig, AllowedChats, PrivateChats};
 pub use components::{
-    AnswerConfig, ContextConfig, ContextTokens, EmbeddingConfig, HttpConfig, IngestConfig, LogConfig, LogFormat,
+    AnswerConfig, BackupConfig, ContextConfig, ContextTokens, EmbeddingConfig, HttpConfig, IngestConfig, LogConfig, LogFormat,
     PromptConfig, StoreConfig, Streaming, TimeConfig,
 };
 pub use environment::Environment;
