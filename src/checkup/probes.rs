@@ -13,8 +13,8 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::checkup::judge::{self, Ability, Door, GroupMembership, Obstacle};
 use crate::checkup::{CheckFinding, Severity};
 use chime_core::config::{
-    AccessConfig, BackupConfig, Config, ConfigError, EmbeddingConfig, Environment, HttpConfig, LlmConfig, PromptConfig, StoreConfig,
-    TelegramConfig,
+    AccessConfig, BackupConfig, Config, ConfigError, EmbeddingConfig, Environment, HttpConfig, LlmConfig, PromptConfig,
+    StoreConfig, TelegramConfig,
 };
 use chime_core::embed::Embedder;
 use chime_core::prompts::{Gap, Prompts};

@@ -302,7 +302,7 @@ mod tests {
         check(
             &well(),
             expect![[
-                r#"200 {"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":[],"status":"ok"}"#
+                r#"200 {"backup_age_s":null,"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":[],"status":"ok"}"#
             ]],
         );
     }
@@ -312,31 +312,31 @@ mod tests {
         check(
             &Vitals { trouble: trouble(TroubleKind::Storing, 0), ..well() },
             expect![[
-                r#"503 {"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["updates cannot be stored: why"],"status":"failing"}"#
+                r#"503 {"backup_age_s":null,"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["updates cannot be stored: why"],"status":"failing"}"#
             ]],
         );
         check(
             &Vitals { trouble: trouble(TroubleKind::Conflict, 0), ..well() },
             expect![[
-                r#"503 {"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["another instance polls with this token: why"],"status":"failing"}"#
+                r#"503 {"backup_age_s":null,"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["another instance polls with this token: why"],"status":"failing"}"#
             ]],
         );
         check(
             &Vitals { trouble: trouble(TroubleKind::Polling, 15), ..well() },
             expect![[
-                r#"503 {"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["polling has failed for 15 s: why"],"status":"failing"}"#
+                r#"503 {"backup_age_s":null,"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["polling has failed for 15 s: why"],"status":"failing"}"#
             ]],
         );
         check(
             &Vitals { poll_age: Duration::from_secs(81), ..well() },
             expect![[
-                r#"503 {"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":81.0,"reasons":["a poll has not come back for 81 s"],"status":"failing"}"#
+                r#"503 {"backup_age_s":null,"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":81.0,"reasons":["a poll has not come back for 81 s"],"status":"failing"}"#
             ]],
         );
         check(
             &Vitals { kept: Err("damaged".to_owned()), ..well() },
             expect![[
-                r#"503 {"breaker":"closed","clock_skew_s":0,"jobs_due":null,"jobs_parked":null,"last_poll_age_s":1.5,"reasons":["the database cannot be read: damaged"],"status":"failing"}"#
+                r#"503 {"backup_age_s":null,"breaker":"closed","clock_skew_s":0,"jobs_due":null,"jobs_parked":null,"last_poll_age_s":1.5,"reasons":["the database cannot be read: damaged"],"status":"failing"}"#
             ]],
         );
     }
@@ -346,20 +346,22 @@ mod tests {
         check(
             &Vitals { trouble: trouble(TroubleKind::Polling, 3), ..well() },
             expect![[
-                r#"200 {"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["polling has failed for 3 s: why"],"status":"degraded"}"#
+                r#"200 {"backup_age_s":null,"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["polling has failed for 3 s: why"],"status":"degraded"}"#
             ]],
         );
         let failure = Some("there is too little space".to_owned());
         check(
             &Vitals { backups: Some(BackupState { age: Some(Duration::from_secs(7)), failure }), ..well() },
-            expect![],
+            expect![[
+                r#"200 {"backup_age_s":7,"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["the daily backup failed: there is too little space"],"status":"degraded"}"#
+            ]],
         );
         let guard = GuardState { is_closed: false, open_conversations: 1 };
         let kept = Ok(DatabaseStats { jobs_parked: 1, ..DatabaseStats::default() });
         check(
             &Vitals { guard, kept, ..well() },
             expect![[
-                r#"200 {"breaker":"open","clock_skew_s":0,"jobs_due":0,"jobs_parked":1,"last_poll_age_s":1.5,"reasons":["1 jobs are parked, see chime check","the model server keeps failing"],"status":"degraded"}"#
+                r#"200 {"backup_age_s":null,"breaker":"open","clock_skew_s":0,"jobs_due":0,"jobs_parked":1,"last_poll_age_s":1.5,"reasons":["1 jobs are parked, see chime check","the model server keeps failing"],"status":"degraded"}"#
             ]],
         );
     }
@@ -414,6 +416,12 @@ mod tests {
             # HELP chime_cost_today Money spent since 00:00 UTC.
             # TYPE chime_cost_today gauge
             chime_cost_today 0.469
+            # HELP chime_backup_age_seconds Age of the newest daily backup; inf if there is none.
+            # TYPE chime_backup_age_seconds gauge
+            chime_backup_age_seconds inf
+            # HELP chime_backup_failed 1 if the last try failed.
+            # TYPE chime_backup_failed gauge
+            chime_backup_failed 0
             # HELP chime_resident_memory_bytes Resident memory.
             # TYPE chime_resident_memory_bytes gauge
             chime_resident_memory_bytes 1048576

@@ -16,6 +16,7 @@
 
 mod access;
 mod answering;
+mod backups;
 mod budgets;
 mod busy_group;
 mod concepts;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
-use super::{Copied, Result, StoreError, open, snapshot};
+use super::{Copied, Result, open, snapshot};
 use chime_core::Timestamp;
 use chime_core::config::BackupConfig;
 
@@ -23,7 +23,7 @@ const HOUR_S: i64 = 60 * 60;
 pub const QUIET_HOUR: i64 = 3;
 /// Bytes that a daily copy leaves free on its disk.
 const LEFT_FREE: u64 = 64 * 1024 * 1024;
-/// A copy that began this long before a deletion may hold what is deleted: deleted copies are looked for first.
+/// A copy that began this long before a deletion counts as made after it, because copies are deleted shortly before.
 const OVERLAP: Duration = Duration::from_secs(60);
 
 /// Reason for which a copy was made. Part of its file name.
@@ -58,8 +58,13 @@ pub fn before_migration(path: &Path, version: u32, now: Timestamp) -> PathBuf {
 /// keep. Always deletes what interrupted copies left. Returns `None` if no copy was due.
 ///
 /// # Errors
-/// [`StoreError::File`] if the folder cannot be written or its disk has too little space. Nothing is left then.
-pub fn make_daily(path: &Path, config: &BackupConfig, now: Timestamp, stop: &CancellationToken) -> Result<Option<Copied>> {
+/// `StoreError::File` if the folder cannot be written or its disk has too little space. Nothing is left then.
+pub fn make_daily(
+    path: &Path,
+    config: &BackupConfig,
+    now: Timestamp,
+    stop: &CancellationToken,
+) -> Result<Option<Copied>> {
     let folder = &config.folder;
     fs::create_dir_all(folder).map_err(|source| open::file_error("cannot create", folder, source))?;
     delete_broken(folder, is_unlocked)?;
@@ -282,6 +287,15 @@ mod tests {
     #[test]
     fn copies_from_before_a_message_cannot_hold_it_and_stay() {
         assert_eq!(left(&[0, 5, 10], |path, now| delete_since(path, None, now.minus(DAY * 5))), [10]);
+    }
+
+    #[test]
+    fn a_disk_that_a_copy_would_fill_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(must_have_space(folder.path(), 1).is_ok());
+        let refused = must_have_space(folder.path(), u64::MAX / 2).unwrap_err();
+        let cause = std::error::Error::source(&refused).and_then(|cause| cause.downcast_ref::<std::io::Error>());
+        assert_eq!(cause.map(std::io::Error::kind), Some(ErrorKind::StorageFull), "{refused}");
     }
 
     #[test]
