@@ -40,6 +40,7 @@ mod memory;
 mod notes;
 mod operator;
 mod photos;
+mod picture;
 mod privacy;
 mod process;
 mod provenance;

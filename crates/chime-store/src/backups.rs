@@ -105,7 +105,7 @@ pub fn list(path: &Path, folder: Option<&Path>) -> Result<Vec<ListedCopy>> {
 fn count_messages(copy: &Path) -> Result<u64> {
     let conn = open::connect_to_read(copy)?;
     open::check(&conn, copy)?;
-    Ok(conn.query_row("SELECT count(*) FROM messages", [], |row| row.get(0))?)
+    Ok(conn.query_row("SELECT count(*) FROM message", [], |row| row.get(0))?)
 }
 
 /// Returns `true` once a day in the quiet hour, or if the newest copy is older than a day or from the future.

@@ -60,7 +60,7 @@ async fn a_folder_that_cannot_be_written_is_reported_while_answers_go_on() {
     std::fs::remove_file(&place).expect("make room");
     make_due(&machine).await;
     get_until(&format!("http://{address}/metrics"), |_, body| body.contains("chime_backup_failed 0")).await;
-    get_until(&format!("http://{address}/healthz"), |_, body| body.contains(r#""backup_age_s":0"#)).await;
+    get_until(&format!("http://{address}/healthz"), |_, body| !body.contains(r#""backup_age_s":null"#)).await;
     let listed = machine.run(&["restore"]).await;
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
     assert_eq!(

@@ -49,12 +49,13 @@ async fn with_release() -> (Machine, PathBuf) {
 #[tokio::test]
 async fn an_installation_finds_the_model_runs_and_is_upgraded_with_a_copy() {
     let (mut machine, root) = with_release().await;
+    machine.model.always("On Friday.");
     let (done, told) = run(&machine, &[]).await;
-    assert!(done && told.contains("ok telegram") && told.contains("Using scripted."), "{told}");
+    assert!(done && told.contains("ok telegram") && told.contains("Using test-model."), "{told}");
     let settings = root.join("etc/chime/chime.env");
     assert_eq!(std::fs::metadata(&settings).expect("the settings").permissions().mode() & 0o777, 0o600);
     let written = std::fs::read_to_string(&settings).expect("the settings");
-    assert!(written.contains("\nMODEL=scripted\n") && written.contains(machine.telegram.token()), "{written}");
+    assert!(written.contains("\nMODEL=test-model\n") && written.contains(machine.telegram.token()), "{written}");
     assert_eq!(files(&root.join("usr/local/bin")), ["chime"]);
 
     let data = root.join("var/lib/chime");
