@@ -52,6 +52,12 @@ pub enum Command {
     Chats(ChatsOptions),
     /// Show what is remembered of a chat, also while the daemon runs
     Memory(MemoryOptions),
+    /// Let an assistant read chats, by the Model Context Protocol (MCP) on standard input and output
+    #[command(
+        after_help = "Tools: search, read, recap. Nothing is written, and nothing of members who opted out is returned.\n\n\
+                      Example, also while the daemon runs:\n  chime mcp --chat -1001234567890 --chat -1009876543210"
+    )]
+    Mcp(McpOptions),
     /// Copy the database to a new file, also while the daemon runs, and check the copy
     #[command(
         after_help = "Nothing is overwritten. DEST may be a folder; the copy is then named by the time (UTC).\n\n\
@@ -212,6 +218,13 @@ impl FromStr for Rebuilt {
             None | Some(_) => Err("there are recent, history, topic:<slug> and concepts".to_owned()),
         }
     }
+}
+
+#[derive(Debug, Args)]
+pub struct McpOptions {
+    /// Id of a chat that may be read; may be given more than once
+    #[arg(long = "chat", value_name = "ID", required = true, allow_negative_numbers = true)]
+    pub chats: Vec<i64>,
 }
 
 #[derive(Debug, Args)]
