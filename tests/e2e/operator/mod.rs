@@ -8,6 +8,7 @@ mod imports;
 mod install;
 mod keep;
 mod listing;
+mod mcp;
 mod readme;
 mod service;
 mod watch;
