@@ -3,6 +3,7 @@
 //! This is the only module that knows all components. It decides nothing that a component could decide. Start at
 //! [`App::start`], then [`App::finished`].
 
+mod backups;
 mod components;
 mod error;
 mod jobs;
@@ -44,6 +45,7 @@ use chime_relevance::context::{Params, SeedRule};
 use chime_runtime::clock::Clock;
 use chime_store::Store;
 
+pub use backups::{BackupState, DailyBackups};
 pub use error::AppError;
 
 /// Running daemon.
@@ -67,9 +69,10 @@ impl App {
         let telegram = start::connect(&config)?;
         let gateway = models::gateway(&config, &store, &clock)?;
         let health = PollHealth::new(&clock);
+        let backups = DailyBackups::new(&store, &clock, config.store.backups.clone());
         let mut tasks = Tasks::new(stop.clone());
         // Started first, so that monitoring can show why no updates arrive, even if Telegram cannot be reached.
-        if let Some(server) = start::health_server(&config, &store, &clock, &health, &gateway).await? {
+        if let Some(server) = start::health_server(&config, &store, &clock, &health, &gateway, &backups).await? {
             tasks.spawn("http", |stop| async move {
                 server.run(stop).await.map_err(|error| AppError::Task(format!("HTTP_ADDR: {error}")))
             });
@@ -107,6 +110,7 @@ impl App {
             embedder: remembering,
             gateway,
             health,
+            backups,
         };
         let app = parts.launch(tasks).await?;
         service::ready();
@@ -222,7 +226,8 @@ impl AppComponents {
         let recaps = memory::recaps(self, wake, &memory);
         let source = memory::sources(&self.config, self.embedder.as_ref())?;
         let vectors = VectorIndexer::new(self.store.clone(), self.clock.clone(), source);
-        Ok(JobHandlers { answering, commands, delivery, keeper, capturing, memory, recaps, vectors, voice })
+        let backups = self.backups.clone();
+        Ok(JobHandlers { answering, commands, delivery, keeper, backups, capturing, memory, recaps, vectors, voice })
     }
 
     fn answering(

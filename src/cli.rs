@@ -10,6 +10,7 @@ pub mod demo;
 pub mod exit;
 mod explain;
 mod import;
+mod mcp;
 mod memory;
 mod read_document;
 mod retry;
@@ -30,6 +31,7 @@ pub fn main() -> Exit {
             Command::Retry(options) => retry::run(&options),
             Command::Chats(options) => chats::run(options).await,
             Command::Memory(options) => memory::run(options).await,
+            Command::Mcp(options) => mcp::run(options).await,
             Command::Backup(options) => copy::back_up(options).await,
             Command::Restore(options) => copy::restore(options).await,
             Command::Import(options) => import::import(options).await,

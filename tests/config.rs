@@ -85,6 +85,7 @@ fn a_token_alone_is_enough_and_the_defaults_are_closed_and_offline() {
                 },
                 store: StoreConfig {
                     path: "chime.db",
+                    backups: None,
                 },
                 access: AccessConfig {
                     owners: [],

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::app::DailyBackups;
 use chime_access::ClaimCode;
 use chime_access::gateway::ask::Gateway;
 use chime_bot::ingest::intake::PollHealth;
@@ -29,4 +30,5 @@ pub struct AppComponents {
     pub embedder: Option<Arc<Embedder>>,
     pub gateway: Gateway,
     pub health: PollHealth,
+    pub backups: DailyBackups,
 }

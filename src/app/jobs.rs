@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::app::DailyBackups;
 use chime_answer::answering::{Answering, Capturing, Delivery};
 use chime_answer::voice::worker::Voice;
 use chime_bot::commands::handlers::Commands;
@@ -18,6 +19,7 @@ pub struct JobHandlers {
     pub commands: Commands,
     pub delivery: Delivery,
     pub keeper: RetentionWorker,
+    pub backups: DailyBackups,
     pub capturing: Capturing,
     pub memory: Arc<Memory>,
     pub recaps: Recaps,
@@ -76,7 +78,12 @@ impl JobHandlers {
             JobPayload::Reminders {} => self.commands.send_due_reminders(&job).await,
             JobPayload::Transcribe { at } => self.voice.run(&job, *at).await,
             JobPayload::Recaps {} => self.recaps.start_due().await,
-            JobPayload::Retention {} => self.keeper.run().await,
+            JobPayload::Retention {} => {
+                let outcome = self.keeper.run().await;
+                // Afterwards, since the database then holds no remains of expired text.
+                self.backups.run().await;
+                outcome
+            }
         }
     }
 }

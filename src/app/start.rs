@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::app::DailyBackups;
 use crate::app::error::AppError;
 use crate::app::service;
 use crate::app::watchdog::patience;
@@ -184,6 +185,7 @@ pub(super) async fn health_server(
     clock: &Clock,
     health: &PollHealth,
     gateway: &Gateway,
+    backups: &DailyBackups,
 ) -> Result<Option<HealthServer>, AppError> {
     let Some(address) = config.http.address else { return Ok(None) };
     let patient = Patient {
@@ -192,6 +194,7 @@ pub(super) async fn health_server(
         poll: health.clone(),
         poll_patience: patience(config.telegram.poll_timeout),
         gateway: gateway.clone(),
+        backups: backups.clone(),
     };
     let server = HealthServer::bind(address, patient).await;
     server.map(Some).map_err(|source| AppError::Address { address, source })

@@ -13,8 +13,8 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::checkup::judge::{self, Ability, Door, GroupMembership, Obstacle};
 use crate::checkup::{CheckFinding, Severity};
 use chime_core::config::{
-    AccessConfig, Config, ConfigError, EmbeddingConfig, Environment, HttpConfig, LlmConfig, PromptConfig, StoreConfig,
-    TelegramConfig,
+    AccessConfig, BackupConfig, Config, ConfigError, EmbeddingConfig, Environment, HttpConfig, LlmConfig, PromptConfig,
+    StoreConfig, TelegramConfig,
 };
 use chime_core::embed::Embedder;
 use chime_core::prompts::{Gap, Prompts};
@@ -25,7 +25,7 @@ use chime_runtime::resilience::within;
 use chime_store::admission::{self, Admitted};
 use chime_store::embedding_spaces::{self, NEAR, VectorCoverage};
 use chime_store::jobs::ParkedJob;
-use chime_store::{Reader, Store, chats, inspect, jobs};
+use chime_store::{Reader, Store, backups, chats, inspect, jobs};
 use chime_telegram::{Telegram, TelegramError, TelegramOptions};
 
 /// Maximum number of groups whose settings are checked. With more groups, a mistake in the settings shows in these too.
@@ -68,8 +68,13 @@ impl Checkup<'_> {
         self.config().into_iter().for_each(&mut tell);
         let settings = self.environment.settings();
         let mut kept = DatabaseContents::default();
-        if let Ok(StoreConfig { path }) = StoreConfig::load(&settings) {
+        if let Ok(StoreConfig { path, backups }) = StoreConfig::load(&settings) {
             kept = self.database(&path, &mut tell).await;
+            if let Some(BackupConfig { folder, .. }) = backups {
+                let newest = backups::newest(&path, &folder);
+                let age = newest.map(|newest| newest.map(|made_at| self.clock.now().since(made_at)));
+                tell(judge::backups(&folder, is_writable(&folder), &age));
+            }
         }
         if let Ok(access) = AccessConfig::load(&settings) {
             tell(judge::access(&access, kept.admitted));
@@ -249,6 +254,13 @@ fn obstacle(path: &Path) -> Option<Obstacle> {
     } else {
         None
     }
+}
+
+/// Returns `true` if this user can write in `folder`, or create it.
+fn is_writable(folder: &Path) -> bool {
+    use rustix::fs::{Access, access};
+    let place = if folder.exists() { folder } else { folder_of(folder) };
+    place.is_dir() && access(place, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }
 
 /// Checks whether `address` is free, or used by a running Chime, or by another program.

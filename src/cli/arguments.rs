@@ -52,14 +52,20 @@ pub enum Command {
     Chats(ChatsOptions),
     /// Show what is remembered of a chat, also while the daemon runs
     Memory(MemoryOptions),
+    /// Let an assistant read chats, by the Model Context Protocol (MCP) on standard input and output
+    #[command(
+        after_help = "Tools: search, read, recap. Nothing is written, and nothing of members who opted out is returned.\n\n\
+                      Example, also while the daemon runs:\n  chime mcp --chat -1001234567890 --chat -1009876543210"
+    )]
+    Mcp(McpOptions),
     /// Copy the database to a new file, also while the daemon runs, and check the copy
     #[command(
         after_help = "Nothing is overwritten. DEST may be a folder; the copy is then named by the time (UTC).\n\n\
                       Examples:\n  chime backup /var/backups/chime-before-upgrade.db\n  chime backup /var/backups"
     )]
     Backup(BackupOptions),
-    /// Make a checked copy of SRC the database; the daemon must be stopped, and the old file moved away
-    #[command(after_help = "Example:\n  chime restore /var/backups/chime-before-upgrade.db")]
+    /// Make a checked copy of SRC the database, or list the copies; the daemon must be stopped, and the old file moved away
+    #[command(after_help = "Examples:\n  chime restore\n  chime restore /var/backups/chime-before-upgrade.db")]
     Restore(RestoreOptions),
     /// Import older history from a Telegram Desktop export; the daemon must be stopped
     #[command(after_help = IMPORT_HELP)]
@@ -218,6 +224,13 @@ impl FromStr for Rebuilt {
 }
 
 #[derive(Debug, Args)]
+pub struct McpOptions {
+    /// Id of a chat that may be read; may be given more than once
+    #[arg(long = "chat", value_name = "ID", required = true, allow_negative_numbers = true)]
+    pub chats: Vec<i64>,
+}
+
+#[derive(Debug, Args)]
 pub struct BackupOptions {
     /// New file, or a folder for it
     pub dest: PathBuf,
@@ -225,8 +238,8 @@ pub struct BackupOptions {
 
 #[derive(Debug, Args)]
 pub struct RestoreOptions {
-    /// Copy to restore
-    pub src: PathBuf,
+    /// Copy to restore; without it, the automatic copies are listed
+    pub src: Option<PathBuf>,
 }
 
 /// Choice of the parked jobs to retry.

@@ -1,6 +1,7 @@
 //! `chime backup` and `chime restore`: copy the database to a new file and check the copy. They never overwrite a file.
 
 use std::io::Write;
+use std::path::Path;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -8,8 +9,9 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::arguments::{BackupOptions, RestoreOptions};
 use crate::cli::database;
 use crate::cli::exit::{Exit, report};
-use chime_core::config::format_size;
+use chime_core::config::{BackupConfig, StoreConfig, format_size};
 use chime_runtime::clock::Clock;
+use chime_store::backups::{self, ListedCopy};
 use chime_store::{Copied, StoreError};
 
 pub async fn back_up(options: BackupOptions) -> Exit {
@@ -27,11 +29,30 @@ pub async fn back_up(options: BackupOptions) -> Exit {
 }
 
 pub async fn restore(options: RestoreOptions) -> Exit {
-    let to = match database::path() {
-        Ok(path) => path,
+    let StoreConfig { path, backups } = match database::store() {
+        Ok(config) => config,
         Err(exit) => return exit,
     };
-    tell("restored the database to", until_signalled(move |stop| chime_store::restore(&options.src, &to, stop)).await)
+    let Some(from) = options.src else { return list(&path, backups.as_ref()) };
+    tell("restored the database to", until_signalled(move |stop| chime_store::restore(&from, &path, stop)).await)
+}
+
+/// Prints the automatic copies, newest first.
+fn list(path: &Path, config: Option<&BackupConfig>) -> Exit {
+    let copies = match backups::list(path, config.map(|config| config.folder.as_path())) {
+        Ok(copies) => copies,
+        Err(error) => return report(&error, Exit::Failed),
+    };
+    let mut out = std::io::stdout();
+    if copies.is_empty() {
+        let _ = writeln!(out, "no copies; BACKUP_DIR makes one each day");
+    }
+    for ListedCopy { path, made_at, bytes, messages } in copies {
+        let messages = messages.map_or_else(|| "unreadable".to_owned(), |count| format!("{count} messages"));
+        let (time, size) = (made_at.to_utc().format("%Y-%m-%d %H:%M UTC"), format_size(bytes));
+        let _ = writeln!(out, "{time}  {size:>8}  {messages:>16}  {}", path.display());
+    }
+    Exit::Done
 }
 
 /// Runs `copy` and stops it on SIGTERM or ctrl-c. Waits for its end in both cases, so that a stopped copy can delete

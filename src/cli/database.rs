@@ -8,7 +8,12 @@ use chime_core::config::{Environment, Noted, Settings, StoreConfig, TimeConfig};
 
 /// Returns `DATABASE_PATH`. An error has already been printed; its exit code is returned.
 pub fn path() -> Result<PathBuf, Exit> {
-    read(|settings| Ok(StoreConfig::load(settings)?.path))
+    Ok(store()?.path)
+}
+
+/// Returns the paths of the database and its backups. An error has already been printed; its exit code is returned.
+pub fn store() -> Result<StoreConfig, Exit> {
+    read(StoreConfig::load)
 }
 
 /// Returns `DATABASE_PATH` and `TIME_ZONE`. An error has already been printed; its exit code is returned.

@@ -8,12 +8,13 @@ use crate::cli::exit::{Exit, report};
 use chime_answer::answering::format_own;
 use chime_answer::concepts::MAX_ACTIVE;
 use chime_core::texts::texts;
-use chime_core::{ChatId, EntityKind, FormattedText, JobPayload, Rolling, Timestamp, utf16_len, utf16_slice};
+use chime_core::{ChatId, EntityKind, FormattedText, JobPayload, Rolling, Timestamp, Zone, utf16_len, utf16_slice};
 use chime_memory::jobs::remembered;
 use chime_memory::tags::normalized;
 use chime_memory::wording;
 use chime_runtime::clock::Clock;
-use chime_store::{Store, Writer, amend, chats, concepts, jobs, messages, summaries, tags, topics};
+use chime_store::chats::ChatRow;
+use chime_store::{Reader, Store, Writer, amend, chats, concepts, jobs, messages, summaries, tags, topics};
 
 #[derive(Debug, thiserror::Error)]
 enum Unknown {
@@ -37,17 +38,22 @@ pub async fn run(options: MemoryOptions) -> Exit {
             Err(error) => report(&error, Exit::of_store(&error)),
         };
     }
-    let shown = match Store::open_to_read(&path) {
+    let found = match Store::open_to_read(&path) {
         Ok(store) => {
-            store.read(move |conn| chats::find(conn, chat)?.map(|row| remembered(conn, &row, zone)).transpose()).await
+            store.read(move |conn| chats::find(conn, chat)?.map(|row| shown(conn, &row, zone)).transpose()).await
         }
         Err(error) => Err(error),
     };
-    match shown {
-        Ok(Some(remembered)) => say(&in_terminal(&wording::shown(&remembered, texts("eng")))),
+    match found {
+        Ok(Some(text)) => say(&text),
         Ok(None) => report(&Unknown::Chat, Exit::Failed),
         Err(error) => report(&error, Exit::of_store(&error)),
     }
+}
+
+/// Returns what is remembered of a chat, as plain text.
+pub fn shown(conn: &Reader, row: &ChatRow, zone: Zone) -> chime_store::Result<String> {
+    Ok(in_terminal(&wording::shown(&remembered(conn, row, zone)?, texts("eng"))))
 }
 
 /// Schedules a rebuild. Returns [`Unknown`] if there is no such chat or topic, and `None` after success.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::app::BackupState;
 use crate::telemetry::CountedMetric;
 use chime_access::gateway::GuardState;
 use chime_bot::ingest::intake::{PollTrouble, TroubleKind};
@@ -30,6 +31,8 @@ pub struct Vitals {
     /// Values from the database, or the reason why it cannot be read.
     pub kept: Result<DatabaseStats, String>,
     pub guard: GuardState,
+    /// `None` if no daily backups are made.
+    pub backups: Option<BackupState>,
     pub memory_bytes: Option<u64>,
     pub counts: Vec<(CountedMetric, String, u64)>,
     /// Number of sources found by vectors, and the sum of their cosine distances.
@@ -92,6 +95,9 @@ impl Health {
         if !vitals.guard.is_closed {
             degraded.push("the model server keeps failing".to_owned());
         }
+        if let Some(failure) = vitals.backups.as_ref().and_then(|backups| backups.failure.as_ref()) {
+            degraded.push(format!("the daily backup failed: {failure}"));
+        }
         let status = match (failing.is_empty(), degraded.is_empty()) {
             (false, _) => Status::Failing,
             (true, false) => Status::Degraded,
@@ -121,6 +127,7 @@ impl Health {
             "clock_skew_s": vitals.clock_ahead_s,
             "jobs_due": kept.map(|kept| kept.jobs_due),
             "jobs_parked": kept.map(|kept| kept.jobs_parked),
+            "backup_age_s": vitals.backups.as_ref().and_then(|backups| backups.age).map(|age| age.as_secs()),
             "breaker": if vitals.guard.is_closed { "closed" } else { "open" },
         })
     }
@@ -153,6 +160,11 @@ pub fn metrics(vitals: &Vitals) -> String {
         let written = kept.today.tokens.completion as f64;
         text.gauge("chime_completion_tokens_today", "Tokens written since 00:00 UTC.", written);
         text.gauge("chime_cost_today", "Money spent since 00:00 UTC.", kept.today.cost_micros as f64 / 1e6);
+    }
+    if let Some(BackupState { age, failure }) = &vitals.backups {
+        let age = age.map_or(f64::INFINITY, |age| age.as_secs_f64());
+        text.gauge("chime_backup_age_seconds", "Age of the newest daily backup; inf if there is none.", age);
+        text.gauge("chime_backup_failed", "1 if the last try failed.", flag(failure.is_some()));
     }
     if let Some(bytes) = vitals.memory_bytes {
         text.gauge("chime_resident_memory_bytes", "Resident memory.", bytes as f64);
@@ -265,6 +277,7 @@ mod tests {
             clock_ahead_s: Some(0),
             kept: Ok(DatabaseStats { jobs_due: 2, ..DatabaseStats::default() }),
             guard: GuardState { is_closed: true, open_conversations: 0 },
+            backups: None,
             memory_bytes: None,
             counts: Vec::new(),
             vector_distances: (0, 0.0),
@@ -289,7 +302,7 @@ mod tests {
         check(
             &well(),
             expect![[
-                r#"200 {"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":[],"status":"ok"}"#
+                r#"200 {"backup_age_s":null,"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":[],"status":"ok"}"#
             ]],
         );
     }
@@ -299,31 +312,31 @@ mod tests {
         check(
             &Vitals { trouble: trouble(TroubleKind::Storing, 0), ..well() },
             expect![[
-                r#"503 {"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["updates cannot be stored: why"],"status":"failing"}"#
+                r#"503 {"backup_age_s":null,"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["updates cannot be stored: why"],"status":"failing"}"#
             ]],
         );
         check(
             &Vitals { trouble: trouble(TroubleKind::Conflict, 0), ..well() },
             expect![[
-                r#"503 {"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["another instance polls with this token: why"],"status":"failing"}"#
+                r#"503 {"backup_age_s":null,"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["another instance polls with this token: why"],"status":"failing"}"#
             ]],
         );
         check(
             &Vitals { trouble: trouble(TroubleKind::Polling, 15), ..well() },
             expect![[
-                r#"503 {"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["polling has failed for 15 s: why"],"status":"failing"}"#
+                r#"503 {"backup_age_s":null,"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["polling has failed for 15 s: why"],"status":"failing"}"#
             ]],
         );
         check(
             &Vitals { poll_age: Duration::from_secs(81), ..well() },
             expect![[
-                r#"503 {"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":81.0,"reasons":["a poll has not come back for 81 s"],"status":"failing"}"#
+                r#"503 {"backup_age_s":null,"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":81.0,"reasons":["a poll has not come back for 81 s"],"status":"failing"}"#
             ]],
         );
         check(
             &Vitals { kept: Err("damaged".to_owned()), ..well() },
             expect![[
-                r#"503 {"breaker":"closed","clock_skew_s":0,"jobs_due":null,"jobs_parked":null,"last_poll_age_s":1.5,"reasons":["the database cannot be read: damaged"],"status":"failing"}"#
+                r#"503 {"backup_age_s":null,"breaker":"closed","clock_skew_s":0,"jobs_due":null,"jobs_parked":null,"last_poll_age_s":1.5,"reasons":["the database cannot be read: damaged"],"status":"failing"}"#
             ]],
         );
     }
@@ -333,7 +346,14 @@ mod tests {
         check(
             &Vitals { trouble: trouble(TroubleKind::Polling, 3), ..well() },
             expect![[
-                r#"200 {"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["polling has failed for 3 s: why"],"status":"degraded"}"#
+                r#"200 {"backup_age_s":null,"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["polling has failed for 3 s: why"],"status":"degraded"}"#
+            ]],
+        );
+        let failure = Some("there is too little space".to_owned());
+        check(
+            &Vitals { backups: Some(BackupState { age: Some(Duration::from_secs(7)), failure }), ..well() },
+            expect![[
+                r#"200 {"backup_age_s":7,"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["the daily backup failed: there is too little space"],"status":"degraded"}"#
             ]],
         );
         let guard = GuardState { is_closed: false, open_conversations: 1 };
@@ -341,7 +361,7 @@ mod tests {
         check(
             &Vitals { guard, kept, ..well() },
             expect![[
-                r#"200 {"breaker":"open","clock_skew_s":0,"jobs_due":0,"jobs_parked":1,"last_poll_age_s":1.5,"reasons":["1 jobs are parked, see chime check","the model server keeps failing"],"status":"degraded"}"#
+                r#"200 {"backup_age_s":null,"breaker":"open","clock_skew_s":0,"jobs_due":0,"jobs_parked":1,"last_poll_age_s":1.5,"reasons":["1 jobs are parked, see chime check","the model server keeps failing"],"status":"degraded"}"#
             ]],
         );
     }
@@ -351,6 +371,7 @@ mod tests {
         let today = DayTotal { calls: 3, tokens: TokenUse { prompt: 900, completion: 80 }, cost_micros: 469_000 };
         let vitals = Vitals {
             kept: Ok(DatabaseStats { jobs_due: 2, jobs_parked: 0, today, database_bytes: 4096 }),
+            backups: Some(BackupState { age: None, failure: None }),
             memory_bytes: Some(1 << 20),
             counts: vec![
                 (CountedMetric::Events, "reply_sent".to_owned(), 3),
@@ -395,6 +416,12 @@ mod tests {
             # HELP chime_cost_today Money spent since 00:00 UTC.
             # TYPE chime_cost_today gauge
             chime_cost_today 0.469
+            # HELP chime_backup_age_seconds Age of the newest daily backup; inf if there is none.
+            # TYPE chime_backup_age_seconds gauge
+            chime_backup_age_seconds inf
+            # HELP chime_backup_failed 1 if the last try failed.
+            # TYPE chime_backup_failed gauge
+            chime_backup_failed 0
             # HELP chime_resident_memory_bytes Resident memory.
             # TYPE chime_resident_memory_bytes gauge
             chime_resident_memory_bytes 1048576

@@ -12,6 +12,7 @@ use axum::{Json, Router};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use crate::app::DailyBackups;
 use crate::health::report::{DatabaseStats, metrics};
 use crate::health::{Health, Vitals};
 use crate::telemetry::counters;
@@ -30,6 +31,7 @@ pub struct Patient {
     /// Maximum time that a working poll takes.
     pub poll_patience: Duration,
     pub gateway: Gateway,
+    pub backups: DailyBackups,
 }
 
 /// Serves `GET /healthz` and `GET /metrics` at one address.
@@ -89,6 +91,7 @@ impl Patient {
             clock_ahead_s: self.poll.ahead_s(),
             kept: kept.map_err(|error| error.to_string()),
             guard: self.gateway.state(),
+            backups: self.backups.state(),
             memory_bytes: resident_bytes(),
             counts: counters().counts(),
             vector_distances: counters().vector_distances(),

@@ -16,6 +16,7 @@
 
 mod access;
 mod answering;
+mod backups;
 mod budgets;
 mod busy_group;
 mod concepts;
@@ -39,6 +40,7 @@ mod memory;
 mod notes;
 mod operator;
 mod photos;
+mod picture;
 mod privacy;
 mod process;
 mod provenance;

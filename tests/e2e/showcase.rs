@@ -55,7 +55,7 @@ pub fn played(lines: &[&str]) -> String {
 }
 
 /// Like [`played`], with `options`.
-fn played_with(options: &[&str], lines: &[&str]) -> String {
+pub fn played_with(options: &[&str], lines: &[&str]) -> String {
     let mut demo = Command::new(env!("CARGO_BIN_EXE_chime"))
         .arg("demo")
         .args(options)

@@ -20,8 +20,8 @@ mod telegram;
 
 pub use access::{AccessConfig, AllowedChats, PrivateChats};
 pub use components::{
-    AnswerConfig, ContextConfig, ContextTokens, EmbeddingConfig, HttpConfig, IngestConfig, LogConfig, LogFormat,
-    PromptConfig, StoreConfig, Streaming, TimeConfig,
+    AnswerConfig, BackupConfig, ContextConfig, ContextTokens, EmbeddingConfig, HttpConfig, IngestConfig, LogConfig,
+    LogFormat, PromptConfig, StoreConfig, Streaming, TimeConfig,
 };
 pub use environment::Environment;
 pub use keys::{KEYS, Key};

@@ -9,6 +9,7 @@ use chime_core::config::PrivacyConfig;
 use chime_core::{ChatKey, Job, Timestamp};
 use chime_jobs::JobOutcome;
 use chime_runtime::clock::Clock;
+use chime_store::backups::QUIET_HOUR;
 use chime_store::derived;
 use chime_store::family::Cause;
 use chime_store::forget::{self, ForgetOptions, Leave};
@@ -23,8 +24,6 @@ const JOB_ROWS_AT_ONCE: u32 = 100;
 /// Largest database, in bytes, that is rewritten immediately, which takes 1 to 2 seconds. A larger one is rewritten
 /// only at `QUIET_HOUR`.
 const SMALL_FILE: u64 = 64 * 1024 * 1024;
-/// Hour of the day, in UTC, in which a large database is rewritten and the whole index is merged.
-const QUIET_HOUR: i64 = 3;
 /// A large database is rewritten at any hour once its deleted data is older than this.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 /// Delay until the next run after the clocks could not be read or differed too much.
@@ -258,8 +257,9 @@ fn hour(now: Timestamp) -> i64 {
 /// a backup cannot be changed. Does nothing if `oldest` is `None`.
 pub async fn prepare(store: &Store, oldest: Option<Timestamp>) -> chime_store::Result<()> {
     let Some(oldest) = oldest else { return Ok(()) };
-    let path = store.path().to_owned();
-    let deleted = tokio::task::spawn_blocking(move || backups::delete_since(&path, oldest)).await;
+    let store = store.clone();
+    let deleting = move || backups::delete_since(store.path(), store.backup_folder(), oldest);
+    let deleted = tokio::task::spawn_blocking(deleting).await;
     let deleted = deleted.map_err(|_| StoreError::Panicked)??;
     if deleted > 0 {
         tracing::info!(deleted, "deleted {deleted} automatic copies of the database that hold what is to be forgotten");

@@ -1,33 +1,135 @@
-//! Copies of the database that are made before migrations.
+//! Copies of the database that Chime makes by itself: before migrations beside the database, and daily in `BACKUP_DIR`.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use chrono::{DateTime, NaiveDateTime, Utc};
+use tokio_util::sync::CancellationToken;
 
-use super::{Result, StoreError, snapshot};
+use super::{Copied, Result, open, snapshot};
 use chime_core::Timestamp;
+use chime_core::config::BackupConfig;
 
 const KEPT: usize = 3;
 const KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Longest time that a copy can take. A copy may be in progress while old ones are pruned, so younger directories stay.
 const COPYING_TAKES: Duration = Duration::from_secs(24 * 60 * 60);
-const MARK: &str = ".before-v";
 const TIME: &str = "%Y%m%d-%H%M%S";
+const HOUR_S: i64 = 60 * 60;
+/// Hour of the day, in UTC, after which the daily copy is made: the database was rewritten in it, so the copy holds no
+/// remains of deleted text.
+pub const QUIET_HOUR: i64 = 3;
+/// Bytes that a daily copy leaves free on its disk.
+const LEFT_FREE: u64 = 64 * 1024 * 1024;
+/// A copy that began this long before a deletion counts as made after it, because copies are deleted shortly before.
+const OVERLAP: Duration = Duration::from_secs(60);
+
+/// Reason for which a copy was made. Part of its file name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CopyKind {
+    BeforeMigration,
+    Daily,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Copy {
+    path: PathBuf,
+    made_at: Timestamp,
+}
+
+/// Copy that `chime restore` can restore.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedCopy {
+    pub path: PathBuf,
+    pub made_at: Timestamp,
+    pub bytes: u64,
+    /// Number of stored messages, or `None` if the copy cannot be read.
+    pub messages: Option<u64>,
+}
 
 /// Returns the path of the copy that is made of `path` before the migration to `version`.
 pub fn before_migration(path: &Path, version: u32, now: Timestamp) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!("{MARK}{version}-{}", now.to_utc().format(TIME)));
-    PathBuf::from(name)
+    open::beside(path, &format!(".before-v{version}-{}", now.to_utc().format(TIME)))
 }
 
-/// Deletes all but the newest copies, copies that are too old, and what interrupted copies left. Returns the number of
-/// deletions.
+/// Makes the daily copy of the database at `path` if it is due, then deletes the oldest copies beyond the number to
+/// keep. Always deletes what interrupted copies left. Returns `None` if no copy was due.
+///
+/// # Errors
+/// `StoreError::File` if the folder cannot be written or its disk has too little space. Nothing is left then.
+pub fn make_daily(
+    path: &Path,
+    config: &BackupConfig,
+    now: Timestamp,
+    stop: &CancellationToken,
+) -> Result<Option<Copied>> {
+    let folder = &config.folder;
+    fs::create_dir_all(folder).map_err(|source| open::file_error("cannot create", folder, source))?;
+    delete_broken(folder, is_unlocked)?;
+    if !is_due(newest(path, folder)?, now) {
+        return Ok(None);
+    }
+    let source = open::connect_to_read(path)?;
+    open::check(&source, path)?;
+    must_have_space(folder, open::size(&source)?)?;
+    let name = path.file_name().unwrap_or_default();
+    let to = open::beside(&folder.join(name), &format!(".daily-{}", now.to_utc().format(TIME)));
+    let copied = snapshot::copy_unless(&source, &to, stop)?;
+    let mut copies = copies(folder, path, CopyKind::Daily)?;
+    copies.sort_by_key(|copy| std::cmp::Reverse(copy.made_at));
+    delete(copies.into_iter().skip(config.kept))?;
+    Ok(Some(copied))
+}
+
+/// Returns the time of the newest daily copy, or `None` if there is none.
+pub fn newest(path: &Path, folder: &Path) -> Result<Option<Timestamp>> {
+    Ok(copies(folder, path, CopyKind::Daily)?.into_iter().map(|copy| copy.made_at).max())
+}
+
+/// Returns all copies of the database at `path`, newest first.
+pub fn list(path: &Path, folder: Option<&Path>) -> Result<Vec<ListedCopy>> {
+    let mut found = copies(folder_of(path), path, CopyKind::BeforeMigration)?;
+    if let Some(folder) = folder {
+        found.extend(copies(folder, path, CopyKind::Daily)?);
+    }
+    found.sort_by_key(|copy| std::cmp::Reverse(copy.made_at));
+    let listed = |Copy { path, made_at }| {
+        let bytes = fs::metadata(&path).map_or(0, |file| file.len());
+        ListedCopy { messages: count_messages(&path).ok(), path, made_at, bytes }
+    };
+    Ok(found.into_iter().map(listed).collect())
+}
+
+fn count_messages(copy: &Path) -> Result<u64> {
+    let conn = open::connect_to_read(copy)?;
+    open::check(&conn, copy)?;
+    Ok(conn.query_row("SELECT count(*) FROM message", [], |row| row.get(0))?)
+}
+
+/// Returns `true` once a day in the quiet hour, or if the newest copy is older than a day or from the future.
+fn is_due(newest: Option<Timestamp>, now: Timestamp) -> bool {
+    let Some(newest) = newest else { return true };
+    let age = now.secs() - newest.secs();
+    let is_quiet_hour = now.secs().rem_euclid(24 * HOUR_S) / HOUR_S == QUIET_HOUR;
+    age > 25 * HOUR_S || age < -HOUR_S || (is_quiet_hour && age > 2 * HOUR_S)
+}
+
+fn must_have_space(folder: &Path, bytes: u64) -> Result<()> {
+    let action = "there is too little space for a copy in";
+    let disk = rustix::fs::statvfs(folder).map_err(|error| open::file_error(action, folder, error.into()))?;
+    match disk.f_bavail.saturating_mul(disk.f_frsize) < bytes.saturating_add(LEFT_FREE) {
+        true => Err(open::file_error(action, folder, ErrorKind::StorageFull.into())),
+        false => Ok(()),
+    }
+}
+
+/// Deletes all but the newest copies from before migrations, those that are too old, and what interrupted copies left.
+/// Returns the number of deletions.
 pub fn prune(path: &Path, now: Timestamp) -> Result<usize> {
-    let broken = delete_broken(path, |room| is_unlocked(room) || is_old(room, now))?;
-    let mut copies = copies(path)?;
+    let broken = delete_broken(folder_of(path), |room| is_unlocked(room) || is_old(room, now))?;
+    let mut copies = copies(folder_of(path), path, CopyKind::BeforeMigration)?;
     copies.sort_by_key(|copy| std::cmp::Reverse(copy.made_at));
     let too_many = |place: usize, copy: &Copy| place >= KEPT || now.since(copy.made_at) > KEPT_FOR;
     let deleted =
@@ -36,16 +138,13 @@ pub fn prune(path: &Path, now: Timestamp) -> Result<usize> {
 }
 
 /// Deletes the temporary directories for which `is_broken` returns `true`: their copy was interrupted.
-fn delete_broken(database: &Path, is_broken: impl Fn(&Path) -> bool) -> Result<usize> {
+fn delete_broken(folder: &Path, is_broken: impl Fn(&Path) -> bool) -> Result<usize> {
     let mut deleted = 0;
-    for path in beside(database)? {
+    for path in files_in(folder)? {
         let is_room = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(snapshot::ROOM));
         if is_room && is_broken(&path) {
-            fs::remove_dir_all(&path).map_err(|source| StoreError::File {
-                action: "cannot delete the broken copy",
-                path,
-                source,
-            })?;
+            fs::remove_dir_all(&path)
+                .map_err(|source| open::file_error("cannot delete the broken copy", &path, source))?;
             deleted += 1;
         }
     }
@@ -66,45 +165,52 @@ fn is_old(room: &Path, now: Timestamp) -> bool {
 }
 
 /// Deletes the copies that may contain a message sent at `sent_at`: all copies made since then, and interrupted ones.
-/// Returns the number of deletions.
-pub fn delete_since(path: &Path, sent_at: Timestamp) -> Result<usize> {
-    let broken = delete_broken(path, is_unlocked)?;
+/// In `folder`, the folder of the daily copies, this also ends a copy in progress, which fails. Returns the number of
+/// deletions.
+pub fn delete_since(path: &Path, folder: Option<&Path>, sent_at: Timestamp) -> Result<usize> {
+    let mut deleted = delete_broken(folder_of(path), is_unlocked)?;
     // `made_at` is in whole seconds, so a copy made in the same second may contain the message.
-    let deleted = delete(copies(path)?.into_iter().filter(|copy| copy.made_at.secs() >= sent_at.secs()))?;
-    Ok(broken + deleted)
-}
-
-struct Copy {
-    path: PathBuf,
-    made_at: Timestamp,
-}
-
-fn copies(database: &Path) -> Result<Vec<Copy>> {
-    let Some(name) = database.file_name().map(|name| name.to_string_lossy().into_owned()) else {
-        return Ok(Vec::new());
-    };
-    let mut found = Vec::new();
-    for path in beside(database)? {
-        let made_at = path.file_name().and_then(|file| made_at(&file.to_string_lossy(), &name));
-        found.extend(made_at.map(|made_at| Copy { path, made_at }));
+    let since = sent_at.minus(OVERLAP).secs();
+    let mut found = copies(folder_of(path), path, CopyKind::BeforeMigration)?;
+    if let Some(folder) = folder {
+        deleted += delete_broken(folder, |_| true)?;
+        found.extend(copies(folder, path, CopyKind::Daily)?);
     }
-    Ok(found)
+    deleted += delete(found.into_iter().filter(|copy| copy.made_at.secs() >= since))?;
+    Ok(deleted)
 }
 
-/// Returns the paths of all files in the directory of the database.
-fn beside(database: &Path) -> Result<Vec<PathBuf>> {
-    let folder = match database.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
+/// Returns the copies of the database at `path` in `folder`.
+fn copies(folder: &Path, path: &Path, kind: CopyKind) -> Result<Vec<Copy>> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let copy = |path: PathBuf| {
+        let made_at = made_at(&path.file_name()?.to_string_lossy(), &name, kind)?;
+        Some(Copy { path, made_at })
     };
-    let problem = |source| StoreError::File { action: "cannot look for copies in", path: folder.to_owned(), source };
-    fs::read_dir(folder).map_err(problem)?.map(|entry| Ok(entry.map_err(problem)?.path())).collect()
+    Ok(files_in(folder)?.into_iter().filter_map(copy).collect())
 }
 
-/// Returns the time at which a copy was made, which its file name contains, or `None` if `file` is no copy. `name` is
-/// the file name of the database.
-fn made_at(file: &str, name: &str) -> Option<Timestamp> {
-    let (_version, time) = file.strip_prefix(name)?.strip_prefix(MARK)?.split_once('-')?;
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Returns the paths of all files in the directory; none if it does not exist.
+fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let problem = |source| open::file_error("cannot look for copies in", folder, source);
+    match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        files => files.map_err(problem)?.map(|entry| Ok(entry.map_err(problem)?.path())).collect(),
+    }
+}
+
+/// Returns the time at which a copy was made, which its file name contains, or `None` if `file` is no such copy. `name`
+/// is the file name of the database.
+fn made_at(file: &str, name: &str, kind: CopyKind) -> Option<Timestamp> {
+    let rest = file.strip_prefix(name)?;
+    let time = match kind {
+        CopyKind::BeforeMigration => rest.strip_prefix(".before-v")?.split_once('-')?.1,
+        CopyKind::Daily => rest.strip_prefix(".daily-")?,
+    };
     let time = NaiveDateTime::parse_from_str(time, TIME).ok()?;
     Some(Timestamp::from_secs(time.and_utc().timestamp()))
 }
@@ -114,8 +220,8 @@ fn delete(copies: impl Iterator<Item = Copy>) -> Result<usize> {
     for Copy { path, .. } in copies {
         match fs::remove_file(&path) {
             Ok(()) => deleted += 1,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(source) => return Err(StoreError::File { action: "cannot delete the copy", path, source }),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(source) => return Err(open::file_error("cannot delete the copy", &path, source)),
         }
     }
     Ok(deleted)
@@ -171,15 +277,43 @@ mod tests {
         lock.lock().unwrap();
         let database = folder.path().join("chime.db");
         let now = Timestamp::from_secs(1_767_621_720);
-        assert_eq!(delete_since(&database, now).unwrap(), 0);
+        assert_eq!(delete_since(&database, None, now).unwrap(), 0);
         assert!(room.exists(), "the copy is under way");
         drop(lock);
-        assert_eq!(delete_since(&database, now).unwrap(), 1);
+        assert_eq!(delete_since(&database, None, now).unwrap(), 1);
         assert!(!room.exists());
     }
 
     #[test]
     fn copies_from_before_a_message_cannot_hold_it_and_stay() {
-        assert_eq!(left(&[0, 5, 10], |path, now| delete_since(path, now.minus(DAY * 5))), [10]);
+        assert_eq!(left(&[0, 5, 10], |path, now| delete_since(path, None, now.minus(DAY * 5))), [10]);
+    }
+
+    #[test]
+    fn a_disk_that_a_copy_would_fill_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(must_have_space(folder.path(), 1).is_ok());
+        let refused = must_have_space(folder.path(), u64::MAX / 2).unwrap_err();
+        let cause = std::error::Error::source(&refused).and_then(|cause| cause.downcast_ref::<std::io::Error>());
+        assert_eq!(cause.map(std::io::Error::kind), Some(ErrorKind::StorageFull), "{refused}");
+    }
+
+    #[test]
+    fn a_copy_is_due_each_day_in_the_quiet_hour_and_later_if_it_was_missed() {
+        let midnight = Timestamp::from_secs(1_767_571_200);
+        let at = |day: u32, hour: u32| midnight.plus(DAY * day + Duration::from_secs(3600) * hour);
+        let table = [
+            (None, at(0, 12), true),
+            (Some(at(0, 12)), at(1, 2), false),
+            (Some(at(0, 12)), at(1, 3), true),
+            (Some(at(1, 3)), at(1, 3), false),
+            (Some(at(1, 3)), at(2, 3), true),
+            (Some(at(1, 3)), at(2, 5), true),
+            // The clock was set back.
+            (Some(at(9, 3)), at(2, 12), true),
+        ];
+        for (newest, now, expected) in table {
+            assert_eq!(is_due(newest, now), expected, "{newest:?} {now:?}");
+        }
     }
 }

@@ -2,9 +2,12 @@
 
 use std::fmt::Display;
 use std::path::Path;
+use std::time::Duration;
 
 use crate::checkup::CheckFinding;
 use chime_core::prompts::Gap;
+use chime_core::span_in_words;
+use chime_store::StoreError;
 
 /// Reason why the database cannot be created or opened at its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +44,30 @@ pub fn obstacle(path: &Path, obstacle: Obstacle) -> CheckFinding {
             format!("{place} cannot be read"),
             "give the user that runs chime the right to read and write the file",
         ),
+    }
+}
+
+/// Age above which the newest daily backup is overdue.
+const OVERDUE: Duration = Duration::from_secs(2 * 24 * 60 * 60);
+
+/// Reports on the daily backups. `age` is that of the newest one.
+pub fn backups(folder: &Path, is_writable: bool, age: &Result<Option<Duration>, StoreError>) -> CheckFinding {
+    const NAME: &str = "backups";
+    let place = folder.display();
+    match age {
+        Err(error) => CheckFinding::warn(NAME, error.to_string(), "give the user that runs chime the right to read it"),
+        Ok(_) if !is_writable => CheckFinding::warn(
+            NAME,
+            format!("nothing can be written in {place}, so no backups are made"),
+            "give the user that runs chime the right to write there, or set BACKUP_DIR to another folder",
+        ),
+        Ok(None) => CheckFinding::ok(NAME, format!("none yet in {place}; the first follows a minute after the start")),
+        Ok(Some(age)) if *age > OVERDUE => CheckFinding::warn(
+            NAME,
+            format!("the newest in {place} is {} old", span_in_words(*age)),
+            "look for `backup` in the log of chime run",
+        ),
+        Ok(Some(age)) => CheckFinding::ok(NAME, format!("the newest in {place} is {} old", span_in_words(*age))),
     }
 }
 

@@ -1,11 +1,14 @@
 //! The operator's view: the real binary as a separate process.
 
 mod archive;
+mod backups;
 mod check;
 mod explain;
 mod imports;
+mod install;
 mod keep;
 mod listing;
+mod mcp;
 mod readme;
 mod service;
 mod watch;

@@ -88,7 +88,7 @@ fn the_unit_knows_the_exit_codes() {
 #[test]
 fn unit_script_and_walkthrough_speak_of_the_same_places() {
     let (unit, script, walkthrough) = (deployed("chime.service"), deployed("chimectl"), deployed("README.md"));
-    for place in ["/usr/local/bin/chime", "/etc/chime/chime.env", "/var/lib/chime"] {
+    for place in ["/etc/chime/chime.env", "/var/lib/chime/backups"] {
         for (name, text) in [("unit", &unit), ("script", &script), ("walkthrough", &walkthrough)] {
             assert!(text.contains(place), "the {name} does not name {place}");
         }

@@ -29,7 +29,7 @@ const KEY: &str = "sk-zebrakey1234567890";
 
 /// Returns a free port of the loopback interface, on its second address if there is one. On the first one, servers of
 /// other tests took such a port before the daemon did.
-fn free_address() -> String {
+pub fn free_address() -> String {
     let listener = ["127.0.0.2:0", "127.0.0.1:0"].into_iter().find_map(|any| TcpListener::bind(any).ok());
     let listener = listener.expect("a free port");
     listener.local_addr().expect("its address").to_string()
@@ -44,7 +44,7 @@ async fn get(url: &str) -> Option<(u16, String)> {
 }
 
 /// Requests `url` until the response is as wanted, and returns it.
-async fn get_until(url: &str, wanted: impl Fn(u16, &str) -> bool) -> String {
+pub async fn get_until(url: &str, wanted: impl Fn(u16, &str) -> bool) -> String {
     let clock = Clock::system();
     let mut last = None;
     let asking = async {
@@ -233,11 +233,19 @@ async fn metrics_count_what_happened() {
 async fn metrics_are_named_as_prometheus_recommends() {
     let address = free_address();
     let mut machine = Machine::new(Setup::default()).await;
-    machine.set("HTTP_ADDR", &address).set("ALLOWED_CHATS", "*").set("PRICE_IN", "1");
+    machine.set("HTTP_ADDR", &address).set("ALLOWED_CHATS", "*").set("PRICE_IN", "1").set("BACKUP_DIR", "copies");
     let mut daemon = machine.start();
     talk(&machine).await;
     let metrics = format!("http://{address}/metrics");
     let text = get_until(&metrics, |_, text| text.contains(r#"chime_refusals_total{type="flood"} 2"#)).await;
+    let names: BTreeSet<&str> = text.lines().filter_map(|line| line.split(['{', ' ']).next()).collect();
+    let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next());
+    let names: BTreeSet<&str> = names.into_iter().chain(types).collect();
+    for file in [include_str!("../../../deploy/alerts.yml"), include_str!("../../../deploy/grafana.json")] {
+        let words = file.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let unknown: Vec<&str> = words.filter(|word| word.starts_with("chime_") && !names.contains(word)).collect();
+        assert_eq!(unknown, Vec::<&str>::new(), "{text}");
+    }
     assert_eq!(lint(&text), Vec::<String>::new(), "{text}");
     assert_eq!(daemon.stop().await, Some(0));
 }

@@ -16,12 +16,25 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 pub struct StoreConfig {
     /// `DATABASE_PATH`, default `chime.db` in the working directory.
     pub path: PathBuf,
+    /// `None` if no daily backups are made.
+    pub backups: Option<BackupConfig>,
+}
+
+/// Place and number of the daily backups.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackupConfig {
+    /// `BACKUP_DIR`.
+    pub folder: PathBuf,
+    /// `BACKUP_KEEP`, default 7.
+    pub kept: usize,
 }
 
 impl StoreConfig {
     pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
         let path = settings.required(&keys::DATABASE_PATH, "the path of a file", |raw| Some(PathBuf::from(raw)))?;
-        Ok(Self { path })
+        let folder = settings.optional(&keys::BACKUP_DIR, "the path of a folder", |raw| Some(PathBuf::from(raw)));
+        let kept = settings.count(&keys::BACKUP_KEEP, 1..=365)?;
+        Ok(Self { path, backups: folder?.map(|folder| BackupConfig { folder, kept }) })
     }
 }
 

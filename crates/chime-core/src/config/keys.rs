@@ -127,6 +127,16 @@ pub const TOOL_ROUNDS: Key = Key::new(
 pub const DATABASE_PATH: Key =
     Key::new("DATABASE_PATH", "/var/lib/chime/chime.db", "The SQLite file that holds everything.").default("chime.db");
 
+pub const BACKUP_DIR: Key = Key::new(
+    "BACKUP_DIR",
+    "/var/backups/chime",
+    "A folder for a checked copy of the database each day. Protect it like the database. Without it no copies are made.",
+)
+.mistaken(&["BACKUP_FOLDER", "BACKUP_PATH"]);
+
+pub const BACKUP_KEEP: Key =
+    Key::new("BACKUP_KEEP", "14", "How many daily copies stay; the oldest is deleted.").default("7");
+
 pub const OWNER_IDS: Key =
     Key::new("OWNER_IDS", "123456789,987654321", "Telegram ids of the people who own this bot, separated by commas.")
         .mistaken(&["OWNER_ID"]);
@@ -292,6 +302,8 @@ pub const KEYS: &[Key] = &[
     RETENTION_DAYS,
     OPERATOR_CONTACT,
     DATABASE_PATH,
+    BACKUP_DIR,
+    BACKUP_KEEP,
     CONTEXT_TOKENS,
     EMBEDDING,
     LOOKBACK_LIMIT,

@@ -65,7 +65,7 @@ impl Config {
         .with_problems(settings.noted());
         let config = Self::load(&demo)?;
         Ok(Self {
-            store: StoreConfig { path: place.database.clone() },
+            store: StoreConfig { path: place.database.clone(), backups: None },
             access: AccessConfig::open(),
             limits: LimitsConfig::open(),
             // The chat of the demo has no members who need a notice, only the user who started it.

@@ -1,0 +1,174 @@
+#!/bin/sh
+# Installs Chime as a service of systemd, or upgrades it. The database is copied before an upgrade.
+#
+#   sudo ./install.sh [SOURCE]             SOURCE: a folder or an https:// address of a release, a binary, or a .deb;
+#                                          by default the folder of this script
+#   sudo ./install.sh uninstall [--purge]  --purge also deletes settings, messages and backups
+#
+# It asks for the bot token and the model server, unless they are in the environment: TELEGRAM_BOT_TOKEN, OWNER_IDS,
+# OPENAI_BASE_URL, OPENAI_API_KEY, MODEL. --root DIR installs below DIR and starts nothing.
+set -eu
+
+SETTINGS="TELEGRAM_BOT_TOKEN OWNER_IDS ALLOWED_CHATS OPENAI_BASE_URL OPENAI_API_KEY MODEL TELEGRAM_API_URL"
+# Ollama and llama.cpp, where they listen by default.
+LOCAL_SERVERS=${LOCAL_SERVERS:-http://127.0.0.1:11434/v1 http://127.0.0.1:8080/v1}
+
+fail() { echo "install.sh: $*" >&2; exit 1; }
+fetch() { curl --fail --silent --show-error --location --proto '=https' --tlsv1.2 "$1" --output "$2"; }
+
+root='' source='' purge='' action=install
+while [ $# -gt 0 ]; do
+    case $1 in
+        --root) mkdir -p "${2:?--root needs a folder}"; root=$(cd "$2" && pwd); shift ;;
+        --purge) purge=yes ;;
+        uninstall) action=uninstall ;;
+        -*) fail "unknown option $1; see the first lines of this file" ;;
+        *) source=$1 ;;
+    esac
+    shift
+done
+
+settings=$root/etc/chime/chime.env
+data=$root/var/lib/chime
+unit=$root/etc/systemd/system/chime.service
+here=$(cd "$(dirname "$0")" && pwd)
+has_systemd=''
+if [ -z "$root" ]; then
+    [ "$(id -u)" = 0 ] || fail "run it with sudo"
+    [ -d /run/systemd/system ] && has_systemd=yes
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+umask 077
+
+# Runs a command of chime with the settings and the database of the service.
+run_chime() {
+    if [ -n "$has_systemd" ]; then
+        chimectl "$@"
+    else
+        cp "$settings" "$work/.env"
+        (cd "$work" && DATABASE_PATH="$data/chime.db" "$chime" "$@")
+    fi
+}
+
+uninstall() {
+    if [ -n "$has_systemd" ]; then systemctl disable --now chime 2>/dev/null || true; fi
+    if [ -z "$root" ] && dpkg -s chime >/dev/null 2>&1; then dpkg --remove chime; fi
+    rm -f "$root/usr/local/bin/chime" "$root/usr/local/sbin/chimectl" "$unit"
+    if [ -n "$has_systemd" ]; then systemctl daemon-reload; fi
+    if [ -n "$purge" ]; then
+        rm -rf "$root/etc/chime" "$data" "$root/var/lib/private/chime"
+        echo "Chime, its settings and all its data are deleted."
+    else
+        echo "Chime is removed. Settings and data stay in $root/etc/chime and $data; --purge deletes them."
+    fi
+}
+
+# Leaves the binary or the package in $work. A downloaded file must have the checksum that the release names.
+find_release() {
+    case $(uname -m) in
+        x86_64 | amd64) name="chime-x86_64-linux" ;;
+        aarch64 | arm64) name="chime-aarch64-linux" ;;
+        *) name=chime ;;
+    esac
+    case ${source:=$here} in
+        https://*)
+            fetch "$source/$name" "$work/$name"
+            fetch "$source/SHA256SUMS" "$work/SHA256SUMS"
+            (cd "$work" && grep " $name\$" SHA256SUMS | sha256sum --check --quiet -) || fail "$name: wrong checksum"
+            for file in chime.service chimectl; do fetch "$source/$file" "$work/$file"; done
+            here=$work file=$work/$name ;;
+        *)
+            file=$source
+            [ -d "$source" ] && file=$source/$name && here=$source
+            [ -e "$file" ] || file=$source/chime
+            [ -f "$file" ] || fail "there is no $name and no chime in $source" ;;
+    esac
+}
+
+install_files() {
+    install -d -m 755 "$root/usr/local/bin" "$root/usr/local/sbin" "$root/etc/systemd/system"
+    case $file in
+        *.deb)
+            if [ -z "$root" ]; then dpkg --install "$file"; else dpkg-deb --extract "$file" "$root"; fi
+            chime=$root/usr/bin/chime ;;
+        *)
+            chime=$root/usr/local/bin/chime
+            # First beside it, so that a running program is not overwritten.
+            install -m 755 "$file" "$chime.new" && mv "$chime.new" "$chime"
+            install -m 755 "$here/chimectl" "$root/usr/local/sbin/chimectl"
+            install -m 644 "$here/chime.service" "$unit" ;;
+    esac
+    if [ -n "$has_systemd" ]; then systemctl daemon-reload; fi
+}
+
+# Sets $1 to what is typed, unless it is set or nobody is there to type.
+ask() {
+    eval "given=\${$1:-}"
+    if [ -z "$given" ] && [ -t 0 ]; then
+        printf '%s: ' "$2" >&2
+        read -r given
+        eval "$1=\$given"
+    fi
+}
+
+find_model_server() {
+    for server in $LOCAL_SERVERS; do
+        models=$(curl --silent --max-time 3 "$server/models" | grep -o '"id": *"[^"]*"' | cut -d'"' -f4) || continue
+        [ -n "$models" ] || continue
+        echo "A model server is at $server, with these models:"
+        echo "$models" | sed 's/^/  /'
+        OPENAI_BASE_URL=$server
+        ask MODEL "Model (empty: the first one)"
+        MODEL=${MODEL:-$(echo "$models" | head -1)}
+        echo "Using $MODEL."
+        return
+    done
+    ask OPENAI_BASE_URL "Address of an OpenAI-compatible server, such as https://api.openai.com/v1 (empty: no model)"
+    [ -n "${OPENAI_BASE_URL:-}" ] || return 0
+    ask OPENAI_API_KEY "Key for it (empty: none)"
+    ask MODEL "Model"
+}
+
+write_settings() {
+    ask TELEGRAM_BOT_TOKEN "Bot token, from @BotFather"
+    [ -n "${TELEGRAM_BOT_TOKEN:-}" ] || fail "TELEGRAM_BOT_TOKEN is not set"
+    [ -n "${OPENAI_BASE_URL:-}${OPENAI_API_KEY:-}" ] || find_model_server
+    {
+        echo "# Settings of Chime. All of them: docs/configuration.md"
+        for name in $SETTINGS; do
+            eval "value=\${$name:-}"
+            if [ -n "$value" ]; then echo "$name=$value"; fi
+        done
+    } >"$work/chime.env"
+    install -d -m 700 "$root/etc/chime"
+    install -m 600 "$work/chime.env" "$settings"
+    echo "Settings are in $settings."
+}
+
+install_or_upgrade() {
+    find_release
+    if [ -e "$data/chime.db" ]; then
+        chime=$(PATH="$root/usr/local/bin:$root/usr/bin:$PATH" command -v chime) || fail "no chime is installed to copy $data"
+        run_chime backup "$data" || fail "the database could not be copied, so nothing was changed"
+    fi
+    grep -q '^TELEGRAM_BOT_TOKEN=.' "$settings" 2>/dev/null || write_settings
+    install_files
+    [ -n "$has_systemd" ] || install -d -m 700 "$data"
+    run_chime check || fail "correct $settings, then run this again"
+    if [ -z "$has_systemd" ]; then
+        echo "Installed. Without systemd, start it with the settings of $settings: $chime run"
+        return
+    fi
+    systemctl enable --quiet chime
+    systemctl restart chime
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        systemctl is-active --quiet chime && break
+        sleep 1
+    done
+    systemctl is-active --quiet chime || fail "it did not start: journalctl -u chime -n 20"
+    journalctl --unit=chime --since='-1min' --output=cat | grep -A2 'Nobody owns this bot' ||
+        echo "Chime runs. Add the bot to a group, and tag it."
+}
+
+if [ "$action" = uninstall ]; then uninstall; else install_or_upgrade; fi

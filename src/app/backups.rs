@@ -1,0 +1,71 @@
+//! Daily backups of the database.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use chime_core::config::BackupConfig;
+use chime_runtime::clock::Clock;
+use chime_store::{Copied, Store, StoreError, backups};
+
+/// Makes the daily backups. A backup that fails is reported, and tried again at the next call.
+#[derive(Clone)]
+pub struct DailyBackups {
+    store: Store,
+    clock: Clock,
+    config: Option<BackupConfig>,
+    /// Error of the last try.
+    failure: Arc<Mutex<Option<String>>>,
+}
+
+/// State of the daily backups for monitoring.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackupState {
+    /// Age of the newest backup, or `None` if there is none.
+    pub age: Option<Duration>,
+    /// Error of the last try.
+    pub failure: Option<String>,
+}
+
+impl DailyBackups {
+    pub fn new(store: &Store, clock: &Clock, config: Option<BackupConfig>) -> Self {
+        if let Some(config) = &config {
+            store.set_backup_folder(config.folder.clone());
+        }
+        Self { store: store.clone(), clock: clock.clone(), config, failure: Arc::default() }
+    }
+
+    /// Makes a backup if it is due. Dropping the future stops the copy, which then leaves nothing.
+    pub async fn run(&self) {
+        let Some(config) = self.config.clone() else { return };
+        let (store, now, stop) = (self.store.clone(), self.clock.now(), CancellationToken::new());
+        let stopped = stop.clone();
+        let _guard = stop.drop_guard();
+        let copying = move || backups::make_daily(store.path(), &config, now, &stopped);
+        let made = tokio::task::spawn_blocking(copying).await.unwrap_or(Err(StoreError::Panicked));
+        match &made {
+            Ok(None) => return,
+            Ok(Some(Copied { path, bytes, .. })) => tracing::info!(bytes, "made the daily backup {}", path.display()),
+            Err(error) => tracing::warn!(error = %chain(error), "the daily backup failed; the next try is in an hour"),
+        }
+        let failure = made.err().map(|error| chain(&error));
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
+    }
+
+    /// Returns the state of the backups, or `None` if none are made.
+    pub fn state(&self) -> Option<BackupState> {
+        let newest = backups::newest(self.store.path(), &self.config.as_ref()?.folder);
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Some(match newest {
+            Ok(newest) => BackupState { age: newest.map(|made_at| self.clock.now().since(made_at)), failure },
+            Err(error) => BackupState { age: None, failure: failure.or(Some(chain(&error))) },
+        })
+    }
+}
+
+/// Returns an error with its causes, on one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    std::iter::successors(error.source(), |error| error.source())
+        .fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}

@@ -1,0 +1,45 @@
+//! Daily backups over days, and forgetting in them.
+
+use std::path::Path;
+use std::time::Duration;
+
+use chime_store::backups;
+use chime_world::World;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const MARKER: &str = "zqdaily7xk";
+
+fn files_with_marker(folder: &Path) -> (usize, usize) {
+    let files: Vec<Vec<u8>> = std::fs::read_dir(folder)
+        .expect("read the folder")
+        .map(|entry| std::fs::read(entry.expect("an entry").path()).expect("read a copy"))
+        .collect();
+    let marked = files.iter().filter(|bytes| bytes.windows(MARKER.len()).any(|part| part == MARKER.as_bytes()));
+    (files.len(), marked.count())
+}
+
+#[tokio::test]
+async fn the_newest_daily_copies_stay_until_somebody_forgets_what_is_in_them() {
+    let folder = tempfile::tempdir().expect("a folder for the copies");
+    let place = folder.path().join("copies");
+    let settings = [("BACKUP_DIR", place.to_str().expect("text")), ("BACKUP_KEEP", "2")];
+    World::with(&settings, async |w| {
+        w.say("ann", &format!("the code of the gate is {MARKER}"));
+        w.quiet(DAY * 4).await;
+        assert_eq!(files_with_marker(&place), (2, 2));
+        let listed = backups::list(&w.database(), Some(&place)).expect("list the copies");
+        assert!(listed.iter().all(|copy| copy.messages == Some(1)), "{listed:?}");
+        assert_eq!(listed[0].made_at.day() - listed[1].made_at.day(), 1, "one each day: {listed:?}");
+        // The older copy, restored elsewhere, holds what was said.
+        let restored = folder.path().join("restored.db");
+        chime_store::restore(&listed[1].path, &restored, &Default::default()).expect("restore the copy");
+
+        let forget = w.say("ann", "/forget me");
+        w.answer_to(forget).await;
+        w.settled().await;
+        assert_eq!(files_with_marker(&place), (0, 0));
+        w.quiet(DAY * 3).await;
+        assert_eq!(files_with_marker(&place), (2, 0));
+    })
+    .await;
+}

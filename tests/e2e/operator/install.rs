@@ -1,0 +1,91 @@
+//! `deploy/install.sh`, below a folder and without systemd.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use chime_sandbox::Setup;
+
+use super::Machine;
+
+/// Runs the script with the machine's settings. Returns whether it succeeded, and its output.
+async fn run(machine: &Machine, arguments: &[&str]) -> (bool, String) {
+    let mut command = Command::new(machine.folder.path().join("release/install.sh"));
+    command.args(["--root", "root"]).args(arguments).current_dir(machine.folder.path()).env_clear();
+    command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).envs(&machine.settings);
+    let output =
+        tokio::task::spawn_blocking(move || command.output()).await.expect("no panic").expect("run the script");
+    let told = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8_lossy(&told).into_owned())
+}
+
+/// Returns the names of the files in `folder`, in order.
+fn files(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// Machine with the files of a release, whose model server is found by itself.
+async fn with_release() -> (Machine, PathBuf) {
+    let mut machine = Machine::new(Setup::default()).await;
+    let release = machine.folder.path().join("release");
+    std::fs::create_dir(&release).expect("a folder");
+    let deploy = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy");
+    for name in ["install.sh", "chimectl", "chime.service"] {
+        std::fs::copy(deploy.join(name), release.join(name)).expect("copy a file of the release");
+    }
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_chime"), release.join("chime")).expect("link the binary");
+    let server = machine.settings.remove("OPENAI_BASE_URL").expect("the server");
+    machine.settings.remove("MODEL");
+    machine.settings.remove("OWNER_IDS");
+    // Nothing listens on the first port.
+    machine.set("LOCAL_SERVERS", &format!("http://127.0.0.1:9/v1 {server}"));
+    let root = machine.folder.path().join("root");
+    (machine, root)
+}
+
+#[tokio::test]
+async fn an_installation_finds_the_model_runs_and_is_upgraded_with_a_copy() {
+    let (mut machine, root) = with_release().await;
+    machine.model.always("On Friday.");
+    let (done, told) = run(&machine, &[]).await;
+    assert!(done && told.contains("ok telegram") && told.contains("Using test-model."), "{told}");
+    let settings = root.join("etc/chime/chime.env");
+    assert_eq!(std::fs::metadata(&settings).expect("the settings").permissions().mode() & 0o777, 0o600);
+    let written = std::fs::read_to_string(&settings).expect("the settings");
+    assert!(written.contains("\nMODEL=test-model\n") && written.contains(machine.telegram.token()), "{written}");
+    assert_eq!(files(&root.join("usr/local/bin")), ["chime"]);
+
+    let data = root.join("var/lib/chime");
+    machine.set("DATABASE_PATH", data.join("chime.db").to_str().expect("text"));
+    let mut daemon = machine.start();
+    machine.telegram.called("getUpdates", 1).await;
+    assert_eq!(daemon.stop().await, Some(0), "{}", daemon.log());
+    machine.settings.remove("DATABASE_PATH");
+    machine.set("MODEL", "another");
+    let (done, told) = run(&machine, &[]).await;
+    assert!(done && told.contains("copied the database to"), "{told}");
+    assert_eq!(std::fs::read_to_string(&settings).expect("the settings"), written, "an upgrade keeps the settings");
+    let copies = files(&data).into_iter().filter(|name| name.starts_with("chime-") && name.ends_with(".db"));
+    assert_eq!(copies.count(), 1, "{:?}", files(&data));
+
+    let (done, told) = run(&machine, &["uninstall"]).await;
+    assert!(done, "{told}");
+    assert_eq!(files(&root.join("usr/local/bin")), Vec::<String>::new());
+    assert!(settings.exists() && data.join("chime.db").exists());
+    assert!(run(&machine, &["uninstall", "--purge"]).await.0);
+    assert!(!settings.exists() && !data.exists());
+}
+
+#[tokio::test]
+async fn nothing_is_installed_without_a_token_or_a_release() {
+    let (mut machine, root) = with_release().await;
+    let (done, told) = run(&machine, &["/nowhere"]).await;
+    assert!(!done && told.contains("/nowhere"), "{told}");
+    machine.settings.remove("TELEGRAM_BOT_TOKEN");
+    let (done, told) = run(&machine, &[]).await;
+    assert!(!done && told.contains("TELEGRAM_BOT_TOKEN"), "{told}");
+    assert_eq!(files(&root), Vec::<String>::new());
+}

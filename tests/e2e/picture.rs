@@ -1,0 +1,129 @@
+//! The picture in the README, drawn from what the demo shows.
+
+use std::fmt::Write;
+
+use expect_test::expect_file;
+use serde_json::Value;
+
+use crate::showcase::{played, played_with};
+
+/// Messages of the demo that the example answer is based on, and the question.
+const SHOWN: [i64; 7] = [7, 11, 22, 24, 26, 30, 31];
+const WIDTH: usize = 400;
+const LINE: usize = 18;
+/// Characters that fit into a line of a bubble.
+const COLUMNS: usize = 46;
+const COLOURS: [(&str, &str); 4] = [("Ana", "#c0392b"), ("Carl", "#2471a3"), ("You", "#1e8449"), ("bot", "#7d3c98")];
+
+/// Returns the example answer of the demo, without line breaks, and its list of sources.
+fn example() -> (String, String) {
+    let shown = played(&[]);
+    let (_, rest) = shown.split_once("each number opens its message:").expect("an example");
+    let (answer, rest) = rest.split_once("Sources: ").expect("sources");
+    let joined = answer.split_whitespace().collect::<Vec<_>>().join(" ");
+    (joined, format!("Sources: {}", rest.lines().next().unwrap_or_default().trim()))
+}
+
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.last_mut().expect("a line");
+        if !last.is_empty() && last.chars().count() + word.chars().count() >= COLUMNS {
+            lines.push(word.to_owned());
+        } else {
+            last.push_str(if last.is_empty() { "" } else { " " });
+            last.push_str(word);
+        }
+    }
+    lines
+}
+
+/// Returns text for SVG in which citations such as `[1]` look like links.
+fn marked_up(line: &str) -> String {
+    let escaped = line.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let mut parts = escaped.split('[');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(']') {
+            Some((number, rest)) if number.parse::<u8>().is_ok() => {
+                let _ = write!(out, r##"<tspan fill="#2481cc">[{number}]</tspan>{rest}"##);
+            }
+            _ => out = format!("{out}[{part}"),
+        }
+    }
+    out
+}
+
+/// Picture while it is drawn, from top to bottom.
+#[derive(Default)]
+struct Picture {
+    body: String,
+    y: usize,
+}
+
+impl Picture {
+    fn text(&mut self, x: usize, style: &str, content: &str) {
+        self.y += LINE;
+        let _ = writeln!(self.body, r#"<text x="{x}" y="{}" {style}>{content}</text>"#, self.y);
+    }
+
+    /// Draws a message: name, the start of the message it replies to, and its lines.
+    fn bubble(&mut self, name: &str, quoted: Option<&str>, lines: &[String]) {
+        let is_own = name == "You";
+        let (x, fill) = if is_own { (52, "#e3f7d3") } else { (12, "#ffffff") };
+        let height = LINE * (lines.len() + 1 + usize::from(quoted.is_some())) + 14;
+        let top = self.y;
+        let _ = writeln!(
+            self.body,
+            r#"<rect x="{x}" y="{top}" width="{}" height="{height}" rx="12" fill="{fill}"/>"#,
+            WIDTH - 64
+        );
+        let colour = COLOURS.iter().find(|(of, _)| *of == name).map_or("#555", |(_, colour)| colour);
+        self.text(x + 12, &format!(r#"fill="{colour}" font-weight="bold""#), name);
+        if let Some(quoted) = quoted {
+            let start: String = quoted.chars().take(COLUMNS - 8).collect();
+            self.text(
+                x + 12,
+                r##"fill="#888" font-size="12""##,
+                &format!("▏{}{}", marked_up(start.trim_end()), if start.len() < quoted.len() { "…" } else { "" }),
+            );
+        }
+        for line in lines {
+            self.text(x + 12, "", &marked_up(line));
+        }
+        self.y = top + height + 8;
+    }
+
+    fn finished(&self) -> String {
+        let height = self.y + 8;
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" \
+             font-family=\"system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif\" font-size=\"14\" fill=\"#111\">\n\
+             <title>A group chat in which the bot answers with numbered sources</title>\n\
+             <rect width=\"{WIDTH}\" height=\"{height}\" rx=\"20\" fill=\"#c9d9c2\"/>\n\
+             <rect width=\"{WIDTH}\" height=\"44\" rx=\"20\" fill=\"#517da2\"/>\n\
+             <text x=\"20\" y=\"28\" fill=\"#fff\" font-weight=\"bold\">Friday table</text>\n{}</svg>\n",
+            self.body
+        )
+    }
+}
+
+#[test]
+fn the_picture_of_the_readme_is_what_the_demo_shows() {
+    let shown = played_with(&["--json"], &[]);
+    let said: Vec<Value> = shown.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let text_of = |id: i64| said.iter().find(|said| said["id"] == id).and_then(|said| said["text"].as_str());
+    let mut picture = Picture { y: 56, ..Picture::default() };
+    for message in said.iter().filter(|said| said["event"] == "message") {
+        if !message["id"].as_i64().is_some_and(|id| SHOWN.contains(&id)) {
+            continue;
+        }
+        let quoted = message["reply_to"].as_i64().and_then(text_of);
+        let text = message["text"].as_str().expect("a text");
+        picture.bubble(message["from"].as_str().expect("a name"), quoted, &wrapped(text));
+    }
+    let (answer, sources) = example();
+    let lines = [wrapped(&answer), vec![String::new()], wrapped(&sources)].concat();
+    picture.bubble("bot", Some("@bot thoughts?"), &lines);
+    expect_file!["../../docs/pictures/chat.svg"].assert_eq(&picture.finished());
+}
