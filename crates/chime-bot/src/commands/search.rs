@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use chime_answer::plain::{escape_markdown, one_line};
 use chime_core::texts::{Texts, filled};
+use chime_core::trigger::Languages;
 use chime_core::{
     BotIdentity, Button, ChatKey, EntityKind, Kind, Language, MessageId, Role, Seq, StoredMessage, Timestamp, UserId,
     Zone, message_link, stems,
@@ -21,6 +22,10 @@ use chrono::{NaiveDate, NaiveTime};
 /// Maximum number of messages that a search finds, and number on a page.
 const MOST: usize = 50;
 const PAGE: usize = 10;
+/// Number of messages of the ranking that are compared with the words.
+const RANKED: usize = 300;
+/// Number of letters that words share in a language without a stemmer.
+const KEY_CHARS: usize = 5;
 /// Number of messages read, the newest, for a search with filters.
 const READ: u32 = 2000;
 /// Maximum number of notes found.
@@ -173,29 +178,36 @@ pub struct ChatSearch<'a> {
 
 impl ChatSearch<'_> {
     pub fn find(&self) -> chime_store::Result<SearchResult> {
-        let stems = self.stems(&self.request.words);
-        let notes = if self.request.has_filters() { Vec::new() } else { self.notes(&stems)? };
-        let mut found: Vec<StoredMessage> = Vec::new();
-        let Some(authors) = self.authors()? else { return Ok(SearchResult { notes, messages: found }) };
-        let mut seen = HashSet::new();
-        let mut weaker = Vec::new();
-        for (seq, score) in self.ranked()? {
-            match score > 0.0 {
-                true => found.extend(self.wanted(seq, &authors, &mut seen)?),
-                false => weaker.push(seq),
-            }
-            if found.len() == MOST {
+        let sought = self.sought();
+        let notes = if self.request.has_filters() { Vec::new() } else { self.notes(&sought)? };
+        let Some(authors) = self.authors()? else { return Ok(SearchResult { notes, messages: Vec::new() }) };
+        let ranked = self.ranked()?.into_iter().take(RANKED).map(|(seq, _)| seq);
+        let (mut seen, mut whole, mut partly) = (HashSet::new(), Vec::new(), Vec::new());
+        for seq in ranked.chain(self.newest(&authors)?) {
+            if whole.len() == MOST {
                 break;
             }
-        }
-        for seq in weaker.into_iter().chain(self.newest(&authors)?) {
-            if found.len() == MOST {
-                break;
+            let Some(stored) = self.wanted(seq, &authors, &mut seen)? else { continue };
+            let said = keys(&stored.message.rendered(), self.chat.language);
+            if sought.is_subset(&said) {
+                whole.push(stored);
+            } else if !sought.is_disjoint(&said) {
+                partly.push(stored);
             }
-            let stored = self.wanted(seq, &authors, &mut seen)?;
-            found.extend(stored.filter(|stored| stems.is_subset(&self.stems(&stored.message.rendered()))));
         }
-        Ok(SearchResult { notes, messages: found })
+        // Messages with all words come first.
+        whole.extend(partly);
+        whole.truncate(MOST);
+        Ok(SearchResult { notes, messages: whole })
+    }
+
+    /// Returns the keys of the words searched for, without stop words unless there are no others.
+    fn sought(&self) -> HashSet<String> {
+        let words = &self.request.words;
+        let is_stop_word = |word: &&str| Languages::shipped().is_stop_word_in(&word.to_lowercase(), words);
+        let telling: Vec<&str> = words.split_whitespace().filter(|word| !is_stop_word(word)).collect();
+        let said = if telling.is_empty() { words.clone() } else { telling.join(" ") };
+        keys(&said, self.chat.language)
     }
 
     fn ranked(&self) -> chime_store::Result<Vec<(Seq, f64)>> {
@@ -288,23 +300,26 @@ impl ChatSearch<'_> {
         Ok(name.is_some_and(|name| name.to_lowercase().contains(topic.as_str())))
     }
 
-    fn notes(&self, stems: &HashSet<String>) -> chime_store::Result<Vec<Note>> {
-        if stems.is_empty() {
+    fn notes(&self, sought: &HashSet<String>) -> chime_store::Result<Vec<Note>> {
+        if sought.is_empty() {
             return Ok(Vec::new());
         }
         let pieces = notes::pieces(self.conn, self.chat.key)?;
         let mut found = notes::of_chat(self.conn, self.chat.key)?;
         found.retain(|note| {
             let of_note = pieces.iter().filter(|piece| piece.number == note.number).map(|piece| piece.text.as_str());
-            stems.is_subset(&self.stems(&of_note.chain([note.title.as_str()]).collect::<Vec<_>>().join(" ")))
+            let said = of_note.chain([note.title.as_str()]).collect::<Vec<_>>().join(" ");
+            sought.is_subset(&keys(&said, self.chat.language))
         });
         found.truncate(NOTES);
         Ok(found)
     }
+}
 
-    fn stems(&self, text: &str) -> HashSet<String> {
-        stems(text, self.chat.language).into_iter().collect()
-    }
+/// Returns the stems by which words of a text are compared: their first letters if the language has no stemmer.
+fn keys(text: &str, language: Language) -> HashSet<String> {
+    let key = |stem: String| if language.has_stemmer() { stem } else { stem.chars().take(KEY_CHARS).collect() };
+    stems(text, language).into_iter().map(key).collect()
 }
 
 fn has(stored: &StoredMessage, attachment: Attachment) -> bool {
@@ -339,7 +354,7 @@ pub fn shown(found: &SearchResult, search: &ChatSearch<'_>, page: SearchPage, te
         lines.push(format!("- n{} {}", note.number, escape_markdown(&note.title)));
         rests_on.extend(&note.sources);
     }
-    let wanted = search.stems(&search.request.words);
+    let wanted = search.sought();
     for stored in of_page {
         let time = short_time(stored.message.sent_at, now, zone, texts);
         let link = message_link(&search.chat.chat, &stored.message);
@@ -363,7 +378,7 @@ pub fn shown(found: &SearchResult, search: &ChatSearch<'_>, page: SearchPage, te
 /// Returns some words of a text, from shortly before the first one whose stem is in `wanted`.
 fn excerpt(text: &str, wanted: &HashSet<String>, language: Language) -> String {
     let said: Vec<&str> = text.split_whitespace().collect();
-    let is_wanted = |word: &&str| stems(word, language).iter().any(|stem| wanted.contains(stem));
+    let is_wanted = |word: &&str| !wanted.is_disjoint(&keys(word, language));
     let begin = said.iter().position(is_wanted).unwrap_or(0).saturating_sub(WORDS_BEFORE);
     let words = one_line(&said.get(begin..).unwrap_or_default().join(" "), SHOWN_CHARS);
     if begin > 0 { format!("…{words}") } else { words }
