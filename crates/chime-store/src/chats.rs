@@ -89,9 +89,7 @@ pub fn groups_of(conn: &Reader, user: UserId, limit: u32) -> Result<Vec<ChatRow>
          WHERE user_id = :user AND is_member = 1 AND kind IN ('group', 'supergroup')
          ORDER BY chat_key DESC LIMIT :limit"
     );
-    let mut statement = conn.prepare_cached(&sql)?;
-    let rows = statement.query_map(named_params! { ":user": user.0, ":limit": limit }, from_row)?;
-    rows.map(|raw| to_chat(raw?)).collect()
+    conn.map(&sql, params! { ":user": user, ":limit": limit }, from_row)
 }
 
 /// Finds a chat by its public name, without `@`.

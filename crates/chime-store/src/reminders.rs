@@ -1,9 +1,8 @@
 //! Reminders that members asked for. They contain no text: the words are those of the message that asked.
 
-use rusqlite::{OptionalExtension, Row, named_params};
-
 use super::family::{Cause, Family, Merged, OptOutScope, run_merged};
-use super::{Reader, Result, Writer, row};
+use super::sql::{Columns, Statements, params};
+use super::{Reader, Result, Writer};
 use chime_core::{ChatId, ChatKey, MessageId, Seq, StoredMessage, ThreadId, Timestamp, UserId};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,32 +37,32 @@ const COLUMNS: &str = "id, chat_key, thread_id, user_id, seq, telegram_chat_id, 
 pub(super) const FAMILY: Family = Family { tables: &["reminder"], words_gone, opted_out, chat_gone, merged };
 
 fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
-    if cause == Cause::Forgotten {
-        tx.prepare_cached("DELETE FROM reminder WHERE chat_key = :chat AND seq = :seq")?
-            .execute(named_params! { ":chat": stored.chat.0, ":seq": stored.seq.0 })?;
+    if cause != Cause::Forgotten {
+        return Ok(());
     }
-    Ok(())
+    tx.run(
+        "DELETE FROM reminder WHERE chat_key = :chat AND seq = :seq",
+        params! { ":chat": stored.chat, ":seq": stored.seq },
+    )
 }
 
 fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
-    tx.prepare_cached("DELETE FROM reminder WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat)")?
-        .execute(named_params! { ":user": user.0, ":chat": scope.chat().map(|key| key.0) })?;
-    Ok(())
+    tx.run(
+        "DELETE FROM reminder WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat)",
+        params! { ":user": user, ":chat": scope.chat() },
+    )
 }
 
 fn chat_gone(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
-    tx.prepare_cached("DELETE FROM reminder WHERE chat_key = :chat")?.execute(named_params! { ":chat": chat.0 })?;
-    Ok(())
+    tx.run("DELETE FROM reminder WHERE chat_key = :chat", params! { ":chat": chat })
 }
 
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     for (was, now) in &chats.seqs {
-        tx.prepare_cached(
+        tx.run(
             "UPDATE OR REPLACE reminder SET chat_key = :into, seq = :now WHERE chat_key = :from AND seq = :was",
-        )?
-        .execute(named_params! {
-            ":into": chats.into.0, ":now": now.0, ":from": chats.from.0, ":was": was.0,
-        })?;
+            params! { ":into": chats.into, ":now": now, ":from": chats.from, ":was": was },
+        )?;
     }
     let moved = "UPDATE OR REPLACE reminder SET chat_key = :into WHERE chat_key = :from AND :into <> :from";
     run_merged(tx, chats, &[moved])
@@ -71,44 +70,39 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 
 /// Stores a reminder and returns its row id. An earlier one of the same message is replaced.
 pub fn set(tx: &Writer<'_>, reminder: &Reminder) -> Result<i64> {
-    tx.prepare_cached(&format!(
+    let sql = format!(
         "INSERT OR REPLACE INTO reminder ({COLUMNS})
          VALUES (NULL, :chat, :thread, :user, :seq, :in, :message, :began, :due, :weekday, :minute, :until)"
-    ))?
-    .execute(named_params! {
-        ":chat": reminder.chat.0, ":thread": reminder.thread.map(|id| id.0), ":user": reminder.asked_by.0,
-        ":seq": reminder.seq.0, ":in": reminder.asked_in.0, ":message": reminder.message.0,
-        ":began": reminder.began.0, ":due": reminder.due_at.millis(),
-        ":weekday": reminder.repeat.and_then(|repeat| repeat.weekday),
-        ":minute": reminder.repeat.map(|repeat| repeat.minute),
-        ":until": reminder.until.map(Timestamp::millis),
-    })?;
+    );
+    tx.run(
+        &sql,
+        params! {
+            ":chat": reminder.chat, ":thread": reminder.thread, ":user": reminder.asked_by, ":seq": reminder.seq,
+            ":in": reminder.asked_in, ":message": reminder.message, ":began": reminder.began, ":due": reminder.due_at,
+            ":weekday": reminder.repeat.and_then(|repeat| repeat.weekday),
+            ":minute": reminder.repeat.map(|repeat| repeat.minute), ":until": reminder.until,
+        },
+    )?;
     Ok(tx.last_insert_rowid())
 }
 
 pub fn set_due(tx: &Writer<'_>, id: i64, due_at: Timestamp) -> Result<()> {
-    tx.prepare_cached("UPDATE reminder SET due_at = :due WHERE id = :id")?
-        .execute(named_params! { ":due": due_at.millis(), ":id": id })?;
-    Ok(())
+    tx.run("UPDATE reminder SET due_at = :due WHERE id = :id", params! { ":due": due_at, ":id": id })
 }
 
 pub fn remove(tx: &Writer<'_>, id: i64) -> Result<()> {
-    tx.prepare_cached("DELETE FROM reminder WHERE id = :id")?.execute(named_params! { ":id": id })?;
-    Ok(())
+    tx.run("DELETE FROM reminder WHERE id = :id", params! { ":id": id })
 }
 
 pub fn find(conn: &Reader, id: i64) -> Result<Option<Reminder>> {
     let sql = format!("SELECT {COLUMNS} FROM reminder WHERE id = :id");
-    let found = conn.prepare_cached(&sql)?.query_row(named_params! { ":id": id }, |raw| Ok(from_row(raw)));
-    found.optional()?.transpose().map(|found| found.map(|(_, reminder)| reminder))
+    Ok(conn.map_first(&sql, params! { ":id": id }, from_row)?.map(|(_, reminder)| reminder))
 }
 
 /// Returns the reminders of a chat with their row ids, the next one first.
 pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Vec<(i64, Reminder)>> {
     let sql = format!("SELECT {COLUMNS} FROM reminder WHERE chat_key = :chat ORDER BY due_at, id");
-    let mut statement = conn.prepare_cached(&sql)?;
-    let rows = statement.query_map(named_params! { ":chat": chat.0 }, |raw| Ok(from_row(raw)))?;
-    rows.map(|row| row?).collect()
+    conn.map(&sql, params! { ":chat": chat }, from_row)
 }
 
 /// Returns the reminders that are due in the chats that the bot is in, with their row ids.
@@ -118,34 +112,27 @@ pub fn due(conn: &Reader, now: Timestamp) -> Result<Vec<(i64, Reminder)>> {
          WHERE due_at <= :now AND (SELECT is_member FROM chat WHERE chat.chat_key = reminder.chat_key) = 1
          ORDER BY due_at, id"
     );
-    let mut statement = conn.prepare_cached(&sql)?;
-    let rows = statement.query_map(named_params! { ":now": now.millis() }, |raw| Ok(from_row(raw)))?;
-    rows.map(|row| row?).collect()
+    conn.map(&sql, params! { ":now": now }, from_row)
 }
 
 /// Returns the number of reminders that a member has in all chats.
 pub fn count_of(conn: &Reader, user: UserId) -> Result<usize> {
-    let count: i64 = conn
-        .prepare_cached("SELECT count(*) AS reminders FROM reminder WHERE user_id = :user")?
-        .query_row(named_params! { ":user": user.0 }, |raw| raw.get("reminders"))?;
-    row::number(count, "reminders")
+    conn.one("SELECT count(*) FROM reminder WHERE user_id = :user", params! { ":user": user })
 }
 
-fn from_row(raw: &Row<'_>) -> Result<(i64, Reminder)> {
-    let (weekday, minute): (Option<i64>, Option<i64>) = (row::get(raw, "weekday")?, row::get(raw, "minute")?);
-    let weekday = weekday.map(|day| row::number(day, "weekday")).transpose()?;
-    let minute = minute.map(|minute| row::number(minute, "minute")).transpose()?;
+fn from_row(row: &Columns<'_>) -> Result<(i64, Reminder)> {
+    let (weekday, minute): (Option<u8>, Option<u16>) = (row.get("weekday")?, row.get("minute")?);
     let reminder = Reminder {
-        chat: ChatKey(row::number(row::get(raw, "chat_key")?, "chat_key")?),
-        thread: row::get::<Option<i64>>(raw, "thread_id")?.map(ThreadId),
-        asked_by: UserId(row::get(raw, "user_id")?),
-        seq: Seq(row::number(row::get(raw, "seq")?, "seq")?),
-        asked_in: ChatId(row::get(raw, "telegram_chat_id")?),
-        message: MessageId(row::get(raw, "message_id")?),
-        began: MessageId(row::get(raw, "began_id")?),
-        due_at: Timestamp::from_millis(row::get(raw, "due_at")?),
+        chat: row.get("chat_key")?,
+        thread: row.get("thread_id")?,
+        asked_by: row.get("user_id")?,
+        seq: row.get("seq")?,
+        asked_in: row.get("telegram_chat_id")?,
+        message: row.get("message_id")?,
+        began: row.get("began_id")?,
+        due_at: row.get("due_at")?,
         repeat: minute.map(|minute| RepeatTime { weekday, minute }),
-        until: row::get::<Option<i64>>(raw, "until_at")?.map(Timestamp::from_millis),
+        until: row.get("until_at")?,
     };
-    Ok((row::get(raw, "id")?, reminder))
+    Ok((row.get("id")?, reminder))
 }
