@@ -73,7 +73,7 @@ pub use session::{
 };
 pub use source::{Citable, Enrichment, FULL_ANSWER_TOKENS, Grounds, Piece, PieceLine, Slot, SourceId, SourceKind};
 pub use stems::{Language, WordStemmer, stems};
-pub use text::{Entity, EntityKind, FormattedText, UserRef, utf16_len, utf16_slice};
+pub use text::{Entity, EntityKind, FormattedText, UserRef, hidden_links, utf16_len, utf16_slice, with_links};
 pub use time::Timestamp;
 pub use tokens::{TokenCalibration, estimate_tokens};
 pub use uncited::{source_labels, source_list, without_citations};

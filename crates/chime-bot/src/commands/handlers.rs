@@ -263,7 +263,7 @@ fn find(
     Ok(match explained.or_else(|| for_command(command, bot.username(), is_private, texts)) {
         Some(notice) => CommandStep::Say(Box::new((message, notice))),
         None => {
-            let args = trigger::ask_of(&message.message.text, parsed);
+            let args = trigger::ask_of(&message.message, parsed);
             CommandStep::Do(Box::new(CommandRequest { message, chat, command, args }))
         }
     })
