@@ -54,7 +54,7 @@ pub use frame::{
     Budget, Clarification, EntityType, Evidence, FollowUp, FoundBy, Frame, Intent, NamedEntity, Reference, Reset,
     Unclear, UsedSearch,
 };
-pub use grounding::{Grounding, Uncertainty};
+pub use grounding::{Grounding, LinkReading, Uncertainty};
 pub use host::is_loopback;
 pub use ids::{AnswerId, ChatId, ChatKey, ConceptId, JobId, MessageId, Seq, ThreadId, UpdateId, UserId};
 pub use item::{Amount, Item, ItemId, Price, Suggested};

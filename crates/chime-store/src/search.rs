@@ -197,7 +197,10 @@ mod tests {
         let (_folder, store) = new_store().await;
         for seq in (1..=23).map(Seq) {
             let add = move |tx: &Writer<'_>| {
-                insert(tx, &Indexed { chat: CHAT, seq, text: "thai".into(), author: "Ann", language: Language::DEFAULT })
+                insert(
+                    tx,
+                    &Indexed { chat: CHAT, seq, text: "thai".into(), author: "Ann", language: Language::DEFAULT },
+                )
             };
             store.write(Priority::Background, add).await.unwrap();
         }
@@ -222,7 +225,13 @@ mod tests {
         let range = Range { chat: CHAT, from: Seq(0), before: Seq(10), limit: 10 };
         let found = move |conn: &Reader| Ok::<_, StoreError>(postings::of_part(conn, &range, "restauracja")?.seqs);
         let outcome = store.write(Priority::Background, move |tx| {
-            let entry = |(seq, text, language)| Indexed { chat: CHAT, seq: Seq(seq), text: Cow::Borrowed(text), author: "Ann", language };
+            let entry = |(seq, text, language)| Indexed {
+                chat: CHAT,
+                seq: Seq(seq),
+                text: Cow::Borrowed(text),
+                author: "Ann",
+                language,
+            };
             said.into_iter().try_for_each(|of| insert(tx, &entry(of)))?;
             let before = found(tx)?;
             remove(tx, &entry(said[0]))?;
@@ -239,7 +248,16 @@ mod tests {
             store.write(Priority::Background, move |tx| {
                 seqs.map(Seq).try_for_each(|seq| {
                     let text = &format!("thai {}", word(seq));
-                    change(tx, &Indexed { chat: CHAT, seq, text: Cow::Borrowed(text), author: "Ann", language: Language::DEFAULT })
+                    change(
+                        tx,
+                        &Indexed {
+                            chat: CHAT,
+                            seq,
+                            text: Cow::Borrowed(text),
+                            author: "Ann",
+                            language: Language::DEFAULT,
+                        },
+                    )
                 })
             })
         };
