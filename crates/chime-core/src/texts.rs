@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use crate::CommandName;
 use crate::rows::{read, rows};
 
-pub use answer::{DigestTexts, FollowUpTexts};
+pub use answer::{DigestTexts, FollowUpTexts, UnreadTexts};
 pub use chat::{AccessTexts, ConceptTexts, NoteTexts, ReminderTexts, SearchTexts, SettingsTexts};
 pub use memory::{MemoryTexts, RecapTexts, RecapWords};
 pub use why::WhyTexts;
@@ -111,6 +111,7 @@ rows! {
         pub months: [String; 12],
         pub why: WhyTexts,
         pub digest: DigestTexts,
+        pub unread: UnreadTexts,
         /// Descriptions of commands in Telegram's menu by their names, at most 256 characters each.
         pub menu: BTreeMap<String, String>,
         pub follow_up: FollowUpTexts,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::sql::{Statements, params};
 use super::{Language, Reader, Result, Writer};
-use chime_core::{Askers, ChatKey, Grounding, Zone};
+use chime_core::{Askers, ChatKey, Grounding, LinkReading, Zone};
 
 /// Settings of one chat. `None` means the operator's setting.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -12,6 +12,7 @@ pub struct ChatSettings {
     pub grounding: Option<Grounding>,
     /// `true` if members see an answer while it is being written.
     pub streaming: Option<bool>,
+    pub links: Option<LinkReading>,
     pub memory: Option<bool>,
     /// Length of silence that ends a session.
     pub session_idle: Option<Duration>,
@@ -20,12 +21,13 @@ pub struct ChatSettings {
 
 pub fn load(conn: &Reader, chat: ChatKey) -> Result<ChatSettings> {
     let found = conn.map_first(
-        "SELECT grounding, streaming, memory, session_idle, daily_tokens FROM chat WHERE chat_key = :chat",
+        "SELECT grounding, streaming, links, memory, session_idle, daily_tokens FROM chat WHERE chat_key = :chat",
         params! { ":chat": chat },
         |row| {
             Ok(ChatSettings {
                 grounding: row.get("grounding")?,
                 streaming: row.get("streaming")?,
+                links: row.get("links")?,
                 memory: row.get("memory")?,
                 session_idle: row.get::<Option<_>>("session_idle")?.map(Duration::from_secs),
                 daily_tokens: row.get("daily_tokens")?,
@@ -61,6 +63,10 @@ pub fn set_grounding(tx: &Writer<'_>, chat: ChatKey, grounding: Grounding) -> Re
 
 pub fn set_streaming(tx: &Writer<'_>, chat: ChatKey, is_on: bool) -> Result<()> {
     tx.run("UPDATE chat SET streaming = :on WHERE chat_key = :chat", params! { ":on": is_on, ":chat": chat })
+}
+
+pub fn set_links(tx: &Writer<'_>, chat: ChatKey, reading: LinkReading) -> Result<()> {
+    tx.run("UPDATE chat SET links = :links WHERE chat_key = :chat", params! { ":links": reading, ":chat": chat })
 }
 
 pub fn set_daily_tokens(tx: &Writer<'_>, chat: ChatKey, tokens: Option<u64>) -> Result<()> {

@@ -4,7 +4,9 @@ use super::messages::VISIBLE;
 use super::row::row_id;
 use super::sql::{Columns, Statements, params};
 use super::{Reader, Result};
-use chime_core::{ChatKey, Conversation, MessageId, Seq, ThreadId, Timestamp, UserId};
+use chime_core::{
+    ChatKey, Conversation, Entity, MessageId, Seq, ThreadId, Timestamp, UserId, hidden_links, with_links,
+};
 
 /// Message with only the data that a search needs.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,7 +65,8 @@ pub fn newest(conn: &Reader, wanted: &Wanted, limit: u32) -> Result<Vec<StoredPa
     conn.map(&sql, params, from_columns)
 }
 
-const COLUMNS: &str = "seq, message_id, thread_id, user_id, role = 'assistant' AS is_own, ts, reply_to_id, text";
+const COLUMNS: &str = "seq, message_id, thread_id, user_id, role = 'assistant' AS is_own, ts, reply_to_id, text, \
+                       CASE WHEN instr(entities, '\"text_link\"') AND role = 'user' THEN entities END AS links";
 
 /// Converts a row with the columns [`COLUMNS`]. The vector stays empty.
 fn from_columns(columns: &Columns<'_>) -> Result<StoredPassage> {
@@ -75,7 +78,12 @@ fn from_columns(columns: &Columns<'_>) -> Result<StoredPassage> {
         is_own: columns.get("is_own")?,
         sent_at: Timestamp::from_secs(columns.get("ts")?),
         reply_to: columns.get("reply_to_id")?,
-        text: columns.get("text")?,
+        text: {
+            let text: String = columns.get("text")?;
+            let entities: Option<String> = columns.get("links")?;
+            let entities: Vec<Entity> = entities.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
+            with_links(&text, hidden_links(&text, &entities)).into_owned()
+        },
         vector: Vec::new(),
     })
 }

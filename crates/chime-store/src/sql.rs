@@ -7,8 +7,8 @@ use std::cell::Cell;
 
 use chime_core::{
     AnswerId, AnswerStatus, Askers, Because, ChatId, ChatKey, ChatKind, Closed, ConceptId, Grounding, JobId, JobKind,
-    Kind, Language, MessageId, Origin, Role, Rolling, Seq, SessionId, SummaryMethod, Tell, ThreadId, Timestamp,
-    Uncertainty, UpdateId, UserId,
+    Kind, Language, LinkReading, MessageId, Origin, Role, Rolling, Seq, SessionId, SummaryMethod, Tell, ThreadId,
+    Timestamp, Uncertainty, UpdateId, UserId,
 };
 use rusqlite::types::{FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, ToSql};
@@ -263,7 +263,7 @@ macro_rules! texts {
         texts! { $($type: $type::as_str, $type::parse;)+ }
     };
 }
-texts! { words: AnswerStatus, Askers, Because, ChatKind, Closed, Grounding, JobKind, Kind, Origin, Purpose, Role, Rolling,
+texts! { words: AnswerStatus, Askers, Because, ChatKind, Closed, Grounding, JobKind, Kind, LinkReading, Origin, Purpose, Role, Rolling,
 SpaceState, State, SummaryMethod, Tell, Uncertainty }
 texts! {
     AnswerId: |id: AnswerId| id.0.to_string(), |raw: &str| raw.parse().ok().map(AnswerId);

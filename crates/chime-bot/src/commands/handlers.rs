@@ -28,8 +28,8 @@ use chime_core::config::{AccessConfig, MemoryConfig, Streaming};
 use chime_core::texts::{Texts, texts};
 use chime_core::trigger;
 use chime_core::{
-    BotIdentity, Button, ChatId, ChatKey, CommandName, FormattedText, Job, JobPayload, MessageAt, ParsedTrigger,
-    ReplyTarget, Seq, StoredMessage, Timestamp, Zone, grouped,
+    BotIdentity, Button, ChatId, ChatKey, CommandName, FormattedText, Job, JobPayload, LinkReading, MessageAt,
+    ParsedTrigger, ReplyTarget, Seq, StoredMessage, Timestamp, Zone, grouped,
 };
 use chime_jobs::JobOutcome;
 use chime_jobs::worker::Wake;
@@ -59,6 +59,8 @@ pub struct Commands {
     pub memory: MemoryConfig,
     /// Default for showing answers while they are written; a chat may override it.
     pub streaming: Streaming,
+    /// The operator's setting for reading linked pages.
+    pub links: LinkReading,
     /// `true` if a claim code is in force, with which a member becomes the owner of the bot.
     pub has_claim_code: bool,
 }
@@ -272,6 +274,6 @@ fn find(
     if !is_open_to_all && served(conn, &chat.chat, message.message.sender.id, access)? == Access::Refused {
         return Ok(None);
     }
-    let args = trigger::ask_of(&message.message.text, parsed);
+    let args = trigger::ask_of(&message.message, parsed);
     Ok(Some(CommandRequest { message, chat, args }))
 }
