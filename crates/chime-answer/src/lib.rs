@@ -21,7 +21,6 @@ pub mod job;
 mod lines;
 pub mod material;
 pub mod notes;
-pub mod notices;
 pub mod plain;
 pub mod prompt;
 pub mod reader;

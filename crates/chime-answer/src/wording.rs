@@ -1,9 +1,8 @@
 //! Texts of apologies and of `/help`, as Markdown.
 
 use crate::extractive_ranking::{Query, bullets, most_telling};
-use crate::notices::Notices;
 use crate::plain::escape_markdown;
-use chime_core::texts::{Texts, filled};
+use chime_core::texts::{Notices, Texts, filled};
 use chime_relevance::context::ContextWindow;
 
 /// Maximum number of messages quoted in an apology.
@@ -41,8 +40,8 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::notices::notices;
     use chime_core::testkit::transcript;
+    use chime_core::texts::notices;
     use chime_core::{BotIdentity, UserId};
     use chime_relevance::context::{History, Params, get_smart_context};
 

@@ -18,11 +18,10 @@ use chime_access::Access;
 use chime_access::admission::served;
 use chime_answer::answering::{format_own, format_parts};
 use chime_answer::concepts;
-use chime_answer::notices::{Notices, notices};
 use chime_answer::why::WhyExtras;
 use chime_answer::why::{self, UsedMessage};
 use chime_core::config::{AccessConfig, MemoryConfig, Streaming};
-use chime_core::texts::{Texts, texts};
+use chime_core::texts::{Notices, Texts, notices, texts};
 use chime_core::trigger;
 use chime_core::{
     AnswerRecord, BotIdentity, ChatId, ChatKind, CommandName, FormattedText, Job, MessageAt, ParsedTrigger,
