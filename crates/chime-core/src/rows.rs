@@ -61,7 +61,6 @@ pub use rows;
 
 #[cfg(test)]
 mod tests {
-
     rows! { struct Few { said, days: [String; 2] } }
 
     #[test]

@@ -109,8 +109,6 @@ pub fn language_of_app(telegram: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::expect;
-
     use super::*;
 
     const DAY: Duration = Duration::from_secs(DAY_SECS);
@@ -128,36 +126,22 @@ mod tests {
     }
 
     #[test]
-    fn it_says_what_goes_where_for_how_long_and_who_answers_for_it() {
-        expect![[r#"
-            For everybody here: I read this chat and keep its messages from now on, so that I can answer when somebody tags me.
-
-            - To answer, I send the messages that I need to `api.example.org`, and nowhere else.
-            - I keep messages for 365 days.
-            - I am run by @ann\_o.
-            - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]]
-        .assert_eq(&group_notice(&facts(), facts().retention, NoticeKind::Everything, "eng"));
+    fn each_fact_is_an_item_of_the_notice() {
+        let items = |facts: &PrivacyFacts, retention| {
+            let said = group_notice(facts, retention, NoticeKind::Everything, "eng");
+            said.lines().filter(|line| line.starts_with("- ")).count()
+        };
         let quiet = PrivacyFacts { model_host: None, contact: None, ..facts() };
-        expect![[r#"
-            For everybody here: I read this chat and keep its messages from now on, so that I can answer when somebody tags me.
-
-            - Nothing leaves the machine I run on.
-            - I keep messages until somebody asks me to delete them.
-            - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]]
-        .assert_eq(&group_notice(&quiet, None, NoticeKind::Everything, "a language that nobody speaks"));
+        assert_eq!((items(&facts(), facts().retention), items(&quiet, None)), (4, 3));
+        assert_eq!(items(&PrivacyFacts { remembers: true, ..facts() }, None), 5);
+        let words = &texts("eng").privacy_notice;
+        let told = group_notice(&quiet, None, NoticeKind::Everything, "a language that nobody speaks");
+        assert!(told.contains(&words.goes_nowhere) && told.contains(&words.kept_for_good), "{told}");
     }
 
     #[test]
     fn it_says_that_talks_are_summarized_and_how_that_is_stopped() {
         let facts = PrivacyFacts { remembers: true, ..facts() };
-        expect![[r#"
-            For everybody here: I read this chat and keep its messages from now on, so that I can answer when somebody tags me.
-
-            - For an answer, and for the summaries below, I send the messages that I need to `api.example.org`, and nowhere else.
-            - I summarize conversations in the background, so that I still know later what was said. Where nobody tags me, I do that without `api.example.org`. Admins can turn it off with /memory@chime\_bot off.
-            - I keep messages for 365 days.
-            - I am run by @ann\_o.
-            - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]].assert_eq(&group_notice(&facts, facts.retention, NoticeKind::Everything, "eng"));
         for language in languages() {
             let words = &texts(&language.code).privacy_notice;
             let told = group_notice(&facts, facts.retention, NoticeKind::Memory, &language.code);
@@ -198,10 +182,8 @@ mod tests {
         for language in languages() {
             let words = &texts(&language.code).privacy_notice;
             let told = private_notice(&facts, facts.retention, &language.code);
-            assert!(!told.contains(&words.opening) && !told.contains('{'), "{told}");
+            assert!(told.starts_with(&words.opening_private) && !told.contains('{'), "{told}");
         }
-        let told = private_notice(&facts, facts.retention, "deu");
-        assert!(told.starts_with("Was du mir hier schreibst") && told.contains("Du kannst das mit"), "{told}");
     }
 
     #[test]
