@@ -114,7 +114,9 @@ mod tests {
                 }
                 match own.get(path) {
                     None => wrong.push(format!("{code} lacks {path}")),
-                    Some(value) if table == "texts" && is_empty(value) => wrong.push(format!("{code}: {path} is empty")),
+                    Some(value) if table == "texts" && is_empty(value) => {
+                        wrong.push(format!("{code}: {path} is empty"))
+                    }
                     Some(value) if blanks(value) != blanks(wanted) => {
                         wrong.push(format!("{code}: {path} has other blanks"));
                     }
