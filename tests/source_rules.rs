@@ -71,8 +71,9 @@ fn lints_are_expected_with_a_reason() {
 fn pages_name_files_that_exist() {
     for page in ["ARCHITECTURE.md", "CONTRIBUTING.md"] {
         for path in read(&root().join(page)).split('`').skip(1).step_by(2) {
-            let is_path =
-                ["crates/", "src/", "tests/", "migrations/", "prompts/"].iter().any(|start| path.starts_with(start));
+            let is_path = ["crates/", "src/", "tests/", "migrations/", "prompts/", "lang/"]
+                .iter()
+                .any(|start| path.starts_with(start));
             if is_path && !path.contains(['<', '*', 'N']) {
                 assert!(root().join(path).exists(), "{page} names {path}, which does not exist");
             }

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::support::telling_words;
+use chime_core::split_words;
 
 /// Number of consecutive words of our instructions in an answer that count as a repetition.
 const RUN: usize = 8;
@@ -39,7 +40,7 @@ pub fn without_echo(answer: &str, instructions: &str, fence: &str) -> Option<Str
 }
 
 fn words(text: &str) -> Vec<String> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+    split_words(text).map(str::to_lowercase).collect()
 }
 
 /// Returns `true` if `answer` only reports the question: "Ana asks when the sweep comes."

@@ -8,13 +8,13 @@ use crate::plain::{clean_name, escape_markdown, gist};
 use crate::support::has_number;
 use chime_core::embed::Embedder;
 use chime_core::trigger::{Languages, is_generic, is_small_talk};
-use chime_core::{BotIdentity, EntityKind, Message, Part, Reason, Role, utf16_slice, without_citations};
+use chime_core::{
+    BotIdentity, EntityKind, Message, Part, Reason, Role, short_stem, split_words, utf16_slice, without_citations,
+};
 use chime_relevance::context::{ContextWindow, Entry};
 
 /// Maximum number of characters of each quoted message.
 const QUOTE_CHARS: usize = 200;
-/// Length of a stem in characters.
-const STEM_CHARS: usize = 4;
 /// Minimum number of characters of a content word.
 const MIN_WORD_CHARS: usize = 3;
 /// Score added for a message that contains all words of the question. For comparison, membership in the focus adds at
@@ -160,10 +160,9 @@ pub fn shared_words(ask: &str, text: &str) -> f64 {
 fn stems(text: &str) -> Vec<String> {
     let languages = Languages::shipped();
     let lower = text.to_lowercase();
-    let telling = lower
-        .split(|c: char| !c.is_alphanumeric())
+    let telling = split_words(&lower)
         .filter(|word| word.chars().count() >= MIN_WORD_CHARS && !languages.is_stop_word_in(word, &lower));
-    let mut found: Vec<String> = telling.map(|word| word.chars().take(STEM_CHARS).collect()).collect();
+    let mut found: Vec<String> = telling.map(|word| short_stem(word).to_owned()).collect();
     found.sort_unstable();
     found.dedup();
     found

@@ -23,7 +23,6 @@ mod lines;
 mod linked_pages;
 pub mod material;
 pub mod notes;
-pub mod notices;
 pub mod plain;
 pub mod prompt;
 mod read_text;

@@ -7,9 +7,11 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
+use serde::Deserialize;
 use unicode_segmentation::UnicodeSegmentation;
 
 use chime_core::Citable;
+use chime_core::lang::tables;
 use chime_core::trigger::Languages;
 
 /// Characters at the start of a word that are compared (its stem). In most languages, the forms of a word share them.
@@ -38,23 +40,19 @@ const NAMES_COUNT: f64 = 0.5;
 /// Minimum share of a sentence (by the weight of its words) that a second source must contain and the first does not.
 const ADDS: f64 = 0.35;
 
-/// Words for 2 to 12 in the supported languages.
-const NUMBER_WORDS: [(&str, &str); 11] = [
-    ("2", "two zwei dos deux due dois duas два две iki dwa dwie twee kaks дві"),
-    ("3", "three drei tres trois tre três три üç trzy drie kolm"),
-    ("4", "four vier cuatro quatre quattro quatro четыре dört cztery neli чотири"),
-    ("5", "five fünf cinco cinq cinque пять beş pięć vijf viis п'ять"),
-    ("6", "six sechs seis sei шесть altı sześć zes kuus шість"),
-    ("7", "seven sieben siete sept sette sete семь yedi siedem zeven seitse сім"),
-    ("8", "eight acht ocho huit otto oito восемь sekiz osiem kaheksa вісім"),
-    ("9", "nine neun nueve neuf nove девять dokuz dziewięć negen üheksa дев'ять"),
-    ("10", "ten zehn diez dix dieci dez десять dziesięć tien kümme"),
-    ("11", "eleven elf once onze undici одиннадцать jedenaście"),
-    ("12", "twelve zwölf doce douze dodici doze двенадцать dwanaście twaalf"),
-];
+#[derive(Deserialize)]
+struct NumberWords {
+    /// Words for 2 to 12, each perhaps several with spaces between, or empty.
+    numbers: Vec<String>,
+}
 
-static NUMBERS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
-    NUMBER_WORDS.iter().flat_map(|(number, words)| words.split(' ').map(move |word| (word, *number))).collect()
+/// Digits by the word for them, in all languages.
+static NUMBERS: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
+    let lists = tables::<NumberWords>("support").into_iter().flat_map(|(_, lists)| (2..).zip(lists.numbers));
+    let words = |(number, words): (u32, String)| {
+        words.split_whitespace().map(|word| (word.to_owned(), number.to_string())).collect::<Vec<_>>()
+    };
+    lists.flat_map(words).collect()
 });
 
 /// Returns the content words of a text as stems. Numbers are converted to digits without `:00`, so `8:00`, `8` and
@@ -63,7 +61,7 @@ pub fn telling_words(text: &str) -> BTreeSet<String> {
     let lower = text.to_lowercase();
     let stem = |word: &str| {
         if let Some(number) = NUMBERS.get(word) {
-            return Some((*number).to_owned());
+            return Some(number.clone());
         }
         let is_ideograph = word.chars().all(|c| ('\u{2e80}'..='\u{9fff}').contains(&c));
         let is_telling = is_ideograph

@@ -21,10 +21,12 @@ mod host;
 mod ids;
 mod item;
 mod job;
+pub mod lang;
 mod message;
 mod outgoing;
 mod packed;
 mod panics;
+mod phrases;
 pub mod prompts;
 mod refusal;
 mod repair;
@@ -68,6 +70,7 @@ pub use message::{Borrowed, Kind, Message, Origin, Role, Sender, StoredMessage};
 pub use outgoing::{Button, Outgoing, ReplyTarget};
 pub use packed::{add_share, dot, pack, packed_cosine, unpack};
 pub use panics::unless_it_panics;
+pub use phrases::{PhraseIndex, PhraseWord};
 pub use refusal::{Askers, Because, ExplainedRefusal, Refusal, Tell};
 pub use repair::repair;
 pub use session::{
@@ -75,7 +78,7 @@ pub use session::{
     named,
 };
 pub use source::{Citable, Enrichment, FULL_ANSWER_TOKENS, Grounds, Piece, PieceLine, Slot, SourceId, SourceKind};
-pub use stems::{Language, WordStemmer, stems};
+pub use stems::{Language, WordStemmer, short_stem, split_words, stems};
 pub use text::{Entity, EntityKind, FormattedText, UserRef, hidden_links, utf16_len, utf16_slice, with_links};
 pub use time::Timestamp;
 pub use tokens::{TokenCalibration, estimate_tokens};

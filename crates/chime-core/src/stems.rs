@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::lang::{LanguageFile, languages};
 use crate::unless_it_panics;
 
 /// Language of a text. If there is no stemmer for it, its words are not shortened.
@@ -18,31 +19,22 @@ const ENOUGH_TO_JUDGE: usize = 200;
 /// harm: it is applied to texts and queries alike. Switching between two languages does more.
 const SURE_ENOUGH: f64 = 0.3;
 
-/// Languages in which the bot has its own texts.
-const SPOKEN: [whatlang::Lang; 12] = {
-    use whatlang::Lang;
-    [
-        Lang::Eng,
-        Lang::Deu,
-        Lang::Spa,
-        Lang::Fra,
-        Lang::Por,
-        Lang::Ita,
-        Lang::Nld,
-        Lang::Pol,
-        Lang::Rus,
-        Lang::Ukr,
-        Lang::Tur,
-        Lang::Est,
-    ]
-};
-
 impl Language {
     pub const DEFAULT: Self = Self(whatlang::Lang::Eng);
 
     /// Returns the ISO 639-3 code, as stored.
     pub fn code(self) -> &'static str {
         self.0.code()
+    }
+
+    /// Returns the file of the language if it is one of the bot's.
+    pub fn file(self) -> Option<&'static LanguageFile> {
+        languages().iter().find(|language| language.code == self.code())
+    }
+
+    /// Returns the ISO 639-1 code if the language is one of the bot's.
+    pub fn short(self) -> Option<&'static str> {
+        self.file().map(|file| file.short.as_str())
     }
 
     /// Parses an ISO 639-3 code. Unknown codes give the default. That loses nothing, because the index can be built
@@ -80,7 +72,8 @@ impl Language {
         // A few lines of chat resemble several of the seventy languages, so a language outside the usual ones must be
         // detected reliably.
         let sure = |text: &str| detect(text).filter(|info| info.is_reliable()).map(|info| info.lang());
-        let usual: Vec<whatlang::Lang> = SPOKEN.into_iter().chain([chat.0]).collect();
+        let own = languages().iter().filter_map(|language| whatlang::Lang::from_code(&language.code));
+        let usual: Vec<whatlang::Lang> = own.chain([chat.0]).collect();
         let of_talk = (letters(talk) >= ENOUGH).then(|| sure(talk).or_else(|| among(talk, &usual))).flatten();
         if letters(question) < FEWEST {
             return of_talk.map(Self).or_else(|| (letters(talk) > 0).then_some(chat));
@@ -105,20 +98,6 @@ impl Language {
     /// Returns `true` if `text` names a language or asks for a translation. Then the prompt must not demand another
     /// language for the answer.
     pub fn is_named_in(text: &str) -> bool {
-        /// Beginnings of words for "translate" in the bot's languages.
-        const TRANSLATE: [&str; 11] = [
-            "transla",
-            "übersetz",
-            "tradu",
-            "tradui",
-            "перев",
-            "перекла",
-            "çevir",
-            "tłumacz",
-            "vertaal",
-            "vertal",
-            "tõlgi",
-        ];
         /// A word names a language if it has this many first letters in common with the name, so that inflected forms
         /// count.
         const SHARED: usize = 5;
@@ -134,9 +113,9 @@ impl Language {
                 })
             })
         };
-        lower.unicode_words().any(|word| {
-            word.chars().count() >= SHARED && (is_name(word) || TRANSLATE.iter().any(|begin| word.starts_with(begin)))
-        })
+        let is_request =
+            |word: &str| languages().iter().flat_map(|it| &it.translate).any(|begin| word.starts_with(begin));
+        lower.unicode_words().any(|word| word.chars().count() >= SHARED && (is_name(word) || is_request(word)))
     }
 
     /// Returns `true` if there is a stemmer for the language, so that forms of the same word are found together.
@@ -182,6 +161,17 @@ impl WordStemmer {
         let stem = |stemmer: &Stemmer| unless_it_panics(|| stemmer.stem(lower_case));
         self.0.as_ref().and_then(stem).unwrap_or(Cow::Borrowed(lower_case))
     }
+}
+
+/// Splits a text at everything that is neither a letter nor a digit.
+pub fn split_words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+/// Returns the first four characters of a word. For texts of an unknown language: with four, the forms of a word have
+/// the same stem in all tested languages.
+pub fn short_stem(word: &str) -> &str {
+    word.char_indices().nth(4).map_or(word, |(end, _)| &word[..end])
 }
 
 /// Returns the lower-case stems of the words of `text`, in order.

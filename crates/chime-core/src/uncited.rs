@@ -5,40 +5,28 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// ISO 639-3 code, start of the source line, and note about a removed invalid citation. English comes first.
-const LABELS: [(&str, &str, &str); 12] = [
-    ("eng", "Sources: ", "(Removed invalid citation)"),
-    ("deu", "Quellen: ", "(Ungültige Quellenangabe entfernt)"),
-    ("spa", "Fuentes: ", "(Se quitó una cita no válida)"),
-    ("fra", "Sources : ", "(Citation non valide supprimée)"),
-    ("rus", "Источники: ", "(Удалена неверная ссылка)"),
-    ("est", "Allikad: ", "(Vigane viide eemaldatud)"),
-    ("por", "Fontes: ", "(Citação inválida removida)"),
-    ("ukr", "Джерела: ", "(Вилучено недійсне посилання)"),
-    ("tur", "Kaynaklar: ", "(Geçersiz alıntı kaldırıldı)"),
-    ("ita", "Fonti: ", "(Citazione non valida rimossa)"),
-    ("nld", "Bronnen: ", "(Ongeldige bronvermelding verwijderd)"),
-    ("pol", "Źródła: ", "(Usunięto nieprawidłowe źródło)"),
-];
+use crate::texts::{CitationTexts, all, texts};
 
 /// Returns the label of the source line (`Sources: `) and the note on removed citations, in English if the language has
 /// none.
 pub fn source_labels(code: &str) -> (&'static str, &'static str) {
-    let (_, sources, removed) = LABELS.iter().find(|(known, ..)| *known == code).unwrap_or(&LABELS[0]);
+    let CitationTexts { sources, removed } = &texts(code).citations;
     (sources, removed)
 }
 
 /// If `paragraph` is the line that lists the sources of an answer, returns it without its label.
 pub fn source_list(paragraph: &str) -> Option<&str> {
-    LABELS.iter().find_map(|(_, sources, _)| paragraph.strip_prefix(sources)).filter(|list| list.starts_with('['))
+    let list = all().iter().find_map(|(_, texts)| paragraph.strip_prefix(&texts.citations.sources));
+    list.filter(|list| list.starts_with('['))
 }
 
 /// Matches the note and the source line at the end of an answer.
 static FOOTER: LazyLock<Regex> = LazyLock::new(|| {
-    let any = |of: fn(&(&str, &'static str, &'static str)) -> &'static str| {
-        LABELS.iter().map(|labels| regex::escape(of(labels))).collect::<Vec<_>>().join("|")
+    let any = |of: fn(&CitationTexts) -> &str| {
+        all().iter().map(|(_, texts)| regex::escape(of(&texts.citations))).collect::<Vec<_>>().join("|")
     };
-    let (line, note) = (format!(r"(?:{})\[1\].*", any(|labels| labels.1)), format!("(?:{})", any(|labels| labels.2)));
+    let line = format!(r"(?:{})\[1\].*", any(|labels| &labels.sources));
+    let note = format!("(?:{})", any(|labels| &labels.removed));
     pattern(&format!(r"(?s)(?:\A|\n+)(?:{note}(?:\n+{line})?|{line})\s*\z"))
 });
 /// Matches a citation number, as it remains in the plain text.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 
 use crate::words;
-use chime_core::Bullet;
+use chime_core::{Bullet, split_words};
 
 /// Maximum number of tags of a session, and minimum number of usable tags in a model's answer.
 const MOST: usize = 10;
@@ -56,7 +56,7 @@ impl MemberNames {
     pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let is_of_name = |c: char| c.is_alphabetic() || c.is_whitespace() || matches!(c, '-' | '\'' | '’' | '.');
         let worn = |name: &'a str| name.split(move |c: char| !is_of_name(c)).find(|part| !part.trim().is_empty());
-        let words = names.into_iter().filter_map(worn).flat_map(|name| name.split(|c: char| !c.is_alphanumeric()));
+        let words = names.into_iter().filter_map(worn).flat_map(split_words);
         Self(words.filter(|word| word.chars().count() >= 2).map(str::to_lowercase).collect())
     }
 
@@ -109,8 +109,7 @@ fn impersonal(raw: &str, confidence: f32, names: &MemberNames) -> Option<Session
 /// or is too long.
 pub fn normalized(raw: &str, confidence: f32) -> Option<SessionTag> {
     let lower = raw.to_lowercase();
-    let parts: Vec<&str> =
-        lower.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).take(PARTS).collect();
+    let parts: Vec<&str> = split_words(&lower).take(PARTS).collect();
     let name = parts.join("-");
     let is_telling = parts.iter().any(|part| part.chars().any(char::is_alphabetic) && !words::is_common(part, &lower));
     if !is_telling || name.chars().count() > TAG_CHARS {

@@ -1,14 +1,13 @@
-//! Finds the content words of a text and shortens them to stems of four letters, in any language that separates words
+//! Finds the content words of a text and shortens them to stems, in any language that separates words
 //! by spaces. Used for summaries and tags.
 
 use std::collections::BTreeSet;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use chime_core::short_stem;
 use chime_core::trigger::Languages;
 
-/// Number of letters in a stem: with four, different forms of a word have the same stem in all tested languages.
-const STEM_CHARS: usize = 4;
 const MIN_CHARS: usize = 3;
 
 /// Returns the content words of a text in their order, each with its stem.
@@ -17,7 +16,7 @@ pub fn telling(text: &str) -> Vec<(String, String)> {
     let word = |word: &str| {
         let has_digit = word.chars().any(char::is_numeric);
         let is_telling = has_digit || word.chars().count() >= MIN_CHARS && !is_common(word, &lower);
-        let stem = if has_digit { word.to_owned() } else { word.chars().take(STEM_CHARS).collect() };
+        let stem = if has_digit { word.to_owned() } else { short_stem(word).to_owned() };
         is_telling.then(|| (word.to_owned(), stem))
     };
     lower.unicode_words().filter_map(word).collect()

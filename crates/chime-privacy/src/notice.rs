@@ -1,45 +1,12 @@
-//! Privacy notice: a message that each chat gets once and that says what the bot stores. The texts in each language are
-//! in `notice.toml`.
+//! Privacy notice: a message that each chat gets once and that says what the bot stores.
 
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use crate::facts::{PrivacyFacts, command, escaped};
-use chime_core::rows::{read, rows};
+use chime_core::lang::languages;
+use chime_core::texts::{PrivacyNoticeTexts, texts};
 
 const DAY_SECS: u64 = 24 * 60 * 60;
-
-rows! {
-    struct NoticeFile {
-        language: Vec<NoticeTexts>,
-    }
-}
-
-rows! {
-    /// Texts in one language, with placeholders in braces.
-    struct NoticeTexts {
-        /// ISO 639-3 code.
-        code: String,
-        /// Value of `language_code` in Telegram's `User`.
-        telegram: String,
-        opening: String,
-        opening_private: String,
-        goes_to: String,
-        all_go_to: String,
-        summaries_too: String,
-        voice_too: String,
-        remembers: String,
-        remembers_here: String,
-        remembers_private: String,
-        news: String,
-        news_voice: String,
-        goes_nowhere: String,
-        kept_for: String,
-        kept_for_good: String,
-        run_by: String,
-        commands: String,
-    }
-}
 
 /// Reason for sending the notice, which decides how it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +31,7 @@ pub fn group_notice(facts: &PrivacyFacts, retention: Option<Duration>, kind: Not
 
 /// Like [`group_notice`], for a private chat.
 pub fn private_notice(facts: &PrivacyFacts, retention: Option<Duration>, code: &str) -> String {
-    let Some(words) = in_language(code) else { return String::new() };
+    let words = &texts(code).privacy_notice;
     in_words(facts, retention, words, &words.opening_private, words.remembers_private.clone())
 }
 
@@ -72,9 +39,9 @@ fn notice(
     facts: &PrivacyFacts,
     retention: Option<Duration>,
     code: &str,
-    opening: impl Fn(&NoticeTexts) -> &String,
+    opening: impl Fn(&PrivacyNoticeTexts) -> &String,
 ) -> String {
-    let Some(words) = in_language(code) else { return String::new() };
+    let words = &texts(code).privacy_notice;
     let remembers = match &facts.model_host {
         Some(host) => words.remembers.replace("{host}", &format!("`{host}`")),
         None => words.remembers_here.clone(),
@@ -85,7 +52,7 @@ fn notice(
 fn in_words(
     facts: &PrivacyFacts,
     retention: Option<Duration>,
-    words: &NoticeTexts,
+    words: &PrivacyNoticeTexts,
     opening: &str,
     remembers: String,
 ) -> String {
@@ -101,7 +68,7 @@ fn in_words(
 }
 
 /// Sentences about the data of a chat: where it goes, how long it is kept, who runs the bot.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct PrivacyTerms {
     pub whereto: String,
     pub how_long: String,
@@ -109,10 +76,10 @@ pub(super) struct PrivacyTerms {
 }
 
 pub(super) fn terms_in(facts: &PrivacyFacts, retention: Option<Duration>, code: &str) -> PrivacyTerms {
-    in_language(code).map(|words| terms(facts, retention, words)).unwrap_or_default()
+    terms(facts, retention, &texts(code).privacy_notice)
 }
 
-fn terms(facts: &PrivacyFacts, retention: Option<Duration>, words: &NoticeTexts) -> PrivacyTerms {
+fn terms(facts: &PrivacyFacts, retention: Option<Duration>, words: &PrivacyNoticeTexts) -> PrivacyTerms {
     let whereto = match &facts.model_host {
         Some(host) => {
             let told = match (facts.sends_all, facts.remembers) {
@@ -137,24 +104,11 @@ fn terms(facts: &PrivacyFacts, retention: Option<Duration>, words: &NoticeTexts)
 /// that language.
 pub fn language_of_app(telegram: &str) -> Option<&'static str> {
     let main = telegram.split('-').next().unwrap_or(telegram);
-    all().iter().find(|words| words.telegram == main).map(|words| words.code.as_str())
-}
-
-fn in_language(code: &str) -> Option<&'static NoticeTexts> {
-    all().iter().find(|words| words.code == code).or_else(|| all().first())
-}
-
-fn all() -> &'static [NoticeTexts] {
-    // A file that does not parse yields no texts; a test prevents that.
-    static ALL: LazyLock<Vec<NoticeTexts>> =
-        LazyLock::new(|| read::<NoticeFile>(include_str!("notice.toml")).map(|file| file.language).unwrap_or_default());
-    &ALL
+    languages().iter().find(|language| language.short == main).map(|language| language.code.as_str())
 }
 
 #[cfg(test)]
 mod tests {
-    use expect_test::expect;
-
     use super::*;
 
     const DAY: Duration = Duration::from_secs(DAY_SECS);
@@ -172,38 +126,25 @@ mod tests {
     }
 
     #[test]
-    fn it_says_what_goes_where_for_how_long_and_who_answers_for_it() {
-        expect![[r#"
-            For everybody here: I read this chat and keep its messages from now on, so that I can answer when somebody tags me.
-
-            - To answer, I send the messages that I need to `api.example.org`, and nowhere else.
-            - I keep messages for 365 days.
-            - I am run by @ann\_o.
-            - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]]
-        .assert_eq(&group_notice(&facts(), facts().retention, NoticeKind::Everything, "eng"));
+    fn each_fact_is_an_item_of_the_notice() {
+        let items = |facts: &PrivacyFacts, retention| {
+            let said = group_notice(facts, retention, NoticeKind::Everything, "eng");
+            said.lines().filter(|line| line.starts_with("- ")).count()
+        };
         let quiet = PrivacyFacts { model_host: None, contact: None, ..facts() };
-        expect![[r#"
-            For everybody here: I read this chat and keep its messages from now on, so that I can answer when somebody tags me.
-
-            - Nothing leaves the machine I run on.
-            - I keep messages until somebody asks me to delete them.
-            - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]]
-        .assert_eq(&group_notice(&quiet, None, NoticeKind::Everything, "a language that nobody speaks"));
+        assert_eq!((items(&facts(), facts().retention), items(&quiet, None)), (4, 3));
+        assert_eq!(items(&PrivacyFacts { remembers: true, ..facts() }, None), 5);
+        let words = &texts("eng").privacy_notice;
+        let told = group_notice(&quiet, None, NoticeKind::Everything, "a language that nobody speaks");
+        assert!(told.contains(&words.goes_nowhere) && told.contains(&words.kept_for_good), "{told}");
     }
 
     #[test]
     fn it_says_that_talks_are_summarized_and_how_that_is_stopped() {
         let facts = PrivacyFacts { remembers: true, ..facts() };
-        expect![[r#"
-            For everybody here: I read this chat and keep its messages from now on, so that I can answer when somebody tags me.
-
-            - For an answer, and for the summaries below, I send the messages that I need to `api.example.org`, and nowhere else.
-            - I summarize conversations in the background, so that I still know later what was said. Where nobody tags me, I do that without `api.example.org`. Admins can turn it off with /memory@chime\_bot off.
-            - I keep messages for 365 days.
-            - I am run by @ann\_o.
-            - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]].assert_eq(&group_notice(&facts, facts.retention, NoticeKind::Everything, "eng"));
-        for words in all() {
-            let told = group_notice(&facts, facts.retention, NoticeKind::Memory, &words.code);
+        for language in languages() {
+            let words = &texts(&language.code).privacy_notice;
+            let told = group_notice(&facts, facts.retention, NoticeKind::Memory, &language.code);
             assert!(told.starts_with(&words.news) && told.contains("/memory@chime\\_bot off"), "{told}");
         }
         let here =
@@ -213,9 +154,10 @@ mod tests {
 
     #[test]
     fn it_says_that_voice_messages_are_written_down_where_they_are() {
-        for words in all() {
+        for language in languages() {
+            let words = &texts(&language.code).privacy_notice;
             let told = |transcribes| {
-                group_notice(&PrivacyFacts { transcribes, ..facts() }, None, NoticeKind::Voice, &words.code)
+                group_notice(&PrivacyFacts { transcribes, ..facts() }, None, NoticeKind::Voice, &language.code)
             };
             assert!(told(true).starts_with(&words.news_voice));
             assert!(told(true).contains(&words.voice_too) && !told(false).contains(&words.voice_too), "{}", told(true));
@@ -224,12 +166,11 @@ mod tests {
 
     #[test]
     fn every_language_fills_in_every_blank() {
-        assert_eq!(all().len(), 12);
-        for (words, sends_all) in all().iter().flat_map(|words| [(words, false), (words, true)]) {
+        for (language, sends_all) in languages().iter().flat_map(|it| [(it, false), (it, true)]) {
             let facts = PrivacyFacts { sends_all, remembers: sends_all, ..facts() };
-            let said = group_notice(&facts, facts.retention, NoticeKind::Everything, &words.code);
+            let said = group_notice(&facts, facts.retention, NoticeKind::Everything, &language.code);
             for part in ["api.example.org", "365", "@ann\\_o", "/optout", "/forget me", "/privacy@chime\\_bot"] {
-                assert!(said.contains(part), "{}: no {part} in {said}", words.code);
+                assert!(said.contains(part), "{}: no {part} in {said}", language.code);
             }
             assert!(!said.contains(['{', '}']), "{said}");
         }
@@ -238,12 +179,11 @@ mod tests {
     #[test]
     fn a_private_chat_is_not_addressed_as_a_group() {
         let facts = PrivacyFacts { remembers: true, ..facts() };
-        for words in all() {
-            let told = private_notice(&facts, facts.retention, &words.code);
-            assert!(!told.contains(&words.opening) && !told.contains('{'), "{told}");
+        for language in languages() {
+            let words = &texts(&language.code).privacy_notice;
+            let told = private_notice(&facts, facts.retention, &language.code);
+            assert!(told.starts_with(&words.opening_private) && !told.contains('{'), "{told}");
         }
-        let told = private_notice(&facts, facts.retention, "deu");
-        assert!(told.starts_with("Was du mir hier schreibst") && told.contains("Du kannst das mit"), "{told}");
     }
 
     #[test]

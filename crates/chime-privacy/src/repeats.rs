@@ -1,5 +1,7 @@
 //! Detects that a text repeats the words of a forgotten message.
 
+use chime_core::split_words;
+
 /// Number of equal words in a row that count as a repetition. If the forgotten text is shorter, all its words must
 /// occur.
 const RUN: usize = 4;
@@ -20,8 +22,7 @@ pub fn repeats(text: &str, forgotten: &str) -> bool {
 }
 
 fn words(text: &str) -> Vec<String> {
-    let word = |word: &str| word.to_lowercase();
-    text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).map(word).collect()
+    split_words(text).map(str::to_lowercase).collect()
 }
 
 #[cfg(test)]

@@ -26,7 +26,6 @@ use crate::echo::{has_words, restates, without_echo, without_numbers};
 use crate::extractive_ranking::Query;
 use crate::job::{Backend, Blame, ModelChoice, ModelFailure, Step, WindowSize, begin};
 use crate::lines::Style;
-use crate::notices::notices;
 use crate::prompt::{self, BuiltPrompt, PromptInput};
 use crate::support::Support;
 use crate::used::used;
@@ -37,6 +36,7 @@ use chime_access::gateway::ask::{Gateway, ModelCall, UsageRecord};
 use chime_access::gateway::{AskError, Economy, ModelPurpose};
 use chime_core::config::{AccessConfig, ContextTokens, RateLimit, Redaction, SessionIdle, Streaming};
 use chime_core::prompts::Prompts;
+use chime_core::texts::notices;
 use chime_core::trigger::Languages;
 use chime_core::{
     AnswerStatus, Because, BotIdentity, Citable, Grounding, Job, Language, MessageAt, ParsedTrigger, Seq, Zone,

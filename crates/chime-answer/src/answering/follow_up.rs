@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::followup::show::{question, sentence, suggestion_name, three_letters};
+use crate::followup::show::{question, sentence, suggestion_name};
 use crate::followup::{
-    ClassifiedQuestion, ClassifierInput, EarlierSuggestion, FollowUpOutcome, FollowUpTurn, ReplyTo, StoredSuggestion,
-    SuggestionOrigin, SuggestionQuery, answered, choose, classify, items, lists_things, names_items, origin,
-    repeats_title, resolve,
+    ClassifiedQuestion, ClassifierInput, EarlierSuggestion, FollowUpOutcome, FollowUpTables, FollowUpTurn, ReplyTo,
+    StoredSuggestion, SuggestionOrigin, SuggestionQuery, answered, choose, classify, items, lists_things, names_items,
+    origin, repeats_title, resolve,
 };
-use crate::notices::notices;
+use chime_core::texts::notices;
 use chime_core::trigger::calls_bot;
 use chime_core::{
     AnswerId, AnswerRecord, AnswerStatus, Clarification, Conversation, FollowUp, FoundBy, Intent, Item, Role, Seq,
@@ -264,7 +264,7 @@ fn open(
 }
 
 fn read(asked: &FollowUpQuestion<'_>, ask: &str, in_play: bool) -> ClassifiedQuestion {
-    let language = two_letters(asked.language);
+    let language = asked.language.short();
     classify(&ClassifierInput { text: ask, generic: asked.generic, in_play, language })
 }
 
@@ -316,12 +316,6 @@ fn rests_on(earlier: &[EarlierSuggestion], answer: AnswerId) -> Vec<Seq> {
     earlier.iter().filter(|it| it.answer == answer).flat_map(|it| it.messages.iter().copied()).collect()
 }
 
-/// Returns the two-letter code by which the follow-up tables call `language`; `None` if no table exists for it.
-fn two_letters(language: Language) -> Option<&'static str> {
-    let known = ["en", "et", "de", "es", "fr", "pt", "ru", "uk"];
-    known.into_iter().find(|two| three_letters(two) == Some(language.code()))
-}
-
 impl FollowUpContext {
     /// Resolves the question by patterns. An ambiguous reference becomes a clarifying question. If no pattern applies,
     /// the items in `suggested` are passed on for the model to interpret.
@@ -346,7 +340,8 @@ impl FollowUpContext {
 /// nothing is unclear.
 pub fn clarifying(follow_up: &FollowUp, language: Language) -> Option<String> {
     let open = follow_up.frame.clarification.as_ref()?;
-    let code = follow_up.frame.language.as_deref().and_then(three_letters).unwrap_or(language.code());
+    let table = follow_up.frame.language.as_deref().and_then(|code| FollowUpTables::shipped().get(code));
+    let code = table.map_or(language.code(), |table| &table.language.code);
     let words = notices(code);
     let asks = sentence(open.about, &words.which_person, &words.which_item, &words.which_suggestion);
     Some(question(asks, &open.candidates))

@@ -197,7 +197,7 @@ impl<'a> TableClassifier<'a> {
 
     /// Returns the positions of the words that a pattern covers.
     fn covered(&self) -> Vec<usize> {
-        let rows = PhraseRow::ALL.into_iter().filter(|row| {
+        let is_telling = |row: &PhraseRow| {
             !matches!(
                 row,
                 PhraseRow::Fillers
@@ -213,8 +213,8 @@ impl<'a> TableClassifier<'a> {
                     | PhraseRow::BudgetAbout
                     | PhraseRow::Without
             )
-        });
-        let of_rows = rows.flat_map(|row| self.rows.of(row)).copied();
+        };
+        let of_rows = self.rows.iter().filter(|(row, _)| is_telling(row)).flat_map(|(_, spans)| spans).copied();
         let places = self.places.iter().map(|(span, _)| *span);
         let spans: Vec<TokenSpan> =
             of_rows.chain(places).chain(self.of_signals.iter().chain(&self.of_names).copied()).collect();

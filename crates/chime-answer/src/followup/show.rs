@@ -1,7 +1,6 @@
 //! Renders a follow-up: for the prompt, for `/why`, and as a clarifying question.
 
 use crate::followup::preserve::FIELDS;
-use crate::followup::tables::FollowUpTables;
 use crate::plain::{escape_markdown, one_line};
 use chime_core::texts::{FollowUpTexts, filled};
 use chime_core::{Amount, Budget, Evidence, FollowUp, FoundBy, Frame, Intent, Item, Reference, Reset, Unclear};
@@ -220,23 +219,6 @@ pub fn suggestion_name(frame: &Frame, titles: &[&str]) -> String {
         [] => format!("{shown}{more}"),
         head => format!("{} ({shown}{more})", head.join(", ")),
     }
-}
-
-/// Returns the ISO 639-3 code for the two-letter code of a language; `None` if there is no follow-up table for the
-/// language.
-pub fn three_letters(code: &str) -> Option<&'static str> {
-    FollowUpTables::shipped().get(code)?;
-    let pairs = [
-        ("en", "eng"),
-        ("et", "est"),
-        ("de", "deu"),
-        ("es", "spa"),
-        ("fr", "fra"),
-        ("pt", "por"),
-        ("ru", "rus"),
-        ("uk", "ukr"),
-    ];
-    pairs.into_iter().find(|(two, _)| *two == code).map(|(_, three)| three)
 }
 
 /// Chooses the sentence that asks about the unclear thing.

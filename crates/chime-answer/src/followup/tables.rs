@@ -1,4 +1,4 @@
-//! Phrase tables for follow-ups, one data file per language. To add a language, add a file and a line here.
+//! Phrase tables for follow-ups, read from the table `follow_up` of each language that has one.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -6,19 +6,10 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use crate::followup::words::{FoldedToken, fold, tokens};
+use chime_core::lang::{LanguageFile, tables};
+use chime_core::{PhraseIndex, PhraseWord};
 
-const FILES: [&str; 8] = [
-    include_str!("languages/en.toml"),
-    include_str!("languages/et.toml"),
-    include_str!("languages/de.toml"),
-    include_str!("languages/es.toml"),
-    include_str!("languages/fr.toml"),
-    include_str!("languages/pt.toml"),
-    include_str!("languages/ru.toml"),
-    include_str!("languages/uk.toml"),
-];
-
-/// Meaning of a row's phrases. `languages/en.toml` explains each.
+/// Meaning of a row's phrases. `lang/en.toml` explains each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PhraseRow {
@@ -60,45 +51,6 @@ pub enum PhraseRow {
     Fillers,
 }
 
-impl PhraseRow {
-    pub const ALL: [Self; 34] = [
-        Self::More,
-        Self::Cheaper,
-        Self::Suggest,
-        Self::Show,
-        Self::Summarize,
-        Self::Recap,
-        Self::Decide,
-        Self::Compare,
-        Self::Explain,
-        Self::Smalltalk,
-        Self::StartOver,
-        Self::NotThat,
-        Self::Popular,
-        Self::Question,
-        Self::WhatAbout,
-        Self::Search,
-        Self::Without,
-        Self::BudgetMax,
-        Self::BudgetMaxAfter,
-        Self::BudgetMin,
-        Self::BudgetMinAfter,
-        Self::BudgetAbout,
-        Self::Between,
-        Self::NotMoney,
-        Self::PersonPronoun,
-        Self::ItemPronoun,
-        Self::Last,
-        Self::By,
-        Self::BySuffix,
-        Self::NotName,
-        Self::Something,
-        Self::Offers,
-        Self::Prepositions,
-        Self::Fillers,
-    ];
-}
-
 /// Rows that map words to a canonical name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -108,10 +60,6 @@ pub enum NamedRow {
     Occasions,
     ItemLanguages,
     Currencies,
-}
-
-impl NamedRow {
-    pub const ALL: [Self; 5] = [Self::Kinds, Self::Recipients, Self::Occasions, Self::ItemLanguages, Self::Currencies];
 }
 
 /// A run of words from `from` up to but not including `to`.
@@ -145,7 +93,7 @@ pub struct FollowUpTables {
 
 #[derive(Debug)]
 pub struct FollowUpTable {
-    code: String,
+    pub language: &'static LanguageFile,
     rows: BTreeMap<PhraseRow, PhraseIndex<()>>,
     names: BTreeMap<NamedRow, PhraseIndex<String>>,
     /// Words for first, second and so on, with their numbers.
@@ -156,31 +104,20 @@ pub struct FollowUpTable {
 #[derive(Debug)]
 pub struct RowSpans(BTreeMap<PhraseRow, Vec<TokenSpan>>);
 
-/// Phrases and their meanings, indexed by first letter for speed.
-#[derive(Debug)]
-struct PhraseIndex<T>(BTreeMap<char, Vec<(Phrase, T)>>);
-
-/// The words of a phrase. The flag is `true` for a word that ended in `*`, which matches every word with that prefix.
-#[derive(Debug, PartialEq, Eq)]
-struct Phrase(Vec<(String, bool)>);
-
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FollowUpFile {
-    language: String,
-    #[serde(default)]
+struct FollowUpLists {
     ordinals: Vec<Vec<String>>,
     phrases: BTreeMap<PhraseRow, Vec<String>>,
-    #[serde(default)]
     names: BTreeMap<NamedRow, BTreeMap<String, Vec<String>>>,
 }
 
 impl FollowUpTables {
-    /// Returns the tables that are compiled into the binary. A file that does not parse would be left out; a test
-    /// ensures that all parse.
+    /// Returns the tables that are compiled into the binary.
     pub fn shipped() -> &'static Self {
-        static SHIPPED: LazyLock<FollowUpTables> = LazyLock::new(|| FollowUpTables {
-            tables: FILES.iter().filter_map(|file| FollowUpTable::parse(file).ok()).collect(),
+        static SHIPPED: LazyLock<FollowUpTables> = LazyLock::new(|| {
+            let tables = tables("follow_up").into_iter();
+            FollowUpTables { tables: tables.map(|(language, lists)| FollowUpTable::of(language, lists)).collect() }
         });
         &SHIPPED
     }
@@ -190,7 +127,7 @@ impl FollowUpTables {
     }
 
     pub fn get(&self, code: &str) -> Option<&FollowUpTable> {
-        self.tables.iter().find(|table| table.code == code)
+        self.tables.iter().find(|table| table.code() == code)
     }
 
     /// Returns the canonical name of `word`, which may be in any of the languages; `None` if no table knows it.
@@ -204,32 +141,33 @@ impl FollowUpTables {
 }
 
 impl FollowUpTable {
-    fn parse(toml: &str) -> Result<Self, toml::de::Error> {
-        let file: FollowUpFile = toml::from_str::<toml::Table>(toml)?.try_into()?;
+    fn of(language: &'static LanguageFile, lists: FollowUpLists) -> Self {
         let names = |map: BTreeMap<String, Vec<String>>| {
-            PhraseIndex::of(
-                map.into_iter().flat_map(|(name, words)| words.into_iter().map(move |word| (word, name.clone()))),
-            )
+            map.into_iter()
+                .flat_map(|(name, list)| list.into_iter().map(move |it| (phrase(&it), name.clone())))
+                .collect()
         };
-        let unnamed = |phrases: Vec<String>| PhraseIndex::of(phrases.into_iter().map(|phrase| (phrase, ())));
-        let ordinals = (1..).zip(file.ordinals);
-        Ok(Self {
-            code: file.language,
-            rows: file.phrases.into_iter().map(|(row, phrases)| (row, unnamed(phrases))).collect(),
-            names: file.names.into_iter().map(|(kind, map)| (kind, names(map))).collect(),
-            ordinals: PhraseIndex::of(
-                ordinals.flat_map(|(place, words)| words.into_iter().map(move |word| (word, place))),
-            ),
-        })
+        let ordinals = (1..).zip(&lists.ordinals);
+        Self {
+            language,
+            ordinals: ordinals.flat_map(|(nth, list)| list.iter().map(move |it| (phrase(it), nth))).collect(),
+            rows: lists
+                .phrases
+                .into_iter()
+                .map(|(row, list)| (row, list.iter().map(|it| (phrase(it), ())).collect()))
+                .collect(),
+            names: lists.names.into_iter().map(|(kind, map)| (kind, names(map))).collect(),
+        }
     }
 
+    /// Returns the ISO 639-1 code of the language.
     pub fn code(&self) -> &str {
-        &self.code
+        &self.language.short
     }
 
     /// Returns the positions of phrases of `row`. If several begin at the same word, the longest is taken.
     pub fn find(&self, row: PhraseRow, tokens: &[FoldedToken]) -> Vec<TokenSpan> {
-        let found = self.rows.get(&row).map(|phrases| phrases.find(tokens));
+        let found = self.rows.get(&row).map(|phrases| positions(phrases, tokens));
         found.into_iter().flatten().map(|(span, ())| span).collect()
     }
 
@@ -246,27 +184,19 @@ impl FollowUpTable {
 
     /// Returns the first word of each phrase of `row`, folded. For rows that contain suffixes and not phrases.
     pub fn suffixes(&self, row: PhraseRow) -> impl Iterator<Item = &str> {
-        let phrases = self.rows.get(&row).into_iter().flat_map(PhraseIndex::iter);
-        phrases.filter_map(|phrase| phrase.0.first()).map(|(word, _)| word.as_str())
+        let phrases = self.rows.get(&row).into_iter().flat_map(PhraseIndex::phrases);
+        phrases.filter_map(|words| words.first()).map(|word| word.text.as_str())
     }
 
     /// Returns the positions of words of `names`, with their canonical names.
     pub fn named(&self, names: NamedRow, tokens: &[FoldedToken]) -> Vec<(TokenSpan, &str)> {
-        let found = self.names.get(&names).map(|phrases| phrases.find(tokens));
+        let found = self.names.get(&names).map(|phrases| positions(phrases, tokens));
         found.into_iter().flatten().map(|(span, name)| (span, name.as_str())).collect()
     }
 
     /// Returns the positions and values of ordinals in the text: 1 for "first".
     pub fn ordinals(&self, tokens: &[FoldedToken]) -> Vec<(TokenSpan, usize)> {
-        self.ordinals.find(tokens).into_iter().map(|(span, place)| (span, *place)).collect()
-    }
-
-    /// Returns the names of rows that have no phrase in this language.
-    pub fn lacks(&self) -> Vec<String> {
-        let rows = PhraseRow::ALL.into_iter().filter(|row| self.rows.get(row).is_none_or(PhraseIndex::is_empty));
-        let names = NamedRow::ALL.into_iter().filter(|names| self.names.get(names).is_none_or(PhraseIndex::is_empty));
-        let ordinals = self.ordinals.is_empty().then(|| "ordinals".to_owned());
-        rows.map(|row| format!("{row:?}")).chain(names.map(|names| format!("{names:?}"))).chain(ordinals).collect()
+        positions(&self.ordinals, tokens).into_iter().map(|(span, place)| (span, *place)).collect()
     }
 }
 
@@ -274,116 +204,53 @@ impl RowSpans {
     pub fn of(&self, row: PhraseRow) -> &[TokenSpan] {
         self.0.get(&row).map_or(&[], Vec::as_slice)
     }
-}
 
-impl<T> PhraseIndex<T> {
-    fn of(phrases: impl Iterator<Item = (String, T)>) -> Self {
-        let mut by_letter: BTreeMap<char, Vec<(Phrase, T)>> = BTreeMap::new();
-        for (text, meaning) in phrases {
-            let phrase = Phrase::of(&text);
-            by_letter.entry(phrase.letter()).or_default().push((phrase, meaning));
-        }
-        Self(by_letter)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &Phrase> {
-        self.0.values().flatten().map(|(phrase, _)| phrase)
-    }
-
-    /// Returns the positions of phrases, the longest at each place, without overlaps.
-    fn find(&self, tokens: &[FoldedToken]) -> Vec<(TokenSpan, &T)> {
-        let mut found = Vec::new();
-        let mut at = 0;
-        while let Some(rest) = tokens.get(at..).filter(|rest| !rest.is_empty()) {
-            match self.longest(rest) {
-                Some((length, meaning)) => {
-                    found.push((TokenSpan { from: at, to: at + length }, meaning));
-                    at += length;
-                }
-                None => at += 1,
-            }
-        }
-        found
-    }
-
-    /// Returns the longest phrase at the start of `rest`, with its number of words.
-    fn longest(&self, rest: &[FoldedToken]) -> Option<(usize, &T)> {
-        let letter = rest.first()?.word.chars().next()?;
-        let found =
-            self.0.get(&letter)?.iter().filter_map(|(phrase, meaning)| Some((phrase.length_at(rest)?, meaning)));
-        found.filter(|(length, _)| *length > 0).max_by_key(|(length, _)| *length)
+    pub fn iter(&self) -> impl Iterator<Item = (PhraseRow, &[TokenSpan])> {
+        self.0.iter().map(|(row, spans)| (*row, spans.as_slice()))
     }
 }
 
-impl Phrase {
-    fn of(text: &str) -> Self {
-        let mut words = Vec::new();
-        for raw in text.split_whitespace() {
-            let folded = fold(raw.trim_end_matches('*'));
-            words.extend(folded.split(' ').map(|word| (word.to_owned(), false)));
-            if let Some(last) = words.last_mut() {
-                last.1 = raw.ends_with('*');
+/// Returns the positions of phrases, the longest at each place, without overlaps.
+fn positions<'p, T>(phrases: &'p PhraseIndex<T>, tokens: &[FoldedToken]) -> Vec<(TokenSpan, &'p T)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(rest) = tokens.get(at..).filter(|rest| !rest.is_empty()) {
+        match phrases.longest(rest) {
+            Some((length, meaning)) => {
+                found.push((TokenSpan { from: at, to: at + length }, meaning));
+                at += length;
             }
+            None => at += 1,
         }
-        Self(words)
     }
+    found
+}
 
-    fn letter(&self) -> char {
-        self.0.first().and_then(|(word, _)| word.chars().next()).unwrap_or_default()
+fn phrase(text: &str) -> Vec<PhraseWord> {
+    let mut words: Vec<PhraseWord> = Vec::new();
+    for raw in text.split_whitespace() {
+        let folded = fold(raw.trim_end_matches('*'));
+        words.extend(folded.split(' ').map(|word| PhraseWord { text: word.to_owned(), is_open: false }));
+        if let Some(last) = words.last_mut() {
+            last.is_open = raw.ends_with('*');
+        }
     }
-
-    /// Returns the number of words of the phrase if `rest` begins with it; `None` if not.
-    fn length_at(&self, rest: &[FoldedToken]) -> Option<usize> {
-        let is_here = rest.len() >= self.0.len()
-            && self.0.iter().zip(rest).all(|((word, is_prefix), token)| {
-                if *is_prefix { token.word.starts_with(word.as_str()) } else { token.word == *word }
-            });
-        is_here.then_some(self.0.len())
-    }
+    words
 }
 
 #[cfg(test)]
 mod tests {
-    use expect_test::expect;
-
     use super::*;
 
     #[test]
-    fn every_file_parses_and_has_no_empty_phrase() {
-        for file in FILES {
-            let table = FollowUpTable::parse(file).expect("a valid file");
-            let rows = table.rows.values().flat_map(PhraseIndex::iter);
-            let names = table.names.values().flat_map(PhraseIndex::iter);
-            for phrase in rows.chain(names).chain(table.ordinals.iter()) {
-                let is_sound = !phrase.0.is_empty() && phrase.0.iter().all(|(word, _)| !word.is_empty());
-                assert!(is_sound, "{}: {phrase:?}", table.code);
+    fn no_phrase_is_empty() {
+        for table in FollowUpTables::shipped().iter() {
+            let rows = table.rows.values().flat_map(PhraseIndex::phrases);
+            let names = table.names.values().flat_map(PhraseIndex::phrases);
+            for phrase in rows.chain(names).chain(table.ordinals.phrases()) {
+                assert!(phrase.iter().all(|word| !word.text.is_empty()), "{}: {phrase:?}", table.code());
             }
         }
-        assert_eq!(FollowUpTables::shipped().iter().count(), FILES.len());
-    }
-
-    #[test]
-    fn a_table_says_which_rows_it_lacks() {
-        let lacking = |code: &str| FollowUpTables::shipped().get(code).expect("a table").lacks();
-        assert!(lacking("en").into_iter().eq(["BySuffix"]), "only Estonian says \"by\" with a suffix");
-        assert!(lacking("et").is_empty(), "{:?}", lacking("et"));
-        let told: Vec<String> = FollowUpTables::shipped()
-            .iter()
-            .skip(2)
-            .map(|it| format!("{}: {}", it.code(), it.lacks().join(" ")))
-            .collect();
-        expect![[r#"
-            de: BudgetMinAfter BySuffix
-            es: BudgetMinAfter BySuffix
-            fr: BudgetMinAfter BySuffix
-            pt: BudgetMinAfter BySuffix ItemLanguages
-            ru: BudgetMinAfter BySuffix
-            uk: BudgetMaxAfter BudgetMinAfter BySuffix NotName"#]]
-        .assert_eq(&told.join("\n"));
     }
 
     #[test]

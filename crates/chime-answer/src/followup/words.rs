@@ -14,6 +14,12 @@ pub struct FoldedToken {
     pub ends_clause: bool,
 }
 
+impl AsRef<str> for FoldedToken {
+    fn as_ref(&self) -> &str {
+        &self.word
+    }
+}
+
 impl FoldedToken {
     pub fn written<'t>(&self, text: &'t str) -> &'t str {
         text.get(self.start..self.end).unwrap_or_default()

@@ -23,9 +23,8 @@ use std::sync::Arc;
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_answer::answering::{format_own, format_parts};
-use chime_answer::notices::{Notices, notices};
 use chime_core::config::{AccessConfig, MemoryConfig, Streaming};
-use chime_core::texts::{Texts, texts};
+use chime_core::texts::{Notices, Texts, notices, texts};
 use chime_core::trigger;
 use chime_core::{
     BotIdentity, Button, ChatId, ChatKey, CommandName, FormattedText, Job, JobPayload, LinkReading, MessageAt,

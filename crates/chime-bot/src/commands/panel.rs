@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use chime_core::texts::{self, Texts, filled};
+use chime_core::lang::languages;
+use chime_core::texts::{Texts, filled};
 use chime_core::{Askers, Button, Grounding, Language, LinkReading, Zone, grouped};
 
 /// Value in a button's data for following the language of the chat's messages.
@@ -97,8 +98,8 @@ impl SettingChange {
             "links" => LinkReading::parse(value).map(Self::Links),
             "language" if value == OF_CHAT => Some(Self::Language(None)),
             "language" => {
-                let (code, _) = texts::languages().find(|(code, _)| *code == value)?;
-                Some(Self::Language(Some(Language::from_code(code))))
+                let language = languages().iter().find(|language| language.code == value)?;
+                Some(Self::Language(Some(Language::from_code(&language.code))))
             }
             "askers" => Askers::parse(value).map(Self::Askers),
             "tokens" if value == NO_CAP => Some(Self::DailyTokens(None)),
@@ -143,7 +144,9 @@ impl Panel {
         let sessions = filled(&words.sessions, &[("idle", &shown(self.session_idle, texts))]);
         let language = match self.language {
             None => words.language_of_chat.clone(),
-            Some(language) => filled(&words.language, &[("name", &texts::texts(language.code()).name)]),
+            Some(language) => {
+                filled(&words.language, &[("name", language.file().map_or(language.english_name(), |file| &file.name))])
+            }
         };
         let askers = match self.askers {
             Askers::Everybody => &words.everybody_asks,
@@ -198,10 +201,11 @@ impl Panel {
             .map(|(tokens, label)| button(&label, SettingChange::DailyTokens(tokens), tokens == self.daily_tokens))
             .collect();
         let of_chat = button(&words.language_button, SettingChange::Language(None), self.language.is_none());
-        let named: Vec<Button> = texts::languages()
-            .map(|(code, name)| (Some(Language::from_code(code)), name))
-            .map(|(language, name)| button(name, SettingChange::Language(language), self.language == language))
-            .collect();
+        let named = languages().iter().map(|file| {
+            let language = Some(Language::from_code(&file.code));
+            button(&file.name, SettingChange::Language(language), self.language == language)
+        });
+        let named: Vec<Button> = named.collect();
         [Some(grounding.to_vec()), memory, Some(streaming.to_vec()), links, Some(idle.to_vec())]
             .into_iter()
             .chain([askers, Some(budgets), Some(vec![of_chat])])

@@ -1,13 +1,15 @@
-//! Recognises decisions, tasks and plans by their phrases, which are listed in `cues.toml`.
+//! Recognises decisions, tasks and plans by their phrases, listed in the table `cues` of each language.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 use serde::Deserialize;
 
-#[derive(Debug, Default, Deserialize)]
+use chime_core::lang::tables;
+
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct CuesFile {
+struct CueLists {
     settled: Vec<String>,
     taken: Vec<String>,
     planned: Vec<String>,
@@ -31,17 +33,12 @@ struct Patterns {
 }
 
 pub fn cues(text: &str) -> Cues {
-    // A file that does not parse would mean that nothing is recognised; a test checks that it parses.
-    static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
-        let file: CuesFile = toml::from_str(include_str!("cues.toml")).unwrap_or_default();
-        let pattern = |list: &[String]| Regex::new(&any_of(list)).ok();
-        Some(Patterns {
-            settled: pattern(&file.settled)?,
-            taken: pattern(&file.taken)?,
-            planned: pattern(&file.planned)?,
-        })
+    static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
+        let tables: Vec<(_, CueLists)> = tables("cues");
+        let any = |list: fn(&CueLists) -> &Vec<String>| any_of(tables.iter().flat_map(|(_, lists)| list(lists)));
+        Patterns { settled: any(|it| &it.settled), taken: any(|it| &it.taken), planned: any(|it| &it.planned) }
     });
-    let Some(patterns) = PATTERNS.as_ref() else { return Cues::default() };
+    let patterns = &PATTERNS;
     let text = padded(text);
     Cues {
         settled: patterns.settled.is_match(&text),
@@ -52,12 +49,13 @@ pub fn cues(text: &str) -> Cues {
 
 /// Builds a pattern that matches any cue at the start of a word. Without a dot at its end, a cue matches with any
 /// ending of that word.
-fn any_of(cues: &[String]) -> String {
+#[expect(clippy::expect_used, reason = "the cues are escaped, and the tests compile them")]
+fn any_of<'a>(cues: impl Iterator<Item = &'a String>) -> Regex {
     let one = |cue: &String| match cue.strip_suffix('.') {
         Some(whole) => format!("{} ", regex::escape(whole)),
         None => regex::escape(cue),
     };
-    format!(" (?:{})", cues.iter().map(one).collect::<Vec<_>>().join("|"))
+    Regex::new(&format!(" (?:{})", cues.map(one).collect::<Vec<_>>().join("|"))).expect("a valid pattern")
 }
 
 /// Converts a text to lower-case words, with one space before, between and after them.

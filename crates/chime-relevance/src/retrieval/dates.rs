@@ -87,8 +87,8 @@ impl DateReader<'_> {
         let counted = self.count_at(place + length);
         let (count, used) = counted.map_or((1, 0), |count| (count, 1));
         let unit = place + length + used;
-        let units = &self.table.units;
-        let days = [(&units.day, 1), (&units.week, 7), (&units.month, 30), (&units.year, 365)]
+        let table = self.table;
+        let days = [(&table.day, 1), (&table.week, 7), (&table.month, 30), (&table.year, 365)]
             .into_iter()
             .find_map(|(of, days)| of.at(self.words, unit).map(|_| days))?;
         let from = self.today.checked_sub_days(Days::new(u64::from(count) * days))?;
@@ -172,9 +172,9 @@ impl DateReader<'_> {
     /// count is rarely exact.
     fn long_ago(&mut self, place: usize) -> Option<usize> {
         let count = self.count_at(place)?;
-        let units = &self.table.units;
+        let table = self.table;
         let (days, slack) =
-            [(&units.day, (1, 0)), (&units.week, (7, 3)), (&units.month, (30, 12)), (&units.year, (365, 120))]
+            [(&table.day, (1, 0)), (&table.week, (7, 3)), (&table.month, (30, 12)), (&table.year, (365, 120))]
                 .into_iter()
                 .find_map(|(unit, days)| unit.at(self.words, place + 1).map(|_| days))?;
         let before = (1..=3)
@@ -198,9 +198,9 @@ impl DateReader<'_> {
         let month = today.with_day(1).unwrap_or(today);
         let month_before = month.checked_sub_months(Months::new(1)).unwrap_or(month);
         let saturday = back((u64::from(today.weekday().num_days_from_monday()) + 2) % 7);
-        let relative = &self.table.relative;
+        let relative = self.table;
         let known = [
-            (&relative.day_before_yesterday, back(2), back(1)),
+            (&relative.days_before, back(2), back(1)),
             (&relative.yesterday, back(1), today),
             (&relative.today, today, on(today, 1)),
             (&relative.last_weekend, saturday, on(saturday, 2)),

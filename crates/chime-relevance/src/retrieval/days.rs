@@ -36,8 +36,7 @@ static WORDS: LazyLock<DayWords> = LazyLock::new(|| {
 impl DayWords {
     fn add(&mut self, table: &'static PhraseTable) {
         let weekdays = (0..).zip(&table.weekdays).map(|(day, phrases)| (phrases, Named::Weekday(day)));
-        let relative = &table.relative;
-        let relative = [(&relative.yesterday, -1), (&relative.today, 0), (&relative.tomorrow, 1)];
+        let relative = [(&table.yesterday, -1), (&table.today, 0), (&table.tomorrow, 1)];
         let relative = relative.into_iter().map(|(phrases, days)| (phrases, Named::Relative(days)));
         for (phrases, named) in weekdays.chain(relative) {
             for (word, is_open) in phrases.single_words() {

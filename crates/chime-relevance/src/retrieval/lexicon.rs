@@ -6,7 +6,6 @@ use std::collections::HashMap;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::retrieval::languages::short_code;
 use crate::retrieval::words::lower_into;
 use chime_core::embed::Embedder;
 use chime_core::trigger::Languages;
@@ -137,7 +136,7 @@ impl<'e> Lexicon<'e> {
 
     /// Creates a lexicon that starts with the words of an earlier one.
     pub fn resume(language: Language, embedder: Option<&'e Embedder>, read: WordsRead) -> Self {
-        Self { stemmer: WordStemmer::new(language), code: short_code(language), embedder, read }
+        Self { stemmer: WordStemmer::new(language), code: language.short(), embedder, read }
     }
 
     /// Returns the words for reuse. If there are over a quarter more than `most` (or, with a vector, than

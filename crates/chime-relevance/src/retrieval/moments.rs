@@ -117,12 +117,12 @@ impl<'a> MomentReader<'a> {
     /// Parses "daily", "every day", "every monday".
     fn repeat(&mut self, place: usize) -> Option<usize> {
         let table = self.dates.table;
-        if let Some(used) = self.at(&table.reminders.daily, place) {
+        if let Some(used) = self.at(&table.daily, place) {
             self.repeat = Some(Repeat::Daily);
             return Some(used);
         }
-        let unit = place + self.at(&table.reminders.every, place)?;
-        if let Some(used) = self.at(&table.units.day, unit) {
+        let unit = place + self.at(&table.every, place)?;
+        if let Some(used) = self.at(&table.day, unit) {
             self.repeat = Some(Repeat::Daily);
             return Some(unit + used - place);
         }
@@ -133,7 +133,7 @@ impl<'a> MomentReader<'a> {
 
     /// Parses "until 1 June". An article may stand before the date.
     fn until(&mut self, place: usize) -> Option<usize> {
-        let begin = place + self.at(&self.dates.table.reminders.until, place)?;
+        let begin = place + self.at(&self.dates.table.until, place)?;
         let (day, end) = (begin..begin + 2).find_map(|at| self.day(at).map(|(day, used)| (day, at + used)))?;
         self.until = Some(day);
         Some(end - place)
@@ -170,7 +170,7 @@ impl<'a> MomentReader<'a> {
     }
 
     fn number(&self, place: usize) -> Option<u32> {
-        let in_words = || self.dates.table.reminders.clock_numbers.get(self.dates.words.get(place)?).copied();
+        let in_words = || self.dates.table.clock_numbers.get(self.dates.words.get(place)?).copied();
         self.dates.count_at(place).or_else(in_words)
     }
 
@@ -215,7 +215,12 @@ impl<'a> MomentReader<'a> {
 
     /// Parses "tomorrow", "tomorrow evening", "on friday", "3 June".
     fn day_and_part(&mut self, place: usize) -> Option<usize> {
-        let parts = PART_HOURS.into_iter().zip(&self.dates.table.reminders.parts);
+        let parts = PART_HOURS.into_iter().zip([
+            &self.dates.table.morning,
+            &self.dates.table.noon,
+            &self.dates.table.afternoon,
+            &self.dates.table.evening,
+        ]);
         let part = parts.filter_map(|(hour, part)| self.at(part, place).map(|used| (used, hour))).max();
         let day = self.day(place);
         self.part = part.map(|(_, hour)| hour).or(self.part);
@@ -232,8 +237,7 @@ impl<'a> MomentReader<'a> {
 
     fn day(&mut self, place: usize) -> Option<(NaiveDate, usize)> {
         let (today, table) = (self.dates.today, self.dates.table);
-        let relative =
-            [(&table.relative.today, 0), (&table.relative.tomorrow, 1), (&table.reminders.after_tomorrow, 2)];
+        let relative = [(&table.today, 0), (&table.tomorrow, 1), (&table.after_tomorrow, 2)];
         let named = relative.into_iter().filter_map(|(names, days)| Some((self.at(names, place)?, days))).max();
         if let Some((used, days)) = named {
             return Some((today.checked_add_days(Days::new(days))?, used));

@@ -98,8 +98,7 @@ fn is_question(text: &str) -> bool {
 fn names_time(said: &[String], text: &str, tables: Tables) -> bool {
     let is_unit = |place: usize| {
         tables.iter().any(|table| {
-            let units = &table.units;
-            [&units.day, &units.week, &units.month, &units.year].iter().any(|unit| unit.at(said, place).is_some())
+            [&table.day, &table.week, &table.month, &table.year].iter().any(|unit| unit.at(said, place).is_some())
         })
     };
     let named = tables.iter().any(|table| {

@@ -101,7 +101,7 @@ impl ParsedQuestion {
                 named.push(*id);
             }
         }
-        let asks = |of: fn(&super::languages::PhraseTable) -> &super::languages::Phrases| {
+        let asks = |of: fn(&super::languages::RecallPhrases) -> &super::languages::Phrases| {
             tables.iter().any(|table| of(table).any_in(&said))
         };
         if asks(|table| &table.asks_oneself) {

@@ -2,7 +2,7 @@
 
 use crate::commands::handlers::Commands;
 use chime_answer::answering::format_own;
-use chime_answer::notices::{Notices, notices};
+use chime_core::texts::{Notices, notices};
 use chime_core::{Job, JobKind, Language, MessageAt, Refusal, ReplyTarget, Tell, Timestamp, Zone};
 use chime_jobs::JobOutcome;
 use chime_store::outbox::{NewReply, Purpose};

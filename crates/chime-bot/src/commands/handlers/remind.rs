@@ -11,9 +11,9 @@ use crate::recap::RecapTime;
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_answer::answering::{format_own, format_parts};
-use chime_answer::notices::notices;
+
 use chime_answer::plain::{escape_markdown, one_line};
-use chime_core::texts::{Texts, filled, texts};
+use chime_core::texts::{Texts, filled, notices, texts};
 use chime_core::{
     Button, ChatId, How, Job, JobPayload, Message, MessageId, ReplyTarget, Sender, StoredMessage, Timestamp, Zone,
     message_link,

@@ -8,8 +8,8 @@ use crate::commands::search::{ChatSearch, SearchPage, SearchRequest, ShownPage, 
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_answer::answering::format_parts;
-use chime_answer::notices::notices;
-use chime_core::texts::{Texts, texts};
+
+use chime_core::texts::{Texts, notices, texts};
 use chime_core::trigger::Languages;
 use chime_core::{Button, ChatKind, Job, Press, StoredMessage, UserId, clip};
 use chime_jobs::JobOutcome;

@@ -7,9 +7,8 @@ use crate::commands::panel::{Panel, SettingChange, memory_question};
 use crate::commands::search::SearchPage;
 use chime_access::admission::is_owner;
 use chime_answer::answering::format_own;
-use chime_answer::notices::notices;
 use chime_answer::plain::escape_markdown;
-use chime_core::texts::{filled, texts};
+use chime_core::texts::{filled, notices, texts};
 use chime_core::{
     Button, ChatId, ChatKey, ChatKind, FormattedText, Job, LinkReading, Press, Timestamp, UserId, Zone, clip,
 };

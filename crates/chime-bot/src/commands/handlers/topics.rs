@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::commands::handlers::settings::Right;
 use crate::commands::handlers::{CommandRequest, Commands};
 use crate::commands::topics::{self, ListedTopic, TopicsRequest};
-use chime_answer::notices::notices;
+use chime_core::texts::notices;
 use chime_core::{ChatKey, Job, JobPayload, Seq};
 use chime_jobs::JobOutcome;
 use chime_memory::jobs::active_topics;

@@ -7,11 +7,8 @@ use regex::Regex;
 
 use crate::context::features::token::{Quick, Token, token};
 use chime_core::trigger::Languages;
-use chime_core::{Language, WordStemmer};
+use chime_core::{Language, WordStemmer, short_stem, split_words};
 
-/// Number of characters of a stem with other letters than ASCII: the first four of a word match its inflected forms in
-/// all languages tried.
-const STEM_CHARS: usize = 4;
 /// Maximum characters of an ASCII stem. It is longer since English endings are removed first: "pickles" is no form of
 /// "pick".
 const PLAIN_STEM_CHARS: usize = 6;
@@ -70,8 +67,7 @@ pub fn holding<'a>(of: impl Iterator<Item = Token>, texts: impl Iterator<Item = 
 
 /// Returns the stems of all words of a name, stop words and short words included.
 pub fn stems_of_name(name: &str) -> impl Iterator<Item = Token> {
-    let parts = name.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
-    parts.map(|part| token(&stem(&part.to_lowercase())))
+    split_words(name).map(|part| token(&stem(&part.to_lowercase())))
 }
 
 /// Returns the words of a text in lower case, each after its stem. Stop words are left out; words of several parts
@@ -106,7 +102,7 @@ fn each_word(text: &str, mut each: impl FnMut(&str, &str)) {
 fn stem(word: &str) -> Cow<'_, str> {
     static ENGLISH: LazyLock<WordStemmer> = LazyLock::new(|| WordStemmer::new(Language::DEFAULT));
     if !word.is_ascii() {
-        return Cow::Borrowed(word.char_indices().nth(STEM_CHARS).map_or(word, |(end, _)| &word[..end]));
+        return Cow::Borrowed(short_stem(word));
     }
     match ENGLISH.stem(word) {
         Cow::Borrowed(stem) => Cow::Borrowed(&stem[..stem.len().min(PLAIN_STEM_CHARS)]),

@@ -1,0 +1,131 @@
+//! Languages of the bot: one file in `lang/` each, with a table for each part of the program that needs words.
+//!
+//! Start with [`tables`], which reads one table of every language. `lang/en.toml` explains the tables.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+/// A new language needs a file and a line here. The first one stands in for languages without a file.
+const FILES: &[&str] = &[
+    include_str!("../../../lang/en.toml"),
+    include_str!("../../../lang/de.toml"),
+    include_str!("../../../lang/es.toml"),
+    include_str!("../../../lang/fr.toml"),
+    include_str!("../../../lang/ru.toml"),
+    include_str!("../../../lang/et.toml"),
+    include_str!("../../../lang/pt.toml"),
+    include_str!("../../../lang/uk.toml"),
+    include_str!("../../../lang/tr.toml"),
+    include_str!("../../../lang/it.toml"),
+    include_str!("../../../lang/nl.toml"),
+    include_str!("../../../lang/pl.toml"),
+];
+
+/// File of one language.
+#[derive(Debug, Deserialize)]
+pub struct LanguageFile {
+    /// ISO 639-3 code, as the database stores it.
+    pub code: String,
+    /// ISO 639-1 code, as Telegram uses it.
+    pub short: String,
+    /// Name in the language itself.
+    pub name: String,
+    /// Beginnings of words for "translate".
+    pub translate: Vec<String>,
+    #[serde(flatten)]
+    tables: toml::Table,
+}
+
+/// Returns all languages, English first.
+#[expect(clippy::panic, reason = "the files are compiled in, and every test that reads a language parses them all")]
+pub fn languages() -> &'static [LanguageFile] {
+    static LANGUAGES: LazyLock<Vec<LanguageFile>> = LazyLock::new(|| {
+        let parse = |file: &&str| toml::from_str(file).unwrap_or_else(|error| panic!("a file in lang/: {error}"));
+        FILES.iter().map(parse).collect()
+    });
+    &LANGUAGES
+}
+
+/// Reads the table `name` of each language that has it, in the order of [`languages`].
+#[expect(clippy::panic, reason = "the files are compiled in, and the tests of each table read it in every language")]
+pub fn tables<T: DeserializeOwned>(name: &str) -> Vec<(&'static LanguageFile, T)> {
+    let read = |language: &'static LanguageFile| {
+        let table = language.tables.get(name)?.clone();
+        let table =
+            table.try_into().unwrap_or_else(|error| panic!("[{name}] in lang/{}.toml: {error}", language.short));
+        Some((language, table))
+    };
+    languages().iter().filter_map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use toml::{Table, Value};
+
+    use super::*;
+
+    /// Tables that a language may leave out.
+    const OPTIONAL: [&str; 2] = ["cues", "follow_up"];
+    /// Returns every entry of a table with its path. A list counts as one entry, and so do the names of `follow_up`,
+    /// which differ between languages.
+    fn entries<'t>(table: &'t Table, path: &str) -> BTreeMap<String, &'t Value> {
+        let entry = |(key, value): (&String, &'t Value)| {
+            let path = format!("{path}{key}");
+            match value {
+                Value::Table(inner) if !path.starts_with("follow_up.names.") && path != "recall.counts" => {
+                    entries(inner, &format!("{path}."))
+                }
+                _ => BTreeMap::from([(path, value)]),
+            }
+        };
+        table.iter().flat_map(entry).collect()
+    }
+
+    fn blanks(value: &Value) -> BTreeSet<&str> {
+        let text = value.as_str().unwrap_or_default();
+        text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name).collect()
+    }
+
+    fn is_empty(value: &Value) -> bool {
+        match value {
+            Value::String(text) => text.is_empty(),
+            Value::Array(list) => list.is_empty(),
+            Value::Table(table) => table.is_empty(),
+            _ => false,
+        }
+    }
+
+    #[test]
+    fn every_language_has_every_key_and_every_blank() {
+        let files: Vec<Table> = FILES.iter().map(|file| toml::from_str(file).expect("a valid file")).collect();
+        let english = entries(&files[0], "");
+        let mut wrong = Vec::new();
+        for file in &files {
+            let (code, own) = (file["short"].as_str().expect("a code"), entries(file, ""));
+            wrong.extend(own.keys().filter(|path| !english.contains_key(*path)).map(|path| format!("{code}: {path}?")));
+            for (path, wanted) in &english {
+                let table = path.split('.').next().unwrap_or_default();
+                if OPTIONAL.contains(&table) && !file.contains_key(table) {
+                    continue;
+                }
+                match own.get(path) {
+                    None => wrong.push(format!("{code} lacks {path}")),
+                    Some(value) if table == "texts" && is_empty(value) => {
+                        wrong.push(format!("{code}: {path} is empty"))
+                    }
+                    Some(value) if blanks(value) != blanks(wanted) => {
+                        wrong.push(format!("{code}: {path} has other blanks"));
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        let codes: BTreeSet<&str> = languages().iter().flat_map(|it| [it.code.as_str(), it.short.as_str()]).collect();
+        assert_eq!(codes.len(), 2 * languages().len());
+    }
+}
