@@ -109,7 +109,8 @@ impl Pool {
             if hints.look || !is_clear || look_at <= now {
                 look_at = self.start_due(&mut tasks, &handle).await?;
             }
-            let pause = look_at.since(self.clock.now());
+            // From the same look at the clock: it may have been set back since.
+            let pause = look_at.since(now);
             tokio::select! {
                 () = stop.cancelled() => break,
                 () = woken => {}
