@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{ChatId, JobId, MessageId, StoredMessage, Timestamp};
 
 pub use kinds::{JobKind, JobPayload};
-pub use policy::{Class, Marked, Policy};
+pub use policy::{Class, Policy};
 pub use schedule::Schedule;
 
 /// Delay from the last trigger that arrives too late until the chat is told how many were not answered, so that one

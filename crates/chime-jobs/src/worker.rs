@@ -13,8 +13,8 @@ use tracing::Instrument;
 
 use crate::worker::tasks::JobTasks;
 use crate::{JobOutcome, RetryDecision, after_failure, by_clock_of, most_per_lane, next_run, startable};
-use chime_core::{Class, Job, JobId, Marked, Schedule, Timestamp};
-use chime_runtime::clock::Clock;
+use chime_core::{Class, Job, JobId, Schedule, Timestamp};
+use chime_runtime::clock::{Clock, SET_BACK_FROM};
 use chime_store::{Priority, Store, StoreError, Writer, jobs};
 
 /// Maximum number of jobs read from the table at once.
@@ -25,10 +25,6 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 /// Time that running jobs have to end after a stop is requested. Jobs that take longer are interrupted and run again
 /// after the next start.
 const DRAIN: Duration = Duration::from_secs(7);
-
-/// Run time after which a job is marked in the table as started. Shorter jobs save this write. Jobs that may have
-/// crashed the process before are marked before they begin.
-const MARK_AFTER: Duration = Duration::from_millis(200);
 /// Time to wait before reading or writing again after the disk was full or the file locked.
 const UNTIL_NEXT_TRY: Duration = Duration::from_millis(250);
 /// Delay before a job is retried after a failure that will pass. A member may be waiting for the answer, so it is
@@ -97,26 +93,24 @@ impl Pool {
     {
         let mut tasks = JobTasks { started_at: Some(self.clock.now()), ..JobTasks::default() };
         let mut look_at = self.clock.now();
-        let mut watch = self.clock.watch_set_back();
+        let mut seen = look_at;
         while !stop.is_cancelled() {
-            if let Some(by) = watch.look(&self.clock) {
+            let now = self.clock.now();
+            let by = seen.since(now);
+            if by > SET_BACK_FROM {
                 self.follow_clock(&mut tasks, by).await?;
-                look_at = self.clock.now();
+                look_at = now;
             }
+            seen = now;
             // Registered before the hints are taken, so that a hint that arrives between the two still wakes the pool.
             let woken = self.wake.0.notify.notified();
             let hints = self.wake.take();
-            self.make_due(&hints.jobs).await?;
-            let is_clear = self.start_offered(&mut tasks, hints.jobs, &handle);
-            if hints.look || !is_clear || look_at <= self.clock.now() {
+            let is_clear = self.start_offered(&mut tasks, hints.jobs, &handle).await?;
+            if hints.look || !is_clear || look_at <= now {
                 look_at = self.start_due(&mut tasks, &handle).await?;
             }
-            let mark_at = self.mark_long_running(&mut tasks).await?;
-            if watch.has_noticed(&self.clock) {
-                // The clock was set back in the meantime, so the times computed so far are too late.
-                continue;
-            }
-            let pause = mark_at.map_or(look_at, |at| at.min(look_at)).since(self.clock.now());
+            // From the same look at the clock: it may have been set back since.
+            let pause = look_at.since(now);
             tokio::select! {
                 () = stop.cancelled() => break,
                 () = woken => {}
@@ -131,28 +125,19 @@ impl Pool {
         self.drain(tasks).await
     }
 
-    /// Moves all due times back by the same amount as the system clock, so that no job waits longer than intended.
+    /// Moves all due times back like the system clock, so that no job waits much longer than intended: `by` is how far
+    /// the clock is behind the last look at it.
     async fn follow_clock(&self, tasks: &mut JobTasks, by: Duration) -> Result<(), StoreError> {
         tracing::warn!(by_s = by.as_secs(), "the clock of this machine was set back by {} s", by.as_secs());
-        tasks.set_back(by);
+        // The pauses between background jobs would last too long.
+        tasks.running.forget_pace();
         let now = self.clock.now();
         record(&self.store, &self.clock, move |tx| jobs::set_back(tx, by, now)).await
     }
 
-    /// Makes offered jobs due now. Their due time can be in the future if the clock was set back after it was stored.
-    async fn make_due(&self, offered: &[Job]) -> Result<(), StoreError> {
-        let now = self.clock.now();
-        let late: Vec<JobId> = offered.iter().filter(|job| job.due_at > now).map(|job| job.id).collect();
-        if late.is_empty() {
-            return Ok(());
-        }
-        let due = move |tx: &Writer<'_>| late.iter().try_for_each(|id| jobs::postpone(tx, *id, now));
-        record(&self.store, &self.clock, due).await
-    }
-
     /// Starts offered jobs. Returns `false` if some were not started, and the table must be read to start them: jobs
     /// that may have been started before, background jobs, and jobs for which no place is free.
-    fn start_offered<H, F>(&self, tasks: &mut JobTasks, jobs: Vec<Job>, handle: &H) -> bool
+    async fn start_offered<H, F>(&self, tasks: &mut JobTasks, jobs: Vec<Job>, handle: &H) -> Result<bool, StoreError>
     where
         H: Fn(Job) -> F,
         F: Future<Output = JobOutcome> + Send + 'static,
@@ -163,8 +148,8 @@ impl Pool {
         let news: Vec<Job> = jobs.into_iter().filter(may_start).collect();
         let started = startable(news, &mut tasks.running, self.clock.now()).jobs;
         let is_clear = started.len() == offered;
-        self.start(tasks, started, handle);
-        is_clear
+        self.start(tasks, started, handle).await?;
+        Ok(is_clear)
     }
 
     /// Starts due jobs for which a place is free. Returns the latest time at which the table must be read again.
@@ -187,46 +172,28 @@ impl Pool {
             looked => looked?,
         };
         let chosen = startable(due, &mut tasks.running, now);
-        let suspects = chosen.jobs.iter().filter(|job| tasks.is_suspect(job)).map(|job| job.id).collect();
-        self.mark(suspects).await?;
-        self.start(tasks, chosen.jobs, handle);
+        self.start(tasks, chosen.jobs, handle).await?;
         Ok([next, chosen.look_at].into_iter().flatten().fold(now.plus(LONGEST_SLEEP), Timestamp::min))
     }
 
-    /// Runs each job in a task of its own. The caller has already taken a place in the pool for each.
-    fn start<H, F>(&self, tasks: &mut JobTasks, jobs: Vec<Job>, handle: &H)
+    /// Runs each job in a task of its own, and marks it as started: a crash then counts as an attempt. Jobs that may
+    /// have crashed the process before are marked before they begin. The caller has already taken a place in the pool
+    /// for each.
+    async fn start<H, F>(&self, tasks: &mut JobTasks, jobs: Vec<Job>, handle: &H) -> Result<(), StoreError>
     where
         H: Fn(Job) -> F,
         F: Future<Output = JobOutcome> + Send + 'static,
     {
+        let (suspects, others): (Vec<&Job>, Vec<&Job>) = jobs.iter().partition(|job| tasks.is_suspect(job));
+        let [suspects, others] = [suspects, others].map(|jobs| jobs.iter().map(|job| job.id).collect());
+        self.mark(suspects).await?;
         let now = self.clock.now();
         for job in jobs {
             let span = tracing::info_span!("job", job.id = job.id.0, job.kind = job.kind().as_str());
             let task = tasks.handles.spawn(handle(job.clone()).instrument(span));
-            match (tasks.is_suspect(&job), job.kind().policy().marked) {
-                (true, _) => {}
-                (false, Marked::AtOnce) => tasks.unmarked.push_front((now, job.id)),
-                (false, Marked::Later) => tasks.unmarked.push_back((now.plus(MARK_AFTER), job.id)),
-            }
             tasks.jobs.insert(task.id(), (job, now));
         }
-    }
-
-    /// Marks jobs that have run for [`MARK_AFTER`] as started. Returns the time at which the next job may have to be
-    /// marked.
-    async fn mark_long_running(&self, tasks: &mut JobTasks) -> Result<Option<Timestamp>, StoreError> {
-        let now = self.clock.now();
-        let mut ids = Vec::new();
-        while let Some((at, id)) = tasks.unmarked.front().copied() {
-            let is_running = tasks.running.is_running(id);
-            if at > now && is_running {
-                break;
-            }
-            tasks.unmarked.pop_front();
-            ids.extend(is_running.then_some(id));
-        }
-        self.mark(ids).await?;
-        Ok(tasks.unmarked.front().map(|(at, _)| *at))
+        self.mark(others).await
     }
 
     /// Marks jobs as started. If the database is full or locked, this is only logged: the mark matters only if one of

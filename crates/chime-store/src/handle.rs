@@ -6,11 +6,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
 use futures::FutureExt;
-use futures::executor::block_on;
 use rusqlite::Connection;
 use tokio::sync::{Semaphore, oneshot};
 
-use super::log::Log;
 use super::open::{self, FileLock, Opened};
 use super::search::{self, Merging};
 use super::writer::{self, Given, Task, Work, WriteFn, WriterThread};
@@ -64,8 +62,7 @@ impl Store {
         let lock = open::lock(path)?;
         let (conn, opened) = open::open_for_writing(path, now)?;
         let readers = (0..READERS).map(|_| open::open_for_reading(path)).collect::<Result<Vec<_>>>()?;
-        let log = Log::tend(&conn, path)?;
-        let WriterThread { answering, background, thread } = writer::start(conn, log).map_err(|source| {
+        let WriterThread { answering, background, thread } = writer::start(conn).map_err(|source| {
             StoreError::File { action: "cannot start the writer of", path: path.to_owned(), source }
         })?;
         let running = Running { queues: Queues { answering, background }, thread, _lock: lock };
@@ -190,25 +187,6 @@ impl Store {
             shared.read(work)
         };
         tokio::task::spawn_blocking(lend).await.map_err(|_| StoreError::Panicked)?
-    }
-
-    /// Runs `work` like [`Store::read`], but on the current thread if a read connection is free. Only for reading one
-    /// or two rows, for which a change of threads would take longer than the reading.
-    pub async fn glance<T, F>(&self, work: F) -> Result<T>
-    where
-        F: FnOnce(&Reader) -> Result<T> + Send + 'static,
-        T: Send + 'static,
-    {
-        match self.shared.free_readers.try_acquire() {
-            Ok(_permit) => self.shared.read(work),
-            Err(_) => self.read(work).await,
-        }
-    }
-
-    /// Runs `work` like [`Store::read`], but always on the current thread, which must be allowed to block.
-    pub fn read_here<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
-        let _permit = block_on(self.shared.free_readers.acquire()).map_err(|_| StoreError::Closed)?;
-        self.shared.read(work)
     }
 
     /// Closes the database: waits for the writes that were accepted, checkpoints the log and releases the lock. Later

@@ -50,8 +50,7 @@ pub fn stop(path: &Path) -> Vec<Image> {
     albums().remove(path).map(|album| album.images).unwrap_or_default()
 }
 
-/// Copies the database after a commit. The writer does nothing at that time, but a checkpoint may run. Therefore the
-/// log is copied last: it still contains the pages that the checkpoint moves into the database file.
+/// Copies the database and its log after a commit, while the writer does nothing.
 pub(super) fn take(writer: &Connection) {
     let mut albums = albums();
     let Some(album) = writer.path().and_then(|path| albums.get_mut(Path::new(path))) else { return };

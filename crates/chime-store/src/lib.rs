@@ -63,7 +63,6 @@ mod answer_sources;
 mod copy;
 mod error;
 mod handle;
-mod log;
 mod migrate;
 mod open;
 mod row;

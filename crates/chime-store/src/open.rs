@@ -20,6 +20,8 @@ pub const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// emptied by every commit, so it only needs space for the pages that one read uses repeatedly.
 const WRITER_CACHE_KIB: i64 = 4096;
 const READER_CACHE_KIB: i64 = 2048;
+/// Size to which SQLite truncates the write-ahead log after a checkpoint.
+const LOG_KEPT_BYTES: i64 = 64 * 1024 * 1024;
 /// Prepared statements cached per connection. The crate has fewer statements, so each is compiled only once.
 const STATEMENTS: usize = 128;
 
@@ -233,6 +235,8 @@ fn configure(conn: &Connection) -> Result<()> {
     // power failure.
     conn.pragma_update(None, "synchronous", "full")?;
     conn.pragma_update(None, "foreign_keys", true)?;
+    // Truncates a log that grew larger during a long read.
+    conn.pragma_update(None, "journal_size_limit", LOG_KEPT_BYTES)?;
     // Overwrites deleted content, so that forgotten messages are not in the file.
     conn.pragma_update(None, "secure_delete", true)?;
     configure_common(conn, WRITER_CACHE_KIB)

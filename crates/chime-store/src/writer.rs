@@ -12,7 +12,6 @@ use futures::executor::block_on;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
 
-use super::log::Log;
 use super::{Result, StoreError, Writer, scrub};
 
 /// Maximum number of writes that share a commit. Enough to save many syncs, but few enough that the first write need
@@ -55,12 +54,12 @@ pub struct WriterThread {
     pub thread: JoinHandle<()>,
 }
 
-pub fn start(conn: Connection, log: Log) -> std::io::Result<WriterThread> {
+pub fn start(conn: Connection) -> std::io::Result<WriterThread> {
     let (answering, answering_queue) = mpsc::channel(QUEUE);
     let (background, background_queue) = mpsc::channel(QUEUE);
     let thread = std::thread::Builder::new()
         .name("store-writer".to_owned())
-        .spawn(move || run(conn, log, answering_queue, background_queue))?;
+        .spawn(move || run(conn, answering_queue, background_queue))?;
     Ok(WriterThread { answering, background, thread })
 }
 
@@ -98,18 +97,12 @@ fn savepoint(tx: &Writer<'_>, work: &mut dyn FnMut(&Writer<'_>) -> Result<()>) -
     outcome
 }
 
-fn run(mut conn: Connection, mut log: Log, mut answering: mpsc::Receiver<Work>, mut background: mpsc::Receiver<Task>) {
+fn run(mut conn: Connection, mut answering: mpsc::Receiver<Work>, mut background: mpsc::Receiver<Task>) {
     while let Some(task) = block_on(next(&mut answering, &mut background)) {
         // Sending a result fails if the caller no longer waits for it. That is no error.
         match task {
-            Task::Fold(reply) => {
-                drop(reply.send(scrub::fold(&conn)));
-                log.was_emptied();
-            }
-            Task::Rewrite(reply) => {
-                drop(reply.send(scrub::rewrite(&conn)));
-                log.was_emptied();
-            }
+            Task::Fold(reply) => drop(reply.send(scrub::fold(&conn))),
+            Task::Rewrite(reply) => drop(reply.send(scrub::rewrite(&conn))),
             Task::Write(first) => {
                 let mut group = vec![first];
                 while group.len() < GROUP {
@@ -123,10 +116,11 @@ fn run(mut conn: Connection, mut log: Log, mut answering: mpsc::Receiver<Work>, 
         }
         #[cfg(feature = "testkit")]
         super::images::take(&conn);
-        log.committed(&conn);
     }
     // The queues are closed, because the last clone of the handle was dropped.
-    log.close(&conn);
+    if let Err(error) = scrub::fold(&conn) {
+        tracing::warn!(%error, "the write-ahead log was not folded in at the end");
+    }
 }
 
 async fn next(answering: &mut mpsc::Receiver<Work>, background: &mut mpsc::Receiver<Task>) -> Option<Task> {

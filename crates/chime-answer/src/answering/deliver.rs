@@ -55,7 +55,7 @@ impl Delivery {
     async fn deliver(&self, job: &Job, reply: &str, made_by: Option<&JobPayload>) -> chime_store::Result<Next> {
         let key = reply.to_owned();
         let (parts, stream) =
-            self.store.glance(move |conn| Ok((outbox::parts(conn, &key)?, reply_streams::find(conn, &key)?))).await?;
+            self.store.read(move |conn| Ok((outbox::parts(conn, &key)?, reply_streams::find(conn, &key)?))).await?;
         let is_untouched = parts.iter().all(|part| is_surely_unsent(part, job));
         let failed: Vec<ReplyPart> = parts.iter().filter(|part| part.state == State::Failed).cloned().collect();
         let open: Vec<ReplyPart> =

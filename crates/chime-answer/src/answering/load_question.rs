@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use futures::executor::block_on;
 
 use crate::answering::Answering;
 use crate::answering::load_trigger::{LoadedTrigger, QuestionLoader, TriggerState};
@@ -14,7 +13,6 @@ use chime_core::{MessageAt, ParsedTrigger};
 use chime_memory::context::window_around;
 use chime_relevance::context::{Focused, History, Params};
 use chime_relevance::retrieval::Recalled;
-use chime_store::Store;
 
 impl Answering {
     pub(super) async fn find(
@@ -22,12 +20,29 @@ impl Answering {
         at: MessageAt,
         parsed: &ParsedTrigger,
     ) -> anyhow::Result<TriggerState<QuestionContext>> {
-        let (store, loader) = (self.parts.store.clone(), Arc::new(self.question_loader()));
-        let parsed = parsed.clone();
+        let (store, loader) = (&self.parts.store, Arc::new(self.question_loader()));
         let _place = self.places.acquire().await?;
-        tokio::task::spawn_blocking(move || load(&store, &loader, at, &parsed))
-            .await
-            .context("working out what the trigger is about")?
+        let (first, parsed) = (Arc::clone(&loader), parsed.clone());
+        let opened: Arc<LoadedTrigger> = match store.read(move |conn| first.load_trigger(conn, at, &parsed)).await? {
+            TriggerState::Ready(opened) => Arc::from(opened),
+            TriggerState::Gone => return Ok(TriggerState::Gone),
+            TriggerState::Answered => return Ok(TriggerState::Answered),
+            TriggerState::Old(trigger) => return Ok(TriggerState::Old(trigger)),
+        };
+        let (also, about) = (Arc::clone(&loader), Arc::clone(&opened));
+        let beside = async { Ok(store.read(move |conn| also.beside(conn, &about)).await?) };
+        let (chooser, about) = (Arc::clone(&loader), Arc::clone(&opened));
+        let chosen = async {
+            let gathered = store.read(move |conn| chooser.gather(conn, &about)).await?;
+            let focused = picked(Arc::clone(&gathered.history), gathered.params.clone()).await?;
+            anyhow::Ok((gathered, focused))
+        };
+        let (beside, (gathered, focused)) = tokio::try_join!(beside, chosen)?;
+        let complete = move |conn: &_| {
+            let windowed = loader.window(conn, &gathered, focused);
+            loader.complete(conn, &opened, gathered, windowed, beside)
+        };
+        Ok(TriggerState::Ready(Box::new(store.read(complete).await?)))
     }
 
     pub(super) fn question_loader(&self) -> QuestionLoader {
@@ -69,31 +84,6 @@ impl Answering {
         question.recalled = Recalled::default();
         Ok(())
     }
-}
-
-/// Chooses the messages that a trigger is about, and at the same time reads the other data on a second thread. More
-/// threads would not help: handing over a step takes longer than some steps.
-fn load(
-    store: &Store,
-    loader: &Arc<QuestionLoader>,
-    at: MessageAt,
-    parsed: &ParsedTrigger,
-) -> anyhow::Result<TriggerState<QuestionContext>> {
-    let opened: Arc<LoadedTrigger> = match store.read_here(|conn| loader.load_trigger(conn, at, parsed))? {
-        TriggerState::Ready(opened) => Arc::from(opened),
-        TriggerState::Gone => return Ok(TriggerState::Gone),
-        TriggerState::Answered => return Ok(TriggerState::Answered),
-        TriggerState::Old(trigger) => return Ok(TriggerState::Old(trigger)),
-    };
-    let (second, also, about) = (store.clone(), Arc::clone(loader), Arc::clone(&opened));
-    let beside = tokio::task::spawn_blocking(move || second.read_here(|conn| also.beside(conn, &about)));
-    let gathered = store.read_here(|conn| loader.gather(conn, &opened))?;
-    // This step takes long, so it holds no read connection of the store.
-    let focused = Focused::of(&gathered.history, &gathered.params);
-    let windowed = store.read_here(|conn| Ok(loader.window(conn, &gathered, focused)))?;
-    let beside = block_on(beside).context("reading what belongs to the trigger")??;
-    let question = store.read_here(|conn| loader.complete(conn, &opened, gathered, windowed, beside))?;
-    Ok(TriggerState::Ready(Box::new(question)))
 }
 
 /// Chooses the messages that a trigger is about. This takes longer than all reading, so it runs without a read

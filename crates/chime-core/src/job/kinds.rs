@@ -77,7 +77,7 @@ macro_rules! job_kinds {
 job_kinds! {
     /// Answers a trigger.
     Answer { at: MessageAt, #[serde(default)] parsed: ParsedTrigger }
-    = "answer", key at, lane at.chat.0, Policy::ASKING;
+    = "answer", key at, lane at.chat.0, Policy::ANSWERING;
 
     /// Handles a press on a button of the bot. `query` is Telegram's id of the callback query.
     Press { query: String, chat: ChatId }
@@ -126,7 +126,7 @@ job_kinds! {
 
     /// Sends a recap of the messages since `since`. A `personal` recap is for the asker only.
     Recap { at: MessageAt, since: Timestamp, personal: bool }
-    = "recap", key at, lane at.chat.0, Policy::ASKING;
+    = "recap", key at, lane at.chat.0, Policy::ANSWERING;
 
     /// Sends a chat the daily or weekly recap to which it subscribed.
     ChatRecap { chat: ChatId, key: ChatKey, thread: Option<i64>, since: Timestamp, until: Timestamp }

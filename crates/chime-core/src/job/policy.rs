@@ -24,9 +24,6 @@ pub struct Policy {
     pub ends_with_chat: bool,
     /// Time to keep the row of a finished job. Until then, no new job with the same key is accepted.
     pub row_kept: Duration,
-    /// Time at which the row is marked as running. If the process crashes after that, the crash counts as failed
-    /// attempts of the job.
-    pub marked: Marked,
     /// `true` if the job runs again at regular intervals.
     pub is_periodic: bool,
 }
@@ -38,15 +35,6 @@ pub enum Class {
     Answering,
     /// Nobody waits for it. Such jobs start at a limited rate, and never while an `Answering` job is ready to run.
     Background,
-}
-
-/// Time at which a job is marked as running.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Marked {
-    /// At the start; for jobs that usually take long.
-    AtOnce,
-    /// After a while; for jobs that usually end sooner, so that they need no extra write to the database.
-    Later,
 }
 
 impl Policy {
@@ -64,11 +52,8 @@ impl Policy {
         pauses: (Duration::from_millis(500), MINUTE),
         ends_with_chat: true,
         row_kept: DAY.saturating_mul(30),
-        marked: Marked::Later,
         is_periodic: false,
     };
-    /// For replies that need a model and therefore take long.
-    pub const ASKING: Self = Self { marked: Marked::AtOnce, ..Self::ANSWERING };
     /// For background work, one job of a kind at a time in each chat. The attempts are spread over about a day, so that
     /// an outage of the model does not end the job.
     pub const BACKGROUND: Self = Self {
