@@ -90,7 +90,11 @@ install_files() {
     install -d -m 755 "$root/usr/local/bin" "$root/usr/local/sbin" "$root/etc/systemd/system"
     case $file in
         *.deb)
-            if [ -z "$root" ]; then dpkg --install "$file"; else dpkg-deb --extract "$file" "$root"; fi
+            if [ -z "$root" ]; then
+                dpkg --install --force-confold "$file"
+            else
+                dpkg-deb --fsys-tarfile "$file" | tar -x -C "$root" --exclude ./etc/chime/chime.env
+            fi
             chime=$root/usr/bin/chime ;;
         *)
             chime=$root/usr/local/bin/chime
