@@ -81,6 +81,10 @@ impl Deref for PhraseTable {
 }
 
 impl RecallPhrases {
+    pub fn parts_of_day(&self) -> [&Phrases; 4] {
+        [&self.morning, &self.noon, &self.afternoon, &self.evening]
+    }
+
     /// Returns the number of words of the longest time expression, or part of one, that begins at index `place` of
     /// `words`. A number counts as one word; `None` if there is neither.
     pub fn time_at(&self, words: &[String], place: usize) -> Option<usize> {

@@ -141,14 +141,14 @@ impl<'a> MomentReader<'a> {
 
     /// Parses "in 20 minutes", "in an hour", "20 dakika sonra", "in three days".
     fn span(&mut self, place: usize) -> Option<usize> {
-        let phrases = &self.dates.table.reminders;
+        let phrases = self.dates.table;
         let before = self.at(&phrases.ahead, place);
         let begin = place + before.unwrap_or(0);
         let (count, unit) = match self.number(begin) {
             Some(count) if count > 0 => (count, begin + 1),
             _ => (1, begin),
         };
-        let units = &self.dates.table.units;
+        let units = self.dates.table;
         let is_half = self.at(&phrases.half_hour, begin);
         let lengths = [&phrases.minute, &phrases.hour, &units.day, &units.week, &units.month];
         let found = (0..).zip(lengths).find_map(|(n, names)| self.at(names, unit).map(|used| (n, unit + used)));
@@ -176,7 +176,7 @@ impl<'a> MomentReader<'a> {
 
     /// Parses "at nine", "9h30", "9 pm", "um halb zehn", "в 7 вечера".
     fn clock(&mut self, place: usize) -> Option<usize> {
-        let phrases = &self.dates.table.reminders;
+        let phrases = self.dates.table;
         let mark = self.at(&phrases.at, place);
         let begin = place + mark.unwrap_or(0);
         if let (Some(used), Some(hour)) = (self.at(&phrases.half_to, begin), self.number(begin + 1)) {
@@ -202,7 +202,7 @@ impl<'a> MomentReader<'a> {
             Some("pm") => Some(true),
             _ => None,
         };
-        let part = (0..).zip(&phrases.parts).find_map(|(n, part)| self.at(part, end).map(|used| (n, used)));
+        let part = (0..).zip(phrases.parts_of_day()).find_map(|(n, part)| self.at(part, end).map(|used| (n, used)));
         // A number is a time only with a word that says so.
         if !is_time && mark.is_none() && oclock.is_none() && is_late.is_none() && part.is_none() {
             return None;
