@@ -88,6 +88,7 @@ fn say_linked(w: &World, name: &str, text: &str, words: &str, url: &str) -> Mess
 #[tokio::test]
 async fn an_address_behind_a_word_is_shown_and_found() {
     World::run(async |w| {
+        w.model.always("Noted.");
         say_linked(
             w,
             "ann",
@@ -114,6 +115,7 @@ async fn an_address_behind_a_word_is_shown_and_found() {
 #[tokio::test]
 async fn a_link_to_a_message_of_the_chat_is_a_reply_to_it() {
     World::run(async |w| {
+        w.model.always("Noted.");
         let said = w.say("ann", "shall we lend the boat to the club in July?");
         for number in 0..30 {
             w.say("cat", &format!("the shed needs paint number {number} and a brush"));
@@ -147,6 +149,7 @@ async fn a_page_that_a_question_is_about_is_a_source_and_goes_with_its_message()
         let leads =
             |kind: &EntityKind| matches!(kind, EntityKind::TextLink { url } if url.ends_with(&format!("/{posted}")));
         assert!(answer.entities.iter().any(|entity| leads(&entity.kind)), "{:?}", answer.entities);
+        w.model.script(["From Wednesday on [source: p1]."]);
         let tag = w.reply("ben", posted, "@bot and what days?");
         w.answer_to(tag).await;
         assert_eq!(site.count(), 1, "a page is kept");
@@ -208,6 +211,7 @@ async fn an_answer_says_what_could_not_be_read() {
 async fn a_chat_has_its_own_pages_and_may_have_none() {
     World::with(&[("LINKS", "off")], async |w| {
         let site = with_site(w).await;
+        w.model.always("Noted.");
         let posted = w.say("ann", &site.address("/menu"));
         let tag = w.reply("ben", posted, "@bot what does it say?");
         w.answer_to(tag).await;
@@ -216,6 +220,7 @@ async fn a_chat_has_its_own_pages_and_may_have_none() {
     .await;
     World::run(async |w| {
         let site = with_site(w).await;
+        w.model.always("Noted.");
         let other: ChatId = w.telegram.add_chat(NewChat::supergroup("Rowers"));
         for chat in [w.chat, other] {
             let tag = w.say_in(chat, "ben", &format!("@bot what does {} say?", site.address("/menu")));
