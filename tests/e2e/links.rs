@@ -83,9 +83,11 @@ fn say_linked(w: &World, name: &str, text: &str, words: &str, url: &str) -> Mess
     let offset = utf16_len(&text[..text.find(words).expect("words of the text")]);
     let link = Entity { offset, length: utf16_len(words), kind: EntityKind::TextLink { url: url.to_owned() } };
     // Given entities replace those that Telegram finds.
-    let name = text.starts_with("@bot").then_some(Entity { offset: 0, length: 4, kind: EntityKind::Mention });
-    w.telegram
-        .say(w.chat, Post::new(w.member(name), text, w.clock.now()).entities(name.into_iter().chain([link]).collect()))
+    let called = text.starts_with("@bot").then_some(Entity { offset: 0, length: 4, kind: EntityKind::Mention });
+    w.telegram.say(
+        w.chat,
+        Post::new(w.member(name), text, w.clock.now()).entities(called.into_iter().chain([link]).collect()),
+    )
 }
 
 #[tokio::test]
