@@ -10,6 +10,7 @@ mod leave;
 mod memory;
 mod note_file;
 mod notes;
+mod press;
 mod recap;
 mod refusal;
 mod remind;

@@ -169,6 +169,7 @@ pub struct SearchResult {
 pub struct ChatSearch<'a> {
     pub conn: &'a Reader,
     pub recaller: &'a Recaller,
+    pub bot: &'a BotIdentity,
     pub chat: &'a ChatRow,
     pub zone: Zone,
     pub request: &'a SearchRequest,
@@ -282,7 +283,10 @@ impl ChatSearch<'_> {
         }
         let Some(stored) = messages::by_seq(self.conn, self.chat.key, seq)? else { return Ok(None) };
         let (message, request) = (&stored.message, self.request);
-        let is_command = message.role != Role::User || message.kind == Kind::Service || message.text.starts_with('/');
+        let own = own_words(&message.text, self.bot);
+        let is_search = own.len() < message.text.len() && Languages::shipped().searched(&own).is_some();
+        let is_command =
+            message.role != Role::User || message.kind == Kind::Service || message.text.starts_with('/') || is_search;
         let is_in_time = request.since.is_none_or(|since| since <= message.sent_at)
             && request.until.is_none_or(|until| message.sent_at < until);
         let is_by = authors.is_empty() || authors.contains(&message.sender.id);

@@ -94,10 +94,17 @@ impl Commands {
             let markdown = texts.search.how.clone();
             return Ok(ShownPage { markdown, links: Vec::new(), buttons: Vec::new(), rests_on: Vec::new() });
         };
-        let (recaller, zone) = (Arc::clone(&self.recaller), chat.zone(self.zone));
+        let (recaller, bot, zone) = (Arc::clone(&self.recaller), self.bot.clone(), chat.zone(self.zone));
         let work = move |conn: &chime_store::Reader| {
-            let search =
-                ChatSearch { conn, recaller: &recaller, chat: &chat, zone, request: &request, command: &command };
+            let search = ChatSearch {
+                conn,
+                recaller: &recaller,
+                bot: &bot,
+                chat: &chat,
+                zone,
+                request: &request,
+                command: &command,
+            };
             Ok(shown(&search.find()?, &search, page, texts))
         };
         self.store.read(work).await

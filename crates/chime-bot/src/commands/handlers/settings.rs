@@ -1,23 +1,18 @@
-//! `/settings`: shows the panel with the chat's settings and handles its buttons.
+//! `/settings`: shows the panel with the chat's settings, and makes the changes of its buttons.
 
 use crate::commands::handlers::forget::MembershipLookup;
-use crate::commands::handlers::remind::CancelButton;
 use crate::commands::handlers::{CommandRequest, Commands, reply_to};
 use crate::commands::panel::{Panel, SettingChange, memory_question};
-use crate::commands::search::SearchPage;
 use chime_access::admission::is_owner;
 use chime_answer::answering::format_own;
 use chime_answer::plain::escape_markdown;
 use chime_core::texts::{filled, notices, texts};
-use chime_core::{
-    Button, ChatId, ChatKey, ChatKind, FormattedText, Job, LinkReading, Press, Timestamp, UserId, Zone, clip,
-};
+use chime_core::{Button, ChatId, ChatKey, ChatKind, Job, LinkReading, Press, Timestamp, UserId, Zone, clip};
 use chime_jobs::JobOutcome;
 use chime_privacy::ChatRole;
 use chime_store::chats::ChatRow;
 use chime_store::outbox::NewReply;
 use chime_store::{Priority, Writer, button_presses, chat_settings, chats, memory};
-use chime_telegram::TelegramError;
 
 /// Permission to change the settings of a chat.
 pub(super) enum Right {
@@ -76,43 +71,7 @@ impl Commands {
         self.answer(job, order, &told, move |tx| chat_settings::set_time_zone(tx, key, zone)).await
     }
 
-    /// Handles a `press` job: makes the change that a pressed button stands for.
-    pub async fn press(&self, job: &Job, query: &str) -> JobOutcome {
-        match self.pressed(job, query).await {
-            Ok(outcome) => outcome,
-            Err(error) => JobOutcome::of_store(&error, job),
-        }
-    }
-
-    async fn pressed(&self, job: &Job, query: &str) -> chime_store::Result<JobOutcome> {
-        let key = query.to_owned();
-        let found = self.store.read(move |conn| {
-            let Some(press) = button_presses::find(conn, &key)? else { return Ok(None) };
-            Ok(chats::find(conn, press.chat)?.map(|chat| (press, chat)))
-        });
-        let Some((press, chat)) = found.await? else {
-            return self.finish(job).await;
-        };
-        if let Some(page) = SearchPage::parse(&press.data) {
-            return self.turn_page(job, &press, &chat, page).await;
-        }
-        if let Some(button) = CancelButton::parse(&press.data) {
-            return self.cancel_reminder(job, &press, &chat, button).await;
-        }
-        match SettingChange::parse(&press.data) {
-            Some(change) => self.change(job, &press, &chat, change).await,
-            None => self.refuse(job, &press, &notices(chat.speaks().code()).unknown_button).await,
-        }
-    }
-
-    /// Finishes the job of a press without a change, and shows the member why.
-    pub(super) async fn refuse(&self, job: &Job, press: &Press, told: &str) -> chime_store::Result<JobOutcome> {
-        self.finish(job).await?;
-        self.confirm(press, Some(told)).await;
-        Ok(JobOutcome::Finished)
-    }
-
-    async fn change(
+    pub(super) async fn change(
         &self,
         job: &Job,
         press: &Press,
@@ -155,30 +114,9 @@ impl Commands {
         }
     }
 
-    /// Confirms a press, so that the button stops waiting. If Telegram asked for a pause before the panel can be
-    /// edited, the job runs again at `again`; else it is finished.
-    pub(super) async fn confirm_shown(
-        &self,
-        job: &Job,
-        press: &Press,
-        again: Option<Timestamp>,
-    ) -> chime_store::Result<JobOutcome> {
-        if again.is_none() {
-            self.finish(job).await?;
-        }
-        self.confirm(press, None).await;
-        Ok(again.map_or(JobOutcome::Finished, JobOutcome::WaitUntil))
-    }
-
     /// Returns `true` if turning memory off would delete anything.
     pub(super) async fn has_memory(&self, chat: ChatKey) -> chime_store::Result<bool> {
         self.store.read(move |conn| memory::is_kept(conn, chat)).await
-    }
-
-    async fn confirm(&self, press: &Press, told: Option<&str>) {
-        if let Err(error) = self.telegram.answer_callback(&press.query, told).await {
-            tracing::info!(%error, "a press was not confirmed");
-        }
     }
 
     /// Edits the panel so that it shows the current settings. If Telegram asks for a pause, returns the time for the
@@ -187,22 +125,6 @@ impl Commands {
         let panel = self.panel(chat).await?;
         let texts = texts(chat.speaks().code());
         Ok(self.edit(press, &format_own(&panel.markdown(true, texts)), &panel.buttons(texts)).await)
-    }
-
-    pub(super) async fn edit(
-        &self,
-        press: &Press,
-        parts: &[FormattedText],
-        buttons: &[Vec<Button>],
-    ) -> Option<Timestamp> {
-        match self.telegram.edit(press.chat, press.message, parts.first()?, buttons).await {
-            Err(TelegramError::Throttled { retry_after }) => Some(self.clock.now().plus(retry_after)),
-            Err(error) => {
-                tracing::info!(%error, "the message with the buttons could not be edited");
-                None
-            }
-            Ok(()) => None,
-        }
     }
 
     async fn panel(&self, chat: &ChatRow) -> chime_store::Result<Panel> {

@@ -1,0 +1,86 @@
+//! Presses on buttons: calls the handler of a press, and shows its result.
+
+use crate::commands::handlers::Commands;
+use crate::commands::handlers::remind::CancelButton;
+use crate::commands::panel::SettingChange;
+use crate::commands::search::SearchPage;
+
+use chime_core::{Button, FormattedText, Job, Press, Timestamp};
+use chime_jobs::JobOutcome;
+use chime_store::{button_presses, chats};
+use chime_telegram::TelegramError;
+
+impl Commands {
+    /// Handles a `press` job: makes the change that a pressed button stands for.
+    pub async fn press(&self, job: &Job, query: &str) -> JobOutcome {
+        match self.pressed(job, query).await {
+            Ok(outcome) => outcome,
+            Err(error) => JobOutcome::of_store(&error, job),
+        }
+    }
+
+    async fn pressed(&self, job: &Job, query: &str) -> chime_store::Result<JobOutcome> {
+        let key = query.to_owned();
+        let found = self.store.read(move |conn| {
+            let Some(press) = button_presses::find(conn, &key)? else { return Ok(None) };
+            Ok(chats::find(conn, press.chat)?.map(|chat| (press, chat)))
+        });
+        let Some((press, chat)) = found.await? else {
+            return self.finish(job).await;
+        };
+        if let Some(page) = SearchPage::parse(&press.data) {
+            return self.turn_page(job, &press, &chat, page).await;
+        }
+        if let Some(button) = CancelButton::parse(&press.data) {
+            return self.cancel_reminder(job, &press, &chat, button).await;
+        }
+        match SettingChange::parse(&press.data) {
+            Some(change) => self.change(job, &press, &chat, change).await,
+            None => self.refuse(job, &press, &notices(chat.speaks().code()).unknown_button).await,
+        }
+    }
+
+    /// Finishes the job of a press without a change, and shows the member why.
+    pub(super) async fn refuse(&self, job: &Job, press: &Press, told: &str) -> chime_store::Result<JobOutcome> {
+        self.finish(job).await?;
+        self.confirm(press, Some(told)).await;
+        Ok(JobOutcome::Finished)
+    }
+
+    /// Confirms a press, so that the button stops waiting. If Telegram asked for a pause before the panel can be
+    /// edited, the job runs again at `again`; else it is finished.
+    pub(super) async fn confirm_shown(
+        &self,
+        job: &Job,
+        press: &Press,
+        again: Option<Timestamp>,
+    ) -> chime_store::Result<JobOutcome> {
+        if again.is_none() {
+            self.finish(job).await?;
+        }
+        self.confirm(press, None).await;
+        Ok(again.map_or(JobOutcome::Finished, JobOutcome::WaitUntil))
+    }
+
+    async fn confirm(&self, press: &Press, told: Option<&str>) {
+        if let Err(error) = self.telegram.answer_callback(&press.query, told).await {
+            tracing::info!(%error, "a press was not confirmed");
+        }
+    }
+
+    pub(super) async fn edit(
+        &self,
+        press: &Press,
+        parts: &[FormattedText],
+        buttons: &[Vec<Button>],
+    ) -> Option<Timestamp> {
+        match self.telegram.edit(press.chat, press.message, parts.first()?, buttons).await {
+            Err(TelegramError::Throttled { retry_after }) => Some(self.clock.now().plus(retry_after)),
+            Err(error) => {
+                tracing::info!(%error, "the message with the buttons could not be edited");
+                None
+            }
+            Ok(()) => None,
+        }
+    }
+}
