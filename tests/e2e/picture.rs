@@ -12,7 +12,7 @@ const SHOWN: [i64; 7] = [7, 11, 22, 24, 26, 30, 31];
 const WIDTH: usize = 400;
 const LINE: usize = 18;
 /// Characters that fit into a line of a bubble.
-const COLUMNS: usize = 46;
+const COLUMNS: usize = 42;
 const COLOURS: [(&str, &str); 4] = [("Ana", "#c0392b"), ("Carl", "#2471a3"), ("You", "#1e8449"), ("bot", "#7d3c98")];
 
 /// Returns the example answer of the demo, without line breaks, and its list of sources.
@@ -70,13 +70,13 @@ impl Picture {
     /// Draws a message: name, the start of the message it replies to, and its lines.
     fn bubble(&mut self, name: &str, quoted: Option<&str>, lines: &[String]) {
         let is_own = name == "You";
-        let (x, fill) = if is_own { (52, "#e3f7d3") } else { (12, "#ffffff") };
+        let (x, fill) = if is_own { (40, "#e3f7d3") } else { (12, "#ffffff") };
         let height = LINE * (lines.len() + 1 + usize::from(quoted.is_some())) + 14;
         let top = self.y;
         let _ = writeln!(
             self.body,
             r#"<rect x="{x}" y="{top}" width="{}" height="{height}" rx="12" fill="{fill}"/>"#,
-            WIDTH - 64
+            WIDTH - 52
         );
         let colour = COLOURS.iter().find(|(of, _)| *of == name).map_or("#555", |(_, colour)| colour);
         self.text(x + 12, &format!(r#"fill="{colour}" font-weight="bold""#), name);
@@ -110,7 +110,7 @@ impl Picture {
 
 #[test]
 fn the_picture_of_the_readme_is_what_the_demo_shows() {
-    let shown = played_with(&["--json"], &[]);
+    let shown = played_with(&["--json"], &["@bot thoughts?"]);
     let said: Vec<Value> = shown.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let text_of = |id: i64| said.iter().find(|said| said["id"] == id).and_then(|said| said["text"].as_str());
     let mut picture = Picture { y: 56, ..Picture::default() };

@@ -113,7 +113,7 @@ fn is_due(newest: Option<Timestamp>, now: Timestamp) -> bool {
     let Some(newest) = newest else { return true };
     let age = now.secs() - newest.secs();
     let is_quiet_hour = now.secs().rem_euclid(24 * HOUR_S) / HOUR_S == QUIET_HOUR;
-    age > 25 * HOUR_S || age < -HOUR_S || (is_quiet_hour && age > 2 * HOUR_S)
+    !(-HOUR_S..=25 * HOUR_S).contains(&age) || (is_quiet_hour && age > 2 * HOUR_S)
 }
 
 fn must_have_space(folder: &Path, bytes: u64) -> Result<()> {
