@@ -36,6 +36,8 @@ CREATE TABLE chat (
     grounding TEXT CHECK (grounding IN ('open', 'strict')),
     -- NULL: as the operator set it.
     streaming INTEGER CHECK (streaming IN (0, 1)),
+    -- When linked pages are read. NULL: as the operator set it.
+    links TEXT CHECK (links IN ('off', 'asked', 'on')),
     -- Number of the next note: n<number>.
     next_note INTEGER NOT NULL DEFAULT 1,
     -- ISO 639-3 code of the language for the bot's own texts. NULL: that of the messages.
@@ -889,3 +891,33 @@ CREATE TABLE note_source (
     PRIMARY KEY (chat_key, seq, note_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX note_source_by_note ON note_source (note_id);
+
+-- Pages
+
+-- Web pages that members linked to, as they were read for an answer. Read again when they are older than 14 days.
+CREATE TABLE page (
+    id        INTEGER PRIMARY KEY,
+    chat_key  INTEGER NOT NULL REFERENCES chat (chat_key),
+    -- As it is cited: p3.
+    number    INTEGER NOT NULL,
+    -- As the member posted it.
+    address   TEXT    NOT NULL,
+    title     TEXT    NOT NULL,
+    -- As the page gives it.
+    published TEXT,
+    text      TEXT    NOT NULL,
+    -- Unix milliseconds.
+    read_at   INTEGER NOT NULL,
+    UNIQUE (chat_key, address),
+    UNIQUE (chat_key, number)
+) STRICT;
+CREATE INDEX page_by_time ON page (read_at);
+
+-- Messages with the link from which a page was read.
+CREATE TABLE page_source (
+    chat_key INTEGER NOT NULL,
+    seq      INTEGER NOT NULL,
+    page_id  INTEGER NOT NULL REFERENCES page (id) ON DELETE CASCADE,
+    PRIMARY KEY (chat_key, seq, page_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX page_source_by_page ON page_source (page_id);

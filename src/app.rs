@@ -27,7 +27,9 @@ use crate::app::tasks::Tasks;
 use crate::app::watchdog::Watchdog;
 use chime_access::ClaimCode;
 use chime_access::gateway::ask::Gateway;
-use chime_answer::answering::{Answering, AnsweringParts, Capturing, Delivery, Introduction, Lanes, note_enricher};
+use chime_answer::answering::{
+    Answering, AnsweringParts, Capturing, Delivery, Introduction, Lanes, PageReader, note_enricher,
+};
 use chime_answer::voice::worker::{UnderWay, Voice};
 use chime_bot::commands::handlers::Commands;
 use chime_bot::ingest::intake::{Ingest, IntakeSettings, PollHealth};
@@ -36,6 +38,7 @@ use chime_core::prompts::Prompts;
 use chime_core::trigger::Languages;
 use chime_core::{BotIdentity, Conversation, estimate_tokens};
 use chime_jobs::worker::{Pool, Wake};
+use chime_links::Fetcher;
 use chime_memory::context::FeatureCache;
 use chime_memory::recall::{Recaller, VectorIndexer};
 use chime_privacy::PrivacyFacts;
@@ -190,6 +193,7 @@ impl AppComponents {
             privacy_facts: self.privacy_facts(),
             memory: self.config.memory.clone(),
             streaming: self.config.answer.streaming,
+            links: self.config.answer.links,
             has_claim_code: self.claim.is_some(),
         };
         let keeper = RetentionWorker {
@@ -258,6 +262,11 @@ impl AppComponents {
             long_threads: memory::long_threads(&self.config.memory),
             captures_concepts: self.captures_concepts(),
             voice: Arc::clone(voice),
+            pages: PageReader {
+                fetcher: Fetcher::new(models::address_policy(&self.config)),
+                embedder: self.embedder.clone(),
+                reading: self.config.answer.links,
+            },
         }
     }
 

@@ -6,6 +6,7 @@ use crate::app::error::AppError;
 use chime_access::gateway::ask::{Gateway, GatewayParts, Models, Transcriber};
 use chime_access::gateway::{DailyBudget, ModelGuard};
 use chime_core::config::Config;
+use chime_links::AddressPolicy;
 use chime_llm::{Llm, LlmOptions, Transcriptions};
 use chime_runtime::clock::Clock;
 use chime_store::Store;
@@ -51,4 +52,17 @@ fn model(config: &Config, name: Option<&String>, deadline: Duration) -> Result<L
         ..LlmOptions::of(config, name.unwrap_or(answering))
     };
     Llm::new(options).map_err(|error| AppError::Http(error.to_string()))
+}
+
+/// Returns the rule on which servers pages are fetched from: public ones, without those of the operator.
+pub fn address_policy(config: &Config) -> AddressPolicy {
+    let hosts = [&config.llm.base_url, &config.telegram.api_url].into_iter().filter_map(|url| host(url));
+    AddressPolicy::new(hosts).with_test_names(config.answer.test_servers.clone())
+}
+
+fn host(url: &str) -> Option<String> {
+    let rest = url.split_once("://")?.1;
+    let host = rest.split(['/', '?', '#']).next()?;
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    Some(host.rsplit_once(':').map_or(host, |(host, _)| host).to_owned())
 }

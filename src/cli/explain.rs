@@ -164,7 +164,7 @@ fn parsed(conn: &Reader, trigger: &StoredMessage) -> chime_store::Result<ParsedT
         .collect();
     let how = if cut.is_empty() { How::Reply } else { How::Mention };
     let mut parsed = ParsedTrigger { how, is_generic: false, cut };
-    parsed.is_generic = is_generic(&ask_of(text, &parsed), Languages::shipped());
+    parsed.is_generic = is_generic(&ask_of(&trigger.message, &parsed), Languages::shipped());
     Ok(parsed)
 }
 

@@ -107,3 +107,19 @@ async fn where_all_that_leaves_is_redacted_no_photo_does() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn an_image_sent_as_a_file_is_a_photo() {
+    World::run(async |w| {
+        w.telegram.put_file("plan.png", b"\x89PNG seen".to_vec());
+        let content = PostContent::Document { file_name: "plan.png".to_owned() };
+        let plan = w.telegram.say(w.chat, Post::new(w.member("ann"), "the plan", w.clock.now()).with(content));
+        w.model.script(["A house."]);
+        let tag = w.reply("ben", plan, "@bot what is on it?");
+        w.answer_to(tag).await;
+        let shown = parts(w, 1).await;
+        assert_eq!(&shown[1..], ["[1]", "data:image/png;base64,iVBORyBzZWVu"], "{shown:?}");
+        assert!(shown[0].contains("[photo] plan.png the plan"), "{}", shown[0]);
+    })
+    .await;
+}

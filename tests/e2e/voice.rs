@@ -221,3 +221,24 @@ async fn a_chat_is_told_before_it_is_listened_to() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_recording_sent_as_a_file_is_heard_and_silence_is_nobodys_words() {
+    World::with(LISTENS, async |w| {
+        w.model.always("Noted.");
+        w.telegram.put_file("memo.m4a", "what is heard".repeat(1000));
+        let content = PostContent::Document { file_name: "memo.m4a".to_owned() };
+        let memo = w.telegram.say(w.chat, Post::new(w.member("ann"), "", w.clock.now()).with(content));
+        w.model.hear(["The key is under the plant"]);
+        let tag = w.reply("ben", memo, "@bot where is it?");
+        w.answer_to(tag).await;
+        assert!(w.prompt(1).await.contains("[voice memo.m4a] The key is under the plant"), "{}", w.prompt(1).await);
+        assert!(w.model.recordings()[0].contains("voice.m4a"));
+        let silent = speak(w, "cat");
+        w.model.hear(["Thank you for watching!"]);
+        let tag = w.reply("ben", silent, "@bot what did she say?");
+        w.answer_to(tag).await;
+        assert!(!w.prompt(2).await.contains("watching"));
+    })
+    .await;
+}

@@ -14,7 +14,7 @@ const LEAD: &str = "sources?|src|refs?|references?|citations?|cite|messages?|msg
     |quellen?|nachricht(?:en)?|siehe|fuentes?|mensajes?|véase|ver|voir|fontes?|mensage(?:m|ns)|fonti|messaggi[oi]?|vedi\
     |источники?|сообщени[еяй]|см|джерел[оа]|повідомлення|див|kaynak(?:lar)?|mesaj(?:lar)?|bkz|allika[sd]|sõnum(?:id)?|vt\
     |bron(?:nen)?|bericht(?:en)?|zie|źródł[oa]|wiadomoś(?:ć|ci)|zob";
-const ID: &str = r"[#^]?[msn][0-9]{1,9}\b";
+const ID: &str = r"[#^]?[msnp][0-9]{1,9}\b";
 const JOINT: &str =
     r"(?:\s*(?:[,;/&+|、，；–—…-]|\.{2,3}|\b(?:to|and|or|und|bis|y|o|et|e|и|та|ve|ja|en|i|do)\b)\s*|\s+)";
 /// Text that models put behind an id: the name or the time of the message.
@@ -42,13 +42,13 @@ static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 const ONE_FORM: &str = r"\[sources?:\s*[A-Za-z0-9_-]+(?:\s*[,;]\s*(?:sources?:\s*)?[A-Za-z0-9_-]+)*\s*\]";
 static IS_ONE_FORM: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"\A{ONE_FORM}\z")));
 /// Matches a range of ids, which the canonical form would parse as one id: `m4-m7`.
-static RANGE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[msn][0-9]{1,9}\s*[–—-]\s*[msn]?[0-9]"));
+static RANGE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[msnp][0-9]{1,9}\s*[–—-]\s*[msnp]?[0-9]"));
 /// Matches a citation that gives a number after a word for a message: `[source: message 2]`.
 static NUMBERED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"\bsources?\s*[:：=]\s*(?:messages?|msgs?|nachricht|mensaje|message)\s*#?([0-9]{1,9})\b")
 });
 /// Matches an id of a message, summary or note: `m17`, `s5`, `n2`.
-static IDS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[msn][0-9]{1,9}\b"));
+static IDS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[msnp][0-9]{1,9}\b"));
 /// Matches a Markdown link whose address is an id: `[the boat](m3)`.
 static LINKED_WORDS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!(r"\[([^\[\]\n]{{1,80}})\]\(\s*(?:sources?\s*[:：]\s*)?({ID}(?:{JOINT}{ID})*)\s*\)"))
@@ -61,7 +61,7 @@ static CODE: LazyLock<Regex> = LazyLock::new(|| pattern(r"```[\s\S]*?(?:```|\z)|
 static ONLY_CITES: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"\A(?:{ONE_FORM}[ \t,;]*)+\z")));
 /// Matches a citation whose ids have backticks around them.
 static TICKED: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"\[sources?:\s*`(?P<ids>[msn][0-9]{1,9}(?:\s*,\s*[msn][0-9]{1,9})*)`\s*\]"));
+    LazyLock::new(|| pattern(r"\[sources?:\s*`(?P<ids>[msnp][0-9]{1,9}(?:\s*,\s*[msnp][0-9]{1,9})*)`\s*\]"));
 /// Matches an answer that is one code block as a whole.
 static IN_A_FENCE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\A\s*```(markdown|md|text|txt)?[ \t]*\n([^`]*)\n[ \t]*```\s*\z"));

@@ -1,6 +1,7 @@
 //! Splits notes into pieces, and ranks the pieces for a question.
 
 use crate::plain::{clean_name, one_line};
+use chime_core::SourceId;
 
 /// Maximum number of characters of a piece: a paragraph or two.
 const PIECE_CHARS: usize = 900;
@@ -59,8 +60,10 @@ pub fn nearest(similarities: &[f64], least: f64) -> Vec<usize> {
 }
 
 /// Formats a piece for the prompt: `[n3 · Packing list · 14 October 2026] text`.
-pub fn line(number: u32, title: &str, saved_on: &str, text: &str) -> String {
-    format!("[n{number} · {} · {saved_on}] {text}", clean_name(title))
+pub fn line(id: SourceId, title: &str, dated: &str, text: &str) -> String {
+    let title = if title.trim().is_empty() { String::new() } else { format!(" · {}", clean_name(title)) };
+    let dated = if dated.is_empty() { String::new() } else { format!(" · {}", clean_name(dated)) };
+    format!("[{id}{title}{dated}] {text}")
 }
 
 #[cfg(test)]

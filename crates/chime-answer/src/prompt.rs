@@ -155,10 +155,10 @@ impl Filled {
 pub fn build(prompts: &Prompts, input: &PromptInput<'_>) -> Result<BuiltPrompt, PromptError> {
     let mut transcript = PromptTranscript::new(input.bot_name, input.fence, input.zone, input.style);
     let mut filled = vec![role(prompts, input)?, concepts(prompts, input)?, frame(prompts, input)?];
-    // Plain prompts are for small models: these get the members' notes (`Slot::Recall`), but no summaries.
+    // Plain prompts are for small models: these get notes and pages, but no summaries.
     let is_wanted = |piece: &&Piece| match input.style {
         Style::Numbered => piece.slot != Slot::Context,
-        Style::Plain => piece.slot == Slot::Recall,
+        Style::Plain => matches!(piece.slot, Slot::Recall | Slot::Material),
     };
     for piece in input.enrichment.pieces.iter().filter(is_wanted) {
         filled.extend(enriched(prompts, input, piece)?);

@@ -9,7 +9,7 @@ use regex::{Captures, Regex};
 /// Alternatives of the heading of such a list, in the supported languages and some more.
 pub const LABEL: &str = "sources?|citations?|references?|quellen?|belege|fuentes?|referencias?|références?|fontes?|referências?|fonti\
     |riferimenti|источники?|ссылки|джерел[ао]|посилання|kaynak(?:lar|ça)?|allika[ds]|viited|bron(?:nen)?|źródł[ao]|källor|lähteet";
-const ID: &str = r"\[?(?:sources?:\s*)?\b[msn][0-9]{1,9}\b\]?";
+const ID: &str = r"\[?(?:sources?:\s*)?\b[msnp][0-9]{1,9}\b\]?";
 
 /// Matches the heading of a list, on a line of its own or after a sentence.
 static BEGIN: LazyLock<Regex> = LazyLock::new(|| {
@@ -33,7 +33,7 @@ static NOTE: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// Matches a reference to a footnote.
 static POINTER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[\^?(?P<number>[0-9]{1,3})\]"));
-static LISTED_ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[msn][0-9]{1,9}\b"));
+static LISTED_ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[msnp][0-9]{1,9}\b"));
 static EMPTY_LABEL: LazyLock<Regex> =
     LazyLock::new(|| pattern(&format!(r"(?:\A|\n)[*_#> \t]*(?:{LABEL})[*_]*[ \t]?[:：][*_]*\s*\z")));
 

@@ -35,6 +35,7 @@ pub enum LookupTool {
     SmartContext,
     Search,
     Summaries,
+    ReadLink,
 }
 
 /// A parsed tool call.
@@ -42,9 +43,26 @@ pub enum LookupTool {
 pub enum LookupCall {
     Messages(Vec<Seq>),
     ReplyChain(Seq),
-    SmartContext { anchor: Option<Seq>, before: Option<Seq>, max_gap: Duration },
-    Search { query: Option<String>, from: Option<String>, span: ClockSpan },
-    Summaries { about: Option<String>, tag: Option<String>, span: ClockSpan },
+    SmartContext {
+        anchor: Option<Seq>,
+        before: Option<Seq>,
+        max_gap: Duration,
+    },
+    Search {
+        query: Option<String>,
+        from: Option<String>,
+        span: ClockSpan,
+    },
+    Summaries {
+        about: Option<String>,
+        tag: Option<String>,
+        span: ClockSpan,
+    },
+    /// The `n`-th link of a message, counted from 1. No call has an address, so that no model can invent one.
+    ReadLink {
+        message: Seq,
+        n: usize,
+    },
 }
 
 /// A time span in the chat's time zone, unbounded where an end is `None`.
@@ -93,7 +111,8 @@ pub enum BadCall {
 }
 
 impl LookupTool {
-    pub const ALL: [Self; 5] = [Self::Search, Self::SmartContext, Self::ReplyChain, Self::Messages, Self::Summaries];
+    pub const ALL: [Self; 6] =
+        [Self::Search, Self::SmartContext, Self::ReplyChain, Self::Messages, Self::Summaries, Self::ReadLink];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -102,6 +121,7 @@ impl LookupTool {
             Self::SmartContext => "get_smart_context",
             Self::Search => "search_messages",
             Self::Summaries => "get_session_summaries",
+            Self::ReadLink => "read_link",
         }
     }
 
@@ -119,6 +139,9 @@ impl LookupTool {
             }
             Self::Summaries => {
                 "Summaries of this chat's earlier talks, the newest, or those about some words, with a tag or of a time."
+            }
+            Self::ReadLink => {
+                "Opens the web page that a message shown links to. Use it when the answer is on that page."
             }
         }
     }
@@ -139,6 +162,10 @@ impl LookupTool {
                 let query = json!({"type": "string"});
                 (json!({"query": query, "from": from, "since": day("first"), "until": day("last")}), json!([]))
             }
+            Self::ReadLink => {
+                let n = json!({"type": "integer", "description": "which link of the message; 1 if left out"});
+                (json!({"id": id(), "n": n}), json!(["id"]))
+            }
             Self::Summaries => {
                 let period = "a day, a month or two days: 2026-01-31, 2026-01, 2026-01-15..2026-01-31";
                 let period = json!({"type": "string", "description": period});
@@ -156,7 +183,7 @@ impl LookupCall {
         match self {
             Self::Search { query, .. } => query.as_deref(),
             Self::Summaries { about, .. } => about.as_deref(),
-            Self::Messages(_) | Self::ReplyChain(_) | Self::SmartContext { .. } => None,
+            Self::Messages(_) | Self::ReplyChain(_) | Self::SmartContext { .. } | Self::ReadLink { .. } => None,
         }
     }
 
@@ -204,6 +231,10 @@ impl LookupCall {
                 }
                 Self::Search { query, from, span }
             }
+            LookupTool::ReadLink => {
+                let n = given.get("n").and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok()).unwrap_or(1);
+                Self::ReadLink { message: id("id").ok_or(BadCall::BadArguments)?, n }
+            }
             LookupTool::Summaries => {
                 let span = text("period").map(|it| ClockSpan::parse(it).ok_or(BadCall::BadArguments)).transpose()?;
                 let (about, tag) = (text("about").map(words), text("tag").map(words));
@@ -248,15 +279,18 @@ pub struct LookedUpMessage {
 #[derive(Debug, Clone, PartialEq)]
 pub enum LookupResult {
     Messages(Vec<LookedUpMessage>),
-    /// One line each.
-    Summaries(Vec<Citable>),
+    /// Lines of summaries, or pieces of a page.
+    Sources(Vec<Citable>),
+    /// Sentence that tells why there is nothing.
+    Nothing(&'static str),
 }
 
 /// Everything looked up for one answer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LookedUp {
     pub messages: Vec<StoredMessage>,
-    pub summaries: Vec<Citable>,
+    /// Lines of summaries and pieces of pages.
+    pub sources: Vec<Citable>,
     pub uses: Vec<SlotUse>,
     /// Queries that found something.
     pub searched: Vec<String>,
@@ -275,7 +309,8 @@ impl LookedUp {
         let room = RESULT_TOKENS.min(ALL_TOKENS.saturating_sub(self.tokens));
         let (lines, sources) = match finding {
             LookupResult::Messages(found) => self.messages_within(room, found, transcript, estimate),
-            LookupResult::Summaries(found) => self.summaries_within(room, found, transcript, estimate),
+            LookupResult::Sources(found) => self.sources_within(room, found, transcript, estimate),
+            LookupResult::Nothing(why) => return why.to_owned(),
         };
         if lines.is_empty() {
             return if room == 0 { "No more can be looked up: answer now." } else { "Nothing was found." }.to_owned();
@@ -311,7 +346,7 @@ impl LookedUp {
         (lines, sources)
     }
 
-    fn summaries_within(
+    fn sources_within(
         &mut self,
         room: usize,
         found: Vec<Citable>,
@@ -320,15 +355,15 @@ impl LookedUp {
     ) -> (String, Vec<String>) {
         let mut left = room;
         let (mut lines, mut sources) = (Vec::new(), Vec::new());
-        for summary in found {
+        for source in found {
             let line =
-                transcript.aside(&format!("[{}] ({}) {}", summary.id, transcript.day(summary.sent_at), summary.text));
+                transcript.aside(&format!("[{}] ({}) {}", source.id, transcript.day(source.sent_at), source.text));
             let tokens = estimate(&line);
             if tokens <= left {
                 left -= tokens;
                 lines.push(line);
-                sources.push(summary.id.to_string());
-                self.summaries.push(summary);
+                sources.push(source.id.to_string());
+                self.sources.push(source);
             }
         }
         (lines.join("\n"), sources)

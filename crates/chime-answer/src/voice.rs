@@ -20,10 +20,11 @@ pub fn is_short_enough(recording: &Recording) -> bool {
 }
 
 /// Returns a file name for the recording of `message`, with the extension of its format.
-pub fn file_name(message: &Message) -> &'static str {
-    match message.kind {
-        Kind::VideoNote => "video_note.mp4",
-        _ => "voice.ogg",
+pub fn file_name(message: &Message, recording: &Recording) -> String {
+    match (message.kind, recording.extension) {
+        (Kind::VideoNote, _) => "video_note.mp4".to_owned(),
+        (_, Some(extension)) => format!("voice.{extension}"),
+        (_, None) => "voice.ogg".to_owned(),
     }
 }
 
@@ -39,7 +40,7 @@ mod tests {
 
     #[track_caller]
     fn check(seconds: u32, bytes: Option<u64>, expected: bool) {
-        assert_eq!(is_short_enough(&Recording { id: "a".to_owned(), seconds, bytes }), expected);
+        assert_eq!(is_short_enough(&Recording { id: "a".to_owned(), seconds, bytes, extension: None }), expected);
     }
 
     #[test]

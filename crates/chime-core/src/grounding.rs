@@ -1,4 +1,4 @@
-//! Knowledge that answers may use, and the uncertainty that the model states.
+//! Knowledge that answers may use, pages that are read for them, and the uncertainty that the model states.
 
 /// Knowledge that the answers in a chat may use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -22,6 +22,33 @@ impl Grounding {
 
     pub fn parse(raw: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|grounding| grounding.as_str() == raw)
+    }
+}
+
+/// Cases in which pages that members link to are read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LinkReading {
+    Off,
+    /// If the question is about a link, or the model asks for the page.
+    #[default]
+    Asked,
+    /// If the messages that the question is about have a link.
+    On,
+}
+
+impl LinkReading {
+    pub const ALL: [Self; 3] = [Self::Off, Self::Asked, Self::On];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Asked => "asked",
+            Self::On => "on",
+        }
+    }
+
+    pub fn parse(raw: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reading| reading.as_str() == raw)
     }
 }
 

@@ -54,7 +54,7 @@ pub use frame::{
     Budget, Clarification, EntityType, Evidence, FollowUp, FoundBy, Frame, Intent, NamedEntity, Reference, Reset,
     Unclear, UsedSearch,
 };
-pub use grounding::{Grounding, Uncertainty};
+pub use grounding::{Grounding, LinkReading, Uncertainty};
 pub use host::is_loopback;
 pub use ids::{AnswerId, ChatId, ChatKey, ConceptId, JobId, MessageId, Seq, ThreadId, UpdateId, UserId};
 pub use item::{Amount, Item, ItemId, Price, Suggested};
@@ -73,7 +73,7 @@ pub use session::{
 };
 pub use source::{Citable, Enrichment, FULL_ANSWER_TOKENS, Grounds, Piece, PieceLine, Slot, SourceId, SourceKind};
 pub use stems::{Language, WordStemmer, stems};
-pub use text::{Entity, EntityKind, FormattedText, UserRef, utf16_len, utf16_slice};
+pub use text::{Entity, EntityKind, FormattedText, UserRef, hidden_links, utf16_len, utf16_slice, with_links};
 pub use time::Timestamp;
 pub use tokens::{TokenCalibration, estimate_tokens};
 pub use uncited::{source_labels, source_list, without_citations};

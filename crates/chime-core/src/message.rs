@@ -2,7 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ChatId, ChatKey, Conversation, Entity, MessageId, Seq, ThreadId, Timestamp, UserId};
+use std::borrow::Cow;
+
+use super::{
+    ChatId, ChatKey, Conversation, Entity, EntityKind, MessageId, Seq, ThreadId, Timestamp, UserId, hidden_links,
+    utf16_slice, with_links,
+};
 
 /// Message as extracted from an update, before it gets its number in the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -223,9 +228,28 @@ impl Message {
         self.kind.is_spoken() && self.text.is_empty()
     }
 
+    /// Returns the web addresses in the message, in order: those that the text shows, and those behind linked words.
+    pub fn addresses(&self) -> impl Iterator<Item = &str> {
+        self.entities.iter().filter_map(|entity| match &entity.kind {
+            EntityKind::Url => Some(utf16_slice(&self.text, entity.offset, entity.length)),
+            EntityKind::TextLink { url } => Some(url.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Returns the addresses behind linked words; see [`hidden_links`]. The bot's own are left out: they link citations.
+    pub fn hidden_links(&self) -> Vec<(usize, String)> {
+        if self.role == Role::User { hidden_links(&self.text, &self.entities) } else { Vec::new() }
+    }
+
+    /// Returns the text, with the address of each hidden link after its words.
+    pub fn text_with_links(&self) -> Cow<'_, str> {
+        with_links(&self.text, self.hidden_links())
+    }
+
     /// Renders the message for a prompt: `[voice 0:12]`, `[document] report.pdf`, `[photo] caption`, or just the text.
     pub fn rendered(&self) -> String {
-        self.rendered_with(&self.text)
+        self.rendered_with(&self.text_with_links())
     }
 
     pub fn rendered_with(&self, text: &str) -> String {

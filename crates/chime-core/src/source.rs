@@ -12,9 +12,11 @@ pub enum SourceKind {
     Summary,
     /// Text that a member saved with `/note`.
     Note,
+    /// Web page that a member linked to.
+    Page,
 }
 
-/// Source id as the model cites it: `m17`, `s5`, `n2`.
+/// Source id as the model cites it: `m17`, `s5`, `n2`, `p1`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceId {
     pub kind: SourceKind,
@@ -30,6 +32,10 @@ impl SourceId {
         Self { kind: SourceKind::Summary, number }
     }
 
+    pub fn page(number: u32) -> Self {
+        Self { kind: SourceKind::Page, number }
+    }
+
     pub fn note(number: u32) -> Self {
         Self { kind: SourceKind::Note, number }
     }
@@ -40,6 +46,7 @@ impl SourceId {
             'm' | 'M' => SourceKind::Message,
             's' | 'S' => SourceKind::Summary,
             'n' | 'N' => SourceKind::Note,
+            'p' | 'P' => SourceKind::Page,
             _ => return None,
         };
         let digits = &raw[1..];
@@ -54,6 +61,7 @@ impl fmt::Display for SourceId {
             SourceKind::Message => 'm',
             SourceKind::Summary => 's',
             SourceKind::Note => 'n',
+            SourceKind::Page => 'p',
         };
         write!(f, "{letter}{}", self.number)
     }
@@ -69,11 +77,11 @@ pub struct Citable {
     pub text: String,
     /// Telegram link, if there is one.
     pub link: Option<String>,
-    /// For a summary or note: the messages on which it is based, the most informative first. Citations link to them.
+    /// For a summary, note or page: the messages on which it is based, the most informative first. Citations link to them.
     pub rests_on: Vec<Grounds>,
 }
 
-/// Message on which a summary or note is based.
+/// Message on which a summary, note or page is based.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grounds {
     pub message: Seq,
@@ -91,6 +99,8 @@ pub enum Slot {
     ChatTopic,
     Concepts,
     Recall,
+    /// Text that was read for this answer, such as a linked page.
+    Material,
     Frame,
     Context,
     Ask,
@@ -103,8 +113,15 @@ pub const FULL_ANSWER_TOKENS: u64 = 7_000;
 impl Slot {
     /// Slots that are left out, in this order, until the prompt fits into the model's context. `Role` and `Ask` are
     /// always included, and `Context` has its own limit.
-    pub const SACRIFICE: [Self; 6] =
-        [Self::Recall, Self::ChatHistory, Self::ChatTopic, Self::ChatRecent, Self::Concepts, Self::Frame];
+    pub const SACRIFICE: [Self; 7] = [
+        Self::Recall,
+        Self::ChatHistory,
+        Self::ChatTopic,
+        Self::ChatRecent,
+        Self::Concepts,
+        Self::Frame,
+        Self::Material,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -114,6 +131,7 @@ impl Slot {
             Self::ChatTopic => "system.chat.topic",
             Self::Concepts => "system.concepts",
             Self::Recall => "system.recall",
+            Self::Material => "system.material",
             Self::Frame => "system.frame",
             Self::Context => "context",
             Self::Ask => "ask",
@@ -128,6 +146,7 @@ impl Slot {
             Self::ChatHistory => Some(1200),
             Self::Concepts | Self::Frame => Some(300),
             Self::Recall => Some(1000),
+            Self::Material => Some(1500),
             Self::Role | Self::Context | Self::Ask => None,
         }
     }
@@ -169,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_source_is_named_by_a_letter_and_a_number() {
-        for id in [SourceId::message(17), SourceId::summary(5), SourceId::note(2)] {
+        for id in [SourceId::message(17), SourceId::summary(5), SourceId::note(2), SourceId::page(3)] {
             assert_eq!(SourceId::parse(&id.to_string()), Some(id));
         }
         assert_eq!(SourceId::parse("M17"), Some(SourceId::message(17)));

@@ -1,6 +1,13 @@
 //! Text with Telegram's formatting. Offsets and lengths count UTF-16 units, as Telegram does.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
+
+use super::clip;
+
+/// Maximum number of characters of the address behind a linked word.
+const ADDRESS_CHARS: usize = 100;
 
 /// Text, and its formatted ranges sorted by offset.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -70,6 +77,33 @@ pub struct UserRef {
     pub id: super::UserId,
 }
 
+/// Returns the web addresses behind linked words of `text`, as ` (https://example.org/menu)`, each with the byte at which
+/// its words end. Long ones are shortened; those that the words already show are left out.
+pub fn hidden_links(text: &str, entities: &[Entity]) -> Vec<(usize, String)> {
+    let hidden = entities.iter().filter_map(|entity| {
+        let EntityKind::TextLink { url } = &entity.kind else { return None };
+        let address = url.split_once("://").filter(|(scheme, _)| scheme.starts_with("http"))?.1.trim_end_matches('/');
+        let words = utf16_slice(text, entity.offset, entity.length);
+        let end = text.len() - utf16_slice(text, entity.offset.saturating_add(entity.length), usize::MAX).len();
+        (!words.trim().is_empty() && !words.contains(address)).then(|| (end, format!(" ({})", shortened(url))))
+    });
+    hidden.collect()
+}
+
+/// Returns `text` with the result of [`hidden_links`] inserted.
+pub fn with_links(text: &str, links: Vec<(usize, String)>) -> Cow<'_, str> {
+    let mut text = Cow::Borrowed(text);
+    for (end, address) in links.into_iter().rev() {
+        text.to_mut().insert_str(end, &address);
+    }
+    text
+}
+
+fn shortened(url: &str) -> Cow<'_, str> {
+    let is_short = url.chars().count() <= ADDRESS_CHARS;
+    clip(if is_short { url } else { url.split(['?', '#']).next().unwrap_or(url) }, ADDRESS_CHARS)
+}
+
 /// Returns the length of `text` in UTF-16 units.
 pub fn utf16_len(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
@@ -115,6 +149,28 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn the_address_behind_a_word_follows_it() {
+        let shown = |text: &str, links: &[(&str, &str)]| {
+            let entity = |&(words, url): &(&str, &str)| Entity {
+                offset: utf16_len(&text[..text.find(words).expect("words of the text")]),
+                length: utf16_len(words),
+                kind: EntityKind::TextLink { url: url.to_owned() },
+            };
+            let entities: Vec<Entity> = links.iter().map(entity).collect();
+            with_links(text, hidden_links(text, &entities)).into_owned()
+        };
+        let menu = [("menu", "https://a.example/menu"), ("map", "http://b.example/?q=1")];
+        let with = "🍕 the menu (https://a.example/menu), the map (http://b.example/?q=1)";
+        assert_eq!(shown("🍕 the menu, the map", &menu), with);
+        assert_eq!(shown("see a.example", &[("a.example", "https://a.example/")]), "see a.example");
+        assert_eq!(shown("ask Ana", &[("Ana", "tg://user?id=5")]), "ask Ana");
+        let tracked = format!("https://a.example/menu?utm={}", "x".repeat(200));
+        assert_eq!(shown("menu", &[("menu", &tracked)]), "menu (https://a.example/menu)");
+        let long = format!("https://a.example/{}", "x".repeat(200));
+        assert_eq!(shown("menu", &[("menu", &long)]).chars().count(), "menu ()".len() + ADDRESS_CHARS);
+    }
 
     #[test]
     fn a_slice_counts_utf16_units() {

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use crate::CommandName;
 use crate::rows::{read, rows};
 
-pub use answer::{DigestTexts, FollowUpTexts};
+pub use answer::{DigestTexts, FollowUpTexts, UnreadTexts};
 pub use chat::{AccessTexts, ConceptTexts, MenuTexts, NoteTexts, SettingsTexts};
 pub use memory::{MemoryTexts, RecapTexts, RecapWords};
 pub use why::WhyTexts;
@@ -110,6 +110,7 @@ rows! {
         pub months: [String; 12],
         pub why: WhyTexts,
         pub digest: DigestTexts,
+        pub unread: UnreadTexts,
         pub menu: MenuTexts,
         pub follow_up: FollowUpTexts,
         pub memory: MemoryTexts,

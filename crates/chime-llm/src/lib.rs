@@ -18,6 +18,7 @@ mod openai;
 mod progress;
 mod prompt;
 mod repetition;
+mod silence;
 mod stream;
 mod thinking;
 mod tools;

@@ -6,6 +6,7 @@ use reqwest::multipart::{Form, Part};
 use serde_json::Value;
 
 use crate::diagnose::diagnose;
+use crate::silence::spoken;
 use crate::transport::Server;
 use crate::{LlmError, LlmOptions};
 use chime_core::{TokenUse, estimate_tokens, is_blank};
@@ -29,7 +30,7 @@ pub struct Transcriptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Audio {
     /// File name with the extension of the format, such as `voice.ogg`.
-    pub file_name: &'static str,
+    pub file_name: String,
     pub bytes: Vec<u8>,
     pub seconds: u32,
 }
@@ -70,7 +71,7 @@ impl Transcriptions {
         let Audio { file_name, bytes, seconds } = audio;
         let form = Form::new()
             .text("model", self.model.clone())
-            .text("response_format", "json")
+            .text("response_format", if self.model.contains("whisper") { "verbose_json" } else { "json" })
             .part("file", Part::bytes(bytes).file_name(file_name));
         let call = self.server.transcription(form);
         let body = within(clock, self.timeout, call).await.ok_or(LlmError::TimedOut)?.map_err(diagnose)?;
@@ -82,7 +83,8 @@ impl Transcriptions {
     /// # Errors
     /// As for a completion.
     pub async fn probe(&self, clock: &Clock) -> Result<(), LlmError> {
-        let audio = Audio { file_name: "silence.wav", bytes: silence(PROBE_SECONDS), seconds: PROBE_SECONDS };
+        let audio =
+            Audio { file_name: "silence.wav".to_owned(), bytes: silence(PROBE_SECONDS), seconds: PROBE_SECONDS };
         self.transcribe(audio, clock).await.map(drop)
     }
 }
@@ -94,7 +96,8 @@ pub fn tokens_of(seconds: u32) -> u64 {
 
 fn read(body: &Value, seconds: u32) -> Result<Transcript, LlmError> {
     let text = body["text"].as_str().ok_or(LlmError::Malformed { what: "no text" })?.trim();
-    let text: String = if is_blank(text) { String::new() } else { text.chars().take(MOST_CHARS).collect() };
+    let text = spoken(text, body, seconds);
+    let text: String = if is_blank(&text) { String::new() } else { text.chars().take(MOST_CHARS).collect() };
     let counted = |name: &str| body["usage"][name].as_u64();
     let tokens = TokenUse {
         prompt: counted("input_tokens").unwrap_or_else(|| tokens_of(seconds)),
@@ -151,6 +154,7 @@ mod tests {
     #[test]
     fn silence_is_no_text_and_anything_else_is_no_transcript() {
         check(json!({"text": " \n"}), Some(("", 120, 0)));
+        check(json!({"text": "[BLANK_AUDIO]"}), Some(("", 120, 0)));
         check(json!({"error": {"message": "x"}}), None);
         check(json!([]), None);
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use chime_core::Timestamp;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// Longest time to keep raw updates. They serve to diagnose problems, and hold the file ids with which photos, voice
+/// Longest time to keep raw updates and pages that were read. Updates serve to diagnose problems, and hold the file ids with which photos, voice
 /// messages and files of notes are downloaded.
 const RAW_UPDATES: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 /// Time to keep the data of a chat after the bot was removed from it, because the removal may have been a mistake.
@@ -45,7 +45,7 @@ pub fn reckon(here: Timestamp, there: Option<Timestamp>, newest: Option<Timestam
 pub struct Cutoffs {
     /// Messages sent before this time, in chats without a retention setting of their own. `None` keeps them forever.
     pub messages: Option<Timestamp>,
-    /// Raw updates that arrived before this time.
+    /// Raw updates that arrived before this time, and pages that were read before it.
     pub raw_updates: Timestamp,
     /// All data of chats from which the bot was removed before this time.
     pub removals: Timestamp,

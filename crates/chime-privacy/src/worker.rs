@@ -13,7 +13,9 @@ use chime_store::derived;
 use chime_store::family::Cause;
 use chime_store::forget::{self, ForgetOptions, Leave};
 use chime_store::search::Merging;
-use chime_store::{Priority, Store, StoreError, backups, concepts, consent, inbox, jobs, memory, retention, scrub};
+use chime_store::{
+    Priority, Store, StoreError, backups, concepts, consent, inbox, jobs, memory, pages, retention, scrub,
+};
 use chime_telegram::Telegram;
 
 /// Number of rows to delete in one transaction: few enough that it takes less than 5 ms, because answers wait for it.
@@ -113,6 +115,7 @@ impl RetentionWorker {
         }
         deleted += self.repeat(move |tx| concepts::prune_contexts(tx, contexts, AT_ONCE)).await?;
         deleted += self.repeat(move |tx| inbox::prune(tx, raw_updates, AT_ONCE)).await?;
+        deleted += self.repeat(move |tx| pages::prune(tx, raw_updates, AT_ONCE)).await?;
         let empty = self.store.read(move |conn| retention::empty_chats(conn, removals)).await?;
         for chat in empty {
             deleted += self.background(move |tx| retention::remove_chat(tx, chat, now)).await?;

@@ -257,8 +257,12 @@ fn content(state: &SandboxState, message: &SandboxMessage) -> Map<String, Value>
         PostContent::Voice { seconds } => ("voice", file(json!({"duration": seconds}))),
         PostContent::VideoNote { seconds } => ("video_note", file(json!({"length": 240, "duration": seconds}))),
         PostContent::Document { file_name } => match state.files.get(file_name) {
-            Some(bytes) => ("document", file(json!({"file_name": file_name, "file_size": bytes.len()}))),
-            None => ("document", file(json!({"file_name": file_name}))),
+            Some(bytes) => {
+                let size =
+                    json!({"file_name": file_name, "file_size": bytes.len(), "mime_type": media_type(file_name)});
+                ("document", file(size))
+            }
+            None => ("document", file(json!({"file_name": file_name, "mime_type": media_type(file_name)}))),
         },
         PostContent::Sticker { emoji } => {
             let looks = json!({"type": "regular", "width": 512, "height": 512, "is_animated": false, "is_video": false, "emoji": emoji});
@@ -279,6 +283,17 @@ fn content(state: &SandboxState, message: &SandboxMessage) -> Map<String, Value>
         PostContent::MigratedFrom(chat) => ("migrate_from_chat_id", json!(chat)),
     };
     Map::from_iter([(name.to_owned(), value)])
+}
+
+/// Returns the type that Telegram's apps give a file, by its extension.
+fn media_type(file_name: &str) -> &'static str {
+    match file_name.rsplit('.').next().unwrap_or_default() {
+        "png" => "image/png",
+        "jpg" => "image/jpeg",
+        "m4a" => "audio/x-m4a",
+        "txt" | "md" => "text/plain",
+        _ => "application/octet-stream",
+    }
 }
 
 fn poll(id: &str, question: &str, options: &[String]) -> Value {

@@ -42,7 +42,8 @@ fn merge(tx: &Writer<'_>, old: &ChatRow, new: &ChatRow) -> Result<()> {
     for stored in messages::all_of(tx, new.key)? {
         let language = messages::stem_language(tx, stored.chat, stored.seq)?;
         let author = stored.message.sender.name.clone();
-        let entry = |chat, seq| Indexed { chat, seq, text: &stored.message.text, author: &author, language };
+        let entry =
+            |chat, seq| Indexed { chat, seq, text: stored.message.text_with_links(), author: &author, language };
         search::remove(tx, &entry(stored.chat, stored.seq))?;
         let seq = next_seq(tx, old.key)?;
         tx.prepare_cached(

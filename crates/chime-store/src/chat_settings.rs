@@ -5,7 +5,7 @@ use std::time::Duration;
 use rusqlite::{OptionalExtension, named_params};
 
 use super::{Language, Reader, Result, Writer, row};
-use chime_core::{Askers, ChatKey, Grounding, Zone};
+use chime_core::{Askers, ChatKey, Grounding, LinkReading, Zone};
 
 /// Settings of one chat. `None` means the operator's setting.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -13,6 +13,7 @@ pub struct ChatSettings {
     pub grounding: Option<Grounding>,
     /// `true` if members see an answer while it is being written.
     pub streaming: Option<bool>,
+    pub links: Option<LinkReading>,
     pub memory: Option<bool>,
     /// Length of silence that ends a session.
     pub session_idle: Option<Duration>,
@@ -22,19 +23,21 @@ pub struct ChatSettings {
 pub fn load(conn: &Reader, chat: ChatKey) -> Result<ChatSettings> {
     let found = conn
         .prepare_cached(
-            "SELECT grounding, streaming, memory, session_idle, daily_tokens FROM chat WHERE chat_key = :chat",
+            "SELECT grounding, streaming, links, memory, session_idle, daily_tokens FROM chat WHERE chat_key = :chat",
         )?
         .query_row(named_params! { ":chat": chat.0 }, |raw| {
             let grounding: Option<String> = raw.get("grounding")?;
             let idle: Option<i64> = raw.get("session_idle")?;
             let tokens: Option<i64> = raw.get("daily_tokens")?;
-            Ok((grounding, raw.get("streaming")?, raw.get("memory")?, idle, tokens))
+            let links: Option<String> = raw.get("links")?;
+            Ok((grounding, raw.get("streaming")?, links, raw.get("memory")?, idle, tokens))
         })
         .optional()?;
-    let Some((grounding, streaming, memory, idle, tokens)) = found else { return Ok(ChatSettings::default()) };
+    let Some((grounding, streaming, links, memory, idle, tokens)) = found else { return Ok(ChatSettings::default()) };
     Ok(ChatSettings {
         grounding: grounding.map(|word| row::word(&word, "grounding", Grounding::parse)).transpose()?,
         streaming,
+        links: links.map(|word| row::word(&word, "links", LinkReading::parse)).transpose()?,
         memory,
         session_idle: idle.map(|secs| row::number(secs, "session_idle").map(Duration::from_secs)).transpose()?,
         daily_tokens: tokens.map(|tokens| row::number(tokens, "daily_tokens")).transpose()?,
@@ -65,6 +68,12 @@ pub fn set_grounding(tx: &Writer<'_>, chat: ChatKey, grounding: Grounding) -> Re
 pub fn set_streaming(tx: &Writer<'_>, chat: ChatKey, is_on: bool) -> Result<()> {
     tx.prepare_cached("UPDATE chat SET streaming = :on WHERE chat_key = :chat")?
         .execute(named_params! { ":on": is_on, ":chat": chat.0 })?;
+    Ok(())
+}
+
+pub fn set_links(tx: &Writer<'_>, chat: ChatKey, reading: LinkReading) -> Result<()> {
+    tx.prepare_cached("UPDATE chat SET links = :links WHERE chat_key = :chat")?
+        .execute(named_params! { ":links": reading.as_str(), ":chat": chat.0 })?;
     Ok(())
 }
 

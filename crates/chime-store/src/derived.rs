@@ -18,13 +18,15 @@
 use super::family::{Cause, Family, Merged, OptOutScope};
 use super::{
     Result, Writer, admission, answers, backlog, chats, concepts, consent, deletions, embedding_spaces, feedback,
-    follow_ups, inbox, memory, notes, outbox, quotes_and_forwards, recaps, refusals, topic_names, usage, vectors,
+    follow_ups, inbox, memory, notes, outbox, pages, quotes_and_forwards, recaps, refusals, topic_names, usage,
+    vectors,
 };
 use chime_core::{ChatKey, StoredMessage, Timestamp, UserId};
 
 /// All families. Their functions are called in this order.
 const FAMILIES: &[Family] = &[
     notes::FAMILY,
+    pages::FAMILY,
     feedback::FAMILY,
     answers::FAMILY,
     follow_ups::FAMILY,

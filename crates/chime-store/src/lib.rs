@@ -32,6 +32,7 @@ pub mod messages;
 pub mod notes;
 pub mod numbering;
 pub mod outbox;
+pub mod pages;
 pub mod passages;
 pub mod postings;
 pub mod quotes_and_forwards;

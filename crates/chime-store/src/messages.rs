@@ -201,7 +201,7 @@ fn indexed(stored: &StoredMessage, language: Language) -> Indexed<'_> {
     Indexed {
         chat: stored.chat,
         seq: stored.seq,
-        text: &stored.message.text,
+        text: stored.message.text_with_links(),
         author: &stored.message.sender.name,
         language,
     }

@@ -5,7 +5,9 @@ use rusqlite::named_params;
 use super::messages::VISIBLE;
 use super::row::{Columns, row_id};
 use super::{Reader, Result};
-use chime_core::{ChatKey, Conversation, MessageId, Seq, ThreadId, Timestamp, UserId, unpack};
+use chime_core::{
+    ChatKey, Conversation, Entity, MessageId, Seq, ThreadId, Timestamp, UserId, hidden_links, unpack, with_links,
+};
 
 /// Message with only the data that a search needs.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,7 +72,8 @@ pub fn newest(conn: &Reader, wanted: &Wanted, limit: u32) -> Result<Vec<StoredPa
     Ok(statement.query_map(params, |raw| from_columns(&Columns::of(raw)))?.collect::<rusqlite::Result<_>>()?)
 }
 
-const COLUMNS: &str = "seq, message_id, thread_id, user_id, role = 'assistant' AS is_own, ts, reply_to_id, text";
+const COLUMNS: &str = "seq, message_id, thread_id, user_id, role = 'assistant' AS is_own, ts, reply_to_id, text, \
+                       CASE WHEN instr(entities, '\"text_link\"') AND role = 'user' THEN entities END AS links";
 
 /// Converts a row with the columns [`COLUMNS`]. The vector stays empty.
 fn from_columns(columns: &Columns<'_>) -> rusqlite::Result<StoredPassage> {
@@ -82,7 +85,12 @@ fn from_columns(columns: &Columns<'_>) -> rusqlite::Result<StoredPassage> {
         is_own: columns.get("is_own")?,
         sent_at: Timestamp::from_secs(columns.get("ts")?),
         reply_to: columns.get::<Option<i64>>("reply_to_id")?.map(MessageId),
-        text: columns.get("text")?,
+        text: {
+            let text: String = columns.get("text")?;
+            let entities: Option<String> = columns.get("links")?;
+            let entities: Vec<Entity> = entities.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
+            with_links(&text, hidden_links(&text, &entities)).into_owned()
+        },
         vector: Vec::new(),
     })
 }

@@ -123,7 +123,7 @@ mod tests {
                     for chat in [CHAT, ChatKey(2)] {
                         let author = if seq.0 % 2 == 0 { "Ben" } else { "Ann" };
                         let language = Language::from_code("pol");
-                        insert(tx, &Indexed { chat, seq, text, author, language })?;
+                        insert(tx, &Indexed { chat, seq, text: text.into(), author, language })?;
                     }
                 }
                 look(tx, &Range { chat: CHAT, from: Seq(0), before: Seq(9), limit: 3 })

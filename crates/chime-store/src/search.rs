@@ -1,6 +1,8 @@
 //! Full-text index of messages. The rowids of a chat's messages form one range, and each search is limited to the range
 //! of one chat.
 
+use std::borrow::Cow;
+
 use rusqlite::named_params;
 
 use super::row::row_id;
@@ -12,7 +14,7 @@ use chime_core::{ChatKey, Language, Seq, stems};
 pub struct Indexed<'a> {
     pub chat: ChatKey,
     pub seq: Seq,
-    pub text: &'a str,
+    pub text: Cow<'a, str>,
     pub author: &'a str,
     pub language: Language,
 }
@@ -41,7 +43,7 @@ fn write_parts(tx: &Writer<'_>, sql: &str, entry: &Indexed<'_>) -> Result<()> {
 }
 
 fn write(tx: &Writer<'_>, sql: &str, entry: &Indexed<'_>) -> Result<()> {
-    let text = stems(entry.text, entry.language).join(" ");
+    let text = stems(&entry.text, entry.language).join(" ");
     let author = stems(entry.author, entry.language).join(" ");
     if text.is_empty() {
         return Ok(());
@@ -195,7 +197,10 @@ mod tests {
         let (_folder, store) = new_store().await;
         for seq in (1..=23).map(Seq) {
             let add = move |tx: &Writer<'_>| {
-                insert(tx, &Indexed { chat: CHAT, seq, text: "thai", author: "Ann", language: Language::DEFAULT })
+                insert(
+                    tx,
+                    &Indexed { chat: CHAT, seq, text: "thai".into(), author: "Ann", language: Language::DEFAULT },
+                )
             };
             store.write(Priority::Background, add).await.unwrap();
         }
@@ -220,7 +225,13 @@ mod tests {
         let range = Range { chat: CHAT, from: Seq(0), before: Seq(10), limit: 10 };
         let found = move |conn: &Reader| Ok::<_, StoreError>(postings::of_part(conn, &range, "restauracja")?.seqs);
         let outcome = store.write(Priority::Background, move |tx| {
-            let entry = |(seq, text, language)| Indexed { chat: CHAT, seq: Seq(seq), text, author: "Ann", language };
+            let entry = |(seq, text, language)| Indexed {
+                chat: CHAT,
+                seq: Seq(seq),
+                text: Cow::Borrowed(text),
+                author: "Ann",
+                language,
+            };
             said.into_iter().try_for_each(|of| insert(tx, &entry(of)))?;
             let before = found(tx)?;
             remove(tx, &entry(said[0]))?;
@@ -237,7 +248,16 @@ mod tests {
             store.write(Priority::Background, move |tx| {
                 seqs.map(Seq).try_for_each(|seq| {
                     let text = &format!("thai {}", word(seq));
-                    change(tx, &Indexed { chat: CHAT, seq, text, author: "Ann", language: Language::DEFAULT })
+                    change(
+                        tx,
+                        &Indexed {
+                            chat: CHAT,
+                            seq,
+                            text: Cow::Borrowed(text),
+                            author: "Ann",
+                            language: Language::DEFAULT,
+                        },
+                    )
                 })
             })
         };

@@ -87,7 +87,7 @@ wire! {
     MessageOrigin { sender_user: User, sender_user_name: String, sender_chat: Chat, chat: Chat, message_id: i64, date: i64,
         author_signature: String }
     Quote { text: String }
-    File { duration: i64, file_name: String }
+    File { duration: i64, file_name: String, mime_type: String }
     Sticker { emoji: String }
     Checklist { title: String, tasks: Items<Text> }
     Poll { question: String, options: Items<Text> }

@@ -22,6 +22,8 @@ pub struct Recording {
     pub seconds: u32,
     /// Size in bytes, if known.
     pub bytes: Option<u64>,
+    /// Extension of its format, if Telegram gives its type.
+    pub extension: Option<&'static str>,
 }
 
 /// Parses the recording in message `of` from the stored update `raw`. `None` unless `of` is the update's message or the
@@ -29,12 +31,43 @@ pub struct Recording {
 pub fn recording(raw: &str, of: MessageAt) -> Option<Recording> {
     let update: Value = serde_json::from_str(raw).ok()?;
     let said = message_in(&update, of)?;
-    let file = [&said["voice"], &said["video_note"]].into_iter().find(|it| it.is_object())?;
+    let recorded = |file: &&Value| file.is_object();
+    let (file, seconds) = match [&said["voice"], &said["video_note"]].into_iter().find(recorded) {
+        Some(file) => (file, file["duration"].as_u64()?),
+        // A document has no duration.
+        None => {
+            let file = Some(&said["document"]).filter(recorded)?;
+            spoken_extension(file["mime_type"].as_str()?)?;
+            (file, file["file_size"].as_u64()? / BYTES_A_SECOND)
+        }
+    };
     Some(Recording {
         id: file["file_id"].as_str()?.to_owned(),
-        seconds: file["duration"].as_u64().and_then(|seconds| u32::try_from(seconds).ok())?,
+        seconds: u32::try_from(seconds).ok()?,
         bytes: file["file_size"].as_u64(),
+        extension: file["mime_type"].as_str().and_then(spoken_extension),
     })
+}
+
+/// Size of a second of compressed speech in bytes, for files whose duration is not known.
+const BYTES_A_SECOND: u64 = 8_000;
+
+/// Returns the file name extension of a recording sent as a file; `None` for other types.
+pub fn spoken_extension(media_type: &str) -> Option<&'static str> {
+    match media_type {
+        "audio/ogg" | "audio/opus" => Some("ogg"),
+        "audio/mpeg" | "audio/mp3" => Some("mp3"),
+        "audio/mp4" | "audio/m4a" | "audio/x-m4a" => Some("m4a"),
+        "audio/wav" | "audio/x-wav" => Some("wav"),
+        "audio/flac" | "audio/x-flac" => Some("flac"),
+        "audio/webm" => Some("webm"),
+        _ => None,
+    }
+}
+
+/// Returns `true` for the types of images that models read.
+pub fn is_picture(media_type: &str) -> bool {
+    matches!(media_type, "image/jpeg" | "image/png" | "image/webp" | "image/gif")
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,11 +78,15 @@ pub struct Photo {
 
 /// Parses the photo in message `of` from the stored update `raw`. `None` unless `of` is the update's message or the one
 /// that it replies to. Of its sizes, chooses the largest of at most `most_dots` pixels in width and height, else the
-/// smallest.
+/// smallest. An image sent as a file has one size.
 pub fn photo(raw: &str, of: MessageAt, most_dots: u64) -> Option<Photo> {
     let update: Value = serde_json::from_str(raw).ok()?;
     let said = message_in(&update, of)?;
     let dots = |size: &Value| size["width"].as_u64().unwrap_or(0).max(size["height"].as_u64().unwrap_or(0));
+    let document = &said["document"];
+    if document["mime_type"].as_str().is_some_and(is_picture) {
+        return Some(Photo { id: document["file_id"].as_str()?.to_owned() });
+    }
     let sizes = said["photo"].as_array()?;
     let fitting = sizes.iter().filter(|size| dots(size) <= most_dots).max_by_key(|size| dots(size));
     let size = fitting.or_else(|| sizes.iter().min_by_key(|size| dots(size)))?;

@@ -10,6 +10,7 @@ mod waiting;
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::time::Duration;
@@ -49,6 +50,8 @@ pub struct World {
     announces: bool,
     /// `true` if concepts are extracted from answers, as in production.
     captures_concepts: bool,
+    /// Web servers of the test by host name.
+    sites: BTreeMap<String, SocketAddr>,
 }
 
 struct Daemon {
@@ -134,6 +137,7 @@ impl World {
             read,
             announces: false,
             captures_concepts: false,
+            sites: BTreeMap::new(),
         }
     }
 
@@ -161,6 +165,7 @@ impl World {
         let mut config = Config::load(&settings).unwrap_or_else(|error| panic!("{error}"));
         config.privacy.announces = self.announces;
         config.llm.captures_concepts = self.captures_concepts;
+        config.answer.test_servers = self.sites.clone();
         let stop = CancellationToken::new();
         let app = App::start(config, self.daemon_clock.as_ref().unwrap_or(&self.clock).clone(), stop.clone()).await?;
         let (store, claim) = (app.store.clone(), app.claim.clone());
@@ -210,6 +215,11 @@ impl World {
     /// Switches on the extraction of concepts from answers, from the next start on.
     pub fn capture_concepts(&mut self) {
         self.captures_concepts = true;
+    }
+
+    /// Lets the daemon reach a web server of the test by the name `host`, from the next start on.
+    pub fn add_site(&mut self, host: &str, at: SocketAddr) {
+        self.sites.insert(host.to_owned(), at);
     }
 
     /// Returns the code that `chime run` shows if the bot has no owner.

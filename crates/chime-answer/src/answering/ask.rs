@@ -13,6 +13,7 @@ use crate::answering::enrich::Enricher;
 use crate::answering::introduction::{self, Introduction};
 use crate::answering::load_trigger::TriggerState;
 use crate::answering::long_thread::LongThreads;
+use crate::answering::pages::PageReader;
 use crate::answering::question::QuestionContext;
 use crate::answering::recheck::{SaveOutcome, rests_on_forgotten};
 use crate::answering::record::record;
@@ -92,6 +93,8 @@ pub struct AnsweringParts {
     pub captures_concepts: bool,
     /// Transcribes the voice messages that a question is about.
     pub voice: Arc<Voice>,
+    /// Reads the pages that a question is about.
+    pub pages: PageReader,
 }
 
 pub struct Answering {
@@ -157,6 +160,9 @@ impl Answering {
         if backend == Backend::Model && self.parts.gateway.sees_pictures() {
             question.photos = self.look_at(&question).await;
         }
+        if matches!(backend, Backend::Model | Backend::Thrifty) {
+            self.read_pages(&mut question).await;
+        }
         let mut built = self.prompt(&question, self.parts.gateway.prompt_room(ModelPurpose::Answer))?;
         let mut step = begin(job.attempts, backend);
         let draft = loop {
@@ -221,7 +227,10 @@ impl Answering {
             self.says_something(question, built, text) && !is_worth_another
         });
         match text {
-            Some(text) => Ok(answered(completion, text, uncertainty, bill, question.chat.speaks())),
+            Some(text) => {
+                let text = std::iter::once(text).chain(question.unread.clone()).collect::<Vec<_>>().join("\n\n");
+                Ok(answered(completion, text, uncertainty, bill, question.chat.speaks()))
+            }
             None => {
                 log::unusable();
                 question.bills.push(bill);

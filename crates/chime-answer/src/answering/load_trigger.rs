@@ -11,7 +11,9 @@ use chime_access::Access;
 use chime_access::admission::served;
 use chime_core::config::{AccessConfig, SessionIdle};
 use chime_core::trigger::{self, Languages, author_run, calls_bot};
-use chime_core::{How, MessageAt, ParsedTrigger, StoredMessage, Timestamp, UserId, Zone};
+use chime_core::{
+    How, MessageAt, MessageId, MessagePlace, ParsedTrigger, StoredMessage, Timestamp, UserId, Zone, parse_message_link,
+};
 use chime_memory::context::{Asked, FeatureCache};
 use chime_memory::recall::Recaller;
 use chime_relevance::context::Params;
@@ -86,6 +88,9 @@ impl QuestionLoader {
         if answers::to_trigger(conn, trigger.chat, trigger.seq)?.is_some() {
             return Ok(TriggerState::Answered);
         }
+        if trigger.message.reply_to.is_none() {
+            trigger.message.reply_to = linked(conn, &chat, &trigger)?;
+        }
         if let Some(parent) = trigger.message.reply_to
             && messages::is_withheld(conn, trigger.message.chat, parent)?
         {
@@ -98,11 +103,24 @@ impl QuestionLoader {
     }
 }
 
+/// Returns the message of the same chat that the trigger links to. A question about a link is a reply to its message.
+fn linked(conn: &Reader, chat: &ChatRow, trigger: &StoredMessage) -> chime_store::Result<Option<MessageId>> {
+    let place = trigger.message.addresses().find_map(|address| match parse_message_link(address)? {
+        MessagePlace::Ids(of, message) => (of == trigger.message.chat).then_some(message),
+        MessagePlace::Public { username, message } => {
+            let is_here = chat.chat.username.as_ref().is_some_and(|name| name.eq_ignore_ascii_case(&username));
+            is_here.then_some(message)
+        }
+    });
+    let known = place.map_or(Ok(None), |id| messages::find_any(conn, trigger.message.chat, id))?;
+    Ok(known.filter(|linked| linked.seq != trigger.seq).map(|linked| linked.message.id))
+}
+
 /// Decides again if a voice message only points at the conversation: its words were unknown when it came in.
 fn as_transcribed(parsed: &ParsedTrigger, trigger: &StoredMessage) -> ParsedTrigger {
     let mut parsed = parsed.clone();
     if trigger.message.kind.is_spoken() {
-        parsed.is_generic = trigger::is_generic(&trigger::ask_of(&trigger.message.text, &parsed), Languages::shipped());
+        parsed.is_generic = trigger::is_generic(&trigger::ask_of(&trigger.message, &parsed), Languages::shipped());
     }
     parsed
 }
@@ -116,7 +134,7 @@ pub fn asked(
     zone: Zone,
     parsed: &ParsedTrigger,
 ) -> chime_store::Result<(Asked, bool)> {
-    let ask = trigger::ask_of(&trigger.message.text, parsed);
+    let ask = trigger::ask_of(&trigger.message, parsed);
     let may_follow_tag = parsed.how == How::Mention && parsed.cut.is_empty();
     let (ask, generic) = match (parsed.is_generic, may_follow_tag) {
         (true, _) => in_pieces(conn, &trigger, ask)?,

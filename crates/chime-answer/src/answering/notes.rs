@@ -56,7 +56,7 @@ fn gather(
     let (found, measure) = similarities_by(&subject.ask, &texts, embedder, of_piece);
     let lines = nearest(&found, min_similarity(measure)).into_iter().map(|place| {
         let piece = &pieces[place];
-        let text = line(piece.number, &piece.title, &zone.date(piece.saved_at), &piece.text);
+        let text = line(SourceId::note(piece.number), &piece.title, &zone.date(piece.saved_at), &piece.text);
         Ok(PieceLine { text, source: Some(citable(conn, subject.chat, piece)?) })
     });
     let lines: Vec<PieceLine> = lines.collect::<chime_store::Result<_>>()?;

@@ -15,8 +15,8 @@ use crate::recall::{self, fitting};
 use crate::tools::LookedUp;
 use chime_access::gateway::ask::UsageRecord;
 use chime_core::{
-    BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Role, Seq, Slot,
-    SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link, without_citations,
+    BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, LinkReading, Role, Seq,
+    Slot, SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link, without_citations,
 };
 use chime_memory::context::{Asked, gather, window_around};
 use chime_memory::recall::{RankedRecall, RecallRequest};
@@ -94,6 +94,10 @@ pub struct QuestionContext {
     pub follow_up: FollowUp,
     pub looked_up: LookedUp,
     pub photos: Vec<ShownPhoto>,
+    /// The chat's setting for reading linked pages; `None` if the operator's applies.
+    pub links: Option<LinkReading>,
+    /// Sentences of the answer that tell which pages could not be read.
+    pub unread: Vec<String>,
     pub earliest: Option<Timestamp>,
     /// Privacy notice to append to the answer; `None` if the chat has already had it.
     pub introduction: Option<FormattedText>,
@@ -193,6 +197,8 @@ impl QuestionLoader {
             follow_up: FollowUp::default(),
             looked_up: LookedUp::default(),
             photos: Vec::new(),
+            links: settings.links,
+            unread: Vec::new(),
             earliest,
             introduction,
             spent,
@@ -283,7 +289,7 @@ impl QuestionContext {
     /// Returns the sources from memory: `given` (from the enrichers' slots), the recalled messages and summaries, and
     /// the summaries that were looked up.
     pub fn remembered(&self, given: &[Citable]) -> Vec<Citable> {
-        let looked_up = self.looked_up.summaries.iter().cloned();
+        let looked_up = self.looked_up.sources.iter().cloned();
         given
             .iter()
             .cloned()

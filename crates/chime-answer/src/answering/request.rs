@@ -23,10 +23,20 @@ pub fn asked(built: &BuiltPrompt, photos: &[ShownPhoto]) -> Prompt {
     let messages = vec![message(PromptRole::System, &built.system), message(PromptRole::User, &built.user)];
     let picture = |shown: &ShownPhoto| Picture {
         label: built.labels.number_of(shown.seq).map_or_else(String::new, |number| format!("[{number}]")),
-        media_type: "image/jpeg",
+        media_type: media_type(&shown.bytes),
         bytes: Arc::clone(&shown.bytes),
     };
     let pictures = photos.iter().map(picture).collect();
     let prompt = Prompt::new(messages, ModelPurpose::Answer.max_answer_tokens());
     Prompt { pictures, temperature: Some(TEMPERATURE), ..prompt }
+}
+
+/// Returns the type of an image by its first bytes: one sent as a file may have any.
+fn media_type(bytes: &[u8]) -> &'static str {
+    match bytes {
+        [0x89, b'P', b'N', b'G', ..] => "image/png",
+        [b'G', b'I', b'F', b'8', ..] => "image/gif",
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "image/webp",
+        _ => "image/jpeg",
+    }
 }

@@ -57,10 +57,11 @@ impl Answering {
             let is_open = may_look_up(asking, prompt.tools.rounds.len(), self.parts.tool_rounds)
                 && self.parts.clock.now() < until
                 && self.parts.gateway.allowance(after(question.spent, spent)) == Allowance::Ample;
-            prompt.tools.offered = if is_open { offered() } else { Vec::new() };
+            let has_pages = self.may_read_links(question);
+            prompt.tools.offered = if is_open { offered(question.is_all_shown(), has_pages) } else { Vec::new() };
             // The request does not describe the tools to small models, which use them badly, nor if the prompt already
             // shows the whole chat.
-            prompt.tools.is_silent = question.style == Style::Plain || question.is_all_shown();
+            prompt.tools.is_silent = question.style == Style::Plain || question.is_all_shown() && !has_pages;
             let (completion, bill) = self.ask(job, question, built, &prompt, asking.choice).await?;
             spent = TokenUse {
                 prompt: spent.prompt + completion.tokens.prompt,
@@ -99,7 +100,10 @@ impl Answering {
             let result = match lookup {
                 Ok(lookup) => {
                     let (words, found_before) = (lookup.words().map(str::to_owned), question.looked_up.uses.len());
-                    let finding = self.find_for(question, lookup).await;
+                    let finding = match lookup {
+                        LookupCall::ReadLink { message, n } => self.read_link(question, message, n).await,
+                        lookup => self.find_for(question, lookup).await,
+                    };
                     let told =
                         question.looked_up.take_in(&call.name, finding, &mut transcript, self.parts.params.estimate);
                     let found = question.looked_up.uses.len() > found_before;
@@ -141,13 +145,18 @@ fn after(spent: Spent, tokens: TokenUse) -> Spent {
     Spent { total: spent.total + more, of_chat: spent.of_chat + more, of_member: spent.of_member + more, ..spent }
 }
 
-fn offered() -> Vec<chime_llm::Tool> {
+/// Returns the tools for a prompt: of one that shows the whole chat only the reader of links, if there are any.
+fn offered(is_all_shown: bool, has_pages: bool) -> Vec<chime_llm::Tool> {
+    let is_offered = |tool: &LookupTool| match tool {
+        LookupTool::ReadLink => has_pages,
+        _ => !(is_all_shown && has_pages),
+    };
     let tool = |tool: LookupTool| chime_llm::Tool {
         name: tool.name(),
         description: tool.description(),
         parameters: tool.parameters(),
     };
-    LookupTool::ALL.into_iter().map(tool).collect()
+    LookupTool::ALL.into_iter().filter(is_offered).map(tool).collect()
 }
 
 /// Scope of a lookup: the chat of the trigger, and only messages before it.
@@ -174,6 +183,7 @@ impl LookupScope {
             LookupCall::Search { query, from, span } => {
                 self.search_within(conn, query.as_deref(), from.as_deref(), span)?
             }
+            LookupCall::ReadLink { .. } => Vec::new(),
             LookupCall::Summaries { about, tag, span } => {
                 return self.summaries(conn, about.as_deref(), tag.as_deref(), span);
             }
@@ -371,7 +381,7 @@ impl LookupScope {
             let text = members::named(&bullet.text, &names);
             lines.extend(self.citable(conn, text, &bullet.sources)?);
         }
-        Ok(LookupResult::Summaries(lines))
+        Ok(LookupResult::Sources(lines))
     }
 
     fn stems(&self, text: &str) -> HashSet<String> {

@@ -140,7 +140,7 @@ impl Voice {
         let Some(found) = self.store.read(move |conn| find(conn, at)).await? else { return Ok(()) };
         let Untranscribed { message, chat, recording } = found;
         let Some(bytes) = self.fetch(&recording).await? else { return Ok(()) };
-        let audio = Audio { file_name: file_name(&message.message), bytes, seconds: recording.seconds };
+        let audio = Audio { file_name: file_name(&message.message, &recording), bytes, seconds: recording.seconds };
         let transcribed = match transcriber.transcribe(message.conversation(), on_behalf_of, audio).await {
             Err(error) if is_for_good(&error) => {
                 self.under_way.note_silent(at);

@@ -25,8 +25,8 @@ use chime_core::config::{AccessConfig, MemoryConfig, Streaming};
 use chime_core::texts::{Texts, texts};
 use chime_core::trigger;
 use chime_core::{
-    AnswerRecord, BotIdentity, ChatId, ChatKind, CommandName, FormattedText, Job, MessageAt, ParsedTrigger,
-    ReplyTarget, Role, Seq, StoredMessage, Timestamp, Zone, grouped, message_link,
+    AnswerRecord, BotIdentity, ChatId, ChatKind, CommandName, FormattedText, Job, LinkReading, MessageAt,
+    ParsedTrigger, ReplyTarget, Role, Seq, StoredMessage, Timestamp, Zone, grouped, message_link,
 };
 use chime_jobs::JobOutcome;
 use chime_jobs::worker::Wake;
@@ -57,6 +57,8 @@ pub struct Commands {
     pub memory: MemoryConfig,
     /// Default for showing answers while they are written; a chat may override it.
     pub streaming: Streaming,
+    /// The operator's setting for reading linked pages.
+    pub links: LinkReading,
     /// `true` if a claim code is in force, with which a member becomes the owner of the bot.
     pub has_claim_code: bool,
 }
@@ -263,7 +265,7 @@ fn find(
     Ok(match explained.or_else(|| for_command(command, bot.username(), is_private, texts)) {
         Some(notice) => CommandStep::Say(Box::new((message, notice))),
         None => {
-            let args = trigger::ask_of(&message.message.text, parsed);
+            let args = trigger::ask_of(&message.message, parsed);
             CommandStep::Do(Box::new(CommandRequest { message, chat, command, args }))
         }
     })

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chime_core::texts::{self, Texts, filled};
-use chime_core::{Askers, Button, Grounding, Language, Zone, grouped};
+use chime_core::{Askers, Button, Grounding, Language, LinkReading, Zone, grouped};
 
 /// Value in a button's data for following the language of the chat's messages.
 const OF_CHAT: &str = "chat";
@@ -35,6 +35,8 @@ pub struct Panel {
     pub memory: Option<bool>,
     /// `true` if answers are shown while they are written.
     pub streaming: bool,
+    /// When linked pages are read; `None` if the operator has turned it off for all chats.
+    pub links: Option<LinkReading>,
     pub session_idle: Duration,
     /// Language of the bot's own texts; `None` to follow the language of the chat's messages.
     pub language: Option<Language>,
@@ -55,6 +57,7 @@ pub enum SettingChange {
     /// Turns memory off and deletes it. Sent by the button that confirms this.
     DeleteMemory,
     Streaming(bool),
+    Links(LinkReading),
     SessionIdle(Duration),
     /// `None` follows the language of the chat's messages.
     Language(Option<Language>),
@@ -73,6 +76,7 @@ impl SettingChange {
             Self::Memory(is_on) => format!("{PREFIX}:memory:{}", on_off(is_on)),
             Self::DeleteMemory => format!("{PREFIX}:memory:{DELETE}"),
             Self::Streaming(is_on) => format!("{PREFIX}:streaming:{}", on_off(is_on)),
+            Self::Links(reading) => format!("{PREFIX}:links:{}", reading.as_str()),
             Self::SessionIdle(idle) => format!("{PREFIX}:idle:{}", idle.as_secs()),
             Self::Language(language) => format!("{PREFIX}:language:{}", language.map_or(OF_CHAT, Language::code)),
             Self::Askers(askers) => format!("{PREFIX}:askers:{}", askers.as_str()),
@@ -90,6 +94,7 @@ impl SettingChange {
             "memory" if value == DELETE => Some(Self::DeleteMemory),
             "memory" => parse_on_off(value).map(Self::Memory),
             "streaming" => parse_on_off(value).map(Self::Streaming),
+            "links" => LinkReading::parse(value).map(Self::Links),
             "language" if value == OF_CHAT => Some(Self::Language(None)),
             "language" => {
                 let (code, _) = texts::languages().find(|(code, _)| *code == value)?;
@@ -130,6 +135,11 @@ impl Panel {
             Grounding::Strict => &words.strict,
         };
         let streaming = if self.streaming { &words.streaming_on } else { &words.streaming_off };
+        let links = self.links.map(|reading| match reading {
+            LinkReading::Off => words.links_off.clone(),
+            LinkReading::Asked => words.links_asked.clone(),
+            LinkReading::On => words.links_on.clone(),
+        });
         let sessions = filled(&words.sessions, &[("idle", &shown(self.session_idle, texts))]);
         let language = match self.language {
             None => words.language_of_chat.clone(),
@@ -144,7 +154,7 @@ impl Panel {
             None => words.no_budget.clone(),
             Some(tokens) => filled(&words.budget, &[("n", &grouped(tokens))]),
         };
-        let lines = [Some(grounding.clone()), Some(memory.clone()), Some(streaming.clone()), Some(sessions)];
+        let lines = [Some(grounding.clone()), Some(memory.clone()), Some(streaming.clone()), links, Some(sessions)];
         let zone = filled(&words.time_zone, &[("name", self.zone.name())]);
         let lines = lines.into_iter().chain([askers, Some(budget), Some(language), Some(zone)]).flatten();
         let lines: Vec<String> = lines.map(|line| format!("- {line}")).collect();
@@ -171,6 +181,11 @@ impl Panel {
         });
         let streaming = [(true, &words.streaming_on_button), (false, &words.streaming_off_button)]
             .map(|(is_on, label)| button(label, SettingChange::Streaming(is_on), is_on == self.streaming));
+        let links = self.links.map(|holds| {
+            let labels = [&words.links_off_button, &words.links_asked_button, &words.links_on_button];
+            let choices = LinkReading::ALL.into_iter().zip(labels);
+            choices.map(|(reading, label)| button(label, SettingChange::Links(reading), reading == holds)).collect()
+        });
         let idle =
             IDLES.map(|idle| button(&shown(idle, texts), SettingChange::SessionIdle(idle), idle == self.session_idle));
         let memory = memory.map(|row| row.to_vec());
@@ -187,7 +202,7 @@ impl Panel {
             .map(|(code, name)| (Some(Language::from_code(code)), name))
             .map(|(language, name)| button(name, SettingChange::Language(language), self.language == language))
             .collect();
-        [Some(grounding.to_vec()), memory, Some(streaming.to_vec()), Some(idle.to_vec())]
+        [Some(grounding.to_vec()), memory, Some(streaming.to_vec()), links, Some(idle.to_vec())]
             .into_iter()
             .chain([askers, Some(budgets), Some(vec![of_chat])])
             .flatten()
@@ -232,6 +247,7 @@ mod tests {
         grounding: Grounding::Open,
         memory: Some(true),
         streaming: false,
+        links: Some(LinkReading::Asked),
         session_idle: Duration::from_secs(3600),
         language: None,
         askers: Askers::Everybody,
@@ -243,7 +259,7 @@ mod tests {
     #[test]
     fn every_button_leads_to_its_change_and_marks_what_holds() {
         let buttons = PANEL.buttons(texts("eng"));
-        assert_eq!(buttons.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 2, 4, 2, 4, 1, 3, 3, 3, 3]);
+        assert_eq!(buttons.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 2, 3, 4, 2, 4, 1, 3, 3, 3, 3]);
         for button in buttons.iter().flatten() {
             assert!(
                 SettingChange::parse(&button.data).is_some_and(|change| change.data() == button.data),
@@ -259,6 +275,7 @@ mod tests {
                 "Open answers",
                 "Memory on",
                 "Streaming off",
+                "When asked",
                 "60 min",
                 "Everybody can ask",
                 "Default",

@@ -1,5 +1,6 @@
 //! Configuration of components that need only a few settings each.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use tracing::level_filters::LevelFilter;
 
 use crate::config::keys::{self, Key};
 use crate::config::settings::{Noted, Settings};
-use crate::{ChatKind, Zone};
+use crate::{ChatKind, LinkReading, Zone};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -149,10 +150,14 @@ impl IngestConfig {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnswerConfig {
     /// `STREAMING`, default private.
     pub streaming: Streaming,
+    /// `LINKS`, default asked.
+    pub links: LinkReading,
+    /// Servers of a test, by host name, although they are not public. No setting fills it.
+    pub test_servers: BTreeMap<String, SocketAddr>,
 }
 
 /// Chats in which answers are shown while they are generated.
@@ -177,7 +182,9 @@ impl Streaming {
 impl AnswerConfig {
     pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
         let choices = [("off", Streaming::Off), ("private", Streaming::Private), ("all", Streaming::All)];
-        Ok(Self { streaming: settings.choice(&keys::STREAMING, &choices)? })
+        let streaming = settings.choice(&keys::STREAMING, &choices);
+        let links = settings.choice(&keys::LINKS, &LinkReading::ALL.map(|reading| (reading.as_str(), reading)));
+        Ok(Self { streaming: streaming?, links: links?, test_servers: BTreeMap::new() })
     }
 }
 

@@ -198,6 +198,14 @@ pub const STREAMING: Key = Key::new(
 )
 .default("private");
 
+pub const LINKS: Key = Key::new(
+    "LINKS",
+    "off",
+    "When pages that members link to are fetched and read: `off`, `asked` (a question is about the link), or `on` (a \
+     question is about messages with a link). Admins choose for a chat with `/settings`.",
+)
+.default("asked");
+
 pub const MEMORY: Key = Key::new(
     "MEMORY",
     "off",
@@ -299,6 +307,7 @@ pub const KEYS: &[Key] = &[
     TIME_ZONE,
     BACKLOG_MAX_AGE,
     STREAMING,
+    LINKS,
     MEMORY,
     SESSION_IDLE,
     SESSION_IDLE_PRIVATE,

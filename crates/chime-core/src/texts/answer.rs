@@ -19,6 +19,18 @@ rows! {
 }
 
 rows! {
+    /// Sentences that say why a linked page could not be read. Each has a blank for the page's address.
+    pub struct UnreadTexts {
+        pub slow: String,
+        pub unreachable: String,
+        pub refused: String,
+        pub too_large: String,
+        pub no_text: String,
+        pub no_page: String,
+    }
+}
+
+rows! {
     /// Explanations by `/why` of a question that asks for suggestions or continues them.
     pub struct FollowUpTexts {
         pub taken: String,

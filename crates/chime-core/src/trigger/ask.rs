@@ -2,16 +2,27 @@
 
 use std::ops::Range;
 
-use crate::ParsedTrigger;
+use crate::{Message, ParsedTrigger};
 
 /// Punctuation that is removed together with the name before it: `@bot, …`, `@bot: …`, `@bot - …`.
 const AFTER_NAME: [char; 9] = [',', ':', ';', '.', '!', '…', '-', '–', '—'];
 /// Punctuation that follows a word without a space.
 const CLOSING: [char; 8] = [',', ':', ';', '.', '!', '?', '…', ')'];
 
-/// Returns the question in the text of a trigger, which is the text without the ranges in `parsed.cut`.
-pub fn ask_of(text: &str, parsed: &ParsedTrigger) -> String {
-    without(text, &parsed.cut)
+/// Returns the question of a trigger, which is its text without the ranges in `parsed.cut`, with the addresses of hidden
+/// links.
+pub fn ask_of(message: &Message, parsed: &ParsedTrigger) -> String {
+    let (mut text, mut cut) = (message.text.clone(), parsed.cut.clone());
+    // From the end, so that the places before stay valid. An address behind the bot's name goes with the name.
+    for (end, address) in message.hidden_links().into_iter().rev() {
+        if !cut.iter().any(|range| range.start < end && end <= range.end) {
+            text.insert_str(end, &address);
+            for range in cut.iter_mut().filter(|range| range.start >= end) {
+                *range = range.start + address.len()..range.end + address.len();
+            }
+        }
+    }
+    without(&text, &cut)
 }
 
 /// Removes the byte ranges `cut` from `text`, together with punctuation after a name and spaces that would be doubled.

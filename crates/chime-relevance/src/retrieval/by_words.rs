@@ -1,6 +1,7 @@
 //! Searches one conversation by words alone: finds the messages that have most of the words, and the messages around
 //! these.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::retrieval::archive::Archive;
@@ -59,7 +60,8 @@ pub fn by_words<A: Archive>(
         messages.extend(archive.between(range)?);
     }
     let question = ParsedQuestion::of_words(telling, language);
-    let passages = passages(&messages);
+    let texts: Vec<Cow<'_, str>> = messages.iter().map(|stored| stored.message.text_with_links()).collect();
+    let passages = passages(&messages, &texts);
     let readings: Vec<PassageProperties> =
         passages.iter().map(|passage| PassageProperties::of(passage, &question, lexicon)).collect();
     let worth_of = |stem: &str| worths.get(stem).copied().unwrap_or_default();
@@ -78,14 +80,14 @@ fn worth(all: f64, held: f64) -> f64 {
     (all / (TALK * held.max(0.5))).ln_1p()
 }
 
-fn passages(messages: &[StoredMessage]) -> Vec<Passage<'_>> {
+fn passages<'a>(messages: &'a [StoredMessage], texts: &'a [Cow<'a, str>]) -> Vec<Passage<'a>> {
     let places: HashMap<MessageId, usize> =
         messages.iter().enumerate().map(|(place, stored)| (stored.message.id, place)).collect();
-    let mut passages: Vec<Passage<'_>> = (messages.iter())
-        .map(|stored| Passage {
+    let mut passages: Vec<Passage<'_>> = (messages.iter().zip(texts))
+        .map(|(stored, text)| Passage {
             author: stored.message.sender.id,
             sent_at: stored.message.sent_at,
-            text: &stored.message.text,
+            text,
             vector: &[],
             is_own: stored.message.role == Role::Assistant,
             before: None,

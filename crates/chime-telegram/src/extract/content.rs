@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::dto::{self, Items, filled, full_name, minutes};
 use crate::extract::{rich, service};
+use crate::files::{is_picture, spoken_extension};
 use chime_core::{Entity, EntityKind, FormattedText, Kind, UserId, UserRef, utf16_len};
 
 pub struct ExtractedContent {
@@ -79,7 +80,13 @@ fn shown(wire: &dto::Content) -> Option<(Kind, Option<String>)> {
     } else if let Some(audio) = &wire.audio {
         Some((Kind::Audio, length(audio)))
     } else if let Some(document) = &wire.document {
-        Some((Kind::Document, filled(document.file_name.as_deref())))
+        let media_type = document.mime_type.as_deref().unwrap_or_default();
+        let name = filled(document.file_name.as_deref());
+        match () {
+            () if is_picture(media_type) => Some((Kind::Photo, name)),
+            () if spoken_extension(media_type).is_some() => Some((Kind::Voice, name)),
+            () => Some((Kind::Document, name)),
+        }
     } else if let Some(video) = &wire.video {
         Some((Kind::Video, length(video)))
     } else if let Some(video_note) = &wire.video_note {

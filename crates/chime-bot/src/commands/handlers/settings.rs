@@ -9,7 +9,9 @@ use chime_answer::answering::format_own;
 use chime_answer::notices::notices;
 use chime_answer::plain::escape_markdown;
 use chime_core::texts::{filled, texts};
-use chime_core::{Button, ChatId, ChatKey, ChatKind, Job, Press, ReplyTarget, Timestamp, UserId, Zone, clip};
+use chime_core::{
+    Button, ChatId, ChatKey, ChatKind, Job, LinkReading, Press, ReplyTarget, Timestamp, UserId, Zone, clip,
+};
 use chime_jobs::JobOutcome;
 use chime_privacy::ChatRole;
 use chime_store::chats::ChatRow;
@@ -138,6 +140,7 @@ impl Commands {
                         SettingChange::Memory(is_on) => memory::set(tx, key, is_on)?,
                         SettingChange::DeleteMemory => memory::set(tx, key, false)?,
                         SettingChange::Streaming(is_on) => chat_settings::set_streaming(tx, key, is_on)?,
+                        SettingChange::Links(reading) => chat_settings::set_links(tx, key, reading)?,
                         SettingChange::SessionIdle(idle) => memory::set_own_idle(tx, key, Some(idle))?,
                         SettingChange::Language(language) => chat_settings::set_language(tx, key, language)?,
                         SettingChange::Askers(askers) => chat_settings::set_askers(tx, key, askers)?,
@@ -210,6 +213,7 @@ impl Commands {
             grounding: own.grounding.unwrap_or_default(),
             memory: self.memory.is_on.then(|| own.memory.unwrap_or(true)),
             streaming: own.streaming.unwrap_or_else(|| self.streaming.in_chats_of(chat.chat.kind)),
+            links: (self.links != LinkReading::Off).then(|| own.links.unwrap_or(self.links)),
             language: chat.own_language,
             session_idle: own.session_idle.unwrap_or_else(|| self.memory.idle.in_chats_of(chat.chat.kind)),
             askers: chat.askers,

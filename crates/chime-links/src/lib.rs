@@ -1,0 +1,12 @@
+//! Fetches web pages that members link to, and reads their text.
+//!
+//! A member can write any address, so [`fetch`] connects only to servers that [`AddressPolicy`] allows: public ones that
+//! are not the operator's own. It is checked at each redirect, for exactly the addresses that are connected to.
+
+mod fetch;
+mod page;
+mod policy;
+
+pub use fetch::{Fetcher, UnreadablePage};
+pub use page::{PageText, page_text};
+pub use policy::AddressPolicy;

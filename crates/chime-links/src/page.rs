@@ -1,0 +1,201 @@
+//! Finds the text of a page in its bytes.
+
+use dom_query::Document;
+use dom_smoothie::{Config, Readability, TextMode};
+use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+use html5ever::tendril::TendrilSink;
+use html5ever::tree_builder::TreeBuilderOpts;
+use html5ever::{ParseOpts, parse_document};
+
+/// Maximum number of bytes of HTML that are parsed: a longer page is mostly data for scripts.
+const HTML_BYTES: usize = 2 * 1024 * 1024;
+/// Bytes of HTML that are parsed at once.
+const PART_BYTES: usize = 4_096;
+const MOST_ELEMENTS: usize = 50_000;
+/// Maximum depth of nested elements: the readers descend recursively, and take long for a deep page.
+const MOST_DEPTH: usize = 256;
+/// Maximum number of characters of a text that is kept.
+const MOST_CHARS: usize = 200_000;
+/// Minimum length of an article. With fewer characters the whole page is read, as for a list of opening hours.
+const ARTICLE_CHARS: usize = 200;
+/// Minimum length of a page's text. A shorter one asks to switch on scripts.
+const FEWEST_CHARS: usize = 20;
+/// Number of bytes in which a page names its encoding.
+const HEAD_BYTES: usize = 4_096;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PageText {
+    /// Empty if the page has none.
+    pub title: String,
+    /// As the page gives it, mostly `2026-01-31T10:00:00Z`.
+    pub published: Option<String>,
+    /// Paragraphs with a blank line between them.
+    pub text: String,
+}
+
+/// Reads a page. `media_type` is the server's `Content-Type`. Returns `None` for bytes that are not text, whatever the
+/// server says, and for pages without text.
+///
+/// Parsing takes long for pages that are built to be slow. It stops when `is_wanted` returns `false`.
+pub fn page_text(body: &[u8], media_type: Option<&str>, at: &str, is_wanted: &dyn Fn() -> bool) -> Option<PageText> {
+    let media_type = media_type.unwrap_or("text/html").to_ascii_lowercase();
+    let kind = media_type.split(';').next().unwrap_or_default().trim();
+    let is_html = matches!(kind, "text/html" | "application/xhtml+xml");
+    let is_text = is_html || kind.starts_with("text/") || kind.ends_with("json") || kind.ends_with("xml");
+    let looks_binary = body.starts_with(b"%PDF-") || body.starts_with(b"PK\x03\x04");
+    if !is_text || looks_binary {
+        return None;
+    }
+    let text = decoded(body, &media_type);
+    if text.contains('\0') {
+        return None;
+    }
+    let page = if is_html { article(&text, at, is_wanted)? } else { PageText { text, ..PageText::default() } };
+    let text: String = page.text.trim().chars().take(MOST_CHARS).collect();
+    (text.chars().count() >= FEWEST_CHARS).then(|| PageText { text, ..page })
+}
+
+/// Converts a body to text by its byte order mark, the server's word, or its own.
+fn decoded(body: &[u8], media_type: &str) -> String {
+    let head = String::from_utf8_lossy(body.get(..HEAD_BYTES).unwrap_or(body)).to_ascii_lowercase();
+    let marked = Encoding::for_bom(body).map(|(encoding, _)| encoding);
+    let encoding = marked.or_else(|| named(media_type)).or_else(|| named(&head)).unwrap_or_else(|| {
+        let is_utf8 = std::str::from_utf8(body).is_ok();
+        if is_utf8 { UTF_8 } else { WINDOWS_1252 }
+    });
+    encoding.decode(body).0.into_owned()
+}
+
+/// Returns the encoding after `charset=`.
+fn named(text: &str) -> Option<&'static Encoding> {
+    let after = text.split_once("charset=")?.1.trim_start_matches(['"', '\'', ' ']);
+    let label = after.split(['"', '\'', ';', ' ', '>', '/']).next()?;
+    Encoding::for_label(label.as_bytes())
+}
+
+fn article(html: &str, at: &str, is_wanted: &dyn Fn() -> bool) -> Option<PageText> {
+    let page = parsed(html, is_wanted).filter(|page| !is_too_deep(page))?;
+    let config = Config { max_elements_to_parse: MOST_ELEMENTS, text_mode: TextMode::Formatted, ..Config::default() };
+    let mut reader = Readability::with_document(page.clone(), Some(at), Some(config)).ok()?;
+    let metadata = reader.get_article_metadata(reader.parse_json_ld());
+    let found = reader.parse().ok().map(|article| article.text_content.trim().to_owned());
+    let text = found.filter(|text| text.chars().count() >= ARTICLE_CHARS).unwrap_or_else(|| whole_text(&page));
+    Some(PageText { title: metadata.title.trim().to_owned(), published: metadata.published_time, text })
+}
+
+fn parsed(html: &str, is_wanted: &dyn Fn() -> bool) -> Option<Document> {
+    let tree_builder = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
+    let mut parser = parse_document(Document::default(), ParseOpts { tree_builder, ..ParseOpts::default() });
+    let mut rest = html.get(..html.floor_char_boundary(HTML_BYTES))?;
+    while !rest.is_empty() {
+        if !is_wanted() {
+            return None;
+        }
+        let (part, after) = rest.split_at(rest.floor_char_boundary(PART_BYTES));
+        parser.process(part.into());
+        rest = after;
+    }
+    Some(parser.finish())
+}
+
+fn is_too_deep(page: &Document) -> bool {
+    let (mut node, mut depth) = (page.root(), 0);
+    loop {
+        if let Some(child) = node.first_child() {
+            (node, depth) = (child, depth + 1);
+            if depth > MOST_DEPTH {
+                return true;
+            }
+            continue;
+        }
+        node = loop {
+            if let Some(next) = node.next_sibling() {
+                break next;
+            }
+            let Some(parent) = node.parent() else { return false };
+            (node, depth) = (parent, depth - 1);
+        };
+    }
+}
+
+/// Returns everything that a page without an article shows.
+fn whole_text(page: &Document) -> String {
+    page.select("script, style, noscript, template, head, svg, iframe").remove();
+    page.formatted_text().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn read(body: &[u8], media_type: &str) -> Option<PageText> {
+        page_text(body, Some(media_type), "https://example.org/page", &|| true)
+    }
+
+    #[test]
+    fn an_article_comes_without_what_surrounds_it_and_with_title_and_date() {
+        let paragraph = "The town council decided on Monday that the old bridge will be closed for repair until May. ";
+        let html = format!(
+            "<html><head><title>Bridge closed - Town News</title>
+             <meta property='article:published_time' content='2026-01-31T10:00:00Z'></head><body>
+             <nav><a href='/'>Home</a> <a href='/sport'>Sport</a></nav>
+             <article><h1>Bridge closed</h1><p>{0}{0}</p><p>{0}{0}</p><p>{0}</p></article>
+             <footer>Subscribe to our newsletter</footer><script>track('everything')</script></body></html>",
+            paragraph
+        );
+        let page = read(html.as_bytes(), "text/html; charset=utf-8").expect("a page");
+        assert!(page.title.starts_with("Bridge closed"), "{page:?}");
+        assert_eq!(page.published.as_deref(), Some("2026-01-31T10:00:00Z"));
+        assert!(page.text.contains("old bridge will be closed"), "{page:?}");
+        assert!(!page.text.contains("newsletter") && !page.text.contains("track"), "{page:?}");
+    }
+
+    #[test]
+    fn a_page_without_an_article_is_read_as_a_whole() {
+        let page = read(b"<title>Volcano</title><style>p{}</style><h1>Opening hours</h1><ul><li>Monday closed<li>Friday 18 to 23</ul>", "text/html");
+        let page = page.expect("a page");
+        assert!(
+            page.text.contains("Monday closed") && page.text.contains("Friday 18 to 23") && !page.text.contains("p{}"),
+            "{page:?}"
+        );
+    }
+
+    #[test]
+    fn other_encodings_are_read() {
+        let (russian, japanese) =
+            ("Мост закрыт на ремонт до мая", "橋は五月まで修理のため閉鎖されます。迂回してください。");
+        let of = |encoding: &'static Encoding, text: &str| encoding.encode(text).0.into_owned();
+        let body = of(encoding_rs::WINDOWS_1251, &format!("<p>{russian}</p>"));
+        assert_eq!(read(&body, "text/html; charset=windows-1251").map(|page| page.text).as_deref(), Some(russian));
+        let body = of(encoding_rs::SHIFT_JIS, &format!("<meta charset=\"Shift_JIS\"><p>{japanese}</p>"));
+        assert_eq!(read(&body, "text/html").map(|page| page.text).as_deref(), Some(japanese));
+    }
+
+    #[test]
+    fn what_has_no_text_is_no_page() {
+        assert_eq!(read(b"%PDF-1.7 \x00\x01", "text/html"), None);
+        assert_eq!(
+            read(
+                b"<html><body><div id=app></div><script>var a = 'a long text of a script';</script></body></html>",
+                "text/html"
+            ),
+            None
+        );
+        assert_eq!(read(b"some bytes of an image that are no text at all", "image/png"), None);
+        assert_eq!(read(b"a\0b a\0b a\0b a\0b a\0b a\0b a\0b", "text/plain"), None);
+        assert_eq!(read(b"", "text/html"), None);
+    }
+
+    #[test]
+    fn deeply_nested_elements_are_no_page_and_stop_when_nobody_waits() {
+        for open in ["<div>", "<b>", "<ul><li>", "<table><tr><td>", "<a><b>"] {
+            let html = open.repeat(8_000 / open.len());
+            assert_eq!(read(html.as_bytes(), "text/html"), None, "{open}");
+            let html = open.repeat(1_000_000 / open.len());
+            let parts = std::cell::Cell::new(0);
+            let is_wanted = || parts.replace(parts.get() + 1) < 3;
+            assert_eq!(page_text(html.as_bytes(), None, "https://example.org/page", &is_wanted), None, "{open}");
+        }
+    }
+}

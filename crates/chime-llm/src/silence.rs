@@ -1,0 +1,120 @@
+//! Removes what transcription models write for silence and noise: credits of subtitles, thanks for watching, loops.
+
+use serde_json::Value;
+
+use crate::repetition::without_loop;
+
+/// Probability of silence from which a part is dropped if the model was also unsure of its words.
+const SILENT: f64 = 0.6;
+/// Probability of silence from which a part is dropped however sure the model was.
+const SURELY_SILENT: f64 = 0.9;
+/// Mean log probability of the words below which the model was unsure of them.
+const UNSURE: f64 = -0.5;
+/// Nobody speaks more characters than this in a second.
+const FASTEST: usize = 40;
+/// Recordings up to this length are too short for the speed of speech to tell anything, in seconds.
+const SHORT_SECONDS: u32 = 3;
+/// Whole transcripts that models write for silence, in lower case and without punctuation at the end.
+const STOCK: [&str; 22] = [
+    "thank you for watching",
+    "thanks for watching",
+    "thank you for watching and see you in the next video",
+    "please subscribe to my channel",
+    "like and subscribe",
+    "blank_audio",
+    "silence",
+    "music",
+    "applause",
+    "inaudible",
+    "no speech",
+    "vielen dank fürs zuschauen",
+    "danke fürs zuschauen",
+    "merci d'avoir regardé cette vidéo",
+    "gracias por ver el video",
+    "gracias por ver",
+    "obrigado por assistir",
+    "grazie per aver guardato il video",
+    "bedankt voor het kijken",
+    "dziękuję za uwagę",
+    "продолжение следует",
+    "спасибо за просмотр",
+];
+/// Words of subtitle credits, which stand in no voice message.
+const CREDITS: [&str; 8] = [
+    "amara.org",
+    "untertitel der",
+    "untertitel im auftrag",
+    "subtitles by",
+    "sous-titrage",
+    "sottotitoli",
+    "субтитры сделал",
+    "редактор субтитров",
+];
+
+/// Returns the words of a transcript that somebody spoke: without the segments that the server took for silence, and
+/// empty if the text is none that fits into `seconds`.
+pub fn spoken(text: &str, body: &Value, seconds: u32) -> String {
+    let segments =
+        body["segments"].as_array().filter(|segments| segments.iter().any(|it| it["no_speech_prob"].is_f64()));
+    let text = match segments {
+        Some(segments) => {
+            let said = segments.iter().filter(|segment| !is_silent(segment)).filter_map(|it| it["text"].as_str());
+            said.map(str::trim).filter(|part| !is_stock(part)).collect::<Vec<_>>().join(" ")
+        }
+        None => text.to_owned(),
+    };
+    let cut = without_loop(&text);
+    let is_loop = cut.len() * 2 < text.len();
+    let most = FASTEST * usize::try_from(seconds.max(1)).unwrap_or(usize::MAX);
+    let is_too_fast = seconds > SHORT_SECONDS && text.chars().count() > most;
+    if is_loop || is_too_fast || is_stock(&text) { String::new() } else { cut.to_owned() }
+}
+
+fn is_silent(segment: &Value) -> bool {
+    let silence = segment["no_speech_prob"].as_f64().unwrap_or(0.0);
+    let sure = segment["avg_logprob"].as_f64().unwrap_or(0.0);
+    silence >= SURELY_SILENT || silence >= SILENT && sure < UNSURE
+}
+
+fn is_stock(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let bare = text.trim_matches(|c: char| !c.is_alphanumeric());
+    STOCK.contains(&bare) || CREDITS.iter().any(|credit| text.contains(credit))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_nobody_said_is_removed() {
+        let said = |text: &str| spoken(text, &json!({}), 12);
+        for text in [
+            "Thank you for watching!",
+            "[BLANK_AUDIO]",
+            "(silence)",
+            "Untertitel der Amara.org-Community",
+            "Субтитры сделал DimaTorzok",
+            "Продолжение следует...",
+            &"so we go ".repeat(40),
+            &"word after word ".repeat(90),
+        ] {
+            assert_eq!(said(text), "", "{text}");
+        }
+        for text in ["Thank you for watching my dog on Friday.", "No, no, no, not there.", "The music was too loud."] {
+            assert_eq!(said(text), text);
+        }
+    }
+
+    #[test]
+    fn the_servers_word_on_silence_counts() {
+        let segment =
+            |text: &str, silence: f64, sure: f64| json!({"text": text, "no_speech_prob": silence, "avg_logprob": sure});
+        let body = json!({"segments": [segment(" See you at eight.", 0.02, -0.2), segment(" Bye.", 0.7, -0.9), segment(" You", 0.95, -0.1)]});
+        assert_eq!(spoken("See you at eight. Bye. You", &body, 12), "See you at eight.");
+        let unsaid = json!({"segments": [{"text": " See you at eight."}]});
+        assert_eq!(spoken("See you at eight.", &unsaid, 12), "See you at eight.");
+    }
+}

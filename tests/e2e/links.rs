@@ -1,0 +1,217 @@
+//! Links that members post: the addresses behind words, messages of the chat that are linked to, and pages that are read.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use chime_core::{ChatId, Entity, EntityKind, MessageId, Reason, utf16_len};
+use chime_sandbox::{NewChat, Post};
+use chime_testkit::Reply;
+use chime_world::World;
+use rusqlite::Connection;
+use serde_json::json;
+
+/// Web server on loopback that counts its requests.
+struct Site {
+    at: SocketAddr,
+    requests: Arc<AtomicUsize>,
+}
+
+impl Site {
+    /// Starts a server whose path `/slow` never ends; all others give `text` as a page.
+    fn start(text: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let at = listener.local_addr().expect("an address");
+        let requests = Arc::new(AtomicUsize::new(0));
+        let (counted, text) = (Arc::clone(&requests), text.to_owned());
+        std::thread::spawn(move || {
+            let mut open = Vec::new();
+            for mut stream in listener.incoming().flatten() {
+                let mut request = [0; 4096];
+                let length = stream.read(&mut request).unwrap_or(0);
+                let head =
+                    "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/html\r\n\r\n<title>Volcano</title>";
+                let _ = stream.write_all(head.as_bytes());
+                counted.fetch_add(1, Ordering::SeqCst);
+                if request[..length].starts_with(b"GET /slow") {
+                    open.push(stream);
+                } else {
+                    let _ = stream.write_all(format!("<p>{text}</p>").as_bytes());
+                }
+            }
+        });
+        Self { at, requests }
+    }
+
+    fn address(&self, path: &str) -> String {
+        format!("http://volcano.example:{}{path}", self.at.port())
+    }
+
+    fn count(&self) -> usize {
+        self.requests.load(Ordering::SeqCst)
+    }
+}
+
+const HOURS: &str = "The pizzeria is open from Wednesday to Sunday, from six to eleven in the evening.";
+
+/// Starts the daemon again so that it reaches a site.
+async fn with_site(w: &mut World) -> Site {
+    let site = Site::start(HOURS);
+    w.add_site("volcano.example", site.at);
+    w.restart().await;
+    site
+}
+
+async fn pages_of(w: &World) -> i64 {
+    let path = w.database();
+    let conn = Connection::open(path).expect("the database");
+    conn.query_row("SELECT count(*) FROM page", [], |raw| raw.get(0)).expect("a count")
+}
+
+/// Posts `text` by `name`, with `words` of it linked to `url`.
+fn say_linked(w: &World, name: &str, text: &str, words: &str, url: &str) -> MessageId {
+    let offset = utf16_len(&text[..text.find(words).expect("words of the text")]);
+    let link = Entity { offset, length: utf16_len(words), kind: EntityKind::TextLink { url: url.to_owned() } };
+    w.telegram.say(w.chat, Post::new(w.member(name), text, w.clock.now()).entities(vec![link]))
+}
+
+#[tokio::test]
+async fn an_address_behind_a_word_is_shown_and_found() {
+    World::run(async |w| {
+        say_linked(
+            w,
+            "ann",
+            "🍕 we could take the menu for Friday",
+            "the menu",
+            "https://pizzeria-volcano.example/menu",
+        );
+        w.settled().await;
+        let tag = w.say("ben", "@bot what would we eat?");
+        w.answer_to(tag).await;
+        let prompt = w.prompt(1).await;
+        assert!(prompt.contains("take the menu (https://pizzeria-volcano.example/menu) for Friday"), "{prompt}");
+        for number in 0..250 {
+            w.say("cat", &format!("the boat needs paint number {number} and a rope"));
+        }
+        let tag = w.say("ben", "@bot who posted something of the pizzeria volcano?");
+        w.answer_to(tag).await;
+        let prompt = w.prompt(2).await;
+        assert!(prompt.contains("ann") && prompt.contains("pizzeria-volcano.example/menu"), "{prompt}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_link_to_a_message_of_the_chat_is_a_reply_to_it() {
+    World::run(async |w| {
+        let said = w.say("ann", "shall we lend the boat to the club in July?");
+        for number in 0..30 {
+            w.say("cat", &format!("the shed needs paint number {number} and a brush"));
+        }
+        w.settled().await;
+        let place = format!("https://t.me/c/{}/{said}", -1_000_000_000_000 - w.chat.0);
+        let shown = w.say("ben", &format!("@bot what came of {place}?"));
+        let hidden = say_linked(w, "ben", "@bot what came of this?", "this", &place);
+        for tag in [shown, hidden] {
+            let answer = w.answer_to(tag).await;
+            let record = w.record_of(&answer).await;
+            let anchor = record.window.iter().find(|chosen| chosen.reason.is_anchor());
+            assert_eq!(anchor.map(|chosen| (chosen.id, chosen.reason)), Some((said, Reason::Anchor)));
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_page_that_a_question_is_about_is_a_source_and_goes_with_its_message() {
+    World::run(async |w| {
+        let site = with_site(w).await;
+        let posted = w.say("ann", &format!("look {}", site.address("/menu")));
+        w.say("cat", "my bicycle has a flat tyre again");
+        w.model.script(["From Wednesday to Sunday, from six to eleven [source: p1]."]);
+        let tag = w.reply("ben", posted, "@bot when are they open?");
+        let answer = w.answer_to(tag).await;
+        let prompt = w.prompt(1).await;
+        assert!(prompt.contains("[p1 · Volcano]") && prompt.contains(HOURS), "{prompt}");
+        assert!(answer.text.contains("[1]") && answer.text.contains("Page: Volcano (ann "), "{}", answer.text);
+        let leads =
+            |kind: &EntityKind| matches!(kind, EntityKind::TextLink { url } if url.ends_with(&format!("/{posted}")));
+        assert!(answer.entities.iter().any(|entity| leads(&entity.kind)), "{:?}", answer.entities);
+        let tag = w.reply("ben", posted, "@bot and what days?");
+        w.answer_to(tag).await;
+        assert_eq!(site.count(), 1, "a page is kept");
+        w.settled().await;
+        assert_eq!(pages_of(w).await, 1);
+        let forget = w.reply("ann", posted, "/forget@bot");
+        w.answer_to(forget).await;
+        w.settled().await;
+        assert_eq!(pages_of(w).await, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_model_opens_a_link_by_the_number_of_its_message() {
+    World::run(async |w| {
+        let site = with_site(w).await;
+        w.say("ann", &format!("for Friday maybe {}", site.address("/menu")));
+        w.say("cat", "my bicycle has a flat tyre again");
+        w.say("dan", "mine too, and the pump is at the club");
+        w.settled().await;
+        w.model.script([
+            Reply::Tools(vec![("read_link", json!({"id": 1}))]),
+            Reply::text("From Wednesday to Sunday [source: p1]."),
+        ]);
+        let tag = w.say("ben", "@bot on which days of the week could all of us go and eat at that place together?");
+        let answer = w.answer_to(tag).await;
+        assert!(answer.text.contains("Page: Volcano"), "{}", answer.text);
+        let requests = w.model.requests();
+        assert!(requests[0].to_string().contains("read_link") && requests[1].to_string().contains(HOURS));
+        assert_eq!(site.count(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_answer_says_what_could_not_be_read() {
+    World::run(async |w| {
+        let site = with_site(w).await;
+        w.model.script(["I know nothing about the place."]);
+        let tag = w.say("ben", &format!("@bot what does {} say?", site.address("/slow")));
+        let requests = Arc::clone(&site.requests);
+        w.until("the page is asked for", move |_| Ok(requests.load(Ordering::SeqCst) == 1)).await;
+        w.clock.advance(Duration::from_secs(11));
+        let answer = w.answer_to(tag).await;
+        assert!(answer.text.starts_with("I know nothing about the place.\n\n"), "{}", answer.text);
+        assert!(answer.text.contains(&site.address("/slow")), "{}", answer.text);
+        assert!(w.prompt(1).await.contains("could not be read"));
+        w.model.script(["Nor about that."]);
+        let tag = w.say("ben", "@bot what does http://169.254.169.254/latest/meta-data say?");
+        assert!(w.answer_to(tag).await.text.contains("169.254.169.254"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_chat_has_its_own_pages_and_may_have_none() {
+    World::with(&[("LINKS", "off")], async |w| {
+        let site = with_site(w).await;
+        let posted = w.say("ann", &site.address("/menu"));
+        let tag = w.reply("ben", posted, "@bot what does it say?");
+        w.answer_to(tag).await;
+        assert_eq!(site.count(), 0);
+    })
+    .await;
+    World::run(async |w| {
+        let site = with_site(w).await;
+        let other: ChatId = w.telegram.add_chat(NewChat::supergroup("Rowers"));
+        for chat in [w.chat, other] {
+            let tag = w.say_in(chat, "ben", &format!("@bot what does {} say?", site.address("/menu")));
+            w.answer_to(tag).await;
+        }
+        assert_eq!(site.count(), 2, "nothing crosses chats");
+    })
+    .await;
+}
