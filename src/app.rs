@@ -30,6 +30,7 @@ use chime_access::gateway::ask::Gateway;
 use chime_answer::answering::{
     Answering, AnsweringParts, Capturing, Delivery, Introduction, Lanes, PageReader, note_enricher,
 };
+use chime_answer::documents::DocumentReader;
 use chime_answer::voice::worker::{UnderWay, Voice};
 use chime_bot::commands::handlers::Commands;
 use chime_bot::ingest::intake::{Ingest, IntakeSettings, PollHealth};
@@ -181,7 +182,8 @@ impl AppComponents {
     fn handlers(&self, wake: &Wake, gateway: &Gateway) -> Result<JobHandlers, AppError> {
         let lanes = Lanes::default();
         let voice = self.voice(wake)?;
-        let answering = Answering::new(self.answering(wake, gateway, &lanes, &voice));
+        let documents = models::document_reader(&self.config, &self.clock)?;
+        let answering = Answering::new(self.answering(wake, gateway, &lanes, &voice, documents.clone()));
         let commands = Commands {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
@@ -193,6 +195,7 @@ impl AppComponents {
             privacy_facts: self.privacy_facts(),
             memory: self.config.memory.clone(),
             streaming: self.config.answer.streaming,
+            documents,
             links: self.config.answer.links,
             has_claim_code: self.claim.is_some(),
         };
@@ -227,7 +230,14 @@ impl AppComponents {
         Ok(JobHandlers { answering, commands, delivery, keeper, capturing, memory, recaps, vectors, voice })
     }
 
-    fn answering(&self, wake: &Wake, gateway: &Gateway, lanes: &Lanes, voice: &Arc<Voice>) -> AnsweringParts {
+    fn answering(
+        &self,
+        wake: &Wake,
+        gateway: &Gateway,
+        lanes: &Lanes,
+        voice: &Arc<Voice>,
+        documents: DocumentReader,
+    ) -> AnsweringParts {
         AnsweringParts {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
@@ -267,6 +277,7 @@ impl AppComponents {
                 embedder: self.embedder.clone(),
                 reading: self.config.answer.links,
             },
+            documents,
         }
     }
 

@@ -25,6 +25,7 @@ pub mod material;
 pub mod notes;
 pub mod notices;
 pub mod plain;
+mod posted_documents;
 pub mod prompt;
 mod read_text;
 pub mod reader;

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use crate::CommandName;
 use crate::rows::{read, rows};
 
-pub use answer::{DigestTexts, FollowUpTexts, UnreadTexts};
+pub use answer::{DigestTexts, FollowUpTexts, UnreadFileTexts, UnreadTexts};
 pub use chat::{AccessTexts, ConceptTexts, MenuTexts, NoteTexts, SettingsTexts};
 pub use memory::{MemoryTexts, RecapTexts, RecapWords};
 pub use why::WhyTexts;
@@ -111,6 +111,7 @@ rows! {
         pub why: WhyTexts,
         pub digest: DigestTexts,
         pub unread: UnreadTexts,
+        pub unread_file: UnreadFileTexts,
         pub menu: MenuTexts,
         pub follow_up: FollowUpTexts,
         pub memory: MemoryTexts,

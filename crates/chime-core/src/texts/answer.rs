@@ -31,6 +31,19 @@ rows! {
 }
 
 rows! {
+    /// Sentences that say why a file could not be read. Each has a blank for its name.
+    pub struct UnreadFileTexts {
+        pub encrypted: String,
+        pub damaged: String,
+        pub too_large: String,
+        pub no_text: String,
+        pub unsupported: String,
+        pub slow: String,
+        pub unavailable: String,
+    }
+}
+
+rows! {
     /// Explanations by `/why` of a question that asks for suggestions or continues them.
     pub struct FollowUpTexts {
         pub taken: String,

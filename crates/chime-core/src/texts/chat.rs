@@ -31,10 +31,6 @@ rows! {
         pub no_such: String,
         pub none: String,
         pub head: String,
-        pub file_kind: String,
-        pub file_large: String,
-        pub file_gone: String,
-        pub file_unreadable: String,
     }
 }
 

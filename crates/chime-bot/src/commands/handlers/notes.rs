@@ -69,10 +69,7 @@ impl Commands {
                     let sources = self.with_parent(&order).await?;
                     return self.save_note(job, &order, text, sources).await;
                 }
-                FileText::Unusable(why) => {
-                    let told = why.told(&order.texts().notes).to_owned();
-                    return self.say(job, &order, told).await;
-                }
+                FileText::Unusable(told) => return self.say(job, &order, told).await,
                 FileText::NotNow(outcome) => return Ok(outcome),
             }
         }
