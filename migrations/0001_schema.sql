@@ -120,6 +120,7 @@ CREATE INDEX message_by_author ON message (user_id, chat_key, ts);
 CREATE INDEX message_by_origin ON message (origin_chat_id, origin_message_id) WHERE origin_message_id IS NOT NULL;
 CREATE INDEX message_by_origin_author ON message (origin_user_id, origin_ts) WHERE origin_user_id IS NOT NULL;
 CREATE INDEX message_by_origin_moment ON message (origin_ts) WHERE origin_ts IS NOT NULL AND origin_user_id IS NULL;
+CREATE INDEX message_documents ON message (chat_key, seq) WHERE kind = 'document';
 CREATE INDEX message_quoting ON message (chat_key) WHERE quote_text IS NOT NULL;
 
 -- Members whose names occur in a message as mentions.
@@ -918,13 +919,14 @@ CREATE INDEX reminder_due ON reminder (due_at);
 
 -- Pages
 
--- Web pages that members linked to, as they were read for an answer. Read again when they are older than 14 days.
+-- Web pages that members linked to and documents that they posted, as they were read for an answer. Read again when
+-- they are older than 14 days.
 CREATE TABLE page (
     id        INTEGER PRIMARY KEY,
     chat_key  INTEGER NOT NULL REFERENCES chat (chat_key),
-    -- As it is cited: p3.
+    -- As it is cited: p3, or d3 for a document.
     number    INTEGER NOT NULL,
-    -- As the member posted it.
+    -- As the member posted it; for a document, file:<Telegram's unique id>.
     address   TEXT    NOT NULL,
     title     TEXT    NOT NULL,
     -- As the page gives it.
@@ -937,7 +939,7 @@ CREATE TABLE page (
 ) STRICT;
 CREATE INDEX page_by_time ON page (read_at);
 
--- Messages with the link from which a page was read.
+-- Messages with the link or the file from which a text was read.
 CREATE TABLE page_source (
     chat_key INTEGER NOT NULL,
     seq      INTEGER NOT NULL,

@@ -31,6 +31,7 @@ use chime_access::gateway::ask::Gateway;
 use chime_answer::answering::{
     Answering, AnsweringParts, Capturing, Delivery, Introduction, Lanes, PageReader, note_enricher,
 };
+use chime_answer::documents::DocumentReader;
 use chime_answer::voice::worker::{UnderWay, Voice};
 use chime_bot::commands::handlers::Commands;
 use chime_bot::ingest::intake::{Ingest, IntakeSettings, PollHealth};
@@ -128,6 +129,12 @@ impl App {
     }
 }
 
+/// What answers and commands read with.
+struct Readers {
+    recaller: Arc<Recaller>,
+    documents: DocumentReader,
+}
+
 impl AppComponents {
     async fn launch(self, mut tasks: Tasks) -> Result<App, AppError> {
         let wake = Wake::default();
@@ -186,7 +193,9 @@ impl AppComponents {
         let lanes = Lanes::default();
         let voice = self.voice(wake)?;
         let recaller = Arc::new(Recaller::new(self.embedder.clone()));
-        let answering = Answering::new(self.answering(wake, gateway, &lanes, &voice, Arc::clone(&recaller)));
+        let documents = models::document_reader(&self.config, &self.clock)?;
+        let readers = Readers { recaller: Arc::clone(&recaller), documents: documents.clone() };
+        let answering = Answering::new(self.answering(wake, gateway, &lanes, &voice, readers));
         let commands = Commands {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
@@ -199,6 +208,7 @@ impl AppComponents {
             privacy_facts: self.privacy_facts(),
             memory: self.config.memory.clone(),
             streaming: self.config.answer.streaming,
+            documents,
             links: self.config.answer.links,
             has_claim_code: self.claim.is_some(),
         };
@@ -240,7 +250,7 @@ impl AppComponents {
         gateway: &Gateway,
         lanes: &Lanes,
         voice: &Arc<Voice>,
-        recaller: Arc<Recaller>,
+        readers: Readers,
     ) -> AnsweringParts {
         AnsweringParts {
             store: self.store.clone(),
@@ -264,7 +274,7 @@ impl AppComponents {
             deadline: self.config.llm.deadline,
             context_tokens: self.config.context.tokens,
             tool_rounds: self.config.llm.tool_rounds,
-            recaller,
+            recaller: readers.recaller,
             enrichers: {
                 let notes = note_enricher(self.embedder.clone(), self.config.time.zone);
                 memory::enrichers(&self.config.memory, self.config.time.zone).into_iter().chain([notes]).collect()
@@ -281,6 +291,7 @@ impl AppComponents {
                 embedder: self.embedder.clone(),
                 reading: self.config.answer.links,
             },
+            documents: readers.documents,
         }
     }
 

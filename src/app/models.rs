@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::app::error::AppError;
 use chime_access::gateway::ask::{Gateway, GatewayParts, Models, Transcriber};
 use chime_access::gateway::{DailyBudget, ModelGuard};
+use chime_answer::documents::DocumentReader;
 use chime_core::config::Config;
 use chime_links::AddressPolicy;
 use chime_llm::{Llm, LlmOptions, Transcriptions};
@@ -52,6 +53,14 @@ fn model(config: &Config, name: Option<&String>, deadline: Duration) -> Result<L
         ..LlmOptions::of(config, name.unwrap_or(answering))
     };
     Llm::new(options).map_err(|error| AppError::Http(error.to_string()))
+}
+
+/// Returns the reader of documents, which starts this program once more for each.
+pub fn document_reader(config: &Config, clock: &Clock) -> Result<DocumentReader, AppError> {
+    let program = config.answer.test_program.clone().map_or_else(std::env::current_exe, Ok);
+    let program =
+        program.map_err(|error| AppError::Task(format!("the program does not find its own file: {error}")))?;
+    Ok(DocumentReader::new(program, clock.clone()))
 }
 
 /// Returns the rule on which servers pages are fetched from: public ones, without those of the operator.

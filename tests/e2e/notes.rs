@@ -1,5 +1,6 @@
 //! Notes saved by a chat, and members' votes on answers.
 
+use chime_core::texts::texts;
 use chime_core::{EntityKind, MessageId, UserId};
 use chime_sandbox::{ChatMemberStatus, NewMember, Post, PostContent};
 use chime_store::{feedback, outbox};
@@ -104,6 +105,7 @@ fn send_file(w: &World, name: UserId, file_name: &str, caption: &str) -> Message
 #[tokio::test]
 async fn a_text_file_is_saved_by_its_caption_or_by_a_reply() {
     World::run(async |w| {
+        w.read_documents_with(env!("CARGO_BIN_EXE_chime")).await;
         let ann = admin(w, "ann");
         w.telegram.put_file("rules.md", RULES);
         let saved = send_file(w, ann, "rules.md", "/note");
@@ -164,19 +166,22 @@ async fn a_file_of_who_opted_out_or_whose_message_is_forgotten_is_not_saved() {
 #[tokio::test]
 async fn a_file_that_is_no_text_is_refused_with_the_reason() {
     World::run(async |w| {
+        w.read_documents_with(env!("CARGO_BIN_EXE_chime")).await;
         let ann = admin(w, "ann");
+        let texts = &texts("eng").unread_file;
         for (name, bytes, told) in [
-            ("plan.pdf", b"%PDF-1.7".to_vec(), "I can save text files as notes: .txt and .md."),
-            ("all.txt", vec![b'x'; 1024 * 1024 + 1], "That file is larger than 1 MB, which is too much for a note."),
-            ("odd.txt", vec![0xFF, 0xFE, 0x41], "I can't read that file: it is not UTF-8 text, or it is empty."),
-            ("empty.md", b" \n".to_vec(), "I can't read that file: it is not UTF-8 text, or it is empty."),
+            ("plan.zip", b"PK\x03\x04".to_vec(), &texts.unsupported),
+            ("plan.pdf", b"%PDF-1.7".to_vec(), &texts.damaged),
+            ("all.txt", vec![b'x'; 20 * 1024 * 1024 + 1], &texts.too_large),
+            ("odd.txt", vec![0xFF, 0xFE, 0x41], &texts.no_text),
+            ("empty.md", b" \n".to_vec(), &texts.no_text),
         ] {
             w.telegram.put_file(name, bytes);
             let sent = send_file(w, ann, name, "/note");
-            assert_eq!(w.answer_to(sent).await.text, told, "{name}");
+            assert_eq!(w.answer_to(sent).await.text, told.replace("{file}", name));
         }
         let gone = send_file(w, ann, "gone.txt", "/note");
-        assert!(w.answer_to(gone).await.text.starts_with("Telegram does not give me that file."));
+        assert_eq!(w.answer_to(gone).await.text, texts.unavailable.replace("{file}", "gone.txt"));
         let ben = w.member("ben");
         w.telegram.put_file("rules.md", RULES);
         let tried = send_file(w, ben, "rules.md", "/note");

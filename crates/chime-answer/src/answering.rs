@@ -6,6 +6,7 @@ mod askers;
 mod capture;
 mod concepts;
 mod deliver;
+mod documents;
 mod draft;
 mod enrich;
 mod follow_up;

@@ -9,12 +9,14 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use chime_core::SourceId;
+
 /// Words that models write before an id (source, message, see), in the supported languages.
 const LEAD: &str = "sources?|src|refs?|references?|citations?|cite|messages?|msgs?|ids?|see|cf\
     |quellen?|nachricht(?:en)?|siehe|fuentes?|mensajes?|véase|ver|voir|fontes?|mensage(?:m|ns)|fonti|messaggi[oi]?|vedi\
     |источники?|сообщени[еяй]|см|джерел[оа]|повідомлення|див|kaynak(?:lar)?|mesaj(?:lar)?|bkz|allika[sd]|sõnum(?:id)?|vt\
     |bron(?:nen)?|bericht(?:en)?|zie|źródł[oa]|wiadomoś(?:ć|ci)|zob";
-const ID: &str = r"[#^]?[msnp][0-9]{1,9}\b";
+const ID: &str = SourceId::PATTERN;
 const JOINT: &str =
     r"(?:\s*(?:[,;/&+|、，；–—…-]|\.{2,3}|\b(?:to|and|or|und|bis|y|o|et|e|и|та|ve|ja|en|i|do)\b)\s*|\s+)";
 /// Text that models put behind an id: the name or the time of the message.
@@ -25,7 +27,8 @@ const SHORT_TAIL: &str = r"(?:\s*[·:|]\s*[^()（）\n]{1,40})?";
 /// Patterns of the non-canonical forms. [`canonical`] applies all of them in this order.
 static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     let lead = format!(r"(?:\b(?:{LEAD})\b\s*[:：.#]?\s*)?");
-    let ids = format!("{lead}{ID}(?:{JOINT}{lead}{ID})*");
+    let id = id();
+    let ids = format!("{lead}{id}(?:{JOINT}{lead}{id})*");
     [
         format!(r"[\[【［]{{1,2}}\s*{ids}{TAIL}\s*[\]】］]{{1,2}}"),
         format!(r"[(（]\s*{ids}{SHORT_TAIL}\s*[)）]"),
@@ -42,16 +45,20 @@ static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 const ONE_FORM: &str = r"\[sources?:\s*[A-Za-z0-9_-]+(?:\s*[,;]\s*(?:sources?:\s*)?[A-Za-z0-9_-]+)*\s*\]";
 static IS_ONE_FORM: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"\A{ONE_FORM}\z")));
 /// Matches a range of ids, which the canonical form would parse as one id: `m4-m7`.
-static RANGE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[msnp][0-9]{1,9}\s*[–—-]\s*[msnp]?[0-9]"));
+static RANGE: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"\b{ID}\s*[–—-]\s*[msnpd]?[0-9]")));
+/// Matches a page behind the id of its document: `d3, p. 4`.
+static PAGED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b(d[0-9]{1,9})\s*,?\s*(?:pages?|pp?|seite|s|стр|с)(?:\.\s*|\s+)([0-9]{1,5})\b"));
 /// Matches a citation that gives a number after a word for a message: `[source: message 2]`.
 static NUMBERED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"\bsources?\s*[:：=]\s*(?:messages?|msgs?|nachricht|mensaje|message)\s*#?([0-9]{1,9})\b")
 });
-/// Matches an id of a message, summary or note: `m17`, `s5`, `n2`.
-static IDS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[msnp][0-9]{1,9}\b"));
+/// Matches an id of a source: `m17`, `s5`, `d3p4`.
+static IDS: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"\b{ID}\b")));
 /// Matches a Markdown link whose address is an id: `[the boat](m3)`.
 static LINKED_WORDS: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(&format!(r"\[([^\[\]\n]{{1,80}})\]\(\s*(?:sources?\s*[:：]\s*)?({ID}(?:{JOINT}{ID})*)\s*\)"))
+    let id = id();
+    pattern(&format!(r"\[([^\[\]\n]{{1,80}})\]\(\s*(?:sources?\s*[:：]\s*)?({id}(?:{JOINT}{id})*)\s*\)"))
 });
 /// Matches a citation to which the model added an invented web address: `[source: m3](https://…)`.
 static ADDRESSED: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"({ONE_FORM})\((?:https?|tg)://[^()\s]*\)")));
@@ -61,7 +68,7 @@ static CODE: LazyLock<Regex> = LazyLock::new(|| pattern(r"```[\s\S]*?(?:```|\z)|
 static ONLY_CITES: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"\A(?:{ONE_FORM}[ \t,;]*)+\z")));
 /// Matches a citation whose ids have backticks around them.
 static TICKED: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"\[sources?:\s*`(?P<ids>[msnp][0-9]{1,9}(?:\s*,\s*[msnp][0-9]{1,9})*)`\s*\]"));
+    LazyLock::new(|| pattern(&format!(r"\[sources?:\s*`(?P<ids>{ID}(?:\s*,\s*{ID})*)`\s*\]")));
 /// Matches an answer that is one code block as a whole.
 static IN_A_FENCE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\A\s*```(markdown|md|text|txt)?[ \t]*\n([^`]*)\n[ \t]*```\s*\z"));
@@ -94,7 +101,7 @@ pub fn canonical(prose: &str, is_written: impl Fn(&str) -> bool) -> String {
         text = form
             .replace_all(&text, |found: &Captures<'_>| {
                 let token = &found[0];
-                let is_one = IS_ONE_FORM.is_match(token) && !RANGE.is_match(token);
+                let is_one = IS_ONE_FORM.is_match(token) && !RANGE.is_match(token) && !PAGED.is_match(token);
                 let cites = IDS.is_match(token) || NUMBERED.is_match(token);
                 if cites && !is_one && !is_written(token) { one_form(token) } else { token.to_owned() }
             })
@@ -179,10 +186,16 @@ fn without_name<'a>(answer: &'a str, bot_name: &str) -> &'a str {
     said.filter(|said| !said.is_empty() && !bot_name.is_empty()).unwrap_or(answer)
 }
 
+/// Returns the pattern of an id, perhaps marked as a footnote.
+fn id() -> String {
+    format!(r"[#^]?{ID}\b")
+}
+
 fn one_form(cited: &str) -> String {
-    let mut ids: Vec<String> = IDS.find_iter(cited).map(|id| id.as_str().to_lowercase()).collect();
+    let cited = PAGED.replace_all(cited, "${1}p${2}");
+    let mut ids: Vec<String> = IDS.find_iter(&cited).map(|id| id.as_str().to_lowercase()).collect();
     if ids.is_empty() {
-        ids = NUMBERED.captures_iter(cited).map(|found| format!("m{}", &found[1])).collect();
+        ids = NUMBERED.captures_iter(&cited).map(|found| format!("m{}", &found[1])).collect();
     }
     format!("[source: {}]", ids.join(", "))
 }
@@ -279,6 +292,14 @@ mod tests {
             check(text, text);
         }
         assert_eq!(canonical("room (m3) is free", |token| token == "(m3)"), "room (m3) is free");
+    }
+
+    #[test]
+    fn a_page_of_a_document_is_one_source() {
+        for form in ["[d3p4]", "[d3, p. 4]", "(source: d3 page 4)", "[d3, S. 4]", "[D3p4 · Minutes, p. 4]"] {
+            check(&format!("At nine {form}."), "At nine [source: d3p4].");
+        }
+        check("At nine [d3p4, d3p5].", "At nine [source: d3p4, d3p5].");
     }
 
     #[test]

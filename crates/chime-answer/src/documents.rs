@@ -1,14 +1,20 @@
-//! Reads documents in a process of their own, since a damaged file may crash its reader or exhaust its memory.
+//! Downloads documents and reads them in a process of their own, since a damaged file may crash its reader or exhaust its memory.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
-use chime_documents::{Document, DocumentError, MAX_BYTES, MAX_SECONDS, ReadRequest};
+use tokio::sync::Semaphore;
+
+use crate::plain::escape_markdown;
+use chime_core::texts::{UnreadFileTexts, filled};
+use chime_documents::{Document, DocumentError, MAX_BYTES, MAX_SECONDS, ReadRequest, is_readable};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
+use chime_telegram::{AttachedFile, Telegram, TelegramError};
 
 /// Signals that end a process when its time is up: `SIGXCPU` and `SIGKILL`, on Linux and macOS.
 const TIME_SIGNALS: [i32; 2] = [24, 9];
@@ -21,11 +27,56 @@ pub struct DocumentReader {
     /// The program `chime`.
     program: PathBuf,
     clock: Clock,
+    /// One process at a time, since each may take 200 MB.
+    turns: Arc<Semaphore>,
+}
+
+/// Reason why there is no text of a file.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    #[error(transparent)]
+    Unreadable(#[from] DocumentError),
+    #[error("it cannot be downloaded: {0}")]
+    Telegram(#[from] TelegramError),
+    #[error("its reader cannot be started: {0}")]
+    NoReader(#[from] io::Error),
+    #[error("it is not kept")]
+    Unavailable,
+}
+
+impl FileError {
+    /// Returns the sentence for members about the file `name`.
+    pub fn told(&self, name: &str, texts: &UnreadFileTexts) -> String {
+        let text = match self {
+            Self::Unreadable(DocumentError::Encrypted) => &texts.encrypted,
+            Self::Unreadable(DocumentError::Damaged) => &texts.damaged,
+            Self::Unreadable(DocumentError::TooLarge) => &texts.too_large,
+            Self::Unreadable(DocumentError::NoText) => &texts.no_text,
+            Self::Unreadable(DocumentError::Unsupported) => &texts.unsupported,
+            Self::Unreadable(DocumentError::TooSlow) => &texts.slow,
+            Self::Telegram(_) | Self::NoReader(_) | Self::Unavailable => &texts.unavailable,
+        };
+        filled(text, &[("file", &escape_markdown(name))])
+    }
 }
 
 impl DocumentReader {
     pub fn new(program: PathBuf, clock: Clock) -> Self {
-        Self { program, clock }
+        Self { program, clock, turns: Arc::new(Semaphore::new(1)) }
+    }
+
+    /// Downloads a file and reads it. Files whose names and types no reader knows are not downloaded.
+    pub async fn fetch(&self, telegram: &Telegram, file: &AttachedFile) -> Result<Document, FileError> {
+        let mime_type = Some(file.media_type.clone()).filter(|claimed| !claimed.is_empty());
+        let request = ReadRequest { file_name: file.name.clone(), mime_type };
+        if !is_readable(&request) {
+            return Err(DocumentError::Unsupported.into());
+        }
+        if file.bytes.is_some_and(|bytes| bytes > MAX_BYTES as u64) {
+            return Err(DocumentError::TooLarge.into());
+        }
+        let bytes = telegram.download(&file.id, MAX_BYTES).await?.ok_or(DocumentError::TooLarge)?;
+        Ok(self.read(bytes, &request).await??)
     }
 
     /// Reads a document within `MAX_SECONDS`. Fails if the process cannot be started; what is wrong with the document
@@ -34,6 +85,7 @@ impl DocumentReader {
         if bytes.len() > MAX_BYTES {
             return Ok(Err(DocumentError::TooLarge));
         }
+        let _turn = self.turns.acquire().await.map_err(io::Error::other)?;
         let head = serde_json::to_vec(request)?;
         let mut command = Command::new(&self.program);
         command.arg("read-document").env_clear().current_dir("/");

@@ -24,6 +24,7 @@ mod linked_pages;
 pub mod material;
 pub mod notes;
 pub mod plain;
+mod posted_documents;
 pub mod prompt;
 mod read_text;
 pub mod reader;

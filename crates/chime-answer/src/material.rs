@@ -31,8 +31,15 @@ impl CitationMaterial<'_> {
     pub fn source_id(&self, id: &str) -> Option<SourceId> {
         let given = |id: &SourceId| self.ask == Some(*id) || self.given.iter().any(|source| source.id == *id);
         let by_number = |number: &str| self.labels.source(number.parse().ok()?);
-        // Models also write `m4` for number 4 in the prompt, so that is tried if no source has the id `m4`.
-        SourceId::parse(id).filter(given).or_else(|| by_number(id.trim_start_matches(['m', 'M'])))
+        // A document without a page means its best page. Models also write `m4` for number 4 in the prompt, so that is
+        // tried if no source has the id `m4`.
+        let parsed = SourceId::parse(id);
+        let best_page = |of: SourceId| {
+            let mut ids = self.given.iter().map(|source| source.id);
+            ids.find(|id| SourceId { page: None, ..*id } == of && of.kind == SourceKind::Document)
+        };
+        let given = parsed.filter(given).or_else(|| best_page(parsed?));
+        given.or_else(|| by_number(id.trim_start_matches(['m', 'M'])))
     }
 
     /// Returns the ids in `tags`. If one of them has the form of an id, words from members' names are skipped.

@@ -6,10 +6,11 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use chime_core::SourceId;
+
 /// Alternatives of the heading of such a list, in the supported languages and some more.
 pub const LABEL: &str = "sources?|citations?|references?|quellen?|belege|fuentes?|referencias?|références?|fontes?|referências?|fonti\
     |riferimenti|источники?|ссылки|джерел[ао]|посилання|kaynak(?:lar|ça)?|allika[ds]|viited|bron(?:nen)?|źródł[ao]|källor|lähteet";
-const ID: &str = r"\[?(?:sources?:\s*)?\b[msnp][0-9]{1,9}\b\]?";
 
 /// Matches the heading of a list, on a line of its own or after a sentence.
 static BEGIN: LazyLock<Regex> = LazyLock::new(|| {
@@ -17,23 +18,26 @@ static BEGIN: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// Matches a line that contains only ids, each optionally with a name in round brackets.
 static OF_IDS: LazyLock<Regex> = LazyLock::new(|| {
-    let item = format!(r"{ID}(?:\s*\([^()\n]{{0,60}}\))?");
+    let id = id();
+    let item = format!(r"{id}(?:\s*\([^()\n]{{0,60}}\))?");
     let joint = r"(?:[\s,;·&]|\b(?:and|und|y|et|e|и|і|та|ve|ja|en|i|o|och)\b)*";
     pattern(&format!(r"\A[\s*•·-]*(?:{item}{joint})+[.\s]*\z"))
 });
 /// Matches a line about one source: `- m1: Ana, ferry at nine`.
 static OF_ONE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(&format!(r"\A\s*(?:[-*•·]|\d{{1,2}}[.)])?\s*{ID}(?:\s*[,;&]?\s*{ID})*\s*[:(–—-].{{0,200}}\z"))
+    let id = id();
+    pattern(&format!(r"\A\s*(?:[-*•·]|\d{{1,2}}[.)])?\s*{id}(?:\s*[,;&]?\s*{id})*\s*[:(–—-].{{0,200}}\z"))
 });
 /// Matches a footnote: `[^1]: m1`, optionally with words about the message.
 static NOTE: LazyLock<Regex> = LazyLock::new(|| {
+    let id = id();
     pattern(&format!(
-        r"(?m)^[ \t]*(?:[-*•]\s*)?\[\^?(?P<number>[0-9]{{1,3}})\]:[ \t]*(?P<ids>{ID}(?:[ \t]*[,;&]?[ \t]*{ID})*)[ \t]*(?:[:(–—][^\n]{{0,160}})?$\n?"
+        r"(?m)^[ \t]*(?:[-*•]\s*)?\[\^?(?P<number>[0-9]{{1,3}})\]:[ \t]*(?P<ids>{id}(?:[ \t]*[,;&]?[ \t]*{id})*)[ \t]*(?:[:(–—][^\n]{{0,160}})?$\n?"
     ))
 });
 /// Matches a reference to a footnote.
 static POINTER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[\^?(?P<number>[0-9]{1,3})\]"));
-static LISTED_ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[msnp][0-9]{1,9}\b"));
+static LISTED_ID: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"\b{}\b", SourceId::PATTERN)));
 static EMPTY_LABEL: LazyLock<Regex> =
     LazyLock::new(|| pattern(&format!(r"(?:\A|\n)[*_#> \t]*(?:{LABEL})[*_]*[ \t]?[:：][*_]*\s*\z")));
 
@@ -77,6 +81,11 @@ fn with_notes_in_place(answer: &str) -> String {
             None => found[0].to_owned(),
         })
         .into_owned()
+}
+
+/// Returns the pattern of an id, perhaps in brackets.
+fn id() -> String {
+    format!(r"\[?(?:sources?:\s*)?\b{}\b\]?", SourceId::PATTERN)
 }
 
 fn ids(text: &str) -> Vec<String> {

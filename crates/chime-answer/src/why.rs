@@ -129,11 +129,11 @@ impl ExplainedRecord<'_> {
         format!("- {head} “{quoted}”: {}{cited}", self.reason(chosen.reason, message))
     }
 
-    /// Formats the cited notes and pages by their numbers: `- n1: cited`. Their text is not shown, since a note may
+    /// Formats the cited notes, pages and documents by their numbers: `- n1: cited`. Their text is not shown, since a note may
     /// have been deleted.
     fn notes(&self) -> impl Iterator<Item = String> {
         let cited = &self.texts().cited;
-        let notes = self.record.sources.iter().filter(|source| source.id.starts_with(['n', 'p']));
+        let notes = self.record.sources.iter().filter(|source| source.id.starts_with(['n', 'p', 'd']));
         notes.map(move |note| format!("- {}: {cited}", note.id))
     }
 

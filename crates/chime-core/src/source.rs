@@ -14,30 +14,41 @@ pub enum SourceKind {
     Note,
     /// Web page that a member linked to.
     Page,
+    /// File that a member posted, or a page of it.
+    Document,
 }
 
-/// Source id as the model cites it: `m17`, `s5`, `n2`, `p1`.
+/// Source id as the model cites it: `m17`, `s5`, `n2`, `p1`, `d3`, `d3p4`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceId {
     pub kind: SourceKind,
     pub number: u32,
+    /// For a document with pages: the page, counted from 1.
+    pub page: Option<u32>,
 }
 
 impl SourceId {
+    /// Regular expression for an id in a text, ignoring case.
+    pub const PATTERN: &str = r"(?:[msnpd][0-9]{1,9}|d[0-9]{1,9}p[0-9]{1,5})";
+
     pub fn message(number: u32) -> Self {
-        Self { kind: SourceKind::Message, number }
+        Self { kind: SourceKind::Message, number, page: None }
     }
 
     pub fn summary(number: u32) -> Self {
-        Self { kind: SourceKind::Summary, number }
+        Self { kind: SourceKind::Summary, number, page: None }
     }
 
     pub fn page(number: u32) -> Self {
-        Self { kind: SourceKind::Page, number }
+        Self { kind: SourceKind::Page, number, page: None }
     }
 
     pub fn note(number: u32) -> Self {
-        Self { kind: SourceKind::Note, number }
+        Self { kind: SourceKind::Note, number, page: None }
+    }
+
+    pub fn document(number: u32, page: Option<u32>) -> Self {
+        Self { kind: SourceKind::Document, number, page }
     }
 
     /// Parses an id such as `m17`, ignoring case.
@@ -47,11 +58,16 @@ impl SourceId {
             's' | 'S' => SourceKind::Summary,
             'n' | 'N' => SourceKind::Note,
             'p' | 'P' => SourceKind::Page,
+            'd' | 'D' => SourceKind::Document,
             _ => return None,
         };
-        let digits = &raw[1..];
-        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        is_number.then(|| digits.parse().ok()).flatten().map(|number| Self { kind, number })
+        let number = |digits: &str| digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
+        match raw[1..].split_once(['p', 'P']) {
+            Some((digits, page)) if kind == SourceKind::Document => {
+                Some(Self::document(number(digits)?, Some(number(page)?)))
+            }
+            _ => Some(Self { kind, number: number(&raw[1..])?, page: None }),
+        }
     }
 }
 
@@ -62,8 +78,10 @@ impl fmt::Display for SourceId {
             SourceKind::Summary => 's',
             SourceKind::Note => 'n',
             SourceKind::Page => 'p',
+            SourceKind::Document => 'd',
         };
-        write!(f, "{letter}{}", self.number)
+        write!(f, "{letter}{}", self.number)?;
+        self.page.map_or(Ok(()), |page| write!(f, "p{page}"))
     }
 }
 
@@ -77,11 +95,11 @@ pub struct Citable {
     pub text: String,
     /// Telegram link, if there is one.
     pub link: Option<String>,
-    /// For a summary, note or page: the messages on which it is based, the most informative first. Citations link to them.
+    /// For a summary, note, page or document: the messages on which it is based, the most informative first. Citations link to them.
     pub rests_on: Vec<Grounds>,
 }
 
-/// Message on which a summary, note or page is based.
+/// Message on which a summary, note, page or document is based.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grounds {
     pub message: Seq,
@@ -99,7 +117,7 @@ pub enum Slot {
     ChatTopic,
     Concepts,
     Recall,
-    /// Text that was read for this answer, such as a linked page.
+    /// Text that was read for this answer, such as a linked page or a document.
     Material,
     Frame,
     Context,
@@ -188,11 +206,14 @@ mod tests {
 
     #[test]
     fn a_source_is_named_by_a_letter_and_a_number() {
-        for id in [SourceId::message(17), SourceId::summary(5), SourceId::note(2), SourceId::page(3)] {
+        for id in [SourceId::message(17), SourceId::summary(5), SourceId::note(2), SourceId::page(3)]
+            .into_iter()
+            .chain([SourceId::document(3, None), SourceId::document(3, Some(4))])
+        {
             assert_eq!(SourceId::parse(&id.to_string()), Some(id));
         }
         assert_eq!(SourceId::parse("M17"), Some(SourceId::message(17)));
-        for raw in ["", "m", "17", "u1", "m1x", "m99999999999", "ü1", "m+1"] {
+        for raw in ["", "m", "17", "u1", "m1x", "m99999999999", "ü1", "m+1", "m3p4", "d3p", "dp4"] {
             assert_eq!(SourceId::parse(raw), None, "{raw}");
         }
     }

@@ -12,8 +12,8 @@ use crate::lang::{LanguageFile, tables};
 
 pub use catalogue::{
     AccessTexts, CitationTexts, ConceptTexts, DigestTexts, FollowUpTexts, MemoryTexts, NoteTexts, Notices,
-    PrivacyNoticeTexts, RecapTexts, RecapWords, ReminderTexts, SearchTexts, SettingsTexts, Texts, UnreadTexts,
-    WhyTexts,
+    PrivacyNoticeTexts, RecapTexts, RecapWords, ReminderTexts, SearchTexts, SettingsTexts, Texts, UnreadFileTexts,
+    UnreadTexts, WhyTexts,
 };
 pub use notices::notices;
 

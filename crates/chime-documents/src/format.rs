@@ -26,6 +26,31 @@ const COMPOUND_FILE: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
 /// Name of the stream that holds an encrypted DOCX, in UTF-16.
 const ENCRYPTED_STREAM: &[u8] = b"E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e\0";
 
+/// Endings of the names of files that are worth downloading, besides those with a type of text: documents, tables, data,
+/// subtitles, code.
+const ENDINGS: [&str; 67] = [
+    "pdf", "docx", "odt", "txt", "text", "md", "markdown", "rst", "tex", "org", "log", "csv", "tsv", "json", "jsonl",
+    "xml", "yaml", "yml", "toml", "ini", "cfg", "conf", "srt", "vtt", "ics", "vcf", "gpx", "geojson", "html", "htm",
+    "css", "js", "mjs", "ts", "jsx", "tsx", "vue", "py", "rs", "go", "c", "h", "cc", "cpp", "hpp", "cs", "java", "kt",
+    "swift", "m", "rb", "php", "pl", "lua", "r", "jl", "sh", "bash", "ps1", "bat", "sql", "scala", "hs", "ex", "diff",
+    "patch", "eml",
+];
+/// Types of files that are worth downloading, besides those with an ending above.
+const TYPES: [&str; 5] = [
+    "application/pdf",
+    "application/json",
+    "application/xml",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "application/vnd.oasis.opendocument.text",
+];
+
+/// Returns `true` if a file may have a format that is read, by its name and type.
+pub fn is_readable(request: &ReadRequest) -> bool {
+    let is_type = |claimed: &str| claimed.starts_with("text/") || TYPES.contains(&claimed);
+    let ending = request.file_name.rsplit_once('.').map(|(_, ending)| ending.to_lowercase());
+    ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str())) || request.mime_type.as_deref().is_some_and(is_type)
+}
+
 impl Format {
     pub(crate) fn of(bytes: &[u8], request: &ReadRequest) -> Result<Self, DocumentError> {
         let head = &bytes[..bytes.len().min(HEAD)];

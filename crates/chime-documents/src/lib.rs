@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::format::Format;
+pub use crate::format::is_readable;
 pub use crate::pieces::pieces;
 
 mod format;
@@ -40,6 +41,25 @@ pub struct Document {
     pub pieces: Vec<DocumentPiece>,
     /// `true` if the document is longer than what is kept.
     pub is_cut: bool,
+}
+
+impl Document {
+    /// Returns the whole text, with a form feed between two pages.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let mut last = 1;
+        for piece in &self.pieces {
+            let page = piece.page.unwrap_or(last);
+            let breaks = page.saturating_sub(last) as usize;
+            match breaks {
+                0 if !text.is_empty() => text.push_str("\n\n"),
+                breaks => text.push_str(&"\u{c}".repeat(breaks)),
+            }
+            text.push_str(&piece.text);
+            last = page;
+        }
+        text
+    }
 }
 
 /// Passage of a document.
@@ -96,7 +116,8 @@ impl Content {
     }
 }
 
-/// Reads a document. Its type follows from its content, then from its name, then from the MIME type. A panic of a reader is [`DocumentError::Damaged`].
+/// Reads a document. Its type follows from its content, then from its name, then from the MIME type. A panic of a reader
+/// is [`DocumentError::Damaged`].
 pub fn read(bytes: &[u8], request: &ReadRequest) -> Result<Document, DocumentError> {
     if bytes.len() > MAX_BYTES {
         return Err(DocumentError::TooLarge);

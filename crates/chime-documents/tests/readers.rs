@@ -5,9 +5,7 @@ mod made;
 use chime_documents::{Document, DocumentError, MAX_BYTES, ReadRequest, read};
 use encoding_rs::{Encoding, SHIFT_JIS, UTF_8, WINDOWS_1251, WINDOWS_1252};
 
-use pdf_extract::{EncryptionState, EncryptionVersion, Permissions};
-
-use made::{docx, odt, paragraph, pdf, pdf_of, stream, word, zip};
+use made::{PAGE, docx, encrypted_pdf, odt, paragraph, pdf, pdf_of, stream, word, zip};
 
 /// A document, and passages with the pages on which they are.
 struct Readable {
@@ -155,13 +153,6 @@ fn texts() -> Vec<Readable> {
     ]
 }
 
-const PAGE: [&str; 4] = [
-    "<</Type/Catalog/Pages 2 0 R>>",
-    "<</Type/Pages/Count 1/Kids[3 0 R]>>",
-    "<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>>>>>/Contents 4 0 R>>",
-    "<</Length 43>>\nstream\nBT /F1 12 Tf 50 800 Td (Only for you) Tj ET\nendstream",
-];
-
 /// Writes a PDF whose only page shows text in a standard font.
 fn helvetica(operators: &str) -> Vec<u8> {
     let content = stream("", &format!("BT /F1 12 Tf 50 800 Td {operators} ET"));
@@ -228,24 +219,6 @@ fn read_named(bytes: &[u8], name: &str) -> Result<Document, DocumentError> {
 
 fn utf16(text: &str) -> Vec<u8> {
     text.encode_utf16().flat_map(u16::to_le_bytes).collect()
-}
-
-/// Writes a PDF that opens with `password`.
-fn encrypted_pdf(password: &str) -> Vec<u8> {
-    let plain = pdf_of(&PAGE.map(str::to_owned), "/ID[<00><00>]");
-    let mut file = pdf_extract::Document::load_mem(&plain).expect("a PDF");
-    let version = EncryptionVersion::V2 {
-        document: &file,
-        owner_password: "owner",
-        user_password: password,
-        key_length: 128,
-        permissions: Permissions::empty(),
-    };
-    let state = EncryptionState::try_from(version).expect("a key");
-    file.encrypt(&state).expect("encrypt");
-    let mut bytes = Vec::new();
-    file.save_to(&mut bytes).expect("write");
-    bytes
 }
 
 /// Writes a false size after decompression into the headers of an archive with one file.

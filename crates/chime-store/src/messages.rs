@@ -319,6 +319,18 @@ pub fn album(conn: &Reader, chat: ChatId, album: &str) -> Result<Vec<StoredMessa
     )
 }
 
+/// Returns the newest messages of a chat with a document before `before`, newest first, at most `limit`.
+pub fn documents(conn: &Reader, chat: ChatKey, before: Seq, limit: u32) -> Result<Vec<StoredMessage>> {
+    many(
+        conn,
+        &format!(
+            "SELECT {COLUMNS} FROM message
+             WHERE chat_key = :chat AND kind = 'document' AND seq < :before AND {VISIBLE} ORDER BY seq DESC LIMIT :limit"
+        ),
+        named_params! { ":chat": chat.0, ":before": before.0, ":limit": limit },
+    )
+}
+
 /// Returns the bot as the sender of its last message in a chat, or `None` if it has sent none.
 pub fn own_sender(conn: &Reader, chat: ChatKey) -> Result<Option<Sender>> {
     let sql = format!(

@@ -1,5 +1,5 @@
-//! Web pages that members linked to, as they were read for an answer. A chat has its own copy of a page, which goes with
-//! the last message from which the page was read.
+//! Web pages that members linked to and documents that they posted, as they were read for an answer. A chat has its own
+//! copy, which goes with the last message from which it was read.
 
 use rusqlite::{OptionalExtension, named_params};
 
@@ -7,10 +7,10 @@ use super::family::{Cause, Family, Merged, OptOutScope, run_merged};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
 
-/// Page as it was read.
+/// Page or document as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredPage {
-    /// Number by which citations name the page (`p3`). Pages are counted per chat.
+    /// Number by which citations name it (`p3`, `d3`). Pages and documents are counted together, per chat.
     pub number: u32,
     pub title: String,
     /// Date of the page, as it gives it.
@@ -18,12 +18,13 @@ pub struct StoredPage {
     pub text: String,
 }
 
-/// Link by which a member posted a page.
+/// Link or file by which a member posted a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PostedLink {
     pub chat: ChatKey,
-    /// Message that contains the link.
+    /// Message that contains it.
     pub posted: Seq,
+    /// Web address, or `file:` and Telegram's unique id of a file.
     pub address: String,
 }
 

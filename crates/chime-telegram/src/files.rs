@@ -8,6 +8,8 @@ use chime_core::MessageAt;
 pub struct AttachedFile {
     /// Telegram's id of the file, valid only for this bot.
     pub id: String,
+    /// Id that stays the same when the file is sent again.
+    pub unique_id: String,
     pub name: String,
     pub media_type: String,
     /// Size in bytes, if known.
@@ -99,9 +101,22 @@ pub fn attached_file(raw: &str) -> Option<AttachedFile> {
     let update: Value = serde_json::from_str(raw).ok()?;
     let said = message_of(&update)?;
     let document = [&said["document"], &said["reply_to_message"]["document"]].into_iter().find(|it| it.is_object())?;
+    file(document)
+}
+
+/// Parses the document in message `of` from the stored update `raw`. `None` unless `of` is the update's message or the
+/// one that it replies to.
+pub fn document(raw: &str, of: MessageAt) -> Option<AttachedFile> {
+    let update: Value = serde_json::from_str(raw).ok()?;
+    file(&message_in(&update, of)?["document"])
+}
+
+fn file(document: &Value) -> Option<AttachedFile> {
     let text = |name: &str| document[name].as_str().unwrap_or_default().to_owned();
+    let id = document["file_id"].as_str()?;
     Some(AttachedFile {
-        id: document["file_id"].as_str()?.to_owned(),
+        id: id.to_owned(),
+        unique_id: document["file_unique_id"].as_str().unwrap_or(id).to_owned(),
         name: text("file_name"),
         media_type: text("mime_type"),
         bytes: document["file_size"].as_u64(),

@@ -52,6 +52,8 @@ pub struct World {
     captures_concepts: bool,
     /// Web servers of the test by host name.
     sites: BTreeMap<String, SocketAddr>,
+    /// The program `chime`, which the daemon starts to read documents.
+    program: Option<PathBuf>,
 }
 
 struct Daemon {
@@ -138,6 +140,7 @@ impl World {
             announces: false,
             captures_concepts: false,
             sites: BTreeMap::new(),
+            program: None,
         }
     }
 
@@ -166,6 +169,7 @@ impl World {
         config.privacy.announces = self.announces;
         config.llm.captures_concepts = self.captures_concepts;
         config.answer.test_servers = self.sites.clone();
+        config.answer.test_program.clone_from(&self.program);
         let stop = CancellationToken::new();
         let app = App::start(config, self.daemon_clock.as_ref().unwrap_or(&self.clock).clone(), stop.clone()).await?;
         let (store, claim) = (app.store.clone(), app.claim.clone());
@@ -220,6 +224,12 @@ impl World {
     /// Lets the daemon reach a web server of the test by the name `host`, from the next start on.
     pub fn add_site(&mut self, host: &str, at: SocketAddr) {
         self.sites.insert(host.to_owned(), at);
+    }
+
+    /// Starts the daemon again with the program that reads documents: `env!("CARGO_BIN_EXE_chime")`.
+    pub async fn read_documents_with(&mut self, program: &str) {
+        self.program = Some(program.into());
+        self.restart().await;
     }
 
     /// Returns the code that `chime run` shows if the bot has no owner.

@@ -19,9 +19,10 @@ use crate::answering::recheck::{SaveOutcome, rests_on_forgotten};
 use crate::answering::record::record;
 use crate::answering::reply::reply_to;
 use crate::answering::traffic::Lanes;
-use crate::answering::typing::keep_typing;
+use crate::answering::typing::while_typing;
 use crate::answering::{concepts, follow_up, log};
 use crate::citation_forms::without_heads;
+use crate::documents::DocumentReader;
 use crate::echo::{has_words, restates, without_echo, without_numbers};
 use crate::extractive_ranking::Query;
 use crate::job::{Backend, Blame, ModelChoice, ModelFailure, Step, WindowSize, begin};
@@ -95,6 +96,8 @@ pub struct AnsweringParts {
     pub voice: Arc<Voice>,
     /// Reads the pages that a question is about.
     pub pages: PageReader,
+    /// Reads the documents that a question is about.
+    pub documents: DocumentReader,
 }
 
 pub struct Answering {
@@ -162,6 +165,7 @@ impl Answering {
         }
         if matches!(backend, Backend::Model | Backend::Thrifty) {
             self.read_pages(&mut question).await;
+            self.read_documents(&mut question).await;
         }
         let mut built = self.prompt(&question, self.parts.gateway.prompt_room(ModelPurpose::Answer))?;
         let mut step = begin(job.attempts, backend);
@@ -320,10 +324,8 @@ impl Answering {
             prompt,
         };
         let message = &question.trigger().message;
-        let answered = tokio::select! {
-            answered = self.ask_showing(job, question, built, ask) => answered,
-            never = keep_typing(&self.parts.telegram, &self.parts.clock, message.chat, message.thread) => match never {},
-        };
+        let asking = self.ask_showing(job, question, built, ask);
+        let answered = while_typing(&self.parts.telegram, &self.parts.clock, message, asking).await;
         log::asked(&answered, watch.elapsed());
         if let Err(AskError::Final(error)) = &answered {
             self.tell_owners(error).await;

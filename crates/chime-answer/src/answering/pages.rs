@@ -7,7 +7,7 @@ use futures::future::join_all;
 
 use crate::answering::Answering;
 use crate::answering::question::QuestionContext;
-use crate::answering::typing::keep_typing;
+use crate::answering::typing::while_typing;
 use crate::linked_pages::{asked_links, page_addresses};
 use crate::plain::{escape_markdown, one_line};
 use crate::read_text::{ReadText, material};
@@ -49,14 +49,9 @@ impl Answering {
         if links.is_empty() {
             return;
         }
-        let read = {
-            let message = &question.trigger().message;
-            let reading = join_all(links.iter().map(|(stored, address)| self.page(&question.chat, stored, address)));
-            tokio::select! {
-                read = reading => read,
-                never = keep_typing(&self.parts.telegram, &self.parts.clock, message.chat, message.thread) => match never {},
-            }
-        };
+        let reading = join_all(links.iter().map(|(stored, address)| self.page(&question.chat, stored, address)));
+        let message = &question.trigger().message;
+        let read = while_typing(&self.parts.telegram, &self.parts.clock, message, reading).await;
         let mut lines = Vec::new();
         for (page, (_, address)) in read.into_iter().zip(&links) {
             match page {
@@ -117,17 +112,13 @@ impl Answering {
     /// Returns the page of a link, from the store or the web.
     async fn page(&self, chat: &ChatRow, stored: &StoredMessage, address: &str) -> Result<ReadText, UnreadablePage> {
         let link = PostedLink { chat: stored.chat, posted: stored.seq, address: address.to_owned() };
-        let page = match self.stored_page(&link).await {
-            Ok(Some(page)) => page,
-            Ok(None) => {
-                let fetching = self.parts.pages.fetcher.read(address);
-                let read = within(&self.parts.clock, PATIENCE, fetching).await.unwrap_or(Err(UnreadablePage::TooSlow));
-                let read = read.inspect_err(|why| tracing::info!(error_type = ?why, "a linked page was not read"))?;
-                let page = StoredPage { number: 0, title: read.title, published: read.published, text: read.text };
-                self.keep_page(link, page).await.map_err(unstored)?.ok_or(UnreadablePage::NoPage)?
-            }
-            Err(error) => return Err(unstored(error)),
+        let reading = async {
+            let fetching = self.parts.pages.fetcher.read(address);
+            let read = within(&self.parts.clock, PATIENCE, fetching).await.unwrap_or(Err(UnreadablePage::TooSlow));
+            let read = read.inspect_err(|why| tracing::info!(error_type = ?why, "a linked page was not read"))?;
+            Ok(StoredPage { number: 0, title: read.title, published: read.published, text: read.text })
         };
+        let page = self.kept_or_read(link, reading).await?.ok_or(UnreadablePage::NoPage)?;
         let title = if page.title.is_empty() { one_line(address, ADDRESS_CHARS) } else { page.title };
         Ok(ReadText {
             id: SourceId::page(page.number),
@@ -135,13 +126,26 @@ impl Answering {
             title,
             dated: page.published.map_or_else(String::new, |date| date.chars().take(DAY_CHARS).collect()),
             text: page.text,
-            posted: Grounds {
-                message: stored.seq,
-                name: stored.message.sender.name.clone(),
-                sent_at: stored.message.sent_at,
-                link: message_link(&chat.chat, &stored.message),
-            },
+            is_asked: true,
+            posted: posted(chat, stored),
         })
+    }
+
+    /// Returns the text of `link` that is kept, or keeps what `reading` returns. `None` if it cannot be kept.
+    pub(super) async fn kept_or_read<E>(
+        &self,
+        link: PostedLink,
+        reading: impl Future<Output = Result<StoredPage, E>>,
+    ) -> Result<Option<StoredPage>, E> {
+        let kept = match self.stored_page(&link).await {
+            Ok(Some(page)) => return Ok(Some(page)),
+            Ok(None) => self.keep_page(link, reading.await?).await,
+            Err(error) => Err(error),
+        };
+        Ok(kept.unwrap_or_else(|error| {
+            tracing::warn!(%error, "a text that was read cannot be kept");
+            None
+        }))
     }
 
     async fn stored_page(&self, link: &PostedLink) -> chime_store::Result<Option<StoredPage>> {
@@ -165,9 +169,14 @@ impl Answering {
     }
 }
 
-fn unstored(error: chime_store::StoreError) -> UnreadablePage {
-    tracing::warn!(%error, "a page could not be kept");
-    UnreadablePage::NoPage
+/// Returns the message that posted a text, as the basis of its citations.
+pub(super) fn posted(chat: &ChatRow, stored: &StoredMessage) -> Grounds {
+    Grounds {
+        message: stored.seq,
+        name: stored.message.sender.name.clone(),
+        sent_at: stored.message.sent_at,
+        link: message_link(&chat.chat, &stored.message),
+    }
 }
 
 impl QuestionContext {
@@ -183,7 +192,10 @@ impl QuestionContext {
             UnreadablePage::NoText => &words.no_text,
             UnreadablePage::NoPage => &words.no_page,
         };
-        let told = filled(text, &[("page", &escape_markdown(&one_line(address, ADDRESS_CHARS)))]);
+        self.tell_unread(filled(text, &[("page", &escape_markdown(&one_line(address, ADDRESS_CHARS)))]));
+    }
+
+    pub(super) fn tell_unread(&mut self, told: String) {
         if !self.unread.contains(&told) {
             self.unread.push(told);
         }

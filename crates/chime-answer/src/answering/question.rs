@@ -96,7 +96,7 @@ pub struct QuestionContext {
     pub photos: Vec<ShownPhoto>,
     /// The chat's setting for reading linked pages; `None` if the operator's applies.
     pub links: Option<LinkReading>,
-    /// Sentences of the answer that tell which pages could not be read.
+    /// Sentences of the answer that tell which pages and documents could not be read.
     pub unread: Vec<String>,
     pub earliest: Option<Timestamp>,
     /// Privacy notice to append to the answer; `None` if the chat has already had it.

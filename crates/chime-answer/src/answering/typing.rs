@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use chime_core::{ChatId, ThreadId};
+use chime_core::{ChatId, Message, ThreadId};
 use chime_runtime::clock::Clock;
 use chime_telegram::Telegram;
 
@@ -11,6 +11,19 @@ use chime_telegram::Telegram;
 const TYPING_AFTER: Duration = Duration::from_millis(300);
 /// Interval of repeats. Telegram shows the indicator for five seconds.
 const TYPING_EVERY: Duration = Duration::from_millis(4500);
+
+/// Waits for `result`, and shows the typing indicator in the chat of `message` meanwhile.
+pub async fn while_typing<T>(
+    telegram: &Telegram,
+    clock: &Clock,
+    message: &Message,
+    result: impl Future<Output = T>,
+) -> T {
+    tokio::select! {
+        result = result => result,
+        never = keep_typing(telegram, clock, message.chat, message.thread) => match never {},
+    }
+}
 
 /// Shows the typing indicator until the future is dropped. Failures are only logged.
 pub async fn keep_typing(telegram: &Telegram, clock: &Clock, chat: ChatId, thread: Option<ThreadId>) -> Infallible {

@@ -24,6 +24,7 @@ use std::sync::Arc;
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_answer::answering::{format_own, format_parts};
+use chime_answer::documents::DocumentReader;
 use chime_core::config::{AccessConfig, MemoryConfig, Streaming};
 use chime_core::texts::{Notices, Texts, notices, texts};
 use chime_core::trigger;
@@ -59,6 +60,8 @@ pub struct Commands {
     pub memory: MemoryConfig,
     /// Default for showing answers while they are written; a chat may override it.
     pub streaming: Streaming,
+    /// Reads the files that are saved as notes.
+    pub documents: DocumentReader,
     /// The operator's setting for reading linked pages.
     pub links: LinkReading,
     /// `true` if a claim code is in force, with which a member becomes the owner of the bot.

@@ -171,6 +171,8 @@ pub struct AnswerConfig {
     pub links: LinkReading,
     /// Servers of a test, by host name, although they are not public. No setting fills it.
     pub test_servers: BTreeMap<String, SocketAddr>,
+    /// The program `chime`, where a test runs the daemon in another one. No setting fills it.
+    pub test_program: Option<PathBuf>,
 }
 
 /// Chats in which answers are shown while they are generated.
@@ -197,7 +199,7 @@ impl AnswerConfig {
         let choices = [("off", Streaming::Off), ("private", Streaming::Private), ("all", Streaming::All)];
         let streaming = settings.choice(&keys::STREAMING, &choices);
         let links = settings.choice(&keys::LINKS, &LinkReading::ALL.map(|reading| (reading.as_str(), reading)));
-        Ok(Self { streaming: streaming?, links: links?, test_servers: BTreeMap::new() })
+        Ok(Self { streaming: streaming?, links: links?, test_servers: BTreeMap::new(), test_program: None })
     }
 }
 

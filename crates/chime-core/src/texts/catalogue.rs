@@ -16,6 +16,7 @@ rows! {
         no_longer_admin, kept_nothing, forgotten_one, forgotten_many, more_one, more_many, wrong_key, wrong_model,
         refused_for_good, no_answer, topics_none, topics_head, topics_now, topics_near, topics_how, topics_unknown,
         topics_set, topics_same, topics_merged, date, months: [String; 12], why: WhyTexts, digest: DigestTexts, unread: UnreadTexts,
+        unread_file: UnreadFileTexts,
         menu: BTreeMap<String, String>, follow_up: FollowUpTexts, memory: MemoryTexts, recap: RecapTexts,
         notes: NoteTexts, concepts: ConceptTexts, settings: SettingsTexts, access: AccessTexts, search: SearchTexts, reminders: ReminderTexts, notices: Notices,
         privacy_notice: PrivacyNoticeTexts, citations: CitationTexts,
@@ -84,8 +85,7 @@ rows! {
 
 rows! {
     pub struct NoteTexts {
-        only_admins, how, nothing_there, opted_out, full, saved, deleted, no_such, none, head, file_kind, file_large,
-        file_gone, file_unreadable,
+        only_admins, how, nothing_there, opted_out, full, saved, deleted, no_such, none, head,
     }
 }
 
@@ -111,6 +111,13 @@ rows! {
     /// Sentences that say why a linked page could not be read. Each has a blank for the page's address.
     pub struct UnreadTexts {
         slow, unreachable, refused, too_large, no_text, no_page,
+    }
+}
+
+rows! {
+    /// Sentences that say why a file could not be read. Each has a blank for its name.
+    pub struct UnreadFileTexts {
+        encrypted, damaged, too_large, no_text, unsupported, slow, unavailable,
     }
 }
 

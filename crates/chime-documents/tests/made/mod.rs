@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{Cursor, Write as _};
 
+use pdf_extract::{EncryptionState, EncryptionVersion, Permissions};
 use zip::write::{SimpleFileOptions, ZipWriter};
 
 /// Writes a PDF with one page for each of `pages`, whose lines are separated by line breaks.
@@ -84,4 +85,30 @@ pub fn odt(body: &str, manifest: &str) -> Vec<u8> {
     let meta = "<office:document-meta xmlns:office=\"o\" xmlns:dc=\"d\"><office:meta><dc:title>Bail</dc:title></office:meta></office:document-meta>";
     let kind = "application/vnd.oasis.opendocument.text";
     zip(&[("mimetype", kind), ("META-INF/manifest.xml", manifest), ("content.xml", &content), ("meta.xml", meta)])
+}
+
+/// Objects of a PDF with one page.
+pub const PAGE: [&str; 4] = [
+    "<</Type/Catalog/Pages 2 0 R>>",
+    "<</Type/Pages/Count 1/Kids[3 0 R]>>",
+    "<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>>>>>/Contents 4 0 R>>",
+    "<</Length 43>>\nstream\nBT /F1 12 Tf 50 800 Td (Only for you) Tj ET\nendstream",
+];
+
+/// Writes a PDF that opens with `password`.
+pub fn encrypted_pdf(password: &str) -> Vec<u8> {
+    let plain = pdf_of(&PAGE.map(str::to_owned), "/ID[<00><00>]");
+    let mut file = pdf_extract::Document::load_mem(&plain).expect("a PDF");
+    let version = EncryptionVersion::V2 {
+        document: &file,
+        owner_password: "owner",
+        user_password: password,
+        key_length: 128,
+        permissions: Permissions::empty(),
+    };
+    let state = EncryptionState::try_from(version).expect("a key");
+    file.encrypt(&state).expect("encrypt");
+    let mut bytes = Vec::new();
+    file.save_to(&mut bytes).expect("write");
+    bytes
 }

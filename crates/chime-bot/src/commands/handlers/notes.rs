@@ -68,9 +68,7 @@ impl Commands {
                     let sources = self.with_parent(&order).await?;
                     return self.save_note(job, &order, text, sources).await;
                 }
-                FileText::Unusable(why) => {
-                    return self.say(job, &order, why.told(&order.texts().notes)).await;
-                }
+                FileText::Unusable(told) => return self.say(job, &order, &told).await,
                 FileText::NotNow(outcome) => return Ok(outcome),
             }
         }

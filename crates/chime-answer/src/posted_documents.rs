@@ -1,0 +1,113 @@
+//! Decides which documents of a chat a question is about.
+
+use chime_core::{Kind, Message, Role, StoredMessage};
+use chime_relevance::context::ContextWindow;
+
+/// Maximum number of documents that are read for an answer.
+const MOST_DOCUMENTS: usize = 2;
+/// A question of at most this many words that follows a document is about it: "what does it say?".
+const FEW_WORDS: usize = 5;
+/// Beginnings of words by which a question names a document, in the languages of the bot.
+const NAMES: [&str; 24] = [
+    "document",
+    "dokument",
+    "documento",
+    "docx",
+    "pdf",
+    "file",
+    "datei",
+    "fichier",
+    "archivo",
+    "arquivo",
+    "ficheiro",
+    "bestand",
+    "plik",
+    "fail",
+    "dosya",
+    "belge",
+    "файл",
+    "документ",
+    "attach",
+    "anhang",
+    "adjunto",
+    "allegat",
+    "anexo",
+    "bijlage",
+];
+
+/// Document that a question may be about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PostedDocument {
+    /// Message that posted it.
+    pub stored: StoredMessage,
+    /// `true` if the question is certainly about it; `false` if it is only in the focus.
+    pub is_asked: bool,
+}
+
+/// Returns the documents that the question `ask` is about: those of the trigger and of the message it replies to, those
+/// of `posted` that it names, and those of the focus. `posted` are the newest documents of the chat, newest first.
+pub fn asked_documents(
+    trigger: &StoredMessage,
+    ask: &str,
+    window: &ContextWindow,
+    posted: &[StoredMessage],
+) -> Vec<PostedDocument> {
+    let asked = words(ask);
+    let names_document = asked.iter().any(|word| NAMES.iter().any(|name| word.starts_with(name)));
+    let anchor = window.anchor_entry().map(|entry| &entry.message);
+    let named = posted.iter().filter(|stored| is_named(&stored.message, ask, &asked, names_document));
+    let last = window.entries.last().map(|entry| entry.message.seq);
+    let follows = |stored: &StoredMessage| {
+        Some(stored.seq) == last && asked.len() <= FEW_WORDS && trigger.message.reply_to.is_none()
+    };
+    let focus = window.focus().map(|entry| &entry.message).collect::<Vec<_>>().into_iter().rev();
+    let focus = focus.map(|stored| (stored, names_document || follows(stored)));
+    let certain = [Some(trigger), anchor].into_iter().flatten().chain(named).map(|stored| (stored, true));
+    let mut documents: Vec<PostedDocument> = Vec::new();
+    for (stored, is_asked) in certain.chain(focus) {
+        let is_posted = stored.message.kind == Kind::Document && stored.message.role == Role::User;
+        let is_new = documents.iter().all(|known| known.stored.seq != stored.seq);
+        if is_posted && is_new && documents.len() < MOST_DOCUMENTS {
+            documents.push(PostedDocument { stored: stored.clone(), is_asked });
+        }
+    }
+    documents
+}
+
+/// Returns `true` if the question contains the file's name. Without its ending, the name counts only in a question that
+/// also has a word for a document, since it may be any word.
+fn is_named(message: &Message, ask: &str, asked: &[String], names_document: bool) -> bool {
+    let Some(name) = message.detail.as_deref() else { return false };
+    let stem = words(name.rsplit_once('.').map_or(name, |(stem, _)| stem));
+    let has_stem = !stem.is_empty() && stem.iter().all(|word| asked.contains(word));
+    ask.to_lowercase().contains(&name.to_lowercase()) || names_document && has_stem
+}
+
+fn words(text: &str) -> Vec<String> {
+    let parts = text.split(|c: char| !c.is_alphanumeric());
+    parts.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chime_core::{ChatId, MessageId, Sender, Timestamp, UserId};
+
+    #[test]
+    fn a_file_is_named_with_its_ending_or_as_a_document() {
+        let sender = Sender::person(UserId(1), "Ann");
+        let mut message = Message::new(ChatId(-1), MessageId(1), sender, Timestamp::from_secs(0));
+        message.detail = Some("Annual_Minutes.pdf".to_owned());
+        for (ask, expected) in [
+            ("what does annual_minutes.pdf say?", true),
+            ("what does the pdf of the annual minutes say?", true),
+            ("what was in the file Annual Minutes?", true),
+            ("how many minutes is the annual run?", false),
+            ("what does the pdf say?", false),
+        ] {
+            let asked = words(ask);
+            let names_document = asked.iter().any(|word| NAMES.iter().any(|name| word.starts_with(name)));
+            assert_eq!(is_named(&message, ask, &asked, names_document), expected, "{ask}");
+        }
+    }
+}
