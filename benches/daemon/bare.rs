@@ -13,7 +13,7 @@ pub async fn replies(mentions: usize) -> Outcome<Spread> {
     let scene = Scene::set(&std::env::temp_dir()).await?;
     let echo = echo(&scene);
     tokio::select! {
-        answered = measure::replies(&scene, mentions) => Ok(answered?.reply),
+        answered = measure::replies(&scene, mentions, Scene::mention) => Ok(answered?.reply),
         failed = echo => Err(failed.err().unwrap_or_else(|| "the bare loop ended".into())),
     }
 }
