@@ -28,10 +28,9 @@ use crate::app::tasks::Tasks;
 use crate::app::watchdog::Watchdog;
 use chime_access::ClaimCode;
 use chime_access::gateway::ask::Gateway;
-use chime_answer::answering::{
-    Answering, AnsweringParts, Capturing, Delivery, Introduction, Lanes, PageReader, note_enricher,
-};
+use chime_answer::answering::{Answering, AnsweringParts, Capturing, Delivery, Introduction, Lanes, note_enricher};
 use chime_answer::documents::DocumentReader;
+use chime_answer::linked_pages::PageReader;
 use chime_answer::voice::worker::{UnderWay, Voice};
 use chime_bot::commands::handlers::Commands;
 use chime_bot::ingest::intake::{Ingest, IntakeSettings, PollHealth};

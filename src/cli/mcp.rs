@@ -60,7 +60,7 @@ enum ReadingTool {
 
 /// Reason why a call is not carried out, for the assistant.
 #[derive(Debug, thiserror::Error)]
-enum Refused {
+enum RefusedCall {
     #[error("there is no such tool")]
     Tool,
     #[error("the arguments cannot be read: {0}")]
@@ -137,14 +137,14 @@ impl ReadingTool {
 }
 
 impl ChatReader {
-    async fn call(&self, request: CallToolRequestParams) -> Result<String, Refused> {
-        let tool = ReadingTool::ALL.into_iter().find(|tool| tool.name() == request.name).ok_or(Refused::Tool)?;
+    async fn call(&self, request: CallToolRequestParams) -> Result<String, RefusedCall> {
+        let tool = ReadingTool::ALL.into_iter().find(|tool| tool.name() == request.name).ok_or(RefusedCall::Tool)?;
         let arguments = serde_json::from_value(Value::Object(request.arguments.unwrap_or_default()))?;
         let chat = self.chat(&arguments).await?;
         let (zone, recaller) = (self.zone, Arc::clone(&self.recaller));
         let found = match tool {
             ReadingTool::Search => {
-                let query = arguments.query.filter(|query| !query.trim().is_empty()).ok_or(Refused::NoQuery)?;
+                let query = arguments.query.filter(|query| !query.trim().is_empty()).ok_or(RefusedCall::NoQuery)?;
                 self.store.read(move |conn| search(conn, &chat, &query, &recaller, zone)).await?
             }
             ReadingTool::Read => self.store.read(move |conn| read(conn, &chat, &arguments, zone)).await?,
@@ -154,7 +154,7 @@ impl ChatReader {
     }
 
     /// Returns the chat that a call is about: the named one, or the only one.
-    async fn chat(&self, arguments: &ToolArguments) -> Result<ChatRow, Refused> {
+    async fn chat(&self, arguments: &ToolArguments) -> Result<ChatRow, RefusedCall> {
         let id = arguments
             .chat
             .map_or_else(|| self.chats.first().filter(|_| self.chats.len() == 1).copied(), |id| Some(ChatId(id)));
@@ -163,7 +163,7 @@ impl ChatReader {
             None => None,
         };
         let known = || self.chats.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        row.ok_or_else(|| Refused::Chat(known()))
+        row.ok_or_else(|| RefusedCall::Chat(known()))
     }
 }
 

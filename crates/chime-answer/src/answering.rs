@@ -42,7 +42,6 @@ pub use introduction::Introduction;
 pub use load_trigger::asked;
 pub use long_thread::LongThreads;
 pub use notes::note_enricher;
-pub use pages::PageReader;
 pub use reply::{format_own, format_parts};
 pub use traffic::Lanes;
 pub use typing::keep_typing;

@@ -90,7 +90,7 @@ impl DocumentReader {
         let mut command = Command::new(&self.program);
         command.arg("read-document").env_clear().current_dir("/");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut process = Ended(command.spawn()?);
+        let mut process = KilledOnDrop(command.spawn()?);
         let (Some(stdin), Some(stdout), Some(stderr)) =
             (process.0.stdin.take(), process.0.stdout.take(), process.0.stderr.take())
         else {
@@ -108,9 +108,9 @@ impl DocumentReader {
 }
 
 /// Process that is killed when dropped.
-struct Ended(Child);
+struct KilledOnDrop(Child);
 
-impl Drop for Ended {
+impl Drop for KilledOnDrop {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();

@@ -20,7 +20,7 @@ pub mod followup;
 pub mod grounding;
 pub mod job;
 mod lines;
-mod linked_pages;
+pub mod linked_pages;
 pub mod material;
 pub mod notes;
 pub mod plain;

@@ -1,6 +1,10 @@
 //! Decides which links of messages a question is about.
 
-use chime_core::{Message, StoredMessage};
+use std::sync::Arc;
+
+use chime_core::embed::Embedder;
+use chime_core::{LinkReading, Message, StoredMessage};
+use chime_links::Fetcher;
 use chime_relevance::context::ContextWindow;
 
 /// Maximum number of pages that are read before the model is asked.
@@ -50,6 +54,14 @@ pub fn page_addresses(message: &Message) -> Vec<&str> {
         }
     }
     addresses
+}
+
+/// Reads linked pages for answers.
+pub struct PageReader {
+    pub fetcher: Fetcher,
+    pub embedder: Option<Arc<Embedder>>,
+    /// The operator's setting.
+    pub reading: LinkReading,
 }
 
 /// Returns the links that the question `ask` is about, each with the message that posted it: those of the trigger, of the

@@ -18,7 +18,7 @@ const MAX_XML: u64 = 50 * 1024 * 1024;
 const MAX_DEPTH: usize = 250;
 const ODT: &str = "application/vnd.oasis.opendocument.text";
 
-type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
+type OfficeFile<'a> = ZipArchive<Cursor<&'a [u8]>>;
 
 pub(crate) fn read(bytes: &[u8]) -> Result<Content, DocumentError> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|_| DocumentError::Damaged)?;
@@ -40,7 +40,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Content, DocumentError> {
 }
 
 /// Returns a file of the archive, or `None` if there is none of this name.
-fn entry(archive: &mut Archive<'_>, name: &str) -> Result<Option<String>, DocumentError> {
+fn entry(archive: &mut OfficeFile<'_>, name: &str) -> Result<Option<String>, DocumentError> {
     let file = match archive.by_name(name) {
         Ok(file) => file,
         Err(ZipError::FileNotFound) => return Ok(None),

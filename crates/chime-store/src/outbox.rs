@@ -3,7 +3,7 @@
 
 use super::family::{Cause, Family, Merged, OptOutScope};
 use super::forget::{self, Leave};
-use super::sql::{Columns, Json, Statements, params};
+use super::sql::{Columns, Json, Statements, params, texts};
 use super::{Reader, Result, Writer, jobs, messages};
 use chime_core::{
     AnswerId, Button, ChatId, ChatKey, FormattedText, JobPayload, MessageId, Outgoing, ReplyTarget, Seq, StoredMessage,
@@ -19,6 +19,7 @@ pub enum Purpose {
 }
 
 chime_core::words!(Purpose { Answer = "answer", Command = "command", Notice = "notice" });
+texts! { words: Purpose, State }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {

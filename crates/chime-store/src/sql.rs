@@ -15,9 +15,7 @@ use rusqlite::{Connection, OptionalExtension, ToSql};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::outbox::{Purpose, State};
 use super::row::{row_id, seq_of};
-use super::vector_tables::SpaceState;
 use super::{Result, StoreError};
 
 /// Value that can be a parameter of a statement.
@@ -40,15 +38,15 @@ pub type Params<'a> = &'a [(&'a str, &'a dyn ToSql)];
 /// Makes the [`Params`] of a statement from names and values: `params! { ":chat": chat }`.
 macro_rules! params {
     ($($name:literal: $value:expr),* $(,)?) => {
-        &[$(($name, &$crate::sql::Bound(&$value) as &dyn rusqlite::ToSql)),*]
+        &[$(($name, &$crate::sql::BoundParam(&$value) as &dyn rusqlite::ToSql)),*]
     };
 }
 pub(crate) use params;
 
 /// Adapts a [`Param`] to rusqlite.
-pub struct Bound<'a, T: ?Sized>(pub &'a T);
+pub struct BoundParam<'a, T: ?Sized>(pub &'a T);
 
-impl<T: Param + ?Sized> ToSql for Bound<'_, T> {
+impl<T: Param + ?Sized> ToSql for BoundParam<'_, T> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         self.0.to_sql()
     }
@@ -247,24 +245,25 @@ ids!(ChatId, ChatKey, JobId, MessageId, Seq, ThreadId, UpdateId, UserId);
 /// Types that are stored as text, with their conversions to and from it.
 macro_rules! texts {
     ($($type:ident: $write:expr, $read:expr;)+) => {
-        $(impl Param for $type {
-            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        $(impl $crate::sql::Param for $type {
+            fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
                 Ok($write(*self).into())
             }
         }
-        impl Column for $type {
-            fn from_sql(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        impl $crate::sql::Column for $type {
+            fn from_sql(value: rusqlite::types::ValueRef<'_>) -> rusqlite::types::FromSqlResult<Self> {
                 let raw = value.as_str()?;
-                $read(raw).ok_or_else(|| FromSqlError::Other(format!("unknown word {raw:?}").into()))
+                $read(raw).ok_or_else(|| rusqlite::types::FromSqlError::Other(format!("unknown word {raw:?}").into()))
             }
         })+
     };
     (words: $($type:ident),+) => {
-        texts! { $($type: $type::as_str, $type::parse;)+ }
+        $crate::sql::texts! { $($type: $type::as_str, $type::parse;)+ }
     };
 }
-texts! { words: AnswerStatus, Askers, Because, ChatKind, Closed, Grounding, JobKind, Kind, LinkReading, Origin, Purpose, Role, Rolling,
-SpaceState, State, SummaryMethod, Tell, Uncertainty }
+pub(crate) use texts;
+
+texts! { words: AnswerStatus, Askers, Because, ChatKind, Closed, Grounding, JobKind, Kind, LinkReading, Origin, Role, Rolling, SummaryMethod, Tell, Uncertainty }
 texts! {
     AnswerId: |id: AnswerId| id.0.to_string(), |raw: &str| raw.parse().ok().map(AnswerId);
     ConceptId: |id: ConceptId| id.0.to_string(), |raw: &str| raw.parse().ok().map(ConceptId);

@@ -2,6 +2,7 @@
 //! divided.
 
 use super::row::row_id;
+use super::sql::texts;
 use chime_core::{ChatKey, Seq};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +23,7 @@ pub enum SpaceState {
     Left,
 }
 
+texts! { words: SpaceState }
 chime_core::words!(SpaceState { Filling = "filling", Active = "active", Left = "left" });
 
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,5 @@
 //! Reads pages that members linked to, for the questions that are about them.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::join_all;
@@ -12,10 +11,9 @@ use crate::linked_pages::{asked_links, page_addresses};
 use crate::plain::{escape_markdown, one_line};
 use crate::read_text::{ReadText, material};
 use crate::tools::LookupResult;
-use chime_core::embed::Embedder;
 use chime_core::texts::{filled, texts};
 use chime_core::{Grounds, LinkReading, PieceLine, Role, Seq, Slot, SourceId, StoredMessage, message_link};
-use chime_links::{Fetcher, UnreadablePage};
+use chime_links::UnreadablePage;
 use chime_runtime::resilience::within;
 use chime_store::chats::ChatRow;
 use chime_store::pages::{self, PostedLink, StoredPage};
@@ -29,13 +27,6 @@ const KEPT: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 const ADDRESS_CHARS: usize = 60;
 /// Length of a day in a page's date, `2026-01-31`.
 const DAY_CHARS: usize = 10;
-
-pub struct PageReader {
-    pub fetcher: Fetcher,
-    pub embedder: Option<Arc<Embedder>>,
-    /// The operator's setting.
-    pub reading: LinkReading,
-}
 
 impl Answering {
     /// Adds the pages that the question is about to its prompt. Pages that cannot be read are noted for the answer.
