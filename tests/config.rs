@@ -116,6 +116,8 @@ fn a_token_alone_is_enough_and_the_defaults_are_closed_and_offline() {
                 },
                 answer: AnswerConfig {
                     streaming: Private,
+                    links: Asked,
+                    test_servers: {},
                 },
                 limits: LimitsConfig {
                     rate: Some(

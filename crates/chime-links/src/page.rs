@@ -52,7 +52,7 @@ pub fn page_text(body: &[u8], media_type: Option<&str>, at: &str, is_wanted: &dy
     }
     let page = if is_html { article(&text, at, is_wanted)? } else { PageText { text, ..PageText::default() } };
     let text: String = page.text.trim().chars().take(MOST_CHARS).collect();
-    (text.chars().count() >= FEWEST_CHARS).then(|| PageText { text, ..page })
+    (text.chars().count() >= FEWEST_CHARS).then_some(PageText { text, ..page })
 }
 
 /// Converts a body to text by its byte order mark, the server's word, or its own.

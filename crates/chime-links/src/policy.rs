@@ -54,11 +54,11 @@ pub(crate) fn is_public(address: IpAddr) -> bool {
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
     let [a, b, c, _] = address.octets();
-    let is_special = match (a, b, c) {
-        // This network, carrier-grade NAT, protocol assignments, 6to4 relays, benchmarks, reserved.
-        (0, ..) | (100, 64..=127, _) | (192, 0, 0) | (192, 88, 99) | (198, 18..=19, _) | (240.., ..) => true,
-        _ => false,
-    };
+    // This network, carrier-grade NAT, protocol assignments, 6to4 relays, benchmarks, reserved.
+    let is_special = matches!(
+        (a, b, c),
+        (0, ..) | (100, 64..=127, _) | (192, 0, 0) | (192, 88, 99) | (198, 18..=19, _) | (240.., ..)
+    );
     !(is_special
         || address.is_private()
         || address.is_loopback()

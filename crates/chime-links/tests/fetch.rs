@@ -1,5 +1,7 @@
 //! Pages from servers on loopback, which the policy allows under test names only.
 
+#![expect(clippy::expect_used, reason = "a server that cannot start fails its test")]
+
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,12 +14,12 @@ use chime_links::{AddressPolicy, Fetcher, PageText, UnreadablePage};
 const TEXT: &str = "The ferry to the island runs at eight, twelve and five on weekdays.";
 
 /// Server that answers each path as `answer` writes it, and counts requests for `/secret`.
-struct Site {
+struct FerrySite {
     at: SocketAddr,
     secrets: Arc<AtomicUsize>,
 }
 
-impl Site {
+impl FerrySite {
     fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let at = listener.local_addr().expect("an address");
@@ -110,7 +112,7 @@ fn gzip(body: &[u8]) -> Vec<u8> {
 
 #[tokio::test]
 async fn a_page_is_read_behind_redirects_and_decompressed() {
-    let site = Site::start();
+    let site = FerrySite::start();
     for path in ["/page", "/1", "/zipped"] {
         let page = site.read(path).await.expect("a page");
         assert_eq!((page.title.as_str(), page.text.as_str()), ("Ferry", TEXT), "{path}");
@@ -121,7 +123,7 @@ async fn a_page_is_read_behind_redirects_and_decompressed() {
 
 #[tokio::test]
 async fn what_is_not_public_is_never_reached() {
-    let site = Site::start();
+    let site = FerrySite::start();
     for path in [
         "/to-loopback",
         "/to-v6",
@@ -153,7 +155,7 @@ async fn what_is_not_public_is_never_reached() {
 
 #[tokio::test]
 async fn size_and_redirects_are_limited() {
-    let site = Site::start();
+    let site = FerrySite::start();
     for path in ["/claimed", "/streamed", "/bomb"] {
         assert_eq!(site.read(path).await, Err(UnreadablePage::TooLarge), "{path}");
     }
@@ -163,7 +165,7 @@ async fn size_and_redirects_are_limited() {
 
 #[tokio::test]
 async fn what_has_no_text_is_not_read() {
-    let site = Site::start();
+    let site = FerrySite::start();
     for path in ["/pdf", "/scripts"] {
         assert_eq!(site.read(path).await, Err(UnreadablePage::NoText), "{path}");
     }

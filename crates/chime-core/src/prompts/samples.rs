@@ -30,6 +30,7 @@ impl Template {
                 ("system.chat.history", None),
                 ("system.chat.topic", Some("lake-trip")),
                 ("system.recall", None),
+                ("system.material", None),
             ]
             .map(|(slot, topic)| SlotValues { slot, topic, fence: "CODE", lines: "[s1] the lake" })
             .map(sample)
