@@ -79,6 +79,7 @@ async fn a_document_is_found_by_its_name_and_in_the_focus() {
             w.say("cat", &format!("the shed needs paint number {number} and a brush"));
         }
         w.settled().await;
+        w.model.script(["Forty euros.", "A lot of it.", "Twelve chairs."]);
         let tag = w.say("ben", "@bot what does boat_rules.pdf say about the dues?");
         w.answer_to(tag).await;
         let prompt = w.prompt(1).await;
@@ -129,6 +130,7 @@ async fn a_document_is_saved_as_a_note_by_a_reply() {
         let order = Post::new(w.telegram.add_member(w.chat, admin), "/note@bot", w.clock.now());
         let saved = w.telegram.say(w.chat, order.reply_to(posted));
         w.answer_to(saved).await;
+        w.model.script(["Behind the stove."]);
         let tag = w.say("ben", "@bot where does the key of the boat shed hang?");
         w.answer_to(tag).await;
         let prompt = w.prompt(1).await;

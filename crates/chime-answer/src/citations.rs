@@ -54,6 +54,8 @@ pub struct CitationWords<'a> {
     pub language: &'a str,
     /// Text in brackets behind each statement without a source; `None` if the chat is not strict.
     pub mark: Option<&'a str>,
+    /// Sentences below the answer that need no source, such as on what could not be read.
+    pub remarks: &'a [String],
 }
 
 /// Checks the citations of `answer` against the sources in `material`. With `support`, a sentence without a citation
@@ -69,6 +71,7 @@ pub fn check(
     let (linked, ledger) = link(answer, material, support);
     let (sources_label, removed_note) = source_labels(words.language);
     let mut parts = vec![words.mark.map_or_else(|| linked.clone(), |mark| mark_unsourced(&linked, mark))];
+    parts.extend_from_slice(words.remarks);
     if !ledger.removed.is_empty() {
         parts.push(removed_note.to_owned());
     }
@@ -248,7 +251,7 @@ mod tests {
 
     use super::*;
 
-    const ENGLISH: CitationWords<'static> = CitationWords { language: "eng", mark: None };
+    const ENGLISH: CitationWords<'static> = CitationWords { language: "eng", mark: None, remarks: &[] };
     use crate::lines::Labels;
     use chime_core::testkit::{here, moment};
     use chime_core::{Grounds, Seq};

@@ -231,10 +231,7 @@ impl Answering {
             self.says_something(question, built, text) && !is_worth_another
         });
         match text {
-            Some(text) => {
-                let text = std::iter::once(text).chain(question.unread.clone()).collect::<Vec<_>>().join("\n\n");
-                Ok(answered(completion, text, uncertainty, bill, question.chat.speaks()))
-            }
+            Some(text) => Ok(answered(completion, text, uncertainty, bill, question.chat.speaks())),
             None => {
                 log::unusable();
                 question.bills.push(bill);
@@ -349,7 +346,8 @@ impl Answering {
         let material = built.material(&given, question.trigger());
         let mark = unsourced_mark(&question, &draft);
         let language = question.language().unwrap_or(question.chat.speaks());
-        let words = citations::CitationWords { language: language.code(), mark };
+        let remarks: &[String] = if draft.is_of_a_model() { &question.unread } else { &[] };
+        let words = citations::CitationWords { language: language.code(), mark, remarks };
         let embedder = self.parts.features.embedder();
         let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
         let support =
