@@ -327,7 +327,7 @@ pub fn documents(conn: &Reader, chat: ChatKey, before: Seq, limit: u32) -> Resul
             "SELECT {COLUMNS} FROM message
              WHERE chat_key = :chat AND kind = 'document' AND seq < :before AND {VISIBLE} ORDER BY seq DESC LIMIT :limit"
         ),
-        named_params! { ":chat": chat.0, ":before": before.0, ":limit": limit },
+        params! { ":chat": chat, ":before": before, ":limit": limit },
     )
 }
 

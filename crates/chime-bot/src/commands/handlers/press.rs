@@ -5,6 +5,7 @@ use crate::commands::handlers::remind::CancelButton;
 use crate::commands::panel::SettingChange;
 use crate::commands::search::SearchPage;
 
+use chime_core::texts::notices;
 use chime_core::{Button, FormattedText, Job, Press, Timestamp};
 use chime_jobs::JobOutcome;
 use chime_store::{button_presses, chats};
