@@ -205,7 +205,7 @@ impl Languages {
         let lower = text.to_lowercase();
         for of in split_words(&lower).take(TELLING_WORDS).filter_map(|word| self.stop_words.get(word)) {
             for (place, count) in counts.iter_mut().enumerate() {
-                *count += u32::from(of >> place & 1);
+                *count += of >> place & 1;
             }
         }
         counts
