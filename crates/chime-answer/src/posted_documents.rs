@@ -1,7 +1,7 @@
 //! Decides which documents of a chat a question is about.
 
 use chime_core::{Kind, Message, Role, StoredMessage};
-use chime_relevance::context::ContextWindow;
+use chime_relevance::context::{ContextWindow, Entry};
 
 /// Maximum number of documents that are read for an answer.
 const MOST_DOCUMENTS: usize = 2;
@@ -44,30 +44,31 @@ pub struct PostedDocument {
     pub is_asked: bool,
 }
 
-/// Returns the documents that the question `ask` is about: those of the trigger and of the message it replies to, those
-/// of `posted` that it names, and those of the focus. `posted` are the newest documents of the chat, newest first.
-pub fn asked_documents(
-    trigger: &StoredMessage,
+/// Returns the documents that the question `ask` is about: those of the trigger and of the message it replies to, the one
+/// that a short question follows, those of `posted` that it names, the newest that is shown if it has a word for a
+/// document, and those of the focus. `posted` are the newest documents of the chat, newest first.
+pub fn asked_documents<'w>(
+    trigger: &'w StoredMessage,
     ask: &str,
-    window: &ContextWindow,
-    posted: &[StoredMessage],
+    window: &'w ContextWindow,
+    posted: &'w [StoredMessage],
 ) -> Vec<PostedDocument> {
     let asked = words(ask);
     let names_document = asked.iter().any(|word| NAMES.iter().any(|name| word.starts_with(name)));
-    let anchor = window.anchor_entry().map(|entry| &entry.message);
+    let shown = |entry: &'w Entry| &entry.message;
+    let is_document =
+        |stored: &StoredMessage| stored.message.kind == Kind::Document && stored.message.role == Role::User;
+    let follows = asked.len() <= FEW_WORDS && trigger.message.reply_to.is_none();
+    let last = window.entries.last().map(shown).filter(|_| follows);
+    let newest = window.entries.iter().map(shown).rfind(|stored| names_document && is_document(stored));
     let named = posted.iter().filter(|stored| is_named(&stored.message, ask, &asked, names_document));
-    let last = window.entries.last().map(|entry| entry.message.seq);
-    let follows = |stored: &StoredMessage| {
-        Some(stored.seq) == last && asked.len() <= FEW_WORDS && trigger.message.reply_to.is_none()
-    };
-    let focus = window.focus().map(|entry| &entry.message).collect::<Vec<_>>().into_iter().rev();
-    let focus = focus.map(|stored| (stored, names_document || follows(stored)));
-    let certain = [Some(trigger), anchor].into_iter().flatten().chain(named).map(|stored| (stored, true));
+    let anchor = window.anchor_entry().map(shown);
+    let certain = [Some(trigger), anchor, last].into_iter().flatten().chain(named).chain(newest);
+    let focus = window.focus().map(shown).collect::<Vec<_>>().into_iter().rev();
     let mut documents: Vec<PostedDocument> = Vec::new();
-    for (stored, is_asked) in certain.chain(focus) {
-        let is_posted = stored.message.kind == Kind::Document && stored.message.role == Role::User;
+    for (stored, is_asked) in certain.map(|stored| (stored, true)).chain(focus.map(|stored| (stored, false))) {
         let is_new = documents.iter().all(|known| known.stored.seq != stored.seq);
-        if is_posted && is_new && documents.len() < MOST_DOCUMENTS {
+        if is_document(stored) && is_new && documents.len() < MOST_DOCUMENTS {
             documents.push(PostedDocument { stored: stored.clone(), is_asked });
         }
     }
