@@ -108,7 +108,7 @@ pub fn classify(ask: &ClassifierInput<'_>) -> ClassifiedQuestion {
     let mut best: Option<(ClassifiedQuestion, (usize, bool))> = None;
     for table in FollowUpTables::shipped().iter() {
         let (reading, known) = TableClassifier::new(ask, &found, table).read();
-        let score = (known, ask.language == Some(table.code()));
+        let score = (known, ask.language == Some(table.short_code()));
         if best.as_ref().is_none_or(|(_, other)| score > *other) {
             best = Some((reading, score));
         }
@@ -172,7 +172,7 @@ impl<'a> TableClassifier<'a> {
         let reading = ClassifiedQuestion {
             intent,
             confidence,
-            language: (known > 0).then(|| self.table.code().to_owned()),
+            language: (known > 0).then(|| self.table.short_code().to_owned()),
             is_question: self.is_question(),
             unknown: self.unknown().len(),
             searches: self.searches(),

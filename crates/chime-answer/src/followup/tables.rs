@@ -127,7 +127,7 @@ impl FollowUpTables {
     }
 
     pub fn get(&self, code: &str) -> Option<&FollowUpTable> {
-        self.tables.iter().find(|table| table.code() == code)
+        self.tables.iter().find(|table| table.short_code() == code)
     }
 
     /// Returns the canonical name of `word`, which may be in any of the languages; `None` if no table knows it.
@@ -161,7 +161,7 @@ impl FollowUpTable {
     }
 
     /// Returns the ISO 639-1 code of the language.
-    pub fn code(&self) -> &str {
+    pub fn short_code(&self) -> &str {
         &self.language.short
     }
 
@@ -248,7 +248,7 @@ mod tests {
             let rows = table.rows.values().flat_map(PhraseIndex::phrases);
             let names = table.names.values().flat_map(PhraseIndex::phrases);
             for phrase in rows.chain(names).chain(table.ordinals.phrases()) {
-                assert!(phrase.iter().all(|word| !word.text.is_empty()), "{}: {phrase:?}", table.code());
+                assert!(phrase.iter().all(|word| !word.text.is_empty()), "{}: {phrase:?}", table.short_code());
             }
         }
     }
