@@ -29,7 +29,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Content, DocumentError> {
         let notes = entry(&mut archive, "word/footnotes.xml")?.unwrap_or_default();
         return content(&[main, notes], entry(&mut archive, "docProps/core.xml")?);
     }
-    if !entry(&mut archive, "mimetype")?.is_some_and(|kind| kind.trim() == ODT) {
+    if entry(&mut archive, "mimetype")?.is_none_or(|kind| kind.trim() != ODT) {
         return Err(DocumentError::Unsupported);
     }
     if entry(&mut archive, "META-INF/manifest.xml")?.is_some_and(|manifest| manifest.contains("encryption-data")) {

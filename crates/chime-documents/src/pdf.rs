@@ -24,7 +24,6 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Content, DocumentError> {
         let mut output = PlainTextOutput::new(&mut text);
         let reading = catch_unwind(AssertUnwindSafe(|| output_doc_page(&file, &mut output, *page)));
         is_any_read |= matches!(reading, Ok(Ok(())));
-        drop(output);
         content.add(Some(*page), text.trim());
         if content.is_cut {
             break;

@@ -1,5 +1,7 @@
 //! Documents of each format, several languages and encodings, and documents that are wrong.
 
+#![expect(clippy::expect_used, reason = "a document that cannot be written fails its test")]
+
 mod made;
 
 use chime_documents::{Document, DocumentError, MAX_BYTES, ReadRequest, read};

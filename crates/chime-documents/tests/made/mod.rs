@@ -36,7 +36,7 @@ pub fn pdf_of(objects: &[String], trailer: &str) -> Vec<u8> {
     let mut file = "%PDF-1.7\n".to_owned();
     let mut offsets = String::new();
     for (at, object) in objects.iter().enumerate() {
-        let _ = write!(offsets, "{:010} 00000 n \n", file.len());
+        let _ = writeln!(offsets, "{:010} 00000 n ", file.len());
         let _ = write!(file, "{} 0 obj\n{object}\nendobj\n", at + 1);
     }
     let (size, start) = (objects.len() + 1, file.len());
