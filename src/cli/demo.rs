@@ -32,7 +32,7 @@ use crate::cli::exit::{Exit, report};
 use crate::telemetry;
 use chime_core::Class;
 use chime_core::config::{Config, DemoPlace, Environment, LogFormat};
-use chime_core::{AnswerRecord, ChatId, MessageId, UserId};
+use chime_core::{AnswerRecord, ChatId, JobKind, MessageId, UserId};
 use chime_runtime::clock::Clock;
 use chime_sandbox::{BotAction, Cursor, Post, Sandbox, SandboxMessage, Setup};
 use chime_sandbox::{ChatMemberStatus, NewMember};
@@ -336,15 +336,16 @@ impl DemoSession {
         }
     }
 
-    /// Returns `true` if all updates were taken in and no job is left that a member waits for. Background jobs such as
-    /// summaries do not count, since they may take seconds.
+    /// Returns `true` if all updates were taken in and no job is left that a member waits for. Periodic jobs and those in
+    /// the background do not count.
     async fn is_quiet(&self) -> Result<bool, DemoError> {
         let Some(store) = &self.store else { return Ok(true) };
         if self.sandbox.pending_updates() > 0 {
             return Ok(false);
         }
         let open = store.read(jobs::counts_by_kind).await?;
-        Ok(open.iter().all(|(kind, due, _)| *due == 0 || kind.policy().class == Class::Background))
+        let waits = |kind: &JobKind| kind.policy().class != Class::Background && !kind.policy().is_periodic;
+        Ok(open.iter().all(|(kind, due, _)| *due == 0 || !waits(kind)))
     }
 
     fn name(&self, id: UserId) -> &str {
