@@ -308,13 +308,13 @@ mod tests {
     #[test]
     fn without_memory_anywhere_there_is_no_button_for_it() {
         let panel = Panel { memory: None, ..PANEL };
-        assert_eq!(panel.buttons(texts("eng")).len(), 10);
+        assert_eq!(panel.buttons(texts("eng")).len(), 11);
         assert!(panel.markdown(true, texts("eng")).contains("off in every chat"));
         assert!(panel.markdown(false, texts("eng")).contains("Only admins"));
         let alone = Panel { is_private: true, ..panel };
         assert!(alone.markdown(true, texts("eng")).contains("You can change them"));
         assert!(!alone.markdown(true, texts("eng")).contains("Tags"), "nobody else is there");
-        assert_eq!(alone.buttons(texts("eng")).len(), 9);
+        assert_eq!(alone.buttons(texts("eng")).len(), 10);
     }
 
     #[test]

@@ -394,7 +394,7 @@ fn entities_keep_their_place_and_senseless_ones_are_dropped() {
             ]
         }),
         expect![
-            "message #42 Ana(5) user via=gif entities=0+2 TextMention { user: UserRef { id: UserId(99) } },0+2 Other,0+2 TextLink { url: \"https://t.me\" },0+2 Pre { language: Some(\"rust\") },1+1 Other,3+4 Bold,3+1 Other,8+5 Mention | 🙂 some words"
+            "message #42 Ana(5) user via=gif entities=0+2 TextMention { user: UserRef { id: UserId(99) } },0+2 Other,0+2 TextLink { url: \"https://t.me\" },0+2 Pre { language: Some(\"rust\") },1+1 Other,3+4 Bold,3+1 Other,8+5 Mention | 🙂 (https://t.me) some words"
         ],
     );
 }
