@@ -76,7 +76,7 @@ async fn a_reply_to_an_old_answer_brings_its_sources_back() {
         let said = w.play(&format!(
             "
             -2d 09:00 ann#1 The key of the cabin is with Olga
-            -2d 09:01 ben#2 The other key of the cabin is in the blue folder
+            -2d 09:01 ben#2>1 The other key of the cabin is in the blue folder
             -2d 09:02 cat#3>1 and Olga is back on friday
             {lines}
             "

@@ -77,11 +77,11 @@ async fn asked(w: &mut World, case: &Case) -> String {
 }
 
 /// Returns `true` if the prompt says that the question is about an earlier list, or if the bot asks back which part of
-/// it is meant.
+/// it is meant. Reminders and searches are answered without a model, and name no suggestion.
 fn is_bound(prompt: &str) -> bool {
     ["not listed as suggested already", "seems to be about the items"].iter().any(|words| prompt.contains(words))
         && (prompt.contains("already suggested, not to be suggested again") || prompt.contains("about the item"))
-        || !prompt.contains("Answer the last question")
+        || !prompt.contains("Answer the last question") && prompt.contains("\n1. ")
 }
 
 /// Returns `true` if the prompt lists the suggestions.

@@ -70,13 +70,17 @@ mod tests {
 
     /// Tables that a language may leave out.
     const OPTIONAL: [&str; 2] = ["cues", "follow_up"];
+    /// Tables with words of the language as keys.
+    const WORD_TABLES: [&str; 2] = ["recall.counts", "recall.clock_numbers"];
     /// Returns every entry of a table with its path. A list counts as one entry, and so do the names of `follow_up`,
     /// which differ between languages.
     fn entries<'t>(table: &'t Table, path: &str) -> BTreeMap<String, &'t Value> {
         let entry = |(key, value): (&String, &'t Value)| {
             let path = format!("{path}{key}");
             match value {
-                Value::Table(inner) if !path.starts_with("follow_up.names.") && path != "recall.counts" => {
+                Value::Table(inner)
+                    if !path.starts_with("follow_up.names.") && !WORD_TABLES.contains(&path.as_str()) =>
+                {
                     entries(inner, &format!("{path}."))
                 }
                 _ => BTreeMap::from([(path, value)]),

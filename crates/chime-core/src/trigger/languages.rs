@@ -168,7 +168,9 @@ impl Languages {
             likely.iter().any(|language| language.lists.search.contains(&head))
         };
         let sought = ask.get(ends.filter(is_search).last()?..)?.trim();
-        (!sought.is_empty() && !sought.ends_with(['?', '？'])).then_some(sought)
+        // "Find what he wrote" is a question.
+        let asks = likely.iter().any(|language| language.begins_question(&words(sought)));
+        (!sought.is_empty() && !sought.ends_with(['?', '？']) && !asks).then_some(sought)
     }
 
     /// Returns `true` if `ask` asks for a reminder, and not for a fact ("remind me what we decided").
@@ -351,9 +353,14 @@ mod tests {
         ] {
             assert_eq!(languages.searched(ask), Some(words), "{ask}");
         }
-        for ask in
-            ["search", "search what we said?", "such a nice plan, what do you think", "cerca de la playa", "wood"]
-        {
+        for ask in [
+            "search",
+            "search what we said?",
+            "найди, что он писал",
+            "such a nice plan, what do you think",
+            "cerca de la playa",
+            "wood",
+        ] {
             assert_eq!(languages.searched(ask), None, "{ask}");
         }
     }
@@ -382,6 +389,8 @@ mod tests {
             "missed" | "goes_on" | "to_group" => 6,
             "stop_words" => 250,
             "amounts" => 5,
+            "remind" => 4,
+            "search" | "that" => 1,
             "content_words" => 0,
             _ => 10,
         };

@@ -49,6 +49,10 @@ const NARROWED_TO: usize = 2;
 const BEHIND_ANCHOR: usize = 3;
 /// Score from which on a picked message stays in the focus of a reply, wherever it is.
 const SURE_PICK: f64 = 0.6;
+/// Minimum probability at which an older message joins the focus of a reply, and of a question with stretches. Less
+/// likely ones are shown as surroundings.
+const MARKED_FOR_REPLY: f64 = 0.6;
+const MARKED_BESIDE_STRETCHES: f64 = 0.4;
 /// Maximum tokens of the window if the trigger starts a new subject: it then has a few surroundings only.
 const NEW_MATTER_TOKENS: usize = 400;
 
@@ -108,7 +112,7 @@ impl Focused {
         let wider = (!further.is_empty()).then(|| CandidateSet::new(history, &further));
         let (pool, mut picked) = match wider {
             Some(wider) => {
-                let picked = picked.with_bridged(&pool, &wider, &found);
+                let picked = picked.with_bridged(&pool, &wider, &found, least_marked(history, &stretches));
                 (wider, picked)
             }
             None => (pool, picked),
@@ -200,6 +204,16 @@ fn keeps(history: &History, pool: &CandidateSet<'_>, stretches: &Stretches, plac
     let is_question = |before: Index| history.evidence.reading(pool.messages[before]).is_question;
     let answers = answers_anchor || place.checked_sub(1).is_some_and(is_question);
     is_supported && (answers || !is_small_talk(&stored.message.rendered(), Languages::shipped()))
+}
+
+/// Returns the minimum probability at which an older message that was found joins the focus. The message that a trigger
+/// replies to names the subject already, and so do stretches; a bare trigger has nothing else.
+fn least_marked(history: &History, stretches: &Stretches) -> f64 {
+    match history.trigger.message.reply_to {
+        Some(_) => MARKED_FOR_REPLY,
+        None if stretches.narrow(history) => MARKED_BESIDE_STRETCHES,
+        None => 0.0,
+    }
 }
 
 /// Returns the older messages that were found and the messages of the stretches, each once.

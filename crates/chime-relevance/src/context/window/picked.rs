@@ -19,10 +19,6 @@ const CHAIN_DECAY: f64 = 0.97;
 const CLUSTER_SCORE: f64 = 0.85;
 /// Factor on the score for each message further back; after 20 messages the score is about a third.
 const CLUSTER_DECAY: f64 = 0.95;
-/// Minimum probability at which an older message that was found joins the focus, in general and if the trigger replies to
-/// a message, which names the subject already. Less likely ones are shown as surroundings.
-const MARKED: f64 = 0.4;
-const MARKED_FOR_REPLY: f64 = 0.6;
 
 /// Picks by index, each with reason and score. If a message is added again, its first reason and score stay.
 #[derive(Default)]
@@ -114,12 +110,17 @@ impl Picked {
         }
     }
 
-    /// Adds the accepted messages of `found`, which are from further back; the likely ones join the focus. Also converts all indices: they refer to
+    /// Adds the accepted messages of `found`, which are from further back; those with a probability of `least` join the focus. Also converts all indices: they refer to
     /// `before`, and in the result to `pool`, which has the added messages too.
-    pub fn with_bridged(self, before: &CandidateSet<'_>, pool: &CandidateSet<'_>, found: &[Reranked]) -> Self {
+    pub fn with_bridged(
+        self,
+        before: &CandidateSet<'_>,
+        pool: &CandidateSet<'_>,
+        found: &[Reranked],
+        least: f64,
+    ) -> Self {
         let moved = |(place, it): (Index, (Reason, f64))| Some((pool.place_of(before.messages[place])?, it));
         let mut picked = Self(self.0.into_iter().filter_map(moved).collect());
-        let least = if pool.trigger.message.reply_to.is_some() { MARKED_FOR_REPLY } else { MARKED };
         for one in found.iter().filter(|one| one.is_accepted) {
             if let Some(place) = pool.place_of(&one.message) {
                 let reason = if one.probability >= least { Reason::Bridge } else { Reason::Nearby };
