@@ -91,7 +91,7 @@ impl Pool {
         H: Fn(Job) -> F,
         F: Future<Output = JobOutcome> + Send + 'static,
     {
-        let mut tasks = JobTasks { started_at: Some(self.clock.now()), ..JobTasks::default() };
+        let mut tasks = JobTasks::default();
         let mut look_at = self.clock.now();
         let mut seen = look_at;
         while !stop.is_cancelled() {
@@ -176,24 +176,21 @@ impl Pool {
         Ok([next, chosen.look_at].into_iter().flatten().fold(now.plus(LONGEST_SLEEP), Timestamp::min))
     }
 
-    /// Runs each job in a task of its own, and marks it as started: a crash then counts as an attempt. Jobs that may
-    /// have crashed the process before are marked before they begin. The caller has already taken a place in the pool
-    /// for each.
+    /// Marks each job as started, so that a crash counts as an attempt, and runs it in a task of its own. The caller has
+    /// already taken a place in the pool for each.
     async fn start<H, F>(&self, tasks: &mut JobTasks, jobs: Vec<Job>, handle: &H) -> Result<(), StoreError>
     where
         H: Fn(Job) -> F,
         F: Future<Output = JobOutcome> + Send + 'static,
     {
-        let (suspects, others): (Vec<&Job>, Vec<&Job>) = jobs.iter().partition(|job| tasks.is_suspect(job));
-        let [suspects, others] = [suspects, others].map(|jobs| jobs.iter().map(|job| job.id).collect());
-        self.mark(suspects).await?;
+        self.mark(jobs.iter().map(|job| job.id).collect()).await?;
         let now = self.clock.now();
         for job in jobs {
             let span = tracing::info_span!("job", job.id = job.id.0, job.kind = job.kind().as_str());
             let task = tasks.handles.spawn(handle(job.clone()).instrument(span));
             tasks.jobs.insert(task.id(), (job, now));
         }
-        self.mark(others).await
+        Ok(())
     }
 
     /// Marks jobs as started. If the database is full or locked, this is only logged: the mark matters only if one of
