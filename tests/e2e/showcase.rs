@@ -31,7 +31,7 @@ const SESSION: &[Turn] = &[
     ("Ana: @bot do they have a garden?", &["They have a garden"], &["projector"]),
     ("Carl > 7: @bot", &["Carl's sister"], &["keeper"]),
     ("/help", &["I read along and stay quiet until you tag me"], &["No model"]),
-    ("/privacy", &["Nothing leaves the machine"], &["No model"]),
+    ("/privacy", &["No message leaves the machine"], &["No model"]),
     ("> 32 /why", &["I used these messages"], &["keeper"]),
     ("thanks @bot", &["👍 on"], &["No model"]),
     ("> 5 !", &["message #5 has no button"], &[]),
