@@ -64,8 +64,8 @@ pub struct PageReader {
     pub reading: LinkReading,
 }
 
-/// Returns the links that the question `ask` is about, each with the message that posted it: those of the trigger, of the
-/// message it replies to, and of the focus if the question points at a link there or `reads_focus`.
+/// Returns the links that the question `ask` is about, each with the message that posted it: links in the trigger,
+/// in the message it replies to, and in the focus if the question points at a link there or `reads_focus`.
 pub fn asked_links(
     trigger: &StoredMessage,
     ask: &str,

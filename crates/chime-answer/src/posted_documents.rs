@@ -44,9 +44,9 @@ pub struct PostedDocument {
     pub is_asked: bool,
 }
 
-/// Returns the documents that the question `ask` is about: those of the trigger and of the message it replies to, the one
-/// that a short question follows, those of `posted` that it names, the newest that is shown if it has a word for a
-/// document, and those of the focus. `posted` are the newest documents of the chat, newest first.
+/// Returns the documents that the question `ask` is about. Documents of the trigger and of the message it replies to come
+/// first, then the one that a short question follows, the ones that it names among `posted`, the newest shown if it has a
+/// word for a document, and the focus. `posted` are the newest documents of the chat, newest first.
 pub fn asked_documents<'w>(
     trigger: &'w StoredMessage,
     ask: &str,

@@ -12,7 +12,7 @@ use crate::{Content, DocumentError, MAX_TEXT};
 
 /// Maximum number of files in an archive. Each picture of a document is one.
 const MAX_ENTRIES: usize = 10_000;
-/// Maximum size of an XML file after decompression; that of a document with `MAX_TEXT` is rarely a third of it.
+/// Maximum size of an XML file after decompression. A document with `MAX_TEXT` rarely reaches a third of it.
 const MAX_XML: u64 = 50 * 1024 * 1024;
 /// Maximum number of elements inside each other. Nested tables and text boxes take some dozens.
 const MAX_DEPTH: usize = 250;

@@ -168,7 +168,7 @@ impl Stretches {
 
     /// Returns `true` if picked messages stay in the focus only if a stretch holds them: if there are stretches, and the
     /// conversation is longer than the fetched messages. In long conversations the picker is often wrong about questions
-    /// with words of their own: one in seven of its picks belonged to the subject, half of those of a stretch.
+    /// with words of their own: one in seven of its picks belonged to the subject, and half of the messages in stretches.
     fn narrow(&self, history: &History) -> bool {
         !self.shown.is_empty() && history.known_from().is_some()
     }

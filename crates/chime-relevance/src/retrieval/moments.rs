@@ -43,8 +43,8 @@ impl Repeat {
     }
 }
 
-/// Returns the time after `now` that `text` names, or `None` if it names none. `zone` is that of the chat, and
-/// `language` the chat's, which may differ from that of the text.
+/// Returns the time after `now` that `text` names, or `None` if it names none. `zone` and `language` belong to the
+/// chat; the text may be in another language.
 pub fn reminder_time(text: &str, language: Language, now: Timestamp, zone: Zone) -> Option<ReminderTime> {
     let words = words(&joined(text));
     let tables = Tables::of(language, text);
