@@ -1,6 +1,6 @@
 //! Fetches web pages that members link to, and reads their text.
 //!
-//! A member can write any address, so [`fetch`] connects only to servers that [`AddressPolicy`] allows: public ones that
+//! A member can write any address, so fetching connects only to servers that [`AddressPolicy`] allows: public ones that
 //! are not the operator's own. It is checked at each redirect, for exactly the addresses that are connected to.
 
 mod fetch;
