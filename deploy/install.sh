@@ -22,7 +22,8 @@ while [ $# -gt 0 ]; do
         --root) mkdir -p "${2:?--root needs a folder}"; root=$(cd "$2" && pwd); shift ;;
         --purge) purge=yes ;;
         uninstall) action=uninstall ;;
-        -*) fail "unknown option $1; see the first lines of this file" ;;
+        -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p;}' "$0"; exit ;;
+        -*) fail "unknown option $1; see --help" ;;
         *) source=$1 ;;
     esac
     shift

@@ -322,7 +322,7 @@ CREATE TABLE outbox (
     -- The reply that the part belongs to, e.g. answer:<chat>:<message>. Also the key of the job that sends it.
     reply_key        TEXT    NOT NULL,
     part             INTEGER NOT NULL,
-    purpose          TEXT    NOT NULL CHECK (purpose IN ('answer', 'command', 'notice')),
+    purpose          TEXT    NOT NULL CHECK (purpose IN ('answer', 'command', 'notice', 'reminder')),
     answer_id        TEXT    REFERENCES answer (id),
     telegram_chat_id INTEGER NOT NULL,
     thread_id        INTEGER,

@@ -243,7 +243,8 @@ fn says_something(entry: &Entry) -> bool {
     message.role == Role::User && !message.rendered().trim().is_empty() && !is_greeting
 }
 
-/// Returns `true` if a message only mentions the bot, or asks it a question: neither answers anybody.
+/// Returns `true` if a message only mentions the bot, or asks it a question, for a search or for a reminder: none of these
+/// answers anybody.
 fn is_tag(entry: &Entry, bot: &BotIdentity) -> bool {
     let message = &entry.message.message;
     let names_us = message.entities.iter().any(|entity| match &entity.kind {
@@ -257,5 +258,6 @@ fn is_tag(entry: &Entry, bot: &BotIdentity) -> bool {
     let languages = Languages::shipped();
     let rest: Vec<&str> = message.text.split_whitespace().filter(|word| !word.starts_with('@')).collect();
     let rest = rest.join(" ");
-    names_us && (is_generic(&rest, languages) || languages.is_question(&rest) || stems(&rest).len() < TELLING_ASK)
+    let is_ask = languages.is_question(&rest) || languages.searched(&rest).is_some() || languages.asks_to_remind(&rest);
+    names_us && (is_ask || is_generic(&rest, languages) || stems(&rest).len() < TELLING_ASK)
 }

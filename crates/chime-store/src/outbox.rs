@@ -16,9 +16,11 @@ pub enum Purpose {
     Answer,
     Command,
     Notice,
+    /// Was promised for a time, so it is sent however late.
+    Reminder,
 }
 
-chime_core::words!(Purpose { Answer = "answer", Command = "command", Notice = "notice" });
+chime_core::words!(Purpose { Answer = "answer", Command = "command", Notice = "notice", Reminder = "reminder" });
 texts! { words: Purpose, State }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

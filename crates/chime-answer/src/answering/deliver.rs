@@ -118,7 +118,7 @@ impl Delivery {
             if matches!(result, SendResult::Sent(_)) {
                 log::sent(watch.elapsed());
             }
-            let standing = standing(&part, job, moves);
+            let standing = standing(&part, job, moves, self.clock.now());
             return match after_send(result, standing, self.clock.now()) {
                 SendStep::Record(message) => self.mark_sent(job, part, message, is_last).await,
                 SendStep::SendWithoutReply if part.outgoing.to.reply_to.is_some() => {
@@ -182,7 +182,7 @@ impl Delivery {
             part.state = State::Pending;
         }
         // An edit (`shown`) can be repeated safely.
-        if shown.is_none() && !may_resume(part.unknown_sends, now.since(part.created_at)) {
+        if shown.is_none() && !may_resume(part.unknown_sends, now.since(awaited_since(part, now))) {
             // A fresh answer is not counted as unanswered: its interrupted send has probably arrived.
             if now.since(part.created_at) > FRESH_FOR {
                 self.count_as_old(part).await?;
@@ -308,7 +308,7 @@ impl Delivery {
     /// Adds the trigger to the count in the chat's notice about unanswered messages, since its author may never have
     /// seen the reply.
     async fn count_as_old(&self, part: &ReplyPart) -> chime_store::Result<()> {
-        if part.purpose == Purpose::Notice {
+        if matches!(part.purpose, Purpose::Notice | Purpose::Reminder) {
             return Ok(());
         }
         let (to, due_at) = (part.outgoing.to, self.clock.now().plus(BACKLOG_SETTLES));
@@ -362,10 +362,15 @@ fn is_surely_unsent(part: &ReplyPart, job: &Job) -> bool {
     is_waiting && part.unknown_sends == 0
 }
 
-fn standing(part: &ReplyPart, job: &Job, moves: u32) -> PartState {
+/// Returns the time from which the age of a part counts. Reminders do not age: they were promised.
+fn awaited_since(part: &ReplyPart, now: Timestamp) -> Timestamp {
+    if part.purpose == Purpose::Reminder { now } else { part.created_at }
+}
+
+fn standing(part: &ReplyPart, job: &Job, moves: u32, now: Timestamp) -> PartState {
     let Outgoing { to, content, buttons } = &part.outgoing;
     PartState {
-        created_at: part.created_at,
+        created_at: awaited_since(part, now),
         unknown_sends: part.unknown_sends,
         attempts: job.attempts,
         moves,

@@ -83,6 +83,8 @@ struct MomentReader<'a> {
     dates: DateReader<'a>,
     now: NaiveDateTime,
     date: Option<NaiveDate>,
+    /// `true` if the date was named by its weekday only.
+    is_weekday: bool,
     time: Option<ClockTime>,
     /// Hour of a part of the day.
     part: Option<u32>,
@@ -94,7 +96,17 @@ struct MomentReader<'a> {
 impl<'a> MomentReader<'a> {
     fn new(words: &'a [String], table: &'static PhraseTable, now: NaiveDateTime) -> Self {
         let dates = DateReader { words, table, today: now.date(), is_ahead: true, spans: Vec::new() };
-        Self { dates, now, date: None, time: None, part: None, after: None, repeat: None, until: None }
+        Self {
+            dates,
+            now,
+            date: None,
+            is_weekday: false,
+            time: None,
+            part: None,
+            after: None,
+            repeat: None,
+            until: None,
+        }
     }
 
     fn read(&mut self) {
@@ -242,12 +254,15 @@ impl<'a> MomentReader<'a> {
         if let Some((used, days)) = named {
             return Some((today.checked_add_days(Days::new(days))?, used));
         }
-        let used = self
-            .dates
-            .numeric_date(place)
-            .or_else(|| self.dates.day_and_month(place))
-            .or_else(|| self.dates.weekday(place))?;
+        let date = self.dates.numeric_date(place).or_else(|| self.dates.day_and_month(place));
+        let used = date.or_else(|| self.dates.weekday(place))?;
+        self.is_weekday |= date.is_none();
         Some((self.dates.spans.pop()?.0, used))
+    }
+
+    /// Returns `true` if the date has the weekday of today.
+    fn is_today(&self) -> bool {
+        self.date.is_some_and(|day| day.weekday() == self.dates.today.weekday())
     }
 
     /// Returns the time that was read, if it is after `now`.
@@ -266,6 +281,10 @@ impl<'a> MomentReader<'a> {
         let mut days = first.iter_days().take(8).filter(|day| self.repeat.is_none_or(|repeat| repeat.includes(*day)));
         let is_ahead = |day: &NaiveDate| day.and_time(clock) > self.now;
         let day = match self.date {
+            // "On friday", said on a friday before that time, is today.
+            Some(_) if self.repeat.is_none() && self.is_weekday && is_ahead(&self.dates.today) && self.is_today() => {
+                Some(self.dates.today)
+            }
             Some(day) if self.repeat.is_none() => Some(day).filter(is_ahead),
             _ => days.find(is_ahead),
         };

@@ -220,7 +220,7 @@ impl Commands {
             let reply_to = (chat.chat.id == reminder.asked_in).then_some(reminder.message);
             let to = ReplyTarget { chat: chat.chat.id, thread: reminder.thread, reply_to };
             let key = format!("reminder:{id}:{}", reminder.due_at.millis());
-            let reply = NewReply::own(Purpose::Notice, key, to, format_parts(&markdown, &urls, &[]));
+            let reply = NewReply::own(Purpose::Reminder, key, to, format_parts(&markdown, &urls, &[]));
             let next = next(&reminder, now, chat.zone(self.zone));
             self.store.write(Priority::Answering, move |tx| send(tx, id, &reminder, &reply, next, now)).await?;
             self.wake.wake();

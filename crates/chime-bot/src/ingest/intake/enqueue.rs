@@ -217,7 +217,7 @@ fn is_answer(tx: &Writer<'_>, parent: Option<&Message>) -> chime_store::Result<b
     match part.map(|part| part.purpose) {
         Some(Purpose::Answer) => Ok(true),
         Some(Purpose::Command) => outbox::is_recap(tx, parent.chat, parent.id),
-        Some(Purpose::Notice) | None => Ok(false),
+        Some(Purpose::Notice | Purpose::Reminder) | None => Ok(false),
     }
 }
 

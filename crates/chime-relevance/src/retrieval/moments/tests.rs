@@ -37,6 +37,8 @@ fn reminders_are_read_in_english() {
         "eng",
         &[
             ("remind us on friday at nine to order the wood", "05-17 09:00"),
+            ("remind us on wednesday at noon to order the wood", "05-15 12:00"),
+            ("remind us on wednesday at nine to order the wood", "05-22 09:00"),
             ("remind me tomorrow", "05-16 09:00"),
             ("remind me in 20 minutes to turn off the oven", "05-15 10:20"),
             ("please remind me in an hour", "05-15 11:00"),
