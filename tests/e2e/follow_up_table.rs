@@ -5,6 +5,10 @@ use std::time::Duration;
 use chime_world::World;
 use serde::Deserialize;
 
+use crate::grounding::buttons;
+
+/// Stands for the prompt of a request that sets a reminder, which needs no model.
+const REMINDER: &str = "a reminder was set";
 const FREE: &str = include_str!("../data/follow_up/free.jsonl");
 const FOLLOW: &str = include_str!("../data/follow_up/follow.jsonl");
 
@@ -73,15 +77,18 @@ async fn asked(w: &mut World, case: &Case) -> String {
     };
     let sent = w.answer_to(tag).await;
     let count = w.model.requests().len();
+    if buttons(&sent).concat().iter().any(|(_, data)| data.starts_with("reminder:")) {
+        return REMINDER.to_owned();
+    }
     if count < 2 || sent.text != "Well." { sent.text } else { w.prompt(count).await }
 }
 
 /// Returns `true` if the prompt says that the question is about an earlier list, or if the bot asks back which part of
-/// it is meant. Reminders and searches are answered without a model, and name no suggestion.
+/// it is meant.
 fn is_bound(prompt: &str) -> bool {
     ["not listed as suggested already", "seems to be about the items"].iter().any(|words| prompt.contains(words))
         && (prompt.contains("already suggested, not to be suggested again") || prompt.contains("about the item"))
-        || !prompt.contains("Answer the last question") && prompt.contains("\n1. ")
+        || !prompt.contains("Answer the last question") && prompt != REMINDER
 }
 
 /// Returns `true` if the prompt lists the suggestions.

@@ -15,7 +15,7 @@ const GUARD: &str = "I don't have sufficiently relevant messages to answer confi
                      note.";
 
 /// Returns the buttons below a message, label and data, row by row.
-fn buttons(message: &SandboxMessage) -> Vec<Vec<(String, String)>> {
+pub fn buttons(message: &SandboxMessage) -> Vec<Vec<(String, String)>> {
     let rows = message.buttons.as_ref().and_then(|markup| markup["inline_keyboard"].as_array()).cloned();
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
     let row = |row: &serde_json::Value| {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use chime_core::embed::Embedder;
+use chime_core::lang::begins_like;
 use chime_core::{LinkReading, Message, StoredMessage};
 use chime_links::Fetcher;
 use chime_relevance::context::ContextWindow;
@@ -11,33 +12,6 @@ use chime_relevance::context::ContextWindow;
 const MOST_PAGES: usize = 2;
 /// A question of at most this many words that follows a link is about the link: "what does it say?".
 const FEW_WORDS: usize = 5;
-/// Beginnings of words by which a question names a link or its page, in the languages of the bot.
-const NAMES: [&str; 24] = [
-    "link",
-    "url",
-    "page",
-    "article",
-    "website",
-    "artikel",
-    "artykuł",
-    "articol",
-    "artícul",
-    "artigo",
-    "artikk",
-    "seite",
-    "página",
-    "pagina",
-    "strona",
-    "stron",
-    "leht",
-    "lehe",
-    "ссылк",
-    "стать",
-    "страниц",
-    "посилан",
-    "makale",
-    "bağlant",
-];
 const TELEGRAM: [&str; 4] = ["t.me", "telegram.me", "telegram.dog", "telegram.org"];
 
 /// Returns the addresses of web pages in a message, in order, without links within Telegram.
@@ -76,7 +50,7 @@ pub fn asked_links(
     let words: Vec<String> = ask.split_whitespace().map(str::to_lowercase).collect();
     let names_link = words.iter().any(|word| {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-        NAMES.iter().any(|name| word.starts_with(name))
+        begins_like(word, |language| &language.links)
     });
     let last = window.entries.last().map(|entry| entry.message.seq);
     let is_pointed_at = |stored: &StoredMessage| {

@@ -1,5 +1,6 @@
 //! Decides which documents of a chat a question is about.
 
+use chime_core::lang::begins_like;
 use chime_core::{Kind, Message, Role, StoredMessage};
 use chime_relevance::context::{ContextWindow, Entry};
 
@@ -7,33 +8,6 @@ use chime_relevance::context::{ContextWindow, Entry};
 const MOST_DOCUMENTS: usize = 2;
 /// A question of at most this many words that follows a document is about it: "what does it say?".
 const FEW_WORDS: usize = 5;
-/// Beginnings of words by which a question names a document, in the languages of the bot.
-const NAMES: [&str; 24] = [
-    "document",
-    "dokument",
-    "documento",
-    "docx",
-    "pdf",
-    "file",
-    "datei",
-    "fichier",
-    "archivo",
-    "arquivo",
-    "ficheiro",
-    "bestand",
-    "plik",
-    "fail",
-    "dosya",
-    "belge",
-    "файл",
-    "документ",
-    "attach",
-    "anhang",
-    "adjunto",
-    "allegat",
-    "anexo",
-    "bijlage",
-];
 
 /// Document that a question may be about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +28,7 @@ pub fn asked_documents<'w>(
     posted: &'w [StoredMessage],
 ) -> Vec<PostedDocument> {
     let asked = words(ask);
-    let names_document = asked.iter().any(|word| NAMES.iter().any(|name| word.starts_with(name)));
+    let names_document = asked.iter().any(|word| begins_like(word, |language| &language.documents));
     let shown = |entry: &'w Entry| &entry.message;
     let is_document =
         |stored: &StoredMessage| stored.message.kind == Kind::Document && stored.message.role == Role::User;
@@ -107,7 +81,7 @@ mod tests {
             ("what does the pdf say?", false),
         ] {
             let asked = words(ask);
-            let names_document = asked.iter().any(|word| NAMES.iter().any(|name| word.starts_with(name)));
+            let names_document = asked.iter().any(|word| begins_like(word, |language| &language.documents));
             assert_eq!(is_named(&message, ask, &asked, names_document), expected, "{ask}");
         }
     }

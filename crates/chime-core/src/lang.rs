@@ -34,6 +34,10 @@ pub struct LanguageFile {
     pub name: String,
     /// Beginnings of words for "translate".
     pub translate: Vec<String>,
+    /// Beginnings of words for a link or its page.
+    pub links: Vec<String>,
+    /// Beginnings of words for a document.
+    pub documents: Vec<String>,
     #[serde(flatten)]
     tables: toml::Table,
 }
@@ -46,6 +50,11 @@ pub fn languages() -> &'static [LanguageFile] {
         FILES.iter().map(parse).collect()
     });
     &LANGUAGES
+}
+
+/// Returns `true` if a lower-case word begins like one of the words that `list` returns for any language.
+pub fn begins_like(word: &str, list: impl Fn(&LanguageFile) -> &[String]) -> bool {
+    languages().iter().any(|language| list(language).iter().any(|beginning| word.starts_with(beginning)))
 }
 
 /// Reads the table `name` of each language that has it, in the order of [`languages`].

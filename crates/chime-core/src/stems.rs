@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::lang::{LanguageFile, languages};
+use crate::lang::{LanguageFile, begins_like, languages};
 use crate::unless_it_panics;
 
 /// Language of a text. If there is no stemmer for it, its words are not shortened.
@@ -113,8 +113,7 @@ impl Language {
                 })
             })
         };
-        let is_request =
-            |word: &str| languages().iter().flat_map(|it| &it.translate).any(|begin| word.starts_with(begin));
+        let is_request = |word: &str| begins_like(word, |it| &it.translate);
         lower.unicode_words().any(|word| word.chars().count() >= SHARED && (is_name(word) || is_request(word)))
     }
 
