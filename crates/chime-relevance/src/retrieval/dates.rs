@@ -217,7 +217,8 @@ impl DateReader<'_> {
         Some(length)
     }
 
-    /// Parses a weekday as the last such day before today, or the next one after it.
+    /// Parses a weekday as the last such day before today, or the next one after it. On that weekday, "on friday" may mean
+    /// a week ago or today, so both are added.
     pub fn weekday(&mut self, place: usize) -> Option<usize> {
         let number = (0..).zip(&self.table.weekdays).find_map(|(n, one)| one.at(self.words, place).map(|_| n))?;
         if self.table.ambiguous.at(self.words, place).is_some() {
@@ -233,6 +234,10 @@ impl DateReader<'_> {
             false => self.today.checked_sub_days(Days::new(back))?,
         };
         self.spans.push((from, from.checked_add_days(Days::new(1))?));
+        let is_last = place.checked_sub(1).is_some_and(|before| self.table.last.at(self.words, before).is_some());
+        if back == 7 && !self.is_ahead && !is_last {
+            self.spans.push((self.today, self.today.checked_add_days(Days::new(1))?));
+        }
         Some(1)
     }
 
@@ -322,6 +327,8 @@ mod tests {
     fn days_are_named_from_today_on() {
         check("eng", "what did we say yesterday?", &["2024-05-14..2024-05-15"]);
         check("eng", "who came on saturday?", &["2024-05-11..2024-05-12"]);
+        check("eng", "what happened on wednesday?", &["2024-05-08..2024-05-09", "2024-05-15..2024-05-16"]);
+        check("eng", "what happened last wednesday?", &["2024-05-08..2024-05-09"]);
         check("eng", "what was it last week", &["2024-05-06..2024-05-13"]);
         check("rus", "что решили в субботу?", &["2024-05-11..2024-05-12"]);
         check("est", "mis eile juhtus?", &["2024-05-14..2024-05-15"]);

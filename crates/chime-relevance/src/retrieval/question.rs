@@ -104,7 +104,9 @@ impl ParsedQuestion {
         let asks = |of: fn(&super::languages::RecallPhrases) -> &super::languages::Phrases| {
             tables.iter().any(|table| of(table).any_in(&said))
         };
-        if asks(|table| &table.asks_oneself) {
+        let asks_news = tables.of_question().is_some_and(|table| table.asks_news.any_in(&said));
+        // "What did I miss?" is not about what the asker said.
+        if !asks_news && asks(|table| &table.asks_oneself) {
             named.extend(asked.by.filter(|by| !named.contains(by)));
         }
         let mut telling: Vec<String> = Vec::new();
@@ -123,7 +125,6 @@ impl ParsedQuestion {
             text.split_whitespace().filter(|part| !words(part).first().is_some_and(|word| is_name(word))).collect();
         let spans = spans_named(&said, tables, asked.now, asked.utc_offset);
         let last_talk = spans.is_empty() && names_last_talk(&said, tables);
-        let asks_news = tables.of_question().is_some_and(|table| table.asks_news.any_in(&said));
         let names_any = !named.is_empty() || !spans.is_empty() || last_talk || asks_news;
         Self {
             asks_talk: names_any && asks_talk_alone(&said, tables, named.is_empty(), is_name),
@@ -239,6 +240,15 @@ mod tests {
         assert_eq!(read("rus", "Сколько Кате заплатили?").named, [UserId(2)]);
         assert_eq!(read("eng", "will it rain?").named, []);
         assert_eq!(read("eng", "what did i promise?").named, [UserId(9)]);
+    }
+
+    #[test]
+    fn what_the_asker_missed_is_not_what_they_said() {
+        for (code, text) in [("eng", "what did I miss today?"), ("rus", "что я пропустил?"), ("deu", "was habe ich verpasst?")]
+        {
+            let question = read(code, text);
+            assert!(question.asks_talk && question.named.is_empty(), "{text}");
+        }
     }
 
     #[test]
