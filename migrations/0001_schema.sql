@@ -24,33 +24,25 @@ CREATE TABLE chat (
     retention_days INTEGER,
     -- Unix seconds. The chat had everything up to then forgotten; older messages that come back, inside a reply, become stubs.
     forgotten_until INTEGER,
-    -- NULL: as the operator set it.
-    memory INTEGER CHECK (memory IN (0, 1)),
-    -- Seconds of silence that end a session. NULL: as the operator set it.
-    session_idle INTEGER,
     -- Unix milliseconds. Set when the chat was told that summaries are made.
     memory_told_at INTEGER,
-    -- IANA name. NULL: that of the operator.
-    time_zone TEXT,
-    -- NULL: as the operator set it.
-    grounding TEXT CHECK (grounding IN ('open', 'strict')),
-    -- NULL: as the operator set it.
-    streaming INTEGER CHECK (streaming IN (0, 1)),
-    -- When linked pages are read. NULL: as the operator set it.
-    links TEXT CHECK (links IN ('off', 'asked', 'on')),
     -- Number of the next note: n<number>.
     next_note INTEGER NOT NULL DEFAULT 1,
-    -- ISO 639-3 code of the language for the bot's own texts. NULL: that of the messages.
-    own_language TEXT,
-    -- Tokens a day. NULL: as the operator set it.
-    daily_tokens INTEGER,
-    -- 'admins', or NULL for everybody.
-    askers TEXT,
     -- Unix milliseconds. Set when the chat was told that recordings are transcribed.
     voice_told_at INTEGER,
     -- 1 once another bot was seen: commands without a name may be for that one.
     has_other_bots INTEGER NOT NULL DEFAULT 0 CHECK (has_other_bots IN (0, 1))
 ) STRICT;
+
+-- Settings that admins changed. The table in chat_settings.rs of chime-core names them.
+CREATE TABLE chat_setting (
+    chat_key  INTEGER NOT NULL REFERENCES chat (chat_key),
+    -- Forum topic. 0: the whole chat.
+    thread_id INTEGER NOT NULL,
+    key       TEXT    NOT NULL,
+    value     TEXT    NOT NULL,
+    PRIMARY KEY (chat_key, thread_id, key)
+) STRICT, WITHOUT ROWID;
 
 -- Every Telegram id that a chat has had: a group that becomes a supergroup gets a new one.
 CREATE TABLE chat_alias (

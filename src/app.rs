@@ -34,6 +34,7 @@ use chime_answer::linked_pages::PageReader;
 use chime_answer::voice::worker::{UnderWay, Voice};
 use chime_bot::commands::handlers::Commands;
 use chime_bot::ingest::intake::{Ingest, IntakeSettings, PollHealth};
+use chime_core::chat_settings::OperatorDefaults;
 use chime_core::config::{Config, ContextConfig, EmbeddingConfig};
 use chime_core::prompts::Prompts;
 use chime_core::trigger::Languages;
@@ -206,9 +207,8 @@ impl AppComponents {
             recaller,
             privacy_facts: self.privacy_facts(),
             memory: self.config.memory.clone(),
-            streaming: self.config.answer.streaming,
+            defaults: OperatorDefaults::of(&self.config),
             documents,
-            links: self.config.answer.links,
             has_claim_code: self.claim.is_some(),
         };
         let keeper = RetentionWorker {

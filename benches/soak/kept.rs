@@ -73,7 +73,7 @@ pub fn open_jobs(stage: &Stage) -> Outcome<usize> {
 
 /// Returns SQL that counts waiting and running jobs. Periodic jobs never end and are not counted.
 fn open_of(class: Class) -> String {
-    let kinds = JobKind::sql_list(|policy| policy.class == class && !policy.is_periodic);
+    let kinds = JobKind::sql_list(|policy| policy.class == class && !policy.is_periodic());
     format!("SELECT count(*) FROM job WHERE state = 'due' AND kind IN ({kinds})")
 }
 

@@ -1,23 +1,21 @@
 //! `chime chats`: lists the chats in the database, with the settings that their admins have made.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::cli::arguments::ChatsOptions;
 use crate::cli::database;
 use crate::cli::exit::{Exit, report};
-use chime_core::config::format_duration;
-use chime_core::{Askers, Language, grouped};
+use chime_core::grouped;
 use chime_store::chats::ChatRow;
-use chime_store::{Reader, Store, chat_settings, chats, messages};
+use chime_store::{Reader, Store, chats, messages};
 
 /// Chat in the list.
 struct ListedChat {
     row: ChatRow,
     messages: u64,
-    /// Settings that differ from the default, by their names.
-    settings: Map<String, Value>,
 }
 
 /// Prints the list of chats.
@@ -45,27 +43,9 @@ pub async fn run(options: ChatsOptions) -> Exit {
 }
 
 fn list(conn: &Reader) -> chime_store::Result<Vec<ListedChat>> {
-    let listed = chats::all(conn)?.into_iter().map(|row| {
-        let (messages, settings) = (messages::count(conn, row.key)?, own_settings(conn, &row)?);
-        Ok(ListedChat { row, messages, settings })
-    });
+    let listed =
+        chats::all(conn)?.into_iter().map(|row| Ok(ListedChat { messages: messages::count(conn, row.key)?, row }));
     listed.collect()
-}
-
-fn own_settings(conn: &Reader, row: &ChatRow) -> chime_store::Result<Map<String, Value>> {
-    let own = chat_settings::load(conn, row.key)?;
-    let askers = (row.askers != Askers::default()).then(|| row.askers.as_str());
-    let all = [
-        ("grounding", own.grounding.map(|grounding| json!(grounding.as_str()))),
-        ("memory", own.memory.map(|is_on| json!(is_on))),
-        ("streaming", own.streaming.map(|is_on| json!(is_on))),
-        ("session_idle", own.session_idle.map(|idle| json!(format_duration(idle)))),
-        ("askers", askers.map(|askers| json!(askers))),
-        ("daily_tokens", own.daily_tokens.map(|tokens| json!(tokens))),
-        ("language", row.own_language.map(Language::code).map(|code| json!(code))),
-        ("time_zone", row.time_zone.map(|zone| json!(zone.name()))),
-    ];
-    Ok(all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect())
 }
 
 impl ListedChat {
@@ -78,7 +58,7 @@ impl ListedChat {
             "kind": chat.kind.as_str(),
             "is_member": self.row.is_present,
             "messages": self.messages,
-            "settings": self.settings,
+            "settings": self.row.settings.iter().collect::<BTreeMap<_, _>>(),
         })
     }
 
@@ -87,11 +67,7 @@ impl ListedChat {
         let chat = &self.row.chat;
         let title = chat.title.as_deref().unwrap_or("(no title)").replace(char::is_control, " ");
         let left = if self.row.is_present { "" } else { "  (left)" };
-        let settings: String = (self.settings.iter())
-            .map(|(name, value)| {
-                format!("  {name}={}", value.as_str().map_or_else(|| value.to_string(), str::to_owned))
-            })
-            .collect();
+        let settings: String = self.row.settings.iter().map(|(name, value)| format!("  {name}={value}")).collect();
         format!(
             "{:<15} {:<10} {:>9} messages  {title}{left}{settings}",
             chat.id.0,

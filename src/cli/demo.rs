@@ -344,7 +344,7 @@ impl DemoSession {
             return Ok(false);
         }
         let open = store.read(jobs::counts_by_kind).await?;
-        let waits = |kind: &JobKind| kind.policy().class != Class::Background && !kind.policy().is_periodic;
+        let waits = |kind: &JobKind| kind.policy().class != Class::Background && !kind.policy().is_periodic();
         Ok(open.iter().all(|(kind, due, _)| *due == 0 || !waits(kind)))
     }
 

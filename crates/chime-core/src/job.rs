@@ -2,7 +2,6 @@
 
 mod kinds;
 mod policy;
-mod schedule;
 
 use std::fmt;
 use std::ops::Range;
@@ -14,7 +13,6 @@ use super::{ChatId, JobId, MessageId, StoredMessage, Timestamp};
 
 pub use kinds::{JobKind, JobPayload};
 pub use policy::{Class, Policy};
-pub use schedule::Schedule;
 
 /// Delay from the last trigger that arrives too late until the chat is told how many were not answered, so that one
 /// message reports all of them.
@@ -118,16 +116,6 @@ mod tests {
         );
         assert_eq!(serde_json::from_str::<JobPayload>(&written).unwrap(), send);
         assert_eq!((answer.key().as_str(), answer.lane(), answer.kind()), ("-100:7", -100, JobKind::Answer));
-    }
-
-    #[test]
-    fn what_is_periodic_has_a_schedule() {
-        let mut scheduled: Vec<&str> = Schedule::all().iter().map(|schedule| schedule.job.kind().as_str()).collect();
-        let periodic = JobKind::ALL.into_iter().filter(|kind| kind.policy().is_periodic);
-        let mut periodic: Vec<&str> = periodic.map(JobKind::as_str).collect();
-        scheduled.sort_unstable();
-        periodic.sort_unstable();
-        assert_eq!(scheduled, periodic);
     }
 
     #[test]

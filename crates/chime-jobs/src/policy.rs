@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use chime_core::{Class, Job, JobId, JobKind, Schedule, Timestamp};
+use chime_core::{Class, Job, JobId, JobKind, Timestamp};
 
 /// Maximum number of background jobs that run at the same time, of all kinds together. Low, because the machine may
 /// have a single core.
@@ -33,7 +33,7 @@ enum Pace {
 
 impl Pace {
     fn of(kind: JobKind) -> Self {
-        if kind.policy().is_periodic { Self::Periodic(kind) } else { Self::Other }
+        if kind.policy().is_periodic() { Self::Periodic(kind) } else { Self::Other }
     }
 }
 
@@ -157,7 +157,7 @@ pub enum RetryDecision {
 /// `random` moves the retry within the second half of the pause.
 pub fn after_failure(job: &Job, began: Timestamp, now: Timestamp, random: u64) -> RetryDecision {
     let policy = job.kind().policy();
-    if policy.is_periodic {
+    if policy.is_periodic() {
         return RetryDecision::RetryAt(next_run(job.kind(), began, now));
     }
     if job.attempts + 1 >= policy.attempts {
@@ -171,8 +171,8 @@ pub fn after_failure(job: &Job, began: Timestamp, now: Timestamp, random: u64) -
 
 /// Returns the time of the next run of a periodic job whose last run began at `began`. Not before `now`.
 pub fn next_run(kind: JobKind, began: Timestamp, now: Timestamp) -> Timestamp {
-    let schedule = Schedule::all().into_iter().find(|schedule| schedule.job.kind() == kind);
-    schedule.map_or(now.plus(kind.policy().pauses.1), |schedule| began.plus(schedule.every)).max(now)
+    let policy = kind.policy();
+    policy.every.map_or(now.plus(policy.pauses.1), |every| began.plus(every)).max(now)
 }
 
 /// Returns `at`, corrected if the system clock was set back during an attempt (`now` is before `began`). A time that

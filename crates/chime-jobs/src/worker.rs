@@ -13,7 +13,7 @@ use tracing::Instrument;
 
 use crate::worker::tasks::JobTasks;
 use crate::{JobOutcome, RetryDecision, after_failure, by_clock_of, most_per_lane, next_run, startable};
-use chime_core::{Class, Job, JobId, Schedule, Timestamp};
+use chime_core::{Class, Job, JobId, JobKind, Timestamp};
 use chime_runtime::clock::{Clock, SET_BACK_FROM};
 use chime_store::{Priority, Store, StoreError, Writer, jobs};
 
@@ -78,8 +78,8 @@ pub struct Pool {
 /// Schedules every periodic job soon after the start: this one run replaces all runs missed while the process was
 /// stopped.
 pub fn schedule(tx: &Writer<'_>, now: Timestamp) -> Result<(), StoreError> {
-    for Schedule { job, first_after, .. } in Schedule::all() {
-        jobs::add_or_move(tx, &job, now.plus(first_after))?;
+    for (job, policy) in JobKind::periodic() {
+        jobs::add_or_move(tx, &job, now.plus(policy.first_after))?;
     }
     Ok(())
 }

@@ -1,82 +1,52 @@
-//! Settings that the admins of a chat changed. Each is a nullable column of `chat`; NULL means the operator's setting.
+//! Settings that the admins of a chat changed, for the chat or one forum topic. A missing one has the operator's value.
 
-use std::time::Duration;
-
+use super::family::{Family, Merged, run_merged};
 use super::sql::{Statements, params};
-use super::{Language, Reader, Result, Writer};
-use chime_core::{Askers, ChatKey, Grounding, LinkReading, Zone};
+use super::{Reader, Result, Writer};
+use chime_core::Conversation;
+use chime_core::chat_settings::{ChatSetting, ChatSettings, SettingValue};
 
-/// Settings of one chat. `None` means the operator's setting.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ChatSettings {
-    pub grounding: Option<Grounding>,
-    /// `true` if members see an answer while it is being written.
-    pub streaming: Option<bool>,
-    pub links: Option<LinkReading>,
-    pub memory: Option<bool>,
-    /// Length of silence that ends a session.
-    pub session_idle: Option<Duration>,
-    pub daily_tokens: Option<u64>,
-}
+pub(super) const FAMILY: Family = Family { tables: &["chat_setting"], merged, ..Family::UNTOUCHED };
 
-pub fn load(conn: &Reader, chat: ChatKey) -> Result<ChatSettings> {
-    let found = conn.map_first(
-        "SELECT grounding, streaming, links, memory, session_idle, daily_tokens FROM chat WHERE chat_key = :chat",
-        params! { ":chat": chat },
-        |row| {
-            Ok(ChatSettings {
-                grounding: row.get("grounding")?,
-                streaming: row.get("streaming")?,
-                links: row.get("links")?,
-                memory: row.get("memory")?,
-                session_idle: row.get::<Option<_>>("session_idle")?.map(Duration::from_secs),
-                daily_tokens: row.get("daily_tokens")?,
-            })
-        },
+/// Returns the settings of a conversation. Those of a forum topic override those of its chat.
+pub fn load(conn: &Reader, conversation: Conversation) -> Result<ChatSettings> {
+    let found: Vec<(String, String)> = conn.all(
+        "SELECT key, value FROM chat_setting WHERE chat_key = :chat AND thread_id IN (0, :thread) ORDER BY thread_id",
+        params! { ":chat": conversation.chat, ":thread": conversation.thread },
     )?;
-    Ok(found.unwrap_or_default())
+    Ok(found.into_iter().collect())
 }
 
-/// Sets the language of the bot's own texts; `None` means the language of the chat's messages. [`load`] does not return
-/// it: it is loaded with the chat row, because every text needs it.
-pub fn set_language(tx: &Writer<'_>, chat: ChatKey, language: Option<Language>) -> Result<()> {
+pub fn get<T: SettingValue>(conn: &Reader, conversation: Conversation, setting: ChatSetting<T>) -> Result<Option<T>> {
+    Ok(load(conn, conversation)?.get(setting))
+}
+
+/// Sets a value in the form in which it is stored; `None` removes it.
+pub fn set(tx: &Writer<'_>, conversation: Conversation, key: &str, value: Option<&str>) -> Result<()> {
+    let place = params! { ":chat": conversation.chat, ":thread": thread_key(conversation), ":key": key };
+    tx.run("DELETE FROM chat_setting WHERE chat_key = :chat AND thread_id = :thread AND key = :key", place)?;
+    let Some(value) = value else { return Ok(()) };
     tx.run(
-        "UPDATE chat SET own_language = :language WHERE chat_key = :chat",
-        params! { ":language": language, ":chat": chat },
+        "INSERT INTO chat_setting (chat_key, thread_id, key, value) VALUES (:chat, :thread, :key, :value)",
+        params! {
+            ":chat": conversation.chat, ":thread": thread_key(conversation), ":key": key, ":value": value,
+        },
     )
 }
 
-/// Sets the time zone of a chat; `None` means the operator's time zone.
-pub fn set_time_zone(tx: &Writer<'_>, chat: ChatKey, zone: Option<Zone>) -> Result<()> {
-    tx.run(
-        "UPDATE chat SET time_zone = :zone WHERE chat_key = :chat",
-        params! { ":zone": zone.map(Zone::name), ":chat": chat },
+/// Returns the number that is stored for a forum topic; 0 stands for the whole chat.
+fn thread_key(conversation: Conversation) -> i64 {
+    conversation.thread.map_or(0, |thread| thread.0)
+}
+
+fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+    run_merged(
+        tx,
+        chats,
+        &[
+            "INSERT OR IGNORE INTO chat_setting (chat_key, thread_id, key, value)
+             SELECT :into, thread_id, key, value FROM chat_setting WHERE chat_key = :from",
+            "DELETE FROM chat_setting WHERE chat_key = :from AND :into <> :from",
+        ],
     )
-}
-
-pub fn set_grounding(tx: &Writer<'_>, chat: ChatKey, grounding: Grounding) -> Result<()> {
-    tx.run(
-        "UPDATE chat SET grounding = :grounding WHERE chat_key = :chat",
-        params! { ":grounding": grounding, ":chat": chat },
-    )
-}
-
-pub fn set_streaming(tx: &Writer<'_>, chat: ChatKey, is_on: bool) -> Result<()> {
-    tx.run("UPDATE chat SET streaming = :on WHERE chat_key = :chat", params! { ":on": is_on, ":chat": chat })
-}
-
-pub fn set_links(tx: &Writer<'_>, chat: ChatKey, reading: LinkReading) -> Result<()> {
-    tx.run("UPDATE chat SET links = :links WHERE chat_key = :chat", params! { ":links": reading, ":chat": chat })
-}
-
-pub fn set_daily_tokens(tx: &Writer<'_>, chat: ChatKey, tokens: Option<u64>) -> Result<()> {
-    tx.run(
-        "UPDATE chat SET daily_tokens = :tokens WHERE chat_key = :chat",
-        params! { ":tokens": tokens, ":chat": chat },
-    )
-}
-
-/// Sets the members who may ask the bot: everyone or only admins. Loaded with the chat row, like the language.
-pub fn set_askers(tx: &Writer<'_>, chat: ChatKey, askers: Askers) -> Result<()> {
-    tx.run("UPDATE chat SET askers = :askers WHERE chat_key = :chat", params! { ":askers": askers, ":chat": chat })
 }

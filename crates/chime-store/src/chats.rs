@@ -5,8 +5,9 @@ use std::time::Duration;
 use super::family::{Family, Merged, OptOutScope, run_merged};
 use super::sql::{Columns, Statements, params};
 use super::{Reader, Result, Writer};
+use chime_core::chat_settings::{ChatSettings, LANGUAGE, TIME_ZONE};
 use chime_core::config::retention;
-use chime_core::{Askers, Chat, ChatId, ChatKey, Language, Sender, Seq, Timestamp, UserId, Zone};
+use chime_core::{Chat, ChatId, ChatKey, Language, Sender, Seq, Timestamp, UserId, Zone};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChatRow {
@@ -14,11 +15,7 @@ pub struct ChatRow {
     pub chat: Chat,
     /// Language of the chat's messages.
     pub language: Language,
-    /// Language that the admins chose for the bot's own texts.
-    pub own_language: Option<Language>,
-    pub time_zone: Option<Zone>,
-    /// Members who may ask the bot: everyone or only admins.
-    pub askers: Askers,
+    pub settings: ChatSettings,
     /// `true` if the bot was a member of the chat at the last update about that.
     pub is_present: bool,
 }
@@ -26,17 +23,19 @@ pub struct ChatRow {
 impl ChatRow {
     /// Returns the language of the bot's own texts in this chat.
     pub fn speaks(&self) -> Language {
-        self.own_language.unwrap_or(self.language)
+        self.settings.get(LANGUAGE).unwrap_or(self.language)
     }
 
     /// Returns the time zone for times shown in this chat: its own, or else the operator's.
     pub fn zone(&self, operators: Zone) -> Zone {
-        self.time_zone.unwrap_or(operators)
+        self.settings.get(TIME_ZONE).unwrap_or(operators)
     }
 }
 
 const COLUMNS: &str = "chat.chat_key, chat.telegram_chat_id, chat.kind, chat.title, chat.username, chat.language, \
-                       chat.own_language, chat.time_zone, chat.askers, chat.is_member";
+                       (SELECT json_group_object(key, value) FROM chat_setting \
+                        WHERE chat_setting.chat_key = chat.chat_key AND chat_setting.thread_id = 0) AS settings, \
+                       chat.is_member";
 
 fn from_row(row: &Columns<'_>) -> Result<ChatRow> {
     Ok(ChatRow {
@@ -48,9 +47,7 @@ fn from_row(row: &Columns<'_>) -> Result<ChatRow> {
             username: row.get("username")?,
         },
         language: row.get("language")?,
-        own_language: row.get("own_language")?,
-        time_zone: row.get::<Option<String>>("time_zone")?.as_deref().and_then(Zone::parse),
-        askers: row.get::<Option<_>>("askers")?.unwrap_or_default(),
+        settings: row.json("settings")?,
         is_present: row.get("is_member")?,
     })
 }
@@ -129,9 +126,7 @@ pub(super) fn create(tx: &Writer<'_>, chat: &Chat) -> Result<ChatRow> {
         key,
         chat: chat.clone(),
         language: Language::DEFAULT,
-        own_language: None,
-        time_zone: None,
-        askers: Askers::default(),
+        settings: ChatSettings::default(),
         is_present: true,
     })
 }

@@ -17,9 +17,9 @@
 
 use super::family::{Cause, Family, Merged, OptOutScope};
 use super::{
-    Result, Writer, admission, answers, backlog, chats, concepts, consent, deletions, embedding_spaces, feedback,
-    follow_ups, inbox, memory, notes, outbox, pages, quotes_and_forwards, recaps, refusals, reminders, topic_names,
-    usage, vectors,
+    Result, Writer, admission, answers, backlog, chat_settings, chats, concepts, consent, deletions, embedding_spaces,
+    feedback, follow_ups, inbox, memory, notes, outbox, pages, quotes_and_forwards, recaps, refusals, reminders,
+    topic_names, usage, vectors,
 };
 use chime_core::{ChatKey, StoredMessage, Timestamp, UserId};
 
@@ -46,6 +46,7 @@ const FAMILIES: &[Family] = &[
     admission::FAMILY,
     deletions::FAMILY,
     topic_names::FAMILY,
+    chat_settings::FAMILY,
     chats::FAMILY,
 ];
 

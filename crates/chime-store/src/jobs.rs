@@ -292,7 +292,7 @@ pub fn park_unreadable(tx: &Writer<'_>) -> Result<usize> {
 pub fn recover(tx: &Writer<'_>, now: Timestamp) -> Result<usize> {
     for kind in JobKind::ALL {
         let policy = kind.policy();
-        let attempts = if policy.is_periodic { u32::MAX } else { policy.attempts };
+        let attempts = if policy.is_periodic() { u32::MAX } else { policy.attempts };
         tx.run("UPDATE job SET attempts = attempts + :charge, started = 0,
                  state = CASE WHEN attempts + :charge >= :most THEN 'parked' ELSE state END,
                  last_error = CASE WHEN attempts + :charge >= :most THEN 'the process ended while at it' ELSE last_error END
@@ -320,7 +320,7 @@ pub fn prune(tx: &Writer<'_>, now: Timestamp, limit: u32) -> Result<usize> {
 /// Returns the number of unfinished jobs and the number of parked jobs. Periodic jobs are always unfinished, so the
 /// first number excludes them.
 pub fn counts(conn: &Reader) -> Result<(u64, u64)> {
-    let periodic = JobKind::sql_list(|policy| policy.is_periodic);
+    let periodic = JobKind::sql_list(|policy| policy.is_periodic());
     // Two separate counts can use small partial indexes. Most rows of the table are done and are in neither.
     let sql = format!(
         "SELECT (SELECT count(*) FROM job WHERE state = 'due' AND kind NOT IN ({periodic})) AS open,

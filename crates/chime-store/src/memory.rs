@@ -2,12 +2,11 @@
 //! settings change. Data derived from a text is deleted in the same transaction as the text; the scheduler rebuilds it
 //! from the remaining messages.
 
-use std::time::Duration;
-
 use super::family::{Cause, Family, OptOutScope};
 use super::sessions;
 use super::sql::{Statements, params};
-use super::{Reader, Result, Writer, summaries, tags, thread_summaries, topics};
+use super::{Reader, Result, Writer, chat_settings, summaries, tags, thread_summaries, topics};
+use chime_core::chat_settings::{MEMORY, SettingValue};
 use chime_core::{ChatKey, Conversation, Rolling, Session, SessionId, StoredMessage, Timestamp, UserId};
 
 pub(super) const FAMILY: Family = Family {
@@ -51,7 +50,7 @@ pub(super) const FAMILY: Family = Family {
 
 /// Returns the setting by which the chat switched memory on or off, or `None` if it has none.
 pub fn own_setting(conn: &Reader, chat: ChatKey) -> Result<Option<bool>> {
-    Ok(conn.first("SELECT memory FROM chat WHERE chat_key = :chat", params! { ":chat": chat })?.flatten())
+    chat_settings::get(conn, Conversation { chat, thread: None }, MEMORY)
 }
 
 /// Returns `true` if the chat switched memory off.
@@ -72,46 +71,37 @@ pub struct ChatStanding {
 
 pub fn standing(conn: &Reader, chat: ChatKey) -> Result<ChatStanding> {
     let found = conn.map_first(
-        "SELECT memory, is_member, memory_told_at,
+        "SELECT is_member, memory_told_at,
                 (SELECT created_at FROM answer WHERE answer.chat_key = chat.chat_key
                  ORDER BY trigger_seq DESC LIMIT 1) AS asked_at
          FROM chat WHERE chat_key = :chat",
         params! { ":chat": chat },
         |raw| {
             Ok(ChatStanding {
-                own_setting: raw.get("memory")?,
+                own_setting: None,
                 is_present: raw.get("is_member")?,
                 told_at: raw.get("memory_told_at")?,
                 asked_at: raw.get("asked_at")?,
             })
         },
     )?;
-    Ok(found.unwrap_or(ChatStanding { own_setting: None, is_present: false, told_at: None, asked_at: None }))
+    let found = found.unwrap_or(ChatStanding { own_setting: None, is_present: false, told_at: None, asked_at: None });
+    Ok(ChatStanding { own_setting: own_setting(conn, chat)?, ..found })
 }
 
-/// Returns the chat's own setting for the length of silence that ends a session, or `None` if it has none.
-pub fn own_idle(conn: &Reader, chat: ChatKey) -> Result<Option<Duration>> {
-    let secs: Option<u64> =
-        conn.first("SELECT session_idle FROM chat WHERE chat_key = :chat", params! { ":chat": chat })?.flatten();
-    Ok(secs.map(Duration::from_secs))
-}
-
-/// Sets the length of silence that ends a session; `None` restores the operator's setting. Closed sessions do not
-/// change; open ones are checked again with the new value.
-pub fn set_own_idle(tx: &Writer<'_>, chat: ChatKey, idle: Option<Duration>) -> Result<()> {
-    let secs = idle.map(|idle| idle.as_secs());
-    tx.run("UPDATE chat SET session_idle = :secs WHERE chat_key = :chat", params! { ":secs": secs, ":chat": chat })?;
-    tx.run("UPDATE session_note SET check_at = 0 WHERE chat_key = :chat", params! { ":chat": chat })
-}
-
-/// Switches memory on or off in a chat. Switching it off deletes the memory. After it is switched on, the scheduler
-/// builds memory from the stored messages.
+/// Switches memory on or off in a chat. After it is switched on, the scheduler builds memory from the stored messages.
 pub fn set(tx: &Writer<'_>, chat: ChatKey, is_on: bool) -> Result<()> {
-    tx.run("UPDATE chat SET memory = :on WHERE chat_key = :chat", params! { ":on": is_on, ":chat": chat })?;
-    if !is_on {
+    chat_settings::set(tx, Conversation { chat, thread: None }, MEMORY.key, Some(&is_on.as_setting()))?;
+    follow_settings(tx, chat)
+}
+
+/// Adapts the memory of a chat to its settings: deletes it if it was switched off, and checks the end of open sessions
+/// again. Closed sessions do not change.
+pub fn follow_settings(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
+    if is_off(tx, chat)? {
         empty_chat(tx, chat)?;
     }
-    Ok(())
+    tx.run("UPDATE session_note SET check_at = 0 WHERE chat_key = :chat", params! { ":chat": chat })
 }
 
 /// Returns `true` if the chat has memory that switching it off would delete.

@@ -6,9 +6,9 @@
 use std::cell::Cell;
 
 use chime_core::{
-    AnswerId, AnswerStatus, Askers, Because, ChatId, ChatKey, ChatKind, Closed, ConceptId, Grounding, JobId, JobKind,
-    Kind, Language, LinkReading, MessageId, Origin, Role, Rolling, Seq, SessionId, SummaryMethod, Tell, ThreadId,
-    Timestamp, Uncertainty, UpdateId, UserId,
+    AnswerId, AnswerStatus, Because, ChatId, ChatKey, ChatKind, Closed, ConceptId, JobId, JobKind, Kind, Language,
+    MessageId, Origin, Role, Rolling, Seq, SessionId, SummaryMethod, Tell, ThreadId, Timestamp, Uncertainty, UpdateId,
+    UserId,
 };
 use rusqlite::types::{FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, ToSql};
@@ -263,7 +263,7 @@ macro_rules! texts {
 }
 pub(crate) use texts;
 
-texts! { words: AnswerStatus, Askers, Because, ChatKind, Closed, Grounding, JobKind, Kind, LinkReading, Origin, Role, Rolling, SummaryMethod, Tell, Uncertainty }
+texts! { words: AnswerStatus, Because, ChatKind, Closed, JobKind, Kind, Origin, Role, Rolling, SummaryMethod, Tell, Uncertainty }
 texts! {
     AnswerId: |id: AnswerId| id.0.to_string(), |raw: &str| raw.parse().ok().map(AnswerId);
     ConceptId: |id: ConceptId| id.0.to_string(), |raw: &str| raw.parse().ok().map(ConceptId);

@@ -137,7 +137,7 @@ impl World {
                 Some(next) if is_background(&next) => clock.advance(SPED_UP),
                 Some(_) => {}
                 None => {
-                    let put_off = open.iter().filter(is_background).filter(|job| !job.kind().policy().is_periodic);
+                    let put_off = open.iter().filter(is_background).filter(|job| !job.kind().policy().is_periodic());
                     clock.advance(put_off.map(|job| job.due_at.since(now)).min().unwrap_or_default());
                 }
             }

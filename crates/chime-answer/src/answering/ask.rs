@@ -35,6 +35,7 @@ use crate::{citations, uncertainty};
 use chime_access::Allowance;
 use chime_access::gateway::ask::{Gateway, ModelCall, UsageRecord};
 use chime_access::gateway::{AskError, Economy, ModelPurpose};
+use chime_core::chat_settings::LANGUAGE;
 use chime_core::config::{AccessConfig, ContextTokens, RateLimit, Redaction, SessionIdle, Streaming};
 use chime_core::prompts::Prompts;
 use chime_core::texts::notices;
@@ -264,7 +265,7 @@ impl Answering {
                 bot_name: &self.parts.bot.name,
                 chat_title: question.chat.chat.title.as_deref(),
                 chat_kind: question.chat.chat.kind,
-                grounding: question.grounding,
+                grounding: question.grounding(),
                 topic: question.topic.as_deref(),
                 photos: &question.photos.iter().map(|shown| shown.seq).collect::<Vec<_>>(),
                 people: &question.people,
@@ -296,7 +297,8 @@ impl Answering {
 
     fn apology(&self, question: &QuestionContext, blame: Blame) -> Draft {
         let query = self.query(question);
-        let speaks = question.chat.own_language.or_else(|| question.language()).unwrap_or(question.chat.language);
+        let speaks =
+            question.chat.settings.get(LANGUAGE).or_else(|| question.language()).unwrap_or(question.chat.language);
         apology(&question.window, query, speaks, blame)
     }
 
@@ -440,7 +442,7 @@ fn unsourced_mark(question: &QuestionContext, draft: &Draft) -> Option<&'static 
     // The sentence that nothing is known needs no source.
     let says_no = ["en", speaks].map(|code| notices(code).guard.trim());
     let claims = draft.is_of_a_model() && !says_no.contains(&draft.markdown.trim());
-    (question.grounding == Grounding::Strict && claims).then(|| notices(speaks).unsourced.as_str())
+    (question.grounding() == Grounding::Strict && claims).then(|| notices(speaks).unsourced.as_str())
 }
 
 /// Encodes `number` as ten letters. Digits are not used, since a small model takes a delimiter with digits for a

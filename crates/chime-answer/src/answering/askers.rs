@@ -2,6 +2,7 @@
 
 use crate::answering::Answering;
 use chime_access::admission::is_owner;
+use chime_core::chat_settings::ASKERS;
 use chime_core::{Askers, UserId};
 use chime_store::chats::ChatRow;
 
@@ -10,7 +11,7 @@ impl Answering {
     /// owners of the bot. If Telegram does not say who is an admin, the member may ask, since an answer to the wrong
     /// person does less harm than a refusal.
     pub(super) async fn may_ask(&self, chat: &ChatRow, user: UserId) -> chime_store::Result<bool> {
-        if chat.askers == Askers::Everybody {
+        if chat.settings.get(ASKERS) != Some(Askers::Admins) {
             return Ok(true);
         }
         let access = self.parts.access.clone();

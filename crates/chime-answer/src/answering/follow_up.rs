@@ -10,6 +10,7 @@ use crate::followup::{
     StoredSuggestion, SuggestionOrigin, SuggestionQuery, answered, choose, classify, items, lists_things, names_items,
     origin, repeats_title, resolve,
 };
+use chime_core::chat_settings::SESSION_IDLE;
 use chime_core::texts::notices;
 use chime_core::trigger::calls_bot;
 use chime_core::{
@@ -18,7 +19,7 @@ use chime_core::{
 };
 use chime_relevance::context::ContextWindow;
 use chime_store::follow_ups::{NewFollowUp, Suggestion};
-use chime_store::{Language, Reader, Writer, answers, consent, follow_ups, memory, messages, outbox};
+use chime_store::{Language, Reader, Writer, answers, chat_settings, consent, follow_ups, messages, outbox};
 
 /// Number of newest suggestions of a conversation on which a question may follow up.
 const SUGGESTIONS: u32 = 20;
@@ -73,7 +74,7 @@ pub fn find(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<
     }
     let suggestions = follow_ups::suggestions(conn, asked.trigger.chat, asked.trigger.message.thread, SUGGESTIONS)?;
     let mut earlier = Vec::with_capacity(suggestions.len());
-    let idle = memory::own_idle(conn, asked.trigger.chat)?.unwrap_or(asked.usual_idle);
+    let idle = chat_settings::get(conn, asked.trigger.conversation(), SESSION_IDLE)?.unwrap_or(asked.usual_idle);
     let mut in_session = true;
     for suggestion in &suggestions {
         in_session = in_session && is_in_session(conn, asked, suggestion, idle)?;

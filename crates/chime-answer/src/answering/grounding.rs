@@ -11,7 +11,7 @@ impl Answering {
     /// Returns the reason why `question` is not answered in a strict chat; `None` if it is answered, and in other
     /// chats.
     pub(super) fn guard(&self, question: &QuestionContext) -> Option<Guard> {
-        if question.grounding == Grounding::Open {
+        if question.grounding() == Grounding::Open {
             return None;
         }
         let embedder = self.parts.features.embedder();

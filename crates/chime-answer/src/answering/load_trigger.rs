@@ -18,7 +18,7 @@ use chime_memory::context::{Asked, FeatureCache};
 use chime_memory::recall::Recaller;
 use chime_relevance::context::Params;
 use chime_store::chats::{self, ChatRow};
-use chime_store::{Reader, answers, consent, messages};
+use chime_store::{Reader, answers, chat_settings, consent, messages};
 
 /// Maximum number of messages just before a trigger that are read to find a question of its author.
 const IN_A_ROW: usize = 6;
@@ -72,11 +72,12 @@ impl QuestionLoader {
         at: MessageAt,
         parsed: &ParsedTrigger,
     ) -> chime_store::Result<TriggerState<LoadedTrigger>> {
-        let (Some(mut trigger), Some(chat)) =
+        let (Some(mut trigger), Some(mut chat)) =
             (consent::for_job(conn, at.chat, at.message)?, chats::find(conn, at.chat)?)
         else {
             return Ok(TriggerState::Gone);
         };
+        chat.settings = chat_settings::load(conn, trigger.conversation())?;
         // The chat was allowed when the trigger came in; the operator may have changed that since.
         if served(conn, &chat.chat, trigger.message.sender.id, &self.access)? == Access::Refused {
             return Ok(TriggerState::Gone);

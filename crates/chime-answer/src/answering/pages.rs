@@ -11,6 +11,7 @@ use crate::linked_pages::{asked_links, page_addresses};
 use crate::plain::{escape_markdown, one_line};
 use crate::read_text::{ReadText, material};
 use crate::tools::LookupResult;
+use chime_core::chat_settings::LINKS;
 use chime_core::texts::{filled, texts};
 use chime_core::{Grounds, LinkReading, PieceLine, Role, Seq, Slot, SourceId, StoredMessage, message_link};
 use chime_links::UnreadablePage;
@@ -60,7 +61,7 @@ impl Answering {
     fn link_reading(&self, question: &QuestionContext) -> LinkReading {
         match self.parts.pages.reading {
             LinkReading::Off => LinkReading::Off,
-            operators => question.links.unwrap_or(operators),
+            operators => question.chat.settings.get(LINKS).unwrap_or(operators),
         }
     }
 

@@ -14,18 +14,18 @@ use crate::prompt::PresentMember;
 use crate::recall::{self, fitting};
 use crate::tools::LookedUp;
 use chime_access::gateway::ask::UsageRecord;
+use chime_core::chat_settings::GROUNDING;
 use chime_core::{
-    BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, LinkReading, Role, Seq,
-    Slot, SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link, without_citations,
+    BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Role, Seq, Slot,
+    SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link, without_citations,
 };
 use chime_memory::context::{Asked, gather, window_around};
 use chime_memory::recall::{RankedRecall, RecallRequest};
 use chime_relevance::context::{ContextWindow, Focused, History, Params};
 use chime_relevance::retrieval::Recalled;
-use chime_store::chat_settings::ChatSettings;
 use chime_store::chats::ChatRow;
 use chime_store::concepts::ContextKey;
-use chime_store::{Reader, StoreError, chat_settings, consent, messages, topic_names, usage};
+use chime_store::{Reader, StoreError, consent, messages, topic_names, usage};
 
 /// A member who wrote within this time counts as present.
 const LATELY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -45,7 +45,6 @@ pub struct TriggerFacts {
     enrichment: Enrichment,
     scope: ConceptScope,
     earliest: Option<Timestamp>,
-    settings: ChatSettings,
     introduction: Option<FormattedText>,
     topic: Option<String>,
     spent: Spent,
@@ -69,9 +68,6 @@ pub struct QuestionContext {
     pub history: Arc<History>,
     pub chat: ChatRow,
     pub zone: Zone,
-    pub grounding: Grounding,
-    /// The chat's setting for showing answers while they are written; `None` if the operator's setting applies.
-    pub streams: Option<bool>,
     /// Name of the trigger's forum topic.
     pub topic: Option<String>,
     /// Members who wrote in the conversation lately.
@@ -94,8 +90,6 @@ pub struct QuestionContext {
     pub follow_up: FollowUp,
     pub looked_up: LookedUp,
     pub photos: Vec<ShownPhoto>,
-    /// The chat's setting for reading linked pages; `None` if the operator's applies.
-    pub links: Option<LinkReading>,
     /// Sentences of the answer that tell which pages and documents could not be read.
     pub unread: Vec<String>,
     pub earliest: Option<Timestamp>,
@@ -132,7 +126,6 @@ impl QuestionLoader {
                 ContextKey { bot: self.bot, chat: trigger.chat, thread: trigger.message.thread },
             ),
             earliest: messages::earliest(conn, trigger.chat)?,
-            settings: chat_settings::load(conn, trigger.chat)?,
             introduction: match self.wants_no_introduction(conn, row, asker)? {
                 true => None,
                 false => self.introduction.due(conn, row)?,
@@ -171,7 +164,7 @@ impl QuestionLoader {
         let generic = *generic;
         let Gathered { history, params } = gathered;
         let PickedWindow { window, oldest_part } = windowed;
-        let TriggerFacts { looked, mut enrichment, scope, earliest, settings, introduction, topic, spent } = beside;
+        let TriggerFacts { looked, mut enrichment, scope, earliest, introduction, topic, spent } = beside;
         enrichment.pieces.extend(oldest_part.piece());
         let going_on = self.going_on(conn, &history, generic, row, &window);
         let recalled = looked.map_or_else(Recalled::default, |looked| self.recalled(conn, &looked, &window));
@@ -180,8 +173,6 @@ impl QuestionLoader {
             history,
             zone: row.zone(self.zone),
             chat: row.clone(),
-            grounding: settings.grounding.unwrap_or_default(),
-            streams: settings.streaming,
             topic,
             people,
             generic,
@@ -197,7 +188,6 @@ impl QuestionLoader {
             follow_up: FollowUp::default(),
             looked_up: LookedUp::default(),
             photos: Vec::new(),
-            links: settings.links,
             unread: Vec::new(),
             earliest,
             introduction,
@@ -265,6 +255,11 @@ impl QuestionLoader {
 impl QuestionContext {
     pub fn trigger(&self) -> &StoredMessage {
         &self.history.trigger
+    }
+
+    /// Returns the knowledge that the answer may use.
+    pub fn grounding(&self) -> Grounding {
+        self.chat.settings.get(GROUNDING).unwrap_or_default()
     }
 
     /// Returns the member who asks.

@@ -20,6 +20,7 @@ use crate::stream::{DRAFT_EVERY, EDIT_EVERY, FIRST_TOKENS, PLACEHOLDER_AFTER, ma
 use crate::uncertainty;
 use chime_access::gateway::AskError;
 use chime_access::gateway::ask::{ModelCall, UsageRecord};
+use chime_core::chat_settings::STREAMING;
 use chime_core::config::Redaction;
 use chime_core::texts::texts;
 use chime_core::{ChatKind, Citable, FormattedText, Grounding, Job, MessageId, Outgoing, ReplyTarget, estimate_tokens};
@@ -142,8 +143,13 @@ impl Answering {
     /// Returns `true` if the answer to `question` is shown while it is written.
     fn streams(&self, question: &QuestionContext) -> bool {
         // In strict chats, statements without a source are marked only in the complete answer.
-        let is_open = question.grounding == Grounding::Open;
-        is_open && question.streams.unwrap_or_else(|| self.parts.streaming.in_chats_of(question.chat.chat.kind))
+        let is_open = question.grounding() == Grounding::Open;
+        is_open
+            && question
+                .chat
+                .settings
+                .get(STREAMING)
+                .unwrap_or_else(|| self.parts.streaming.in_chats_of(question.chat.chat.kind))
     }
 
     /// Shows the text of `progress` until `stop`.

@@ -25,12 +25,13 @@ use chime_access::Access;
 use chime_access::admission::served;
 use chime_answer::answering::{format_own, format_parts};
 use chime_answer::documents::DocumentReader;
-use chime_core::config::{AccessConfig, MemoryConfig, Streaming};
+use chime_core::chat_settings::OperatorDefaults;
+use chime_core::config::{AccessConfig, MemoryConfig};
 use chime_core::texts::{Notices, Texts, notices, texts};
 use chime_core::trigger;
 use chime_core::{
-    BotIdentity, Button, ChatId, ChatKey, CommandName, FormattedText, Job, JobPayload, LinkReading, MessageAt,
-    ParsedTrigger, ReplyTarget, Seq, StoredMessage, Timestamp, Zone, grouped,
+    BotIdentity, Button, ChatId, ChatKey, CommandName, FormattedText, Job, JobPayload, MessageAt, ParsedTrigger,
+    ReplyTarget, Seq, StoredMessage, Timestamp, Zone, grouped,
 };
 use chime_jobs::JobOutcome;
 use chime_jobs::worker::Wake;
@@ -58,12 +59,9 @@ pub struct Commands {
     pub recaller: Arc<Recaller>,
     pub privacy_facts: PrivacyFacts,
     pub memory: MemoryConfig,
-    /// Default for showing answers while they are written; a chat may override it.
-    pub streaming: Streaming,
+    pub defaults: OperatorDefaults,
     /// Reads the files that are saved as notes.
     pub documents: DocumentReader,
-    /// The operator's setting for reading linked pages.
-    pub links: LinkReading,
     /// `true` if a claim code is in force, with which a member becomes the owner of the bot.
     pub has_claim_code: bool,
 }

@@ -1,217 +1,112 @@
 //! Panel of `/settings`: its text, its buttons, and the change that each button makes.
 
-use std::time::Duration;
+use chime_core::chat_settings::{CHAT_SETTINGS, ChatSettings, DEFAULT, MEMORY, OperatorDefaults, SettingEntry};
+use chime_core::texts::Texts;
+use chime_core::{Button, ChatKind};
 
-use chime_core::lang::languages;
-use chime_core::texts::{Texts, filled};
-use chime_core::{Askers, Button, Grounding, Language, LinkReading, Zone, grouped};
-
-/// Value in a button's data for following the language of the chat's messages.
-const OF_CHAT: &str = "chat";
 /// Start of the data of each button on the panel.
 const PREFIX: &str = "settings";
-/// Session timeouts that the panel offers.
-const IDLES: [Duration; 4] = [
-    Duration::from_secs(15 * 60),
-    Duration::from_secs(30 * 60),
-    Duration::from_secs(3600),
-    Duration::from_secs(3 * 3600),
-];
-/// Daily token limits that the panel offers. A complete answer takes about 7,000 tokens.
-const BUDGETS: [u64; 3] = [300_000, 100_000, 30_000];
-/// Value in a button's data for removing the chat's own token limit.
-const NO_CAP: &str = "none";
-/// Number of language buttons per row: three names fit on a small screen.
-const LANGUAGES_A_ROW: usize = 3;
 /// Value in a button's data for deleting the memory.
 const DELETE: &str = "delete";
 /// Mark at the start of the label of the current choice.
 const CHOSEN: &str = "✓ ";
+/// Largest number of buttons in one row.
+const MOST_A_ROW: usize = 4;
+/// Number of buttons per row of a setting with more: three names fit on a small screen.
+const MANY_A_ROW: usize = 3;
 
 /// Current settings of a chat, as the panel shows them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Panel {
-    pub grounding: Grounding,
-    /// `true` if memory is on; `None` if the operator has turned it off for all chats.
-    pub memory: Option<bool>,
-    /// `true` if answers are shown while they are written.
-    pub streaming: bool,
-    /// When linked pages are read; `None` if the operator has turned it off for all chats.
-    pub links: Option<LinkReading>,
-    pub session_idle: Duration,
-    /// Language of the bot's own texts; `None` to follow the language of the chat's messages.
-    pub language: Option<Language>,
-    /// Members who may ask. Not shown in a private chat.
-    pub askers: Askers,
-    /// Daily token limit that the chat has set; `None` for the operator's.
-    pub daily_tokens: Option<u64>,
-    /// Time zone in which times are shown.
-    pub zone: Zone,
-    pub is_private: bool,
+#[derive(Debug, Clone)]
+pub struct Panel<'a> {
+    pub settings: &'a ChatSettings,
+    pub defaults: &'a OperatorDefaults,
+    pub kind: ChatKind,
 }
 
 /// Change that a button requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum SettingChange {
-    Grounding(Grounding),
-    Memory(bool),
+    /// Sets a value in the form in which it is stored; [`DEFAULT`] goes back to the operator's.
+    Set(&'static SettingEntry, String),
     /// Turns memory off and deletes it. Sent by the button that confirms this.
     DeleteMemory,
-    Streaming(bool),
-    Links(LinkReading),
-    SessionIdle(Duration),
-    /// `None` follows the language of the chat's messages.
-    Language(Option<Language>),
-    Askers(Askers),
-    /// `None` removes the chat's own limit, so that the operator's applies.
-    DailyTokens(Option<u64>),
     /// Changes nothing and shows the panel again.
     Nothing,
 }
 
 impl SettingChange {
     /// Encodes the change as button data, which [`Self::parse`] reads back.
-    pub fn data(self) -> String {
+    pub fn data(&self) -> String {
         match self {
-            Self::Grounding(grounding) => format!("{PREFIX}:grounding:{}", grounding.as_str()),
-            Self::Memory(is_on) => format!("{PREFIX}:memory:{}", on_off(is_on)),
-            Self::DeleteMemory => format!("{PREFIX}:memory:{DELETE}"),
-            Self::Streaming(is_on) => format!("{PREFIX}:streaming:{}", on_off(is_on)),
-            Self::Links(reading) => format!("{PREFIX}:links:{}", reading.as_str()),
-            Self::SessionIdle(idle) => format!("{PREFIX}:idle:{}", idle.as_secs()),
-            Self::Language(language) => format!("{PREFIX}:language:{}", language.map_or(OF_CHAT, Language::code)),
-            Self::Askers(askers) => format!("{PREFIX}:askers:{}", askers.as_str()),
-            Self::DailyTokens(None) => format!("{PREFIX}:tokens:{NO_CAP}"),
-            Self::DailyTokens(Some(tokens)) => format!("{PREFIX}:tokens:{tokens}"),
+            Self::Set(entry, value) => format!("{PREFIX}:{}:{value}", entry.key),
+            Self::DeleteMemory => format!("{PREFIX}:{}:{DELETE}", MEMORY.key),
             Self::Nothing => format!("{PREFIX}:show:again"),
         }
     }
 
     /// Decodes button data. Returns `None` for values that no button offers, since a modified client can send anything.
-    pub fn parse(data: &str) -> Option<Self> {
+    pub fn parse(data: &str, defaults: &OperatorDefaults) -> Option<Self> {
         let (setting, value) = data.strip_prefix(PREFIX)?.strip_prefix(':')?.split_once(':')?;
-        match setting {
-            "grounding" => Grounding::parse(value).map(Self::Grounding),
-            "memory" if value == DELETE => Some(Self::DeleteMemory),
-            "memory" => parse_on_off(value).map(Self::Memory),
-            "streaming" => parse_on_off(value).map(Self::Streaming),
-            "links" => LinkReading::parse(value).map(Self::Links),
-            "language" if value == OF_CHAT => Some(Self::Language(None)),
-            "language" => {
-                let language = languages().iter().find(|language| language.code == value)?;
-                Some(Self::Language(Some(Language::from_code(&language.code))))
-            }
-            "askers" => Askers::parse(value).map(Self::Askers),
-            "tokens" if value == NO_CAP => Some(Self::DailyTokens(None)),
-            "tokens" => {
-                let tokens: u64 = value.parse().ok()?;
-                BUDGETS.contains(&tokens).then_some(Self::DailyTokens(Some(tokens)))
-            }
-            "show" => (value == "again").then_some(Self::Nothing),
-            "idle" => {
-                let secs: u64 = value.parse().ok()?;
-                IDLES.into_iter().find(|idle| idle.as_secs() == secs).map(Self::SessionIdle)
-            }
-            _ => None,
+        if (setting, value) == ("show", "again") {
+            return Some(Self::Nothing);
         }
+        if (setting, value) == (MEMORY.key, DELETE) {
+            return Some(Self::DeleteMemory);
+        }
+        let entry = CHAT_SETTINGS.iter().find(|entry| entry.key == setting)?;
+        let offered = (entry.offered)(defaults).into_iter().find(|offered| offered == value)?;
+        Some(Self::Set(entry, offered))
+    }
+
+    /// Returns `true` if the change turns memory off.
+    pub fn ends_memory(&self) -> bool {
+        matches!(self, Self::Set(entry, value) if entry.key == MEMORY.key && value == "off")
     }
 }
 
-impl Panel {
+impl Panel<'_> {
+    /// Returns the value of a setting: the chat's, or else the operator's; `None` if there is none in this chat.
+    pub fn value(&self, entry: &SettingEntry) -> Option<String> {
+        let default = (entry.default)(self.defaults, self.kind)?;
+        Some(self.settings.raw(entry.key).map_or(default, str::to_owned))
+    }
+
     /// Returns the text above the buttons. It explains the buttons only if the reader `may_change` settings.
     pub fn markdown(&self, may_change: bool, texts: &Texts) -> String {
         let words = &texts.settings;
-        let who = match (may_change, self.is_private) {
-            (true, true) => &words.you_change,
-            (true, false) => &words.admins_change,
+        let who = match (may_change, self.kind) {
+            (true, ChatKind::Private) => &words.you_change,
+            (true, _) => &words.admins_change,
             (false, _) => &words.only_admins,
         };
-        let memory = match self.memory {
-            None => &words.memory_nowhere,
-            Some(true) => &words.memory_on,
-            Some(false) => &words.memory_off,
+        let line = |entry: &SettingEntry| match self.value(entry) {
+            Some(value) => Some(entry.line(&value, texts)),
+            None => entry.text("nowhere", texts).cloned(),
         };
-        let grounding = match self.grounding {
-            Grounding::Open => &words.open,
-            Grounding::Strict => &words.strict,
-        };
-        let streaming = if self.streaming { &words.streaming_on } else { &words.streaming_off };
-        let links = self.links.map(|reading| match reading {
-            LinkReading::Off => words.links_off.clone(),
-            LinkReading::Asked => words.links_asked.clone(),
-            LinkReading::On => words.links_on.clone(),
-        });
-        let sessions = filled(&words.sessions, &[("idle", &shown(self.session_idle, texts))]);
-        let language = match self.language {
-            None => words.language_of_chat.clone(),
-            Some(language) => {
-                filled(&words.language, &[("name", language.file().map_or(language.english_name(), |file| &file.name))])
-            }
-        };
-        let askers = match self.askers {
-            Askers::Everybody => &words.everybody_asks,
-            Askers::Admins => &words.admins_ask,
-        };
-        let askers = (!self.is_private).then(|| askers.clone());
-        let budget = match self.daily_tokens {
-            None => words.no_budget.clone(),
-            Some(tokens) => filled(&words.budget, &[("n", &grouped(tokens))]),
-        };
-        let lines = [Some(grounding.clone()), Some(memory.clone()), Some(streaming.clone()), links, Some(sessions)];
-        let zone = filled(&words.time_zone, &[("name", self.zone.name())]);
-        let lines = lines.into_iter().chain([askers, Some(budget), Some(language), Some(zone)]).flatten();
-        let lines: Vec<String> = lines.map(|line| format!("- {line}")).collect();
+        let lines: Vec<String> = CHAT_SETTINGS.iter().filter_map(line).map(|line| format!("- {line}")).collect();
         format!("{} {who}\n\n{}", words.head, lines.join("\n"))
     }
 
-    /// Returns the buttons: a row for each setting, and for languages several rows.
+    /// Returns the buttons: a row for each setting, and several rows for one with many values.
     pub fn buttons(&self, texts: &Texts) -> Vec<Vec<Button>> {
-        let words = &texts.settings;
-        let button = |label: &str, change: SettingChange, holds: bool| Button {
-            label: format!("{}{label}", if holds { CHOSEN } else { "" }),
-            data: change.data(),
-        };
-        let grounding = Grounding::ALL.map(|grounding| {
-            let label = match grounding {
-                Grounding::Open => &words.open_button,
-                Grounding::Strict => &words.strict_button,
-            };
-            button(label, SettingChange::Grounding(grounding), grounding == self.grounding)
+        CHAT_SETTINGS.iter().flat_map(|entry| self.rows(entry, texts)).collect()
+    }
+
+    fn rows(&self, entry: &'static SettingEntry, texts: &Texts) -> Vec<Vec<Button>> {
+        let Some(current) = self.value(entry) else { return Vec::new() };
+        let buttons = (entry.offered)(self.defaults).into_iter().map(|value| {
+            let mark = if value == current { CHOSEN } else { "" };
+            let label = format!("{mark}{}", entry.button(&value, texts));
+            Button { label, data: SettingChange::Set(entry, value).data() }
         });
-        let memory = self.memory.map(|holds| {
-            [(true, &words.memory_on_button), (false, &words.memory_off_button)]
-                .map(|(is_on, label)| button(label, SettingChange::Memory(is_on), is_on == holds))
-        });
-        let streaming = [(true, &words.streaming_on_button), (false, &words.streaming_off_button)]
-            .map(|(is_on, label)| button(label, SettingChange::Streaming(is_on), is_on == self.streaming));
-        let links = self.links.map(|holds| {
-            let labels = [&words.links_off_button, &words.links_asked_button, &words.links_on_button];
-            let choices = LinkReading::ALL.into_iter().zip(labels);
-            choices.map(|(reading, label)| button(label, SettingChange::Links(reading), reading == holds)).collect()
-        });
-        let idle =
-            IDLES.map(|idle| button(&shown(idle, texts), SettingChange::SessionIdle(idle), idle == self.session_idle));
-        let memory = memory.map(|row| row.to_vec());
-        let askers = [(Askers::Everybody, &words.everybody_asks_button), (Askers::Admins, &words.admins_ask_button)]
-            .map(|(askers, label)| button(label, SettingChange::Askers(askers), askers == self.askers));
-        let askers = (!self.is_private).then(|| askers.to_vec());
-        let budgets = BUDGETS.map(|tokens| (Some(tokens), format!("{}k", tokens / 1000)));
-        let budgets = [(None, words.no_budget_button.clone())].into_iter().chain(budgets);
-        let budgets = budgets
-            .map(|(tokens, label)| button(&label, SettingChange::DailyTokens(tokens), tokens == self.daily_tokens))
-            .collect();
-        let of_chat = button(&words.language_button, SettingChange::Language(None), self.language.is_none());
-        let named = languages().iter().map(|file| {
-            let language = Some(Language::from_code(&file.code));
-            button(&file.name, SettingChange::Language(language), self.language == language)
-        });
-        let named: Vec<Button> = named.collect();
-        [Some(grounding.to_vec()), memory, Some(streaming.to_vec()), links, Some(idle.to_vec())]
-            .into_iter()
-            .chain([askers, Some(budgets), Some(vec![of_chat])])
-            .flatten()
-            .chain(named.chunks(LANGUAGES_A_ROW).map(<[Button]>::to_vec))
-            .collect()
+        let mut buttons: Vec<Button> = buttons.collect();
+        if buttons.len() <= MOST_A_ROW {
+            return if buttons.is_empty() { Vec::new() } else { vec![buttons] };
+        }
+        let is_default = buttons[0].data.ends_with(&format!(":{DEFAULT}"));
+        let rest = buttons.split_off(usize::from(is_default));
+        let rest = rest.chunks(MANY_A_ROW).map(<[Button]>::to_vec);
+        [buttons].into_iter().filter(|row| !row.is_empty()).chain(rest).collect()
     }
 }
 
@@ -226,66 +121,49 @@ pub fn memory_question(texts: &Texts) -> (&str, Vec<Vec<Button>>) {
     (&words.memory_off_question, buttons)
 }
 
-fn on_off(is_on: bool) -> &'static str {
-    if is_on { "on" } else { "off" }
-}
-
-fn parse_on_off(raw: &str) -> Option<bool> {
-    [true, false].into_iter().find(|is_on| on_off(*is_on) == raw)
-}
-
-fn shown(span: Duration, texts: &Texts) -> String {
-    let (unit, number) = match span.as_secs() / 60 {
-        minutes if minutes >= 120 && minutes % 60 == 0 => (&texts.why.hours, minutes / 60),
-        minutes => (&texts.why.minutes, minutes),
-    };
-    filled(unit, &[("n", &number.to_string())])
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use chime_core::texts::texts;
+    use std::time::Duration;
 
-    const PANEL: Panel = Panel {
-        grounding: Grounding::Open,
-        memory: Some(true),
-        streaming: false,
-        links: Some(LinkReading::Asked),
-        session_idle: Duration::from_secs(3600),
-        language: None,
-        askers: Askers::Everybody,
-        daily_tokens: None,
-        zone: Zone::UTC,
-        is_private: false,
-    };
+    use super::*;
+    use chime_core::config::{SessionIdle, Streaming};
+    use chime_core::texts::texts;
+    use chime_core::{LinkReading, Zone};
+
+    fn defaults() -> OperatorDefaults {
+        let hour = Duration::from_secs(3600);
+        OperatorDefaults {
+            memory: true,
+            streaming: Streaming::Private,
+            links: LinkReading::Asked,
+            idle: SessionIdle { in_groups: hour, in_private: hour },
+            zone: Zone::UTC,
+        }
+    }
 
     #[test]
     fn every_button_leads_to_its_change_and_marks_what_holds() {
-        let buttons = PANEL.buttons(texts("eng"));
+        let (settings, defaults) = (ChatSettings::default(), defaults());
+        let buttons = Panel { settings: &settings, defaults: &defaults, kind: ChatKind::Group }.buttons(texts("eng"));
         assert_eq!(buttons.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 2, 3, 4, 2, 4, 1, 3, 3, 3, 3]);
         for button in buttons.iter().flatten() {
-            assert!(
-                SettingChange::parse(&button.data).is_some_and(|change| change.data() == button.data),
-                "{button:?}"
-            );
+            let change = SettingChange::parse(&button.data, &defaults);
+            assert!(change.is_some_and(|change| change.data() == button.data), "{button:?}");
             assert!(button.data.len() <= 64);
         }
         let chosen: Vec<&str> =
             buttons.iter().flatten().filter_map(|button| button.label.strip_prefix(CHOSEN)).collect();
-        assert_eq!(
-            chosen,
-            [
-                "Open answers",
-                "Memory on",
-                "Streaming off",
-                "When asked",
-                "60 min",
-                "Everybody can ask",
-                "Default",
-                "Language of the chat"
-            ]
-        );
+        let expected = [
+            "Open answers",
+            "Memory on",
+            "Streaming off",
+            "When asked",
+            "60 min",
+            "Everybody can ask",
+            "Default",
+            "Language of the chat",
+        ];
+        assert_eq!(chosen, expected);
     }
 
     #[test]
@@ -293,25 +171,26 @@ mod tests {
         for data in [
             "settings",
             "settings:1",
-            "settings:idle:7",
+            "settings:session_idle:7m",
             "settings:memory:ON",
             "other",
             "settings:grounding:",
             "settings:language:lat",
             "settings:askers:nobody",
-            "settings:tokens:1",
+            "settings:daily_tokens:1",
         ] {
-            assert_eq!(SettingChange::parse(data), None, "{data}");
+            assert!(SettingChange::parse(data, &defaults()).is_none(), "{data}");
         }
     }
 
     #[test]
     fn without_memory_anywhere_there_is_no_button_for_it() {
-        let panel = Panel { memory: None, ..PANEL };
+        let (settings, defaults) = (ChatSettings::default(), OperatorDefaults { memory: false, ..defaults() });
+        let panel = Panel { settings: &settings, defaults: &defaults, kind: ChatKind::Group };
         assert_eq!(panel.buttons(texts("eng")).len(), 11);
         assert!(panel.markdown(true, texts("eng")).contains("off in every chat"));
         assert!(panel.markdown(false, texts("eng")).contains("Only admins"));
-        let alone = Panel { is_private: true, ..panel };
+        let alone = Panel { kind: ChatKind::Private, ..panel };
         assert!(alone.markdown(true, texts("eng")).contains("You can change them"));
         assert!(!alone.markdown(true, texts("eng")).contains("Tags"), "nobody else is there");
         assert_eq!(alone.buttons(texts("eng")).len(), 10);
@@ -319,8 +198,10 @@ mod tests {
 
     #[test]
     fn the_panel_speaks_the_language_of_the_chat() {
-        let told = PANEL.markdown(true, texts("deu"));
+        let (settings, defaults) = (ChatSettings::default(), defaults());
+        let panel = Panel { settings: &settings, defaults: &defaults, kind: ChatKind::Group };
+        let told = panel.markdown(true, texts("deu"));
         assert!(told.starts_with("Einstellungen dieses Chats.") && told.contains("die Sprache des Chats."), "{told}");
-        assert_eq!(PANEL.buttons(texts("deu"))[0][0].label, "✓ Offene Antworten");
+        assert_eq!(panel.buttons(texts("deu"))[0][0].label, "✓ Offene Antworten");
     }
 }

@@ -1,15 +1,22 @@
 //! Kinds of jobs, each with its payload and policy. A new kind needs an entry here and a match arm in
 //! `src/app/jobs.rs`.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
-use super::policy::{Class, Policy};
+use super::policy::{Class, MINUTE, Policy};
 use super::{MessageAt, ParsedTrigger};
 use crate::{AnswerId, ChatId, ChatKey, CommandName, Conversation, Seq, SessionId, ThreadId, Timestamp, UserId};
+
+const TEN_MINUTES: Duration = Duration::from_secs(10 * 60);
+const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// Declares [`JobPayload`] and [`JobKind`] from one table. An entry gives: documentation, payload fields, name in the
 /// database, key (unique within the kind), lane and policy.
 macro_rules! job_kinds {
+    (@bare $kind:ident) => { Some(JobPayload::$kind {}) };
+    (@bare $kind:ident $($field:ident)+) => { None };
     ($(
         $(#[$doc:meta])+
         $kind:ident { $($(#[$attribute:meta])* $field:ident: $type:ty),* }
@@ -68,6 +75,13 @@ macro_rules! job_kinds {
             pub fn policy(self) -> Policy {
                 match self {
                     $(Self::$kind => $policy,)+
+                }
+            }
+
+            /// Returns the job of a kind whose jobs have no data.
+            fn bare(self) -> Option<JobPayload> {
+                match self {
+                    $(Self::$kind => job_kinds!(@bare $kind $($field)*),)+
                 }
             }
         }
@@ -138,11 +152,11 @@ job_kinds! {
 
     /// Sends the reminders that are due.
     Reminders {}
-    = "reminders", key "", lane 0, Policy { class: Class::Answering, ..Policy::PERIODIC };
+    = "reminders", key "", lane 0, Policy { class: Class::Answering, ..Policy::periodic(Duration::from_secs(20)) };
 
     /// Starts a [`ChatRecap`](Self::ChatRecap) for every chat whose recap is due.
     Recaps {}
-    = "recaps", key "", lane 0, Policy::PERIODIC;
+    = "recaps", key "", lane 0, Policy::periodic(MINUTE);
 
     /// Carries out a `/forget` in `chat`. `request` is the row id of the request.
     Forget { request: i64, chat: ChatId }
@@ -163,7 +177,7 @@ job_kinds! {
 
     /// Extracts the concepts from answers that were missed.
     Concepts {}
-    = "concepts", key "", lane 0, Policy::PERIODIC;
+    = "concepts", key "", lane 0, Policy { first_after: TEN_MINUTES, ..Policy::periodic(TEN_MINUTES) };
 
     /// Summarizes a session that was closed, or whose messages changed since.
     Summary { chat: ChatId, session: SessionId }
@@ -191,20 +205,20 @@ job_kinds! {
 
     /// Divides conversations into sessions, and schedules their summaries.
     Sessions {}
-    = "sessions", key "", lane 0, Policy::PERIODIC;
+    = "sessions", key "", lane 0, Policy::periodic(MINUTE);
 
     /// Schedules the update of Recent and History summaries whose sessions got older, and builds missing embeddings of
     /// summaries.
     MemoryUpkeep {}
-    = "memory_upkeep", key "", lane 0, Policy::PERIODIC;
+    = "memory_upkeep", key "", lane 0, Policy { first_after: MINUTE, ..Policy::periodic(HOUR) };
 
     /// Builds missing embeddings of messages and summaries, and maintains the index with which recall searches them.
     Vectors {}
-    = "vectors", key "", lane 0, Policy::PERIODIC;
+    = "vectors", key "", lane 0, Policy { first_after: MINUTE, ..Policy::periodic(TEN_MINUTES) };
 
     /// Deletes data whose retention period is over.
     Retention {}
-    = "retention", key "", lane 0, Policy::PERIODIC;
+    = "retention", key "", lane 0, Policy { first_after: MINUTE, ..Policy::periodic(HOUR) };
 }
 
 /// Identifies a thread by its first message.
@@ -226,6 +240,11 @@ impl JobPayload {
 impl JobKind {
     pub fn parse(raw: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == raw)
+    }
+
+    /// Returns the periodic jobs, each with its policy.
+    pub fn periodic() -> impl Iterator<Item = (JobPayload, Policy)> {
+        Self::ALL.into_iter().filter_map(|kind| Some((kind.bare()?, kind.policy()))).filter(|(_, it)| it.is_periodic())
     }
 
     /// Returns the names of the kinds whose policy `chosen` accepts, as an SQL list: `'answer', 'send'`. The names are

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// A job is parked, that is, not run again, after this many crashes of the process during the job, because it may cause
 /// them.
 const CRASHES: u32 = 8;
-const MINUTE: Duration = Duration::from_secs(60);
+pub(super) const MINUTE: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Limits for the jobs of one kind.
@@ -24,8 +24,12 @@ pub struct Policy {
     pub ends_with_chat: bool,
     /// Time to keep the row of a finished job. Until then, no new job with the same key is accepted.
     pub row_kept: Duration,
-    /// `true` if the job runs again at regular intervals.
-    pub is_periodic: bool,
+    /// Interval between the starts of two runs; `None` if the job runs once. If several runs were missed while the
+    /// program was not running, only one is made up for.
+    pub every: Option<Duration>,
+    /// Delay from the start of the program to the first run of a periodic job, so that the program has started and
+    /// waiting updates have arrived.
+    pub first_after: Duration,
 }
 
 /// Urgency of a job.
@@ -52,7 +56,8 @@ impl Policy {
         pauses: (Duration::from_millis(500), MINUTE),
         ends_with_chat: true,
         row_kept: DAY.saturating_mul(30),
-        is_periodic: false,
+        every: None,
+        first_after: Duration::from_secs(1),
     };
     /// For background work, one job of a kind at a time in each chat. The attempts are spread over about a day, so that
     /// an outage of the model does not end the job.
@@ -66,6 +71,12 @@ impl Policy {
         ..Self::ANSWERING
     };
 
-    /// For work that is repeated at intervals: see [`Schedule`](super::Schedule).
-    pub const PERIODIC: Self = Self { ends_with_chat: false, is_periodic: true, ..Self::BACKGROUND };
+    /// Returns the policy for work that is repeated at intervals.
+    pub const fn periodic(every: Duration) -> Self {
+        Self { ends_with_chat: false, every: Some(every), ..Self::BACKGROUND }
+    }
+
+    pub fn is_periodic(&self) -> bool {
+        self.every.is_some()
+    }
 }

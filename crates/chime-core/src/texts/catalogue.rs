@@ -98,12 +98,8 @@ rows! {
 rows! {
     /// Texts and button labels of `/settings`.
     pub struct SettingsTexts {
-        head, admins_change, you_change, only_admins, open, strict, memory_nowhere, memory_on, memory_off, streaming_on,
-        streaming_off, sessions, language_of_chat, language, everybody_asks, admins_ask, no_budget, budget, open_button,
-        strict_button, memory_on_button, memory_off_button, streaming_on_button, streaming_off_button, language_button,
-        everybody_asks_button, admins_ask_button, no_budget_button, memory_off_question, memory_off_confirm_button,
-        memory_keep_button, time_zone, time_zone_unknown, time_zone_set,
-        links_off, links_asked, links_on, links_off_button, links_asked_button, links_on_button,
+        head, admins_change, you_change, only_admins, memory_off_question, memory_off_confirm_button,
+        memory_keep_button, unknown, of: BTreeMap<String, BTreeMap<String, String>>,
     }
 }
 

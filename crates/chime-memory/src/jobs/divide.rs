@@ -6,10 +6,11 @@ use crate::division::{ConversationPart, Division, divide, session_of, unsettled}
 use crate::jobs::memory::Memory;
 use crate::policy::{Means, RECENT};
 use crate::{OpenSession, SessionRules, fingerprint};
+use chime_core::chat_settings::SESSION_IDLE;
 use chime_core::config::MemoryConfig;
 use chime_core::{ChatId, ChatKey, ChatKind, Conversation, JobPayload, MessageId, Session, Timestamp};
 use chime_store::sessions::NOTE_SPAN;
-use chime_store::{Priority, Reader, Writer, chats, jobs, memory, sessions, summaries, topics};
+use chime_store::{Priority, Reader, Writer, chat_settings, chats, jobs, memory, sessions, summaries, topics};
 
 /// Maximum number of changed conversations that a query returns.
 const CONVERSATIONS_AT_ONCE: u32 = 64;
@@ -168,7 +169,7 @@ fn look(
 ) -> chime_store::Result<DividedPage> {
     let notes = sessions::notes_of(tx, conversation)?;
     let Some(noted) = notes.first().copied() else { return Ok(DividedPage { closed: Vec::new(), goes_on_at: None }) };
-    let rules = rules(tx, conversation.chat, config)?;
+    let rules = rules(tx, conversation, config)?;
     let part = read_part(tx, conversation, noted, noted.plus(NOTE_SPAN), page)?;
     let division = divide(&part, rules, now);
     let closed = write(tx, conversation, &part, &division, now)?;
@@ -227,10 +228,14 @@ fn write(
     Ok(closed)
 }
 
-/// Returns the rules that end sessions in this chat.
-pub(super) fn rules(conn: &Reader, chat: ChatKey, config: &MemoryConfig) -> chime_store::Result<SessionRules> {
-    let kind = chats::by_key(conn, chat)?.map_or(ChatKind::Group, |row| row.chat.kind);
-    let idle = memory::own_idle(conn, chat)?.unwrap_or_else(|| config.idle.in_chats_of(kind));
+/// Returns the rules that end sessions in this conversation.
+pub(super) fn rules(
+    conn: &Reader,
+    conversation: Conversation,
+    config: &MemoryConfig,
+) -> chime_store::Result<SessionRules> {
+    let kind = chats::by_key(conn, conversation.chat)?.map_or(ChatKind::Group, |row| row.chat.kind);
+    let idle = chat_settings::get(conn, conversation, SESSION_IDLE)?.unwrap_or_else(|| config.idle.in_chats_of(kind));
     Ok(SessionRules { idle, max_messages: config.max_messages })
 }
 
@@ -241,7 +246,7 @@ pub(super) fn open_session(
     config: &MemoryConfig,
     now: Timestamp,
 ) -> chime_store::Result<Option<OpenSession>> {
-    let rules = rules(conn, conversation.chat, config)?;
+    let rules = rules(conn, conversation, config)?;
     let noted = sessions::last_begun_before(conn, conversation, Timestamp::from_millis(i64::MAX))?
         .map_or(Timestamp::default(), |session| session.last.0);
     let end = Timestamp::from_millis(i64::MAX);

@@ -35,7 +35,7 @@ impl Commands {
         if let Some(button) = CancelButton::parse(&press.data) {
             return self.cancel_reminder(job, &press, &chat, button).await;
         }
-        match SettingChange::parse(&press.data) {
+        match SettingChange::parse(&press.data, &self.defaults) {
             Some(change) => self.change(job, &press, &chat, change).await,
             None => self.refuse(job, &press, &notices(chat.speaks().code()).unknown_button).await,
         }

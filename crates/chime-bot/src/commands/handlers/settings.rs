@@ -6,8 +6,9 @@ use crate::commands::panel::{Panel, SettingChange, memory_question};
 use chime_access::admission::is_owner;
 use chime_answer::answering::format_own;
 use chime_answer::plain::escape_markdown;
+use chime_core::chat_settings::{DEFAULT, MEMORY, SettingEntry};
 use chime_core::texts::{filled, notices, texts};
-use chime_core::{Button, ChatId, ChatKey, ChatKind, Job, LinkReading, Press, Timestamp, UserId, Zone, clip};
+use chime_core::{Button, ChatId, ChatKey, Conversation, Job, Press, Timestamp, UserId, clip};
 use chime_jobs::JobOutcome;
 use chime_privacy::ChatRole;
 use chime_store::chats::ChatRow;
@@ -23,19 +24,21 @@ pub(super) enum Right {
 
 impl Commands {
     pub(super) async fn show_settings(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
-        if let Some(zone) = time_zone_asked(&order.args) {
-            return self.set_time_zone(job, &order, zone).await;
-        }
         let message = &order.message.message;
-        let panel = self.panel(&order.chat).await?;
-        match self.may_change(message.chat, message.sender.id).await? {
-            Right::NotNow(outcome) => Ok(outcome),
-            Right::No => self.say(job, &order, panel.markdown(false, order.texts())).await,
-            Right::Yes => {
-                let markdown = panel.markdown(true, order.texts());
-                self.offer(job, &order, &markdown, panel.buttons(order.texts())).await
+        let may_change = match self.may_change(message.chat, message.sender.id).await? {
+            Right::NotNow(outcome) => return Ok(outcome),
+            Right::No => false,
+            Right::Yes => true,
+        };
+        if let Some((entry, value)) = setting_asked(&order.args) {
+            if !may_change {
+                return self.say(job, &order, &notices(order.chat.speaks().code()).admins_only).await;
             }
+            return self.set_by_words(job, &order, entry, value).await;
         }
+        let panel = self.panel(&order.chat);
+        let buttons = if may_change { panel.buttons(order.texts()) } else { Vec::new() };
+        self.offer(job, &order, &panel.markdown(may_change, order.texts()), buttons).await
     }
 
     /// Replies to a command with a text and buttons.
@@ -50,25 +53,36 @@ impl Commands {
         self.settle(job, NewReply { buttons, ..own }, |_| Ok(())).await
     }
 
-    /// Sets the chat's time zone to the one with this IANA name. The name `default` sets it back to the operator's.
-    async fn set_time_zone(&self, job: &Job, order: &CommandRequest, name: &str) -> chime_store::Result<JobOutcome> {
-        let message = &order.message.message;
-        match self.may_change(message.chat, message.sender.id).await? {
-            Right::NotNow(outcome) => return Ok(outcome),
-            Right::No => {
-                return self.say(job, order, &notices(order.chat.speaks().code()).admins_only).await;
-            }
-            Right::Yes => {}
-        }
-        let texts = &order.texts().settings;
-        let zone = if name.eq_ignore_ascii_case(DEFAULT) { None } else { Zone::parse(name) };
-        if zone.is_none() && !name.eq_ignore_ascii_case(DEFAULT) {
-            let told = filled(&texts.time_zone_unknown, &[("name", &escape_markdown(&clip(name, LONGEST_NAME)))]);
+    /// Sets a setting to a value that an admin typed. The value `default` goes back to the operator's.
+    async fn set_by_words(
+        &self,
+        job: &Job,
+        order: &CommandRequest,
+        entry: &'static SettingEntry,
+        value: &str,
+    ) -> chime_store::Result<JobOutcome> {
+        let texts = order.texts();
+        let default = (entry.default)(&self.defaults, order.chat.chat.kind);
+        let is_default = value.eq_ignore_ascii_case(DEFAULT);
+        let (Some(default), Some(chosen)) =
+            (default, if is_default { Some(DEFAULT.to_owned()) } else { (entry.parse)(value) })
+        else {
+            let told = entry.text("unknown", texts).unwrap_or(&texts.settings.unknown);
+            let told = filled(told, &[("value", &escape_markdown(&clip(value, LONGEST_VALUE)))]);
             return self.say(job, order, told).await;
+        };
+        let change = SettingChange::Set(entry, chosen.clone());
+        if change.ends_memory() && self.has_memory(order.chat.key).await? {
+            let (question, buttons) = memory_question(texts);
+            return self.offer(job, order, question, buttons).await;
         }
-        let told = filled(&texts.time_zone_set, &[("name", zone.unwrap_or(self.zone).name())]);
+        let current = if is_default { default } else { chosen };
+        let told = match entry.text("set", texts) {
+            Some(told) => filled(told, &[("value", &(entry.shown)(&current, texts))]),
+            None => entry.line(&current, texts),
+        };
         let key = order.chat.key;
-        self.answer(job, order, &told, move |tx| chat_settings::set_time_zone(tx, key, zone)).await
+        self.answer(job, order, &told, move |tx| write(tx, key, &change)).await
     }
 
     pub(super) async fn change(
@@ -81,7 +95,7 @@ impl Commands {
         match self.may_change(press.chat, press.by).await? {
             Right::NotNow(outcome) => Ok(outcome),
             Right::No => self.refuse(job, press, &notices(chat.speaks().code()).admins_only).await,
-            Right::Yes if change == SettingChange::Memory(false) && self.has_memory(chat.key).await? => {
+            Right::Yes if change.ends_memory() && self.has_memory(chat.key).await? => {
                 let (question, buttons) = memory_question(texts(chat.speaks().code()));
                 let again = self.edit(press, &format_own(question), &buttons).await;
                 self.confirm_shown(job, press, again).await
@@ -91,18 +105,7 @@ impl Commands {
                 // Change and end of the job are one transaction: if the job ran twice, its second run could undo a
                 // later press.
                 let written = move |tx: &Writer<'_>| {
-                    match change {
-                        SettingChange::Grounding(grounding) => chat_settings::set_grounding(tx, key, grounding)?,
-                        SettingChange::Memory(is_on) => memory::set(tx, key, is_on)?,
-                        SettingChange::DeleteMemory => memory::set(tx, key, false)?,
-                        SettingChange::Streaming(is_on) => chat_settings::set_streaming(tx, key, is_on)?,
-                        SettingChange::Links(reading) => chat_settings::set_links(tx, key, reading)?,
-                        SettingChange::SessionIdle(idle) => memory::set_own_idle(tx, key, Some(idle))?,
-                        SettingChange::Language(language) => chat_settings::set_language(tx, key, language)?,
-                        SettingChange::Askers(askers) => chat_settings::set_askers(tx, key, askers)?,
-                        SettingChange::DailyTokens(tokens) => chat_settings::set_daily_tokens(tx, key, tokens)?,
-                        SettingChange::Nothing => {}
-                    }
+                    write(tx, key, &change)?;
                     button_presses::ask_for(tx, &query, &SettingChange::Nothing.data())
                 };
                 self.store.write(Priority::Answering, written).await?;
@@ -122,26 +125,13 @@ impl Commands {
     /// Edits the panel so that it shows the current settings. If Telegram asks for a pause, returns the time for the
     /// next attempt. Other errors are only logged, since the next press edits the panel again.
     async fn show_again(&self, press: &Press, chat: &ChatRow) -> chime_store::Result<Option<Timestamp>> {
-        let panel = self.panel(chat).await?;
+        let panel = self.panel(chat);
         let texts = texts(chat.speaks().code());
         Ok(self.edit(press, &format_own(&panel.markdown(true, texts)), &panel.buttons(texts)).await)
     }
 
-    async fn panel(&self, chat: &ChatRow) -> chime_store::Result<Panel> {
-        let key = chat.key;
-        let own = self.store.read(move |conn| chat_settings::load(conn, key)).await?;
-        Ok(Panel {
-            grounding: own.grounding.unwrap_or_default(),
-            memory: self.memory.is_on.then(|| own.memory.unwrap_or(true)),
-            streaming: own.streaming.unwrap_or_else(|| self.streaming.in_chats_of(chat.chat.kind)),
-            links: (self.links != LinkReading::Off).then(|| own.links.unwrap_or(self.links)),
-            language: chat.own_language,
-            session_idle: own.session_idle.unwrap_or_else(|| self.memory.idle.in_chats_of(chat.chat.kind)),
-            askers: chat.askers,
-            daily_tokens: own.daily_tokens,
-            zone: chat.zone(self.zone),
-            is_private: chat.chat.kind == ChatKind::Private,
-        })
+    fn panel<'a>(&'a self, chat: &'a ChatRow) -> Panel<'a> {
+        Panel { settings: &chat.settings, defaults: &self.defaults, kind: chat.chat.kind }
     }
 
     pub(super) async fn may_change(&self, chat: ChatId, user: UserId) -> chime_store::Result<Right> {
@@ -157,16 +147,24 @@ impl Commands {
     }
 }
 
-/// Maximum length of an unknown name that the reply repeats, in characters.
-const LONGEST_NAME: usize = 60;
-/// Name that a member types for the operator's time zone.
-const DEFAULT: &str = "default";
+/// Maximum length of an unknown value that the reply repeats, in characters.
+const LONGEST_VALUE: usize = 60;
 
-/// Returns the name after `timezone` in the arguments of `/settings timezone Europe/Paris`, or `None` if they have
+/// Returns the setting and the value in the arguments of `/settings timezone Europe/Paris`, or `None` if they have
 /// another form.
-fn time_zone_asked(args: &str) -> Option<&str> {
-    let (first, name) = args.trim().split_once(char::is_whitespace)?;
-    let first = first.to_lowercase().replace('_', "");
-    let name = if first == "time" { name.trim().strip_prefix("zone")? } else { name };
-    matches!(first.as_str(), "timezone" | "time" | "tz").then(|| name.trim()).filter(|name| !name.is_empty())
+fn setting_asked(args: &str) -> Option<(&'static SettingEntry, &str)> {
+    let (first, rest) = args.trim().split_once(char::is_whitespace)?;
+    let (second, value) = rest.trim().split_once(char::is_whitespace).unwrap_or((rest.trim(), ""));
+    let found = SettingEntry::find(&format!("{first}{second}")).map(|entry| (entry, value));
+    found.or_else(|| Some((SettingEntry::find(first)?, rest))).map(|(entry, value)| (entry, value.trim()))
+}
+
+fn write(tx: &Writer<'_>, chat: ChatKey, change: &SettingChange) -> chime_store::Result<()> {
+    let (key, value) = match change {
+        SettingChange::Set(entry, value) => (entry.key, Some(value.as_str()).filter(|value| *value != DEFAULT)),
+        SettingChange::DeleteMemory => (MEMORY.key, Some("off")),
+        SettingChange::Nothing => return Ok(()),
+    };
+    chat_settings::set(tx, Conversation { chat, thread: None }, key, value)?;
+    memory::follow_settings(tx, chat)
 }

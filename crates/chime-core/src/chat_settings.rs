@@ -1,0 +1,284 @@
+//! Table of the settings that the admins of a chat may change. The panel of `/settings`, `/settings <name> <value>` and
+//! `chime chats` read it; the texts of a setting are in the table `texts.settings.of.<name>` of each language.
+
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::config::{Config, SessionIdle, Streaming, format_duration, parse_amount, parse_duration};
+use crate::lang::languages;
+use crate::texts::{Texts, filled};
+use crate::{Askers, ChatKind, Grounding, Language, LinkReading, Zone, grouped};
+
+/// Value that stands for the operator's setting.
+pub const DEFAULT: &str = "default";
+
+/// Setting with the type of its values.
+#[derive(Debug, Clone, Copy)]
+pub struct ChatSetting<T> {
+    pub key: &'static str,
+    value: PhantomData<fn() -> T>,
+}
+
+/// Entry of the table.
+#[derive(Debug)]
+pub struct SettingEntry {
+    /// Name in the database, in buttons and after `/settings`.
+    pub key: &'static str,
+    /// Returns the values that the panel offers as buttons.
+    pub offered: fn(&OperatorDefaults) -> Vec<String>,
+    /// Returns the value in chats of a kind that have set none; `None` if the setting does not exist there.
+    pub default: fn(&OperatorDefaults, ChatKind) -> Option<String>,
+    /// Returns a value in the form in which it is stored; `None` if it is invalid.
+    pub parse: fn(&str) -> Option<String>,
+    /// Formats a stored value for a sentence.
+    pub shown: fn(&str, &Texts) -> String,
+    /// Formats a stored value for a button.
+    pub label: fn(&str, &Texts) -> String,
+}
+
+/// Type of the values of a setting.
+pub trait SettingValue: Sized {
+    fn parse_setting(raw: &str) -> Option<Self>;
+    /// Formats the value as [`parse_setting`](Self::parse_setting) reads it.
+    fn as_setting(&self) -> String;
+    fn shown(&self, _: &Texts) -> String {
+        self.as_setting()
+    }
+    fn label(&self, texts: &Texts) -> String {
+        self.shown(texts)
+    }
+}
+
+/// Values of the operator, which hold where a chat has set none.
+#[derive(Debug, Clone)]
+pub struct OperatorDefaults {
+    /// `false` if no chat may have a memory.
+    pub memory: bool,
+    pub streaming: Streaming,
+    pub links: LinkReading,
+    pub idle: SessionIdle,
+    pub zone: Zone,
+}
+
+/// Settings of one chat, by their keys. A missing one has the operator's value.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct ChatSettings(BTreeMap<String, String>);
+
+/// Declares a constant for each setting, and the table of all. An entry gives: documentation, type of the value, name,
+/// bounds, values that the panel offers, and default.
+macro_rules! chat_settings {
+    ($(
+        $(#[$doc:meta])+
+        $name:ident: $type:ty = $key:literal, if $bounds:expr, offered $offered:expr, default $default:expr;
+    )+) => {
+        $($(#[$doc])+ pub const $name: ChatSetting<$type> = ChatSetting { key: $key, value: PhantomData };)+
+
+        /// All settings, in the order of the panel.
+        pub const CHAT_SETTINGS: &[SettingEntry] = &[$(SettingEntry {
+            key: $key,
+            offered: $offered,
+            default: $default,
+            parse: |raw| {
+                let is_allowed: fn(&$type) -> bool = $bounds;
+                <$type>::parse_setting(raw).filter(is_allowed).map(|value| value.as_setting())
+            },
+            shown: |raw, texts| <$type>::parse_setting(raw).map(|value| value.shown(texts)).unwrap_or_default(),
+            label: |raw, texts| <$type>::parse_setting(raw).map(|value| value.label(texts)).unwrap_or_default(),
+        }),+];
+    };
+}
+
+chat_settings! {
+    /// Knowledge that answers may use.
+    GROUNDING: Grounding = "grounding", if |_| true, offered |_| list(&["open", "strict"]),
+    default |_, _| Some("open".to_owned());
+
+    /// `true` if conversations are summarized.
+    MEMORY: bool = "memory", if |_| true, offered |_| list(&["on", "off"]),
+    default |own, _| own.memory.then(|| true.as_setting());
+
+    /// `true` if members see an answer while it is being written.
+    STREAMING: bool = "streaming", if |_| true, offered |_| list(&["on", "off"]),
+    default |own, kind| Some(own.streaming.in_chats_of(kind).as_setting());
+
+    /// Cases in which linked pages are read.
+    LINKS: LinkReading = "links", if |_| true, offered |_| list(&["off", "asked", "on"]),
+    default |own, _| (own.links != LinkReading::Off).then(|| own.links.as_setting());
+
+    /// Length of silence that ends a session.
+    SESSION_IDLE: Duration = "session_idle", if |idle| (60..=86_400).contains(&idle.as_secs()),
+    offered |_| list(&["15m", "30m", "1h", "3h"]),
+    default |own, kind| Some(own.idle.in_chats_of(kind).as_setting());
+
+    /// Members who may ask.
+    ASKERS: Askers = "askers", if |_| true, offered |_| list(&["everybody", "admins"]),
+    default |_, kind| (kind != ChatKind::Private).then(|| Askers::default().as_setting());
+
+    /// Tokens that answers and summaries may take in a day. A complete answer takes about 7,000.
+    DAILY_TOKENS: u64 = "daily_tokens", if |tokens| *tokens > 0,
+    offered |_| list(&[DEFAULT, "300000", "100000", "30000"]),
+    default |_, _| Some(DEFAULT.to_owned());
+
+    /// Language of the bot's own texts; by default that of the chat's messages.
+    LANGUAGE: Language = "language", if |_| true,
+    offered |_| [DEFAULT.to_owned()].into_iter().chain(languages().iter().map(|file| file.code.clone())).collect(),
+    default |_, _| Some(DEFAULT.to_owned());
+
+    /// Time zone in which times are shown.
+    TIME_ZONE: Zone = "time_zone", if |_| true, offered |_| Vec::new(),
+    default |own, _| Some(own.zone.as_setting());
+}
+
+impl SettingEntry {
+    /// Finds a setting by its name in any spelling: `time_zone`, `Timezone`, `time-zone`.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        let plain = |name: &str| name.to_lowercase().replace(['_', '-'], "");
+        CHAT_SETTINGS.iter().find(|entry| plain(entry.key) == plain(name))
+    }
+
+    /// Returns the sentence that shows `value`.
+    pub fn line(&self, value: &str, texts: &Texts) -> String {
+        match (self.text(value, texts), self.text("line", texts)) {
+            (Some(line), _) => line.clone(),
+            (None, Some(line)) => filled(line, &[("value", &(self.shown)(value, texts))]),
+            (None, None) => (self.shown)(value, texts),
+        }
+    }
+
+    /// Returns the label of the button for `value`.
+    pub fn button(&self, value: &str, texts: &Texts) -> String {
+        self.text(&format!("{value}_button"), texts).cloned().unwrap_or_else(|| (self.label)(value, texts))
+    }
+
+    pub fn text<'a>(&self, name: &str, texts: &'a Texts) -> Option<&'a String> {
+        texts.settings.of.get(self.key)?.get(name)
+    }
+}
+
+impl OperatorDefaults {
+    pub fn of(config: &Config) -> Self {
+        Self {
+            memory: config.memory.is_on,
+            streaming: config.answer.streaming,
+            links: config.answer.links,
+            idle: config.memory.idle,
+            zone: config.time.zone,
+        }
+    }
+}
+
+impl ChatSettings {
+    pub fn get<T: SettingValue>(&self, setting: ChatSetting<T>) -> Option<T> {
+        T::parse_setting(self.raw(setting.key)?)
+    }
+
+    /// Returns a value as it is stored.
+    pub fn raw(&self, key: &str) -> Option<&str> {
+        self.0.get(key).map(String::as_str)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(key, value)| (key.as_str(), value.as_str()))
+    }
+}
+
+impl FromIterator<(String, String)> for ChatSettings {
+    fn from_iter<I: IntoIterator<Item = (String, String)>>(values: I) -> Self {
+        Self(values.into_iter().collect())
+    }
+}
+
+impl SettingValue for bool {
+    fn parse_setting(raw: &str) -> Option<Self> {
+        [true, false].into_iter().find(|is_on| is_on.as_setting() == raw)
+    }
+
+    fn as_setting(&self) -> String {
+        if *self { "on" } else { "off" }.to_owned()
+    }
+}
+
+macro_rules! word_values {
+    ($($type:ty),+) => {
+        $(impl SettingValue for $type {
+            fn parse_setting(raw: &str) -> Option<Self> {
+                Self::parse(raw)
+            }
+
+            fn as_setting(&self) -> String {
+                self.as_str().to_owned()
+            }
+        })+
+    };
+}
+word_values!(Grounding, LinkReading, Askers);
+
+impl SettingValue for Duration {
+    fn parse_setting(raw: &str) -> Option<Self> {
+        parse_duration(raw)
+    }
+
+    fn as_setting(&self) -> String {
+        format_duration(*self)
+    }
+
+    fn shown(&self, texts: &Texts) -> String {
+        let (unit, number) = match self.as_secs() / 60 {
+            minutes if minutes >= 120 && minutes.is_multiple_of(60) => (&texts.why.hours, minutes / 60),
+            minutes => (&texts.why.minutes, minutes),
+        };
+        filled(unit, &[("n", &number.to_string())])
+    }
+}
+
+/// Number of tokens.
+impl SettingValue for u64 {
+    fn parse_setting(raw: &str) -> Option<Self> {
+        parse_amount(raw)
+    }
+
+    fn as_setting(&self) -> String {
+        self.to_string()
+    }
+
+    fn shown(&self, _: &Texts) -> String {
+        grouped(*self)
+    }
+
+    fn label(&self, _: &Texts) -> String {
+        format!("{}k", self / 1000)
+    }
+}
+
+impl SettingValue for Language {
+    fn parse_setting(raw: &str) -> Option<Self> {
+        let file = languages().iter().find(|file| [&file.code, &file.short].contains(&&raw.to_lowercase()))?;
+        Some(Self::from_code(&file.code))
+    }
+
+    fn as_setting(&self) -> String {
+        self.code().to_owned()
+    }
+
+    fn shown(&self, _: &Texts) -> String {
+        self.file().map_or(self.english_name(), |file| &file.name).to_owned()
+    }
+}
+
+impl SettingValue for Zone {
+    fn parse_setting(raw: &str) -> Option<Self> {
+        Self::parse(raw)
+    }
+
+    fn as_setting(&self) -> String {
+        self.name().to_owned()
+    }
+}
+
+fn list(values: &[&str]) -> Vec<String> {
+    values.iter().map(|value| (*value).to_owned()).collect()
+}
