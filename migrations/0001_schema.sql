@@ -38,6 +38,8 @@ CREATE TABLE chat (
     streaming INTEGER CHECK (streaming IN (0, 1)),
     -- When linked pages are read. NULL: as the operator set it.
     links TEXT CHECK (links IN ('off', 'asked', 'on')),
+    -- 0 if answers must not search the web. NULL: as the operator set it.
+    web              INTEGER CHECK (web IN (0, 1)),
     -- Number of the next note: n<number>.
     next_note INTEGER NOT NULL DEFAULT 1,
     -- ISO 639-3 code of the language for the bot's own texts. NULL: that of the messages.
@@ -91,6 +93,8 @@ CREATE TABLE message (
     edit_ts          INTEGER,
     kind             TEXT    NOT NULL,
     kind_detail      TEXT,
+    -- JSON with Telegram's ids of its document, recording or photo.
+    file             TEXT,
     text             TEXT    NOT NULL,
     entities         TEXT,
     reply_to_id      INTEGER,
@@ -932,6 +936,8 @@ CREATE TABLE page (
     -- As the page gives it.
     published TEXT,
     text      TEXT    NOT NULL,
+    -- 1 if it is only the beginning.
+    is_cut    INTEGER NOT NULL CHECK (is_cut IN (0, 1)),
     -- Unix milliseconds.
     read_at   INTEGER NOT NULL,
     UNIQUE (chat_key, address),

@@ -31,6 +31,8 @@ pub struct PageText {
     pub published: Option<String>,
     /// Paragraphs with a blank line between them.
     pub text: String,
+    /// `true` if the page is longer than what is kept.
+    pub is_cut: bool,
 }
 
 /// Reads a page. `media_type` is the server's `Content-Type`. Returns `None` for bytes that are not text, whatever the
@@ -51,8 +53,10 @@ pub fn page_text(body: &[u8], media_type: Option<&str>, at: &str, is_wanted: &dy
         return None;
     }
     let page = if is_html { article(&text, at, is_wanted)? } else { PageText { text, ..PageText::default() } };
-    let text: String = page.text.trim().chars().take(MOST_CHARS).collect();
-    (text.chars().count() >= FEWEST_CHARS).then_some(PageText { text, ..page })
+    let whole = page.text.trim();
+    let text: String = whole.chars().take(MOST_CHARS).collect();
+    let is_cut = text.len() < whole.len();
+    (text.chars().count() >= FEWEST_CHARS).then_some(PageText { text, is_cut, ..page })
 }
 
 /// Converts a body to text by its byte order mark, the server's word, or its own.
@@ -80,7 +84,7 @@ fn article(html: &str, at: &str, is_wanted: &dyn Fn() -> bool) -> Option<PageTex
     let metadata = reader.get_article_metadata(reader.parse_json_ld());
     let found = reader.parse().ok().map(|article| article.text_content.trim().to_owned());
     let text = found.filter(|text| text.chars().count() >= ARTICLE_CHARS).unwrap_or_else(|| whole_text(&page));
-    Some(PageText { title: metadata.title.trim().to_owned(), published: metadata.published_time, text })
+    Some(PageText { title: metadata.title.trim().to_owned(), published: metadata.published_time, text, is_cut: false })
 }
 
 fn parsed(html: &str, is_wanted: &dyn Fn() -> bool) -> Option<Document> {

@@ -13,6 +13,8 @@ pub struct ChatSettings {
     /// `true` if members see an answer while it is being written.
     pub streaming: Option<bool>,
     pub links: Option<LinkReading>,
+    /// `false` if answers must not search the web.
+    pub web: Option<bool>,
     pub memory: Option<bool>,
     /// Length of silence that ends a session.
     pub session_idle: Option<Duration>,
@@ -21,13 +23,14 @@ pub struct ChatSettings {
 
 pub fn load(conn: &Reader, chat: ChatKey) -> Result<ChatSettings> {
     let found = conn.map_first(
-        "SELECT grounding, streaming, links, memory, session_idle, daily_tokens FROM chat WHERE chat_key = :chat",
+        "SELECT grounding, streaming, links, web, memory, session_idle, daily_tokens FROM chat WHERE chat_key = :chat",
         params! { ":chat": chat },
         |row| {
             Ok(ChatSettings {
                 grounding: row.get("grounding")?,
                 streaming: row.get("streaming")?,
                 links: row.get("links")?,
+                web: row.get("web")?,
                 memory: row.get("memory")?,
                 session_idle: row.get::<Option<_>>("session_idle")?.map(Duration::from_secs),
                 daily_tokens: row.get("daily_tokens")?,
@@ -67,6 +70,10 @@ pub fn set_streaming(tx: &Writer<'_>, chat: ChatKey, is_on: bool) -> Result<()> 
 
 pub fn set_links(tx: &Writer<'_>, chat: ChatKey, reading: LinkReading) -> Result<()> {
     tx.run("UPDATE chat SET links = :links WHERE chat_key = :chat", params! { ":links": reading, ":chat": chat })
+}
+
+pub fn set_web(tx: &Writer<'_>, chat: ChatKey, is_on: bool) -> Result<()> {
+    tx.run("UPDATE chat SET web = :on WHERE chat_key = :chat", params! { ":on": is_on, ":chat": chat })
 }
 
 pub fn set_daily_tokens(tx: &Writer<'_>, chat: ChatKey, tokens: Option<u64>) -> Result<()> {

@@ -15,6 +15,8 @@ pub struct StoredPage {
     /// Date of the page, as it gives it.
     pub published: Option<String>,
     pub text: String,
+    /// `true` if only the beginning was kept.
+    pub is_cut: bool,
 }
 
 /// Link or file by which a member posted a text.
@@ -60,7 +62,7 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 /// Returns the page of a link if it was read after `since`.
 pub fn find(conn: &Reader, link: &PostedLink, since: Timestamp) -> Result<Option<StoredPage>> {
     conn.map_first(
-        "SELECT number, title, published, text FROM page
+        "SELECT number, title, published, text, is_cut FROM page
          WHERE chat_key = :chat AND address = :address AND read_at > :since",
         params! { ":chat": link.chat, ":address": link.address, ":since": since },
         |row| {
@@ -69,6 +71,7 @@ pub fn find(conn: &Reader, link: &PostedLink, since: Timestamp) -> Result<Option
                 title: row.get("title")?,
                 published: row.get("published")?,
                 text: row.get("text")?,
+                is_cut: row.get("is_cut")?,
             })
         },
     )
@@ -77,15 +80,15 @@ pub fn find(conn: &Reader, link: &PostedLink, since: Timestamp) -> Result<Option
 /// Stores the page of a link and returns it with its number. A page that is read again keeps its number.
 pub fn save(tx: &Writer<'_>, link: &PostedLink, page: StoredPage, now: Timestamp) -> Result<StoredPage> {
     let (id, number): (i64, u32) = tx.one(
-        "INSERT INTO page (chat_key, number, address, title, published, text, read_at)
+        "INSERT INTO page (chat_key, number, address, title, published, text, is_cut, read_at)
          VALUES (:chat, (SELECT coalesce(max(number), 0) + 1 FROM page WHERE chat_key = :chat), :address, :title,
-             :published, :text, :now)
+             :published, :text, :cut, :now)
          ON CONFLICT (chat_key, address) DO UPDATE SET title = excluded.title, published = excluded.published,
-             text = excluded.text, read_at = excluded.read_at
+             text = excluded.text, is_cut = excluded.is_cut, read_at = excluded.read_at
          RETURNING id, number",
         params! {
             ":chat": link.chat, ":address": link.address, ":title": page.title, ":published": page.published,
-            ":text": page.text, ":now": now,
+            ":text": page.text, ":cut": page.is_cut, ":now": now,
         },
     )?;
     tx.run(

@@ -96,8 +96,12 @@ pub struct QuestionContext {
     pub photos: Vec<ShownPhoto>,
     /// The chat's setting for reading linked pages; `None` if the operator's applies.
     pub links: Option<LinkReading>,
-    /// Sentences of the answer that tell which pages and documents could not be read.
-    pub unread: Vec<String>,
+    /// `false` if the chat does not want the web to be searched.
+    pub searches_web: bool,
+    /// Number of results of web searches so far.
+    pub web_results: u32,
+    /// Sentences below the answer that tell what could not be read.
+    pub remarks: Vec<String>,
     pub earliest: Option<Timestamp>,
     /// Privacy notice to append to the answer; `None` if the chat has already had it.
     pub introduction: Option<FormattedText>,
@@ -198,7 +202,9 @@ impl QuestionLoader {
             looked_up: LookedUp::default(),
             photos: Vec::new(),
             links: settings.links,
-            unread: Vec::new(),
+            searches_web: settings.web.unwrap_or(true),
+            web_results: 0,
+            remarks: Vec::new(),
             earliest,
             introduction,
             spent,
@@ -296,6 +302,12 @@ impl QuestionContext {
             .chain(recall::citable(&self.recalled, &self.chat.chat, self.zone))
             .chain(looked_up)
             .collect()
+    }
+
+    /// Returns the pieces of pages and documents in the prompt, those that answer the question best first.
+    pub fn material(&self) -> impl Iterator<Item = &Citable> {
+        let pieces = self.enrichment.pieces.iter().filter(|piece| piece.slot == Slot::Material);
+        pieces.flat_map(|piece| &piece.lines).filter_map(|line| line.source.as_ref())
     }
 
     pub fn asker_name(&self) -> &str {

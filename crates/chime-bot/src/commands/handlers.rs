@@ -64,6 +64,8 @@ pub struct Commands {
     pub documents: DocumentReader,
     /// The operator's setting for reading linked pages.
     pub links: LinkReading,
+    /// `true` if the operator has chosen a service that searches the web.
+    pub searches_web: bool,
     /// `true` if a claim code is in force, with which a member becomes the owner of the bot.
     pub has_claim_code: bool,
 }

@@ -38,6 +38,8 @@ pub struct Panel {
     pub streaming: bool,
     /// When linked pages are read; `None` if the operator has turned it off for all chats.
     pub links: Option<LinkReading>,
+    /// `true` if answers may search the web; `None` if the operator has chosen no service.
+    pub web: Option<bool>,
     pub session_idle: Duration,
     /// Language of the bot's own texts; `None` to follow the language of the chat's messages.
     pub language: Option<Language>,
@@ -59,6 +61,7 @@ pub enum SettingChange {
     DeleteMemory,
     Streaming(bool),
     Links(LinkReading),
+    Web(bool),
     SessionIdle(Duration),
     /// `None` follows the language of the chat's messages.
     Language(Option<Language>),
@@ -78,6 +81,7 @@ impl SettingChange {
             Self::DeleteMemory => format!("{PREFIX}:memory:{DELETE}"),
             Self::Streaming(is_on) => format!("{PREFIX}:streaming:{}", on_off(is_on)),
             Self::Links(reading) => format!("{PREFIX}:links:{}", reading.as_str()),
+            Self::Web(is_on) => format!("{PREFIX}:web:{}", on_off(is_on)),
             Self::SessionIdle(idle) => format!("{PREFIX}:idle:{}", idle.as_secs()),
             Self::Language(language) => format!("{PREFIX}:language:{}", language.map_or(OF_CHAT, Language::code)),
             Self::Askers(askers) => format!("{PREFIX}:askers:{}", askers.as_str()),
@@ -96,6 +100,7 @@ impl SettingChange {
             "memory" => parse_on_off(value).map(Self::Memory),
             "streaming" => parse_on_off(value).map(Self::Streaming),
             "links" => LinkReading::parse(value).map(Self::Links),
+            "web" => parse_on_off(value).map(Self::Web),
             "language" if value == OF_CHAT => Some(Self::Language(None)),
             "language" => {
                 let language = languages().iter().find(|language| language.code == value)?;
@@ -141,6 +146,7 @@ impl Panel {
             LinkReading::Asked => words.links_asked.clone(),
             LinkReading::On => words.links_on.clone(),
         });
+        let web = self.web.map(|is_on| if is_on { words.web_on.clone() } else { words.web_off.clone() });
         let sessions = filled(&words.sessions, &[("idle", &shown(self.session_idle, texts))]);
         let language = match self.language {
             None => words.language_of_chat.clone(),
@@ -157,7 +163,8 @@ impl Panel {
             None => words.no_budget.clone(),
             Some(tokens) => filled(&words.budget, &[("n", &grouped(tokens))]),
         };
-        let lines = [Some(grounding.clone()), Some(memory.clone()), Some(streaming.clone()), links, Some(sessions)];
+        let lines =
+            [Some(grounding.clone()), Some(memory.clone()), Some(streaming.clone()), links, web, Some(sessions)];
         let zone = filled(&words.time_zone, &[("name", self.zone.name())]);
         let lines = lines.into_iter().chain([askers, Some(budget), Some(language), Some(zone)]).flatten();
         let lines: Vec<String> = lines.map(|line| format!("- {line}")).collect();
@@ -189,6 +196,11 @@ impl Panel {
             let choices = LinkReading::ALL.into_iter().zip(labels);
             choices.map(|(reading, label)| button(label, SettingChange::Links(reading), reading == holds)).collect()
         });
+        let web = self.web.map(|holds| {
+            [(true, &words.web_on_button), (false, &words.web_off_button)]
+                .map(|(is_on, label)| button(label, SettingChange::Web(is_on), is_on == holds))
+        });
+        let web = web.map(|row| row.to_vec());
         let idle =
             IDLES.map(|idle| button(&shown(idle, texts), SettingChange::SessionIdle(idle), idle == self.session_idle));
         let memory = memory.map(|row| row.to_vec());
@@ -206,7 +218,7 @@ impl Panel {
             button(&file.name, SettingChange::Language(language), self.language == language)
         });
         let named: Vec<Button> = named.collect();
-        [Some(grounding.to_vec()), memory, Some(streaming.to_vec()), links, Some(idle.to_vec())]
+        [Some(grounding.to_vec()), memory, Some(streaming.to_vec()), links, web, Some(idle.to_vec())]
             .into_iter()
             .chain([askers, Some(budgets), Some(vec![of_chat])])
             .flatten()
@@ -252,6 +264,7 @@ mod tests {
         memory: Some(true),
         streaming: false,
         links: Some(LinkReading::Asked),
+        web: None,
         session_idle: Duration::from_secs(3600),
         language: None,
         askers: Askers::Everybody,

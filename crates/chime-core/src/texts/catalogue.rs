@@ -104,13 +104,15 @@ rows! {
         everybody_asks_button, admins_ask_button, no_budget_button, memory_off_question, memory_off_confirm_button,
         memory_keep_button, time_zone, time_zone_unknown, time_zone_set,
         links_off, links_asked, links_on, links_off_button, links_asked_button, links_on_button,
+        web_on, web_off, web_on_button, web_off_button,
     }
 }
 
 rows! {
-    /// Sentences that say why a linked page could not be read. Each has a blank for the page's address.
+    /// Sentences that say why a linked page could not be read, or only its beginning. Each has a blank for the page's
+    /// address.
     pub struct UnreadTexts {
-        slow, unreachable, refused, too_large, no_text, no_page,
+        slow, unreachable, refused, too_large, no_text, no_page, cut, no_search,
     }
 }
 
@@ -130,7 +132,7 @@ rows! {
 
 rows! {
     pub struct ReminderTexts {
-        set, set_daily, set_weekly, last_day, cancel_button, cancelled, only_theirs, due, late, began, none, head, full,
+        set, weekdays: [String; 7], set_daily, set_weekly, last_day, cancel_button, cancelled, only_theirs, due, late, began, none, head, full,
         how, opted_out,
     }
 }
@@ -148,12 +150,12 @@ rows! {
 rows! {
     /// Texts of the message that each chat gets once: what the bot stores.
     pub struct PrivacyNoticeTexts {
-        opening, opening_private, goes_to, all_go_to, summaries_too, voice_too, remembers, remembers_here,
+        opening, opening_private, goes_to, all_go_to, summaries_too, voice_too, web_too, remembers, remembers_here,
         remembers_private, news, news_voice, goes_nowhere, kept_for, kept_for_good, run_by, commands,
     }
 }
 
 rows! {
-    /// Label of the line that lists the sources of an answer, and note about a removed citation.
-    pub struct CitationTexts { sources, removed }
+    /// Labels of the lines that list the sources of an answer, and note about a removed citation.
+    pub struct CitationTexts { sources, removed, web }
 }
