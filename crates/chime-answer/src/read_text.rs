@@ -72,7 +72,7 @@ impl ReadText {
         let on_page = page.map_or_else(String::new, |page| format!(", p. {page}"));
         let source = Citable {
             id,
-            name: format!("{}: {}{on_page}", id.kind.label(), short_title(&self.title)),
+            name: format!("{}{}{on_page}", id.kind.label(), short_title(&self.title)),
             sent_at: self.at,
             text: text.to_owned(),
             link: self.link.clone(),

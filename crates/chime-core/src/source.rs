@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Seq, Timestamp};
 
-/// Declares the kinds of sources, each with the letter of its ids and its name in a list of sources.
+/// Declares the kinds of sources, each with the letter of its ids and the beginning of its name in a list of sources.
 macro_rules! source_kinds {
     ($($(#[$doc:meta])* $kind:ident $letter:literal $label:literal,)*) => {
         /// Kind of a source. Within a chat, the sources of a kind are numbered from 1.
@@ -31,17 +31,17 @@ macro_rules! source_kinds {
 }
 
 source_kinds! {
-    Message "m" "Message",
+    Message "m" "",
     /// Summary of a session.
-    Summary "s" "Summary",
+    Summary "s" "Summary: ",
     /// Text that a member saved with `/note`.
-    Note "n" "Note",
+    Note "n" "Note: ",
     /// Web page that a member linked to.
-    Page "p" "Page",
+    Page "p" "Page: ",
     /// File that a member posted, or a page of it.
-    Document "d" "Document",
+    Document "d" "Document: ",
     /// Result of a web search.
-    Web "w" "Web",
+    Web "w" "",
 }
 
 /// Source id as the model cites it: `m17`, `s5`, `n2`, `p1`, `d3`, `d3p4`, `w1`.

@@ -1,8 +1,9 @@
 //! Finds the text of a page in its bytes.
 
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use dom_query::Document;
 use dom_smoothie::{Config, Readability, TextMode};
-use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+use encoding_rs::{Encoding, UTF_8};
 use html5ever::tendril::TendrilSink;
 use html5ever::tree_builder::TreeBuilderOpts;
 use html5ever::{ParseOpts, parse_document};
@@ -65,9 +66,15 @@ fn decoded(body: &[u8], media_type: &str) -> String {
     let marked = Encoding::for_bom(body).map(|(encoding, _)| encoding);
     let encoding = marked.or_else(|| named(media_type)).or_else(|| named(&head)).unwrap_or_else(|| {
         let is_utf8 = std::str::from_utf8(body).is_ok();
-        if is_utf8 { UTF_8 } else { WINDOWS_1252 }
+        if is_utf8 { UTF_8 } else { guessed(body) }
     });
     encoding.decode(body).0.into_owned()
+}
+
+fn guessed(body: &[u8]) -> &'static Encoding {
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(body, true);
+    detector.guess(None, Utf8Detection::Allow)
 }
 
 /// Returns the encoding after `charset=`.

@@ -2,7 +2,7 @@
 //! copy, which goes with the last message from which it was read.
 
 use super::family::{Cause, Family, Merged, OptOutScope, run_merged};
-use super::sql::{Statements, params};
+use super::sql::{Columns, Statements, params};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
 
@@ -65,16 +65,30 @@ pub fn find(conn: &Reader, link: &PostedLink, since: Timestamp) -> Result<Option
         "SELECT number, title, published, text, is_cut FROM page
          WHERE chat_key = :chat AND address = :address AND read_at > :since",
         params! { ":chat": link.chat, ":address": link.address, ":since": since },
+        from_row,
+    )
+}
+
+/// Returns the pages of a chat, each with its address.
+pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Vec<(String, StoredPage)>> {
+    conn.map(
+        "SELECT number, title, published, text, is_cut, address FROM page WHERE chat_key = :chat ORDER BY number",
+        params! { ":chat": chat },
         |row| {
-            Ok(StoredPage {
-                number: row.get("number")?,
-                title: row.get("title")?,
-                published: row.get("published")?,
-                text: row.get("text")?,
-                is_cut: row.get("is_cut")?,
-            })
+            let page = from_row(row)?;
+            Ok((row.get("address")?, page))
         },
     )
+}
+
+fn from_row(row: &Columns<'_>) -> Result<StoredPage> {
+    Ok(StoredPage {
+        number: row.get("number")?,
+        title: row.get("title")?,
+        published: row.get("published")?,
+        text: row.get("text")?,
+        is_cut: row.get("is_cut")?,
+    })
 }
 
 /// Stores the page of a link and returns it with its number. A page that is read again keeps its number.

@@ -59,8 +59,7 @@ impl Answering {
                 }
                 Err(why) if posted.is_asked => {
                     question.tell_unread(&posted, why);
-                    let kind = posted.kind.label().to_lowercase();
-                    let text = format!("(The {kind} {} could not be read.)", posted.name());
+                    let text = format!("(The text of {} could not be read.)", posted.name());
                     lines.push(PieceLine { text, source: None });
                 }
                 Err(_) => {}
