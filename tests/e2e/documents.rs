@@ -182,7 +182,7 @@ const RUSSIAN: [&str; 8] = [
 ];
 
 /// A document with a question about it, and the passage that answers it with its page.
-struct Asked {
+struct DocumentQuestion {
     name: &'static str,
     bytes: Vec<u8>,
     question: &'static str,
@@ -190,25 +190,25 @@ struct Asked {
     passage: &'static str,
 }
 
-fn in_pdf(name: &'static str, pages: &[&'static str], question: &'static str, page: usize) -> Asked {
-    Asked { name, bytes: pdf(name, pages), question, page: Some(page), passage: pages[page - 1] }
+fn in_pdf(name: &'static str, pages: &[&'static str], question: &'static str, page: usize) -> DocumentQuestion {
+    DocumentQuestion { name, bytes: pdf(name, pages), question, page: Some(page), passage: pages[page - 1] }
 }
 
-fn in_docx(name: &'static str, paragraphs: &[&'static str], question: &'static str, place: usize) -> Asked {
+fn in_docx(name: &'static str, paragraphs: &[&'static str], question: &'static str, place: usize) -> DocumentQuestion {
     let body: String = paragraphs.iter().map(|text| paragraph(text)).collect();
-    Asked { name, bytes: docx(&body), question, page: None, passage: paragraphs[place - 1] }
+    DocumentQuestion { name, bytes: docx(&body), question, page: None, passage: paragraphs[place - 1] }
 }
 
-fn in_odt(name: &'static str, paragraphs: &[&'static str], question: &'static str, place: usize) -> Asked {
+fn in_odt(name: &'static str, paragraphs: &[&'static str], question: &'static str, place: usize) -> DocumentQuestion {
     let body: String = paragraphs.iter().map(|text| format!("<text:p>{text}</text:p>")).collect();
-    Asked { name, bytes: odt(&body, "<m/>"), question, page: None, passage: paragraphs[place - 1] }
+    DocumentQuestion { name, bytes: odt(&body, "<m/>"), question, page: None, passage: paragraphs[place - 1] }
 }
 
-fn in_text(name: &'static str, text: &str, question: &'static str, passage: &'static str) -> Asked {
-    Asked { name, bytes: text.as_bytes().to_vec(), question, page: None, passage }
+fn in_text(name: &'static str, text: &str, question: &'static str, passage: &'static str) -> DocumentQuestion {
+    DocumentQuestion { name, bytes: text.as_bytes().to_vec(), question, page: None, passage }
 }
 
-fn asked() -> Vec<Asked> {
+fn asked() -> Vec<DocumentQuestion> {
     let rows: String = (1..200).map(|n| format!("Member {n},{n}@example.org,{}\n", 1990 + n % 30)).collect();
     let members = format!("Name,Mail,Joined\n{rows}Zoë Karu,zoe@example.org,2003\n");
     let long = ENGLISH.join("\n\n").repeat(20);
@@ -234,7 +234,12 @@ fn asked() -> Vec<Asked> {
         in_odt("founded.odt", &ENGLISH, "who founded the boat club?", 1),
         in_odt("Musik.odt", &GERMAN, "wie lange darf man Musikinstrumente spielen?", 4),
         in_odt("оплата.odt", &RUSSIAN, "до какого числа вносится оплата?", 5),
-        in_text("list.csv", &members, "in which year did Zoë Karu join?", "Joined: 2003"),
+        in_text(
+            "list.csv",
+            &members,
+            "in which year did Zoë Karu join?",
+            "Name: Zoë Karu; Mail: zoe@example.org; Joined: 2003",
+        ),
         in_text(
             "prices.tsv",
             "Boat\tPrice\nKayak\t12 euros\nGig\t90 euros",
@@ -279,7 +284,7 @@ async fn thirty_documents_are_asked_and_the_right_page_is_in_the_prompt() {
         let mut wrong = Vec::new();
         let asked = asked();
         assert_eq!(asked.len(), 30);
-        for (number, Asked { name, bytes, question, page, passage }) in (1..).zip(asked) {
+        for (number, DocumentQuestion { name, bytes, question, page, passage }) in (1..).zip(asked) {
             let posted = post(w, "ann", name, bytes);
             let tag = w.reply("ben", posted, &format!("@bot {question}"));
             w.answer_to(tag).await;
@@ -313,7 +318,7 @@ async fn eight_hostile_documents_are_told_and_the_rest_is_answered() {
             ("locked.pdf", encrypted_pdf("7731")),
             ("cut.pdf", b"%PDF-1.7 and no more".to_vec()),
             ("no-entries.docx", zip(&[("readme", "nothing")])),
-            ("not-a.docx", b"plain words in a file with a wrong name \x00\x01".to_vec()),
+            ("cut.docx", b"PK\x03\x04 and no more".to_vec()),
             ("scan.pdf", pdf("Scan", &[""])),
             ("empty.txt", Vec::new()),
         ] {

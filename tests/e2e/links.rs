@@ -30,6 +30,11 @@ async fn with_site(w: &mut World) -> Site {
     site
 }
 
+async fn until_asked(w: &World, site: &Site, count: usize) {
+    let site = site.clone();
+    w.until("the page is asked for", move |_| Ok(site.count() >= count)).await;
+}
+
 fn pages_of(w: &World) -> i64 {
     let path = w.database();
     let conn = Connection::open(path).expect("the database");
@@ -158,9 +163,7 @@ async fn an_answer_says_what_could_not_be_read() {
         let site = with_site(w).await;
         w.model.script(["I know nothing about the place."]);
         let tag = w.say("ben", &format!("@bot what does {} say?", site.address("/slow")));
-        while site.count() == 0 {
-            w.clock.sleep(Duration::from_millis(5)).await;
-        }
+        until_asked(w, &site, 1).await;
         w.clock.advance(Duration::from_secs(11));
         let answer = w.answer_to(tag).await;
         assert!(answer.text.starts_with("I know nothing about the place.\n\n"), "{}", answer.text);
@@ -171,9 +174,7 @@ async fn an_answer_says_what_could_not_be_read() {
         for (wait, count) in [(0, 1), (3600, 2)] {
             w.clock.advance(Duration::from_secs(wait));
             let tag = w.say("ben", &format!("@bot what does {} say?", site.address("/slow")));
-            while site.count() < count {
-                w.clock.sleep(Duration::from_millis(5)).await;
-            }
+            until_asked(w, &site, count).await;
             if count == 2 {
                 w.clock.advance(Duration::from_secs(11));
             }

@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
 
+#[derive(Clone)]
 pub struct Site {
     pub at: SocketAddr,
     /// Paths of the requests so far.
