@@ -83,6 +83,8 @@ CREATE TABLE message (
     edit_ts          INTEGER,
     kind             TEXT    NOT NULL,
     kind_detail      TEXT,
+    -- JSON with Telegram's ids of its document, recording or photo.
+    file             TEXT,
     text             TEXT    NOT NULL,
     entities         TEXT,
     reply_to_id      INTEGER,
@@ -924,6 +926,8 @@ CREATE TABLE page (
     -- As the page gives it.
     published TEXT,
     text      TEXT    NOT NULL,
+    -- 1 if it is only the beginning.
+    is_cut    INTEGER NOT NULL CHECK (is_cut IN (0, 1)),
     -- Unix milliseconds.
     read_at   INTEGER NOT NULL,
     UNIQUE (chat_key, address),

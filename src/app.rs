@@ -28,19 +28,20 @@ use crate::app::tasks::Tasks;
 use crate::app::watchdog::Watchdog;
 use chime_access::ClaimCode;
 use chime_access::gateway::ask::Gateway;
-use chime_answer::answering::{Answering, AnsweringParts, Capturing, Delivery, Introduction, Lanes, note_enricher};
+use chime_answer::answering::{
+    Answering, AnsweringParts, Capturing, Delivery, Introduction, Lanes, PageReader, note_enricher,
+};
 use chime_answer::documents::DocumentReader;
-use chime_answer::linked_pages::PageReader;
 use chime_answer::voice::worker::{UnderWay, Voice};
 use chime_bot::commands::handlers::Commands;
 use chime_bot::ingest::intake::{Ingest, IntakeSettings, PollHealth};
 use chime_core::chat_settings::OperatorDefaults;
-use chime_core::config::{Config, ContextConfig, EmbeddingConfig};
+use chime_core::config::{Config, ContextConfig, EmbeddingConfig, WebSearchConfig};
 use chime_core::prompts::Prompts;
 use chime_core::trigger::Languages;
 use chime_core::{BotIdentity, Conversation, estimate_tokens};
 use chime_jobs::worker::{Pool, Wake};
-use chime_links::Fetcher;
+use chime_links::{Fetcher, WebSearch};
 use chime_memory::context::FeatureCache;
 use chime_memory::recall::{Recaller, VectorIndexer};
 use chime_privacy::PrivacyFacts;
@@ -133,6 +134,7 @@ impl App {
 struct Readers {
     recaller: Arc<Recaller>,
     documents: DocumentReader,
+    web: Option<WebSearch>,
 }
 
 impl AppComponents {
@@ -194,7 +196,8 @@ impl AppComponents {
         let voice = self.voice(wake)?;
         let recaller = Arc::new(Recaller::new(self.embedder.clone()));
         let documents = models::document_reader(&self.config, &self.clock)?;
-        let readers = Readers { recaller: Arc::clone(&recaller), documents: documents.clone() };
+        let web = models::web_search(&self.config)?;
+        let readers = Readers { recaller: Arc::clone(&recaller), documents: documents.clone(), web };
         let answering = Answering::new(self.answering(wake, gateway, &lanes, &voice, readers));
         let commands = Commands {
             store: self.store.clone(),
@@ -291,6 +294,7 @@ impl AppComponents {
                 reading: self.config.answer.links,
             },
             documents: readers.documents,
+            web: readers.web,
         }
     }
 
@@ -320,6 +324,7 @@ impl AppComponents {
             sends_all: vectors::options(&self.config).is_some(),
             remembers: self.config.memory.is_on,
             transcribes: self.config.llm.transcribes(),
+            search_host: self.config.answer.web.as_ref().and_then(WebSearchConfig::host),
             retention: privacy.retention,
             contact: privacy.operator_contact.clone(),
         }

@@ -6,8 +6,8 @@ use crate::app::error::AppError;
 use chime_access::gateway::ask::{Gateway, GatewayParts, Models, Transcriber};
 use chime_access::gateway::{DailyBudget, ModelGuard};
 use chime_answer::documents::DocumentReader;
-use chime_core::config::Config;
-use chime_links::AddressPolicy;
+use chime_core::config::{Config, WebSearchConfig};
+use chime_links::{AddressPolicy, WebSearch};
 use chime_llm::{Llm, LlmOptions, Transcriptions};
 use chime_runtime::clock::Clock;
 use chime_store::Store;
@@ -55,6 +55,12 @@ fn model(config: &Config, name: Option<&String>, deadline: Duration) -> Result<L
     Llm::new(options).map_err(|error| AppError::Http(error.to_string()))
 }
 
+/// Builds the client of the search service; `None` if the operator has chosen none.
+pub fn web_search(config: &Config) -> Result<Option<WebSearch>, AppError> {
+    let search = config.answer.web.clone().map(WebSearch::new);
+    search.transpose().map_err(|error| AppError::Http(error.to_string()))
+}
+
 /// Returns the reader of documents, which starts this program once more for each.
 pub fn document_reader(config: &Config, clock: &Clock) -> Result<DocumentReader, AppError> {
     let program = config.answer.test_program.clone().map_or_else(std::env::current_exe, Ok);
@@ -66,7 +72,8 @@ pub fn document_reader(config: &Config, clock: &Clock) -> Result<DocumentReader,
 /// Returns the rule on which servers pages are fetched from: public ones, without the operator's own.
 pub fn address_policy(config: &Config) -> AddressPolicy {
     let hosts = [&config.llm.base_url, &config.telegram.api_url].into_iter().filter_map(|url| host(url));
-    AddressPolicy::new(hosts).with_test_names(config.answer.test_servers.clone())
+    let search = config.answer.web.as_ref().and_then(WebSearchConfig::host);
+    AddressPolicy::new(hosts.chain(search)).with_test_names(config.answer.test_servers.clone())
 }
 
 fn host(url: &str) -> Option<String> {

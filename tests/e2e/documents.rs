@@ -11,7 +11,7 @@ use chime_world::World;
 use rusqlite::Connection;
 
 use crate::privacy::found_in_files;
-use made::{docx, encrypted_pdf, paragraph, pdf};
+use made::{docx, encrypted_pdf, odt, paragraph, pdf, zip};
 
 const RULES: [&str; 3] = [
     "The boat club was founded in 1902 by seven rowers of the town.",
@@ -20,7 +20,7 @@ const RULES: [&str; 3] = [
 ];
 
 /// Posts a document by a member.
-fn post(w: &World, name: &str, file_name: &str, bytes: Vec<u8>) -> MessageId {
+fn post(w: &World, name: &str, file_name: &str, bytes: impl Into<Vec<u8>>) -> MessageId {
     w.telegram.put_file(file_name, bytes);
     let content = PostContent::Document { file_name: file_name.to_owned() };
     w.telegram.say(w.chat, Post::new(w.member(name), "", w.clock.now()).with(content))
@@ -135,6 +135,243 @@ async fn a_document_is_saved_as_a_note_by_a_reply() {
         w.answer_to(tag).await;
         let prompt = w.prompt(1).await;
         assert!(prompt.contains("[n1 · ") && prompt.contains("hangs behind the stove"), "{prompt}");
+    })
+    .await;
+}
+
+const ENGLISH: [&str; 9] = [
+    "The boat club was founded in 1902 by seven rowers of the town, who met in the back room of the bakery.",
+    "Members wear blue caps at the regatta, and the youngest of each crew carries the flag to the jetty.",
+    "The dues are forty euros a year, paid to the treasurer in January; students pay half of that.",
+    "Dogs may come aboard on a lead, but must not sleep in the cabins or on the cushions.",
+    "In winter the boats lie upside down in the northern shed, covered with the grey tarpaulins.",
+    "The key of the boat shed hangs behind the stove in the kitchen, next to the calendar.",
+    "Whoever breaks an oar tells the warden the same evening and writes it into the red book.",
+    "The summer party is on the second Saturday of July, with grilled herring and a brass band.",
+    "The general meeting elects the board every second year, by raised hands unless somebody objects.",
+];
+const GERMAN: [&str; 8] = [
+    "Der Mietvertrag beginnt am ersten April und läuft auf unbestimmte Zeit.",
+    "Die Küche ist mit Herd, Kühlschrank und Spülmaschine ausgestattet.",
+    "Im Treppenhaus dürfen keine Fahrräder und Kinderwagen abgestellt werden.",
+    "Musikinstrumente dürfen täglich zwei Stunden gespielt werden, nicht nach acht Uhr abends.",
+    "Der Keller Nummer sieben gehört zur Wohnung und ist trocken zu halten.",
+    "Die Kündigungsfrist beträgt drei Monate zum Ende eines Kalendermonats.",
+    "Die Kaution beträgt drei Monatsmieten und wird auf ein Sparkonto gelegt.",
+    "Haustiere brauchen die schriftliche Zustimmung des Vermieters.",
+];
+const SPANISH: [&str; 8] = [
+    "La asociación nació en 1987 en el barrio del puerto.",
+    "Las reuniones son el primer martes de cada mes en la biblioteca.",
+    "La cuota anual es de treinta euros y se paga en marzo.",
+    "El huerto se riega por la noche para no gastar agua.",
+    "Las herramientas se guardan en el armario verde del garaje.",
+    "El perro del vecino no puede entrar en el gallinero.",
+    "La fiesta de la vendimia se celebra el último domingo de septiembre.",
+    "El presidente se elige cada cuatro años por mayoría simple.",
+];
+const RUSSIAN: [&str; 8] = [
+    "Договор аренды дачи заключён на летний сезон.",
+    "Баню топят по субботам, дрова лежат под навесом.",
+    "Вода из колодца пригодна для питья после кипячения.",
+    "Ключ от сарая висит за печкой на кухне.",
+    "Оплата вносится до пятого числа каждого месяца.",
+    "Собаку нельзя пускать в теплицу к помидорам.",
+    "Мусор вывозят по средам от ворот посёлка.",
+    "Гости могут оставаться не дольше трёх ночей подряд.",
+];
+
+/// A document with a question about it, and the passage that answers it with its page.
+struct DocumentQuestion {
+    name: &'static str,
+    bytes: Vec<u8>,
+    question: &'static str,
+    page: Option<usize>,
+    passage: &'static str,
+}
+
+fn in_pdf(name: &'static str, pages: &[&'static str], question: &'static str, page: usize) -> DocumentQuestion {
+    DocumentQuestion { name, bytes: pdf(name, pages), question, page: Some(page), passage: pages[page - 1] }
+}
+
+fn in_docx(name: &'static str, paragraphs: &[&'static str], question: &'static str, place: usize) -> DocumentQuestion {
+    let body: String = paragraphs.iter().map(|text| paragraph(text)).collect();
+    DocumentQuestion { name, bytes: docx(&body), question, page: None, passage: paragraphs[place - 1] }
+}
+
+fn in_odt(name: &'static str, paragraphs: &[&'static str], question: &'static str, place: usize) -> DocumentQuestion {
+    let body: String = paragraphs.iter().map(|text| format!("<text:p>{text}</text:p>")).collect();
+    DocumentQuestion { name, bytes: odt(&body, "<m/>"), question, page: None, passage: paragraphs[place - 1] }
+}
+
+fn in_text(name: &'static str, text: &str, question: &'static str, passage: &'static str) -> DocumentQuestion {
+    DocumentQuestion { name, bytes: text.as_bytes().to_vec(), question, page: None, passage }
+}
+
+fn asked() -> Vec<DocumentQuestion> {
+    let rows: String = (1..200).map(|n| format!("Member {n},{n}@example.org,{}\n", 1990 + n % 30)).collect();
+    let members = format!("Name,Mail,Joined\n{rows}Zoë Karu,zoe@example.org,2003\n");
+    let long = ENGLISH.join("\n\n").repeat(20);
+    vec![
+        in_pdf("rules.pdf", &ENGLISH, "where does the key of the boat shed hang?", 6),
+        in_pdf("dues.pdf", &ENGLISH, "how much are the dues of a year?", 3),
+        in_pdf("party.pdf", &ENGLISH, "when is the summer party?", 8),
+        in_pdf("oar.pdf", &ENGLISH, "what does somebody do who breaks an oar?", 7),
+        in_pdf("board.pdf", &ENGLISH, "how is the board elected?", 9),
+        in_pdf("winter.pdf", &ENGLISH, "where do the boats lie in winter?", 5),
+        in_pdf("Mietvertrag.pdf", &GERMAN, "wie lang ist die Kündigungsfrist?", 6),
+        in_pdf("Kaution.pdf", &GERMAN, "wie hoch ist die Kaution?", 7),
+        in_pdf("Hausordnung.pdf", &GERMAN, "sind Haustiere erlaubt, und wer stimmt zu?", 8),
+        in_pdf("estatutos.pdf", &SPANISH, "¿cuándo es la fiesta de la vendimia?", 7),
+        in_pdf("presidente.pdf", &SPANISH, "¿cómo se elige el presidente?", 8),
+        in_pdf("договор.pdf", &RUSSIAN, "когда вывозят мусор?", 7),
+        in_pdf("гости.pdf", &RUSSIAN, "как долго могут оставаться гости?", 8),
+        in_docx("caps.docx", &ENGLISH, "what do members wear at the regatta?", 2),
+        in_docx("dogs.docx", &ENGLISH, "where must dogs not sleep?", 4),
+        in_docx("Keller.docx", &GERMAN, "welcher Keller gehört zur Wohnung?", 5),
+        in_docx("herramientas.docx", &SPANISH, "¿dónde se guardan las herramientas?", 5),
+        in_docx("баня.docx", &RUSSIAN, "когда топят баню?", 2),
+        in_odt("founded.odt", &ENGLISH, "who founded the boat club?", 1),
+        in_odt("Musik.odt", &GERMAN, "wie lange darf man Musikinstrumente spielen?", 4),
+        in_odt("оплата.odt", &RUSSIAN, "до какого числа вносится оплата?", 5),
+        in_text(
+            "list.csv",
+            &members,
+            "in which year did Zoë Karu join?",
+            "Name: Zoë Karu; Mail: zoe@example.org; Joined: 2003",
+        ),
+        in_text(
+            "prices.tsv",
+            "Boat\tPrice\nKayak\t12 euros\nGig\t90 euros",
+            "what does the gig cost?",
+            "Price: 90 euros",
+        ),
+        in_text("notes.md", "# Trip\n\n- Tent: Ana\n- Stove: Ben", "who brings the stove on the trip?", "Stove: Ben"),
+        in_text(
+            "long.txt",
+            &format!("{long}\n\nThe spare sail is in the loft."),
+            "where is the spare sail?",
+            "in the loft",
+        ),
+        in_text("config.json", r#"{"server":{"port":8443,"name":"heron"}}"#, "which port does the server use?", "8443"),
+        in_text(
+            "main.rs",
+            "/// Opens the lock.\nfn open(code: u32) { lock(7731) }",
+            "which code is in the file?",
+            "7731",
+        ),
+        in_text(
+            "talk.srt",
+            "1\n00:01:05,000 --> 00:01:09,000\nThe bridge opens in May.",
+            "when does the bridge open?",
+            "in May",
+        ),
+        in_text(
+            "film.vtt",
+            "WEBVTT\n\n02:10.000 --> 02:12.000\nMeet me at the mill.",
+            "where does she meet him?",
+            "at the mill",
+        ),
+        in_text("page.html", "<h1>Hours</h1><p>Open from six to nine.</p>", "when is it open?", "from six to nine"),
+    ]
+}
+
+#[tokio::test]
+async fn thirty_documents_are_asked_and_the_right_page_is_in_the_prompt() {
+    World::run(async |w| {
+        with_reader(w).await;
+        w.model.always("Noted.");
+        let mut wrong = Vec::new();
+        let asked = asked();
+        assert_eq!(asked.len(), 30);
+        for (number, DocumentQuestion { name, bytes, question, page, passage }) in (1..).zip(asked) {
+            let posted = post(w, "ann", name, bytes);
+            let tag = w.reply("ben", posted, &format!("@bot {question}"));
+            w.answer_to(tag).await;
+            let prompt = w.prompt(number).await;
+            let id = page.map_or_else(|| format!("[d{number} · "), |page| format!("[d{number}p{page} · "));
+            if !prompt.lines().any(|line| line.starts_with(&id)) || !prompt.contains(passage) {
+                wrong.push(format!("{name}: no {id} {passage}"));
+            }
+        }
+        assert_eq!(wrong, Vec::<String>::new());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn eight_hostile_documents_are_told_and_the_rest_is_answered() {
+    World::run(async |w| {
+        with_reader(w).await;
+        w.model.always("The ferry leaves at nine.");
+        let bomb = docx(&" ".repeat(60_000_000));
+        let circle = made::pdf_of(
+            &[
+                "<</Type/Catalog/Pages 2 0 R>>".to_owned(),
+                "<</Type/Pages/Count 9/Kids[2 0 R 2 0 R]/Parent 2 0 R>>".to_owned(),
+            ],
+            "",
+        );
+        for (name, bytes) in [
+            ("bomb.docx", bomb),
+            ("circle.pdf", circle),
+            ("locked.pdf", encrypted_pdf("7731")),
+            ("cut.pdf", b"%PDF-1.7 and no more".to_vec()),
+            ("no-entries.docx", zip(&[("readme", "nothing")])),
+            ("cut.docx", b"PK\x03\x04 and no more".to_vec()),
+            ("scan.pdf", pdf("Scan", &[""])),
+            ("empty.txt", Vec::new()),
+        ] {
+            let posted = post(w, "ann", name, bytes);
+            let tag = w.reply("ben", posted, "@bot what does it say, and when does the ferry leave?");
+            let answer = w.answer_to(tag).await;
+            let told = answer.text.strip_prefix("The ferry leaves at nine.\n\n");
+            assert!(told.is_some_and(|told| told.contains(name)), "{name}: {}", answer.text);
+        }
+        assert_eq!(kept(w), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_long_document_is_cut_and_the_answer_says_so() {
+    World::run(async |w| {
+        with_reader(w).await;
+        w.model.script(["It is long."]);
+        let posted = post(w, "ann", "book.txt", "A long sentence of a long book. ".repeat(70_000));
+        let tag = w.reply("ben", posted, "@bot what does it say?");
+        let answer = w.answer_to(tag).await;
+        let told = answer.text.strip_prefix("It is long.\n\n").expect("the answer first");
+        assert!(told.contains("book.txt"), "{told}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_old_document_and_an_album_are_read() {
+    World::run(async |w| {
+        with_reader(w).await;
+        let posted = post(w, "ann", "rules.pdf", pdf("Rules", &RULES));
+        w.settled().await;
+        w.clock.advance(std::time::Duration::from_secs(20 * 24 * 3600));
+        w.quiet(std::time::Duration::from_secs(24 * 3600)).await;
+        assert_eq!(w.inbox().await.0, 0, "raw updates are gone");
+        w.model.script(["Forty euros.", "Twelve chairs."]);
+        let tag = w.reply("ben", posted, "@bot how much are the dues?");
+        w.answer_to(tag).await;
+        assert!(w.prompt(1).await.contains("[d1p3 · Rules] The dues"));
+        let mut first = None;
+        for (name, text) in [("menu.docx", "Soup and bread"), ("seats.docx", "Twelve chairs in the garden")] {
+            w.telegram.put_file(name, docx(&paragraph(text)));
+            let content = PostContent::Document { file_name: name.to_owned() };
+            let said = Post::new(w.member("ann"), "", w.clock.now()).with(content).in_album("party");
+            first = first.or(Some(w.telegram.say(w.chat, said)));
+        }
+        let tag = w.reply("ben", first.expect("an album"), "@bot how many chairs do we need?");
+        w.answer_to(tag).await;
+        let prompt = w.prompt(2).await;
+        let (menu, seats) = (prompt.find("· menu.docx] Soup"), prompt.find("· seats.docx] Twelve"));
+        assert!(menu.is_some() && menu < seats, "{prompt}");
     })
     .await;
 }

@@ -1,59 +1,17 @@
 //! Links that members post: the addresses behind words, messages of the chat that are linked to, and pages that are read.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use chime_core::{ChatId, Entity, EntityKind, MessageId, Reason, utf16_len};
-use chime_sandbox::{NewChat, Post};
+use chime_sandbox::{BotAction, ChatMemberStatus, Cursor, NewChat, NewMember, Post};
 use chime_testkit::Reply;
 use chime_world::World;
 use rusqlite::Connection;
 use serde_json::json;
 
-/// Web server on loopback that counts its requests.
-struct Site {
-    at: SocketAddr,
-    requests: Arc<AtomicUsize>,
-}
+use crate::site::Site;
 
-impl Site {
-    /// Starts a server whose path `/slow` never ends; all others give `text` as a page.
-    fn start(text: &str) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let at = listener.local_addr().expect("an address");
-        let requests = Arc::new(AtomicUsize::new(0));
-        let (counted, text) = (Arc::clone(&requests), text.to_owned());
-        std::thread::spawn(move || {
-            let mut open = Vec::new();
-            for mut stream in listener.incoming().flatten() {
-                let mut request = [0; 4096];
-                let length = stream.read(&mut request).unwrap_or(0);
-                let head =
-                    "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/html\r\n\r\n<title>Volcano</title>";
-                let _ = stream.write_all(head.as_bytes());
-                counted.fetch_add(1, Ordering::SeqCst);
-                if request[..length].starts_with(b"GET /slow") {
-                    open.push(stream);
-                } else {
-                    let _ = stream.write_all(format!("<p>{text}</p>").as_bytes());
-                }
-            }
-        });
-        Self { at, requests }
-    }
-
-    fn address(&self, path: &str) -> String {
-        format!("http://volcano.example:{}{path}", self.at.port())
-    }
-
-    fn count(&self) -> usize {
-        self.requests.load(Ordering::SeqCst)
-    }
-}
-
+const DAY: Duration = Duration::from_secs(24 * 3600);
 const HOURS: &str = "The pizzeria is open from Wednesday to Sunday, from six to eleven in the evening.";
 
 /// Returns `true` if a file of the database has the page's words.
@@ -66,10 +24,15 @@ fn is_in_files(w: &World) -> bool {
 
 /// Starts the daemon again so that it reaches a site.
 async fn with_site(w: &mut World) -> Site {
-    let site = Site::start(HOURS);
+    let site = Site::of_pages(HOURS);
     w.add_site("volcano.example", site.at);
     w.restart().await;
     site
+}
+
+async fn until_asked(w: &World, site: &Site, count: usize) {
+    let site = site.clone();
+    w.until("the page is asked for", move |_| Ok(site.count() >= count)).await;
 }
 
 fn pages_of(w: &World) -> i64 {
@@ -200,16 +163,96 @@ async fn an_answer_says_what_could_not_be_read() {
         let site = with_site(w).await;
         w.model.script(["I know nothing about the place."]);
         let tag = w.say("ben", &format!("@bot what does {} say?", site.address("/slow")));
-        let requests = Arc::clone(&site.requests);
-        w.until("the page is asked for", move |_| Ok(requests.load(Ordering::SeqCst) == 1)).await;
+        until_asked(w, &site, 1).await;
         w.clock.advance(Duration::from_secs(11));
         let answer = w.answer_to(tag).await;
         assert!(answer.text.starts_with("I know nothing about the place.\n\n"), "{}", answer.text);
         assert!(answer.text.contains(&site.address("/slow")), "{}", answer.text);
         assert!(w.prompt(1).await.contains("could not be read"));
-        w.model.script(["Nor about that."]);
+        // For an hour, it is not tried again.
+        w.model.always("Nor now.");
+        for (wait, count) in [(0, 1), (3600, 2)] {
+            w.clock.advance(Duration::from_secs(wait));
+            let tag = w.say("ben", &format!("@bot what does {} say?", site.address("/slow")));
+            until_asked(w, &site, count).await;
+            if count == 2 {
+                w.clock.advance(Duration::from_secs(11));
+            }
+            assert!(w.answer_to(tag).await.text.contains(&site.address("/slow")));
+            assert_eq!(site.count(), count);
+        }
+
         let tag = w.say("ben", "@bot what does http://169.254.169.254/latest/meta-data say?");
         assert!(w.answer_to(tag).await.text.contains("169.254.169.254"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_page_goes_with_an_opt_out_and_after_two_weeks() {
+    World::run(async |w| {
+        let site = with_site(w).await;
+        w.model.always("From Wednesday on.");
+        let posted = w.say("ann", &site.address("/menu"));
+        let ask = async |w: &mut World| {
+            let tag = w.reply("ben", posted, "@bot when are they open?");
+            w.answer_to(tag).await;
+            w.settled().await;
+        };
+        ask(w).await;
+        w.clock.advance(15 * DAY);
+        ask(w).await;
+        assert_eq!(site.count(), 2, "a page is read again after two weeks");
+        w.clock.advance(15 * DAY);
+        w.quiet(DAY).await;
+        assert_eq!(pages_of(w), 0, "it is not kept longer");
+        ask(w).await;
+        let out = w.say("ann", "/optout");
+        w.answer_to(out).await;
+        w.settled().await;
+        assert_eq!(pages_of(w), 0);
+        assert!(!is_in_files(w));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_export_has_the_pages_that_are_kept() {
+    World::run(async |w| {
+        let site = with_site(w).await;
+        w.model.always("From Wednesday on.");
+        let posted = w.say("ann", &site.address("/menu"));
+        let tag = w.reply("ben", posted, "@bot when are they open?");
+        w.answer_to(tag).await;
+        w.settled().await;
+        let cat = w.telegram.add_member(w.chat, NewMember::named("cat").standing(ChatMemberStatus::Creator));
+        w.telegram.add_chat(NewChat::private("cat"));
+        let asked = w.telegram.say(w.chat, Post::new(cat, "/export", w.clock.now()));
+        while w.next_sent().await.reply_to != Some(asked) {}
+        let files = w.telegram.actions_since(Cursor::default()).into_iter().filter_map(|action| match action {
+            BotAction::Uploaded { text, .. } => Some(text),
+            _ => None,
+        });
+        let file: serde_json::Value = serde_json::from_str(&files.last().expect("a file")).expect("JSON");
+        assert_eq!((&file["pages"][0]["title"], &file["pages"][0]["text"]), (&json!("Volcano"), &json!(HOURS)));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn without_a_model_a_page_answers_with_its_best_piece() {
+    World::offline(async |w| {
+        let site = with_site(w).await;
+        let posted = w.say("ann", &site.address("/menu"));
+        let tag = w.reply("ben", posted, "@bot when is the pizzeria open?");
+        let answer = w.answer_to(tag).await;
+        assert!(answer.text.contains(HOURS) && answer.text.contains("Page: Volcano (ann "), "{}", answer.text);
+        // The answer goes with the message from which it has the words.
+        w.settled().await;
+        let forget = w.reply("ann", posted, "/forget@bot");
+        w.answer_to(forget).await;
+        w.settled().await;
+        assert!(!is_in_files(w));
     })
     .await;
 }

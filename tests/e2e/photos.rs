@@ -1,5 +1,7 @@
 //! Photos: a question about one shows it to the model.
 
+use std::time::Duration;
+
 use chime_core::MessageId;
 use chime_sandbox::faults::Fault;
 use chime_sandbox::{Post, PostContent};
@@ -92,6 +94,32 @@ async fn a_model_that_sees_nothing_is_asked_without_from_then_on() {
         let tag = w.reply("ben", photo, "@bot and now?");
         w.answer_to(tag).await;
         assert_eq!(parts(w, 3).await.len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_old_photo_is_shown_and_an_album_of_photos_and_files_keeps_its_order() {
+    World::run(async |w| {
+        let photo = show(w, "ann", "look at that", None);
+        w.settled().await;
+        w.clock.advance(Duration::from_secs(20 * 24 * 3600));
+        w.quiet(Duration::from_secs(24 * 3600)).await;
+        assert_eq!(w.inbox().await.0, 0, "raw updates are gone");
+        w.model.script(["A boat.", "A boat, a plan, a boat."]);
+        let tag = w.reply("ben", photo, "@bot what is it?");
+        w.answer_to(tag).await;
+        assert_eq!(&parts(w, 1).await[1..], ["[1]", SEEN]);
+        let first = show(w, "ann", "all of these", Some("b"));
+        w.telegram.put_file("plan.png", b"\x89PNG seen".to_vec());
+        let plan = PostContent::Document { file_name: "plan.png".to_owned() };
+        w.telegram.say(w.chat, Post::new(w.member("ann"), "", w.clock.now()).with(plan).in_album("b"));
+        show(w, "ann", "", Some("b"));
+        let tag = w.reply("ben", first, "@bot what are these?");
+        w.answer_to(tag).await;
+        let shown = parts(w, 2).await;
+        let shown: Vec<&str> = shown.iter().map(String::as_str).filter(|part| part.starts_with("data:")).collect();
+        assert_eq!(shown, [SEEN, "data:image/png;base64,iVBORyBzZWVu", SEEN]);
     })
     .await;
 }

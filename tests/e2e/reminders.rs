@@ -46,6 +46,7 @@ async fn a_reminder_is_confirmed_sent_once_and_leads_to_where_it_began() {
         let told = w.answer_to(ask).await;
         assert!(told.text.contains("09:00") && told.text.contains("Europe/Berlin"), "{}", told.text);
         assert!(told.text.contains(&zone.local(due).format("%-d").to_string()), "{}", told.text);
+        assert!(told.text.contains(&zone.local(due).format("%A").to_string()), "{}", told.text);
         w.clock.advance(due.minus(MINUTE).since(w.clock.now()));
         w.settled().await;
         w.clock.advance(MINUTE);
@@ -228,29 +229,62 @@ async fn forgetting_and_opting_out_reach_reminders() {
 }
 
 #[tokio::test]
-async fn a_hundred_at_once_arrive_once_each_under_flood_limits() {
+async fn a_thousand_at_once_arrive_once_each_under_flood_limits() {
+    const CHATS: usize = 10;
+    const MEMBERS: usize = 5;
     World::with(&[NO_MODEL[0], NO_MODEL[1], ("RATE_LIMIT", "off")], async |w| {
-        for number in 0..100 {
-            let name = format!("member{}", number % 5);
-            let ask = w.say(&name, &format!("/remind in 2 days: errand {number}e"));
-            w.answer_to(ask).await;
+        let chats: Vec<ChatId> =
+            (0..CHATS).map(|n| w.telegram.add_chat(NewChat::supergroup(format!("Chat {n}")))).collect();
+        for number in 0..1000 {
+            let (chat, name) = (chats[number % CHATS], format!("member{}", number % (CHATS * MEMBERS)));
+            w.say_in(chat, &name, &format!("/remind in 2 days: errand {number}e"));
+            if number % 100 == 99 {
+                w.settled().await;
+            }
         }
-        let full = w.say("member0", "/remind in 2 days: one too many");
-        assert!(w.answer_to(full).await.text.contains("20"));
+        let full = w.say_in(chats[0], "member0", "/remind in 2 days: one too many");
         w.settled().await;
+        let told = by_the_bot(w, chats[0]).pop().expect("an answer");
+        assert!(told.reply_to == Some(full) && told.text.contains("20"), "{told:?}");
         // `quiet` moves the clock by a quarter of an hour while a chat is held, so the last ones wait for over an hour.
         w.telegram.limit_floods(20);
-        w.ignore_what_was_sent();
-        let known = by_the_bot(w, w.chat).len();
+        let known: Vec<usize> = chats.iter().map(|chat| by_the_bot(w, *chat).len()).collect();
         w.clock.advance(48 * HOUR);
         w.quiet(HOUR).await;
-        let sent: Vec<String> = by_the_bot(w, w.chat).into_iter().skip(known).map(|message| message.text).collect();
-        for number in 0..100 {
-            let times = sent.iter().filter(|text| text.contains(&format!("errand {number}e"))).count();
-            assert_eq!(times, 1, "errand {number}");
+        let mut sent: Vec<usize> = Vec::new();
+        for (chat, known) in chats.iter().zip(known) {
+            let errand = |text: &str| text.split("errand ").nth(1)?.split('e').next()?.parse::<usize>().ok();
+            let texts = by_the_bot(w, *chat).into_iter().skip(known).map(|message| message.text);
+            sent.extend(texts.map(|text| errand(&text).unwrap_or_else(|| panic!("{text}"))));
         }
-        assert_eq!((sent.len(), w.telegram.ignored_waits(), count(w).await), (100, 0, 0));
+        sent.sort_unstable();
+        assert_eq!(sent, (0..1000).collect::<Vec<_>>());
+        assert_eq!((w.telegram.ignored_waits(), count(w).await), (0, 0));
         w.ignore_what_was_sent();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_clock_that_is_set_back_doubles_and_loses_nothing() {
+    World::offline(async |w| {
+        let soon = w.say("ann", "@bot remind us in 30 minutes to turn off the oven");
+        w.answer_to(soon).await;
+        let later = w.say("bob", "@bot remind us in 2 hours to fetch the bread");
+        w.answer_to(later).await;
+        w.clock.advance(30 * MINUTE);
+        assert!(w.answer_to(soon).await.text.contains("oven"));
+        w.settled().await;
+        w.set_daemon_back(HOUR);
+        w.clock.advance(HOUR);
+        w.settled().await;
+        assert_eq!(count(w).await, 1, "the one that came does not come again, the other waits");
+        w.clock.advance(2 * HOUR);
+        assert!(w.answer_to(later).await.text.contains("bread"));
+        w.settled().await;
+        w.clock.advance(3 * HOUR);
+        w.settled().await;
+        assert_eq!((by_the_bot(w, w.chat).len(), count(w).await), (4, 0));
     })
     .await;
 }

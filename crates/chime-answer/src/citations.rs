@@ -17,7 +17,8 @@ use crate::source_lists;
 use crate::sources::with_sources;
 use crate::support::Support;
 use crate::unbracketed_citations;
-use chime_core::{Citable, SourceId, SourceRef, Timestamp, Zone, source_labels};
+use chime_core::texts::texts;
+use chime_core::{Citable, SourceId, SourceKind, SourceRef, Timestamp, Zone, source_labels};
 
 /// Maximum number of characters of a source's text that are stored with the answer.
 const SOURCE_CHARS: usize = 160;
@@ -75,11 +76,13 @@ pub fn check(
     if !ledger.removed.is_empty() {
         parts.push(removed_note.to_owned());
     }
-    if !ledger.valid.is_empty() {
-        let sources: Vec<String> =
-            ledger.valid.iter().enumerate().map(|(index, source)| source_item(index + 1, source, now, zone)).collect();
-        parts.push(format!("{sources_label}{}", sources.join(" · ")));
-    }
+    let web_label = &texts(words.language).citations.web;
+    let lists = [(sources_label, false), (web_label.as_str(), true)].map(|(label, is_web)| {
+        let listed = (1..).zip(&ledger.valid).filter(|(_, source)| (source.id.kind == SourceKind::Web) == is_web);
+        let items: Vec<String> = listed.map(|(number, source)| source_item(number, source, now, zone)).collect();
+        if items.is_empty() { String::new() } else { format!("{label}{}", items.join(" · ")) }
+    });
+    parts.push(lists.join("\n").trim().to_owned());
     parts.retain(|part| !part.is_empty());
     Checked {
         text: parts.join("\n\n"),

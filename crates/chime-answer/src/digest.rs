@@ -1,26 +1,43 @@
 //! Answer without a model: a list of the messages that fit the question best.
 
 use crate::extractive_ranking::{Query, bullets, most_telling};
+use crate::plain::{clean_name, escape_markdown, one_line};
 use chime_core::texts::{DigestTexts, Texts, filled};
-use chime_core::{Timestamp, Zone};
+use chime_core::{Citable, Timestamp, Zone};
 use chime_relevance::context::ContextWindow;
 
 /// Maximum number of messages in a digest.
 const DIGEST_MESSAGES: usize = 6;
+/// Maximum number of characters of a piece of a page or document.
+const PIECE_CHARS: usize = 900;
 
 /// Returns Markdown that lists the most relevant messages of `window`. Its citations must still be checked.
 ///
 /// `earliest` is the time of the first message that the bot has. It is mentioned if there is nothing to list.
-pub fn digest(window: &ContextWindow, query: Query<'_>, earliest: Option<(Timestamp, Zone)>, texts: &Texts) -> String {
+///
+/// `piece` is the piece of a page or document that answers the question best. It comes first.
+pub fn digest(
+    window: &ContextWindow,
+    query: Query<'_>,
+    earliest: Option<(Timestamp, Zone)>,
+    piece: Option<&Citable>,
+    texts: &Texts,
+) -> String {
     let DigestTexts { messages, withheld, .. } = &texts.digest;
     let shown = most_telling(window, query, DIGEST_MESSAGES);
     if window.anchor_withheld {
         return if shown.is_empty() { withheld.clone() } else { format!("{withheld}\n\n{}", bullets(&shown)) };
     }
-    if shown.is_empty() {
+    let piece = piece.map(|piece| {
+        let (name, text) =
+            (escape_markdown(&clean_name(&piece.name)), escape_markdown(&one_line(&piece.text, PIECE_CHARS)));
+        format!("- **{name}**: “{text}” [source: {}]", piece.id)
+    });
+    let lines: Vec<String> = piece.into_iter().chain((!shown.is_empty()).then(|| bullets(&shown))).collect();
+    if lines.is_empty() {
         return nothing_earlier(earliest, texts);
     }
-    format!("{messages}\n\n{}", bullets(&shown))
+    format!("{messages}\n\n{}", lines.join("\n"))
 }
 
 /// Returns the notice that no earlier message was found, with the time from which the bot has messages.
@@ -63,7 +80,7 @@ mod tests {
         }
         let bot = identity();
         let query = Query { ask: history.ask.trim_start_matches("@bot").trim(), bot: &bot, embedder: None };
-        expected.assert_eq(&digest(&window, query, Some((moment("-1d 09:30"), Zone::UTC)), texts("eng")));
+        expected.assert_eq(&digest(&window, query, Some((moment("-1d 09:30"), Zone::UTC)), None, texts("eng")));
     }
 
     #[test]
@@ -79,7 +96,7 @@ mod tests {
             entry.reason = if is_tag { Reason::Strand } else { Reason::Nearby };
         }
         let bot = identity();
-        let told = digest(&window, Query { ask: "and hers", bot: &bot, embedder: None }, None, texts("eng"));
+        let told = digest(&window, Query { ask: "and hers", bot: &bot, embedder: None }, None, None, texts("eng"));
         assert!(told.ends_with("leaks” [source: m1]\n- **bob**: “I have tar” [source: m2]"), "{told}");
     }
 

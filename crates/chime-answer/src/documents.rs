@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use crate::plain::escape_markdown;
-use chime_core::texts::{UnreadFileTexts, filled};
+use crate::read_text::Unread;
+use chime_core::{Message, MessageFile};
 use chime_documents::{Document, DocumentError, MAX_BYTES, MAX_SECONDS, ReadRequest, is_readable};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
-use chime_telegram::{AttachedFile, Telegram, TelegramError};
+use chime_telegram::{Telegram, TelegramError};
 
 /// Signals that end a process when its time is up: `SIGXCPU` and `SIGKILL`, on Linux and macOS.
 const TIME_SIGNALS: [i32; 2] = [24, 9];
@@ -44,19 +44,12 @@ pub enum FileError {
     Unavailable,
 }
 
-impl FileError {
-    /// Returns the sentence for members about the file `name`.
-    pub fn told(&self, name: &str, texts: &UnreadFileTexts) -> String {
-        let text = match self {
-            Self::Unreadable(DocumentError::Encrypted) => &texts.encrypted,
-            Self::Unreadable(DocumentError::Damaged) => &texts.damaged,
-            Self::Unreadable(DocumentError::TooLarge) => &texts.too_large,
-            Self::Unreadable(DocumentError::NoText) => &texts.no_text,
-            Self::Unreadable(DocumentError::Unsupported) => &texts.unsupported,
-            Self::Unreadable(DocumentError::TooSlow) => &texts.slow,
-            Self::Telegram(_) | Self::NoReader(_) | Self::Unavailable => &texts.unavailable,
-        };
-        filled(text, &[("file", &escape_markdown(name))])
+impl From<FileError> for Unread {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Unreadable(error) => Self::File(error),
+            FileError::Telegram(_) | FileError::NoReader(_) | FileError::Unavailable => Self::Unavailable,
+        }
     }
 }
 
@@ -65,17 +58,18 @@ impl DocumentReader {
         Self { program, clock, turns: Arc::new(Semaphore::new(1)) }
     }
 
-    /// Downloads a file and reads it. Files whose names and types no reader knows are not downloaded.
-    pub async fn fetch(&self, telegram: &Telegram, file: &AttachedFile) -> Result<Document, FileError> {
-        let mime_type = Some(file.media_type.clone()).filter(|claimed| !claimed.is_empty());
-        let request = ReadRequest { file_name: file.name.clone(), mime_type };
+    /// Downloads the file of a message and reads it. Files whose names and types no reader knows are not downloaded.
+    pub async fn fetch(&self, telegram: &Telegram, message: &Message) -> Result<Document, FileError> {
+        let MessageFile { id, media_type, bytes, .. } = message.file.as_ref().ok_or(FileError::Unavailable)?;
+        let mime_type = Some(media_type.clone()).filter(|claimed| !claimed.is_empty());
+        let request = ReadRequest { file_name: message.detail.clone().unwrap_or_default(), mime_type };
         if !is_readable(&request) {
             return Err(DocumentError::Unsupported.into());
         }
-        if file.bytes.is_some_and(|bytes| bytes > MAX_BYTES as u64) {
+        if bytes.is_some_and(|bytes| bytes > MAX_BYTES as u64) {
             return Err(DocumentError::TooLarge.into());
         }
-        let bytes = telegram.download(&file.id, MAX_BYTES).await?.ok_or(DocumentError::TooLarge)?;
+        let bytes = telegram.download(id, MAX_BYTES).await?.ok_or(DocumentError::TooLarge)?;
         Ok(self.read(bytes, &request).await??)
     }
 

@@ -1,7 +1,6 @@
 //! Splits notes into pieces, and ranks the pieces for a question.
 
-use crate::plain::{clean_name, one_line};
-use chime_core::SourceId;
+use crate::plain::one_line;
 
 /// Maximum number of characters of a piece: a paragraph or two.
 const PIECE_CHARS: usize = 900;
@@ -57,13 +56,6 @@ pub fn nearest(similarities: &[f64], least: f64) -> Vec<usize> {
     };
     places.truncate(if spread < SPREAD { TOP_OF_EQUALS } else { TOP });
     places
-}
-
-/// Formats a piece for the prompt: `[n3 · Packing list · 14 October 2026] text`.
-pub fn line(id: SourceId, title: &str, dated: &str, text: &str) -> String {
-    let title = if title.trim().is_empty() { String::new() } else { format!(" · {}", clean_name(title)) };
-    let dated = if dated.is_empty() { String::new() } else { format!(" · {}", clean_name(dated)) };
-    format!("[{id}{title}{dated}] {text}")
 }
 
 #[cfg(test)]

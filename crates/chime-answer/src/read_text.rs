@@ -1,11 +1,20 @@
-//! Text that is read for one answer, such as a linked page or a document: cut to what the question needs, and made a source. A new kind
+//! Text that is read for one answer, such as a page, a document or a note: cut to what the question needs, and made a source. A new kind
 //! fills a [`ReadText`]; ranking, prompt, citations and links follow from it.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::answering::similarities;
 use crate::grounding::min_similarity;
-use crate::notes::{line, nearest, pieces, short_title};
+use crate::notes::{nearest, pieces, short_title};
+use crate::plain::{clean_name, escape_markdown};
 use chime_core::embed::Embedder;
-use chime_core::{Citable, Grounds, Piece, PieceLine, Slot, SourceId, SourceKind};
+use chime_core::texts::{Texts, filled};
+use chime_core::{Citable, Grounds, PieceLine, SourceId, Timestamp};
+use chime_documents::DocumentError;
+use chime_links::UnreadablePage;
+use chime_store::pages::PostedLink;
 
 /// Maximum number of pieces of a text in the prompt, of about 150 words each.
 const MOST_PIECES: usize = 6;
@@ -13,28 +22,36 @@ const MOST_PIECES: usize = 6;
 const MOST_COMPARED: usize = 2_500;
 /// Character between two pages of a document.
 const PAGE_BREAK: char = '\u{c}';
+/// Time for which a text that could not be read is not tried again.
+const NOT_AGAIN: Duration = Duration::from_secs(60 * 60);
+/// Maximum number of such texts in memory; the oldest are removed.
+const MOST_UNREAD: usize = 1_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadText {
     /// Pieces of a document with pages have their page in the id too.
     pub id: SourceId,
-    /// Kind for the source line: `Page`.
-    pub kind: &'static str,
     pub title: String,
-    /// Date that the text gives itself; empty if there is none.
+    /// Date of the text in words; empty if there is none.
     pub dated: String,
     /// Form feeds separate the pages of a document.
     pub text: String,
+    /// `true` if the text is only the beginning.
+    pub is_cut: bool,
     /// `true` if the question is certainly about it. It then gets the beginning too, which tells what the text is about.
     pub is_asked: bool,
-    /// Message that posted it. Citations link to it.
-    pub posted: Grounds,
+    /// Time for the list of sources.
+    pub at: Timestamp,
+    /// Address of a result of a web search.
+    pub link: Option<String>,
+    /// Messages that posted it. Citations link to them.
+    pub posted: Vec<Grounds>,
 }
 
 impl ReadText {
-    /// Returns the pieces that answer `ask` best, as sources.
-    pub fn sources(&self, ask: &str, embedder: Option<&Embedder>) -> Vec<Citable> {
-        let has_pages = self.id.kind == SourceKind::Document && self.text.contains(PAGE_BREAK);
+    /// Returns the pieces that answer `ask` best, as lines of the prompt.
+    pub fn lines(&self, ask: &str, embedder: Option<&Embedder>) -> Vec<PieceLine> {
+        let has_pages = self.text.contains(PAGE_BREAK);
         let pages = self.text.split(PAGE_BREAK).zip(1..);
         let pieces = pages.flat_map(|(text, page)| pieces(text).into_iter().map(move |piece| (page, piece)));
         let (pages, pieces): (Vec<u32>, Vec<String>) = pieces.take(MOST_COMPARED).unzip();
@@ -44,31 +61,82 @@ impl ReadText {
             let others: Vec<usize> = (0..pieces.len()).filter(|place| !places.contains(place)).collect();
             places.extend(others.into_iter().take(MOST_PIECES.saturating_sub(places.len())));
         }
-        places.into_iter().map(|place| self.citable(has_pages.then_some(pages[place]), &pieces[place])).collect()
+        places.into_iter().map(|place| self.line(has_pages.then_some(pages[place]), &pieces[place])).collect()
     }
 
-    fn citable(&self, page: Option<u32>, text: &str) -> Citable {
+    /// Returns a piece as a line of the prompt: `[n3 · Packing list · 14 October 2026] text`.
+    pub fn line(&self, page: Option<u32>, text: &str) -> PieceLine {
+        let id = SourceId { page, ..self.id };
+        let told = [self.title.trim(), &self.dated].into_iter().filter(|part| !part.is_empty());
+        let head: String = told.map(|part| format!(" · {}", clean_name(part))).collect();
         let on_page = page.map_or_else(String::new, |page| format!(", p. {page}"));
-        Citable {
-            id: SourceId { page, ..self.id },
-            name: format!("{}: {}{on_page}", self.kind, short_title(&self.title)),
-            sent_at: self.posted.sent_at,
+        let source = Citable {
+            id,
+            name: format!("{}{}{on_page}", id.kind.label(), short_title(&self.title)),
+            sent_at: self.at,
             text: text.to_owned(),
-            link: None,
-            rests_on: vec![self.posted.clone()],
-        }
-    }
-
-    pub fn lines(&self, ask: &str, embedder: Option<&Embedder>) -> Vec<PieceLine> {
-        let line = |source: Citable| PieceLine {
-            text: line(source.id, &self.title, &self.dated, &source.text),
-            source: Some(source),
+            link: self.link.clone(),
+            rests_on: self.posted.clone(),
         };
-        self.sources(ask, embedder).into_iter().map(line).collect()
+        PieceLine { text: format!("[{id}{head}] {text}"), source: Some(source) }
     }
 }
 
-/// Puts lines of read texts into their slot of the prompt.
-pub fn material(lines: Vec<PieceLine>) -> Piece {
-    Piece { slot: Slot::Material, topic: None, lines }
+/// Reason why there is no text of a page or a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unread {
+    #[error(transparent)]
+    Page(#[from] UnreadablePage),
+    #[error(transparent)]
+    File(#[from] DocumentError),
+    #[error("it is not available now")]
+    Unavailable,
+}
+
+impl Unread {
+    /// Returns the sentence for members about the page or file `name`.
+    pub fn told(self, name: &str, texts: &Texts) -> String {
+        let (page, file) = (&texts.unread, &texts.unread_file);
+        let text = match self {
+            Self::Page(UnreadablePage::TooSlow) => &page.slow,
+            Self::Page(UnreadablePage::Unreachable) => &page.unreachable,
+            Self::Page(UnreadablePage::Refused) => &page.refused,
+            Self::Page(UnreadablePage::TooLarge) => &page.too_large,
+            Self::Page(UnreadablePage::NoText) => &page.no_text,
+            Self::Page(UnreadablePage::NoPage) => &page.no_page,
+            Self::File(DocumentError::Encrypted) => &file.encrypted,
+            Self::File(DocumentError::Damaged) => &file.damaged,
+            Self::File(DocumentError::TooLarge) => &file.too_large,
+            Self::File(DocumentError::NoText) => &file.no_text,
+            Self::File(DocumentError::Unsupported) => &file.unsupported,
+            Self::File(DocumentError::TooSlow) => &file.slow,
+            Self::Unavailable => &file.unavailable,
+        };
+        let name = escape_markdown(name);
+        filled(text, &[("page", &name), ("file", &name)])
+    }
+}
+
+/// Pages and files that could not be read in the last hour.
+#[derive(Debug, Default)]
+pub struct UnreadMemory(Mutex<VecDeque<(PostedLink, Timestamp, Unread)>>);
+
+impl UnreadMemory {
+    /// Returns the reason if the text of `link` is not to be tried again at `now`.
+    pub fn find(&self, link: &PostedLink, now: Timestamp) -> Option<Unread> {
+        let unread = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |known: &PostedLink| (known.chat, &known.address) == (link.chat, &link.address);
+        unread.iter().rev().find(|(known, at, _)| is_it(known) && now.since(*at) < NOT_AGAIN).map(|(.., why)| *why)
+    }
+
+    /// Remembers that the text of `link` could not be read, unless that may change at any time.
+    pub fn note(&self, link: PostedLink, now: Timestamp, why: Unread) {
+        let mut unread = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if why != Unread::Unavailable {
+            unread.push_back((link, now, why));
+        }
+        if unread.len() > MOST_UNREAD {
+            unread.pop_front();
+        }
+    }
 }

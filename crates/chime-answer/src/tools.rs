@@ -36,6 +36,7 @@ pub enum LookupTool {
     Search,
     Summaries,
     ReadLink,
+    SearchWeb,
 }
 
 /// A parsed tool call.
@@ -63,6 +64,7 @@ pub enum LookupCall {
         message: Seq,
         n: usize,
     },
+    SearchWeb(String),
 }
 
 /// A time span in the chat's time zone, unbounded where an end is `None`.
@@ -111,8 +113,15 @@ pub enum BadCall {
 }
 
 impl LookupTool {
-    pub const ALL: [Self; 6] =
-        [Self::Search, Self::SmartContext, Self::ReplyChain, Self::Messages, Self::Summaries, Self::ReadLink];
+    pub const ALL: [Self; 7] = [
+        Self::Search,
+        Self::SmartContext,
+        Self::ReplyChain,
+        Self::Messages,
+        Self::Summaries,
+        Self::ReadLink,
+        Self::SearchWeb,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -122,6 +131,7 @@ impl LookupTool {
             Self::Search => "search_messages",
             Self::Summaries => "get_session_summaries",
             Self::ReadLink => "read_link",
+            Self::SearchWeb => "search_web",
         }
     }
 
@@ -142,6 +152,9 @@ impl LookupTool {
             }
             Self::ReadLink => {
                 "Opens the web page that a message shown links to. Use it when the answer is on that page."
+            }
+            Self::SearchWeb => {
+                "Searches the web. Use it only if the chat does not have the answer, and never for what members said."
             }
         }
     }
@@ -166,6 +179,7 @@ impl LookupTool {
                 let n = json!({"type": "integer", "description": "which link of the message; 1 if left out"});
                 (json!({"id": id(), "n": n}), json!(["id"]))
             }
+            Self::SearchWeb => (json!({"query": {"type": "string"}}), json!(["query"])),
             Self::Summaries => {
                 let period = "a day, a month or two days: 2026-01-31, 2026-01, 2026-01-15..2026-01-31";
                 let period = json!({"type": "string", "description": period});
@@ -183,6 +197,7 @@ impl LookupCall {
         match self {
             Self::Search { query, .. } => query.as_deref(),
             Self::Summaries { about, .. } => about.as_deref(),
+            Self::SearchWeb(query) => Some(query),
             Self::Messages(_) | Self::ReplyChain(_) | Self::SmartContext { .. } | Self::ReadLink { .. } => None,
         }
     }
@@ -235,6 +250,7 @@ impl LookupCall {
                 let n = given.get("n").and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok()).unwrap_or(1);
                 Self::ReadLink { message: id("id").ok_or(BadCall::BadArguments)?, n }
             }
+            LookupTool::SearchWeb => Self::SearchWeb(text("query").map(words).ok_or(BadCall::BadArguments)?),
             LookupTool::Summaries => {
                 let span = text("period").map(|it| ClockSpan::parse(it).ok_or(BadCall::BadArguments)).transpose()?;
                 let (about, tag) = (text("about").map(words), text("tag").map(words));
@@ -279,7 +295,7 @@ pub struct LookedUpMessage {
 #[derive(Debug, Clone, PartialEq)]
 pub enum LookupResult {
     Messages(Vec<LookedUpMessage>),
-    /// Lines of summaries, or pieces of a page.
+    /// Lines of summaries, pieces of a page, or results of the web.
     Sources(Vec<Citable>),
     /// Sentence that tells why there is nothing.
     Nothing(&'static str),
@@ -289,7 +305,7 @@ pub enum LookupResult {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LookedUp {
     pub messages: Vec<StoredMessage>,
-    /// Lines of summaries and pieces of pages.
+    /// Lines of summaries, pieces of pages, results of the web.
     pub sources: Vec<Citable>,
     pub uses: Vec<SlotUse>,
     /// Queries that found something.

@@ -5,9 +5,9 @@
 
 pub mod worker;
 
-use chime_core::{Kind, Message, Timestamp};
+use chime_core::{Kind, Message, MessageFile, Timestamp};
 use chime_memory::policy::ASKED_LATELY;
-use chime_telegram::Recording;
+use chime_telegram::spoken_extension;
 
 /// Maximum length of a recording that is transcribed, in seconds. Each second costs.
 pub const LONGEST_SECONDS: u32 = 10 * 60;
@@ -15,13 +15,14 @@ pub const LONGEST_SECONDS: u32 = 10 * 60;
 pub const MOST_BYTES: usize = 20 * 1024 * 1024;
 
 /// Returns `true` if a recording is short and small enough to be transcribed.
-pub fn is_short_enough(recording: &Recording) -> bool {
-    recording.seconds <= LONGEST_SECONDS && recording.bytes.is_none_or(|bytes| bytes <= MOST_BYTES as u64)
+pub fn is_short_enough(recording: &MessageFile) -> bool {
+    let is_short = recording.seconds.is_some_and(|seconds| seconds <= LONGEST_SECONDS);
+    is_short && recording.bytes.is_none_or(|bytes| bytes <= MOST_BYTES as u64)
 }
 
 /// Returns a file name for the recording of `message`, with the extension of its format.
-pub fn file_name(message: &Message, recording: &Recording) -> String {
-    match (message.kind, recording.extension) {
+pub fn file_name(message: &Message, recording: &MessageFile) -> String {
+    match (message.kind, spoken_extension(&recording.media_type)) {
         (Kind::VideoNote, _) => "video_note.mp4".to_owned(),
         (_, Some(extension)) => format!("voice.{extension}"),
         (_, None) => "voice.ogg".to_owned(),
@@ -40,7 +41,8 @@ mod tests {
 
     #[track_caller]
     fn check(seconds: u32, bytes: Option<u64>, expected: bool) {
-        assert_eq!(is_short_enough(&Recording { id: "a".to_owned(), seconds, bytes, extension: None }), expected);
+        let recording = MessageFile { seconds: Some(seconds), bytes, ..MessageFile::default() };
+        assert_eq!(is_short_enough(&recording), expected);
     }
 
     #[test]

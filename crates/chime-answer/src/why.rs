@@ -7,8 +7,8 @@ use crate::followup::show;
 use crate::plain::{clean_name, escape_markdown, gist};
 use chime_core::texts::{Texts, WhyTexts, filled};
 use chime_core::{
-    AnswerRecord, AnswerStatus, Chosen, FollowUp, FoundSource, LegScores, MessageId, Part, Reason, Role, Seq,
-    Timestamp, Uncertainty, UserId, Zone, grouped,
+    AnswerRecord, AnswerStatus, Chosen, FollowUp, FoundSource, LegScores, MessageId, Part, Reason, Role, Seq, SourceId,
+    SourceKind, Timestamp, Uncertainty, UserId, Zone, grouped,
 };
 use chime_memory::wording::short_time;
 
@@ -129,11 +129,12 @@ impl ExplainedRecord<'_> {
         format!("- {head} “{quoted}”: {}{cited}", self.reason(chosen.reason, message))
     }
 
-    /// Formats the cited notes, pages and documents by their numbers: `- n1: cited`. Their text is not shown, since a note may
-    /// have been deleted.
+    /// Formats the cited sources that are no messages or summaries by their numbers: `- n1: cited`. Their text is not
+    /// shown, since a note may have been deleted.
     fn notes(&self) -> impl Iterator<Item = String> {
         let cited = &self.texts().cited;
-        let notes = self.record.sources.iter().filter(|source| source.id.starts_with(['n', 'p', 'd']));
+        let is_read = |id: SourceId| !matches!(id.kind, SourceKind::Message | SourceKind::Summary);
+        let notes = self.record.sources.iter().filter(move |source| SourceId::parse(&source.id).is_some_and(is_read));
         notes.map(move |note| format!("- {}: {cited}", note.id))
     }
 

@@ -59,6 +59,8 @@ pub struct OperatorDefaults {
     pub memory: bool,
     pub streaming: Streaming,
     pub links: LinkReading,
+    /// `false` if the operator has chosen no service that searches the web.
+    pub web: bool,
     pub idle: SessionIdle,
     pub zone: Zone,
 }
@@ -108,6 +110,10 @@ chat_settings! {
     /// Cases in which linked pages are read.
     LINKS: LinkReading = "links", if |_| true, offered |_| list(&["off", "asked", "on"]),
     default |own, _| (own.links != LinkReading::Off).then(|| own.links.as_setting());
+
+    /// `false` if answers must not search the web.
+    WEB: bool = "web", if |_| true, offered |_| list(&["on", "off"]),
+    default |own, _| own.web.then(|| true.as_setting());
 
     /// Length of silence that ends a session.
     SESSION_IDLE: Duration = "session_idle", if |idle| (60..=86_400).contains(&idle.as_secs()),
@@ -165,6 +171,7 @@ impl OperatorDefaults {
             memory: config.memory.is_on,
             streaming: config.answer.streaming,
             links: config.answer.links,
+            web: config.answer.web.is_some(),
             idle: config.memory.idle,
             zone: config.time.zone,
         }

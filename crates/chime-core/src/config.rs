@@ -21,7 +21,7 @@ mod telegram;
 pub use access::{AccessConfig, AllowedChats, PrivateChats};
 pub use components::{
     AnswerConfig, BackupConfig, ContextConfig, ContextTokens, EmbeddingConfig, HttpConfig, IngestConfig, LogConfig,
-    LogFormat, PromptConfig, StoreConfig, Streaming, TimeConfig,
+    LogFormat, PromptConfig, StoreConfig, Streaming, TimeConfig, WebSearchConfig, WebSearchService,
 };
 pub use environment::Environment;
 pub use keys::{KEYS, Key};

@@ -38,6 +38,8 @@ pub struct LanguageFile {
     pub links: Vec<String>,
     /// Beginnings of words for a document.
     pub documents: Vec<String>,
+    /// Words, in lower case, by which a question asks to search the web.
+    pub web: Vec<String>,
     #[serde(flatten)]
     tables: toml::Table,
 }

@@ -22,6 +22,8 @@ pub struct Message {
     pub kind: Kind,
     /// Detail of the kind: duration of a voice message (`0:12`), file name, or a poll's question and options.
     pub detail: Option<String>,
+    /// File that an answer may need: a document, a recording, or a photo.
+    pub file: Option<MessageFile>,
     /// Text or caption, exactly as sent.
     pub text: String,
     pub entities: Vec<Entity>,
@@ -55,6 +57,7 @@ impl Message {
             edited_at: None,
             kind: Kind::Text,
             detail: None,
+            file: None,
             text: String::new(),
             entities: Vec::new(),
             reply_to: None,
@@ -67,6 +70,23 @@ impl Message {
             origin: Origin::Update,
         }
     }
+}
+
+/// File of a message. Telegram keeps its content, which is downloaded only for an answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageFile {
+    /// Telegram's id of the file, valid only for this bot.
+    pub id: String,
+    /// Id that stays the same when the file is sent again.
+    pub unique_id: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub media_type: String,
+    /// Size in bytes, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// Length of a recording.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<u32>,
 }
 
 /// Origin of forwarded or quoted words, as far as Telegram gives it: for a forward from a channel or a reply to a

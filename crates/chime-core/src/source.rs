@@ -4,21 +4,47 @@ use std::fmt;
 
 use super::{Seq, Timestamp};
 
-/// Kind of a source. Within a chat, the sources of a kind are numbered from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum SourceKind {
-    Message,
-    /// Summary of a session.
-    Summary,
-    /// Text that a member saved with `/note`.
-    Note,
-    /// Web page that a member linked to.
-    Page,
-    /// File that a member posted, or a page of it.
-    Document,
+/// Declares the kinds of sources, each with the letter of its ids and the beginning of its name in a list of sources.
+macro_rules! source_kinds {
+    ($($(#[$doc:meta])* $kind:ident $letter:literal $label:literal,)*) => {
+        /// Kind of a source. Within a chat, the sources of a kind are numbered from 1.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum SourceKind { $($(#[$doc])* $kind,)* }
+
+        impl SourceKind {
+            const ALL: &[Self] = &[$(Self::$kind,)*];
+
+            fn letter(self) -> &'static str {
+                match self { $(Self::$kind => $letter,)* }
+            }
+
+            pub fn label(self) -> &'static str {
+                match self { $(Self::$kind => $label,)* }
+            }
+        }
+
+        impl SourceId {
+            /// Regular expression for an id in a text, ignoring case.
+            pub const PATTERN: &str = concat!("(?:[", $($letter,)* "][0-9]{1,9}|d[0-9]{1,9}p[0-9]{1,5})");
+        }
+    };
 }
 
-/// Source id as the model cites it: `m17`, `s5`, `n2`, `p1`, `d3`, `d3p4`.
+source_kinds! {
+    Message "m" "",
+    /// Summary of a session.
+    Summary "s" "Summary: ",
+    /// Text that a member saved with `/note`.
+    Note "n" "Note: ",
+    /// Web page that a member linked to.
+    Page "p" "Page: ",
+    /// File that a member posted, or a page of it.
+    Document "d" "Document: ",
+    /// Result of a web search.
+    Web "w" "",
+}
+
+/// Source id as the model cites it: `m17`, `s5`, `n2`, `p1`, `d3`, `d3p4`, `w1`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceId {
     pub kind: SourceKind,
@@ -28,59 +54,35 @@ pub struct SourceId {
 }
 
 impl SourceId {
-    /// Regular expression for an id in a text, ignoring case.
-    pub const PATTERN: &str = r"(?:[msnpd][0-9]{1,9}|d[0-9]{1,9}p[0-9]{1,5})";
+    pub fn new(kind: SourceKind, number: u32) -> Self {
+        Self { kind, number, page: None }
+    }
 
     pub fn message(number: u32) -> Self {
-        Self { kind: SourceKind::Message, number, page: None }
+        Self::new(SourceKind::Message, number)
     }
 
     pub fn summary(number: u32) -> Self {
-        Self { kind: SourceKind::Summary, number, page: None }
-    }
-
-    pub fn page(number: u32) -> Self {
-        Self { kind: SourceKind::Page, number, page: None }
-    }
-
-    pub fn note(number: u32) -> Self {
-        Self { kind: SourceKind::Note, number, page: None }
-    }
-
-    pub fn document(number: u32, page: Option<u32>) -> Self {
-        Self { kind: SourceKind::Document, number, page }
+        Self::new(SourceKind::Summary, number)
     }
 
     /// Parses an id such as `m17`, ignoring case.
     pub fn parse(raw: &str) -> Option<Self> {
-        let kind = match raw.chars().next()? {
-            'm' | 'M' => SourceKind::Message,
-            's' | 'S' => SourceKind::Summary,
-            'n' | 'N' => SourceKind::Note,
-            'p' | 'P' => SourceKind::Page,
-            'd' | 'D' => SourceKind::Document,
-            _ => return None,
-        };
+        let (letter, rest) = raw.split_at_checked(1)?;
+        let kind = *SourceKind::ALL.iter().find(|kind| kind.letter().eq_ignore_ascii_case(letter))?;
         let number = |digits: &str| digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
-        match raw[1..].split_once(['p', 'P']) {
+        match rest.split_once(['p', 'P']) {
             Some((digits, page)) if kind == SourceKind::Document => {
-                Some(Self::document(number(digits)?, Some(number(page)?)))
+                Some(Self { page: Some(number(page)?), ..Self::new(kind, number(digits)?) })
             }
-            _ => Some(Self { kind, number: number(&raw[1..])?, page: None }),
+            _ => Some(Self::new(kind, number(rest)?)),
         }
     }
 }
 
 impl fmt::Display for SourceId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let letter = match self.kind {
-            SourceKind::Message => 'm',
-            SourceKind::Summary => 's',
-            SourceKind::Note => 'n',
-            SourceKind::Page => 'p',
-            SourceKind::Document => 'd',
-        };
-        write!(f, "{letter}{}", self.number)?;
+        write!(f, "{}{}", self.kind.letter(), self.number)?;
         self.page.map_or(Ok(()), |page| write!(f, "p{page}"))
     }
 }
@@ -89,17 +91,17 @@ impl fmt::Display for SourceId {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Citable {
     pub id: SourceId,
-    /// Author of a message, or title of a summary or note.
+    /// Author of a message, or title of another source.
     pub name: String,
     pub sent_at: Timestamp,
     pub text: String,
-    /// Telegram link, if there is one.
+    /// Link to the message in Telegram, or to a result of a web search; `None` if there is none.
     pub link: Option<String>,
-    /// For a summary, note, page or document: the messages on which it is based, the most informative first. Citations link to them.
+    /// The messages on which it is based, the most informative first. Citations link to them.
     pub rests_on: Vec<Grounds>,
 }
 
-/// Message on which a summary, note, page or document is based.
+/// Message on which another source is based.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grounds {
     pub message: Seq,
@@ -206,10 +208,8 @@ mod tests {
 
     #[test]
     fn a_source_is_named_by_a_letter_and_a_number() {
-        for id in [SourceId::message(17), SourceId::summary(5), SourceId::note(2), SourceId::page(3)]
-            .into_iter()
-            .chain([SourceId::document(3, None), SourceId::document(3, Some(4))])
-        {
+        let page = SourceId { page: Some(4), ..SourceId::new(SourceKind::Document, 3) };
+        for id in SourceKind::ALL.iter().map(|kind| SourceId::new(*kind, 17)).chain([page]) {
             assert_eq!(SourceId::parse(&id.to_string()), Some(id));
         }
         assert_eq!(SourceId::parse("M17"), Some(SourceId::message(17)));

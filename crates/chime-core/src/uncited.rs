@@ -10,14 +10,14 @@ use crate::texts::{CitationTexts, all, texts};
 /// Returns the label of the source line (`Sources: `) and the note on removed citations, in English if the language has
 /// none.
 pub fn source_labels(code: &str) -> (&'static str, &'static str) {
-    let CitationTexts { sources, removed } = &texts(code).citations;
+    let CitationTexts { sources, removed, .. } = &texts(code).citations;
     (sources, removed)
 }
 
-/// If `paragraph` is the line that lists the sources of an answer, returns it without its label.
+/// If `paragraph` is a line that lists the sources of an answer, returns it without its label.
 pub fn source_list(paragraph: &str) -> Option<&str> {
-    let list = all().iter().find_map(|(_, texts)| paragraph.strip_prefix(&texts.citations.sources));
-    list.filter(|list| list.starts_with('['))
+    let labels = all().iter().flat_map(|(_, texts)| [&texts.citations.sources, &texts.citations.web]);
+    labels.into_iter().find_map(|label| paragraph.strip_prefix(label)).filter(|list| list.starts_with('['))
 }
 
 /// Matches the note and the source line at the end of an answer.
@@ -25,7 +25,8 @@ static FOOTER: LazyLock<Regex> = LazyLock::new(|| {
     let any = |of: fn(&CitationTexts) -> &str| {
         all().iter().map(|(_, texts)| regex::escape(of(&texts.citations))).collect::<Vec<_>>().join("|")
     };
-    let line = format!(r"(?:{})\[1\].*", any(|labels| &labels.sources));
+    let labels = format!("{}|{}", any(|labels| &labels.sources), any(|labels| &labels.web));
+    let line = format!(r"(?:{labels})\[[0-9]{{1,3}}\].*");
     let note = format!("(?:{})", any(|labels| &labels.removed));
     pattern(&format!(r"(?s)(?:\A|\n+)(?:{note}(?:\n+{line})?|{line})\s*\z"))
 });
@@ -53,6 +54,9 @@ mod tests {
             "It is Thai [1][2], open late.\n\n(Removed invalid citation)\n\nSources: [1] Ana 14:02 · [2] Bob 14:05";
         assert_eq!(without_citations(sent), "It is Thai, open late.");
         assert_eq!(without_citations("Yes.\n\n(Removed invalid citation)"), "Yes.");
+        let sent = "At nine [1][2].\n\nSources: [2] Ana 14:02\nWeb: [1] Ferries 3 May";
+        assert_eq!(without_citations(sent), "At nine.");
+        assert_eq!(without_citations("At nine [1].\n\nWeb: [1] Ferries 3 May"), "At nine.");
         assert_eq!(without_citations("Sources: the town hall."), "Sources: the town hall.");
         assert_eq!(without_citations("Um neun [1].\n\nQuellen: [1] Ana 14:02"), "Um neun.");
         assert_eq!(without_citations("À neuf heures [1].\n\nSources : [1] Ana 14:02"), "À neuf heures.");

@@ -145,7 +145,7 @@ fn reason(error: &reqwest::Error) -> UnreadablePage {
     UnreadablePage::Unreachable
 }
 
-async fn body_of(mut response: Response) -> Result<Vec<u8>, UnreadablePage> {
+pub(crate) async fn body_of(mut response: Response) -> Result<Vec<u8>, UnreadablePage> {
     if response.content_length().is_some_and(|length| length > MOST_BYTES as u64) {
         return Err(UnreadablePage::TooLarge);
     }

@@ -1,4 +1,4 @@
-//! Fetches web pages that members link to, and reads their text.
+//! Fetches web pages that members link to, and reads their text; searches the web.
 //!
 //! A member can write any address, so fetching connects only to servers that [`AddressPolicy`] allows: public ones that
 //! are not the operator's own. It is checked at each redirect, for exactly the addresses that are connected to.
@@ -6,7 +6,9 @@
 mod fetch;
 mod page;
 mod policy;
+mod search;
 
 pub use fetch::{Fetcher, UnreadablePage};
 pub use page::{PageText, page_text};
 pub use policy::AddressPolicy;
+pub use search::{WebResult, WebSearch};

@@ -1,8 +1,9 @@
 //! Finds the text of a page in its bytes.
 
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use dom_query::Document;
 use dom_smoothie::{Config, Readability, TextMode};
-use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+use encoding_rs::{Encoding, UTF_8};
 use html5ever::tendril::TendrilSink;
 use html5ever::tree_builder::TreeBuilderOpts;
 use html5ever::{ParseOpts, parse_document};
@@ -31,6 +32,8 @@ pub struct PageText {
     pub published: Option<String>,
     /// Paragraphs with a blank line between them.
     pub text: String,
+    /// `true` if the page is longer than what is kept.
+    pub is_cut: bool,
 }
 
 /// Reads a page. `media_type` is the server's `Content-Type`. Returns `None` for bytes that are not text, whatever the
@@ -51,8 +54,10 @@ pub fn page_text(body: &[u8], media_type: Option<&str>, at: &str, is_wanted: &dy
         return None;
     }
     let page = if is_html { article(&text, at, is_wanted)? } else { PageText { text, ..PageText::default() } };
-    let text: String = page.text.trim().chars().take(MOST_CHARS).collect();
-    (text.chars().count() >= FEWEST_CHARS).then_some(PageText { text, ..page })
+    let whole = page.text.trim();
+    let text: String = whole.chars().take(MOST_CHARS).collect();
+    let is_cut = text.len() < whole.len();
+    (text.chars().count() >= FEWEST_CHARS).then_some(PageText { text, is_cut, ..page })
 }
 
 /// Converts a body to text by its byte order mark, the server's word, or its own.
@@ -61,9 +66,15 @@ fn decoded(body: &[u8], media_type: &str) -> String {
     let marked = Encoding::for_bom(body).map(|(encoding, _)| encoding);
     let encoding = marked.or_else(|| named(media_type)).or_else(|| named(&head)).unwrap_or_else(|| {
         let is_utf8 = std::str::from_utf8(body).is_ok();
-        if is_utf8 { UTF_8 } else { WINDOWS_1252 }
+        if is_utf8 { UTF_8 } else { guessed(body) }
     });
     encoding.decode(body).0.into_owned()
+}
+
+fn guessed(body: &[u8]) -> &'static Encoding {
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(body, true);
+    detector.guess(None, Utf8Detection::Allow)
 }
 
 /// Returns the encoding after `charset=`.
@@ -80,7 +91,7 @@ fn article(html: &str, at: &str, is_wanted: &dyn Fn() -> bool) -> Option<PageTex
     let metadata = reader.get_article_metadata(reader.parse_json_ld());
     let found = reader.parse().ok().map(|article| article.text_content.trim().to_owned());
     let text = found.filter(|text| text.chars().count() >= ARTICLE_CHARS).unwrap_or_else(|| whole_text(&page));
-    Some(PageText { title: metadata.title.trim().to_owned(), published: metadata.published_time, text })
+    Some(PageText { title: metadata.title.trim().to_owned(), published: metadata.published_time, text, is_cut: false })
 }
 
 fn parsed(html: &str, is_wanted: &dyn Fn() -> bool) -> Option<Document> {

@@ -9,9 +9,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use encoding_rs::{SHIFT_JIS, WINDOWS_1251};
+
 use chime_links::{AddressPolicy, Fetcher, PageText, UnreadablePage};
 
 const TEXT: &str = "The ferry to the island runs at eight, twelve and five on weekdays.";
+
+const CYRILLIC: &str = "<p>Паром на остров отправляется в восемь, двенадцать и пять часов по будням.</p>";
+const JAPANESE: &str = "<meta charset=Shift_JIS><p>島へのフェリーは平日の八時と十二時と五時に出ます。</p>";
 
 /// Server that answers each path as `answer` writes it, and counts requests for `/secret`.
 struct FerrySite {
@@ -93,6 +98,9 @@ fn answer(mut stream: TcpStream, at: SocketAddr, secrets: &AtomicUsize) {
             while stream.write_all(&[b'x'; 65_536]).is_ok() {}
             return;
         }
+        "/cyrillic" => ok("Content-Type: text/html; charset=windows-1251", &WINDOWS_1251.encode(CYRILLIC).0),
+        "/japanese" => ok("Content-Type: text/html", &SHIFT_JIS.encode(JAPANESE).0),
+        "/undeclared" => ok("Content-Type: text/html", &WINDOWS_1251.encode(CYRILLIC).0),
         "/zipped" => ok("Content-Type: text/html\r\nContent-Encoding: gzip", &gzip(html.as_bytes())),
         "/bomb" => ok("Content-Type: text/html\r\nContent-Encoding: gzip", &gzip(&vec![b'x'; 200_000_000])),
         "/pdf" => ok("Content-Type: text/html", b"%PDF-1.7\n1 0 obj << /Type /Catalog >> endobj and more of it"),
@@ -119,6 +127,19 @@ async fn a_page_is_read_behind_redirects_and_decompressed() {
     }
     let page = site.read_address(&format!("ferry.example:{}/page", site.at.port())).await;
     assert!(page.is_ok(), "an address without a scheme: {page:?}");
+}
+
+#[tokio::test]
+async fn old_encodings_are_read_also_where_none_is_named() {
+    let site = FerrySite::start();
+    for (path, words) in [
+        ("/cyrillic", "отправляется в восемь"),
+        ("/japanese", "島へのフェリー"),
+        ("/undeclared", "отправляется в восемь"),
+    ] {
+        let page = site.read(path).await.expect("a page");
+        assert!(page.text.contains(words), "{path}: {page:?}");
+    }
 }
 
 #[tokio::test]

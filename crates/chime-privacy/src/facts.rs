@@ -18,6 +18,8 @@ pub struct PrivacyFacts {
     pub remembers: bool,
     /// `true` if voice messages are sent to `model_host` for transcription.
     pub transcribes: bool,
+    /// Host of the service that searches the web, if the operator chose one.
+    pub search_host: Option<String>,
     /// Retention period that the operator chose; `None` keeps messages forever. A chat may have its own.
     pub retention: Option<Duration>,
     /// Contact of the operator for members, if set.

@@ -88,7 +88,9 @@ fn terms(facts: &PrivacyFacts, retention: Option<Duration>, words: &PrivacyNotic
                 (false, false) => &words.goes_to,
             };
             let told = told.replace("{host}", &format!("`{host}`"));
-            if facts.transcribes { format!("{told} {}", words.voice_too) } else { told }
+            let voice = facts.transcribes.then(|| words.voice_too.clone());
+            let web = facts.search_host.as_ref().map(|host| words.web_too.replace("{host}", &format!("`{host}`")));
+            [Some(told), voice, web].into_iter().flatten().collect::<Vec<_>>().join(" ")
         }
         None => words.goes_nowhere.clone(),
     };
@@ -120,6 +122,7 @@ mod tests {
             sends_all: false,
             remembers: false,
             transcribes: false,
+            search_host: None,
             retention: Some(DAY * 365),
             contact: Some("@ann_o".to_owned()),
         }

@@ -153,6 +153,7 @@ mod tests {
             model_host: None,
             sends_all: false,
             remembers: true,
+            search_host: None,
             transcribes: false,
             retention: None,
             contact: None,

@@ -109,28 +109,6 @@ pub fn forget_parked(tx: &Writer<'_>, chat: Option<ChatKey>) -> Result<()> {
     )
 }
 
-/// Returns the raw update that brought a message, if it is still stored. Later updates may contain the message too,
-/// inside a reply; the first one is its own.
-pub fn of_message(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Option<String>> {
-    Ok(conn
-        .first(
-            "SELECT raw FROM inbox_message JOIN inbox USING (update_id, received_day)
-             WHERE telegram_chat_id = :chat AND message_id = :message ORDER BY received_at, update_id LIMIT 1",
-            params! { ":chat": chat, ":message": message },
-        )?
-        .flatten())
-}
-
-/// Returns up to 20 stored raw updates that contain a message, newest first.
-pub fn that_hold(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Vec<String>> {
-    conn.all(
-        "SELECT raw FROM inbox_message JOIN inbox USING (update_id, received_day)
-         WHERE telegram_chat_id = :chat AND message_id = :message AND raw IS NOT NULL
-         ORDER BY received_at DESC, update_id DESC LIMIT 20",
-        params! { ":chat": chat, ":message": message },
-    )
-}
-
 /// Returns the offset for the next poll. Returns `None` at the first start, and if the last update is older than
 /// `max_age`: after a week without updates Telegram continues with a random id, so the stored offset is useless.
 pub fn next_offset(conn: &Reader, now: Timestamp, max_age: Duration) -> Result<Option<i64>> {

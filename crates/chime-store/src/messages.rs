@@ -97,9 +97,17 @@ fn supersedes(incoming: &Message, kept: &Message) -> bool {
             // Not `>`, because dates are in seconds: two edits within one second have the same date.
             incoming.edited_at >= kept.edited_at
                 && !is_same_with_transcript
-                && (incoming.text != kept.text || incoming.entities != kept.entities || incoming.detail != kept.detail)
+                && (incoming.text != kept.text
+                    || incoming.entities != kept.entities
+                    || incoming.detail != kept.detail
+                    || file_of(incoming) != file_of(kept))
         }
     }
+}
+
+/// Returns the id of a message's file that stays the same.
+fn file_of(message: &Message) -> Option<&str> {
+    message.file.as_ref().map(|file| file.unique_id.as_str())
 }
 
 fn insert(tx: &Writer<'_>, chat: &ChatRow, message: &Message) -> Result<StoredMessage> {
@@ -145,6 +153,7 @@ fn bare(message: &Message) -> Message {
     Message {
         sender: Sender { name: String::new(), username: None, ..message.sender.clone() },
         detail: None,
+        file: None,
         text: String::new(),
         entities: Vec::new(),
         quote: None,
@@ -166,11 +175,11 @@ fn write(tx: &Writer<'_>, stored: &StoredMessage, language: Language, stub: Stub
     let borrowed = message.borrowed.unwrap_or_default();
     let entities = if message.entities.is_empty() { None } else { Some(Json(&message.entities)) };
     tx.run("INSERT OR REPLACE INTO message (id, chat_key, seq, telegram_chat_id, message_id, thread_id, user_id,
-             sender_chat_id, sender_name, sender_username, role, is_bot, ts, edit_ts, kind, kind_detail, text, entities,
+             sender_chat_id, sender_name, sender_username, role, is_bot, ts, edit_ts, kind, kind_detail, file, text, entities,
              reply_to_id, quote_text, context_snapshot, forward_origin, origin_chat_id, origin_message_id, origin_user_id,
              origin_ts, media_group_id, via_bot, source, is_stub, stem_language)
          VALUES (:id, :chat_key, :seq, :telegram_chat_id, :message_id, :thread_id, :user_id,
-             :sender_chat_id, :sender_name, :sender_username, :role, :is_bot, :ts, :edit_ts, :kind, :kind_detail, :text,
+             :sender_chat_id, :sender_name, :sender_username, :role, :is_bot, :ts, :edit_ts, :kind, :kind_detail, :file, :text,
              :entities, :reply_to_id, :quote_text, :context_snapshot, :forward_origin, :origin_chat_id,
              :origin_message_id, :origin_user_id, :origin_ts, :media_group_id, :via_bot, :source, :is_stub,
              :stem_language)", params! {
@@ -181,7 +190,8 @@ fn write(tx: &Writer<'_>, stored: &StoredMessage, language: Language, stub: Stub
         ":sender_name": message.sender.name, ":sender_username": message.sender.username,
         ":role": message.role, ":is_bot": message.sender.is_bot,
         ":ts": message.sent_at.secs(), ":edit_ts": message.edited_at.map(Timestamp::secs),
-        ":kind": message.kind, ":kind_detail": message.detail, ":text": message.text, ":entities": entities,
+        ":kind": message.kind, ":kind_detail": message.detail,
+        ":file": message.file.as_ref().map(Json), ":text": message.text, ":entities": entities,
         ":reply_to_id": message.reply_to, ":quote_text": message.quote,
         ":context_snapshot": message.snapshot, ":forward_origin": message.forward_origin,
         ":origin_chat_id": borrowed.chat, ":origin_message_id": borrowed.message,

@@ -2,7 +2,7 @@
 //! copy, which goes with the last message from which it was read.
 
 use super::family::{Cause, Family, Merged, OptOutScope, run_merged};
-use super::sql::{Statements, params};
+use super::sql::{Columns, Statements, params};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
 
@@ -15,6 +15,8 @@ pub struct StoredPage {
     /// Date of the page, as it gives it.
     pub published: Option<String>,
     pub text: String,
+    /// `true` if only the beginning was kept.
+    pub is_cut: bool,
 }
 
 /// Link or file by which a member posted a text.
@@ -60,32 +62,47 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 /// Returns the page of a link if it was read after `since`.
 pub fn find(conn: &Reader, link: &PostedLink, since: Timestamp) -> Result<Option<StoredPage>> {
     conn.map_first(
-        "SELECT number, title, published, text FROM page
+        "SELECT number, title, published, text, is_cut FROM page
          WHERE chat_key = :chat AND address = :address AND read_at > :since",
         params! { ":chat": link.chat, ":address": link.address, ":since": since },
+        from_row,
+    )
+}
+
+/// Returns the pages of a chat, each with its address.
+pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Vec<(String, StoredPage)>> {
+    conn.map(
+        "SELECT number, title, published, text, is_cut, address FROM page WHERE chat_key = :chat ORDER BY number",
+        params! { ":chat": chat },
         |row| {
-            Ok(StoredPage {
-                number: row.get("number")?,
-                title: row.get("title")?,
-                published: row.get("published")?,
-                text: row.get("text")?,
-            })
+            let page = from_row(row)?;
+            Ok((row.get("address")?, page))
         },
     )
+}
+
+fn from_row(row: &Columns<'_>) -> Result<StoredPage> {
+    Ok(StoredPage {
+        number: row.get("number")?,
+        title: row.get("title")?,
+        published: row.get("published")?,
+        text: row.get("text")?,
+        is_cut: row.get("is_cut")?,
+    })
 }
 
 /// Stores the page of a link and returns it with its number. A page that is read again keeps its number.
 pub fn save(tx: &Writer<'_>, link: &PostedLink, page: StoredPage, now: Timestamp) -> Result<StoredPage> {
     let (id, number): (i64, u32) = tx.one(
-        "INSERT INTO page (chat_key, number, address, title, published, text, read_at)
+        "INSERT INTO page (chat_key, number, address, title, published, text, is_cut, read_at)
          VALUES (:chat, (SELECT coalesce(max(number), 0) + 1 FROM page WHERE chat_key = :chat), :address, :title,
-             :published, :text, :now)
+             :published, :text, :cut, :now)
          ON CONFLICT (chat_key, address) DO UPDATE SET title = excluded.title, published = excluded.published,
-             text = excluded.text, read_at = excluded.read_at
+             text = excluded.text, is_cut = excluded.is_cut, read_at = excluded.read_at
          RETURNING id, number",
         params! {
             ":chat": link.chat, ":address": link.address, ":title": page.title, ":published": page.published,
-            ":text": page.text, ":now": now,
+            ":text": page.text, ":cut": page.is_cut, ":now": now,
         },
     )?;
     tx.run(

@@ -60,7 +60,7 @@ wire! {
     Content {
         text: String, entities: Items<Entity>, caption: String, caption_entities: Items<Entity>, rich_message: Value,
         animation: File, audio: File, document: File, video: File, video_note: File, voice: File,
-        live_photo: Present, photo: Present, paid_media: Present, sticker: Sticker, story: Present,
+        live_photo: Present, photo: Items<File>, paid_media: Present, sticker: Sticker, story: Present,
         checklist: Checklist, contact: Contact, dice: Dice, game: Titled, poll: Poll, venue: Titled, location: Present,
         invoice: Titled, giveaway: Present, giveaway_winners: Present,
     }
@@ -87,7 +87,8 @@ wire! {
     MessageOrigin { sender_user: User, sender_user_name: String, sender_chat: Chat, chat: Chat, message_id: i64, date: i64,
         author_signature: String }
     Quote { text: String }
-    File { duration: i64, file_name: String, mime_type: String }
+    File { file_id: String, file_unique_id: String, file_size: u64, duration: u32, file_name: String, mime_type: String,
+        width: u64, height: u64 }
     Sticker { emoji: String }
     Checklist { title: String, tasks: Items<Text> }
     Poll { question: String, options: Items<Text> }
@@ -195,9 +196,9 @@ pub fn full_name(first: Option<&str>, last: Option<&str>) -> Option<String> {
     filled(Some(&parts.join(" ")))
 }
 
-/// Formats seconds as `m:ss`, or returns `None` if negative.
-pub fn minutes(seconds: i64) -> Option<String> {
-    (seconds >= 0).then(|| format!("{}:{:02}", seconds / 60, seconds % 60))
+/// Formats seconds as `m:ss`.
+pub fn minutes(seconds: u32) -> String {
+    format!("{}:{:02}", seconds / 60, seconds % 60)
 }
 
 pub fn filled(text: Option<&str>) -> Option<String> {

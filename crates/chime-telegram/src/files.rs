@@ -1,58 +1,30 @@
 //! Files attached to messages. Their content is not part of the message and is downloaded only on request.
 
-use serde_json::Value;
-
-use chime_core::MessageAt;
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AttachedFile {
-    /// Telegram's id of the file, valid only for this bot.
-    pub id: String,
-    /// Id that stays the same when the file is sent again.
-    pub unique_id: String,
-    pub name: String,
-    pub media_type: String,
-    /// Size in bytes, if known.
-    pub bytes: Option<u64>,
-}
-
-/// A voice message or a video note.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recording {
-    /// Telegram's id of the file, valid only for this bot.
-    pub id: String,
-    pub seconds: u32,
-    /// Size in bytes, if known.
-    pub bytes: Option<u64>,
-    /// Extension of its format, if Telegram gives its type.
-    pub extension: Option<&'static str>,
-}
-
-/// Parses the recording in message `of` from the stored update `raw`. `None` unless `of` is the update's message or the
-/// one that it replies to.
-pub fn recording(raw: &str, of: MessageAt) -> Option<Recording> {
-    let update: Value = serde_json::from_str(raw).ok()?;
-    let said = message_in(&update, of)?;
-    let recorded = |file: &&Value| file.is_object();
-    let (file, seconds) = match [&said["voice"], &said["video_note"]].into_iter().find(recorded) {
-        Some(file) => (file, file["duration"].as_u64()?),
-        // A document has no duration.
-        None => {
-            let file = Some(&said["document"]).filter(recorded)?;
-            spoken_extension(file["mime_type"].as_str()?)?;
-            (file, file["file_size"].as_u64()? / BYTES_A_SECOND)
-        }
-    };
-    Some(Recording {
-        id: file["file_id"].as_str()?.to_owned(),
-        seconds: u32::try_from(seconds).ok()?,
-        bytes: file["file_size"].as_u64(),
-        extension: file["mime_type"].as_str().and_then(spoken_extension),
-    })
-}
+use crate::dto::{self, Items};
+use chime_core::MessageFile;
 
 /// Size of a second of compressed speech in bytes, for files whose duration is not known.
 const BYTES_A_SECOND: u64 = 8_000;
+/// Maximum width and height in pixels. A menu can be read at this size, and a larger one costs more tokens.
+const MOST_DOTS: u64 = 1_280;
+
+/// Returns the file of a message if an answer may need it: a document, a recording, or a photo in the largest size of
+/// at most [`MOST_DOTS`] pixels in width and height, else in the smallest.
+pub fn file_of(content: &dto::Content) -> Option<MessageFile> {
+    let sizes = Items::of(content.photo.as_ref());
+    let dots = |size: &&dto::File| size.width.unwrap_or(0).max(size.height.unwrap_or(0));
+    let fitting = sizes.iter().filter(|size| dots(size) <= MOST_DOTS).max_by_key(dots);
+    let photo = fitting.or_else(|| sizes.iter().min_by_key(dots));
+    // The document of an animation is the animation itself.
+    let document = content.document.as_ref().filter(|_| content.animation.is_none());
+    let file = document.or(content.voice.as_ref()).or(content.video_note.as_ref()).or(photo)?;
+    let media_type = file.mime_type.clone().unwrap_or_default();
+    let guessed = || Some(file.file_size.filter(|_| spoken_extension(&media_type).is_some())? / BYTES_A_SECOND);
+    let seconds = file.duration.or_else(|| u32::try_from(guessed()?).ok());
+    let id = file.file_id.clone()?;
+    let unique_id = file.file_unique_id.clone().unwrap_or_else(|| id.clone());
+    Some(MessageFile { id, unique_id, media_type, bytes: file.file_size, seconds })
+}
 
 /// Returns the file name extension of a recording sent as a file; `None` for other types.
 pub fn spoken_extension(media_type: &str) -> Option<&'static str> {
@@ -72,128 +44,39 @@ pub fn is_picture(media_type: &str) -> bool {
     matches!(media_type, "image/jpeg" | "image/png" | "image/webp" | "image/gif")
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Photo {
-    /// Telegram's id of the file, valid only for this bot.
-    pub id: String,
-}
-
-/// Parses the photo in message `of` from the stored update `raw`. `None` unless `of` is the update's message or the one
-/// that it replies to. Of its sizes, chooses the largest of at most `most_dots` pixels in width and height, else the
-/// smallest. An image sent as a file has one size.
-pub fn photo(raw: &str, of: MessageAt, most_dots: u64) -> Option<Photo> {
-    let update: Value = serde_json::from_str(raw).ok()?;
-    let said = message_in(&update, of)?;
-    let dots = |size: &Value| size["width"].as_u64().unwrap_or(0).max(size["height"].as_u64().unwrap_or(0));
-    let document = &said["document"];
-    if document["mime_type"].as_str().is_some_and(is_picture) {
-        return Some(Photo { id: document["file_id"].as_str()?.to_owned() });
-    }
-    let sizes = said["photo"].as_array()?;
-    let fitting = sizes.iter().filter(|size| dots(size) <= most_dots).max_by_key(|size| dots(size));
-    let size = fitting.or_else(|| sizes.iter().min_by_key(|size| dots(size)))?;
-    Some(Photo { id: size["file_id"].as_str()?.to_owned() })
-}
-
-/// Parses the document of an update's message, or else of the message that it replies to. `raw` is the stored update,
-/// because no table holds files.
-pub fn attached_file(raw: &str) -> Option<AttachedFile> {
-    let update: Value = serde_json::from_str(raw).ok()?;
-    let said = message_of(&update)?;
-    let document = [&said["document"], &said["reply_to_message"]["document"]].into_iter().find(|it| it.is_object())?;
-    file(document)
-}
-
-/// Parses the document in message `of` from the stored update `raw`. `None` unless `of` is the update's message or the
-/// one that it replies to.
-pub fn document(raw: &str, of: MessageAt) -> Option<AttachedFile> {
-    let update: Value = serde_json::from_str(raw).ok()?;
-    file(&message_in(&update, of)?["document"])
-}
-
-fn file(document: &Value) -> Option<AttachedFile> {
-    let text = |name: &str| document[name].as_str().unwrap_or_default().to_owned();
-    let id = document["file_id"].as_str()?;
-    Some(AttachedFile {
-        id: id.to_owned(),
-        unique_id: document["file_unique_id"].as_str().unwrap_or(id).to_owned(),
-        name: text("file_name"),
-        media_type: text("mime_type"),
-        bytes: document["file_size"].as_u64(),
-    })
-}
-
-/// Returns the update's message or the one that it replies to, whichever has these ids: an update may also contain a
-/// file of another message.
-fn message_in(update: &Value, of: MessageAt) -> Option<&Value> {
-    let message = message_of(update)?;
-    let is_it = |said: &&Value| {
-        said["message_id"].as_i64() == Some(of.message.0) && said["chat"]["id"].as_i64() == Some(of.chat.0)
-    };
-    [message, &message["reply_to_message"]].into_iter().find(is_it)
-}
-
-fn message_of(update: &Value) -> Option<&Value> {
-    ["message", "edited_message", "channel_post", "edited_channel_post"].iter().find_map(|kind| update.get(kind))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chime_core::{ChatId, MessageId};
 
-    fn at(chat: i64, message: i64) -> MessageAt {
-        MessageAt { chat: ChatId(chat), message: MessageId(message) }
+    #[track_caller]
+    fn check(content: &str, expected: Option<(&str, Option<u32>, Option<u64>)>) {
+        let file = file_of(&serde_json::from_str(content).expect("an object"));
+        let found = file.as_ref().map(|file| (file.id.as_str(), file.seconds, file.bytes));
+        assert_eq!(found, expected, "{content}");
     }
 
     #[test]
     fn a_photo_comes_in_the_largest_size_that_is_wanted() {
-        let raw = r#"{"message":{"message_id":8,"chat":{"id":-1},"photo":[{"file_id":"s","width":90,"height":60},
-            {"file_id":"x","width":1280,"height":960},{"file_id":"w","width":2560,"height":1920}],
-            "reply_to_message":{"message_id":7,"chat":{"id":-1},"photo":[{"file_id":"b","width":2000,"height":90}]}}}"#;
-        let found = |message, dots| photo(raw, at(-1, message), dots).map(|photo| photo.id);
-        assert_eq!(found(8, 1280).as_deref(), Some("x"));
-        assert_eq!(found(8, 5000).as_deref(), Some("w"));
-        assert_eq!(found(8, 10).as_deref(), Some("s"));
-        assert_eq!(found(7, 1280).as_deref(), Some("b"));
-        assert_eq!(photo(r#"{"message":{"message_id":8,"chat":{"id":-1},"photo":[]}}"#, at(-1, 8), 1280), None);
+        let size = |id: &str, width: u32| format!(r#"{{"file_id":"{id}","width":{width},"height":60}}"#);
+        let photo = |sizes: &[String]| format!(r#"{{"photo":[{}]}}"#, sizes.join(","));
+        let (s, x, w) = (size("s", 90), size("x", 1280), size("w", 2560));
+        check(&photo(&[s, x, w.clone()]), Some(("x", None, None)));
+        check(&photo(&[w, size("v", 3000)]), Some(("w", None, None)));
+        check(r#"{"photo":[]}"#, None);
     }
 
     #[test]
-    fn a_recording_is_that_of_the_very_message() {
-        let raw = r#"{"message":{"message_id":8,"chat":{"id":-1},"video_note":{"file_id":"a","duration":7,"file_size":9},
-            "external_reply":{"message_id":4,"chat":{"id":-3},"voice":{"file_id":"c","duration":3}},
-            "reply_to_message":{"message_id":7,"chat":{"id":-1},"voice":{"file_id":"b","duration":12}}}}"#;
-        let found = |raw, at| recording(raw, at).map(|it| (it.id, it.seconds, it.bytes));
-        assert_eq!(found(raw, at(-1, 8)), Some(("a".to_owned(), 7, Some(9))));
-        assert_eq!(found(raw, at(-1, 7)), Some(("b".to_owned(), 12, None)));
-        assert_eq!(found(raw, at(-2, 8)), None, "another chat's");
-        assert_eq!(found(raw, at(-3, 4)), None, "one that is only quoted");
-        for other in [
-            "",
-            r#"{"message":{"text":"x"}}"#,
-            r#"{"message":{"voice":{"file_id":"a","duration":1}}}"#,
-            r#"{"message":{"message_id":8,"chat":{"id":-1},"voice":{"file_id":"a","duration":-1}}}"#,
-        ] {
-            assert_eq!(found(other, at(-1, 8)), None, "{other}");
+    fn documents_and_recordings_have_a_file() {
+        check(r#"{"voice":{"file_id":"a","duration":7,"file_size":9}}"#, Some(("a", Some(7), Some(9))));
+        check(r#"{"voice":{"file_id":"a","duration":-1}}"#, Some(("a", None, None)));
+        check(
+            r#"{"document":{"file_id":"b","mime_type":"audio/ogg","file_size":80000}}"#,
+            Some(("b", Some(10), Some(80_000))),
+        );
+        check(r#"{"document":{"file_id":"c","file_size":80000}}"#, Some(("c", None, Some(80_000))));
+        for other in [r#"{"text":"x"}"#, r#"{"document":[]}"#, r#"{"document":{}}"#] {
+            check(other, None);
         }
-    }
-
-    #[test]
-    fn the_file_is_the_messages_own_or_that_of_the_one_it_replies_to() {
-        let own = r#"{"message":{"message_id":7,"document":{"file_id":"a","file_name":"x.md","file_size":9}}}"#;
-        let file = attached_file(own).expect("a file");
-        assert_eq!((file.id.as_str(), file.name.as_str(), file.bytes), ("a", "x.md", Some(9)));
-        let reply = r#"{"message":{"reply_to_message":{"document":{"file_id":"b"}}}}"#;
-        assert_eq!(attached_file(reply).map(|file| file.id).as_deref(), Some("b"));
-        for other in [
-            "",
-            "[]",
-            r#"{"message":{"text":"x"}}"#,
-            r#"{"message":{"document":[]}}"#,
-            r#"{"message":{"document":{}}}"#,
-        ] {
-            assert_eq!(attached_file(other), None, "{other}");
-        }
+        check(r#"{"animation":{"file_id":"a"},"document":{"file_id":"a"}}"#, None);
     }
 }

@@ -21,7 +21,7 @@ pub use client::{Sent, Telegram, TelegramOptions};
 pub use clip::MAX_ENTITIES;
 pub use error::{LostReply, TelegramError, classify};
 pub use extract::{Unreadable, extract};
-pub use files::{AttachedFile, Photo, Recording, attached_file, document, photo, recording};
+pub use files::spoken_extension;
 pub use markdown::to_entities;
 pub use member::MemberStatus;
 pub use safety::{Allowed, defuse};

@@ -26,8 +26,8 @@ use crate::echo::{has_words, restates, without_echo, without_numbers};
 use crate::extractive_ranking::Query;
 use crate::job::{Backend, Blame, ModelChoice, ModelFailure, Step, WindowSize, begin};
 use crate::lines::Style;
-use crate::linked_pages::PageReader;
 use crate::prompt::{self, BuiltPrompt, PromptInput};
+use crate::read_text::UnreadMemory;
 use crate::support::Support;
 use crate::used::used;
 use crate::voice::worker::Voice;
@@ -37,14 +37,17 @@ use chime_access::gateway::ask::{Gateway, ModelCall, UsageRecord};
 use chime_access::gateway::{AskError, Economy, ModelPurpose};
 use chime_core::chat_settings::LANGUAGE;
 use chime_core::config::{AccessConfig, ContextTokens, RateLimit, Redaction, SessionIdle, Streaming};
+use chime_core::embed::Embedder;
 use chime_core::prompts::Prompts;
 use chime_core::texts::notices;
 use chime_core::trigger::Languages;
 use chime_core::{
-    AnswerStatus, Because, BotIdentity, Citable, Grounding, Job, Language, MessageAt, ParsedTrigger, Seq, Zone,
+    AnswerStatus, Because, BotIdentity, Citable, Grounding, Job, Language, LinkReading, MessageAt, ParsedTrigger, Seq,
+    Zone,
 };
 use chime_jobs::JobOutcome;
 use chime_jobs::worker::Wake;
+use chime_links::{Fetcher, WebSearch};
 use chime_llm::{Completion, Prompt};
 use chime_memory::context::FeatureCache;
 use chime_memory::recall::Recaller;
@@ -56,6 +59,14 @@ use chime_telegram::Telegram;
 /// Maximum number of questions analysed at the same time. Each analysis occupies two threads and ends before the model
 /// is asked.
 const WORKED_OUT_AT_ONCE: usize = 8;
+
+/// Reads linked pages for answers.
+pub struct PageReader {
+    pub fetcher: Fetcher,
+    pub embedder: Option<Arc<Embedder>>,
+    /// The operator's setting.
+    pub reading: LinkReading,
+}
 
 /// Services and settings that [`Answering`] needs.
 pub struct AnsweringParts {
@@ -99,6 +110,8 @@ pub struct AnsweringParts {
     pub pages: PageReader,
     /// Reads the documents that a question is about.
     pub documents: DocumentReader,
+    /// Searches the web; `None` if the operator has chosen no service.
+    pub web: Option<WebSearch>,
 }
 
 pub struct Answering {
@@ -109,6 +122,8 @@ pub struct Answering {
     pub(super) drafts_refused: AtomicBool,
     /// Random keys of this process, from which the delimiters around untrusted text are made.
     fences: RandomState,
+    /// Pages and documents that could not be read lately.
+    pub(super) unread: UnreadMemory,
 }
 
 impl Answering {
@@ -118,6 +133,7 @@ impl Answering {
             places: Semaphore::new(WORKED_OUT_AT_ONCE),
             drafts_refused: AtomicBool::new(false),
             fences: RandomState::new(),
+            unread: UnreadMemory::default(),
         }
     }
 
@@ -164,9 +180,8 @@ impl Answering {
         if backend == Backend::Model && self.parts.gateway.sees_pictures() {
             question.photos = self.look_at(&question).await;
         }
-        if matches!(backend, Backend::Model | Backend::Thrifty) {
-            self.read_pages(&mut question).await;
-            self.read_documents(&mut question).await;
+        if matches!(backend, Backend::Model | Backend::Thrifty | Backend::Offline) {
+            self.read_material(&mut question).await;
         }
         let mut built = self.prompt(&question, self.parts.gateway.prompt_room(ModelPurpose::Answer))?;
         let mut step = begin(job.attempts, backend);
@@ -348,7 +363,8 @@ impl Answering {
         let material = built.material(&given, question.trigger());
         let mark = unsourced_mark(&question, &draft);
         let language = question.language().unwrap_or(question.chat.speaks());
-        let remarks: &[String] = if draft.is_of_a_model() { &question.unread } else { &[] };
+        let says_unread = draft.is_of_a_model() || draft.status == AnswerStatus::Offline;
+        let remarks: &[String] = if says_unread { &question.remarks } else { &[] };
         let words = citations::CitationWords { language: language.code(), mark, remarks };
         let embedder = self.parts.features.embedder();
         let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
@@ -356,9 +372,11 @@ impl Answering {
             draft.is_of_a_model().then(|| Support::new(&given, &question.history.ask, &self.parts.bot.name, &embed));
         let checked = citations::check(&draft.markdown, material, support.as_ref(), now, question.zone, words);
         log::citations(&checked);
-        // Texts that no model wrote do not use recalled messages.
-        let was_asked = draft.status == AnswerStatus::Answered;
-        let remembered = if was_asked { question.remembered(&built.citable) } else { Vec::new() };
+        // Texts that no model wrote use nothing recalled, but may cite a page or a document.
+        let remembered = match draft.status {
+            AnswerStatus::Answered => question.remembered(&built.citable),
+            _ => question.material().cloned().collect(),
+        };
         let used = used(&checked.text, &checked.valid, &remembered);
         let mut parts = draft.parts(&checked.text, &links, &question.names(&self.parts.bot));
         let introduced = match question.introduction.take() {

@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::answering::enrich::{Enricher, Subject};
 use crate::answering::grounding::similarities_by;
 use crate::grounding::min_similarity;
-use crate::notes::{line, nearest, short_title};
+use crate::notes::nearest;
+use crate::read_text::ReadText;
 use chime_core::embed::Embedder;
-use chime_core::{ChatKey, Citable, Grounds, Piece, PieceLine, Slot, SourceId, Zone, message_link};
+use chime_core::{ChatKey, Grounds, Piece, PieceLine, Slot, SourceId, SourceKind, Zone, message_link};
 use chime_store::notes::NotePiece;
 use chime_store::{Reader, chats, messages, notes};
 
@@ -56,17 +57,26 @@ fn gather(
     let (found, measure) = similarities_by(&subject.ask, &texts, embedder, of_piece);
     let lines = nearest(&found, min_similarity(measure)).into_iter().map(|place| {
         let piece = &pieces[place];
-        let text = line(SourceId::note(piece.number), &piece.title, &zone.date(piece.saved_at), &piece.text);
-        Ok(PieceLine { text, source: Some(citable(conn, subject.chat, piece)?) })
+        let note = ReadText {
+            id: SourceId::new(SourceKind::Note, piece.number),
+            title: piece.title.clone(),
+            dated: zone.date(piece.saved_at),
+            text: String::new(),
+            is_cut: false,
+            is_asked: false,
+            at: piece.saved_at,
+            link: None,
+            posted: saved_from(conn, subject.chat, piece)?,
+        };
+        Ok(note.line(None, &piece.text))
     });
     let lines: Vec<PieceLine> = lines.collect::<chime_store::Result<_>>()?;
     let piece = Piece { slot: Slot::Recall, topic: None, lines };
     Ok(if piece.lines.is_empty() { Vec::new() } else { vec![piece] })
 }
 
-/// Returns the piece of a note as a source. Its citation links to the messages that the note was saved from, which also
-/// count as sources of the answer.
-fn citable(conn: &Reader, chat: ChatKey, piece: &NotePiece) -> chime_store::Result<Citable> {
+/// Returns the messages that a note was saved from. They also count as sources of the answer.
+fn saved_from(conn: &Reader, chat: ChatKey, piece: &NotePiece) -> chime_store::Result<Vec<Grounds>> {
     let row = chats::by_key(conn, chat)?;
     let mut rests_on = Vec::new();
     for seq in notes::sources_of(conn, chat, piece.number)? {
@@ -76,12 +86,5 @@ fn citable(conn: &Reader, chat: ChatKey, piece: &NotePiece) -> chime_store::Resu
             rests_on.push(Grounds { message: seq, name, sent_at: message.sent_at, link });
         }
     }
-    Ok(Citable {
-        id: SourceId::note(piece.number),
-        name: format!("Note: {}", short_title(&piece.title)),
-        sent_at: piece.saved_at,
-        text: piece.text.clone(),
-        link: None,
-        rests_on,
-    })
+    Ok(rests_on)
 }

@@ -90,8 +90,10 @@ pub struct QuestionContext {
     pub follow_up: FollowUp,
     pub looked_up: LookedUp,
     pub photos: Vec<ShownPhoto>,
-    /// Sentences of the answer that tell which pages and documents could not be read.
-    pub unread: Vec<String>,
+    /// Number of results of web searches so far.
+    pub web_results: u32,
+    /// Sentences below the answer that tell what could not be read.
+    pub remarks: Vec<String>,
     pub earliest: Option<Timestamp>,
     /// Privacy notice to append to the answer; `None` if the chat has already had it.
     pub introduction: Option<FormattedText>,
@@ -188,7 +190,8 @@ impl QuestionLoader {
             follow_up: FollowUp::default(),
             looked_up: LookedUp::default(),
             photos: Vec::new(),
-            unread: Vec::new(),
+            web_results: 0,
+            remarks: Vec::new(),
             earliest,
             introduction,
             spent,
@@ -291,6 +294,12 @@ impl QuestionContext {
             .chain(recall::citable(&self.recalled, &self.chat.chat, self.zone))
             .chain(looked_up)
             .collect()
+    }
+
+    /// Returns the pieces of pages and documents in the prompt, those that answer the question best first.
+    pub fn material(&self) -> impl Iterator<Item = &Citable> {
+        let pieces = self.enrichment.pieces.iter().filter(|piece| piece.slot == Slot::Material);
+        pieces.flat_map(|piece| &piece.lines).filter_map(|line| line.source.as_ref())
     }
 
     pub fn asker_name(&self) -> &str {

@@ -57,11 +57,11 @@ impl Answering {
             let is_open = may_look_up(asking, prompt.tools.rounds.len(), self.parts.tool_rounds)
                 && self.parts.clock.now() < until
                 && self.parts.gateway.allowance(after(question.spent, spent)) == Allowance::Ample;
-            let has_pages = self.may_read_links(question);
-            prompt.tools.offered = if is_open { offered(question.is_all_shown(), has_pages) } else { Vec::new() };
+            let outside = OutsideTools { links: self.may_read_links(question), web: self.may_search_web(question) };
+            prompt.tools.offered = if is_open { offered(question.is_all_shown(), outside) } else { Vec::new() };
             // The request does not describe the tools to small models, which use them badly, nor if the prompt already
             // shows the whole chat.
-            prompt.tools.is_silent = question.style == Style::Plain || question.is_all_shown() && !has_pages;
+            prompt.tools.is_silent = question.style == Style::Plain || question.is_all_shown() && !outside.is_any();
             let (completion, bill) = self.ask(job, question, built, &prompt, asking.choice).await?;
             spent = TokenUse {
                 prompt: spent.prompt + completion.tokens.prompt,
@@ -102,6 +102,7 @@ impl Answering {
                     let (words, found_before) = (lookup.words().map(str::to_owned), question.looked_up.uses.len());
                     let finding = match lookup {
                         LookupCall::ReadLink { message, n } => self.read_link(question, message, n).await,
+                        LookupCall::SearchWeb(query) => self.search_web(question, &query).await,
                         lookup => self.find_for(question, lookup).await,
                     };
                     let told =
@@ -145,11 +146,26 @@ fn after(spent: Spent, tokens: TokenUse) -> Spent {
     Spent { total: spent.total + more, of_chat: spent.of_chat + more, of_member: spent.of_member + more, ..spent }
 }
 
-/// Returns the tools for a prompt: of one that shows the whole chat only the reader of links, if there are any.
-fn offered(is_all_shown: bool, has_pages: bool) -> Vec<chime_llm::Tool> {
+/// Tools that read something outside of the chat: linked pages, the web.
+#[derive(Debug, Clone, Copy)]
+struct OutsideTools {
+    links: bool,
+    web: bool,
+}
+
+impl OutsideTools {
+    fn is_any(self) -> bool {
+        self.links || self.web
+    }
+}
+
+/// Returns the tools for a prompt: for one that shows the whole chat only those that read outside of it, if there are
+/// any.
+fn offered(is_all_shown: bool, outside: OutsideTools) -> Vec<chime_llm::Tool> {
     let is_offered = |tool: &LookupTool| match tool {
-        LookupTool::ReadLink => has_pages,
-        _ => !(is_all_shown && has_pages),
+        LookupTool::ReadLink => outside.links,
+        LookupTool::SearchWeb => outside.web,
+        _ => !(is_all_shown && outside.is_any()),
     };
     let tool = |tool: LookupTool| chime_llm::Tool {
         name: tool.name(),
@@ -183,7 +199,7 @@ impl LookupScope {
             LookupCall::Search { query, from, span } => {
                 self.search_within(conn, query.as_deref(), from.as_deref(), span)?
             }
-            LookupCall::ReadLink { .. } => Vec::new(),
+            LookupCall::ReadLink { .. } | LookupCall::SearchWeb(_) => Vec::new(),
             LookupCall::Summaries { about, tag, span } => {
                 return self.summaries(conn, about.as_deref(), tag.as_deref(), span);
             }

@@ -11,16 +11,16 @@ use chime_access::admission::served;
 use chime_access::gateway::AskError;
 use chime_access::gateway::ask::{Transcribed, Transcriber};
 use chime_core::config::AccessConfig;
-use chime_core::{Job, JobPayload, MessageAt, StoredMessage, UserId};
+use chime_core::{Job, JobPayload, MessageAt, MessageFile, StoredMessage, UserId};
 use chime_jobs::JobOutcome;
 use chime_jobs::worker::{Wake, record};
 use chime_llm::Audio;
 use chime_runtime::clock::Clock;
 use chime_store::chats::ChatRow;
 use chime_store::{
-    Priority, Reader, Store, StoreError, Writer, announcements, chats, inbox, jobs, memory, messages, sessions,
+    Priority, Reader, Store, StoreError, Writer, announcements, chats, jobs, memory, messages, sessions,
 };
-use chime_telegram::{Recording, Telegram, TelegramError, recording};
+use chime_telegram::{Telegram, TelegramError};
 
 pub struct Voice {
     pub store: Store,
@@ -60,7 +60,7 @@ enum TranscriptionDecision {
 struct Untranscribed {
     message: StoredMessage,
     chat: ChatRow,
-    recording: Recording,
+    recording: MessageFile,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -140,7 +140,11 @@ impl Voice {
         let Some(found) = self.store.read(move |conn| find(conn, at)).await? else { return Ok(()) };
         let Untranscribed { message, chat, recording } = found;
         let Some(bytes) = self.fetch(&recording).await? else { return Ok(()) };
-        let audio = Audio { file_name: file_name(&message.message, &recording), bytes, seconds: recording.seconds };
+        let audio = Audio {
+            file_name: file_name(&message.message, &recording),
+            bytes,
+            seconds: recording.seconds.unwrap_or(0),
+        };
         let transcribed = match transcriber.transcribe(message.conversation(), on_behalf_of, audio).await {
             Err(error) if is_for_good(&error) => {
                 self.under_way.note_silent(at);
@@ -157,7 +161,7 @@ impl Voice {
     }
 
     /// Downloads the recording; `None` if it is not available.
-    async fn fetch(&self, recording: &Recording) -> Result<Option<Vec<u8>>, TelegramError> {
+    async fn fetch(&self, recording: &MessageFile) -> Result<Option<Vec<u8>>, TelegramError> {
         match self.telegram.download(&recording.id, MOST_BYTES).await {
             Err(TelegramError::Gone { .. } | TelegramError::Refused { .. }) => Ok(None),
             fetched => fetched,
@@ -222,9 +226,7 @@ fn find(conn: &Reader, at: MessageAt) -> chime_store::Result<Option<Untranscribe
         return Ok(None);
     };
     let Some(chat) = chats::find(conn, at.chat)? else { return Ok(None) };
-    // Telegram's file id is in the raw update of the message itself, or in the update of a reply to it.
-    let raws = inbox::that_hold(conn, at.chat, at.message)?;
-    let recording = raws.iter().find_map(|raw| recording(raw, at)).filter(is_short_enough);
+    let recording = message.message.file.clone().filter(is_short_enough);
     Ok(recording.map(|recording| Untranscribed { message, chat, recording }))
 }
 

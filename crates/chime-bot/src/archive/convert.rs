@@ -113,6 +113,7 @@ impl Conversion {
             edited_at: moment(value, "edited").filter(|at| *at >= FIRST_EDIT),
             kind,
             detail,
+            file: None,
             text: if is_service { String::new() } else { text },
             entities: if is_service { Vec::new() } else { entities },
             reply_to,

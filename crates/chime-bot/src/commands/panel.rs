@@ -136,6 +136,7 @@ mod tests {
             memory: true,
             streaming: Streaming::Private,
             links: LinkReading::Asked,
+            web: false,
             idle: SessionIdle { in_groups: hour, in_private: hour },
             zone: Zone::UTC,
         }

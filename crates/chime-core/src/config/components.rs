@@ -5,10 +5,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use secrecy::SecretString;
 use tracing::level_filters::LevelFilter;
 
 use crate::config::keys::{self, Key};
-use crate::config::settings::{Noted, Settings};
+use crate::config::settings::{Noted, Settings, base_url};
 use crate::{ChatKind, LinkReading, Zone};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -163,16 +164,67 @@ impl IngestConfig {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct AnswerConfig {
     /// `STREAMING`, default private.
     pub streaming: Streaming,
     /// `LINKS`, default asked.
     pub links: LinkReading,
+    /// `WEB_SEARCH`. `None` (the default): the web is not searched.
+    pub web: Option<WebSearchConfig>,
     /// Servers of a test, by host name, although they are not public. No setting fills it.
     pub test_servers: BTreeMap<String, SocketAddr>,
     /// The program `chime`, where a test runs the daemon in another one. No setting fills it.
     pub test_program: Option<PathBuf>,
+}
+
+/// Service that searches the web.
+#[derive(Debug, Clone)]
+pub struct WebSearchConfig {
+    pub service: WebSearchService,
+    /// `WEB_SEARCH_KEY`.
+    pub key: Option<SecretString>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WebSearchService {
+    /// Address of a SearXNG server, without a trailing slash.
+    SearXng(String),
+    Brave,
+    Tavily,
+    Exa,
+}
+
+impl WebSearchConfig {
+    fn load(settings: &Settings<'_>) -> Result<Option<Self>, Noted> {
+        let parse = |raw: &str| match raw.to_lowercase().as_str() {
+            "off" => Some(None),
+            "brave" => Some(Some(WebSearchService::Brave)),
+            "tavily" => Some(Some(WebSearchService::Tavily)),
+            "exa" => Some(Some(WebSearchService::Exa)),
+            _ => Some(Some(WebSearchService::SearXng(base_url(raw)?))),
+        };
+        let allowed = "off, the address of a SearXNG server, or brave, tavily or exa";
+        let service = settings.required(&keys::WEB_SEARCH, allowed, parse);
+        let key = settings.secret(&keys::WEB_SEARCH_KEY, "the key that the search service gave you, without spaces");
+        let (Some(service), key) = (service?, key?) else { return Ok(None) };
+        if key.is_none() && !matches!(service, WebSearchService::SearXng(_)) {
+            let needed = "the key of the service that WEB_SEARCH names";
+            return settings.required(&keys::WEB_SEARCH_KEY, needed, |_| None);
+        }
+        Ok(Some(Self { service, key }))
+    }
+
+    /// Returns the host that gets the queries.
+    pub fn host(&self) -> Option<String> {
+        let base = match &self.service {
+            WebSearchService::SearXng(base) => base,
+            WebSearchService::Brave => "https://api.search.brave.com",
+            WebSearchService::Tavily => "https://api.tavily.com",
+            WebSearchService::Exa => "https://api.exa.ai",
+        };
+        url::Url::parse(base).ok()?.host_str().map(str::to_owned)
+    }
 }
 
 /// Chats in which answers are shown while they are generated.
@@ -199,7 +251,9 @@ impl AnswerConfig {
         let choices = [("off", Streaming::Off), ("private", Streaming::Private), ("all", Streaming::All)];
         let streaming = settings.choice(&keys::STREAMING, &choices);
         let links = settings.choice(&keys::LINKS, &LinkReading::ALL.map(|reading| (reading.as_str(), reading)));
-        Ok(Self { streaming: streaming?, links: links?, test_servers: BTreeMap::new(), test_program: None })
+        let web = WebSearchConfig::load(settings);
+        let (test_servers, test_program) = (BTreeMap::new(), None);
+        Ok(Self { streaming: streaming?, links: links?, web: web?, test_servers, test_program })
     }
 }
 

@@ -216,6 +216,17 @@ pub const LINKS: Key = Key::new(
 )
 .default("asked");
 
+pub const WEB_SEARCH: Key = Key::new(
+    "WEB_SEARCH",
+    "https://searx.example.org",
+    "Whether and by which service answers may search the web: `off`, the address of a SearXNG server, or `brave`, `tavily` \
+     or `exa`. Admins switch it off for a chat with `/settings`.",
+)
+.default("off");
+
+pub const WEB_SEARCH_KEY: Key =
+    Key::new("WEB_SEARCH_KEY", "BSA-example", "The key for `brave`, `tavily` or `exa`.").secret();
+
 pub const MEMORY: Key = Key::new(
     "MEMORY",
     "off",
@@ -320,6 +331,8 @@ pub const KEYS: &[Key] = &[
     BACKLOG_MAX_AGE,
     STREAMING,
     LINKS,
+    WEB_SEARCH,
+    WEB_SEARCH_KEY,
     MEMORY,
     SESSION_IDLE,
     SESSION_IDLE_PRIVATE,

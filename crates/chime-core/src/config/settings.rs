@@ -178,7 +178,7 @@ pub(super) fn parse_ids(raw: &str, valid: impl Fn(i64) -> bool) -> Option<Vec<i6
     (!ids.is_empty()).then_some(ids)
 }
 
-fn base_url(raw: &str) -> Option<String> {
+pub(super) fn base_url(raw: &str) -> Option<String> {
     let url = url::Url::parse(raw).ok()?;
     let slashes = raw.split_once("://").is_some_and(|(scheme, _)| matches!(scheme, "http" | "https"));
     let plain = url.query().is_none() && url.fragment().is_none();

@@ -104,9 +104,10 @@ rows! {
 }
 
 rows! {
-    /// Sentences that say why a linked page could not be read. Each has a blank for the page's address.
+    /// Sentences that say why a linked page could not be read, or only its beginning. Each has a blank for the page's
+    /// address.
     pub struct UnreadTexts {
-        slow, unreachable, refused, too_large, no_text, no_page,
+        slow, unreachable, refused, too_large, no_text, no_page, cut, no_search,
     }
 }
 
@@ -126,7 +127,7 @@ rows! {
 
 rows! {
     pub struct ReminderTexts {
-        set, set_daily, set_weekly, last_day, cancel_button, cancelled, only_theirs, due, late, began, none, head, full,
+        set, weekdays: [String; 7], set_daily, set_weekly, last_day, cancel_button, cancelled, only_theirs, due, late, began, none, head, full,
         how, opted_out,
     }
 }
@@ -144,12 +145,12 @@ rows! {
 rows! {
     /// Texts of the message that each chat gets once: what the bot stores.
     pub struct PrivacyNoticeTexts {
-        opening, opening_private, goes_to, all_go_to, summaries_too, voice_too, remembers, remembers_here,
+        opening, opening_private, goes_to, all_go_to, summaries_too, voice_too, web_too, remembers, remembers_here,
         remembers_private, news, news_voice, goes_nowhere, kept_for, kept_for_good, run_by, commands,
     }
 }
 
 rows! {
-    /// Label of the line that lists the sources of an answer, and note about a removed citation.
-    pub struct CitationTexts { sources, removed }
+    /// Labels of the lines that list the sources of an answer, and note about a removed citation.
+    pub struct CitationTexts { sources, removed, web }
 }

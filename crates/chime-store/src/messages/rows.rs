@@ -5,7 +5,7 @@ use crate::{Reader, Result};
 use chime_core::{Borrowed, Message, Sender, StoredMessage, Timestamp};
 
 pub(super) const COLUMNS: &str = "chat_key, seq, telegram_chat_id, message_id, thread_id, user_id, sender_chat_id, sender_name, \
-                       sender_username, is_bot, role, ts, edit_ts, kind, kind_detail, text, entities, reply_to_id, \
+                       sender_username, is_bot, role, ts, edit_ts, kind, kind_detail, file, text, entities, reply_to_id, \
                        quote_text, context_snapshot, forward_origin, origin_chat_id, origin_message_id, origin_user_id, \
                        origin_ts, media_group_id, via_bot, source";
 
@@ -38,6 +38,7 @@ pub(super) fn from_row(columns: &Columns<'_>) -> Result<StoredMessage> {
             edited_at: columns.get::<Option<i64>>("edit_ts")?.map(Timestamp::from_secs),
             kind: columns.get("kind")?,
             detail: columns.get("kind_detail")?,
+            file: columns.get::<Option<_>>("file")?.map(|Json(file)| file),
             text: columns.get("text")?,
             entities: columns.get::<Option<_>>("entities")?.map_or_else(Vec::new, |Json(entities)| entities),
             reply_to: columns.get("reply_to_id")?,

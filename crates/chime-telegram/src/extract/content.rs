@@ -4,12 +4,13 @@ use serde_json::Value;
 
 use crate::dto::{self, Items, filled, full_name, minutes};
 use crate::extract::{rich, service};
-use crate::files::{is_picture, spoken_extension};
-use chime_core::{Entity, EntityKind, FormattedText, Kind, UserId, UserRef, utf16_len};
+use crate::files::{file_of, is_picture, spoken_extension};
+use chime_core::{Entity, EntityKind, FormattedText, Kind, MessageFile, UserId, UserRef, utf16_len};
 
 pub struct ExtractedContent {
     pub kind: Kind,
     pub detail: Option<String>,
+    pub file: Option<MessageFile>,
     pub text: String,
     pub entities: Vec<Entity>,
 }
@@ -24,7 +25,7 @@ pub fn content(wire: &dto::TelegramMessage) -> ExtractedContent {
             None => (Kind::Other, Some("unsupported message".to_owned())),
         },
     };
-    ExtractedContent { kind, detail, text, entities }
+    ExtractedContent { kind, detail, file: file_of(&wire.content), text, entities }
 }
 
 /// Formats the content of a replied-to message from another chat as one line: a label, a text, or both.
@@ -127,7 +128,7 @@ fn shown(wire: &dto::Content) -> Option<(Kind, Option<String>)> {
 }
 
 fn length(file: &dto::File) -> Option<String> {
-    file.duration.and_then(minutes)
+    file.duration.map(minutes)
 }
 
 /// Formats a title and items as `title: a / b / c`.

@@ -77,6 +77,7 @@ fn message(wire: &dto::TelegramMessage, chat: ChatId, bot: UserId, origin: Origi
         edited_at: head.edit_date.filter(|date| *date > 0).map(Timestamp::from_secs),
         kind: content.kind,
         detail: content.detail,
+        file: content.file,
         text: content.text,
         entities: content.entities,
         reply_to: None,

@@ -46,7 +46,7 @@ fn with_a_name(service: &dto::Service) -> Option<String> {
         let renamed = topic(edited).map(|name| format!("renamed the topic to {name}"));
         Some(renamed.unwrap_or_else(|| "changed the topic's icon".to_owned()))
     } else if let Some(call) = &service.video_chat_ended {
-        let length = call.duration.and_then(minutes).map(|length| format!(" after {length}"));
+        let length = call.duration.map(minutes).map(|length| format!(" after {length}"));
         Some(format!("ended the video chat{}", length.unwrap_or_default()))
     } else if let Some(invited) = &service.video_chat_participants_invited {
         Some(format!("invited {} to the video chat", names(Items::of(invited.users.as_ref()))))

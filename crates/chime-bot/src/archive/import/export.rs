@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use chime_core::{ChatId, ChatKey, Seq, StoredMessage, message_link};
 use chime_store::chats::ChatRow;
+use chime_store::pages::{self, StoredPage};
 use chime_store::{Store, StoreError, chats, messages};
 
 /// Number of messages read at once.
@@ -21,7 +22,7 @@ pub enum ExportError {
     Store(#[from] StoreError),
 }
 
-/// Writes the readable messages of a chat to `out`. Leaves out forgotten messages and members who opted out. Returns
+/// Writes the readable messages of a chat, and the pages and documents that were read there, to `out`. Leaves out forgotten messages and members who opted out. Returns
 /// the number of messages.
 pub async fn export(store: &Store, chat: ChatId, out: &mut impl Write) -> Result<u64, ExportError> {
     let found = store.read(move |conn| chats::find(conn, chat)).await?;
@@ -44,7 +45,10 @@ pub async fn export(store: &Store, chat: ChatId, out: &mut impl Write) -> Result
             count += 1;
         }
     }
-    out.write_all(b"\n]}\n")?;
+    let pages = store.read(move |conn| pages::of_chat(conn, key)).await?;
+    let page =
+        |(address, page): (String, StoredPage)| json!({"address": address, "title": page.title, "text": page.text});
+    write!(out, "\n],\n\"pages\":{}}}\n", pages.into_iter().map(page).collect::<Value>())?;
     out.flush()?;
     Ok(count)
 }

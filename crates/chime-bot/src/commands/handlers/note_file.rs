@@ -2,9 +2,11 @@
 
 use crate::commands::handlers::{CommandRequest, Commands, of_telegram};
 use chime_answer::documents::FileError;
+use chime_answer::read_text::Unread;
+use chime_core::Kind;
 use chime_jobs::JobOutcome;
-use chime_store::inbox;
-use chime_telegram::{TelegramError, attached_file};
+use chime_store::{Reader, messages};
+use chime_telegram::TelegramError;
 
 /// Text of the file for a `/note`, or the reason why there is none.
 pub(super) enum FileText {
@@ -17,14 +19,17 @@ pub(super) enum FileText {
 }
 
 impl Commands {
-    /// Downloads the file attached to the command or to the message that it replies to, and returns its text. The
-    /// stored raw update has the file's id.
+    /// Downloads the file attached to the command or to the message that it replies to, and returns its text.
     pub(super) async fn text_of_file(&self, order: &CommandRequest) -> chime_store::Result<FileText> {
-        let (chat, id) = (order.message.message.chat, order.message.message.id);
-        let kept = self.store.read(move |conn| inbox::of_message(conn, chat, id)).await?;
-        let Some(file) = kept.and_then(|raw| attached_file(&raw)) else { return Ok(FileText::NoFile) };
-        let unusable = |error: FileError| FileText::Unusable(error.told(&file.name, &order.texts().unread_file));
-        Ok(match self.documents.fetch(&self.telegram, &file).await {
+        let message = &order.message.message;
+        let parent = message.reply_to.map(|parent| (message.chat, parent));
+        let parent = move |conn: &Reader| parent.map_or(Ok(None), |(chat, id)| messages::find(conn, chat, id));
+        let parent = self.store.read(parent).await?.map(|stored| stored.message);
+        let file = [Some(message), parent.as_ref()].into_iter().flatten().find(|it| it.kind == Kind::Document);
+        let Some(file) = file else { return Ok(FileText::NoFile) };
+        let name = file.detail.as_deref().unwrap_or("…");
+        let unusable = |error: FileError| FileText::Unusable(Unread::from(error).told(name, order.texts()));
+        Ok(match self.documents.fetch(&self.telegram, file).await {
             Ok(document) => FileText::Text(document.text().replace('\u{c}', "\n\n")),
             Err(FileError::Telegram(error))
                 if !matches!(error, TelegramError::Gone { .. } | TelegramError::Refused { .. }) =>

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chrono::{Timelike, Weekday};
+use chrono::{Datelike, Timelike, Weekday};
 
 use crate::commands::handlers::settings::Right;
 use crate::commands::handlers::{CommandRequest, Commands, Shown, reply_to};
@@ -291,12 +291,15 @@ fn confirmation(time: &ReminderTime, reminder: &Reminder, zone: Zone, texts: &Te
         Some(Some(day)) => (&own.set_weekly, texts.recap.days[usize::from(day) % 7].as_str()),
     };
     let (clock, zone_name) = (zone.clock_time(time.at), zone.name());
-    let blanks = [("every", every), ("day", &day(time.at, zone, texts)), ("time", clock.as_str()), ("zone", zone_name)];
+    let day_of_week = zone.local(time.at).weekday().num_days_from_monday() as usize;
+    let weekday = own.weekdays[day_of_week % 7].as_str();
+    let day = day(time.at, zone, texts);
+    let blanks = [("every", every), ("weekday", weekday), ("day", &day), ("time", &clock), ("zone", zone_name)];
     let told = filled(text, &blanks);
     match time.until {
         // The repetition ends with the day before this time.
         Some(until) => {
-            let last = day(until.minus(Duration::from_secs(60 * 60)), zone, texts);
+            let last = self::day(until.minus(Duration::from_secs(60 * 60)), zone, texts);
             format!("{told} {}", filled(&own.last_day, &[("day", &last)]))
         }
         None => told,

@@ -60,6 +60,10 @@ fn reminders_are_read_in_english() {
             ("remind me on 3 January to pay", "01-03 09:00"),
             ("Remind me next monday about the keys", "05-20 09:00"),
             ("set a reminder for friday noon", "05-17 12:00"),
+            ("remind us in a week to pay the dues", "05-22 09:00"),
+            ("remind me on saturday afternoon", "05-18 15:00"),
+            ("remind us every sunday evening", "05-19 19:00 Sun"),
+            ("remind me on 1 June at noon", "06-01 12:00"),
         ],
     );
 }
@@ -75,6 +79,11 @@ fn reminders_are_read_in_other_languages() {
             ("erinnere uns jeden Montag um 9 Uhr bis 3. Juni", "05-20 09:00 Mon until 06-04"),
             ("erinnere mich übermorgen um halb zehn", "05-17 09:30"),
             ("erinnere mich heute Abend", "05-15 19:00"),
+            ("erinnere uns am Samstag Nachmittag", "05-18 15:00"),
+            ("erinnere mich in zwei Stunden", "05-15 12:00"),
+            ("erinnere uns täglich um 8 Uhr", "05-16 08:00 daily"),
+            ("erinnere mich am 3. Juni um 18 Uhr", "06-03 18:00"),
+            ("erinnere mich in einer Woche", "05-22 09:00"),
         ],
     );
     check(
@@ -85,6 +94,9 @@ fn reminders_are_read_in_other_languages() {
             ("recuérdame en 20 minutos", "05-15 10:20"),
             ("recuérdanos todos los lunes a las 9:00", "05-20 09:00 Mon"),
             ("recuérdame que mañana por la tarde hay reunión", "05-16 15:00"),
+            ("recuérdame el 3 de junio a las 18:00", "06-03 18:00"),
+            ("recuérdame en dos horas", "05-15 12:00"),
+            ("recuérdanos cada día a las 8:00", "05-16 08:00 daily"),
         ],
     );
     check(
@@ -95,6 +107,9 @@ fn reminders_are_read_in_other_languages() {
             ("rappelle-moi dans 20 minutes", "05-15 10:20"),
             ("rappelle-nous chaque lundi à 9h30", "05-20 09:30 Mon"),
             ("rappelle-moi ce soir", "05-15 19:00"),
+            ("rappelle-moi le 3 juin à 18h", "06-03 18:00"),
+            ("rappelle-moi dans deux heures", "05-15 12:00"),
+            ("rappelle-nous tous les jours à 8h", "05-16 08:00 daily"),
         ],
     );
     check(
@@ -105,6 +120,9 @@ fn reminders_are_read_in_other_languages() {
             ("ricordami tra 20 minuti", "05-15 10:20"),
             ("ricordami tra un'ora", "05-15 11:00"),
             ("ricordaci ogni lunedì alle 9", "05-20 09:00 Mon"),
+            ("ricordami il 3 giugno alle 18:00", "06-03 18:00"),
+            ("ricordami tra due ore", "05-15 12:00"),
+            ("ricordaci ogni giorno alle 8:00", "05-16 08:00 daily"),
         ],
     );
     check(
@@ -114,6 +132,9 @@ fn reminders_are_read_in_other_languages() {
             ("me lembre amanhã", "05-16 09:00"),
             ("me lembre em 20 minutos", "05-15 10:20"),
             ("lembre-nos toda segunda-feira às 9h", "05-20 09:00 Mon"),
+            ("me lembre no dia 3 de junho às 18h", "06-03 18:00"),
+            ("me lembre em duas horas", "05-15 12:00"),
+            ("lembre-nos todos os dias às 8h", "05-16 08:00 daily"),
         ],
     );
     check(
@@ -123,6 +144,9 @@ fn reminders_are_read_in_other_languages() {
             ("herinner me morgen", "05-16 09:00"),
             ("herinner me over 20 minuten", "05-15 10:20"),
             ("herinner ons elke maandag om half tien", "05-20 09:30 Mon"),
+            ("herinner me op 3 juni om 18:00", "06-03 18:00"),
+            ("herinner me over twee uur", "05-15 12:00"),
+            ("herinner ons elke dag om 8:00", "05-16 08:00 daily"),
         ],
     );
     check(
@@ -132,6 +156,9 @@ fn reminders_are_read_in_other_languages() {
             ("przypomnij mi jutro", "05-16 09:00"),
             ("przypomnij mi za 20 minut", "05-15 10:20"),
             ("przypomnij nam w każdy poniedziałek o 9:00", "05-20 09:00 Mon"),
+            ("przypomnij mi 3 czerwca o 18:00", "06-03 18:00"),
+            ("przypomnij mi za dwie godziny", "05-15 12:00"),
+            ("przypomnij nam codziennie o 8:00", "05-16 08:00 daily"),
         ],
     );
     check(
@@ -143,6 +170,9 @@ fn reminders_are_read_in_other_languages() {
             ("напомни через час", "05-15 11:00"),
             ("напомни нам каждый понедельник в 9:00", "05-20 09:00 Mon"),
             ("напомни мне, что завтра в 7 вечера встреча", "05-16 19:00"),
+            ("напомни мне 3 июня в 18:00", "06-03 18:00"),
+            ("напомни через два часа", "05-15 12:00"),
+            ("напомни нам каждый день в 8:00", "05-16 08:00 daily"),
         ],
     );
     check(
@@ -152,6 +182,9 @@ fn reminders_are_read_in_other_languages() {
             ("нагадай мені завтра", "05-16 09:00"),
             ("нагадай через 20 хвилин", "05-15 10:20"),
             ("нагадай нам кожного понеділка о 9:00", "05-20 09:00 Mon"),
+            ("нагадай мені 3 червня о 18:00", "06-03 18:00"),
+            ("нагадай через дві години", "05-15 12:00"),
+            ("нагадай нам щодня о 8:00", "05-16 08:00 daily"),
         ],
     );
     check(
@@ -161,6 +194,9 @@ fn reminders_are_read_in_other_languages() {
             ("yarın bana hatırlat", "05-16 09:00"),
             ("20 dakika sonra bana hatırlat", "05-15 10:20"),
             ("her pazartesi saat 9:00 bize hatırlat", "05-20 09:00 Mon"),
+            ("3 haziran saat 18:00 bana hatırlat", "06-03 18:00"),
+            ("iki saat sonra bana hatırlat", "05-15 12:00"),
+            ("her gün saat 8:00 bize hatırlat", "05-16 08:00 daily"),
         ],
     );
     check(
@@ -170,6 +206,9 @@ fn reminders_are_read_in_other_languages() {
             ("tuleta mulle homme meelde", "05-16 09:00"),
             ("tuleta mulle 20 minuti pärast meelde", "05-15 10:20"),
             ("tuleta meile igal esmaspäeval kell 9:00 meelde", "05-20 09:00 Mon"),
+            ("tuleta mulle 3. juunil kell 18:00 meelde", "06-03 18:00"),
+            ("tuleta mulle kahe tunni pärast meelde", "05-15 12:00"),
+            ("tuleta meile iga päev kell 8:00 meelde", "05-16 08:00 daily"),
         ],
     );
 }

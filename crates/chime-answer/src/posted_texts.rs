@@ -1,0 +1,167 @@
+//! Decides which links and documents of messages a question is about.
+
+use chime_core::lang::{LanguageFile, begins_like};
+use chime_core::{Kind, Message, Role, SourceKind, StoredMessage};
+use chime_relevance::context::{ContextWindow, Entry};
+
+use crate::plain::one_line;
+
+/// Maximum number of pages, and of documents, that are read before the model is asked.
+const MOST: usize = 2;
+/// A question of at most this many words that follows a link or a document is about it: "what does it say?".
+const FEW_WORDS: usize = 5;
+/// Maximum number of characters shown of an address or a file name.
+const NAME_CHARS: usize = 60;
+const TELEGRAM: [&str; 4] = ["t.me", "telegram.me", "telegram.dog", "telegram.org"];
+
+/// Page or document in a message, whose text a question may be about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PostedText {
+    pub kind: SourceKind,
+    /// Message that posted it.
+    pub stored: StoredMessage,
+    /// Web address, or `file:` and Telegram's unique id of a file.
+    pub address: String,
+    /// `true` if the question is certainly about it; `false` if it is only in the focus.
+    pub is_asked: bool,
+}
+
+impl PostedText {
+    pub fn page(stored: &StoredMessage, address: &str) -> Self {
+        Self { kind: SourceKind::Page, stored: stored.clone(), address: address.to_owned(), is_asked: true }
+    }
+
+    fn document(stored: &StoredMessage, is_asked: bool) -> Self {
+        let file = stored.message.file.as_ref().map_or("", |file| &file.unique_id);
+        Self { kind: SourceKind::Document, stored: stored.clone(), address: format!("file:{file}"), is_asked }
+    }
+
+    /// Returns its address or file name, as members see it.
+    pub fn name(&self) -> String {
+        let file_name = self.stored.message.detail.as_deref().unwrap_or("…");
+        one_line(if self.kind == SourceKind::Document { file_name } else { &self.address }, NAME_CHARS)
+    }
+}
+
+/// Returns the addresses of web pages in a message, in order, without links within Telegram.
+pub fn page_addresses(message: &Message) -> Vec<&str> {
+    let mut addresses: Vec<&str> = Vec::new();
+    for address in message.addresses() {
+        let lower = address.to_lowercase();
+        let (scheme, rest) = lower.split_once("://").unwrap_or(("http", &lower));
+        let host = rest.split(['/', '?', '#', ':']).next().unwrap_or_default();
+        let host = host.strip_prefix("www.").unwrap_or(host);
+        let is_telegram = TELEGRAM.iter().any(|own| host == *own || host.ends_with(&format!(".{own}")));
+        if matches!(scheme, "http" | "https") && !is_telegram && !addresses.contains(&address) {
+            addresses.push(address);
+        }
+    }
+    addresses
+}
+
+/// Returns the links that the question `ask` is about: links in the trigger, in the message it replies to, and in the
+/// focus if the question points at a link there or `reads_focus`.
+pub fn asked_links(trigger: &StoredMessage, ask: &str, window: &ContextWindow, reads_focus: bool) -> Vec<PostedText> {
+    let asked = words(ask);
+    let reads_focus = reads_focus || has_word(&asked, |language| &language.links);
+    let follows = last_before(trigger, &asked, window).map(|stored| stored.seq);
+    let focus = newest_focus(window).filter(|stored| reads_focus || Some(stored.seq) == follows);
+    let anchor = window.anchor_entry().map(|entry| &entry.message);
+    let mut links: Vec<PostedText> = Vec::new();
+    for stored in [Some(trigger), anchor].into_iter().flatten().chain(focus) {
+        for address in page_addresses(&stored.message) {
+            if links.len() < MOST && links.iter().all(|known| known.address != address) {
+                links.push(PostedText::page(stored, address));
+            }
+        }
+    }
+    links
+}
+
+/// Returns the documents that the question `ask` is about. Documents of the trigger and of the message it replies to,
+/// with their albums, come first, then the one that a short question follows, the ones that it names among `posted`, the
+/// newest shown if it has a word for a document, and the focus. `albums` are the messages of these albums in their
+/// order, `posted` the newest documents of the chat, newest first.
+pub fn asked_documents<'w>(
+    trigger: &'w StoredMessage,
+    ask: &str,
+    window: &'w ContextWindow,
+    albums: &'w [StoredMessage],
+    posted: &'w [StoredMessage],
+) -> Vec<PostedText> {
+    let asked = words(ask);
+    let names_document = has_word(&asked, |language| &language.documents);
+    let is_document =
+        |stored: &StoredMessage| stored.message.kind == Kind::Document && stored.message.role == Role::User;
+    let newest = window.entries.iter().map(shown).rfind(|stored| names_document && is_document(stored));
+    let named = posted.iter().filter(|stored| is_named(&stored.message, ask, &asked, names_document));
+    let anchor = window.anchor_entry().map(shown);
+    let follows = last_before(trigger, &asked, window);
+    let certain = [Some(trigger), anchor].into_iter().flatten().chain(albums).chain(follows).chain(named).chain(newest);
+    let certain = certain.map(|stored| (stored, true));
+    let mut documents: Vec<PostedText> = Vec::new();
+    for (stored, is_asked) in certain.chain(newest_focus(window).map(|stored| (stored, false))) {
+        let is_new = documents.iter().all(|known| known.stored.seq != stored.seq);
+        if is_document(stored) && is_new && documents.len() < MOST {
+            documents.push(PostedText::document(stored, is_asked));
+        }
+    }
+    documents
+}
+
+/// Returns the last message of the window if a question of few words follows it.
+fn last_before<'w>(trigger: &StoredMessage, asked: &[String], window: &'w ContextWindow) -> Option<&'w StoredMessage> {
+    let follows = asked.len() <= FEW_WORDS && trigger.message.reply_to.is_none();
+    window.entries.last().map(shown).filter(|_| follows)
+}
+
+fn newest_focus(window: &ContextWindow) -> impl Iterator<Item = &StoredMessage> {
+    window.focus().map(shown).collect::<Vec<_>>().into_iter().rev()
+}
+
+fn shown(entry: &Entry) -> &StoredMessage {
+    &entry.message
+}
+
+/// Returns `true` if the question contains the file's name. Without its ending, the name counts only in a question that
+/// also has a word for a document, since it may be any word.
+fn is_named(message: &Message, ask: &str, asked: &[String], names_document: bool) -> bool {
+    let Some(name) = message.detail.as_deref() else { return false };
+    let stem = words(name.rsplit_once('.').map_or(name, |(stem, _)| stem));
+    let has_stem = !stem.is_empty() && stem.iter().all(|word| asked.contains(word));
+    ask.to_lowercase().contains(&name.to_lowercase()) || names_document && has_stem
+}
+
+/// Returns `true` if a word begins like one of those that `list` returns for any language.
+fn has_word(words: &[String], list: impl Fn(&LanguageFile) -> &[String]) -> bool {
+    words.iter().any(|word| begins_like(word, &list))
+}
+
+fn words(text: &str) -> Vec<String> {
+    let parts = text.split(|c: char| !c.is_alphanumeric());
+    parts.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chime_core::{ChatId, MessageId, Sender, Timestamp, UserId};
+
+    #[test]
+    fn a_file_is_named_with_its_ending_or_as_a_document() {
+        let sender = Sender::person(UserId(1), "Ann");
+        let mut message = Message::new(ChatId(-1), MessageId(1), sender, Timestamp::from_secs(0));
+        message.detail = Some("Annual_Minutes.pdf".to_owned());
+        for (ask, expected) in [
+            ("what does annual_minutes.pdf say?", true),
+            ("what does the pdf of the annual minutes say?", true),
+            ("what was in the file Annual Minutes?", true),
+            ("how many minutes is the annual run?", false),
+            ("what does the pdf say?", false),
+        ] {
+            let asked = words(ask);
+            let names_document = has_word(&asked, |language| &language.documents);
+            assert_eq!(is_named(&message, ask, &asked, names_document), expected, "{ask}");
+        }
+    }
+}
