@@ -14,6 +14,7 @@ use crate::prompt::PresentMember;
 use crate::recall::{self, fitting};
 use crate::tools::LookedUp;
 use chime_access::gateway::ask::UsageRecord;
+use chime_core::texts::{filled, texts};
 use chime_core::{
     BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, LinkReading, Role, Seq,
     Slot, SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link, without_citations,
@@ -96,7 +97,7 @@ pub struct QuestionContext {
     pub photos: Vec<ShownPhoto>,
     /// The chat's setting for reading linked pages; `None` if the operator's applies.
     pub links: Option<LinkReading>,
-    /// Sentences of the answer that tell which pages and documents could not be read.
+    /// Sentences of the answer that tell which pages, documents and messages could not be read.
     pub unread: Vec<String>,
     pub earliest: Option<Timestamp>,
     /// Privacy notice to append to the answer; `None` if the chat has already had it.
@@ -331,6 +332,14 @@ impl QuestionContext {
         let talk: Vec<&str> =
             talk.filter(|message| message.role == Role::User).map(|message| message.text.as_str()).collect();
         Language::of_question(ask, &talk.join("\n"), self.chat.language)
+    }
+
+    /// Returns the sentence that tells how many messages of the subject did not fit into the prompt; `None` if these are
+    /// too few to matter.
+    pub fn left_out(&self, language: Language) -> Option<String> {
+        const FEW: usize = 2;
+        let count = self.window.omitted.iter().filter(|omitted| omitted.why == "no room").count();
+        (count > FEW).then(|| filled(&texts(language.code()).digest.left_out, &[("n", &count.to_string())]))
     }
 
     /// Returns `true` if the prompt shows every message of the chat before the question.
