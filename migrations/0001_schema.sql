@@ -796,9 +796,7 @@ CREATE TABLE frame (
     asked_by   INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
     -- JSON: intent, subject, kind, budget and so on.
-    frame      TEXT    NOT NULL,
-    -- JSON: what the suggestion really used, {category_hints, popular}; NULL where it did not say.
-    used       TEXT
+    frame      TEXT    NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX frame_by_conversation ON frame (chat_key, thread_id, created_at);
 

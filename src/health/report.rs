@@ -192,9 +192,27 @@ pub fn metrics(vitals: &Vitals) -> String {
         let labelled = vitals.counts.iter().filter(|(counted, ..)| *counted == count);
         text.counter(name, what, label, labelled.map(|(_, value, n)| (value.as_str(), *n as f64)));
     }
-    let missed = vitals.counts.iter().filter(|(counted, ..)| *counted == CountedMetric::CitedOutsideFocus);
-    let what = "Citations of messages outside the focus: what the choice of messages missed.";
-    text.total("chime_context_cited_outside_focus_total", what, missed.map(|(.., n)| *n).sum::<u64>() as f64);
+    for (kind, name, what) in [
+        (
+            "context.cited_outside_focus",
+            "chime_context_cited_outside_focus_total",
+            "Citations of messages outside the focus: what the choice of messages missed.",
+        ),
+        (
+            "answer.unfounded",
+            "chime_unfounded_statements_total",
+            "Statements of answers with a number or a name that nobody gave the model.",
+        ),
+        (
+            "model.prompt_tokens_reused",
+            "chime_prompt_tokens_reused_total",
+            "Tokens of prompts that the model server had in its cache.",
+        ),
+    ] {
+        let added =
+            vitals.counts.iter().filter(|(counted, label, _)| *counted == CountedMetric::Totals && label == kind);
+        text.total(name, what, added.map(|(.., n)| *n).sum::<u64>() as f64);
+    }
     let (count, sum) = vitals.vector_distances;
     text.distances(count, sum);
     let (count, sum) = ("chime_phase_seconds_count", "chime_phase_seconds_sum");
@@ -446,6 +464,12 @@ mod tests {
             # HELP chime_context_cited_outside_focus_total Citations of messages outside the focus: what the choice of messages missed.
             # TYPE chime_context_cited_outside_focus_total counter
             chime_context_cited_outside_focus_total 0
+            # HELP chime_unfounded_statements_total Statements of answers with a number or a name that nobody gave the model.
+            # TYPE chime_unfounded_statements_total counter
+            chime_unfounded_statements_total 0
+            # HELP chime_prompt_tokens_reused_total Tokens of prompts that the model server had in its cache.
+            # TYPE chime_prompt_tokens_reused_total counter
+            chime_prompt_tokens_reused_total 0
             # HELP chime_vector_distance Cosine distances of the messages and summaries that vectors found for answers.
             # TYPE chime_vector_distance summary
             chime_vector_distance_sum 0

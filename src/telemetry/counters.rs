@@ -58,8 +58,8 @@ pub enum CountedMetric {
     Vectors,
     /// Lines at the levels of warning and error, by level.
     Lines,
-    /// Sum of the field `count` of `context.cited_outside_focus`, without a label.
-    CitedOutsideFocus,
+    /// Sum of the field `count` of `chat.total`, by `type`.
+    Totals,
 }
 
 impl Counters {
@@ -148,9 +148,7 @@ impl<S: Subscriber> Layer<S> for EventCounter {
                 tally.vector_distances.0 += seen.count.unwrap_or_default();
                 tally.vector_distances.1 += seen.distance.unwrap_or_default();
             }
-            "context.cited_outside_focus" => {
-                tally.add(CountedMetric::CitedOutsideFocus, "", seen.count.unwrap_or_default());
-            }
+            "chat.total" => tally.add(CountedMetric::Totals, &kind, seen.count.unwrap_or_default()),
             _ => {}
         }
     }
@@ -213,10 +211,10 @@ mod tests {
             tracing::info!(phase = "counted_here", ms = 2_u64, "chat.metrics");
             tracing::info!(r#type = "counted_here", "something else");
             tracing::debug!(r#type = "counted_here", ms = 7_u64, "job.ended");
-            tracing::info!(count = 3_u64, "context.cited_outside_focus");
+            tracing::info!(r#type = "added_up", count = 3_u64, "chat.total");
             tracing::debug!(r#type = "used", count = 2_u64, distance = 0.5, "recall.vectors");
         });
-        assert!(counters().counts().contains(&(CountedMetric::CitedOutsideFocus, String::new(), 3)));
+        assert!(counters().counts().contains(&(CountedMetric::Totals, "added_up".to_owned(), 3)));
         assert!(counters().counts().contains(&(CountedMetric::Vectors, "used".to_owned(), 1)));
         assert_eq!(counters().vector_distances(), (2, 0.5));
         let counted: Vec<(CountedMetric, u64)> = counters()

@@ -204,6 +204,27 @@ mod tests {
     }
 
     #[test]
+    fn a_question_about_something_else_shows_none_of_the_talk() {
+        let talk = "10:00 ann#1 who can drive to the lake?\n10:01 bob#2>1 I can, I have two seats\n10:02 cat#3 @bot ";
+        for ask in ["how tall is Everest?", "kuinka korkea on Everest?", "who invented the telephone?"] {
+            check(
+                &format!("{talk}{ask}"),
+                expect![
+                    "No model is configured, and I found no earlier message this could be about. I can read this chat since 4 Jan 2026, 09:30 UTC. Tag me in a reply to the message you mean."
+                ],
+            );
+        }
+        check(
+            &format!("{talk}what shall we bring along?"),
+            expect![[r#"
+                No model is configured, so here are the messages I would answer from:
+
+                - **ann**: “who can drive to the lake?” [source: m1]
+                - **bob**: “I can, I have two seats” [source: m2]"#]],
+        );
+    }
+
+    #[test]
     fn with_nothing_to_show_it_says_so_and_since_when_it_reads() {
         check(
             "10:00 ann#1 @bot hello",

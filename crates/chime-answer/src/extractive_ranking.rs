@@ -70,6 +70,9 @@ pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize
     if !is_found(&matched) && !is_named && !is_generic(query.ask, Languages::shipped()) {
         matched = with_replies(&by_meaning(window, query, &may_show));
     }
+    if !is_found(&matched) && window.anchor.is_none() && !is_named && words.are_foreign(query.ask) {
+        return Vec::new();
+    }
     // If a message matches the question in words or in meaning, only such messages and the anchor are shown: the rest
     // of the focus would hide them.
     let found = is_found(&matched);
@@ -85,12 +88,12 @@ pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize
             let base = match entry.part() {
                 Part::Focus => entry.score,
                 // Without a focus and without words to search for, the newest messages are shown.
-                Part::Surroundings if has_focus || !words.is_empty => 0.0,
+                Part::Surroundings if has_focus || words.asked > 0 => 0.0,
                 Part::Surroundings => place as f64 / window.entries.len() as f64,
             };
             let is_in = match found {
                 true => matched >= COINCIDENCE || entry.reason.is_anchor(),
-                false => entry.part() == Part::Focus || matched >= COINCIDENCE || (words.is_empty && !has_focus),
+                false => entry.part() == Part::Focus || matched >= COINCIDENCE || (words.asked == 0 && !has_focus),
             };
             let base = base + words.telling(place);
             let anchor = if entry.reason.is_anchor() { f64::from(u8::MAX) } else { 0.0 };
@@ -114,7 +117,8 @@ pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize
 struct QueryWords {
     /// Share of the question's words in each entry, 0 to 1; rare words count more.
     matched: Vec<f64>,
-    is_empty: bool,
+    /// Number of content words of the question.
+    asked: usize,
     /// Number of content words in each entry.
     counts: Vec<usize>,
 }
@@ -137,7 +141,15 @@ impl QueryWords {
             if all > 0.0 { held / all } else { 0.0 }
         };
         let counts = said.iter().map(Vec::len).collect();
-        Self { matched: said.iter().map(share).collect(), is_empty: asked.is_empty(), counts }
+        Self { matched: said.iter().map(share).collect(), asked: asked.len(), counts }
+    }
+
+    /// Returns `true` if the question `ask` is about something that nobody spoke of: several content words, none of them
+    /// in an entry, and no word for the members.
+    fn are_foreign(&self, ask: &str) -> bool {
+        let languages = Languages::shipped();
+        let is_unheard = self.asked > 1 && self.matched.iter().all(|share| *share == 0.0);
+        is_unheard && languages.ours_in(ask) == 0 && !is_generic(ask, languages)
     }
 
     /// Returns the bonus of an entry for its number of content words.

@@ -22,6 +22,6 @@ pub use classify::{ClassifiedQuestion, ClassifierInput, classify};
 pub use item_question::names_items;
 pub use items::{items, lists_things, repeats_title};
 pub use origin::{EarlierSuggestion, ReplyTo, SuggestionOrigin, SuggestionQuery, origin};
-pub use resolve::{FollowUpOutcome, FollowUpTurn, StoredSuggestion, Undecided, answered, choose, resolve};
+pub use resolve::{FollowUpTurn, StoredSuggestion, answered, choose, resolve};
 pub use signals::RefinementSignals;
 pub use tables::FollowUpTables;

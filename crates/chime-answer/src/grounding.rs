@@ -1,11 +1,13 @@
 //! Rules of strict chats: some source must be about the question, and each statement must have a source.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation;
 
-use chime_core::Reason;
+use crate::support::telling_words;
+use chime_core::{Fences, Reason};
 use chime_relevance::context::{ContextWindow, Entry};
 
 /// Minimum score of a message (its probability of belonging to the question's thread) for the question to count as part
@@ -86,34 +88,91 @@ pub fn has_anchor_or_thread(window: &ContextWindow) -> bool {
 }
 
 /// Matches the number of a checked citation in Markdown: `\[1\]`.
-static CITED: LazyLock<Regex> = LazyLock::new(cited);
+static CITED: LazyLock<Regex> = LazyLock::new(|| pattern(r"\\\[[0-9]{1,3}\\\]"));
 
-/// Adds `mark` in brackets behind each statement of `text` without a citation. The citations must be checked already.
-pub fn mark_unsourced(text: &str, mark: &str) -> String {
+/// Matches a checked citation in Markdown, with its link.
+static CITATION: LazyLock<Regex> = LazyLock::new(|| pattern(r"\s*\[?\\\[[0-9]{1,3}\\\](?:\]\([^()\s]*\))?"));
+
+/// Returns `text` without its citations.
+pub fn without_source_links(text: &str) -> String {
+    CITATION.replace_all(text, "").into_owned()
+}
+
+/// Returns the sentences of an answer that cite its source `number`. The line that lists the sources is none of them.
+pub fn resting_on(answer: &str, number: usize) -> Vec<String> {
+    let (body, _) = answer.rsplit_once("\n\n").unwrap_or_default();
+    let tag = format!(r"\[{number}\]");
+    let cites = |sentence: &String| sentence.contains(&tag);
+    body.lines().flat_map(sentences).filter(cites).map(|sentence| without_source_links(&sentence)).collect()
+}
+
+/// Words of the material of an answer, in which the numbers and names of its statements are looked up.
+#[derive(Debug)]
+pub struct KnownWords(BTreeSet<String>);
+
+impl KnownWords {
+    /// Reads the words of `texts`: everything that the model was given.
+    pub fn of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
+        Self(texts.into_iter().flat_map(str::lines).flat_map(telling_words).map(|word| plain_number(&word)).collect())
+    }
+
+    /// Returns the number of statements in `text` with a number or a name that the material does not contain.
+    pub fn count_unfounded(&self, text: &str, language: &str) -> usize {
+        prose(text).flat_map(sentences).filter(|sentence| self.lacks(sentence, language)).count()
+    }
+
+    /// Returns `true` if `sentence` has a number or a name that the material does not contain. Numbers of one digit count
+    /// nothing, since they may be counted or part of a list. German writes all nouns like names, so they are not
+    /// looked up.
+    fn lacks(&self, sentence: &str, language: &str) -> bool {
+        let plain = without_source_links(sentence);
+        let is_long = |number: &String| number.bytes().filter(u8::is_ascii_digit).count() > 1;
+        let is_name = |word: &&str| word.starts_with(char::is_uppercase) && word.chars().count() > 2;
+        // The first word of a sentence, a line or a quote has a capital anyway.
+        let clauses = plain.split(['.', ':', '"', '“', '„', '«', '*', '(', '-', '–', '!', '?', '\n']);
+        let names = clauses.flat_map(|clause| clause.unicode_words().skip(1)).filter(is_name);
+        let names = names.filter(|_| language != "deu").flat_map(telling_words);
+        let numbers = telling_words(&plain).into_iter().map(|word| plain_number(&word)).filter(is_long);
+        numbers.chain(names).any(|word| !self.0.contains(&word))
+    }
+}
+
+/// Writes `9:40` as `9.40`, as some languages do.
+fn plain_number(word: &str) -> String {
+    word.replace(':', ".")
+}
+
+/// Adds `mark` in brackets behind each statement of `text` without a citation, or with a number or a name that `known`
+/// does not contain. The citations must be checked already.
+pub fn mark_unsourced(text: &str, mark: &str, known: Option<&KnownWords>, language: &str) -> String {
     if !CITED.is_match(text) {
         return if text.is_empty() { String::new() } else { format!("{text} ({mark})") };
     }
-    let mut in_code = false;
-    let lines: Vec<String> = text
-        .lines()
-        .map(|line| {
-            let is_fence = line.trim_start().starts_with("```");
-            in_code ^= is_fence;
-            if in_code || is_fence { line.to_owned() } else { mark_line(line, mark) }
-        })
-        .collect();
-    lines.join("\n")
-}
-
-fn mark_line(line: &str, mark: &str) -> String {
-    let marked = |sentence: &String| match is_claim(sentence) && !CITED.is_match(sentence) {
+    let is_unsourced = |sentence: &str| {
+        is_claim(sentence) && (!CITED.is_match(sentence) || known.is_some_and(|known| known.lacks(sentence, language)))
+    };
+    let marked = |sentence: String| match is_unsourced(&sentence) {
         true => {
             let end = sentence.trim_end().len();
             format!("{} ({mark}){}", &sentence[..end], &sentence[end..])
         }
-        false => sentence.clone(),
+        false => sentence,
     };
-    sentences(line).iter().map(marked).collect()
+    let mut fences = Fences::default();
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        lines.push(match fences.is_code(line) {
+            true => line.to_owned(),
+            false => sentences(line).into_iter().map(marked).collect(),
+        });
+    }
+    lines.join("\n")
+}
+
+/// Returns the lines of `text` outside code blocks.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
+    let mut fences = Fences::default();
+    text.lines().filter(move |line| !fences.is_code(line))
 }
 
 /// Splits a line into sentences, each with the citations behind it.
@@ -145,9 +204,9 @@ fn is_claim(sentence: &str) -> bool {
     sentence.unicode_words().count() >= CLAIM_WORDS && !end.ends_with([':', '?', '？', '：'])
 }
 
-#[expect(clippy::expect_used, reason = "the pattern is a constant, and every test of this file compiles it")]
-fn cited() -> Regex {
-    Regex::new(r"\\\[[0-9]{1,3}\\\]").expect("a valid pattern")
+#[expect(clippy::expect_used, reason = "the patterns are constants, and the tests of this file compile them")]
+fn pattern(raw: &str) -> Regex {
+    Regex::new(raw).expect("a valid pattern")
 }
 
 #[cfg(test)]
@@ -170,7 +229,30 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: Expect) {
-        expected.assert_eq(&mark_unsourced(text, "no source"));
+        let known = KnownWords::of(["the boat trip on 3 Oct leaves at 9:40", "Ann steers it and brings bread"]);
+        expected.assert_eq(&mark_unsourced(text, "no source", Some(&known), "eng"));
+    }
+
+    #[test]
+    fn a_number_or_a_name_that_nobody_gave_is_marked_in_spite_of_a_citation() {
+        check(
+            r"It leaves at 9.40 with Ann [\[1\]](https://t.me/c/1/99). It leaves at 10:15 \[1\]. Then Bruno steers it \[1\].",
+            expect![[
+                r"It leaves at 9.40 with Ann [\[1\]](https://t.me/c/1/99). It leaves at 10:15 \[1\]. (no source) Then Bruno steers it \[1\]. (no source)"
+            ]],
+        );
+        let known = KnownWords::of(["die Fähre geht um 9:40"]);
+        assert_eq!(
+            known.count_unfounded("Die Fähre geht um 9.40 vom Hafen. Sie kostet 12 Euro.\n```\n77\n```", "deu"),
+            1
+        );
+    }
+
+    #[test]
+    fn the_sentences_that_rest_on_a_source_are_found() {
+        let answer = "At nine [\\[1\\]](https://t.me/c/1/2). Bring bread \\[2\\].\n\nSources: [\\[1\\]](https://t.me/c/1/2) Ana · \\[2\\] Ben";
+        assert_eq!(resting_on(answer, 1), ["At nine. "]);
+        assert_eq!(resting_on(answer, 3), [] as [&str; 0]);
     }
 
     #[test]

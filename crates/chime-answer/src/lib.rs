@@ -33,7 +33,6 @@ mod sources;
 pub mod stream;
 pub mod support;
 pub mod tools;
-mod unbracketed_citations;
 pub mod uncertainty;
 mod used;
 pub mod voice;

@@ -65,7 +65,7 @@ impl CitationMaterial<'_> {
 }
 
 /// Returns `true` if a member wrote `token` in the chat as a whole word.
-pub fn is_written(given: &[Citable], token: &str) -> bool {
+fn is_written(given: &[Citable], token: &str) -> bool {
     let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     given.iter().filter(|source| source.id.kind == SourceKind::Message).any(|source| {
         source.text.match_indices(token).any(|(at, _)| {

@@ -20,7 +20,7 @@ pub const DRAFT_EVERY: Duration = Duration::from_secs(1);
 const EDITS_WITHIN: usize = 12;
 /// An open square bracket counts as the start of a citation only if at most this many characters follow it.
 const TAG_CHARS: usize = 200;
-/// The same limit for round and curly brackets, which are common in prose.
+/// The same limit for round brackets, which are common in prose.
 const ROUND_TAG_CHARS: usize = 40;
 
 /// Recent traffic of a chat.
@@ -48,8 +48,7 @@ pub fn settled(answer: &str) -> &str {
     if let Some(open) = open_bracket(answer) {
         end = open;
     }
-    let text =
-        answer[..end].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '<' | '^' | '#'));
+    let text = answer[..end].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
     let text = OWN_LIST.find(text).map_or(text, |list| &text[..list.start()]);
     text.trim_end()
 }
@@ -60,12 +59,12 @@ fn open_bracket(answer: &str) -> Option<usize> {
     let mut closed_square = None;
     for (at, c) in answer.char_indices() {
         match c {
-            '[' | '【' | '［' | '(' | '（' | '{' => {
+            '[' | '【' | '［' | '(' | '（' => {
                 // For a link, the part in square brackets is held back together with its address.
                 let start = closed_square.filter(|(_, end)| c == '(' && *end == at).map_or(at, |(start, _)| start);
                 open.push((start, c));
             }
-            ']' | '】' | '］' | ')' | '）' | '}' => {
+            ']' | '】' | '］' | ')' | '）' => {
                 let closed = open.pop();
                 closed_square = closed.filter(|_| c == ']').map(|(start, _)| (start, at + 1));
             }
@@ -73,8 +72,7 @@ fn open_bracket(answer: &str) -> Option<usize> {
         }
     }
     let is_recent = |(at, c): &&(usize, char)| {
-        let most =
-            if matches!(c, '(' | '（' | '{') && answer[*at..].starts_with(*c) { ROUND_TAG_CHARS } else { TAG_CHARS };
+        let most = if matches!(c, '(' | '（') && answer[*at..].starts_with(*c) { ROUND_TAG_CHARS } else { TAG_CHARS };
         answer[*at..].chars().count() <= most
     };
     open.iter().find(is_recent).map(|(at, _)| *at)
@@ -103,20 +101,9 @@ mod tests {
 
     #[test]
     fn half_a_citation_is_never_shown() {
-        for tail in [
-            "[",
-            "[sou",
-            "[source: m1",
-            "【m1",
-            "(m",
-            "m1",
-            "[m1, m",
-            "[source: m1][sou",
-            "(source: m1",
-            "{m1",
-            "［m1",
-            "^m1",
-        ] {
+        for tail in
+            ["[", "[sou", "[source: m1", "【m1", "(m", "m1", "[m1, m", "[source: m1][sou", "(source: m1", "［m1"]
+        {
             let shown = settled(&format!("The boat leaves at nine {tail}")).to_owned();
             let whole =
                 if tail.contains("][") { "The boat leaves at nine [source: m1]" } else { "The boat leaves at nine" };

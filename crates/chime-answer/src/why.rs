@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::followup::show;
+use crate::grounding::resting_on;
 use crate::plain::{clean_name, escape_markdown, gist};
 use chime_core::texts::{Texts, WhyTexts, filled};
 use chime_core::{
@@ -14,6 +15,8 @@ use chime_memory::wording::short_time;
 
 /// Maximum number of characters quoted of a message.
 const QUOTED_CHARS: usize = 60;
+/// Maximum number of characters quoted of a sentence of the answer.
+const SENTENCE_CHARS: usize = 40;
 /// Maximum number of messages listed as the origin of a summary.
 const PLACES: usize = 6;
 /// A message counts as said just before the answer if it is at most this much older.
@@ -117,7 +120,7 @@ impl ExplainedRecord<'_> {
     /// Formats a message: `- [Ana 14:02](link) “The thai restaurant …”: said just before, cited`.
     fn line(&self, chosen: &Chosen, message: Option<&UsedMessage>) -> String {
         let texts = self.texts();
-        let cited = if is_cited(self.record, chosen) { format!(", {}", texts.cited) } else { String::new() };
+        let cited = self.cited(&format!("m{}", chosen.seq)).map_or_else(String::new, |cited| format!(", {cited}"));
         let Some(message) = message else { return format!("- {}{cited}", texts.not_kept) };
         let name = escape_markdown(&clean_name(&message.name));
         let when = self.to.time(message.sent_at, self.record.created_at);
@@ -129,13 +132,24 @@ impl ExplainedRecord<'_> {
         format!("- {head} “{quoted}”: {}{cited}", self.reason(chosen.reason, message))
     }
 
+    /// Returns the sentences of the answer that rest on the source `id`: `cited for “It leaves at nine.”`. `None` if it is
+    /// not cited.
+    fn cited(&self, id: &str) -> Option<String> {
+        let place = self.record.sources.iter().position(|source| source.id == id)?;
+        let quoted = |sentence: String| format!("“{}”", escape_markdown(&gist(&sentence, SENTENCE_CHARS)));
+        let said: Vec<String> = resting_on(&self.record.text, place + 1).into_iter().map(quoted).collect();
+        Some(match said.is_empty() {
+            true => self.texts().cited.clone(),
+            false => filled(&self.texts().cited_for, &[("said", &said.join(", "))]),
+        })
+    }
+
     /// Formats the cited sources that are no messages or summaries by their numbers: `- n1: cited`. Their text is not
     /// shown, since a note may have been deleted.
     fn notes(&self) -> impl Iterator<Item = String> {
-        let cited = &self.texts().cited;
         let is_read = |id: SourceId| !matches!(id.kind, SourceKind::Message | SourceKind::Summary);
         let notes = self.record.sources.iter().filter(move |source| SourceId::parse(&source.id).is_some_and(is_read));
-        notes.map(move |note| format!("- {}: {cited}", note.id))
+        notes.filter_map(|note| Some(format!("- {}: {}", note.id, self.cited(&note.id)?)))
     }
 
     fn reason(&self, reason: Reason, message: &UsedMessage) -> String {

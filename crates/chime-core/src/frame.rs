@@ -140,8 +140,6 @@ pub struct Frame {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub category_hints: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub constraints: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recipient: Option<String>,
@@ -157,14 +155,6 @@ pub struct Frame {
     pub popular: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clarification: Option<Clarification>,
-}
-
-/// Filters that a suggestion actually used, as the answer reports them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct UsedSearch {
-    pub category_hints: Vec<String>,
-    pub popular: bool,
 }
 
 /// Rule by which the earlier suggestion was found that a question continues.

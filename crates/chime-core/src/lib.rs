@@ -58,7 +58,7 @@ pub use event::{Arrival, Event, Membership, Migration, Press, Reaction, TopicNam
 pub use fences::{Fence, Fences, behind_bullet, columns};
 pub use frame::{
     Budget, Clarification, EntityType, Evidence, FollowUp, FoundBy, Frame, Intent, NamedEntity, Reference, Reset,
-    Unclear, UsedSearch,
+    Unclear,
 };
 pub use grounding::{Grounding, LinkReading, Uncertainty};
 pub use host::is_loopback;

@@ -7,7 +7,7 @@ use super::sql::{Columns, Json, Statements, params};
 use super::{Reader, Result, Writer, outbox};
 use chime_core::{
     Amount, AnswerId, ChatKey, Conversation, FollowUp, Frame, Item, ItemId, MessageId, Price, Seq, Suggested, ThreadId,
-    Timestamp, UsedSearch, UserId,
+    Timestamp, UserId,
 };
 
 /// Has no `words_gone`, because `answers::forget` deletes the rows together with their answer.
@@ -49,7 +49,6 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 pub struct Suggestion {
     pub answer: AnswerId,
     pub frame: Frame,
-    pub used: Option<UsedSearch>,
     pub asked_by: UserId,
     pub trigger: Seq,
     /// Id of the answer that began this chain of suggestions.
@@ -68,7 +67,6 @@ pub struct NewFollowUp {
     pub created_at: Timestamp,
     pub resolved: FollowUp,
     pub items: Vec<Suggested>,
-    pub used: Option<UsedSearch>,
 }
 
 /// Stores how a question was understood and, if the answer suggested items, the suggestion with these items.
@@ -91,12 +89,11 @@ pub fn save(tx: &Writer<'_>, new: &NewFollowUp) -> Result<()> {
         return Ok(());
     }
     tx.run(
-        "INSERT INTO frame (answer_id, chat_key, thread_id, asked_by, created_at, frame, used)
-         VALUES (:id, :chat, :thread, :by, :at, :frame, :used)",
+        "INSERT INTO frame (answer_id, chat_key, thread_id, asked_by, created_at, frame)
+         VALUES (:id, :chat, :thread, :by, :at, :frame)",
         params! {
             ":id": id, ":chat": new.chat, ":thread": new.thread, ":by": new.asked_by,
             ":at": new.created_at, ":frame": Json(&new.resolved.frame),
-            ":used": new.used.as_ref().map(Json),
         },
     )?;
     for (position, item) in (1_u32..).zip(&new.items) {
@@ -123,7 +120,7 @@ pub fn find(conn: &Reader, answer: AnswerId) -> Result<Option<FollowUp>> {
 /// Returns the suggestions made in a conversation, newest first, at most `limit`.
 pub fn suggestions(conn: &Reader, chat: ChatKey, thread: Option<ThreadId>, limit: u32) -> Result<Vec<Suggestion>> {
     conn.map(
-        "SELECT frame.answer_id, frame.frame, frame.used, frame.asked_by, frame.created_at, answer.trigger_seq, chain
+        "SELECT frame.answer_id, frame.frame, frame.asked_by, frame.created_at, answer.trigger_seq, chain
          FROM frame JOIN answer ON answer.id = frame.answer_id JOIN follow_up USING (answer_id)
          WHERE frame.chat_key = :chat AND frame.thread_id IS :thread
          ORDER BY frame.created_at DESC, frame.answer_id DESC LIMIT :limit",
@@ -134,7 +131,7 @@ pub fn suggestions(conn: &Reader, chat: ChatKey, thread: Option<ThreadId>, limit
 
 pub fn suggestion_of(conn: &Reader, answer: AnswerId) -> Result<Option<Suggestion>> {
     conn.map_first(
-        "SELECT frame.answer_id, frame.frame, frame.used, frame.asked_by, frame.created_at, answer.trigger_seq, chain
+        "SELECT frame.answer_id, frame.frame, frame.asked_by, frame.created_at, answer.trigger_seq, chain
          FROM frame JOIN answer ON answer.id = frame.answer_id JOIN follow_up USING (answer_id)
          WHERE frame.answer_id = :id",
         params! { ":id": answer },
@@ -226,7 +223,6 @@ fn suggestion(conn: &Reader, raw: &Columns<'_>) -> Result<Suggestion> {
     Ok(Suggestion {
         answer,
         frame: raw.json("frame")?,
-        used: raw.get::<Option<_>>("used")?.map(|Json(used)| used),
         asked_by: raw.get("asked_by")?,
         trigger: raw.get("trigger_seq")?,
         chain: raw.get("chain")?,

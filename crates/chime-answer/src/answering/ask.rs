@@ -20,10 +20,10 @@ use crate::answering::reply::reply_to;
 use crate::answering::traffic::Lanes;
 use crate::answering::typing::while_typing;
 use crate::answering::{concepts, follow_up, log};
-use crate::citation_forms::without_heads;
 use crate::documents::DocumentReader;
-use crate::echo::{has_words, restates, without_echo, without_numbers};
+use crate::echo::{has_words, restates, without_echo, without_heads};
 use crate::extractive_ranking::Query;
+use crate::grounding::{KnownWords, without_source_links};
 use crate::job::{Backend, Blame, ModelChoice, ModelFailure, Step, WindowSize, begin};
 use crate::lines::Style;
 use crate::prompt::{self, BuiltPrompt, PromptInput};
@@ -265,7 +265,7 @@ impl Answering {
         }
         let given: Vec<Citable> = question.citable().into_iter().chain(built.citable.clone()).collect();
         let linked = citations::linked(text, built.material(&given, question.trigger()));
-        has_words(&without_numbers(&linked))
+        has_words(&without_source_links(&linked))
     }
 
     /// Builds the prompt. `room` is the token limit of the whole prompt; `None` if the context size of the model is
@@ -363,9 +363,14 @@ impl Answering {
         let material = built.material(&given, question.trigger());
         let mark = unsourced_mark(&question, &draft);
         let language = question.language().unwrap_or(question.chat.speaks());
+        question.remarks.extend(question.left_out(language));
         let says_unread = draft.is_of_a_model() || draft.status == AnswerStatus::Offline;
         let remarks: &[String] = if says_unread { &question.remarks } else { &[] };
-        let words = citations::CitationWords { language: language.code(), mark, remarks };
+        let known = draft.is_of_a_model().then(|| {
+            let said = given.iter().flat_map(|source| [source.name.as_str(), source.text.as_str()]);
+            KnownWords::of([built.system.as_str(), built.user.as_str()].into_iter().chain(said))
+        });
+        let words = citations::CitationWords { language: language.code(), mark, known: known.as_ref(), remarks };
         let embedder = self.parts.features.embedder();
         let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
         let support =

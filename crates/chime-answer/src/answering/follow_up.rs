@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use crate::followup::show::{question, sentence, suggestion_name};
 use crate::followup::{
-    ClassifiedQuestion, ClassifierInput, EarlierSuggestion, FollowUpOutcome, FollowUpTables, FollowUpTurn, ReplyTo,
-    StoredSuggestion, SuggestionOrigin, SuggestionQuery, answered, choose, classify, items, lists_things, names_items,
-    origin, repeats_title, resolve,
+    ClassifiedQuestion, ClassifierInput, EarlierSuggestion, FollowUpTables, FollowUpTurn, ReplyTo, StoredSuggestion,
+    SuggestionOrigin, SuggestionQuery, answered, choose, classify, items, lists_things, names_items, origin,
+    repeats_title, resolve,
 };
 use chime_core::chat_settings::SESSION_IDLE;
 use chime_core::texts::notices;
@@ -282,12 +282,12 @@ fn load(
         // A reply may refer to a suggestion older than the newest ones.
         None => follow_ups::suggestion_of(conn, answer)?,
     };
-    let Some(Suggestion { frame, used, .. }) = suggestion else { return Ok(None) };
+    let Some(Suggestion { frame, .. }) = suggestion else { return Ok(None) };
     let listed = follow_ups::items_of(conn, answer)?;
     let shown = follow_ups::items_of_chain(conn, answer, ITEMS)?;
     let last_item = follow_ups::last_item(conn, answer)?;
     let text = answers::find(conn, answer)?.map(|record| record.text).unwrap_or_default();
-    Ok(Some(StoredSuggestion { answer, found_by, frame, used, listed, shown, last_item, text }))
+    Ok(Some(StoredSuggestion { answer, found_by, frame, listed, shown, last_item, text }))
 }
 
 fn is_in_session(
@@ -325,7 +325,7 @@ impl FollowUpContext {
             return settled.clone();
         }
         let turn = FollowUpTurn { ask, reading: &self.reading, stored: self.stored.as_ref() };
-        let FollowUpOutcome { mut follow_up, .. } = resolve(&turn).asked_back();
+        let mut follow_up = resolve(&turn);
         if let Some(open) = &self.open {
             follow_up.frame.clarification = Some(open.clone());
         }
@@ -374,7 +374,6 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
         created_at: record.created_at,
         resolved: follow_up.clone(),
         items: found,
-        used: None,
     })
 }
 

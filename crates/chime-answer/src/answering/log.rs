@@ -54,6 +54,7 @@ pub fn asked(answered: &Result<(Completion, UsageRecord), AskError>, took: Durat
                 phase = "model", ms, model.name = %model, tokens.prompt = prompt, tokens.completion = completion,
                 tokens.reused = reused, "chat.metrics",
             );
+            total(reused.unwrap_or(0), "model.prompt_tokens_reused");
             if let Some(first_word) = first_word {
                 tracing::debug!(phase = "first_token", ms = millis(*first_word), "chat.metrics");
             }
@@ -86,18 +87,23 @@ pub fn unusable() {
 }
 
 pub fn citations(checked: &Checked) {
-    let Checked { generated, valid, removed, .. } = checked;
+    let Checked { generated, valid, removed, unfounded, .. } = checked;
     let (generated_ids, valid_ids, removed) = (ids_only(generated), ids_only(valid), ids_only(removed));
     tracing::debug!(?generated_ids, ?valid_ids, ?removed, "chat.citations");
+    total(*unfounded as u64, "answer.unfounded");
 }
 
 /// Logs the number of cited messages that were in the window but not chosen for the focus.
 pub fn cited_outside_focus(record: &AnswerRecord) {
     let is_cited = |chosen: &&Chosen| record.sources.iter().any(|source| source.id == format!("m{}", chosen.seq));
     let surroundings = record.window.iter().filter(|chosen| chosen.reason.part() == Part::Surroundings);
-    let count = surroundings.filter(is_cited).count() as u64;
+    total(surroundings.filter(is_cited).count() as u64, "context.cited_outside_focus");
+}
+
+/// Logs an event whose counts the metrics add up.
+fn total(count: u64, r#type: &str) {
     if count > 0 {
-        tracing::debug!(count, "context.cited_outside_focus");
+        tracing::debug!(r#type, count, "chat.total");
     }
 }
 

@@ -15,6 +15,7 @@ use crate::recall::{self, fitting};
 use crate::tools::LookedUp;
 use chime_access::gateway::ask::UsageRecord;
 use chime_core::chat_settings::GROUNDING;
+use chime_core::texts::{filled, texts};
 use chime_core::{
     BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Role, Seq, Slot,
     SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link, without_citations,
@@ -92,7 +93,7 @@ pub struct QuestionContext {
     pub photos: Vec<ShownPhoto>,
     /// Number of results of web searches so far.
     pub web_results: u32,
-    /// Sentences below the answer that tell what could not be read.
+    /// Sentences below the answer that tell what could not be read or was left out.
     pub remarks: Vec<String>,
     pub earliest: Option<Timestamp>,
     /// Privacy notice to append to the answer; `None` if the chat has already had it.
@@ -335,6 +336,14 @@ impl QuestionContext {
         let talk: Vec<&str> =
             talk.filter(|message| message.role == Role::User).map(|message| message.text.as_str()).collect();
         Language::of_question(ask, &talk.join("\n"), self.chat.language)
+    }
+
+    /// Returns the sentence that tells how many messages of the subject did not fit into the prompt; `None` if these are
+    /// too few to matter.
+    pub fn left_out(&self, language: Language) -> Option<String> {
+        const FEW: usize = 2;
+        let count = self.window.omitted.iter().filter(|omitted| omitted.why == "no room").count();
+        (count > FEW).then(|| filled(&texts(language.code()).digest.left_out, &[("n", &count.to_string())]))
     }
 
     /// Returns `true` if the prompt shows every message of the chat before the question.

@@ -3,13 +3,13 @@
 
 use crate::followup::signals::{RefinementSignals, is_generic_kind};
 use crate::followup::words::fold;
-use chime_core::{Frame, Intent, Item, Reset, UsedSearch};
+use chime_core::{Frame, Intent, Item, Reset};
 
 /// Maximum number of items that are excluded from new suggestions; the newest count.
 pub const MAX_EXCLUDED: usize = 30;
 /// Fields that can be inherited, by their stored names.
-pub const FIELDS: [&str; 9] =
-    ["kind", "category_hints", "popular", "budget", "recipient", "occasion", "entities", "subject", "item_language"];
+pub const FIELDS: [&str; 8] =
+    ["kind", "popular", "budget", "recipient", "occasion", "entities", "subject", "item_language"];
 
 /// Returns the reason why items shown before may be suggested again; `None` if they stay excluded. `asked` must not
 /// have inherited any field yet.
@@ -60,7 +60,7 @@ pub fn restore(frame: &mut Frame, stored: &Frame) -> Vec<&'static str> {
 
 /// Copies the other fields from the earlier frame, depending on the intent of the question. Returns the names of the
 /// copied fields.
-pub fn preserve(frame: &mut Frame, stored: &Frame, used: Option<&UsedSearch>) -> Vec<&'static str> {
+pub fn preserve(frame: &mut Frame, stored: &Frame) -> Vec<&'static str> {
     let mut taken = Vec::new();
     let inherits = frame.intent.inherits();
     let forced = frame.intent == Intent::More;
@@ -73,13 +73,7 @@ pub fn preserve(frame: &mut Frame, stored: &Frame, used: Option<&UsedSearch>) ->
     if !inherits {
         return taken;
     }
-    let hints = used.map(|used| &used.category_hints).filter(|hints| !hints.is_empty());
-    let hints = hints.unwrap_or(&stored.category_hints);
-    if !hints.is_empty() && (forced || frame.category_hints.is_empty()) {
-        frame.category_hints.clone_from(hints);
-        taken.push("category_hints");
-    }
-    if !frame.popular && (used.is_some_and(|used| used.popular) || stored.popular) {
+    if !frame.popular && stored.popular {
         frame.popular = true;
         taken.push("popular");
     }
@@ -128,7 +122,6 @@ mod tests {
     fn books() -> Frame {
         Frame {
             subject: Some("fantasy".to_owned()),
-            category_hints: vec!["fantasy".to_owned()],
             popular: true,
             budget: Some(Budget { max: Some(Amount::units(20)), ..Budget::default() }),
             entities: vec![NamedEntity::person("Tolkien")],
@@ -141,37 +134,27 @@ mod tests {
     #[test]
     fn more_is_forced_to_the_kind_of_the_suggestion() {
         let mut more = frame(Intent::More, Some("film"));
-        preserve(&mut more, &books(), None);
+        preserve(&mut more, &books());
         assert_eq!(more.kind.as_deref(), Some("book"));
         assert!(more.popular);
-        assert_eq!(more.category_hints, ["fantasy"]);
         assert_eq!(more.entities, [NamedEntity::person("Tolkien")]);
     }
 
     #[test]
     fn a_new_specific_kind_never_inherits_it_and_a_generic_one_does() {
         let mut cheaper = frame(Intent::Cheaper, Some("film"));
-        preserve(&mut cheaper, &books(), None);
+        preserve(&mut cheaper, &books());
         assert_eq!(cheaper.kind.as_deref(), Some("film"));
         let mut generic = frame(Intent::Cheaper, Some("gift"));
-        preserve(&mut generic, &books(), None);
+        preserve(&mut generic, &books());
         assert_eq!(generic.kind.as_deref(), Some("book"));
-    }
-
-    #[test]
-    fn what_the_last_suggestion_used_goes_before_what_was_stored() {
-        let used = UsedSearch { category_hints: vec!["science fiction".to_owned()], popular: false };
-        let mut more = frame(Intent::More, None);
-        preserve(&mut more, &books(), Some(&used));
-        assert_eq!(more.category_hints, ["science fiction"]);
-        assert!(more.popular, "stored where the suggestion did not say so");
     }
 
     #[test]
     fn an_entity_search_keeps_the_kind_and_nothing_else() {
         let mut search = frame(Intent::EntitySearch, None);
-        assert_eq!(preserve(&mut search, &books(), None), ["kind"]);
-        assert!(search.category_hints.is_empty() && search.constraints.is_empty());
+        assert_eq!(preserve(&mut search, &books()), ["kind"]);
+        assert!(search.constraints.is_empty());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Resolves a follow-up in seven steps: extract, stored, reset, preserve, refine, item question, entities.
 
-use crate::followup::classify::ClassifiedQuestion;
+use crate::followup::classify::{ClassifiedQuestion, ItemPosition};
 use crate::followup::entities::{is_valid_name, named_in_answer, shown_people};
 use crate::followup::item_question::mentioned;
 use crate::followup::preserve::{excluded, preserve, reset, restore};
@@ -9,7 +9,6 @@ use crate::followup::signals::{is_generic_kind, refine};
 use crate::followup::words::{FoldedToken, tokens};
 use chime_core::{
     AnswerId, Clarification, Evidence, FollowUp, FoundBy, Frame, Intent, Item, NamedEntity, Price, Reset, Unclear,
-    UsedSearch,
 };
 
 /// Confidence in a name if it is the only one found in the text of an answer.
@@ -22,7 +21,6 @@ pub struct StoredSuggestion {
     pub answer: AnswerId,
     pub found_by: FoundBy,
     pub frame: Frame,
-    pub used: Option<UsedSearch>,
     /// Items of this answer, in its order.
     pub listed: Vec<Item>,
     /// All items suggested since the exclude list was last reset, oldest first.
@@ -40,24 +38,8 @@ pub struct FollowUpTurn<'a> {
     pub stored: Option<&'a StoredSuggestion>,
 }
 
-/// A resolved follow-up, and the reference in it that is still ambiguous.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct FollowUpOutcome {
-    pub follow_up: FollowUp,
-    pub undecided: Option<Undecided>,
-}
-
-/// A reference with several candidates, from which the member has to choose.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Undecided {
-    pub about: Unclear,
-    /// The ambiguous reference, in the member's words.
-    pub said: String,
-    pub candidates: Vec<String>,
-    items: Vec<Item>,
-}
-
-pub fn resolve(turn: &FollowUpTurn<'_>) -> FollowUpOutcome {
+/// Resolves a follow-up. An ambiguous reference becomes a clarifying question in its frame.
+pub fn resolve(turn: &FollowUpTurn<'_>) -> FollowUp {
     let mut steps = Steps::extract(turn);
     steps.stored();
     steps.reset();
@@ -65,33 +47,7 @@ pub fn resolve(turn: &FollowUpTurn<'_>) -> FollowUpOutcome {
     steps.refine();
     steps.item_question();
     steps.entities();
-    FollowUpOutcome { follow_up: steps.follow_up, undecided: steps.undecided }
-}
-
-impl FollowUpOutcome {
-    /// Turns the open reference into a clarifying question.
-    #[must_use]
-    pub fn asked_back(mut self) -> Self {
-        if let Some(open) = self.undecided.take() {
-            let Undecided { about, candidates, said, items } = open;
-            let clarification = Clarification { about, candidates, answers: Vec::new(), ask: said };
-            self.follow_up.frame.clarification = Some(clarification);
-            self.follow_up.items = items;
-        }
-        self
-    }
-
-    fn chosen(mut self, candidate: usize, by: Evidence, confidence: f64) -> Self {
-        let Some(open) = self.undecided.take() else { return self };
-        let Some(name) = open.candidates.get(candidate) else { return Self { undecided: Some(open), ..self } };
-        self.follow_up.references.push(reference(&open.said, name, by, confidence));
-        match open.about {
-            Unclear::Person => self.follow_up.frame.entities = vec![NamedEntity::person(name)],
-            Unclear::Item => self.follow_up.items = open.items.get(candidate).cloned().into_iter().collect(),
-            Unclear::Suggestion => {}
-        }
-        self
-    }
+    steps.follow_up
 }
 
 /// Returns the index of the candidate that a member's reply to the clarifying question `pending` chooses.
@@ -107,8 +63,8 @@ pub fn choose(pending: &Clarification, ask: &str, reading: &ClassifiedQuestion) 
         return Some(at);
     }
     let nth = reading.mentions.places.first().map(|(_, place)| match place {
-        crate::followup::classify::ItemPosition::Nth(nth) => nth.saturating_sub(1),
-        crate::followup::classify::ItemPosition::Last => pending.candidates.len().saturating_sub(1),
+        ItemPosition::Nth(nth) => nth.saturating_sub(1),
+        ItemPosition::Last => pending.candidates.len().saturating_sub(1),
     });
     let number = || found.first()?.word.parse::<usize>().ok()?.checked_sub(1);
     nth.or_else(number).filter(|at| *at < pending.candidates.len())
@@ -118,13 +74,14 @@ pub fn choose(pending: &Clarification, ask: &str, reading: &ClassifiedQuestion) 
 /// member chose.
 pub fn answered(mut follow_up: FollowUp, candidate: usize) -> FollowUp {
     let Some(open) = follow_up.frame.clarification.take() else { return follow_up };
-    let undecided = Undecided {
-        about: open.about,
-        said: open.ask,
-        candidates: open.candidates,
-        items: std::mem::take(&mut follow_up.items),
-    };
-    FollowUpOutcome { follow_up, undecided: Some(undecided) }.chosen(candidate, Evidence::Member, 1.0).follow_up
+    let Some(name) = open.candidates.get(candidate) else { return follow_up };
+    follow_up.references.push(reference(&open.ask, name, Evidence::Member, 1.0));
+    match open.about {
+        Unclear::Person => follow_up.frame.entities = vec![NamedEntity::person(name)],
+        Unclear::Item => follow_up.items = follow_up.items.get(candidate).cloned().into_iter().collect(),
+        Unclear::Suggestion => {}
+    }
+    follow_up
 }
 
 /// The follow-up while it is resolved.
@@ -133,14 +90,13 @@ struct Steps<'a> {
     /// `None` once the member starts over.
     stored: Option<&'a StoredSuggestion>,
     follow_up: FollowUp,
-    undecided: Option<Undecided>,
 }
 
 impl<'a> Steps<'a> {
     /// 1. Fills the frame with what the question itself states.
     fn extract(turn: &'a FollowUpTurn<'a>) -> Self {
         let follow_up = FollowUp { frame: turn.reading.frame(), ..FollowUp::default() };
-        Self { turn, stored: turn.stored, follow_up, undecided: None }
+        Self { turn, stored: turn.stored, follow_up }
     }
 
     fn frame(&mut self) -> &mut Frame {
@@ -180,7 +136,7 @@ impl<'a> Steps<'a> {
     fn preserve(&mut self) {
         let Some(stored) = self.stored else { return };
         let mut taken = restore(&mut self.follow_up.frame, &stored.frame);
-        taken.extend(preserve(&mut self.follow_up.frame, &stored.frame, stored.used.as_ref()));
+        taken.extend(preserve(&mut self.follow_up.frame, &stored.frame));
         self.follow_up.inherited = taken.into_iter().map(str::to_owned).collect();
     }
 
@@ -245,10 +201,16 @@ impl<'a> Steps<'a> {
             PronounTarget::Undecided(items) if mentions.item_is_plain => {
                 let candidates = items.iter().map(|item| item.title().to_owned()).collect();
                 self.frame().intent = Intent::ItemQuestion;
-                self.undecided = Some(Undecided { about: Unclear::Item, said: said.to_owned(), candidates, items });
+                self.follow_up.items = items;
+                self.ask_back(Unclear::Item, said, candidates);
             }
             PronounTarget::Undecided(_) | PronounTarget::Nothing => self.without_item(),
         }
+    }
+
+    fn ask_back(&mut self, about: Unclear, said: &str, candidates: Vec<String>) {
+        self.frame().clarification =
+            Some(Clarification { about, candidates, answers: Vec::new(), ask: said.to_owned() });
     }
 
     fn without_item(&mut self) {
@@ -311,8 +273,7 @@ impl<'a> Steps<'a> {
             }
             PronounTarget::Undecided(candidates) => {
                 self.follow_up.frame.entities.clear();
-                let said = said.to_owned();
-                self.undecided = Some(Undecided { about: Unclear::Person, said, candidates, items: Vec::new() });
+                self.ask_back(Unclear::Person, said, candidates);
             }
         }
         self.search_by_entity(stored);

@@ -26,18 +26,7 @@ pub fn prompt_lines(follow_up: &FollowUp) -> String {
             .join("\n");
     }
     let Frame {
-        intent,
-        subject,
-        kind,
-        category_hints,
-        constraints,
-        recipient,
-        occasion,
-        item_language,
-        budget,
-        entities,
-        popular,
-        ..
+        intent, subject, kind, constraints, recipient, occasion, item_language, budget, entities, popular, ..
     } = &follow_up.frame;
     let mut lines = vec![format!("intent: {}", intent.as_str())];
     let mut line = |name: &str, value: Option<String>| {
@@ -47,7 +36,6 @@ pub fn prompt_lines(follow_up: &FollowUp) -> String {
     };
     line("kind", kind.as_ref().map(|kind| kind.replace('_', " ")));
     line("subject", subject.clone());
-    line("categories", Some(category_hints.join(", ")));
     line("popular ones", popular.then(|| "yes".to_owned()));
     line("by or about", Some(entities.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", ")));
     line("for", recipient.clone());
@@ -259,7 +247,7 @@ mod tests {
             },
             follows: Some(AnswerId(ulid::Ulid(1))),
             found_by: Some(FoundBy::Strand),
-            inherited: vec!["kind".to_owned(), "category_hints".to_owned()],
+            inherited: vec!["kind".to_owned(), "subject".to_owned()],
             excluded: vec![item(1, "A Tale"), item(2, "B Tale")],
             references: vec![Reference {
                 said: "his".to_owned(),
@@ -289,13 +277,13 @@ mod tests {
 
     #[test]
     fn why_says_what_was_resolved_from_where_and_how_sure() {
-        expect![[r#"I understood the question as a request for something cheaper (gift card, “for readers”, “Tolkien”, at most 35 EUR, “no \*horror\*”), about the newest suggestion in this conversation. Still valid from there: kind, categories. I think “his” means “Tolkien”: it was named in the first question (95% sure). Already suggested, so not again: “B Tale”, “A Tale”."#]].assert_eq(&why(&follow_up(), &texts("eng").follow_up).expect("told"));
+        expect![[r#"I understood the question as a request for something cheaper (gift card, “for readers”, “Tolkien”, at most 35 EUR, “no \*horror\*”), about the newest suggestion in this conversation. Still valid from there: kind, subject. I think “his” means “Tolkien”: it was named in the first question (95% sure). Already suggested, so not again: “B Tale”, “A Tale”."#]].assert_eq(&why(&follow_up(), &texts("eng").follow_up).expect("told"));
         assert_eq!(why(&FollowUp::default(), &texts("eng").follow_up), None);
     }
 
     #[test]
     fn it_is_told_in_the_language_of_the_chat() {
-        expect![[r#"So habe ich die Frage verstanden: Bitte um etwas Günstigeres (gift card, “for readers”, “Tolkien”, höchstens 35 EUR, “no \*horror\*”), zum neuesten Vorschlag in diesem Gespräch. Von dort gilt weiter: Art, Kategorien. Mit “his” ist wohl “Tolkien” gemeint: es kam in der ersten Frage vor (zu 95 % sicher). Schon vorgeschlagen, also nicht noch einmal: “B Tale”, “A Tale”."#]].assert_eq(&why(&follow_up(), &texts("deu").follow_up).expect("told"));
+        expect![[r#"So habe ich die Frage verstanden: Bitte um etwas Günstigeres (gift card, “for readers”, “Tolkien”, höchstens 35 EUR, “no \*horror\*”), zum neuesten Vorschlag in diesem Gespräch. Von dort gilt weiter: Art, Thema. Mit “his” ist wohl “Tolkien” gemeint: es kam in der ersten Frage vor (zu 95 % sicher). Schon vorgeschlagen, also nicht noch einmal: “B Tale”, “A Tale”."#]].assert_eq(&why(&follow_up(), &texts("deu").follow_up).expect("told"));
     }
 
     #[test]

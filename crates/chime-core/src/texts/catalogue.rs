@@ -25,7 +25,7 @@ rows! {
 
 rows! {
     pub struct WhyTexts {
-        used, used_none, not_kept, cited, replied_you, replied_tag, marked_you, marked_tag, source, tool, answer_to_it,
+        used, used_none, not_kept, cited, cited_for, replied_you, replied_tag, marked_you, marked_tag, source, tool, answer_to_it,
         what_it_answered, query, named, found, own_just_before, just_before, own, chain, nearby, same_matter, minutes,
         hours, days, around_one, around_many, recalled, recalled_place, words, author, meaning, talk_summary, talk_tag,
         day, beside, and, given, topic, concepts, lines_one, lines_many, from, left_out, left_one, left_many, no_room,
@@ -36,7 +36,7 @@ rows! {
 rows! {
     /// Texts of the answer without a model: a digest, which lists messages of the chat.
     pub struct DigestTexts {
-        messages, withheld, nothing, from_now_on, cut,
+        messages, withheld, nothing, from_now_on, cut, left_out,
     }
 }
 
@@ -45,7 +45,7 @@ rows! {
     pub struct FollowUpTexts {
         taken, suggest, more, cheaper, budget, entity_search, item_question, compare, ask, at_least, at_most, between,
         by_reply, by_strand, by_member, kept, named, meant, by_position, by_only, by_primary, by_last, by_choice, anew,
-        kind_changed, recipient_changed, occasion_changed, start_over, excluded, and_more, unclear, fields: [String; 9],
+        kind_changed, recipient_changed, occasion_changed, start_over, excluded, and_more, unclear, fields: [String; 8],
     }
 }
 

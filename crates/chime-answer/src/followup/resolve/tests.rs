@@ -15,7 +15,7 @@ fn item(answer: AnswerId, position: u32, title: &str, person: &str, cents: u64) 
 
 fn stored(ask: &str, items: &[(&str, &str, u64)]) -> StoredSuggestion {
     let reading = classify(&ClassifierInput { text: ask, generic: false, in_play: false, language: None });
-    let frame = resolve(&FollowUpTurn { ask, reading: &reading, stored: None }).follow_up.frame;
+    let frame = resolve(&FollowUpTurn { ask, reading: &reading, stored: None }).frame;
     let listed: Vec<Item> =
         (1..).zip(items).map(|(position, (title, person, cents))| item(NOW, position, title, person, *cents)).collect();
     let shown = listed.clone();
@@ -23,7 +23,6 @@ fn stored(ask: &str, items: &[(&str, &str, u64)]) -> StoredSuggestion {
         answer: NOW,
         found_by: FoundBy::Strand,
         frame,
-        used: None,
         listed,
         shown,
         last_item: None,
@@ -31,7 +30,7 @@ fn stored(ask: &str, items: &[(&str, &str, u64)]) -> StoredSuggestion {
     }
 }
 
-fn follow(ask: &str, stored: &StoredSuggestion) -> FollowUpOutcome {
+fn follow(ask: &str, stored: &StoredSuggestion) -> FollowUp {
     let reading = classify(&ClassifierInput { text: ask, generic: false, in_play: true, language: None });
     resolve(&FollowUpTurn { ask, reading: &reading, stored: Some(stored) })
 }
@@ -51,7 +50,7 @@ fn names(frame: &Frame) -> Vec<&str> {
 #[test]
 fn more_keeps_kind_and_popularity_and_shows_nothing_twice() {
     let before = stored("näita populaarseid raamatuid", &[("Kevade", "Oskar Luts", 890), ("Rehepapp", "", 0)]);
-    let found = follow("näita rohkem", &before).follow_up;
+    let found = follow("näita rohkem", &before);
     assert_eq!(found.frame.intent, Intent::More);
     assert_eq!((found.frame.kind.as_deref(), found.frame.popular), (Some("book"), true));
     assert_eq!(titles(&found.excluded), ["Kevade", "Rehepapp"]);
@@ -61,7 +60,7 @@ fn more_keeps_kind_and_popularity_and_shows_nothing_twice() {
 #[test]
 fn cheaper_keeps_the_kind_and_lowers_the_budget() {
     let before = stored("raamatud alla 20 euro", &[("Kevade", "", 890)]);
-    let found = follow("odavamaid", &before).follow_up.frame;
+    let found = follow("odavamaid", &before).frame;
     assert_eq!(
         (found.intent, found.kind.as_deref(), max(&found).as_deref()),
         (Intent::Cheaper, Some("book"), Some("14"))
@@ -71,23 +70,23 @@ fn cheaper_keeps_the_kind_and_lowers_the_budget() {
 #[test]
 fn cheaper_without_a_budget_is_below_the_cheapest_shown() {
     let before = stored("suggest books", &[("A Tale", "", 1250), ("B Tale", "", 990)]);
-    assert_eq!(max(&follow("cheaper", &before).follow_up.frame).as_deref(), Some("9.89"));
+    assert_eq!(max(&follow("cheaper", &before).frame).as_deref(), Some("9.89"));
 }
 
 #[test]
 fn another_kind_starts_the_exclude_list_anew_and_a_generic_one_does_not() {
     let books = stored("näita raamatuid", &[("Kevade", "", 0)]);
-    let cards = follow("näita kinkekaarte", &books).follow_up;
+    let cards = follow("näita kinkekaarte", &books);
     assert_eq!((cards.frame.kind.as_deref(), cards.reset), (Some("gift_card"), Some(Reset::KindChanged)));
     assert!(cards.excluded.is_empty());
     let gifts = stored("näita kingitusi", &[("Pann", "", 0)]);
-    let after_gifts = follow("näita raamatuid", &gifts).follow_up;
+    let after_gifts = follow("näita raamatuid", &gifts);
     assert_eq!((after_gifts.reset, titles(&after_gifts.excluded)), (None, vec!["Pann"]));
 }
 
 #[test]
 fn more_of_another_kind_is_a_new_suggestion() {
-    let found = follow("more films", &stored("suggest books", &[("Dune", "", 0)])).follow_up;
+    let found = follow("more films", &stored("suggest books", &[("Dune", "", 0)]));
     assert_eq!((found.frame.intent, found.frame.kind.as_deref()), (Intent::Suggest, Some("film")));
     assert_eq!(found.reset, Some(Reset::KindChanged));
 }
@@ -96,8 +95,7 @@ fn more_of_another_kind_is_a_new_suggestion() {
 fn one_author_is_taken_at_once() {
     let books = [("The Hobbit", "J.R.R. Tolkien", 0), ("Roverandom", "J.R.R. Tolkien", 0)];
     let found = follow("näita veel tema raamatuid", &stored("näita raamatuid", &books));
-    assert_eq!(found.undecided, None);
-    let found = found.follow_up;
+    assert_eq!(found.frame.clarification, None);
     assert_eq!((found.frame.intent, names(&found.frame)), (Intent::EntitySearch, vec!["J.R.R. Tolkien"]));
     assert_eq!(found.frame.kind.as_deref(), Some("book"));
     assert_eq!(found.references[0].confidence, 0.95);
@@ -108,7 +106,7 @@ fn of_several_authors_the_one_of_the_original_ask_is_taken() {
     let books = [("The Hobbit", "J.R.R. Tolkien", 0), ("Narnia", "C.S. Lewis", 0)];
     let before = stored("Näita raamatuid Tolkienilt ja Lewiselt", &books);
     assert_eq!(names(&before.frame), ["Tolkien", "Lewis"]);
-    let found = follow("näita veel tema raamatuid", &before).follow_up;
+    let found = follow("näita veel tema raamatuid", &before);
     assert_eq!((names(&found.frame), found.references[0].by), (vec!["Tolkien"], Evidence::Primary));
 }
 
@@ -116,16 +114,14 @@ fn of_several_authors_the_one_of_the_original_ask_is_taken() {
 fn of_several_authors_of_one_answer_none_is_guessed() {
     let books = [("The Hobbit", "J.R.R. Tolkien", 0), ("Narnia", "C.S. Lewis", 0)];
     let found = follow("more of his books", &stored("suggest fantasy books", &books));
-    let open = found.undecided.clone().expect("undecided");
+    let open = found.frame.clarification.clone().expect("a question");
     assert_eq!(
         (open.about, open.candidates.as_slice()),
         (Unclear::Person, ["J.R.R. Tolkien", "C.S. Lewis"].map(str::to_owned).as_slice())
     );
-    let asked = found.asked_back().follow_up;
-    let question = asked.frame.clarification.clone().expect("a question");
     let reading = classify(&ClassifierInput { text: "Lewis", generic: false, in_play: true, language: None });
-    let choice = choose(&question, "Lewis", &reading).expect("a choice");
-    let settled = answered(asked, choice);
+    let choice = choose(&open, "Lewis", &reading).expect("a choice");
+    let settled = answered(found, choice);
     assert_eq!((names(&settled.frame), settled.frame.intent), (vec!["C.S. Lewis"], Intent::EntitySearch));
     assert_eq!(settled.frame.clarification, None);
 }
@@ -133,32 +129,32 @@ fn of_several_authors_of_one_answer_none_is_guessed() {
 #[test]
 fn a_question_that_names_a_shown_title_is_about_it() {
     let before = stored("näita raamatuid", &[("Hobbit", "J.R.R. Tolkien", 0), ("Kevade", "", 0)]);
-    let found = follow("Kas Hobbit sobib lapsele?", &before).follow_up;
+    let found = follow("Kas Hobbit sobib lapsele?", &before);
     assert_eq!((found.frame.intent, titles(&found.items)), (Intent::ItemQuestion, vec!["Hobbit"]));
-    let searching = follow("kas Hobbit on kallis, näita veel?", &before).follow_up;
+    let searching = follow("kas Hobbit on kallis, näita veel?", &before);
     assert_ne!(searching.frame.intent, Intent::ItemQuestion);
 }
 
 #[test]
 fn places_and_pronouns_point_at_items() {
     let mut before = stored("suggest books", &[("Dune", "", 0), ("Hyperion", "", 0), ("Solaris", "", 0)]);
-    let second = follow("what about the second one?", &before).follow_up;
+    let second = follow("what about the second one?", &before);
     assert_eq!((second.frame.intent, titles(&second.items)), (Intent::ItemQuestion, vec!["Hyperion"]));
-    let both = follow("compare the first and the third", &before).follow_up;
+    let both = follow("compare the first and the third", &before);
     assert_eq!((both.frame.intent, titles(&both.items)), (Intent::Compare, vec!["Dune", "Solaris"]));
-    let open = follow("is that one any good?", &before).undecided.expect("undecided");
+    let open = follow("is that one any good?", &before).frame.clarification.expect("a question");
     assert_eq!(open.candidates, ["Dune", "Hyperion", "Solaris"]);
     before.last_item = before.listed.get(1).cloned();
-    let last = follow("is that one any good?", &before).follow_up;
+    let last = follow("is that one any good?", &before);
     assert_eq!(titles(&last.items), ["Hyperion"]);
 }
 
 #[test]
 fn the_author_of_what_was_asked_about_last_is_meant() {
     let mut before = stored("suggest books", &[("Dune", "Frank Herbert", 0), ("Solaris", "Stanisław Lem", 0)]);
-    assert!(follow("something by the same author", &before).undecided.is_some());
+    assert!(follow("something by the same author", &before).frame.clarification.is_some());
     before.last_item = before.listed.get(1).cloned();
-    let found = follow("something by the same author", &before).follow_up;
+    let found = follow("something by the same author", &before);
     let names: Vec<&str> = found.frame.entities.iter().map(|entity| entity.name.as_str()).collect();
     assert_eq!((names, found.references[0].by), (vec!["Stanisław Lem"], Evidence::Last));
     assert_eq!(found.frame.subject, None, "\"by\" alone is no subject");
@@ -167,14 +163,14 @@ fn the_author_of_what_was_asked_about_last_is_meant() {
 #[test]
 fn a_refused_item_becomes_a_constraint() {
     let before = stored("suggest books", &[("Dune", "", 0), ("Hyperion", "", 0)]);
-    let found = follow("not the second one", &before).follow_up;
+    let found = follow("not the second one", &before);
     assert_eq!((found.frame.intent, found.frame.constraints), (Intent::More, vec!["not \"Hyperion\"".to_owned()]));
 }
 
 #[test]
 fn starting_over_keeps_nothing() {
     let before = stored("suggest books for my mother under 20 euros", &[("Dune", "", 0)]);
-    let found = follow("start over: suggest films", &before).follow_up;
+    let found = follow("start over: suggest films", &before);
     assert_eq!((found.reset, found.frame.kind.as_deref()), (Some(Reset::StartOver), Some("film")));
     assert_eq!((found.frame.budget, found.frame.recipient, found.excluded.len()), (None, None, 0));
 }
@@ -182,16 +178,16 @@ fn starting_over_keeps_nothing() {
 #[test]
 fn a_shown_person_is_found_without_diacritics_and_by_the_last_name() {
     let before = stored("näita raamatuid", &[("Rehepapp", "Andrus Kivirähk", 0), ("Kevade", "Oskar Luts", 0)]);
-    let found = follow("more kivirahk", &before).follow_up;
+    let found = follow("more kivirahk", &before);
     assert_eq!((found.frame.intent, names(&found.frame)), (Intent::EntitySearch, vec!["Andrus Kivirähk"]));
-    let ending = follow("veel raamatuid Kivirähkilt", &before).follow_up;
+    let ending = follow("veel raamatuid Kivirähkilt", &before);
     assert_eq!(names(&ending.frame), ["Andrus Kivirähk"]);
 }
 
 #[test]
 fn without_a_suggestion_nothing_is_gone_on_with() {
     let reading = classify(&ClassifierInput { text: "more", generic: false, in_play: false, language: None });
-    let found = resolve(&FollowUpTurn { ask: "more", reading: &reading, stored: None }).follow_up;
+    let found = resolve(&FollowUpTurn { ask: "more", reading: &reading, stored: None });
     assert_eq!(found.frame.intent, Intent::Ask);
     assert!(!found.is_telling());
 }
@@ -199,7 +195,7 @@ fn without_a_suggestion_nothing_is_gone_on_with() {
 #[test]
 fn budget_recipient_and_occasion_are_kept_by_every_ask() {
     let before = stored("suggest gifts for my mother, under 50 euros", &[("A pan", "", 0)]);
-    let found = follow("what about flowers?", &before).follow_up;
+    let found = follow("what about flowers?", &before);
     assert_eq!((found.frame.recipient.as_deref(), max(&found.frame).as_deref()), (Some("mother"), Some("50")));
     assert_eq!(found.frame.budget.clone().and_then(|budget: Budget| budget.currency).as_deref(), Some("EUR"));
 }
@@ -208,6 +204,6 @@ fn budget_recipient_and_occasion_are_kept_by_every_ask() {
 fn people_are_taken_from_the_answers_words_only_where_nothing_else_names_any() {
     let mut before = stored("suggest books", &[("Dune", "", 0)]);
     before.text = "1. Dune, a classic by Frank Herbert.".to_owned();
-    let found = follow("something by the same author", &before).follow_up;
+    let found = follow("something by the same author", &before);
     assert_eq!(names(&found.frame), ["Frank Herbert"]);
 }
