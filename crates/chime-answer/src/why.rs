@@ -384,6 +384,7 @@ mod tests {
             latency_ms: 2140,
             uncertainty: None,
             guard_used: false,
+            removed: Vec::new(),
         }
     }
 
