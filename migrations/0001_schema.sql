@@ -278,6 +278,8 @@ CREATE TABLE answer (
     guard_used INTEGER NOT NULL DEFAULT 0 CHECK (guard_used IN (0, 1)),
     -- JSON: ids of the concepts that the answer used or introduced.
     referenced_nodes TEXT NOT NULL DEFAULT '[]',
+    -- JSON: ids that the model cited although they were not in the prompt.
+    removed TEXT NOT NULL DEFAULT '[]',
     UNIQUE (chat_key, trigger_seq)
 ) STRICT, WITHOUT ROWID;
 

@@ -5,6 +5,7 @@
 
 mod backups;
 mod components;
+mod console;
 mod error;
 mod jobs;
 mod memory;
@@ -25,8 +26,10 @@ use crate::app::components::AppComponents;
 use crate::app::jobs::JobHandlers;
 use crate::app::menu::Menu;
 use crate::app::tasks::Tasks;
-use crate::app::watchdog::Watchdog;
+use crate::app::watchdog::{Watchdog, patience};
+use crate::health::server::Patient;
 use chime_access::ClaimCode;
+use chime_access::console_tokens::{ConsoleTokens, LINK_LIFETIME};
 use chime_access::gateway::ask::Gateway;
 use chime_answer::answering::{
     Answering, AnsweringParts, Capturing, Delivery, Introduction, Lanes, PageReader, note_enricher,
@@ -77,7 +80,15 @@ impl App {
         let backups = DailyBackups::new(&store, &clock, config.store.backups.clone());
         let mut tasks = Tasks::new(stop.clone());
         // Started first, so that monitoring can show why no updates arrive, even if Telegram cannot be reached.
-        if let Some(server) = start::health_server(&config, &store, &clock, &health, &gateway, &backups).await? {
+        let patient = Patient {
+            store: store.clone(),
+            clock: clock.clone(),
+            poll: health.clone(),
+            poll_patience: patience(config.telegram.poll_timeout),
+            gateway: gateway.clone(),
+            backups: backups.clone(),
+        };
+        if let Some(server) = start::health_server(&config, &patient).await? {
             tasks.spawn("http", |stop| async move {
                 server.run(stop).await.map_err(|error| AppError::Task(format!("HTTP_ADDR: {error}")))
             });
@@ -116,6 +127,8 @@ impl App {
             gateway,
             health,
             backups,
+            patient,
+            console_links: Arc::new(ConsoleTokens::new(LINK_LIFETIME)),
         };
         let app = parts.launch(tasks).await?;
         service::ready();
@@ -149,6 +162,11 @@ impl AppComponents {
                 never = gateway.watch_server() => match never {},
             }
         });
+        if let Some(server) = self.console(&wake).await? {
+            tasks.spawn("console", |stop| async move {
+                server.run(stop).await.map_err(|error| AppError::Task(format!("CONSOLE_ADDR: {error}")))
+            });
+        }
         let vectors = vectors::spawn(&self.config, &self.store, &self.clock, &mut tasks)?;
         let ingest = self.ingest(&wake, &health, vectors);
         tasks.spawn("poll", |stop| async move { ingest.run(stop).await.map_err(AppError::from) });
@@ -212,6 +230,7 @@ impl AppComponents {
             memory: self.config.memory.clone(),
             defaults: OperatorDefaults::of(&self.config),
             documents,
+            console: self.console_links(),
             has_claim_code: self.claim.is_some(),
         };
         let keeper = RetentionWorker {

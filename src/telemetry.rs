@@ -4,6 +4,7 @@
 //! Log events are also counted, for the metrics (`counters`).
 
 mod counters;
+mod recent_warnings;
 
 use std::io::IsTerminal;
 
@@ -17,6 +18,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use chime_core::config::{LogConfig, LogFormat};
 
 pub use counters::{CountedMetric, Counters, counters};
+pub use recent_warnings::recent_warnings;
 
 /// Starts logging to stderr. A second call changes nothing.
 pub fn start(config: &LogConfig) {
@@ -48,8 +50,10 @@ fn start_with(format: LogFormat, level: LevelFilter) {
     let lines = if json { lines.json().flatten_event(true).boxed() } else { lines.boxed() };
     // Counts phases and jobs also if their lines are not logged.
     let counting = counters::EventCounter.with_filter(Targets::new().with_target("chime", LevelFilter::DEBUG));
+    let keeping = recent_warnings::WarningKeeper.with_filter(filter(level.min(LevelFilter::WARN)));
     // Fails if a test has started logging already.
-    let _ = tracing_subscriber::registry().with(lines.with_filter(filter(level))).with(counting).try_init();
+    let _ =
+        tracing_subscriber::registry().with(lines.with_filter(filter(level))).with(counting).with(keeping).try_init();
     std::panic::set_hook(Box::new(|panic| {
         // Logs only the place: the message of the panic may contain text of a member.
         let place = panic.location().map(ToString::to_string).unwrap_or_default();

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::app::DailyBackups;
+use crate::health::server::Patient;
 use chime_access::ClaimCode;
+use chime_access::console_tokens::ConsoleTokens;
 use chime_access::gateway::ask::Gateway;
 use chime_bot::ingest::intake::PollHealth;
 use chime_core::BotIdentity;
@@ -31,4 +33,7 @@ pub struct AppComponents {
     pub gateway: Gateway,
     pub health: PollHealth,
     pub backups: DailyBackups,
+    pub patient: Patient,
+    /// Tokens of the links to the owners' page.
+    pub console_links: Arc<ConsoleTokens>,
 }

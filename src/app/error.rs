@@ -22,8 +22,8 @@ pub enum AppError {
     Http(String),
     #[error("stopped before Telegram could be reached")]
     StoppedEarly,
-    #[error("HTTP_ADDR {address} cannot be served: {source}")]
-    Address { address: SocketAddr, source: std::io::Error },
+    #[error("{key} {address} cannot be served: {source}")]
+    Address { key: &'static str, address: SocketAddr, source: std::io::Error },
     #[error("EMBEDDING: {0}")]
     Embedding(EmbedError),
     #[error("{0}")]

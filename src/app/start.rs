@@ -7,12 +7,9 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::app::DailyBackups;
 use crate::app::error::AppError;
 use crate::app::service;
-use crate::app::watchdog::patience;
 use crate::health::server::{HealthServer, Patient};
-use chime_access::gateway::ask::Gateway;
 use chime_access::{ClaimCode, is_unclaimed};
 use chime_bot::ingest::intake::{PollHealth, TroubleKind};
 use chime_core::config::{AllowedChats, Config, EmbeddingConfig};
@@ -179,23 +176,8 @@ pub(super) async fn introduce(
 }
 
 /// Opens the port for health and metrics. Returns `None` if it is not configured.
-pub(super) async fn health_server(
-    config: &Config,
-    store: &Store,
-    clock: &Clock,
-    health: &PollHealth,
-    gateway: &Gateway,
-    backups: &DailyBackups,
-) -> Result<Option<HealthServer>, AppError> {
+pub(super) async fn health_server(config: &Config, patient: &Patient) -> Result<Option<HealthServer>, AppError> {
     let Some(address) = config.http.address else { return Ok(None) };
-    let patient = Patient {
-        store: store.clone(),
-        clock: clock.clone(),
-        poll: health.clone(),
-        poll_patience: patience(config.telegram.poll_timeout),
-        gateway: gateway.clone(),
-        backups: backups.clone(),
-    };
-    let server = HealthServer::bind(address, patient).await;
-    server.map(Some).map_err(|source| AppError::Address { address, source })
+    let server = HealthServer::bind(address, patient.clone()).await;
+    server.map(Some).map_err(|source| AppError::Address { key: "HTTP_ADDR", address, source })
 }

@@ -13,8 +13,8 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::checkup::judge::{self, Ability, Door, GroupMembership, Obstacle};
 use crate::checkup::{CheckFinding, Severity};
 use chime_core::config::{
-    AccessConfig, BackupConfig, Config, ConfigError, EmbeddingConfig, Environment, HttpConfig, LlmConfig, PromptConfig,
-    StoreConfig, TelegramConfig,
+    AccessConfig, BackupConfig, Config, ConfigError, ConsoleConfig, EmbeddingConfig, Environment, HttpConfig,
+    LlmConfig, PromptConfig, StoreConfig, TelegramConfig,
 };
 use chime_core::embed::Embedder;
 use chime_core::prompts::{Gap, Prompts};
@@ -82,8 +82,14 @@ impl Checkup<'_> {
         if let Ok(embedding @ EmbeddingConfig::Model2Vec(folder)) = &EmbeddingConfig::load(&settings) {
             tell(judge::model_of_folder(folder, &Embedder::load(embedding)));
         }
-        if let Ok(HttpConfig { address: Some(address) }) = HttpConfig::load(&settings) {
-            tell(judge::door(&address, &door(address).await));
+        let listening = [
+            ("HTTP_ADDR", HttpConfig::load(&settings).ok().and_then(|config| config.address)),
+            ("CONSOLE_ADDR", ConsoleConfig::load(&settings).ok().and_then(|config| config.address)),
+        ];
+        for (key, address) in listening {
+            if let Some(address) = address {
+                tell(judge::door(key, &address, &door(address).await));
+            }
         }
         if let Ok(PromptConfig { dir: Some(folder) }) = PromptConfig::load(&settings) {
             tell(judge::prompts(&folder, &templates(&folder)));
@@ -272,9 +278,9 @@ async fn door(address: SocketAddr) -> Door {
     if error.kind() != ErrorKind::AddrInUse {
         return Door::Unusable(error.to_string());
     }
-    // Only the response of Chime contains this field.
+    // Only responses of Chime contain this field, or name this setting.
     match answer_at(address).await {
-        Ok(answer) if answer.contains("last_poll_age_s") => Door::Ours,
+        Ok(answer) if answer.contains("last_poll_age_s") || answer.contains("CONSOLE_URL") => Door::Ours,
         Ok(_) | Err(_) => Door::Taken,
     }
 }

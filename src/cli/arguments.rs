@@ -6,6 +6,7 @@ use std::str::FromStr;
 use clap::{Args, Parser, Subcommand};
 
 use crate::cli::demo::Bundled;
+use chime_console::rebuild::Rebuilt;
 use chime_core::JobId;
 use chime_core::config::ContextConfig;
 
@@ -195,32 +196,6 @@ pub struct MemoryOptions {
     /// Part of the memory to rebuild in the background
     #[arg(long, value_name = "recent|history|topic:<slug>|concepts")]
     pub rebuild: Option<Rebuilt>,
-}
-
-/// Part of a chat's memory that can be rebuilt.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Rebuilt {
-    Recent,
-    History,
-    /// The summary of this topic.
-    Topic(String),
-    /// Concepts that are in use in each conversation, found again from the concepts of its answers. Answers whose
-    /// concepts are not known yet are processed.
-    Concepts,
-}
-
-impl FromStr for Rebuilt {
-    type Err = String;
-
-    fn from_str(raw: &str) -> Result<Self, Self::Err> {
-        match raw.split_once(':') {
-            None if raw == "recent" => Ok(Self::Recent),
-            None if raw == "history" => Ok(Self::History),
-            None if raw == "concepts" => Ok(Self::Concepts),
-            Some(("topic", slug)) if !slug.is_empty() => Ok(Self::Topic(slug.to_owned())),
-            None | Some(_) => Err("there are recent, history, topic:<slug> and concepts".to_owned()),
-        }
-    }
 }
 
 #[derive(Debug, Args)]

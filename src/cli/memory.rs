@@ -2,19 +2,14 @@
 
 use std::io::Write;
 
-use crate::cli::arguments::{MemoryOptions, Rebuilt};
+use crate::cli::arguments::MemoryOptions;
 use crate::cli::database;
 use crate::cli::exit::{Exit, report};
-use chime_answer::answering::format_own;
-use chime_answer::concepts::MAX_ACTIVE;
-use chime_core::texts::texts;
-use chime_core::{ChatId, EntityKind, FormattedText, JobPayload, Rolling, Timestamp, Zone, utf16_len, utf16_slice};
-use chime_memory::jobs::remembered;
-use chime_memory::tags::normalized;
-use chime_memory::wording;
+use chime_console::reading::recap;
+use chime_console::rebuild::rebuild;
+use chime_core::ChatId;
 use chime_runtime::clock::Clock;
-use chime_store::chats::ChatRow;
-use chime_store::{Reader, Store, Writer, amend, chats, concepts, jobs, messages, summaries, tags, topics};
+use chime_store::{Store, amend, chats};
 
 #[derive(Debug, thiserror::Error)]
 enum Unknown {
@@ -32,15 +27,17 @@ pub async fn run(options: MemoryOptions) -> Exit {
     let chat = ChatId(options.chat);
     if let Some(what) = options.rebuild {
         let now = Clock::system().now();
-        return match amend(&path, |tx| rebuild(tx, chat, what, now)) {
-            Ok(None) => say("it is made anew in the background; a running daemon starts within 30 s"),
-            Ok(Some(unknown)) => report(&unknown, Exit::Failed),
+        let rebuilt = amend(&path, |tx| chats::find(tx, chat)?.map(|row| rebuild(tx, &row, &what, now)).transpose());
+        return match rebuilt {
+            Ok(Some(true)) => say("it is made anew in the background; a running daemon starts within 30 s"),
+            Ok(Some(false)) => report(&Unknown::Topic, Exit::Failed),
+            Ok(None) => report(&Unknown::Chat, Exit::Failed),
             Err(error) => report(&error, Exit::of_store(&error)),
         };
     }
     let found = match Store::open_to_read(&path) {
         Ok(store) => {
-            store.read(move |conn| chats::find(conn, chat)?.map(|row| shown(conn, &row, zone)).transpose()).await
+            store.read(move |conn| chats::find(conn, chat)?.map(|row| recap(conn, &row, zone)).transpose()).await
         }
         Err(error) => Err(error),
     };
@@ -49,60 +46,6 @@ pub async fn run(options: MemoryOptions) -> Exit {
         Ok(None) => report(&Unknown::Chat, Exit::Failed),
         Err(error) => report(&error, Exit::of_store(&error)),
     }
-}
-
-/// Returns what is remembered of a chat, as plain text.
-pub fn shown(conn: &Reader, row: &ChatRow, zone: Zone) -> chime_store::Result<String> {
-    Ok(in_terminal(&wording::shown(&remembered(conn, row, zone)?, texts("eng"))))
-}
-
-/// Schedules a rebuild. Returns [`Unknown`] if there is no such chat or topic, and `None` after success.
-fn rebuild(tx: &Writer<'_>, chat: ChatId, what: Rebuilt, now: Timestamp) -> chime_store::Result<Option<Unknown>> {
-    let Some(row) = chats::find(tx, chat)? else { return Ok(Some(Unknown::Chat)) };
-    let (chat, key) = (row.chat.id, row.key);
-    match what {
-        Rebuilt::Recent => {
-            summaries::drop_rolling(tx, key, Rolling::Recent)?;
-            jobs::add_or_move(tx, &JobPayload::Recent { chat, key }, now)?;
-        }
-        Rebuilt::History => {
-            summaries::reset_history(tx, key)?;
-            jobs::add_or_move(tx, &JobPayload::History { chat, key }, now)?;
-        }
-        Rebuilt::Topic(slug) => {
-            let found = normalized(&slug, 1.0).map(|tag| tags::find(tx, key, &tag.key)).transpose()?.flatten();
-            let Some(tag) = found else { return Ok(Some(Unknown::Topic)) };
-            topics::drop_summary(tx, tag.id)?;
-            jobs::add_or_move(tx, &JobPayload::TopicSummary { chat, key, tag: tag.id }, now)?;
-        }
-        Rebuilt::Concepts => {
-            // Without a message by the bot there are no answers to find concepts in.
-            if let Some(bot) = messages::own_sender(tx, key)? {
-                concepts::rebuild(tx, bot.id, key, MAX_ACTIVE, now)?;
-                jobs::add_or_move(tx, &JobPayload::Concepts {}, now)?;
-            }
-        }
-    }
-    Ok(None)
-}
-
-/// Converts Markdown to plain text. The address of a link follows its text.
-fn in_terminal(markdown: &str) -> String {
-    format_own(markdown).iter().map(with_links).collect::<Vec<_>>().join("\n")
-}
-
-fn with_links(formatted: &FormattedText) -> String {
-    let FormattedText { text, entities } = formatted;
-    let (mut shown, mut from) = (String::new(), 0);
-    for entity in entities {
-        let EntityKind::TextLink { url } = &entity.kind else { continue };
-        let until = entity.offset + entity.length;
-        shown.push_str(utf16_slice(text, from, until - from));
-        shown.push_str(&format!(" ({url})"));
-        from = until;
-    }
-    shown.push_str(utf16_slice(text, from, utf16_len(text) - from));
-    shown
 }
 
 fn say(text: &str) -> Exit {

@@ -9,6 +9,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
+use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -58,12 +59,7 @@ impl HealthServer {
             .route("/healthz", get(healthz))
             .route("/metrics", get(exposition))
             .with_state(Arc::new(self.patient));
-        let serving = axum::serve(self.listener, router).with_graceful_shutdown(stop.clone().cancelled_owned());
-        // Stops without waiting for open connections.
-        tokio::select! {
-            served = serving.into_future() => served,
-            () = stop.cancelled() => Ok(()),
-        }
+        chime_console::serve(self.listener, router, stop).await
     }
 }
 
@@ -80,6 +76,12 @@ async fn exposition(State(patient): State<Arc<Patient>>) -> Response {
 }
 
 impl Patient {
+    /// Returns what `/healthz` responds.
+    pub async fn report(&self) -> Value {
+        let vitals = self.vitals().await;
+        Health::of(&vitals).as_json(&vitals)
+    }
+
     async fn vitals(&self) -> Vitals {
         let now = self.clock.now();
         let kept = self.store.read(move |conn| kept(conn, now)).await;

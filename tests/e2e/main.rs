@@ -5,7 +5,7 @@
 //! middle of every kind of background work; `resilience` has the model fail while it is watched, `server` has it slow and small. `dialogue` goes on
 //! with the talk, `matter` asks what a tag is about, `limits` and `budgets` ask too much of it, `access` asks who may come
 //! in, `privacy`, `consent` and `provenance` who wants to be forgotten, `trust` looks at what is posted of what a model wrote,
-//! `operator` looks after it, `showcase` types into the demo, `embedding` has a server make its vectors, `follow_up` goes on with
+//! `operator` looks after it, `console` opens its page, `showcase` types into the demo, `embedding` has a server make its vectors, `follow_up` goes on with
 //! suggestions, `concepts` keeps named things in mind, `recap` tells what was said, `tools` looks things up, `time_zone` reads
 //! the clock, `size` weighs the file, `languages` listens, `voice` hears what is spoken, `photos` looks at what is shown, `grounding` asks for sources, `streaming` watches
 //! answers being written, `links` reads what members link to, `documents` the files that they post, `web_search` asks a search service (`site` is a web server for both), `injection` tries to make the bot act for others, `notes` saves texts, `search` finds messages, `reminders` come in time, `memory`, `sessions` and
@@ -21,6 +21,7 @@ mod budgets;
 mod busy_group;
 mod concepts;
 mod consent;
+mod console;
 mod costs;
 mod criteria;
 mod dialogue;

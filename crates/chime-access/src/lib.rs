@@ -7,6 +7,7 @@ pub mod admission;
 mod budget;
 mod chats;
 mod claim;
+pub mod console_tokens;
 pub mod gateway;
 mod limits;
 

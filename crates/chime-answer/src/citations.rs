@@ -17,7 +17,7 @@ use crate::source_lists;
 use crate::sources::with_sources;
 use crate::support::Support;
 use chime_core::texts::texts;
-use chime_core::{Citable, SourceId, SourceKind, SourceRef, Timestamp, Zone, source_labels};
+use chime_core::{Citable, SourceKind, SourceRef, Timestamp, Zone, source_labels};
 
 /// Maximum number of characters of a source's text that are stored with the answer.
 const SOURCE_CHARS: usize = 160;

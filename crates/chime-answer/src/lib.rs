@@ -14,6 +14,7 @@ pub mod delivery;
 pub mod digest;
 pub mod documents;
 pub mod echo;
+pub mod explain;
 mod extractive_ranking;
 mod fences;
 pub mod followup;

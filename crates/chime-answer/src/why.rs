@@ -399,6 +399,7 @@ mod tests {
             latency_ms: 2140,
             uncertainty: None,
             guard_used: false,
+            removed: Vec::new(),
         }
     }
 

@@ -208,4 +208,6 @@ pub struct AnswerRecord {
     pub uncertainty: Option<Uncertainty>,
     /// `true` if the chat allows only answers with sources (`Grounding::Strict`) and no source was relevant enough.
     pub guard_used: bool,
+    /// Ids that the model cited although they were not in the prompt; `?` for words that are no id.
+    pub removed: Vec<String>,
 }

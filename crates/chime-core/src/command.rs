@@ -28,6 +28,7 @@ macro_rules! commands {
             Reminders = "reminders", list_reminders, OursWhenBare, Limited;
             Help = "help", help, NeedsOurName, Limited;
             Start = "start", help, NeedsOurName, Limited;
+            Console = "console", open_console, NeedsOurName, Limited;
             Claim = "claim", welcome_owner, NeedsOurName, Limited;
         }
     };

@@ -20,8 +20,8 @@ mod telegram;
 
 pub use access::{AccessConfig, AllowedChats, PrivateChats};
 pub use components::{
-    AnswerConfig, BackupConfig, ContextConfig, ContextTokens, EmbeddingConfig, HttpConfig, IngestConfig, LogConfig,
-    LogFormat, PromptConfig, StoreConfig, Streaming, TimeConfig, WebSearchConfig, WebSearchService,
+    AnswerConfig, BackupConfig, ConsoleConfig, ContextConfig, ContextTokens, EmbeddingConfig, HttpConfig, IngestConfig,
+    LogConfig, LogFormat, PromptConfig, StoreConfig, Streaming, TimeConfig, WebSearchConfig, WebSearchService,
 };
 pub use environment::Environment;
 pub use keys::{KEYS, Key};
@@ -31,6 +31,6 @@ pub use load::{Config, DemoPlace};
 pub use memory::{MemoryConfig, Redaction, SessionIdle};
 pub use privacy::{PrivacyConfig, retention};
 pub use problem::{ConfigError, Problem, Warning};
-pub use settings::{Noted, Settings};
+pub use settings::{Noted, SettingInForce, Settings};
 pub use telegram::TelegramConfig;
 pub use units::{format_duration, format_size, parse_amount, parse_duration, parse_size};

@@ -10,17 +10,17 @@ use chime_core::{
 
 const COLUMNS: &str = "id, chat_key, thread_id, trigger_seq, asked_by, created_at, status, text, anchor_id, \
                        context_window, omitted, slots, sources, model, prompt_tokens, \
-                       completion_tokens, latency_ms, uncertainty, guard_used";
+                       completion_tokens, latency_ms, uncertainty, guard_used, removed";
 
 /// Stores an answer and the messages it is based on. Fails if its trigger already has an answer.
 pub fn save(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
     tx.run(
         "INSERT INTO answer (id, chat_key, thread_id, trigger_seq, asked_by, created_at, status, text, anchor_id,
              context_window, omitted, slots, sources, model, prompt_tokens, completion_tokens, latency_ms,
-             uncertainty, guard_used)
+             uncertainty, guard_used, removed)
          VALUES (:id, :chat_key, :thread_id, :trigger_seq, :asked_by, :created_at, :status, :text, :anchor_id,
              :context_window, :omitted, :slots, :sources, :model, :prompt_tokens, :completion_tokens,
-             :latency_ms, :uncertainty, :guard_used)",
+             :latency_ms, :uncertainty, :guard_used, :removed)",
         params! {
             ":id": record.id, ":chat_key": record.chat, ":thread_id": record.thread,
             ":trigger_seq": record.trigger, ":asked_by": record.asked_by,
@@ -32,7 +32,7 @@ pub fn save(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
             ":model": record.model,
             ":prompt_tokens": record.tokens.prompt, ":completion_tokens": record.tokens.completion,
             ":latency_ms": record.latency_ms, ":uncertainty": record.uncertainty.map(Uncertainty::as_str),
-            ":guard_used": record.guard_used,
+            ":guard_used": record.guard_used, ":removed": Json(&record.removed),
         },
     )?;
     note_uses(tx, record)
@@ -219,5 +219,6 @@ fn from_row(raw: &Columns<'_>) -> Result<AnswerRecord> {
         latency_ms: raw.get("latency_ms")?,
         uncertainty: raw.get("uncertainty")?,
         guard_used: raw.get("guard_used")?,
+        removed: raw.json("removed")?,
     })
 }

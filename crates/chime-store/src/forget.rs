@@ -191,6 +191,7 @@ mod tests {
             latency_ms: 1,
             uncertainty: None,
             guard_used: false,
+            removed: Vec::new(),
         };
         answers::save(tx, &record)?;
         let to = ReplyTarget { chat: CHAT, thread: None, reply_to: None };

@@ -16,6 +16,7 @@ pub mod chat_settings;
 pub mod chats;
 pub mod concepts;
 pub mod consent;
+pub mod console;
 pub mod deletions;
 pub mod derived;
 pub mod embedding_spaces;

@@ -71,7 +71,7 @@ pub fn backups(folder: &Path, is_writable: bool, age: &Result<Option<Duration>, 
     }
 }
 
-/// State of the network address for health and metrics.
+/// State of a network address to listen at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Door {
     Free,
@@ -82,20 +82,20 @@ pub enum Door {
     Unusable(String),
 }
 
-pub fn door(address: &dyn Display, door: &Door) -> CheckFinding {
+pub fn door(key: &str, address: &dyn Display, door: &Door) -> CheckFinding {
     const NAME: &str = "http";
     match door {
         Door::Free => CheckFinding::ok(NAME, format!("{address} is free")),
         Door::Ours => CheckFinding::ok(NAME, format!("a running chime serves {address}")),
         Door::Taken => CheckFinding::fail(
             NAME,
-            format!("another program listens at HTTP_ADDR {address}"),
-            "set HTTP_ADDR to another port, or to off",
+            format!("another program listens at {key} {address}"),
+            format!("set {key} to another port, or to off"),
         ),
         Door::Unusable(why) => CheckFinding::fail(
             NAME,
-            format!("HTTP_ADDR {address} cannot be served: {why}"),
-            "set HTTP_ADDR to an address of this machine and a port above 1023, or to off",
+            format!("{key} {address} cannot be served: {why}"),
+            format!("set {key} to an address of this machine and a port above 1023, or to off"),
         ),
     }
 }

@@ -100,6 +100,7 @@ fn suggest(
         latency_ms: 0,
         uncertainty: None,
         guard_used: false,
+        removed: Vec::new(),
     };
     answers::save(tx, &record)?;
     let to = ReplyTarget { chat: trigger.message.chat, thread: None, reply_to: answer.reply_to };

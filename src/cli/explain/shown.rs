@@ -1,22 +1,11 @@
 //! Formats the choice of messages as JSON for programs, or as text for people.
 
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
-
 use serde_json::{Map, Value, json};
 
-use crate::cli::explain::{ContextExplanation, in_a_line};
+use chime_answer::explain::{ContextExplanation, in_a_line, told};
 use chime_answer::why::in_plain_words;
-use chime_core::{FoundSource, MessageId, Part, Reason};
-use chime_relevance::context::{Entry, Explained, Feature};
-
-/// Number of features shown for a message: those with the greatest influence. JSON has all features.
-const TOLD: usize = 3;
-
-/// Descriptions of the features, by name.
-static MEANINGS: LazyLock<BTreeMap<String, String>> =
-    // If the file cannot be parsed, there are no descriptions. A test checks that it can.
-    LazyLock::new(|| toml::from_str(include_str!("features.toml")).unwrap_or_default());
+use chime_core::{FoundSource, MessageId, Part};
+use chime_relevance::context::{Entry, Feature};
 
 pub fn as_json(decision: &ContextExplanation) -> Value {
     let window: Vec<Value> = decision
@@ -24,7 +13,8 @@ pub fn as_json(decision: &ContextExplanation) -> Value {
         .entries
         .iter()
         .map(|entry| {
-            let features: Map<String, Value> = features(decision, entry)
+            let features: Map<String, Value> = decision
+                .features(entry)
                 .into_iter()
                 .map(|it| (it.name, json!({ "value": it.value, "contribution": it.contribution })))
                 .collect();
@@ -39,7 +29,7 @@ pub fn as_json(decision: &ContextExplanation) -> Value {
         .omitted
         .iter()
         .map(|omitted| {
-            let score = explained(decision, omitted.id).map(|it| it.probability);
+            let score = decision.candidate(omitted.id).map(|it| it.probability);
             json!({ "id": omitted.id, "why": omitted.why, "score": score })
         })
         .collect();
@@ -63,7 +53,7 @@ pub fn as_json(decision: &ContextExplanation) -> Value {
 
 pub fn in_words(decision: &ContextExplanation) -> String {
     let window = &decision.window;
-    let said = |id: MessageId| decision.said.get(&id).map(String::as_str).unwrap_or_default();
+    let said = |id: MessageId| decision.said(id);
     let mut lines = vec![format!("trigger  #{} {}", decision.trigger.message.id, in_a_line(&decision.trigger))];
     if let Some(anchor) = window.anchor {
         lines.push(format!("anchor   #{anchor} {}", said(anchor)).trim_end().to_owned());
@@ -71,7 +61,7 @@ pub fn in_words(decision: &ContextExplanation) -> String {
     let shown = |entry: &Entry| {
         let id = entry.message.message.id;
         let line = format!("  #{id:<8} {} ({}, {:.2})", said(id), in_plain_words(entry.reason), entry.score);
-        with_features(line, &features(decision, entry))
+        with_features(line, &decision.features(entry))
     };
     for (title, part) in [("focus   ", Part::Focus), ("around  ", Part::Surroundings)] {
         let entries: Vec<&Entry> = window.entries.iter().filter(|entry| entry.part() == part).collect();
@@ -79,7 +69,7 @@ pub fn in_words(decision: &ContextExplanation) -> String {
         lines.extend(entries.into_iter().map(shown));
     }
     lines.push(format!("left out {}", window.omitted.len()));
-    lines.extend(window.omitted.iter().map(|omitted| match explained(decision, omitted.id) {
+    lines.extend(window.omitted.iter().map(|omitted| match decision.candidate(omitted.id) {
         Some(it) => {
             let line = format!("  #{:<8} {} ({}, {:.2})", omitted.id, said(omitted.id), omitted.why, it.probability);
             with_features(line, &it.features)
@@ -111,62 +101,5 @@ fn with_features(line: String, features: &[Feature]) -> String {
     match told(features) {
         told if told.is_empty() => line,
         told => format!("{line}\n            {told}"),
-    }
-}
-
-/// Returns the features that decided about a message in the prompt. If the message was chosen because of a link, such
-/// as a reply, that link is the only feature.
-fn features(decision: &ContextExplanation, entry: &Entry) -> Vec<Feature> {
-    let by_link = |name: &str| vec![Feature { name: name.to_owned(), value: 1.0, contribution: entry.score }];
-    match entry.reason {
-        Reason::Anchor | Reason::Quoted => by_link("reply"),
-        Reason::Chain => by_link("chain"),
-        Reason::Cluster => by_link("near"),
-        Reason::Bridge => by_link("older"),
-        Reason::Source => by_link("source"),
-        Reason::Named => by_link("named"),
-        Reason::Strand | Reason::Query | Reason::Nearby | Reason::Tool => {
-            explained(decision, entry.message.message.id).map_or_else(Vec::new, |it| it.features.clone())
-        }
-    }
-}
-
-fn explained(decision: &ContextExplanation, id: MessageId) -> Option<&Explained> {
-    decision.explained.iter().find(|it| it.id == id)
-}
-
-/// Formats the most important features as `common words +1.20, time since -0.40`.
-fn told(features: &[Feature]) -> String {
-    let told = |feature: &Feature| format!("{} {:+.2}", meaning(&feature.name), feature.contribution);
-    features.iter().take(TOLD).map(told).collect::<Vec<_>>().join(", ")
-}
-
-fn meaning(name: &str) -> String {
-    match name {
-        "reply" => return "the trigger replies to it".to_owned(),
-        "chain" => return "linked by replies".to_owned(),
-        "named" => return "the trigger names its time or author".to_owned(),
-        "source" => return "an earlier answer rested on it".to_owned(),
-        "older" => return "about the same, from further back".to_owned(),
-        "near" => return "no long silence between".to_owned(),
-        _ => {}
-    }
-    let known = |name: &str| MEANINGS.get(name).cloned();
-    known(name).unwrap_or_else(|| {
-        let Some((model, parts)) = name.split_once('.') else { return name.to_owned() };
-        let parts = parts.split('*').map(|part| known(&format!("{model}.{part}")).unwrap_or_else(|| part.to_owned()));
-        parts.collect::<Vec<_>>().join(" × ")
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn features_are_told_in_plain_words() {
-        let feature = |name: &str, contribution| Feature { name: name.to_owned(), value: 1.0, contribution };
-        let features = [feature("tag.minutes_since", 1.2), feature("pair.word_cosine", -0.4), feature("new.one", 0.1)];
-        assert_eq!(told(&features), "time since +1.20, common words -0.40, one +0.10");
     }
 }

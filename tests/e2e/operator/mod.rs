@@ -13,6 +13,8 @@ mod readme;
 mod service;
 mod watch;
 
+pub use watch::free_address;
+
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;

@@ -109,7 +109,7 @@ fn total(count: u64, r#type: &str) {
 
 /// Replaces everything that does not have the form of a source id by `?`: a model may cite any word, including members'
 /// words.
-fn ids_only<S: AsRef<str>>(cited: impl IntoIterator<Item = S>) -> Vec<String> {
+pub fn ids_only<S: AsRef<str>>(cited: impl IntoIterator<Item = S>) -> Vec<String> {
     let is_id = |word: &str| {
         let digits = word.trim_start_matches(|c: char| c.is_ascii_lowercase());
         word.len() == digits.len() + 1 && digits.len() < 10 && digits.bytes().all(|b| b.is_ascii_digit())

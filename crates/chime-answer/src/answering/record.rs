@@ -3,6 +3,7 @@
 use ulid::Ulid;
 
 use crate::answering::draft::Draft;
+use crate::answering::log;
 use crate::answering::question::QuestionContext;
 use crate::citations::Checked;
 use crate::prompt::BuiltPrompt;
@@ -46,5 +47,6 @@ pub fn record(
         latency_ms: u64::try_from(watch.elapsed().as_millis()).unwrap_or(u64::MAX),
         uncertainty: draft.uncertainty,
         guard_used: draft.guard_used,
+        removed: log::ids_only(checked.removed),
     }
 }

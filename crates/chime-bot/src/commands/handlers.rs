@@ -3,6 +3,7 @@
 mod announce;
 mod concepts;
 mod consent;
+mod console;
 mod export;
 mod forget;
 mod help;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 
 use chime_access::Access;
 use chime_access::admission::served;
+use chime_access::console_tokens::ConsoleTokens;
 use chime_answer::answering::{format_own, format_parts};
 use chime_answer::documents::DocumentReader;
 use chime_core::chat_settings::OperatorDefaults;
@@ -62,8 +64,18 @@ pub struct Commands {
     pub defaults: OperatorDefaults,
     /// Reads the files that are saved as notes.
     pub documents: DocumentReader,
+    /// The owners' page; `None` if it is switched off.
+    pub console: Option<ConsoleLinks>,
     /// `true` if a claim code is in force, with which a member becomes the owner of the bot.
     pub has_claim_code: bool,
+}
+
+/// Makes the links by which owners log in to their page.
+#[derive(Clone)]
+pub struct ConsoleLinks {
+    /// Address of the page without a slash at its end.
+    pub url: String,
+    pub tokens: Arc<ConsoleTokens>,
 }
 
 /// Command with its message and chat.

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use tracing::level_filters::LevelFilter;
 
 use crate::config::keys::{self, Key};
@@ -298,12 +298,49 @@ pub struct HttpConfig {
 
 impl HttpConfig {
     pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
-        let allowed = "an address and a port such as 127.0.0.1:9464, or off";
-        let address = settings.required(&keys::HTTP_ADDR, allowed, |raw| match raw {
-            off if off.eq_ignore_ascii_case("off") => Some(None),
-            address => address.parse().ok().map(Some),
-        })?;
-        Ok(Self { address })
+        Ok(Self { address: listening_address(settings, &keys::HTTP_ADDR)? })
+    }
+}
+
+fn listening_address(settings: &Settings<'_>, key: &Key) -> Result<Option<SocketAddr>, Noted> {
+    let allowed = format!("an address and a port such as {}, or off", key.example);
+    settings.required(key, &allowed, |raw| match raw {
+        off if off.eq_ignore_ascii_case("off") => Some(None),
+        address => address.parse().ok().map(Some),
+    })
+}
+
+/// Settings of the owners' page.
+#[derive(Debug, Clone)]
+pub struct ConsoleConfig {
+    /// `CONSOLE_ADDR`. `None` (the default) switches the page off.
+    pub address: Option<SocketAddr>,
+    /// `CONSOLE_URL`, without a slash at its end.
+    pub url: Option<String>,
+    /// `CONSOLE_TOKEN`. Without it, chats cannot be read as JSON.
+    pub token: Option<SecretString>,
+}
+
+impl ConsoleConfig {
+    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+        const SHORTEST_TOKEN: usize = 32;
+        let address = listening_address(settings, &keys::CONSOLE_ADDR);
+        let url = settings.raw(&keys::CONSOLE_URL).map(|_| settings.url(&keys::CONSOLE_URL)).transpose();
+        let allowed = "at least 32 letters, digits and signs without spaces";
+        let token = settings.secret(&keys::CONSOLE_TOKEN, allowed);
+        let (address, url, token) = (address?, url?, token?);
+        if token.as_ref().is_some_and(|token| token.expose_secret().len() < SHORTEST_TOKEN) {
+            settings.warn(&keys::CONSOLE_TOKEN, "is short; whoever guesses it reads all chats");
+        }
+        let has_tls = url.as_ref().is_some_and(|url| url.starts_with("https://"));
+        if address.is_some_and(|address| !address.ip().is_loopback()) && !has_tls {
+            settings.warn(
+                &keys::CONSOLE_ADDR,
+                "listens for other machines without TLS: what members wrote can be read on the way; \
+                 listen at 127.0.0.1, or set CONSOLE_URL to the https:// address of a proxy",
+            );
+        }
+        Ok(Self { address, url, token })
     }
 }
 

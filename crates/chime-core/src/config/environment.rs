@@ -1,6 +1,6 @@
 //! Reads settings from the process environment and from the `.env` file. The environment takes precedence.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
@@ -49,6 +49,13 @@ impl Environment {
             (None, None) => self.from_file.get(name).cloned(),
         })
         .with_problems(self.problems.clone())
+        .with_file(self.names_from_file())
+    }
+
+    /// Returns the names whose values come from the file.
+    fn names_from_file(&self) -> BTreeSet<String> {
+        let is_overridden = |name: &String| self.given.contains_key(name) || std::env::var_os(name).is_some();
+        self.from_file.keys().filter(|name| !is_overridden(name)).cloned().collect()
     }
 
     /// Returns warnings about unknown names in the file, and about values in quotes.

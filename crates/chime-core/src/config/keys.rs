@@ -302,6 +302,26 @@ pub const HTTP_ADDR: Key = Key::new(
 )
 .default("off");
 
+pub const CONSOLE_ADDR: Key = Key::new(
+    "CONSOLE_ADDR",
+    "127.0.0.1:9465",
+    "Where the owners' page is served, or `off`. Keep it on this machine, and reach it through SSH or a proxy with TLS.",
+)
+.default("off");
+
+pub const CONSOLE_URL: Key = Key::new(
+    "CONSOLE_URL",
+    "https://chime.example.org",
+    "How a browser reaches the owners' page through a proxy; `http://` and `CONSOLE_ADDR` where it is not set.",
+);
+
+pub const CONSOLE_TOKEN: Key = Key::new(
+    "CONSOLE_TOKEN",
+    "32-or-more-letters-and-digits-by-chance",
+    "With it in the header `Authorization: Bearer`, a program reads chats as JSON at the console's address.",
+)
+.secret();
+
 pub const PROMPTS_DIR: Key =
     Key::new("PROMPTS_DIR", "/etc/chime/prompts", "A folder whose templates replace the prompts inside the binary.");
 
@@ -353,6 +373,9 @@ pub const KEYS: &[Key] = &[
     LOG_FORMAT,
     LOG_LEVEL,
     HTTP_ADDR,
+    CONSOLE_ADDR,
+    CONSOLE_URL,
+    CONSOLE_TOKEN,
     PROMPTS_DIR,
     TELEGRAM_API_URL,
 ];

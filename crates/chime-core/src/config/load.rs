@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::config::problem::{ConfigError, Warning};
-use crate::config::settings::{Noted, Settings};
+use crate::config::settings::{Noted, SettingInForce, Settings};
 use crate::config::{
-    AccessConfig, AnswerConfig, ContextConfig, EmbeddingConfig, HttpConfig, IngestConfig, LimitsConfig, LlmConfig,
-    LogConfig, MemoryConfig, PrivacyConfig, PromptConfig, StoreConfig, TelegramConfig, TimeConfig,
+    AccessConfig, AnswerConfig, ConsoleConfig, ContextConfig, EmbeddingConfig, HttpConfig, IngestConfig, LimitsConfig,
+    LlmConfig, LogConfig, MemoryConfig, PrivacyConfig, PromptConfig, StoreConfig, TelegramConfig, TimeConfig,
 };
 
 #[derive(Debug, Clone)]
@@ -27,9 +27,12 @@ pub struct Config {
     pub memory: MemoryConfig,
     pub log: LogConfig,
     pub http: HttpConfig,
+    pub console: ConsoleConfig,
     pub prompts: PromptConfig,
     /// Warnings about valid settings that are probably a mistake, shown once at start.
     pub warnings: Vec<Warning>,
+    /// All settings as they were read, for the owners' page.
+    pub in_force: Vec<SettingInForce>,
 }
 
 /// Address of the demo's embedded Telegram, and path of its database.
@@ -89,6 +92,7 @@ impl Config {
         let memory = MemoryConfig::load(settings);
         let log = LogConfig::load(settings);
         let http = HttpConfig::load(settings);
+        let console = ConsoleConfig::load(settings);
         let prompts = PromptConfig::load(settings);
         Ok(Self {
             telegram: telegram?,
@@ -105,8 +109,10 @@ impl Config {
             memory: memory?,
             log: log?,
             http: http?,
+            console: console?,
             prompts: prompts?,
             warnings: Vec::new(),
+            in_force: settings.in_force(),
         })
     }
 }

@@ -1,12 +1,13 @@
 //! Parses settings into types. Problems are collected, so that all can be reported at once.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use secrecy::SecretString;
 
-use crate::config::keys::Key;
+use crate::config::keys::{KEYS, Key};
 use crate::config::problem::{ConfigError, Problem, Warning, masked, shown};
 use crate::config::units::{format_duration, parse_duration};
 
@@ -16,8 +17,19 @@ type Lookup<'a> = Box<dyn Fn(&str) -> Option<String> + 'a>;
 /// Parser of settings from any source. Collects problems and warnings.
 pub struct Settings<'a> {
     lookup: Lookup<'a>,
+    /// Names whose values come from the `.env` file.
+    from_file: BTreeSet<String>,
     problems: RefCell<Vec<Problem>>,
     warnings: RefCell<Vec<Warning>>,
+}
+
+/// Setting with its value, as the owners' page shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingInForce {
+    pub key: &'static Key,
+    /// `None` if it is neither set nor has a default. The value of a secret is hidden.
+    pub value: Option<String>,
+    pub origin: &'static str,
 }
 
 /// Error without content: the problem with the value is already recorded in [`Settings`], which alone creates this
@@ -27,7 +39,12 @@ pub struct Noted(());
 
 impl<'a> Settings<'a> {
     pub fn new(lookup: impl Fn(&str) -> Option<String> + 'a) -> Self {
-        Self { lookup: Box::new(lookup), problems: RefCell::default(), warnings: RefCell::default() }
+        Self {
+            lookup: Box::new(lookup),
+            from_file: BTreeSet::new(),
+            problems: RefCell::default(),
+            warnings: RefCell::default(),
+        }
     }
 
     /// Adds problems found earlier, for example in the `.env` file.
@@ -35,6 +52,29 @@ impl<'a> Settings<'a> {
     pub fn with_problems(self, problems: Vec<Problem>) -> Self {
         self.problems.borrow_mut().extend(problems);
         self
+    }
+
+    /// Notes which values come from the `.env` file.
+    #[must_use]
+    pub fn with_file(self, from_file: BTreeSet<String>) -> Self {
+        Self { from_file, ..self }
+    }
+
+    /// Returns all settings with their values and origins.
+    pub fn in_force(&self) -> Vec<SettingInForce> {
+        let shown = |key: &'static Key| {
+            let (value, origin) = match self.raw(key) {
+                Some(raw) if is_hidden(key, &raw) => (Some(masked(&raw)), self.origin(key)),
+                Some(raw) => (Some(raw), self.origin(key)),
+                None => (key.default.map(str::to_owned), "default"),
+            };
+            SettingInForce { key, value, origin }
+        };
+        KEYS.iter().map(shown).collect()
+    }
+
+    fn origin(&self, key: &Key) -> &'static str {
+        if self.from_file.contains(key.name) { ".env" } else { "environment" }
     }
 
     /// Returns the trimmed value of `key`. A blank value counts as unset.
@@ -148,21 +188,24 @@ impl<'a> Settings<'a> {
     }
 
     fn refuse(&self, key: &Key, read: Option<&str>, allowed: &str) -> Noted {
-        // A URL may contain a password between `:` and `@`.
-        let hide = |raw: &str| key.secret || (raw.contains(':') && raw.contains('@'));
         let hint = match read {
             Some(_) => None,
             None => self.mistaken_for(key).map(|name| format!("{name} is set; Chime reads {}", key.name)),
         };
         self.problems.borrow_mut().push(Problem {
             name: key.name.to_owned(),
-            read: read.map(|raw| if hide(raw) { masked(raw) } else { shown(raw) }),
+            read: read.map(|raw| if is_hidden(key, raw) { masked(raw) } else { shown(raw) }),
             allowed: allowed.to_owned(),
             example: format!("{}={}", key.name, key.example),
             hint,
         });
         Noted(())
     }
+}
+
+/// Returns `true` for secrets, and for a URL that may contain a password between `:` and `@`.
+fn is_hidden(key: &Key, raw: &str) -> bool {
+    key.secret || (raw.contains(':') && raw.contains('@'))
 }
 
 /// Parses ids separated by commas, semicolons or spaces. Drops duplicates. Returns `None` if there is no id, or one of

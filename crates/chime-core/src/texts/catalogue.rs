@@ -79,7 +79,8 @@ rows! {
 rows! {
     /// Texts for chats and users without access, and for `/claim`.
     pub struct AccessTexts {
-        turned_away, only_owners, only_members, your_id, claim, claimed, wrong_code, claim_in_private,
+        turned_away, only_owners, only_members, your_id, claim, claimed, wrong_code, claim_in_private, console_link,
+        console_who, console_off,
     }
 }
 

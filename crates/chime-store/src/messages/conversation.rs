@@ -146,3 +146,18 @@ pub fn page(conn: &Reader, chat: ChatKey, after: Seq, limit: usize) -> Result<Ve
         },
     )
 }
+
+/// Returns the newest messages of a chat with numbers below `before`, sorted by number, at most `limit`, like [`page`].
+pub fn page_before(conn: &Reader, chat: ChatKey, before: Seq, limit: usize) -> Result<Vec<StoredMessage>> {
+    let mut found = many(
+        conn,
+        &format!(
+            "SELECT {COLUMNS} FROM message WHERE id >= :first AND id < :before AND {VISIBLE} ORDER BY id DESC LIMIT :limit"
+        ),
+        params! {
+            ":first": row_id(chat, Seq(0)), ":before": row_id(chat, before), ":limit": limit,
+        },
+    )?;
+    found.reverse();
+    Ok(found)
+}

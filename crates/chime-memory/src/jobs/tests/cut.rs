@@ -86,6 +86,7 @@ fn asked(now: Timestamp) -> AnswerRecord {
         tokens: TokenUse::default(),
         latency_ms: 1,
         guard_used: false,
+        removed: Vec::new(),
         uncertainty: None,
     }
 }

@@ -1,0 +1,178 @@
+//! The owners' page: what Chime does, remembers and costs, as HTML made on the server. No script, no request to another
+//! host. The same chats are read as JSON by programs with a token ([`reading`], which `chime mcp` shares).
+//!
+//! [`ConsoleServer`] serves it. `login` decides who sees it, `guard` protects it from other sites; each view is a file
+//! that reads what it shows in one call of the store. Views never show messages of members who opted out.
+
+mod api;
+mod chart;
+mod guard;
+mod login;
+mod page;
+pub mod reading;
+pub mod rebuild;
+mod threads;
+mod views;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::middleware::from_fn_with_state;
+use axum::routing::{get, post};
+use axum::{Router, http::header};
+use futures::future::BoxFuture;
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use chime_access::console_tokens::{ConsoleTokens, SESSION_LIFETIME, hashed};
+use chime_core::config::{AccessConfig, SettingInForce};
+use chime_core::{Timestamp, Zone};
+use chime_jobs::worker::Wake;
+use chime_memory::context::FeatureCache;
+use chime_memory::recall::Recaller;
+use chime_relevance::context::Params;
+use chime_runtime::clock::Clock;
+use chime_store::Store;
+
+use crate::reading::ChatReader;
+use crate::views::{answer, chat, memory, overview, privacy, settings};
+
+/// Warning or error in the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedWarning {
+    pub at: Timestamp,
+    pub level: &'static str,
+    pub text: String,
+}
+
+/// State of the daemon that is not in the database.
+#[derive(Debug, Clone)]
+pub struct DaemonState {
+    /// The same object as at `/healthz`.
+    pub health: Value,
+    /// The last warnings and errors in the log, newest first.
+    pub warnings: Vec<LoggedWarning>,
+}
+
+/// Reads the state of the daemon now.
+pub type DaemonStateReader = Arc<dyn Fn() -> BoxFuture<'static, DaemonState> + Send + Sync>;
+
+/// Parts of the daemon that the page shows and uses.
+#[derive(Clone)]
+pub struct ConsoleParts {
+    pub store: Store,
+    pub clock: Clock,
+    pub wake: Wake,
+    pub access: AccessConfig,
+    pub zone: Zone,
+    /// How long messages are kept in chats without an own setting; `None` for good.
+    pub retention: Option<Duration>,
+    pub features: Arc<FeatureCache>,
+    pub recaller: Arc<Recaller>,
+    pub params: Params,
+    pub settings: Vec<SettingInForce>,
+    /// Address by which browsers reach the page.
+    pub url: String,
+    /// Tokens of the links that `/console` sends.
+    pub links: Arc<ConsoleTokens>,
+    /// Token of programs that read JSON.
+    pub token: Option<SecretString>,
+    pub state: DaemonStateReader,
+}
+
+/// Parts, open sessions and what is derived from the settings.
+struct Console {
+    parts: ConsoleParts,
+    sessions: ConsoleTokens,
+    /// Host name in the page's address.
+    host: Option<String>,
+    /// `true` if browsers reach the page by TLS.
+    has_tls: bool,
+    token_hash: Option<String>,
+    reader: ChatReader,
+}
+
+impl Console {
+    fn new(parts: ConsoleParts) -> Self {
+        let authority = parts.url.split_once("://").map(|(_, rest)| rest.split('/').next().unwrap_or_default());
+        Self {
+            sessions: ConsoleTokens::new(SESSION_LIFETIME),
+            host: authority.and_then(guard::host_of),
+            has_tls: parts.url.starts_with("https://"),
+            token_hash: parts.token.as_ref().map(|token| hashed(token.expose_secret())),
+            reader: ChatReader {
+                store: parts.store.clone(),
+                clock: parts.clock.clone(),
+                chats: None,
+                zone: parts.zone,
+                recaller: Arc::clone(&parts.recaller),
+            },
+            parts,
+        }
+    }
+}
+
+type SharedConsole = Arc<Console>;
+
+/// Serves the page at one address.
+pub struct ConsoleServer {
+    listener: TcpListener,
+    router: Router,
+}
+
+impl ConsoleServer {
+    /// Opens the address for requests, which [`Self::run`] then serves.
+    ///
+    /// # Errors
+    /// Fails if the address cannot be bound.
+    pub async fn bind(address: SocketAddr, parts: ConsoleParts) -> std::io::Result<Self> {
+        Ok(Self { listener: TcpListener::bind(address).await?, router: router(&Arc::new(Console::new(parts))) })
+    }
+
+    /// Serves requests until `stop`.
+    ///
+    /// # Errors
+    /// Fails if the listener fails.
+    pub async fn run(self, stop: CancellationToken) -> std::io::Result<()> {
+        serve(self.listener, self.router, stop).await
+    }
+}
+
+/// Serves `router` until `stop`, without waiting for open connections.
+///
+/// # Errors
+/// Fails if the listener fails.
+pub async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) -> std::io::Result<()> {
+    let serving = axum::serve(listener, router).with_graceful_shutdown(stop.clone().cancelled_owned());
+    tokio::select! {
+        served = serving.into_future() => served,
+        () = stop.cancelled() => Ok(()),
+    }
+}
+
+fn router(console: &SharedConsole) -> Router {
+    let for_owners = Router::new()
+        .route("/", get(overview::show))
+        .route("/jobs/retry", post(overview::retry))
+        .route("/chats/{chat}", get(chat::show))
+        .route("/chats/{chat}/memory", get(memory::show))
+        .route("/chats/{chat}/rebuild", post(memory::rebuild))
+        .route("/answers/{answer}", get(answer::show))
+        .route("/privacy", get(privacy::show))
+        .route("/settings", get(settings::show))
+        .route("/logout", post(login::log_out))
+        .fallback(async || page::PageError::NotFound)
+        .layer(from_fn_with_state(Arc::clone(console), login::require_owner));
+    let file = |kind: &'static str, content: &'static str| get(async move || ([(header::CONTENT_TYPE, kind)], content));
+    Router::new()
+        .route("/login", get(login::confirm).post(login::log_in))
+        .route("/style.css", file("text/css; charset=utf-8", page::style()))
+        .route("/icon.svg", file("image/svg+xml", page::ICON))
+        .route("/api/{tool}", get(api::read))
+        .merge(for_owners)
+        .layer(from_fn_with_state(Arc::clone(console), guard::guard))
+        .with_state(Arc::clone(console))
+}

@@ -1,0 +1,49 @@
+//! Builds the owners' page.
+
+use std::sync::Arc;
+
+use crate::app::components::AppComponents;
+use crate::app::{AppError, context_params};
+use crate::telemetry::recent_warnings;
+use chime_bot::commands::handlers::ConsoleLinks;
+use chime_console::{ConsoleParts, ConsoleServer, DaemonState};
+use chime_jobs::worker::Wake;
+use chime_memory::recall::Recaller;
+
+impl AppComponents {
+    /// Returns what makes links to the page; `None` if it is switched off.
+    pub(super) fn console_links(&self) -> Option<ConsoleLinks> {
+        let config = &self.config.console;
+        let url = config.url.clone().or_else(|| Some(format!("http://{}", config.address?)));
+        Some(ConsoleLinks { url: url.filter(|_| config.address.is_some())?, tokens: Arc::clone(&self.console_links) })
+    }
+
+    /// Opens the port of the page. Returns `None` if it is switched off.
+    pub(super) async fn console(&self, wake: &Wake) -> Result<Option<ConsoleServer>, AppError> {
+        let (Some(address), Some(links)) = (self.config.console.address, self.console_links()) else {
+            return Ok(None);
+        };
+        let patient = self.patient.clone();
+        let parts = ConsoleParts {
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            wake: wake.clone(),
+            access: self.config.access.clone(),
+            zone: self.config.time.zone,
+            retention: self.config.privacy.retention,
+            features: Arc::clone(&self.features),
+            recaller: Arc::new(Recaller::new(self.embedder.clone())),
+            params: context_params(&self.config.context),
+            settings: self.config.in_force.clone(),
+            url: links.url,
+            links: links.tokens,
+            token: self.config.console.token.clone(),
+            state: Arc::new(move || {
+                let patient = patient.clone();
+                Box::pin(async move { DaemonState { health: patient.report().await, warnings: recent_warnings() } })
+            }),
+        };
+        let server = ConsoleServer::bind(address, parts).await;
+        server.map(Some).map_err(|source| AppError::Address { key: "CONSOLE_ADDR", address, source })
+    }
+}

@@ -1,0 +1,65 @@
+//! Keeps the last warnings and errors of the log, for the owners' page.
+
+use std::collections::VecDeque;
+use std::fmt::{self, Write};
+use std::sync::{Mutex, PoisonError};
+
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::Context;
+
+use chime_console::LoggedWarning;
+use chime_runtime::clock::Clock;
+
+/// Number of warnings that are kept, and maximum bytes of each.
+const MOST: usize = 50;
+const LONGEST: usize = 500;
+
+static RECENT: Mutex<VecDeque<LoggedWarning>> = Mutex::new(VecDeque::new());
+
+/// Returns the last warnings and errors, newest first.
+pub fn recent_warnings() -> Vec<LoggedWarning> {
+    RECENT.lock().unwrap_or_else(PoisonError::into_inner).iter().rev().cloned().collect()
+}
+
+/// Layer of the tracing subscriber that keeps warnings and errors.
+#[derive(Debug)]
+pub struct WarningKeeper;
+
+impl<S: Subscriber> Layer<S> for WarningKeeper {
+    fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
+        let level = if *event.metadata().level() == Level::ERROR { "error" } else { "warn" };
+        let mut line = LogLine::default();
+        event.record(&mut line);
+        let text = chime_core::clip(&format!("{}{}", line.message, line.fields), LONGEST).into_owned();
+        let warning = LoggedWarning { at: Clock::system().now(), level, text };
+        let mut recent = RECENT.lock().unwrap_or_else(PoisonError::into_inner);
+        if recent.len() == MOST {
+            recent.pop_front();
+        }
+        recent.push_back(warning);
+    }
+}
+
+/// Message of a log line, and its other fields as ` name=value`.
+#[derive(Default)]
+struct LogLine {
+    message: String,
+    fields: String,
+}
+
+impl Visit for LogLine {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.record_debug(field, &format_args!("{value}"));
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        let written = match field.name() {
+            "message" => write!(self.message, "{value:?}"),
+            name => write!(self.fields, " {name}={value:?}"),
+        };
+        // Writing to a `String` does not fail.
+        let _ = written;
+    }
+}
