@@ -56,6 +56,7 @@ enum ReadingTool {
     Search,
     Read,
     Recap,
+    Decisions,
 }
 
 /// Reason why a call is not carried out, for the assistant.
@@ -98,13 +99,14 @@ pub async fn run(options: McpOptions) -> Exit {
 }
 
 impl ReadingTool {
-    const ALL: [Self; 3] = [Self::Search, Self::Read, Self::Recap];
+    const ALL: [Self; 4] = [Self::Search, Self::Read, Self::Recap, Self::Decisions];
 
     fn name(self) -> &'static str {
         match self {
             Self::Search => "search",
             Self::Read => "read",
             Self::Recap => "recap",
+            Self::Decisions => "decisions",
         }
     }
 
@@ -123,6 +125,10 @@ impl ReadingTool {
                 }),
             ),
             Self::Recap => ("Returns what is remembered of a chat: summaries of the last weeks and before.", json!({})),
+            Self::Decisions => (
+                "Returns what was decided in a chat, and which tasks and questions are open.",
+                json!({"since": day("first day of the decisions")}),
+            ),
         }
     }
 
@@ -148,6 +154,12 @@ impl ChatReader {
                 self.store.read(move |conn| search(conn, &chat, &query, &recaller, zone)).await?
             }
             ReadingTool::Read => self.store.read(move |conn| read(conn, &chat, &arguments, zone)).await?,
+            ReadingTool::Decisions => {
+                let since = arguments.since.map_or(Timestamp::default(), |day| zone.moment(day.into()));
+                self.store
+                    .read(move |conn| memory::items_shown(conn, &chat, zone, since, Clock::system().now()))
+                    .await?
+            }
             ReadingTool::Recap => self.store.read(move |conn| memory::shown(conn, &chat, zone)).await?,
         };
         Ok(if found.is_empty() { "Nothing was found.".to_owned() } else { found })

@@ -9,7 +9,7 @@ use chime_answer::answering::format_own;
 use chime_answer::concepts::MAX_ACTIVE;
 use chime_core::texts::texts;
 use chime_core::{ChatId, EntityKind, FormattedText, JobPayload, Rolling, Timestamp, Zone, utf16_len, utf16_slice};
-use chime_memory::jobs::remembered;
+use chime_memory::jobs::{ItemList, items, remembered};
 use chime_memory::tags::normalized;
 use chime_memory::wording;
 use chime_runtime::clock::Clock;
@@ -54,6 +54,21 @@ pub async fn run(options: MemoryOptions) -> Exit {
 /// Returns what is remembered of a chat, as plain text.
 pub fn shown(conn: &Reader, row: &ChatRow, zone: Zone) -> chime_store::Result<String> {
     Ok(in_terminal(&wording::shown(&remembered(conn, row, zone)?, texts("eng"))))
+}
+
+/// Returns the decisions of a chat since a time, and what is open at `now`, as plain text.
+pub fn items_shown(
+    conn: &Reader,
+    row: &ChatRow,
+    zone: Zone,
+    since: Timestamp,
+    now: Timestamp,
+) -> chime_store::Result<String> {
+    let texts = texts("eng");
+    let decisions =
+        wording::items_shown(&items(conn, row, zone, ItemList::Decisions(since))?, &texts.items.no_decisions, texts);
+    let open = wording::items_shown(&items(conn, row, zone, ItemList::Open(now))?, &texts.items.none_open, texts);
+    Ok(in_terminal(&format!("{decisions}\n\n{open}")))
 }
 
 /// Schedules a rebuild. Returns [`Unknown`] if there is no such chat or topic, and `None` after success.

@@ -3,6 +3,7 @@
 mod announce;
 mod concepts;
 mod consent;
+mod decisions;
 mod export;
 mod forget;
 mod help;
