@@ -559,7 +559,9 @@ CREATE INDEX session_unfolded ON session (chat_key, ended_at) WHERE history_incl
 -- Summary of a session.
 CREATE TABLE mini_summary (
     session_id INTEGER PRIMARY KEY REFERENCES session (id) ON DELETE CASCADE,
+    -- A bullet a line, and the kinds of the bullets, each a word.
     text       TEXT    NOT NULL,
+    kinds      TEXT    NOT NULL,
     tokens     INTEGER NOT NULL,
     -- 'extract': messages word for word, made without a model and made anew by one when there is one.
     method     TEXT    NOT NULL CHECK (method IN ('model', 'extract')),
@@ -577,6 +579,20 @@ CREATE TABLE summary_source (
     seq        INTEGER NOT NULL,
     PRIMARY KEY (session_id, bullet, seq)
 ) STRICT, WITHOUT ROWID;
+
+-- Tasks that are done and questions that are answered, by the first message that their bullet rests on.
+CREATE TABLE item_mark (
+    chat_key   INTEGER NOT NULL,
+    seq        INTEGER NOT NULL,
+    -- 0: a member opened it again.
+    is_done    INTEGER NOT NULL CHECK (is_done IN (0, 1)),
+    -- Unix milliseconds.
+    marked_at  INTEGER NOT NULL,
+    -- The session in which it was done. NULL: a member pressed a button.
+    session_id INTEGER REFERENCES mini_summary (session_id) ON DELETE CASCADE,
+    PRIMARY KEY (chat_key, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX item_mark_by_session ON item_mark (session_id);
 
 -- Numbers by which summaries name members (u7), so that a name can change or be forgotten.
 CREATE TABLE summary_member (

@@ -13,7 +13,7 @@ use chime_core::embed::Embedder;
 use chime_core::{Zone, estimate_tokens};
 use chime_jobs::worker::Wake;
 use chime_memory::extract::Ranking;
-use chime_memory::jobs::{Memory, SummaryModel, SummaryVectors, pieces, strand_summary, topic_pieces};
+use chime_memory::jobs::{Memory, SummaryModel, SummaryVectors, item_pieces, pieces, strand_summary, topic_pieces};
 use chime_memory::recall::VectorSource;
 use chime_relevance::context::{MAX_STRAND_TOKENS, StrandLimits};
 
@@ -57,7 +57,9 @@ pub fn enrichers(config: &MemoryConfig, zone: Zone) -> Vec<Enricher> {
     let topic = Enricher::new("topic", move |conn, subject| {
         topic_pieces(conn, subject.conversation, &rules, zone, subject.now)
     });
-    vec![recent_and_history, topic]
+    let items =
+        Enricher::new("items", move |conn, subject| item_pieces(conn, subject.chat, &subject.ask, zone, subject.now));
+    vec![recent_and_history, topic, items]
 }
 
 /// Returns the size from which on the oldest part of a thread is replaced by a summary, or `None` if memory is off.

@@ -68,6 +68,10 @@ fn described(tool: ReadingTool) -> (&'static str, Value) {
         ReadingTool::Recap => {
             ("Returns what is remembered of a chat: summaries of the last weeks and before.", json!({}))
         }
+        ReadingTool::Decisions => (
+            "Returns what was decided in a chat, and which tasks and questions are open.",
+            json!({"since": day("first day of the decisions")}),
+        ),
     }
 }
 

@@ -112,7 +112,7 @@ async fn what_a_model_puts_around_its_words_is_in_no_recap() {
         w.model.script(["- **Decision:** {u2} agreed to the `red` tent [m1-m2]"]);
         let ask = w.say("cat", "/recap 24h");
         let recap = w.answer_to(ask).await;
-        assert!(recap.text.contains("• Decision: bob agreed to the red tent"), "{}", recap.text);
+        assert!(recap.text.contains("Decisions\n\n• bob agreed to the red tent"), "{}", recap.text);
         assert_eq!(links(&recap).into_iter().map(|(id, _)| id).collect::<Vec<_>>(), ids, "{}", recap.text);
     })
     .await;

@@ -3,7 +3,7 @@
 use crate::extractive_ranking::{Query, bullets, most_telling};
 use crate::plain::{clean_name, escape_markdown, one_line};
 use chime_core::texts::{DigestTexts, Texts, filled};
-use chime_core::{Citable, Timestamp, Zone};
+use chime_core::{Citable, Enrichment, Slot, SourceKind, Timestamp, Zone};
 use chime_relevance::context::ContextWindow;
 
 /// Maximum number of messages in a digest.
@@ -38,6 +38,17 @@ pub fn digest(
         return nothing_earlier(earliest, texts);
     }
     format!("{messages}\n\n{}", lines.join("\n"))
+}
+
+/// Returns the decisions or open tasks that the question asks for, as a list with citations. They are the only summaries
+/// among the pieces of [`Slot::Recall`].
+pub fn items(enrichment: &Enrichment) -> Option<String> {
+    let pieces = enrichment.pieces.iter().filter(|piece| piece.slot == Slot::Recall);
+    let sources = pieces.flat_map(|piece| &piece.lines).filter_map(|line| line.source.as_ref());
+    let is_item = |source: &&Citable| source.id.kind == SourceKind::Summary;
+    let line = |it: &Citable| format!("- {} [source: {}]", escape_markdown(&it.text), it.id);
+    let lines: Vec<String> = sources.filter(is_item).take(DIGEST_MESSAGES).map(line).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// Returns the notice that no earlier message was found, with the time from which the bot has messages.

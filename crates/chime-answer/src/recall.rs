@@ -164,7 +164,7 @@ mod tests {
             id: SessionId { chat, first: Seq(1) },
             started_at: DAY_ONE,
             topic: None,
-            bullets: vec![Bullet { text: "Ann told the code of the door.".to_owned(), sources: vec![Seq(1)] }],
+            bullets: vec![Bullet::fact("Ann told the code of the door.", vec![Seq(1)])],
             grounds: Vec::new(),
             score: 1.0,
             legs: LegScores { summary: 0.5, ..LegScores::default() },

@@ -11,7 +11,7 @@ use chime_core::{
     ChatId, Conversation, EntityKind, FormattedText, Seq, StoredMessage, Timestamp, UserId, Zone, clip, message_link,
     utf16_len, utf16_slice,
 };
-use chime_memory::jobs::remembered;
+use chime_memory::jobs::{ItemList, items, remembered};
 use chime_memory::recall::{RecallRequest, Recaller};
 use chime_memory::wording;
 use chime_runtime::clock::Clock;
@@ -51,6 +51,7 @@ pub enum ReadingTool {
     Search,
     Read,
     Recap,
+    Decisions,
 }
 
 /// Reason why a call is not carried out, for the caller.
@@ -89,13 +90,14 @@ pub struct ReadMessage {
 }
 
 impl ReadingTool {
-    pub const ALL: [Self; 3] = [Self::Search, Self::Read, Self::Recap];
+    pub const ALL: [Self; 4] = [Self::Search, Self::Read, Self::Recap, Self::Decisions];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::Search => "search",
             Self::Read => "read",
             Self::Recap => "recap",
+            Self::Decisions => "decisions",
         }
     }
 
@@ -136,6 +138,11 @@ impl ChatReader {
             ReadingTool::Read => {
                 let work = move |conn: &Reader| Ok(read(newest(conn, &chat, &arguments, zone)?, &chat));
                 self.store.read(work).await?
+            }
+            ReadingTool::Decisions => {
+                let since = arguments.since.map_or(Timestamp::default(), |day| zone.moment(day.into()));
+                let work = move |conn: &Reader| decisions(conn, &chat, zone, since, now);
+                ReadResult::Text(self.store.read(work).await?)
             }
             ReadingTool::Recap => ReadResult::Text(self.store.read(move |conn| recap(conn, &chat, zone)).await?),
         })
@@ -191,6 +198,21 @@ fn newest(
     let mut found = messages::newest_between(conn, chat.key, since, until, limit)?;
     found.reverse();
     Ok(found)
+}
+
+/// Returns the decisions of a chat since a time, and what is open at `now`, as plain text.
+fn decisions(
+    conn: &Reader,
+    row: &ChatRow,
+    zone: Zone,
+    since: Timestamp,
+    now: Timestamp,
+) -> chime_store::Result<String> {
+    let texts = texts("eng");
+    let decisions =
+        wording::items_shown(&items(conn, row, zone, ItemList::Decisions(since))?, &texts.items.no_decisions, texts);
+    let open = wording::items_shown(&items(conn, row, zone, ItemList::Open(now))?, &texts.items.none_open, texts);
+    Ok(plain(&format!("{decisions}\n\n{open}")))
 }
 
 /// Returns what is remembered of a chat, as plain text.

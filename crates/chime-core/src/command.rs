@@ -26,6 +26,8 @@ macro_rules! commands {
             Search = "search", search, OursWhenBare, Limited;
             Remind = "remind", remind, OursWhenBare, Limited;
             Reminders = "reminders", list_reminders, OursWhenBare, Limited;
+            Decisions = "decisions", list_decisions, OursWhenBare, Limited;
+            Open = "open", list_open, OursWhenBare, Limited;
             Help = "help", help, NeedsOurName, Limited;
             Start = "start", help, NeedsOurName, Limited;
             Console = "console", open_console, NeedsOurName, Limited;

@@ -73,8 +73,8 @@ pub use phrases::{PhraseIndex, PhraseWord};
 pub use refusal::{Askers, Because, ExplainedRefusal, Refusal, Tell};
 pub use repair::repair;
 pub use session::{
-    Bullet, Closed, Rolling, Session, SessionCut, SessionId, SessionMessage, Summary, SummaryMethod, TOPIC_CLOSED,
-    named,
+    Bullet, BulletKind, Closed, Rolling, Session, SessionCut, SessionId, SessionMessage, Summary, SummaryMethod,
+    TOPIC_CLOSED, named,
 };
 pub use source::{Citable, Enrichment, FULL_ANSWER_TOKENS, Grounds, Piece, PieceLine, Slot, SourceId, SourceKind};
 pub use stems::{Language, WordStemmer, short_stem, split_words, stems};

@@ -68,11 +68,40 @@ pub struct Session {
 
 /// Line of a summary, with the messages on which it is based. In the text, markers such as `{u7}` replace the names of
 /// members.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Bullet {
+    pub kind: BulletKind,
     pub text: String,
     pub sources: Vec<Seq>,
 }
+
+impl Bullet {
+    pub fn fact(text: impl Into<String>, sources: Vec<Seq>) -> Self {
+        Self { kind: BulletKind::Fact, text: text.into(), sources }
+    }
+}
+
+/// Kind of a bullet. Lists show them in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum BulletKind {
+    Decision,
+    Task,
+    /// Question that nobody answered.
+    Question,
+    /// Says that a task is done or a question answered.
+    Done,
+    #[default]
+    Fact,
+}
+
+impl BulletKind {
+    /// Returns the end of a line's head in a prompt, such as ` · task`; nothing for a fact.
+    pub fn in_head(self) -> String {
+        if self == Self::Fact { String::new() } else { format!(" · {}", self.as_str()) }
+    }
+}
+
+words!(BulletKind { Decision = "decision", Task = "task", Question = "question", Done = "done", Fact = "fact" });
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SummaryMethod {

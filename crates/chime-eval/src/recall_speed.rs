@@ -248,7 +248,7 @@ fn remember(tx: &Writer<'_>, talk: &SyntheticSession, embedder: &Embedder) -> ch
     };
     sessions::save(tx, &session)?;
     let bullets: Vec<Bullet> = (said.iter().zip(&seqs).step_by(2))
-        .map(|(message, seq)| Bullet { text: message.text.clone(), sources: vec![*seq] })
+        .map(|(message, seq)| Bullet::fact(message.text.clone(), vec![*seq]))
         .collect();
     let text = bullets.iter().map(|bullet| bullet.text.as_str()).collect::<Vec<_>>().join("\n");
     let summary = Summary {

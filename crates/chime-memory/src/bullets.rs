@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::{members, words};
-use chime_core::{Bullet, Seq, clip};
+use chime_core::{Bullet, BulletKind, Seq, clip};
 
 /// Maximum length of a bullet in characters: twice the length of the longest useful ones seen.
 const BULLET_CHARS: usize = 400;
@@ -66,13 +66,23 @@ pub fn parse(answer: &str, grounds: &NumberedGrounds) -> Vec<Bullet> {
         let grounds: Vec<&Ground> = cited.iter().filter_map(|number| grounds.get(number)).collect();
         if !text.is_empty() && grounds.iter().any(|ground| is_grounded(&text, ground)) {
             let sources: BTreeSet<Seq> = grounds.iter().flat_map(|ground| ground.sources.iter().copied()).collect();
-            let bullet = Bullet { text, sources: sources.into_iter().collect() };
+            let (kind, text) = kind_of(&text);
+            let bullet = Bullet { kind, text: text.to_owned(), sources: sources.into_iter().collect() };
             if !found.iter().any(|other| other.text == bullet.text) {
                 found.push(bullet);
             }
         }
     }
     found
+}
+
+/// Splits a bullet such as `task: {u1} books` into its kind and its text. Without a word for a kind it is a fact.
+fn kind_of(text: &str) -> (BulletKind, &str) {
+    let named = text.split_once(':').and_then(|(word, rest)| {
+        let kind = BulletKind::parse(word.trim_matches(['[', ']', ' ']).to_lowercase().as_str())?;
+        (!rest.trim().is_empty()).then_some((kind, rest.trim()))
+    });
+    named.unwrap_or((BulletKind::Fact, text))
 }
 
 /// Returns `true` if a bullet names the author of `ground`, or shares a content word or a member with its text.
@@ -168,6 +178,21 @@ mod tests {
     }
 
     #[test]
+    fn a_bullet_without_a_kind_is_a_fact() {
+        let answer = "- decision: Thai place [m12]\n- **Task:** {u3} pays the deposit [m15]\n- question: which day, Friday? [m12]\n\
+                      - Done: deposit [m15]\n- Deposit: {u3} pays 410 [m15]\n- task: [m15]";
+        let kinds = |it: &Bullet| format!("{} {}", it.kind.as_str(), it.text);
+        let told: Vec<String> = parse(answer, &grounds()).iter().map(kinds).collect();
+        expect![[r#"
+            decision Thai place
+            task {u3} pays the deposit
+            question which day, Friday?
+            done deposit
+            fact Deposit: {u3} pays 410"#]]
+        .assert_eq(&told.join("\n"));
+    }
+
+    #[test]
     fn a_number_in_brackets_need_not_be_a_source() {
         check("- The 2nd booking (2024) costs 410 [m15]", expect!["The 2nd booking (2024) costs 410 [15]"]);
     }
@@ -179,7 +204,7 @@ mod tests {
 
     #[test]
     fn over_its_cap_a_summary_is_cut_between_bullets() {
-        let bullet = |number: u32| Bullet { text: format!("bullet number {number}"), sources: vec![Seq(number)] };
+        let bullet = |number: u32| Bullet::fact(format!("bullet number {number}"), vec![Seq(number)]);
         let bullets: Vec<Bullet> = (0..20).map(bullet).collect();
         assert_eq!(capped(bullets.clone(), 15, 10_000, estimate_tokens).len(), 15);
         let few = capped(bullets.clone(), 15, 30, estimate_tokens);

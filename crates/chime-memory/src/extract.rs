@@ -7,12 +7,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use crate::bullets::{cost, tidy};
 use crate::{members, words};
 use chime_core::trigger::{Languages, calls_bot};
-use chime_core::{Bullet, Seq, clip};
+use chime_core::{Bullet, BulletKind, Seq, clip};
 use chime_relevance::retrieval::cues;
 
 const BULLETS: usize = 15;
 /// Maximum length of a message in the summary, in characters; the rest is cut off.
 const SHOWN_CHARS: usize = 180;
+/// Number of common words by which a line answers a question, or says that a task is done.
+const SHARED: usize = 2;
 /// Similarity above which a message is left out because a better one says the same.
 const SAME: f64 = 0.8;
 
@@ -68,7 +70,7 @@ pub fn session(lines: &[SummaryMessage], cap: usize, estimate: fn(&str) -> usize
         {
             continue;
         }
-        let bullet = bullet(&lines[place]);
+        let bullet = Bullet { kind: kind(place, lines, &readings), ..bullet(&lines[place]) };
         let tokens = cost(std::slice::from_ref(&bullet), estimate);
         if spent + tokens <= cap {
             spent += tokens;
@@ -85,7 +87,60 @@ fn bullet(line: &SummaryMessage) -> Bullet {
         Some(number) => format!("{}: {text}", members::marker(number)),
         None => text,
     };
-    Bullet { text, sources: vec![line.seq] }
+    Bullet::fact(text, vec![line.seq])
+}
+
+fn kind(place: usize, lines: &[SummaryMessage], readings: &[LineFeatures]) -> BulletKind {
+    let found = cues(&lines[place].text);
+    match Languages::shipped().is_question(&lines[place].text) {
+        true if answer_to(place, lines, readings).is_none() => BulletKind::Question,
+        true => BulletKind::Fact,
+        false if found.settled => BulletKind::Decision,
+        false if found.taken => BulletKind::Task,
+        false => BulletKind::Fact,
+    }
+}
+
+/// Returns the line that answers the question at `place`: a reply to it, the next line of another member, or a later
+/// one with several of its words.
+fn answer_to(place: usize, lines: &[SummaryMessage], readings: &[LineFeatures]) -> Option<usize> {
+    let asked = &lines[place];
+    let is_answer = |other: &usize| {
+        let line = &lines[*other];
+        let is_reply = line.reply_to == Some(asked.seq);
+        let is_next = line.reply_to.is_none() && lines[place..*other].iter().all(|between| between.by == asked.by);
+        let is_same = shared(&readings[place], &readings[*other]) >= SHARED;
+        line.by.is_some()
+            && line.by != asked.by
+            && (is_reply || is_next || is_same)
+            && !Languages::shipped().is_question(&line.text)
+    };
+    (place + 1..lines.len()).find(is_answer)
+}
+
+fn shared(a: &LineFeatures, b: &LineFeatures) -> usize {
+    a.stems.intersection(&b.stems).count()
+}
+
+/// Returns the first sources of those `items`, open tasks and questions, that a later line of `lines` shows to be done
+/// or answered: a reply, or a line with several words of the item; one word is enough for a member's own task.
+pub fn closed(items: &[Bullet], lines: &[SummaryMessage]) -> Vec<Seq> {
+    let readings: Vec<LineFeatures> = lines.iter().map(LineFeatures::of).collect();
+    let is_closed = |item: &&Bullet| {
+        let (own, by) = (LineFeatures::of_text(&item.text), members::numbers(&item.text));
+        lines.iter().zip(&readings).any(|(line, reading)| {
+            let is_later = item.sources.last().is_some_and(|last| *last < line.seq);
+            let is_reply = line.reply_to.is_some_and(|parent| item.sources.contains(&parent));
+            let is_own = line.by.is_some_and(|author| by.first() == Some(&author));
+            let words = shared(&own, reading);
+            let says_so = match item.kind {
+                BulletKind::Task => cues(&line.text).done && (is_reply || words >= SHARED || is_own && words > 0),
+                _ => !is_own && (is_reply || words >= SHARED),
+            };
+            is_later && line.by.is_some() && says_so && !Languages::shipped().is_question(&line.text)
+        })
+    };
+    items.iter().filter(is_closed).filter_map(|item| item.sources.first().copied()).collect()
 }
 
 struct LineFeatures {
@@ -95,7 +150,11 @@ struct LineFeatures {
 
 impl LineFeatures {
     fn of(line: &SummaryMessage) -> Self {
-        let stems = words::stems(&line.text);
+        Self::of_text(&line.text)
+    }
+
+    fn of_text(text: &str) -> Self {
+        let stems = words::stems(text);
         let has_number = stems.iter().any(|stem| words::has_digit(stem));
         Self { stems, has_number }
     }
@@ -224,9 +283,7 @@ pub fn most_telling(bullets: &[Bullet], most: usize, cap: usize, estimate: fn(&s
 }
 
 fn worth(bullet: &Bullet) -> f64 {
-    let stems = words::stems(&bullet.text);
-    let has_number = stems.iter().any(|stem| words::has_digit(stem));
-    telling(&bullet.text, &LineFeatures { stems, has_number })
+    telling(&bullet.text, &LineFeatures::of_text(&bullet.text))
 }
 
 #[cfg(test)]
@@ -343,7 +400,7 @@ mod tests {
             texts in prop::collection::vec("[a-e]{3,4}( [0-9]{1,2})?( booked)?", 0..40), step in 1_usize..20,
         ) {
             let bullets: Vec<Bullet> = texts.iter().zip(1..)
-                .map(|(text, seq)| Bullet { text: text.clone(), sources: vec![Seq(seq)] })
+                .map(|(text, seq)| Bullet::fact(text.clone(), vec![Seq(seq)]))
                 .collect();
             let mut ranking = Ranking::new(estimate_tokens);
             let at_once = rolled(&bullets, 5, 100, &mut ranking);

@@ -4,6 +4,7 @@
 mod divide;
 mod error;
 mod fence;
+mod items;
 mod load;
 mod memory;
 mod memory_lines;
@@ -22,6 +23,7 @@ mod topics;
 use chime_core::{ChatId, ChatKey, Conversation, Job, Seq, SessionId};
 use chime_jobs::JobOutcome;
 
+pub use items::{ItemList, item_pieces, items};
 pub use load::remembered;
 pub use memory::{Memory, SummaryVectors};
 pub use memory_lines::pieces;

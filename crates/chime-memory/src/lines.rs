@@ -20,6 +20,8 @@ pub struct Spoken {
 pub struct NumberedLines {
     pub text: String,
     pub grounds: NumberedGrounds,
+    /// `true` if there are lines of open items.
+    pub has_open: bool,
 }
 
 /// Prepares a message for a summary. `by` is the author's number in summaries. `usernames` maps usernames to such
@@ -78,7 +80,8 @@ pub fn told_bullets<'a>(bullets: impl Iterator<Item = (&'a str, &'a Bullet)>) ->
     let mut told = NumberedLines::default();
     for (number, (label, bullet)) in (1..).zip(bullets) {
         let ground = Ground { text: bullet.text.clone(), by: None, sources: bullet.sources.clone() };
-        told.add(format!("[m{number} · {label}] {}", tidy(&bullet.text)), number, ground);
+        let kind = bullet.kind.in_head();
+        told.add(format!("[m{number} · {label}{kind}] {}", tidy(&bullet.text)), number, ground);
     }
     told
 }
@@ -116,6 +119,17 @@ pub fn strand(so_far: &[Bullet], spoken: &[Spoken], zone: Zone) -> NumberedLines
 }
 
 impl NumberedLines {
+    /// Adds lines of open tasks and questions from before, with the numbers of their first messages.
+    pub fn add_open(&mut self, items: &[Bullet]) {
+        for item in items {
+            let Some(first) = item.sources.first() else { continue };
+            let ground = Ground { text: item.text.clone(), by: None, sources: vec![*first] };
+            let line = format!("[m{first} · open {}] {}", item.kind.as_str(), tidy(&item.text));
+            self.add(line, first.0, ground);
+            self.has_open = true;
+        }
+    }
+
     fn add(&mut self, line: String, number: u32, ground: Ground) {
         if !self.text.is_empty() {
             self.text.push('\n');
@@ -163,8 +177,7 @@ mod tests {
 
     #[test]
     fn bullets_that_are_too_much_for_one_prompt_are_merged_in_parts() {
-        let bullets: Vec<Bullet> =
-            (1..=9).map(|n| Bullet { text: format!("the code is {n}"), sources: vec![Seq(n)] }).collect();
+        let bullets: Vec<Bullet> = (1..=9).map(|n| Bullet::fact(format!("the code is {n}"), vec![Seq(n)])).collect();
         let sizes = |tokens| {
             let parts = bullet_parts(&bullets, tokens, estimate_tokens);
             parts.iter().map(|part| part.grounds.len()).collect::<Vec<_>>()
@@ -177,7 +190,7 @@ mod tests {
 
     #[test]
     fn bullets_are_numbered_anew_and_keep_their_sources() {
-        let bullet = Bullet { text: "the code is 4711".to_owned(), sources: vec![Seq(9), Seq(12)] };
+        let bullet = Bullet::fact("the code is 4711", vec![Seq(9), Seq(12)]);
         let told = told_bullets([("14 Oct", &bullet)].into_iter());
         assert_eq!(told.text, "[m1 · 14 Oct] the code is 4711");
         assert_eq!(told.grounds[&1].sources, [Seq(9), Seq(12)]);

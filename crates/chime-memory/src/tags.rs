@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn without_a_model_rare_words_are_tags() {
-        let bullet = |text: &str| Bullet { text: text.to_owned(), sources: vec![Seq(1)] };
+        let bullet = |text: &str| Bullet::fact(text, vec![Seq(1)]);
         let bullets = [bullet("{u1}: the boiler shows F28"), bullet("{u2}: boilers again, Derek comes tomorrow")];
         let rarity = |stem: &str| if stem == "tomo" { 0.1 } else { 1.0 };
         let tags: Vec<String> =

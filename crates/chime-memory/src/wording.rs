@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::members;
 use chime_core::texts::{Texts, filled};
-use chime_core::{Seq, Summary, SummaryMethod, Timestamp, Zone};
+use chime_core::{Bullet, BulletKind, Seq, Summary, SummaryMethod, Timestamp, Zone};
 
 /// Source message of a bullet, as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,8 +71,7 @@ pub fn topic_shown(slug: &str, remembered: &Remembered, texts: &Texts) -> String
 }
 
 fn section(remembered: &Remembered, name: &str, when: &str, summary: &Summary, sessions: u32, texts: &Texts) -> String {
-    let (zone, all) = (remembered.zone, texts);
-    let texts = &texts.memory;
+    let (all, texts) = (texts, &texts.memory);
     let sessions = match sessions {
         1 => texts.sessions_one.clone(),
         many => filled(&texts.sessions_many, &[("n", &many.to_string())]),
@@ -85,16 +84,59 @@ fn section(remembered: &Remembered, name: &str, when: &str, summary: &Summary, s
     // The name is inserted last: words of members in it may look like placeholders, which must not be filled in.
     let blanks = [("when", when), ("sessions", &sessions), ("tokens", &tokens), ("how", how), ("name", name)];
     let head = filled(&texts.head, &blanks);
-    let bullets = summary.bullets.iter().map(|bullet| {
-        let text = escaped(&members::named(&bullet.text, &remembered.names));
-        let place = bullet.sources.first().and_then(|seq| remembered.places.get(seq));
-        match place {
-            Some(BulletSource { link: Some(link), at, .. }) => format!("- {text} [{}]({link})", date(*at, zone, all)),
-            Some(BulletSource { link: None, at, .. }) => format!("- {text} ({})", date(*at, zone, all)),
-            None => format!("- {text}"),
-        }
-    });
+    let bullets = summary.bullets.iter().map(|bullet| format!("- {}", linked(bullet, remembered, all)));
     std::iter::once(head).chain(bullets).collect::<Vec<_>>().join("\n")
+}
+
+/// Formats a bullet with a link to its first source.
+fn linked(bullet: &Bullet, remembered: &Remembered, texts: &Texts) -> String {
+    let text = escaped(&members::named(&bullet.text, &remembered.names));
+    let Some(BulletSource { link, at, .. }) = bullet.sources.iter().find_map(|seq| remembered.places.get(seq)) else {
+        return text;
+    };
+    let date = date(*at, remembered.zone, texts);
+    link.as_ref().map_or_else(|| format!("{text} ({date})"), |link| format!("{text} [{date}]({link})"))
+}
+
+/// Renders items as a numbered list with a heading for each kind, and then those that were done lately. `none` is shown
+/// if there are none.
+pub fn items_shown(found: &Remembered, none: &str, texts: &Texts) -> String {
+    let bullets =
+        |kept: &Option<(Summary, u32)>| kept.iter().flat_map(|(kept, _)| kept.bullets.clone()).collect::<Vec<_>>();
+    let (items, done) = (bullets(&found.recent), bullets(&found.history));
+    let numbered = |(number, bullet): (usize, &Bullet)| format!("{number}. {}", linked(bullet, found, texts));
+    let lines = (1..).zip(&items).map(|(number, bullet)| (bullet.kind, numbered((number, bullet)))).collect();
+    let mut told = if items.is_empty() { none.to_owned() } else { under_headings(lines, texts) };
+    if !done.is_empty() {
+        let lines: Vec<String> = (items.len() + 1..).zip(&done).map(numbered).collect();
+        told.push_str(&format!("\n\n**{}**\n\n{}", texts.items.done, lines.join("\n")));
+    }
+    let kept = [&found.recent, &found.history].into_iter().flatten();
+    match kept.into_iter().any(|(summary, _)| summary.method == SummaryMethod::Extract) {
+        true => format!("{told}\n\n{}", texts.recap.own_words),
+        false => told,
+    }
+}
+
+/// Joins lines by kind, in their order, with a heading for each kind. Facts alone have no heading.
+pub fn under_headings(mut lines: Vec<(BulletKind, String)>, texts: &Texts) -> String {
+    let kind = |kind: BulletKind| if kind == BulletKind::Done { BulletKind::Fact } else { kind };
+    lines.sort_by_key(|(of, _)| kind(*of));
+    let groups = lines.chunk_by(|(one, _), (other, _)| kind(*one) == kind(*other));
+    let group = |group: &[(BulletKind, String)]| {
+        let heading = match kind(group[0].0) {
+            BulletKind::Decision => &texts.items.decisions,
+            BulletKind::Task => &texts.items.tasks,
+            BulletKind::Question => &texts.items.questions,
+            BulletKind::Done | BulletKind::Fact => &texts.items.also,
+        };
+        let told: Vec<&str> = group.iter().map(|(_, line)| line.as_str()).collect();
+        match group.len() == lines.len() && kind(group[0].0) == BulletKind::Fact {
+            true => told.join("\n"),
+            false => format!("**{heading}**\n\n{}", told.join("\n")),
+        }
+    };
+    groups.map(group).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Formats a date, such as `5 Jan 2026`.
@@ -139,12 +181,11 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use chime_core::Bullet;
     use chime_core::texts::texts;
 
     #[test]
     fn memory_is_shown_by_section_with_links() {
-        let bullet = |text: &str, seq| Bullet { text: text.to_owned(), sources: vec![Seq(seq)] };
+        let bullet = |text: &str, seq| Bullet::fact(text, vec![Seq(seq)]);
         let summary = Summary {
             bullets: vec![bullet("{u1}: the red tent comes_along", 3), bullet("{u2} packs", 9)],
             tokens: 17,

@@ -18,7 +18,7 @@
 use super::family::{Cause, Family, Merged, OptOutScope};
 use super::{
     Result, Writer, admission, answers, backlog, chat_settings, chats, concepts, consent, deletions, embedding_spaces,
-    feedback, follow_ups, inbox, memory, notes, outbox, pages, quotes_and_forwards, recaps, refusals, reminders,
+    feedback, follow_ups, inbox, item_marks, memory, notes, outbox, pages, quotes_and_forwards, recaps, refusals, reminders,
     topic_names, usage, vectors,
 };
 use chime_core::{ChatKey, StoredMessage, Timestamp, UserId};
@@ -38,6 +38,7 @@ const FAMILIES: &[Family] = &[
     embedding_spaces::FAMILY,
     vectors::FAMILY,
     memory::FAMILY,
+    item_marks::FAMILY,
     recaps::FAMILY,
     reminders::FAMILY,
     usage::FAMILY,

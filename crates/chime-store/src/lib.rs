@@ -27,6 +27,7 @@ pub mod forget;
 #[cfg(feature = "testkit")]
 pub mod images;
 pub mod inbox;
+pub mod item_marks;
 pub mod jobs;
 pub mod memory;
 pub mod messages;

@@ -5,7 +5,7 @@
 use super::family::{Cause, Family, OptOutScope};
 use super::sessions;
 use super::sql::{Statements, params};
-use super::{Reader, Result, Writer, chat_settings, summaries, tags, thread_summaries, topics};
+use super::{Reader, Result, Writer, chat_settings, item_marks, summaries, tags, thread_summaries, topics};
 use chime_core::chat_settings::{MEMORY, SettingValue};
 use chime_core::{ChatKey, Conversation, Rolling, Session, SessionId, StoredMessage, Timestamp, UserId};
 
@@ -123,6 +123,12 @@ pub fn forget_message(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
     let conversation = stored.conversation();
     sessions::note(tx, conversation, message.sent_at)?;
     thread_summaries::forget(tx, stored.chat, stored.seq)?;
+    for id in item_marks::closed_in(tx, stored.chat, stored.seq)? {
+        if let Some(session) = sessions::find(tx, id)? {
+            sessions::note(tx, Conversation { chat: id.chat, thread: session.thread }, session.first.0)?;
+            empty(tx, &session)?;
+        }
+    }
     match sessions::of_message(tx, conversation, (message.sent_at, message.id))? {
         Some(session) => empty(tx, &session),
         None => Ok(()),
@@ -142,7 +148,9 @@ pub fn forget_member(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Resul
          WHERE (:chat IS NULL OR chat_key = :chat)
                AND EXISTS (SELECT 1 FROM message
                            WHERE message.chat_key = session.chat_key AND message.thread_id IS session.thread_id
-                                 AND ts BETWEEN started_at AND ended_at AND user_id = :user)",
+                                 AND ts BETWEEN started_at AND ended_at AND user_id = :user)
+         UNION SELECT session_id FROM item_mark JOIN message USING (chat_key, seq)
+         WHERE session_id IS NOT NULL AND user_id = :user AND (:chat IS NULL OR chat_key = :chat)",
         params,
     )?;
     for key in keys {
@@ -364,7 +372,7 @@ mod tests {
     }
 
     fn summary(text: &str, source: u32) -> Summary {
-        let bullets = vec![Bullet { text: text.to_owned(), sources: vec![Seq(source)] }];
+        let bullets = vec![Bullet::fact(text, vec![Seq(source)])];
         Summary { bullets, tokens: 4, method: SummaryMethod::Extract, model: String::new(), built_at: NOW }
     }
 

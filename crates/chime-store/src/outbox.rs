@@ -161,6 +161,20 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 
 /// Stores a reply and the job that sends it. Nothing is sent in any other way. The first part is stored as `Sending` at
 /// once, which saves a commit before it is sent; the others are `Pending`.
+/// Records further messages that a reply shows since it was edited, by its place in Telegram.
+pub fn note_more_uses(
+    tx: &Writer<'_>,
+    at: (ChatId, MessageId),
+    chat: ChatKey,
+    seqs: impl IntoIterator<Item = Seq>,
+) -> Result<()> {
+    let key: Option<String> = tx.first(
+        "SELECT reply_key FROM outbox WHERE telegram_chat_id = :chat AND message_id = :message",
+        params! { ":chat": at.0, ":message": at.1 },
+    )?;
+    key.map_or(Ok(()), |key| note_uses(tx, &key, chat, seqs))
+}
+
 pub fn add(tx: &Writer<'_>, reply: &NewReply, now: Timestamp) -> Result<()> {
     for (number, part) in (0u32..).zip(&reply.parts) {
         let state = if number == 0 { State::Sending } else { State::Pending };

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::sessions;
 use super::sql::{Columns, Statements, params};
 use super::{Reader, Result, Writer};
-use chime_core::{Bullet, ChatKey, Rolling, Seq, Session, SessionId, Summary, Timestamp, UserId};
+use chime_core::{Bullet, BulletKind, ChatKey, Rolling, Seq, Session, SessionId, Summary, Timestamp, UserId};
 
 const COLUMNS: &str = "text, tokens, method, model, built_at";
 
@@ -20,9 +20,9 @@ pub struct RollingSummary {
 
 pub fn mini(conn: &Reader, id: SessionId) -> Result<Option<Summary>> {
     let Some(summary) = conn.map_first(
-        &format!("SELECT {COLUMNS} FROM mini_summary WHERE session_id = :id"),
+        &format!("SELECT {COLUMNS}, kinds FROM mini_summary WHERE session_id = :id"),
         params! { ":id": id },
-        from_row,
+        mini_from_row,
     )?
     else {
         return Ok(None);
@@ -42,10 +42,10 @@ pub fn save_mini(tx: &Writer<'_>, session: &Session, summary: &Summary) -> Resul
     }
     drop_mini(tx, session.id)?;
     tx.run(
-        "INSERT INTO mini_summary (session_id, text, tokens, method, model, built_at)
-         VALUES (:id, :text, :tokens, :method, :model, :built_at)",
+        "INSERT INTO mini_summary (session_id, text, kinds, tokens, method, model, built_at)
+         VALUES (:id, :text, :kinds, :tokens, :method, :model, :built_at)",
         params! {
-            ":id": session.id, ":text": text(&summary.bullets), ":tokens": summary.tokens,
+            ":id": session.id, ":text": text(&summary.bullets), ":kinds": kinds(&summary.bullets), ":tokens": summary.tokens,
             ":method": summary.method, ":model": summary.model, ":built_at": summary.built_at,
         },
     )?;
@@ -111,10 +111,10 @@ pub fn minis_between(
     for (id, bullet, seq) in conn.all(&sql, params)? {
         sources.entry(id).or_default().push((bullet, seq));
     }
-    conn.map(&format!("SELECT {}, {COLUMNS} {SUMMARIZED}", sessions::COLUMNS), params, |row| {
+    conn.map(&format!("SELECT {}, {COLUMNS}, kinds {SUMMARIZED}", sessions::COLUMNS), params, |row| {
         let session = sessions::from_row(row)?;
         let sources = sources.remove(&session.id).unwrap_or_default();
-        Ok((session, with_sources(from_row(row)?, sources)))
+        Ok((session, with_sources(mini_from_row(row)?, sources)))
     })
 }
 
@@ -315,10 +315,22 @@ pub(super) fn text(bullets: &[Bullet]) -> String {
 pub(super) fn from_row(raw: &Columns<'_>) -> Result<Summary> {
     let text: String = raw.get("text")?;
     Ok(Summary {
-        bullets: text.lines().map(|line| Bullet { text: line.to_owned(), sources: Vec::new() }).collect(),
+        bullets: text.lines().map(|line| Bullet::fact(line, Vec::new())).collect(),
         tokens: raw.get("tokens")?,
         method: raw.get("method")?,
         model: raw.get("model")?,
         built_at: raw.get("built_at")?,
     })
+}
+
+fn mini_from_row(raw: &Columns<'_>) -> Result<Summary> {
+    let (mut summary, kinds) = (from_row(raw)?, raw.get::<String>("kinds")?);
+    for (bullet, kind) in summary.bullets.iter_mut().zip(kinds.split(' ')) {
+        bullet.kind = BulletKind::parse(kind).unwrap_or_default();
+    }
+    Ok(summary)
+}
+
+fn kinds(bullets: &[Bullet]) -> String {
+    bullets.iter().map(|bullet| bullet.kind.as_str()).collect::<Vec<_>>().join(" ")
 }

@@ -298,7 +298,7 @@ mod tests {
     const HERE: Conversation = Conversation { chat: CHAT_KEY, thread: None };
 
     fn summary(text: &str, source: u32) -> Summary {
-        let bullets = vec![Bullet { text: text.to_owned(), sources: vec![Seq(source)] }];
+        let bullets = vec![Bullet::fact(text, vec![Seq(source)])];
         Summary { bullets, tokens: 4, method: SummaryMethod::Extract, model: String::new(), built_at: NOW }
     }
 

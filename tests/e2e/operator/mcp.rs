@@ -80,7 +80,7 @@ async fn an_assistant_reads_the_named_chats_and_nobody_who_opted_out() {
         let listed = assistant.ask("tools/list", json!({}));
         let tools = listed["result"]["tools"].as_array().expect("tools");
         let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
-        assert_eq!(names, ["search", "read", "recap"]);
+        assert_eq!(names, ["search", "read", "recap", "decisions"]);
 
         let (done, found) = assistant.call("search", json!({"query": "when does the boat leave?"}));
         assert!(done && found.contains("the boat leaves at nine") && found.contains("https://t.me/c/"), "{found}");
@@ -89,7 +89,9 @@ async fn an_assistant_reads_the_named_chats_and_nobody_who_opted_out() {
         let (_, searched) = assistant.call("search", json!({"query": "zqsecret7xk code of the gate"}));
         let (done, recap) = assistant.call("recap", json!({}));
         assert!(done, "{recap}");
-        for text in [&read, &searched, &recap] {
+        let (done, decisions) = assistant.call("decisions", json!({"since": "2020-01-31"}));
+        assert!(done, "{decisions}");
+        for text in [&read, &searched, &recap, &decisions] {
             assert!(!text.contains("zqsecret7xk"), "{text}");
         }
         let (done, long_ago) = assistant.call("read", json!({"until": "2020-01-31"}));

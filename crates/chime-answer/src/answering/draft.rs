@@ -119,7 +119,10 @@ pub fn without_model(question: &QuestionContext, query: Query<'_>) -> Draft {
         return introduced(query.bot.username(), question.chat.chat.kind == ChatKind::Private, language);
     }
     let (texts, earliest) = (texts(language.code()), question.earliest.map(|at| (at, question.zone)));
-    let digest = digest::digest(&question.window, query, earliest, question.material().next(), texts);
+    let digest = match digest::items(&question.enrichment) {
+        Some(items) => format!("{}\n\n{items}", texts.digest.messages),
+        None => digest::digest(&question.window, query, earliest, question.material().next(), texts),
+    };
     let markdown = match show::why(&question.follow_up, &texts.follow_up) {
         Some(worked_out) => format!("{worked_out}\n\n{digest}"),
         None => digest,

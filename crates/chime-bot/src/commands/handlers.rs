@@ -4,6 +4,7 @@ mod announce;
 mod concepts;
 mod consent;
 mod console;
+mod decisions;
 mod export;
 mod forget;
 mod help;

@@ -102,8 +102,8 @@ fn attachment(value: &str) -> Option<Attachment> {
 }
 
 /// Returns the start and the exclusive end of a day like `2026-05-01`, or of a time that is named in words.
-fn day(value: &str, language: Language, now: Timestamp, zone: Zone) -> Option<(Timestamp, Timestamp)> {
-    if let Ok(day) = value.parse::<NaiveDate>() {
+pub fn day(value: &str, language: Language, now: Timestamp, zone: Zone) -> Option<(Timestamp, Timestamp)> {
+    if let Some(day) = value.split_whitespace().find_map(|word| word.parse::<NaiveDate>().ok()) {
         let midnight = |day: NaiveDate| zone.moment(day.and_time(NaiveTime::MIN));
         return Some((midnight(day), midnight(day.succ_opt()?)));
     }

@@ -6,7 +6,7 @@ use crate::recap::RecapTime;
 use chime_core::texts::{Texts, filled};
 use chime_core::{Bullet, Seq, SummaryMethod, Timestamp, Zone};
 use chime_memory::members;
-use chime_memory::wording::{BulletSource, escaped, short_day, short_time};
+use chime_memory::wording::{BulletSource, escaped, short_day, short_time, under_headings};
 
 /// Maximum number of links per point.
 const LINKS: usize = 3;
@@ -41,14 +41,16 @@ pub fn shown(recap: &Recap) -> String {
             .take(LINKS)
             .map(|place| link(recap, place))
             .collect();
-        format!("- {text} {}", links.join(" "))
+        (point.kind, format!("- {text} {}", links.join(" ")))
     });
-    let head = std::iter::once(head(recap));
+    let points = under_headings(points.collect(), recap.texts);
+    // A list follows the head at once, a heading after a blank line.
+    let between = if points.starts_with("**") { "\n\n" } else { "\n" };
     let foot = match recap.method {
         SummaryMethod::Model => None,
         SummaryMethod::Extract => Some(recap.texts.recap.own_words.clone()),
     };
-    let body = head.chain(points).collect::<Vec<_>>().join("\n");
+    let body = format!("{}{between}{points}", head(recap));
     [Some(body), foot].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
@@ -147,10 +149,7 @@ mod tests {
             at: moment(at),
             by: "Ana".to_owned(),
         };
-        let point = |text: &str, sources: &[u32]| Bullet {
-            text: text.to_owned(),
-            sources: sources.iter().copied().map(Seq).collect(),
-        };
+        let point = |text: &str, sources: &[u32]| Bullet::fact(text, sources.iter().copied().map(Seq).collect());
         let recap = Recap {
             points: vec![point("{u1} takes the *red* tent", &[3, 4]), point("{u2} packs", &[5])],
             method: SummaryMethod::Extract,

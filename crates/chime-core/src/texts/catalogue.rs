@@ -18,7 +18,7 @@ rows! {
         topics_set, topics_same, topics_merged, date, months: [String; 12], why: WhyTexts, digest: DigestTexts, unread: UnreadTexts,
         unread_file: UnreadFileTexts,
         menu: BTreeMap<String, String>, follow_up: FollowUpTexts, memory: MemoryTexts, recap: RecapTexts,
-        notes: NoteTexts, concepts: ConceptTexts, settings: SettingsTexts, access: AccessTexts, search: SearchTexts, reminders: ReminderTexts, notices: Notices,
+        notes: NoteTexts, concepts: ConceptTexts, settings: SettingsTexts, access: AccessTexts, search: SearchTexts, reminders: ReminderTexts, items: ItemTexts, notices: Notices,
         privacy_notice: PrivacyNoticeTexts, citations: CitationTexts,
     }
 }
@@ -130,6 +130,13 @@ rows! {
     pub struct ReminderTexts {
         set, weekdays: [String; 7], set_daily, set_weekly, last_day, cancel_button, cancelled, only_theirs, due, late, began, none, head, full,
         how, opted_out,
+    }
+}
+
+rows! {
+    /// Headings of lists, and texts of `/decisions` and `/open`.
+    pub struct ItemTexts {
+        decisions, tasks, questions, also, done, no_decisions, none_open, how,
     }
 }
 

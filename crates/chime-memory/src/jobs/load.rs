@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::bullets::cost;
+use crate::extract::SummaryMessage;
 use crate::jobs::memory::{Memory, SummaryVectors};
 use crate::lines::{Spoken, spoken};
 use crate::policy::RECENT_CAPS;
@@ -22,6 +23,12 @@ pub(super) struct SessionRead {
     pub chat: ChatRow,
     pub spoken: Vec<Spoken>,
     pub has_substance: bool,
+}
+
+impl SessionRead {
+    pub fn said(&self) -> Vec<SummaryMessage> {
+        self.spoken.iter().map(|it| it.line.clone()).collect()
+    }
 }
 
 impl Memory {
@@ -73,7 +80,7 @@ impl Memory {
             SummaryVectors::Off | SummaryVectors::Server(_) => None,
         };
         // Embedding is slow, so it runs on a reader's thread.
-        self.store.read(move |_: &Reader| Ok(speak(&said, &numbers, embedder.as_deref()))).await
+        self.store.read(move |conn| Ok(speak(&said, &numbers, &seqs(conn, &said)?, embedder.as_deref()))).await
     }
 }
 
@@ -91,14 +98,31 @@ fn numbers(tx: &Writer<'_>, chat: ChatKey, users: &[UserId]) -> chime_store::Res
     Ok(found)
 }
 
-fn speak(said: &[StoredMessage], numbers: &BTreeMap<UserId, u32>, embedder: Option<&Embedder>) -> Vec<Spoken> {
+/// Returns the numbers of messages and of those that they reply to, which may be in an earlier session.
+fn seqs(conn: &Reader, said: &[StoredMessage]) -> chime_store::Result<BTreeMap<MessageId, Seq>> {
+    let mut seqs: BTreeMap<MessageId, Seq> = said.iter().map(|it| (it.message.id, it.seq)).collect();
+    for (chat, parent) in said.iter().filter_map(|it| Some((it.message.chat, it.message.reply_to?))) {
+        if !seqs.contains_key(&parent)
+            && let Some(found) = messages::find(conn, chat, parent)?
+        {
+            seqs.insert(parent, found.seq);
+        }
+    }
+    Ok(seqs)
+}
+
+fn speak(
+    said: &[StoredMessage],
+    numbers: &BTreeMap<UserId, u32>,
+    seqs: &BTreeMap<MessageId, Seq>,
+    embedder: Option<&Embedder>,
+) -> Vec<Spoken> {
     let usernames: BTreeMap<String, u32> = said
         .iter()
         .filter_map(|it| {
             Some((it.message.sender.username.as_ref()?.to_lowercase(), *numbers.get(&it.message.sender.id)?))
         })
         .collect();
-    let seqs: BTreeMap<MessageId, Seq> = said.iter().map(|it| (it.message.id, it.seq)).collect();
     said.iter()
         .filter(|it| !it.message.rendered().trim().is_empty())
         .map(|it| {

@@ -36,7 +36,7 @@ pub(super) fn line(bullet: &Bullet, remembered: &Remembered) -> Option<PieceLine
     // The number comes from the first source message, so that a bullet has the same number in every prompt.
     let id = SourceId::summary(first.message.0);
     let text = members::named(&bullet.text, &remembered.names);
-    let shown = format!("[{id} · {}] {text}", remembered.zone.date(first.sent_at));
+    let shown = format!("[{id} · {}{}] {text}", remembered.zone.date(first.sent_at), bullet.kind.in_head());
     let source = Citable { id, name: NAME.to_owned(), sent_at: first.sent_at, text, link: None, rests_on };
     Some(PieceLine { text: shown, source: Some(source) })
 }

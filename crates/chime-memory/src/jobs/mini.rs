@@ -11,7 +11,7 @@ use crate::jobs::memory::{Memory, SummaryVectors};
 use crate::jobs::model::ModelOutput;
 use crate::jobs::new_summary::{NewSummary, chars, summary_of};
 use crate::jobs::tagging::rows;
-use crate::jobs::{divide, tagging};
+use crate::jobs::{divide, items, tagging};
 use crate::lines::{self, NumberedLines};
 use crate::policy::{Caps, MINI, Means, RECENT};
 use chime_access::gateway::ModelPurpose;
@@ -37,17 +37,26 @@ impl Memory {
         let made = match standing.means() {
             Means::Nothing => return self.finish(job).await,
             Means::Extract | Means::Model if !read.has_substance => None,
-            Means::Extract => Some(extracted(&read)),
-            Means::Model => Some(self.or_extract(job, self.written(&read).await, || extracted(&read))?),
+            means => {
+                let session = read.session.clone();
+                let open = self.store.read(move |conn| items::open_before(conn, &session)).await?;
+                let extract = || extracted(&read, &open);
+                Some(match means {
+                    Means::Model => self.or_extract(job, self.written(&read, &open).await, extract)?,
+                    Means::Extract | Means::Nothing => extract(),
+                })
+            }
         };
         self.keep(job, read.session, made).await
     }
 
     /// Summarizes a session with the model. A long session is summarized in parts, whose summaries are then merged.
-    async fn written(&self, read: &SessionRead) -> Result<NewSummary, StepError> {
+    async fn written(&self, read: &SessionRead, open: &[Bullet]) -> Result<NewSummary, StepError> {
         let chat = read.session.id.chat;
         let room = self.model.material_tokens(PART_TOKENS);
         let mut parts = lines::parts(&read.spoken, room, estimate_tokens, read.chat.zone(self.zone));
+        let open = items::touched(open, &read.said());
+        parts.iter_mut().for_each(|part| part.add_open(&open));
         let mut merges = false;
         // Merges the summaries of the parts, in several rounds if they exceed one prompt.
         while parts.len() > 1 {
@@ -63,7 +72,9 @@ impl Memory {
             (parts, merges) = (merged, true);
         }
         let told = parts.pop().unwrap_or_default();
-        self.bullets_of(chat, SummaryPrompt::Mini, &told, MINI, merges).await
+        let mut made = self.bullets_of(chat, SummaryPrompt::Mini, &told, MINI, merges).await?;
+        items::close_cited(&mut made, &open);
+        Ok(made)
     }
 
     /// Asks the model for bullets and checks them against their sources. If they exceed the caps, asks once for a
@@ -79,7 +90,7 @@ impl Memory {
         let mut shorter = false;
         loop {
             let fence = fence();
-            let values = SummaryValues { fence: &fence, shorter, merges, inventory: "" };
+            let values = SummaryValues { fence: &fence, shorter, merges, has_open: told.has_open, inventory: "" };
             let task = self.prompts.summary(prompt, &values)?;
             let written = self
                 .model
@@ -96,7 +107,11 @@ impl Memory {
                 continue;
             }
             let bullets = bullets::capped(found, caps.bullets, caps.tokens, estimate_tokens);
-            return Ok(NewSummary { bullets, method: SummaryMethod::Model, written: Some(written), given_up_by: None });
+            return Ok(NewSummary {
+                method: SummaryMethod::Model,
+                written: Some(written),
+                ..NewSummary::extract(bullets)
+            });
         }
     }
 
@@ -113,6 +128,7 @@ impl Memory {
             (SummaryVectors::Off, _) | (_, None) => (None, false),
         };
         let (kept, payload, id, ended) = (summary.clone(), job.payload.clone(), session.id, session.clone());
+        let closes = made.as_ref().map(|made| made.closes.clone()).unwrap_or_default();
         let tags = match &summary {
             Some(summary) => rows(self.rare_words(id.chat, &summary.bullets).await?),
             None => Vec::new(),
@@ -128,6 +144,7 @@ impl Memory {
                     };
                 if is_kept {
                     tag_rows::save(tx, session.id, &tags)?;
+                    items::save_closed(tx, session.id, &closes, session.last.0)?;
                     follow(tx, &session, summary.as_ref(), vector.as_ref(), server_makes_it, now)?;
                 }
                 jobs::finish(tx, payload.kind(), &payload.key())?;
@@ -196,10 +213,12 @@ fn follow(
     Ok(())
 }
 
-fn extracted(read: &SessionRead) -> NewSummary {
-    let said: Vec<extract::SummaryMessage> = read.spoken.iter().map(|it| it.line.clone()).collect();
+fn extracted(read: &SessionRead, open: &[Bullet]) -> NewSummary {
+    let said = read.said();
     let bullets = extract::session(&said, MINI.tokens, estimate_tokens);
-    NewSummary { bullets, method: SummaryMethod::Extract, written: None, given_up_by: None }
+    let items: Vec<Bullet> = open.iter().chain(&bullets).filter(|bullet| items::is_item(bullet)).cloned().collect();
+    let closes = extract::closed(&items, &said);
+    NewSummary { closes, ..NewSummary::extract(bullets) }
 }
 
 fn checked(answer: &str, grounds: &NumberedGrounds) -> Vec<Bullet> {

@@ -2,7 +2,7 @@
 
 use crate::bullets;
 use crate::jobs::model::ModelOutput;
-use chime_core::{Bullet, Summary, SummaryMethod, Timestamp, estimate_tokens};
+use chime_core::{Bullet, Seq, Summary, SummaryMethod, Timestamp, estimate_tokens};
 
 /// New summary, not stored yet.
 pub(super) struct NewSummary {
@@ -12,9 +12,15 @@ pub(super) struct NewSummary {
     pub written: Option<ModelOutput>,
     /// Model whose output was unusable, so that an extract was made; stored so that this model is not asked again.
     pub given_up_by: Option<String>,
+    /// Open items from before that this summary says are done, by their first messages.
+    pub closes: Vec<Seq>,
 }
 
 impl NewSummary {
+    pub fn extract(bullets: Vec<Bullet>) -> Self {
+        Self { bullets, method: SummaryMethod::Extract, written: None, given_up_by: None, closes: Vec::new() }
+    }
+
     /// Returns the model that wrote the summary or whose output was unusable. Empty if no model was asked.
     pub fn model(&self) -> String {
         self.written.as_ref().map(|it| it.model.clone()).or(self.given_up_by.clone()).unwrap_or_default()

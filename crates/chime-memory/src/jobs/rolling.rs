@@ -11,8 +11,7 @@ use crate::lines;
 use crate::policy::{Caps, FOLDED_AT_ONCE, FOLDED_BY_A_MODEL, HISTORY_CAPS, Means, RECENT, RECENT_CAPS};
 use chime_core::prompts::SummaryPrompt;
 use chime_core::{
-    Bullet, ChatId, ChatKey, Job, JobPayload, Rolling, Session, SessionId, Summary, SummaryMethod, Timestamp, Zone,
-    estimate_tokens,
+    Bullet, ChatId, ChatKey, Job, JobPayload, Rolling, Session, SessionId, Summary, Timestamp, Zone, estimate_tokens,
 };
 use chime_jobs::JobOutcome;
 use chime_store::summaries::{self, RollingSummary};
@@ -171,7 +170,7 @@ impl Memory {
 
 pub(super) fn extract_of(bullets: &[Bullet], caps: Caps, ranking: &mut Ranking) -> NewSummary {
     let bullets = extract::rolled(bullets, caps.bullets, caps.tokens, ranking);
-    NewSummary { bullets, method: SummaryMethod::Extract, written: None, given_up_by: None }
+    NewSummary::extract(bullets)
 }
 
 /// Returns the summaries of the last 28 days' sessions, oldest first.

@@ -151,7 +151,7 @@ fn next_part(
         }
         messages.push(stored);
     }
-    let bullet = |line: &str| Bullet { text: line.to_owned(), sources: Vec::new() };
+    let bullet = |line: &str| Bullet::fact(line, Vec::new());
     let so_far = so_far.map(|it| it.text.lines().map(bullet).collect()).unwrap_or_default();
     Ok((!messages.is_empty()).then_some(ThreadPart { before, so_far, messages }))
 }
@@ -170,5 +170,5 @@ fn extracted(so_far: Vec<Bullet>, spoken: &[Spoken]) -> NewSummary {
     let new = extract::session(&said, STRAND_CAPS.tokens, estimate_tokens);
     let all: Vec<Bullet> = so_far.into_iter().chain(new).collect();
     let bullets = extract::most_telling(&all, STRAND_CAPS.bullets, STRAND_CAPS.tokens, estimate_tokens);
-    NewSummary { bullets, method: SummaryMethod::Extract, written: None, given_up_by: None }
+    NewSummary::extract(bullets)
 }

@@ -135,7 +135,7 @@ fn scored_bullets(
     let mut reader = SummaryReader::new(&reading.question, frequencies, lexicon);
     let scored = summary.bullets.iter().zip(told).map(|(bullet, told)| {
         let (coverage, cosine) = reader.read(told, lexicon);
-        (Bullet { text: told.clone(), sources: bullet.sources.clone() }, coverage + cosine)
+        (Bullet { text: told.clone(), ..bullet.clone() }, coverage + cosine)
     });
     scored.collect()
 }
@@ -143,7 +143,7 @@ fn scored_bullets(
 impl FoundSummary {
     /// Creates the result from a complete summary, with the same score for every bullet.
     pub fn whole(id: SessionId, summary: &Summary, names: &BTreeMap<u32, String>, legs: LegScores) -> Self {
-        let told = |bullet: &Bullet| Bullet { text: named(&bullet.text, names), sources: bullet.sources.clone() };
+        let told = |bullet: &Bullet| Bullet { text: named(&bullet.text, names), ..bullet.clone() };
         let bullets = summary.bullets.iter().map(|bullet| (told(bullet), 1.0)).collect();
         Self { id, score: 0.0, legs, bullets }
     }

@@ -1,4 +1,4 @@
-//! Recognises decisions, tasks and plans by their phrases, listed in the table `cues` of each language.
+//! Recognises decisions, tasks, plans and what is done by their phrases, listed in the table `cues` of each language.
 
 use std::sync::LazyLock;
 
@@ -13,6 +13,7 @@ struct CueLists {
     settled: Vec<String>,
     taken: Vec<String>,
     planned: Vec<String>,
+    done: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub struct Cues {
     pub taken: bool,
     /// `true` if there is a plan, a rule or a date.
     pub planned: bool,
+    /// `true` if something is finished.
+    pub done: bool,
 }
 
 /// Regular expressions, one for each list.
@@ -30,13 +33,19 @@ struct Patterns {
     settled: Regex,
     taken: Regex,
     planned: Regex,
+    done: Regex,
 }
 
 pub fn cues(text: &str) -> Cues {
     static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
         let tables: Vec<(_, CueLists)> = tables("cues");
         let any = |list: fn(&CueLists) -> &Vec<String>| any_of(tables.iter().flat_map(|(_, lists)| list(lists)));
-        Patterns { settled: any(|it| &it.settled), taken: any(|it| &it.taken), planned: any(|it| &it.planned) }
+        Patterns {
+            settled: any(|it| &it.settled),
+            taken: any(|it| &it.taken),
+            planned: any(|it| &it.planned),
+            done: any(|it| &it.done),
+        }
     });
     let patterns = &PATTERNS;
     let text = padded(text);
@@ -44,6 +53,7 @@ pub fn cues(text: &str) -> Cues {
         settled: patterns.settled.is_match(&text),
         taken: patterns.taken.is_match(&text),
         planned: patterns.planned.is_match(&text),
+        done: patterns.done.is_match(&text),
     }
 }
 
@@ -72,7 +82,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, settled: bool, taken: bool, planned: bool) {
-        assert_eq!(cues(text), Cues { settled, taken, planned }, "{text}");
+        assert_eq!(Cues { done: false, ..cues(text) }, Cues { settled, taken, planned, done: false }, "{text}");
     }
 
     #[test]

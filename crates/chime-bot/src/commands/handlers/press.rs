@@ -1,6 +1,7 @@
 //! Presses on buttons: calls the handler of a press, and shows its result.
 
 use crate::commands::handlers::Commands;
+use crate::commands::handlers::decisions::ItemButton;
 use crate::commands::handlers::remind::CancelButton;
 use crate::commands::panel::SettingChange;
 use crate::commands::search::SearchPage;
@@ -34,6 +35,9 @@ impl Commands {
         }
         if let Some(button) = CancelButton::parse(&press.data) {
             return self.cancel_reminder(job, &press, &chat, button).await;
+        }
+        if let Some(button) = ItemButton::parse(&press.data) {
+            return self.mark_item(job, &press, &chat, button).await;
         }
         match SettingChange::parse(&press.data, &self.defaults) {
             Some(change) => self.change(job, &press, &chat, change).await,

@@ -1,0 +1,195 @@
+//! Decisions, tasks and open questions: bullets of session summaries, with marks for those that are done.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::extract::SummaryMessage;
+use crate::jobs::load::with_places;
+use crate::jobs::memory_lines::line;
+use crate::jobs::new_summary::NewSummary;
+use crate::wording::Remembered;
+use crate::words;
+use chime_core::{
+    Bullet, BulletKind, ChatKey, Piece, Seq, Session, SessionId, Slot, Summary, SummaryMethod, Timestamp, Zone,
+};
+use chime_relevance::retrieval::{ItemQuestion, cues, item_question};
+use chime_store::chats::ChatRow;
+use chime_store::{Reader, chats, item_marks, memory, summaries};
+
+/// Maximum number of sessions that are read, the newest.
+const SESSIONS: u32 = 2000;
+/// A task or a question that is older than this is no longer listed as open.
+const OPEN_FOR: Duration = Duration::from_secs(60 * 24 * 60 * 60);
+/// Time for which items that are done are still shown.
+const SHOWN_DONE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// Maximum number of items in a list, of done ones, and of items in a prompt.
+const MOST: usize = 20;
+const MOST_DONE: usize = 5;
+const IN_PROMPT: usize = 12;
+/// Maximum number of open items that a model is shown with a session.
+const WITH_SESSION: usize = 8;
+const END: Timestamp = Timestamp::from_secs(i64::MAX / 1000);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ItemList {
+    /// The newest decisions from this time on.
+    Decisions(Timestamp),
+    /// Tasks and questions that are open at this time.
+    Open(Timestamp),
+}
+
+impl ItemList {
+    fn kinds(self) -> &'static [BulletKind] {
+        match self {
+            Self::Decisions(_) => &[BulletKind::Decision],
+            Self::Open(_) => &[BulletKind::Task, BulletKind::Question],
+        }
+    }
+
+    fn from(self) -> Timestamp {
+        match self {
+            Self::Decisions(since) => since,
+            Self::Open(now) => now.minus(OPEN_FOR),
+        }
+    }
+}
+
+/// Returns the items of a list by kind, then oldest first, in the `recent` field of [`Remembered`], and in `history`
+/// those that were done lately. Items without a message that can still be read are left out.
+pub fn items(conn: &Reader, chat: &ChatRow, zone: Zone, list: ItemList) -> chime_store::Result<Remembered> {
+    if memory::is_off(conn, chat.key)? {
+        return Ok(Remembered::default());
+    }
+    let (bullets, method) = of_kinds(conn, chat.key, (list.from(), END), list.kinds())?;
+    let marks = match list {
+        ItemList::Decisions(_) => BTreeMap::new(),
+        ItemList::Open(_) => item_marks::done(conn, chat.key, None)?,
+    };
+    let (done, mut open): (Vec<Bullet>, Vec<Bullet>) =
+        bullets.into_iter().partition(|bullet| done_at(bullet, &marks).is_some());
+    open.sort_by_key(|bullet| bullet.kind);
+    let found = with_places(conn, chat, zone, summary(open, method), summary(done, method))?;
+    let is_late = |bullet: &Bullet| match list {
+        ItemList::Decisions(_) => false,
+        ItemList::Open(now) => done_at(bullet, &marks).is_some_and(|at| now.since(at) < SHOWN_DONE),
+    };
+    let kept = |kept: Option<(Summary, u32)>, is_wanted: &dyn Fn(&Bullet) -> bool, most: usize, newest: bool| {
+        let is_readable = |bullet: &Bullet| bullet.sources.iter().any(|seq| found.places.contains_key(seq));
+        let mut bullets: Vec<Bullet> = kept.into_iter().flat_map(|(summary, _)| summary.bullets).collect();
+        bullets.retain(|bullet| is_readable(bullet) && is_wanted(bullet));
+        let over = bullets.len().saturating_sub(most);
+        let over = if newest { 0..over } else { bullets.len() - over..bullets.len() };
+        bullets.drain(over);
+        summary(bullets, method)
+    };
+    let recent = kept(found.recent.clone(), &|_| true, MOST, matches!(list, ItemList::Decisions(_)));
+    let history = kept(found.history.clone(), &is_late, MOST_DONE, true);
+    Ok(Remembered { recent, history, ..found })
+}
+
+pub(super) fn is_item(bullet: &Bullet) -> bool {
+    matches!(bullet.kind, BulletKind::Task | BulletKind::Question)
+}
+
+fn summary(bullets: Vec<Bullet>, method: SummaryMethod) -> Option<(Summary, u32)> {
+    let kept = Summary { bullets, tokens: 0, method, model: String::new(), built_at: Timestamp::default() };
+    (!kept.bullets.is_empty()).then_some((kept, 0))
+}
+
+fn done_at(bullet: &Bullet, marks: &BTreeMap<Seq, Timestamp>) -> Option<Timestamp> {
+    bullet.sources.first().and_then(|first| marks.get(first)).copied()
+}
+
+/// Returns the bullets of some kinds from the sessions that ended within a time, oldest first, and `Extract` if one of
+/// them was made without a model.
+fn of_kinds(
+    conn: &Reader,
+    chat: ChatKey,
+    within: (Timestamp, Timestamp),
+    kinds: &[BulletKind],
+) -> chime_store::Result<(Vec<Bullet>, SummaryMethod)> {
+    let (mut found, mut method) = (Vec::new(), SummaryMethod::Model);
+    for (_, mini) in summaries::minis_between(conn, chat, within.0, within.1, SESSIONS)?.into_iter().rev() {
+        let before = found.len();
+        found.extend(mini.bullets.into_iter().filter(|bullet| kinds.contains(&bullet.kind)));
+        if found.len() > before && mini.method == SummaryMethod::Extract {
+            method = SummaryMethod::Extract;
+        }
+    }
+    Ok((found, method))
+}
+
+/// Returns the items that were open when a session began.
+pub(super) fn open_before(conn: &Reader, session: &Session) -> chime_store::Result<Vec<Bullet>> {
+    let (chat, start) = (session.id.chat, session.first.0);
+    let list = ItemList::Open(start);
+    let (mut open, _) = of_kinds(conn, chat, (list.from(), start), list.kinds())?;
+    // Its own marks are of an earlier summary, which the new one replaces.
+    let marks = item_marks::done(conn, chat, Some(session.id))?;
+    open.retain(|item| done_at(item, &marks).is_none());
+    Ok(open)
+}
+
+/// Returns the open items that a session may be about, the newest, since they share a word with it or were replied to.
+pub(super) fn touched(open: &[Bullet], said: &[SummaryMessage]) -> Vec<Bullet> {
+    let stems: BTreeSet<String> = said.iter().flat_map(|line| words::stems(&line.text)).collect();
+    let parents: BTreeSet<Seq> = said.iter().filter_map(|line| line.reply_to).collect();
+    let is_touched = |item: &&Bullet| {
+        item.sources.iter().any(|seq| parents.contains(seq)) || !words::stems(&item.text).is_disjoint(&stems)
+    };
+    let mut found: Vec<Bullet> = open.iter().rev().filter(is_touched).take(WITH_SESSION).cloned().collect();
+    found.reverse();
+    found
+}
+
+/// Moves the open items that bullets cite to `closes`: such a bullet says that they are done, or replaces them. A fact
+/// that cites one only repeats it, and is removed.
+pub(super) fn close_cited(made: &mut NewSummary, open: &[Bullet]) {
+    let known: BTreeSet<Seq> = open.iter().filter_map(|item| item.sources.first()).copied().collect();
+    let mut bullets = std::mem::take(&mut made.bullets);
+    bullets.retain_mut(|bullet| {
+        let (cited, own): (Vec<Seq>, Vec<Seq>) = bullet.sources.iter().partition(|seq| known.contains(seq));
+        let repeats = bullet.kind == BulletKind::Fact && !cues(&bullet.text).done;
+        if own.is_empty() || !cited.is_empty() && repeats {
+            return false;
+        }
+        bullet.sources = own;
+        made.closes.extend(cited);
+        true
+    });
+    made.bullets = bullets;
+}
+
+/// Records the items that a new summary says are done.
+pub(super) fn save_closed(
+    tx: &chime_store::Writer<'_>,
+    session: SessionId,
+    closes: &[Seq],
+    at: Timestamp,
+) -> chime_store::Result<()> {
+    closes.iter().try_for_each(|item| item_marks::close(tx, session, *item, at))
+}
+
+/// Returns the items that a question asks for, as lines for the prompt: those with its words first, then the newest.
+pub fn item_pieces(
+    conn: &Reader,
+    chat: ChatKey,
+    ask: &str,
+    zone: Zone,
+    now: Timestamp,
+) -> chime_store::Result<Vec<Piece>> {
+    let Some(row) = chats::by_key(conn, chat)? else { return Ok(Vec::new()) };
+    let list = match item_question(ask, row.language) {
+        None => return Ok(Vec::new()),
+        Some(ItemQuestion::Decisions) => ItemList::Decisions(Timestamp::from_secs(0)),
+        Some(ItemQuestion::Open) => ItemList::Open(now),
+    };
+    let found = items(conn, &row, zone, list)?;
+    let asked = words::stems(ask);
+    let bullets = found.recent.iter().flat_map(|(summary, _)| &summary.bullets);
+    let mut ranked: Vec<(usize, &Bullet)> =
+        bullets.map(|bullet| (words::stems(&bullet.text).intersection(&asked).count(), bullet)).rev().collect();
+    ranked.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared));
+    let lines = ranked.iter().take(IN_PROMPT).filter_map(|(_, bullet)| line(bullet, &found)).collect();
+    Ok(vec![Piece { slot: Slot::Recall, topic: None, lines }])
+}

@@ -1,0 +1,117 @@
+//! Recognises questions about the decisions and the open tasks of a chat.
+
+use crate::retrieval::languages::Tables;
+use crate::retrieval::words::words;
+use chime_core::Language;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ItemQuestion {
+    Decisions,
+    Open,
+}
+
+/// Returns the items that `ask` asks for, in a chat that speaks `language`.
+pub fn item_question(ask: &str, language: Language) -> Option<ItemQuestion> {
+    let (said, tables) = (words(ask), Tables::of(language, ask));
+    if tables.iter().any(|table| table.asks_decisions.any_in(&said)) {
+        return Some(ItemQuestion::Decisions);
+    }
+    tables.iter().any(|table| table.asks_open.any_in(&said)).then_some(ItemQuestion::Open)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Questions in all languages, each with the items that it asks for.
+    const ASKS: [(&str, &str, ItemQuestion); 36] = [
+        ("eng", "what did we decide about the tent?", ItemQuestion::Decisions),
+        ("eng", "which decisions did we take in May?", ItemQuestion::Decisions),
+        ("eng", "have we agreed on a date", ItemQuestion::Decisions),
+        ("eng", "what is open?", ItemQuestion::Open),
+        ("eng", "What's still open?", ItemQuestion::Open),
+        ("eng", "any open questions?", ItemQuestion::Open),
+        ("eng", "who has to do what until friday?", ItemQuestion::Open),
+        ("deu", "was haben wir zum Zelt entschieden?", ItemQuestion::Decisions),
+        ("deu", "welche Entscheidungen gab es im Mai?", ItemQuestion::Decisions),
+        ("deu", "welche Aufgaben sind offen?", ItemQuestion::Open),
+        ("deu", "was ist noch zu tun?", ItemQuestion::Open),
+        ("spa", "¿qué decidimos sobre la tienda?", ItemQuestion::Decisions),
+        ("spa", "¿qué queda pendiente?", ItemQuestion::Open),
+        ("est", "mida me telgi kohta otsustasime?", ItemQuestion::Decisions),
+        ("est", "mis on veel tegemata?", ItemQuestion::Open),
+        ("fra", "qu'avons-nous décidé pour la tente ?", ItemQuestion::Decisions),
+        ("fra", "quelles tâches sont en cours ?", ItemQuestion::Open),
+        ("fra", "qu'est-ce qui reste à faire ?", ItemQuestion::Open),
+        ("ita", "che cosa abbiamo deciso sulla tenda?", ItemQuestion::Decisions),
+        ("ita", "cosa resta da fare?", ItemQuestion::Open),
+        ("nld", "wat hebben we over de tent besloten?", ItemQuestion::Decisions),
+        ("nld", "wat staat er nog open?", ItemQuestion::Open),
+        ("pol", "co postanowiliśmy w sprawie namiotu?", ItemQuestion::Decisions),
+        ("pol", "co zostało do zrobienia?", ItemQuestion::Open),
+        ("por", "o que decidimos sobre a tenda?", ItemQuestion::Decisions),
+        ("por", "o que está pendente?", ItemQuestion::Open),
+        ("rus", "что мы решили насчёт палатки?", ItemQuestion::Decisions),
+        ("rus", "какие задачи ещё не сделаны?", ItemQuestion::Open),
+        ("rus", "кто что должен сделать?", ItemQuestion::Open),
+        ("tur", "çadır hakkında ne karar verdik?", ItemQuestion::Decisions),
+        ("tur", "hangi görevler kaldı?", ItemQuestion::Open),
+        ("ukr", "що ми вирішили щодо намету?", ItemQuestion::Decisions),
+        ("ukr", "що треба зробити?", ItemQuestion::Open),
+        // In another language than the chat's.
+        ("eng", "was haben wir zum Zelt beschlossen?", ItemQuestion::Decisions),
+        ("deu", "what is still open?", ItemQuestion::Open),
+        ("est", "что мы решили насчёт палатки?", ItemQuestion::Decisions),
+    ];
+
+    const OTHERS: [(&str, &str); 36] = [
+        ("eng", "is the shop open on sunday?"),
+        ("eng", "when does the museum open?"),
+        ("eng", "which tent is bigger?"),
+        ("eng", "help us decide: red or green?"),
+        ("eng", "who did the dishes yesterday?"),
+        ("eng", "what did ann say about the task force?"),
+        ("eng", "thoughts?"),
+        ("deu", "hat der Laden am Sonntag offen?"),
+        ("deu", "welches Zelt ist größer?"),
+        ("deu", "wann öffnet das Museum?"),
+        ("deu", "rot oder grün, was meinst du?"),
+        ("spa", "¿está abierta la tienda el domingo?"),
+        ("spa", "¿qué tienda es más grande?"),
+        ("spa", "¿quién viene mañana?"),
+        ("est", "mis kell pood avatakse?"),
+        ("est", "kumb telk on suurem?"),
+        ("fra", "à quelle heure ouvre le musée ?"),
+        ("fra", "quelle tente est la plus grande ?"),
+        ("fra", "qui vient demain ?"),
+        ("ita", "a che ora apre il museo?"),
+        ("ita", "quale tenda è più grande?"),
+        ("nld", "hoe laat gaat het museum open?"),
+        ("nld", "welke tent is groter?"),
+        ("pol", "o której otwierają muzeum?"),
+        ("pol", "który namiot jest większy?"),
+        ("por", "a que horas abre o museu?"),
+        ("por", "qual tenda é maior?"),
+        ("rus", "во сколько открывается музей?"),
+        ("rus", "какая палатка больше?"),
+        ("rus", "кто придёт завтра?"),
+        ("tur", "müze saat kaçta açılıyor?"),
+        ("tur", "hangi çadır daha büyük?"),
+        ("ukr", "о котрій відчиняється музей?"),
+        ("ukr", "який намет більший?"),
+        ("eng", "translate: we open at nine"),
+        ("eng", "how tall is Everest?"),
+    ];
+
+    #[test]
+    fn questions_for_decisions_and_open_tasks_are_told_from_others() {
+        let wrong: Vec<String> = ASKS
+            .iter()
+            .map(|(chat, ask, items)| (chat, ask, Some(*items)))
+            .chain(OTHERS.iter().map(|(chat, ask)| (chat, ask, None)))
+            .filter(|(chat, ask, items)| item_question(ask, Language::from_code(chat)) != *items)
+            .map(|(chat, ask, _)| format!("{chat} {ask}"))
+            .collect();
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+}

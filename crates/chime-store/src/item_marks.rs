@@ -1,0 +1,70 @@
+//! Marks on tasks and questions: done, or opened again by a member. They contain no words.
+
+use std::collections::BTreeMap;
+
+use super::family::{Cause, Family, Merged};
+use super::sql::{Statements, params};
+use super::{Reader, Result, Writer};
+use chime_core::{ChatKey, Seq, SessionId, Timestamp};
+
+pub(super) const FAMILY: Family = Family {
+    tables: &["item_mark"],
+    words_gone: |tx, stored, cause| match cause {
+        Cause::Edited => Ok(()),
+        Cause::Forgotten | Cause::Expired => tx.run(
+            "DELETE FROM item_mark WHERE chat_key = :chat AND seq = :seq",
+            params! { ":chat": stored.chat, ":seq": stored.seq },
+        ),
+    },
+    chat_gone: |tx, chat, _| tx.run("DELETE FROM item_mark WHERE chat_key = :chat", params! { ":chat": chat }),
+    merged,
+    ..Family::UNTOUCHED
+};
+
+/// Moves the marks of members. The others belong to summaries, which are made again.
+fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+    for (was, now) in &chats.seqs {
+        tx.run(
+            "UPDATE OR REPLACE item_mark SET chat_key = :into, seq = :now
+             WHERE chat_key = :from AND seq = :was AND session_id IS NULL",
+            params! { ":into": chats.into, ":now": now, ":from": chats.from, ":was": was },
+        )?;
+    }
+    tx.run("DELETE FROM item_mark WHERE chat_key = :from", params! { ":from": chats.from })
+}
+
+/// Records that the summary of `session` says that an item is done. The mark of a member stays as it is.
+pub fn close(tx: &Writer<'_>, session: SessionId, item: Seq, at: Timestamp) -> Result<()> {
+    tx.run(
+        "INSERT OR IGNORE INTO item_mark (chat_key, seq, is_done, marked_at, session_id)
+         VALUES (:chat, :seq, 1, :at, :session)",
+        params! { ":chat": session.chat, ":seq": item, ":at": at, ":session": session },
+    )
+}
+
+/// Returns the sessions whose summary says that an item is done, and so may repeat its words.
+pub fn closed_in(conn: &Reader, chat: ChatKey, item: Seq) -> Result<Vec<SessionId>> {
+    conn.all(
+        "SELECT session_id FROM item_mark WHERE chat_key = :chat AND seq = :seq AND session_id IS NOT NULL",
+        params! { ":chat": chat, ":seq": item },
+    )
+}
+
+/// Records that a member marked an item as done, or opened it again.
+pub fn mark(tx: &Writer<'_>, chat: ChatKey, item: Seq, is_done: bool, at: Timestamp) -> Result<()> {
+    tx.run(
+        "INSERT OR REPLACE INTO item_mark (chat_key, seq, is_done, marked_at, session_id)
+         VALUES (:chat, :seq, :done, :at, NULL)",
+        params! { ":chat": chat, ":seq": item, ":done": is_done, ":at": at },
+    )
+}
+
+/// Returns the items of a chat that are done, with the time, except those marked by the session `but`.
+pub fn done(conn: &Reader, chat: ChatKey, but: Option<SessionId>) -> Result<BTreeMap<Seq, Timestamp>> {
+    let rows: Vec<(Seq, Timestamp)> = conn.all(
+        "SELECT seq, marked_at FROM item_mark
+         WHERE chat_key = :chat AND is_done = 1 AND (:but IS NULL OR session_id IS NOT :but)",
+        params! { ":chat": chat, ":but": but },
+    )?;
+    Ok(rows.into_iter().collect())
+}

@@ -1,0 +1,295 @@
+//! Decisions, tasks and open questions: from the talk, with a model and without, until they are done.
+
+use chime_core::{EntityKind, MessageId, Seq};
+use chime_sandbox::{ChatMemberStatus, NewMember, Post, SandboxMessage};
+use chime_store::{chats, item_marks};
+use chime_testkit::Reply;
+use chime_world::World;
+
+use crate::grounding::{data_of, outcome};
+use crate::memory::{DAY, HOUR, NO_MODEL, ON, until_summarized};
+
+/// Returns the messages that the lines with `words` lead to.
+fn links(sent: &SandboxMessage, words: &str) -> Vec<MessageId> {
+    let units: Vec<u16> = sent.text.encode_utf16().collect();
+    let link = |entity: &chime_core::Entity| {
+        let EntityKind::TextLink { url } = &entity.kind else { return None };
+        let before = String::from_utf16_lossy(&units[..entity.offset]);
+        let line = sent.text.lines().nth(before.matches('\n').count()).unwrap_or_default();
+        line.contains(words).then(|| MessageId(url.rsplit('/').next().and_then(|id| id.parse().ok()).expect("a link")))
+    };
+    sent.entities.iter().filter_map(link).collect()
+}
+
+/// Returns the part of a list before the items that are done.
+fn open_part<'a>(list: &'a SandboxMessage, done: &str) -> &'a str {
+    list.text.split(done).next().unwrap_or_default()
+}
+
+async fn press(w: &World, list: &SandboxMessage, name: &str, label: &str) -> SandboxMessage {
+    let (before, data) = (w.telegram.cursor(), data_of(list, label));
+    let pressed = w.telegram.press(w.chat, list.id, w.member(name), &data);
+    assert_eq!(outcome(w, before, &pressed).await, None);
+    w.telegram.message(w.chat, list.id).expect("it is there")
+}
+
+/// A talk in one language: a decision, a promise, a question that nobody answers, and a day later the promise kept.
+struct Talk {
+    decision: &'static str,
+    task: &'static str,
+    question: &'static str,
+    kept: &'static str,
+    /// Other messages, so that the session is worth a summary.
+    around: [&'static str; 2],
+    ask_decisions: &'static str,
+    ask_open: &'static str,
+    /// Words of the items, and the heading of those that are done.
+    words: [&'static str; 3],
+    done: &'static str,
+}
+
+const TALKS: [Talk; 3] = [
+    Talk {
+        decision: "we decided: the red tent comes along to the lake, not the green tent",
+        task: "I'll order the firewood from the sawmill by Friday",
+        question: "does anybody know whether the campsite allows dogs?",
+        kept: "I ordered the firewood, the sawmill delivers on Thursday",
+        around: ["the green tent has a hole near the door since the storm in May", "and it takes two people to carry it"],
+        ask_decisions: "@bot what did we decide about the tent?",
+        ask_open: "@bot what is still open?",
+        words: ["red tent", "firewood", "campsite"],
+        done: "Done lately",
+    },
+    Talk {
+        decision: "wir haben entschieden: das rote Zelt kommt mit an den See, nicht das grüne Zelt",
+        task: "ich bestelle das Brennholz beim Sägewerk bis Freitag, mach ich gern",
+        question: "weiß jemand, ob der Zeltplatz Hunde erlaubt?",
+        kept: "das Brennholz beim Sägewerk ist bestellt, sie liefern am Donnerstag",
+        around: ["das grüne Zelt hat seit dem Sturm im Mai ein Loch neben der Tür", "und man braucht zwei Leute zum Tragen"],
+        ask_decisions: "@bot was haben wir zum Zelt entschieden?",
+        ask_open: "@bot welche Aufgaben sind offen?",
+        words: ["rote Zelt", "Brennholz", "Zeltplatz"],
+        done: "Kürzlich erledigt",
+    },
+    Talk {
+        decision: "мы решили: на озеро едет красная палатка, а не зелёная палатка",
+        task: "я закажу дрова на лесопилке до пятницы, это я беру на себя",
+        question: "кто-нибудь знает, можно ли в кемпинг с собаками?",
+        kept: "дрова на лесопилке заказал, привезут в четверг утром",
+        around: ["у зелёной палатки дыра около двери после майской грозы", "и нести её приходится вдвоём, она тяжёлая"],
+        ask_decisions: "@bot что мы решили насчёт палатки?",
+        ask_open: "@bot какие задачи ещё не сделаны?",
+        words: ["красная палатка", "дрова", "кемпинг"],
+        done: "Недавно сделано",
+    },
+];
+
+/// Has the members talk. Returns the ids of the decision, the task and the question.
+async fn first_talk(w: &World, talk: &Talk) -> [MessageId; 3] {
+    w.say("cat", talk.around[0]);
+    w.say("bob", talk.around[1]);
+    let said = [w.say("ann", talk.decision), w.say("bob", talk.task), w.say("cat", talk.question)];
+    w.settled().await;
+    w.clock.advance(2 * HOUR);
+    said
+}
+
+#[tokio::test]
+async fn without_a_model_items_are_the_members_own_words_until_the_talk_says_they_are_done() {
+    for talk in &TALKS {
+        World::with(&[ON, NO_MODEL[0], NO_MODEL[1]], async |w| {
+            let said = first_talk(w, talk).await;
+            until_summarized(w, 1).await;
+            let ask = w.say("dan", "/decisions");
+            let decisions = w.answer_to(ask).await;
+            assert_eq!(links(&decisions, talk.words[0]), [said[0]], "{}", decisions.text);
+            assert!(!decisions.text.contains(talk.words[1]), "{}", decisions.text);
+            let ask = w.say("dan", "/open");
+            let open = w.answer_to(ask).await;
+            assert_eq!(links(&open, talk.words[1]), [said[1]], "{}", open.text);
+            assert_eq!(links(&open, talk.words[2]), [said[2]], "{}", open.text);
+            for (ask, word) in [(talk.ask_decisions, talk.words[0]), (talk.ask_open, talk.words[1])] {
+                let asked = w.say("dan", ask);
+                let answer = w.answer_to(asked).await;
+                assert!(answer.text.contains(word), "{ask}: {}", answer.text);
+            }
+            // The promise is kept in a later session, and somebody else answers the question there.
+            w.clock.advance(DAY);
+            w.say("bob", talk.kept);
+            w.reply("ann", said[2], talk.around[1]);
+            w.say("cat", talk.around[0]);
+            w.settled().await;
+            w.clock.advance(2 * HOUR);
+            // Between them, the tags were a session too.
+            until_summarized(w, 3).await;
+            let ask = w.say("dan", "/open");
+            let open = w.answer_to(ask).await;
+            let before = open_part(&open, talk.done);
+            assert!(!before.contains(talk.words[1]) && !before.contains(talk.words[2]), "{}", open.text);
+            assert!(open.text.contains(talk.done) && !links(&open, talk.words[1]).is_empty(), "{}", open.text);
+        })
+        .await;
+    }
+}
+
+/// Scripts a model that finds a decision, a task and a question in the first session, and in the second that the task
+/// is done. It answers questions with what the prompt has.
+fn improvise(w: &World) {
+    w.model.improvise(|request| {
+        let prompt = request["messages"].to_string();
+        let talk = TALKS.iter().find(|talk| prompt.contains(talk.around[0])).unwrap_or(&TALKS[0]);
+        if request["response_format"]["json_schema"]["name"] == "tags" {
+            return Reply::text(r#"{"tags":[{"tag":"tent","conf":0.9},{"tag":"wood","conf":0.8},{"tag":"lake","conf":0.7}]}"#);
+        }
+        if !prompt.contains("8–15 concise bullet points") {
+            let found = talk.words.iter().filter(|word| prompt.contains(**word)).copied().collect::<Vec<_>>();
+            return Reply::text(format!("- {} [m3, m4, m5]", found.join(" - ")));
+        }
+        let number = |words: &str| {
+            let before = prompt.find(words).map(|at| &prompt[..at])?;
+            let number = before[before.rfind("[m")? + 2..].split(|c: char| !c.is_ascii_digit()).next()?;
+            Some(number.to_owned())
+        };
+        let line = |kind: &str, words: &str| Some(format!("- {kind}{words} [m{}]", number(words)?));
+        let lines = match (number(talk.kept), number(&format!("open task] {}", talk.task))) {
+            (Some(kept), Some(open)) => vec![Some(format!("- done: {} [m{kept}, m{open}]", talk.kept))],
+            _ => vec![
+                line("decision: ", talk.decision),
+                line("**Task:** ", talk.task),
+                line("question: ", talk.question),
+                line("", talk.around[0]),
+            ],
+        };
+        Reply::text(lines.into_iter().flatten().collect::<Vec<_>>().join("\n"))
+    });
+}
+
+#[tokio::test]
+async fn with_a_model_items_are_listed_closed_by_later_summaries_and_known_to_answers() {
+    for talk in &TALKS {
+        World::with(&[ON], async |w| {
+            improvise(w);
+            let tag = w.say("dan", "@bot which tent?");
+            w.answer_to(tag).await;
+            let said = first_talk(w, talk).await;
+            w.quiet(HOUR).await;
+            let ask = w.say("dan", "/open");
+            let open = w.answer_to(ask).await;
+            assert_eq!(links(&open, talk.words[1]), [said[1]], "{}", open.text);
+            assert_eq!(links(&open, talk.words[2]), [said[2]], "{}", open.text);
+            let asked = w.say("dan", talk.ask_open);
+            w.answer_to(asked).await;
+            let prompt = w.model.requests().last().expect("a request").to_string();
+            assert!(prompt.contains("· task]") && prompt.contains("· question]"), "{prompt}");
+            let asked = w.say("dan", talk.ask_decisions);
+            w.answer_to(asked).await;
+            assert!(w.model.requests().last().expect("a request").to_string().contains("· decision]"));
+            w.quiet(DAY).await;
+            w.say("bob", talk.kept);
+            w.say("cat", talk.around[0]);
+            w.say("ann", talk.around[1]);
+            w.quiet(3 * HOUR).await;
+            let ask = w.say("dan", "/open");
+            let open = w.answer_to(ask).await;
+            let before = open_part(&open, talk.done);
+            assert!(!before.contains(talk.words[1]) && before.contains(talk.words[2]), "{}", open.text);
+            // What the talk has closed wrongly is opened again.
+            let again = press(w, &open, "ann", "↩ 2").await;
+            assert!(open_part(&again, talk.done).contains(talk.words[1]), "{}", again.text);
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn a_button_marks_an_item_as_done_and_opens_it_again() {
+    World::with(&[ON, NO_MODEL[0], NO_MODEL[1]], async |w| {
+        let talk = &TALKS[0];
+        first_talk(w, talk).await;
+        until_summarized(w, 1).await;
+        let ask = w.say("dan", "/open");
+        let open = w.answer_to(ask).await;
+        let after = press(w, &open, "cat", "1").await;
+        assert!(!open_part(&after, talk.done).contains(talk.words[1]), "{}", after.text);
+        assert!(after.text.contains(talk.done), "{}", after.text);
+        let again = press(w, &after, "bob", "↩ 2").await;
+        assert_eq!(open_part(&again, talk.done), again.text, "nothing is done");
+        assert!(again.text.contains(talk.words[1]), "{}", again.text);
+        // Where only admins may tag the bot, only they may press.
+        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Administrator));
+        let asked = w.telegram.say(w.chat, Post::new(eve, "/settings@bot", w.clock.now()));
+        let panel = w.answer_to(asked).await;
+        press(w, &panel, "eve", "Only admins").await;
+        let (before, data) = (w.telegram.cursor(), data_of(&again, "1"));
+        let pressed = w.telegram.press(w.chat, again.id, w.member("cat"), &data);
+        assert!(outcome(w, before, &pressed).await.is_some());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn forgetting_and_opting_out_reach_items_and_lists() {
+    World::with(&[ON, NO_MODEL[0], NO_MODEL[1]], async |w| {
+        let talk = &TALKS[0];
+        let said = first_talk(w, talk).await;
+        until_summarized(w, 1).await;
+        let ask = w.say("dan", "/decisions");
+        let decisions = w.answer_to(ask).await;
+        let ask = w.say("dan", "/open");
+        let open = w.answer_to(ask).await;
+        press(w, &open, "cat", "1").await;
+        let forget = w.reply("ann", said[0], "/forget");
+        w.answer_to(forget).await;
+        w.settled().await;
+        let shown = w.telegram.message(w.chat, decisions.id);
+        assert!(shown.is_none_or(|shown| !shown.text.contains(talk.words[0])), "the list goes with what it shows");
+        let out = w.say("bob", "/optout");
+        w.answer_to(out).await;
+        w.clock.advance(3 * HOUR);
+        w.settled().await;
+        for command in ["/decisions", "/open"] {
+            let ask = w.say("dan", command);
+            let told = w.answer_to(ask).await;
+            assert!(!told.text.contains(talk.words[0]) && !told.text.contains(talk.words[1]), "{}", told.text);
+        }
+        let forget = w.say("bob", "/forget me");
+        w.answer_to(forget).await;
+        w.settled().await;
+        let chat = w.chat;
+        let marks = w
+            .read_store(move |conn| {
+                let key = chats::find(conn, chat)?.map_or(chime_core::ChatKey(0), |row| row.key);
+                item_marks::done(conn, key, None)
+            })
+            .await;
+        assert_eq!(marks.keys().collect::<Vec<&Seq>>(), Vec::<&Seq>::new());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_recap_groups_its_points_by_kind() {
+    World::run(async |w| {
+        let post = |name: &str, text: &str| w.telegram.say(w.chat, Post::new(w.member(name), text, w.clock.now()));
+        let said = [
+            post("ann", "the ferry leaves at 7:15 from the northern harbour"),
+            post("bob", "we take the red tent, agreed"),
+            post("cat", "I bring the grill"),
+        ];
+        w.settled().await;
+        let mut seqs = Vec::new();
+        for id in said {
+            seqs.push(w.stored(w.chat, id).await.expect("it is stored").seq);
+        }
+        w.model.script([format!(
+            "- The ferry leaves at 7:15 [m{}]\n- task: {{u3}} brings the grill [m{}]\n- decision: the red tent [m{}]",
+            seqs[0], seqs[2], seqs[1]
+        )]);
+        let ask = w.say("dan", "/recap 1h");
+        let recap = w.answer_to(ask).await;
+        let place = |words: &str| recap.text.find(words).unwrap_or_else(|| panic!("{words}: {}", recap.text));
+        let order = ["Decisions", "red tent", "Tasks", "the grill", "Also", "The ferry"].map(place);
+        assert!(order.is_sorted(), "{}", recap.text);
+    })
+    .await;
+}
