@@ -27,7 +27,7 @@ const FEWEST_WORDS: usize = 2;
 impl Answering {
     /// Returns the search service if a question may use it: not in a strict chat, and not while the daily tokens run low.
     fn web(&self, question: &QuestionContext) -> Option<&WebSearch> {
-        let is_allowed = question.chat.settings.get(WEB).unwrap_or(true) && question.grounding == Grounding::Open;
+        let is_allowed = question.chat.settings.get(WEB).unwrap_or(true) && question.grounding() == Grounding::Open;
         let has_model =
             || !self.parts.gateway.is_offline() && self.parts.gateway.allowance(question.spent) == Allowance::Ample;
         self.parts.web.as_ref().filter(|_| is_allowed && has_model())

@@ -4,6 +4,7 @@ use crate::commands::handlers::settings::Right;
 use crate::commands::handlers::{CommandRequest, Commands, Shown};
 use crate::commands::search::day;
 use chime_answer::answering::format_parts;
+use chime_core::chat_settings::ASKERS;
 use chime_core::texts::{notices, texts};
 use chime_core::{Askers, Button, Job, Press, Seq, Timestamp};
 use chime_jobs::JobOutcome;
@@ -90,7 +91,7 @@ impl Commands {
         chat: &ChatRow,
         button: ItemButton,
     ) -> chime_store::Result<JobOutcome> {
-        if chat.askers == Askers::Admins {
+        if chat.settings.get(ASKERS) == Some(Askers::Admins) {
             match self.may_change(press.chat, press.by).await? {
                 Right::Yes => {}
                 Right::No => {
