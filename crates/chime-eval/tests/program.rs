@@ -164,3 +164,37 @@ async fn cases_are_played_through_the_daemon_and_asked_plainly() {
     let asked = model.requests().remove(1).to_string();
     assert!(asked.contains("8443 is taken") && asked.contains("lunch at 12"), "{asked}");
 }
+
+/// Every change of what is shown for one of the 1,112 labelled triggers is visible in a commit. `UPDATE_EXPECT=1` writes the
+/// file anew. Processors round differently, so the file holds on x86-64 only.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn the_messages_shown_for_each_labelled_trigger_are_those_on_record() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("predictions.jsonl");
+    let chats = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/chats");
+    let (code, _) = chime_eval(&["context", chats, "--predictions", &file.display().to_string()]);
+    assert_eq!(code, Some(0));
+    let predictions = std::fs::read_to_string(&file).expect("predictions");
+    let mut lines: Vec<String> = predictions.lines().map(selection_line).collect();
+    lines.sort();
+    let record = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/selection.txt");
+    expect_test::expect_file![record].assert_eq(&(lines.join("\n") + "\n"));
+}
+
+/// Formats a prediction: `en_01-3: focus 12 14, shown 3-9 12-14`.
+fn selection_line(line: &str) -> String {
+    let prediction: serde_json::Value = serde_json::from_str(line).expect("JSON");
+    let ids = |key: &str| -> Vec<i64> {
+        let mut ids: Vec<i64> = serde_json::from_value(prediction[key].clone()).expect("ids");
+        ids.sort_unstable();
+        ids
+    };
+    let run = |run: &[i64]| match run {
+        [only] => only.to_string(),
+        _ => format!("{}-{}", run[0], run[run.len() - 1]),
+    };
+    let runs = |ids: &[i64]| ids.chunk_by(|a, b| a + 1 == *b).map(run).collect::<Vec<_>>().join(" ");
+    let name = prediction["query_id"].as_str().expect("an id");
+    format!("{name}: focus {}, shown {}", runs(&ids("selected")), runs(&ids("given")))
+}
