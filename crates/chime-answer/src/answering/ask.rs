@@ -36,20 +36,20 @@ use chime_access::Allowance;
 use chime_access::gateway::ask::{Gateway, ModelCall, UsageRecord};
 use chime_access::gateway::{AskError, Economy, ModelPurpose};
 use chime_core::config::{AccessConfig, ContextTokens, RateLimit, Redaction, SessionIdle, Streaming};
-use chime_core::prompts::Prompts;
+use chime_core::prompts::{PromptError, Prompts};
 use chime_core::texts::notices;
 use chime_core::trigger::Languages;
 use chime_core::{
     AnswerStatus, Because, BotIdentity, Citable, Grounding, Job, Language, MessageAt, ParsedTrigger, Seq, Zone,
 };
-use chime_jobs::JobOutcome;
 use chime_jobs::worker::Wake;
+use chime_jobs::{JobError, JobOutcome, JobResult};
 use chime_llm::{Completion, Prompt};
 use chime_memory::context::FeatureCache;
 use chime_memory::recall::Recaller;
 use chime_relevance::context::Params;
 use chime_runtime::clock::{Clock, Stopwatch};
-use chime_store::{Store, StoreError, answers, jobs, outbox, topics};
+use chime_store::{Store, answers, jobs, outbox, topics};
 use chime_telegram::Telegram;
 
 /// Maximum number of questions analysed at the same time. Each analysis occupies two threads and ends before the model
@@ -120,33 +120,28 @@ impl Answering {
         }
     }
 
-    /// Runs an `answer` or `another` job for the trigger `at`.
-    pub async fn run(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> JobOutcome {
-        match self.answer(job, at, parsed).instrument(log::trigger_span(at)).await {
-            Ok(()) => JobOutcome::Finished,
-            Err(error) => match error.downcast_ref::<StoreError>() {
-                Some(error) => JobOutcome::of_store(error, job),
-                None => JobOutcome::Failed(format!("{job}: {error:#}")),
-            },
-        }
+    /// Runs an `answer` job for the trigger `at`.
+    pub async fn run(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> JobResult {
+        self.answer(job, at, parsed).instrument(log::trigger_span(at)).await?;
+        Ok(JobOutcome::Finished)
     }
 
-    async fn answer(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> anyhow::Result<()> {
+    async fn answer(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> Result<(), JobError> {
         let watch = self.parts.clock.stopwatch();
         self.parts.gateway.wait_for_facts().await;
         self.transcribe_nearby(at, parsed).await;
         let mut question = match self.find(at, parsed).await? {
             TriggerState::Ready(question) => question,
-            TriggerState::Old(trigger) => return Ok(self.count_as_old(job, &trigger).await?),
+            TriggerState::Old(trigger) => return self.count_as_old(job, &trigger).await,
             TriggerState::Gone => {
                 self.take_back(job).await?;
-                return Ok(self.close(job).await?);
+                return self.close(job).await;
             }
-            TriggerState::Answered => return Ok(self.close(job).await?),
+            TriggerState::Answered => return self.close(job).await,
         };
         if !self.may_ask(&question.chat, question.asker()).await? {
             self.take_back(job).await?;
-            return Ok(self.refuse(job, question.trigger(), Because::AdminsOnly).await?);
+            return self.refuse(job, question.trigger(), Because::AdminsOnly).await;
         }
         log::found(question.trigger(), &question.window, watch.elapsed());
         question.follow_up = question.going_on.resolve(&question.history.ask);
@@ -203,7 +198,7 @@ impl Answering {
                 Step::Apologise(blame) => break self.apology(&question, blame),
                 Step::Refuse(because) => {
                     self.take_back(job).await?;
-                    return Ok(self.refuse(job, question.trigger(), because).await?);
+                    return self.refuse(job, question.trigger(), because).await;
                 }
             };
         };
@@ -254,11 +249,11 @@ impl Answering {
 
     /// Builds the prompt. `room` is the token limit of the whole prompt; `None` if the context size of the model is
     /// unknown.
-    fn prompt(&self, question: &QuestionContext, room: Option<usize>) -> anyhow::Result<BuiltPrompt> {
+    fn prompt(&self, question: &QuestionContext, room: Option<usize>) -> Result<BuiltPrompt, PromptError> {
         // Derived from random keys, so that members cannot guess the delimiter. It is the same for all questions of a
         // chat, so that model servers can reuse cached prefixes.
         let fence = letters(self.fences.hash_one(question.chat.key));
-        Ok(prompt::build(
+        prompt::build(
             &self.parts.prompts,
             &PromptInput {
                 bot_name: &self.parts.bot.name,
@@ -286,7 +281,7 @@ impl Answering {
                 enrichment: &question.enrichment,
                 room,
             },
-        )?)
+        )
     }
 
     fn query<'a>(&'a self, question: &'a QuestionContext) -> Query<'a> {
@@ -339,7 +334,7 @@ impl Answering {
         built: BuiltPrompt,
         draft: Draft,
         watch: Stopwatch,
-    ) -> anyhow::Result<()> {
+    ) -> Result<(), JobError> {
         let now = self.parts.clock.now();
         let given: Vec<Citable> = question.citable().into_iter().chain(built.citable.clone()).collect();
         let links: Vec<&str> = given.iter().flat_map(citations::links).collect();
@@ -413,7 +408,7 @@ impl Answering {
         self.hand_over(written, &made_for).await
     }
 
-    async fn hand_over(&self, written: SaveOutcome, job: &Job) -> anyhow::Result<()> {
+    async fn hand_over(&self, written: SaveOutcome, job: &Job) -> Result<(), JobError> {
         match written {
             SaveOutcome::Down { send, is_more_to_do } => {
                 self.parts.wake.offer(send);
@@ -427,7 +422,10 @@ impl Answering {
                 tracing::info!("the job was ended while it was worked on, so nothing is said");
                 self.take_back(job).await?;
             }
-            SaveOutcome::Gone => anyhow::bail!("a message of the window was forgotten while the answer was made"),
+            SaveOutcome::Gone => {
+                let why = "a message of the window was forgotten while the answer was made";
+                return Err(JobError::Failed(why.to_string()));
+            }
         }
         Ok(())
     }

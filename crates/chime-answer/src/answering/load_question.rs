@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::Context;
+use tokio::task::JoinError;
 
 use crate::answering::Answering;
 use crate::answering::load_trigger::{LoadedTrigger, QuestionLoader, TriggerState};
@@ -10,6 +10,7 @@ use crate::answering::question::QuestionContext;
 use crate::reader;
 use chime_access::gateway::ModelPurpose;
 use chime_core::{MessageAt, ParsedTrigger};
+use chime_jobs::JobError;
 use chime_memory::context::window_around;
 use chime_relevance::context::{Focused, History, Params};
 use chime_relevance::retrieval::Recalled;
@@ -19,9 +20,10 @@ impl Answering {
         &self,
         at: MessageAt,
         parsed: &ParsedTrigger,
-    ) -> anyhow::Result<TriggerState<QuestionContext>> {
+    ) -> Result<TriggerState<QuestionContext>, JobError> {
         let (store, loader) = (&self.parts.store, Arc::new(self.question_loader()));
-        let _place = self.places.acquire().await?;
+        // The semaphore is never closed.
+        let _place = self.places.acquire().await.ok();
         let (first, parsed) = (Arc::clone(&loader), parsed.clone());
         let opened: Arc<LoadedTrigger> = match store.read(move |conn| first.load_trigger(conn, at, &parsed)).await? {
             TriggerState::Ready(opened) => Arc::from(opened),
@@ -35,7 +37,7 @@ impl Answering {
         let chosen = async {
             let gathered = store.read(move |conn| chooser.gather(conn, &about)).await?;
             let focused = picked(Arc::clone(&gathered.history), gathered.params.clone()).await?;
-            anyhow::Ok((gathered, focused))
+            Ok::<_, JobError>((gathered, focused))
         };
         let (beside, (gathered, focused)) = tokio::try_join!(beside, chosen)?;
         let complete = move |conn: &_| {
@@ -72,7 +74,7 @@ impl Answering {
     }
 
     /// Chooses the window again with half of the token budget, and drops the recalled messages.
-    pub(super) async fn halve(&self, question: &mut QuestionContext) -> anyhow::Result<()> {
+    pub(super) async fn halve(&self, question: &mut QuestionContext) -> Result<(), JobError> {
         let params = Params { token_budget: question.room / 2, ..self.parts.params.clone() };
         let summarized = question.oldest_part.summarized(params.estimate);
         let history = Arc::clone(&question.history);
@@ -88,8 +90,6 @@ impl Answering {
 
 /// Chooses the messages that a trigger is about. This takes longer than all reading, so it runs without a read
 /// connection of the store.
-async fn picked(history: Arc<History>, params: Params) -> anyhow::Result<Focused> {
-    tokio::task::spawn_blocking(move || Focused::of(&history, &params))
-        .await
-        .context("picking what the trigger is about")
+async fn picked(history: Arc<History>, params: Params) -> Result<Focused, JoinError> {
+    tokio::task::spawn_blocking(move || Focused::of(&history, &params)).await
 }

@@ -1,6 +1,5 @@
 //! `/settings`: shows the panel with the chat's settings, and makes the changes of its buttons.
 
-use crate::commands::handlers::forget::MembershipLookup;
 use crate::commands::handlers::{CommandRequest, Commands, reply_to};
 use crate::commands::panel::{Panel, SettingChange, memory_question};
 use chime_access::admission::is_owner;
@@ -8,34 +7,22 @@ use chime_answer::answering::format_own;
 use chime_answer::plain::escape_markdown;
 use chime_core::texts::{filled, notices, texts};
 use chime_core::{Button, ChatId, ChatKey, ChatKind, Job, LinkReading, Press, Timestamp, UserId, Zone, clip};
-use chime_jobs::JobOutcome;
-use chime_privacy::ChatRole;
+use chime_jobs::{JobError, JobResult};
 use chime_store::chats::ChatRow;
 use chime_store::outbox::NewReply;
 use chime_store::{Priority, Writer, button_presses, chat_settings, chats, memory};
 
-/// Permission to change the settings of a chat.
-pub(super) enum Right {
-    Yes,
-    No,
-    NotNow(JobOutcome),
-}
-
 impl Commands {
-    pub(super) async fn show_settings(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn show_settings(&self, job: &Job, order: CommandRequest) -> JobResult {
         if let Some(zone) = time_zone_asked(&order.args) {
             return self.set_time_zone(job, &order, zone).await;
         }
         let message = &order.message.message;
         let panel = self.panel(&order.chat).await?;
-        match self.may_change(message.chat, message.sender.id).await? {
-            Right::NotNow(outcome) => Ok(outcome),
-            Right::No => self.say(job, &order, panel.markdown(false, order.texts())).await,
-            Right::Yes => {
-                let markdown = panel.markdown(true, order.texts());
-                self.offer(job, &order, &markdown, panel.buttons(order.texts())).await
-            }
-        }
+        let may_change = self.may_change(message.chat, message.sender.id).await?;
+        let markdown = panel.markdown(may_change, order.texts());
+        let buttons = if may_change { panel.buttons(order.texts()) } else { Vec::new() };
+        self.offer(job, &order, &markdown, buttons).await
     }
 
     /// Replies to a command with a text and buttons.
@@ -45,20 +32,16 @@ impl Commands {
         order: &CommandRequest,
         markdown: &str,
         buttons: Vec<Vec<Button>>,
-    ) -> chime_store::Result<JobOutcome> {
+    ) -> JobResult {
         let own = reply_to(job, &order.message, format_own(markdown));
         self.settle(job, NewReply { buttons, ..own }, |_| Ok(())).await
     }
 
     /// Sets the chat's time zone to the one with this IANA name. The name `default` sets it back to the operator's.
-    async fn set_time_zone(&self, job: &Job, order: &CommandRequest, name: &str) -> chime_store::Result<JobOutcome> {
+    async fn set_time_zone(&self, job: &Job, order: &CommandRequest, name: &str) -> JobResult {
         let message = &order.message.message;
-        match self.may_change(message.chat, message.sender.id).await? {
-            Right::NotNow(outcome) => return Ok(outcome),
-            Right::No => {
-                return self.say(job, order, &notices(order.chat.speaks().code()).admins_only).await;
-            }
-            Right::Yes => {}
+        if !self.may_change(message.chat, message.sender.id).await? {
+            return self.say(job, order, &notices(order.chat.speaks().code()).admins_only).await;
         }
         let texts = &order.texts().settings;
         let zone = if name.eq_ignore_ascii_case(DEFAULT) { None } else { Zone::parse(name) };
@@ -71,47 +54,38 @@ impl Commands {
         self.answer(job, order, &told, move |tx| chat_settings::set_time_zone(tx, key, zone)).await
     }
 
-    pub(super) async fn change(
-        &self,
-        job: &Job,
-        press: &Press,
-        chat: &ChatRow,
-        change: SettingChange,
-    ) -> chime_store::Result<JobOutcome> {
-        match self.may_change(press.chat, press.by).await? {
-            Right::NotNow(outcome) => Ok(outcome),
-            Right::No => self.refuse(job, press, &notices(chat.speaks().code()).admins_only).await,
-            Right::Yes if change == SettingChange::Memory(false) && self.has_memory(chat.key).await? => {
-                let (question, buttons) = memory_question(texts(chat.speaks().code()));
-                let again = self.edit(press, &format_own(question), &buttons).await;
-                self.confirm_shown(job, press, again).await
-            }
-            Right::Yes => {
-                let (key, query) = (chat.key, press.query.clone());
-                // Change and end of the job are one transaction: if the job ran twice, its second run could undo a
-                // later press.
-                let written = move |tx: &Writer<'_>| {
-                    match change {
-                        SettingChange::Grounding(grounding) => chat_settings::set_grounding(tx, key, grounding)?,
-                        SettingChange::Memory(is_on) => memory::set(tx, key, is_on)?,
-                        SettingChange::DeleteMemory => memory::set(tx, key, false)?,
-                        SettingChange::Streaming(is_on) => chat_settings::set_streaming(tx, key, is_on)?,
-                        SettingChange::Links(reading) => chat_settings::set_links(tx, key, reading)?,
-                        SettingChange::SessionIdle(idle) => memory::set_own_idle(tx, key, Some(idle))?,
-                        SettingChange::Language(language) => chat_settings::set_language(tx, key, language)?,
-                        SettingChange::Askers(askers) => chat_settings::set_askers(tx, key, askers)?,
-                        SettingChange::DailyTokens(tokens) => chat_settings::set_daily_tokens(tx, key, tokens)?,
-                        SettingChange::Nothing => {}
-                    }
-                    button_presses::ask_for(tx, &query, &SettingChange::Nothing.data())
-                };
-                self.store.write(Priority::Answering, written).await?;
-                // Loads the chat again, because the change may have been its language.
-                let chat = self.store.read(move |conn| chats::by_key(conn, key)).await?.unwrap_or_else(|| chat.clone());
-                let again = self.show_again(press, &chat).await?;
-                self.confirm_shown(job, press, again).await
-            }
+    pub(super) async fn change(&self, job: &Job, press: &Press, chat: &ChatRow, change: SettingChange) -> JobResult {
+        if !self.may_change(press.chat, press.by).await? {
+            return self.refuse(job, press, &notices(chat.speaks().code()).admins_only).await;
         }
+        if change == SettingChange::Memory(false) && self.has_memory(chat.key).await? {
+            let (question, buttons) = memory_question(texts(chat.speaks().code()));
+            let again = self.edit(press, &format_own(question), &buttons).await;
+            return self.confirm_shown(job, press, again).await;
+        }
+        let (key, query) = (chat.key, press.query.clone());
+        // Change and end of the job are one transaction: if the job ran twice, its second run could undo a
+        // later press.
+        let written = move |tx: &Writer<'_>| {
+            match change {
+                SettingChange::Grounding(grounding) => chat_settings::set_grounding(tx, key, grounding)?,
+                SettingChange::Memory(is_on) => memory::set(tx, key, is_on)?,
+                SettingChange::DeleteMemory => memory::set(tx, key, false)?,
+                SettingChange::Streaming(is_on) => chat_settings::set_streaming(tx, key, is_on)?,
+                SettingChange::Links(reading) => chat_settings::set_links(tx, key, reading)?,
+                SettingChange::SessionIdle(idle) => memory::set_own_idle(tx, key, Some(idle))?,
+                SettingChange::Language(language) => chat_settings::set_language(tx, key, language)?,
+                SettingChange::Askers(askers) => chat_settings::set_askers(tx, key, askers)?,
+                SettingChange::DailyTokens(tokens) => chat_settings::set_daily_tokens(tx, key, tokens)?,
+                SettingChange::Nothing => {}
+            }
+            button_presses::ask_for(tx, &query, &SettingChange::Nothing.data())
+        };
+        self.store.write(Priority::Answering, written).await?;
+        // Loads the chat again, because the change may have been its language.
+        let chat = self.store.read(move |conn| chats::by_key(conn, key)).await?.unwrap_or_else(|| chat.clone());
+        let again = self.show_again(press, &chat).await?;
+        self.confirm_shown(job, press, again).await
     }
 
     /// Returns `true` if turning memory off would delete anything.
@@ -144,16 +118,14 @@ impl Commands {
         })
     }
 
-    pub(super) async fn may_change(&self, chat: ChatId, user: UserId) -> chime_store::Result<Right> {
+    pub(super) async fn owns_the_bot(&self, user: UserId) -> chime_store::Result<bool> {
         let access = self.access.clone();
-        if self.store.read(move |conn| is_owner(conn, user, &access)).await? {
-            return Ok(Right::Yes);
-        }
-        Ok(match self.standing(chat, user).await {
-            MembershipLookup::Role(ChatRole::Creator | ChatRole::Admin) => Right::Yes,
-            MembershipLookup::Role(ChatRole::Member | ChatRole::Outside) => Right::No,
-            MembershipLookup::NotNow(outcome) => Right::NotNow(outcome),
-        })
+        self.store.read(move |conn| is_owner(conn, user, &access)).await
+    }
+
+    /// Returns `true` if `user` may change the settings of a chat: an admin, or an owner of the bot.
+    pub(super) async fn may_change(&self, chat: ChatId, user: UserId) -> Result<bool, JobError> {
+        Ok(self.owns_the_bot(user).await? || self.standing(chat, user).await?.is_admin())
     }
 }
 
