@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::cli::arguments::{McpOptions, VERSION};
-use crate::cli::exit::{Exit, report};
+use crate::cli::exit::{CommandError, CommandResult, Exit};
 use crate::cli::{database, memory};
 use chime_core::config::EmbeddingConfig;
 use chime_core::embed::Embedder;
@@ -74,27 +74,17 @@ enum RefusedCall {
 }
 
 /// Serves the protocol until standard input ends.
-pub async fn run(options: McpOptions) -> Exit {
-    let (path, zone) = match database::path_and_zone() {
-        Ok(found) => found,
-        Err(exit) => return exit,
-    };
-    let store = match Store::open_to_read(&path) {
-        Ok(store) => store,
-        Err(error) => return report(&error, Exit::of_store(&error)),
-    };
+pub async fn run(options: McpOptions) -> CommandResult {
+    let (path, zone) = database::path_and_zone()?;
+    let store = Store::open_to_read(&path)?;
     // Without the model, words alone are compared.
     let embedder = Embedder::load(&EmbeddingConfig::Local).ok().flatten().map(Arc::new);
     let chats = options.chats.into_iter().map(ChatId).collect();
     let reader = ChatReader { store, chats, zone, recaller: Arc::new(Recaller::new(embedder)) };
-    match reader.serve((tokio::io::stdin(), tokio::io::stdout())).await {
-        Ok(serving) => {
-            // Fails if the task panicked, and then there is nobody to tell.
-            let _ = serving.waiting().await;
-            Exit::Done
-        }
-        Err(error) => report(&error, Exit::Failed),
-    }
+    let serving = reader.serve((tokio::io::stdin(), tokio::io::stdout())).await;
+    // Waiting fails if the task panicked, and then there is nobody to tell.
+    let _ = serving.map_err(|error| CommandError::new(error, Exit::Failed))?.waiting().await;
+    Ok(Exit::Done)
 }
 
 impl ReadingTool {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::cli::arguments::{MemoryOptions, Rebuilt};
 use crate::cli::database;
-use crate::cli::exit::{Exit, report};
+use crate::cli::exit::{CommandError, CommandResult, Exit};
 use chime_answer::answering::format_own;
 use chime_answer::concepts::MAX_ACTIVE;
 use chime_core::texts::texts;
@@ -24,31 +24,25 @@ enum Unknown {
     Topic,
 }
 
-pub async fn run(options: MemoryOptions) -> Exit {
-    let (path, zone) = match database::path_and_zone() {
-        Ok(found) => found,
-        Err(exit) => return exit,
-    };
+pub async fn run(options: MemoryOptions) -> CommandResult {
+    let (path, zone) = database::path_and_zone()?;
     let chat = ChatId(options.chat);
-    if let Some(what) = options.rebuild {
-        let now = Clock::system().now();
-        return match amend(&path, |tx| rebuild(tx, chat, what, now)) {
-            Ok(None) => say("it is made anew in the background; a running daemon starts within 30 s"),
-            Ok(Some(unknown)) => report(&unknown, Exit::Failed),
-            Err(error) => report(&error, Exit::of_store(&error)),
-        };
-    }
-    let found = match Store::open_to_read(&path) {
-        Ok(store) => {
-            store.read(move |conn| chats::find(conn, chat)?.map(|row| shown(conn, &row, zone)).transpose()).await
+    let unknown = |error: Unknown| CommandError::new(error, Exit::Failed);
+    let told = match options.rebuild {
+        Some(what) => {
+            let now = Clock::system().now();
+            amend(&path, |tx| rebuild(tx, chat, what, now))?.map_err(unknown)?;
+            "it is made anew in the background; a running daemon starts within 30 s".to_owned()
         }
-        Err(error) => Err(error),
+        None => {
+            let read = move |conn: &Reader| chats::find(conn, chat)?.map(|row| shown(conn, &row, zone)).transpose();
+            let found = Store::open_to_read(&path)?.read(read).await?;
+            found.ok_or(Unknown::Chat).map_err(unknown)?
+        }
     };
-    match found {
-        Ok(Some(text)) => say(&text),
-        Ok(None) => report(&Unknown::Chat, Exit::Failed),
-        Err(error) => report(&error, Exit::of_store(&error)),
-    }
+    // Fails if the reader closed the pipe, which is not an error.
+    let _ = writeln!(std::io::stdout(), "{told}");
+    Ok(Exit::Done)
 }
 
 /// Returns what is remembered of a chat, as plain text.
@@ -56,9 +50,9 @@ pub fn shown(conn: &Reader, row: &ChatRow, zone: Zone) -> chime_store::Result<St
     Ok(in_terminal(&wording::shown(&remembered(conn, row, zone)?, texts("eng"))))
 }
 
-/// Schedules a rebuild. Returns [`Unknown`] if there is no such chat or topic, and `None` after success.
-fn rebuild(tx: &Writer<'_>, chat: ChatId, what: Rebuilt, now: Timestamp) -> chime_store::Result<Option<Unknown>> {
-    let Some(row) = chats::find(tx, chat)? else { return Ok(Some(Unknown::Chat)) };
+/// Schedules a rebuild.
+fn rebuild(tx: &Writer<'_>, chat: ChatId, what: Rebuilt, now: Timestamp) -> chime_store::Result<Result<(), Unknown>> {
+    let Some(row) = chats::find(tx, chat)? else { return Ok(Err(Unknown::Chat)) };
     let (chat, key) = (row.chat.id, row.key);
     match what {
         Rebuilt::Recent => {
@@ -71,7 +65,7 @@ fn rebuild(tx: &Writer<'_>, chat: ChatId, what: Rebuilt, now: Timestamp) -> chim
         }
         Rebuilt::Topic(slug) => {
             let found = normalized(&slug, 1.0).map(|tag| tags::find(tx, key, &tag.key)).transpose()?.flatten();
-            let Some(tag) = found else { return Ok(Some(Unknown::Topic)) };
+            let Some(tag) = found else { return Ok(Err(Unknown::Topic)) };
             topics::drop_summary(tx, tag.id)?;
             jobs::add_or_move(tx, &JobPayload::TopicSummary { chat, key, tag: tag.id }, now)?;
         }
@@ -83,7 +77,7 @@ fn rebuild(tx: &Writer<'_>, chat: ChatId, what: Rebuilt, now: Timestamp) -> chim
             }
         }
     }
-    Ok(None)
+    Ok(Ok(()))
 }
 
 /// Converts Markdown to plain text. The address of a link follows its text.
@@ -103,10 +97,4 @@ fn with_links(formatted: &FormattedText) -> String {
     }
     shown.push_str(utf16_slice(text, from, utf16_len(text) - from));
     shown
-}
-
-fn say(text: &str) -> Exit {
-    // Fails if the reader closed the pipe, which is not an error.
-    let _ = writeln!(std::io::stdout(), "{text}");
-    Exit::Done
 }
