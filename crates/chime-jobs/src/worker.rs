@@ -3,7 +3,7 @@
 mod tasks;
 
 use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -15,7 +15,7 @@ use crate::worker::tasks::JobTasks;
 use crate::{
     JobError, JobOutcome, JobResult, RetryDecision, after_failure, by_clock_of, most_per_lane, next_run, startable,
 };
-use chime_core::{Class, Job, JobId, Schedule, Timestamp};
+use chime_core::{Job, JobId, Schedule, Timestamp};
 use chime_runtime::clock::{Clock, SET_BACK_FROM};
 use chime_store::{Priority, Store, StoreError, Writer, jobs};
 
@@ -35,39 +35,12 @@ const UNTIL_HINDRANCE_PASSES: Duration = Duration::from_secs(2);
 
 /// Wakes the pool when there may be work. Losing a wake-up loses no work, because jobs are read from the table.
 #[derive(Debug, Clone, Default)]
-pub struct Wake(Arc<Waking>);
-
-#[derive(Debug, Default)]
-struct Waking {
-    notify: Notify,
-    hints: Mutex<Hints>,
-}
-
-#[derive(Debug, Default)]
-struct Hints {
-    look: bool,
-    jobs: Vec<Job>,
-}
+pub struct Wake(Arc<Notify>);
 
 impl Wake {
     /// Makes the pool read the table.
     pub fn wake(&self) {
-        self.hints().look = true;
-        self.0.notify.notify_one();
-    }
-
-    /// Passes jobs that were just committed and are due to the pool, which need not read them from the table.
-    pub fn offer(&self, jobs: impl IntoIterator<Item = Job>) {
-        self.hints().jobs.extend(jobs);
-        self.0.notify.notify_one();
-    }
-
-    fn take(&self) -> Hints {
-        std::mem::take(&mut *self.hints())
-    }
-
-    fn hints(&self) -> MutexGuard<'_, Hints> {
-        self.0.hints.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.notify_one();
     }
 }
 
@@ -104,18 +77,14 @@ impl Pool {
                 look_at = now;
             }
             seen = now;
-            // Registered before the hints are taken, so that a hint that arrives between the two still wakes the pool.
-            let woken = self.wake.0.notify.notified();
-            let hints = self.wake.take();
-            let is_clear = self.start_offered(&mut tasks, hints.jobs, &handle).await?;
-            if hints.look || !is_clear || look_at <= now {
+            if look_at <= now {
                 look_at = self.start_due(&mut tasks, &handle).await?;
             }
             // From the same look at the clock: it may have been set back since.
             let pause = look_at.since(now);
             tokio::select! {
                 () = stop.cancelled() => break,
-                () = woken => {}
+                () = self.wake.0.notified() => look_at = self.clock.now(),
                 () = self.clock.sleep(pause.min(LONGEST_SLEEP)) => {}
                 Some(ended) = tasks.handles.join_next_with_id() => {
                     if self.settle(&mut tasks, ended).await? == NextRead::Now {
@@ -135,23 +104,6 @@ impl Pool {
         tasks.running.forget_pace();
         let now = self.clock.now();
         record(&self.store, &self.clock, move |tx| jobs::set_back(tx, by, now)).await
-    }
-
-    /// Starts offered jobs. Returns `false` if some were not started, and the table must be read to start them: jobs
-    /// that may have been started before, background jobs, and jobs for which no place is free.
-    async fn start_offered<H, F>(&self, tasks: &mut JobTasks, jobs: Vec<Job>, handle: &H) -> Result<bool, StoreError>
-    where
-        H: Fn(Job) -> F,
-        F: Future<Output = JobResult> + Send + 'static,
-    {
-        let offered = jobs.len();
-        // A background job may only start if no answering job waits. Only reading the table shows this.
-        let may_start = |job: &Job| tasks.running.is_news(job) && job.kind().policy().class == Class::Answering;
-        let news: Vec<Job> = jobs.into_iter().filter(may_start).collect();
-        let started = startable(news, &mut tasks.running, self.clock.now()).jobs;
-        let is_clear = started.len() == offered;
-        self.start(tasks, started, handle).await?;
-        Ok(is_clear)
     }
 
     /// Starts due jobs for which a place is free. Returns the latest time at which the table must be read again.

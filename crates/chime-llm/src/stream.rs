@@ -241,13 +241,13 @@ pub fn parse(body: &[u8]) -> Option<Value> {
 
 /// Converts a stream to the JSON that the server would have sent without streaming. `None` if an event cannot be
 /// parsed.
-pub fn joined(body: &[u8]) -> Option<Vec<u8>> {
+pub fn joined(body: &[u8]) -> Option<Value> {
     let mut assembly = Assembly::default();
     let read = assembly.feed(body).and_then(|()| assembly.end_line());
     if matches!(read, Err(LlmError::Malformed { .. })) || assembly.events == 0 {
         return None;
     }
-    serde_json::to_vec(&assembly.into_body()).ok()
+    Some(assembly.into_body())
 }
 
 #[cfg(test)]

@@ -1,18 +1,8 @@
 //! HTTP transport to an OpenAI-compatible server.
-//!
-//! async-openai builds the request and a tower service handles the response, because the library's own handling loses
-//! the status of unknown error bodies, retries without a limit on `Retry-After`, and logs whole bodies that it cannot
-//! parse. The service returns only successes with JSON.
 
 use std::net::IpAddr;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use async_openai::Client;
-use async_openai::config::Config;
-use async_openai::error::OpenAIError;
-use async_openai::middleware::{HttpRequestFactory, ReqwestService};
-use futures::future::BoxFuture;
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, DATE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::multipart::Form;
@@ -33,7 +23,6 @@ const SILENCES: u32 = 20;
 /// HTTP client of one server.
 #[derive(Debug)]
 pub struct Server {
-    client: Client<Endpoint>,
     http: reqwest::Client,
     endpoint: Endpoint,
     host: String,
@@ -51,9 +40,7 @@ impl Server {
         let host = host.ok_or(LlmError::NotConfigured("OPENAI_BASE_URL is not an http or https address"))?;
         let endpoint = Endpoint::new(&options.base_url, options.api_key.clone())?;
         let http = http_client(&host, is_https, options.timeout.saturating_mul(SILENCES))?;
-        let strict = Strict(ReqwestService::new(http.clone()));
-        let client = Client::build(http.clone(), endpoint.clone()).with_http_service(strict);
-        Ok(Self { client, http, endpoint, host })
+        Ok(Self { http, endpoint, host })
     }
 
     pub fn host(&self) -> &str {
@@ -62,7 +49,9 @@ impl Server {
 
     /// Sends one chat completion request. No retries.
     pub async fn post(&self, request: &Value) -> Result<Value, ServerFailure> {
-        Ok(self.client.chat().create_byot(request).await?)
+        let body = self.send("/chat/completions", request).await?;
+        // Some servers send a stream although none was requested.
+        if is_stream(&body) { joined(&body) } else { parse(&body) }.ok_or(ServerFailure::NotJson)
     }
 
     /// Sends one embeddings request. No retries.
@@ -122,7 +111,7 @@ impl Server {
     }
 
     async fn not_refused(&self, sending: reqwest::RequestBuilder) -> Result<reqwest::Response, ServerFailure> {
-        let mut response = sending.headers(self.endpoint.headers()).send().await.map_err(transport)?;
+        let mut response = sending.headers(self.endpoint.headers.clone()).send().await.map_err(transport)?;
         if response.status().is_success() { Ok(response) } else { Err(refusal(&mut response).await) }
     }
 }
@@ -172,79 +161,28 @@ fn http_client(host: &str, is_https: bool, silence: Duration) -> Result<reqwest:
     builder.build().map_err(|_| LlmError::NotConfigured("no HTTPS client: are CA certificates installed?"))
 }
 
-/// Address and credentials. async-openai's own configuration reads the environment and panics on a key that is not a
-/// valid header value.
-#[derive(Debug, Clone)]
+/// Address and credentials.
+#[derive(Debug)]
 struct Endpoint {
     base_url: String,
-    api_key: SecretString,
     headers: HeaderMap,
 }
 
 impl Endpoint {
     fn new(base_url: &str, api_key: Option<SecretString>) -> Result<Self, LlmError> {
-        let api_key = api_key.unwrap_or_default();
         let mut headers = HeaderMap::new();
-        if !api_key.expose_secret().is_empty() {
+        if let Some(api_key) = api_key.filter(|key| !key.expose_secret().is_empty()) {
             let mut bearer = HeaderValue::try_from(format!("Bearer {}", api_key.expose_secret()))
                 .map_err(|_| LlmError::NotConfigured("OPENAI_API_KEY has characters that no key has"))?;
             bearer.set_sensitive(true);
             headers.insert(AUTHORIZATION, bearer);
         }
-        Ok(Self { base_url: base_url.trim_end_matches('/').to_owned(), api_key, headers })
-    }
-}
-
-impl Config for Endpoint {
-    fn headers(&self) -> HeaderMap {
-        self.headers.clone()
+        Ok(Self { base_url: base_url.trim_end_matches('/').to_owned(), headers })
     }
 
     fn url(&self, path: &str) -> String {
         format!("{}{path}", self.base_url)
     }
-
-    fn query(&self) -> Vec<(&str, &str)> {
-        Vec::new()
-    }
-
-    fn api_base(&self) -> &str {
-        &self.base_url
-    }
-
-    fn api_key(&self) -> &SecretString {
-        &self.api_key
-    }
-}
-
-/// Returns only successful responses with JSON. Converts everything else to a [`ServerFailure`].
-#[derive(Debug, Clone)]
-struct Strict(ReqwestService);
-
-impl tower::Service<HttpRequestFactory> for Strict {
-    type Response = reqwest::Response;
-    type Error = ServerFailure;
-    type Future = BoxFuture<'static, Result<reqwest::Response, ServerFailure>>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), ServerFailure>> {
-        self.0.poll_ready(context).map_err(ServerFailure::from)
-    }
-
-    fn call(&mut self, request: HttpRequestFactory) -> Self::Future {
-        let sent = self.0.call(request);
-        Box::pin(async move { inspect(sent.await?).await })
-    }
-}
-
-async fn inspect(mut response: reqwest::Response) -> Result<reqwest::Response, ServerFailure> {
-    if !response.status().is_success() {
-        return Err(refusal(&mut response).await);
-    }
-    let body = read_body(&mut response).await?;
-    // Some servers send a stream although none was requested.
-    let body =
-        if is_stream(&body) { joined(&body) } else { parse(&body).and_then(|body| serde_json::to_vec(&body).ok()) };
-    body.map(|body| http::Response::new(body).into()).ok_or(ServerFailure::NotJson)
 }
 
 async fn refusal(response: &mut reqwest::Response) -> ServerFailure {
@@ -283,23 +221,6 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     // Compared with the `Date` of the response, because the server's clock may differ from ours.
     let span = date(RETRY_AFTER.as_str())?.signed_duration_since(date(DATE.as_str())?);
     Some(span.to_std().unwrap_or_default())
-}
-
-impl From<ServerFailure> for OpenAIError {
-    fn from(failure: ServerFailure) -> Self {
-        Self::Boxed(Box::new(failure))
-    }
-}
-
-impl From<OpenAIError> for ServerFailure {
-    fn from(error: OpenAIError) -> Self {
-        match error {
-            OpenAIError::Reqwest(error) => transport(error),
-            OpenAIError::Boxed(error) => error.downcast().map_or(Self::NotJson, |failure| *failure),
-            // Cannot happen: `Strict` returns only JSON, and the response type accepts any JSON.
-            _ => Self::NotJson,
-        }
-    }
 }
 
 /// Removes the address from an error before it is logged: some addresses contain a key.
