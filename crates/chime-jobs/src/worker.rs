@@ -29,6 +29,8 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 const DRAIN: Duration = Duration::from_secs(7);
 /// Time to wait before reading or writing again after the disk was full or the file locked.
 const UNTIL_NEXT_TRY: Duration = Duration::from_millis(250);
+/// Time of the next read of the table that is past by any clock.
+const AT_ONCE: Timestamp = Timestamp::from_millis(0);
 /// Delay before a job is retried after a failure that will pass. A member may be waiting for the answer, so it is
 /// short; but not so short that retries flood the failing service.
 const UNTIL_HINDRANCE_PASSES: Duration = Duration::from_secs(2);
@@ -84,11 +86,11 @@ impl Pool {
             let pause = look_at.since(now);
             tokio::select! {
                 () = stop.cancelled() => break,
-                () = self.wake.0.notified() => look_at = self.clock.now(),
+                () = self.wake.0.notified() => look_at = AT_ONCE,
                 () = self.clock.sleep(pause.min(LONGEST_SLEEP)) => {}
                 Some(ended) = tasks.handles.join_next_with_id() => {
                     if self.settle(&mut tasks, ended).await? == NextRead::Now {
-                        look_at = self.clock.now();
+                        look_at = AT_ONCE;
                     }
                 }
             }
