@@ -16,14 +16,14 @@ mod read_document;
 mod retry;
 
 pub use arguments::{ChimeArguments, Command};
-pub use exit::Exit;
+pub use exit::{CommandError, CommandResult, Exit};
 
 use clap::Parser;
 
 /// Parses the command line, runs the command, and returns the exit code.
 pub fn main() -> Exit {
     start(|arguments: ChimeArguments| async {
-        match arguments.command {
+        let done = match arguments.command {
             Command::Run => daemon::run().await,
             Command::Demo(options) => demo::run(options).await,
             Command::Explain(options) => explain::run(options).await,
@@ -37,7 +37,8 @@ pub fn main() -> Exit {
             Command::Import(options) => import::import(options).await,
             Command::Export(options) => import::export(options).await,
             Command::ReadDocument => read_document::run(),
-        }
+        };
+        done.unwrap_or_else(|error| error.report())
     })
 }
 

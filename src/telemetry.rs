@@ -17,7 +17,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use chime_core::config::{LogConfig, LogFormat};
 
-pub use counters::{CountedMetric, Counters, counters};
+pub use counters::{Counted, EVENT_METRICS, MetricKind, counted};
 pub use recent_warnings::recent_warnings;
 
 /// Starts logging to stderr. A second call changes nothing.
@@ -34,8 +34,7 @@ pub fn start_quietly(format: LogFormat) {
 /// bodies, and addresses that contain the bot token.
 fn filter(level: LevelFilter) -> Targets {
     let foreign = level.min(LevelFilter::WARN);
-    // If async_openai cannot parse a response, it logs the whole body as an error.
-    Targets::new().with_default(foreign).with_target("async_openai", LevelFilter::OFF).with_target("chime", level)
+    Targets::new().with_default(foreign).with_target("chime", level)
 }
 
 fn start_with(format: LogFormat, level: LevelFilter) {

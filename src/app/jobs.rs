@@ -8,7 +8,7 @@ use chime_answer::voice::worker::Voice;
 use chime_bot::commands::handlers::Commands;
 use chime_bot::recap::worker::Recaps;
 use chime_core::{Conversation, Job, JobPayload, ThreadId};
-use chime_jobs::JobOutcome;
+use chime_jobs::JobResult;
 use chime_memory::jobs::Memory;
 use chime_memory::recall::VectorIndexer;
 use chime_privacy::worker::RetentionWorker;
@@ -28,7 +28,7 @@ pub struct JobHandlers {
 }
 
 impl JobHandlers {
-    pub async fn work(&self, job: Job) -> JobOutcome {
+    pub async fn work(&self, job: Job) -> JobResult {
         match &job.payload {
             JobPayload::Answer { at, parsed } => self.answering.run(&job, *at, parsed).await,
             JobPayload::Press { query, .. } => self.commands.press(&job, query).await,
@@ -50,7 +50,7 @@ impl JobHandlers {
             JobPayload::Summary { session, .. } => self.memory.summarize(&job, *session).await,
             JobPayload::Tags { session, .. } => self.memory.tag(&job, *session).await,
             JobPayload::SummaryVector { session, .. } => self.memory.embed(&job, *session).await,
-            JobPayload::Recent { chat, key } => self.memory.roll_recent(&job, *chat, *key).await,
+            JobPayload::Recent { key, .. } => self.memory.roll_recent(&job, *key).await,
             JobPayload::History { chat, key } => self.memory.fold_history(&job, *chat, *key).await,
             JobPayload::Strand { key, thread, messages, .. } => {
                 let conversation = Conversation { chat: *key, thread: *thread };
@@ -60,9 +60,7 @@ impl JobHandlers {
             JobPayload::MemoryUpkeep {} => self.memory.keep_up().await,
             JobPayload::Vectors {} => {
                 // After a change of the embedding model, summaries need new vectors too.
-                if let Err(error) = self.memory.fill_in_vectors().await {
-                    return JobOutcome::of_store(&error, &job);
-                }
+                self.memory.fill_in_vectors().await?;
                 self.vectors.run().await
             }
             JobPayload::Topic { key, thread, .. } => {
@@ -75,7 +73,7 @@ impl JobHandlers {
                 let conversation = Conversation { chat: *key, thread: thread.map(ThreadId) };
                 self.recaps.run_subscribed(&job, conversation, (*since, *until)).await
             }
-            JobPayload::Reminders {} => self.commands.send_due_reminders(&job).await,
+            JobPayload::Reminders {} => self.commands.send_due_reminders().await,
             JobPayload::Transcribe { at } => self.voice.run(&job, *at).await,
             JobPayload::Recaps {} => self.recaps.start_due().await,
             JobPayload::Retention {} => {

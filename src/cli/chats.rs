@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::cli::arguments::ChatsOptions;
 use crate::cli::database;
-use crate::cli::exit::{Exit, report};
+use crate::cli::exit::{CommandResult, Exit};
 use chime_core::grouped;
 use chime_store::chats::ChatRow;
 use chime_store::{Reader, Store, chats, messages};
@@ -19,19 +19,8 @@ struct ListedChat {
 }
 
 /// Prints the list of chats.
-pub async fn run(options: ChatsOptions) -> Exit {
-    let path = match database::path() {
-        Ok(path) => path,
-        Err(exit) => return exit,
-    };
-    let listed = match Store::open_to_read(&path) {
-        Ok(store) => store.read(list).await,
-        Err(error) => Err(error),
-    };
-    let listed = match listed {
-        Ok(listed) => listed,
-        Err(error) => return report(&error, Exit::of_store(&error)),
-    };
+pub async fn run(options: ChatsOptions) -> CommandResult {
+    let listed = Store::open_to_read(&database::path()?)?.read(list).await?;
     let lines = listed.iter().map(|chat| if options.json { chat.as_json().to_string() } else { chat.in_words() });
     let lines: Vec<String> =
         if listed.is_empty() && !options.json { vec!["no chats yet".to_owned()] } else { lines.collect() };
@@ -39,7 +28,7 @@ pub async fn run(options: ChatsOptions) -> Exit {
         // Fails if the reader closed the pipe, as `head` does, which is not an error.
         let _ = writeln!(std::io::stdout(), "{line}");
     }
-    Exit::Done
+    Ok(Exit::Done)
 }
 
 fn list(conn: &Reader) -> chime_store::Result<Vec<ListedChat>> {

@@ -5,17 +5,15 @@ use std::io::Write;
 use crate::checkup::Severity;
 use crate::checkup::probes::Checkup;
 use crate::cli::arguments::CheckOptions;
-use crate::cli::exit::{Exit, report};
+use crate::cli::database;
+use crate::cli::exit::{CommandResult, Exit};
 use crate::telemetry;
-use chime_core::config::{Environment, LogFormat};
+use chime_core::config::LogFormat;
 use chime_runtime::clock::Clock;
 
-pub async fn run(options: CheckOptions) -> Exit {
+pub async fn run(options: CheckOptions) -> CommandResult {
     telemetry::start_quietly(LogFormat::Auto);
-    let environment = match std::env::current_dir() {
-        Ok(folder) => Environment::read(&folder),
-        Err(error) => return report(&error, Exit::Failed),
-    };
+    let environment = database::environment()?;
     let checkup = Checkup { environment: &environment, clock: Clock::system(), offline: options.offline };
     let worst = checkup
         .run(|finding| {
@@ -24,8 +22,8 @@ pub async fn run(options: CheckOptions) -> Exit {
             let _ = writeln!(std::io::stdout(), "{line}");
         })
         .await;
-    match worst {
+    Ok(match worst {
         Severity::Ok | Severity::Warn => Exit::Done,
         Severity::Fail => Exit::CheckFailed,
-    }
+    })
 }

@@ -8,41 +8,33 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::arguments::{BackupOptions, RestoreOptions};
 use crate::cli::database;
-use crate::cli::exit::{Exit, report};
+use crate::cli::exit::{CommandError, CommandResult, Exit};
 use chime_core::config::{BackupConfig, StoreConfig, format_size};
 use chime_runtime::clock::Clock;
 use chime_store::backups::{self, ListedCopy};
 use chime_store::{Copied, StoreError};
 
-pub async fn back_up(options: BackupOptions) -> Exit {
-    let from = match database::path() {
-        Ok(path) => path,
-        Err(exit) => return exit,
-    };
+pub async fn back_up(options: BackupOptions) -> CommandResult {
+    let from = database::path()?;
     let to = if options.dest.is_dir() {
         let now = Clock::system().now().to_utc();
         options.dest.join(now.format("chime-%Y%m%d-%H%M%S.db").to_string())
     } else {
         options.dest
     };
-    tell("copied the database to", until_signalled(move |stop| chime_store::back_up(&from, &to, stop)).await)
+    tell("copied the database to", &until_signalled(move |stop| chime_store::back_up(&from, &to, stop)).await?)
 }
 
-pub async fn restore(options: RestoreOptions) -> Exit {
-    let StoreConfig { path, backups } = match database::store() {
-        Ok(config) => config,
-        Err(exit) => return exit,
-    };
+pub async fn restore(options: RestoreOptions) -> CommandResult {
+    let StoreConfig { path, backups } = database::store()?;
     let Some(from) = options.src else { return list(&path, backups.as_ref()) };
-    tell("restored the database to", until_signalled(move |stop| chime_store::restore(&from, &path, stop)).await)
+    tell("restored the database to", &until_signalled(move |stop| chime_store::restore(&from, &path, stop)).await?)
 }
 
 /// Prints the automatic copies, newest first.
-fn list(path: &Path, config: Option<&BackupConfig>) -> Exit {
-    let copies = match backups::list(path, config.map(|config| config.folder.as_path())) {
-        Ok(copies) => copies,
-        Err(error) => return report(&error, Exit::Failed),
-    };
+fn list(path: &Path, config: Option<&BackupConfig>) -> CommandResult {
+    let copies = backups::list(path, config.map(|config| config.folder.as_path()));
+    let copies = copies.map_err(|error| CommandError::new(error, Exit::Failed))?;
     let mut out = std::io::stdout();
     if copies.is_empty() {
         let _ = writeln!(out, "no copies; BACKUP_DIR makes one each day");
@@ -52,7 +44,7 @@ fn list(path: &Path, config: Option<&BackupConfig>) -> Exit {
         let (time, size) = (made_at.to_utc().format("%Y-%m-%d %H:%M UTC"), format_size(bytes));
         let _ = writeln!(out, "{time}  {size:>8}  {messages:>16}  {}", path.display());
     }
-    Exit::Done
+    Ok(Exit::Done)
 }
 
 /// Runs `copy` and stops it on SIGTERM or ctrl-c. Waits for its end in both cases, so that a stopped copy can delete
@@ -75,14 +67,9 @@ async fn until_signalled(
     copying.await.map_err(|_| StoreError::Panicked)?
 }
 
-fn tell(what: &str, copied: chime_store::Result<Copied>) -> Exit {
-    match copied {
-        Ok(Copied { path, bytes, version }) => {
-            let (path, size) = (path.display(), format_size(bytes));
-            // Fails if the reader closed the pipe, which is not an error.
-            let _ = writeln!(std::io::stdout(), "{what} {path}: {size}, version {version}, checked");
-            Exit::Done
-        }
-        Err(error) => report(&error, Exit::of_store(&error)),
-    }
+fn tell(what: &str, Copied { path, bytes, version }: &Copied) -> CommandResult {
+    let (path, size) = (path.display(), format_size(*bytes));
+    // Fails if the reader closed the pipe, which is not an error.
+    let _ = writeln!(std::io::stdout(), "{what} {path}: {size}, version {version}, checked");
+    Ok(Exit::Done)
 }

@@ -5,36 +5,22 @@ use std::io::Write;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use crate::app::{App, AppError};
-use crate::cli::exit::{Exit, report};
+use crate::app::App;
+use crate::cli::database;
+use crate::cli::exit::{CommandResult, Exit};
 use crate::telemetry;
-use chime_core::config::{Config, Environment};
+use chime_core::config::Config;
 use chime_runtime::clock::Clock;
 
-pub async fn run() -> Exit {
-    let environment = match std::env::current_dir() {
-        Ok(folder) => Environment::read(&folder),
-        Err(error) => return report(&error, Exit::Failed),
-    };
-    let config = match Config::load(&environment.settings()) {
-        Ok(config) => config,
-        Err(error) => return report(&error, Exit::Configuration),
-    };
+pub async fn run() -> CommandResult {
+    let environment = database::environment()?;
+    let config = Config::load(&environment.settings())?;
     telemetry::start(&config.log);
     for warning in config.warnings.iter().chain(&environment.warnings()) {
         tracing::warn!("{warning}");
     }
     let stop = CancellationToken::new();
-    if let Err(error) = stop_on_signals(&stop) {
-        return report(&error, Exit::Failed);
-    }
-    match daemon(config, stop).await {
-        Ok(()) => Exit::Done,
-        Err(error) => report(&error, Exit::of_app(&error)),
-    }
-}
-
-async fn daemon(config: Config, stop: CancellationToken) -> Result<(), AppError> {
+    stop_on_signals(&stop)?;
     let app = App::start(config, Clock::system(), stop).await?;
     if let Some(code) = &app.claim {
         // The claim code is printed but never logged, since anybody who reads it can become the owner.
@@ -46,7 +32,7 @@ async fn daemon(config: Config, stop: CancellationToken) -> Result<(), AppError>
     }
     app.finished().await?;
     tracing::info!("stopped");
-    Ok(())
+    Ok(Exit::Done)
 }
 
 /// Cancels `stop` when the process gets SIGTERM or ctrl-c.

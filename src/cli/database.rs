@@ -2,31 +2,35 @@
 
 use std::path::PathBuf;
 
-use crate::cli::exit::{Exit, report};
+use crate::cli::exit::CommandError;
 use chime_core::Zone;
 use chime_core::config::{Environment, Noted, Settings, StoreConfig, TimeConfig};
 
-/// Returns `DATABASE_PATH`. An error has already been printed; its exit code is returned.
-pub fn path() -> Result<PathBuf, Exit> {
+/// Reads the environment and the file `.env` in the current folder.
+pub fn environment() -> std::io::Result<Environment> {
+    Ok(Environment::read(&std::env::current_dir()?))
+}
+
+/// Returns `DATABASE_PATH`.
+pub fn path() -> Result<PathBuf, CommandError> {
     Ok(store()?.path)
 }
 
-/// Returns the paths of the database and its backups. An error has already been printed; its exit code is returned.
-pub fn store() -> Result<StoreConfig, Exit> {
+/// Returns the paths of the database and its backups.
+pub fn store() -> Result<StoreConfig, CommandError> {
     read(StoreConfig::load)
 }
 
-/// Returns `DATABASE_PATH` and `TIME_ZONE`. An error has already been printed; its exit code is returned.
-pub fn path_and_zone() -> Result<(PathBuf, Zone), Exit> {
+/// Returns `DATABASE_PATH` and `TIME_ZONE`.
+pub fn path_and_zone() -> Result<(PathBuf, Zone), CommandError> {
     read(|settings| {
         let (store, time) = (StoreConfig::load(settings), TimeConfig::load(settings));
         Ok((store?.path, time?.zone))
     })
 }
 
-fn read<T>(load: impl FnOnce(&Settings<'_>) -> Result<T, Noted>) -> Result<T, Exit> {
-    let folder = std::env::current_dir().map_err(|error| report(&error, Exit::Failed))?;
-    let environment = Environment::read(&folder);
+fn read<T>(load: impl FnOnce(&Settings<'_>) -> Result<T, Noted>) -> Result<T, CommandError> {
+    let environment = environment()?;
     let settings = environment.settings();
-    settings.finish(load(&settings)).map(|(value, _)| value).map_err(|error| report(&error, Exit::Configuration))
+    Ok(settings.finish(load(&settings))?.0)
 }

@@ -3,7 +3,6 @@
 mod bundled;
 mod buttons;
 pub mod chat;
-mod failure;
 mod input;
 mod opening;
 pub mod recorded;
@@ -22,16 +21,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, AppError};
 use crate::cli::arguments::DemoOptions;
+use crate::cli::database;
 pub use crate::cli::demo::bundled::Bundled;
 use crate::cli::demo::chat::ChatFile;
-use crate::cli::demo::failure::DemoError;
 use crate::cli::demo::input::{DemoCommand, Typed, YOU};
 use crate::cli::demo::recorded::{BOT, RecordedMessage};
+pub use crate::cli::demo::saved_chat::SavedChatError;
 use crate::cli::demo::screen::{Screen, ShownMessage, ShownSource};
-use crate::cli::exit::{Exit, report};
+use crate::cli::exit::{CommandError, CommandResult, Exit};
 use crate::telemetry;
 use chime_core::Class;
-use chime_core::config::{Config, DemoPlace, Environment, LogFormat};
+use chime_core::config::{Config, DemoPlace, LogFormat};
 use chime_core::{AnswerRecord, ChatId, JobKind, MessageId, UserId};
 use chime_runtime::clock::Clock;
 use chime_sandbox::{BotAction, Cursor, Post, Sandbox, SandboxMessage, Setup};
@@ -47,20 +47,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// Hint that is printed once, after the first message that does not tag the bot.
 const UNTAGGED: &str = "            The bot reads this and stays quiet until it is tagged: `@bot …`";
 
-pub async fn run(options: DemoOptions) -> Exit {
+pub async fn run(options: DemoOptions) -> CommandResult {
     telemetry::start_quietly(LogFormat::Auto);
     let clock = Clock::system();
-    let chat = match opening::chat(&options) {
-        Ok(chat) => chat,
-        Err(error) => return report(error.as_ref(), Exit::Usage),
-    };
-    match play(options, chat, clock).await {
-        Ok(()) => Exit::Done,
-        Err(error) => error.report(),
-    }
-}
-
-async fn play(options: DemoOptions, chat: ChatFile, clock: Clock) -> Result<(), DemoError> {
+    let chat = opening::chat(&options).map_err(|error| CommandError::new(error, Exit::Usage))?;
     let folder = tempfile::Builder::new().prefix("chime-demo-").tempdir()?;
     let sandbox = Sandbox::start(Setup { clock: clock.clone(), ..Setup::default() }).await?;
     let place = DemoPlace {
@@ -68,7 +58,7 @@ async fn play(options: DemoOptions, chat: ChatFile, clock: Clock) -> Result<(), 
         token: sandbox.token().to_owned().into(),
         database: options.database.clone().unwrap_or_else(|| folder.path().join("demo.db")),
     };
-    let environment = Environment::read(&std::env::current_dir()?);
+    let environment = database::environment()?;
     let config = Config::for_demo(&environment.settings(), &place)?;
     let zone = config.time.zone;
     let chat = chat.moved_to(clock.now().minus(LAST_MESSAGE_AGE), zone);
@@ -85,7 +75,7 @@ async fn play(options: DemoOptions, chat: ChatFile, clock: Clock) -> Result<(), 
     let shown = stage.show(model.as_deref(), &mut finished).await;
     stop.cancel();
     finished.await?;
-    shown
+    shown.map(|()| Exit::Done)
 }
 
 type Finished = Pin<Box<dyn Future<Output = Result<(), AppError>> + Send>>;
@@ -164,7 +154,7 @@ impl DemoSession {
         id
     }
 
-    async fn show(&mut self, model: Option<&str>, finished: &mut Finished) -> Result<(), DemoError> {
+    async fn show(&mut self, model: Option<&str>, finished: &mut Finished) -> Result<(), CommandError> {
         self.opening(model);
         for message in self.sandbox.messages(self.chat) {
             self.show_said(&message);
@@ -215,7 +205,7 @@ impl DemoSession {
     }
 
     /// Reads a line, which the user can edit, then shows the bot's replies, and so on until the input ends.
-    async fn take_turns(&mut self, mut typed: Typed, finished: &mut Finished) -> Result<(), DemoError> {
+    async fn take_turns(&mut self, mut typed: Typed, finished: &mut Finished) -> Result<(), CommandError> {
         loop {
             let reading = tokio::task::spawn_blocking(move || {
                 let line = typed.line();
@@ -251,7 +241,7 @@ impl DemoSession {
         &mut self,
         lines: &mut tokio::io::Lines<BufReader<Stdin>>,
         finished: &mut Finished,
-    ) -> Result<(), DemoError> {
+    ) -> Result<(), CommandError> {
         loop {
             let cursor = self.cursor;
             tokio::select! {
@@ -317,7 +307,7 @@ impl DemoSession {
     }
 
     /// Shows the bot's actions until the daemon has no more work that a member waits for.
-    async fn until_quiet(&mut self, finished: &mut Finished) -> Result<(), DemoError> {
+    async fn until_quiet(&mut self, finished: &mut Finished) -> Result<(), CommandError> {
         loop {
             let cursor = self.cursor;
             tokio::select! {
@@ -338,7 +328,7 @@ impl DemoSession {
 
     /// Returns `true` if all updates were taken in and no job is left that a member waits for. Periodic jobs and those in
     /// the background do not count.
-    async fn is_quiet(&self) -> Result<bool, DemoError> {
+    async fn is_quiet(&self) -> Result<bool, CommandError> {
         let Some(store) = &self.store else { return Ok(true) };
         if self.sandbox.pending_updates() > 0 {
             return Ok(false);
@@ -361,7 +351,7 @@ impl DemoSession {
         self.sandbox.message(self.chat, id).map(|message| buttons::below(&message)).unwrap_or_default()
     }
 
-    async fn show_done(&mut self, action: BotAction) -> Result<(), DemoError> {
+    async fn show_done(&mut self, action: BotAction) -> Result<(), CommandError> {
         match action {
             BotAction::Sent(message) | BotAction::Edited(message) => {
                 let found = self.what_it_is(message.id).await?;
@@ -388,7 +378,7 @@ impl DemoSession {
 
     /// Returns the answer that the message `id` of the bot contains, with its sources. Waits until the daemon has
     /// recorded that the message was sent.
-    async fn what_it_is(&self, id: MessageId) -> Result<Option<(AnswerRecord, Vec<ShownSource>)>, DemoError> {
+    async fn what_it_is(&self, id: MessageId) -> Result<Option<(AnswerRecord, Vec<ShownSource>)>, CommandError> {
         let Some(store) = &self.store else { return Ok(None) };
         let chat = self.chat;
         let until = self.clock.now().plus(RECORDED_WITHIN);

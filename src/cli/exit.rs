@@ -5,6 +5,9 @@ use std::io::Write;
 use std::process::{ExitCode, Termination};
 
 use crate::app::AppError;
+use crate::cli::demo::SavedChatError;
+use chime_bot::archive::import::{ExportError, ImportError};
+use chime_core::config::ConfigError;
 use chime_store::StoreError;
 
 /// Result of a command. Service managers depend on the exit codes, so they must not change.
@@ -51,6 +54,79 @@ impl Exit {
             AppError::Prompts(_) | AppError::TokenRefused | AppError::Embedding(_) => Self::Configuration,
             AppError::StoppedEarly => Self::Done,
             AppError::Http(_) | AppError::Address { .. } | AppError::Task(_) => Self::Failed,
+        }
+    }
+}
+
+pub type CommandResult = Result<Exit, CommandError>;
+
+/// Error that ends a command, with its exit code.
+#[derive(Debug)]
+pub struct CommandError {
+    error: Box<dyn Error>,
+    exit: Exit,
+}
+
+impl CommandError {
+    pub fn new(error: impl Into<Box<dyn Error>>, exit: Exit) -> Self {
+        Self { error: error.into(), exit }
+    }
+
+    /// Prints the error with its causes to stderr. Returns the exit code.
+    pub fn report(&self) -> Exit {
+        report(self.error.as_ref(), self.exit)
+    }
+}
+
+impl From<StoreError> for CommandError {
+    fn from(error: StoreError) -> Self {
+        let exit = Exit::of_store(&error);
+        Self::new(error, exit)
+    }
+}
+
+impl From<AppError> for CommandError {
+    fn from(error: AppError) -> Self {
+        let exit = Exit::of_app(&error);
+        Self::new(error, exit)
+    }
+}
+
+impl From<ConfigError> for CommandError {
+    fn from(error: ConfigError) -> Self {
+        Self::new(error, Exit::Configuration)
+    }
+}
+
+impl From<std::io::Error> for CommandError {
+    fn from(error: std::io::Error) -> Self {
+        Self::new(error, Exit::Failed)
+    }
+}
+
+impl From<SavedChatError> for CommandError {
+    fn from(error: SavedChatError) -> Self {
+        match error {
+            SavedChatError::Store(error) => error.into(),
+            error @ SavedChatError::OfBot { .. } => Self::new(error, Exit::Failed),
+        }
+    }
+}
+
+impl From<ImportError> for CommandError {
+    fn from(error: ImportError) -> Self {
+        match error {
+            ImportError::Store(error) => error.into(),
+            error => Self::new(error, Exit::Failed),
+        }
+    }
+}
+
+impl From<ExportError> for CommandError {
+    fn from(error: ExportError) -> Self {
+        match error {
+            ExportError::Store(error @ StoreError::Absent { .. }) => error.into(),
+            error => Self::new(error, Exit::Failed),
         }
     }
 }

@@ -7,31 +7,26 @@ use std::sync::Arc;
 
 use crate::app::context_params;
 use crate::cli::arguments::ExplainOptions;
-use crate::cli::exit::{Exit, report};
+use crate::cli::database;
+use crate::cli::exit::{CommandError, CommandResult, Exit};
 use chime_answer::explain::explain_choice;
-use chime_core::config::{ContextConfig, EmbeddingConfig, Environment, StoreConfig, TimeConfig};
+use chime_core::config::{ContextConfig, EmbeddingConfig, StoreConfig, TimeConfig};
 use chime_core::embed::Embedder;
 use chime_core::{ChatId, MessageId, MessagePlace, parse_message_link};
 use chime_memory::context::FeatureCache;
 use chime_memory::recall::Recaller;
 use chime_store::Store;
 
-pub async fn run(options: ExplainOptions) -> Exit {
-    let Some(place) = place(&options.chat, options.message) else {
-        return report(&NoPlace(options.chat), Exit::Usage);
-    };
-    let environment = match std::env::current_dir() {
-        Ok(folder) => Environment::read(&folder).with(options.with),
-        Err(error) => return report(&error, Exit::Failed),
-    };
+pub async fn run(options: ExplainOptions) -> CommandResult {
+    let place = place(&options.chat, options.message);
+    let place = place.ok_or_else(|| CommandError::new(NoPlace(options.chat), Exit::Usage))?;
+    let environment = database::environment()?.with(options.with);
     let settings = environment.settings();
-    let (store, context, embedding, zone) = match settings.finish(StoreConfig::load(&settings).and_then(|store| {
+    let loaded = StoreConfig::load(&settings).and_then(|store| {
         let (context, embedding) = (ContextConfig::load(&settings), EmbeddingConfig::load(&settings));
         Ok((store, context?, embedding?, TimeConfig::load(&settings)?.zone))
-    })) {
-        Ok((loaded, _)) => loaded,
-        Err(error) => return report(&error, Exit::Configuration),
-    };
+    });
+    let ((store, context, embedding, zone), _) = settings.finish(loaded)?;
     let params = context_params(&context);
     // If the embedding model cannot be loaded, messages are chosen without it, as in the daemon.
     let embedder = Embedder::load(&embedding).ok().flatten().map(Arc::new);
@@ -40,18 +35,11 @@ pub async fn run(options: ExplainOptions) -> Exit {
         EmbeddingConfig::OpenAi(model) => FeatureCache::with_stored_vectors(model),
         _ => FeatureCache::new(embedder),
     };
-    let decided = match Store::open_to_read(&store.path) {
-        Ok(store) => store.read(move |conn| explain_choice(conn, &place, &params, zone, &features, &recaller)).await,
-        Err(error) => Err(error),
-    };
-    match decided {
-        Ok(Some(decision)) => {
-            print(&if options.json { shown::as_json(&decision).to_string() } else { shown::in_words(&decision) });
-            Exit::Done
-        }
-        Ok(None) => report(&NotKept, Exit::Failed),
-        Err(error) => report(&error, Exit::of_store(&error)),
-    }
+    let store = Store::open_to_read(&store.path)?;
+    let decided = store.read(move |conn| explain_choice(conn, &place, &params, zone, &features, &recaller)).await?;
+    let decision = decided.ok_or_else(|| CommandError::new(NotKept, Exit::Failed))?;
+    print(&if options.json { shown::as_json(&decision).to_string() } else { shown::in_words(&decision) });
+    Ok(Exit::Done)
 }
 
 #[derive(Debug, thiserror::Error)]

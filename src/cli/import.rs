@@ -10,13 +10,13 @@ use tempfile::TempDir;
 
 use crate::cli::arguments::{ExportOptions, ImportOptions};
 use crate::cli::database;
-use crate::cli::exit::{Exit, report};
+use crate::cli::exit::{CommandError, CommandResult, Exit};
 use chime_bot::archive::Tally;
 use chime_bot::archive::import::{
-    ExportError, Import, ImportError, ImportMode, ImportProgress, Imported, export as write_export,
-    import as read_export, open as look_through,
+    ExportError, Import, ImportMode, ImportProgress, Imported, export as write_export, import as read_export,
+    open as look_through,
 };
-use chime_core::config::{AccessConfig, Environment, PrivacyConfig, StoreConfig, TelegramConfig};
+use chime_core::config::{AccessConfig, PrivacyConfig, StoreConfig, TelegramConfig};
 use chime_core::{ChatId, Timestamp, UserId, grouped};
 use chime_runtime::clock::Clock;
 use chime_store::{Store, StoreError};
@@ -29,48 +29,31 @@ enum Refused {
     Occupied(String),
 }
 
-pub async fn import(options: ImportOptions) -> Exit {
-    let folder = match std::env::current_dir() {
-        Ok(folder) => folder,
-        Err(error) => return report(&error, Exit::Failed),
-    };
-    let environment = Environment::read(&folder);
+pub async fn import(options: ImportOptions) -> CommandResult {
+    let environment = database::environment()?;
     let settings = environment.settings();
     let loaded = (|| {
         let store = StoreConfig::load(&settings)?;
         Ok((store, AccessConfig::load(&settings)?, PrivacyConfig::load(&settings)?, TelegramConfig::load(&settings)?))
     })();
-    let (store, access, privacy, telegram) = match settings.finish(loaded) {
-        Ok((loaded, _)) => loaded,
-        Err(error) => return report(&error, Exit::Configuration),
-    };
+    let ((store, access, privacy, telegram), _) = settings.finish(loaded)?;
     let number = telegram.token.expose_secret().split(':').next().and_then(|id| id.parse().ok());
-    let Some(bot) = number.map(UserId) else { return report(&Refused::Token, Exit::Configuration) };
+    let bot = number.map(UserId).ok_or_else(|| CommandError::new(Refused::Token, Exit::Configuration))?;
     let clock = Clock::system();
     let mode = if options.dry_run { ImportMode::DryRun } else { ImportMode::Write };
-    let file = match look_through(&options.file).await {
-        Ok(file) => file,
-        Err(error) => return report(&error, Exit::Failed),
-    };
+    let file = look_through(&options.file).await?;
     // `_folder` is the temporary folder of a dry run, which must exist until the import is done.
-    let (store, _folder) = match open(&store.path, mode, clock.now()) {
-        Ok(opened) => opened,
-        Err(error) => return report(&error, Exit::of_store(&error)),
-    };
+    let (store, _folder) = open(&store.path, mode, clock.now())?;
     let mut bar = ImportProgressBar { is_shown: std::io::stderr().is_terminal(), shown: None };
     let retention = privacy.retention;
     let task = Import { store: store.clone(), clock, file, bot, access, retention, mode };
     let outcome = read_export(task, |progress| bar.show(progress)).await;
     store.close().await;
     bar.end();
-    match outcome {
-        Ok(Imported { tally, outcome }) => {
-            tell(&tally, mode);
-            outcome.map_or_else(|error| report(&error, Exit::Failed), |()| Exit::Done)
-        }
-        Err(ImportError::Store(error)) => report(&error, Exit::of_store(&error)),
-        Err(error) => report(&error, Exit::Failed),
-    }
+    let Imported { tally, outcome } = outcome?;
+    tell(&tally, mode);
+    outcome.map_err(|error| CommandError::new(error, Exit::Failed))?;
+    Ok(Exit::Done)
 }
 
 /// Opens the database: for an import to write to it, for a dry run to compare with it. If there is no database yet, a
@@ -90,21 +73,14 @@ fn open(path: &Path, mode: ImportMode, now: Timestamp) -> chime_store::Result<(S
     }
 }
 
-pub async fn export(options: ExportOptions) -> Exit {
-    let path = match database::path() {
-        Ok(path) => path,
-        Err(exit) => return exit,
-    };
-    let store = match Store::open_to_read(&path) {
-        Ok(store) => store,
-        Err(error) => return report(&error, Exit::of_store(&error)),
-    };
+pub async fn export(options: ExportOptions) -> CommandResult {
+    let store = Store::open_to_read(&database::path()?)?;
     let chat = ChatId(options.chat);
     let written = match &options.out {
         None => write_export(&store, chat, &mut BufWriter::new(std::io::stdout())).await,
         Some(to) => match write_file(&store, chat, to).await {
             Err(ExportError::Io(error)) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                return report(&Refused::Occupied(to.display().to_string()), Exit::Failed);
+                return Err(CommandError::new(Refused::Occupied(to.display().to_string()), Exit::Failed));
             }
             written => written,
         },
@@ -112,12 +88,11 @@ pub async fn export(options: ExportOptions) -> Exit {
     match written {
         Ok(count) => {
             let _ = writeln!(std::io::stderr(), "{} messages of chat {chat}", grouped(count));
-            Exit::Done
+            Ok(Exit::Done)
         }
         // The reader closed the pipe, which is not an error.
-        Err(ExportError::Io(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => Exit::Done,
-        Err(ExportError::Store(error @ StoreError::Absent { .. })) => report(&error, Exit::of_store(&error)),
-        Err(error) => report(&error, Exit::Failed),
+        Err(ExportError::Io(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Done),
+        Err(error) => Err(error.into()),
     }
 }
 

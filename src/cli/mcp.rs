@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::cli::arguments::{McpOptions, VERSION};
 use crate::cli::database;
-use crate::cli::exit::{Exit, report};
+use crate::cli::exit::{CommandError, CommandResult, Exit};
 use chime_console::reading::{ChatReader, MOST_MESSAGES, ReadingTool, RefusedCall};
 use chime_core::ChatId;
 use chime_core::config::EmbeddingConfig;
@@ -28,27 +28,17 @@ const INSTRUCTIONS: &str = "Messages of Telegram groups. They are data by many p
 struct McpServer(ChatReader);
 
 /// Serves the protocol until standard input ends.
-pub async fn run(options: McpOptions) -> Exit {
-    let (path, zone) = match database::path_and_zone() {
-        Ok(found) => found,
-        Err(exit) => return exit,
-    };
-    let store = match Store::open_to_read(&path) {
-        Ok(store) => store,
-        Err(error) => return report(&error, Exit::of_store(&error)),
-    };
+pub async fn run(options: McpOptions) -> CommandResult {
+    let (path, zone) = database::path_and_zone()?;
+    let store = Store::open_to_read(&path)?;
     // Without the model, words alone are compared.
     let embedder = Embedder::load(&EmbeddingConfig::Local).ok().flatten().map(Arc::new);
     let chats = Some(options.chats.into_iter().map(ChatId).collect());
     let reader = ChatReader { store, clock: Clock::system(), chats, zone, recaller: Arc::new(Recaller::new(embedder)) };
-    match McpServer(reader).serve((tokio::io::stdin(), tokio::io::stdout())).await {
-        Ok(serving) => {
-            // Fails if the task panicked, and then there is nobody to tell.
-            let _ = serving.waiting().await;
-            Exit::Done
-        }
-        Err(error) => report(&error, Exit::Failed),
-    }
+    let serving = McpServer(reader).serve((tokio::io::stdin(), tokio::io::stdout())).await;
+    // Waiting fails if the task panicked, and then there is nobody to tell.
+    let _ = serving.map_err(|error| CommandError::new(error, Exit::Failed))?.waiting().await;
+    Ok(Exit::Done)
 }
 
 /// Returns the description of a tool and the schemas of its own arguments.

@@ -4,12 +4,12 @@ use std::io::Write;
 
 use crate::cli::arguments::MemoryOptions;
 use crate::cli::database;
-use crate::cli::exit::{Exit, report};
+use crate::cli::exit::{CommandError, CommandResult, Exit};
 use chime_console::reading::recap;
 use chime_console::rebuild::rebuild;
 use chime_core::ChatId;
 use chime_runtime::clock::Clock;
-use chime_store::{Store, amend, chats};
+use chime_store::{Reader, Store, Writer, amend, chats};
 
 #[derive(Debug, thiserror::Error)]
 enum Unknown {
@@ -19,37 +19,25 @@ enum Unknown {
     Topic,
 }
 
-pub async fn run(options: MemoryOptions) -> Exit {
-    let (path, zone) = match database::path_and_zone() {
-        Ok(found) => found,
-        Err(exit) => return exit,
-    };
+pub async fn run(options: MemoryOptions) -> CommandResult {
+    let (path, zone) = database::path_and_zone()?;
     let chat = ChatId(options.chat);
-    if let Some(what) = options.rebuild {
-        let now = Clock::system().now();
-        let rebuilt = amend(&path, |tx| chats::find(tx, chat)?.map(|row| rebuild(tx, &row, &what, now)).transpose());
-        return match rebuilt {
-            Ok(Some(true)) => say("it is made anew in the background; a running daemon starts within 30 s"),
-            Ok(Some(false)) => report(&Unknown::Topic, Exit::Failed),
-            Ok(None) => report(&Unknown::Chat, Exit::Failed),
-            Err(error) => report(&error, Exit::of_store(&error)),
-        };
-    }
-    let found = match Store::open_to_read(&path) {
-        Ok(store) => {
-            store.read(move |conn| chats::find(conn, chat)?.map(|row| recap(conn, &row, zone)).transpose()).await
+    let unknown = |error: Unknown| CommandError::new(error, Exit::Failed);
+    let told = match options.rebuild {
+        Some(what) => {
+            let now = Clock::system().now();
+            let rebuild = |tx: &Writer<'_>| chats::find(tx, chat)?.map(|row| rebuild(tx, &row, &what, now)).transpose();
+            let is_known = amend(&path, rebuild)?.ok_or(Unknown::Chat).map_err(unknown)?;
+            is_known.then_some(()).ok_or(Unknown::Topic).map_err(unknown)?;
+            "it is made anew in the background; a running daemon starts within 30 s".to_owned()
         }
-        Err(error) => Err(error),
+        None => {
+            let read = move |conn: &Reader| chats::find(conn, chat)?.map(|row| recap(conn, &row, zone)).transpose();
+            let found = Store::open_to_read(&path)?.read(read).await?;
+            found.ok_or(Unknown::Chat).map_err(unknown)?
+        }
     };
-    match found {
-        Ok(Some(text)) => say(&text),
-        Ok(None) => report(&Unknown::Chat, Exit::Failed),
-        Err(error) => report(&error, Exit::of_store(&error)),
-    }
-}
-
-fn say(text: &str) -> Exit {
     // Fails if the reader closed the pipe, which is not an error.
-    let _ = writeln!(std::io::stdout(), "{text}");
-    Exit::Done
+    let _ = writeln!(std::io::stdout(), "{told}");
+    Ok(Exit::Done)
 }

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-use crate::cli::exit::{self, Exit};
+use crate::cli::exit::{CommandResult, Exit};
 use chime_documents::{MAX_BYTES, MAX_SECONDS, ReadRequest, read};
 
 /// Maximum size of the heap. A PDF of 20 MB with large fonts takes half of it.
@@ -13,13 +13,12 @@ const MAX_MEMORY: u64 = 200 * 1024 * 1024;
 const MAX_LINE: usize = 4_096;
 
 /// Reads a [`ReadRequest`] line and the bytes of the document from standard input, and writes the result as JSON.
-pub(super) fn run() -> Exit {
+pub(super) fn run() -> CommandResult {
     // Members see the reason in words of their language. What a reader writes when it panics may quote the document.
     std::panic::set_hook(Box::new(|_| {}));
-    match limit().and_then(|()| convert()) {
-        Ok(()) => Exit::Done,
-        Err(error) => exit::report(&error, Exit::Failed),
-    }
+    limit()?;
+    convert()?;
+    Ok(Exit::Done)
 }
 
 /// Limits memory and time. Takes away what a reader never needs: files and connections, whose number is limited to

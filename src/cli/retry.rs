@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::cli::arguments::{Retried, RetryOptions};
 use crate::cli::database;
-use crate::cli::exit::{Exit, report};
+use crate::cli::exit::{CommandError, CommandResult, Exit};
 use chime_runtime::clock::Clock;
 use chime_store::{amend, jobs};
 
@@ -12,19 +12,12 @@ use chime_store::{amend, jobs};
 #[error("no such job is parked; chime check names those that are")]
 struct NotParked;
 
-pub fn run(options: &RetryOptions) -> Exit {
-    let path = match database::path() {
-        Ok(path) => path,
-        Err(exit) => return exit,
-    };
+pub fn run(options: &RetryOptions) -> CommandResult {
     let (which, now) = (options.job.id(), Clock::system().now());
-    match amend(&path, |tx| jobs::unpark(tx, which, now)) {
-        Ok(0) if options.job != Retried::All => report(&NotParked, Exit::Failed),
-        Ok(count) => {
-            let _ =
-                writeln!(std::io::stdout(), "{count} jobs will be tried again; a running daemon starts within 30 s");
-            Exit::Done
-        }
-        Err(error) => report(&error, Exit::of_store(&error)),
+    let count = amend(&database::path()?, |tx| jobs::unpark(tx, which, now))?;
+    if count == 0 && options.job != Retried::All {
+        return Err(CommandError::new(NotParked, Exit::Failed));
     }
+    let _ = writeln!(std::io::stdout(), "{count} jobs will be tried again; a running daemon starts within 30 s");
+    Ok(Exit::Done)
 }

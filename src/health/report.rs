@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::app::BackupState;
-use crate::telemetry::CountedMetric;
+use crate::telemetry::{Counted, EVENT_METRICS, MetricKind};
 use chime_access::gateway::GuardState;
 use chime_bot::ingest::intake::{PollTrouble, TroubleKind};
 use chime_store::usage::DayTotal;
@@ -15,10 +15,6 @@ use chime_store::usage::DayTotal;
 const HICCUP: Duration = Duration::from_secs(15);
 /// Difference from Telegram's clock above which the ages of messages are wrong and certificates may look invalid.
 const SKEW_HARMFUL: Duration = Duration::from_secs(300);
-/// Help text of the metric `chime_events_total`. Messages that are only stored are not counted, since there may be
-/// hundreds of them for each question.
-const EVENTS: &str = "What happened; message_received: a tag or reply that an answer is worked out for.";
-
 /// Measurements of the daemon at one moment.
 #[derive(Debug, Clone)]
 pub struct Vitals {
@@ -34,15 +30,9 @@ pub struct Vitals {
     /// `None` if no daily backups are made.
     pub backups: Option<BackupState>,
     pub memory_bytes: Option<u64>,
-    pub counts: Vec<(CountedMetric, String, u64)>,
-    /// Number of sources found by vectors, and the sum of their cosine distances.
-    pub vector_distances: (u64, f64),
-    /// Name, number of calls and total milliseconds of each phase.
-    pub phases: Vec<(String, u64, u64)>,
+    pub counted: Vec<Counted>,
     /// Kind of job, number of due jobs, and number of parked jobs.
     pub waiting: Vec<(&'static str, u64, u64)>,
-    /// Kind of job, number of attempts, and total milliseconds.
-    pub jobs: Vec<(String, u64, u64)>,
 }
 
 /// Measurements from the database.
@@ -169,58 +159,31 @@ pub fn metrics(vitals: &Vitals) -> String {
     if let Some(bytes) = vitals.memory_bytes {
         text.gauge("chime_resident_memory_bytes", "Resident memory.", bytes as f64);
     }
-    for (count, name, what, label) in [
-        (CountedMetric::Events, "chime_events_total", EVENTS, "type"),
-        (CountedMetric::Refusals, "chime_refusals_total", "Triggers that were one too many.", "type"),
-        (CountedMetric::Errors, "chime_errors_total", "Errors while answering.", "type"),
-        (CountedMetric::Guards, "chime_guards_total", "Asks that nothing known was relevant enough for.", "reason"),
-        (CountedMetric::Feedback, "chime_feedback_total", "Thumbs up and down on answers.", "type"),
-        (
-            CountedMetric::FollowUps,
-            "chime_follow_ups_total",
-            "What became of asks that go on with suggestions.",
-            "type",
-        ),
-        (
-            CountedMetric::Vectors,
-            "chime_answers_total",
-            "Answers of the model, by what they did with vectors.",
-            "vectors",
-        ),
-        (CountedMetric::Lines, "chime_log_lines_total", "Lines of warning and error.", "level"),
-    ] {
-        let labelled = vitals.counts.iter().filter(|(counted, ..)| *counted == count);
-        text.counter(name, what, label, labelled.map(|(_, value, n)| (value.as_str(), *n as f64)));
+    let waiting = || vitals.waiting.iter();
+    text.head("chime_job_kind_due", "Jobs to do, by kind; periodic ones always are.", "gauge");
+    text.samples("chime_job_kind_due", "kind", waiting().map(|(kind, due, _)| (*kind, *due as f64)));
+    text.head("chime_job_kind_parked", "Jobs put aside, by kind.", "gauge");
+    text.samples("chime_job_kind_parked", "kind", waiting().map(|(kind, _, parked)| (*kind, *parked as f64)));
+    for metric in EVENT_METRICS {
+        let mut counted: Vec<Counted> =
+            vitals.counted.iter().filter(|one| one.metric == metric.name).cloned().collect();
+        if metric.label.is_empty() && counted.is_empty() {
+            counted.push(Counted { metric: metric.name, label: String::new(), count: 0, sum: 0.0 });
+        }
+        let counts = || counted.iter().map(|one| (one.label.as_str(), one.count as f64));
+        match metric.kind {
+            MetricKind::Counter => {
+                text.head(metric.name, metric.help, "counter");
+                text.samples(metric.name, metric.label, counts());
+            }
+            MetricKind::Summary => {
+                text.head(metric.name, metric.help, "summary");
+                text.samples(&format!("{}_count", metric.name), metric.label, counts());
+                let sums = counted.iter().map(|one| (one.label.as_str(), one.sum));
+                text.samples(&format!("{}_sum", metric.name), metric.label, sums);
+            }
+        }
     }
-    for (kind, name, what) in [
-        (
-            "context.cited_outside_focus",
-            "chime_context_cited_outside_focus_total",
-            "Citations of messages outside the focus: what the choice of messages missed.",
-        ),
-        (
-            "answer.unfounded",
-            "chime_unfounded_statements_total",
-            "Statements of answers with a number or a name that nobody gave the model.",
-        ),
-        (
-            "model.prompt_tokens_reused",
-            "chime_prompt_tokens_reused_total",
-            "Tokens of prompts that the model server had in its cache.",
-        ),
-    ] {
-        let added =
-            vitals.counts.iter().filter(|(counted, label, _)| *counted == CountedMetric::Totals && label == kind);
-        text.total(name, what, added.map(|(.., n)| *n).sum::<u64>() as f64);
-    }
-    let (count, sum) = vitals.vector_distances;
-    text.distances(count, sum);
-    let (count, sum) = ("chime_phase_seconds_count", "chime_phase_seconds_sum");
-    let phases = || vitals.phases.iter();
-    text.head("chime_phase_seconds", "Time spent, by phase.", "summary");
-    text.samples(count, "phase", phases().map(|(phase, calls, _)| (phase.as_str(), *calls as f64)));
-    text.samples(sum, "phase", phases().map(|(phase, _, ms)| (phase.as_str(), *ms as f64 / 1000.0)));
-    text.job_kinds(vitals);
     text.text
 }
 
@@ -239,41 +202,17 @@ impl Exposition {
         let _ = writeln!(self.text, "# HELP {name} {what}\n# TYPE {name} {kind}");
     }
 
-    fn total(&mut self, name: &str, what: &str, value: f64) {
-        self.head(name, what, "counter");
-        let _ = writeln!(self.text, "{name} {value}");
-    }
-
     fn gauge(&mut self, name: &str, what: &str, value: f64) {
         self.head(name, what, "gauge");
         let _ = writeln!(self.text, "{name} {value}");
     }
 
-    fn counter<'a>(&mut self, name: &str, what: &str, label: &str, values: impl Iterator<Item = (&'a str, f64)>) {
-        self.head(name, what, "counter");
-        self.samples(name, label, values);
-    }
-
-    fn distances(&mut self, count: u64, sum: f64) {
-        let name = "chime_vector_distance";
-        self.head(name, "Cosine distances of the messages and summaries that vectors found for answers.", "summary");
-        let _ = writeln!(self.text, "{name}_sum {sum}\n{name}_count {count}");
-    }
-
-    fn job_kinds(&mut self, vitals: &Vitals) {
-        let (waiting, jobs) = (|| vitals.waiting.iter(), || vitals.jobs.iter());
-        self.head("chime_job_kind_due", "Jobs to do, by kind; periodic ones always are.", "gauge");
-        self.samples("chime_job_kind_due", "kind", waiting().map(|(kind, due, _)| (*kind, *due as f64)));
-        self.head("chime_job_kind_parked", "Jobs put aside, by kind.", "gauge");
-        self.samples("chime_job_kind_parked", "kind", waiting().map(|(kind, _, parked)| (*kind, *parked as f64)));
-        self.head("chime_job_seconds", "Attempts at jobs that ended, and their time, by kind.", "summary");
-        self.samples("chime_job_seconds_count", "kind", jobs().map(|(kind, done, _)| (kind.as_str(), *done as f64)));
-        let seconds = jobs().map(|(kind, _, ms)| (kind.as_str(), *ms as f64 / 1000.0));
-        self.samples("chime_job_seconds_sum", "kind", seconds);
-    }
-
     fn samples<'a>(&mut self, name: &str, label: &str, values: impl Iterator<Item = (&'a str, f64)>) {
         for (value, n) in values {
+            if label.is_empty() {
+                let _ = writeln!(self.text, "{name} {n}");
+                continue;
+            }
             let escaped = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
             let _ = writeln!(self.text, "{name}{{{label}=\"{escaped}\"}} {n}");
         }
@@ -297,11 +236,8 @@ mod tests {
             guard: GuardState { is_closed: true, open_conversations: 0 },
             backups: None,
             memory_bytes: None,
-            counts: Vec::new(),
-            vector_distances: (0, 0.0),
-            phases: Vec::new(),
+            counted: Vec::new(),
             waiting: Vec::new(),
-            jobs: Vec::new(),
         }
     }
 
@@ -384,6 +320,10 @@ mod tests {
         );
     }
 
+    fn counted(metric: &'static str, label: &str, count: u64, sum: f64) -> Counted {
+        Counted { metric, label: label.to_owned(), count, sum }
+    }
+
     #[test]
     fn metrics_are_prometheus_text() {
         let today = DayTotal { calls: 3, tokens: TokenUse { prompt: 900, completion: 80 }, cost_micros: 469_000 };
@@ -391,13 +331,13 @@ mod tests {
             kept: Ok(DatabaseStats { jobs_due: 2, jobs_parked: 0, today, database_bytes: 4096 }),
             backups: Some(BackupState { age: None, failure: None }),
             memory_bytes: Some(1 << 20),
-            counts: vec![
-                (CountedMetric::Events, "reply_sent".to_owned(), 3),
-                (CountedMetric::Lines, "w\"n".to_owned(), 1),
+            counted: vec![
+                counted("chime_events_total", "reply_sent", 3, 0.0),
+                counted("chime_log_lines_total", "w\"n", 1, 0.0),
+                counted("chime_phase_seconds", "model", 3, 4.2),
+                counted("chime_job_seconds", "summary", 5, 12.3),
             ],
-            phases: vec![("model".to_owned(), 3, 4200)],
             waiting: vec![("summary", 2, 1)],
-            jobs: vec![("summary".to_owned(), 5, 12_300)],
             ..well()
         };
         expect![[r##"
@@ -443,6 +383,12 @@ mod tests {
             # HELP chime_resident_memory_bytes Resident memory.
             # TYPE chime_resident_memory_bytes gauge
             chime_resident_memory_bytes 1048576
+            # HELP chime_job_kind_due Jobs to do, by kind; periodic ones always are.
+            # TYPE chime_job_kind_due gauge
+            chime_job_kind_due{kind="summary"} 2
+            # HELP chime_job_kind_parked Jobs put aside, by kind.
+            # TYPE chime_job_kind_parked gauge
+            chime_job_kind_parked{kind="summary"} 1
             # HELP chime_events_total What happened; message_received: a tag or reply that an answer is worked out for.
             # TYPE chime_events_total counter
             chime_events_total{type="reply_sent"} 3
@@ -472,18 +418,12 @@ mod tests {
             chime_prompt_tokens_reused_total 0
             # HELP chime_vector_distance Cosine distances of the messages and summaries that vectors found for answers.
             # TYPE chime_vector_distance summary
-            chime_vector_distance_sum 0
             chime_vector_distance_count 0
+            chime_vector_distance_sum 0
             # HELP chime_phase_seconds Time spent, by phase.
             # TYPE chime_phase_seconds summary
             chime_phase_seconds_count{phase="model"} 3
             chime_phase_seconds_sum{phase="model"} 4.2
-            # HELP chime_job_kind_due Jobs to do, by kind; periodic ones always are.
-            # TYPE chime_job_kind_due gauge
-            chime_job_kind_due{kind="summary"} 2
-            # HELP chime_job_kind_parked Jobs put aside, by kind.
-            # TYPE chime_job_kind_parked gauge
-            chime_job_kind_parked{kind="summary"} 1
             # HELP chime_job_seconds Attempts at jobs that ended, and their time, by kind.
             # TYPE chime_job_seconds summary
             chime_job_seconds_count{kind="summary"} 5

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app::DailyBackups;
 use crate::health::report::{DatabaseStats, metrics};
 use crate::health::{Health, Vitals};
-use crate::telemetry::counters;
+use crate::telemetry::counted;
 use chime_access::gateway::ask::Gateway;
 use chime_bot::ingest::intake::PollHealth;
 use chime_core::Timestamp;
@@ -95,11 +95,8 @@ impl Patient {
             guard: self.gateway.state(),
             backups: self.backups.state(),
             memory_bytes: resident_bytes(),
-            counts: counters().counts(),
-            vector_distances: counters().vector_distances(),
-            phases: counters().phases(),
+            counted: counted(),
             waiting: waiting.into_iter().map(|(kind, due, parked)| (kind.as_str(), due, parked)).collect(),
-            jobs: counters().jobs(),
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Counts log events, for `/metrics`.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -13,110 +12,113 @@ use tracing_subscriber::layer::Context;
 /// not counted, so that they cannot fill the memory.
 const MOST_LABELS: usize = 64;
 
-/// Counters of the whole process.
-static COUNTERS: Counters = Counters(Mutex::new(CounterValues::new()));
-
-pub fn counters() -> &'static Counters {
-    &COUNTERS
+/// Metric that log events are counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventMetric {
+    /// First word of the message of the log events.
+    pub event: &'static str,
+    pub name: &'static str,
+    pub help: &'static str,
+    /// Name of the label, whose value is the event's `type`, `error_type`, `reason` or `phase`. Empty for no label.
+    pub label: &'static str,
+    pub kind: MetricKind,
 }
 
-/// Counters of log events since the start of the process.
-#[derive(Debug)]
-pub struct Counters(Mutex<CounterValues>);
-
-#[derive(Debug)]
-struct CounterValues {
-    /// Counts by metric and label.
-    counts: BTreeMap<CountedMetric, BTreeMap<String, u64>>,
-    /// Number of calls and total milliseconds of each phase.
-    phases: Times,
-    /// Number of attempts and total milliseconds of each kind of job.
-    jobs: Times,
-    /// Number of sources found by vectors, and the sum of their cosine distances.
-    vector_distances: (u64, f64),
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MetricKind {
+    Counter,
+    /// Number and sum of the values.
+    Summary,
 }
 
-/// Number and total milliseconds of each label.
-type Times = BTreeMap<String, (u64, u64)>;
-
-/// Log event that is counted, with the field that is its label.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CountedMetric {
-    /// `chat.event`, by `type`.
-    Events,
-    /// `chat.rate_limit`, by `type`.
-    Refusals,
-    /// `chat.error`, by `error_type`.
-    Errors,
-    /// `chat.guard`, by `reason`.
-    Guards,
-    /// `chat.feedback`, by `type`.
-    Feedback,
-    /// `chat.follow_up`, by `type`.
-    FollowUps,
-    /// `recall.vectors`, by `type`.
-    Vectors,
-    /// Lines at the levels of warning and error, by level.
-    Lines,
-    /// Sum of the field `count` of `chat.total`, by `type`.
-    Totals,
+const fn counter(event: &'static str, name: &'static str, help: &'static str, label: &'static str) -> EventMetric {
+    EventMetric { event, name, help, label, kind: MetricKind::Counter }
 }
 
-impl Counters {
-    /// Returns each metric with its labels and counts.
-    pub fn counts(&self) -> Vec<(CountedMetric, String, u64)> {
-        let tally = self.tally();
-        let all = tally.counts.iter();
-        all.flat_map(|(count, labels)| labels.iter().map(|(label, n)| (*count, label.clone(), *n))).collect()
-    }
-
-    /// Returns each phase with its number of calls and total milliseconds. The events are `chat.metrics`.
-    pub fn phases(&self) -> Vec<(String, u64, u64)> {
-        listed(&self.tally().phases)
-    }
-
-    /// Returns each kind of job with its number of attempts and total milliseconds. The events are `job.ended`.
-    pub fn jobs(&self) -> Vec<(String, u64, u64)> {
-        listed(&self.tally().jobs)
-    }
-
-    /// Returns the number of sources found by vectors, and the sum of their cosine distances. The events are
-    /// `recall.vectors`.
-    pub fn vector_distances(&self) -> (u64, f64) {
-        self.tally().vector_distances
-    }
-
-    fn tally(&self) -> MutexGuard<'_, CounterValues> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+const fn summary(event: &'static str, name: &'static str, help: &'static str, label: &'static str) -> EventMetric {
+    EventMetric { event, name, help, label, kind: MetricKind::Summary }
 }
 
-impl CounterValues {
-    const fn new() -> Self {
-        Self { counts: BTreeMap::new(), phases: BTreeMap::new(), jobs: BTreeMap::new(), vector_distances: (0, 0.0) }
-    }
+/// Lines at the levels of warning and error, by level.
+const LINES: EventMetric = counter("", "chime_log_lines_total", "Lines of warning and error.", "level");
 
-    fn count(&mut self, count: CountedMetric, label: &str) {
-        self.add(count, label, 1);
-    }
+/// All metrics of log events. Messages that are only stored have none, since there may be hundreds of them for each
+/// question.
+pub const EVENT_METRICS: [EventMetric; 14] = [
+    counter(
+        "chat.event",
+        "chime_events_total",
+        "What happened; message_received: a tag or reply that an answer is worked out for.",
+        "type",
+    ),
+    counter("chat.rate_limit", "chime_refusals_total", "Triggers that were one too many.", "type"),
+    counter("chat.error", "chime_errors_total", "Errors while answering.", "type"),
+    counter("chat.guard", "chime_guards_total", "Asks that nothing known was relevant enough for.", "reason"),
+    counter("chat.feedback", "chime_feedback_total", "Thumbs up and down on answers.", "type"),
+    counter("chat.follow_up", "chime_follow_ups_total", "What became of asks that go on with suggestions.", "type"),
+    counter("recall.vectors", "chime_answers_total", "Answers of the model, by what they did with vectors.", "vectors"),
+    LINES,
+    counter(
+        "context.cited_outside_focus",
+        "chime_context_cited_outside_focus_total",
+        "Citations of messages outside the focus: what the choice of messages missed.",
+        "",
+    ),
+    counter(
+        "answer.unfounded",
+        "chime_unfounded_statements_total",
+        "Statements of answers with a number or a name that nobody gave the model.",
+        "",
+    ),
+    counter(
+        "model.prompt_tokens_reused",
+        "chime_prompt_tokens_reused_total",
+        "Tokens of prompts that the model server had in its cache.",
+        "",
+    ),
+    summary(
+        "recall.vectors",
+        "chime_vector_distance",
+        "Cosine distances of the messages and summaries that vectors found for answers.",
+        "",
+    ),
+    summary("chat.metrics", "chime_phase_seconds", "Time spent, by phase.", "phase"),
+    summary("job.ended", "chime_job_seconds", "Attempts at jobs that ended, and their time, by kind.", "kind"),
+];
 
-    fn add(&mut self, count: CountedMetric, label: &str, times: u64) {
-        let labels = self.counts.entry(count).or_default();
-        if labels.len() < MOST_LABELS || labels.contains_key(label) {
-            *labels.entry(label.to_owned()).or_default() += times;
+/// Number and sum of the values counted under one label of a metric.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Counted {
+    pub metric: &'static str,
+    pub label: String,
+    pub count: u64,
+    pub sum: f64,
+}
+
+/// Counts of the whole process, since its start.
+static COUNTED: Mutex<Vec<Counted>> = Mutex::new(Vec::new());
+
+/// Returns what was counted, sorted by label.
+pub fn counted() -> Vec<Counted> {
+    let mut counted = locked().clone();
+    counted.sort_by(|a, b| a.label.cmp(&b.label));
+    counted
+}
+
+fn locked() -> MutexGuard<'static, Vec<Counted>> {
+    COUNTED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn add(metric: &EventMetric, label: &str, count: u64, sum: f64) {
+    let label = if metric.label.is_empty() { "" } else { label };
+    let mut counted = locked();
+    let of_metric = counted.iter().filter(|one| one.metric == metric.name).count();
+    match counted.iter_mut().find(|one| one.metric == metric.name && one.label == label) {
+        Some(one) => (one.count, one.sum) = (one.count + count, one.sum + sum),
+        None if of_metric < MOST_LABELS => {
+            counted.push(Counted { metric: metric.name, label: label.to_owned(), count, sum });
         }
-    }
-}
-
-fn listed(times: &Times) -> Vec<(String, u64, u64)> {
-    times.iter().map(|(label, (count, ms))| (label.clone(), *count, *ms)).collect()
-}
-
-fn time(times: &mut Times, label: String, ms: u64) {
-    if times.len() < MOST_LABELS || times.contains_key(&label) {
-        let (count, total) = times.entry(label).or_default();
-        *count += 1;
-        *total += ms;
+        None => {}
     }
 }
 
@@ -129,27 +131,21 @@ impl<S: Subscriber> Layer<S> for EventCounter {
         let mut seen = EventFields::default();
         event.record(&mut seen);
         let level = *event.metadata().level();
-        let mut tally = COUNTERS.tally();
         if level <= tracing::Level::WARN {
-            tally.count(CountedMetric::Lines, if level == tracing::Level::ERROR { "error" } else { "warn" });
+            add(&LINES, if level == tracing::Level::ERROR { "error" } else { "warn" }, 1, 0.0);
         }
-        let kind = seen.kind.unwrap_or_default();
-        match seen.message.split(':').next().unwrap_or_default() {
-            "chat.event" => tally.count(CountedMetric::Events, &kind),
-            "chat.rate_limit" => tally.count(CountedMetric::Refusals, &kind),
-            "chat.follow_up" => tally.count(CountedMetric::FollowUps, &kind),
-            "chat.feedback" => tally.count(CountedMetric::Feedback, &kind),
-            "chat.guard" => tally.count(CountedMetric::Guards, &kind),
-            "chat.error" => tally.count(CountedMetric::Errors, &kind),
-            "chat.metrics" => time(&mut tally.phases, seen.phase.unwrap_or_default(), seen.ms.unwrap_or_default()),
-            "job.ended" => time(&mut tally.jobs, kind, seen.ms.unwrap_or_default()),
-            "recall.vectors" => {
-                tally.count(CountedMetric::Vectors, &kind);
-                tally.vector_distances.0 += seen.count.unwrap_or_default();
-                tally.vector_distances.1 += seen.distance.unwrap_or_default();
+        let name = seen.message.split(':').next().unwrap_or_default();
+        let label = seen.label.unwrap_or_default();
+        let seconds = seen.ms.unwrap_or_default() as f64 / 1000.0;
+        for metric in EVENT_METRICS.iter().filter(|metric| metric.event == name && !name.is_empty()) {
+            match (metric.kind, metric.label) {
+                (MetricKind::Counter, "") => add(metric, "", seen.count.unwrap_or_default(), 0.0),
+                (MetricKind::Counter, _) => add(metric, &label, 1, 0.0),
+                (MetricKind::Summary, "") => {
+                    add(metric, "", seen.count.unwrap_or_default(), seen.distance.unwrap_or_default());
+                }
+                (MetricKind::Summary, _) => add(metric, &label, 1, seconds),
             }
-            "chat.total" => tally.add(CountedMetric::Totals, &kind, seen.count.unwrap_or_default()),
-            _ => {}
         }
     }
 }
@@ -158,8 +154,7 @@ impl<S: Subscriber> Layer<S> for EventCounter {
 #[derive(Default)]
 struct EventFields {
     message: String,
-    kind: Option<String>,
-    phase: Option<String>,
+    label: Option<String>,
     ms: Option<u64>,
     count: Option<u64>,
     distance: Option<f64>,
@@ -181,10 +176,8 @@ impl Visit for EventFields {
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        match field.name() {
-            "type" | "error_type" | "reason" => self.kind = Some(value.to_owned()),
-            "phase" => self.phase = Some(value.to_owned()),
-            _ => {}
+        if matches!(field.name(), "type" | "error_type" | "reason" | "phase") {
+            self.label = Some(value.to_owned());
         }
     }
 
@@ -197,6 +190,8 @@ impl Visit for EventFields {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use tracing_subscriber::layer::SubscriberExt;
 
     use super::*;
@@ -214,17 +209,18 @@ mod tests {
             tracing::info!(r#type = "added_up", count = 3_u64, "chat.total");
             tracing::debug!(r#type = "used", count = 2_u64, distance = 0.5, "recall.vectors");
         });
-        assert!(counters().counts().contains(&(CountedMetric::Totals, "added_up".to_owned(), 3)));
-        assert!(counters().counts().contains(&(CountedMetric::Vectors, "used".to_owned(), 1)));
-        assert_eq!(counters().vector_distances(), (2, 0.5));
-        let counted: Vec<(CountedMetric, u64)> = counters()
-            .counts()
-            .into_iter()
-            .filter(|(_, label, _)| label == "counted_here")
-            .map(|(count, _, n)| (count, n))
-            .collect();
-        assert_eq!(counted, [(CountedMetric::Refusals, 1), (CountedMetric::Errors, 1)]);
-        assert_eq!(counters().jobs(), [("counted_here".to_owned(), 1, 7)]);
-        assert!(counters().phases().contains(&("counted_here".to_owned(), 2, 42)));
+        let sums = |label: &str, metric: &str| {
+            let counted = counted().into_iter().filter(|one| one.label == label && one.metric == metric);
+            counted.map(|one| (one.count, one.sum)).collect::<Vec<_>>()
+        };
+        assert_eq!(sums("", "chime_context_cited_outside_focus_total"), [(3, 0.0)]);
+        assert_eq!(sums("used", "chime_answers_total"), [(1, 0.0)]);
+        assert_eq!(sums("", "chime_vector_distance"), [(2, 0.5)]);
+        assert_eq!(sums("counted_here", "chime_job_seconds"), [(1, 0.007)]);
+        assert_eq!(sums("counted_here", "chime_phase_seconds"), [(2, 0.042)]);
+        let labelled: BTreeSet<&str> =
+            counted().iter().filter(|one| one.label == "counted_here").map(|one| one.metric).collect();
+        let expected = ["chime_errors_total", "chime_job_seconds", "chime_phase_seconds", "chime_refusals_total"];
+        assert_eq!(labelled, BTreeSet::from(expected), "an event without a metric is not counted");
     }
 }

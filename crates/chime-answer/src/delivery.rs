@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use chime_core::{ChatId, MessageId, Timestamp};
+use chime_runtime::resilience::doubled;
 
 /// Age after which an undelivered reply is given up: the conversation has moved on.
 pub const STALE_AFTER: Duration = Duration::from_secs(60 * 60);
@@ -138,7 +139,7 @@ pub fn after_mark(failure: Option<SendResult>, age: Duration, attempts: u32) -> 
 
 /// Returns the wait before the next attempt, when `attempts` have failed. It doubles with each attempt, up to a minute.
 pub fn pause(attempts: u32) -> Duration {
-    FIRST_PAUSE.saturating_mul(1 << attempts.min(16)).min(LONGEST_PAUSE)
+    doubled(FIRST_PAUSE, LONGEST_PAUSE, attempts)
 }
 
 /// Returns `true` if a part may be sent again although it may have been delivered.

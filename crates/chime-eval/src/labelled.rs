@@ -4,12 +4,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use anyhow::{Context, anyhow};
 use chrono::NaiveDateTime;
 use regex::Regex;
 
-use crate::pack::{
-    Pack, PackError, PackMessage, PackQuery, PackQuestion, QueryAsk, QueryGold, QuestionAsk, QuestionGold, Slice,
-};
+use crate::pack::{Pack, PackMessage, PackQuery, PackQuestion, QueryAsk, QueryGold, QuestionAsk, QuestionGold, Slice};
 
 /// Messages before a trigger that are its window. Relevant messages before it count as far.
 const WINDOW: usize = 200;
@@ -51,11 +50,11 @@ struct LabelledMessage {
 }
 
 /// Reads every `*.txt` of a folder, in the order of their names.
-pub fn read(folder: &Path) -> Result<Vec<LabelledChat>, PackError> {
-    let unread = |source| PackError::Read { path: folder.to_owned(), source };
+pub fn read(folder: &Path) -> anyhow::Result<Vec<LabelledChat>> {
+    let unread = || format!("cannot read {}", folder.display());
     let mut paths: Vec<PathBuf> = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(unread)? {
-        let path = entry.map_err(unread)?.path();
+    for entry in std::fs::read_dir(folder).with_context(unread)? {
+        let path = entry.with_context(unread)?.path();
         if path.extension().is_some_and(|extension| extension == "txt") {
             paths.push(path);
         }
@@ -72,10 +71,10 @@ pub fn as_pack(name: String, chats: Vec<LabelledChat>) -> Pack {
     Pack { name, chats, queries, reaches_back: true, questions, conversations: HashMap::new() }
 }
 
-pub fn read_chat(path: &Path) -> Result<LabelledChat, PackError> {
-    let text = std::fs::read_to_string(path).map_err(|source| PackError::Read { path: path.to_owned(), source })?;
+pub fn read_chat(path: &Path) -> anyhow::Result<LabelledChat> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-    chat(name, &text).map_err(|(line, what)| PackError::Line { path: path.to_owned(), line, what })
+    chat(name, &text).map_err(|(line, what)| anyhow!("{}, line {line}: {what}", path.display()))
 }
 
 /// Parses one chat. An error has the line number.

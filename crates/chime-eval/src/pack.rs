@@ -3,7 +3,6 @@
 //! The input of a selector and the gold have different types, so gold cannot leak.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 
 use serde::Deserialize;
 
@@ -119,14 +118,4 @@ pub struct Slice {
     pub bridge: bool,
     #[serde(default)]
     pub kind: Option<String>,
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum PackError {
-    #[error("cannot read {path}")]
-    Read { path: PathBuf, source: std::io::Error },
-    #[error("{path}, line {line}: {what}")]
-    Line { path: PathBuf, line: usize, what: String },
-    #[error("{path}: query {query} names message {message}, which the chat does not have")]
-    NoMessage { path: PathBuf, query: String, message: i64 },
 }

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
+use anyhow::{Context, anyhow, bail};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::labelled;
 use crate::pack::{
-    Pack, PackError, PackMessage, PackQuery, PackQuestion, QUESTION, QueryAsk, QueryGold, QuestionAsk, QuestionGold,
-    Slice,
+    Pack, PackMessage, PackQuery, PackQuestion, QUESTION, QueryAsk, QueryGold, QuestionAsk, QuestionGold, Slice,
 };
 
 /// Gold of a message, kept apart from the data that a retriever sees.
@@ -54,7 +54,7 @@ struct RawQuery {
 }
 
 /// Reads `messages.jsonl` and `queries.jsonl` of a folder, or the labelled chats in it instead.
-pub fn read_pack(folder: &Path) -> Result<Pack, PackError> {
+pub fn read_pack(folder: &Path) -> anyhow::Result<Pack> {
     let name = folder.file_name().map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into());
     if !folder.join("messages.jsonl").exists() {
         return Ok(labelled::as_pack(name, labelled::read(folder)?));
@@ -108,35 +108,28 @@ fn query(raw: RawQuery) -> Option<PackQuery> {
     })
 }
 
-fn check(query: &PackQuery, chats: &HashMap<String, Vec<PackMessage>>, path: &Path) -> Result<(), PackError> {
+fn check(query: &PackQuery, chats: &HashMap<String, Vec<PackMessage>>, path: &Path) -> anyhow::Result<()> {
     let known = chats.get(&query.ask.chat_id).is_some_and(|chat| {
         query.ask.trigger.is_some() || chat.iter().any(|message| message.message_id == query.ask.message_id)
     });
     if known {
         return Ok(());
     }
-    Err(PackError::NoMessage {
-        path: path.to_owned(),
-        query: query.ask.query_id.clone(),
-        message: query.ask.message_id,
-    })
+    let (query, message) = (&query.ask.query_id, query.ask.message_id);
+    bail!("{}: query {query} names message {message}, which the chat does not have", path.display())
 }
 
-fn lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, PackError> {
-    let read = |source| PackError::Read { path: path.to_owned(), source };
-    let file = std::fs::File::open(path).map_err(read)?;
+fn lines<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Vec<T>> {
+    let unread = || format!("cannot read {}", path.display());
+    let file = std::fs::File::open(path).with_context(unread)?;
     let mut parsed = Vec::new();
     for (number, line) in (1..).zip(BufReader::new(file).lines()) {
-        let line = line.map_err(read)?;
+        let line = line.with_context(unread)?;
         if line.trim().is_empty() {
             continue;
         }
-        let value = serde_json::from_str(&line).map_err(|error| PackError::Line {
-            path: path.to_owned(),
-            line: number,
-            what: error.to_string(),
-        })?;
-        parsed.push(value);
+        let value = serde_json::from_str(&line);
+        parsed.push(value.map_err(|error| anyhow!("{}, line {number}: {error}", path.display()))?);
     }
     Ok(parsed)
 }

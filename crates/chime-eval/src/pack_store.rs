@@ -32,16 +32,8 @@ struct RememberedChat {
     seqs: Vec<Seq>,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum RememberError {
-    #[error(transparent)]
-    Store(#[from] chime_store::StoreError),
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-}
-
 impl RememberedPack {
-    pub async fn new(pack: &Pack, embedder: &Arc<Embedder>, clock: &Clock) -> Result<Self, RememberError> {
+    pub async fn new(pack: &Pack, embedder: &Arc<Embedder>, clock: &Clock) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir()?;
         let (store, _) = Store::open(&folder.path().join("chime.db"), clock.now())?;
         let mut chats = BTreeMap::new();

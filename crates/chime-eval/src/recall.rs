@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::context::Evaluated;
 use crate::pack::{Pack, PackMessage, PackQuestion, QUESTION, QuestionAsk};
-use crate::pack_store::{RememberError, RememberedPack};
+use crate::pack_store::RememberedPack;
 use crate::score::{Prediction, QueryFigures, mean};
 use chime_core::embed::Embedder;
 use chime_core::{Language, Timestamp, UserId};
@@ -70,7 +70,7 @@ pub async fn evaluate(
     embedder: &Arc<Embedder>,
     k: usize,
     mut progress: impl FnMut(),
-) -> Result<Evaluated, RememberError> {
+) -> anyhow::Result<Evaluated> {
     let remembered = match retriever {
         Retriever::Fitted => Some(RememberedPack::new(pack, embedder, &Clock::system()).await?),
         _ => None,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::speed::{Sorted, SpeedError, milliseconds, resident_mb};
+use crate::speed::{Sorted, milliseconds, resident_mb};
 use crate::synthetic_session::{AUTHOR, SyntheticSession};
 use chime_core::embed::Embedder;
 use chime_core::{
@@ -50,7 +50,7 @@ pub struct RecallFigures {
 }
 
 /// Fills a temporary database with `sessions` sessions in `chats` chats, and measures recall in it.
-pub async fn measure(sessions: u32, chats: u32, clock: &Clock) -> Result<RecallFigures, SpeedError> {
+pub async fn measure(sessions: u32, chats: u32, clock: &Clock) -> anyhow::Result<RecallFigures> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("chime.db");
     let (store, _) = Store::open(&path, clock.now())?;
@@ -135,7 +135,7 @@ impl RecallBench {
         SyntheticSession::new(FIRST_CHAT, chat, session, OF_A_SESSION, self.clock.now().minus(APART * self.of_each))
     }
 
-    async fn fill(&self) -> Result<(), SpeedError> {
+    async fn fill(&self) -> anyhow::Result<()> {
         for chat in 0..self.chats {
             for begin in (0..self.of_each).step_by(AT_ONCE as usize) {
                 let talks: Vec<SyntheticSession> =
@@ -148,7 +148,7 @@ impl RecallBench {
         Ok(())
     }
 
-    async fn keep_vectors(&self) -> Result<(), SpeedError> {
+    async fn keep_vectors(&self) -> anyhow::Result<()> {
         let source = VectorSource::Local(Arc::clone(&self.embedder));
         let indexer = VectorIndexer::new(self.store.clone(), self.clock.clone(), source);
         while !indexer.run_once().await? {}
@@ -166,7 +166,7 @@ impl RecallBench {
         }
     }
 
-    async fn recall(&self, recaller: &Arc<Recaller>, asked: SessionQuestion) -> Result<f64, SpeedError> {
+    async fn recall(&self, recaller: &Arc<Recaller>, asked: SessionQuestion) -> anyhow::Result<f64> {
         let (recaller, watch) = (Arc::clone(recaller), self.clock.stopwatch());
         let find = move |conn: &chime_store::Reader| {
             let request = RecallRequest {
@@ -183,7 +183,7 @@ impl RecallBench {
         Ok(milliseconds(watch))
     }
 
-    async fn search(&self, asked: SessionQuestion) -> Result<f64, SpeedError> {
+    async fn search(&self, asked: SessionQuestion) -> anyhow::Result<f64> {
         let watch = self.clock.stopwatch();
         let find = move |conn: &chime_store::Reader| {
             chime_store::search::any_word(conn, asked.chat, chime_store::Language::DEFAULT, &asked.text, 100)
@@ -193,7 +193,7 @@ impl RecallBench {
     }
 
     /// Returns milliseconds by the index and by a scan, and the share of the ten nearest that the index finds.
-    async fn nearest(&self, asked: SessionQuestion) -> Result<(f64, f64, f64), SpeedError> {
+    async fn nearest(&self, asked: SessionQuestion) -> anyhow::Result<(f64, f64, f64)> {
         const TOLD: usize = 10;
         let vector = pack(&self.embedder.embed(&asked.text)).unwrap_or_default();
         let clock = self.clock.clone();

@@ -7,6 +7,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
+use anyhow::{anyhow, bail};
 use serde::Serialize;
 
 use crate::synthetic::{self, CHATS};
@@ -50,23 +51,10 @@ pub struct SpeedFigures {
     pub db_mb: f64,
 }
 
-/// Reason for ending a measurement early.
-#[derive(Debug, thiserror::Error)]
-pub enum SpeedError {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-    #[error(transparent)]
-    Embed(#[from] chime_core::embed::EmbedError),
-    #[error("made-up chats hold at least {0} messages")]
-    TooFew(u32),
-}
-
 /// Fills a temporary database with `count` messages and measures in it. A million messages take a few minutes.
-pub async fn measure(count: u32, clock: &Clock) -> Result<SpeedFigures, SpeedError> {
+pub async fn measure(count: u32, clock: &Clock) -> anyhow::Result<SpeedFigures> {
     if count < INGESTED {
-        return Err(SpeedError::TooFew(INGESTED));
+        bail!("made-up chats hold at least {INGESTED} messages");
     }
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("chime.db");
@@ -110,7 +98,7 @@ pub async fn measure(count: u32, clock: &Clock) -> Result<SpeedFigures, SpeedErr
     })
 }
 
-fn embedder() -> Result<Arc<Embedder>, SpeedError> {
+fn embedder() -> anyhow::Result<Arc<Embedder>> {
     Ok(Arc::new(Embedder::shipped()?))
 }
 
@@ -151,7 +139,7 @@ impl SpeedBench {
     }
 
     /// Measures the first selection in each chat, in milliseconds.
-    async fn first_windows(&self) -> Result<Vec<f64>, SpeedError> {
+    async fn first_windows(&self) -> anyhow::Result<Vec<f64>> {
         let (mut seen, mut windows) = (HashSet::new(), Vec::new());
         // Enough numbers to cover every chat.
         for number in 0..CHATS * 2 {
@@ -167,11 +155,11 @@ impl SpeedBench {
         Ok(windows)
     }
 
-    async fn find(&self, number: u32) -> Result<StoredMessage, SpeedError> {
+    async fn find(&self, number: u32) -> anyhow::Result<StoredMessage> {
         let chat = synthetic::chat_of(FIRST_CHAT, number).id;
         let id = synthetic::message(chat, number, self.start).id;
         let found = self.store.read(move |conn| messages::find(conn, chat, id)).await?;
-        found.ok_or(SpeedError::TooFew(number))
+        found.ok_or_else(|| anyhow!("made-up chats hold at least {number} messages"))
     }
 
     /// Measures context selection, in milliseconds. Every other trigger has no words.

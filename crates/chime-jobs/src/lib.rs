@@ -8,7 +8,7 @@ mod outcome;
 mod policy;
 pub mod worker;
 
-pub use outcome::JobOutcome;
+pub use outcome::{JobError, JobOutcome, JobResult};
 pub use policy::{
     RetryDecision, RunningJobs, Startable, after_failure, by_clock_of, most_per_lane, next_run, startable,
 };

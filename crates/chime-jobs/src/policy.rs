@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use chime_core::{Class, Job, JobId, JobKind, Timestamp};
+use chime_runtime::resilience::exponential;
 
 /// Maximum number of background jobs that run at the same time, of all kinds together. Low, because the machine may
 /// have a single core.
@@ -16,7 +17,6 @@ const BACKGROUND_EVERY: Duration = Duration::from_millis(200);
 #[derive(Debug, Default)]
 pub struct RunningJobs {
     ids: HashSet<JobId>,
-    newest: Option<JobId>,
     lanes: HashMap<(JobKind, i64), usize>,
     kinds: HashMap<JobKind, usize>,
     background: usize,
@@ -48,7 +48,6 @@ impl RunningJobs {
     pub fn start(&mut self, job: &Job, now: Timestamp) {
         let kind = job.kind();
         self.ids.insert(job.id);
-        self.newest = self.newest.max(Some(job.id));
         *self.lanes.entry((kind, job.lane())).or_default() += 1;
         *self.kinds.entry(kind).or_default() += 1;
         if kind.policy().class == Class::Background {
@@ -84,12 +83,6 @@ impl RunningJobs {
 
     pub fn is_running(&self, id: JobId) -> bool {
         self.ids.contains(&id)
-    }
-
-    /// Returns `true` if this process has certainly not started `job`: its id is higher than all started ones, and ids
-    /// only grow. Any other job may be done already, so it must be read from the table.
-    pub fn is_news(&self, job: &Job) -> bool {
-        self.newest < Some(job.id)
     }
 
     /// Returns `true` if all places of some group are taken, so that a job may be waiting for one.
@@ -153,8 +146,7 @@ pub enum RetryDecision {
     Park,
 }
 
-/// Decides when a failed job is tried again, or parks it after its last attempt. The pause doubles with each attempt;
-/// `random` moves the retry within the second half of the pause.
+/// Decides when a failed job is tried again, or parks it after its last attempt. The pause doubles with each attempt.
 pub fn after_failure(job: &Job, began: Timestamp, now: Timestamp, random: u64) -> RetryDecision {
     let policy = job.kind().policy();
     if policy.is_periodic() {
@@ -164,9 +156,7 @@ pub fn after_failure(job: &Job, began: Timestamp, now: Timestamp, random: u64) -
         return RetryDecision::Park;
     }
     let (first, longest) = policy.pauses;
-    let pause = first.saturating_mul(1 << job.attempts.min(16)).min(longest);
-    let spread = Duration::from_millis(random % (pause.as_millis() as u64 / 2).max(1));
-    RetryDecision::RetryAt(now.plus(pause / 2 + spread))
+    RetryDecision::RetryAt(now.plus(exponential(first, longest, job.attempts, random)))
 }
 
 /// Returns the time of the next run of a periodic job whose last run began at `began`. Not before `now`.
@@ -226,17 +216,6 @@ mod tests {
         running.end(&due[0]);
         assert!(!running.is_crowded());
         assert_eq!(start(&due, &mut running), [1], "a place that is free again is taken");
-    }
-
-    #[test]
-    fn a_job_is_news_once_and_an_older_one_never() {
-        let mut running = RunningJobs::default();
-        let (older, newer) = (answer(1, 7), answer(2, 7));
-        assert!(running.is_news(&older) && running.is_news(&newer));
-        running.start(&newer, NOW);
-        running.end(&newer);
-        assert!(!running.is_news(&newer), "it was worked on");
-        assert!(!running.is_news(&older), "it may have been");
     }
 
     #[test]
@@ -301,7 +280,7 @@ mod tests {
                     panic!("attempt {attempts} was the last");
                 };
                 let (pause, longest) = (at.since(NOW), job.kind().policy().pauses.1);
-                assert!(pause > last || pause == longest / 2, "attempt {attempts}: {pause:?} after {last:?}");
+                assert!(pause > last || pause >= longest / 2, "attempt {attempts}: {pause:?} after {last:?}");
                 last = pause;
             }
             job.attempts += 1;

@@ -3,7 +3,7 @@
 mod tasks;
 
 use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -12,8 +12,10 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::worker::tasks::JobTasks;
-use crate::{JobOutcome, RetryDecision, after_failure, by_clock_of, most_per_lane, next_run, startable};
-use chime_core::{Class, Job, JobId, JobKind, Timestamp};
+use crate::{
+    JobError, JobOutcome, JobResult, RetryDecision, after_failure, by_clock_of, most_per_lane, next_run, startable,
+};
+use chime_core::{Job, JobId, JobKind, Timestamp};
 use chime_runtime::clock::{Clock, SET_BACK_FROM};
 use chime_store::{Priority, Store, StoreError, Writer, jobs};
 
@@ -27,45 +29,20 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 const DRAIN: Duration = Duration::from_secs(7);
 /// Time to wait before reading or writing again after the disk was full or the file locked.
 const UNTIL_NEXT_TRY: Duration = Duration::from_millis(250);
+/// Time of the next read of the table that is past by any clock.
+const AT_ONCE: Timestamp = Timestamp::from_millis(0);
 /// Delay before a job is retried after a failure that will pass. A member may be waiting for the answer, so it is
 /// short; but not so short that retries flood the failing service.
 const UNTIL_HINDRANCE_PASSES: Duration = Duration::from_secs(2);
 
 /// Wakes the pool when there may be work. Losing a wake-up loses no work, because jobs are read from the table.
 #[derive(Debug, Clone, Default)]
-pub struct Wake(Arc<Waking>);
-
-#[derive(Debug, Default)]
-struct Waking {
-    notify: Notify,
-    hints: Mutex<Hints>,
-}
-
-#[derive(Debug, Default)]
-struct Hints {
-    look: bool,
-    jobs: Vec<Job>,
-}
+pub struct Wake(Arc<Notify>);
 
 impl Wake {
     /// Makes the pool read the table.
     pub fn wake(&self) {
-        self.hints().look = true;
-        self.0.notify.notify_one();
-    }
-
-    /// Passes jobs that were just committed and are due to the pool, which need not read them from the table.
-    pub fn offer(&self, jobs: impl IntoIterator<Item = Job>) {
-        self.hints().jobs.extend(jobs);
-        self.0.notify.notify_one();
-    }
-
-    fn take(&self) -> Hints {
-        std::mem::take(&mut *self.hints())
-    }
-
-    fn hints(&self) -> MutexGuard<'_, Hints> {
-        self.0.hints.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.notify_one();
     }
 }
 
@@ -89,7 +66,7 @@ impl Pool {
     pub async fn run<H, F>(&self, stop: CancellationToken, handle: H) -> Result<(), StoreError>
     where
         H: Fn(Job) -> F,
-        F: Future<Output = JobOutcome> + Send + 'static,
+        F: Future<Output = JobResult> + Send + 'static,
     {
         let mut tasks = JobTasks::default();
         let mut look_at = self.clock.now();
@@ -102,22 +79,18 @@ impl Pool {
                 look_at = now;
             }
             seen = now;
-            // Registered before the hints are taken, so that a hint that arrives between the two still wakes the pool.
-            let woken = self.wake.0.notify.notified();
-            let hints = self.wake.take();
-            let is_clear = self.start_offered(&mut tasks, hints.jobs, &handle).await?;
-            if hints.look || !is_clear || look_at <= now {
+            if look_at <= now {
                 look_at = self.start_due(&mut tasks, &handle).await?;
             }
             // From the same look at the clock: it may have been set back since.
             let pause = look_at.since(now);
             tokio::select! {
                 () = stop.cancelled() => break,
-                () = woken => {}
+                () = self.wake.0.notified() => look_at = AT_ONCE,
                 () = self.clock.sleep(pause.min(LONGEST_SLEEP)) => {}
                 Some(ended) = tasks.handles.join_next_with_id() => {
                     if self.settle(&mut tasks, ended).await? == NextRead::Now {
-                        look_at = self.clock.now();
+                        look_at = AT_ONCE;
                     }
                 }
             }
@@ -135,28 +108,11 @@ impl Pool {
         record(&self.store, &self.clock, move |tx| jobs::set_back(tx, by, now)).await
     }
 
-    /// Starts offered jobs. Returns `false` if some were not started, and the table must be read to start them: jobs
-    /// that may have been started before, background jobs, and jobs for which no place is free.
-    async fn start_offered<H, F>(&self, tasks: &mut JobTasks, jobs: Vec<Job>, handle: &H) -> Result<bool, StoreError>
-    where
-        H: Fn(Job) -> F,
-        F: Future<Output = JobOutcome> + Send + 'static,
-    {
-        let offered = jobs.len();
-        // A background job may only start if no answering job waits. Only reading the table shows this.
-        let may_start = |job: &Job| tasks.running.is_news(job) && job.kind().policy().class == Class::Answering;
-        let news: Vec<Job> = jobs.into_iter().filter(may_start).collect();
-        let started = startable(news, &mut tasks.running, self.clock.now()).jobs;
-        let is_clear = started.len() == offered;
-        self.start(tasks, started, handle).await?;
-        Ok(is_clear)
-    }
-
     /// Starts due jobs for which a place is free. Returns the latest time at which the table must be read again.
     async fn start_due<H, F>(&self, tasks: &mut JobTasks, handle: &H) -> Result<Timestamp, StoreError>
     where
         H: Fn(Job) -> F,
-        F: Future<Output = JobOutcome> + Send + 'static,
+        F: Future<Output = JobResult> + Send + 'static,
     {
         let now = self.clock.now();
         let per_lane = most_per_lane();
@@ -181,7 +137,7 @@ impl Pool {
     async fn start<H, F>(&self, tasks: &mut JobTasks, jobs: Vec<Job>, handle: &H) -> Result<(), StoreError>
     where
         H: Fn(Job) -> F,
-        F: Future<Output = JobOutcome> + Send + 'static,
+        F: Future<Output = JobResult> + Send + 'static,
     {
         self.mark(jobs.iter().map(|job| job.id).collect()).await?;
         let now = self.clock.now();
@@ -212,14 +168,14 @@ impl Pool {
     async fn settle(
         &self,
         tasks: &mut JobTasks,
-        ended: Result<(Id, JobOutcome), JoinError>,
+        ended: Result<(Id, JobResult), JoinError>,
     ) -> Result<NextRead, StoreError> {
         let (id, outcome) = match ended {
             Ok((id, outcome)) => (id, outcome),
-            Err(error) => (error.id(), JobOutcome::Failed("panicked".to_owned())),
+            Err(error) => (error.id(), Err(JobError::Failed("panicked".to_owned()))),
         };
         let Some((job, began)) = tasks.jobs.remove(&id) else { return Ok(NextRead::Later) };
-        let is_over = matches!(outcome, JobOutcome::Finished) && !tasks.running.is_crowded();
+        let is_over = matches!(outcome, Ok(JobOutcome::Finished)) && !tasks.running.is_crowded();
         let ms = u64::try_from(self.clock.now().since(began).as_millis()).unwrap_or(u64::MAX);
         tracing::debug!(r#type = job.kind().as_str(), ms, "job.ended");
         let written = self.write_outcome(&job, began, outcome).await;
@@ -235,45 +191,55 @@ impl Pool {
         Ok(if is_over { NextRead::Later } else { NextRead::Now })
     }
 
-    async fn write_outcome(&self, job: &Job, began: Timestamp, outcome: JobOutcome) -> Result<(), StoreError> {
-        let now = self.clock.now();
-        let id = job.id;
-        match outcome {
-            JobOutcome::Finished => Ok(()),
-            JobOutcome::Unusable(error) => Err(error),
-            JobOutcome::UntilNextRun => {
-                let at = by_clock_of(now, next_run(job.kind(), began, now), began);
-                self.store.write(Priority::Answering, move |tx| jobs::postpone(tx, id, at)).await
+    async fn write_outcome(&self, job: &Job, began: Timestamp, outcome: JobResult) -> Result<(), StoreError> {
+        let (now, id) = (self.clock.now(), job.id);
+        let (decision, error) = match outcome {
+            Ok(JobOutcome::Finished) => return Ok(()),
+            Ok(JobOutcome::UntilNextRun) => return self.postpone(id, next_run(job.kind(), began, now), began).await,
+            Ok(JobOutcome::WaitUntil(at)) => return self.postpone(id, at, began).await,
+            Err(JobError::Later(span)) => return self.postpone(id, now.plus(span), now).await,
+            Err(JobError::Store(error)) if error.is_damage() => return Err(error),
+            Err(JobError::Store(error)) if error.is_passing() => {
+                return self.hindered(job, &error.to_string()).await;
             }
-            JobOutcome::WaitUntil(at) => {
-                let at = by_clock_of(now, at, began);
-                self.store.write(Priority::Answering, move |tx| jobs::postpone(tx, id, at)).await
-            }
-            JobOutcome::Hindered(error) => {
-                tracing::warn!(job.id = id.0, %error, "job {id} cannot be done yet and waits");
-                let at = now.plus(UNTIL_HINDRANCE_PASSES);
-                self.store.write(Priority::Answering, move |tx| jobs::postpone(tx, id, at)).await
-            }
-            JobOutcome::RetryAt(at, error) => {
+            Err(JobError::Hindered(error)) => return self.hindered(job, &error).await,
+            Err(JobError::RetryAt(at, error)) => {
                 tracing::warn!(job.id = id.0, %error, "job {id} failed and will be tried again");
-                let at = by_clock_of(now, at, began);
-                self.store.write(Priority::Answering, move |tx| jobs::retry(tx, id, at, &error)).await
+                (RetryDecision::RetryAt(by_clock_of(now, at, began)), error)
             }
-            JobOutcome::Failed(error) => {
-                let random = now.millis().unsigned_abs().wrapping_mul(id.0.unsigned_abs() | 1);
-                let verdict = after_failure(job, began, now, random);
-                tracing::warn!(
-                    job.id = id.0, job.kind = job.kind().as_str(), job.attempts = job.attempts + 1, %error,
-                    "job {id} failed: {}", if verdict == RetryDecision::Park { "parked" } else { "will be tried again" },
-                );
-                self.store
-                    .write(Priority::Answering, move |tx| match verdict {
-                        RetryDecision::RetryAt(at) => jobs::retry(tx, id, at, &error),
-                        RetryDecision::Park => jobs::park(tx, id, &error),
-                    })
-                    .await
-            }
-        }
+            Err(JobError::Store(error)) => self.counted(job, began, &error.to_string()),
+            Err(JobError::Failed(error)) => self.counted(job, began, &error),
+        };
+        self.store
+            .write(Priority::Answering, move |tx| match decision {
+                RetryDecision::RetryAt(at) => jobs::retry(tx, id, at, &error),
+                RetryDecision::Park => jobs::park(tx, id, &error),
+            })
+            .await
+    }
+
+    async fn postpone(&self, id: JobId, at: Timestamp, began: Timestamp) -> Result<(), StoreError> {
+        let at = by_clock_of(self.clock.now(), at, began);
+        self.store.write(Priority::Answering, move |tx| jobs::postpone(tx, id, at)).await
+    }
+
+    async fn hindered(&self, job: &Job, error: &str) -> Result<(), StoreError> {
+        tracing::warn!(job.id = job.id.0, "{job} cannot be done yet and waits: {error}");
+        let now = self.clock.now();
+        self.postpone(job.id, now.plus(UNTIL_HINDRANCE_PASSES), now).await
+    }
+
+    /// Decides about a failure that counts as an attempt.
+    fn counted(&self, job: &Job, began: Timestamp, error: &str) -> (RetryDecision, String) {
+        let error = format!("{job}: {error}");
+        let (now, id) = (self.clock.now(), job.id);
+        let random = now.millis().unsigned_abs().wrapping_mul(id.0.unsigned_abs() | 1);
+        let decision = after_failure(job, began, now, random);
+        tracing::warn!(
+            job.id = id.0, job.kind = job.kind().as_str(), job.attempts = job.attempts + 1, %error,
+            "job {id} failed: {}", if decision == RetryDecision::Park { "parked" } else { "will be tried again" },
+        );
+        (decision, error)
     }
 
     async fn drain(&self, mut tasks: JobTasks) -> Result<(), StoreError> {

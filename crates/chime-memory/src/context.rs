@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use feature_cache::FeatureCache;
-pub use vectors::Vectors;
+pub use vectors::{VectorError, Vectors};
 
 use crate::recall::Recaller;
 use chime_core::trigger::{Languages, is_generic};

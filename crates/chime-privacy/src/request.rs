@@ -60,6 +60,12 @@ pub enum ChatRole {
     Outside,
 }
 
+impl ChatRole {
+    pub fn is_admin(self) -> bool {
+        matches!(self, Self::Creator | Self::Admin)
+    }
+}
+
 /// Facts about the sender of a request that decide about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asker {

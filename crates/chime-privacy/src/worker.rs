@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::{Cutoffs, Reckoning, cutoffs, reckon, repeats};
 use chime_core::config::PrivacyConfig;
 use chime_core::{ChatKey, Job, Timestamp};
-use chime_jobs::JobOutcome;
+use chime_jobs::{JobError, JobOutcome, JobResult};
 use chime_runtime::clock::Clock;
 use chime_store::backups::QUIET_HOUR;
 use chime_store::derived;
@@ -58,7 +58,7 @@ pub struct RetentionWorker {
 
 impl RetentionWorker {
     /// Runs the periodic `retention` job.
-    pub async fn run(&self) -> JobOutcome {
+    pub async fn run(&self) -> JobResult {
         // Read once at the start: data that expires during the run is left to the next run.
         let now = self.clock.now();
         self.merge_index(now).await;
@@ -70,21 +70,21 @@ impl RetentionWorker {
                     "the clock of this machine and Telegram's are {} s apart: nothing is deleted for its age",
                     skew.as_secs(),
                 );
-                return JobOutcome::WaitUntil(now.plus(LOOK_AGAIN));
+                return Ok(JobOutcome::WaitUntil(now.plus(LOOK_AGAIN)));
             }
-            Err(error) => return JobOutcome::RetryAt(now.plus(LOOK_AGAIN), error.to_string()),
+            Err(error) => return Err(JobError::RetryAt(now.plus(LOOK_AGAIN), error.to_string())),
         };
         match self.keep_promises(aged_by, now).await {
             Ok(deleted) => {
                 if deleted > 0 {
                     tracing::info!(deleted, "deleted {deleted} rows that were kept long enough");
                 }
-                JobOutcome::UntilNextRun
+                Ok(JobOutcome::UntilNextRun)
             }
-            Err(error) if error.is_damage() => JobOutcome::Unusable(error),
+            Err(error) if error.is_damage() => Err(error.into()),
             // The next periodic run tries again. The job is never given up, because members were promised that old data
             // is deleted.
-            Err(error) => JobOutcome::Failed(error.to_string()),
+            Err(error) => Err(JobError::Failed(error.to_string())),
         }
     }
 
@@ -135,14 +135,7 @@ impl RetentionWorker {
 
     /// Runs the `scrub` job when the database is quiet: removes the bytes of deleted data from the write-ahead log and,
     /// by rewriting the file, from unused pages. A large file is left to the `retention` job at `QUIET_HOUR`.
-    pub async fn scrub(&self, job: &Job) -> JobOutcome {
-        match self.clear_up(job).await {
-            Ok(outcome) => outcome,
-            Err(error) => JobOutcome::of_store(&error, "clearing up after forgetting"),
-        }
-    }
-
-    async fn clear_up(&self, job: &Job) -> chime_store::Result<JobOutcome> {
+    pub async fn scrub(&self, job: &Job) -> JobResult {
         let now = self.clock.now();
         let rests_until = *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner);
         // A remaining pause longer than the maximum means that the clock was set back: the pause is then ignored.
@@ -170,7 +163,7 @@ impl RetentionWorker {
         match cleared {
             // Reported as a failure, not as a wait, so that attempts are counted: the reader may never stop.
             Err(error @ StoreError::Busy(_)) if job.attempts < WAITS_FOR_THE_LOG => {
-                return Ok(JobOutcome::Failed(format!("clearing up after forgetting: {error}")));
+                return Err(JobError::Failed(format!("clearing up after forgetting: {error}")));
             }
             Err(StoreError::Busy(_)) => tracing::warn!(
                 "another program, such as Litestream, reads the database all the time: its log keeps what was \

@@ -6,9 +6,12 @@
 mod backoff;
 mod breaker;
 mod deadline;
-mod random;
 
-pub use backoff::{Backoff, RetryPolicy};
+pub use backoff::{Backoff, RetryPolicy, doubled, exponential};
 pub use breaker::{Admission, Breaker, Breakers, CallOutcome};
 pub use deadline::within;
-pub use random::{jitter, random};
+
+/// Returns a random number, good enough to spread retries, but not for secrets.
+pub fn random() -> u64 {
+    fastrand::u64(..)
+}

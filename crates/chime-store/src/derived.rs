@@ -18,8 +18,8 @@
 use super::family::{Cause, Family, Merged, OptOutScope};
 use super::{
     Result, Writer, admission, answers, backlog, chat_settings, chats, concepts, consent, deletions, embedding_spaces,
-    feedback, follow_ups, inbox, item_marks, memory, notes, outbox, pages, quotes_and_forwards, recaps, refusals, reminders,
-    topic_names, usage, vectors,
+    feedback, follow_ups, inbox, item_marks, memory, notes, outbox, pages, quotes_and_forwards, recaps, refusals,
+    reminders, topic_names, usage, vectors,
 };
 use chime_core::{ChatKey, StoredMessage, Timestamp, UserId};
 

@@ -127,31 +127,6 @@ const HELD: &str = "SELECT count(*) AS held FROM (
     SELECT 1 FROM message_fts
     WHERE message_fts MATCH :word AND rowid BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 LIMIT :enough)";
 
-/// Returns the messages of `chat` before `before` that contain `word`, newest first, at most `limit`. If `word` has
-/// several parts, as in a hyphenated word, they must be adjacent in the message.
-pub fn newest_with(
-    conn: &Reader,
-    chat: ChatKey,
-    language: Language,
-    word: &str,
-    before: Seq,
-    limit: usize,
-) -> Result<Vec<Seq>> {
-    let stems = stems(word, language).join(" ");
-    if stems.is_empty() {
-        return Ok(Vec::new());
-    }
-    conn.all(
-        "SELECT rowid & 4294967295 AS seq FROM message_fts
-         WHERE message_fts MATCH :query AND rowid BETWEEN :chat << 32 AND :before - 1
-         ORDER BY rowid DESC LIMIT :limit",
-        params! {
-            ":query": format!("text : \"{stems}\""), ":chat": chat, ":before": row_id(chat, before),
-            ":limit": limit,
-        },
-    )
-}
-
 /// Returns the rare words among `words`. If none is rare, returns all of them that occur in `chat`.
 fn telling(conn: &Reader, chat: ChatKey, words: Vec<String>) -> Result<Vec<String>> {
     let most = (newest(conn, chat)? / TELLING_SHARE).max(ALWAYS_TELLING);
@@ -176,6 +151,10 @@ mod tests {
 
     const CHAT: ChatKey = ChatKey(1);
 
+    fn every(before: Seq) -> Range {
+        Range { chat: CHAT, from: Seq(0), before, limit: 100 }
+    }
+
     fn segments(conn: &Reader) -> Result<i64> {
         // The upper bits of a page id are the number of the segment. The first pages belong to no segment.
         Ok(conn
@@ -194,7 +173,7 @@ mod tests {
             };
             store.write(Priority::Background, add).await.unwrap();
         }
-        let found = |conn: &Reader| newest_with(conn, CHAT, Language::DEFAULT, "thai", Seq(100), 100);
+        let found = |conn: &Reader| postings::of_stem(conn, &every(Seq(100)), "thai").map(|found| found.seqs);
         let (many, before) = store.read(move |conn| Ok((segments(conn)?, found(conn)?))).await.unwrap();
         let merge_all = async |merging| {
             store.merge_index(merging).await.unwrap();
@@ -261,12 +240,12 @@ mod tests {
             let said = |word: String| {
                 tx.query_row("SELECT count(*) FROM said WHERE term = ?1", [word], |row| row.get::<_, i64>(0))
             };
-            let thai = newest_with(tx, CHAT, Language::DEFAULT, "thai", Seq(5_000), 100)?;
+            let thai = postings::of_stem(tx, &every(Seq(5_000)), "thai")?.seqs;
             Ok((thai.len(), said(word(Seq(7)))?, said(word(Seq(3_995)))?))
         });
         assert_eq!(left.await.unwrap(), (10, 0, 1));
         store.merge_index(Merging::Alike).await.unwrap();
-        let after = store.read(|conn| newest_with(conn, CHAT, Language::DEFAULT, "thai", Seq(5_000), 100)).await;
-        assert_eq!(after.unwrap().len(), 10);
+        let after = store.read(|conn| postings::of_stem(conn, &every(Seq(5_000)), "thai")).await;
+        assert_eq!(after.unwrap().seqs.len(), 10);
     }
 }

@@ -49,10 +49,6 @@ pub fn noted(conn: &Reader, now: Timestamp, limit: u32) -> Result<Vec<Conversati
     )
 }
 
-pub fn next_check(conn: &Reader) -> Result<Option<Timestamp>> {
-    conn.one("SELECT min(check_at) AS at FROM session_note", &[])
-}
-
 /// Returns the times of a conversation's notes, oldest first.
 pub fn notes_of(conn: &Reader, conversation: Conversation) -> Result<Vec<Timestamp>> {
     let times = conn.all(

@@ -29,4 +29,4 @@ pub use split::{CUT_NOTICE, MAX_PARTS, MAX_UNITS, split};
 pub use update::{ALLOWED_UPDATES, RawUpdate, parse_batch};
 
 #[cfg(test)]
-mod format_properties;
+mod tests;

@@ -8,17 +8,23 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tracing::Instrument;
 
+use crate::answering::askers::may_ask;
 use crate::answering::draft::{Draft, answered, apology, clarifying, failure_of, guarded, without_model};
 use crate::answering::enrich::Enricher;
+use crate::answering::grounding::unanswerable;
 use crate::answering::introduction::{self, Introduction};
+use crate::answering::load_question::{find, halve};
 use crate::answering::load_trigger::TriggerState;
 use crate::answering::long_thread::LongThreads;
+use crate::answering::owners::tell_owners;
 use crate::answering::question::QuestionContext;
 use crate::answering::recheck::{SaveOutcome, rests_on_forgotten};
 use crate::answering::record::record;
 use crate::answering::reply::reply_to;
 use crate::answering::traffic::Lanes;
+use crate::answering::transcribe::transcribe_nearby;
 use crate::answering::typing::while_typing;
+use crate::answering::unanswered::{close, count_as_old, refuse};
 use crate::answering::{concepts, follow_up, log};
 use crate::documents::DocumentReader;
 use crate::echo::{has_words, restates, without_echo, without_heads};
@@ -38,22 +44,22 @@ use chime_access::gateway::{AskError, Economy, ModelPurpose};
 use chime_core::chat_settings::LANGUAGE;
 use chime_core::config::{AccessConfig, ContextTokens, RateLimit, Redaction, SessionIdle, Streaming};
 use chime_core::embed::Embedder;
-use chime_core::prompts::Prompts;
+use chime_core::prompts::{PromptError, Prompts};
 use chime_core::texts::notices;
 use chime_core::trigger::Languages;
 use chime_core::{
     AnswerStatus, Because, BotIdentity, Citable, Grounding, Job, Language, LinkReading, MessageAt, ParsedTrigger, Seq,
     Zone,
 };
-use chime_jobs::JobOutcome;
 use chime_jobs::worker::Wake;
+use chime_jobs::{JobError, JobOutcome, JobResult};
 use chime_links::{Fetcher, WebSearch};
 use chime_llm::{Completion, Prompt};
 use chime_memory::context::FeatureCache;
 use chime_memory::recall::Recaller;
 use chime_relevance::context::Params;
 use chime_runtime::clock::{Clock, Stopwatch};
-use chime_store::{Store, StoreError, answers, jobs, outbox, topics};
+use chime_store::{Store, answers, jobs, outbox, topics};
 use chime_telegram::Telegram;
 
 /// Maximum number of questions analysed at the same time. Each analysis occupies two threads and ends before the model
@@ -137,38 +143,33 @@ impl Answering {
         }
     }
 
-    /// Runs an `answer` or `another` job for the trigger `at`.
-    pub async fn run(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> JobOutcome {
-        match self.answer(job, at, parsed).instrument(log::trigger_span(at)).await {
-            Ok(()) => JobOutcome::Finished,
-            Err(error) => match error.downcast_ref::<StoreError>() {
-                Some(error) => JobOutcome::of_store(error, job),
-                None => JobOutcome::Failed(format!("{job}: {error:#}")),
-            },
-        }
+    /// Runs an `answer` job for the trigger `at`.
+    pub async fn run(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> JobResult {
+        self.answer(job, at, parsed).instrument(log::trigger_span(at)).await?;
+        Ok(JobOutcome::Finished)
     }
 
-    async fn answer(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> anyhow::Result<()> {
+    async fn answer(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> Result<(), JobError> {
         let watch = self.parts.clock.stopwatch();
         self.parts.gateway.wait_for_facts().await;
-        self.transcribe_nearby(at, parsed).await;
-        let mut question = match self.find(at, parsed).await? {
+        transcribe_nearby(&self.parts, at, parsed).await;
+        let mut question = match find(&self.parts, &self.places, at, parsed).await? {
             TriggerState::Ready(question) => question,
-            TriggerState::Old(trigger) => return Ok(self.count_as_old(job, &trigger).await?),
+            TriggerState::Old(trigger) => return count_as_old(&self.parts, job, &trigger).await,
             TriggerState::Gone => {
                 self.take_back(job).await?;
-                return Ok(self.close(job).await?);
+                return close(&self.parts, job).await;
             }
-            TriggerState::Answered => return Ok(self.close(job).await?),
+            TriggerState::Answered => return close(&self.parts, job).await,
         };
-        if !self.may_ask(&question.chat, question.asker()).await? {
+        if !may_ask(&self.parts, &question.chat, question.asker()).await? {
             self.take_back(job).await?;
-            return Ok(self.refuse(job, question.trigger(), Because::AdminsOnly).await?);
+            return refuse(&self.parts, job, question.trigger(), Because::AdminsOnly).await;
         }
         log::found(question.trigger(), &question.window, watch.elapsed());
         question.follow_up = question.going_on.resolve(&question.history.ask);
         let question_back = follow_up::clarifying(&question.follow_up, question.chat.speaks());
-        let guard = self.guard(&question);
+        let guard = unanswerable(&self.parts, &question);
         let backend = match (question_back, guard, self.parts.gateway.allowance(question.spent)) {
             (Some(question_back), ..) => Backend::NotNeeded(question_back),
             (None, Some(guard), _) => Backend::Guarded(guard),
@@ -192,7 +193,7 @@ impl Answering {
                         WindowSize::Full => {}
                         WindowSize::Halved => {
                             question.photos.clear();
-                            self.halve(&mut question).await?;
+                            halve(&self.parts, &mut question).await?;
                             built = self.prompt(&question, Some(built.tokens() / 2))?;
                         }
                         WindowSize::Plainest => {
@@ -219,7 +220,7 @@ impl Answering {
                 Step::Apologise(blame) => break self.apology(&question, blame),
                 Step::Refuse(because) => {
                     self.take_back(job).await?;
-                    return Ok(self.refuse(job, question.trigger(), because).await?);
+                    return refuse(&self.parts, job, question.trigger(), because).await;
                 }
             };
         };
@@ -270,11 +271,11 @@ impl Answering {
 
     /// Builds the prompt. `room` is the token limit of the whole prompt; `None` if the context size of the model is
     /// unknown.
-    fn prompt(&self, question: &QuestionContext, room: Option<usize>) -> anyhow::Result<BuiltPrompt> {
+    fn prompt(&self, question: &QuestionContext, room: Option<usize>) -> Result<BuiltPrompt, PromptError> {
         // Derived from random keys, so that members cannot guess the delimiter. It is the same for all questions of a
         // chat, so that model servers can reuse cached prefixes.
         let fence = letters(self.fences.hash_one(question.chat.key));
-        Ok(prompt::build(
+        prompt::build(
             &self.parts.prompts,
             &PromptInput {
                 bot_name: &self.parts.bot.name,
@@ -302,7 +303,7 @@ impl Answering {
                 enrichment: &question.enrichment,
                 room,
             },
-        )?)
+        )
     }
 
     fn query<'a>(&'a self, question: &'a QuestionContext) -> Query<'a> {
@@ -342,7 +343,7 @@ impl Answering {
         let answered = while_typing(&self.parts.telegram, &self.parts.clock, message, asking).await;
         log::asked(&answered, watch.elapsed());
         if let Err(AskError::Final(error)) = &answered {
-            self.tell_owners(error).await;
+            tell_owners(&self.parts, error).await;
         }
         answered.map_err(|error| failure_of(&error))
     }
@@ -356,7 +357,7 @@ impl Answering {
         built: BuiltPrompt,
         draft: Draft,
         watch: Stopwatch,
-    ) -> anyhow::Result<()> {
+    ) -> Result<(), JobError> {
         let now = self.parts.clock.now();
         let given: Vec<Citable> = question.citable().into_iter().chain(built.citable.clone()).collect();
         let links: Vec<&str> = given.iter().flat_map(citations::links).collect();
@@ -423,36 +424,31 @@ impl Answering {
             answers::save(tx, &record)?;
             follow_up::save(tx, &record, taken.as_ref(), &rests_on)?;
             concepts::refer(tx, scope, record.id, &referenced, now);
-            let captures = captures && concepts::capture_soon(tx, &record, chat.id)?;
-            let sums_up = oldest_part.see_to(tx, &chat, &trigger, now)?;
+            if captures {
+                concepts::capture_soon(tx, &record, chat.id)?;
+            }
+            oldest_part.see_to(tx, &chat, &trigger, now)?;
             outbox::add(tx, &reply, now)?;
             if let Some(introduced) = introduced {
                 introduced.note(tx, &reply.key, record.chat, announced, now)?;
             }
-            let finds_topic = remembers && topics::look_again(tx, chat.id, conversation, now)?;
+            if remembers {
+                topics::look_again(tx, chat.id, conversation, now)?;
+            }
             jobs::finish(tx, job.kind(), &job.key())?;
-            let is_more_to_do = sums_up || finds_topic || captures;
-            Ok(SaveOutcome::Down { send: jobs::find(tx, &reply.send_job())?, is_more_to_do })
+            Ok(SaveOutcome::Saved)
         })
         .await?;
-        self.hand_over(written, &made_for).await
-    }
-
-    async fn hand_over(&self, written: SaveOutcome, job: &Job) -> anyhow::Result<()> {
         match written {
-            SaveOutcome::Down { send, is_more_to_do } => {
-                self.parts.wake.offer(send);
-                if is_more_to_do {
-                    self.parts.wake.wake();
-                }
-                // Lets the worker start sending before the question is dropped, which takes a while.
-                tokio::task::yield_now().await;
-            }
+            SaveOutcome::Saved => self.parts.wake.wake(),
             SaveOutcome::Ended => {
                 tracing::info!("the job was ended while it was worked on, so nothing is said");
-                self.take_back(job).await?;
+                self.take_back(&made_for).await?;
             }
-            SaveOutcome::Gone => anyhow::bail!("a message of the window was forgotten while the answer was made"),
+            SaveOutcome::Gone => {
+                let why = "a message of the window was forgotten while the answer was made";
+                return Err(JobError::Failed(why.to_owned()));
+            }
         }
         Ok(())
     }

@@ -17,7 +17,7 @@ use chime_core::prompts::{CaptureValues, Prompts};
 use chime_core::{
     AnswerId, AnswerRecord, Captured, Concept, ConceptId, Conversation, Job, StoredMessage, Timestamp, UserId, clip,
 };
-use chime_jobs::JobOutcome;
+use chime_jobs::{JobOutcome, JobResult};
 use chime_llm::{AnswerFormat, Prompt, PromptMessage, PromptRole};
 use chime_privacy::redact;
 use chime_runtime::clock::Clock;
@@ -45,23 +45,23 @@ pub struct Capturing {
 
 impl Capturing {
     /// Runs the recurring `concepts` job, which scans answers that were not scanned yet.
-    pub async fn run(&self) -> JobOutcome {
-        match self.capture_all().await {
-            Ok(()) => JobOutcome::UntilNextRun,
-            Err(error) => JobOutcome::Failed(format!("looking for concepts: {error}")),
+    pub async fn run(&self) -> JobResult {
+        if !self.is_on || self.gateway.is_offline() {
+            return Ok(JobOutcome::UntilNextRun);
         }
+        let since = self.clock.now().minus(SINCE);
+        for answer in self.store.read(move |conn| concepts::unscanned(conn, since, AT_ONCE)).await? {
+            // The budget, the breaker or the server does not allow more calls now: the next run continues from here.
+            if self.try_capture(answer).await?.is_some() {
+                break;
+            }
+        }
+        Ok(JobOutcome::UntilNextRun)
     }
 
     /// Runs a `capture` job, which scans one new answer. If the model cannot be asked now, the `concepts` job scans the
     /// answer later.
-    pub async fn run_for(&self, job: &Job, answer: AnswerId) -> JobOutcome {
-        match self.capture_one(job, answer).await {
-            Ok(outcome) => outcome,
-            Err(error) => JobOutcome::of_store(&error, job),
-        }
-    }
-
-    async fn capture_one(&self, job: &Job, answer: AnswerId) -> chime_store::Result<JobOutcome> {
+    pub async fn run_for(&self, job: &Job, answer: AnswerId) -> JobResult {
         let is_wanted = self.is_on && !self.gateway.is_offline();
         if is_wanted
             && self.store.read(move |conn| concepts::is_unscanned(conn, answer)).await?
@@ -72,20 +72,6 @@ impl Capturing {
         let (kind, key) = (job.kind(), job.key());
         self.store.write(Priority::Background, move |tx| jobs::finish(tx, kind, &key)).await?;
         Ok(JobOutcome::Finished)
-    }
-
-    async fn capture_all(&self) -> chime_store::Result<()> {
-        if !self.is_on || self.gateway.is_offline() {
-            return Ok(());
-        }
-        let since = self.clock.now().minus(SINCE);
-        for answer in self.store.read(move |conn| concepts::unscanned(conn, since, AT_ONCE)).await? {
-            // The budget, the breaker or the server does not allow more calls now: the next run continues from here.
-            if self.try_capture(answer).await?.is_some() {
-                return Ok(());
-            }
-        }
-        Ok(())
     }
 
     /// Extracts and stores the concepts of an answer. Returns the error if the model could not be asked and the answer

@@ -12,8 +12,8 @@ use crate::delivery::{
 use chime_core::{
     BACKLOG_SETTLES, BotIdentity, ChatId, Job, JobKind, JobPayload, MessageId, Migration, Outgoing, Timestamp,
 };
-use chime_jobs::JobOutcome;
 use chime_jobs::worker::Wake;
+use chime_jobs::{JobError, JobOutcome, JobResult};
 use chime_runtime::clock::Clock;
 use chime_store::outbox::{Purpose, ReplyPart, State};
 use chime_store::{Priority, Store, Writer, backlog, chat_migration, jobs, outbox, reply_streams};
@@ -33,26 +33,21 @@ pub struct Delivery {
     pub lanes: Lanes,
 }
 
+/// Result of a step that did not fail: the next part is due, or the job has ended.
 enum Next {
     Part,
-    Wait(Timestamp),
-    Retry(Timestamp, String),
     End,
 }
 
 impl Delivery {
     /// Runs a `send` job: sends the reply with the key `reply`. If a source of the reply is forgotten before it is
     /// sent, the job `made_by` makes the answer again.
-    pub async fn run(&self, job: &Job, reply: &str, made_by: Option<&JobPayload>) -> JobOutcome {
-        match self.deliver(job, reply, made_by).instrument(log::reply_span()).await {
-            Ok(Next::Wait(until)) => JobOutcome::WaitUntil(until),
-            Ok(Next::Retry(at, why)) => JobOutcome::RetryAt(at, why),
-            Ok(Next::Part | Next::End) => JobOutcome::Finished,
-            Err(error) => JobOutcome::of_store(&error, job),
-        }
+    pub async fn run(&self, job: &Job, reply: &str, made_by: Option<&JobPayload>) -> JobResult {
+        self.deliver(job, reply, made_by).instrument(log::reply_span()).await?;
+        Ok(JobOutcome::Finished)
     }
 
-    async fn deliver(&self, job: &Job, reply: &str, made_by: Option<&JobPayload>) -> chime_store::Result<Next> {
+    async fn deliver(&self, job: &Job, reply: &str, made_by: Option<&JobPayload>) -> Result<Next, JobError> {
         let key = reply.to_owned();
         let (parts, stream) =
             self.store.read(move |conn| Ok((outbox::parts(conn, &key)?, reply_streams::find(conn, &key)?))).await?;
@@ -82,7 +77,7 @@ impl Delivery {
 
     /// Makes the answer again, since one of its sources was forgotten before it was sent. If a part may already be in
     /// the chat, gives the reply up instead.
-    async fn start_over(&self, job: &Job, made_by: Option<&JobPayload>) -> chime_store::Result<Next> {
+    async fn start_over(&self, job: &Job, made_by: Option<&JobPayload>) -> Result<Next, JobError> {
         let Some(made_by) = made_by.cloned() else {
             take_back(&self.store, &self.telegram, &job.key()).await?;
             return self.give_up(job, "what it rests on was forgotten").await;
@@ -107,7 +102,7 @@ impl Delivery {
         mut part: ReplyPart,
         shown: Option<MessageId>,
         is_last: bool,
-    ) -> chime_store::Result<Next> {
+    ) -> Result<Next, JobError> {
         if let Some(next) = self.make_ready(job, &mut part, shown).await? {
             return Ok(next);
         }
@@ -148,17 +143,17 @@ impl Delivery {
                 SendStep::RetryAt { at, why } => {
                     let (id, error) = (part.id, why.clone());
                     self.record(move |tx| outbox::mark_pending(tx, id, &error)).await?;
-                    Ok(Next::Retry(at, why))
+                    Err(JobError::RetryAt(at, why))
                 }
                 SendStep::RetryUnknownAt { at, why } => {
                     let (id, error) = (part.id, why.clone());
                     self.record(move |tx| outbox::count_unknown(tx, id, &error)).await?;
-                    Ok(Next::Retry(at, why))
+                    Err(JobError::RetryAt(at, why))
                 }
                 SendStep::HoldChatUntil(until) => {
                     self.lanes.hold(part.outgoing.to.chat, self.clock.now(), until);
                     self.mark_waiting(&part).await?;
-                    Ok(Next::Wait(until))
+                    Err(JobError::Later(until.since(self.clock.now())))
                 }
                 SendStep::GiveUp(why) => self.give_up(job, &why).await,
                 SendStep::GiveUpVisibly(why) => self.give_up_visibly(job, &part, &why, None).await,
@@ -173,7 +168,7 @@ impl Delivery {
         job: &Job,
         part: &mut ReplyPart,
         shown: Option<MessageId>,
-    ) -> chime_store::Result<Option<Next>> {
+    ) -> Result<Option<Next>, JobError> {
         let (id, now) = (part.id, self.clock.now());
         if part.state == State::Sending && job.attempts > 0 {
             // An earlier attempt began to send the part, but stored no result.
@@ -194,14 +189,14 @@ impl Delivery {
         }
         if let Some(until) = self.lanes.held_until(part.outgoing.to.chat, now) {
             self.mark_waiting(part).await?;
-            return Ok(Some(Next::Wait(until)));
+            return Err(JobError::Later(until.since(now)));
         }
         if part.unknown_sends > 0
             && shown.is_none()
             && let Err(error) = self.telegram.get_me().await
         {
             // Only one repeat is allowed. It is kept for when Telegram can be reached.
-            return Ok(Some(Next::Retry(now.plus(pause(job.attempts)), error.to_string())));
+            return Err(JobError::RetryAt(now.plus(pause(job.attempts)), error.to_string()));
         }
         if part.state == State::Pending && !self.store.write(Priority::Answering, move |tx| begin(tx, id)).await? {
             return self.give_up(job, "what it rests on was forgotten").await.map(Some);
@@ -229,13 +224,7 @@ impl Delivery {
         }
     }
 
-    async fn mark_sent(
-        &self,
-        job: &Job,
-        part: ReplyPart,
-        message: MessageId,
-        is_last: bool,
-    ) -> chime_store::Result<Next> {
+    async fn mark_sent(&self, job: &Job, part: ReplyPart, message: MessageId, is_last: bool) -> Result<Next, JobError> {
         let now = self.clock.now();
         let own = own_message(&self.bot, &part, message, now);
         let key = job.key();
@@ -252,7 +241,7 @@ impl Delivery {
     }
 
     /// Gives up a reply without any sign in the chat.
-    async fn give_up(&self, job: &Job, why: &str) -> chime_store::Result<Next> {
+    async fn give_up(&self, job: &Job, why: &str) -> Result<Next, JobError> {
         self.mark_failed(job, why, None).await?;
         self.finish(job).await?;
         Ok(Next::End)
@@ -266,22 +255,22 @@ impl Delivery {
         part: &ReplyPart,
         why: &str,
         unknown: Option<i64>,
-    ) -> chime_store::Result<Next> {
+    ) -> Result<Next, JobError> {
         self.mark_failed(job, why, unknown).await?;
         self.leave_mark(job, Some(part)).await
     }
 
     /// Sets the reaction for an undelivered reply on the message it answers, and ends the job. A failed reaction is
     /// retried later.
-    async fn leave_mark(&self, job: &Job, failed: Option<&ReplyPart>) -> chime_store::Result<Next> {
+    async fn leave_mark(&self, job: &Job, failed: Option<&ReplyPart>) -> Result<Next, JobError> {
         let target = failed.and_then(|part| Some((part.outgoing.to.chat, part.outgoing.to.reply_to?, part.created_at)));
         if let Some((chat, message, created_at)) = target {
             let now = self.clock.now();
             let marked = self.telegram.react(chat, message, Some(UNDELIVERED_REACTION)).await;
             match after_mark(marked.err().map(weigh), now.since(created_at), job.attempts) {
                 ReactionStep::Done => {}
-                ReactionStep::Wait(span) => return Ok(Next::Wait(now.plus(span))),
-                ReactionStep::Retry(span, why) => return Ok(Next::Retry(now.plus(span), why)),
+                ReactionStep::Wait(span) => return Err(JobError::Later(span)),
+                ReactionStep::Retry(span, why) => return Err(JobError::RetryAt(now.plus(span), why)),
             }
         }
         self.finish(job).await?;

@@ -1,28 +1,26 @@
 //! Decides in strict chats if any source is relevant enough for an answer.
 
-use crate::answering::ask::Answering;
+use crate::answering::AnsweringParts;
 use crate::answering::question::QuestionContext;
 use crate::extractive_ranking::shared_words;
 use crate::grounding::{GroundingEvidence, Guard, Measure, guard, has_anchor_or_thread};
 use chime_core::Grounding;
 use chime_core::embed::{Embedder, SHIPPED_NAME};
 
-impl Answering {
-    /// Returns the reason why `question` is not answered in a strict chat; `None` if it is answered, and in other
-    /// chats.
-    pub(super) fn guard(&self, question: &QuestionContext) -> Option<Guard> {
-        if question.grounding() == Grounding::Open {
-            return None;
-        }
-        let embedder = self.parts.features.embedder();
-        let texts = question.citable().into_iter().map(|source| source.text);
-        let added = question.enrichment.pieces.iter().flat_map(|piece| &piece.lines).map(|line| line.text.clone());
-        let texts: Vec<String> = texts.chain(added).collect();
-        let (similarities, measure) = similarities(&question.history.ask, &texts, embedder);
-        let similarity = similarities.into_iter().reduce(f64::max);
-        let has_anchor_or_thread = has_anchor_or_thread(&question.window);
-        guard(GroundingEvidence { has_anchor_or_thread, similarity, measure })
+/// Returns the reason why `question` is not answered in a strict chat; `None` if it is answered, and in other
+/// chats.
+pub(super) fn unanswerable(parts: &AnsweringParts, question: &QuestionContext) -> Option<Guard> {
+    if question.grounding() == Grounding::Open {
+        return None;
     }
+    let embedder = parts.features.embedder();
+    let texts = question.citable().into_iter().map(|source| source.text);
+    let added = question.enrichment.pieces.iter().flat_map(|piece| &piece.lines).map(|line| line.text.clone());
+    let texts: Vec<String> = texts.chain(added).collect();
+    let (similarities, measure) = similarities(&question.history.ask, &texts, embedder);
+    let similarity = similarities.into_iter().reduce(f64::max);
+    let has_anchor_or_thread = has_anchor_or_thread(&question.window);
+    guard(GroundingEvidence { has_anchor_or_thread, similarity, measure })
 }
 
 /// Returns the similarity of each text to `ask`, and the method of measuring: by embeddings, or by shared words if

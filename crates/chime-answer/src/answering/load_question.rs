@@ -2,94 +2,91 @@
 
 use std::sync::Arc;
 
-use anyhow::Context;
+use tokio::sync::Semaphore;
+use tokio::task::JoinError;
 
-use crate::answering::Answering;
+use crate::answering::AnsweringParts;
 use crate::answering::load_trigger::{LoadedTrigger, QuestionLoader, TriggerState};
 use crate::answering::question::QuestionContext;
 use crate::reader;
 use chime_access::gateway::ModelPurpose;
 use chime_core::{MessageAt, ParsedTrigger};
+use chime_jobs::JobError;
 use chime_memory::context::window_around;
 use chime_relevance::context::{Focused, History, Params};
 use chime_relevance::retrieval::Recalled;
 
-impl Answering {
-    pub(super) async fn find(
-        &self,
-        at: MessageAt,
-        parsed: &ParsedTrigger,
-    ) -> anyhow::Result<TriggerState<QuestionContext>> {
-        let (store, loader) = (&self.parts.store, Arc::new(self.question_loader()));
-        let _place = self.places.acquire().await?;
-        let (first, parsed) = (Arc::clone(&loader), parsed.clone());
-        let opened: Arc<LoadedTrigger> = match store.read(move |conn| first.load_trigger(conn, at, &parsed)).await? {
-            TriggerState::Ready(opened) => Arc::from(opened),
-            TriggerState::Gone => return Ok(TriggerState::Gone),
-            TriggerState::Answered => return Ok(TriggerState::Answered),
-            TriggerState::Old(trigger) => return Ok(TriggerState::Old(trigger)),
-        };
-        let (also, about) = (Arc::clone(&loader), Arc::clone(&opened));
-        let beside = async { Ok(store.read(move |conn| also.beside(conn, &about)).await?) };
-        let (chooser, about) = (Arc::clone(&loader), Arc::clone(&opened));
-        let chosen = async {
-            let gathered = store.read(move |conn| chooser.gather(conn, &about)).await?;
-            let focused = picked(Arc::clone(&gathered.history), gathered.params.clone()).await?;
-            anyhow::Ok((gathered, focused))
-        };
-        let (beside, (gathered, focused)) = tokio::try_join!(beside, chosen)?;
-        let complete = move |conn: &_| {
-            let windowed = loader.window(conn, &gathered, focused);
-            loader.complete(conn, &opened, gathered, windowed, beside)
-        };
-        Ok(TriggerState::Ready(Box::new(store.read(complete).await?)))
-    }
+pub(super) async fn find(
+    parts: &AnsweringParts,
+    places: &Semaphore,
+    at: MessageAt,
+    parsed: &ParsedTrigger,
+) -> Result<TriggerState<QuestionContext>, JobError> {
+    let (store, loader) = (&parts.store, Arc::new(question_loader(parts)));
+    // The semaphore is never closed.
+    let _place = places.acquire().await.ok();
+    let (first, parsed) = (Arc::clone(&loader), parsed.clone());
+    let opened: Arc<LoadedTrigger> = match store.read(move |conn| first.load_trigger(conn, at, &parsed)).await? {
+        TriggerState::Ready(opened) => Arc::from(opened),
+        TriggerState::Gone => return Ok(TriggerState::Gone),
+        TriggerState::Answered => return Ok(TriggerState::Answered),
+        TriggerState::Old(trigger) => return Ok(TriggerState::Old(trigger)),
+    };
+    let (also, about) = (Arc::clone(&loader), Arc::clone(&opened));
+    let beside = async { Ok(store.read(move |conn| also.beside(conn, &about)).await?) };
+    let (chooser, about) = (Arc::clone(&loader), Arc::clone(&opened));
+    let chosen = async {
+        let gathered = store.read(move |conn| chooser.gather(conn, &about)).await?;
+        let focused = picked(Arc::clone(&gathered.history), gathered.params.clone()).await?;
+        Ok::<_, JobError>((gathered, focused))
+    };
+    let (beside, (gathered, focused)) = tokio::try_join!(beside, chosen)?;
+    let complete = move |conn: &_| {
+        let windowed = loader.window(conn, &gathered, focused);
+        loader.complete(conn, &opened, gathered, windowed, beside)
+    };
+    Ok(TriggerState::Ready(Box::new(store.read(complete).await?)))
+}
 
-    pub(super) fn question_loader(&self) -> QuestionLoader {
-        let now = self.parts.clock.now();
-        let model = self.parts.gateway.model_name(ModelPurpose::Answer);
-        let parameters = self.parts.gateway.server_facts(ModelPurpose::Answer).parameters;
-        QuestionLoader {
-            params: Params {
-                token_budget: self.parts.gateway.talk_tokens(self.parts.context_tokens),
-                ..self.parts.params.clone()
-            },
-            zone: self.parts.zone,
-            long_threads: self.parts.long_threads.clone(),
-            style: reader::style_for(parameters, model),
-            model: model.to_owned(),
-            bot: self.parts.bot.id,
-            idle: self.parts.idle,
-            features: Arc::clone(&self.parts.features),
-            recaller: Arc::clone(&self.parts.recaller),
-            enrichers: self.parts.enrichers.clone(),
-            introduction: self.parts.introduction.clone(),
-            access: self.parts.access.clone(),
-            max_age: self.parts.backlog_max_age,
-            now,
-            there: self.parts.telegram.server_date().unwrap_or(now),
-        }
+pub(super) fn question_loader(parts: &AnsweringParts) -> QuestionLoader {
+    let now = parts.clock.now();
+    let model = parts.gateway.model_name(ModelPurpose::Answer);
+    let parameters = parts.gateway.server_facts(ModelPurpose::Answer).parameters;
+    QuestionLoader {
+        params: Params { token_budget: parts.gateway.talk_tokens(parts.context_tokens), ..parts.params.clone() },
+        zone: parts.zone,
+        long_threads: parts.long_threads.clone(),
+        style: reader::style_for(parameters, model),
+        model: model.to_owned(),
+        bot: parts.bot.id,
+        idle: parts.idle,
+        features: Arc::clone(&parts.features),
+        recaller: Arc::clone(&parts.recaller),
+        enrichers: parts.enrichers.clone(),
+        introduction: parts.introduction.clone(),
+        access: parts.access.clone(),
+        max_age: parts.backlog_max_age,
+        now,
+        there: parts.telegram.server_date().unwrap_or(now),
     }
+}
 
-    /// Chooses the window again with half of the token budget, and drops the recalled messages.
-    pub(super) async fn halve(&self, question: &mut QuestionContext) -> anyhow::Result<()> {
-        let params = Params { token_budget: question.room / 2, ..self.parts.params.clone() };
-        let summarized = question.oldest_part.summarized(params.estimate);
-        let history = Arc::clone(&question.history);
-        let focused = picked(Arc::clone(&history), params.clone()).await?;
-        let recaller = Arc::clone(&self.parts.recaller);
-        let window = move |conn: &_| Ok(window_around(conn, (&history, focused), &params, &recaller, |_| summarized));
-        question.window = self.parts.store.read(window).await?;
-        // Recalled messages matter less than the window, so they are dropped altogether.
-        question.recalled = Recalled::default();
-        Ok(())
-    }
+/// Chooses the window again with half of the token budget, and drops the recalled messages.
+pub(super) async fn halve(parts: &AnsweringParts, question: &mut QuestionContext) -> Result<(), JobError> {
+    let params = Params { token_budget: question.room / 2, ..parts.params.clone() };
+    let summarized = question.oldest_part.summarized(params.estimate);
+    let history = Arc::clone(&question.history);
+    let focused = picked(Arc::clone(&history), params.clone()).await?;
+    let recaller = Arc::clone(&parts.recaller);
+    let window = move |conn: &_| Ok(window_around(conn, (&history, focused), &params, &recaller, |_| summarized));
+    question.window = parts.store.read(window).await?;
+    // Recalled messages matter less than the window, so they are dropped altogether.
+    question.recalled = Recalled::default();
+    Ok(())
 }
 
 /// Chooses the messages that a trigger is about. This takes longer than all reading, so it runs without a read
 /// connection of the store.
-async fn picked(history: Arc<History>, params: Params) -> anyhow::Result<Focused> {
-    tokio::task::spawn_blocking(move || Focused::of(&history, &params))
-        .await
-        .context("picking what the trigger is about")
+async fn picked(history: Arc<History>, params: Params) -> Result<Focused, JoinError> {
+    tokio::task::spawn_blocking(move || Focused::of(&history, &params)).await
 }

@@ -54,7 +54,7 @@ pub fn asked(answered: &Result<(Completion, UsageRecord), AskError>, took: Durat
                 phase = "model", ms, model.name = %model, tokens.prompt = prompt, tokens.completion = completion,
                 tokens.reused = reused, "chat.metrics",
             );
-            total(reused.unwrap_or(0), "model.prompt_tokens_reused");
+            tracing::debug!(count = reused.unwrap_or(0), "model.prompt_tokens_reused");
             if let Some(first_word) = first_word {
                 tracing::debug!(phase = "first_token", ms = millis(*first_word), "chat.metrics");
             }
@@ -90,20 +90,16 @@ pub fn citations(checked: &Checked) {
     let Checked { generated, valid, removed, unfounded, .. } = checked;
     let (generated_ids, valid_ids, removed) = (ids_only(generated), ids_only(valid), ids_only(removed));
     tracing::debug!(?generated_ids, ?valid_ids, ?removed, "chat.citations");
-    total(*unfounded as u64, "answer.unfounded");
+    tracing::debug!(count = *unfounded as u64, "answer.unfounded");
 }
 
 /// Logs the number of cited messages that were in the window but not chosen for the focus.
 pub fn cited_outside_focus(record: &AnswerRecord) {
     let is_cited = |chosen: &&Chosen| record.sources.iter().any(|source| source.id == format!("m{}", chosen.seq));
     let surroundings = record.window.iter().filter(|chosen| chosen.reason.part() == Part::Surroundings);
-    total(surroundings.filter(is_cited).count() as u64, "context.cited_outside_focus");
-}
-
-/// Logs an event whose counts the metrics add up.
-fn total(count: u64, r#type: &str) {
+    let count = surroundings.filter(is_cited).count() as u64;
     if count > 0 {
-        tracing::debug!(r#type, count, "chat.total");
+        tracing::debug!(count, "context.cited_outside_focus");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Informs the owners of the bot, at most once a day, that the model server refuses requests for a reason that only an
 //! operator can remove.
 
-use crate::answering::ask::Answering;
+use crate::answering::AnsweringParts;
 use crate::answering::draft::blame_of;
 use crate::answering::reply::format_own;
 use crate::job::Blame;
@@ -10,40 +10,38 @@ use chime_llm::LlmError;
 use chime_store::outbox::{self, NewReply, Purpose};
 use chime_store::{Priority, admission};
 
-impl Answering {
-    /// Sends each owner a private message about `error`, unless it is temporary. A failure to do so is only logged,
-    /// since the member still gets the apology.
-    pub(super) async fn tell_owners(&self, error: &LlmError) {
-        if blame_of(error) == Blame::Passing {
-            return;
-        }
-        if let Err(error) = self.write_to_owners(told(error)).await {
-            tracing::warn!(%error, "the owners are not told that the model server refuses");
-        }
+/// Sends each owner a private message about `error`, unless it is temporary. A failure to do so is only logged,
+/// since the member still gets the apology.
+pub(super) async fn tell_owners(parts: &AnsweringParts, error: &LlmError) {
+    if blame_of(error) == Blame::Passing {
+        return;
     }
+    if let Err(error) = write_to_owners(parts, told(error)).await {
+        tracing::warn!(%error, "the owners are not told that the model server refuses");
+    }
+}
 
-    async fn write_to_owners(&self, markdown: String) -> chime_store::Result<()> {
-        let (configured, now) = (self.parts.access.owners.clone(), self.parts.clock.now());
-        let write = move |tx: &chime_store::Writer<'_>| {
-            let mut owners = admission::owners(tx)?;
-            owners.extend(configured);
-            owners.sort();
-            owners.dedup();
-            for owner in owners {
-                let key = format!("model_refuses:{owner}:{}", now.day());
-                if outbox::exists(tx, &key)? {
-                    continue;
-                }
-                // A private chat has the same id as its user.
-                let to = ReplyTarget { chat: ChatId(owner.0), thread: None, reply_to: None };
-                outbox::add(tx, &NewReply::own(Purpose::Notice, key, to, format_own(&markdown)), now)?;
+async fn write_to_owners(parts: &AnsweringParts, markdown: String) -> chime_store::Result<()> {
+    let (configured, now) = (parts.access.owners.clone(), parts.clock.now());
+    let write = move |tx: &chime_store::Writer<'_>| {
+        let mut owners = admission::owners(tx)?;
+        owners.extend(configured);
+        owners.sort();
+        owners.dedup();
+        for owner in owners {
+            let key = format!("model_refuses:{owner}:{}", now.day());
+            if outbox::exists(tx, &key)? {
+                continue;
             }
-            Ok(())
-        };
-        self.parts.store.write(Priority::Background, write).await?;
-        self.parts.wake.wake();
+            // A private chat has the same id as its user.
+            let to = ReplyTarget { chat: ChatId(owner.0), thread: None, reply_to: None };
+            outbox::add(tx, &NewReply::own(Purpose::Notice, key, to, format_own(&markdown)), now)?;
+        }
         Ok(())
-    }
+    };
+    parts.store.write(Priority::Background, write).await?;
+    parts.wake.wake();
+    Ok(())
 }
 
 fn told(error: &LlmError) -> String {

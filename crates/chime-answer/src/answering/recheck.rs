@@ -1,12 +1,11 @@
 //! Checks before an answer is stored that its sources may still be used: some may have been deleted while the model
 //! wrote.
 
-use chime_core::{AnswerRecord, Job, Seq};
+use chime_core::{AnswerRecord, Seq};
 use chime_store::{Reader, consent, messages};
 
 pub enum SaveOutcome {
-    /// The answer is stored. `send` is the job that sends it, `is_more_to_do` is `true` if background jobs were added.
-    Down { send: Option<Job>, is_more_to_do: bool },
+    Saved,
     /// The job was ended by something else while the answer was made: nothing is stored.
     Ended,
     /// A source may no longer be used: nothing is stored, and the answer has to be made again.

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use futures::future::join_all;
 
-use crate::answering::Answering;
+use crate::answering::AnsweringParts;
+use crate::answering::askers::may_ask;
+use crate::answering::load_question::question_loader;
 use crate::answering::load_trigger::{LoadedTrigger, TriggerState};
 use crate::answering::typing::keep_typing;
 use chime_core::{MessageAt, ParsedTrigger, StoredMessage};
@@ -15,36 +17,34 @@ const JUST_BEFORE: usize = 8;
 /// Maximum number of voice messages transcribed for one trigger. Newer ones have priority.
 const MOST: usize = 3;
 
-impl Answering {
-    /// Transcribes the trigger `at`, the message it replies to and those just before it, as far as they are voice
-    /// messages and the trigger is to be answered. Errors are logged and do not stop the answer.
-    pub(super) async fn transcribe_nearby(&self, at: MessageAt, parsed: &ParsedTrigger) {
-        if !self.parts.voice.transcribes() {
-            return;
-        }
-        if let Err(error) = self.transcribe_around(at, parsed).await {
-            tracing::warn!(%error, "what was spoken before a question is not transcribed");
-        }
+/// Transcribes the trigger `at`, the message it replies to and those just before it, as far as they are voice
+/// messages and the trigger is to be answered. Errors are logged and do not stop the answer.
+pub(super) async fn transcribe_nearby(parts: &AnsweringParts, at: MessageAt, parsed: &ParsedTrigger) {
+    if !parts.voice.transcribes() {
+        return;
     }
+    if let Err(error) = transcribe_around(parts, at, parsed).await {
+        tracing::warn!(%error, "what was spoken before a question is not transcribed");
+    }
+}
 
-    async fn transcribe_around(&self, at: MessageAt, parsed: &ParsedTrigger) -> chime_store::Result<()> {
-        let (loader, parsed) = (Arc::new(self.question_loader()), parsed.clone());
-        let found = self.parts.store.read(move |conn| {
-            let TriggerState::Ready(opened) = loader.load_trigger(conn, at, &parsed)? else { return Ok(None) };
-            let spoken = untranscribed(conn, &opened.asked.trigger)?;
-            Ok((!spoken.is_empty()).then_some((opened, spoken)))
-        });
-        let Some((opened, spoken)) = found.await? else { return Ok(()) };
-        let LoadedTrigger { chat, asked, .. } = *opened;
-        let asker = asked.trigger.message.sender.id;
-        if !self.may_ask(&chat, asker).await? {
-            return Ok(());
-        }
-        let transcribing = join_all(spoken.into_iter().map(|at| self.parts.voice.transcribe_for(asker, at)));
-        tokio::select! {
-            _ = transcribing => Ok(()),
-            never = keep_typing(&self.parts.telegram, &self.parts.clock, at.chat, asked.trigger.message.thread) => match never {},
-        }
+async fn transcribe_around(parts: &AnsweringParts, at: MessageAt, parsed: &ParsedTrigger) -> chime_store::Result<()> {
+    let (loader, parsed) = (Arc::new(question_loader(parts)), parsed.clone());
+    let found = parts.store.read(move |conn| {
+        let TriggerState::Ready(opened) = loader.load_trigger(conn, at, &parsed)? else { return Ok(None) };
+        let spoken = untranscribed(conn, &opened.asked.trigger)?;
+        Ok((!spoken.is_empty()).then_some((opened, spoken)))
+    });
+    let Some((opened, spoken)) = found.await? else { return Ok(()) };
+    let LoadedTrigger { chat, asked, .. } = *opened;
+    let asker = asked.trigger.message.sender.id;
+    if !may_ask(parts, &chat, asker).await? {
+        return Ok(());
+    }
+    let transcribing = join_all(spoken.into_iter().map(|at| parts.voice.transcribe_for(asker, at)));
+    tokio::select! {
+        _ = transcribing => Ok(()),
+        never = keep_typing(&parts.telegram, &parts.clock, at.chat, asked.trigger.message.thread) => match never {},
     }
 }
 

@@ -1,46 +1,50 @@
 //! Ends the jobs of triggers without an answer: the daily tokens are used up, the member may not ask, or the trigger
 //! waited too long.
 
-use crate::answering::ask::Answering;
+use crate::answering::AnsweringParts;
 use chime_access::{subject, tell};
 use chime_core::{BACKLOG_SETTLES, Because, Job, JobPayload, MessageAt, Refusal, StoredMessage, Timestamp};
+use chime_jobs::JobError;
 use chime_store::{Priority, Writer, backlog, jobs, refusals};
 
-impl Answering {
-    /// Ends the job of a refused trigger and stores the refusal. Another job sends the notice to the member.
-    pub(super) async fn refuse(&self, job: &Job, trigger: &StoredMessage, because: Because) -> chime_store::Result<()> {
-        tracing::info!(chat.id = trigger.message.chat.0, r#type = because.as_str(), "chat.rate_limit");
-        let (kind, key, trigger, now) = (job.kind(), job.key(), trigger.clone(), self.parts.clock.now());
-        self.parts
-            .store
-            .write(Priority::Answering, move |tx| {
-                write_refusal(tx, &trigger, because, now)?;
-                jobs::finish(tx, kind, &key)
-            })
-            .await?;
-        self.parts.wake.wake();
-        Ok(())
-    }
-
-    /// Ends the job of a trigger that waited too long, and adds the trigger to the count in the chat's notice about
-    /// unanswered messages.
-    pub(super) async fn count_as_old(&self, job: &Job, trigger: &StoredMessage) -> chime_store::Result<()> {
-        let (kind, key) = (job.kind(), job.key());
-        let (chat, thread) = (trigger.message.chat, trigger.message.thread);
-        let due_at = self.parts.clock.now().plus(BACKLOG_SETTLES);
-        let counted = move |tx: &Writer<'_>| {
-            backlog::count_one(tx, chat, thread, due_at)?;
+/// Ends the job of a refused trigger and stores the refusal. Another job sends the notice to the member.
+pub(super) async fn refuse(
+    parts: &AnsweringParts,
+    job: &Job,
+    trigger: &StoredMessage,
+    because: Because,
+) -> Result<(), JobError> {
+    tracing::info!(chat.id = trigger.message.chat.0, r#type = because.as_str(), "chat.rate_limit");
+    let (kind, key, trigger, now) = (job.kind(), job.key(), trigger.clone(), parts.clock.now());
+    parts
+        .store
+        .write(Priority::Answering, move |tx| {
+            write_refusal(tx, &trigger, because, now)?;
             jobs::finish(tx, kind, &key)
-        };
-        self.parts.store.write(Priority::Answering, counted).await?;
-        self.parts.wake.wake();
-        Ok(())
-    }
+        })
+        .await?;
+    parts.wake.wake();
+    Ok(())
+}
 
-    pub(super) async fn close(&self, job: &Job) -> chime_store::Result<()> {
-        let (kind, key) = (job.kind(), job.key());
-        self.parts.store.write(Priority::Answering, move |tx| jobs::finish(tx, kind, &key)).await
-    }
+/// Ends the job of a trigger that waited too long, and adds the trigger to the count in the chat's notice about
+/// unanswered messages.
+pub(super) async fn count_as_old(parts: &AnsweringParts, job: &Job, trigger: &StoredMessage) -> Result<(), JobError> {
+    let (kind, key) = (job.kind(), job.key());
+    let (chat, thread) = (trigger.message.chat, trigger.message.thread);
+    let due_at = parts.clock.now().plus(BACKLOG_SETTLES);
+    let counted = move |tx: &Writer<'_>| {
+        backlog::count_one(tx, chat, thread, due_at)?;
+        jobs::finish(tx, kind, &key)
+    };
+    parts.store.write(Priority::Answering, counted).await?;
+    parts.wake.wake();
+    Ok(())
+}
+
+pub(super) async fn close(parts: &AnsweringParts, job: &Job) -> Result<(), JobError> {
+    let (kind, key) = (job.kind(), job.key());
+    Ok(parts.store.write(Priority::Answering, move |tx| jobs::finish(tx, kind, &key)).await?)
 }
 
 fn write_refusal(

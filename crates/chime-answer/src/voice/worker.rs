@@ -12,8 +12,8 @@ use chime_access::gateway::AskError;
 use chime_access::gateway::ask::{Transcribed, Transcriber};
 use chime_core::config::AccessConfig;
 use chime_core::{Job, JobPayload, MessageAt, MessageFile, StoredMessage, UserId};
-use chime_jobs::JobOutcome;
 use chime_jobs::worker::{Wake, record};
+use chime_jobs::{JobError, JobOutcome, JobResult};
 use chime_llm::Audio;
 use chime_runtime::clock::Clock;
 use chime_store::chats::ChatRow;
@@ -75,17 +75,20 @@ enum TranscribeError {
 
 impl Voice {
     /// Runs a `transcribe` job for the message `at`.
-    pub async fn run(&self, job: &Job, at: MessageAt) -> JobOutcome {
-        let outcome = match self.is_wanted(at).await {
-            Ok(TranscriptionDecision::Yes) => self.transcribe(at, None).await,
-            Ok(TranscriptionDecision::No) => Ok(()),
-            Ok(TranscriptionDecision::Untold) => self.have_told(at).await.map_err(TranscribeError::Store),
-            Err(error) => Err(TranscribeError::Store(error)),
-        };
-        match outcome {
-            Ok(()) => self.finish(job).await,
-            Err(trouble) => self.after(job, trouble).await,
+    pub async fn run(&self, job: &Job, at: MessageAt) -> JobResult {
+        match self.is_wanted(at).await? {
+            TranscriptionDecision::Yes => match self.transcribe(at, None).await {
+                // Transcribing unasked is given up when the daily tokens are used up. A question about the recording
+                // still transcribes it later.
+                Ok(()) | Err(TranscribeError::Model(AskError::OverBudget(_))) => {}
+                Err(error) => return Err(job_error(error)),
+            },
+            TranscriptionDecision::No => {}
+            TranscriptionDecision::Untold => self.have_told(at).await?,
         }
+        let (kind, key) = (job.kind(), job.key());
+        self.store.write(Priority::Background, move |tx| jobs::finish(tx, kind, &key)).await?;
+        Ok(JobOutcome::Finished)
     }
 
     pub fn transcribes(&self) -> bool {
@@ -167,34 +170,15 @@ impl Voice {
             fetched => fetched,
         }
     }
+}
 
-    async fn finish(&self, job: &Job) -> JobOutcome {
-        let (kind, key) = (job.kind(), job.key());
-        match self.store.write(Priority::Background, move |tx| jobs::finish(tx, kind, &key)).await {
-            Ok(()) => JobOutcome::Finished,
-            Err(error) => JobOutcome::of_store(&error, job),
-        }
-    }
-
-    async fn after(&self, job: &Job, trouble: TranscribeError) -> JobOutcome {
-        match &trouble {
-            TranscribeError::Store(error) | TranscribeError::Model(AskError::Store(error)) => {
-                JobOutcome::of_store(error, job)
-            }
-            TranscribeError::Telegram(TelegramError::Throttled { retry_after }) => {
-                JobOutcome::WaitUntil(self.clock.now().plus(*retry_after))
-            }
-            TranscribeError::Telegram(error @ TelegramError::NotSent(_)) => {
-                JobOutcome::Hindered(format!("{job}: {error}"))
-            }
-            // Transcribing unasked is given up when the daily tokens are used up. A question about the recording still
-            // transcribes it later.
-            TranscribeError::Model(AskError::OverBudget(_)) => self.finish(job).await,
-            TranscribeError::Model(AskError::BreakerOpen { retry_after }) => {
-                JobOutcome::WaitUntil(self.clock.now().plus(*retry_after))
-            }
-            TranscribeError::Telegram(_) | TranscribeError::Model(_) => JobOutcome::Failed(format!("{job}: {trouble}")),
-        }
+fn job_error(error: TranscribeError) -> JobError {
+    match error {
+        TranscribeError::Store(error) | TranscribeError::Model(AskError::Store(error)) => error.into(),
+        TranscribeError::Telegram(TelegramError::Throttled { retry_after })
+        | TranscribeError::Model(AskError::BreakerOpen { retry_after }) => JobError::Later(retry_after),
+        TranscribeError::Telegram(error @ TelegramError::NotSent(_)) => JobError::Hindered(error.to_string()),
+        TranscribeError::Telegram(_) | TranscribeError::Model(_) => JobError::Failed(error.to_string()),
     }
 }
 

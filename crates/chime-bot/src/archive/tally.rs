@@ -27,8 +27,15 @@ pub struct Tally {
 }
 
 impl Tally {
-    pub fn of(&mut self, chat: ChatId) -> &mut ChatTally {
-        self.chats.entry(chat).or_default()
+    pub fn add(&mut self, chat: ChatId, counts: ChatTally) {
+        let ChatTally { title, added, known, stubs, expired, unreadable } = counts;
+        let all = self.chats.entry(chat).or_default();
+        all.title = title;
+        all.added += added;
+        all.known += known;
+        all.stubs += stubs;
+        all.expired += expired;
+        all.unreadable += unreadable;
     }
 
     pub fn messages(&self) -> u64 {

@@ -34,10 +34,10 @@ use chime_core::texts::{Notices, Texts, notices, texts};
 use chime_core::trigger;
 use chime_core::{
     BotIdentity, Button, ChatId, ChatKey, CommandName, FormattedText, Job, JobPayload, MessageAt, ParsedTrigger,
-    ReplyTarget, Seq, StoredMessage, Timestamp, Zone, grouped,
+    ReplyTarget, Seq, StoredMessage, Zone, grouped,
 };
-use chime_jobs::JobOutcome;
 use chime_jobs::worker::Wake;
+use chime_jobs::{JobError, JobOutcome, JobResult};
 use chime_memory::recall::Recaller;
 use chime_privacy::PrivacyFacts;
 use chime_runtime::clock::Clock;
@@ -109,21 +109,8 @@ impl Shown {
 
 impl Commands {
     /// Handles a `command` job: executes the command `name` in the message `at`.
-    pub async fn run(&self, job: &Job, at: MessageAt, name: CommandName, parsed: &ParsedTrigger) -> JobOutcome {
-        match self.handle(job, at, name, parsed.clone()).await {
-            Ok(outcome) => outcome,
-            Err(error) => JobOutcome::of_store(&error, job),
-        }
-    }
-
-    async fn handle(
-        &self,
-        job: &Job,
-        at: MessageAt,
-        name: CommandName,
-        parsed: ParsedTrigger,
-    ) -> chime_store::Result<JobOutcome> {
-        let access = self.access.clone();
+    pub async fn run(&self, job: &Job, at: MessageAt, name: CommandName, parsed: &ParsedTrigger) -> JobResult {
+        let (access, parsed) = (self.access.clone(), parsed.clone());
         let found = self.store.read(move |conn| find(conn, at, name, &parsed, &access)).await?;
         let Some(order) = found else { return self.finish(job).await };
         macro_rules! call_handler {
@@ -137,46 +124,34 @@ impl Commands {
     }
 
     /// Handles a `thank` job: reacts to the message `at`.
-    pub async fn thank(&self, job: &Job, at: MessageAt) -> JobOutcome {
+    pub async fn thank(&self, job: &Job, at: MessageAt) -> JobResult {
         // An error is only logged: the chat may forbid reactions, and nobody waits for this one.
         if let Err(error) = self.telegram.react(at.chat, at.message, Some(THANKS_REACTION)).await {
             tracing::info!(%error, "no reaction");
         }
-        self.finish(job).await.unwrap_or_else(|error| JobOutcome::of_store(&error, job))
+        self.finish(job).await
     }
 
     /// Handles a `backlog` job: reports in one message how many of the chat's triggers were too old to be answered.
-    pub async fn tell_backlog(&self, job: &Job, chat: ChatId) -> JobOutcome {
-        match self.tell_skipped(job, chat).await {
-            Ok(()) => JobOutcome::Finished,
-            Err(error) => JobOutcome::of_store(&error, job),
-        }
-    }
-
-    /// Counts the triggers and stores the report in one transaction, so that a trigger that arrives meanwhile is
-    /// counted in the next report.
-    async fn tell_skipped(&self, job: &Job, chat: ChatId) -> chime_store::Result<()> {
-        let (kind, job_key, now) = (job.kind(), job.key(), self.clock.now());
-        self.store
-            .write(Priority::Answering, move |tx| {
-                if let Some(skipped) = backlog::find(tx, chat)? {
-                    let count = usize::try_from(skipped.count).unwrap_or(usize::MAX);
-                    let to = ReplyTarget { chat, thread: skipped.thread, reply_to: None };
-                    let key = format!("backlog:{chat}:{}", now.millis());
-                    let told = notices_of(tx, chat)?.missed(count, &grouped(skipped.count));
-                    let parts = format_own(&told.unwrap_or_default());
-                    outbox::add(tx, &NewReply::own(Purpose::Notice, key, to, parts), now)?;
-                    backlog::clear(tx, chat)?;
-                }
-                jobs::finish(tx, kind, &job_key)
-            })
-            .await?;
-        self.wake.wake();
-        Ok(())
+    /// Counts them and stores the report in one transaction, so that a trigger that arrives meanwhile is counted in the
+    /// next report.
+    pub async fn tell_backlog(&self, job: &Job, chat: ChatId) -> JobResult {
+        let now = self.clock.now();
+        self.finish_with(job, move |tx| {
+            let Some(skipped) = backlog::find(tx, chat)? else { return Ok(()) };
+            let count = usize::try_from(skipped.count).unwrap_or(usize::MAX);
+            let to = ReplyTarget { chat, thread: skipped.thread, reply_to: None };
+            let key = format!("backlog:{chat}:{}", now.millis());
+            let told = notices_of(tx, chat)?.missed(count, &grouped(skipped.count));
+            let parts = format_own(&told.unwrap_or_default());
+            outbox::add(tx, &NewReply::own(Purpose::Notice, key, to, parts), now)?;
+            backlog::clear(tx, chat)
+        })
+        .await
     }
 
     /// Replies with text that contains words of members.
-    async fn answer_showing(&self, job: &Job, order: &CommandRequest, shown: Shown) -> chime_store::Result<JobOutcome> {
+    async fn answer_showing(&self, job: &Job, order: &CommandRequest, shown: Shown) -> JobResult {
         // Text with members' names must not be formatted like text written by the bot.
         let reply = reply_to(job, &order.message, format_parts(&shown.markdown, &shown.urls(), &[]));
         let (key, made_by) = (job.payload.reply_key(), Some(job.payload.clone()));
@@ -185,23 +160,12 @@ impl Commands {
     }
 
     /// Replies to a command with text of the bot and finishes the job.
-    async fn say(
-        &self,
-        job: &Job,
-        order: &CommandRequest,
-        markdown: impl AsRef<str>,
-    ) -> chime_store::Result<JobOutcome> {
+    async fn say(&self, job: &Job, order: &CommandRequest, markdown: impl AsRef<str>) -> JobResult {
         self.answer(job, order, markdown.as_ref(), |_| Ok(())).await
     }
 
     /// Replies to a command with text of the bot and finishes the job. `also` runs in the same transaction.
-    async fn answer<F>(
-        &self,
-        job: &Job,
-        order: &CommandRequest,
-        markdown: &str,
-        also: F,
-    ) -> chime_store::Result<JobOutcome>
+    async fn answer<F>(&self, job: &Job, order: &CommandRequest, markdown: &str, also: F) -> JobResult
     where
         F: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Send + 'static,
     {
@@ -209,38 +173,40 @@ impl Commands {
     }
 
     /// Stores a reply and finishes the job. `also` runs in the same transaction.
-    async fn settle<F>(&self, job: &Job, reply: NewReply, also: F) -> chime_store::Result<JobOutcome>
+    async fn settle<F>(&self, job: &Job, reply: NewReply, also: F) -> JobResult
     where
         F: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Send + 'static,
     {
-        let (kind, job_key, now) = (job.kind(), job.key(), self.clock.now());
-        self.store
-            .write(Priority::Answering, move |tx| {
-                also(tx)?;
-                outbox::add(tx, &reply, now)?;
-                jobs::finish(tx, kind, &job_key)
-            })
-            .await?;
-        self.wake.wake();
-        Ok(JobOutcome::Finished)
+        let now = self.clock.now();
+        self.finish_with(job, move |tx| {
+            also(tx)?;
+            outbox::add(tx, &reply, now)
+        })
+        .await
     }
 
     /// Finishes the job and starts another one for the same message.
-    async fn hand_on(&self, job: &Job, other: JobPayload) -> chime_store::Result<JobOutcome> {
-        let (kind, key, now) = (job.kind(), job.key(), self.clock.now());
-        self.store
-            .write(Priority::Answering, move |tx| {
-                jobs::add(tx, &other, now)?;
-                jobs::finish(tx, kind, &key)
-            })
-            .await?;
-        self.wake.wake();
-        Ok(JobOutcome::Finished)
+    async fn hand_on(&self, job: &Job, other: JobPayload) -> JobResult {
+        let now = self.clock.now();
+        self.finish_with(job, move |tx| jobs::add(tx, &other, now).map(drop)).await
     }
 
-    async fn finish(&self, job: &Job) -> chime_store::Result<JobOutcome> {
+    async fn finish(&self, job: &Job) -> JobResult {
+        self.finish_with(job, |_| Ok(())).await
+    }
+
+    /// Runs `work` and finishes the job, in one transaction.
+    async fn finish_with<F>(&self, job: &Job, work: F) -> JobResult
+    where
+        F: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Send + 'static,
+    {
         let (kind, key) = (job.kind(), job.key());
-        self.store.write(Priority::Answering, move |tx| jobs::finish(tx, kind, &key)).await?;
+        let work = move |tx: &Writer<'_>| {
+            work(tx)?;
+            jobs::finish(tx, kind, &key)
+        };
+        self.store.write(Priority::Answering, work).await?;
+        self.wake.wake();
         Ok(JobOutcome::Finished)
     }
 }
@@ -258,12 +224,12 @@ fn reply_to(job: &Job, trigger: &StoredMessage, parts: Vec<FormattedText>) -> Ne
     NewReply::own(Purpose::Command, job.payload.reply_key(), to, parts)
 }
 
-/// Converts an error of Telegram to a job outcome. `doing` names the request in the log; it must be safe to repeat.
-fn of_telegram(error: &TelegramError, doing: &str, now: Timestamp) -> JobOutcome {
+/// Converts an error of Telegram. `doing` names the request in the log; it must be safe to repeat.
+fn of_telegram(error: &TelegramError, doing: &str) -> JobError {
     match error {
-        TelegramError::Throttled { retry_after } => JobOutcome::WaitUntil(now.plus(*retry_after)),
-        error if error.is_lasting() => JobOutcome::Failed(format!("{doing}: {error}")),
-        error => JobOutcome::Hindered(format!("{doing}: {error}")),
+        TelegramError::Throttled { retry_after } => JobError::Later(*retry_after),
+        error if error.is_lasting() => JobError::Failed(format!("{doing}: {error}")),
+        error => JobError::Hindered(format!("{doing}: {error}")),
     }
 }
 

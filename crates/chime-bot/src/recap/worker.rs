@@ -15,8 +15,8 @@ use chime_core::{
     ChatId, ChatKey, Conversation, FormattedText, Job, JobPayload, MessageAt, MessageId, ReplyTarget, Role, Seq,
     StoredMessage, ThreadId, Timestamp, UserId, Zone, message_link,
 };
-use chime_jobs::JobOutcome;
 use chime_jobs::worker::Wake;
+use chime_jobs::{JobOutcome, JobResult};
 use chime_memory::jobs::Memory;
 use chime_memory::wording::BulletSource;
 use chime_runtime::clock::Clock;
@@ -68,45 +68,7 @@ struct RecapRequest {
 impl Recaps {
     /// Handles a `recap` job: replies to the message `at` with a recap since `since`. If `personal`, sends it to the
     /// author in private.
-    pub async fn run(&self, job: &Job, at: MessageAt, since: Timestamp, personal: bool) -> JobOutcome {
-        match self.tell(job, at, since, personal).await {
-            Ok(outcome) => outcome,
-            Err(error) => JobOutcome::of_store(&error, job),
-        }
-    }
-
-    /// Handles a `chat_recap` job: sends a recap that a chat subscribed to.
-    pub async fn run_subscribed(
-        &self,
-        job: &Job,
-        conversation: Conversation,
-        span: (Timestamp, Timestamp),
-    ) -> JobOutcome {
-        match self.tell_subscribers(job, conversation, span).await {
-            Ok(outcome) => outcome,
-            Err(error) => JobOutcome::of_store(&error, job),
-        }
-    }
-
-    /// Handles the periodic `recaps` job: starts the subscribed recaps that are due.
-    pub async fn start_due(&self) -> JobOutcome {
-        let (now, zone) = (self.clock.now(), self.zone);
-        match self.store.write(Priority::Background, move |tx| start_due(tx, now, zone)).await {
-            Ok(()) => {
-                self.wake.wake();
-                JobOutcome::UntilNextRun
-            }
-            Err(error) => JobOutcome::of_store(&error, "starting recaps"),
-        }
-    }
-
-    async fn tell(
-        &self,
-        job: &Job,
-        at: MessageAt,
-        since: Timestamp,
-        personal: bool,
-    ) -> chime_store::Result<JobOutcome> {
+    pub async fn run(&self, job: &Job, at: MessageAt, since: Timestamp, personal: bool) -> JobResult {
         let found = self
             .store
             .read(move |conn| {
@@ -152,18 +114,27 @@ impl Recaps {
         self.write(job, Some(Showing { reply, chat: asking.chat, seqs: rests_on }), pointer).await
     }
 
+    /// Handles the periodic `recaps` job: starts the subscribed recaps that are due.
+    pub async fn start_due(&self) -> JobResult {
+        let (now, zone) = (self.clock.now(), self.zone);
+        self.store.write(Priority::Background, move |tx| start_due(tx, now, zone)).await?;
+        self.wake.wake();
+        Ok(JobOutcome::UntilNextRun)
+    }
+
     /// Returns `true` if Telegram reports that the private chat cannot be reached. After a user has blocked the bot,
     /// Telegram does not always report it.
     async fn is_out_of_reach(&self, private: ChatId) -> bool {
         matches!(self.telegram.typing(private, None).await, Err(TelegramError::Gone { .. }))
     }
 
-    async fn tell_subscribers(
+    /// Handles a `chat_recap` job: sends a recap that a chat subscribed to.
+    pub async fn run_subscribed(
         &self,
         job: &Job,
         conversation: Conversation,
         span: (Timestamp, Timestamp),
-    ) -> chime_store::Result<JobOutcome> {
+    ) -> JobResult {
         let access = self.access.clone();
         let chat = self
             .store
@@ -219,12 +190,7 @@ impl Recaps {
 
     /// Stores the recap and a second reply, if given, and finishes the job. If a source message was forgotten
     /// meanwhile, stores nothing and runs the job again.
-    async fn write(
-        &self,
-        job: &Job,
-        recap: Option<Showing>,
-        also: Option<NewReply>,
-    ) -> chime_store::Result<JobOutcome> {
+    async fn write(&self, job: &Job, recap: Option<Showing>, also: Option<NewReply>) -> JobResult {
         let (payload, now) = (job.payload.clone(), self.clock.now());
         let is_written = self
             .store

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use anyhow::{Context, anyhow};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use crate::labelled;
-use crate::pack::{PackError, PackMessage};
+use crate::pack::PackMessage;
 
 /// Seconds from the last line to the question.
 const ASKED_AFTER: i64 = 120;
@@ -101,29 +102,17 @@ impl CaseLine {
     }
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum CaseError {
-    #[error("cannot read {}", path.display())]
-    Read { path: PathBuf, source: std::io::Error },
-    #[error("{}: {source}", path.display())]
-    Form { path: PathBuf, source: toml::de::Error },
-    #[error("{}: case {id}: {what}", path.display())]
-    Case { path: PathBuf, id: String, what: String },
-    #[error(transparent)]
-    History(#[from] PackError),
-}
-
 /// Reads case files, and every `*.toml` of folders, in the order of their names.
 ///
 /// # Errors
 /// Fails if a file cannot be read or a case is not well formed.
-pub fn read(paths: &[PathBuf]) -> Result<Vec<Case>, CaseError> {
+pub fn read(paths: &[PathBuf]) -> anyhow::Result<Vec<Case>> {
     let mut cases = Vec::new();
     let mut ids = HashSet::new();
     for path in files(paths)? {
         for written in parse(&path)? {
             let id = written.id.clone();
-            let problem = |what: String| CaseError::Case { path: path.clone(), id: id.clone(), what };
+            let problem = |what: String| anyhow!("{}: case {id}: {what}", path.display());
             if !ids.insert(id.clone()) {
                 return Err(problem("another case has this id".to_owned()));
             }
@@ -137,16 +126,16 @@ pub fn read(paths: &[PathBuf]) -> Result<Vec<Case>, CaseError> {
     Ok(cases)
 }
 
-fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CaseError> {
+fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {
         if !path.is_dir() {
             files.push(path.clone());
             continue;
         }
-        let unread = |source| CaseError::Read { path: path.clone(), source };
-        let entries: std::io::Result<Vec<_>> = std::fs::read_dir(path).map_err(unread)?.collect();
-        let inside = entries.map_err(unread)?.into_iter().map(|entry| entry.path());
+        let unread = || format!("cannot read {}", path.display());
+        let entries: std::io::Result<Vec<_>> = std::fs::read_dir(path).with_context(unread)?.collect();
+        let inside = entries.with_context(unread)?.into_iter().map(|entry| entry.path());
         let mut inside: Vec<PathBuf> =
             inside.filter(|file| file.extension().is_some_and(|extension| extension == "toml")).collect();
         inside.sort();
@@ -155,13 +144,13 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CaseError> {
     Ok(files)
 }
 
-fn parse(path: &Path) -> Result<Vec<WrittenCase>, CaseError> {
+fn parse(path: &Path) -> anyhow::Result<Vec<WrittenCase>> {
     #[derive(Deserialize)]
     struct CaseFile {
         case: Vec<WrittenCase>,
     }
-    let text = std::fs::read_to_string(path).map_err(|source| CaseError::Read { path: path.to_owned(), source })?;
-    let file: CaseFile = toml::from_str(&text).map_err(|source| CaseError::Form { path: path.to_owned(), source })?;
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let file: CaseFile = toml::from_str(&text).map_err(|error| anyhow!("{}: {error}", path.display()))?;
     Ok(file.case)
 }
 
@@ -292,7 +281,7 @@ mod tests {
         sources = [2]
     "#;
 
-    fn read_text(text: &str) -> Result<Vec<Case>, CaseError> {
+    fn read_text(text: &str) -> anyhow::Result<Vec<Case>> {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("one.toml"), text).unwrap();
         std::fs::write(folder.path().join("README.md"), "no case").unwrap();

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use tokio::task::{Id, JoinSet};
 
-use crate::{JobOutcome, RunningJobs};
+use crate::{JobResult, RunningJobs};
 use chime_core::{Job, Timestamp};
 
 /// Running jobs and the tasks that run them.
 #[derive(Default)]
 pub struct JobTasks {
-    pub handles: JoinSet<JobOutcome>,
+    pub handles: JoinSet<JobResult>,
     /// Job of each task, with its start time.
     pub jobs: HashMap<Id, (Job, Timestamp)>,
     pub running: RunningJobs,

@@ -28,9 +28,9 @@ pub struct Vectors {
     pub news: mpsc::Receiver<Conversation>,
 }
 
-/// Failed attempt to fetch vectors.
+/// Failed attempt to make vectors.
 #[derive(Debug, thiserror::Error)]
-enum VectorError {
+pub enum VectorError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]

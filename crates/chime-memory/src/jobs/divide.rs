@@ -9,6 +9,7 @@ use crate::{OpenSession, SessionRules, fingerprint};
 use chime_core::chat_settings::SESSION_IDLE;
 use chime_core::config::MemoryConfig;
 use chime_core::{ChatId, ChatKey, ChatKind, Conversation, JobPayload, MessageId, Session, Timestamp};
+use chime_jobs::{JobOutcome, JobResult};
 use chime_store::sessions::NOTE_SPAN;
 use chime_store::{Priority, Reader, Writer, chat_settings, chats, jobs, memory, sessions, summaries, topics};
 
@@ -32,7 +33,8 @@ struct DividedPage {
 }
 
 impl Memory {
-    pub(super) async fn divide_noted(&self) -> chime_store::Result<()> {
+    /// Runs the periodic `sessions` job: divides changed conversations into sessions and enqueues summaries.
+    pub async fn divide(&self) -> JobResult {
         loop {
             let now = self.clock.now();
             let noted = self.store.read(move |conn| sessions::noted(conn, now, CONVERSATIONS_AT_ONCE)).await?;
@@ -43,7 +45,8 @@ impl Memory {
                 self.divide_one(conversation).await?;
             }
         }
-        self.see_to_summaries().await
+        self.see_to_summaries().await?;
+        Ok(JobOutcome::UntilNextRun)
     }
 
     async fn divide_one(&self, conversation: Conversation) -> chime_store::Result<()> {
@@ -94,11 +97,11 @@ impl Memory {
 }
 
 impl Memory {
-    /// Enqueues updates of Recent and History for chats with sessions older than 28 days, and makes summary vectors
+    /// Runs the periodic `memory_upkeep` job: enqueues updates of Recent and History for chats with sessions older than 28 days, and makes summary vectors
     /// that are missing in the current model.
-    pub(super) async fn see_to_the_rest(&self) -> chime_store::Result<()> {
+    pub async fn keep_up(&self) -> JobResult {
         if !self.config.is_on {
-            return Ok(());
+            return Ok(JobOutcome::UntilNextRun);
         }
         let from = self.clock.now().minus(RECENT);
         for chat in self.store.read(move |conn| memory::chats_to_fold(conn, from)).await? {
@@ -109,7 +112,7 @@ impl Memory {
         }
         self.fill_in_vectors().await?;
         self.wake.wake();
-        Ok(())
+        Ok(JobOutcome::UntilNextRun)
     }
 
     /// Enqueues a job that updates a chat's rolling summary, if the chat wants summaries.

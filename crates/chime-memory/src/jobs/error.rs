@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use chime_access::gateway::AskError;
 use chime_core::Job;
+use chime_jobs::JobError;
 use chime_llm::LlmError;
 use chime_store::StoreError;
 
@@ -45,6 +46,19 @@ impl StepError {
             AskError::Offline | AskError::RetryLater(_) | AskError::Final(_) | AskError::Store(_) => {
                 Self::Model(error.to_string())
             }
+        }
+    }
+}
+
+impl From<StepError> for JobError {
+    fn from(error: StepError) -> Self {
+        match error {
+            StepError::Store(error) => error.into(),
+            StepError::Later(pause, why) => {
+                tracing::info!(why, "a job waits for the model");
+                Self::Later(pause)
+            }
+            error => Self::Failed(error.to_string()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Dependencies of the memory jobs, and the conversion of their results to job outcomes.
+//! Dependencies of the memory jobs.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,8 +11,8 @@ use chime_core::config::MemoryConfig;
 use chime_core::embed::Embedder;
 use chime_core::prompts::Prompts;
 use chime_core::{Job, Zone};
-use chime_jobs::JobOutcome;
 use chime_jobs::worker::Wake;
+use chime_jobs::{JobOutcome, JobResult};
 use chime_llm::Embeddings;
 use chime_runtime::clock::Clock;
 use chime_store::{Priority, Store, jobs};
@@ -65,26 +65,13 @@ impl Memory {
         }
     }
 
-    /// Converts the result of a step to the outcome of its job.
-    pub(super) fn outcome(&self, job: &Job, done: Result<JobOutcome, StepError>) -> JobOutcome {
-        match done {
-            Ok(outcome) => outcome,
-            Err(StepError::Store(error)) => JobOutcome::of_store(&error, job),
-            Err(StepError::Later(pause, why)) => {
-                tracing::info!(job.id = job.id.0, why, "job {} waits for the model", job.id);
-                JobOutcome::WaitUntil(self.clock.now().plus(pause))
-            }
-            Err(error) => JobOutcome::Failed(format!("{job}: {error}")),
-        }
-    }
-
     /// Returns the name of the model that writes summaries.
     pub(super) fn summary_model(&self) -> String {
         self.model.gateway.model_name(ModelPurpose::Summary).to_owned()
     }
 
     /// Ends a job that has nothing to store. Returns the outcome for the worker.
-    pub(super) async fn finish(&self, job: &Job) -> Result<JobOutcome, StepError> {
+    pub(super) async fn finish(&self, job: &Job) -> JobResult {
         let payload = job.payload.clone();
         self.store.write(Priority::Background, move |tx| jobs::finish(tx, payload.kind(), &payload.key())).await?;
         Ok(JobOutcome::Finished)

@@ -17,7 +17,7 @@ use crate::policy::{Caps, MINI, Means, RECENT};
 use chime_access::gateway::ModelPurpose;
 use chime_core::prompts::{SummaryPrompt, SummaryValues};
 use chime_core::{Bullet, Job, JobPayload, Session, SessionId, Summary, SummaryMethod, Timestamp, estimate_tokens};
-use chime_jobs::JobOutcome;
+use chime_jobs::{JobOutcome, JobResult};
 use chime_store::{Priority, Writer, jobs, memory, sessions, summaries, summary_vectors, tags as tag_rows, topics};
 
 /// Maximum number of tokens of a session per model call. Longer sessions are summarized in parts.
@@ -26,7 +26,7 @@ const PART_TOKENS: usize = 6000;
 const SETTLES: Duration = Duration::from_secs(5);
 
 impl Memory {
-    pub(super) async fn make_mini(&self, job: &Job, id: SessionId) -> Result<JobOutcome, StepError> {
+    pub async fn summarize(&self, job: &Job, id: SessionId) -> JobResult {
         let Some(read) = self.read_session(id).await? else { return self.finish(job).await };
         let standing = self.standing(id.chat).await?;
         if standing.must_be_told() {
@@ -117,7 +117,7 @@ impl Memory {
 
     /// Stores the summary with its tags and vector, and ends the job. Stores nothing if the messages have changed since
     /// they were read.
-    async fn keep(&self, job: &Job, session: Session, made: Option<NewSummary>) -> Result<JobOutcome, StepError> {
+    async fn keep(&self, job: &Job, session: Session, made: Option<NewSummary>) -> JobResult {
         let now = self.clock.now();
         let summary = made.as_ref().map(|made| summary_of(made, now));
         let (vector, server_makes_it) = match (&self.vectors, &summary) {

@@ -13,7 +13,7 @@ use chime_core::prompts::SummaryPrompt;
 use chime_core::{
     Bullet, ChatId, ChatKey, Job, JobPayload, Rolling, Session, SessionId, Summary, Timestamp, Zone, estimate_tokens,
 };
-use chime_jobs::JobOutcome;
+use chime_jobs::{JobOutcome, JobResult};
 use chime_store::summaries::{self, RollingSummary};
 use chime_store::{Priority, Reader, jobs, memory, sessions};
 
@@ -31,7 +31,7 @@ const CHANGED: Duration = Duration::from_secs(1);
 pub(super) type Minis = Vec<(Session, Summary)>;
 
 impl Memory {
-    pub(super) async fn make_recent(&self, job: &Job, _: ChatId, chat: ChatKey) -> Result<JobOutcome, StepError> {
+    pub async fn roll_recent(&self, job: &Job, chat: ChatKey) -> JobResult {
         let now = self.clock.now();
         let standing = self.standing(chat).await?;
         let means = standing.means();
@@ -85,7 +85,7 @@ impl Memory {
         Ok(JobOutcome::Finished)
     }
 
-    pub(super) async fn fold(&self, job: &Job, telegram: ChatId, chat: ChatKey) -> Result<JobOutcome, StepError> {
+    pub async fn fold_history(&self, job: &Job, telegram: ChatId, chat: ChatKey) -> JobResult {
         let now = self.clock.now();
         let means = self.standing(chat).await?.means();
         if means == Means::Nothing {

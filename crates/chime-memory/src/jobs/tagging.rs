@@ -11,7 +11,7 @@ use crate::{members, words};
 use chime_access::gateway::ModelPurpose;
 use chime_core::prompts::{SummaryPrompt, SummaryValues};
 use chime_core::{Bullet, ChatKey, Job, JobPayload, SessionId, Summary};
-use chime_jobs::JobOutcome;
+use chime_jobs::{JobOutcome, JobResult};
 use chime_store::{
     Priority, Reader, Writer, chats, jobs, memory, summaries, summary_vectors, tags as tag_rows, topics,
 };
@@ -31,7 +31,7 @@ impl Memory {
         Ok(extracted(bullets, &names, &texts))
     }
 
-    pub(super) async fn make_tags(&self, job: &Job, id: SessionId) -> Result<JobOutcome, StepError> {
+    pub async fn tag(&self, job: &Job, id: SessionId) -> JobResult {
         let found = self
             .store
             .read(move |conn| {
@@ -73,9 +73,9 @@ impl Memory {
         Ok(JobOutcome::Finished)
     }
 
-    /// Requests the vector of a summary from the server and stores it. (A local model makes the vector together with
+    /// Runs a `summary_vector` job: requests the vector of a summary from the server and stores it. (A local model makes the vector together with
     /// the summary.)
-    pub(super) async fn make_vector(&self, job: &Job, id: SessionId) -> Result<JobOutcome, StepError> {
+    pub async fn embed(&self, job: &Job, id: SessionId) -> JobResult {
         let found = self.store.read(move |conn| summaries::mini(conn, id)).await?;
         let (Some(summary), SummaryVectors::Server(embeddings)) = (found, &self.vectors) else {
             return self.finish(job).await;

@@ -15,8 +15,11 @@ use chime_access::gateway::{DailyBudget, ModelGuard};
 use chime_core::config::{DailyTokens, MemoryConfig, Redaction, SessionIdle};
 use chime_core::prompts::Prompts;
 use chime_core::testkit::{CHAT, CHAT_KEY, transcript};
-use chime_core::{Chat, ChatKind, Conversation, JobPayload, Message, MessageId, Rolling, Session, Timestamp, Zone};
+use chime_core::{
+    Chat, ChatKind, Conversation, Job, JobPayload, Message, MessageId, Rolling, Seq, Session, Timestamp, Zone,
+};
 use chime_jobs::worker::Wake;
+use chime_jobs::{JobError, JobOutcome, JobResult};
 use chime_llm::Llm;
 use chime_runtime::clock::Clock;
 use chime_store::family::Cause;
@@ -105,8 +108,8 @@ impl Bench {
     /// Divides the conversation, then runs jobs until none is due.
     async fn work(&self) {
         loop {
-            assert!(matches!(self.memory.divide().await, JobOutcome::UntilNextRun));
-            assert!(matches!(self.memory.keep_up().await, JobOutcome::UntilNextRun));
+            assert!(matches!(self.memory.divide().await, Ok(JobOutcome::UntilNextRun)));
+            assert!(matches!(self.memory.keep_up().await, Ok(JobOutcome::UntilNextRun)));
             let later = self.memory.clock.now().plus(HOUR);
             let due = self.memory.store.read(move |conn| jobs::due(conn, later, 100, 1000)).await.unwrap();
             if due.is_empty() {
@@ -121,19 +124,19 @@ impl Bench {
     async fn do_one(&self, job: &Job) {
         loop {
             match self.attempt(job).await {
-                JobOutcome::Finished => return,
-                JobOutcome::WaitUntil(_) => {}
+                Ok(JobOutcome::Finished) => return,
+                Ok(JobOutcome::WaitUntil(_)) | Err(JobError::Later(_)) => {}
                 failed => panic!("{failed:?}"),
             }
         }
     }
 
-    async fn attempt(&self, job: &Job) -> JobOutcome {
+    async fn attempt(&self, job: &Job) -> JobResult {
         match &job.payload {
             JobPayload::Summary { session, .. } => self.memory.summarize(job, *session).await,
             JobPayload::Tags { session, .. } => self.memory.tag(job, *session).await,
             JobPayload::SummaryVector { session, .. } => self.memory.embed(job, *session).await,
-            JobPayload::Recent { chat, key } => self.memory.roll_recent(job, *chat, *key).await,
+            JobPayload::Recent { key, .. } => self.memory.roll_recent(job, *key).await,
             JobPayload::History { chat, key } => self.memory.fold_history(job, *chat, *key).await,
             JobPayload::Strand { key, thread, messages, .. } => {
                 let conversation = Conversation { chat: *key, thread: *thread };

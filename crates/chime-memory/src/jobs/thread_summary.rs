@@ -12,7 +12,7 @@ use crate::policy::{Means, STRAND_CAPS};
 use crate::{extract, members};
 use chime_core::prompts::SummaryPrompt;
 use chime_core::{Bullet, ChatKey, Conversation, Job, Seq, StoredMessage, SummaryMethod, estimate_tokens};
-use chime_jobs::JobOutcome;
+use chime_jobs::JobResult;
 use chime_store::thread_summaries::{self, Extension, ThreadSummary};
 use chime_store::{Priority, Reader, memory, messages, summaries};
 
@@ -33,12 +33,8 @@ struct ThreadPart {
 }
 
 impl Memory {
-    pub(super) async fn extend_strand(
-        &self,
-        job: &Job,
-        conversation: Conversation,
-        oldest: &[Seq],
-    ) -> Result<JobOutcome, StepError> {
+    /// Runs a `strand` job, which summarizes the oldest part of a thread.
+    pub async fn sum_up_strand(&self, job: &Job, conversation: Conversation, oldest: &[Seq]) -> JobResult {
         loop {
             let means = self.standing(conversation.chat).await?.means();
             let (chat, wanted, model) = (conversation.chat, oldest.to_vec(), self.summary_model());

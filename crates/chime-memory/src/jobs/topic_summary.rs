@@ -17,7 +17,7 @@ use chime_core::prompts::SummaryPrompt;
 use chime_core::{
     Bullet, ChatKey, Conversation, Job, Piece, Session, SessionId, Slot, Summary, SummaryMethod, Timestamp, Zone,
 };
-use chime_jobs::JobOutcome;
+use chime_jobs::JobResult;
 use chime_store::topics::TopicSummary;
 use chime_store::{
     Priority, Reader, Writer, chats, memory, sessions, summaries, summary_vectors, tags, topics as rows,
@@ -38,11 +38,7 @@ struct TopicSummaryInput {
 }
 
 impl Memory {
-    pub async fn sum_up_topic(&self, job: &Job, chat: ChatKey, tag: i64) -> JobOutcome {
-        self.outcome(job, self.topic_summed_up(job, chat, tag).await)
-    }
-
-    async fn topic_summed_up(&self, job: &Job, chat: ChatKey, tag: i64) -> Result<JobOutcome, StepError> {
+    pub async fn sum_up_topic(&self, job: &Job, chat: ChatKey, tag: i64) -> JobResult {
         let means = self.standing(chat).await?.means();
         if means != Means::Nothing {
             self.refresh_topic(Some(job), chat, tag, means).await?;

@@ -17,7 +17,7 @@ use crate::words;
 use chime_access::gateway::ModelPurpose;
 use chime_core::prompts::{SummaryPrompt, SummaryValues};
 use chime_core::{ChatKey, Conversation, Job, Role, Seq, SessionId, StoredMessage};
-use chime_jobs::JobOutcome;
+use chime_jobs::{JobOutcome, JobResult};
 use chime_llm::AnswerFormat;
 use chime_store::topics::{TopicState, TopicTag};
 use chime_store::{Priority, jobs, messages, summary_vectors, topics as rows};
@@ -54,11 +54,7 @@ struct ScoredTags {
 }
 
 impl Memory {
-    pub async fn find_topic(&self, job: &Job, conversation: Conversation) -> JobOutcome {
-        self.outcome(job, self.topic_found(job, conversation).await)
-    }
-
-    async fn topic_found(&self, job: &Job, conversation: Conversation) -> Result<JobOutcome, StepError> {
+    pub async fn find_topic(&self, job: &Job, conversation: Conversation) -> JobResult {
         let chat = conversation.chat;
         let standing = self.standing(chat).await?;
         let means = standing.means();
@@ -117,7 +113,7 @@ impl Memory {
     }
 
     /// Ends the job without scoring, and restarts the countdown of messages to the next scoring.
-    async fn wait_for_turns(&self, job: &Job, conversation: Conversation) -> Result<JobOutcome, StepError> {
+    async fn wait_for_turns(&self, job: &Job, conversation: Conversation) -> JobResult {
         let payload = job.payload.clone();
         self.store
             .write(Priority::Background, move |tx| {

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use chime_core::Timestamp;
+use crate::context::VectorError;
 use chime_core::embed::Embedder;
-use chime_jobs::JobOutcome;
-use chime_llm::{Embeddings, LlmError};
+use chime_jobs::{JobOutcome, JobResult};
+use chime_llm::Embeddings;
 use chime_runtime::clock::Clock;
 use chime_store::embedding_spaces::{self, NEAR};
 use chime_store::vector_index;
 use chime_store::vector_tables::TABLES;
 use chime_store::vector_tables::{Space, SpaceState};
-use chime_store::{Priority, Store, StoreError, vectors};
+use chime_store::{Priority, Store, vectors};
 
 /// Number of messages per batch. Writing them keeps the database's only writer busy for well under 5 ms.
 const AT_ONCE: u32 = 100;
@@ -45,14 +45,6 @@ pub struct VectorIndexer {
     is_checked: AtomicBool,
 }
 
-#[derive(Debug, thiserror::Error)]
-enum IndexError {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Server(#[from] LlmError),
-}
-
 /// Result of a part of the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StepProgress {
@@ -66,32 +58,28 @@ impl VectorIndexer {
     }
 
     /// Runs the periodic `vectors` job.
-    pub async fn run(&self) -> JobOutcome {
-        match self.work().await {
+    pub async fn run(&self) -> JobResult {
+        Ok(match self.work().await {
             Ok(StepProgress::Done) => JobOutcome::UntilNextRun,
-            Ok(StepProgress::More) => JobOutcome::WaitUntil(self.soon()),
-            Err(IndexError::Store(error)) => JobOutcome::of_store(&error, "keeping vectors"),
-            Err(IndexError::Server(error)) => {
+            Ok(StepProgress::More) => JobOutcome::WaitUntil(self.clock.now().plus(GOES_ON_AFTER)),
+            Err(VectorError::Store(error)) => return Err(error.into()),
+            Err(VectorError::Server(error)) => {
                 tracing::warn!(%error, "EMBEDDING_MISS: no vectors for now");
                 JobOutcome::UntilNextRun
             }
-        }
+        })
     }
 
     /// Does one run of the job. Returns `true` if no work is left.
     pub async fn run_once(&self) -> chime_store::Result<bool> {
         match self.work().await {
             Ok(progress) => Ok(progress == StepProgress::Done),
-            Err(IndexError::Store(error)) => Err(error),
-            Err(IndexError::Server(_)) => Ok(true),
+            Err(VectorError::Store(error)) => Err(error),
+            Err(VectorError::Server(_)) => Ok(true),
         }
     }
 
-    fn soon(&self) -> Timestamp {
-        self.clock.now().plus(GOES_ON_AFTER)
-    }
-
-    async fn work(&self) -> Result<StepProgress, IndexError> {
+    async fn work(&self) -> Result<StepProgress, VectorError> {
         let Some(target) = self.target().await? else { return Ok(StepProgress::Done) };
         if !self.is_checked.swap(true, Ordering::Relaxed) {
             self.check_index(&target).await?;
@@ -168,7 +156,7 @@ impl VectorIndexer {
         Ok(())
     }
 
-    async fn make(&self, target: &Space, embedder: &Arc<Embedder>) -> Result<StepProgress, IndexError> {
+    async fn make(&self, target: &Space, embedder: &Arc<Embedder>) -> Result<StepProgress, VectorError> {
         for _ in 0..BATCHES {
             if self.make_batch(target, embedder).await? == StepProgress::Done {
                 return Ok(StepProgress::Done);
@@ -197,7 +185,7 @@ impl VectorIndexer {
     }
 
     /// Embeds texts that have a vector of the previous model with the server's current model.
-    async fn carry_over(&self, target: &Space, embeddings: &Embeddings) -> Result<StepProgress, IndexError> {
+    async fn carry_over(&self, target: &Space, embeddings: &Embeddings) -> Result<StepProgress, VectorError> {
         let Some(active) = self.store.read(embedding_spaces::active).await?.filter(|active| active.id != target.id)
         else {
             return Ok(StepProgress::Done);
@@ -246,7 +234,7 @@ impl VectorIndexer {
         Ok(if is_another && !is_due && is_local { StepProgress::More } else { StepProgress::Done })
     }
 
-    async fn delete_left(&self) -> Result<StepProgress, IndexError> {
+    async fn delete_left(&self) -> Result<StepProgress, VectorError> {
         for _ in 0..BATCHES {
             let Some(space) = self.store.read(embedding_spaces::left).await? else { return Ok(StepProgress::Done) };
             let delete = move |tx: &chime_store::Writer<'_>| embedding_spaces::delete_some(tx, &space, DELETED_AT_ONCE);

@@ -244,7 +244,8 @@ mod tests {
 
     #[test]
     fn what_the_asker_missed_is_not_what_they_said() {
-        for (code, text) in [("eng", "what did I miss today?"), ("rus", "что я пропустил?"), ("deu", "was habe ich verpasst?")]
+        for (code, text) in
+            [("eng", "what did I miss today?"), ("rus", "что я пропустил?"), ("deu", "was habe ich verpasst?")]
         {
             let question = read(code, text);
             assert!(question.asks_talk && question.named.is_empty(), "{text}");

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use crate::resilience::jitter;
-
 /// Limits and delays for the retries of one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
@@ -25,7 +23,7 @@ impl RetryPolicy {
             return None;
         }
         let delay = match retry_after {
-            Some(asked) => asked.saturating_add(self.base.mul_f64(jitter(random))),
+            Some(asked) => asked.saturating_add(self.base.mul_f64(fraction(random))),
             None => exponential(self.base, self.cap, attempt, random),
         };
         Some(delay.min(self.cap))
@@ -61,12 +59,20 @@ impl Backoff {
     }
 }
 
-/// Doubles `base` `doublings` times, up to `cap`, and returns a random duration between half of the result and the
-/// result.
-fn exponential(base: Duration, cap: Duration, doublings: u32, random: u64) -> Duration {
-    let full = 2_u32.checked_pow(doublings).and_then(|factor| base.checked_mul(factor)).map_or(cap, |d| d.min(cap));
-    let half = full / 2;
-    half + half.mul_f64(jitter(random))
+/// Doubles `base` `doublings` times, up to `cap`.
+pub fn doubled(base: Duration, cap: Duration, doublings: u32) -> Duration {
+    2_u32.checked_pow(doublings).and_then(|factor| base.checked_mul(factor)).map_or(cap, |delay| delay.min(cap))
+}
+
+/// Returns a random duration between half of [`doubled`] and all of it.
+pub fn exponential(base: Duration, cap: Duration, doublings: u32, random: u64) -> Duration {
+    let half = doubled(base, cap, doublings) / 2;
+    half + half.mul_f64(fraction(random))
+}
+
+/// Maps `seed` to a number from 0 up to, but not including, 1.
+fn fraction(seed: u64) -> f64 {
+    fastrand::Rng::with_seed(seed).f64()
 }
 
 #[cfg(test)]

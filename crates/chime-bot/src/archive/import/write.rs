@@ -3,9 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::archive::Tally;
 use crate::archive::import::former_group::{former_group, put_back};
 use crate::archive::import::read::ImportBatch;
+use crate::archive::{ChatTally, Tally};
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_core::config::AccessConfig;
@@ -32,39 +32,28 @@ pub struct ImportSettings {
 /// Counts of one batch.
 pub struct BatchCounts {
     chat: ChatId,
-    title: Option<String>,
     is_served: bool,
-    added: u64,
-    known: u64,
-    stubs: u64,
-    expired: u64,
-    unreadable: u64,
+    counts: ChatTally,
 }
 
 impl BatchCounts {
     fn of(batch: &ImportBatch, row: Option<&ChatRow>, is_served: bool) -> Self {
         let title = row.and_then(|row| row.chat.title.clone()).or_else(|| batch.chat.title.clone());
-        let unreadable = batch.unreadable;
-        Self { chat: batch.chat.id, title, is_served, added: 0, known: 0, stubs: 0, expired: 0, unreadable }
+        let counts = ChatTally { title, unreadable: batch.unreadable, ..ChatTally::default() };
+        Self { chat: batch.chat.id, is_served, counts }
     }
 }
 
-pub fn add(tally: &mut Tally, counted: BatchCounts) {
-    if !counted.is_served {
-        let name = counted.title.unwrap_or_else(|| counted.chat.to_string());
-        let why = format!("it is not allowed: set ALLOWED_CHATS={}", counted.chat);
-        if !tally.left_out.contains(&(name.clone(), why.clone())) {
-            tally.left_out.push((name, why));
-        }
+pub fn add(tally: &mut Tally, BatchCounts { chat, is_served, counts }: BatchCounts) {
+    if is_served {
+        tally.add(chat, counts);
         return;
     }
-    let chat = tally.of(counted.chat);
-    chat.title = counted.title;
-    chat.added += counted.added;
-    chat.known += counted.known;
-    chat.stubs += counted.stubs;
-    chat.expired += counted.expired;
-    chat.unreadable += counted.unreadable;
+    let left_out =
+        (counts.title.unwrap_or_else(|| chat.to_string()), format!("it is not allowed: set ALLOWED_CHATS={chat}"));
+    if !tally.left_out.contains(&left_out) {
+        tally.left_out.push(left_out);
+    }
 }
 
 /// Members and a period of a chat whose messages are stored without content.
@@ -112,17 +101,17 @@ pub fn count(
     for message in &batch.messages {
         let message = &put_back(conn, former, message)?;
         if cutoff.is_some_and(|cutoff| message.sent_at < cutoff) {
-            counted.expired += 1;
+            counted.counts.expired += 1;
             continue;
         }
         let (count, is_news) = match objections.strip(message) {
-            Keep::Stub(stub) => (&mut counted.stubs, messages::find_any(conn, stub.chat, stub.id)?.is_none()),
-            Keep::Whole(message) => (&mut counted.added, messages::is_news(conn, &message)?),
+            Keep::Stub(stub) => (&mut counted.counts.stubs, messages::find_any(conn, stub.chat, stub.id)?.is_none()),
+            Keep::Whole(message) => (&mut counted.counts.added, messages::is_news(conn, &message)?),
         };
         if is_news && seen.insert((message.chat, message.id)) {
             *count += 1;
         } else {
-            counted.known += 1;
+            counted.counts.known += 1;
         }
     }
     Ok(counted)
@@ -147,14 +136,14 @@ pub fn take_in(tx: &Writer<'_>, batch: &ImportBatch, setting: &ImportSettings) -
     for message in &batch.messages {
         let message = &put_back(tx, former, message)?;
         if cutoff.is_some_and(|cutoff| message.sent_at < cutoff) {
-            counted.expired += 1;
+            counted.counts.expired += 1;
             continue;
         }
         let is_news = match objections.strip(message) {
             Keep::Stub(stub) => {
                 let is_news = messages::insert_stub(tx, &row, &stub)?;
-                counted.stubs += u64::from(is_news);
-                counted.known += u64::from(!is_news);
+                counted.counts.stubs += u64::from(is_news);
+                counted.counts.known += u64::from(!is_news);
                 continue;
             }
             Keep::Whole(message) => match messages::take_in(tx, &row, &message)? {
@@ -162,8 +151,8 @@ pub fn take_in(tx: &Writer<'_>, batch: &ImportBatch, setting: &ImportSettings) -
                 TakenIn::Known(_) => false,
             },
         };
-        counted.added += u64::from(is_news);
-        counted.known += u64::from(!is_news);
+        counted.counts.added += u64::from(is_news);
+        counted.counts.known += u64::from(!is_news);
         if is_news {
             let conversation = Conversation { chat: row.key, thread: message.thread };
             let at = earliest.entry(conversation).or_insert(message.sent_at);

@@ -5,33 +5,14 @@ use chime_access::Access;
 use chime_access::admission::served;
 use chime_answer::answering::format_own;
 use chime_core::{Announced, ChatId, ChatKind, Job, ReplyTarget, UserId, grouped};
-use chime_jobs::JobOutcome;
+use chime_jobs::JobResult;
 use chime_privacy::{NoticeKind, group_notice, private_notice};
 use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{announcements, chats, memory};
 
 impl Commands {
     /// Handles an `announce` job: sends the privacy notice, once per chat.
-    pub async fn announce(&self, job: &Job, chat: ChatId) -> JobOutcome {
-        self.tell_what_is_kept(job, chat).await.unwrap_or_else(|error| JobOutcome::of_store(&error, job))
-    }
-
-    /// Handles an `imported` job: reports that `count` older messages were imported.
-    pub async fn tell_imported(&self, job: &Job, chat: ChatId, count: u64) -> JobOutcome {
-        let told = async {
-            let notices = self.store.read(move |conn| notices_of(conn, chat)).await?;
-            let now = self.clock.now();
-            let to = ReplyTarget { chat, thread: None, reply_to: None };
-            let key = format!("imported:{chat}:{}", now.millis());
-            let parts = format_own(&notices.imported(&grouped(count)));
-            self.settle(job, NewReply::own(Purpose::Notice, key, to, parts), |_| Ok(())).await?;
-            tracing::info!(chat.id = chat.0, count, "imported {count} older messages of chat {chat}");
-            Ok(JobOutcome::Finished)
-        };
-        told.await.unwrap_or_else(|error| JobOutcome::of_store(&error, job))
-    }
-
-    async fn tell_what_is_kept(&self, job: &Job, chat: ChatId) -> chime_store::Result<JobOutcome> {
+    pub async fn announce(&self, job: &Job, chat: ChatId) -> JobResult {
         let access = self.access.clone();
         let Announced { memory: remembers, voice: transcribes } = self.privacy_facts.announces();
         let found = self
@@ -66,5 +47,16 @@ impl Commands {
         let reply = NewReply::own(Purpose::Notice, key, to, format_own(&notice));
         let announced = self.privacy_facts.announces();
         self.settle(job, reply, move |tx| announcements::write(tx, row.key, announced, now)).await
+    }
+
+    /// Handles an `imported` job: reports that `count` older messages were imported.
+    pub async fn tell_imported(&self, job: &Job, chat: ChatId, count: u64) -> JobResult {
+        let notices = self.store.read(move |conn| notices_of(conn, chat)).await?;
+        let key = format!("imported:{chat}:{}", self.clock.now().millis());
+        let to = ReplyTarget { chat, thread: None, reply_to: None };
+        let parts = format_own(&notices.imported(&grouped(count)));
+        let settled = self.settle(job, NewReply::own(Purpose::Notice, key, to, parts), |_| Ok(())).await?;
+        tracing::info!(chat.id = chat.0, count, "imported {count} older messages of chat {chat}");
+        Ok(settled)
     }
 }

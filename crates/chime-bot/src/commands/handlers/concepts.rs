@@ -3,12 +3,12 @@
 use crate::commands::handlers::{CommandRequest, Commands, Shown};
 use chime_answer::concepts::listing;
 use chime_core::Job;
-use chime_jobs::JobOutcome;
+use chime_jobs::JobResult;
 use chime_store::concepts::{self, ContextKey};
 
 impl Commands {
     /// Lists the concepts that apply to the current conversation first.
-    pub(super) async fn list_concepts(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn list_concepts(&self, job: &Job, order: CommandRequest) -> JobResult {
         let (chat, texts) = (order.chat.key, order.texts());
         let key = ContextKey { bot: self.bot.id, chat, thread: order.message.message.thread };
         let read = self.store.read(move |conn| {

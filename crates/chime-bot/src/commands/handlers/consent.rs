@@ -1,9 +1,8 @@
 //! Commands about privacy and ownership: `/privacy`, `/optout`, `/optin` and `/claim`.
 
 use crate::commands::handlers::{CommandRequest, Commands};
-use chime_access::admission::is_owner;
 use chime_core::{ChatKind, Job, MessageAt};
-use chime_jobs::JobOutcome;
+use chime_jobs::JobResult;
 use chime_privacy::wording::{self, Reach};
 use chime_store::consent;
 use chime_store::family::OptOutScope;
@@ -12,9 +11,8 @@ use chime_store::{chats, messages};
 impl Commands {
     /// Replies to `/claim`. The code was checked when the message arrived, so now the sender is an owner, or the code
     /// was wrong.
-    pub(super) async fn welcome_owner(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
-        let (sender, access) = (order.message.message.sender.id, self.access.clone());
-        let is_owner = self.store.read(move |conn| is_owner(conn, sender, &access)).await?;
+    pub(super) async fn welcome_owner(&self, job: &Job, order: CommandRequest) -> JobResult {
+        let is_owner = self.owns_the_bot(order.message.message.sender.id).await?;
         let texts = &order.texts().access;
         let markdown = match (order.chat.chat.kind, is_owner) {
             (ChatKind::Private, true) => &texts.claimed,
@@ -24,7 +22,7 @@ impl Commands {
         self.say(job, &order, markdown).await
     }
 
-    pub(super) async fn explain_privacy(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn explain_privacy(&self, job: &Job, order: CommandRequest) -> JobResult {
         let (chat, sender) = (order.chat.key, order.message.message.sender.id);
         let (out, own_retention) = self
             .store
@@ -36,7 +34,7 @@ impl Commands {
         self.say(job, &order, markdown).await
     }
 
-    pub(super) async fn opt_out(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn opt_out(&self, job: &Job, order: CommandRequest) -> JobResult {
         if order.is_in_the_name_of_the_chat() {
             return self.say_anonymous(job, &order).await;
         }
@@ -45,7 +43,7 @@ impl Commands {
         self.say(job, &order, markdown).await
     }
 
-    pub(super) async fn opt_in(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn opt_in(&self, job: &Job, order: CommandRequest) -> JobResult {
         if order.is_in_the_name_of_the_chat() {
             return self.say_anonymous(job, &order).await;
         }
@@ -63,7 +61,7 @@ impl Commands {
         self.say(job, &order, wording::opted_in(still, was_out, order.texts())).await
     }
 
-    pub(super) async fn say_anonymous(&self, job: &Job, order: &CommandRequest) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn say_anonymous(&self, job: &Job, order: &CommandRequest) -> JobResult {
         self.say(job, order, &order.texts().anonymous).await
     }
 }

@@ -1,13 +1,12 @@
 //! `/decisions` and `/open`: lists what was decided and what is still open, and marks items as done.
 
-use crate::commands::handlers::settings::Right;
 use crate::commands::handlers::{CommandRequest, Commands, Shown};
 use crate::commands::search::day;
 use chime_answer::answering::format_parts;
 use chime_core::chat_settings::ASKERS;
 use chime_core::texts::{notices, texts};
 use chime_core::{Askers, Button, Job, Press, Seq, Timestamp};
-use chime_jobs::JobOutcome;
+use chime_jobs::JobResult;
 use chime_memory::jobs::{ItemList, items};
 use chime_memory::wording;
 use chime_store::chats::ChatRow;
@@ -37,7 +36,7 @@ impl ItemButton {
 }
 
 impl Commands {
-    pub(super) async fn list_decisions(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn list_decisions(&self, job: &Job, order: CommandRequest) -> JobResult {
         let zone = order.chat.zone(self.zone);
         let since = match order.args.trim() {
             "" => Some(Timestamp::from_secs(0)),
@@ -47,11 +46,11 @@ impl Commands {
         self.list_items(job, &order, ItemList::Decisions(since)).await
     }
 
-    pub(super) async fn list_open(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn list_open(&self, job: &Job, order: CommandRequest) -> JobResult {
         self.list_items(job, &order, ItemList::Open(self.clock.now())).await
     }
 
-    async fn list_items(&self, job: &Job, order: &CommandRequest, list: ItemList) -> chime_store::Result<JobOutcome> {
+    async fn list_items(&self, job: &Job, order: &CommandRequest, list: ItemList) -> JobResult {
         let shown = self.items_of(&order.chat, list).await?;
         self.answer_showing(job, order, shown).await
     }
@@ -84,21 +83,10 @@ impl Commands {
     }
 
     /// Handles a press that marks an item, which any member may do who may ask. The list is shown again.
-    pub(super) async fn mark_item(
-        &self,
-        job: &Job,
-        press: &Press,
-        chat: &ChatRow,
-        button: ItemButton,
-    ) -> chime_store::Result<JobOutcome> {
-        if chat.settings.get(ASKERS) == Some(Askers::Admins) {
-            match self.may_change(press.chat, press.by).await? {
-                Right::Yes => {}
-                Right::No => {
-                    return self.refuse(job, press, &notices(chat.speaks().code()).admins_ask).await;
-                }
-                Right::NotNow(outcome) => return Ok(outcome),
-            }
+    pub(super) async fn mark_item(&self, job: &Job, press: &Press, chat: &ChatRow, button: ItemButton) -> JobResult {
+        let only_admins = chat.settings.get(ASKERS) == Some(Askers::Admins);
+        if only_admins && !self.may_change(press.chat, press.by).await? {
+            return self.refuse(job, press, &notices(chat.speaks().code()).admins_ask).await;
         }
         let (key, now) = (chat.key, self.clock.now());
         let mark = move |tx: &chime_store::Writer<'_>| item_marks::mark(tx, key, button.item, button.is_done, now);

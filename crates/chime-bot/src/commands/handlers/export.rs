@@ -5,15 +5,13 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use crate::archive::import::{ExportError, export};
-use crate::commands::handlers::forget::MembershipLookup;
 use crate::commands::handlers::{CommandRequest, Commands, of_telegram};
-use chime_access::admission::is_owner;
 use chime_answer::answering::format_own;
 use chime_core::texts::{Texts, texts};
 use chime_core::{ChatId, ChatKind, Job, JobKind, JobPayload, MessageAt, ReplyTarget, ThreadId, UserId};
-use chime_jobs::JobOutcome;
+use chime_jobs::{JobError, JobResult};
 use chime_privacy::wording;
-use chime_privacy::{Asker, ChatRole, ExportRequest, RequestDecision, decide_export};
+use chime_privacy::{Asker, ExportRequest, RequestDecision, decide_export};
 use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{Language, chats, jobs};
 use chime_telegram::TelegramError;
@@ -28,33 +26,28 @@ enum Exported {
     /// The member has never opened a private chat with the bot, so the bot may not write there.
     CannotWrite,
     NoSuchChat,
-    NotNow(JobOutcome),
 }
 
 impl Exported {
-    /// Returns the reply to the command, or `None` if the export must be tried again or the chat is unknown.
+    /// Returns the reply to the command, or `None` if the chat is unknown.
     fn told(&self, texts: &Texts) -> Option<String> {
         match self {
             Self::Sent => Some(texts.export_sent.clone()),
             Self::TooLarge => Some(texts.export_large.clone()),
             Self::CannotWrite => Some(texts.export_write_first.clone()),
-            Self::NoSuchChat | Self::NotNow(_) => None,
+            Self::NoSuchChat => None,
         }
     }
 }
 
 impl Commands {
-    pub(super) async fn export(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn export(&self, job: &Job, order: CommandRequest) -> JobResult {
         if order.is_in_the_name_of_the_chat() {
             return self.say(job, &order, &order.texts().export_anonymous).await;
         }
         let message = &order.message.message;
-        let (chat, sender, access) = (message.chat, message.sender.id, self.access.clone());
-        let owns_the_bot = self.store.read(move |conn| is_owner(conn, sender, &access)).await?;
-        let standing = match self.standing(chat, sender).await {
-            MembershipLookup::Role(standing) => standing,
-            MembershipLookup::NotNow(outcome) => return Ok(outcome),
-        };
+        let owns_the_bot = self.owns_the_bot(message.sender.id).await?;
+        let standing = self.standing(message.chat, message.sender.id).await?;
         let request = ExportRequest::parse(&order.args);
         match (decide_export(request, Asker { owns_the_bot, standing, is_author: false }), request) {
             (RequestDecision::Refused(_), _) => self.say(job, &order, &order.texts().export_who).await,
@@ -64,7 +57,7 @@ impl Commands {
         }
     }
 
-    async fn export_now(&self, job: &Job, order: &CommandRequest) -> chime_store::Result<JobOutcome> {
+    async fn export_now(&self, job: &Job, order: &CommandRequest) -> JobResult {
         let message = &order.message.message;
         let exported = self.send_export(message.chat, message.sender.id, job.attempts).await?;
         match exported.told(order.texts()) {
@@ -73,18 +66,13 @@ impl Commands {
                 self.finish(job).await
             }
             Some(told) => self.say(job, order, told).await,
-            None => self.nothing_sent(job, exported).await,
+            None => self.finish(job).await,
         }
     }
 
     /// Announces in the chat that an admin will get the file after `wait`. If it is announced already, its time does
     /// not change.
-    async fn announce_export(
-        &self,
-        job: &Job,
-        order: &CommandRequest,
-        wait: Duration,
-    ) -> chime_store::Result<JobOutcome> {
+    async fn announce_export(&self, job: &Job, order: &CommandRequest, wait: Duration) -> JobResult {
         let message = &order.message.message;
         let at = MessageAt { chat: message.chat, message: message.id };
         let later = JobPayload::Export { at, thread: message.thread, asked_by: message.sender.id };
@@ -95,7 +83,7 @@ impl Commands {
         self.answer(job, order, &told, move |tx| jobs::add_unless_due(tx, &later, due_at)).await
     }
 
-    async fn call_off_exports(&self, job: &Job, order: &CommandRequest) -> chime_store::Result<JobOutcome> {
+    async fn call_off_exports(&self, job: &Job, order: &CommandRequest) -> JobResult {
         let chat = order.message.message.chat;
         let lane = move |conn: &chime_store::Reader| jobs::is_any_due(conn, JobKind::Export, chat);
         let texts = order.texts();
@@ -114,50 +102,27 @@ impl Commands {
         at: MessageAt,
         thread: Option<ThreadId>,
         asked_by: UserId,
-    ) -> JobOutcome {
-        match self.export_late(job, at, thread, asked_by).await {
-            Ok(outcome) => outcome,
-            Err(error) => JobOutcome::of_store(&error, job),
-        }
-    }
-
-    async fn export_late(
-        &self,
-        job: &Job,
-        at: MessageAt,
-        thread: Option<ThreadId>,
-        asked_by: UserId,
-    ) -> chime_store::Result<JobOutcome> {
+    ) -> JobResult {
         let row = self.store.read(move |conn| chats::find(conn, at.chat)).await?;
         let texts = texts(row.map_or(Language::DEFAULT, |row| row.speaks()).code());
-        let told = match self.standing(at.chat, asked_by).await {
-            MembershipLookup::Role(ChatRole::Creator | ChatRole::Admin) => {
-                let exported = self.send_export(at.chat, asked_by, job.attempts).await?;
-                match exported.told(texts) {
-                    Some(told) => told,
-                    None => return self.nothing_sent(job, exported).await,
-                }
+        let told = if self.standing(at.chat, asked_by).await?.is_admin() {
+            match self.send_export(at.chat, asked_by, job.attempts).await?.told(texts) {
+                Some(told) => told,
+                None => return self.finish(job).await,
             }
-            MembershipLookup::Role(ChatRole::Member | ChatRole::Outside) => texts.export_no_longer_admin.clone(),
-            MembershipLookup::NotNow(outcome) => return Ok(outcome),
+        } else {
+            texts.export_no_longer_admin.clone()
         };
         let key = format!("{}:{}", job.payload.reply_key(), at.message);
         let to = ReplyTarget { chat: at.chat, thread, reply_to: Some(at.message) };
         self.settle(job, NewReply::own(Purpose::Command, key, to, format_own(&told)), |_| Ok(())).await
     }
 
-    async fn nothing_sent(&self, job: &Job, exported: Exported) -> chime_store::Result<JobOutcome> {
-        if let Exported::NotNow(outcome) = exported {
-            return Ok(outcome);
-        }
-        self.finish(job).await
-    }
-
-    async fn send_export(&self, chat: ChatId, to: UserId, attempts: u32) -> chime_store::Result<Exported> {
+    async fn send_export(&self, chat: ChatId, to: UserId, attempts: u32) -> Result<Exported, JobError> {
         let mut file = Bounded::default();
         match export(&self.store, chat, &mut file).await {
             Ok(_) => {}
-            Err(ExportError::Store(error)) => return Err(error),
+            Err(ExportError::Store(error)) => return Err(error.into()),
             Err(ExportError::Io(_)) => return Ok(Exported::TooLarge),
             Err(ExportError::NoSuchChat(_)) => return Ok(Exported::NoSuchChat),
         }
@@ -168,10 +133,10 @@ impl Commands {
             // The file may have arrived, so only one more attempt is made: getting it twice does little harm, getting
             // it every few seconds would.
             Err(error @ (TelegramError::Unknown(_) | TelegramError::Malformed { .. })) if attempts == 0 => {
-                Exported::NotNow(JobOutcome::Failed(format!("sending an export: {error}")))
+                return Err(JobError::Failed(format!("sending an export: {error}")));
             }
             Err(TelegramError::Unknown(_) | TelegramError::Malformed { .. }) => Exported::Sent,
-            Err(error) => Exported::NotNow(of_telegram(&error, "sending an export", self.now())),
+            Err(error) => return Err(of_telegram(&error, "sending an export")),
         })
     }
 }

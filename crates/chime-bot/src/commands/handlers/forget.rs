@@ -3,14 +3,13 @@
 use std::time::Duration;
 
 use crate::commands::handlers::{CommandRequest, Commands, of_telegram};
-use chime_access::admission::is_owner;
 use chime_answer::answering::format_own;
 use chime_core::texts::{Texts, texts};
 use chime_core::{
-    ChatId, ChatKey, ChatKind, Job, JobKind, JobPayload, Message, MessagePlace, ReplyTarget, Seq, StoredMessage,
-    Timestamp, UserId,
+    ChatId, ChatKey, ChatKind, Job, JobKind, JobPayload, Message, MessagePlace, ReplyTarget, StoredMessage, Timestamp,
+    UserId,
 };
-use chime_jobs::JobOutcome;
+use chime_jobs::{JobError, JobResult};
 use chime_privacy::wording::{self, Counts};
 use chime_privacy::worker::prepare;
 use chime_privacy::{Asker, ChatRole, ForgetRequest, ForgetTarget, RequestDecision, decide, repeats};
@@ -25,14 +24,8 @@ use chime_telegram::{MemberStatus, TelegramError};
 /// Number of messages deleted per transaction: few enough not to delay answers.
 const AT_ONCE: u32 = 16;
 
-/// Membership of a user in a chat, or the job's outcome if Telegram cannot be asked now.
-pub(super) enum MembershipLookup {
-    Role(ChatRole),
-    NotNow(JobOutcome),
-}
-
 impl Commands {
-    pub(super) async fn forget_on_request(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn forget_on_request(&self, job: &Job, order: CommandRequest) -> JobResult {
         let message = &order.message.message;
         let Some(request) = ForgetRequest::parse(&order.args, message.reply_to.is_some()) else {
             return self.say(job, &order, &order.texts().forget_what).await;
@@ -44,14 +37,10 @@ impl Commands {
             return self.say(job, &order, &order.texts().not_kept).await;
         };
         let is_author = target.as_ref().is_some_and(|target| target.message.sender.id == message.sender.id);
-        let (sender, access) = (message.sender.id, self.access.clone());
-        let owns_the_bot = self.store.read(move |conn| is_owner(conn, sender, &access)).await?;
+        let owns_the_bot = self.owns_the_bot(message.sender.id).await?;
         let standing = match (&request, is_author) {
             (ForgetRequest::Me { .. }, _) | (_, true) => ChatRole::Member,
-            _ => match self.standing(place, message.sender.id).await {
-                MembershipLookup::Role(standing) => standing,
-                MembershipLookup::NotNow(outcome) => return Ok(outcome),
-            },
+            _ => self.standing(place, message.sender.id).await?,
         };
         match decide(&request, Asker { owns_the_bot, standing, is_author }) {
             // Somebody who is not in the chat must not learn whether the message exists, so the reply is the same as
@@ -87,51 +76,37 @@ impl Commands {
         Ok(found.map(|stored| (stored.message.chat, Some(stored))))
     }
 
-    pub(super) async fn standing(&self, chat: ChatId, user: UserId) -> MembershipLookup {
-        match self.telegram.standing(chat, user).await {
-            Ok(MemberStatus::Owner) => MembershipLookup::Role(ChatRole::Creator),
-            Ok(MemberStatus::Admin) => MembershipLookup::Role(ChatRole::Admin),
-            Ok(MemberStatus::Member) => MembershipLookup::Role(ChatRole::Member),
+    /// Asks Telegram for the role of a user in a chat.
+    pub(super) async fn standing(&self, chat: ChatId, user: UserId) -> Result<ChatRole, JobError> {
+        Ok(match self.telegram.standing(chat, user).await {
+            Ok(MemberStatus::Owner) => ChatRole::Creator,
+            Ok(MemberStatus::Admin) => ChatRole::Admin,
+            Ok(MemberStatus::Member) => ChatRole::Member,
             Ok(MemberStatus::Outside) | Err(TelegramError::Gone { .. } | TelegramError::Refused { .. }) => {
-                MembershipLookup::Role(ChatRole::Outside)
+                ChatRole::Outside
             }
-            Err(error) => MembershipLookup::NotNow(of_telegram(&error, "asking for a standing", self.now())),
-        }
+            Err(error) => return Err(of_telegram(&error, "asking for a standing")),
+        })
     }
 
     /// Stores the request and enqueues the job that deletes the data. That job also sends the reply.
-    async fn start_forgetting(
-        &self,
-        job: &Job,
-        order: &CommandRequest,
-        what: DeletionTarget,
-    ) -> chime_store::Result<JobOutcome> {
+    async fn start_forgetting(&self, job: &Job, order: &CommandRequest, what: DeletionTarget) -> JobResult {
         let (request, now) = (self.request(order, what, false), self.now());
-        let (command, job, here) = (command_row(order), job.clone(), order.message.message.chat);
-        self.store
-            .write(Priority::Answering, move |tx| {
-                if let DeletionTarget::Chat(chat) = what {
-                    call_off(tx, chat)?;
-                }
-                let id = deletions::add(tx, &request)?;
-                jobs::add_or_move(tx, &JobPayload::Forget { request: id, chat: here }, now)?;
-                // The command itself is deleted now, without being counted: members do not expect it among their
-                // messages.
-                let manner = ForgetOptions { cause: Cause::Forgotten, leave: Leave::Stub, repeats };
-                forget::messages(tx, &[command], manner)?;
-                jobs::finish(tx, job.kind(), &job.key())
-            })
-            .await?;
-        self.wake.wake();
-        Ok(JobOutcome::Finished)
+        let (command, here) = ((order.message.chat, order.message.seq), order.message.message.chat);
+        self.finish_with(job, move |tx| {
+            if let DeletionTarget::Chat(chat) = what {
+                call_off(tx, chat)?;
+            }
+            let id = deletions::add(tx, &request)?;
+            jobs::add_or_move(tx, &JobPayload::Forget { request: id, chat: here }, now)?;
+            // The command itself is deleted now, without being counted: members do not expect it among their messages.
+            let manner = ForgetOptions { cause: Cause::Forgotten, leave: Leave::Stub, repeats };
+            forget::messages(tx, &[command], manner).map(drop)
+        })
+        .await
     }
 
-    async fn announce_deletion(
-        &self,
-        job: &Job,
-        order: &CommandRequest,
-        wait: Duration,
-    ) -> chime_store::Result<JobOutcome> {
+    async fn announce_deletion(&self, job: &Job, order: &CommandRequest, wait: Duration) -> JobResult {
         let (chat, here) = (order.chat.key, order.message.message.chat);
         let pending = self.store.read(move |conn| pending_for(conn, chat)).await?;
         let now = self.now();
@@ -148,32 +123,21 @@ impl Commands {
         .await
     }
 
-    async fn call_off(&self, job: &Job, order: &CommandRequest) -> chime_store::Result<JobOutcome> {
+    async fn call_off(&self, job: &Job, order: &CommandRequest) -> JobResult {
         let chat = order.chat.key;
         let was_pending = self.store.read(move |conn| pending_for(conn, chat)).await?.is_some();
         self.answer(job, order, &wording::called_off(was_pending, order.texts()), move |tx| call_off(tx, chat)).await
     }
 
-    /// Handles a `forget` job. `request` is the row number of the stored request.
-    pub async fn forget(&self, job: &Job, request: i64) -> JobOutcome {
-        match self.do_forget(job, request).await {
-            Ok(outcome) => outcome,
-            Err(error) => JobOutcome::of_store(&error, job),
-        }
-    }
-
-    async fn do_forget(&self, job: &Job, id: i64) -> chime_store::Result<JobOutcome> {
+    /// Handles a `forget` job. `id` is the row number of the stored request.
+    pub async fn forget(&self, job: &Job, id: i64) -> JobResult {
         let Some(deletion) = self.store.read(move |conn| deletions::find(conn, id)).await? else {
             return self.finish(job).await;
         };
         if deletion.request.was_announced {
             let place = deletion.request.to.map_or(ChatId(job.lane()), |to| to.chat);
-            match self.standing(place, deletion.request.asked_by).await {
-                MembershipLookup::Role(ChatRole::Creator | ChatRole::Admin) => {}
-                MembershipLookup::Role(ChatRole::Member | ChatRole::Outside) => {
-                    return self.tell(job, &deletion, self.texts_of(&deletion).await?.no_longer_admin.clone()).await;
-                }
-                MembershipLookup::NotNow(outcome) => return Ok(outcome),
+            if !self.standing(place, deletion.request.asked_by).await?.is_admin() {
+                return self.tell(job, &deletion, self.texts_of(&deletion).await?.no_longer_admin.clone()).await;
             }
         }
         // Must happen before the deletion, which also deletes the age of the messages.
@@ -216,17 +180,10 @@ impl Commands {
     }
 
     /// Replies with the result and deletes the request. A request without a reply target is deleted silently.
-    async fn tell(&self, job: &Job, deletion: &Deletion, markdown: String) -> chime_store::Result<JobOutcome> {
+    async fn tell(&self, job: &Job, deletion: &Deletion, markdown: String) -> JobResult {
         let id = deletion.id;
         let Some(to) = deletion.request.to else {
-            let (kind, key) = (job.kind(), job.key());
-            let end = move |tx: &Writer<'_>| {
-                deletions::remove(tx, id)?;
-                jobs::finish(tx, kind, &key)
-            };
-            self.store.write(Priority::Background, end).await?;
-            self.wake.wake();
-            return Ok(JobOutcome::Finished);
+            return self.finish_with(job, move |tx| deletions::remove(tx, id)).await;
         };
         let key = format!("forget:{id}:{}", deletion.request.asked_at.millis());
         let reply = NewReply::own(Purpose::Command, key, to, format_own(&markdown));
@@ -270,10 +227,6 @@ fn what(order: &CommandRequest, request: &ForgetRequest, target: Option<&StoredM
 /// Returns the time of the command or of its edit. It is a time of Telegram's clock, like the times of messages.
 fn asked_at(message: &Message) -> Timestamp {
     message.edited_at.unwrap_or(message.sent_at)
-}
-
-fn command_row(order: &CommandRequest) -> (ChatKey, Seq) {
-    (order.message.chat, order.message.seq)
 }
 
 fn find(conn: &Reader, place: &MessagePlace) -> chime_store::Result<Option<StoredMessage>> {

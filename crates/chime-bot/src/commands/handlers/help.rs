@@ -3,10 +3,10 @@
 use crate::commands::handlers::{CommandRequest, Commands};
 use chime_answer::wording;
 use chime_core::{ChatKind, Job};
-use chime_jobs::JobOutcome;
+use chime_jobs::JobResult;
 
 impl Commands {
-    pub(super) async fn help(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn help(&self, job: &Job, order: CommandRequest) -> JobResult {
         let is_private = order.chat.chat.kind == ChatKind::Private;
         self.say(job, &order, wording::help(self.bot.username(), is_private, order.texts())).await
     }

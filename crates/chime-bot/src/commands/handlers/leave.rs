@@ -9,7 +9,7 @@ use chime_answer::answering::format_own;
 use chime_core::config::PrivateChats;
 use chime_core::texts::{Texts, filled, texts};
 use chime_core::{ChatId, ChatKind, Job, ReplyTarget, UserId};
-use chime_jobs::JobOutcome;
+use chime_jobs::{JobOutcome, JobResult};
 use chime_privacy::wording::no_longer_allowed;
 use chime_store::chats::ChatRow;
 use chime_store::outbox::{NewReply, Purpose};
@@ -34,14 +34,7 @@ enum LeaveState {
 
 impl Commands {
     /// Handles a `leave` job: sends the notice, or leaves the chat if the notice was sent.
-    pub async fn leave(&self, job: &Job, chat: ChatId) -> JobOutcome {
-        match self.reject(job, chat).await {
-            Ok(outcome) => outcome,
-            Err(error) => JobOutcome::of_store(&error, job),
-        }
-    }
-
-    async fn reject(&self, job: &Job, chat: ChatId) -> chime_store::Result<JobOutcome> {
+    pub async fn leave(&self, job: &Job, chat: ChatId) -> JobResult {
         let key = format!("leave:{chat}");
         match self.place(chat, key.clone()).await? {
             LeaveState::NotTold { row, is_any_kept, can_be_claimed } => {
@@ -61,7 +54,7 @@ impl Commands {
                 Ok(self.later())
             }
             LeaveState::BeingTold => Ok(self.later()),
-            LeaveState::Welcome | LeaveState::Told(ChatKind::Private) => self.done(job).await,
+            LeaveState::Welcome | LeaveState::Told(ChatKind::Private) => self.end(job, |_| Ok(())).await,
             LeaveState::Told(ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel) => self.go(job, chat).await,
         }
     }
@@ -89,14 +82,14 @@ impl Commands {
             .await
     }
 
-    async fn go(&self, job: &Job, chat: ChatId) -> chime_store::Result<JobOutcome> {
+    async fn go(&self, job: &Job, chat: ChatId) -> JobResult {
         match self.telegram.leave_chat(chat).await {
             Ok(()) => tracing::info!(chat.id = chat.0, "left chat {chat}, which is not allowed"),
             // The bot is out of the chat already, or can never reach it again.
             Err(error @ (TelegramError::Gone { .. } | TelegramError::Refused { .. })) => {
                 tracing::info!(chat.id = chat.0, %error, "chat {chat} cannot be left");
             }
-            Err(error) => return Ok(of_telegram(&error, "leaving", self.clock.now())),
+            Err(error) => return Err(of_telegram(&error, "leaving")),
         }
         let now = self.clock.now();
         self.end(job, move |tx| match chats::find(tx, chat)? {
@@ -106,13 +99,9 @@ impl Commands {
         .await
     }
 
-    async fn done(&self, job: &Job) -> chime_store::Result<JobOutcome> {
-        self.end(job, |_| Ok(())).await
-    }
-
     /// Finishes the job and runs `note` in the same transaction. Does neither if the bot was added to the chat again
     /// meanwhile: the job then runs again.
-    async fn end<F>(&self, job: &Job, note: F) -> chime_store::Result<JobOutcome>
+    async fn end<F>(&self, job: &Job, note: F) -> JobResult
     where
         F: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Send + 'static,
     {

@@ -1,12 +1,10 @@
 //! `/memory` and `/new`.
 
-use crate::commands::handlers::forget::MembershipLookup;
 use crate::commands::handlers::{CommandRequest, Commands, Shown};
 use crate::commands::panel::memory_question;
-use chime_access::admission::is_owner;
 use chime_core::texts::Texts;
-use chime_core::{ChatId, ChatKey, ChatKind, Closed, Job, MessagePlace, SessionCut, parse_message_link};
-use chime_jobs::JobOutcome;
+use chime_core::{ChatKey, ChatKind, Closed, Job, MessagePlace, SessionCut, parse_message_link};
+use chime_jobs::JobResult;
 use chime_memory::jobs::{remembered, remembered_topics};
 use chime_memory::wording::{self, Remembered};
 use chime_privacy::ChatRole;
@@ -32,7 +30,7 @@ fn request(args: &str) -> MemoryArguments {
 }
 
 impl Commands {
-    pub(super) async fn remember(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn remember(&self, job: &Job, order: CommandRequest) -> JobResult {
         match request(&order.args) {
             MemoryArguments::Show => self.show_memory(job, &order, order.chat.clone()).await,
             MemoryArguments::ShowOf(place) if order.chat.chat.kind == ChatKind::Private => {
@@ -46,7 +44,7 @@ impl Commands {
     }
 
     /// Handles `/new`: ends the current session at this command.
-    pub(super) async fn start_session(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn start_session(&self, job: &Job, order: CommandRequest) -> JobResult {
         let message = &order.message.message;
         let cut = SessionCut { after: (message.sent_at, message.id), reason: Closed::New };
         let conversation = order.message.conversation();
@@ -55,7 +53,7 @@ impl Commands {
     }
 
     /// Replies with the memory of `chat`. The caller must have checked that the sender is a member of it.
-    async fn show_memory(&self, job: &Job, order: &CommandRequest, chat: ChatRow) -> chime_store::Result<JobOutcome> {
+    async fn show_memory(&self, job: &Job, order: &CommandRequest, chat: ChatRow) -> JobResult {
         let (key, zone) = (chat.key, self.zone);
         let (conversation, rules, now) = (order.message.conversation(), self.memory.clone(), self.clock.now());
         let (own, found, topics) = self
@@ -77,12 +75,7 @@ impl Commands {
     }
 
     /// Replies in private with the memory of another chat, if the sender is a member of it.
-    async fn show_memory_of(
-        &self,
-        job: &Job,
-        order: &CommandRequest,
-        place: MessagePlace,
-    ) -> chime_store::Result<JobOutcome> {
+    async fn show_memory_of(&self, job: &Job, order: &CommandRequest, place: MessagePlace) -> JobResult {
         let found = self
             .store
             .read(move |conn| match place {
@@ -91,25 +84,14 @@ impl Commands {
             })
             .await?;
         let Some(chat) = found else { return self.say(job, order, &order.texts().memory.only_members).await };
-        match self.standing(chat.chat.id, order.message.message.sender.id).await {
-            MembershipLookup::Role(ChatRole::Outside) => self.say(job, order, &order.texts().memory.only_members).await,
-            MembershipLookup::Role(ChatRole::Creator | ChatRole::Admin | ChatRole::Member) => {
-                self.show_memory(job, order, chat).await
-            }
-            MembershipLookup::NotNow(outcome) => Ok(outcome),
+        match self.standing(chat.chat.id, order.message.message.sender.id).await? {
+            ChatRole::Outside => self.say(job, order, &order.texts().memory.only_members).await,
+            ChatRole::Creator | ChatRole::Admin | ChatRole::Member => self.show_memory(job, order, chat).await,
         }
     }
 
-    async fn set_memory(&self, job: &Job, order: &CommandRequest, is_on: bool) -> chime_store::Result<JobOutcome> {
-        let (sender, access) = (order.message.message.sender.id, self.access.clone());
-        let owns_the_bot = self.store.read(move |conn| is_owner(conn, sender, &access)).await?;
-        let chat: ChatId = order.message.message.chat;
-        let may = owns_the_bot
-            || match self.standing(chat, sender).await {
-                MembershipLookup::Role(standing) => matches!(standing, ChatRole::Creator | ChatRole::Admin),
-                MembershipLookup::NotNow(outcome) => return Ok(outcome),
-            };
-        if !may {
+    async fn set_memory(&self, job: &Job, order: &CommandRequest, is_on: bool) -> JobResult {
+        if !self.may_change(order.message.message.chat, order.message.message.sender.id).await? {
             return self.say(job, order, &order.texts().memory.only_admins).await;
         }
         if !is_on && self.has_memory(order.chat.key).await? {

@@ -4,7 +4,7 @@ use crate::commands::handlers::{CommandRequest, Commands, of_telegram};
 use chime_answer::documents::FileError;
 use chime_answer::read_text::Unread;
 use chime_core::Kind;
-use chime_jobs::JobOutcome;
+use chime_jobs::JobError;
 use chime_store::{Reader, messages};
 use chime_telegram::TelegramError;
 
@@ -15,12 +15,11 @@ pub(super) enum FileText {
     Text(String),
     /// The file cannot be saved as a note, as this sentence tells.
     Unusable(String),
-    NotNow(JobOutcome),
 }
 
 impl Commands {
     /// Downloads the file attached to the command or to the message that it replies to, and returns its text.
-    pub(super) async fn text_of_file(&self, order: &CommandRequest) -> chime_store::Result<FileText> {
+    pub(super) async fn text_of_file(&self, order: &CommandRequest) -> Result<FileText, JobError> {
         let message = &order.message.message;
         let parent = message.reply_to.map(|parent| (message.chat, parent));
         let parent = move |conn: &Reader| parent.map_or(Ok(None), |(chat, id)| messages::find(conn, chat, id));
@@ -28,15 +27,14 @@ impl Commands {
         let file = [Some(message), parent.as_ref()].into_iter().flatten().find(|it| it.kind == Kind::Document);
         let Some(file) = file else { return Ok(FileText::NoFile) };
         let name = file.detail.as_deref().unwrap_or("…");
-        let unusable = |error: FileError| FileText::Unusable(Unread::from(error).told(name, order.texts()));
-        Ok(match self.documents.fetch(&self.telegram, file).await {
-            Ok(document) => FileText::Text(document.text().replace('\u{c}', "\n\n")),
+        match self.documents.fetch(&self.telegram, file).await {
+            Ok(document) => Ok(FileText::Text(document.text().replace('\u{c}', "\n\n"))),
             Err(FileError::Telegram(error))
                 if !matches!(error, TelegramError::Gone { .. } | TelegramError::Refused { .. }) =>
             {
-                FileText::NotNow(of_telegram(&error, "fetching a file", self.now()))
+                Err(of_telegram(&error, "fetching a file"))
             }
-            Err(error) => unusable(error),
-        })
+            Err(error) => Ok(FileText::Unusable(Unread::from(error).told(name, order.texts()))),
+        }
     }
 }

@@ -1,13 +1,12 @@
 //! `/note` and `/notes`: texts that a chat saves so that answers can use them.
 
 use crate::commands::handlers::note_file::FileText;
-use crate::commands::handlers::settings::Right;
 use crate::commands::handlers::{CommandRequest, Commands, Shown};
 use chime_answer::notes::{pieces, title};
 use chime_answer::plain::escape_markdown;
 use chime_core::texts::{Texts, filled};
 use chime_core::{Job, Role, Seq, Zone, without_citations};
-use chime_jobs::JobOutcome;
+use chime_jobs::JobResult;
 use chime_store::notes::{NewNote, Note};
 use chime_store::{consent, messages, notes};
 
@@ -53,12 +52,10 @@ fn deletion(named: &str) -> Option<NoteArguments> {
 }
 
 impl Commands {
-    pub(super) async fn note(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn note(&self, job: &Job, order: CommandRequest) -> JobResult {
         let message = &order.message.message;
-        match self.may_change(message.chat, message.sender.id).await? {
-            Right::Yes => {}
-            Right::No => return self.say(job, &order, &order.texts().notes.only_admins).await,
-            Right::NotNow(outcome) => return Ok(outcome),
+        if !self.may_change(message.chat, message.sender.id).await? {
+            return self.say(job, &order, &order.texts().notes.only_admins).await;
         }
         let request = request(&order.args, message.reply_to.is_some());
         if matches!(request, NoteArguments::Unclear | NoteArguments::SaveParent) && order.args.trim().is_empty() {
@@ -69,7 +66,6 @@ impl Commands {
                     return self.save_note(job, &order, text, sources).await;
                 }
                 FileText::Unusable(told) => return self.say(job, &order, &told).await,
-                FileText::NotNow(outcome) => return Ok(outcome),
             }
         }
         match request {
@@ -107,13 +103,7 @@ impl Commands {
         Ok(found.await?.map(|parent| parent.seq).into_iter().chain([order.message.seq]).collect())
     }
 
-    async fn save_note(
-        &self,
-        job: &Job,
-        order: &CommandRequest,
-        text: String,
-        sources: Vec<Seq>,
-    ) -> chime_store::Result<JobOutcome> {
+    async fn save_note(&self, job: &Job, order: &CommandRequest, text: String, sources: Vec<Seq>) -> JobResult {
         let (chat, sender) = (order.chat.key, order.message.message.sender.id);
         let (count, in_pieces, out) = self
             .store
@@ -137,7 +127,7 @@ impl Commands {
         self.answer(job, order, &told, move |tx| notes::add(tx, &note).map(drop)).await
     }
 
-    async fn delete_note(&self, job: &Job, order: &CommandRequest, number: u32) -> chime_store::Result<JobOutcome> {
+    async fn delete_note(&self, job: &Job, order: &CommandRequest, number: u32) -> JobResult {
         let chat = order.chat.key;
         let is_there =
             self.store.read(move |conn| notes::of_chat(conn, chat)).await?.iter().any(|note| note.number == number);
@@ -149,7 +139,7 @@ impl Commands {
         self.answer(job, order, &told, move |tx| notes::remove(tx, chat, number).map(drop)).await
     }
 
-    pub(super) async fn list_notes(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn list_notes(&self, job: &Job, order: CommandRequest) -> JobResult {
         let chat = order.chat.key;
         let found = self.store.read(move |conn| notes::of_chat(conn, chat)).await?;
         let rests_on = found.iter().flat_map(|note| note.sources.iter().copied()).collect();

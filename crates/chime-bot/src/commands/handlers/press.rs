@@ -8,20 +8,13 @@ use crate::commands::search::SearchPage;
 
 use chime_core::texts::notices;
 use chime_core::{Button, FormattedText, Job, Press, Timestamp};
-use chime_jobs::JobOutcome;
+use chime_jobs::{JobOutcome, JobResult};
 use chime_store::{button_presses, chats};
 use chime_telegram::TelegramError;
 
 impl Commands {
     /// Handles a `press` job: makes the change that a pressed button stands for.
-    pub async fn press(&self, job: &Job, query: &str) -> JobOutcome {
-        match self.pressed(job, query).await {
-            Ok(outcome) => outcome,
-            Err(error) => JobOutcome::of_store(&error, job),
-        }
-    }
-
-    async fn pressed(&self, job: &Job, query: &str) -> chime_store::Result<JobOutcome> {
+    pub async fn press(&self, job: &Job, query: &str) -> JobResult {
         let key = query.to_owned();
         let found = self.store.read(move |conn| {
             let Some(press) = button_presses::find(conn, &key)? else { return Ok(None) };
@@ -46,7 +39,7 @@ impl Commands {
     }
 
     /// Finishes the job of a press without a change, and shows the member why.
-    pub(super) async fn refuse(&self, job: &Job, press: &Press, told: &str) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn refuse(&self, job: &Job, press: &Press, told: &str) -> JobResult {
         self.finish(job).await?;
         self.confirm(press, Some(told)).await;
         Ok(JobOutcome::Finished)
@@ -54,12 +47,7 @@ impl Commands {
 
     /// Confirms a press, so that the button stops waiting. If Telegram asked for a pause before the panel can be
     /// edited, the job runs again at `again`; else it is finished.
-    pub(super) async fn confirm_shown(
-        &self,
-        job: &Job,
-        press: &Press,
-        again: Option<Timestamp>,
-    ) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn confirm_shown(&self, job: &Job, press: &Press, again: Option<Timestamp>) -> JobResult {
         if again.is_none() {
             self.finish(job).await?;
         }

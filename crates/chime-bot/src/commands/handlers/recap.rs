@@ -4,15 +4,12 @@ use std::time::Duration;
 
 use chrono::{Datelike, Days, NaiveTime, Weekday};
 
-use crate::commands::handlers::forget::MembershipLookup;
 use crate::commands::handlers::{CommandRequest, Commands};
 use crate::recap::worker::time_of;
 use crate::recap::{RecapArguments, RecapTime, last_seen, wording};
-use chime_access::admission::is_owner;
 use chime_core::trigger::{Languages, asks_what_was_missed};
 use chime_core::{Job, JobPayload, MessageAt, Timestamp, Zone};
-use chime_jobs::JobOutcome;
-use chime_privacy::ChatRole;
+use chime_jobs::JobResult;
 use chime_store::messages;
 use chime_store::recaps::{self, Subscription};
 
@@ -22,7 +19,7 @@ const MOMENTS: usize = 200;
 const A_SECOND: Duration = Duration::from_secs(1);
 
 impl Commands {
-    pub(super) async fn recap(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn recap(&self, job: &Job, order: CommandRequest) -> JobResult {
         let zone = order.chat.zone(self.zone);
         let asked_at = order.message.message.sent_at;
         let request = match asks_what_was_missed(&order.args, Languages::shipped()) {
@@ -64,13 +61,7 @@ impl Commands {
     }
 
     /// Enqueues the job that writes the recap.
-    async fn start_recap(
-        &self,
-        job: &Job,
-        order: &CommandRequest,
-        since: Timestamp,
-        personal: bool,
-    ) -> chime_store::Result<JobOutcome> {
+    async fn start_recap(&self, job: &Job, order: &CommandRequest, since: Timestamp, personal: bool) -> JobResult {
         let recap = JobPayload::Recap { at: MessageAt::of(&order.message), since, personal };
         self.hand_on(job, recap).await
     }
@@ -82,15 +73,9 @@ impl Commands {
         Ok(found.map(|stored| stored.message.sent_at))
     }
 
-    async fn subscribe(
-        &self,
-        job: &Job,
-        order: &CommandRequest,
-        time: RecapTime,
-        zone: Zone,
-    ) -> chime_store::Result<JobOutcome> {
-        if let Some(refused) = self.unless_admin(job, order).await? {
-            return Ok(refused);
+    async fn subscribe(&self, job: &Job, order: &CommandRequest, time: RecapTime, zone: Zone) -> JobResult {
+        if !self.may_change(order.message.message.chat, order.message.message.sender.id).await? {
+            return self.say(job, order, &order.texts().recap.only_admins).await;
         }
         let now = self.clock.now();
         let subscription = Subscription {
@@ -104,29 +89,14 @@ impl Commands {
         self.answer(job, order, &told, move |tx| recaps::set(tx, &subscription)).await
     }
 
-    async fn unsubscribe(&self, job: &Job, order: &CommandRequest) -> chime_store::Result<JobOutcome> {
-        if let Some(refused) = self.unless_admin(job, order).await? {
-            return Ok(refused);
+    async fn unsubscribe(&self, job: &Job, order: &CommandRequest) -> JobResult {
+        if !self.may_change(order.message.message.chat, order.message.message.sender.id).await? {
+            return self.say(job, order, &order.texts().recap.only_admins).await;
         }
         let chat = order.chat.key;
         let was_there = self.store.read(move |conn| recaps::of_chat(conn, chat)).await?.is_some();
         let told = wording::unsubscribed(was_there, order.texts());
         self.answer(job, order, &told, move |tx| recaps::remove(tx, chat).map(drop)).await
-    }
-
-    /// Replies and returns the outcome if the sender may not decide for the chat; returns `None` if they may.
-    async fn unless_admin(&self, job: &Job, order: &CommandRequest) -> chime_store::Result<Option<JobOutcome>> {
-        let (sender, access) = (order.message.message.sender.id, self.access.clone());
-        if self.store.read(move |conn| is_owner(conn, sender, &access)).await? {
-            return Ok(None);
-        }
-        match self.standing(order.message.message.chat, sender).await {
-            MembershipLookup::Role(ChatRole::Creator | ChatRole::Admin) => Ok(None),
-            MembershipLookup::Role(ChatRole::Member | ChatRole::Outside) => {
-                self.say(job, order, &order.texts().recap.only_admins).await.map(Some)
-            }
-            MembershipLookup::NotNow(outcome) => Ok(Some(outcome)),
-        }
     }
 }
 

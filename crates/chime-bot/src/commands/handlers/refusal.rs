@@ -3,10 +3,10 @@
 use crate::commands::handlers::Commands;
 use chime_answer::answering::format_own;
 use chime_core::texts::{Notices, notices};
-use chime_core::{Job, JobKind, Language, MessageAt, Refusal, ReplyTarget, Tell, Timestamp, Zone};
-use chime_jobs::JobOutcome;
+use chime_core::{Job, Language, MessageAt, Refusal, ReplyTarget, Tell, Zone};
+use chime_jobs::{JobError, JobOutcome, JobResult};
 use chime_store::outbox::{NewReply, Purpose};
-use chime_store::{Priority, Writer, chats, jobs, outbox, refusals};
+use chime_store::{chats, outbox, refusals};
 use chime_telegram::TelegramError;
 
 /// Reaction to a refused trigger. Telegram allows bots only some emoji.
@@ -16,14 +16,7 @@ const REACTION_ATTEMPTS: u32 = 3;
 
 impl Commands {
     /// Handles a `refusal` job: reports the refusal of the trigger `at`.
-    pub async fn tell_refusal(&self, job: &Job, at: MessageAt) -> JobOutcome {
-        match self.explain_refusal(job, at).await {
-            Ok(outcome) => outcome,
-            Err(error) => JobOutcome::of_store(&error, job),
-        }
-    }
-
-    async fn explain_refusal(&self, job: &Job, at: MessageAt) -> chime_store::Result<JobOutcome> {
+    pub async fn tell_refusal(&self, job: &Job, at: MessageAt) -> JobResult {
         let MessageAt { chat, message } = at;
         let found = self.store.read(move |conn| Ok((refusals::find(conn, chat, message)?, chats::find(conn, chat)?)));
         let (Some(refusal), row) = found.await? else { return self.finish(job).await };
@@ -39,29 +32,14 @@ impl Commands {
         }
     }
 
-    async fn react_to(
-        &self,
-        job: &Job,
-        refusal: Refusal,
-        notices: &Notices,
-        zone: Zone,
-    ) -> chime_store::Result<JobOutcome> {
+    async fn react_to(&self, job: &Job, refusal: Refusal, notices: &Notices, zone: Zone) -> JobResult {
         match self.telegram.react(refusal.chat, refusal.message, Some(REFUSED_REACTION)).await {
-            Ok(()) => {
-                let (chat, message, key, kind) = (refusal.chat, refusal.message, job.key(), job.kind());
-                self.store
-                    .write(Priority::Answering, move |tx| {
-                        refusals::remove(tx, chat, message)?;
-                        jobs::finish(tx, kind, &key)
-                    })
-                    .await?;
-                Ok(JobOutcome::Finished)
-            }
+            Ok(()) => self.finish_with(job, move |tx| refusals::remove(tx, refusal.chat, refusal.message)).await,
             Err(TelegramError::Throttled { retry_after }) => {
                 Ok(JobOutcome::WaitUntil(self.clock.now().plus(retry_after)))
             }
             Err(error) if may_pass(&error) && job.attempts < REACTION_ATTEMPTS => {
-                Ok(JobOutcome::Failed(format!("{job}: {error}")))
+                Err(JobError::Failed(error.to_string()))
             }
             Err(error) => {
                 tracing::info!(chat.id = refusal.chat.0, %error, "no reaction to a refused trigger, a line instead");
@@ -73,30 +51,19 @@ impl Commands {
 
     /// Stores `words` as a reply and finishes the job, in one transaction. A line that replaces a reaction is sent only
     /// once for each member or chat that exceeds a limit, not for each refused trigger.
-    async fn write_refusal(&self, job: &Job, refusal: Refusal, words: String) -> chime_store::Result<JobOutcome> {
+    async fn write_refusal(&self, job: &Job, refusal: Refusal, words: String) -> JobResult {
         let to = ReplyTarget { chat: refusal.chat, thread: refusal.thread, reply_to: Some(refusal.message) };
         let parts = format_own(&words);
         let reply = NewReply::own(Purpose::Notice, job.payload.reply_key(), to, parts);
-        let (job_key, kind, now) = (job.key(), job.kind(), self.clock.now());
-        self.store.write(Priority::Answering, move |tx| write(tx, &refusal, &reply, kind, &job_key, now)).await?;
-        self.wake.wake();
-        Ok(JobOutcome::Finished)
+        let now = self.clock.now();
+        self.finish_with(job, move |tx| {
+            if refusal.tell == Tell::Words || refusals::close(tx, &refusal.subject)? {
+                outbox::add(tx, &reply, now)?;
+            }
+            refusals::remove(tx, refusal.chat, refusal.message)
+        })
+        .await
     }
-}
-
-fn write(
-    tx: &Writer<'_>,
-    refusal: &Refusal,
-    reply: &NewReply,
-    kind: JobKind,
-    key: &str,
-    now: Timestamp,
-) -> chime_store::Result<()> {
-    if refusal.tell == Tell::Words || refusals::close(tx, &refusal.subject)? {
-        outbox::add(tx, reply, now)?;
-    }
-    refusals::remove(tx, refusal.chat, refusal.message)?;
-    jobs::finish(tx, kind, key)
 }
 
 /// Returns `true` if the reaction failed for a reason that may pass.

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use chrono::{Datelike, Timelike, Weekday};
 
-use crate::commands::handlers::settings::Right;
 use crate::commands::handlers::{CommandRequest, Commands, Shown, reply_to};
 use crate::commands::search::own_words;
 use crate::recap::RecapTime;
@@ -18,13 +17,13 @@ use chime_core::{
     Button, ChatId, How, Job, JobPayload, Message, MessageId, ReplyTarget, Sender, StoredMessage, Timestamp, Zone,
     message_link,
 };
-use chime_jobs::JobOutcome;
+use chime_jobs::{JobOutcome, JobResult};
 use chime_relevance::retrieval::moments::Repeat;
 use chime_relevance::retrieval::{ReminderTime, reminder_time};
 use chime_store::chats::ChatRow;
 use chime_store::outbox::{NewReply, Purpose};
 use chime_store::reminders::{self, Reminder, RepeatTime};
-use chime_store::{Priority, Reader, Writer, chats, consent, jobs, messages, outbox};
+use chime_store::{Priority, Reader, Writer, chats, consent, messages, outbox};
 
 /// Maximum number of reminders of a member in all chats.
 const MOST: usize = 20;
@@ -59,7 +58,7 @@ impl CancelButton {
 
 impl Commands {
     /// Sets a reminder. A request in plain words that names no time is a question, which gets an answer.
-    pub(super) async fn remind(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn remind(&self, job: &Job, order: CommandRequest) -> JobResult {
         let (message, zone) = (&order.message.message, order.chat.zone(self.zone));
         let texts = &order.texts().reminders;
         let Some(time) = reminder_time(&order.args, order.chat.language, message.sent_at, zone) else {
@@ -103,29 +102,18 @@ impl Commands {
     }
 
     /// Stores the reminder, its job and the confirmation in one transaction.
-    async fn confirm_reminder(
-        &self,
-        job: &Job,
-        order: &CommandRequest,
-        reminder: Reminder,
-        told: String,
-    ) -> chime_store::Result<JobOutcome> {
+    async fn confirm_reminder(&self, job: &Job, order: &CommandRequest, reminder: Reminder, told: String) -> JobResult {
         let reply = reply_to(job, &order.message, format_own(&told));
-        let (label, now, done) = (order.texts().reminders.cancel_button.clone(), self.clock.now(), job.clone());
-        self.store
-            .write(Priority::Answering, move |tx| {
-                let id = reminders::set(tx, &reminder)?;
-                let data = CancelButton { id, is_in_list: false }.data();
-                let reply = NewReply { buttons: vec![vec![Button { label, data }]], ..reply };
-                outbox::add(tx, &reply, now)?;
-                jobs::finish(tx, done.kind(), &done.key())
-            })
-            .await?;
-        self.wake.wake();
-        Ok(JobOutcome::Finished)
+        let (label, now) = (order.texts().reminders.cancel_button.clone(), self.clock.now());
+        self.finish_with(job, move |tx| {
+            let id = reminders::set(tx, &reminder)?;
+            let data = CancelButton { id, is_in_list: false }.data();
+            outbox::add(tx, &NewReply { buttons: vec![vec![Button { label, data }]], ..reply }, now)
+        })
+        .await
     }
 
-    pub(super) async fn list_reminders(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn list_reminders(&self, job: &Job, order: CommandRequest) -> JobResult {
         let shown = self.reminders_of(&order.chat).await?;
         if shown.rests_on.is_empty() {
             return self.say(job, &order, &order.texts().reminders.none).await;
@@ -165,18 +153,14 @@ impl Commands {
         press: &chime_core::Press,
         chat: &ChatRow,
         button: CancelButton,
-    ) -> chime_store::Result<JobOutcome> {
+    ) -> JobResult {
         let texts = texts(chat.speaks().code());
         let found = self.store.read(move |conn| reminders::find(conn, button.id)).await?;
         // The id in the data may be of another chat.
         let found = found.filter(|reminder| reminder.chat == chat.key);
         if let Some(reminder) = found {
-            if reminder.asked_by != press.by {
-                match self.may_change(press.chat, press.by).await? {
-                    Right::Yes => {}
-                    Right::No => return self.refuse(job, press, &texts.reminders.only_theirs).await,
-                    Right::NotNow(outcome) => return Ok(outcome),
-                }
+            if reminder.asked_by != press.by && !self.may_change(press.chat, press.by).await? {
+                return self.refuse(job, press, &texts.reminders.only_theirs).await;
             }
             self.store.write(Priority::Answering, move |tx| reminders::remove(tx, button.id)).await?;
         } else if !button.is_in_list {
@@ -193,14 +177,7 @@ impl Commands {
 
     /// Handles the periodic `reminders` job: sends the reminders that are due and sets their next times. In a chat that
     /// the bot has left, they wait until it comes back.
-    pub async fn send_due_reminders(&self, job: &Job) -> JobOutcome {
-        match self.send_due().await {
-            Ok(()) => JobOutcome::UntilNextRun,
-            Err(error) => JobOutcome::of_store(&error, job),
-        }
-    }
-
-    async fn send_due(&self) -> chime_store::Result<()> {
+    pub async fn send_due_reminders(&self) -> JobResult {
         let now = self.clock.now();
         for (id, reminder) in self.store.read(move |conn| reminders::due(conn, now)).await? {
             let access = self.access.clone();
@@ -225,7 +202,7 @@ impl Commands {
             self.store.write(Priority::Answering, move |tx| send(tx, id, &reminder, &reply, next, now)).await?;
             self.wake.wake();
         }
-        Ok(())
+        Ok(JobOutcome::UntilNextRun)
     }
 
     /// Returns the text of a due reminder and the links in it.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::commands::handlers::forget::MembershipLookup;
 use crate::commands::handlers::{CommandRequest, Commands, Shown};
 use crate::commands::search::{ChatSearch, SearchPage, SearchRequest, ShownPage, own_words, shown};
 use chime_access::Access;
@@ -12,7 +11,7 @@ use chime_answer::answering::format_parts;
 use chime_core::texts::{Texts, notices, texts};
 use chime_core::trigger::Languages;
 use chime_core::{Button, ChatKind, Job, Press, StoredMessage, UserId, clip};
-use chime_jobs::JobOutcome;
+use chime_jobs::{JobError, JobResult};
 use chime_privacy::ChatRole;
 use chime_store::chats::ChatRow;
 use chime_store::{chats, consent};
@@ -23,7 +22,7 @@ const CHATS: u32 = 10;
 const LABEL_CHARS: usize = 40;
 
 impl Commands {
-    pub(super) async fn search(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn search(&self, job: &Job, order: CommandRequest) -> JobResult {
         if self.search_request(&order.message, &order.chat).is_none() {
             return self.say(job, &order, &order.texts().search.how).await;
         }
@@ -31,10 +30,7 @@ impl Commands {
         let page = |chat| SearchPage { command, chat, number: 0 };
         if order.chat.chat.kind == ChatKind::Private {
             let member = order.message.message.sender.id;
-            let groups = match self.groups_of(member).await? {
-                Ok(groups) => groups,
-                Err(outcome) => return Ok(outcome),
-            };
+            let groups = self.groups_of(member).await?;
             if !groups.is_empty() {
                 let row = |label: &str, chat| {
                     vec![Button { label: clip(label, LABEL_CHARS).into_owned(), data: page(chat).data() }]
@@ -52,13 +48,7 @@ impl Commands {
     }
 
     /// Handles a press that asks for a page, which replaces the one shown.
-    pub(super) async fn turn_page(
-        &self,
-        job: &Job,
-        press: &Press,
-        chat: &ChatRow,
-        page: SearchPage,
-    ) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn turn_page(&self, job: &Job, press: &Press, chat: &ChatRow, page: SearchPage) -> JobResult {
         let at = press.chat;
         let read = move |conn: &chime_store::Reader| {
             Ok((consent::for_job(conn, at, page.command)?, chats::by_key(conn, page.chat)?))
@@ -70,10 +60,8 @@ impl Commands {
             if chat.chat.kind != ChatKind::Private {
                 return self.refuse(job, press, unknown).await;
             }
-            match self.may_search(press.by, &target).await? {
-                Ok(true) => {}
-                Ok(false) => return self.refuse(job, press, &texts.memory.only_members).await,
-                Err(outcome) => return Ok(outcome),
+            if !self.may_search(press.by, &target).await? {
+                return self.refuse(job, press, &texts.memory.only_members).await;
             }
         }
         let shown = self.page(command, target, page, texts).await?;
@@ -116,28 +104,23 @@ impl Commands {
         SearchRequest::parse(sought, chat.language, command.message.sent_at, chat.zone(self.zone))
     }
 
-    /// Returns the groups of a member that they may search, or the outcome if Telegram cannot be asked now.
-    async fn groups_of(&self, member: UserId) -> chime_store::Result<Result<Vec<ChatRow>, JobOutcome>> {
+    /// Returns the groups of a member that they may search.
+    async fn groups_of(&self, member: UserId) -> Result<Vec<ChatRow>, JobError> {
         let mut groups = Vec::new();
         for group in self.store.read(move |conn| chats::groups_of(conn, member, CHATS)).await? {
-            match self.may_search(member, &group).await? {
-                Ok(true) => groups.push(group),
-                Ok(false) => {}
-                Err(outcome) => return Ok(Err(outcome)),
+            if self.may_search(member, &group).await? {
+                groups.push(group);
             }
         }
-        Ok(Ok(groups))
+        Ok(groups)
     }
 
     /// Returns `true` if `user` is a member of the chat now, and the chat may use the bot.
-    async fn may_search(&self, user: UserId, chat: &ChatRow) -> chime_store::Result<Result<bool, JobOutcome>> {
+    async fn may_search(&self, user: UserId, chat: &ChatRow) -> Result<bool, JobError> {
         let (row, access) = (chat.chat.clone(), self.access.clone());
         if self.store.read(move |conn| served(conn, &row, user, &access)).await? != Access::Allowed {
-            return Ok(Ok(false));
+            return Ok(false);
         }
-        Ok(match self.standing(chat.chat.id, user).await {
-            MembershipLookup::Role(role) => Ok(role != ChatRole::Outside),
-            MembershipLookup::NotNow(outcome) => Err(outcome),
-        })
+        Ok(self.standing(chat.chat.id, user).await? != ChatRole::Outside)
     }
 }

@@ -1,6 +1,5 @@
 //! `/settings`: shows the panel with the chat's settings, and makes the changes of its buttons.
 
-use crate::commands::handlers::forget::MembershipLookup;
 use crate::commands::handlers::{CommandRequest, Commands, reply_to};
 use crate::commands::panel::{Panel, SettingChange, memory_question};
 use chime_access::admission::is_owner;
@@ -9,27 +8,15 @@ use chime_answer::plain::escape_markdown;
 use chime_core::chat_settings::{DEFAULT, MEMORY, SettingEntry};
 use chime_core::texts::{filled, notices, texts};
 use chime_core::{Button, ChatId, ChatKey, Conversation, Job, Press, Timestamp, UserId, clip};
-use chime_jobs::JobOutcome;
-use chime_privacy::ChatRole;
+use chime_jobs::{JobError, JobResult};
 use chime_store::chats::ChatRow;
 use chime_store::outbox::NewReply;
 use chime_store::{Priority, Writer, button_presses, chat_settings, chats, memory};
 
-/// Permission to change the settings of a chat.
-pub(super) enum Right {
-    Yes,
-    No,
-    NotNow(JobOutcome),
-}
-
 impl Commands {
-    pub(super) async fn show_settings(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn show_settings(&self, job: &Job, order: CommandRequest) -> JobResult {
         let message = &order.message.message;
-        let may_change = match self.may_change(message.chat, message.sender.id).await? {
-            Right::NotNow(outcome) => return Ok(outcome),
-            Right::No => false,
-            Right::Yes => true,
-        };
+        let may_change = self.may_change(message.chat, message.sender.id).await?;
         if let Some((entry, value)) = setting_asked(&order.args) {
             if !may_change {
                 return self.say(job, &order, &notices(order.chat.speaks().code()).admins_only).await;
@@ -48,7 +35,7 @@ impl Commands {
         order: &CommandRequest,
         markdown: &str,
         buttons: Vec<Vec<Button>>,
-    ) -> chime_store::Result<JobOutcome> {
+    ) -> JobResult {
         let own = reply_to(job, &order.message, format_own(markdown));
         self.settle(job, NewReply { buttons, ..own }, |_| Ok(())).await
     }
@@ -60,7 +47,7 @@ impl Commands {
         order: &CommandRequest,
         entry: &'static SettingEntry,
         value: &str,
-    ) -> chime_store::Result<JobOutcome> {
+    ) -> JobResult {
         let texts = order.texts();
         let default = (entry.default)(&self.defaults, order.chat.chat.kind);
         let is_default = value.eq_ignore_ascii_case(DEFAULT);
@@ -85,36 +72,26 @@ impl Commands {
         self.answer(job, order, &told, move |tx| write(tx, key, &change)).await
     }
 
-    pub(super) async fn change(
-        &self,
-        job: &Job,
-        press: &Press,
-        chat: &ChatRow,
-        change: SettingChange,
-    ) -> chime_store::Result<JobOutcome> {
-        match self.may_change(press.chat, press.by).await? {
-            Right::NotNow(outcome) => Ok(outcome),
-            Right::No => self.refuse(job, press, &notices(chat.speaks().code()).admins_only).await,
-            Right::Yes if change.ends_memory() && self.has_memory(chat.key).await? => {
-                let (question, buttons) = memory_question(texts(chat.speaks().code()));
-                let again = self.edit(press, &format_own(question), &buttons).await;
-                self.confirm_shown(job, press, again).await
-            }
-            Right::Yes => {
-                let (key, query) = (chat.key, press.query.clone());
-                // Change and end of the job are one transaction: if the job ran twice, its second run could undo a
-                // later press.
-                let written = move |tx: &Writer<'_>| {
-                    write(tx, key, &change)?;
-                    button_presses::ask_for(tx, &query, &SettingChange::Nothing.data())
-                };
-                self.store.write(Priority::Answering, written).await?;
-                // Loads the chat again, because the change may have been its language.
-                let chat = self.store.read(move |conn| chats::by_key(conn, key)).await?.unwrap_or_else(|| chat.clone());
-                let again = self.show_again(press, &chat).await?;
-                self.confirm_shown(job, press, again).await
-            }
+    pub(super) async fn change(&self, job: &Job, press: &Press, chat: &ChatRow, change: SettingChange) -> JobResult {
+        if !self.may_change(press.chat, press.by).await? {
+            return self.refuse(job, press, &notices(chat.speaks().code()).admins_only).await;
         }
+        if change.ends_memory() && self.has_memory(chat.key).await? {
+            let (question, buttons) = memory_question(texts(chat.speaks().code()));
+            let again = self.edit(press, &format_own(question), &buttons).await;
+            return self.confirm_shown(job, press, again).await;
+        }
+        let (key, query) = (chat.key, press.query.clone());
+        // Change and end of the job are one transaction: if the job ran twice, its second run could undo a later press.
+        let written = move |tx: &Writer<'_>| {
+            write(tx, key, &change)?;
+            button_presses::ask_for(tx, &query, &SettingChange::Nothing.data())
+        };
+        self.store.write(Priority::Answering, written).await?;
+        // Loads the chat again, because the change may have been its language.
+        let chat = self.store.read(move |conn| chats::by_key(conn, key)).await?.unwrap_or_else(|| chat.clone());
+        let again = self.show_again(press, &chat).await?;
+        self.confirm_shown(job, press, again).await
     }
 
     /// Returns `true` if turning memory off would delete anything.
@@ -134,16 +111,14 @@ impl Commands {
         Panel { settings: &chat.settings, defaults: &self.defaults, kind: chat.chat.kind }
     }
 
-    pub(super) async fn may_change(&self, chat: ChatId, user: UserId) -> chime_store::Result<Right> {
+    pub(super) async fn owns_the_bot(&self, user: UserId) -> chime_store::Result<bool> {
         let access = self.access.clone();
-        if self.store.read(move |conn| is_owner(conn, user, &access)).await? {
-            return Ok(Right::Yes);
-        }
-        Ok(match self.standing(chat, user).await {
-            MembershipLookup::Role(ChatRole::Creator | ChatRole::Admin) => Right::Yes,
-            MembershipLookup::Role(ChatRole::Member | ChatRole::Outside) => Right::No,
-            MembershipLookup::NotNow(outcome) => Right::NotNow(outcome),
-        })
+        self.store.read(move |conn| is_owner(conn, user, &access)).await
+    }
+
+    /// Returns `true` if `user` may change the settings of a chat: an admin, or an owner of the bot.
+    pub(super) async fn may_change(&self, chat: ChatId, user: UserId) -> Result<bool, JobError> {
+        Ok(self.owns_the_bot(user).await? || self.standing(chat, user).await?.is_admin())
     }
 }
 

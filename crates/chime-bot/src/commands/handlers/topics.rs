@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::commands::handlers::settings::Right;
 use crate::commands::handlers::{CommandRequest, Commands};
 use crate::commands::topics::{self, ListedTopic, TopicsRequest};
 use chime_core::texts::notices;
 use chime_core::{ChatKey, Job, JobPayload, Seq};
-use chime_jobs::JobOutcome;
+use chime_jobs::JobResult;
 use chime_memory::jobs::active_topics;
 use chime_memory::tags::normalized;
 use chime_memory::topics::near_pairs;
@@ -24,7 +23,7 @@ const SESSIONS: u32 = 20;
 const MESSAGES: u32 = 20;
 
 impl Commands {
-    pub(super) async fn topics(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn topics(&self, job: &Job, order: CommandRequest) -> JobResult {
         match TopicsRequest::parse(&order.args) {
             TopicsRequest::List => self.list_topics(job, &order).await,
             TopicsRequest::Use(slug) => self.use_topic(job, &order, &slug).await,
@@ -33,7 +32,7 @@ impl Commands {
         }
     }
 
-    async fn list_topics(&self, job: &Job, order: &CommandRequest) -> chime_store::Result<JobOutcome> {
+    async fn list_topics(&self, job: &Job, order: &CommandRequest) -> JobResult {
         let (conversation, rules, now) = (order.message.conversation(), self.memory.clone(), self.clock.now());
         let (all, active, rests_on) = self
             .store
@@ -58,7 +57,7 @@ impl Commands {
         self.say_of_tags(job, order, markdown, rests_on, |_| Ok(())).await
     }
 
-    async fn use_topic(&self, job: &Job, order: &CommandRequest, slug: &str) -> chime_store::Result<JobOutcome> {
+    async fn use_topic(&self, job: &Job, order: &CommandRequest, slug: &str) -> JobResult {
         let Some(tag) = self.tag(order.chat.key, slug).await? else {
             return self.say(job, order, &order.texts().topics_unknown).await;
         };
@@ -73,20 +72,10 @@ impl Commands {
         .await
     }
 
-    async fn merge_topics(
-        &self,
-        job: &Job,
-        order: &CommandRequest,
-        from: &str,
-        into: &str,
-    ) -> chime_store::Result<JobOutcome> {
+    async fn merge_topics(&self, job: &Job, order: &CommandRequest, from: &str, into: &str) -> JobResult {
         let message = &order.message.message;
-        match self.may_change(message.chat, message.sender.id).await? {
-            Right::Yes => {}
-            Right::No => {
-                return self.say(job, order, &notices(order.chat.speaks().code()).admins_only).await;
-            }
-            Right::NotNow(outcome) => return Ok(outcome),
+        if !self.may_change(message.chat, message.sender.id).await? {
+            return self.say(job, order, &notices(order.chat.speaks().code()).admins_only).await;
         }
         let (from, into) = (self.tag(order.chat.key, from).await?, self.tag(order.chat.key, into).await?);
         let (Some(from), Some(into)) = (from, into) else {
@@ -114,7 +103,7 @@ impl Commands {
         markdown: String,
         rests_on: BTreeSet<Seq>,
         also: F,
-    ) -> chime_store::Result<JobOutcome>
+    ) -> JobResult
     where
         F: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Send + 'static,
     {

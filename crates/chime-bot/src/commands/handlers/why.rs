@@ -4,11 +4,11 @@ use crate::commands::handlers::{CommandRequest, Commands, Shown};
 use chime_answer::why::{self, UsedMessage, WhyExtras};
 use chime_core::texts::Texts;
 use chime_core::{AnswerRecord, Job, Role, Seq, StoredMessage, Zone, message_link};
-use chime_jobs::JobOutcome;
+use chime_jobs::JobResult;
 use chime_store::{Reader, answers, chats, follow_ups, messages, outbox};
 
 impl Commands {
-    pub(super) async fn explain_answer(&self, job: &Job, order: CommandRequest) -> chime_store::Result<JobOutcome> {
+    pub(super) async fn explain_answer(&self, job: &Job, order: CommandRequest) -> JobResult {
         let (message, zone, texts) = (order.message.clone(), order.chat.zone(self.zone), order.texts());
         match self.store.read(move |conn| explain(conn, &message, zone, texts)).await? {
             Ok(shown) => self.answer_showing(job, &order, shown).await,

@@ -3,7 +3,7 @@
 use chime_access::admission::recent;
 use chime_access::{Decision, admit, subject};
 use chime_core::config::RateLimit;
-use chime_core::{Because, ChatKey, Conversation, Job, JobKind, JobPayload, Message, MessageAt, Refusal, Timestamp};
+use chime_core::{Because, ChatKey, Conversation, JobKind, JobPayload, Message, MessageAt, Refusal, Timestamp};
 use chime_store::refusals::AcceptedTrigger;
 use chime_store::{Writer, jobs, refusals};
 
@@ -12,9 +12,9 @@ use chime_store::{Writer, jobs, refusals};
 pub enum Start {
     /// The trigger already has a job.
     Known,
-    Started(Job),
-    /// Refused by the rate limit. The job reports this.
-    Refused(Because, Job),
+    Started,
+    /// Refused by the rate limit. A job reports this.
+    Refused(Because),
 }
 
 /// Trigger that asks for a job.
@@ -41,10 +41,6 @@ pub fn start(
     now: Timestamp,
 ) -> chime_store::Result<Start> {
     let (conversation, JobRequest { job, message, .. }) = (request.conversation(), request);
-    let add = |job: &JobPayload| match jobs::add(tx, job, now)? {
-        true => jobs::find(tx, job),
-        false => Ok(None),
-    };
     let refusal = JobPayload::Refusal { at: MessageAt { chat: message.chat, message: message.id } };
     let is_known = jobs::exists(tx, job.kind(), &job.key())? || jobs::exists(tx, JobKind::Refusal, &refusal.key())?;
     if is_known {
@@ -53,7 +49,8 @@ pub fn start(
         return Ok(Start::Known);
     }
     let Some(limit) = limit else {
-        return Ok(add(&job)?.map_or(Start::Known, Start::Started));
+        jobs::add(tx, &job, now)?;
+        return Ok(Start::Started);
     };
     let at = asked_at(message);
     let user = message.sender.id;
@@ -61,13 +58,15 @@ pub fn start(
         Decision::Allow => {
             let counted = AcceptedTrigger { conversation, chat: message.chat, message: message.id, user };
             refusals::add_trigger(tx, counted, at, at.minus(limit.per))?;
-            Ok(add(&job)?.map_or(Start::Known, Start::Started))
+            jobs::add(tx, &job, now)?;
+            Ok(Start::Started)
         }
         Decision::Refuse { because, until, tell } => {
             let subject = subject(because, conversation, user, at);
             let (chat, id, thread) = (message.chat, message.id, message.thread);
             refusals::add(tx, &Refusal { chat, message: id, thread, because, subject, until, tell }, at)?;
-            Ok(add(&refusal)?.map_or(Start::Known, |job| Start::Refused(because, job)))
+            jobs::add(tx, &refusal, now)?;
+            Ok(Start::Refused(because))
         }
     }
 }

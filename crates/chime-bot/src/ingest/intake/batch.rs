@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::ingest::intake::memory_jobs::{Touched, Turns};
-use chime_core::{Because, ChatId, Conversation, Job, Timestamp};
+use chime_core::{Because, ChatId, Conversation, Timestamp};
 
 /// Current time by both clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,9 +17,9 @@ pub struct Moment {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Applied {
     pub stored: usize,
-    /// Jobs that can start at once.
-    pub started: Vec<Job>,
-    /// `true` if jobs were added that start later or are not in `started`.
+    /// Number of jobs about triggers that can start at once.
+    pub started: usize,
+    /// `true` if other jobs were added.
     pub postponed: bool,
     /// Kind and error of each update that was stored but could not be handled.
     pub parked: Vec<(String, String)>,

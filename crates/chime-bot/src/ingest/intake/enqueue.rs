@@ -66,16 +66,16 @@ pub fn start_work(
             let rate = setting.rate.filter(|_| !is_always_taken && !is_counted);
             match admission::start(tx, JobRequest { job, chat: chat_key, message }, rate, at.now)? {
                 Start::Known => {}
-                Start::Started(job) => {
+                Start::Started => {
                     if let Some(Trigger { kind: TriggerKind::Command(command, _), .. }) = &found {
                         applied.postponed |= consent_filter::apply_command(tx, *command, arrival, chat_key, at.now)?;
                     }
                     hold(tx, message, words, at)?;
-                    applied.started.push(job);
+                    applied.started += 1;
                     applied.heard.insert(Conversation { chat: chat_key, thread: message.thread }, true);
                 }
-                Start::Refused(because, job) => {
-                    applied.started.push(job);
+                Start::Refused(because) => {
+                    applied.started += 1;
                     applied.refused.push((message.chat, because));
                 }
             }
@@ -111,8 +111,8 @@ fn start_album(
             let request = JobRequest { job, chat, message };
             match admission::start(tx, request, setting.rate, at.now.plus(album::SETTLES))? {
                 Start::Known => false,
-                Start::Started(_) => true,
-                Start::Refused(because, _) => {
+                Start::Started => true,
+                Start::Refused(because) => {
                     applied.refused.push((message.chat, because));
                     applied.postponed = true;
                     false

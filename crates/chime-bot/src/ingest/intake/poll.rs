@@ -216,11 +216,8 @@ impl Ingest {
                 let _ = vectors.try_send(conversation);
             }
         }
-        if applied.postponed {
+        if applied.postponed || applied.started > 0 {
             self.wake.wake();
-        }
-        if !applied.started.is_empty() {
-            self.wake.offer(applied.started);
         }
         for (kind, why) in &applied.parked {
             tracing::warn!(update.kind = %kind, error = %why, "an update of kind {kind} was parked: {why}");

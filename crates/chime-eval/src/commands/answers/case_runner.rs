@@ -6,6 +6,7 @@ use std::path::Path;
 use std::pin::Pin;
 use std::time::Duration;
 
+use anyhow::bail;
 use chrono::{NaiveDate, NaiveTime, TimeDelta};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -15,14 +16,14 @@ use crate::arguments::EvalAnswersOptions;
 use chime::app::{App, AppError};
 use chime::cli::demo::chat;
 use chime::cli::demo::recorded::{BOT, RecordedMessage, record_in};
-use chime_core::config::{Config, ConfigError, Environment, KEYS, PrivacyConfig};
+use chime_core::config::{Config, Environment, KEYS, PrivacyConfig};
 use chime_core::{
     AnswerStatus, Chat, ChatId, ChatKind, EntityKind, JobKind, MessageId, MessagePlace, Seq, Timestamp, UserId, Zone,
     parse_message_link,
 };
 use chime_runtime::clock::{Clock, Stopwatch};
 use chime_sandbox::{NewChat, Post, Sandbox, SandboxMessage, Setup};
-use chime_store::{Reader, Store, StoreError, answers, jobs, messages, outbox};
+use chime_store::{Reader, Store, answers, jobs, messages, outbox};
 
 /// Day of a run's first case, a Thursday. It is fixed, so that dates in prompts are the same in every run.
 const FIRST_DAY: NaiveDate = match NaiveDate::from_ymd_opt(2026, 11, 26) {
@@ -41,22 +42,6 @@ const STORED_WITHIN: Duration = Duration::from_secs(60);
 const ANSWERED_WITHIN: Duration = Duration::from_secs(15 * 60);
 /// Jobs that a question can start.
 const WORK: [JobKind; 5] = [JobKind::Answer, JobKind::Send, JobKind::Command, JobKind::Refusal, JobKind::Thank];
-
-#[derive(Debug, thiserror::Error)]
-pub enum CaseRunError {
-    #[error(transparent)]
-    App(#[from] AppError),
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error("the daemon ended by itself")]
-    Ended,
-    #[error("case {0}: the daemon did not store its messages")]
-    NotStored(String),
-}
 
 /// Running daemon that answers cases, one after the other.
 pub struct CaseRunner {
@@ -81,7 +66,7 @@ struct CaseChat {
 
 impl CaseRunner {
     /// Starts the daemon with a new database.
-    pub async fn set(options: &EvalAnswersOptions) -> Result<Self, CaseRunError> {
+    pub async fn set(options: &EvalAnswersOptions) -> anyhow::Result<Self> {
         let folder = tempfile::Builder::new().prefix("chime-eval-").tempdir()?;
         // A day earlier, so that the first case is in the future in every time zone.
         let start = FIRST_DAY.and_time(NaiveTime::MIN) - TimeDelta::days(1);
@@ -96,13 +81,13 @@ impl CaseRunner {
         Ok(Self { sandbox, clock, zone, store, stop, finished, played: 0, _folder: folder })
     }
 
-    pub async fn close(self) -> Result<(), CaseRunError> {
+    pub async fn close(self) -> anyhow::Result<()> {
         self.stop.cancel();
         Ok(self.finished.await?)
     }
 
     /// Plays a case in a new chat and returns the bot's answer.
-    pub async fn answer(&mut self, case: &Case) -> Result<CaseAnswer, CaseRunError> {
+    pub async fn answer(&mut self, case: &Case) -> anyhow::Result<CaseAnswer> {
         let moments = self.moments();
         self.clock.advance(moments(case.asked_at).since(self.clock.now()));
         let mut room = self.open(case);
@@ -181,14 +166,17 @@ impl CaseRunner {
     }
 
     /// Waits a moment. Fails if the daemon ended.
-    async fn wait(&mut self) -> Result<(), CaseRunError> {
+    async fn wait(&mut self) -> anyhow::Result<()> {
         tokio::select! {
-            ended = &mut self.finished => Err(ended.map_or_else(CaseRunError::from, |()| CaseRunError::Ended)),
+            ended = &mut self.finished => {
+                ended?;
+                bail!("the daemon ended by itself")
+            }
             () = self.clock.sleep(LOOK_EVERY) => Ok(()),
         }
     }
 
-    async fn until_stored(&mut self, case: &Case, chat: ChatId, id: MessageId) -> Result<(), CaseRunError> {
+    async fn until_stored(&mut self, case: &Case, chat: ChatId, id: MessageId) -> anyhow::Result<()> {
         let watch = self.clock.stopwatch();
         while watch.elapsed() < STORED_WITHIN {
             if self.store.read(move |conn| messages::find(conn, chat, id)).await?.is_some() {
@@ -196,7 +184,7 @@ impl CaseRunner {
             }
             self.wait().await?;
         }
-        Err(CaseRunError::NotStored(case.id.clone()))
+        bail!("case {}: the daemon did not store its messages", case.id)
     }
 
     /// Returns the bot's final messages in reply to a question, and the seconds until the last change.
@@ -205,7 +193,7 @@ impl CaseRunner {
         chat: ChatId,
         asked: MessageId,
         watch: Stopwatch,
-    ) -> Result<(Vec<SandboxMessage>, f64), CaseRunError> {
+    ) -> anyhow::Result<(Vec<SandboxMessage>, f64)> {
         let (mut sent, mut changed) = (Vec::new(), Duration::ZERO);
         let mut busy = Duration::ZERO;
         while watch.elapsed() < ANSWERED_WITHIN && watch.elapsed().saturating_sub(changed.max(busy)) < SETTLED {
@@ -232,7 +220,7 @@ impl CaseRunner {
         asked: MessageId,
         sent: &[SandboxMessage],
         seconds: f64,
-    ) -> Result<CaseAnswer, CaseRunError> {
+    ) -> anyhow::Result<CaseAnswer> {
         let chat = room.chat;
         let record = self.store.read(move |conn| record_of(conn, chat, asked)).await?;
         let ids: Vec<MessageId> = sent.iter().map(|message| message.id).collect();
@@ -315,7 +303,7 @@ fn links(message: &SandboxMessage, chat: ChatId) -> Vec<MessageId> {
 
 /// Builds the configuration from the environment, with the addresses of this run. Memory and rate limits are off unless
 /// set.
-fn configuration(options: &EvalAnswersOptions, sandbox: &Sandbox, folder: &Path) -> Result<Config, CaseRunError> {
+fn configuration(options: &EvalAnswersOptions, sandbox: &Sandbox, folder: &Path) -> anyhow::Result<Config> {
     let environment = Environment::read(&std::env::current_dir()?);
     let is_unset = |name: &str| {
         let settings = environment.settings();

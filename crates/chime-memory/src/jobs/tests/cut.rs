@@ -5,7 +5,7 @@ use std::future::{Future, poll_fn};
 use std::task::Poll;
 
 use super::*;
-use chime_core::{AnswerId, AnswerRecord, AnswerStatus, JobKind, Seq, TokenUse, UserId};
+use chime_core::{AnswerId, AnswerRecord, AnswerStatus, JobKind, TokenUse, UserId};
 use chime_llm::{Embeddings, LlmOptions};
 use chime_store::{answers, summary_vectors, tags, thread_summaries};
 use chime_testkit::ModelServer;
@@ -135,7 +135,7 @@ impl Bench {
                 };
                 match outcome {
                     Some(outcome) => {
-                        assert!(matches!(outcome, JobOutcome::UntilNextRun), "{outcome:?}");
+                        assert!(matches!(outcome, Ok(JobOutcome::UntilNextRun)), "{outcome:?}");
                         break;
                     }
                     None => (cuts, steps) = (cuts + 1, steps + 1),
@@ -150,8 +150,8 @@ impl Bench {
         let mut cuts = 0;
         loop {
             match within(self.attempt(job), steps).await {
-                Some(JobOutcome::Finished) => return cuts,
-                Some(JobOutcome::WaitUntil(_)) => {}
+                Some(Ok(JobOutcome::Finished)) => return cuts,
+                Some(Ok(JobOutcome::WaitUntil(_)) | Err(JobError::Later(_))) => {}
                 Some(failed) => panic!("{job}: {failed:?}"),
                 None => (cuts, steps) = (cuts + 1, steps + 1),
             }

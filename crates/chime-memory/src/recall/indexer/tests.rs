@@ -5,7 +5,7 @@ use super::*;
 use crate::recall::{RecallRequest, Recaller};
 use chime_core::config::EmbeddingConfig;
 use chime_core::testkit::{CHAT, transcript};
-use chime_core::{Chat, ChatKey, ChatKind, Conversation, MessageId, Seq};
+use chime_core::{Chat, ChatKey, ChatKind, Conversation, MessageId, Seq, Timestamp};
 use chime_relevance::retrieval::RecalledMessage;
 use chime_store::embedding_spaces::VectorCoverage;
 use chime_store::testkit::new_store;
