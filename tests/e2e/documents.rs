@@ -1,7 +1,6 @@
 //! Documents: a question about one is answered from its pages.
 
 #[path = "../../crates/chime-documents/tests/made/mod.rs"]
-#[expect(dead_code, reason = "the readers' own tests write more kinds of documents")]
 mod made;
 
 use chime_core::texts::texts;
