@@ -8,9 +8,7 @@ use anyhow::{Context, anyhow};
 use chrono::NaiveDateTime;
 use regex::Regex;
 
-use crate::pack::{
-    Pack, PackMessage, PackQuery, PackQuestion, QueryAsk, QueryGold, QuestionAsk, QuestionGold, Slice,
-};
+use crate::pack::{Pack, PackMessage, PackQuery, PackQuestion, QueryAsk, QueryGold, QuestionAsk, QuestionGold, Slice};
 
 /// Messages before a trigger that are its window. Relevant messages before it count as far.
 const WINDOW: usize = 200;

@@ -119,4 +119,3 @@ pub struct Slice {
     #[serde(default)]
     pub kind: Option<String>,
 }
-

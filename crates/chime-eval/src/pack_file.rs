@@ -10,8 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::labelled;
 use crate::pack::{
-    Pack, PackMessage, PackQuery, PackQuestion, QUESTION, QueryAsk, QueryGold, QuestionAsk, QuestionGold,
-    Slice,
+    Pack, PackMessage, PackQuery, PackQuestion, QUESTION, QueryAsk, QueryGold, QuestionAsk, QuestionGold, Slice,
 };
 
 /// Gold of a message, kept apart from the data that a retriever sees.
