@@ -26,7 +26,6 @@ pub use crate::cli::demo::bundled::Bundled;
 use crate::cli::demo::chat::ChatFile;
 use crate::cli::demo::input::{DemoCommand, Typed, YOU};
 use crate::cli::demo::recorded::{BOT, RecordedMessage};
-pub use crate::cli::demo::saved_chat::SavedChatError;
 use crate::cli::demo::screen::{Screen, ShownMessage, ShownSource};
 use crate::cli::exit::{CommandError, CommandResult, Exit};
 use crate::telemetry;
@@ -50,7 +49,7 @@ const UNTAGGED: &str = "            The bot reads this and stays quiet until it 
 pub async fn run(options: DemoOptions) -> CommandResult {
     telemetry::start_quietly(LogFormat::Auto);
     let clock = Clock::system();
-    let chat = opening::chat(&options).map_err(|error| CommandError::new(error, Exit::Usage))?;
+    let chat = opening::chat(&options)?;
     let folder = tempfile::Builder::new().prefix("chime-demo-").tempdir()?;
     let sandbox = Sandbox::start(Setup { clock: clock.clone(), ..Setup::default() }).await?;
     let place = DemoPlace {

@@ -5,7 +5,6 @@ use std::io::Write;
 use std::process::{ExitCode, Termination};
 
 use crate::app::AppError;
-use crate::cli::demo::SavedChatError;
 use chime_bot::archive::import::{ExportError, ImportError};
 use chime_core::config::ConfigError;
 use chime_store::StoreError;
@@ -101,15 +100,6 @@ impl From<ConfigError> for CommandError {
 impl From<std::io::Error> for CommandError {
     fn from(error: std::io::Error) -> Self {
         Self::new(error, Exit::Failed)
-    }
-}
-
-impl From<SavedChatError> for CommandError {
-    fn from(error: SavedChatError) -> Self {
-        match error {
-            SavedChatError::Store(error) => error.into(),
-            error @ SavedChatError::OfBot { .. } => Self::new(error, Exit::Failed),
-        }
     }
 }
 

@@ -21,14 +21,6 @@ use chime_core::{ChatId, Timestamp, UserId, grouped};
 use chime_runtime::clock::Clock;
 use chime_store::{Store, StoreError};
 
-#[derive(Debug, thiserror::Error)]
-enum Refused {
-    #[error("TELEGRAM_BOT_TOKEN does not begin with the bot's id")]
-    Token,
-    #[error("{0} is there already; nothing is overwritten")]
-    Occupied(String),
-}
-
 pub async fn import(options: ImportOptions) -> CommandResult {
     let environment = database::environment()?;
     let settings = environment.settings();
@@ -38,7 +30,8 @@ pub async fn import(options: ImportOptions) -> CommandResult {
     })();
     let ((store, access, privacy, telegram), _) = settings.finish(loaded)?;
     let number = telegram.token.expose_secret().split(':').next().and_then(|id| id.parse().ok());
-    let bot = number.map(UserId).ok_or_else(|| CommandError::new(Refused::Token, Exit::Configuration))?;
+    let no_token = || CommandError::new("TELEGRAM_BOT_TOKEN does not begin with the bot's id", Exit::Configuration);
+    let bot = number.map(UserId).ok_or_else(no_token)?;
     let clock = Clock::system();
     let mode = if options.dry_run { ImportMode::DryRun } else { ImportMode::Write };
     let file = look_through(&options.file).await?;
@@ -80,7 +73,8 @@ pub async fn export(options: ExportOptions) -> CommandResult {
         None => write_export(&store, chat, &mut BufWriter::new(std::io::stdout())).await,
         Some(to) => match write_file(&store, chat, to).await {
             Err(ExportError::Io(error)) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                return Err(CommandError::new(Refused::Occupied(to.display().to_string()), Exit::Failed));
+                let what = format!("{} is there already; nothing is overwritten", to.display());
+                return Err(CommandError::new(what, Exit::Failed));
             }
             written => written,
         },

@@ -1,20 +1,14 @@
 //! Loads the chat of the demo, which is a bundled one or the user's file.
 
-use std::path::PathBuf;
-
 use crate::cli::arguments::DemoOptions;
 use crate::cli::demo::chat::ChatFile;
+use crate::cli::exit::{CommandError, Exit};
 
-#[derive(Debug, thiserror::Error)]
-#[error("{path}: {what}", path = path.display())]
-struct ChatProblem {
-    path: PathBuf,
-    what: String,
-}
-
-pub fn chat(options: &DemoOptions) -> Result<ChatFile, Box<dyn std::error::Error>> {
-    let Some(path) = &options.file else { return Ok(ChatFile::parse(options.chat.text())?) };
-    let problem = |what: String| ChatProblem { path: path.clone(), what };
-    let text = std::fs::read_to_string(path).map_err(|error| problem(error.to_string()))?;
-    Ok(ChatFile::parse(&text).map_err(|error| problem(error.to_string()))?)
+pub fn chat(options: &DemoOptions) -> Result<ChatFile, CommandError> {
+    let Some(path) = &options.file else {
+        return ChatFile::parse(options.chat.text()).map_err(|error| CommandError::new(error, Exit::Usage));
+    };
+    let problem = |what: &dyn std::fmt::Display| CommandError::new(format!("{}: {what}", path.display()), Exit::Usage);
+    let text = std::fs::read_to_string(path).map_err(|error| problem(&error))?;
+    ChatFile::parse(&text).map_err(|error| problem(&error))
 }
