@@ -29,7 +29,7 @@ fn load(lines: &str) -> Result<Config, ConfigError> {
 
 fn outcome(config: Result<Config, ConfigError>) -> String {
     match config {
-        Ok(config) => format!("{config:#?}\n"),
+        Ok(config) => format!("{:#?}\n", Config { in_force: Vec::new(), ..config }),
         Err(error) => format!("{error}\n"),
     }
 }
@@ -158,10 +158,16 @@ fn a_token_alone_is_enough_and_the_defaults_are_closed_and_offline() {
                 http: HttpConfig {
                     address: None,
                 },
+                console: ConsoleConfig {
+                    address: None,
+                    url: None,
+                    token: None,
+                },
                 prompts: PromptConfig {
                     dir: None,
                 },
                 warnings: [],
+                in_force: [],
             }
         "#]],
     );

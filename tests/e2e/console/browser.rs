@@ -20,7 +20,11 @@ impl Browser {
     pub fn new(link: &str) -> Self {
         // A second installation fails, which is harmless.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder().redirect(reqwest::redirect::Policy::none()).build().expect("a client");
+        let client = Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .pool_max_idle_per_host(0)
+            .build()
+            .expect("a client");
         let base = link.split("/login").next().expect("an address").to_owned();
         Self { client, base, cookie: String::new() }
     }

@@ -34,6 +34,8 @@ struct Chromium {
     to: File,
     from: BufReader<File>,
     sent: u64,
+    /// Number of pages that were loaded.
+    loaded: u64,
     tab: Option<String>,
     /// Errors of the console, and requests to other hosts.
     complaints: Vec<String>,
@@ -64,7 +66,8 @@ impl Chromium {
         // Opening a pipe waits for the other side.
         let to = OpenOptions::new().write(true).open(&commands).expect("the pipe of commands");
         let from = BufReader::new(File::open(&events).expect("the pipe of events"));
-        let mut chromium = Self { child, to, from, sent: 0, tab: None, complaints: Vec::new(), host: host.to_owned() };
+        let mut chromium =
+            Self { child, to, from, sent: 0, loaded: 0, tab: None, complaints: Vec::new(), host: host.to_owned() };
         let target = chromium.call("Target.createTarget", json!({"url": "about:blank"}))["targetId"].take();
         let tab = chromium.call("Target.attachToTarget", json!({"targetId": target, "flatten": true}));
         chromium.tab = tab["sessionId"].as_str().map(str::to_owned);
@@ -99,6 +102,7 @@ impl Chromium {
         let event: Value = serde_json::from_slice(&bytes).expect("JSON");
         let params = &event["params"];
         match event["method"].as_str() {
+            Some("Page.loadEventFired") => self.loaded += 1,
             Some("Network.requestWillBeSent") => {
                 let url = params["request"]["url"].as_str().unwrap_or_default();
                 if !url.starts_with(&self.host) {
@@ -114,8 +118,16 @@ impl Chromium {
     }
 
     fn open(&mut self, path: &str) {
+        let before = self.loaded;
         self.call("Page.navigate", json!({"url": format!("{}{path}", self.host)}));
-        while self.event()["method"] != "Page.loadEventFired" {}
+        self.wait_for_load(before);
+    }
+
+    /// Waits until more pages than `before` were loaded.
+    fn wait_for_load(&mut self, before: u64) {
+        while self.loaded == before {
+            self.event();
+        }
     }
 
     fn evaluate(&mut self, expression: &str) -> Value {
@@ -209,8 +221,9 @@ fn look(host: &str, link: &str, views: &[(&str, String)], pictures: &Path) -> Ve
     // Logging in takes one key.
     chromium.set_screen(1400, 900, "light");
     chromium.open(&link[host.len()..]);
+    let before = chromium.loaded;
     chromium.press("Enter", 13);
-    while chromium.event()["method"] != "Page.loadEventFired" {}
+    chromium.wait_for_load(before);
     assert_eq!(chromium.evaluate("document.querySelector('h1').textContent"), "Overview");
     for (name, path) in views {
         for width in WIDTHS {
@@ -265,7 +278,15 @@ fn reach_everything(chromium: &mut Chromium, name: &str) {
 #[tokio::test]
 #[ignore = "needs Chromium: apt install chromium, cargo test --test e2e console:: -- --ignored"]
 async fn every_view_is_seen_by_a_real_browser() {
-    with_console(&[("MEMORY", "on"), ("PRICE_IN", "0.4"), ("PRICE_OUT", "1.6")], async |w, ann: ChatId| {
+    // The clock runs ahead of the model while sessions are summarized.
+    let settings = [
+        ("MEMORY", "on"),
+        ("PRICE_IN", "0.4"),
+        ("PRICE_OUT", "1.6"),
+        ("MODEL_TIMEOUT", "1h"),
+        ("ANSWER_DEADLINE", "1h"),
+    ];
+    with_console(&settings, async |w, ann: ChatId| {
         live(w).await;
         let chat = timeline(w, w.chat).await;
         let first = link(w, ann).await;
