@@ -113,7 +113,7 @@ fn suggest(
     }
     let ask = asked.line.text.trim_start_matches("@bot").trim();
     let reading = classify(&ClassifierInput { text: ask, generic: false, in_play: false, language: None });
-    let resolved = resolve(&FollowUpTurn { ask, reading: &reading, stored: None }).follow_up;
+    let resolved = resolve(&FollowUpTurn { ask, reading: &reading, stored: None });
     let items = items(&record.text, resolved.frame.kind.as_deref());
     let new = NewFollowUp {
         answer: id,
@@ -123,7 +123,6 @@ fn suggest(
         created_at: record.created_at,
         resolved,
         items,
-        used: None,
     };
     follow_ups::save(tx, &new)
 }
