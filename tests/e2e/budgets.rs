@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chime_core::texts::texts;
 use chime_core::{AnswerRecord, MessageId, Reason, Timestamp, UserId};
 use chime_sandbox::{BotAction, NewChat};
 use chime_store::{chats, usage};
@@ -240,6 +241,23 @@ async fn owners_are_told_once_a_day_that_the_model_server_refuses() {
         let words = "To you as the owner: I cannot answer anybody at the moment, because the model server refused \
                      (HTTP 401, invalid_api_key): check OPENAI_API_KEY.";
         assert!(told[0].text.starts_with(words), "{}", told[0].text);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_answer_tells_how_much_of_the_talk_it_did_not_read() {
+    World::with(&[("CONTEXT_TOKENS", "300")], async |w| {
+        let text = "the boat needs a new mast, a sail, two oars and a lot of paint before we can take it out again";
+        let mut last = w.say("ann", text);
+        for number in 0..20 {
+            last = w.reply(["ben", "ann"][number % 2], last, &format!("{number}: {text}"));
+        }
+        w.model.script(["Paint it first."]);
+        let tag = w.reply("cat", last, "@bot where do we begin with the boat?");
+        let answer = w.answer_to(tag).await.text;
+        let told = texts("eng").digest.left_out.split('{').next().expect("words");
+        assert!(answer.starts_with("Paint it first") && answer.contains(told), "{answer}");
     })
     .await;
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use chime_core::chat_settings::GROUNDING;
+use chime_core::texts::notices;
 use chime_core::{Grounding, MessageId, Uncertainty, UserId};
 use chime_sandbox::faults::Fault;
 use chime_sandbox::{BotAction, ChatMemberStatus, Cursor, NewMember, Post, SandboxMessage};
@@ -166,6 +167,25 @@ async fn a_strict_chat_gets_no_answer_about_what_it_never_talked_about() {
         assert_eq!(w.record_of(&answer).await.uncertainty, Some(Uncertainty::Low));
         let why = w.reply("cat", answer.id, "/why@bot");
         assert!(w.answer_to(why).await.text.contains("The model rates its uncertainty as low."));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_strict_chat_marks_a_number_that_nobody_gave() {
+    World::run(async |w| {
+        make_strict(w).await;
+        let said = w.play("10:00 ann#1 the boat leaves at nine on friday\n10:01 ben#2>1 then I bring the bread")[1];
+        w.settled().await;
+        let bread = w.stored(w.chat, said).await.expect("it is stored").seq;
+        let told =
+            format!("Ben brings the bread [source: m{bread}]. Ben brings the bread, 37 loaves [source: m{bread}].");
+        w.model.script([told.as_str()]);
+        let tag = w.reply("cat", said, "@bot what does ben bring?");
+        let answer = w.answer_to(tag).await;
+        let mark = format!("({})", notices("eng").unsourced);
+        let (first, second) = answer.text.split_once("37").expect("both sentences");
+        assert!(!first.contains(&mark) && second.contains(&mark), "{}", answer.text);
     })
     .await;
 }

@@ -3,12 +3,12 @@
 //! The prompt shows messages as `[4]` and other sources as `[s5]`, `[n2]`. Models also write lists and ranges, a word
 //! before the id, the author behind it, and round or full-width brackets.
 
-use std::mem;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
 use crate::material::CitationMaterial;
+use crate::pattern_in_any_case;
 use chime_core::SourceId;
 
 /// Words that models write before an id (source, message, see), in the supported languages.
@@ -19,7 +19,8 @@ const LEAD: &str = "sources?|src|refs?|references?|citations?|messages?|msgs?|id
 const ID: &str = SourceId::PATTERN;
 /// Signs and words between two ids of a list or a range.
 const JOINT: &str = r"(?:\s*(?:[,;/&+|、，；–—…-]|\b(?:to|and|or|und|bis|y|o|et|e|и|та|ve|ja|en|i|do)\b)\s*|\s+)";
-const CODE: &str = r"```[\s\S]*?(?:```|\z)|`[^`\n]+`";
+/// Regular expression for a block or a span of code.
+pub const CODE: &str = r"```[\s\S]*?(?:```|\z)|`[^`\n]+`";
 
 /// Matches code, a web address, a link whose address is an id (`[the boat](m3)`), or text in brackets, perhaps with a
 /// web address that the model invented (`[m3](https://…)`).
@@ -31,29 +32,28 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
         r"[\[【［]{1,2}(?P<square>[^\[\]【】［］\n]{1,200})[\]】］]{1,2}(?P<address>\((?:https?|tg)://[^()\s]*\))?",
         r"[(（](?P<round>[^()（）\[\]【】［］\n]{1,80})[)）]",
     ];
-    pattern(&forms.join("|"))
+    pattern_in_any_case(&forms.join("|"))
 });
 /// Matches the text in a pair of brackets if it begins with ids or numbers. The tail is what models put behind an id:
 /// the name or the time of the message.
 static LIST: LazyLock<Regex> = LazyLock::new(|| {
     let item = format!(r"(?:\b(?:{LEAD})\b\s*[:：.#=]?\s*){{0,2}}[`#^]*(?:{PAGED}|{ID}|[0-9]{{1,3}})\b`?");
-    pattern(&format!(r"\A\s*(?P<items>{item}(?:{JOINT}{item})*)\s*(?P<tail>[·:|,][^\n]{{1,60}})?\z"))
+    pattern_in_any_case(&format!(r"\A\s*(?P<items>{item}(?:{JOINT}{item})*)\s*(?P<tail>[·:|,][^\n]{{1,60}})?\z"))
 });
 /// Matches a page behind the id of its document: `d3, p. 4`.
 const PAGED: &str = r"(?:d[0-9]{1,9}\s*,?\s*(?:pages?|pp?|seite|s|стр|с)(?:\.\s*|\s+)[0-9]{1,5})";
-static ITEM: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"\b(?:{PAGED}|{ID}|[0-9]{{1,3}})\b")));
-static IDS: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"\b{ID}\b")));
+static ITEM: LazyLock<Regex> = LazyLock::new(|| pattern_in_any_case(&format!(r"\b(?:{PAGED}|{ID}|[0-9]{{1,3}})\b")));
+static IDS: LazyLock<Regex> = LazyLock::new(|| pattern_in_any_case(&format!(r"\b{ID}\b")));
 /// Matches the text in the brackets of the canonical form, even if the ids do not exist.
 static SEED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\Asources?:\s*(?P<ids>[A-Za-z0-9_-]+(?:\s*[,;]\s*(?:sources?:\s*)?[A-Za-z0-9_-]+)*)\s*\z")
+    pattern_in_any_case(r"\Asources?:\s*(?P<ids>[A-Za-z0-9_-]+(?:\s*[,;]\s*(?:sources?:\s*)?[A-Za-z0-9_-]+)*)\s*\z")
 });
-static SAYS_SOURCE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\A\s*sources?\s*[:：=]"));
-static CODE_PIECE: LazyLock<Regex> = LazyLock::new(|| pattern(CODE));
+static SAYS_SOURCE: LazyLock<Regex> = LazyLock::new(|| pattern_in_any_case(r"\A\s*sources?\s*[:：=]"));
 /// Matches text that consists only of citations.
-static ONLY_CITES: LazyLock<Regex> = LazyLock::new(|| pattern(r"\A(?:\[source: [^\[\]\n]+\][ \t,;]*)+\z"));
+static ONLY_CITES: LazyLock<Regex> = LazyLock::new(|| pattern_in_any_case(r"\A(?:\[source: [^\[\]\n]+\][ \t,;]*)+\z"));
 /// Matches an answer that is one code block as a whole.
 static IN_A_FENCE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"\A\s*```(markdown|md|text|txt)?[ \t]*\n([^`]*)\n[ \t]*```\s*\z"));
+    LazyLock::new(|| pattern_in_any_case(r"\A\s*```(markdown|md|text|txt)?[ \t]*\n([^`]*)\n[ \t]*```\s*\z"));
 
 /// Returns `answer` with every citation in the canonical form. What a member wrote in the chat is not changed, nor code
 /// that contains anything besides citations.
@@ -119,24 +119,6 @@ fn cited_as_code(code: &str, material: CitationMaterial<'_>) -> Option<String> {
     Some(canonical(text, material)).filter(|cited| ONLY_CITES.is_match(cited))
 }
 
-/// A part of a text: prose, in which citations are parsed, or code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MarkdownPiece<'t> {
-    Prose(&'t str),
-    /// A block or a span of code, with its marks.
-    Code(&'t str),
-}
-
-/// Splits `text` into its pieces, which together cover all of it.
-pub fn pieces(text: &str) -> impl Iterator<Item = MarkdownPiece<'_>> {
-    let ends = CODE_PIECE.find_iter(text).map(|code| (code.start(), code.end())).chain([(text.len(), text.len())]);
-    let pieces = ends.scan(0, |done, (start, end)| {
-        let prose = &text[mem::replace(done, end)..start];
-        Some([MarkdownPiece::Prose(prose), MarkdownPiece::Code(&text[start..end])])
-    });
-    pieces.flatten().filter(|piece| !matches!(piece, MarkdownPiece::Prose("") | MarkdownPiece::Code("")))
-}
-
 /// Removes the code fence around an answer if the whole answer is one code block that contains prose with citations.
 pub fn unfenced(answer: &str) -> &str {
     let Some(found) = IN_A_FENCE.captures(answer) else { return answer };
@@ -144,11 +126,6 @@ pub fn unfenced(answer: &str) -> &str {
     let is_prose = found.get(1).is_some_and(|language| language.as_str().to_lowercase().starts_with('m'));
     let cites = if is_prose { IDS.is_match(text) } else { text.contains("[source") };
     if cites { text } else { answer }
-}
-
-#[expect(clippy::expect_used, reason = "the patterns are constants, and every test of this file compiles them all")]
-fn pattern(raw: &str) -> Regex {
-    Regex::new(&format!("(?i){raw}")).expect("a valid pattern")
 }
 
 #[cfg(test)]
@@ -262,16 +239,5 @@ mod tests {
         for code in ["```\nls -l\n```", "```\nlet x = list[m1];\n```", "```text\nm1\n```"] {
             assert_eq!(unfenced(code), code);
         }
-    }
-
-    #[test]
-    fn prose_and_code_are_told_apart() {
-        use MarkdownPiece::{Code, Prose};
-        let told = |text| pieces(text).collect::<Vec<_>>();
-        assert_eq!(told("a `b` c"), [Prose("a "), Code("`b`"), Prose(" c")]);
-        assert_eq!(told("a\n```\nb\n```\nc"), [Prose("a\n"), Code("```\nb\n```"), Prose("\nc")]);
-        assert_eq!(told("a\n```\nb"), [Prose("a\n"), Code("```\nb")]);
-        assert_eq!(told("it's a ` alone"), [Prose("it's a ` alone")]);
-        assert_eq!(told(""), []);
     }
 }

@@ -8,10 +8,11 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::citation_forms::{MarkdownPiece, canonical, pieces, unfenced};
+use crate::citation_forms::{CODE, canonical, unfenced};
 use crate::fences::closed;
 use crate::grounding::{KnownWords, mark_unsourced};
 use crate::material::{CitationMaterial, TAG};
+use crate::pattern;
 use crate::plain::{clean_name, escape_markdown, one_line};
 use crate::source_lists;
 use crate::sources::with_sources;
@@ -39,9 +40,9 @@ pub struct Checked {
     pub unfounded: usize,
 }
 
-/// Matches adjacent citations in the canonical form ([`TAG`]), with the blanks before them.
+/// Matches code, or adjacent citations in the canonical form ([`TAG`]), with the blanks before them.
 static TAGS: LazyLock<Regex> =
-    LazyLock::new(|| pattern(&format!(r"(?i)(?P<blanks>[ \t]*)(?P<tags>{TAG}(?:[ \t]*{TAG})*)")));
+    LazyLock::new(|| pattern(&format!(r"(?i)(?P<code>{CODE})|(?P<blanks>[ \t]*)(?P<tags>{TAG}(?:[ \t]*{TAG})*)")));
 static ONE_TAG: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i)[ \t]*{TAG}")));
 
 /// Returns `answer` with its valid citations as numbered links and without the invalid ones: the text of [`check`]
@@ -107,15 +108,15 @@ fn link<'a>(answer: &str, material: CitationMaterial<'a>, support: Option<&Suppo
     let mut ledger = Ledger { material, generated: Vec::new(), valid: Vec::new(), removed: Vec::new() };
     let tagged = canonical(&closed(unfenced(&body)), material);
     let tagged = support.map_or_else(|| tagged.clone(), |support| with_sources(&tagged, material, support));
-    let linked: String = pieces(&tagged)
-        .map(|piece| match piece {
-            MarkdownPiece::Prose(prose) => TAGS.replace_all(prose, |found: &Captures<'_>| match &found["tags"] {
-                tags if material.stays_as_written(tags) => found[0].to_owned(),
-                tags => ledger.render(&found["blanks"], tags),
-            }),
-            MarkdownPiece::Code(code) => ONE_TAG.replace_all(code, |tag: &Captures<'_>| ledger.note(&tag[0])),
-        })
-        .collect();
+    let linked = TAGS.replace_all(&tagged, |found: &Captures<'_>| {
+        if let Some(code) = found.name("code") {
+            return ONE_TAG.replace_all(code.as_str(), |tag: &Captures<'_>| ledger.note(&tag[0])).into_owned();
+        }
+        match &found["tags"] {
+            tags if material.stays_as_written(tags) => found[0].to_owned(),
+            tags => ledger.render(&found["blanks"], tags),
+        }
+    });
     // Ids that the model cites only in its own list of sources are citations too.
     let linked = linked.trim().to_owned();
     ledger.enter(own_list.iter().map(String::as_str));
@@ -198,21 +199,17 @@ fn source_item(number: usize, source: &Citable, now: Timestamp, zone: Zone) -> S
     let number = numbered(number, source);
     let name = escape_markdown(&clean_name(&source.name));
     let when = zone.short_time(source.sent_at, now);
-    if !source.rests_on.is_empty() {
-        let grounds = source.rests_on.iter().take(MOST_GROUNDS).map(|grounds| {
-            let told =
-                format!("{} {}", escape_markdown(&clean_name(&grounds.name)), zone.short_time(grounds.sent_at, now));
-            grounds.link.as_ref().map_or(told.clone(), |link| format!("[{told}]({link})"))
-        });
-        let told = format!("{number} {name} ({})", grounds.collect::<Vec<_>>().join(", "));
-        return match links(source).next() {
-            Some(_) => told,
-            None => format!("{told} “{}”", escape_markdown(&one_line(&source.text, QUOTE_CHARS))),
-        };
-    }
-    match &source.link {
-        Some(_) => format!("{number} {name} {when}"),
-        None => format!("{number} {name} {when} “{}”", escape_markdown(&one_line(&source.text, QUOTE_CHARS))),
+    let grounds = source.rests_on.iter().take(MOST_GROUNDS).map(|grounds| {
+        let told = format!("{} {}", escape_markdown(&clean_name(&grounds.name)), zone.short_time(grounds.sent_at, now));
+        grounds.link.as_ref().map_or(told.clone(), |link| format!("[{told}]({link})"))
+    });
+    let told = match source.rests_on.is_empty() {
+        true => format!("{number} {name} {when}"),
+        false => format!("{number} {name} ({})", grounds.collect::<Vec<_>>().join(", ")),
+    };
+    match links(source).next() {
+        Some(_) => told,
+        None => format!("{told} “{}”", escape_markdown(&one_line(&source.text, QUOTE_CHARS))),
     }
 }
 
@@ -224,11 +221,6 @@ fn push_new(list: &mut Vec<String>, id: String) {
     if !list.contains(&id) {
         list.push(id);
     }
-}
-
-#[expect(clippy::expect_used, reason = "the patterns are constants, and every test of this file compiles them all")]
-fn pattern(raw: &str) -> Regex {
-    Regex::new(raw).expect("a valid pattern")
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::pattern;
 use crate::support::telling_words;
 use chime_core::split_words;
 
@@ -83,11 +84,6 @@ fn without_name<'a>(answer: &'a str, bot_name: &str) -> &'a str {
     });
     let said = rest.and_then(|rest| rest.strip_prefix(':')).map(|said| said.trim_start_matches('*').trim_start());
     said.filter(|said| !said.is_empty() && !bot_name.is_empty()).unwrap_or(answer)
-}
-
-#[expect(clippy::expect_used, reason = "the patterns are constants, and the tests of this file compile them")]
-fn pattern(raw: &str) -> Regex {
-    Regex::new(raw).expect("a valid pattern")
 }
 
 #[cfg(test)]

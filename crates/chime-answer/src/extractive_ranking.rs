@@ -144,12 +144,10 @@ impl QueryWords {
         Self { matched: said.iter().map(share).collect(), asked: asked.len(), counts }
     }
 
-    /// Returns `true` if the question `ask` is about something that nobody spoke of: several content words, none of them
-    /// in an entry, and no word for the members.
+    /// Returns `true` if the question `ask` is about something that nobody spoke of: it has several content words, and no
+    /// entry has one of them.
     fn are_foreign(&self, ask: &str) -> bool {
-        let languages = Languages::shipped();
-        let is_unheard = self.asked > 1 && self.matched.iter().all(|share| *share == 0.0);
-        is_unheard && languages.ours_in(ask) == 0 && !is_generic(ask, languages)
+        self.asked > 1 && self.matched.iter().all(|share| *share == 0.0) && !is_generic(ask, Languages::shipped())
     }
 
     /// Returns the bonus of an entry for its number of content words.

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::pattern;
 use crate::support::telling_words;
 use chime_core::{Fences, Reason};
 use chime_relevance::context::{ContextWindow, Entry};
@@ -202,11 +203,6 @@ fn goes_on(before: &str, piece: &str) -> bool {
 fn is_claim(sentence: &str) -> bool {
     let end = sentence.trim_end().trim_end_matches(['*', '_', '"', '”', '»', ')']);
     sentence.unicode_words().count() >= CLAIM_WORDS && !end.ends_with([':', '?', '？', '：'])
-}
-
-#[expect(clippy::expect_used, reason = "the patterns are constants, and the tests of this file compile them")]
-fn pattern(raw: &str) -> Regex {
-    Regex::new(raw).expect("a valid pattern")
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::lines::Labels;
+use crate::pattern;
 use chime_core::{Citable, SourceId, SourceKind};
 
 /// Regular expression for one citation in the canonical form (a tag): `[source: m17]`, `[source: 17]`, `[Sources: m3;
@@ -77,9 +78,4 @@ fn is_written(given: &[Citable], token: &str) -> bool {
 /// Returns the ids in `tags`, valid or not.
 fn ids_in(tags: &str) -> impl Iterator<Item = &str> {
     ID.captures_iter(tags).filter_map(|found| Some(found.get(1)?.as_str()))
-}
-
-#[expect(clippy::expect_used, reason = "the pattern is a constant, and every test of citations compiles it")]
-fn pattern(raw: &str) -> Regex {
-    Regex::new(raw).expect("a valid pattern")
 }

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::pattern_in_any_case;
 use chime_core::SourceId;
 
 /// Alternatives of the heading of such a list, in the supported languages and some more.
@@ -14,32 +15,32 @@ pub const LABEL: &str = "sources?|citations?|references?|quellen?|belege|fuentes
 
 /// Matches the heading of a list, on a line of its own or after a sentence.
 static BEGIN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(&format!(r"(?m)(?:^[*_#> \t]*|(?P<end>[.!?…\])])[ \t]+)(?:{LABEL})[*_]*[ \t]?[:：][*_]*"))
+    pattern_in_any_case(&format!(r"(?m)(?:^[*_#> \t]*|(?P<end>[.!?…\])])[ \t]+)(?:{LABEL})[*_]*[ \t]?[:：][*_]*"))
 });
 /// Matches a line that contains only ids, each optionally with a name in round brackets.
 static OF_IDS: LazyLock<Regex> = LazyLock::new(|| {
     let id = id();
     let item = format!(r"{id}(?:\s*\([^()\n]{{0,60}}\))?");
     let joint = r"(?:[\s,;·&]|\b(?:and|und|y|et|e|и|і|та|ve|ja|en|i|o|och)\b)*";
-    pattern(&format!(r"\A[\s*•·-]*(?:{item}{joint})+[.\s]*\z"))
+    pattern_in_any_case(&format!(r"\A[\s*•·-]*(?:{item}{joint})+[.\s]*\z"))
 });
 /// Matches a line about one source: `- m1: Ana, ferry at nine`.
 static OF_ONE: LazyLock<Regex> = LazyLock::new(|| {
     let id = id();
-    pattern(&format!(r"\A\s*(?:[-*•·]|\d{{1,2}}[.)])?\s*{id}(?:\s*[,;&]?\s*{id})*\s*[:(–—-].{{0,200}}\z"))
+    pattern_in_any_case(&format!(r"\A\s*(?:[-*•·]|\d{{1,2}}[.)])?\s*{id}(?:\s*[,;&]?\s*{id})*\s*[:(–—-].{{0,200}}\z"))
 });
 /// Matches a footnote: `[^1]: m1`, optionally with words about the message.
 static NOTE: LazyLock<Regex> = LazyLock::new(|| {
     let id = id();
-    pattern(&format!(
+    pattern_in_any_case(&format!(
         r"(?m)^[ \t]*(?:[-*•]\s*)?\[\^?(?P<number>[0-9]{{1,3}})\]:[ \t]*(?P<ids>{id}(?:[ \t]*[,;&]?[ \t]*{id})*)[ \t]*(?:[:(–—][^\n]{{0,160}})?$\n?"
     ))
 });
 /// Matches a reference to a footnote.
-static POINTER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[\^?(?P<number>[0-9]{1,3})\]"));
-static LISTED_ID: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"\b{}\b", SourceId::PATTERN)));
+static POINTER: LazyLock<Regex> = LazyLock::new(|| pattern_in_any_case(r"\[\^?(?P<number>[0-9]{1,3})\]"));
+static LISTED_ID: LazyLock<Regex> = LazyLock::new(|| pattern_in_any_case(&format!(r"\b{}\b", SourceId::PATTERN)));
 static EMPTY_LABEL: LazyLock<Regex> =
-    LazyLock::new(|| pattern(&format!(r"(?:\A|\n)[*_#> \t]*(?:{LABEL})[*_]*[ \t]?[:：][*_]*\s*\z")));
+    LazyLock::new(|| pattern_in_any_case(&format!(r"(?:\A|\n)[*_#> \t]*(?:{LABEL})[*_]*[ \t]?[:：][*_]*\s*\z")));
 
 /// Returns `answer` without the list of sources at its end, and the ids in that list. References to footnotes are
 /// replaced by citations.
@@ -90,11 +91,6 @@ fn id() -> String {
 
 fn ids(text: &str) -> Vec<String> {
     LISTED_ID.find_iter(text).map(|id| id.as_str().to_owned()).collect()
-}
-
-#[expect(clippy::expect_used, reason = "the patterns are constants, and every test of this file compiles them")]
-fn pattern(raw: &str) -> Regex {
-    Regex::new(&format!("(?i){raw}")).expect("a valid pattern")
 }
 
 #[cfg(test)]

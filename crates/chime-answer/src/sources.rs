@@ -7,6 +7,7 @@ use regex::{Captures, Regex};
 
 use crate::grounding::sentences;
 use crate::material::{CitationMaterial, TAG};
+use crate::pattern;
 use crate::support::{DOUBTFUL, SUPPORTS, Support, UNRELATED, best};
 use chime_core::{Fences, SourceId};
 
@@ -128,11 +129,6 @@ fn with_tag(sentence: &str, ids: &[SourceId]) -> String {
     let stop = if stop == 0 { end } else { stop };
     let ids: Vec<String> = ids.iter().map(SourceId::to_string).collect();
     format!("{} [source: {}]{}", &sentence[..stop], ids.join(", "), &sentence[stop..])
-}
-
-#[expect(clippy::expect_used, reason = "the patterns are constants, and every test of this file compiles them")]
-fn pattern(raw: &str) -> Regex {
-    Regex::new(raw).expect("a valid pattern")
 }
 
 #[cfg(test)]

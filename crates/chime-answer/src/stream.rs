@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use regex::Regex;
 
+use crate::pattern_in_any_case;
 use chime_core::Timestamp;
 
 /// Minimum estimated tokens of an unfinished answer before it is shown.
@@ -18,10 +19,6 @@ pub const DRAFT_EVERY: Duration = Duration::from_secs(1);
 /// Streaming pauses in a chat that got this many messages and edits within a minute. Telegram allows 20 in a group; the
 /// rest is for complete answers.
 const EDITS_WITHIN: usize = 12;
-/// An open square bracket counts as the start of a citation only if at most this many characters follow it.
-const TAG_CHARS: usize = 200;
-/// The same limit for round brackets, which are common in prose.
-const ROUND_TAG_CHARS: usize = 40;
 
 /// Recent traffic of a chat.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -38,51 +35,24 @@ pub fn may_show(traffic: Traffic, now: Timestamp) -> bool {
     traffic.held_until.is_none_or(|until| until <= now) && traffic.within_minute < EDITS_WITHIN
 }
 
+/// Matches the beginning of a citation or a link at the end of an answer. Round brackets are common in prose, so a long
+/// text in them is none.
+static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern_in_any_case(r"(?:[\[【［][^\[\]【】［］]{0,200}(?:\]\([^()]{0,200})?|[(（][^()（）]{0,40})\z")
+});
 /// Matches the heading of a list of sources at the end of an answer.
-static OWN_LIST: LazyLock<Regex> = LazyLock::new(own_list);
+static OWN_LIST: LazyLock<Regex> = LazyLock::new(|| {
+    let label = crate::source_lists::LABEL;
+    pattern_in_any_case(&format!(r"(?:\A|\n)[*_#> \t]*(?:{label}|uncertainty)[*_]*[ \t]?[:：][^\n]*\z"))
+});
 
 /// Returns the part of an unfinished answer that may be shown: without half a citation, link or word, and without a
 /// list of sources.
 pub fn settled(answer: &str) -> &str {
-    let mut end = answer.len();
-    if let Some(open) = open_bracket(answer) {
-        end = open;
-    }
+    let end = BEGUN.find(answer).map_or(answer.len(), |begun| begun.start());
     let text = answer[..end].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
     let text = OWN_LIST.find(text).map_or(text, |list| &text[..list.start()]);
     text.trim_end()
-}
-
-/// Returns the start of the first open bracket that may belong to a tag or a link.
-fn open_bracket(answer: &str) -> Option<usize> {
-    let mut open: Vec<(usize, char)> = Vec::new();
-    let mut closed_square = None;
-    for (at, c) in answer.char_indices() {
-        match c {
-            '[' | '【' | '［' | '(' | '（' => {
-                // For a link, the part in square brackets is held back together with its address.
-                let start = closed_square.filter(|(_, end)| c == '(' && *end == at).map_or(at, |(start, _)| start);
-                open.push((start, c));
-            }
-            ']' | '】' | '］' | ')' | '）' => {
-                let closed = open.pop();
-                closed_square = closed.filter(|_| c == ']').map(|(start, _)| (start, at + 1));
-            }
-            _ => {}
-        }
-    }
-    let is_recent = |(at, c): &&(usize, char)| {
-        let most = if matches!(c, '(' | '（') && answer[*at..].starts_with(*c) { ROUND_TAG_CHARS } else { TAG_CHARS };
-        answer[*at..].chars().count() <= most
-    };
-    open.iter().find(is_recent).map(|(at, _)| *at)
-}
-
-#[expect(clippy::expect_used, reason = "the pattern is a constant, and every test of this file compiles it")]
-fn own_list() -> Regex {
-    let label = crate::source_lists::LABEL;
-    Regex::new(&format!(r"(?i)(?:\A|\n)[*_#> \t]*(?:{label}|uncertainty)[*_]*[ \t]?[:：][^\n]*\z"))
-        .expect("a valid pattern")
 }
 
 #[cfg(test)]

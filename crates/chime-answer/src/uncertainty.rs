@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::pattern_in_any_case;
 use chime_core::Uncertainty;
 
 /// Names of the tag: models translate it to the language of the answer.
@@ -34,7 +35,6 @@ pub fn split(answer: &str) -> (String, Option<Uncertainty>) {
     (TAG.replace_all(answer, "").trim().to_owned(), said)
 }
 
-#[expect(clippy::expect_used, reason = "the pattern is a constant, and every test of this file compiles it")]
 fn tag() -> Regex {
     let level = |line: &str| format!("(?:(?P<low{line}>{LOW})|(?P<medium{line}>{MEDIUM})|(?P<high{line}>{HIGH}))");
     let said = |line: &str| {
@@ -47,7 +47,7 @@ fn tag() -> Regex {
     let bracketed =
         format!(r"\s*[`*_]*[\[(【]\s*{}{reason}\s*(?:[\])】]|\z)[`*_]*(?:[ \t]*\([^()\n]*\)[ \t.]*\z)?", said(""));
     let last_line = format!(r"(?:\A|\n)[ \t>*_-]*{}(?:[ \t]*[(–—,;-][^\n]{{0,160}})?[ \t.*_]*\z", said("_line"));
-    Regex::new(&format!("(?i)(?:{bracketed}|{last_line})")).expect("a valid pattern")
+    pattern_in_any_case(&format!("(?:{bracketed}|{last_line})"))
 }
 
 #[cfg(test)]

@@ -316,29 +316,16 @@ pub fn in_plain_words(reason: Reason) -> &'static str {
     }
 }
 
-/// Lists the messages left out of the prompt, by reason: `Left out: 3 messages (no room), 20 messages (before a silence
-/// of 26 h).`
+/// Lists the messages left out of the prompt, by reason: `Left out: 3 messages (no room), 20 messages (about something
+/// else).`
 fn left_out(record: &AnswerRecord, texts: &WhyTexts) -> Option<String> {
-    let mut counts: Vec<(&str, usize)> = Vec::new();
-    for omitted in &record.omitted {
-        match counts.iter_mut().find(|(why, _)| *why == omitted.why) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((&omitted.why, 1)),
-        }
-    }
-    counts.sort_by_key(|(why, _)| *why != "no room");
-    let told: Vec<String> = counts
-        .into_iter()
-        .map(|(why, count)| {
-            let why = match why {
-                "no room" => texts.no_room.clone(),
-                "about something else" => texts.something_else.clone(),
-                other => escape_markdown(other),
-            };
-            let form = if count == 1 { &texts.left_one } else { &texts.left_many };
-            filled(form, &[("n", &count.to_string()), ("why", &why)])
-        })
-        .collect();
+    let reasons = [("no room", &texts.no_room), ("about something else", &texts.something_else)];
+    let told = reasons.into_iter().filter_map(|(why, words)| {
+        let count = record.omitted.iter().filter(|omitted| omitted.why == why).count();
+        let form = if count == 1 { &texts.left_one } else { &texts.left_many };
+        (count > 0).then(|| filled(form, &[("n", &count.to_string()), ("why", words)]))
+    });
+    let told: Vec<String> = told.collect();
     (!told.is_empty()).then(|| filled(&texts.left_out, &[("list", &told.join(", "))]))
 }
 
@@ -378,7 +365,7 @@ mod tests {
             asked_by: UserId(1),
             created_at: moment("15:00"),
             status: AnswerStatus::Answered,
-            text: "Thai.".to_owned(),
+            text: "Thai \\[1\\]. Or not.\n\nSources: \\[1\\] Dan 14:55".to_owned(),
             anchor: Some(MessageId(1)),
             window: vec![
                 chosen(1, Reason::Anchor),
@@ -388,9 +375,9 @@ mod tests {
                 chosen(5, Reason::Chain),
             ],
             omitted: vec![
-                omitted(2, "before a silence of 26 h"),
+                omitted(2, "about something else"),
                 omitted(3, "no room"),
-                omitted(6, "before a silence of 26 h"),
+                omitted(6, "about something else"),
             ],
             slots: Vec::new(),
             sources: vec![SourceRef { id: "m4".to_owned(), text: "The thai one?".to_owned() }],
@@ -433,12 +420,12 @@ mod tests {
 
             - [Member \*1 2 Jan 14:02](https://t.me/c/1/1) “Which \*restaurant\*?”: you replied to it
             - Member \*2 2 Jan 14:05 “the thai one the thai one the thai one the thai one the tha…”: a reply to that message
-            - Member \*4 14:55 “The thai one?”: said just before, cited
+            - Member \*4 14:55 “The thai one?”: said just before, cited for “Thai.”
             - a message that is no longer kept
 
             I also saw 1 more message around them, from 14:40.
 
-            Left out: 1 message (no room), 2 messages (before a silence of 26 h).
+            Left out: 1 message (no room), 2 messages (about something else).
 
             Model some\_model-1: 1,204 tokens read, 88 written, 2.1 s. Answer `00000000010000000000000002`."#]]
         .assert_eq(&why(&record(), &used, &WhyExtras::default(), told(1)));
@@ -488,10 +475,10 @@ mod tests {
 
             - [Member \*1 2. Jan. 14:02](https://t.me/c/1/1) “Welches \*Restaurant\*?”: du hast darauf geantwortet
             - eine Nachricht, die nicht mehr gespeichert ist
-            - Member \*4 14:55 “Das Thai?”: kurz davor gesagt, zitiert
+            - Member \*4 14:55 “Das Thai?”: kurz davor gesagt, Beleg für “Thai.”
             - eine Nachricht, die nicht mehr gespeichert ist
 
-            Weggelassen: 1 Nachricht (kein Platz), 2 Nachrichten (before a silence of 26 h).
+            Weggelassen: 1 Nachricht (kein Platz), 2 Nachrichten (über etwas anderes).
 
             Modell some\_model-1: 1,204 Tokens gelesen, 88 geschrieben, 2.1 s. Antwort `00000000010000000000000002`."#]]
         .assert_eq(&told);

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use regex::{Captures, Regex};
 
+use chime_core::Fences;
+
 pub fn pattern(pattern: &str) -> Regex {
     #[expect(clippy::expect_used, reason = "every pattern is a constant that a test uses")]
     Regex::new(pattern).expect("a valid pattern")
@@ -12,29 +14,23 @@ pub fn pattern(pattern: &str) -> Regex {
 /// Returns the ranges of code in a text: fenced blocks including their fences, and inline spans including their
 /// backticks. An unclosed block extends to the end of the text.
 pub fn code_ranges(text: &str) -> Vec<Range<usize>> {
-    let (mut ranges, mut prose, mut fence) = (Vec::new(), 0, None::<(usize, &str)>);
-    let mut at = 0;
+    let (mut ranges, mut fences) = (Vec::new(), Fences::default());
+    let (mut at, mut from, mut was_code) = (0, 0, false);
     for line in text.split_inclusive('\n') {
-        let start = at;
-        at += line.len();
-        let marker = fence_of(line);
-        match (fence, marker) {
-            (None, Some(marker)) => {
-                ranges.extend(spans(text, prose..start));
-                fence = Some((start, marker));
-            }
-            (Some((opened, opener)), Some(marker)) if closes(line, marker, opener) => {
-                ranges.push(opened..at);
-                (fence, prose) = (None, at);
-            }
-            _ => {}
+        let is_code = fences.is_code(line);
+        if is_code != was_code {
+            ranges.extend(piece(text, from..at, was_code));
+            (from, was_code) = (at, is_code);
         }
+        at += line.len();
     }
-    match fence {
-        Some((opened, _)) => ranges.push(opened..text.len()),
-        None => ranges.extend(spans(text, prose..text.len())),
-    }
+    ranges.extend(piece(text, from..at, was_code));
     ranges
+}
+
+/// Returns the code in a piece of a text that is either a block of code or prose with spans of code.
+fn piece(text: &str, range: Range<usize>, is_code: bool) -> Vec<Range<usize>> {
+    if is_code { vec![range] } else { spans(text, range) }
 }
 
 /// Replaces each match that starts outside of code with the result of `with`. Keeps the match if `with` returns `None`.
@@ -57,20 +53,6 @@ pub fn replace_outside(text: &str, pattern: &Regex, with: impl Fn(&Captures<'_>)
 
 pub fn is_in(ranges: &[Range<usize>], at: usize) -> bool {
     ranges.iter().any(|range| range.contains(&at))
-}
-
-/// Returns the run of three or more backticks or tildes at the start of `line`, which opens or closes a code block, or
-/// `None` if there is none.
-fn fence_of(line: &str) -> Option<&str> {
-    let line = line.trim_start();
-    let sign = line.chars().next().filter(|sign| matches!(sign, '`' | '~'))?;
-    let marker = &line[..line.len() - line.trim_start_matches(sign).len()];
-    let info = &line[marker.len()..];
-    (marker.len() >= 3 && !(sign == '`' && info.contains('`'))).then_some(marker)
-}
-
-fn closes(line: &str, marker: &str, opener: &str) -> bool {
-    marker.starts_with(opener) && line.trim() == marker
 }
 
 /// Returns the inline code spans of `prose`: text between runs of equally many backticks, within a paragraph.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::followup::show::{question, sentence, suggestion_name};
+use crate::followup::show::{question, suggestion_name};
 use crate::followup::{
     ClassifiedQuestion, ClassifierInput, EarlierSuggestion, FollowUpTables, FollowUpTurn, ReplyTo, StoredSuggestion,
     SuggestionOrigin, SuggestionQuery, answered, choose, classify, items, lists_things, names_items, origin,
@@ -94,9 +94,7 @@ pub fn find(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<
         known => known,
     };
     match origin {
-        SuggestionOrigin::Nothing => {
-            Ok(FollowUpContext { reading: read(asked, asked.ask, false), ..FollowUpContext::default() })
-        }
+        SuggestionOrigin::Nothing => Ok(unbound(asked)),
         SuggestionOrigin::Found(answer, found_by) => going_on(conn, asked, &earlier, answer, found_by),
         SuggestionOrigin::Open(candidates) => {
             let since = talk_since(conn, asked, &earlier, candidates[0])?;
@@ -120,24 +118,23 @@ fn going_on(
     found_by: FoundBy,
 ) -> chime_store::Result<FollowUpContext> {
     let reading = read(asked, asked.ask, true);
-    let Some(stored) = load(conn, asked, answer, found_by)? else {
-        return Ok(FollowUpContext { reading: read(asked, asked.ask, false), ..FollowUpContext::default() });
-    };
+    let Some(stored) = load(conn, answer, found_by)? else { return Ok(unbound(asked)) };
     let since = talk_since(conn, asked, earlier, answer)?;
     let is_bound = found_by == FoundBy::Reply || goes_on(&reading, names_items(asked.ask, &stored.shown), since);
     let rests_on = rests_on(earlier, answer);
     let suggested = if is_bound || since <= TOLD_WITHIN { stored.listed.clone() } else { Vec::new() };
-    if is_bound {
-        return Ok(FollowUpContext {
-            reading,
-            stored: Some(stored),
-            suggested,
-            rests_on,
-            ..FollowUpContext::default()
-        });
-    }
-    let rests_on = if suggested.is_empty() { Vec::new() } else { rests_on };
-    Ok(FollowUpContext { reading: read(asked, asked.ask, false), suggested, rests_on, ..FollowUpContext::default() })
+    Ok(match (is_bound, suggested.is_empty()) {
+        (true, _) => {
+            FollowUpContext { reading, stored: Some(stored), suggested, rests_on, ..FollowUpContext::default() }
+        }
+        (false, false) => FollowUpContext { suggested, rests_on, ..unbound(asked) },
+        (false, true) => unbound(asked),
+    })
+}
+
+/// Returns the context of a question that is answered as it is written.
+fn unbound(asked: &FollowUpQuestion<'_>) -> FollowUpContext {
+    FollowUpContext { reading: read(asked, asked.ask, false), ..FollowUpContext::default() }
 }
 
 /// Returns `true` if the question is clearly a follow-up on a list. `since` is the number of members' messages after
@@ -227,7 +224,7 @@ fn choice(
     let Some(candidate) = choose(question, asked.ask, &reading) else { return Ok(None) };
     let rests_on = answers::find(conn, answer)?.map(|record| record.trigger).into_iter().collect();
     if let (Unclear::Suggestion, Some(chosen)) = (question.about, question.answers.get(candidate)) {
-        let stored = load(conn, asked, *chosen, FoundBy::Reply)?;
+        let stored = load(conn, *chosen, FoundBy::Reply)?;
         return Ok(Some(FollowUpContext {
             reading: read(asked, &question.ask, true),
             stored,
@@ -249,7 +246,7 @@ fn open(
 ) -> chime_store::Result<FollowUpContext> {
     let reading = read(asked, asked.ask, true);
     if !matches!(reading.intent, Intent::More | Intent::Cheaper) || !reading.is_decided() {
-        return Ok(FollowUpContext { reading: read(asked, asked.ask, false), ..FollowUpContext::default() });
+        return Ok(unbound(asked));
     }
     let mut question =
         Clarification { about: Unclear::Suggestion, candidates: vec![], answers: vec![], ask: asked.ask.to_owned() };
@@ -269,20 +266,8 @@ fn read(asked: &FollowUpQuestion<'_>, ask: &str, in_play: bool) -> ClassifiedQue
     classify(&ClassifierInput { text: ask, generic: asked.generic, in_play, language })
 }
 
-fn load(
-    conn: &Reader,
-    asked: &FollowUpQuestion<'_>,
-    answer: AnswerId,
-    found_by: FoundBy,
-) -> chime_store::Result<Option<StoredSuggestion>> {
-    let found = follow_ups::suggestions(conn, asked.trigger.chat, asked.trigger.message.thread, SUGGESTIONS)?;
-    let of_answer = found.into_iter().find(|suggestion| suggestion.answer == answer);
-    let suggestion = match of_answer {
-        Some(suggestion) => Some(suggestion),
-        // A reply may refer to a suggestion older than the newest ones.
-        None => follow_ups::suggestion_of(conn, answer)?,
-    };
-    let Some(Suggestion { frame, .. }) = suggestion else { return Ok(None) };
+fn load(conn: &Reader, answer: AnswerId, found_by: FoundBy) -> chime_store::Result<Option<StoredSuggestion>> {
+    let Some(Suggestion { frame, .. }) = follow_ups::suggestion_of(conn, answer)? else { return Ok(None) };
     let listed = follow_ups::items_of(conn, answer)?;
     let shown = follow_ups::items_of_chain(conn, answer, ITEMS)?;
     let last_item = follow_ups::last_item(conn, answer)?;
@@ -344,7 +329,11 @@ pub fn clarifying(follow_up: &FollowUp, language: Language) -> Option<String> {
     let table = follow_up.frame.language.as_deref().and_then(|code| FollowUpTables::shipped().get(code));
     let code = table.map_or(language.code(), |table| &table.language.code);
     let words = notices(code);
-    let asks = sentence(open.about, &words.which_person, &words.which_item, &words.which_suggestion);
+    let asks = match open.about {
+        Unclear::Person => &words.which_person,
+        Unclear::Item => &words.which_item,
+        Unclear::Suggestion => &words.which_suggestion,
+    };
     Some(question(asks, &open.candidates))
 }
 

@@ -3,7 +3,7 @@
 use crate::followup::preserve::FIELDS;
 use crate::plain::{escape_markdown, one_line};
 use chime_core::texts::{FollowUpTexts, filled};
-use chime_core::{Amount, Budget, Evidence, FollowUp, FoundBy, Frame, Intent, Item, Reference, Reset, Unclear};
+use chime_core::{Amount, Budget, Evidence, FollowUp, FoundBy, Frame, Intent, Item, Reference, Reset};
 
 /// Maximum number of characters of one value.
 const VALUE_CHARS: usize = 160;
@@ -209,22 +209,13 @@ pub fn suggestion_name(frame: &Frame, titles: &[&str]) -> String {
     }
 }
 
-/// Chooses the sentence that asks about the unclear thing.
-pub fn sentence<'n>(about: Unclear, person: &'n str, item: &'n str, suggestion: &'n str) -> &'n str {
-    match about {
-        Unclear::Person => person,
-        Unclear::Item => item,
-        Unclear::Suggestion => suggestion,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
 
     use super::*;
     use chime_core::texts::texts;
-    use chime_core::{AnswerId, Clarification, ItemId, NamedEntity, Price, Suggested};
+    use chime_core::{AnswerId, Clarification, ItemId, NamedEntity, Price, Suggested, Unclear};
 
     fn item(position: u32, title: &str) -> Item {
         let price = Some(Price { amount: Amount(1299), currency: Some("EUR".to_owned()) });

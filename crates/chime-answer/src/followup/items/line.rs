@@ -8,6 +8,7 @@ use crate::followup::budget::number;
 use crate::followup::entities::{clean_name, is_valid_name};
 use crate::followup::tables::{FollowUpTables, NamedRow};
 use crate::followup::words::tokens;
+use crate::pattern;
 use chime_core::{Price, Suggested};
 
 /// Maximum number of words of a title; longer text is a sentence.
@@ -40,36 +41,31 @@ impl ListLine<'_> {
     }
 }
 
-macro_rules! pattern {
-    ($name:ident, $pattern:literal) => {
-        fn $name() -> Option<&'static Regex> {
-            static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new($pattern).ok());
-            PATTERN.as_ref()
-        }
-    };
-}
-// A pattern that does not compile matches nothing; the tests rule that out.
-pattern!(citation, r"\s*\[(?:source:[^\]]*|\d+)\]");
-pattern!(numbered, r"^(?:#{1,6}\s+)?(\*\*|__)?(\d{1,2})[.)]\s+(.+)$");
-pattern!(bulleted, r"^(?:[-*•‣▪–—]|\p{Extended_Pictographic}\x{FE0F}?)\s+(.+)$");
-pattern!(
-    opening,
-    r#"^(?:\*\*|__)?(?:\[(?P<link>[^\]]+)\]\((?P<url>[^)\s]+)\)|\*\*(?P<bold>.+?)\*\*|__(?P<under>.+?)__|[“"„](?P<quote>[^”“"]+)[”“"]|«(?P<guillemets>[^»]+)»|\*(?P<italic>[^*]+)\*|_(?P<low>[^_]+)_)"#
-);
-pattern!(
-    separator,
-    r#"(?:\s+[–—-]\s+|:\s|\s\(|\s\[|;\s|,?\s+by\s+\p{Lu}|,\s+(?:\p{Ll}|[\d€$£~])|[.!?]\s|\s+\|\s+|\s[“„«]|\s+->\s+|\s+→\s+)"#
-);
-pattern!(address, r"https?://[^\s)>\]]+");
-pattern!(
-    by_line,
-    r"^[\s,:(–—-]*(?:by|autor(?:ilt)?|von|de|par|от|автор|author|lavastaja|directed by)\s*:?\s+(?P<name>.+)$"
-);
-pattern!(beside, r"^\s*(?:[–—-]|,|\(|\|)\s*(?P<name>[^–—,(|)]+?)\s*(?:[–—,(|)]|$|\s-\s)");
-pattern!(name_end, r"(?:\s+[–—-]\s+|\s*[,;:(|\n]|\s*\)|\.\s|\.$|\s+[\p{Ll}&]\p{L}*\s?)");
+static CITATION: LazyLock<Regex> = LazyLock::new(|| pattern(r"\s*\[(?:source:[^\]]*|\d+)\]"));
+static NUMBERED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:#{1,6}\s+)?(\*\*|__)?(\d{1,2})[.)]\s+(.+)$"));
+static BULLETED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^(?:[-*•‣▪–—]|\p{Extended_Pictographic}\x{FE0F}?)\s+(.+)$"));
+static OPENING: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"^(?:\*\*|__)?(?:\[(?P<link>[^\]]+)\]\((?P<url>[^)\s]+)\)|\*\*(?P<bold>.+?)\*\*|__(?P<under>.+?)__|[“"„](?P<quote>[^”“"]+)[”“"]|«(?P<guillemets>[^»]+)»|\*(?P<italic>[^*]+)\*|_(?P<low>[^_]+)_)"#,
+    )
+});
+static SEPARATOR: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"(?:\s+[–—-]\s+|:\s|\s\(|\s\[|;\s|,?\s+by\s+\p{Lu}|,\s+(?:\p{Ll}|[\d€$£~])|[.!?]\s|\s+\|\s+|\s[“„«]|\s+->\s+|\s+→\s+)"#,
+    )
+});
+static ADDRESS: LazyLock<Regex> = LazyLock::new(|| pattern(r"https?://[^\s)>\]]+"));
+static BY_LINE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^[\s,:(–—-]*(?:by|autor(?:ilt)?|von|de|par|от|автор|author|lavastaja|directed by)\s*:?\s+(?P<name>.+)$")
+});
+static BESIDE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^\s*(?:[–—-]|,|\(|\|)\s*(?P<name>[^–—,(|)]+?)\s*(?:[–—,(|)]|$|\s-\s)"));
+static NAME_END: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?:\s+[–—-]\s+|\s*[,;:(|\n]|\s*\)|\.\s|\.$|\s+[\p{Ll}&]\p{L}*\s?)"));
 
 pub fn without_citations(answer: &str) -> String {
-    citation().map_or_else(|| answer.to_owned(), |pattern| pattern.replace_all(answer, "").into_owned())
+    CITATION.replace_all(answer, "").into_owned()
 }
 
 pub fn read_lines(answer: &str) -> Vec<ListLine<'_>> {
@@ -79,12 +75,12 @@ pub fn read_lines(answer: &str) -> Vec<ListLine<'_>> {
 fn read_line(raw: &str) -> ListLine<'_> {
     let text = raw.trim();
     let indent = raw.len() - raw.trim_start().len();
-    let (marker, text) = if let Some(found) = numbered().and_then(|pattern| pattern.captures(text)) {
+    let (marker, text) = if let Some(found) = NUMBERED.captures(text) {
         let number = found.get(2).and_then(|number| number.as_str().parse().ok()).unwrap_or(0);
         let rest = found.get(3).map_or("", |rest| rest.as_str());
         // For "**1. Title** …", `rest` still contains the closing bold mark.
         (Marker::Number(number), rest)
-    } else if let Some(rest) = bulleted().and_then(|pattern| pattern.captures(text)?.get(1)) {
+    } else if let Some(rest) = BULLETED.captures(text).and_then(|found| found.get(1)) {
         (Marker::Bullet, rest.as_str())
     } else {
         (Marker::None, text)
@@ -102,8 +98,7 @@ pub fn item(entry: &str, kind: Option<&str>) -> Option<Suggested> {
     let below: String = entry.lines().skip(1).map(|line| format!("\n{line}")).collect();
     let whole = format!("{rest}{below}");
     let people = makers(&rest, &below, kind);
-    let url =
-        url.or_else(|| address()?.find(&whole).map(|found| found.as_str().trim_end_matches(['.', ',']).to_owned()));
+    let url = url.or_else(|| ADDRESS.find(&whole).map(|found| found.as_str().trim_end_matches(['.', ',']).to_owned()));
     Some(Suggested { title, kind: None, people, price: price(&whole), url })
 }
 
@@ -111,7 +106,7 @@ type EntryParts = (String, Option<String>, String);
 
 /// Parses a title in bold, quotes, italics or a link at the start of an entry.
 fn opened(text: &str) -> Option<EntryParts> {
-    let found = opening()?.captures(text)?;
+    let found = OPENING.captures(text)?;
     let end = found.get(0)?.end();
     let title =
         ["link", "bold", "under", "quote", "guillemets", "italic", "low"].iter().find_map(|name| found.name(name))?;
@@ -136,10 +131,7 @@ fn author_first(text: &str) -> Option<EntryParts> {
 
 /// Splits the text at the separator between title and description.
 fn cut(text: &str) -> EntryParts {
-    let end = separator()
-        .into_iter()
-        .flat_map(|pattern| pattern.find_iter(text))
-        .find(|found| !ends_short(text, found.start()));
+    let end = SEPARATOR.find_iter(text).find(|found| !ends_short(text, found.start()));
     let at = end.map_or(text.len(), |found| found.start());
     let (title, rest) = text.split_at(at);
     (title.to_owned(), None, rest.to_owned())
@@ -192,11 +184,8 @@ pub fn clean_title(raw: &str) -> Option<String> {
 
 /// Returns the authors or makers that the entry names after its title.
 fn makers(rest: &str, below: &str, kind: Option<&str>) -> Vec<String> {
-    let named = by_line().into_iter().flat_map(|pattern| {
-        let lines =
-            std::iter::once(rest).chain(below.lines().map(|line| line.trim().trim_start_matches(['-', '*', '•', ' '])));
-        lines.filter_map(|line| pattern.captures(line)?.name("name")).collect::<Vec<_>>()
-    });
+    let lines = below.lines().map(|line| line.trim().trim_start_matches(['-', '*', '•', ' ']));
+    let named = std::iter::once(rest).chain(lines).filter_map(|line| BY_LINE.captures(line)?.name("name"));
     let is_by = rest.trim_start_matches([' ', ',', '(', ':']).to_lowercase().starts_with("by ") || is_made(kind);
     for found in named.filter(|_| is_by) {
         let people = split_names(found.as_str());
@@ -204,8 +193,8 @@ fn makers(rest: &str, below: &str, kind: Option<&str>) -> Vec<String> {
             return people;
         }
     }
-    let beside =
-        beside().filter(|_| is_made(kind) && kind.is_some()).and_then(|pattern| pattern.captures(rest)?.name("name"));
+    let beside = BESIDE.captures(rest).filter(|_| is_made(kind) && kind.is_some());
+    let beside = beside.as_ref().and_then(|found| found.name("name"));
     beside.map(|name| split_names(name.as_str())).unwrap_or_default()
 }
 
@@ -214,8 +203,7 @@ fn split_names(text: &str) -> Vec<String> {
     let mut people = Vec::new();
     let mut rest = text;
     loop {
-        let found = name_end()
-            .and_then(|pattern| pattern.find_iter(rest).find(|it| !is_inside_name(rest, it.start(), it.as_str())));
+        let found = NAME_END.find_iter(rest).find(|it| !is_inside_name(rest, it.start(), it.as_str()));
         let end = found.map_or(rest.len(), |it| it.start());
         let name = clean_name(&rest.get(..end).unwrap_or_default().replace(['*', '_', '“', '”', '„'], ""))
             .trim_end_matches('.')

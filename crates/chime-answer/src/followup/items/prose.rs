@@ -7,6 +7,7 @@ use regex::Regex;
 use crate::followup::items::line::{clean_title, item, price};
 use crate::followup::tables::{FollowUpTable, FollowUpTables, PhraseRow, TokenSpan};
 use crate::followup::words::{FoldedToken, tokens};
+use crate::pattern;
 use chime_core::Suggested;
 
 /// Small words inside names: "The Lord of the Rings", "Leib ja Aed".
@@ -19,18 +20,16 @@ const QUOTED_WORDS: usize = 10;
 
 /// Returns items whose names are in bold. Price and people are read from the rest of the line up to the next name.
 pub fn bold(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
-    static BOLD: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?:\*\*|__)([^*\n]+?)(?:\*\*|__)").ok());
-    let Some(pattern) = BOLD.as_ref() else { return Vec::new() };
-    marked(answer, pattern, kind, |text| !text.ends_with(':') && starts_like_name(text))
+    static BOLD: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?:\*\*|__)([^*\n]+?)(?:\*\*|__)"));
+    marked(answer, &BOLD, kind, |text| !text.ends_with(':') && starts_like_name(text))
 }
 
 /// Returns items whose names are in quotes or italics.
 pub fn quoted(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
-    static QUOTED: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r#"[“„"]([^“”„"\n]+)[”“"]|«([^»\n]+)»|\*([^*\n]+)\*|\b_([^_\n]+)_\b"#).ok());
-    let Some(pattern) = QUOTED.as_ref() else { return Vec::new() };
+    static QUOTED: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r#"[“„"]([^“”„"\n]+)[”“"]|«([^»\n]+)»|\*([^*\n]+)\*|\b_([^_\n]+)_\b"#));
     let is_name = |text: &str| starts_like_name(text) && text.split_whitespace().count() <= QUOTED_WORDS;
-    marked(answer, pattern, kind, |text| is_name(text) && !text.ends_with(['?', '!']))
+    marked(answer, &QUOTED, kind, |text| is_name(text) && !text.ends_with(['?', '!']))
 }
 
 fn starts_like_name(text: &str) -> bool {
@@ -79,12 +78,8 @@ pub fn offered(answer: &str, _kind: Option<&str>) -> Vec<Suggested> {
 }
 
 fn sentences(answer: &str) -> impl Iterator<Item = &str> {
-    static END: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[.!?]\s+|\n").ok());
-    let mut cuts = vec![0];
-    cuts.extend(END.as_ref().into_iter().flat_map(|end| end.find_iter(answer).map(|it| it.end())));
-    cuts.push(answer.len());
-    let pairs: Vec<(usize, usize)> = cuts.windows(2).filter_map(|pair| Some((*pair.first()?, *pair.get(1)?))).collect();
-    pairs.into_iter().filter_map(|(from, to)| answer.get(from..to))
+    static END: LazyLock<Regex> = LazyLock::new(|| pattern(r"[.!?]\s+|\n"));
+    END.split(answer)
 }
 
 /// Returns the positions of runs of capitalised words after `offer`, without names of places, times or people.
