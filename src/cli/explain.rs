@@ -56,7 +56,7 @@ pub async fn run(options: ExplainOptions) -> Exit {
     let embedder = Embedder::load(&embedding).ok().flatten().map(Arc::new);
     let recaller = Recaller::new(embedder.clone());
     let features = match embedding {
-        EmbeddingConfig::OpenAi(model) => FeatureCache::with_stored_vectors(model),
+        EmbeddingConfig::OpenAi(model) => FeatureCache::with_stored_vectors(model.name),
         _ => FeatureCache::new(embedder),
     };
     let decided = match Store::open_to_read(&store.path) {
@@ -146,6 +146,7 @@ fn parsed(conn: &Reader, trigger: &StoredMessage) -> chime_store::Result<ParsedT
             languages: Languages::shipped(),
             is_only_bot: false,
             said_before: None,
+            called: None,
         };
         if let Some(found) = find(&trigger.message, parent.as_ref(), &bot, row.chat.kind, &rules) {
             return Ok(found.parsed());

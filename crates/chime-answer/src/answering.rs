@@ -32,6 +32,7 @@ mod traffic;
 mod transcribe;
 mod typing;
 mod unanswered;
+mod unasked;
 
 pub use ask::{Answering, AnsweringParts};
 pub use capture::Capturing;

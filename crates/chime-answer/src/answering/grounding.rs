@@ -8,10 +8,9 @@ use chime_core::Grounding;
 use chime_core::embed::{Embedder, SHIPPED_NAME};
 
 impl Answering {
-    /// Returns the reason why `question` is not answered in a strict chat; `None` if it is answered, and in other
-    /// chats.
+    /// Returns the reason why `question` is not answered in a strict chat or unasked; `None` if it is answered.
     pub(super) fn guard(&self, question: &QuestionContext) -> Option<Guard> {
-        if question.grounding() == Grounding::Open {
+        if question.grounding() == Grounding::Open && !question.is_unasked {
             return None;
         }
         let embedder = self.parts.features.embedder();

@@ -7,8 +7,11 @@ use anyhow::Context;
 use crate::answering::Answering;
 use crate::answering::load_trigger::{LoadedTrigger, QuestionLoader, TriggerState};
 use crate::answering::question::QuestionContext;
+use crate::answering::unasked::TOO_LATE;
 use crate::reader;
 use chime_access::gateway::ModelPurpose;
+use chime_access::gateway::ask::Gateway;
+use chime_core::chat_settings::MODEL;
 use chime_core::{MessageAt, ParsedTrigger};
 use chime_memory::context::window_around;
 use chime_relevance::context::{Focused, History, Params};
@@ -19,16 +22,22 @@ impl Answering {
         &self,
         at: MessageAt,
         parsed: &ParsedTrigger,
+        is_unasked: bool,
     ) -> anyhow::Result<TriggerState<QuestionContext>> {
-        let (store, loader) = (&self.parts.store, Arc::new(self.question_loader()));
+        let (store, parsed) = (&self.parts.store, parsed.clone());
         let _place = self.places.acquire().await?;
-        let (first, parsed) = (Arc::clone(&loader), parsed.clone());
+        let mut first = self.question_loader(self.parts.gateway.clone());
+        if is_unasked {
+            first.max_age = TOO_LATE;
+        }
         let opened: Arc<LoadedTrigger> = match store.read(move |conn| first.load_trigger(conn, at, &parsed)).await? {
             TriggerState::Ready(opened) => Arc::from(opened),
             TriggerState::Gone => return Ok(TriggerState::Gone),
             TriggerState::Answered => return Ok(TriggerState::Answered),
             TriggerState::Old(trigger) => return Ok(TriggerState::Old(trigger)),
         };
+        let gateway = self.parts.gateway.with_model(opened.chat.settings.get(MODEL));
+        let loader = Arc::new(self.question_loader(gateway));
         let (also, about) = (Arc::clone(&loader), Arc::clone(&opened));
         let beside = async { Ok(store.read(move |conn| also.beside(conn, &about)).await?) };
         let (chooser, about) = (Arc::clone(&loader), Arc::clone(&opened));
@@ -45,19 +54,20 @@ impl Answering {
         Ok(TriggerState::Ready(Box::new(store.read(complete).await?)))
     }
 
-    pub(super) fn question_loader(&self) -> QuestionLoader {
+    pub(super) fn question_loader(&self, gateway: Gateway) -> QuestionLoader {
         let now = self.parts.clock.now();
-        let model = self.parts.gateway.model_name(ModelPurpose::Answer);
-        let parameters = self.parts.gateway.server_facts(ModelPurpose::Answer).parameters;
+        let model = gateway.model_name(ModelPurpose::Answer);
+        let parameters = gateway.server_facts(ModelPurpose::Answer).parameters;
         QuestionLoader {
             params: Params {
-                token_budget: self.parts.gateway.talk_tokens(self.parts.context_tokens),
+                token_budget: gateway.talk_tokens(self.parts.context_tokens),
                 ..self.parts.params.clone()
             },
             zone: self.parts.zone,
             long_threads: self.parts.long_threads.clone(),
             style: reader::style_for(parameters, model),
             model: model.to_owned(),
+            gateway: gateway.clone(),
             bot: self.parts.bot.id,
             idle: self.parts.idle,
             features: Arc::clone(&self.parts.features),

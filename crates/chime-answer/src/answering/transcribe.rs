@@ -28,7 +28,7 @@ impl Answering {
     }
 
     async fn transcribe_around(&self, at: MessageAt, parsed: &ParsedTrigger) -> chime_store::Result<()> {
-        let (loader, parsed) = (Arc::new(self.question_loader()), parsed.clone());
+        let (loader, parsed) = (Arc::new(self.question_loader(self.parts.gateway.clone())), parsed.clone());
         let found = self.parts.store.read(move |conn| {
             let TriggerState::Ready(opened) = loader.load_trigger(conn, at, &parsed)? else { return Ok(None) };
             let spoken = untranscribed(conn, &opened.asked.trigger)?;

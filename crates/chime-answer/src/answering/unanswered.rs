@@ -3,12 +3,15 @@
 
 use crate::answering::ask::Answering;
 use chime_access::{subject, tell};
-use chime_core::{BACKLOG_SETTLES, Because, Job, JobPayload, MessageAt, Refusal, StoredMessage, Timestamp};
+use chime_core::{BACKLOG_SETTLES, Because, Job, JobKind, JobPayload, MessageAt, Refusal, StoredMessage, Timestamp};
 use chime_store::{Priority, Writer, backlog, jobs, refusals};
 
 impl Answering {
     /// Ends the job of a refused trigger and stores the refusal. Another job sends the notice to the member.
     pub(super) async fn refuse(&self, job: &Job, trigger: &StoredMessage, because: Because) -> chime_store::Result<()> {
+        if job.kind() == JobKind::Ambient {
+            return self.close(job).await;
+        }
         tracing::info!(chat.id = trigger.message.chat.0, r#type = because.as_str(), "chat.rate_limit");
         let (kind, key, trigger, now) = (job.kind(), job.key(), trigger.clone(), self.parts.clock.now());
         self.parts
@@ -25,6 +28,9 @@ impl Answering {
     /// Ends the job of a trigger that waited too long, and adds the trigger to the count in the chat's notice about
     /// unanswered messages.
     pub(super) async fn count_as_old(&self, job: &Job, trigger: &StoredMessage) -> chime_store::Result<()> {
+        if job.kind() == JobKind::Ambient {
+            return self.close(job).await;
+        }
         let (kind, key) = (job.kind(), job.key());
         let (chat, thread) = (trigger.message.chat, trigger.message.thread);
         let due_at = self.parts.clock.now().plus(BACKLOG_SETTLES);
@@ -37,9 +43,11 @@ impl Answering {
         Ok(())
     }
 
+    /// Ends a job without a reply.
     pub(super) async fn close(&self, job: &Job) -> chime_store::Result<()> {
         let (kind, key) = (job.kind(), job.key());
-        self.parts.store.write(Priority::Answering, move |tx| jobs::finish(tx, kind, &key)).await
+        let end = if kind == JobKind::Ambient { jobs::remove } else { jobs::finish };
+        self.parts.store.write(Priority::Answering, move |tx| end(tx, kind, &key)).await
     }
 }
 

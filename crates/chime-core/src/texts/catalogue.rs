@@ -18,7 +18,7 @@ rows! {
         topics_set, topics_same, topics_merged, date, months: [String; 12], why: WhyTexts, digest: DigestTexts, unread: UnreadTexts,
         unread_file: UnreadFileTexts,
         menu: BTreeMap<String, String>, follow_up: FollowUpTexts, memory: MemoryTexts, recap: RecapTexts,
-        notes: NoteTexts, concepts: ConceptTexts, settings: SettingsTexts, access: AccessTexts, search: SearchTexts, reminders: ReminderTexts, notices: Notices,
+        notes: NoteTexts, concepts: ConceptTexts, settings: SettingsTexts, access: AccessTexts, search: SearchTexts, reminders: ReminderTexts, usage: UsageTexts, notices: Notices,
         privacy_notice: PrivacyNoticeTexts, citations: CitationTexts,
     }
 }
@@ -99,7 +99,7 @@ rows! {
     /// Texts and button labels of `/settings`.
     pub struct SettingsTexts {
         head, admins_change, you_change, only_admins, memory_off_question, memory_off_confirm_button,
-        memory_keep_button, unknown, of: BTreeMap<String, BTreeMap<String, String>>,
+        memory_keep_button, unknown, head_topic, head_of, more_button, back_button, topic_button, whole_button, of: BTreeMap<String, BTreeMap<String, String>>,
     }
 }
 
@@ -128,6 +128,13 @@ rows! {
     pub struct ReminderTexts {
         set, set_daily, set_weekly, last_day, cancel_button, cancelled, only_theirs, due, late, began, none, head, full,
         how, opted_out,
+    }
+}
+
+rows! {
+    /// Texts of `/usage`.
+    pub struct UsageTexts {
+        head, today, today_of, month, cost, members, models, background, others,
     }
 }
 

@@ -31,7 +31,7 @@ impl Commands {
         let page = |chat| SearchPage { command, chat, number: 0 };
         if order.chat.chat.kind == ChatKind::Private {
             let member = order.message.message.sender.id;
-            let groups = match self.groups_of(member).await? {
+            let groups = match self.groups_of(member, is_member).await? {
                 Ok(groups) => groups,
                 Err(outcome) => return Ok(outcome),
             };
@@ -70,7 +70,7 @@ impl Commands {
             if chat.chat.kind != ChatKind::Private {
                 return self.refuse(job, press, unknown).await;
             }
-            match self.may_search(press.by, &target).await? {
+            match self.has_role(press.by, &target, is_member).await? {
                 Ok(true) => {}
                 Ok(false) => return self.refuse(job, press, &texts.memory.only_members).await,
                 Err(outcome) => return Ok(outcome),
@@ -116,11 +116,15 @@ impl Commands {
         SearchRequest::parse(sought, chat.language, command.message.sent_at, chat.zone(self.zone))
     }
 
-    /// Returns the groups of a member that they may search, or the outcome if Telegram cannot be asked now.
-    async fn groups_of(&self, member: UserId) -> chime_store::Result<Result<Vec<ChatRow>, JobOutcome>> {
+    /// Returns the groups in which a member has a role that is `enough`, or the outcome if Telegram cannot be asked now.
+    pub(super) async fn groups_of(
+        &self,
+        member: UserId,
+        enough: fn(ChatRole) -> bool,
+    ) -> chime_store::Result<Result<Vec<ChatRow>, JobOutcome>> {
         let mut groups = Vec::new();
         for group in self.store.read(move |conn| chats::groups_of(conn, member, CHATS)).await? {
-            match self.may_search(member, &group).await? {
+            match self.has_role(member, &group, enough).await? {
                 Ok(true) => groups.push(group),
                 Ok(false) => {}
                 Err(outcome) => return Ok(Err(outcome)),
@@ -129,15 +133,24 @@ impl Commands {
         Ok(Ok(groups))
     }
 
-    /// Returns `true` if `user` is a member of the chat now, and the chat may use the bot.
-    async fn may_search(&self, user: UserId, chat: &ChatRow) -> chime_store::Result<Result<bool, JobOutcome>> {
+    /// Returns `true` if the present role of `user` in the chat is `enough`, and the chat may use the bot.
+    async fn has_role(
+        &self,
+        user: UserId,
+        chat: &ChatRow,
+        enough: fn(ChatRole) -> bool,
+    ) -> chime_store::Result<Result<bool, JobOutcome>> {
         let (row, access) = (chat.chat.clone(), self.access.clone());
         if self.store.read(move |conn| served(conn, &row, user, &access)).await? != Access::Allowed {
             return Ok(Ok(false));
         }
         Ok(match self.standing(chat.chat.id, user).await {
-            MembershipLookup::Role(role) => Ok(role != ChatRole::Outside),
+            MembershipLookup::Role(role) => Ok(enough(role)),
             MembershipLookup::NotNow(outcome) => Err(outcome),
         })
     }
+}
+
+fn is_member(role: ChatRole) -> bool {
+    role != ChatRole::Outside
 }
