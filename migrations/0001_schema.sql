@@ -41,8 +41,12 @@ CREATE TABLE chat_setting (
     thread_id INTEGER NOT NULL,
     key       TEXT    NOT NULL,
     value     TEXT    NOT NULL,
+    -- Author and command of a value that is a text by a member; else NULL.
+    set_by    INTEGER,
+    seq       INTEGER,
     PRIMARY KEY (chat_key, thread_id, key)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX chat_setting_by_author ON chat_setting (set_by) WHERE set_by IS NOT NULL;
 
 -- Every Telegram id that a chat has had: a group that becomes a supergroup gets a new one.
 CREATE TABLE chat_alias (
@@ -432,12 +436,13 @@ CREATE TABLE token_usage (
     chat_key          INTEGER NOT NULL,
     -- 0 for work in the background that nobody asked for.
     user_id           INTEGER NOT NULL,
+    model             TEXT    NOT NULL,
     calls             INTEGER NOT NULL,
     prompt_tokens     INTEGER NOT NULL,
     completion_tokens INTEGER NOT NULL,
     -- Millionths of whatever currency the prices were given in; 0 without prices.
     cost_micros       INTEGER NOT NULL,
-    PRIMARY KEY (day, chat_key, user_id)
+    PRIMARY KEY (day, chat_key, user_id, model)
 ) STRICT, WITHOUT ROWID;
 
 -- Ratio of real to estimated tokens, by model.

@@ -107,7 +107,7 @@ impl App {
         let claim = start::claim_code(&config, &store).await?;
         let remembering = embedder.clone();
         let features = match &config.embedding {
-            EmbeddingConfig::OpenAi(model) => FeatureCache::with_stored_vectors(model.clone()),
+            EmbeddingConfig::OpenAi(model) => FeatureCache::with_stored_vectors(model.name.clone()),
             EmbeddingConfig::Local | EmbeddingConfig::Off | EmbeddingConfig::Model2Vec(_) => {
                 FeatureCache::new(embedder)
             }
@@ -229,6 +229,7 @@ impl AppComponents {
             privacy_facts: self.privacy_facts(),
             memory: self.config.memory.clone(),
             defaults: OperatorDefaults::of(&self.config),
+            caps: self.config.limits.daily_tokens,
             documents,
             console: self.console_links(),
             has_claim_code: self.claim.is_some(),
@@ -339,7 +340,7 @@ impl AppComponents {
         let privacy = &self.config.privacy;
         PrivacyFacts {
             username: self.bot.username().to_owned(),
-            model_host: self.config.llm.host(),
+            model_hosts: self.config.llm.hosts(&self.config.embedding),
             sends_all: vectors::options(&self.config).is_some(),
             remembers: self.config.memory.is_on,
             transcribes: self.config.llm.transcribes(),

@@ -74,6 +74,7 @@ fn a_token_alone_is_enough_and_the_defaults_are_closed_and_offline() {
                     api_key: None,
                     base_url: "https://api.openai.com/v1",
                     model: None,
+                    models: [],
                     model_fallback: None,
                     model_summary: None,
                     model_extract: None,
@@ -419,4 +420,39 @@ proptest! {
             prop_assert!(!key.secret || value.trim().len() < 8 || !shown.contains(value.trim()), "{}", shown);
         }
     }
+}
+
+#[test]
+fn every_setting_of_a_chat_is_documented() {
+    let page = include_str!("../docs/settings.md");
+    for entry in chime_core::chat_settings::CHAT_SETTINGS {
+        assert!(page.contains(&format!("\n| `{}` |", entry.key)), "docs/settings.md lacks {}", entry.key);
+    }
+}
+
+#[test]
+fn a_model_may_have_a_server_and_a_key_of_its_own_which_are_never_shown() {
+    let server = "OPENAI_API_KEY=sk-main\nMODEL=gpt-4.1\n";
+    let own = "MODEL_SUMMARY=qwen3:8b@https://summaries.example.org/v1/\nMODEL_SUMMARY_KEY=sk-of-summaries\n\
+               MODEL_FALLBACK=gpt-4.1-nano\nEMBEDDING=openai:bge@http://vectors:8080/v1\nMODELS=gpt-4.1 2/8, other/model:free";
+    let config = load(&format!("{TOKEN}\n{server}{own}")).expect("a valid configuration");
+    let summary = config.llm.model_summary.clone().expect("a model");
+    let own_server = summary.server.expect("a server");
+    assert_eq!((summary.name.as_str(), own_server.base_url.as_str()), ("qwen3:8b", "https://summaries.example.org/v1"));
+    assert!(own_server.api_key.is_some() && !format!("{config:?}").contains("sk-"), "{config:?}");
+    assert_eq!(config.llm.hosts(&config.embedding), ["api.openai.com", "summaries.example.org", "vectors"]);
+    let models: Vec<_> = config.llm.models.iter().map(|model| (model.name.as_str(), model.prices.is_some())).collect();
+    assert_eq!(models, [("gpt-4.1", true), ("other/model:free", false)]);
+    for wrong in [
+        "MODEL_SUMMARY=@https://example.org/v1",
+        "MODEL_SUMMARY=m@https://e.org/v1/models",
+        "MODELS=m 1",
+        "MODELS=m 1/x",
+    ] {
+        let error = load(&format!("{TOKEN}\n{server}{wrong}")).expect_err("refused");
+        assert_eq!(error.problems.len(), 1, "{wrong}");
+    }
+    let idle =
+        load(&format!("{TOKEN}\n{server}MODEL_SUMMARY=m\nMODEL_SUMMARY_KEY=sk-x")).expect("a valid configuration");
+    assert_eq!(idle.warnings.len(), 1);
 }

@@ -73,6 +73,7 @@ impl JobHandlers {
                 let conversation = Conversation { chat: *key, thread: thread.map(ThreadId) };
                 self.recaps.run_subscribed(&job, conversation, (*since, *until)).await
             }
+            JobPayload::Ambient { at } => self.answering.run_unasked(&job, *at).await,
             JobPayload::Reminders {} => self.commands.send_due_reminders().await,
             JobPayload::Transcribe { at } => self.voice.run(&job, *at).await,
             JobPayload::Recaps {} => self.recaps.start_due().await,

@@ -38,7 +38,7 @@ pub(super) async fn tell(config: &Config, store: &Store, username: &str) -> Resu
         EmbeddingConfig::Local => "local".to_owned(),
         EmbeddingConfig::Off => "off".to_owned(),
         EmbeddingConfig::Model2Vec(folder) => folder.display().to_string(),
-        EmbeddingConfig::OpenAi(model) => format!("{model} of the server"),
+        EmbeddingConfig::OpenAi(model) => format!("{} of the server", model.name),
     };
     let retention = privacy.retention.map_or_else(|| "for good".to_owned(), span_in_words);
     let chats = match &access.chats {

@@ -23,7 +23,7 @@ pub fn options(config: &Config) -> Option<LlmOptions> {
     let EmbeddingConfig::OpenAi(model) = &config.embedding else { return None };
     let llm = &config.llm;
     // Without a model server of the operator's choice, no text may leave the machine.
-    (!llm.is_offline()).then(|| LlmOptions::of(llm, model))
+    (!llm.is_offline()).then(|| LlmOptions::placed(llm, model))
 }
 
 /// Builds the client, or returns `None` if no server makes vectors. Texts are redacted before they are sent, if that

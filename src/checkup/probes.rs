@@ -14,7 +14,7 @@ use crate::checkup::judge::{self, Ability, Door, GroupMembership, Obstacle};
 use crate::checkup::{CheckFinding, Severity};
 use chime_core::config::{
     AccessConfig, BackupConfig, Config, ConfigError, ConsoleConfig, EmbeddingConfig, Environment, HttpConfig,
-    LlmConfig, PromptConfig, StoreConfig, TelegramConfig,
+    LlmConfig, ModelConfig, PromptConfig, StoreConfig, TelegramConfig,
 };
 use chime_core::embed::Embedder;
 use chime_core::prompts::{Gap, Prompts};
@@ -105,6 +105,7 @@ impl Checkup<'_> {
                 self.embeddings(&llm, model, &mut tell).await;
             }
             self.transcriptions(&llm, &mut tell).await;
+            self.other_models(&llm, &mut tell).await;
             self.model(llm, &mut tell).await;
         }
         worst
@@ -113,7 +114,7 @@ impl Checkup<'_> {
     /// Returns the name under which the vectors of the configured embedding model are stored; `None` without a model.
     fn embedding_model(&self) -> Option<String> {
         match EmbeddingConfig::load(&self.environment.settings()).ok()? {
-            EmbeddingConfig::OpenAi(model) => Some(model),
+            EmbeddingConfig::OpenAi(model) => Some(model.name),
             local => Some(Embedder::load(&local).ok()??.name().to_owned()),
         }
     }
@@ -185,25 +186,42 @@ impl Checkup<'_> {
         judge::privacy(&bot, &known).into_iter().for_each(tell);
     }
 
-    async fn embeddings(&self, config: &LlmConfig, model: String, tell: &mut impl FnMut(CheckFinding)) {
-        let options = LlmOptions::of(config, &model);
+    async fn embeddings(&self, config: &LlmConfig, model: ModelConfig, tell: &mut impl FnMut(CheckFinding)) {
+        let options = LlmOptions::placed(config, &model);
         let watch = self.clock.stopwatch();
         let made = match Embeddings::new(&options, str::to_owned) {
             Ok(embeddings) => embeddings.embed(&["ready"], &self.clock).await,
             Err(error) => Err(error),
         };
         let dimension = made.map(|vectors| vectors.first().map_or(0, Vec::len));
-        tell(judge::embeddings(&model, dimension.as_ref().copied(), watch.elapsed()));
+        tell(judge::embeddings(&model.name, dimension.as_ref().copied(), watch.elapsed()));
     }
 
     async fn transcriptions(&self, config: &LlmConfig, tell: &mut impl FnMut(CheckFinding)) {
         let (Some(model), false) = (&config.model_transcribe, config.is_offline()) else { return };
         let watch = self.clock.stopwatch();
-        let heard = match Transcriptions::new(&LlmOptions::of(config, model)) {
+        let heard = match Transcriptions::new(&LlmOptions::placed(config, model)) {
             Ok(transcriptions) => transcriptions.probe(&self.clock).await,
             Err(error) => Err(error),
         };
-        tell(judge::transcriptions(model, heard.as_ref().copied(), watch.elapsed()));
+        tell(judge::transcriptions(&model.name, heard.as_ref().copied(), watch.elapsed()));
+    }
+
+    /// Asks the model of summaries and those among which admins choose for one word each.
+    async fn other_models(&self, config: &LlmConfig, tell: &mut impl FnMut(CheckFinding)) {
+        let listed = config.models.iter().map(|listed| ModelConfig::named(listed.name.clone()));
+        let others = config.model_summary.iter().cloned().chain(listed);
+        for model in others.filter(|model| !config.is_offline() && Some(&model.name) != config.model.as_ref()) {
+            match Llm::new(LlmOptions::placed(config, &model)) {
+                Ok(Llm::OpenAi(server)) => {
+                    for (name, asked) in server.probe_chat(&self.clock).await {
+                        tell(judge::model(name, asked.as_ref().copied()));
+                    }
+                }
+                Ok(Llm::Offline) => {}
+                Err(error) => tell(judge::model(&model.name, Err(&error))),
+            }
+        }
     }
 
     async fn model(&self, config: LlmConfig, tell: &mut impl FnMut(CheckFinding)) {

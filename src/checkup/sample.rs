@@ -85,6 +85,7 @@ pub fn prompt(prompts: &Prompts, style: Style, asked: SampleLanguage) -> Result<
         fence: FENCE,
         numbered,
         language,
+        length: "normal",
     };
     let (system, user) = match style {
         Style::Plain => {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::cli::arguments::ChatsOptions;
 use crate::cli::database;
 use crate::cli::exit::{CommandResult, Exit};
+use chime_core::chat_settings::SettingEntry;
 use chime_core::grouped;
 use chime_store::chats::ChatRow;
 use chime_store::{Reader, Store, chats, messages};
@@ -38,6 +39,15 @@ fn list(conn: &Reader) -> chime_store::Result<Vec<ListedChat>> {
 }
 
 impl ListedChat {
+    /// Returns the chat's own settings. Of a text by a member, only its length.
+    fn settings(&self) -> impl Iterator<Item = (&str, String)> {
+        self.row.settings.iter().map(|(name, value)| {
+            let is_written = SettingEntry::find(name).is_some_and(|entry| entry.is_written);
+            let length = || format!("{} characters", value.chars().count());
+            (name, if is_written { length() } else { value.to_owned() })
+        })
+    }
+
     fn as_json(&self) -> Value {
         let chat = &self.row.chat;
         json!({
@@ -47,7 +57,7 @@ impl ListedChat {
             "kind": chat.kind.as_str(),
             "is_member": self.row.is_present,
             "messages": self.messages,
-            "settings": self.row.settings.iter().collect::<BTreeMap<_, _>>(),
+            "settings": self.settings().collect::<BTreeMap<_, _>>(),
         })
     }
 
@@ -56,7 +66,7 @@ impl ListedChat {
         let chat = &self.row.chat;
         let title = chat.title.as_deref().unwrap_or("(no title)").replace(char::is_control, " ");
         let left = if self.row.is_present { "" } else { "  (left)" };
-        let settings: String = self.row.settings.iter().map(|(name, value)| format!("  {name}={value}")).collect();
+        let settings: String = self.settings().map(|(name, value)| format!("  {name}={value}")).collect();
         format!(
             "{:<15} {:<10} {:>9} messages  {title}{left}{settings}",
             chat.id.0,

@@ -32,7 +32,7 @@ pub async fn run(options: ExplainOptions) -> CommandResult {
     let embedder = Embedder::load(&embedding).ok().flatten().map(Arc::new);
     let recaller = Recaller::new(embedder.clone());
     let features = match embedding {
-        EmbeddingConfig::OpenAi(model) => FeatureCache::with_stored_vectors(model),
+        EmbeddingConfig::OpenAi(model) => FeatureCache::with_stored_vectors(model.name),
         _ => FeatureCache::new(embedder),
     };
     let store = Store::open_to_read(&store.path)?;

@@ -32,6 +32,7 @@ mod traffic;
 mod transcribe;
 mod typing;
 mod unanswered;
+mod unasked;
 mod web;
 
 pub use ask::{Answering, AnsweringParts, PageReader};

@@ -123,6 +123,7 @@ fn parsed(conn: &Reader, trigger: &StoredMessage) -> chime_store::Result<ParsedT
             languages: Languages::shipped(),
             is_only_bot: false,
             said_before: None,
+            called: None,
         };
         if let Some(found) = find(&trigger.message, parent.as_ref(), &bot, row.chat.kind, &rules) {
             return Ok(found.parsed());

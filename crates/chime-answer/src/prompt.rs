@@ -13,6 +13,7 @@ use crate::lines::{Labels, PromptTranscript};
 use crate::material::CitationMaterial;
 use crate::plain::{clean_name, one_line, without_fence};
 use crate::recall;
+use chime_core::chat_settings::AnswerLength;
 use chime_core::prompts::{
     AskValues, ConceptsValues, ContextValues, FrameValues, PromptError, Prompts, RecallValues, RoleValues, SlotValues,
 };
@@ -47,6 +48,7 @@ pub struct PromptInput<'a> {
     /// Recent members. The prompt lists those that the question names, or all of them if it asks about the people here.
     pub people: &'a [PresentMember],
     pub style: Style,
+    pub length: AnswerLength,
     /// English name of the language to answer in; `None` if the question names one.
     pub language: Option<&'a str>,
     pub now: Timestamp,
@@ -158,7 +160,7 @@ pub fn build(prompts: &Prompts, input: &PromptInput<'_>) -> Result<BuiltPrompt, 
     // Plain prompts are for small models: these get notes and pages, but no summaries.
     let is_wanted = |piece: &&Piece| match input.style {
         Style::Numbered => piece.slot != Slot::Context,
-        Style::Plain => matches!(piece.slot, Slot::Recall | Slot::Material),
+        Style::Plain => matches!(piece.slot, Slot::Persona | Slot::Recall | Slot::Material),
     };
     for piece in input.enrichment.pieces.iter().filter(is_wanted) {
         filled.extend(enriched(prompts, input, piece)?);
@@ -240,6 +242,7 @@ fn role(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptErro
         fence: input.fence,
         numbered,
         language: input.language,
+        length: input.length.as_str(),
     };
     let text = match (input.grounding, input.style) {
         (Grounding::Strict, _) => prompts.strict(&values)?,
@@ -470,6 +473,7 @@ mod tests {
         rendered(&PromptInput {
             chat_title: Some("The lake"),
             chat_kind: ChatKind::Supergroup,
+            length: AnswerLength::Normal,
             topic: Some("Lake trip"),
             people: &PresentMember::of_talk(&history.recent, moment("-7d 00:00")),
             ask,
@@ -565,6 +569,7 @@ mod tests {
             chat_title: None,
             chat_kind: ChatKind::Group,
             grounding: Grounding::Open,
+            length: AnswerLength::Normal,
             topic: None,
             photos: &[],
             people: &[],

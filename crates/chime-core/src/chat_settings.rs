@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::config::{Config, SessionIdle, Streaming, format_duration, parse_amount, parse_duration};
+use crate::config::{Config, ListedModel, SessionIdle, Streaming, format_duration, parse_amount, parse_duration};
 use crate::lang::languages;
 use crate::texts::{Texts, filled};
 use crate::{Askers, ChatKind, Grounding, Language, LinkReading, Zone, grouped};
 
+/// Largest number of characters of a persona.
+const PERSONA_CHARS: usize = 600;
 /// Value that stands for the operator's setting.
 pub const DEFAULT: &str = "default";
 
@@ -27,12 +29,18 @@ pub struct ChatSetting<T> {
 pub struct SettingEntry {
     /// Name in the database, in buttons and after `/settings`.
     pub key: &'static str,
+    /// Page of the panel that shows the setting.
+    pub page: u8,
+    /// `true` if a forum topic can have a value of its own.
+    pub in_topics: bool,
+    /// `true` if the value is a text by a member, which is forgotten like a message and never shown.
+    pub is_written: bool,
     /// Returns the values that the panel offers as buttons.
     pub offered: fn(&OperatorDefaults) -> Vec<String>,
     /// Returns the value in chats of a kind that have set none; `None` if the setting does not exist there.
     pub default: fn(&OperatorDefaults, ChatKind) -> Option<String>,
     /// Returns a value in the form in which it is stored; `None` if it is invalid.
-    pub parse: fn(&str) -> Option<String>,
+    pub parse: fn(&str, &OperatorDefaults) -> Option<String>,
     /// Formats a stored value for a sentence.
     pub shown: fn(&str, &Texts) -> String,
     /// Formats a stored value for a button.
@@ -41,6 +49,9 @@ pub struct SettingEntry {
 
 /// Type of the values of a setting.
 pub trait SettingValue: Sized {
+    /// `true` for texts by members.
+    const IS_WRITTEN: bool = false;
+
     fn parse_setting(raw: &str) -> Option<Self>;
     /// Formats the value as [`parse_setting`](Self::parse_setting) reads it.
     fn as_setting(&self) -> String;
@@ -63,6 +74,8 @@ pub struct OperatorDefaults {
     pub web: bool,
     pub idle: SessionIdle,
     pub zone: Zone,
+    /// Models among which admins may choose.
+    pub models: Vec<ListedModel>,
 }
 
 /// Settings of one chat, by their keys. A missing one has the operator's value.
@@ -71,22 +84,27 @@ pub struct OperatorDefaults {
 pub struct ChatSettings(BTreeMap<String, String>);
 
 /// Declares a constant for each setting, and the table of all. An entry gives: documentation, type of the value, name,
-/// bounds, values that the panel offers, and default.
+/// page of the panel, if forum topics can have their own value, bounds, values that the panel offers, and default.
 macro_rules! chat_settings {
     ($(
         $(#[$doc:meta])+
-        $name:ident: $type:ty = $key:literal, if $bounds:expr, offered $offered:expr, default $default:expr;
+        $name:ident: $type:ty = $key:literal, page $page:literal, in topics $in_topics:literal, if $bounds:expr,
+        offered $offered:expr, default $default:expr;
     )+) => {
         $($(#[$doc])+ pub const $name: ChatSetting<$type> = ChatSetting { key: $key, value: PhantomData };)+
 
         /// All settings, in the order of the panel.
         pub const CHAT_SETTINGS: &[SettingEntry] = &[$(SettingEntry {
             key: $key,
+            page: $page,
+            in_topics: $in_topics,
+            is_written: <$type>::IS_WRITTEN,
             offered: $offered,
             default: $default,
-            parse: |raw| {
-                let is_allowed: fn(&$type) -> bool = $bounds;
-                <$type>::parse_setting(raw).filter(is_allowed).map(|value| value.as_setting())
+            parse: |raw, own| {
+                let is_allowed: fn(&$type, &OperatorDefaults) -> bool = $bounds;
+                let value = <$type>::parse_setting(raw).filter(|value| is_allowed(value, own));
+                value.map(|value| value.as_setting())
             },
             shown: |raw, texts| <$type>::parse_setting(raw).map(|value| value.shown(texts)).unwrap_or_default(),
             label: |raw, texts| <$type>::parse_setting(raw).map(|value| value.label(texts)).unwrap_or_default(),
@@ -96,47 +114,79 @@ macro_rules! chat_settings {
 
 chat_settings! {
     /// Knowledge that answers may use.
-    GROUNDING: Grounding = "grounding", if |_| true, offered |_| list(&["open", "strict"]),
+    GROUNDING: Grounding = "grounding", page 1, in topics true, if |_, _| true, offered |_| list(&["open", "strict"]),
     default |_, _| Some("open".to_owned());
 
     /// `true` if conversations are summarized.
-    MEMORY: bool = "memory", if |_| true, offered |_| list(&["on", "off"]),
+    MEMORY: bool = "memory", page 1, in topics false, if |_, _| true, offered |_| list(&["on", "off"]),
     default |own, _| own.memory.then(|| true.as_setting());
 
     /// `true` if members see an answer while it is being written.
-    STREAMING: bool = "streaming", if |_| true, offered |_| list(&["on", "off"]),
+    STREAMING: bool = "streaming", page 1, in topics true, if |_, _| true, offered |_| list(&["on", "off"]),
     default |own, kind| Some(own.streaming.in_chats_of(kind).as_setting());
 
     /// Cases in which linked pages are read.
-    LINKS: LinkReading = "links", if |_| true, offered |_| list(&["off", "asked", "on"]),
+    LINKS: LinkReading = "links", page 1, in topics true, if |_, _| true, offered |_| list(&["off", "asked", "on"]),
     default |own, _| (own.links != LinkReading::Off).then(|| own.links.as_setting());
 
     /// `false` if answers must not search the web.
-    WEB: bool = "web", if |_| true, offered |_| list(&["on", "off"]),
+    WEB: bool = "web", page 1, in topics true, if |_, _| true, offered |_| list(&["on", "off"]),
     default |own, _| own.web.then(|| true.as_setting());
 
     /// Length of silence that ends a session.
-    SESSION_IDLE: Duration = "session_idle", if |idle| (60..=86_400).contains(&idle.as_secs()),
+    SESSION_IDLE: Duration = "session_idle", page 1, in topics true, if |idle, _| (60..=86_400).contains(&idle.as_secs()),
     offered |_| list(&["15m", "30m", "1h", "3h"]),
     default |own, kind| Some(own.idle.in_chats_of(kind).as_setting());
 
     /// Members who may ask.
-    ASKERS: Askers = "askers", if |_| true, offered |_| list(&["everybody", "admins"]),
+    ASKERS: Askers = "askers", page 1, in topics true, if |_, _| true, offered |_| list(&["everybody", "admins"]),
     default |_, kind| (kind != ChatKind::Private).then(|| Askers::default().as_setting());
 
     /// Tokens that answers and summaries may take in a day. A complete answer takes about 7,000.
-    DAILY_TOKENS: u64 = "daily_tokens", if |tokens| *tokens > 0,
+    DAILY_TOKENS: u64 = "daily_tokens", page 1, in topics false, if |tokens, _| *tokens > 0,
     offered |_| list(&[DEFAULT, "300000", "100000", "30000"]),
     default |_, _| Some(DEFAULT.to_owned());
 
     /// Language of the bot's own texts; by default that of the chat's messages.
-    LANGUAGE: Language = "language", if |_| true,
+    LANGUAGE: Language = "language", page 1, in topics false, if |_, _| true,
     offered |_| [DEFAULT.to_owned()].into_iter().chain(languages().iter().map(|file| file.code.clone())).collect(),
     default |_, _| Some(DEFAULT.to_owned());
 
     /// Time zone in which times are shown.
-    TIME_ZONE: Zone = "time_zone", if |_| true, offered |_| Vec::new(),
+    TIME_ZONE: Zone = "time_zone", page 1, in topics true, if |_, _| true, offered |_| Vec::new(),
     default |own, _| Some(own.zone.as_setting());
+
+    /// Manner in which the bot writes, in words of an admin.
+    PERSONA: Persona = "persona", page 2, in topics true, if |persona, _| persona.0.chars().count() <= PERSONA_CHARS,
+    offered |_| Vec::new(), default |_, _| Some(DEFAULT.to_owned());
+
+    /// Model that answers, one of `MODELS`.
+    MODEL: ModelName = "model", page 2, in topics true,
+    if |model, own| own.models.iter().any(|listed| listed.name == model.0),
+    offered |own| [DEFAULT].into_iter().chain(own.models.iter().map(|it| it.name.as_str())).map(str::to_owned).collect(),
+    default |own, _| (!own.models.is_empty()).then(|| DEFAULT.to_owned());
+
+    /// Length of answers.
+    ANSWER_LENGTH: AnswerLength = "answer_length", page 2, in topics true, if |_, _| true,
+    offered |_| list(&["short", "normal", "long"]), default |_, _| Some(AnswerLength::default().as_setting());
+
+    /// Temperature of answers. Servers without one ignore it.
+    TEMPERATURE: f32 = "temperature", page 2, in topics true, if |value, _| (0.0..=2.0).contains(value),
+    offered |_| list(&[DEFAULT, "0", "0.5", "1"]), default |_, _| Some(DEFAULT.to_owned());
+
+    /// `true` if a reply to an answer counts as a tag.
+    REPLIES: bool = "replies", page 2, in topics true, if |_, _| true, offered |_| list(&["on", "off"]),
+    default |_, kind| (kind != ChatKind::Private).then(|| true.as_setting());
+
+    /// Name that counts as a tag at the beginning of a message.
+    NAME: CalledName = "name", page 2, in topics true,
+    if |name, _| (2..=32).contains(&name.0.chars().count()) && name.0.chars().all(|c| c.is_alphanumeric() || c == ' '),
+    offered |_| list(&[DEFAULT]),
+    default |_, kind| (kind != ChatKind::Private).then(|| DEFAULT.to_owned());
+
+    /// `true` if the bot answers a question that nobody answered for an hour.
+    AMBIENT: bool = "ambient", page 2, in topics true, if |_, _| true, offered |_| list(&["on", "off"]),
+    default |_, kind| (kind != ChatKind::Private).then(|| false.as_setting());
 }
 
 impl SettingEntry {
@@ -156,8 +206,13 @@ impl SettingEntry {
     }
 
     /// Returns the label of the button for `value`.
-    pub fn button(&self, value: &str, texts: &Texts) -> String {
-        self.text(&format!("{value}_button"), texts).cloned().unwrap_or_else(|| (self.label)(value, texts))
+    pub fn button(&self, value: &str, texts: &Texts, own: &OperatorDefaults) -> String {
+        let label = self.text(&format!("{value}_button"), texts).cloned().unwrap_or_else(|| (self.label)(value, texts));
+        let listed = own.models.iter().find(|model| self.key == MODEL.key && model.name == value);
+        match listed.and_then(|model| model.prices) {
+            Some(prices) => format!("{label} ({}/{})", prices.prompt, prices.completion),
+            None => label,
+        }
     }
 
     pub fn text<'a>(&self, name: &str, texts: &'a Texts) -> Option<&'a String> {
@@ -174,6 +229,7 @@ impl OperatorDefaults {
             web: config.answer.web.is_some(),
             idle: config.memory.idle,
             zone: config.time.zone,
+            models: config.llm.models.clone(),
         }
     }
 }
@@ -222,7 +278,77 @@ macro_rules! word_values {
         })+
     };
 }
-word_values!(Grounding, LinkReading, Askers);
+word_values!(Grounding, LinkReading, Askers, AnswerLength);
+
+/// Length of answers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum AnswerLength {
+    Short,
+    #[default]
+    Normal,
+    Long,
+}
+
+words!(AnswerLength { Short = "short", Normal = "normal", Long = "long" });
+
+/// Text of an admin about the manner in which the bot writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Persona(pub String);
+
+impl SettingValue for Persona {
+    const IS_WRITTEN: bool = true;
+
+    fn parse_setting(raw: &str) -> Option<Self> {
+        parse_words(raw).map(Self)
+    }
+
+    fn as_setting(&self) -> String {
+        self.0.clone()
+    }
+
+    /// Shows the number of characters only.
+    fn shown(&self, _: &Texts) -> String {
+        self.0.chars().count().to_string()
+    }
+}
+
+macro_rules! text_values {
+    ($($(#[$doc:meta])+ $type:ident),+) => {
+        $($(#[$doc])+
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct $type(pub String);
+
+        impl SettingValue for $type {
+            fn parse_setting(raw: &str) -> Option<Self> {
+                parse_words(raw).map(Self)
+            }
+
+            fn as_setting(&self) -> String {
+                self.0.clone()
+            }
+        })+
+    };
+}
+text_values!(
+    /// Name of a model, as its server knows it.
+    ModelName,
+    /// Name that members call the bot by.
+    CalledName
+);
+
+fn parse_words(raw: &str) -> Option<String> {
+    Some(raw.trim().to_owned()).filter(|words| !words.is_empty())
+}
+
+impl SettingValue for f32 {
+    fn parse_setting(raw: &str) -> Option<Self> {
+        raw.replace(',', ".").parse().ok().filter(|value: &Self| value.is_finite())
+    }
+
+    fn as_setting(&self) -> String {
+        self.to_string()
+    }
+}
 
 impl SettingValue for Duration {
     fn parse_setting(raw: &str) -> Option<Self> {

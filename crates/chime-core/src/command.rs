@@ -22,6 +22,7 @@ macro_rules! commands {
             Note = "note", note, OursWhenBare, Setting;
             Notes = "notes", list_notes, OursWhenBare, Limited;
             Settings = "settings", show_settings, NeedsOurName, Setting;
+            Usage = "usage", show_usage, OursWhenBare, Setting;
             New = "new", start_session, NeedsOurName, Limited;
             Search = "search", search, OursWhenBare, Limited;
             Remind = "remind", remind, OursWhenBare, Limited;

@@ -18,6 +18,9 @@ pub use policy::{Class, Policy};
 /// message reports all of them.
 pub const BACKLOG_SETTLES: Duration = Duration::from_secs(3);
 
+/// Time after which a question to the chat counts as unanswered.
+pub const UNANSWERED_AFTER: Duration = Duration::from_secs(60 * 60);
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
     pub id: JobId,

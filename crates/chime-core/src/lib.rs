@@ -64,7 +64,9 @@ pub use grounding::{Grounding, LinkReading, Uncertainty};
 pub use host::is_loopback;
 pub use ids::{AnswerId, ChatId, ChatKey, ConceptId, JobId, MessageId, Seq, ThreadId, UpdateId, UserId};
 pub use item::{Amount, Item, ItemId, Price, Suggested};
-pub use job::{BACKLOG_SETTLES, Class, How, Job, JobKind, JobPayload, MessageAt, ParsedTrigger, Policy};
+pub use job::{
+    BACKLOG_SETTLES, Class, How, Job, JobKind, JobPayload, MessageAt, ParsedTrigger, Policy, UNANSWERED_AFTER,
+};
 pub use message::{Borrowed, Kind, Message, MessageFile, Origin, Role, Sender, StoredMessage};
 pub use outgoing::{Button, Outgoing, ReplyTarget};
 pub use packed::{add_share, dot, pack, packed_cosine, unpack};

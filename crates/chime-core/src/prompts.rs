@@ -56,6 +56,8 @@ pub struct RoleValues<'a> {
     pub numbered: bool,
     /// Language to answer in, such as `German`.
     pub language: Option<&'a str>,
+    /// Length of the answer: `short`, `normal` or `long`.
+    pub length: &'a str,
 }
 
 #[derive(Debug, Serialize)]
@@ -355,8 +357,15 @@ mod tests {
     }
 
     fn role(prompts: &Prompts, bot_name: &str) -> String {
-        let values =
-            RoleValues { bot_name, place: "group", is_private: false, fence: "CODE", numbered: true, language: None };
+        let values = RoleValues {
+            bot_name,
+            place: "group",
+            is_private: false,
+            fence: "CODE",
+            numbered: true,
+            language: None,
+            length: "normal",
+        };
         prompts.role(&values).expect("renders")
     }
 

@@ -114,6 +114,8 @@ pub struct Grounds {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Slot {
     Role,
+    /// Manner of writing that admins chose.
+    Persona,
     ChatRecent,
     ChatHistory,
     ChatTopic,
@@ -131,8 +133,8 @@ pub enum Slot {
 pub const FULL_ANSWER_TOKENS: u64 = 7_000;
 
 impl Slot {
-    /// Slots that are left out, in this order, until the prompt fits into the model's context. `Role` and `Ask` are
-    /// always included, and `Context` has its own limit.
+    /// Slots that are left out, in this order, until the prompt fits into the model's context. `Role`, `Persona` and
+    /// `Ask` are always included, and `Context` has its own limit.
     pub const SACRIFICE: [Self; 7] = [
         Self::Recall,
         Self::ChatHistory,
@@ -146,6 +148,7 @@ impl Slot {
     pub fn name(self) -> &'static str {
         match self {
             Self::Role => "system.role",
+            Self::Persona => "system.persona",
             Self::ChatRecent => "system.chat.recent",
             Self::ChatHistory => "system.chat.history",
             Self::ChatTopic => "system.chat.topic",
@@ -158,7 +161,7 @@ impl Slot {
         }
     }
 
-    /// Returns the largest size of the slot in tokens. `None` for `Role` and `Ask`, which have no limit, and for
+    /// Returns the largest size of the slot in tokens. `None` for `Role`, `Persona` and `Ask`, which have no limit, and for
     /// `Context`, whose limit is a setting.
     pub fn cap(self) -> Option<usize> {
         match self {
@@ -167,7 +170,7 @@ impl Slot {
             Self::Concepts | Self::Frame => Some(300),
             Self::Recall => Some(1000),
             Self::Material => Some(1500),
-            Self::Role | Self::Context | Self::Ask => None,
+            Self::Role | Self::Persona | Self::Context | Self::Ask => None,
         }
     }
 

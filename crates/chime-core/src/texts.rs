@@ -13,7 +13,7 @@ use crate::lang::{LanguageFile, tables};
 pub use catalogue::{
     AccessTexts, CitationTexts, ConceptTexts, DigestTexts, FollowUpTexts, MemoryTexts, NoteTexts, Notices,
     PrivacyNoticeTexts, RecapTexts, RecapWords, ReminderTexts, SearchTexts, SettingsTexts, Texts, UnreadFileTexts,
-    UnreadTexts, WhyTexts,
+    UnreadTexts, UsageTexts, WhyTexts,
 };
 pub use notices::notices;
 

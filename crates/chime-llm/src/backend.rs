@@ -6,7 +6,7 @@ use std::time::Duration;
 use secrecy::SecretString;
 
 use crate::{LlmError, OpenAi};
-use chime_core::config::LlmConfig;
+use chime_core::config::{LlmConfig, ModelConfig, ModelServerConfig};
 
 /// The model that answers. Cheap to clone: clones share their connections.
 #[derive(Debug, Clone)]
@@ -25,8 +25,8 @@ pub struct LlmOptions {
     /// `OPENAI_BASE_URL`, including its `/v1`, with or without a trailing slash.
     pub base_url: String,
     pub model: String,
-    /// `MODEL_FALLBACK`, on the same server: called once when `model` fails.
-    pub fallback: Option<String>,
+    /// `MODEL_FALLBACK`: called once when `model` fails.
+    pub fallback: Option<ModelConfig>,
     /// `MODEL_TIMEOUT`: longest time without new data within an answer. The first word may take longer.
     pub timeout: Duration,
     /// `ANSWER_DEADLINE`: time from the start of a call after which no retry starts.
@@ -43,6 +43,20 @@ impl LlmOptions {
             fallback: None,
             timeout: config.timeout,
             deadline: config.deadline,
+        }
+    }
+
+    /// Returns the options for a model that may have a server of its own, without a fallback.
+    pub fn placed(config: &LlmConfig, model: &ModelConfig) -> Self {
+        Self::of(config, &model.name).on(model.server.as_ref())
+    }
+
+    /// Replaces address and key by those of `server`, if there is one.
+    #[must_use]
+    pub(super) fn on(self, server: Option<&ModelServerConfig>) -> Self {
+        match server {
+            Some(server) => Self { api_key: server.api_key.clone(), base_url: server.base_url.clone(), ..self },
+            None => self,
         }
     }
 }

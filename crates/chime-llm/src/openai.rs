@@ -9,7 +9,7 @@ mod probe;
 mod timeouts;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::dialect::Dialect;
@@ -34,10 +34,9 @@ const REFUSALS_STAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Time limit of one call, even if the server keeps sending.
 const LONGEST_CALL: Duration = Duration::from_secs(60 * 60);
 
-/// A server with its primary and fallback model.
+/// A primary model and its fallback.
 #[derive(Debug)]
 pub struct OpenAi {
-    server: Server,
     primary: Model,
     fallback: Option<Model>,
     /// Longest time without new data within an answer.
@@ -51,6 +50,8 @@ pub struct OpenAi {
 #[derive(Debug)]
 struct Model {
     name: String,
+    /// Shared by models of the same server.
+    server: Arc<Server>,
     dialect: Mutex<Dialect>,
     /// Time of its last refusal of tools.
     refused_tools_at: Mutex<Option<Timestamp>>,
@@ -85,13 +86,22 @@ struct Deadline {
 
 impl OpenAi {
     pub(super) fn new(options: LlmOptions) -> Result<Self, LlmError> {
-        let server = Server::new(&options)?;
-        let LlmOptions { model, fallback, timeout, deadline, .. } = options;
-        if model.trim().is_empty() {
+        let server = Arc::new(Server::new(&options)?);
+        if options.model.trim().is_empty() {
             return Err(LlmError::NotConfigured("MODEL is empty"));
         }
-        let fallback = fallback.filter(|name| *name != model && !name.trim().is_empty()).map(Model::new);
-        Ok(Self { server, primary: Model::new(model), fallback, timeout, deadline, retries: RETRIES })
+        let fallback = match &options.fallback {
+            Some(model) if model.server.is_some() => {
+                let own = Server::new(&options.clone().on(model.server.as_ref()))?;
+                Some(Model::new(model.name.clone(), Arc::new(own)))
+            }
+            Some(model) if model.name != options.model && !model.name.trim().is_empty() => {
+                Some(Model::new(model.name.clone(), Arc::clone(&server)))
+            }
+            Some(_) | None => None,
+        };
+        let LlmOptions { model, timeout, deadline, .. } = options;
+        Ok(Self { primary: Model::new(model, server), fallback, timeout, deadline, retries: RETRIES })
     }
 
     pub fn model_name(&self) -> &str {
@@ -99,7 +109,7 @@ impl OpenAi {
     }
 
     pub fn host(&self) -> &str {
-        self.server.host()
+        self.primary.server.host()
     }
 
     /// Returns the models that refuse tools, with the time of the last refusal.
@@ -125,7 +135,7 @@ impl OpenAi {
     }
 
     pub fn is_own(&self) -> bool {
-        self.server.is_own()
+        self.primary.server.is_own()
     }
 
     fn models(&self) -> impl Iterator<Item = &Model> {
@@ -271,7 +281,7 @@ impl OpenAi {
     async fn post(&self, model: &Model, prompt: &Prompt, now: Timestamp) -> Result<serde_json::Value, ServerFailure> {
         let mut attempts = Attempts::new(model.dialect(now), prompt);
         loop {
-            match self.server.post(&wire::request(&model.name, prompt, attempts.dialect)).await {
+            match model.server.post(&wire::request(&model.name, prompt, attempts.dialect)).await {
                 Ok(body) => {
                     model.learn(&attempts, prompt, now);
                     return Ok(body);
@@ -285,7 +295,7 @@ impl OpenAi {
     async fn open(&self, model: &Model, prompt: &Prompt, now: Timestamp) -> Result<Incoming, ServerFailure> {
         let mut attempts = Attempts::new(model.dialect(now), prompt);
         loop {
-            match self.server.open(&wire::streaming_request(&model.name, prompt, attempts.dialect)).await {
+            match model.server.open(&wire::streaming_request(&model.name, prompt, attempts.dialect)).await {
                 Ok(incoming) => {
                     model.learn(&attempts, prompt, now);
                     return Ok(incoming);
@@ -305,9 +315,10 @@ impl ModelCall<'_> {
 }
 
 impl Model {
-    fn new(name: String) -> Self {
+    fn new(name: String, server: Arc<Server>) -> Self {
         Self {
             name,
+            server,
             dialect: Mutex::default(),
             refused_tools_at: Mutex::default(),
             refused_pictures_at: Mutex::default(),

@@ -30,7 +30,7 @@ fn options(server: &ModelServer) -> LlmOptions {
 }
 
 fn with_fallback(server: &ModelServer) -> LlmOptions {
-    LlmOptions { fallback: Some(FALLBACK.into()), ..options(server) }
+    LlmOptions { fallback: Some(chime_core::config::ModelConfig::named(FALLBACK)), ..options(server) }
 }
 
 /// A client with negligible retry delays. Delays that a server asks for remain.

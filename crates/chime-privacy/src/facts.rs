@@ -9,14 +9,14 @@ use chime_core::Announced;
 pub struct PrivacyFacts {
     /// Username of the bot, without `@`.
     pub username: String,
-    /// Host of the model server, which receives the messages that an answer needs. `None` without a model: then no text
+    /// Hosts of the model servers, which receive the messages that an answer needs. Empty without a model: then no text
     /// leaves this machine.
-    pub model_host: Option<String>,
-    /// `true` if every message is sent to `model_host`, not only those that an answer needs.
+    pub model_hosts: Vec<String>,
+    /// `true` if every message is sent to a model server, not only those that an answer needs.
     pub sends_all: bool,
     /// `true` if conversations are summarized in the background.
     pub remembers: bool,
-    /// `true` if voice messages are sent to `model_host` for transcription.
+    /// `true` if voice messages are sent to a model server for transcription.
     pub transcribes: bool,
     /// Host of the service that searches the web, if the operator chose one.
     pub search_host: Option<String>,
@@ -27,6 +27,12 @@ pub struct PrivacyFacts {
 }
 
 impl PrivacyFacts {
+    /// Formats the hosts of the model servers for Markdown; `None` without a model.
+    pub(super) fn hosts(&self) -> Option<String> {
+        let hosts: Vec<String> = self.model_hosts.iter().map(|host| format!("`{host}`")).collect();
+        (!hosts.is_empty()).then(|| hosts.join(", "))
+    }
+
     /// Returns the features that the privacy notice mentions.
     pub fn announces(&self) -> Announced {
         Announced { memory: self.remembers, voice: self.transcribes }

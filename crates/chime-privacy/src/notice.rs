@@ -42,8 +42,8 @@ fn notice(
     opening: impl Fn(&PrivacyNoticeTexts) -> &String,
 ) -> String {
     let words = &texts(code).privacy_notice;
-    let remembers = match &facts.model_host {
-        Some(host) => words.remembers.replace("{host}", &format!("`{host}`")),
+    let remembers = match facts.hosts() {
+        Some(hosts) => words.remembers.replace("{host}", &hosts),
         None => words.remembers_here.clone(),
     };
     in_words(facts, retention, words, opening(words), remembers)
@@ -80,14 +80,14 @@ pub(super) fn terms_in(facts: &PrivacyFacts, retention: Option<Duration>, code: 
 }
 
 fn terms(facts: &PrivacyFacts, retention: Option<Duration>, words: &PrivacyNoticeTexts) -> PrivacyTerms {
-    let whereto = match &facts.model_host {
-        Some(host) => {
+    let whereto = match facts.hosts() {
+        Some(hosts) => {
             let told = match (facts.sends_all, facts.remembers) {
                 (true, _) => &words.all_go_to,
                 (false, true) => &words.summaries_too,
                 (false, false) => &words.goes_to,
             };
-            let told = told.replace("{host}", &format!("`{host}`"));
+            let told = told.replace("{host}", &hosts);
             let voice = facts.transcribes.then(|| words.voice_too.clone());
             let web = facts.search_host.as_ref().map(|host| words.web_too.replace("{host}", &format!("`{host}`")));
             [Some(told), voice, web].into_iter().flatten().collect::<Vec<_>>().join(" ")
@@ -118,7 +118,7 @@ mod tests {
     fn facts() -> PrivacyFacts {
         PrivacyFacts {
             username: "chime_bot".to_owned(),
-            model_host: Some("api.example.org".to_owned()),
+            model_hosts: vec!["api.example.org".to_owned()],
             sends_all: false,
             remembers: false,
             transcribes: false,
@@ -134,7 +134,7 @@ mod tests {
             let said = group_notice(facts, retention, NoticeKind::Everything, "eng");
             said.lines().filter(|line| line.starts_with("- ")).count()
         };
-        let quiet = PrivacyFacts { model_host: None, contact: None, ..facts() };
+        let quiet = PrivacyFacts { model_hosts: Vec::new(), contact: None, ..facts() };
         assert_eq!((items(&facts(), facts().retention), items(&quiet, None)), (4, 3));
         assert_eq!(items(&PrivacyFacts { remembers: true, ..facts() }, None), 5);
         let words = &texts("eng").privacy_notice;
@@ -150,8 +150,12 @@ mod tests {
             let told = group_notice(&facts, facts.retention, NoticeKind::Memory, &language.code);
             assert!(told.starts_with(&words.news) && told.contains("/memory@chime\\_bot off"), "{told}");
         }
-        let here =
-            group_notice(&PrivacyFacts { model_host: None, ..facts.clone() }, None, NoticeKind::Everything, "deu");
+        let here = group_notice(
+            &PrivacyFacts { model_hosts: Vec::new(), ..facts.clone() },
+            None,
+            NoticeKind::Everything,
+            "deu",
+        );
         assert!(here.contains("/memory@chime\\_bot off") && !here.contains("{host}"), "{here}");
     }
 

@@ -51,7 +51,7 @@ pub fn privacy(
         };
         let off = filled(off, &[("memory", &command(facts, "memory"))]);
         let told = format!("{} {off}", texts.privacy_memory);
-        match facts.model_host {
+        match facts.hosts() {
             Some(_) => format!("{told} {}", texts.privacy_redacted),
             None => told,
         }
@@ -150,7 +150,7 @@ mod tests {
     fn in_private_it_is_the_member_who_switches_memory_off() {
         let facts = PrivacyFacts {
             username: "bot".to_owned(),
-            model_host: None,
+            model_hosts: Vec::new(),
             sends_all: false,
             remembers: true,
             search_host: None,

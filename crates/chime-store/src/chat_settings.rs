@@ -1,12 +1,41 @@
 //! Settings that the admins of a chat changed, for the chat or one forum topic. A missing one has the operator's value.
 
-use super::family::{Family, Merged, run_merged};
+use super::family::{Cause, Family, Merged, run_merged};
 use super::sql::{Statements, params};
 use super::{Reader, Result, Writer};
-use chime_core::Conversation;
 use chime_core::chat_settings::{ChatSetting, ChatSettings, SettingValue};
+use chime_core::{Conversation, Seq, UserId};
 
-pub(super) const FAMILY: Family = Family { tables: &["chat_setting"], merged, ..Family::UNTOUCHED };
+pub(super) const FAMILY: Family = Family {
+    tables: &["chat_setting"],
+    words_gone: |tx, stored, cause| match cause {
+        Cause::Forgotten => tx.run(
+            "DELETE FROM chat_setting WHERE set_by = :user AND chat_key = :chat AND seq = :seq",
+            params! { ":user": stored.message.sender.id, ":chat": stored.chat, ":seq": stored.seq },
+        ),
+        // A persona stays until somebody changes it.
+        Cause::Expired | Cause::Edited => Ok(()),
+    },
+    opted_out: |tx, scope, user| {
+        tx.run(
+            "DELETE FROM chat_setting WHERE set_by = :user AND (:chat IS NULL OR chat_key = :chat)",
+            params! { ":user": user, ":chat": scope.chat() },
+        )
+    },
+    chat_gone: |tx, chat, _| {
+        tx.run("DELETE FROM chat_setting WHERE chat_key = :chat AND set_by IS NOT NULL", params! { ":chat": chat })
+    },
+    merged,
+};
+
+/// New value of a setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewValue {
+    /// In the form in which it is stored.
+    pub value: String,
+    /// Author and command of a text by a member.
+    pub written: Option<(UserId, Seq)>,
+}
 
 /// Returns the settings of a conversation. Those of a forum topic override those of its chat.
 pub fn load(conn: &Reader, conversation: Conversation) -> Result<ChatSettings> {
@@ -21,16 +50,26 @@ pub fn get<T: SettingValue>(conn: &Reader, conversation: Conversation, setting: 
     Ok(load(conn, conversation)?.get(setting))
 }
 
-/// Sets a value in the form in which it is stored; `None` removes it.
-pub fn set(tx: &Writer<'_>, conversation: Conversation, key: &str, value: Option<&str>) -> Result<()> {
+/// Sets a value; `None` removes it.
+pub fn set(tx: &Writer<'_>, conversation: Conversation, key: &str, value: Option<&NewValue>) -> Result<()> {
     let place = params! { ":chat": conversation.chat, ":thread": thread_key(conversation), ":key": key };
     tx.run("DELETE FROM chat_setting WHERE chat_key = :chat AND thread_id = :thread AND key = :key", place)?;
     let Some(value) = value else { return Ok(()) };
     tx.run(
-        "INSERT INTO chat_setting (chat_key, thread_id, key, value) VALUES (:chat, :thread, :key, :value)",
+        "INSERT INTO chat_setting (chat_key, thread_id, key, value, set_by, seq)
+         VALUES (:chat, :thread, :key, :value, :user, :seq)",
         params! {
-            ":chat": conversation.chat, ":thread": thread_key(conversation), ":key": key, ":value": value,
+            ":chat": conversation.chat, ":thread": thread_key(conversation), ":key": key, ":value": value.value,
+            ":user": value.written.map(|(user, _)| user), ":seq": value.written.map(|(_, seq)| seq),
         },
+    )
+}
+
+/// Removes all values of a forum topic, so that those of its chat apply.
+pub fn clear_topic(tx: &Writer<'_>, conversation: Conversation) -> Result<()> {
+    tx.run(
+        "DELETE FROM chat_setting WHERE chat_key = :chat AND thread_id = :thread AND thread_id <> 0",
+        params! { ":chat": conversation.chat, ":thread": thread_key(conversation) },
     )
 }
 
@@ -40,12 +79,22 @@ fn thread_key(conversation: Conversation) -> i64 {
 }
 
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+    let written: Vec<Seq> = tx.all(
+        "SELECT DISTINCT seq FROM chat_setting WHERE chat_key = :from AND seq IS NOT NULL",
+        params! { ":from": chats.from },
+    )?;
+    for old in written {
+        tx.run(
+            "UPDATE chat_setting SET seq = :new WHERE chat_key = :from AND seq = :old",
+            params! { ":new": chats.seqs.get(&old), ":from": chats.from, ":old": old },
+        )?;
+    }
     run_merged(
         tx,
         chats,
         &[
-            "INSERT OR IGNORE INTO chat_setting (chat_key, thread_id, key, value)
-             SELECT :into, thread_id, key, value FROM chat_setting WHERE chat_key = :from",
+            "INSERT OR IGNORE INTO chat_setting (chat_key, thread_id, key, value, set_by, seq)
+             SELECT :into, thread_id, key, value, set_by, seq FROM chat_setting WHERE chat_key = :from",
             "DELETE FROM chat_setting WHERE chat_key = :from AND :into <> :from",
         ],
     )

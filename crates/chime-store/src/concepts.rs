@@ -206,7 +206,8 @@ pub fn is_unscanned(conn: &Reader, answer: AnswerId) -> Result<bool> {
 /// SQL condition on `answer`: made by a model, not yet scanned for concepts, and memory is not off in the chat.
 const UNSCANNED: &str = "status = 'answered' AND completion_tokens > 0
     AND NOT EXISTS (SELECT 1 FROM concept_scan WHERE answer_id = answer.id)
-    AND NOT EXISTS (SELECT 1 FROM chat WHERE chat.chat_key = answer.chat_key AND chat.memory = 0)";
+    AND NOT EXISTS (SELECT 1 FROM chat_setting WHERE chat_setting.chat_key = answer.chat_key
+                    AND chat_setting.thread_id = 0 AND key = 'memory' AND value = 'off')";
 
 pub fn mark_scanned(tx: &Writer<'_>, answer: AnswerId) -> Result<()> {
     tx.run("INSERT OR IGNORE INTO concept_scan (answer_id) VALUES (:id)", params! { ":id": answer })

@@ -184,6 +184,19 @@ pub fn finish(tx: &Writer<'_>, kind: JobKind, key: &str) -> Result<()> {
     )
 }
 
+/// Deletes a job that came to nothing.
+pub fn remove(tx: &Writer<'_>, kind: JobKind, key: &str) -> Result<()> {
+    tx.run("DELETE FROM job WHERE kind = :kind AND key = :key", params! { ":kind": kind, ":key": key })
+}
+
+/// Returns the number of jobs of a chat that were due since `since` and are done.
+pub fn done_since(conn: &Reader, kind: JobKind, chat: ChatId, since: Timestamp) -> Result<u64> {
+    conn.one(
+        "SELECT count(*) FROM job WHERE kind = :kind AND state = 'done' AND due_at >= :since AND lane = :chat",
+        params! { ":kind": kind, ":since": since, ":chat": chat },
+    )
+}
+
 /// Marks a job done, unless [`add_or_move`] made it due again while it ran. Returns `true` if the job is now done.
 pub fn finish_unless_moved(tx: &Writer<'_>, job: &Job) -> Result<bool> {
     let ended = tx.changed(

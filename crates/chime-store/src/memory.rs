@@ -2,6 +2,7 @@
 //! settings change. Data derived from a text is deleted in the same transaction as the text; the scheduler rebuilds it
 //! from the remaining messages.
 
+use super::chat_settings::NewValue;
 use super::family::{Cause, Family, OptOutScope};
 use super::sessions;
 use super::sql::{Statements, params};
@@ -91,7 +92,8 @@ pub fn standing(conn: &Reader, chat: ChatKey) -> Result<ChatStanding> {
 
 /// Switches memory on or off in a chat. After it is switched on, the scheduler builds memory from the stored messages.
 pub fn set(tx: &Writer<'_>, chat: ChatKey, is_on: bool) -> Result<()> {
-    chat_settings::set(tx, Conversation { chat, thread: None }, MEMORY.key, Some(&is_on.as_setting()))?;
+    let value = NewValue { value: is_on.as_setting(), written: None };
+    chat_settings::set(tx, Conversation { chat, thread: None }, MEMORY.key, Some(&value))?;
     follow_settings(tx, chat)
 }
 

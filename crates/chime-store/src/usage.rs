@@ -27,9 +27,9 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
         chats,
         &[
             "INSERT INTO token_usage
-             SELECT day, :into, user_id, calls, prompt_tokens, completion_tokens, cost_micros
+             SELECT day, :into, user_id, model, calls, prompt_tokens, completion_tokens, cost_micros
              FROM token_usage WHERE chat_key = :from
-             ON CONFLICT (day, chat_key, user_id) DO UPDATE
+             ON CONFLICT (day, chat_key, user_id, model) DO UPDATE
              SET calls = min(calls + excluded.calls, 1 << 40),
                  prompt_tokens = min(min(prompt_tokens, 1 << 40) + min(excluded.prompt_tokens, 1 << 40), 1 << 40),
                  completion_tokens = min(min(completion_tokens, 1 << 40) + min(excluded.completion_tokens, 1 << 40), 1 << 40),
@@ -42,12 +42,14 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 /// User id that is stored for background work, which no member asked for.
 const NOBODY: i64 = 0;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallUsage {
     pub at: Timestamp,
     pub chat: ChatKey,
     /// Member who asked; `None` for background work.
     pub user: Option<UserId>,
+    /// Name of the model that answered.
+    pub model: String,
     pub tokens: TokenUse,
     pub cost_micros: u64,
 }
@@ -62,9 +64,9 @@ pub struct DayTotal {
 pub fn add(tx: &Writer<'_>, call: &CallUsage) -> Result<()> {
     tx.run(
         &format!(
-            "INSERT INTO token_usage (day, chat_key, user_id, calls, prompt_tokens, completion_tokens, cost_micros)
-             VALUES (:day, :chat, :user, 1, :prompt, :completion, :cost)
-             ON CONFLICT (day, chat_key, user_id) DO UPDATE
+            "INSERT INTO token_usage (day, chat_key, user_id, model, calls, prompt_tokens, completion_tokens, cost_micros)
+             VALUES (:day, :chat, :user, :model, 1, :prompt, :completion, :cost)
+             ON CONFLICT (day, chat_key, user_id, model) DO UPDATE
              SET calls = min(calls, {MOST}) + 1,
                  prompt_tokens = min(min(prompt_tokens, {MOST}) + excluded.prompt_tokens, {MOST}),
                  completion_tokens = min(min(completion_tokens, {MOST}) + excluded.completion_tokens, {MOST}),
@@ -72,6 +74,7 @@ pub fn add(tx: &Writer<'_>, call: &CallUsage) -> Result<()> {
         ),
         params! {
             ":day": call.at.day(), ":chat": call.chat, ":user": call.user.map_or(NOBODY, |user| user.0),
+            ":model": call.model,
             ":prompt": call.tokens.prompt.min(MOST), ":completion": call.tokens.completion.min(MOST),
             ":cost": call.cost_micros.min(MOST),
         },
@@ -88,6 +91,41 @@ pub fn spent(conn: &Reader, at: Timestamp, chat: ChatKey, user: UserId) -> Resul
                    FROM token_usage WHERE day = :day)"
         ), params! { ":day": at.day(), ":chat": chat, ":user": user })?;
     Ok(Spent { total, of_chat, of_member, own_cap_of_chat })
+}
+
+/// Tokens of a chat that a member used with one model, today and since the first day asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemberUsage {
+    /// `None` for background work.
+    pub user: Option<UserId>,
+    pub model: String,
+    pub today: u64,
+    pub all: u64,
+    pub cost_micros: u64,
+}
+
+/// Returns the usage of a chat on the days from `first` to that of `at`.
+pub fn of_chat(conn: &Reader, chat: ChatKey, first: i64, at: Timestamp) -> Result<Vec<MemberUsage>> {
+    conn.map(
+        &format!(
+            "SELECT user_id, model, sum(iif(day = :today, tokens, 0)) AS today, sum(tokens) AS tokens, sum(cost) AS cost
+             FROM (SELECT day, user_id, model, min(cost_micros, {MOST}) AS cost,
+                          min(prompt_tokens, {MOST}) + min(completion_tokens, {MOST}) AS tokens
+                   FROM token_usage WHERE day BETWEEN :first AND :today AND chat_key = :chat)
+             GROUP BY user_id, model"
+        ),
+        params! { ":chat": chat, ":first": first, ":today": at.day() },
+        |row| {
+            let user: UserId = row.get("user_id")?;
+            Ok(MemberUsage {
+                user: (user.0 != NOBODY).then_some(user),
+                model: row.get("model")?,
+                today: row.get("today")?,
+                all: row.get("tokens")?,
+                cost_micros: row.get("cost")?,
+            })
+        },
+    )
 }
 
 pub fn of_day(conn: &Reader, at: Timestamp) -> Result<DayTotal> {
@@ -146,14 +184,21 @@ mod tests {
         let now = Timestamp::from_secs(1_750_000_000);
         let (_folder, store) = new_store().await;
         let tokens = TokenUse { prompt: u64::MAX, completion: u64::MAX };
-        let call = CallUsage { at: now, chat: ChatKey(1), user: Some(UserId(7)), tokens, cost_micros: u64::MAX };
+        let call = CallUsage {
+            at: now,
+            chat: ChatKey(1),
+            user: Some(UserId(7)),
+            model: "m".to_owned(),
+            tokens,
+            cost_micros: u64::MAX,
+        };
         let (spent, total) = store
             .write(Priority::Answering, move |tx| {
                 // Values above the limit, which an earlier version may have stored.
                 tx.execute_batch(&format!(
-                    "INSERT INTO token_usage (day, chat_key, user_id, calls, prompt_tokens, completion_tokens, cost_micros)
-                     VALUES ({day}, 1, 7, 9223372036854775807, 9223372036854775807, 9223372036854775807, 9223372036854775807),
-                            ({day}, 2, 7, 1, 9223372036854775807, 9223372036854775807, 1)",
+                    "INSERT INTO token_usage (day, chat_key, user_id, model, calls, prompt_tokens, completion_tokens, cost_micros)
+                     VALUES ({day}, 1, 7, 'm', 9223372036854775807, 9223372036854775807, 9223372036854775807, 9223372036854775807),
+                            ({day}, 2, 7, 'm', 1, 9223372036854775807, 9223372036854775807, 1)",
                     day = now.day()
                 ))?;
                 add(tx, &call)?;

@@ -19,6 +19,7 @@ use crate::gateway::{
     AskError, DailyBudget, Economy, GuardState, ModelGuard, ModelPurpose, answer_tokens, room_for_answer,
     room_for_prompt, slots, talk_tokens,
 };
+use chime_core::chat_settings::ModelName;
 use chime_core::config::ContextTokens;
 use chime_core::{Conversation, Spent, Timestamp, TokenCalibration, TokenUse, UserId};
 use chime_llm::{AnswerFormat, AnswerProgress, Completion, Llm, LlmError, OpenAi, Prompt, ServerFacts};
@@ -39,11 +40,17 @@ const GIVE_WAY: Duration = Duration::from_secs(15);
 
 /// Client for all model calls. Clones share one state.
 #[derive(Clone)]
-pub struct Gateway(Arc<GatewayState>);
+pub struct Gateway {
+    state: Arc<GatewayState>,
+    /// Place in [`Models::listed`] of the model that answers; `None` for [`Models::answer`].
+    chosen: Option<usize>,
+}
 
 struct GatewayState {
     parts: GatewayParts,
     queue: CallQueue,
+    /// Queue of the model for summaries, if it has a server of its own.
+    summary_queue: CallQueue,
     /// Token calibration by model name: the stored one, updated by the calls since the start.
     calibrations: Mutex<HashMap<String, TokenCalibration>>,
     /// `false` from loading the stored facts until the server's facts were first requested.
@@ -63,6 +70,17 @@ pub struct Models {
     pub answer: Llm,
     pub summary: Llm,
     pub extract: Llm,
+    /// Models among which the admins of a chat may choose for its answers.
+    pub listed: Vec<Llm>,
+}
+
+impl Models {
+    fn all(&self) -> impl Iterator<Item = &OpenAi> {
+        [&self.answer, &self.summary, &self.extract].into_iter().chain(&self.listed).filter_map(|llm| match llm {
+            Llm::OpenAi(model) => Some(model.as_ref()),
+            Llm::Offline => None,
+        })
+    }
 }
 
 /// One model call.
@@ -109,24 +127,32 @@ impl Gateway {
         let shared = GatewayState {
             parts,
             queue: CallQueue::default(),
+            summary_queue: CallQueue::default(),
             calibrations: Mutex::default(),
             is_discovered: watch::Sender::new(true),
         };
         shared.widen_queue();
-        Self(Arc::new(shared))
+        Self { state: Arc::new(shared), chosen: None }
+    }
+
+    /// Returns a gateway whose answers come from the listed model of this name, or from the usual one if there is no
+    /// such model.
+    #[must_use]
+    pub fn with_model(&self, name: Option<ModelName>) -> Self {
+        let is_named = |llm: &Llm| name.as_ref().is_some_and(|name| name.0 == llm.model_name());
+        let chosen = self.state.parts.models.listed.iter().position(is_named);
+        Self { state: Arc::clone(&self.state), chosen }
     }
 
     /// Requests the server's facts at intervals, and adapts the number of parallel calls to them. Never returns.
     pub async fn watch_server(&self) -> std::convert::Infallible {
-        let (parts, mut is_known) = (&self.0.parts, false);
-        let models = [&parts.models.answer, &parts.models.summary, &parts.models.extract];
+        let (parts, mut is_known) = (&self.state.parts, false);
         loop {
-            for llm in models {
-                let Llm::OpenAi(model) = llm else { continue };
+            for model in parts.models.all() {
                 is_known |= model.discover(&parts.clock).await;
             }
-            self.0.widen_queue();
-            self.0.is_discovered.send_replace(true);
+            self.state.widen_queue();
+            self.state.is_discovered.send_replace(true);
             parts.clock.sleep(if is_known { LOOK_AGAIN } else { ASK_AGAIN }).await;
         }
     }
@@ -134,9 +160,9 @@ impl Gateway {
     /// Waits until the server's facts were requested once after the start, but at most two seconds. The sizes of
     /// prompts depend on them.
     pub async fn wait_for_facts(&self) {
-        let mut discovered = self.0.is_discovered.subscribe();
+        let mut discovered = self.state.is_discovered.subscribe();
         let is_known = discovered.wait_for(|is_discovered| *is_discovered);
-        let _ = within(&self.0.parts.clock, FACTS_WITHIN, is_known).await;
+        let _ = within(&self.state.parts.clock, FACTS_WITHIN, is_known).await;
     }
 
     /// Returns the known facts about the model for `purpose`, all unknown without a server.
@@ -160,35 +186,34 @@ impl Gateway {
     pub fn prompt_room(&self, purpose: ModelPurpose) -> Option<usize> {
         let facts = self.server_facts(purpose);
         let room = room_for_prompt(answer_tokens(purpose, facts), facts.context)?;
-        Some(self.0.calibration(self.model_name(purpose)).room(room))
+        Some(self.state.calibration(self.model_name(purpose)).room(room))
     }
 
     /// Loads the stored tool rejections and token calibrations. From then on, calls wait (at most two seconds) for the
     /// first round of [`watch_server`](Self::watch_server), which requests the server's facts.
     pub async fn recall_tool_refusals(&self) -> chime_store::Result<()> {
-        let (parts, models) = (&self.0.parts, &self.0.parts.models);
-        self.0.is_discovered.send_replace(false);
-        for llm in [&models.answer, &models.summary, &models.extract] {
-            let Llm::OpenAi(model) = llm else { continue };
+        let (parts, models) = (&self.state.parts, &self.state.parts.models);
+        self.state.is_discovered.send_replace(false);
+        for model in models.all() {
             let server = model.host().to_owned();
             for (name, at) in parts.store.read(move |conn| usage::tool_refusals(conn, &server)).await? {
                 model.recall_tool_refusal(&name, at);
             }
             let name = model.model_name().to_owned();
             let known = parts.store.read(move |conn| usage::calibration(conn, &name)).await?;
-            self.0.learn(model.model_name(), |_| known);
+            self.state.learn(model.model_name(), |_| known);
         }
         Ok(())
     }
 
     pub fn is_offline(&self) -> bool {
-        self.0.parts.models.answer.is_offline()
+        self.state.parts.models.answer.is_offline()
     }
 
     /// Returns `true` if the answering model accepts pictures.
     pub fn sees_pictures(&self) -> bool {
         match self.llm(ModelPurpose::Answer) {
-            Llm::OpenAi(model) => model.sees_pictures(self.0.parts.clock.now()),
+            Llm::OpenAi(model) => model.sees_pictures(self.state.parts.clock.now()),
             Llm::Offline => false,
         }
     }
@@ -200,14 +225,14 @@ impl Gateway {
 
     /// Returns the state of the answering model's breakers, for the health endpoint.
     pub fn state(&self) -> GuardState {
-        self.0.parts.guard.state()
+        self.state.parts.guard.state()
     }
 
     /// Compares today's usage with the caps. Always `Ample` without a model, because then nothing is used.
     pub fn allowance(&self, spent: Spent) -> Allowance {
         match self.is_offline() {
             true => Allowance::Ample,
-            false => self.0.parts.budget.allowance(spent),
+            false => self.state.parts.budget.allowance(spent),
         }
     }
 
@@ -216,22 +241,22 @@ impl Gateway {
         usage::calibration(conn, self.model_name(purpose))
     }
 
-    /// Returns the cost in millionths of the operator's currency; 0 if no prices are set.
-    pub fn cost_micros(&self, tokens: TokenUse) -> u64 {
-        self.0.parts.budget.cost_micros(tokens)
+    /// Returns the cost of a call of `model` in millionths of the operator's currency; 0 if no prices are set.
+    pub fn cost_micros(&self, model: &str, tokens: TokenUse) -> u64 {
+        self.state.parts.budget.cost_micros(model, tokens)
     }
 
     /// Checks the budget, calls the model and stores the usage record.
     pub async fn ask(&self, ask: ModelCall<'_>) -> Result<Completion, AskError> {
-        let (chat, user, now) = (ask.conversation.chat, ask.on_behalf_of, self.0.parts.clock.now());
+        let (chat, user, now) = (ask.conversation.chat, ask.on_behalf_of, self.state.parts.clock.now());
         // No Telegram user has id 0, so for background work the usage of the member is 0.
         let user = user.unwrap_or(UserId(0));
-        let spent = self.0.parts.store.read(move |conn| usage::spent(conn, now, chat, user)).await?;
+        let spent = self.state.parts.store.read(move |conn| usage::spent(conn, now, chat, user)).await?;
         if let Allowance::Over(because) = self.allowance(spent) {
             return Err(AskError::OverBudget(because));
         }
         let (completion, record) = self.ask_within_budget(ask).await?;
-        self.0.parts.store.write(Priority::Background, move |tx| record.write(tx)).await?;
+        self.state.parts.store.write(Priority::Background, move |tx| record.write(tx)).await?;
         Ok(completion)
     }
 
@@ -255,7 +280,7 @@ impl Gateway {
         ask: ModelCall<'_>,
         progress: Option<&AnswerProgress>,
     ) -> Result<(Completion, UsageRecord), AskError> {
-        let parts = &self.0.parts;
+        let parts = &self.state.parts;
         let Llm::OpenAi(model) = self.llm(ask.purpose) else { return Err(AskError::Offline) };
         // Checked before queueing: while the breaker blocks calls or waits for its probe, a call should fail at once
         // instead of waiting for a slot.
@@ -292,13 +317,19 @@ impl Gateway {
             Some(Err(error)) => {
                 parts.guard.settle(subject, Some(&error), watch.elapsed(), parts.clock.now());
                 if error.may_have_cost() {
-                    self.charge(self.call(&ask, TokenUse { prompt: estimated as u64, completion: 0 })).await;
+                    self.charge(self.call(
+                        &ask,
+                        model.model_name(),
+                        TokenUse { prompt: estimated as u64, completion: 0 },
+                    ))
+                    .await;
                 }
                 Err(AskError::of_model(error))
             }
             None => {
                 parts.guard.withdraw(subject, parts.clock.now());
-                self.charge(self.call(&ask, TokenUse { prompt: estimated as u64, completion: 0 })).await;
+                self.charge(self.call(&ask, model.model_name(), TokenUse { prompt: estimated as u64, completion: 0 }))
+                    .await;
                 Err(AskError::GaveWay { retry_after: GIVE_WAY })
             }
         }
@@ -307,7 +338,7 @@ impl Gateway {
     /// Waits for a slot of the server, up to the prompt's deadline. On a slow server, background work fails at once
     /// while answers need it or needed it within the last two minutes.
     async fn slot(&self, ask: &ModelCall<'_>, model: &OpenAi) -> Result<ServerSlot, AskError> {
-        let (parts, queue) = (&self.0.parts, &self.0.queue);
+        let (parts, queue) = (&self.state.parts, self.state.queue_of(model));
         let urgency = if ask.on_behalf_of.is_some() { Urgency::Answer } else { Urgency::Background };
         self.wait_for_facts().await;
         if urgency == Urgency::Background
@@ -330,7 +361,7 @@ impl Gateway {
     fn sized<'a>(&self, ask: &ModelCall<'a>, model: &OpenAi) -> Result<Cow<'a, Prompt>, AskError> {
         let facts = model.facts();
         let wanted = ask.prompt.max_answer_tokens.min(answer_tokens(ask.purpose, facts));
-        let tokens = self.0.calibration(model.model_name()).apply(ask.prompt.estimated_tokens());
+        let tokens = self.state.calibration(model.model_name()).apply(ask.prompt.estimated_tokens());
         let max_answer_tokens = room_for_answer(tokens, wanted, facts.context).ok_or(AskError::TooLong)?;
         // Only the operator's own servers get limits in the JSON schema: hosted ones reject `maxItems` and `maxLength`.
         let is_bounded = model.is_own() && ask.prompt.format != AnswerFormat::Text;
@@ -352,9 +383,9 @@ impl Gateway {
         let is_telling = completion.tokens_counted && !completion.prompt_cut && ask.prompt.pictures.is_empty();
         let counted = is_telling.then_some((estimated, completion.tokens.prompt));
         if let Some((estimated, real)) = counted {
-            self.0.learn(&completion.model, |known| known.observe(estimated, real));
+            self.state.learn(&completion.model, |known| known.observe(estimated, real));
         }
-        let call = self.call(ask, completion.tokens);
+        let call = self.call(ask, &completion.model, completion.tokens);
         let (server, tool_refusals) = (model.host().to_owned(), model.tool_refusals());
         let record = UsageRecord { call, model: completion.model.clone(), counted, server, tool_refusals };
         (completion, record)
@@ -363,25 +394,26 @@ impl Gateway {
     /// Stores the usage of a failed call. An error of storing is only logged, so that the caller gets the reason why
     /// the call failed.
     async fn charge(&self, call: CallUsage) {
-        if let Err(error) = self.0.parts.store.write(Priority::Answering, move |tx| usage::add(tx, &call)).await {
+        if let Err(error) = self.state.parts.store.write(Priority::Answering, move |tx| usage::add(tx, &call)).await {
             tracing::warn!(%error, "a failed model call is missing in the day's budget");
         }
     }
 
-    fn call(&self, ask: &ModelCall<'_>, tokens: TokenUse) -> CallUsage {
+    fn call(&self, ask: &ModelCall<'_>, model: &str, tokens: TokenUse) -> CallUsage {
         CallUsage {
-            at: self.0.parts.clock.now(),
+            at: self.state.parts.clock.now(),
             chat: ask.conversation.chat,
             user: ask.on_behalf_of,
+            model: model.to_owned(),
             tokens,
-            cost_micros: self.0.parts.budget.cost_micros(tokens),
+            cost_micros: self.state.parts.budget.cost_micros(model, tokens),
         }
     }
 
     fn llm(&self, purpose: ModelPurpose) -> &Llm {
-        let models = &self.0.parts.models;
+        let models = &self.state.parts.models;
         match purpose {
-            ModelPurpose::Answer => &models.answer,
+            ModelPurpose::Answer => self.chosen.and_then(|place| models.listed.get(place)).unwrap_or(&models.answer),
             ModelPurpose::Summary => &models.summary,
             ModelPurpose::Extract => &models.extract,
         }
@@ -391,9 +423,17 @@ impl Gateway {
 impl GatewayState {
     /// Sets the queue's slots to the number of calls that the server handles in parallel.
     fn widen_queue(&self) {
-        if let Llm::OpenAi(model) = &self.parts.models.answer {
-            self.queue.set_slots(slots(model.facts(), model.is_own()));
+        let models = &self.parts.models;
+        for llm in [&models.summary, &models.answer] {
+            if let Llm::OpenAi(model) = llm {
+                self.queue_of(model).set_slots(slots(model.facts(), model.is_own()));
+            }
         }
+    }
+
+    fn queue_of(&self, model: &OpenAi) -> &CallQueue {
+        let is_usual = self.parts.models.answer.host() == Some(model.host());
+        if is_usual { &self.queue } else { &self.summary_queue }
     }
 
     fn calibration(&self, model: &str) -> TokenCalibration {

@@ -1,16 +1,18 @@
 //! Daily token caps and prices.
 
 use crate::Allowance;
-use chime_core::config::{DailyTokens, Prices};
+use chime_core::config::{DailyTokens, ListedModel, Prices};
 use chime_core::{Spent, TokenUse};
 
 /// Percentage of each daily cap that is reserved for answers: work that nobody requested may not use it.
 const LEFT_TO_ANSWERS: u64 = 50;
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct DailyBudget {
     pub caps: DailyTokens,
     pub prices: Option<Prices>,
+    /// Models with prices of their own.
+    pub listed: Vec<ListedModel>,
 }
 
 impl DailyBudget {
@@ -27,8 +29,9 @@ impl DailyBudget {
         is_under(spent.total, self.caps.total) && is_under(spent.of_chat, crate::cap_of_chat(spent, self.caps))
     }
 
-    /// Returns the cost in millionths of the operator's currency; 0 if no prices are set.
-    pub fn cost_micros(&self, tokens: TokenUse) -> u64 {
-        self.prices.map_or(0, |prices| prices.cost_micros(tokens))
+    /// Returns the cost of a call of `model` in millionths of the operator's currency; 0 if no prices are set.
+    pub fn cost_micros(&self, model: &str, tokens: TokenUse) -> u64 {
+        let listed = self.listed.iter().find(|listed| listed.name == model).and_then(|listed| listed.prices);
+        listed.or(self.prices).map_or(0, |prices| prices.cost_micros(tokens))
     }
 }

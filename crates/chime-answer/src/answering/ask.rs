@@ -41,15 +41,15 @@ use crate::{citations, uncertainty};
 use chime_access::Allowance;
 use chime_access::gateway::ask::{Gateway, ModelCall, UsageRecord};
 use chime_access::gateway::{AskError, Economy, ModelPurpose};
-use chime_core::chat_settings::LANGUAGE;
+use chime_core::chat_settings::{ANSWER_LENGTH, LANGUAGE};
 use chime_core::config::{AccessConfig, ContextTokens, RateLimit, Redaction, SessionIdle, Streaming};
 use chime_core::embed::Embedder;
 use chime_core::prompts::{PromptError, Prompts};
 use chime_core::texts::notices;
 use chime_core::trigger::Languages;
 use chime_core::{
-    AnswerStatus, Because, BotIdentity, Citable, Grounding, Job, Language, LinkReading, MessageAt, ParsedTrigger, Seq,
-    Zone,
+    AnswerStatus, Because, BotIdentity, Citable, FormattedText, Grounding, Job, JobKind, Language, LinkReading,
+    MessageAt, ParsedTrigger, Seq, Zone,
 };
 use chime_jobs::worker::Wake;
 use chime_jobs::{JobError, JobOutcome, JobResult};
@@ -153,7 +153,8 @@ impl Answering {
         let watch = self.parts.clock.stopwatch();
         self.parts.gateway.wait_for_facts().await;
         transcribe_nearby(&self.parts, at, parsed).await;
-        let mut question = match find(&self.parts, &self.places, at, parsed).await? {
+        let is_unasked = job.kind() == JobKind::Ambient;
+        let mut question = match find(&self.parts, &self.places, at, parsed, is_unasked).await? {
             TriggerState::Ready(question) => question,
             TriggerState::Old(trigger) => return count_as_old(&self.parts, job, &trigger).await,
             TriggerState::Gone => {
@@ -166,25 +167,20 @@ impl Answering {
             self.take_back(job).await?;
             return refuse(&self.parts, job, question.trigger(), Because::AdminsOnly).await;
         }
+        question.is_unasked = is_unasked;
         log::found(question.trigger(), &question.window, watch.elapsed());
         question.follow_up = question.going_on.resolve(&question.history.ask);
-        let question_back = follow_up::clarifying(&question.follow_up, question.chat.speaks());
-        let guard = unanswerable(&self.parts, &question);
-        let backend = match (question_back, guard, self.parts.gateway.allowance(question.spent)) {
-            (Some(question_back), ..) => Backend::NotNeeded(question_back),
-            (None, Some(guard), _) => Backend::Guarded(guard),
-            (None, None, _) if self.parts.gateway.is_offline() => Backend::Offline,
-            (None, None, Allowance::Ample) => Backend::Model,
-            (None, None, Allowance::Tight) => Backend::Thrifty,
-            (None, None, Allowance::Over(because)) => Backend::Spent(because),
-        };
-        if backend == Backend::Model && self.parts.gateway.sees_pictures() {
+        let backend = self.backend(&question);
+        if is_unasked && backend != Backend::Model {
+            return close(&self.parts, job).await;
+        }
+        if backend == Backend::Model && question.gateway.sees_pictures() {
             question.photos = self.look_at(&question).await;
         }
         if matches!(backend, Backend::Model | Backend::Thrifty | Backend::Offline) {
             self.read_material(&mut question).await;
         }
-        let mut built = self.prompt(&question, self.parts.gateway.prompt_room(ModelPurpose::Answer))?;
+        let mut built = self.prompt(&question, question.gateway.prompt_room(ModelPurpose::Answer))?;
         let mut step = begin(job.attempts, backend);
         let draft = loop {
             step = match step {
@@ -199,7 +195,7 @@ impl Answering {
                         WindowSize::Plainest => {
                             question.photos.clear();
                             question.leave_extras_out();
-                            built = self.prompt(&question, self.parts.gateway.prompt_room(ModelPurpose::Answer))?;
+                            built = self.prompt(&question, question.gateway.prompt_room(ModelPurpose::Answer))?;
                         }
                     }
                     // Boxed: the compiler limits how deeply futures may be nested.
@@ -217,6 +213,7 @@ impl Answering {
                     log::guarded(guard);
                     break guarded(question.chat.speaks());
                 }
+                Step::Apologise(_) if is_unasked => return close(&self.parts, job).await,
                 Step::Apologise(blame) => break self.apology(&question, blame),
                 Step::Refuse(because) => {
                     self.take_back(job).await?;
@@ -225,6 +222,20 @@ impl Answering {
             };
         };
         self.settle(job, *question, built, draft, watch).await
+    }
+
+    /// Decides how a question is answered: by the model, or without it.
+    fn backend(&self, question: &QuestionContext) -> Backend {
+        let question_back = follow_up::clarifying(&question.follow_up, question.chat.speaks());
+        let guard = unanswerable(&self.parts, question);
+        match (question_back, guard, question.gateway.allowance(question.spent)) {
+            (Some(question_back), ..) => Backend::NotNeeded(question_back),
+            (None, Some(guard), _) => Backend::Guarded(guard),
+            (None, None, _) if question.gateway.is_offline() => Backend::Offline,
+            (None, None, Allowance::Ample) => Backend::Model,
+            (None, None, Allowance::Tight) => Backend::Thrifty,
+            (None, None, Allowance::Over(because)) => Backend::Spent(because),
+        }
     }
 
     /// Returns the part of `completion` that can be shown.
@@ -286,6 +297,7 @@ impl Answering {
                 photos: &question.photos.iter().map(|shown| shown.seq).collect::<Vec<_>>(),
                 people: &question.people,
                 style: question.style,
+                length: question.chat.settings.get(ANSWER_LENGTH).unwrap_or_default(),
                 language: question.language().map(Language::english_name),
                 now: self.parts.clock.now(),
                 zone: question.zone,
@@ -331,7 +343,7 @@ impl Answering {
         let ask = ModelCall {
             purpose: ModelPurpose::Answer,
             conversation: question.trigger().conversation(),
-            on_behalf_of: Some(question.asker()),
+            on_behalf_of: (!question.is_unasked).then(|| question.asker()),
             economy: match choice {
                 ModelChoice::Best => Economy::Best,
                 ModelChoice::Cheaper => Economy::Cheaper,
@@ -340,7 +352,10 @@ impl Answering {
         };
         let message = &question.trigger().message;
         let asking = self.ask_showing(job, question, built, ask);
-        let answered = while_typing(&self.parts.telegram, &self.parts.clock, message, asking).await;
+        let answered = match question.is_unasked {
+            true => asking.await,
+            false => while_typing(&self.parts.telegram, &self.parts.clock, message, asking).await,
+        };
         log::asked(&answered, watch.elapsed());
         if let Err(AskError::Final(error)) = &answered {
             tell_owners(&self.parts, error).await;
@@ -378,6 +393,7 @@ impl Answering {
             draft.is_of_a_model().then(|| Support::new(&given, &question.history.ask, &self.parts.bot.name, &embed));
         let checked = citations::check(&draft.markdown, material, support.as_ref(), now, question.zone, words);
         log::citations(&checked);
+        let is_silent = question.is_unasked && checked.valid.is_empty();
         // Texts that no model wrote use nothing recalled, but may cite a page or a document.
         let remembered = match draft.status {
             AnswerStatus::Answered => question.remembered(&built.citable),
@@ -385,13 +401,7 @@ impl Answering {
         };
         let used = used(&checked.text, &checked.valid, &remembered);
         let mut parts = draft.parts(&checked.text, &links, &question.names(&self.parts.bot));
-        let introduced = match question.introduction.take() {
-            // Another answer in the chat may have had the privacy notice since it was added to this question.
-            Some(words) if self.parts.introduction.is_due(&self.parts.store, question.chat.key).await? => {
-                Some(introduction::append(&mut parts, words))
-            }
-            Some(_) | None => None,
-        };
+        let introduced = self.introduce(&mut question, &mut parts).await?;
         let bills: Vec<UsageRecord> = question.bills.drain(..).chain(draft.bill.clone()).collect();
         let record = record(&question, built, draft, checked, now, watch);
         tracing::Span::current().record("answer.id", tracing::field::display(record.id));
@@ -414,6 +424,9 @@ impl Answering {
         let written = chime_jobs::worker::record(&self.parts.store, &self.parts.clock, move |tx| {
             for bill in &bills {
                 bill.write(tx)?;
+            }
+            if is_silent {
+                jobs::remove(tx, job.kind(), &job.key())?;
             }
             if !jobs::is_due(tx, &job)? {
                 return Ok(SaveOutcome::Ended);
@@ -439,11 +452,27 @@ impl Answering {
             Ok(SaveOutcome::Saved)
         })
         .await?;
+        self.hand_over(written, &made_for).await
+    }
+
+    /// Appends the privacy notice to the answer if the chat has not had it.
+    async fn introduce(
+        &self,
+        question: &mut QuestionContext,
+        parts: &mut Vec<FormattedText>,
+    ) -> chime_store::Result<Option<introduction::NoticePosition>> {
+        let Some(words) = question.introduction.take() else { return Ok(None) };
+        // Another answer in the chat may have had it since it was added to this question.
+        let is_due = self.parts.introduction.is_due(&self.parts.store, question.chat.key).await?;
+        Ok(is_due.then(|| introduction::append(parts, words)))
+    }
+
+    async fn hand_over(&self, written: SaveOutcome, job: &Job) -> Result<(), JobError> {
         match written {
             SaveOutcome::Saved => self.parts.wake.wake(),
             SaveOutcome::Ended => {
                 tracing::info!("the job was ended while it was worked on, so nothing is said");
-                self.take_back(&made_for).await?;
+                self.take_back(job).await?;
             }
             SaveOutcome::Gone => {
                 let why = "a message of the window was forgotten while the answer was made";

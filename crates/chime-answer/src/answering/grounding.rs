@@ -7,10 +7,9 @@ use crate::grounding::{GroundingEvidence, Guard, Measure, guard, has_anchor_or_t
 use chime_core::Grounding;
 use chime_core::embed::{Embedder, SHIPPED_NAME};
 
-/// Returns the reason why `question` is not answered in a strict chat; `None` if it is answered, and in other
-/// chats.
+/// Returns the reason why `question` is not answered in a strict chat or unasked; `None` if it is answered.
 pub(super) fn unanswerable(parts: &AnsweringParts, question: &QuestionContext) -> Option<Guard> {
-    if question.grounding() == Grounding::Open {
+    if question.grounding() == Grounding::Open && !question.is_unasked {
         return None;
     }
     let embedder = parts.features.embedder();

@@ -8,8 +8,11 @@ use tokio::task::JoinError;
 use crate::answering::AnsweringParts;
 use crate::answering::load_trigger::{LoadedTrigger, QuestionLoader, TriggerState};
 use crate::answering::question::QuestionContext;
+use crate::answering::unasked::TOO_LATE;
 use crate::reader;
 use chime_access::gateway::ModelPurpose;
+use chime_access::gateway::ask::Gateway;
+use chime_core::chat_settings::MODEL;
 use chime_core::{MessageAt, ParsedTrigger};
 use chime_jobs::JobError;
 use chime_memory::context::window_around;
@@ -21,17 +24,23 @@ pub(super) async fn find(
     places: &Semaphore,
     at: MessageAt,
     parsed: &ParsedTrigger,
+    is_unasked: bool,
 ) -> Result<TriggerState<QuestionContext>, JobError> {
-    let (store, loader) = (&parts.store, Arc::new(question_loader(parts)));
+    let (store, parsed) = (&parts.store, parsed.clone());
     // The semaphore is never closed.
     let _place = places.acquire().await.ok();
-    let (first, parsed) = (Arc::clone(&loader), parsed.clone());
+    let mut first = question_loader(parts, parts.gateway.clone());
+    if is_unasked {
+        first.max_age = TOO_LATE;
+    }
     let opened: Arc<LoadedTrigger> = match store.read(move |conn| first.load_trigger(conn, at, &parsed)).await? {
         TriggerState::Ready(opened) => Arc::from(opened),
         TriggerState::Gone => return Ok(TriggerState::Gone),
         TriggerState::Answered => return Ok(TriggerState::Answered),
         TriggerState::Old(trigger) => return Ok(TriggerState::Old(trigger)),
     };
+    let gateway = parts.gateway.with_model(opened.chat.settings.get(MODEL));
+    let loader = Arc::new(question_loader(parts, gateway));
     let (also, about) = (Arc::clone(&loader), Arc::clone(&opened));
     let beside = async { Ok(store.read(move |conn| also.beside(conn, &about)).await?) };
     let (chooser, about) = (Arc::clone(&loader), Arc::clone(&opened));
@@ -48,16 +57,17 @@ pub(super) async fn find(
     Ok(TriggerState::Ready(Box::new(store.read(complete).await?)))
 }
 
-pub(super) fn question_loader(parts: &AnsweringParts) -> QuestionLoader {
+pub(super) fn question_loader(parts: &AnsweringParts, gateway: Gateway) -> QuestionLoader {
     let now = parts.clock.now();
-    let model = parts.gateway.model_name(ModelPurpose::Answer);
-    let parameters = parts.gateway.server_facts(ModelPurpose::Answer).parameters;
+    let model = gateway.model_name(ModelPurpose::Answer);
+    let parameters = gateway.server_facts(ModelPurpose::Answer).parameters;
     QuestionLoader {
-        params: Params { token_budget: parts.gateway.talk_tokens(parts.context_tokens), ..parts.params.clone() },
+        params: Params { token_budget: gateway.talk_tokens(parts.context_tokens), ..parts.params.clone() },
         zone: parts.zone,
         long_threads: parts.long_threads.clone(),
         style: reader::style_for(parameters, model),
         model: model.to_owned(),
+        gateway: gateway.clone(),
         bot: parts.bot.id,
         idle: parts.idle,
         features: Arc::clone(&parts.features),

@@ -9,6 +9,7 @@ use crate::answering::long_thread::LongThreads;
 use crate::lines::Style;
 use chime_access::Access;
 use chime_access::admission::served;
+use chime_access::gateway::ask::Gateway;
 use chime_core::config::{AccessConfig, SessionIdle};
 use chime_core::trigger::{self, Languages, author_run, calls_bot};
 use chime_core::{
@@ -50,6 +51,7 @@ pub struct QuestionLoader {
     /// Name of the model. The database may hold a correction of our token estimate for it.
     pub model: String,
     pub style: Style,
+    pub gateway: Gateway,
     pub bot: UserId,
     pub idle: SessionIdle,
     pub features: Arc<FeatureCache>,

@@ -13,12 +13,12 @@ use crate::lines::Style;
 use crate::prompt::PresentMember;
 use crate::recall::{self, fitting};
 use crate::tools::LookedUp;
-use chime_access::gateway::ask::UsageRecord;
-use chime_core::chat_settings::GROUNDING;
+use chime_access::gateway::ask::{Gateway, UsageRecord};
+use chime_core::chat_settings::{GROUNDING, PERSONA, Persona};
 use chime_core::texts::{filled, texts};
 use chime_core::{
-    BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Role, Seq, Slot,
-    SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link, without_citations,
+    BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Piece, PieceLine, Role,
+    Seq, Slot, SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link, without_citations,
 };
 use chime_memory::context::{Asked, gather, window_around};
 use chime_memory::recall::{RankedRecall, RecallRequest};
@@ -68,6 +68,10 @@ pub struct QuestionContext {
     /// stored, since dropping two hundred messages takes a while.
     pub history: Arc<History>,
     pub chat: ChatRow,
+    /// Calls the model that the chat chose.
+    pub gateway: Gateway,
+    /// `true` if nobody asked the bot: it answers a question to the chat, or stays silent.
+    pub is_unasked: bool,
     pub zone: Zone,
     /// Name of the trigger's forum topic.
     pub topic: Option<String>,
@@ -169,6 +173,11 @@ impl QuestionLoader {
         let PickedWindow { window, oldest_part } = windowed;
         let TriggerFacts { looked, mut enrichment, scope, earliest, introduction, topic, spent } = beside;
         enrichment.pieces.extend(oldest_part.piece());
+        enrichment.pieces.extend(row.settings.get(PERSONA).map(|Persona(text)| Piece {
+            slot: Slot::Persona,
+            topic: None,
+            lines: vec![PieceLine { text, source: None }],
+        }));
         let going_on = self.going_on(conn, &history, generic, row, &window);
         let recalled = looked.map_or_else(Recalled::default, |looked| self.recalled(conn, &looked, &window));
         let people = PresentMember::of_talk(&history.recent, history.trigger.message.sent_at.minus(LATELY));
@@ -176,6 +185,8 @@ impl QuestionLoader {
             history,
             zone: row.zone(self.zone),
             chat: row.clone(),
+            gateway: self.gateway.clone(),
+            is_unasked: false,
             topic,
             people,
             generic,

@@ -78,7 +78,7 @@ impl Answering {
         }
         let (progress, stop) = (AnswerProgress::default(), CancellationToken::new());
         let asking = async {
-            let answered = self.parts.gateway.ask_showing(ask, &progress).await;
+            let answered = question.gateway.ask_showing(ask, &progress).await;
             stop.cancel();
             answered
         };
@@ -100,11 +100,11 @@ impl Answering {
     ) -> Result<(Completion, UsageRecord), AskError> {
         let stop = CancellationToken::new();
         let asking = async {
-            let answered = self.parts.gateway.ask_within_budget(ask).await;
+            let answered = question.gateway.ask_within_budget(ask).await;
             stop.cancel();
             answered
         };
-        if question.chat.chat.kind == ChatKind::Private {
+        if question.is_unasked || question.chat.chat.kind == ChatKind::Private {
             return asking.await;
         }
         // Both futures run to the end, for the same reason as above.
@@ -144,6 +144,7 @@ impl Answering {
         // In strict chats, statements without a source are marked only in the complete answer.
         let is_open = question.grounding() == Grounding::Open;
         is_open
+            && !question.is_unasked
             && question
                 .chat
                 .settings

@@ -17,6 +17,7 @@ use crate::tools::{
 };
 use chime_access::Allowance;
 use chime_access::gateway::ask::UsageRecord;
+use chime_core::chat_settings::TEMPERATURE;
 use chime_core::trigger::Languages;
 use chime_core::{
     Citable, Grounds, Job, MessageId, Seq, SourceId, Spent, StoredMessage, Timestamp, TokenUse, Zone, message_link,
@@ -47,6 +48,9 @@ impl Answering {
     ) -> Result<(Completion, UsageRecord), ModelFailure> {
         let until = self.parts.clock.now().plus(self.parts.deadline);
         let mut prompt = asked(built, &question.photos);
+        if let Some(temperature) = question.chat.settings.get(TEMPERATURE) {
+            prompt.temperature = Some(temperature);
+        }
         if asking.window == WindowSize::Plainest {
             // At a low temperature the same unusable answer would come again.
             prompt.temperature = None;
@@ -56,7 +60,7 @@ impl Answering {
         loop {
             let is_open = may_look_up(asking, prompt.tools.rounds.len(), self.parts.tool_rounds)
                 && self.parts.clock.now() < until
-                && self.parts.gateway.allowance(after(question.spent, spent)) == Allowance::Ample;
+                && question.gateway.allowance(after(question.spent, spent)) == Allowance::Ample;
             let outside = OutsideTools { links: self.may_read_links(question), web: self.may_search_web(question) };
             prompt.tools.offered = if is_open { offered(question.is_all_shown(), outside) } else { Vec::new() };
             // The request does not describe the tools to small models, which use them badly, nor if the prompt already

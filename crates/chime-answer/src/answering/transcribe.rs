@@ -29,7 +29,7 @@ pub(super) async fn transcribe_nearby(parts: &AnsweringParts, at: MessageAt, par
 }
 
 async fn transcribe_around(parts: &AnsweringParts, at: MessageAt, parsed: &ParsedTrigger) -> chime_store::Result<()> {
-    let (loader, parsed) = (Arc::new(question_loader(parts)), parsed.clone());
+    let (loader, parsed) = (Arc::new(question_loader(parts, parts.gateway.clone())), parsed.clone());
     let found = parts.store.read(move |conn| {
         let TriggerState::Ready(opened) = loader.load_trigger(conn, at, &parsed)? else { return Ok(None) };
         let spoken = untranscribed(conn, &opened.asked.trigger)?;

@@ -3,7 +3,7 @@
 
 use crate::answering::AnsweringParts;
 use chime_access::{subject, tell};
-use chime_core::{BACKLOG_SETTLES, Because, Job, JobPayload, MessageAt, Refusal, StoredMessage, Timestamp};
+use chime_core::{BACKLOG_SETTLES, Because, Job, JobKind, JobPayload, MessageAt, Refusal, StoredMessage, Timestamp};
 use chime_jobs::JobError;
 use chime_store::{Priority, Writer, backlog, jobs, refusals};
 
@@ -14,6 +14,9 @@ pub(super) async fn refuse(
     trigger: &StoredMessage,
     because: Because,
 ) -> Result<(), JobError> {
+    if job.kind() == JobKind::Ambient {
+        return close(parts, job).await;
+    }
     tracing::info!(chat.id = trigger.message.chat.0, r#type = because.as_str(), "chat.rate_limit");
     let (kind, key, trigger, now) = (job.kind(), job.key(), trigger.clone(), parts.clock.now());
     parts
@@ -30,6 +33,9 @@ pub(super) async fn refuse(
 /// Ends the job of a trigger that waited too long, and adds the trigger to the count in the chat's notice about
 /// unanswered messages.
 pub(super) async fn count_as_old(parts: &AnsweringParts, job: &Job, trigger: &StoredMessage) -> Result<(), JobError> {
+    if job.kind() == JobKind::Ambient {
+        return close(parts, job).await;
+    }
     let (kind, key) = (job.kind(), job.key());
     let (chat, thread) = (trigger.message.chat, trigger.message.thread);
     let due_at = parts.clock.now().plus(BACKLOG_SETTLES);
@@ -42,9 +48,11 @@ pub(super) async fn count_as_old(parts: &AnsweringParts, job: &Job, trigger: &St
     Ok(())
 }
 
+/// Ends a job without a reply.
 pub(super) async fn close(parts: &AnsweringParts, job: &Job) -> Result<(), JobError> {
     let (kind, key) = (job.kind(), job.key());
-    Ok(parts.store.write(Priority::Answering, move |tx| jobs::finish(tx, kind, &key)).await?)
+    let end = if kind == JobKind::Ambient { jobs::remove } else { jobs::finish };
+    Ok(parts.store.write(Priority::Answering, move |tx| end(tx, kind, &key)).await?)
 }
 
 fn write_refusal(

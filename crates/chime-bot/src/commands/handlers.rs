@@ -19,6 +19,7 @@ mod remind;
 mod search;
 mod settings;
 mod topics;
+mod usage;
 mod why;
 
 use std::sync::Arc;
@@ -29,7 +30,7 @@ use chime_access::console_tokens::ConsoleTokens;
 use chime_answer::answering::{format_own, format_parts};
 use chime_answer::documents::DocumentReader;
 use chime_core::chat_settings::OperatorDefaults;
-use chime_core::config::{AccessConfig, MemoryConfig};
+use chime_core::config::{AccessConfig, DailyTokens, MemoryConfig};
 use chime_core::texts::{Notices, Texts, notices, texts};
 use chime_core::trigger;
 use chime_core::{
@@ -43,7 +44,7 @@ use chime_privacy::PrivacyFacts;
 use chime_runtime::clock::Clock;
 use chime_store::chats::ChatRow;
 use chime_store::outbox::{NewReply, Purpose};
-use chime_store::{Language, Priority, Reader, Store, Writer, backlog, chats, jobs, outbox};
+use chime_store::{Language, Priority, Reader, Store, Writer, backlog, chat_settings, chats, jobs, outbox};
 use chime_telegram::{Telegram, TelegramError};
 
 /// Emoji with which the bot reacts to a message that only says thanks.
@@ -63,6 +64,8 @@ pub struct Commands {
     pub privacy_facts: PrivacyFacts,
     pub memory: MemoryConfig,
     pub defaults: OperatorDefaults,
+    /// Daily token caps of the operator.
+    pub caps: DailyTokens,
     /// Reads the files that are saved as notes.
     pub documents: DocumentReader,
     /// The owners' page; `None` if it is switched off.
@@ -248,7 +251,8 @@ fn find(
     access: &AccessConfig,
 ) -> chime_store::Result<Option<CommandRequest>> {
     let (message, row) = (chime_store::consent::for_job(conn, at.chat, at.message)?, chats::find(conn, at.chat)?);
-    let (Some(message), Some(chat)) = (message, row) else { return Ok(None) };
+    let (Some(message), Some(mut chat)) = (message, row) else { return Ok(None) };
+    chat.settings = chat_settings::load(conn, message.conversation())?;
     let is_open_to_all = name.is_about_privacy() || name == CommandName::Claim;
     // Access was checked when the command arrived, but the operator may have withdrawn it since.
     if !is_open_to_all && served(conn, &chat.chat, message.message.sender.id, access)? == Access::Refused {

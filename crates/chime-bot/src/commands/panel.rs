@@ -1,11 +1,18 @@
 //! Panel of `/settings`: its text, its buttons, and the change that each button makes.
 
+use chime_answer::plain::escape_markdown;
 use chime_core::chat_settings::{CHAT_SETTINGS, ChatSettings, DEFAULT, MEMORY, OperatorDefaults, SettingEntry};
-use chime_core::texts::Texts;
-use chime_core::{Button, ChatKind};
+use chime_core::texts::{Texts, filled};
+use chime_core::{Button, ChatKey, ChatKind, ThreadId};
 
 /// Start of the data of each button on the panel.
 const PREFIX: &str = "settings";
+/// Pages of the panel.
+const PAGES: [u8; 2] = [1, 2];
+/// Name in a button's data for showing a page.
+const SHOW: &str = "show";
+/// Name in a button's data for the values of a topic as a whole.
+const TOPIC: &str = "topic";
 /// Value in a button's data for deleting the memory.
 const DELETE: &str = "delete";
 /// Mark at the start of the label of the current choice.
@@ -15,12 +22,33 @@ const MOST_A_ROW: usize = 4;
 /// Number of buttons per row of a setting with more: three names fit on a small screen.
 const MANY_A_ROW: usize = 3;
 
-/// Current settings of a chat, as the panel shows them.
+/// Chat or forum topic whose settings a panel shows, if not the chat of the panel as a whole.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PanelScope {
+    /// Another chat than that of the panel, which is then in private.
+    pub chat: Option<ChatKey>,
+    pub topic: Option<ThreadId>,
+}
+
+/// Settings of a chat or topic, as the panel shows them.
 #[derive(Debug, Clone)]
 pub struct Panel<'a> {
+    pub scope: PanelScope,
     pub settings: &'a ChatSettings,
     pub defaults: &'a OperatorDefaults,
     pub kind: ChatKind,
+    /// Title of the chat, if it is not that of the panel.
+    pub title: Option<&'a str>,
+    /// Forum topic in which the panel is, to which it can change.
+    pub here: Option<ThreadId>,
+    pub page: u8,
+}
+
+/// Press on a button of a panel.
+#[derive(Debug, Clone)]
+pub struct PanelPress {
+    pub scope: PanelScope,
+    pub change: SettingChange,
 }
 
 /// Change that a button requests.
@@ -30,37 +58,64 @@ pub enum SettingChange {
     Set(&'static SettingEntry, String),
     /// Turns memory off and deletes it. Sent by the button that confirms this.
     DeleteMemory,
-    /// Changes nothing and shows the panel again.
-    Nothing,
+    /// Removes all values of a forum topic.
+    ClearTopic,
+    /// Changes nothing and shows a page of the panel.
+    Show(u8),
 }
 
-impl SettingChange {
-    /// Encodes the change as button data, which [`Self::parse`] reads back.
+impl PanelPress {
+    /// Encodes the press as button data, which [`Self::parse`] reads back: `settings@<chat>#<topic>:<setting>:<value>`.
     pub fn data(&self) -> String {
-        match self {
-            Self::Set(entry, value) => format!("{PREFIX}:{}:{value}", entry.key),
-            Self::DeleteMemory => format!("{PREFIX}:{}:{DELETE}", MEMORY.key),
-            Self::Nothing => format!("{PREFIX}:show:again"),
-        }
+        let chat = self.scope.chat.map(|chat| format!("@{chat}")).unwrap_or_default();
+        let topic = self.scope.topic.map(|topic| format!("#{topic}")).unwrap_or_default();
+        let (setting, value) = match &self.change {
+            SettingChange::Set(entry, value) => (entry.key, short(value)),
+            SettingChange::DeleteMemory => (MEMORY.key, DELETE.to_owned()),
+            SettingChange::ClearTopic => (TOPIC, DEFAULT.to_owned()),
+            SettingChange::Show(page) => (SHOW, page.to_string()),
+        };
+        format!("{PREFIX}{chat}{topic}:{setting}:{value}")
     }
 
     /// Decodes button data. Returns `None` for values that no button offers, since a modified client can send anything.
     pub fn parse(data: &str, defaults: &OperatorDefaults) -> Option<Self> {
-        let (setting, value) = data.strip_prefix(PREFIX)?.strip_prefix(':')?.split_once(':')?;
-        if (setting, value) == ("show", "again") {
-            return Some(Self::Nothing);
-        }
-        if (setting, value) == (MEMORY.key, DELETE) {
-            return Some(Self::DeleteMemory);
-        }
-        let entry = CHAT_SETTINGS.iter().find(|entry| entry.key == setting)?;
-        let offered = (entry.offered)(defaults).into_iter().find(|offered| offered == value)?;
-        Some(Self::Set(entry, offered))
+        let mut parts = data.strip_prefix(PREFIX)?.splitn(3, ':');
+        let (scope, setting, value) = (parts.next()?, parts.next()?, parts.next()?);
+        let (chat, topic) = scope.split_once('#').map_or((scope, None), |(chat, topic)| (chat, Some(topic)));
+        let chat = match chat.strip_prefix('@') {
+            Some(key) => Some(ChatKey(key.parse().ok()?)),
+            None if chat.is_empty() => None,
+            None => return None,
+        };
+        let topic = topic.map(|id| id.parse().map(ThreadId)).transpose().ok()?;
+        let change = match (setting, value) {
+            (SHOW, page) => SettingChange::Show(PAGES.into_iter().find(|number| number.to_string() == page)?),
+            (TOPIC, DEFAULT) => SettingChange::ClearTopic,
+            (setting, DELETE) if setting == MEMORY.key => SettingChange::DeleteMemory,
+            (setting, value) => {
+                let entry = CHAT_SETTINGS.iter().find(|entry| entry.key == setting)?;
+                let offered = (entry.offered)(defaults).into_iter().find(|offered| short(offered) == value)?;
+                SettingChange::Set(entry, offered)
+            }
+        };
+        Some(Self { scope: PanelScope { chat, topic }, change })
     }
+}
 
+impl SettingChange {
     /// Returns `true` if the change turns memory off.
     pub fn ends_memory(&self) -> bool {
         matches!(self, Self::Set(entry, value) if entry.key == MEMORY.key && value == "off")
+    }
+
+    /// Returns the page of the panel that shows what was changed.
+    pub fn page(&self) -> u8 {
+        match self {
+            Self::Set(entry, _) => entry.page,
+            Self::Show(page) => *page,
+            Self::DeleteMemory | Self::ClearTopic => PAGES[0],
+        }
     }
 }
 
@@ -71,6 +126,11 @@ impl Panel<'_> {
         Some(self.settings.raw(entry.key).map_or(default, str::to_owned))
     }
 
+    fn entries(&self) -> impl Iterator<Item = &'static SettingEntry> {
+        let (page, in_topic) = (self.page, self.scope.topic.is_some());
+        CHAT_SETTINGS.iter().filter(move |entry| entry.page == page && (entry.in_topics || !in_topic))
+    }
+
     /// Returns the text above the buttons. It explains the buttons only if the reader `may_change` settings.
     pub fn markdown(&self, may_change: bool, texts: &Texts) -> String {
         let words = &texts.settings;
@@ -79,25 +139,45 @@ impl Panel<'_> {
             (true, _) => &words.admins_change,
             (false, _) => &words.only_admins,
         };
+        let head = match (self.scope.topic, self.title) {
+            (Some(_), _) => words.head_topic.clone(),
+            (None, Some(title)) => filled(&words.head_of, &[("chat", &escape_markdown(title))]),
+            (None, None) => words.head.clone(),
+        };
         let line = |entry: &SettingEntry| match self.value(entry) {
             Some(value) => Some(entry.line(&value, texts)),
             None => entry.text("nowhere", texts).cloned(),
         };
-        let lines: Vec<String> = CHAT_SETTINGS.iter().filter_map(line).map(|line| format!("- {line}")).collect();
-        format!("{} {who}\n\n{}", words.head, lines.join("\n"))
+        let lines: Vec<String> = self.entries().filter_map(line).map(|line| format!("- {line}")).collect();
+        format!("{head} {who}\n\n{}", lines.join("\n"))
     }
 
     /// Returns the buttons: a row for each setting, and several rows for one with many values.
     pub fn buttons(&self, texts: &Texts) -> Vec<Vec<Button>> {
-        CHAT_SETTINGS.iter().flat_map(|entry| self.rows(entry, texts)).collect()
+        let words = &texts.settings;
+        let button = |label: &str, scope: PanelScope, change: SettingChange| {
+            vec![Button { label: label.to_owned(), data: PanelPress { scope, change }.data() }]
+        };
+        let other_page = if self.page == PAGES[0] { PAGES[1] } else { PAGES[0] };
+        let label = if self.page == PAGES[0] { &words.more_button } else { &words.back_button };
+        let turn = button(label, self.scope, SettingChange::Show(other_page));
+        let topic = match (self.scope.topic, self.here) {
+            (Some(_), _) => Some(button(&words.whole_button, self.scope, SettingChange::ClearTopic)),
+            (None, Some(_)) => {
+                let scope = PanelScope { topic: self.here, ..self.scope };
+                Some(button(&words.topic_button, scope, SettingChange::Show(self.page)))
+            }
+            (None, None) => None,
+        };
+        self.entries().flat_map(|entry| self.rows(entry, texts)).chain([turn]).chain(topic).collect()
     }
 
     fn rows(&self, entry: &'static SettingEntry, texts: &Texts) -> Vec<Vec<Button>> {
         let Some(current) = self.value(entry) else { return Vec::new() };
         let buttons = (entry.offered)(self.defaults).into_iter().map(|value| {
             let mark = if value == current { CHOSEN } else { "" };
-            let label = format!("{mark}{}", entry.button(&value, texts));
-            Button { label, data: SettingChange::Set(entry, value).data() }
+            let label = format!("{mark}{}", entry.button(&value, texts, self.defaults));
+            Button { label, data: PanelPress { scope: self.scope, change: SettingChange::Set(entry, value) }.data() }
         });
         let mut buttons: Vec<Button> = buttons.collect();
         if buttons.len() <= MOST_A_ROW {
@@ -110,13 +190,27 @@ impl Panel<'_> {
     }
 }
 
+/// Returns a value as it is in a button's data, of which Telegram allows 64 bytes: a long one by its checksum.
+fn short(value: &str) -> String {
+    const LONG: usize = 20;
+    if value.len() <= LONG {
+        return value.to_owned();
+    }
+    let checksum = value
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    format!("~{checksum:016x}")
+}
+
 /// Returns the question whether to delete the memory, and its buttons.
-pub fn memory_question(texts: &Texts) -> (&str, Vec<Vec<Button>>) {
+pub fn memory_question(scope: PanelScope, texts: &Texts) -> (&str, Vec<Vec<Button>>) {
     let words = &texts.settings;
-    let button = |label: &String, change: SettingChange| vec![Button { label: label.clone(), data: change.data() }];
+    let button = |label: &String, change: SettingChange| {
+        vec![Button { label: label.clone(), data: PanelPress { scope, change }.data() }]
+    };
     let buttons = vec![
         button(&words.memory_off_confirm_button, SettingChange::DeleteMemory),
-        button(&words.memory_keep_button, SettingChange::Nothing),
+        button(&words.memory_keep_button, SettingChange::Show(PAGES[0])),
     ];
     (&words.memory_off_question, buttons)
 }
@@ -126,7 +220,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use chime_core::config::{SessionIdle, Streaming};
+    use chime_core::config::{ListedModel, Prices, SessionIdle, Streaming};
     use chime_core::texts::texts;
     use chime_core::{LinkReading, Zone};
 
@@ -139,17 +233,23 @@ mod tests {
             web: false,
             idle: SessionIdle { in_groups: hour, in_private: hour },
             zone: Zone::UTC,
+            models: Vec::new(),
         }
+    }
+
+    fn panel<'a>(settings: &'a ChatSettings, defaults: &'a OperatorDefaults, page: u8) -> Panel<'a> {
+        let (scope, kind) = (PanelScope::default(), ChatKind::Group);
+        Panel { scope, settings, defaults, kind, title: None, here: None, page }
     }
 
     #[test]
     fn every_button_leads_to_its_change_and_marks_what_holds() {
         let (settings, defaults) = (ChatSettings::default(), defaults());
-        let buttons = Panel { settings: &settings, defaults: &defaults, kind: ChatKind::Group }.buttons(texts("eng"));
-        assert_eq!(buttons.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 2, 3, 4, 2, 4, 1, 3, 3, 3, 3]);
+        let buttons = panel(&settings, &defaults, 1).buttons(texts("eng"));
+        assert_eq!(buttons.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 2, 3, 4, 2, 4, 1, 3, 3, 3, 3, 1]);
         for button in buttons.iter().flatten() {
-            let change = SettingChange::parse(&button.data, &defaults);
-            assert!(change.is_some_and(|change| change.data() == button.data), "{button:?}");
+            let press = PanelPress::parse(&button.data, &defaults);
+            assert!(press.is_some_and(|press| press.data() == button.data), "{button:?}");
             assert!(button.data.len() <= 64);
         }
         let chosen: Vec<&str> =
@@ -168,6 +268,25 @@ mod tests {
     }
 
     #[test]
+    fn a_topic_of_another_chat_and_a_model_with_a_long_name_fit_into_the_data_of_a_button() {
+        let name = "openrouter/anthropic/claude-sonnet-4.5-20260101:extended-thinking";
+        let prices = Some(Prices { prompt: 2.0, completion: 8.5 });
+        let models = vec![ListedModel { name: name.to_owned(), prices }];
+        let (settings, defaults) = (ChatSettings::default(), OperatorDefaults { models, ..defaults() });
+        let scope = PanelScope { chat: Some(ChatKey(u32::MAX)), topic: Some(ThreadId(i64::from(i32::MAX))) };
+        let buttons = Panel { scope, ..panel(&settings, &defaults, 2) }.buttons(texts("eng"));
+        for button in buttons.iter().flatten() {
+            let press = PanelPress::parse(&button.data, &defaults).expect("a press");
+            assert!(press.scope == scope && button.data.len() <= 64, "{button:?}");
+        }
+        let chosen = |press: PanelPress| matches!(press.change, SettingChange::Set(_, value) if value == name);
+        let model =
+            buttons.iter().flatten().find(|button| button.label == format!("{name} (2/8.5)")).expect("a button");
+        assert!(PanelPress::parse(&model.data, &defaults).is_some_and(chosen));
+        assert!(!buttons.iter().flatten().any(|button| button.data.contains("daily_tokens")), "of the whole chat only");
+    }
+
+    #[test]
     fn what_no_button_carries_changes_nothing() {
         for data in [
             "settings",
@@ -179,28 +298,33 @@ mod tests {
             "settings:language:lat",
             "settings:askers:nobody",
             "settings:daily_tokens:1",
+            "settings:model:gpt-4.1",
+            "settings:show:3",
+            "settings@x:show:1",
+            "settings#x:show:1",
+            "settingsx:show:1",
         ] {
-            assert!(SettingChange::parse(data, &defaults()).is_none(), "{data}");
+            assert!(PanelPress::parse(data, &defaults()).is_none(), "{data}");
         }
     }
 
     #[test]
     fn without_memory_anywhere_there_is_no_button_for_it() {
         let (settings, defaults) = (ChatSettings::default(), OperatorDefaults { memory: false, ..defaults() });
-        let panel = Panel { settings: &settings, defaults: &defaults, kind: ChatKind::Group };
-        assert_eq!(panel.buttons(texts("eng")).len(), 11);
+        let panel = panel(&settings, &defaults, 1);
+        assert_eq!(panel.buttons(texts("eng")).len(), 12);
         assert!(panel.markdown(true, texts("eng")).contains("off in every chat"));
         assert!(panel.markdown(false, texts("eng")).contains("Only admins"));
         let alone = Panel { kind: ChatKind::Private, ..panel };
         assert!(alone.markdown(true, texts("eng")).contains("You can change them"));
         assert!(!alone.markdown(true, texts("eng")).contains("Tags"), "nobody else is there");
-        assert_eq!(alone.buttons(texts("eng")).len(), 10);
+        assert_eq!(alone.buttons(texts("eng")).len(), 11);
     }
 
     #[test]
     fn the_panel_speaks_the_language_of_the_chat() {
         let (settings, defaults) = (ChatSettings::default(), defaults());
-        let panel = Panel { settings: &settings, defaults: &defaults, kind: ChatKind::Group };
+        let panel = panel(&settings, &defaults, 1);
         let told = panel.markdown(true, texts("deu"));
         assert!(told.starts_with("Einstellungen dieses Chats.") && told.contains("die Sprache des Chats."), "{told}");
         assert_eq!(panel.buttons(texts("deu"))[0][0].label, "✓ Offene Antworten");

@@ -9,6 +9,7 @@ use secrecy::{ExposeSecret, SecretString};
 use tracing::level_filters::LevelFilter;
 
 use crate::config::keys::{self, Key};
+use crate::config::llm::ModelConfig;
 use crate::config::settings::{Noted, Settings, base_url};
 use crate::{ChatKind, LinkReading, Zone};
 
@@ -40,7 +41,7 @@ impl StoreConfig {
     }
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub enum EmbeddingConfig {
     /// The model that is compiled into the program.
     #[default]
@@ -48,8 +49,8 @@ pub enum EmbeddingConfig {
     Off,
     /// Another static model, loaded from this directory.
     Model2Vec(PathBuf),
-    /// The model with this name on the server at `OPENAI_BASE_URL`.
-    OpenAi(String),
+    /// A model of a server.
+    OpenAi(ModelConfig),
 }
 
 impl EmbeddingConfig {
@@ -58,7 +59,7 @@ impl EmbeddingConfig {
             None if raw.eq_ignore_ascii_case("local") => Some(Self::Local),
             None if raw.eq_ignore_ascii_case("off") => Some(Self::Off),
             Some(("model2vec", folder)) if !folder.is_empty() => Some(Self::Model2Vec(PathBuf::from(folder))),
-            Some(("openai", model)) if !model.is_empty() => Some(Self::OpenAi(model.to_owned())),
+            Some(("openai", model)) => ModelConfig::parse(model).map(Self::OpenAi),
             None | Some(_) => None,
         };
         let chosen = settings.required(
@@ -74,7 +75,10 @@ impl EmbeddingConfig {
                 "has no effect without OPENAI_API_KEY or OPENAI_BASE_URL; messages are compared by their words alone",
             );
         }
-        Ok(chosen)
+        Ok(match chosen {
+            Self::OpenAi(model) => Self::OpenAi(model.with_key(settings, &keys::EMBEDDING_KEY)?),
+            other => other,
+        })
     }
 }
 

@@ -77,16 +77,36 @@ pub const MODEL: Key =
     Key::new("MODEL", "gpt-4.1-mini", "The model that answers. Required once a key or a base URL is set.")
         .mistaken(&["OPENAI_MODEL", "MODEL_NAME"]);
 
+pub const MODELS: Key = Key::new(
+    "MODELS",
+    "gpt-4.1 2.00/8.00, gpt-4.1-nano 0.10/0.40",
+    "Models of the same server among which admins choose for their chat with `/settings`, separated by commas, each with \
+     the prices of a million tokens read and written, if known.",
+);
+
 pub const MODEL_FALLBACK: Key = Key::new(
     "MODEL_FALLBACK",
     "gpt-4.1-nano",
-    "A second, cheaper model of the same server, asked when the first one fails or the day's tokens run low.",
+    "A second, cheaper model, asked when the first one fails or the day's tokens run low. `NAME@https://…/v1` names a model \
+     of another server.",
 );
+
+pub const MODEL_FALLBACK_KEY: Key =
+    Key::new("MODEL_FALLBACK_KEY", "sk-example", "The key of the server that `MODEL_FALLBACK` names.").secret();
+
+pub const MODEL_SUMMARY_KEY: Key =
+    Key::new("MODEL_SUMMARY_KEY", "sk-example", "The key of the server that `MODEL_SUMMARY` names.").secret();
+
+pub const MODEL_TRANSCRIBE_KEY: Key =
+    Key::new("MODEL_TRANSCRIBE_KEY", "sk-example", "The key of the server that `MODEL_TRANSCRIBE` names.").secret();
+
+pub const EMBEDDING_KEY: Key =
+    Key::new("EMBEDDING_KEY", "sk-example", "The key of the server that `EMBEDDING` names.").secret();
 
 pub const MODEL_SUMMARY: Key = Key::new(
     "MODEL_SUMMARY",
     "gpt-4.1-nano",
-    "The model of the same server that summarizes in the background; `MODEL` where it is not set.",
+    "The model that summarizes in the background; `MODEL` where it is not set. `NAME@https://…/v1` for another server.",
 );
 
 pub const MODEL_EXTRACT: Key = Key::new(
@@ -98,7 +118,8 @@ pub const MODEL_EXTRACT: Key = Key::new(
 pub const MODEL_TRANSCRIBE: Key = Key::new(
     "MODEL_TRANSCRIBE",
     "gpt-4o-mini-transcribe",
-    "The model of the same server that transcribes voice messages and video notes; without it they are `[voice 0:12]` to Chime.",
+    "The model that transcribes voice messages and video notes; without it they are `[voice 0:12]` to Chime. \
+     `NAME@https://…/v1` for another server.",
 )
 .mistaken(&["MODEL_TRANSCRIPTION", "MODEL_WHISPER", "TRANSCRIBE_MODEL", "WHISPER_MODEL"]);
 
@@ -177,8 +198,8 @@ pub const EMBEDDING: Key = Key::new(
     "EMBEDDING",
     "model2vec:/srv/models/potion-base-8M",
     "Embedding model used for the similarity of texts: `local`, the one inside the program; `off`; `model2vec:<folder>`, another \
-     static model with a WordPiece tokenizer; or `openai:<model>`, a model of the server at `OPENAI_BASE_URL`, to which \
-     every message then goes.",
+     static model with a WordPiece tokenizer; or `openai:<model>`, a model of the server at `OPENAI_BASE_URL` or, as \
+     `openai:<model>@https://…/v1`, of another one, to which every message then goes.",
 )
 .default("local");
 
@@ -331,10 +352,14 @@ pub const KEYS: &[Key] = &[
     OPENAI_API_KEY,
     OPENAI_BASE_URL,
     MODEL,
+    MODELS,
     MODEL_FALLBACK,
+    MODEL_FALLBACK_KEY,
     MODEL_SUMMARY,
+    MODEL_SUMMARY_KEY,
     MODEL_EXTRACT,
     MODEL_TRANSCRIBE,
+    MODEL_TRANSCRIBE_KEY,
     OWNER_IDS,
     ALLOWED_CHATS,
     PRIVATE_CHATS,
@@ -345,6 +370,7 @@ pub const KEYS: &[Key] = &[
     BACKUP_KEEP,
     CONTEXT_TOKENS,
     EMBEDDING,
+    EMBEDDING_KEY,
     LOOKBACK_LIMIT,
     TIME_THRESHOLD,
     TIME_ZONE,

@@ -118,7 +118,7 @@ fn rate(raw: &str) -> Option<Option<RateLimit>> {
     Some(Some(RateLimit { triggers, per }))
 }
 
-fn price(raw: &str) -> Option<f64> {
+pub(super) fn price(raw: &str) -> Option<f64> {
     raw.parse().ok().filter(|price: &f64| price.is_finite() && (0.0..=1_000_000.0).contains(price))
 }
 

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 
-use crate::config::keys;
-use crate::config::settings::{Noted, Settings};
+use crate::config::components::EmbeddingConfig;
+use crate::config::keys::{self, Key};
+use crate::config::limits::{Prices, price};
+use crate::config::settings::{Noted, Settings, server_url};
 
 #[derive(Debug, Clone)]
 pub struct LlmConfig {
@@ -15,14 +17,16 @@ pub struct LlmConfig {
     pub base_url: String,
     /// `MODEL`. `None` only if neither a key nor a base URL is set: then the bot answers without a model.
     pub model: Option<String>,
-    /// `MODEL_FALLBACK`: second model of the same server, for failures and nearly used-up budgets.
-    pub model_fallback: Option<String>,
+    /// `MODELS`: models of the same server among which admins may choose for their chat.
+    pub models: Vec<ListedModel>,
+    /// `MODEL_FALLBACK`: second model, for failures and nearly used-up budgets.
+    pub model_fallback: Option<ModelConfig>,
     /// `MODEL_SUMMARY`, default `MODEL`.
-    pub model_summary: Option<String>,
+    pub model_summary: Option<ModelConfig>,
     /// `MODEL_EXTRACT`, default `MODEL`.
     pub model_extract: Option<String>,
     /// `MODEL_TRANSCRIBE`. `None` disables transcription.
-    pub model_transcribe: Option<String>,
+    pub model_transcribe: Option<ModelConfig>,
     /// `MODEL_TIMEOUT`, default 60s: longest pause of the server in the middle of an answer.
     pub timeout: Duration,
     /// `ANSWER_DEADLINE`, default 90s: a failed call is not retried later than this after its start.
@@ -32,6 +36,87 @@ pub struct LlmConfig {
     /// `true` if concepts are extracted from answers in the background. Always `true` except in tests with a scripted
     /// model.
     pub captures_concepts: bool,
+}
+
+/// Model for one task, perhaps on a server of its own.
+#[derive(Debug, Clone)]
+pub struct ModelConfig {
+    pub name: String,
+    /// `None` for the server at `OPENAI_BASE_URL`.
+    pub server: Option<ModelServerConfig>,
+}
+
+#[derive(Debug, Clone)]
+pub struct ModelServerConfig {
+    /// Without a trailing slash.
+    pub base_url: String,
+    /// The other servers' keys are never sent to this one.
+    pub api_key: Option<SecretString>,
+}
+
+impl ModelConfig {
+    /// Returns a model of the server at `OPENAI_BASE_URL`.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self { name: name.into(), server: None }
+    }
+
+    /// Parses `NAME` or `NAME@https://…/v1`. `None` if the name or the address is invalid.
+    pub(super) fn parse(raw: &str) -> Option<Self> {
+        let at = ["@http://", "@https://"].into_iter().filter_map(|scheme| raw.find(scheme)).min();
+        let (name, url) = at.map_or((raw, None), |at| (&raw[..at], Some(&raw[at + 1..])));
+        let base_url = url.map_or(Some(None), |url| server_url(url).map(Some))?;
+        let is_name = !name.is_empty() && !name.contains(char::is_control);
+        let server = base_url.map(|base_url| ModelServerConfig { base_url, api_key: None });
+        is_name.then(|| Self { name: name.to_owned(), server })
+    }
+
+    /// Adds the key of the model's own server.
+    pub(super) fn with_key(mut self, settings: &Settings<'_>, key: &Key) -> Result<Self, Noted> {
+        let api_key = settings.secret(key, "the key that the server gave you, without spaces")?;
+        match &mut self.server {
+            Some(server) => server.api_key = api_key,
+            None if api_key.is_some() => settings.warn(key, "has no effect: the model names no server of its own"),
+            None => {}
+        }
+        Ok(self)
+    }
+
+    fn load(settings: &Settings<'_>, model: &Key, key: &Key) -> Result<Option<Self>, Noted> {
+        const ALLOWED: &str =
+            "the name of a model, or a name and the address of its server: NAME@https://example.org/v1";
+        let found = settings.optional(model, ALLOWED, Self::parse)?;
+        found.map(|found| found.with_key(settings, key)).transpose()
+    }
+}
+
+fn host(url: &str) -> Option<String> {
+    url::Url::parse(url).ok()?.host_str().map(str::to_owned)
+}
+
+/// Model among which admins may choose.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ListedModel {
+    pub name: String,
+    pub prices: Option<Prices>,
+}
+
+/// Parses `gpt-4.1 2.00/8.00, gpt-4.1-nano`.
+fn listed_models(raw: &str) -> Option<Vec<ListedModel>> {
+    const MOST: usize = 12;
+    let parse = |entry: &str| {
+        let mut words = entry.split_whitespace();
+        let name = words.next()?.to_owned();
+        let prices = match words.next() {
+            Some(prices) => {
+                let (prompt, completion) = prices.split_once('/')?;
+                Some(Prices { prompt: price(prompt)?, completion: price(completion)? })
+            }
+            None => None,
+        };
+        words.next().is_none().then_some(ListedModel { name, prices })
+    };
+    let models: Vec<ListedModel> = raw.split(',').map(parse).collect::<Option<_>>()?;
+    (models.len() <= MOST).then_some(models)
 }
 
 impl LlmConfig {
@@ -53,10 +138,13 @@ impl LlmConfig {
             }
             Ok(None)
         };
-        let model_fallback = settings.text(&keys::MODEL_FALLBACK, NAME);
-        let model_summary = settings.text(&keys::MODEL_SUMMARY, NAME);
+        let allowed = "up to 12 names of models, separated by commas, each with the prices of a million tokens read and \
+                       written where they are known: gpt-4.1 2.00/8.00, gpt-4.1-nano 0.10/0.40";
+        let models = settings.optional(&keys::MODELS, allowed, listed_models);
+        let model_fallback = ModelConfig::load(settings, &keys::MODEL_FALLBACK, &keys::MODEL_FALLBACK_KEY);
+        let model_summary = ModelConfig::load(settings, &keys::MODEL_SUMMARY, &keys::MODEL_SUMMARY_KEY);
         let model_extract = settings.text(&keys::MODEL_EXTRACT, NAME);
-        let model_transcribe = settings.text(&keys::MODEL_TRANSCRIBE, NAME);
+        let model_transcribe = ModelConfig::load(settings, &keys::MODEL_TRANSCRIBE, &keys::MODEL_TRANSCRIBE_KEY);
         if !has_server && settings.raw(&keys::MODEL_TRANSCRIBE).is_some() {
             settings.warn(
                 &keys::MODEL_TRANSCRIBE,
@@ -77,6 +165,7 @@ impl LlmConfig {
             api_key: api_key?,
             base_url: base_url?,
             model: model?,
+            models: models?.unwrap_or_default(),
             model_fallback: model_fallback?,
             model_summary: model_summary?,
             model_extract: model_extract?,
@@ -91,7 +180,23 @@ impl LlmConfig {
     /// Returns the host that receives the prompts, or `None` if no model is configured.
     pub fn host(&self) -> Option<String> {
         self.model.as_ref()?;
-        url::Url::parse(&self.base_url).ok()?.host_str().map(str::to_owned)
+        host(&self.base_url)
+    }
+
+    /// Returns the hosts to which texts or recordings of members may go, the one that answers first.
+    pub fn hosts(&self, embedding: &EmbeddingConfig) -> Vec<String> {
+        let Some(answering) = self.host() else { return Vec::new() };
+        let embedding = if let EmbeddingConfig::OpenAi(model) = embedding { Some(model) } else { None };
+        let others = [&self.model_fallback, &self.model_summary, &self.model_transcribe];
+        let others =
+            others.into_iter().flatten().chain(embedding).filter_map(|model| host(&model.server.as_ref()?.base_url));
+        let mut hosts = vec![answering];
+        for other in others {
+            if !hosts.contains(&other) {
+                hosts.push(other);
+            }
+        }
+        hosts
     }
 
     /// Returns `true` if voice messages and video notes are transcribed.

@@ -124,10 +124,9 @@ impl<'a> Settings<'a> {
     /// Like [`url`](Self::url), for the base URL of a model server. Rejects a URL that already contains an API method
     /// such as `/chat/completions`.
     pub fn server_url(&self, key: &Key) -> Result<String, Noted> {
-        const METHODS: [&str; 3] = ["/completions", "/embeddings", "/models"];
         let allowed = "an address that begins with http:// or https://, without ? and #, and without a method such as \
                        /chat/completions, which Chime adds by itself";
-        self.required(key, allowed, |raw| base_url(raw).filter(|url| !METHODS.iter().any(|end| url.ends_with(end))))
+        self.required(key, allowed, server_url)
     }
 
     /// Parses one of the words in `choices`, ignoring case, and returns its value.
@@ -219,6 +218,12 @@ pub(super) fn parse_ids(raw: &str, valid: impl Fn(i64) -> bool) -> Option<Vec<i6
         }
     }
     (!ids.is_empty()).then_some(ids)
+}
+
+/// Parses the base URL of a model server, which must not contain a method such as `/chat/completions`.
+pub(super) fn server_url(raw: &str) -> Option<String> {
+    const METHODS: [&str; 3] = ["/completions", "/embeddings", "/models"];
+    base_url(raw).filter(|url| !METHODS.iter().any(|end| url.ends_with(end)))
 }
 
 pub(super) fn base_url(raw: &str) -> Option<String> {

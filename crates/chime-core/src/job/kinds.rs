@@ -150,6 +150,10 @@ job_kinds! {
     Transcribe { at: MessageAt }
     = "transcribe", key at, lane at.chat.0, Policy { attempts: 6, ..Policy::BACKGROUND };
 
+    /// Answers a question to the chat that nobody answered.
+    Ambient { at: MessageAt }
+    = "ambient", key at, lane at.chat.0, Policy { attempts: 3, ..Policy::BACKGROUND };
+
     /// Sends the reminders that are due.
     Reminders {}
     = "reminders", key "", lane 0, Policy { class: Class::Answering, ..Policy::periodic(Duration::from_secs(20)) };

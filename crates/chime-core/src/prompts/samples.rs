@@ -14,15 +14,16 @@ impl Template {
     pub(super) fn samples(self) -> Vec<Value> {
         match self {
             Self::Role | Self::Plain | Self::Strict => {
-                let role = |numbered: bool| RoleValues {
+                let role = |(numbered, length): (bool, &'static str)| RoleValues {
                     bot_name: "Chime",
                     place: "group",
                     is_private: numbered,
                     fence: "CODE",
                     numbered,
                     language: numbered.then_some("German"),
+                    length,
                 };
-                [true, false].map(role).map(sample).to_vec()
+                [(true, "normal"), (false, "normal"), (true, "short"), (false, "long")].map(role).map(sample).to_vec()
             }
             Self::Capture => vec![sample(CaptureValues { fence: "CODE", ask: "what is VAT?", answer: "A tax." })],
             Self::Slot => [
@@ -31,6 +32,7 @@ impl Template {
                 ("system.chat.topic", Some("lake-trip")),
                 ("system.recall", None),
                 ("system.material", None),
+                ("system.persona", None),
             ]
             .map(|(slot, topic)| SlotValues { slot, topic, fence: "CODE", lines: "[s1] the lake" })
             .map(sample)

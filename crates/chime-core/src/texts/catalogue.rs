@@ -18,7 +18,7 @@ rows! {
         topics_set, topics_same, topics_merged, date, months: [String; 12], why: WhyTexts, digest: DigestTexts, unread: UnreadTexts,
         unread_file: UnreadFileTexts,
         menu: BTreeMap<String, String>, follow_up: FollowUpTexts, memory: MemoryTexts, recap: RecapTexts,
-        notes: NoteTexts, concepts: ConceptTexts, settings: SettingsTexts, access: AccessTexts, search: SearchTexts, reminders: ReminderTexts, items: ItemTexts, notices: Notices,
+        notes: NoteTexts, concepts: ConceptTexts, settings: SettingsTexts, access: AccessTexts, search: SearchTexts, reminders: ReminderTexts, items: ItemTexts, usage: UsageTexts, notices: Notices,
         privacy_notice: PrivacyNoticeTexts, citations: CitationTexts,
     }
 }
@@ -100,7 +100,7 @@ rows! {
     /// Texts and button labels of `/settings`.
     pub struct SettingsTexts {
         head, admins_change, you_change, only_admins, memory_off_question, memory_off_confirm_button,
-        memory_keep_button, unknown, of: BTreeMap<String, BTreeMap<String, String>>,
+        memory_keep_button, unknown, head_topic, head_of, more_button, back_button, topic_button, whole_button, of: BTreeMap<String, BTreeMap<String, String>>,
     }
 }
 
@@ -137,6 +137,13 @@ rows! {
     /// Headings of lists, and texts of `/decisions` and `/open`.
     pub struct ItemTexts {
         decisions, tasks, questions, also, done, no_decisions, none_open, how,
+    }
+}
+
+rows! {
+    /// Texts of `/usage`.
+    pub struct UsageTexts {
+        head, today, today_of, month, cost, members, models, background, others,
     }
 }
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::trigger::ask::without;
 use crate::trigger::command::{Addressee, Call};
+use crate::trigger::languages::Languages;
 use crate::{BotIdentity, Entity, EntityKind, Message, utf16_slice};
 
 /// Mentions of the bot in a text, and the command at its start.
@@ -49,7 +50,7 @@ pub(super) fn address(message: &Message, bot: &BotIdentity) -> Address {
 }
 
 impl Address {
-    fn name(&mut self, range: Range<usize>) {
+    pub(super) fn name(&mut self, range: Range<usize>) {
         self.is_named = true;
         self.cut.push(range);
     }
@@ -73,6 +74,30 @@ impl Address {
     fn cut_within(&self, end: usize) -> Vec<Range<usize>> {
         self.cut.iter().filter(|range| range.end <= end).cloned().collect()
     }
+}
+
+/// Returns the bytes at the start of a text that call the bot by `name`: "Chime, …" or "hey Chime …". The name alone is
+/// not enough, since members may speak of it ("Chime is down").
+pub(super) fn called_at_start(text: &str, name: &str, languages: &Languages) -> Option<Range<usize>> {
+    const PAUSES: [char; 11] = [',', ':', ';', '!', '?', '.', '…', '–', '—', '\n', '،'];
+    let rest = text.trim_start();
+    let behind = match after_word(rest, name) {
+        Some(behind) if behind.is_empty() || behind.starts_with(PAUSES) => behind,
+        _ => {
+            let (greeting, rest) = rest.split_once(char::is_whitespace)?;
+            let is_greeting = languages.greets(greeting.trim_end_matches(PAUSES));
+            after_word(rest.trim_start(), name).filter(|_| is_greeting)?
+        }
+    };
+    let behind = behind.trim_start_matches([',', ':', ';', '!', '.', '…', '–', '—', '،']);
+    Some(0..text.len() - behind.len())
+}
+
+/// Returns what follows `word` at the start of a text, ignoring case; `None` if the text begins with another word.
+fn after_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+    let end = text.char_indices().nth(word.chars().count()).map_or(text.len(), |(end, _)| end);
+    let (first, behind) = text.split_at(end);
+    (same(first, word) && !behind.starts_with(char::is_alphanumeric)).then_some(behind)
 }
 
 fn call(shown: &str, range: Range<usize>, bot: &BotIdentity) -> Option<Call> {
@@ -145,6 +170,39 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
+
+    #[test]
+    fn a_name_calls_at_the_start_only_and_with_a_pause_or_a_greeting() {
+        let texts = [
+            "Chime, what is up?",
+            "chime: what is up",
+            "Chime?",
+            "Hey Chime what is up",
+            "Hallo, CHIME! Was meinst du?",
+            "Chime is down",
+            "Chimes, what is up?",
+            "ask Chime, please",
+            "so hey Chime",
+        ];
+        let lines: Vec<String> = texts
+            .iter()
+            .map(|text| {
+                let cut = called_at_start(text, "Chime", Languages::shipped());
+                format!("{text} -> {:?}", cut.map(|cut| text[cut.end..].trim()))
+            })
+            .collect();
+        expect![[r#"
+            Chime, what is up? -> Some("what is up?")
+            chime: what is up -> Some("what is up")
+            Chime? -> Some("?")
+            Hey Chime what is up -> Some("what is up")
+            Hallo, CHIME! Was meinst du? -> Some("Was meinst du?")
+            Chime is down -> None
+            Chimes, what is up? -> None
+            ask Chime, please -> None
+            so hey Chime -> None"#]]
+        .assert_eq(&lines.join("\n"));
+    }
 
     #[test]
     fn only_a_link_to_the_account_itself_names_it() {

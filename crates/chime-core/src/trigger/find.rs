@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::trigger::address::{Address, address};
+use crate::trigger::address::{Address, address, called_at_start};
 use crate::trigger::ask::without;
 use crate::trigger::command::{Addressee, Call};
 use crate::trigger::generic::{asks_what_was_missed, consents, is_generic, is_thanks, is_thanks_by_name};
@@ -51,6 +51,8 @@ pub struct Rules<'a> {
     pub is_only_bot: bool,
     /// The bot's answer shortly before the message, if the message is no reply.
     pub said_before: Option<&'a Message>,
+    /// Name that counts as a tag at the beginning of a message.
+    pub called: Option<&'a str>,
 }
 
 /// Returns the trigger if `message` addresses the bot. `parent` is the message it replies to, if known.
@@ -66,7 +68,11 @@ pub fn find(
     }
     // Forwarded text and text of an inline bot were not written to this bot, even if they contain its name.
     let is_own = message.forward_origin.is_none() && message.via_bot.is_none();
-    let address = if is_own { address(message, bot) } else { Address::default() };
+    let mut address = if is_own { address(message, bot) } else { Address::default() };
+    let name = rules.called.filter(|_| is_own && !address.is_named && address.command.is_none());
+    if let Some(cut) = name.and_then(|name| called_at_start(&message.text, name, rules.languages)) {
+        address.name(cut);
+    }
     let ask = without(&message.text, &address.cut);
     if let Some(call) = &address.command {
         // "@bot /help" has the same meaning as "/help@bot".

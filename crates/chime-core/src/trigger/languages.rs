@@ -111,6 +111,11 @@ impl Languages {
         self.stop_words.get(word).is_some_and(|of| of & 1 == 1)
     }
 
+    /// Returns `true` if a word is a greeting.
+    pub(super) fn greets(&self, word: &str) -> bool {
+        self.tables.iter().any(|table| table.lists.greetings.contains(&word.to_lowercase()))
+    }
+
     /// Returns `true` if a text asks a question: it has a question mark outside links, or begins like a question in its
     /// likely languages ("was machen wir" is a question in German, "was there twice" is not one in English).
     pub fn is_question(&self, text: &str) -> bool {

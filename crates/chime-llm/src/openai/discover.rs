@@ -1,11 +1,13 @@
 //! Queries a server for facts about itself and its models.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::{OpenAi, lock};
 use crate::facts::ServerFacts;
+use crate::transport::Server;
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
 
@@ -15,15 +17,24 @@ const PATIENCE: Duration = Duration::from_secs(5);
 impl OpenAi {
     /// Finds the context size, slots and parameter count of each model. Returns whether the server answered at all.
     pub async fn discover(&self, clock: &Clock) -> bool {
-        let models = self.told(clock, "/models").await;
+        let server = &self.primary.server;
+        let is_there = self.discover_on(server, clock).await;
+        if let Some(fallback) = self.fallback.as_ref().filter(|model| !Arc::ptr_eq(&model.server, server)) {
+            self.discover_on(&fallback.server, clock).await;
+        }
+        is_there
+    }
+
+    async fn discover_on(&self, server: &Arc<Server>, clock: &Clock) -> bool {
+        let models = told(server, clock, "/models").await;
         let owner = models.as_ref().and_then(|body| body.pointer("/data/0/owned_by")?.as_str());
         let is_ollama = owner == Some("library");
         // Only llama.cpp has `/props`. A server of a provider is not asked for it.
-        let is_llama = owner == Some("llamacpp") || self.server.is_own() && !is_ollama;
-        let props = if is_llama { self.told(clock, "/props").await } else { None };
-        let loaded = if is_ollama { self.told(clock, "/api/ps").await } else { None };
-        for model in self.models() {
-            let show = if is_ollama { self.ollama_shows(&model.name, clock).await } else { None };
+        let is_llama = owner == Some("llamacpp") || server.is_own() && !is_ollama;
+        let props = if is_llama { told(server, clock, "/props").await } else { None };
+        let loaded = if is_ollama { told(server, clock, "/api/ps").await } else { None };
+        for model in self.models().filter(|model| Arc::ptr_eq(&model.server, server)) {
+            let show = if is_ollama { ollama_shows(server, &model.name, clock).await } else { None };
             let facts = [
                 props.as_ref().map(ServerFacts::of_props),
                 loaded.as_ref().map(|body| ServerFacts::of_loaded(body, &model.name)),
@@ -44,19 +55,19 @@ impl OpenAi {
         }
         models.is_some() || props.is_some()
     }
+}
 
-    async fn told(&self, clock: &Clock, path: &str) -> Option<Value> {
-        let asking = async {
-            match path {
-                "/models" => self.server.models().await,
-                path => self.server.look_up(path, None).await,
-            }
-        };
-        within(clock, PATIENCE, asking).await?.inspect_err(|error| tracing::debug!(path, %error, "not told")).ok()
-    }
+async fn told(server: &Server, clock: &Clock, path: &str) -> Option<Value> {
+    let asking = async {
+        match path {
+            "/models" => server.models().await,
+            path => server.look_up(path, None).await,
+        }
+    };
+    within(clock, PATIENCE, asking).await?.inspect_err(|error| tracing::debug!(path, %error, "not told")).ok()
+}
 
-    async fn ollama_shows(&self, model: &str, clock: &Clock) -> Option<Value> {
-        let body = json!({"model": model});
-        within(clock, PATIENCE, self.server.look_up("/api/show", Some(&body))).await?.ok()
-    }
+async fn ollama_shows(server: &Server, model: &str, clock: &Clock) -> Option<Value> {
+    let body = json!({"model": model});
+    within(clock, PATIENCE, server.look_up("/api/show", Some(&body))).await?.ok()
 }

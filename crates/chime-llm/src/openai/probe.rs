@@ -51,7 +51,7 @@ impl OpenAi {
                 "parameters": {"type": "object", "properties": {}, "additionalProperties": false},
             },
         }]);
-        let body = self.in_time(self.server.post(&request), clock).await?;
+        let body = self.in_time(self.primary.server.post(&request), clock).await?;
         Ok(body.pointer("/choices/0/message/tool_calls/0").is_some())
     }
 
@@ -62,7 +62,7 @@ impl OpenAi {
     pub async fn probe_streaming(&self, clock: &Clock) -> Result<bool, LlmError> {
         let mut request = self.request("Answer with the one word: ready", clock);
         request["stream"] = json!(true);
-        self.in_time(self.server.streams(&request), clock).await
+        self.in_time(self.primary.server.streams(&request), clock).await
     }
 
     fn request(&self, words: &str, clock: &Clock) -> Value {

@@ -45,7 +45,7 @@ impl SummaryModel {
 
     /// Returns `true` if enough of the daily budget is left for work that no member waits for.
     pub(super) fn has_room(&self, spent: Spent) -> bool {
-        DailyBudget { caps: self.caps, prices: None }.has_room_unasked(spent)
+        DailyBudget { caps: self.caps, ..DailyBudget::default() }.has_room_unasked(spent)
     }
 
     /// Returns the number of tokens of members' text that fit into one call, at most `most`.
@@ -82,7 +82,7 @@ impl SummaryModel {
         let watch = clock.stopwatch();
         let ask = ModelCall { purpose, conversation, on_behalf_of, economy: Economy::Best, prompt: &prompt };
         let completion = self.gateway.ask(ask).await?;
-        let cost = self.gateway.cost_micros(completion.tokens);
+        let cost = self.gateway.cost_micros(&completion.model, completion.tokens);
         Ok(ModelOutput {
             text: completion.text,
             model: completion.model,

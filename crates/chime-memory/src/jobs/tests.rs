@@ -43,7 +43,7 @@ impl Bench {
         let path = folder.path().join("chime.db");
         write_new_database(&path).await;
         let (store, _) = Store::open(&path, clock.now()).unwrap();
-        let models = Models { answer: Llm::Offline, summary: Llm::Offline, extract: Llm::Offline };
+        let models = Models { answer: Llm::Offline, summary: Llm::Offline, extract: Llm::Offline, listed: Vec::new() };
         let gateway = Gateway::new(GatewayParts {
             store: store.clone(),
             clock: clock.clone(),

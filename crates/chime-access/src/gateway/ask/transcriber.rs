@@ -58,14 +58,24 @@ impl Transcriber {
             return Err(AskError::OverBudget(Because::DailyTokens));
         }
         self.admit()?;
-        let call =
-            |tokens, cost_micros| CallUsage { at: self.clock.now(), chat, user: on_behalf_of, tokens, cost_micros };
+        let call = |tokens, cost_micros| CallUsage {
+            at: self.clock.now(),
+            chat,
+            user: on_behalf_of,
+            model: self.model.model().to_owned(),
+            tokens,
+            cost_micros,
+        };
         let of_failure = TokenUse { prompt: tokens_of(audio.seconds), completion: 0 };
         let transcribed = self.model.transcribe(audio, &self.clock).await;
         self.settle(transcribed.as_ref().err());
         match transcribed {
             Ok(transcript) => {
-                let cost = if transcript.is_counted { self.budget.cost_micros(transcript.tokens) } else { 0 };
+                let cost = if transcript.is_counted {
+                    self.budget.cost_micros(self.model.model(), transcript.tokens)
+                } else {
+                    0
+                };
                 Ok(Transcribed { call: call(transcript.tokens, cost), text: transcript.text })
             }
             Err(error) => {

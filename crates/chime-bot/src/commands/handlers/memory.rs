@@ -1,7 +1,7 @@
 //! `/memory` and `/new`.
 
 use crate::commands::handlers::{CommandRequest, Commands, Shown};
-use crate::commands::panel::memory_question;
+use crate::commands::panel::{PanelScope, memory_question};
 use chime_core::texts::Texts;
 use chime_core::{ChatKey, ChatKind, Closed, Job, MessagePlace, SessionCut, parse_message_link};
 use chime_jobs::JobResult;
@@ -95,7 +95,7 @@ impl Commands {
             return self.say(job, order, &order.texts().memory.only_admins).await;
         }
         if !is_on && self.has_memory(order.chat.key).await? {
-            let (question, buttons) = memory_question(order.texts());
+            let (question, buttons) = memory_question(PanelScope::default(), order.texts());
             return self.offer(job, order, question, buttons).await;
         }
         let texts = &order.texts().memory;

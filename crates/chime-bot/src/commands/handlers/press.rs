@@ -3,7 +3,7 @@
 use crate::commands::handlers::Commands;
 use crate::commands::handlers::decisions::ItemButton;
 use crate::commands::handlers::remind::CancelButton;
-use crate::commands::panel::SettingChange;
+use crate::commands::panel::PanelPress;
 use crate::commands::search::SearchPage;
 
 use chime_core::texts::notices;
@@ -32,8 +32,8 @@ impl Commands {
         if let Some(button) = ItemButton::parse(&press.data) {
             return self.mark_item(job, &press, &chat, button).await;
         }
-        match SettingChange::parse(&press.data, &self.defaults) {
-            Some(change) => self.change(job, &press, &chat, change).await,
+        match PanelPress::parse(&press.data, &self.defaults) {
+            Some(pressed) => self.change(job, &press, &chat, pressed).await,
             None => self.refuse(job, &press, &notices(chat.speaks().code()).unknown_button).await,
         }
     }

@@ -14,8 +14,8 @@ use chime_answer::answering::{format_own, format_parts};
 use chime_answer::plain::{escape_markdown, one_line};
 use chime_core::texts::{Texts, filled, notices, texts};
 use chime_core::{
-    Button, ChatId, How, Job, JobPayload, Message, MessageId, ReplyTarget, Sender, StoredMessage, Timestamp, Zone,
-    message_link,
+    Button, ChatId, Conversation, How, Job, JobPayload, Message, MessageId, ReplyTarget, Sender, StoredMessage,
+    Timestamp, Zone, message_link,
 };
 use chime_jobs::{JobOutcome, JobResult};
 use chime_relevance::retrieval::moments::Repeat;
@@ -23,7 +23,7 @@ use chime_relevance::retrieval::{ReminderTime, reminder_time};
 use chime_store::chats::ChatRow;
 use chime_store::outbox::{NewReply, Purpose};
 use chime_store::reminders::{self, Reminder, RepeatTime};
-use chime_store::{Priority, Reader, Writer, chats, consent, messages, outbox};
+use chime_store::{Priority, Reader, Writer, chat_settings, chats, consent, messages, outbox};
 
 /// Maximum number of reminders of a member in all chats.
 const MOST: usize = 20;
@@ -182,7 +182,9 @@ impl Commands {
         for (id, reminder) in self.store.read(move |conn| reminders::due(conn, now)).await? {
             let access = self.access.clone();
             let read = move |conn: &Reader| {
-                let Some(chat) = chats::by_key(conn, reminder.chat)? else { return Ok(None) };
+                let Some(mut chat) = chats::by_key(conn, reminder.chat)? else { return Ok(None) };
+                chat.settings =
+                    chat_settings::load(conn, Conversation { chat: reminder.chat, thread: reminder.thread })?;
                 if served(conn, &chat.chat, reminder.asked_by, &access)? == Access::Refused {
                     return Ok(None);
                 }

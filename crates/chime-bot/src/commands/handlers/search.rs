@@ -30,7 +30,7 @@ impl Commands {
         let page = |chat| SearchPage { command, chat, number: 0 };
         if order.chat.chat.kind == ChatKind::Private {
             let member = order.message.message.sender.id;
-            let groups = self.groups_of(member).await?;
+            let groups = self.groups_of(member, is_member).await?;
             if !groups.is_empty() {
                 let row = |label: &str, chat| {
                     vec![Button { label: clip(label, LABEL_CHARS).into_owned(), data: page(chat).data() }]
@@ -60,7 +60,7 @@ impl Commands {
             if chat.chat.kind != ChatKind::Private {
                 return self.refuse(job, press, unknown).await;
             }
-            if !self.may_search(press.by, &target).await? {
+            if !self.has_role(press.by, &target, is_member).await? {
                 return self.refuse(job, press, &texts.memory.only_members).await;
             }
         }
@@ -104,23 +104,31 @@ impl Commands {
         SearchRequest::parse(sought, chat.language, command.message.sent_at, chat.zone(self.zone))
     }
 
-    /// Returns the groups of a member that they may search.
-    async fn groups_of(&self, member: UserId) -> Result<Vec<ChatRow>, JobError> {
+    /// Returns the groups in which a member has a role that is `enough`.
+    pub(super) async fn groups_of(
+        &self,
+        member: UserId,
+        enough: fn(ChatRole) -> bool,
+    ) -> Result<Vec<ChatRow>, JobError> {
         let mut groups = Vec::new();
         for group in self.store.read(move |conn| chats::groups_of(conn, member, CHATS)).await? {
-            if self.may_search(member, &group).await? {
+            if self.has_role(member, &group, enough).await? {
                 groups.push(group);
             }
         }
         Ok(groups)
     }
 
-    /// Returns `true` if `user` is a member of the chat now, and the chat may use the bot.
-    async fn may_search(&self, user: UserId, chat: &ChatRow) -> Result<bool, JobError> {
+    /// Returns `true` if the present role of `user` in the chat is `enough`, and the chat may use the bot.
+    async fn has_role(&self, user: UserId, chat: &ChatRow, enough: fn(ChatRole) -> bool) -> Result<bool, JobError> {
         let (row, access) = (chat.chat.clone(), self.access.clone());
         if self.store.read(move |conn| served(conn, &row, user, &access)).await? != Access::Allowed {
             return Ok(false);
         }
-        Ok(self.standing(chat.chat.id, user).await? != ChatRole::Outside)
+        Ok(enough(self.standing(chat.chat.id, user).await?))
     }
+}
+
+fn is_member(role: ChatRole) -> bool {
+    role != ChatRole::Outside
 }

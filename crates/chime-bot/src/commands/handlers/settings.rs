@@ -1,31 +1,43 @@
 //! `/settings`: shows the panel with the chat's settings, and makes the changes of its buttons.
 
 use crate::commands::handlers::{CommandRequest, Commands, reply_to};
-use crate::commands::panel::{Panel, SettingChange, memory_question};
+use crate::commands::panel::{Panel, PanelPress, PanelScope, SettingChange, memory_question};
 use chime_access::admission::is_owner;
 use chime_answer::answering::format_own;
 use chime_answer::plain::escape_markdown;
-use chime_core::chat_settings::{DEFAULT, MEMORY, SettingEntry};
+use chime_core::chat_settings::{DEFAULT, MEMORY, SettingEntry, SettingValue};
 use chime_core::texts::{filled, notices, texts};
-use chime_core::{Button, ChatId, ChatKey, Conversation, Job, Press, Timestamp, UserId, clip};
+use chime_core::{Button, ChatId, ChatKey, ChatKind, Conversation, Job, Press, Seq, ThreadId, Timestamp, UserId, clip};
 use chime_jobs::{JobError, JobResult};
+use chime_privacy::ChatRole;
+use chime_store::chat_settings::NewValue;
 use chime_store::chats::ChatRow;
 use chime_store::outbox::NewReply;
-use chime_store::{Priority, Writer, button_presses, chat_settings, chats, memory};
+use chime_store::{Priority, Reader, Writer, button_presses, chat_settings, chats, memory, outbox};
 
 impl Commands {
     pub(super) async fn show_settings(&self, job: &Job, order: CommandRequest) -> JobResult {
         let message = &order.message.message;
         let may_change = self.may_change(message.chat, message.sender.id).await?;
-        if let Some((entry, value)) = setting_asked(&order.args) {
+        if let Some(asked) = WordedSetting::parse(&order.args, message.thread) {
             if !may_change {
                 return self.say(job, &order, &notices(order.chat.speaks().code()).admins_only).await;
             }
-            return self.set_by_words(job, &order, entry, value).await;
+            return self.set_by_words(job, &order, asked).await;
         }
-        let panel = self.panel(&order.chat);
-        let buttons = if may_change { panel.buttons(order.texts()) } else { Vec::new() };
-        self.offer(job, &order, &panel.markdown(may_change, order.texts()), buttons).await
+        let scope = PanelScope::default();
+        let shown = self.panel(&order.chat, scope, message.thread, may_change, 1).await?;
+        let (markdown, mut buttons) = shown;
+        if may_change && order.chat.chat.kind == ChatKind::Private {
+            let groups = self.groups_of(message.sender.id, may_change_settings).await?;
+            buttons.extend(groups.iter().map(|group| {
+                let scope = PanelScope { chat: Some(group.key), topic: None };
+                let press = PanelPress { scope, change: SettingChange::Show(1) };
+                let title = group.chat.title.as_deref().unwrap_or("?");
+                vec![Button { label: clip(title, LABEL_CHARS).into_owned(), data: press.data() }]
+            }));
+        }
+        self.offer(job, &order, &markdown, buttons).await
     }
 
     /// Replies to a command with a text and buttons.
@@ -40,27 +52,26 @@ impl Commands {
         self.settle(job, NewReply { buttons, ..own }, |_| Ok(())).await
     }
 
-    /// Sets a setting to a value that an admin typed. The value `default` goes back to the operator's.
+    /// Sets a setting to a value that an admin typed. `default` or nothing goes back to the operator's value.
     async fn set_by_words(
         &self,
         job: &Job,
         order: &CommandRequest,
-        entry: &'static SettingEntry,
-        value: &str,
+        WordedSetting { topic, entry, value }: WordedSetting<'_>,
     ) -> JobResult {
         let texts = order.texts();
+        let is_default = value.is_empty() || value.eq_ignore_ascii_case(DEFAULT);
+        let chosen = if is_default { Some(DEFAULT.to_owned()) } else { (entry.parse)(value, &self.defaults) };
         let default = (entry.default)(&self.defaults, order.chat.chat.kind);
-        let is_default = value.eq_ignore_ascii_case(DEFAULT);
-        let (Some(default), Some(chosen)) =
-            (default, if is_default { Some(DEFAULT.to_owned()) } else { (entry.parse)(value) })
-        else {
+        let (Some(default), Some(chosen), true) = (default, chosen, topic.is_none() || entry.in_topics) else {
             let told = entry.text("unknown", texts).unwrap_or(&texts.settings.unknown);
             let told = filled(told, &[("value", &escape_markdown(&clip(value, LONGEST_VALUE)))]);
             return self.say(job, order, told).await;
         };
         let change = SettingChange::Set(entry, chosen.clone());
+        let scope = PanelScope { chat: None, topic };
         if change.ends_memory() && self.has_memory(order.chat.key).await? {
-            let (question, buttons) = memory_question(texts);
+            let (question, buttons) = memory_question(scope, texts);
             return self.offer(job, order, question, buttons).await;
         }
         let current = if is_default { default } else { chosen };
@@ -68,29 +79,44 @@ impl Commands {
             Some(told) => filled(told, &[("value", &(entry.shown)(&current, texts))]),
             None => entry.line(&current, texts),
         };
-        let key = order.chat.key;
-        self.answer(job, order, &told, move |tx| write(tx, key, &change)).await
+        let conversation = Conversation { chat: order.chat.key, thread: topic };
+        let by = entry.is_written.then_some((order.message.message.sender.id, order.message.seq));
+        self.answer(job, order, &told, move |tx| write(tx, conversation, &change, by)).await
     }
 
-    pub(super) async fn change(&self, job: &Job, press: &Press, chat: &ChatRow, change: SettingChange) -> JobResult {
-        if !self.may_change(press.chat, press.by).await? {
-            return self.refuse(job, press, &notices(chat.speaks().code()).admins_only).await;
+    pub(super) async fn change(
+        &self,
+        job: &Job,
+        press: &Press,
+        chat: &ChatRow,
+        PanelPress { scope, change }: PanelPress,
+    ) -> JobResult {
+        let notices = notices(chat.speaks().code());
+        let target = match scope.chat.filter(|key| *key != chat.key) {
+            None => chat.clone(),
+            Some(key) => match self.store.read(move |conn| chats::by_key(conn, key)).await? {
+                Some(target) if chat.chat.kind == ChatKind::Private => target,
+                Some(_) | None => return self.refuse(job, press, &notices.unknown_button).await,
+            },
+        };
+        if !self.may_change(target.chat.id, press.by).await? {
+            return self.refuse(job, press, &notices.admins_only).await;
         }
-        if change.ends_memory() && self.has_memory(chat.key).await? {
-            let (question, buttons) = memory_question(texts(chat.speaks().code()));
+        if change.ends_memory() && self.has_memory(target.key).await? {
+            let (question, buttons) = memory_question(scope, texts(chat.speaks().code()));
             let again = self.edit(press, &format_own(question), &buttons).await;
             return self.confirm_shown(job, press, again).await;
         }
-        let (key, query) = (chat.key, press.query.clone());
+        let (query, shown) = (press.query.clone(), change.page());
+        let conversation = Conversation { chat: target.key, thread: scope.topic };
+        let again = PanelPress { scope, change: SettingChange::Show(shown) }.data();
         // Change and end of the job are one transaction: if the job ran twice, its second run could undo a later press.
         let written = move |tx: &Writer<'_>| {
-            write(tx, key, &change)?;
-            button_presses::ask_for(tx, &query, &SettingChange::Nothing.data())
+            write(tx, conversation, &change, None)?;
+            button_presses::ask_for(tx, &query, &again)
         };
         self.store.write(Priority::Answering, written).await?;
-        // Loads the chat again, because the change may have been its language.
-        let chat = self.store.read(move |conn| chats::by_key(conn, key)).await?.unwrap_or_else(|| chat.clone());
-        let again = self.show_again(press, &chat).await?;
+        let again = self.show_again(press, chat.key, scope, shown).await?;
         self.confirm_shown(job, press, again).await
     }
 
@@ -101,14 +127,46 @@ impl Commands {
 
     /// Edits the panel so that it shows the current settings. If Telegram asks for a pause, returns the time for the
     /// next attempt. Other errors are only logged, since the next press edits the panel again.
-    async fn show_again(&self, press: &Press, chat: &ChatRow) -> chime_store::Result<Option<Timestamp>> {
-        let panel = self.panel(chat);
-        let texts = texts(chat.speaks().code());
-        Ok(self.edit(press, &format_own(&panel.markdown(true, texts)), &panel.buttons(texts)).await)
+    async fn show_again(
+        &self,
+        press: &Press,
+        here: ChatKey,
+        scope: PanelScope,
+        page: u8,
+    ) -> chime_store::Result<Option<Timestamp>> {
+        let (at, message) = (press.chat, press.message);
+        let read = move |conn: &Reader| {
+            let part = outbox::by_message(conn, at, message)?;
+            Ok((chats::by_key(conn, here)?, part.and_then(|part| part.outgoing.to.thread)))
+        };
+        // Loads the chat again, because the change may have been its language.
+        let (Some(chat), thread) = self.store.read(read).await? else { return Ok(None) };
+        let (markdown, buttons) = self.panel(&chat, scope, thread, true, page).await?;
+        Ok(self.edit(press, &format_own(&markdown), &buttons).await)
     }
 
-    fn panel<'a>(&'a self, chat: &'a ChatRow) -> Panel<'a> {
-        Panel { settings: &chat.settings, defaults: &self.defaults, kind: chat.chat.kind }
+    /// Returns the text and the buttons of a panel in `chat`. `here` is the forum topic in which it is.
+    async fn panel(
+        &self,
+        chat: &ChatRow,
+        scope: PanelScope,
+        here: Option<ThreadId>,
+        may_change: bool,
+        page: u8,
+    ) -> chime_store::Result<(String, Vec<Vec<Button>>)> {
+        let (other, key) = (scope.chat.filter(|key| *key != chat.key), scope.chat.unwrap_or(chat.key));
+        let read = move |conn: &Reader| {
+            let other = other.map_or(Ok(None), |key| chats::by_key(conn, key))?;
+            Ok((other, chat_settings::load(conn, Conversation { chat: key, thread: scope.topic })?))
+        };
+        let (other, settings) = self.store.read(read).await?;
+        let shown = other.as_ref().unwrap_or(chat);
+        let title = other.as_ref().map(|other| other.chat.title.as_deref().unwrap_or("?"));
+        let (defaults, kind) = (&self.defaults, shown.chat.kind);
+        let panel = Panel { scope, settings: &settings, defaults, kind, title, here, page };
+        let texts = texts(chat.speaks().code());
+        let buttons = if may_change { panel.buttons(texts) } else { Vec::new() };
+        Ok((panel.markdown(may_change, texts), buttons))
     }
 
     pub(super) async fn owns_the_bot(&self, user: UserId) -> chime_store::Result<bool> {
@@ -118,28 +176,64 @@ impl Commands {
 
     /// Returns `true` if `user` may change the settings of a chat: an admin, or an owner of the bot.
     pub(super) async fn may_change(&self, chat: ChatId, user: UserId) -> Result<bool, JobError> {
-        Ok(self.owns_the_bot(user).await? || self.standing(chat, user).await?.is_admin())
+        Ok(self.owns_the_bot(user).await? || may_change_settings(self.standing(chat, user).await?))
     }
 }
 
 /// Maximum length of an unknown value that the reply repeats, in characters.
 const LONGEST_VALUE: usize = 60;
 
-/// Returns the setting and the value in the arguments of `/settings timezone Europe/Paris`, or `None` if they have
-/// another form.
-fn setting_asked(args: &str) -> Option<(&'static SettingEntry, &str)> {
-    let (first, rest) = args.trim().split_once(char::is_whitespace)?;
-    let (second, value) = rest.trim().split_once(char::is_whitespace).unwrap_or((rest.trim(), ""));
-    let found = SettingEntry::find(&format!("{first}{second}")).map(|entry| (entry, value));
-    found.or_else(|| Some((SettingEntry::find(first)?, rest))).map(|(entry, value)| (entry, value.trim()))
+/// Maximum length of a button's label, in characters.
+const LABEL_CHARS: usize = 40;
+
+fn may_change_settings(role: ChatRole) -> bool {
+    matches!(role, ChatRole::Creator | ChatRole::Admin)
 }
 
-fn write(tx: &Writer<'_>, chat: ChatKey, change: &SettingChange) -> chime_store::Result<()> {
+/// Setting and value in the arguments of `/settings timezone Europe/Paris`.
+struct WordedSetting<'a> {
+    /// Forum topic of `/settings topic timezone Europe/Paris`.
+    topic: Option<ThreadId>,
+    entry: &'static SettingEntry,
+    value: &'a str,
+}
+
+impl<'a> WordedSetting<'a> {
+    /// Parses the arguments of a command in the forum topic `here`. Returns `None` if they name no setting.
+    fn parse(args: &'a str, here: Option<ThreadId>) -> Option<Self> {
+        let first_word = |text: &'a str| {
+            let text = text.trim();
+            text.split_once(char::is_whitespace).unwrap_or((text, ""))
+        };
+        let (first, rest) = first_word(args);
+        if first.eq_ignore_ascii_case("topic") && here.is_some() {
+            return Self::parse(rest, None).map(|asked| Self { topic: here, ..asked });
+        }
+        let (second, after) = first_word(rest);
+        let two_words = SettingEntry::find(&format!("{first}{second}")).filter(|_| !second.is_empty());
+        let (entry, value) = match two_words {
+            Some(entry) => (entry, after),
+            None => (SettingEntry::find(first)?, rest),
+        };
+        let value = value.trim();
+        (entry.is_written || !value.is_empty()).then_some(Self { topic: None, entry, value })
+    }
+}
+
+/// Makes a change. `by` are the author and the command of a text by a member.
+fn write(
+    tx: &Writer<'_>,
+    conversation: Conversation,
+    change: &SettingChange,
+    by: Option<(UserId, Seq)>,
+) -> chime_store::Result<()> {
     let (key, value) = match change {
-        SettingChange::Set(entry, value) => (entry.key, Some(value.as_str()).filter(|value| *value != DEFAULT)),
-        SettingChange::DeleteMemory => (MEMORY.key, Some("off")),
-        SettingChange::Nothing => return Ok(()),
+        SettingChange::Set(entry, value) => (entry.key, Some(value).filter(|value| *value != DEFAULT).cloned()),
+        SettingChange::DeleteMemory => (MEMORY.key, Some(false.as_setting())),
+        SettingChange::ClearTopic => return chat_settings::clear_topic(tx, conversation),
+        SettingChange::Show(_) => return Ok(()),
     };
-    chat_settings::set(tx, Conversation { chat, thread: None }, key, value)?;
-    memory::follow_settings(tx, chat)
+    let value = value.map(|value| NewValue { value, written: by });
+    chat_settings::set(tx, conversation, key, value.as_ref())?;
+    memory::follow_settings(tx, conversation.chat)
 }

@@ -125,7 +125,7 @@ pub fn enter(
 
 fn command_in(arrival: &Arrival, setting: &IntakeSettings) -> Option<(CommandName, String)> {
     let languages = setting.languages;
-    let rules = Rules { parent_is_answer: false, languages, is_only_bot: false, said_before: None };
+    let rules = Rules { parent_is_answer: false, languages, is_only_bot: false, said_before: None, called: None };
     let found = trigger::find(&arrival.message, arrival.parent.as_ref(), &setting.bot, arrival.chat.kind, &rules)?;
     match found {
         Trigger { kind: TriggerKind::Command(command, args), .. } => Some((command, args)),

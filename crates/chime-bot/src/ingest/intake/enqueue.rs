@@ -7,12 +7,14 @@ use crate::ingest::intake::consent_filter;
 use crate::ingest::intake::settings::IntakeSettings;
 use crate::ingest::intake::split_question;
 use crate::ingest::{ArrivedMessage, Came, TriggerAction, task_for};
+use chime_core::chat_settings::{AMBIENT, ChatSettings, NAME, REPLIES};
 use chime_core::trigger::{self, Rules, Trigger, TriggerKind};
 use chime_core::{
-    Arrival, BACKLOG_SETTLES, ChatKey, CommandLimits, Conversation, JobPayload, Message, MessageAt, ParsedTrigger, Role,
+    Arrival, BACKLOG_SETTLES, ChatKey, CommandLimits, Conversation, JobPayload, Message, MessageAt, ParsedTrigger,
+    Role, UNANSWERED_AFTER,
 };
 use chime_store::outbox::Purpose;
-use chime_store::{Writer, backlog, chats, consent, jobs, messages, outbox, scrub};
+use chime_store::{Writer, backlog, chat_settings, chats, consent, jobs, messages, outbox, scrub};
 
 /// Storage of the words that a job needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +57,9 @@ pub fn start_work(
     }
     let said = ArrivedMessage { at: at_message, sent_at: message.sent_at, came };
     match task_for(found.as_ref(), said, at.there, setting.backlog_max_age) {
+        TriggerAction::Nothing if came == Came::New && words == WordStorage::Stored && found.is_none() => {
+            applied.postponed |= watch_question(tx, arrival, chat_key, setting, at)?;
+        }
         TriggerAction::Nothing => {}
         TriggerAction::Start(job @ JobPayload::Answer { .. }) if message.album.is_some() => {
             start_album(tx, arrival, news, job, setting, at, applied)?;
@@ -86,6 +91,28 @@ pub fn start_work(
         }
     }
     Ok(())
+}
+
+/// Enqueues the answer to a question to the chat, for the time at which it counts as unanswered. Returns `true` if the
+/// admins wish that and the message is such a question.
+fn watch_question(
+    tx: &Writer<'_>,
+    arrival: &Arrival,
+    chat: ChatKey,
+    setting: &IntakeSettings,
+    at: Moment,
+) -> chime_store::Result<bool> {
+    let message = &arrival.message;
+    let is_own = message.role == Role::User && !message.sender.is_bot && message.forward_origin.is_none();
+    let is_question = message.text.contains('?') && setting.languages.is_question(&message.text);
+    if !is_own || !is_question || trigger::calls_bot(&message.text) {
+        return Ok(false);
+    }
+    if chat_settings::get(tx, Conversation { chat, thread: message.thread }, AMBIENT)? != Some(true) {
+        return Ok(false);
+    }
+    let job = JobPayload::Ambient { at: MessageAt { chat: message.chat, message: message.id } };
+    jobs::add(tx, &job, at.now.plus(UNANSWERED_AFTER))
 }
 
 /// Enqueues the answer to an album, if no other message of the album has done so. The job is delayed until the whole
@@ -182,11 +209,17 @@ fn find_trigger(
 ) -> chime_store::Result<Option<Trigger>> {
     let parent = arrival.parent.as_ref();
     let is_only_bot = !chats::has_other_bots(tx, arrival.chat.id)?;
+    let settings = match chats::find(tx, arrival.chat.id)? {
+        Some(row) => chat_settings::load(tx, Conversation { chat: row.key, thread: message.thread })?,
+        None => ChatSettings::default(),
+    };
+    let called = settings.get(NAME).map(|name| name.0);
     let rules = Rules {
-        parent_is_answer: is_answer(tx, parent)?,
+        parent_is_answer: settings.get(REPLIES).unwrap_or(true) && is_answer(tx, parent)?,
         languages: setting.languages,
         is_only_bot,
         said_before: None,
+        called: called.as_deref(),
     };
     let found = trigger::find(message, parent, &setting.bot, arrival.chat.kind, &rules);
     if !found.as_ref().is_some_and(|found| found.kind == TriggerKind::Thanks && message.reply_to.is_none()) {

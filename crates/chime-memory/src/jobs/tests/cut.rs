@@ -43,6 +43,7 @@ async fn scripted(now: Timestamp) -> Scripted {
         answer: Llm::new(options(&writes)).unwrap(),
         summary: Llm::new(options(&writes)).unwrap(),
         extract: Llm::new(options(&tags)).unwrap(),
+        listed: Vec::new(),
     };
     bench.memory.model.gateway = Gateway::new(GatewayParts {
         store: bench.memory.store.clone(),

@@ -1,0 +1,63 @@
+//! Answers questions to the chat that nobody answered, where admins wish it (ambient mode). Silence is the rule: there is
+//! no answer without a source, and no notice of any kind.
+
+use std::time::Duration;
+
+use crate::answering::ask::Answering;
+use crate::answering::unanswered::close;
+use chime_core::chat_settings::AMBIENT;
+use chime_core::trigger::Languages;
+use chime_core::{How, Job, JobKind, Kind, MessageAt, ParsedTrigger, StoredMessage, Timestamp};
+use chime_jobs::{JobOutcome, JobResult};
+use chime_store::{Reader, chat_settings, chats, consent, jobs, messages};
+
+/// Largest number of such answers in a chat within a day.
+const MOST_A_DAY: u64 = 3;
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// Age of a question from which on an answer is of no use, such as after a downtime.
+pub(super) const TOO_LATE: Duration = Duration::from_secs(3 * 60 * 60);
+/// Number of later messages that are read for an answer by a member.
+const LATER: usize = 50;
+
+impl Answering {
+    /// Runs an `ambient` job for the question `at`.
+    pub async fn run_unasked(&self, job: &Job, at: MessageAt) -> JobResult {
+        let now = self.parts.clock.now();
+        if self.parts.store.read(move |conn| is_left_open(conn, at, now)).await? {
+            let parsed = ParsedTrigger { how: How::Command, ..ParsedTrigger::default() };
+            return self.run(job, at, &parsed).await;
+        }
+        close(&self.parts, job).await?;
+        Ok(JobOutcome::Finished)
+    }
+}
+
+/// Returns `true` if the question still stands, the chat still wants an answer, and nobody wrote one. Any later message
+/// may be an answer, or the asker's withdrawal, unless it replies to something else.
+fn is_left_open(conn: &Reader, at: MessageAt, now: Timestamp) -> chime_store::Result<bool> {
+    let (Some(asked), Some(chat)) = (messages::find(conn, at.chat, at.message)?, chats::find(conn, at.chat)?) else {
+        return Ok(false);
+    };
+    let message = &asked.message;
+    if chat_settings::get(conn, asked.conversation(), AMBIENT)? != Some(true)
+        || !Languages::shipped().is_question(&message.text)
+        || consent::is_withheld(conn, chat.key, message)?
+        || jobs::done_since(conn, JobKind::Ambient, at.chat, now.minus(DAY))? >= MOST_A_DAY
+    {
+        return Ok(false);
+    }
+    for later in messages::after(conn, asked.conversation(), (message.sent_at, message.id), LATER)? {
+        if !is_about_another(conn, &later, at)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Returns `true` if a message replies to another one than the question. In a forum topic each message replies to the
+/// service message that opened it, which does not count.
+fn is_about_another(conn: &Reader, later: &StoredMessage, question: MessageAt) -> chime_store::Result<bool> {
+    let Some(parent) = later.message.reply_to.filter(|parent| *parent != question.message) else { return Ok(false) };
+    let parent = messages::find_any(conn, question.chat, parent)?;
+    Ok(parent.is_some_and(|parent| parent.message.kind != Kind::Service))
+}
