@@ -54,7 +54,10 @@ const TALKS: [Talk; 3] = [
         task: "I'll order the firewood from the sawmill by Friday",
         question: "does anybody know whether the campsite allows dogs?",
         kept: "I ordered the firewood, the sawmill delivers on Thursday",
-        around: ["the green tent has a hole near the door since the storm in May", "and it takes two people to carry it"],
+        around: [
+            "the green tent has a hole near the door since the storm in May",
+            "and it takes two people to carry it",
+        ],
         ask_decisions: "@bot what did we decide about the tent?",
         ask_open: "@bot what is still open?",
         words: ["red tent", "firewood", "campsite"],
@@ -65,7 +68,10 @@ const TALKS: [Talk; 3] = [
         task: "ich bestelle das Brennholz beim Sägewerk bis Freitag, mach ich gern",
         question: "weiß jemand, ob der Zeltplatz Hunde erlaubt?",
         kept: "das Brennholz beim Sägewerk ist bestellt, sie liefern am Donnerstag",
-        around: ["das grüne Zelt hat seit dem Sturm im Mai ein Loch neben der Tür", "und man braucht zwei Leute zum Tragen"],
+        around: [
+            "das grüne Zelt hat seit dem Sturm im Mai ein Loch neben der Tür",
+            "und man braucht zwei Leute zum Tragen",
+        ],
         ask_decisions: "@bot was haben wir zum Zelt entschieden?",
         ask_open: "@bot welche Aufgaben sind offen?",
         words: ["rote Zelt", "Brennholz", "Zeltplatz"],
@@ -139,7 +145,9 @@ fn improvise(w: &World) {
         let prompt = request["messages"].to_string();
         let talk = TALKS.iter().find(|talk| prompt.contains(talk.around[0])).unwrap_or(&TALKS[0]);
         if request["response_format"]["json_schema"]["name"] == "tags" {
-            return Reply::text(r#"{"tags":[{"tag":"tent","conf":0.9},{"tag":"wood","conf":0.8},{"tag":"lake","conf":0.7}]}"#);
+            return Reply::text(
+                r#"{"tags":[{"tag":"tent","conf":0.9},{"tag":"wood","conf":0.8},{"tag":"lake","conf":0.7}]}"#,
+            );
         }
         if !prompt.contains("8–15 concise bullet points") {
             let found = talk.words.iter().filter(|word| prompt.contains(**word)).copied().collect::<Vec<_>>();
@@ -281,10 +289,11 @@ async fn a_recap_groups_its_points_by_kind() {
         for id in said {
             seqs.push(w.stored(w.chat, id).await.expect("it is stored").seq);
         }
-        w.model.script([format!(
+        let points = format!(
             "- The ferry leaves at 7:15 [m{}]\n- task: {{u3}} brings the grill [m{}]\n- decision: the red tent [m{}]",
             seqs[0], seqs[2], seqs[1]
-        )]);
+        );
+        w.model.script([points.as_str()]);
         let ask = w.say("dan", "/recap 1h");
         let recap = w.answer_to(ask).await;
         let place = |words: &str| recap.text.find(words).unwrap_or_else(|| panic!("{words}: {}", recap.text));
