@@ -289,10 +289,11 @@ async fn a_recap_groups_its_points_by_kind() {
         for id in said {
             seqs.push(w.stored(w.chat, id).await.expect("it is stored").seq);
         }
-        w.model.script([format!(
+        let points = format!(
             "- The ferry leaves at 7:15 [m{}]\n- task: {{u3}} brings the grill [m{}]\n- decision: the red tent [m{}]",
             seqs[0], seqs[2], seqs[1]
-        )]);
+        );
+        w.model.script([points.as_str()]);
         let ask = w.say("dan", "/recap 1h");
         let recap = w.answer_to(ask).await;
         let place = |words: &str| recap.text.find(words).unwrap_or_else(|| panic!("{words}: {}", recap.text));

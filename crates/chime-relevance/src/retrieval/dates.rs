@@ -103,7 +103,8 @@ impl DateReader<'_> {
 
     /// Parses "12.03." or "12.03.2024": day, month, year.
     pub fn numeric_date(&mut self, place: usize) -> Option<usize> {
-        let mut parts = self.words[place].split('.').map(str::parse::<u32>);
+        let word = self.words.get(place)?;
+        let mut parts = word.split('.').map(str::parse::<u32>);
         let (Some(Ok(day)), Some(Ok(month))) = (parts.next(), parts.next()) else { return None };
         let year = match parts.next() {
             Some(Ok(year)) => Some(if year < 100 { year + 2000 } else { year }),
@@ -111,8 +112,7 @@ impl DateReader<'_> {
             None => None,
         };
         // Without a year, "7.3" is too short for a date, and "7.30" has no valid month: it is a time or a price.
-        ((1..=12).contains(&month) && (1..=31).contains(&day) && (year.is_some() || self.words[place].len() >= 4))
-            .then_some(())?;
+        ((1..=12).contains(&month) && (1..=31).contains(&day) && (year.is_some() || word.len() >= 4)).then_some(())?;
         self.add_day(year, month, day);
         Some(1)
     }
