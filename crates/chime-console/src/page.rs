@@ -151,7 +151,10 @@ pub fn timeline_at(row: &ChatRow, seq: Seq) -> String {
     format!("/chats/{}?around={seq}#m{seq}", row.key)
 }
 
-/// Formats millionths of a currency, such as `1.25`.
+/// Formats millionths of a currency: `12.50`, or `0.0125` below one unit.
 pub fn money(micros: u64) -> String {
-    format!("{}.{:02}", grouped(micros / 1_000_000), micros % 1_000_000 / 10_000)
+    match (micros / 1_000_000, micros % 1_000_000) {
+        (0, part) => format!("0.{:04}", part / 100),
+        (whole, part) => format!("{}.{:02}", grouped(whole), part / 10_000),
+    }
 }

@@ -50,6 +50,7 @@ impl Chromium {
         let script = "exec \"$0\" \"$@\" 3<commands 4>events";
         let flags = [
             "--headless",
+            "--hide-scrollbars",
             "--no-sandbox",
             "--disable-gpu",
             "--disable-background-networking",

@@ -182,7 +182,7 @@ fn pages(data: &ChatData) -> Markup {
     let here = format!("/chats/{}", data.row.key);
     html! {
         nav.pages aria-label="Pages of the timeline" {
-            a href={ (here) "?before=" (first.seq) } { "← Older" }
+            @if first.seq.0 > 1 { a href={ (here) "?before=" (first.seq) } { "← Older" } }
             @if i64::from(last.seq.0) < data.newest {
                 a href={ (here) "?after=" (last.seq) } { "Newer →" }
                 a href=(here) { "Newest" }
@@ -244,8 +244,15 @@ fn aside(data: &ChatData, zone: Zone) -> Markup {
             }
         }
         h2 { "Topics" }
-        @if data.tags.is_empty() { p { "None yet." } }
-        ul.lines { @for tag in &data.tags { li { bdi { (tag.name) } " " small { (tag.sessions) " sessions" } } } }
+        (tag_list(&data.tags))
+    }
+}
+
+/// Tags with their numbers of sessions.
+pub fn tag_list(tags: &[Tag]) -> Markup {
+    html! {
+        @if tags.is_empty() { p { "None yet." } }
+        p { @for tag in tags { bdi.tag title={ (tag.sessions) " sessions" } { (tag.name) " " small { (tag.sessions) } } " " } }
     }
 }
 

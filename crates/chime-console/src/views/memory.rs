@@ -17,7 +17,7 @@ use crate::SharedConsole;
 use crate::login::OwnerSession;
 use crate::page::{PageError, chat_of, chat_tabs, form_token, message_place, moment, page};
 use crate::rebuild::{self, Rebuilt};
-use crate::views::chat::bullets;
+use crate::views::chat::{bullets, tag_list};
 
 const SUMMARIES: u32 = 30;
 const TOPICS: u32 = 50;
@@ -73,8 +73,7 @@ pub async fn show(
             }
             section {
                 h2 { "Topics" }
-                p { @for tag in &data.tags { bdi.tag { (tag.name) " " small { (tag.sessions) } } " " } }
-                @if data.tags.is_empty() { p { "None yet." } }
+                (tag_list(&data.tags))
                 (concept_list(&data)) (rebuild_button(&data, &session, "concepts"))
                 (note_list(&data, zone))
             }
