@@ -41,8 +41,7 @@ use chime_core::prompts::Prompts;
 use chime_core::texts::notices;
 use chime_core::trigger::Languages;
 use chime_core::{
-    AnswerStatus, Because, BotIdentity, Citable, Grounding, Job, Language, LinkReading, MessageAt, ParsedTrigger, Seq,
-    Zone,
+    Because, BotIdentity, Citable, Grounding, Job, Language, LinkReading, MessageAt, ParsedTrigger, Seq, Zone,
 };
 use chime_jobs::JobOutcome;
 use chime_jobs::worker::Wake;
@@ -361,8 +360,7 @@ impl Answering {
         let material = built.material(&given, question.trigger());
         let mark = unsourced_mark(&question, &draft);
         let language = question.language().unwrap_or(question.chat.speaks());
-        let says_unread = draft.is_of_a_model() || draft.status == AnswerStatus::Offline;
-        let remarks: &[String] = if says_unread { &question.remarks } else { &[] };
+        let remarks: &[String] = if draft.may_use_material() { &question.remarks } else { &[] };
         let words = citations::CitationWords { language: language.code(), mark, remarks };
         let embedder = self.parts.features.embedder();
         let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
@@ -370,11 +368,7 @@ impl Answering {
             draft.is_of_a_model().then(|| Support::new(&given, &question.history.ask, &self.parts.bot.name, &embed));
         let checked = citations::check(&draft.markdown, material, support.as_ref(), now, question.zone, words);
         log::citations(&checked);
-        // Texts that no model wrote use nothing recalled, but may cite a page or a document.
-        let remembered = match draft.status {
-            AnswerStatus::Answered => question.remembered(&built.citable),
-            _ => question.material().cloned().collect(),
-        };
+        let remembered = question.rested_on(draft.status, &built.citable);
         let used = used(&checked.text, &checked.valid, &remembered);
         let mut parts = draft.parts(&checked.text, &links, &question.names(&self.parts.bot));
         let introduced = match question.introduction.take() {
