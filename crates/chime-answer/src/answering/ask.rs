@@ -48,8 +48,8 @@ use chime_core::prompts::{PromptError, Prompts};
 use chime_core::texts::notices;
 use chime_core::trigger::Languages;
 use chime_core::{
-    AnswerStatus, Because, BotIdentity, Citable, FormattedText, Grounding, Job, JobKind, Language, LinkReading,
-    MessageAt, ParsedTrigger, Seq, Zone,
+    Because, BotIdentity, Citable, FormattedText, Grounding, Job, JobKind, Language, LinkReading, MessageAt,
+    ParsedTrigger, Seq, Zone,
 };
 use chime_jobs::worker::Wake;
 use chime_jobs::{JobError, JobOutcome, JobResult};
@@ -380,8 +380,7 @@ impl Answering {
         let mark = unsourced_mark(&question, &draft);
         let language = question.language().unwrap_or(question.chat.speaks());
         question.remarks.extend(question.left_out(language));
-        let says_unread = draft.is_of_a_model() || draft.status == AnswerStatus::Offline;
-        let remarks: &[String] = if says_unread { &question.remarks } else { &[] };
+        let remarks: &[String] = if draft.may_use_material() { &question.remarks } else { &[] };
         let known = draft.is_of_a_model().then(|| {
             let said = given.iter().flat_map(|source| [source.name.as_str(), source.text.as_str()]);
             KnownWords::of([built.system.as_str(), built.user.as_str()].into_iter().chain(said))
@@ -394,11 +393,7 @@ impl Answering {
         let checked = citations::check(&draft.markdown, material, support.as_ref(), now, question.zone, words);
         log::citations(&checked);
         let is_silent = question.is_unasked && checked.valid.is_empty();
-        // Texts that no model wrote use nothing recalled, but may cite a page or a document.
-        let remembered = match draft.status {
-            AnswerStatus::Answered => question.remembered(&built.citable),
-            _ => question.material().cloned().collect(),
-        };
+        let remembered = question.rested_on(draft.status, &built.citable);
         let used = used(&checked.text, &checked.valid, &remembered);
         let mut parts = draft.parts(&checked.text, &links, &question.names(&self.parts.bot));
         let introduced = self.introduce(&mut question, &mut parts).await?;

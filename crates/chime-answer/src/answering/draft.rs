@@ -49,6 +49,11 @@ impl Draft {
         if self.is_help { format_own(text) } else { format_parts(text, urls, names) }
     }
 
+    /// Returns `true` if pages and documents that were read could be used for it.
+    pub fn may_use_material(&self) -> bool {
+        self.is_of_a_model() || self.status == AnswerStatus::Offline
+    }
+
     /// Returns `true` if a model wrote the draft.
     pub fn is_of_a_model(&self) -> bool {
         self.status == AnswerStatus::Answered && self.bill.is_some()

@@ -17,8 +17,9 @@ use chime_access::gateway::ask::{Gateway, UsageRecord};
 use chime_core::chat_settings::{GROUNDING, PERSONA, Persona};
 use chime_core::texts::{filled, texts};
 use chime_core::{
-    BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Piece, PieceLine, Role,
-    Seq, Slot, SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link, without_citations,
+    AnswerStatus, BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Piece,
+    PieceLine, Role, Seq, Slot, SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link,
+    without_citations,
 };
 use chime_memory::context::{Asked, gather, window_around};
 use chime_memory::recall::{RankedRecall, RecallRequest};
@@ -306,6 +307,15 @@ impl QuestionContext {
             .chain(recall::citable(&self.recalled, &self.chat.chat, self.zone))
             .chain(looked_up)
             .collect()
+    }
+
+    /// Returns the sources other than messages that an answer may rest on. A text that no model wrote uses nothing
+    /// recalled, but may cite a page or a document.
+    pub fn rested_on(&self, status: AnswerStatus, given: &[Citable]) -> Vec<Citable> {
+        match status {
+            AnswerStatus::Answered => self.remembered(given),
+            AnswerStatus::Offline | AnswerStatus::Apologised => self.material().cloned().collect(),
+        }
     }
 
     /// Returns the pieces of pages and documents in the prompt, those that answer the question best first.

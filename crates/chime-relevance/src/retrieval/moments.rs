@@ -48,11 +48,14 @@ impl Repeat {
 pub fn reminder_time(text: &str, language: Language, now: Timestamp, zone: Zone) -> Option<ReminderTime> {
     let words = words(&joined(text));
     let tables = Tables::of(language, text);
-    tables.of_question().into_iter().chain(tables.iter()).find_map(|table| {
+    let read = tables.of_question().into_iter().chain(tables.iter()).filter_map(|table| {
         let mut reader = MomentReader::new(&words, table, zone.local(now).naive_local());
         reader.read();
         reader.time(now, zone)
-    })
+    });
+    let times: Vec<ReminderTime> = read.collect();
+    // The language of a few words is uncertain, and the wrong one may know their time but not their repetition.
+    times.iter().find(|time| time.repeat.is_some()).or(times.first()).copied()
 }
 
 /// Writes `9:30` as `9h30` and `2026-05-01` as `01.05.2026`, so that each is one word.
