@@ -280,6 +280,7 @@ async fn why_shows_the_messages_of_an_answer_with_their_links() {
         let why = w.answer_to(asked).await;
         assert!(why.text.starts_with("I used these messages:"), "{}", why.text);
         assert!(why.text.contains("“Nine of us will come”: said just before, cited"), "{}", why.text);
+        assert!(why.text.contains("“Nine.”"), "the sentence that rests on it: {}", why.text);
         assert!(why.text.contains(&record.id.to_string()), "{}", why.text);
         assert_eq!(links(&why), [format!("https://t.me/c/{}/1", w.chat.0.unsigned_abs() - 1_000_000_000_000)]);
 

@@ -70,7 +70,10 @@ pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize
     if !is_found(&matched) && !is_named && !is_generic(query.ask, Languages::shipped()) {
         matched = with_replies(&by_meaning(window, query, &may_show));
     }
-    if !is_found(&matched) && window.anchor.is_none() && !is_named && words.are_foreign(query.ask) {
+    // Nobody spoke of what a question is about if no entry has one of its several content words.
+    let is_said = (0..matched.len()).any(|place| words.matched[place] > 0.0 && may_show(&window.entries[place]));
+    let is_foreign = !is_said && words.asked > 1 && !is_generic(query.ask, Languages::shipped());
+    if is_foreign && !is_found(&matched) && window.anchor.is_none() && !is_named {
         return Vec::new();
     }
     // If a message matches the question in words or in meaning, only such messages and the anchor are shown: the rest
@@ -142,12 +145,6 @@ impl QueryWords {
         };
         let counts = said.iter().map(Vec::len).collect();
         Self { matched: said.iter().map(share).collect(), asked: asked.len(), counts }
-    }
-
-    /// Returns `true` if the question `ask` is about something that nobody spoke of: it has several content words, and no
-    /// entry has one of them.
-    fn are_foreign(&self, ask: &str) -> bool {
-        self.asked > 1 && self.matched.iter().all(|share| *share == 0.0) && !is_generic(ask, Languages::shipped())
     }
 
     /// Returns the bonus of an entry for its number of content words.

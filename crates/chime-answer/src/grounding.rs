@@ -128,7 +128,9 @@ impl KnownWords {
     fn lacks(&self, sentence: &str, language: &str) -> bool {
         let plain = without_source_links(sentence);
         let is_long = |number: &String| number.bytes().filter(u8::is_ascii_digit).count() > 1;
-        let is_name = |word: &&str| word.starts_with(char::is_uppercase) && word.chars().count() > 2;
+        let is_name = |word: &&str| {
+            word.starts_with(char::is_uppercase) && word.len() > 2 && word.chars().all(char::is_alphabetic)
+        };
         // The first word of a sentence, a line or a quote has a capital anyway.
         let clauses = plain.split(['.', ':', '"', '“', '„', '«', '*', '(', '-', '–', '!', '?', '\n']);
         let names = clauses.flat_map(|clause| clause.unicode_words().skip(1)).filter(is_name);
