@@ -119,6 +119,7 @@ fn a_token_alone_is_enough_and_the_defaults_are_closed_and_offline() {
                 answer: AnswerConfig {
                     streaming: Private,
                     links: Asked,
+                    web: None,
                     test_servers: {},
                     test_program: None,
                 },

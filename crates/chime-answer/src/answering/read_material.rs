@@ -47,7 +47,8 @@ impl Answering {
         };
         let reading = futures::future::join(reading, searching);
         let (read, found) = while_typing(&self.parts.telegram, &self.parts.clock, message, reading).await;
-        let mut lines = Vec::new();
+        // Each line with its rank in its text: if space is short, each text keeps its best pieces.
+        let mut lines: Vec<(usize, PieceLine)> = Vec::new();
         for (text, posted) in read.into_iter().zip(posted) {
             match text {
                 Ok(text) => {
@@ -55,19 +56,21 @@ impl Answering {
                         let name = escape_markdown(&posted.name());
                         question.remark(filled(&question.texts().unread.cut, &[("page", &name)]));
                     }
-                    lines.extend(self.lines_of(question, text).await);
+                    lines.extend(self.lines_of(question, text).await.into_iter().enumerate());
                 }
                 Err(why) if posted.is_asked => {
                     question.tell_unread(&posted, why);
                     let text = format!("(The text of {} could not be read.)", posted.name());
-                    lines.push(PieceLine { text, source: None });
+                    lines.push((0, PieceLine { text, source: None }));
                 }
                 Err(_) => {}
             }
         }
         if let Some(found) = found {
-            lines.extend(self.web_lines(question, found));
+            lines.extend(self.web_lines(question, found).into_iter().enumerate());
         }
+        lines.sort_by_key(|(rank, _)| *rank);
+        let lines: Vec<PieceLine> = lines.into_iter().map(|(_, line)| line).collect();
         if !lines.is_empty() {
             question.enrichment.pieces.push(Piece { slot: Slot::Material, topic: None, lines });
         }
