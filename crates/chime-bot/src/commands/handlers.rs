@@ -44,7 +44,7 @@ use chime_privacy::PrivacyFacts;
 use chime_runtime::clock::Clock;
 use chime_store::chats::ChatRow;
 use chime_store::outbox::{NewReply, Purpose};
-use chime_store::{Language, Priority, Reader, Store, Writer, backlog, chat_settings, chats, jobs, outbox};
+use chime_store::{Language, Priority, Reader, Store, Writer, backlog, chat_settings, chats, jobs, messages, outbox};
 use chime_telegram::{Telegram, TelegramError};
 
 /// Emoji with which the bot reacts to a message that only says thanks.
@@ -151,6 +151,13 @@ impl Commands {
             backlog::clear(tx, chat)
         })
         .await
+    }
+
+    /// Returns the message that a command replies to, if it is stored.
+    async fn parent_of(&self, order: &CommandRequest) -> chime_store::Result<Option<StoredMessage>> {
+        let message = &order.message.message;
+        let (chat, Some(parent)) = (message.chat, message.reply_to) else { return Ok(None) };
+        self.store.read(move |conn| messages::find(conn, chat, parent)).await
     }
 
     /// Replies with text that contains words of members.

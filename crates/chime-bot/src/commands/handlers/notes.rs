@@ -8,7 +8,7 @@ use chime_core::texts::{Texts, filled};
 use chime_core::{Job, Role, Seq, Zone, without_citations};
 use chime_jobs::JobResult;
 use chime_store::notes::{NewNote, Note};
-use chime_store::{consent, messages, notes};
+use chime_store::{consent, notes};
 
 /// Maximum number of notes in a chat. Larger collections belong elsewhere.
 const MOST_NOTES: usize = 200;
@@ -62,7 +62,8 @@ impl Commands {
             match self.text_of_file(&order).await? {
                 FileText::NoFile => {}
                 FileText::Text(text) => {
-                    let sources = self.with_parent(&order).await?;
+                    let parent = self.parent_of(&order).await?.map(|parent| parent.seq);
+                    let sources = parent.into_iter().chain([order.message.seq]).collect();
                     return self.save_note(job, &order, text, sources).await;
                 }
                 FileText::Unusable(told) => return self.say(job, &order, &told).await,
@@ -73,12 +74,7 @@ impl Commands {
             NoteArguments::Delete(number) => self.delete_note(job, &order, number).await,
             NoteArguments::Save(text) => self.save_note(job, &order, text, vec![order.message.seq]).await,
             NoteArguments::SaveParent => {
-                let (chat, parent) = (message.chat, message.reply_to);
-                let found = self.store.read(move |conn| match parent {
-                    Some(parent) => messages::find(conn, chat, parent),
-                    None => Ok(None),
-                });
-                match found.await?.filter(|parent| !parent.message.text.trim().is_empty()) {
+                match self.parent_of(&order).await?.filter(|parent| !parent.message.text.trim().is_empty()) {
                     Some(parent) => {
                         let sources = vec![parent.seq, order.message.seq];
                         let text = match parent.message.role {
@@ -91,16 +87,6 @@ impl Commands {
                 }
             }
         }
-    }
-
-    /// Returns the numbers of the command and of the message that it replies to, if that is stored.
-    async fn with_parent(&self, order: &CommandRequest) -> chime_store::Result<Vec<Seq>> {
-        let (chat, parent) = (order.message.message.chat, order.message.message.reply_to);
-        let found = self.store.read(move |conn| match parent {
-            Some(parent) => messages::find(conn, chat, parent),
-            None => Ok(None),
-        });
-        Ok(found.await?.map(|parent| parent.seq).into_iter().chain([order.message.seq]).collect())
     }
 
     async fn save_note(&self, job: &Job, order: &CommandRequest, text: String, sources: Vec<Seq>) -> JobResult {

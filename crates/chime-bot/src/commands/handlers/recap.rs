@@ -34,8 +34,8 @@ impl Commands {
                 let since = midnight(asked_at, zone, days_since(day, asked_at, zone));
                 self.start_recap(job, &order, since, false).await
             }
-            RecapArguments::SinceReply => match self.parent_sent_at(&order).await? {
-                Some(at) => self.start_recap(job, &order, at, false).await,
+            RecapArguments::SinceReply => match self.parent_of(&order).await? {
+                Some(parent) => self.start_recap(job, &order, parent.message.sent_at, false).await,
                 None => self.say(job, &order, &order.texts().recap.reply_not_kept).await,
             },
             RecapArguments::SinceSeen => {
@@ -64,13 +64,6 @@ impl Commands {
     async fn start_recap(&self, job: &Job, order: &CommandRequest, since: Timestamp, personal: bool) -> JobResult {
         let recap = JobPayload::Recap { at: MessageAt::of(&order.message), since, personal };
         self.hand_on(job, recap).await
-    }
-
-    async fn parent_sent_at(&self, order: &CommandRequest) -> chime_store::Result<Option<Timestamp>> {
-        let (chat, parent) = (order.message.message.chat, order.message.message.reply_to);
-        let Some(parent) = parent else { return Ok(None) };
-        let found = self.store.read(move |conn| messages::find(conn, chat, parent)).await?;
-        Ok(found.map(|stored| stored.message.sent_at))
     }
 
     async fn subscribe(&self, job: &Job, order: &CommandRequest, time: RecapTime, zone: Zone) -> JobResult {
