@@ -67,7 +67,7 @@ pub struct Chosen {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Omitted {
     pub id: MessageId,
-    /// Reason in English: `no room`, `before a silence of 26 h`.
+    /// Reason in English: `no room` or `about something else`.
     pub why: String,
 }
 

@@ -139,17 +139,6 @@ pub fn suggestion_of(conn: &Reader, answer: AnswerId) -> Result<Option<Suggestio
     )
 }
 
-/// Returns `true` if `member` asked any question in the chain of suggestions that contains `answer`.
-pub fn took_part(conn: &Reader, answer: AnswerId, member: UserId) -> Result<bool> {
-    conn.any(
-        "SELECT 1 FROM follow_up JOIN answer ON answer.id = follow_up.answer_id
-         JOIN message ON message.id = (answer.chat_key << 32) | answer.trigger_seq
-         WHERE follow_up.chain = (SELECT chain FROM follow_up WHERE answer_id = :id) AND message.user_id = :member
-         LIMIT 1",
-        params! { ":id": answer, ":member": member },
-    )
-}
-
 pub fn items_of(conn: &Reader, answer: AnswerId) -> Result<Vec<Item>> {
     conn.map(
         "SELECT answer_id, position, title, kind, people, price, currency, url FROM item

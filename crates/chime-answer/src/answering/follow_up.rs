@@ -89,11 +89,7 @@ pub fn find(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<
     }
     let thread: BTreeSet<Seq> = asked.window.focus().map(|entry| entry.message.seq).collect();
     let standpoint = SuggestionQuery { member: asked.member, reply: reply.to, thread: &thread };
-    let origin = match origin(&earlier, &standpoint) {
-        SuggestionOrigin::Open(candidates) => taken_part(conn, asked, candidates)?,
-        known => known,
-    };
-    match origin {
+    match origin(&earlier, &standpoint) {
         SuggestionOrigin::Nothing => Ok(unbound(asked)),
         SuggestionOrigin::Found(answer, found_by) => going_on(conn, asked, &earlier, answer, found_by),
         SuggestionOrigin::Open(candidates) => {
@@ -170,21 +166,6 @@ fn talk_since(
     let said =
         messages::between(conn, asked.trigger.conversation(), Seq(last.0 + 1), Seq(trigger.0.saturating_sub(1)))?;
     Ok(said.iter().filter(|it| it.message.role == Role::User && !calls_bot(&it.message.text)).count())
-}
-
-/// Returns the newest of `candidates`, suggestions made to other members, that this member followed up on before. If
-/// there is none, all of them stay possible.
-fn taken_part(
-    conn: &Reader,
-    asked: &FollowUpQuestion<'_>,
-    candidates: Vec<AnswerId>,
-) -> chime_store::Result<SuggestionOrigin> {
-    for candidate in &candidates {
-        if follow_ups::took_part(conn, *candidate, asked.member)? {
-            return Ok(SuggestionOrigin::Found(*candidate, FoundBy::Member));
-        }
-    }
-    Ok(SuggestionOrigin::Open(candidates))
 }
 
 /// The message that a question replies to, and how it relates to suggestions.
@@ -393,9 +374,6 @@ pub fn count(what: &str) {
 
 fn log(going_on: &FollowUpContext, follow_up: &FollowUp) {
     let FollowUp { references, reset, excluded, frame, .. } = follow_up;
-    if going_on.stored.is_some() || frame.intent.suggests() {
-        count("read_by_patterns");
-    }
     if !references.is_empty() {
         count("resolved");
     }
