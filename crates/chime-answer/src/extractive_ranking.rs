@@ -9,7 +9,8 @@ use crate::support::has_number;
 use chime_core::embed::Embedder;
 use chime_core::trigger::{Languages, is_generic, is_small_talk};
 use chime_core::{
-    BotIdentity, EntityKind, Message, Part, Reason, Role, short_stem, split_words, utf16_slice, without_citations,
+    BotIdentity, EntityKind, Message, Part, Reason, Role, folded, is_unspaced, pieces, short_stem, split_words,
+    utf16_slice, without_citations,
 };
 use chime_relevance::context::{ContextWindow, Entry};
 
@@ -166,9 +167,10 @@ pub fn shared_words(ask: &str, text: &str) -> f64 {
 /// Returns the stems of the content words of a text, sorted, without repeats.
 fn stems(text: &str) -> Vec<String> {
     let languages = Languages::shipped();
-    let lower = text.to_lowercase();
-    let telling = split_words(&lower)
-        .filter(|word| word.chars().count() >= MIN_WORD_CHARS && !languages.is_stop_word_in(word, &lower));
+    let lower = folded(text).to_lowercase();
+    let is_long = |word: &str| word.chars().count() >= MIN_WORD_CHARS || word.starts_with(is_unspaced);
+    let telling =
+        split_words(&lower).flat_map(pieces).filter(|word| is_long(word) && !languages.is_stop_word_in(word, &lower));
     let mut found: Vec<String> = telling.map(|word| short_stem(word).to_owned()).collect();
     found.sort_unstable();
     found.dedup();

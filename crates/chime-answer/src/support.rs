@@ -12,7 +12,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use chime_core::Citable;
 use chime_core::lang::tables;
-use chime_core::trigger::Languages;
+use chime_core::trigger::{Languages, ends_like_question};
 
 /// Characters at the start of a word that are compared (its stem). In most languages, the forms of a word share them.
 const STEM_CHARS: usize = 5;
@@ -121,7 +121,7 @@ impl<'a> Support<'a> {
             .map(|source| PreparedSource {
                 words: telling_words(&source.text),
                 name: telling_words(&source.name),
-                is_question: source.text.trim_end().ends_with(['?', '？', '؟']),
+                is_question: ends_like_question(source.text.trim_end()),
                 is_own: source.name == bot_name,
                 vector: embed(&source.text),
             })

@@ -71,6 +71,33 @@ pub fn tables<T: DeserializeOwned>(name: &str) -> Vec<(&'static LanguageFile, T)
     languages().iter().filter_map(read).collect()
 }
 
+/// Reads the table `name` of each language that has no file but is in CLDR, by ISO 639-3 code. CLDR has the names of
+/// months and days; all other texts and lists are empty.
+#[expect(clippy::panic, reason = "the file is compiled in, and a test reads it")]
+pub fn cldr_tables<T: DeserializeOwned>(name: &str) -> Vec<(&'static str, T)> {
+    static CLDR: LazyLock<toml::Table> = LazyLock::new(|| {
+        toml::from_str(include_str!("../../../lang/cldr/dates.toml"))
+            .unwrap_or_else(|error| panic!("lang/cldr/dates.toml: {error}"))
+    });
+    let keys = languages()[0].tables.get(name).and_then(toml::Value::as_table);
+    let empty: toml::Table = keys.into_iter().flatten().map(|(key, value)| (key.clone(), empty_like(value))).collect();
+    let read = |(code, own): (&'static String, &toml::Value)| {
+        let mut table = empty.clone();
+        table.extend(own.as_table().cloned().unwrap_or_default());
+        let table = table.try_into().unwrap_or_else(|error| panic!("[{code}] in lang/cldr/dates.toml: {error}"));
+        (code.as_str(), table)
+    };
+    CLDR.iter().map(read).collect()
+}
+
+fn empty_like(value: &toml::Value) -> toml::Value {
+    match value {
+        toml::Value::Array(_) => toml::Value::Array(Vec::new()),
+        toml::Value::Table(_) => toml::Value::Table(toml::Table::new()),
+        _ => toml::Value::String(String::new()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};

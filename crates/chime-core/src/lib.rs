@@ -40,6 +40,7 @@ pub mod testkit;
 mod text;
 pub mod texts;
 mod time;
+mod tokenize;
 mod tokens;
 pub mod trigger;
 mod uncited;
@@ -82,6 +83,7 @@ pub use source::{Citable, Enrichment, FULL_ANSWER_TOKENS, Grounds, Piece, PieceL
 pub use stems::{Language, WordStemmer, short_stem, split_words, stems};
 pub use text::{Entity, EntityKind, FormattedText, UserRef, hidden_links, utf16_len, utf16_slice, with_links};
 pub use time::Timestamp;
+pub use tokenize::{folded, is_unspaced, pieces, search_words};
 pub use tokens::{TokenCalibration, estimate_tokens};
 pub use uncited::{source_labels, source_list, without_citations};
 pub use visible::{is_blank, is_removed};

@@ -1,25 +1,25 @@
-//! Finds the content words of a text and shortens them to stems, in any language that separates words
-//! by spaces. Used for summaries and tags.
+//! Finds the content words of a text and shortens them to stems, in any language. Used for summaries and tags.
 
 use std::collections::BTreeSet;
 
-use unicode_segmentation::UnicodeSegmentation;
-
-use chime_core::short_stem;
 use chime_core::trigger::Languages;
+use chime_core::{folded, is_unspaced, search_words, short_stem};
 
 const MIN_CHARS: usize = 3;
+/// Least characters of a word in scripts without spaces between words.
+const MIN_UNSPACED: usize = 2;
 
 /// Returns the content words of a text in their order, each with its stem.
 pub fn telling(text: &str) -> Vec<(String, String)> {
-    let lower = text.to_lowercase();
+    let lower = folded(text).to_lowercase();
     let word = |word: &str| {
         let has_digit = word.chars().any(char::is_numeric);
-        let is_telling = has_digit || word.chars().count() >= MIN_CHARS && !is_common(word, &lower);
+        let least = if word.starts_with(is_unspaced) { MIN_UNSPACED } else { MIN_CHARS };
+        let is_telling = has_digit || word.chars().count() >= least && !is_common(word, &lower);
         let stem = if has_digit { word.to_owned() } else { short_stem(word).to_owned() };
         is_telling.then(|| (word.to_owned(), stem))
     };
-    lower.unicode_words().filter_map(word).collect()
+    search_words(&lower).into_iter().filter_map(word).collect()
 }
 
 /// Returns the distinct stems of a text.

@@ -7,7 +7,7 @@ use super::row::row_id;
 use super::sql::{Statements, params};
 
 use super::{Reader, Result, Writer};
-use chime_core::{ChatKey, Language, Seq, stems};
+use chime_core::{ChatKey, Language, Seq, folded, stems};
 
 /// Indexed content of a message. To remove an entry, FTS5 needs exactly the content that was inserted.
 pub struct Indexed<'a> {
@@ -37,7 +37,7 @@ fn write_parts(tx: &Writer<'_>, sql: &str, entry: &Indexed<'_>) -> Result<()> {
     if entry.language.has_stemmer() || entry.text.trim().is_empty() {
         return Ok(());
     }
-    tx.run(sql, params! { ":id": row_id(entry.chat, entry.seq), ":text": entry.text.as_ref() })
+    tx.run(sql, params! { ":id": row_id(entry.chat, entry.seq), ":text": &*folded(&entry.text) })
 }
 
 fn write(tx: &Writer<'_>, sql: &str, entry: &Indexed<'_>) -> Result<()> {

@@ -9,6 +9,7 @@ mod install;
 mod keep;
 mod listing;
 mod mcp;
+mod other_languages;
 mod readme;
 mod service;
 mod watch;

@@ -120,7 +120,7 @@ fn asks(answer: &Message) -> bool {
     paragraphs
         .take_while(|paragraph| source_list(paragraph).is_none())
         .last()
-        .is_some_and(|last| last.ends_with(['?', '？', '؟']))
+        .is_some_and(crate::trigger::ends_like_question)
 }
 
 fn is_from_a_person(message: &Message, bot: &BotIdentity) -> bool {

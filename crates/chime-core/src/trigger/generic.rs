@@ -1,6 +1,6 @@
 //! Detects questions without a subject of their own, thanks, and small talk.
 
-use crate::trigger::languages::Languages;
+use crate::trigger::languages::{Languages, QUESTION_MARKS};
 use crate::trigger::words::words;
 
 /// Largest number of words of a question without a subject. A longer text always has one, so it is not checked.
@@ -24,7 +24,7 @@ pub fn is_generic(ask: &str, languages: &Languages) -> bool {
 
 /// Returns `true` if `text` is only thanks, praise or emoji, without a question mark.
 pub fn is_thanks(text: &str, languages: &Languages) -> bool {
-    if text.contains(['?', '^']) || text.contains(POINTING) {
+    if text.contains('^') || text.contains(QUESTION_MARKS) || text.contains(POINTING) {
         return false;
     }
     let (faces, said): (Vec<&str>, Vec<&str>) = text.split_whitespace().partition(|part| EMOTICONS.contains(part));
@@ -42,7 +42,7 @@ pub fn is_small_talk(text: &str, languages: &Languages) -> bool {
     const LONGEST: usize = 8;
     /// Largest number of other words, such as names, in small talk.
     const NAMES: usize = 2;
-    if text.contains('?') || text.contains("://") {
+    if text.contains(QUESTION_MARKS) || text.contains("://") {
         return false;
     }
     let said = words(text);

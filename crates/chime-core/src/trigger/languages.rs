@@ -119,11 +119,10 @@ impl Languages {
     /// Returns `true` if a text asks a question: it has a question mark outside links, or begins like a question in its
     /// likely languages ("was machen wir" is a question in German, "was there twice" is not one in English).
     pub fn is_question(&self, text: &str) -> bool {
-        const MARKS: [char; 3] = ['?', '？', '¿'];
         let has_mark = |word: &str| {
             let link = word.find("://").or_else(|| word.find("www."));
             // A question mark inside a link does not count, but one after it ends the sentence.
-            word.ends_with(MARKS) || word[..link.unwrap_or(word.len())].contains(MARKS)
+            ends_like_question(word) || word[..link.unwrap_or(word.len())].contains(QUESTION_MARKS)
         };
         if text.split_whitespace().any(has_mark) {
             return true;
@@ -175,7 +174,7 @@ impl Languages {
         let sought = ask.get(ends.filter(is_search).last()?..)?.trim();
         // "Find what he wrote" is a question.
         let asks = likely.iter().any(|language| language.begins_question(&words(sought)));
-        (!sought.is_empty() && !sought.ends_with(['?', '？']) && !asks).then_some(sought)
+        (!sought.is_empty() && !ends_like_question(sought) && !asks).then_some(sought)
     }
 
     /// Returns `true` if `ask` asks for a reminder, and not for a fact ("remind me what we decided").
@@ -311,6 +310,17 @@ impl LanguagePhrases {
         let around = |phrase: &str| self.around.contains(phrase) || self.lists.greetings.contains(phrase);
         is_made_of(&said, |phrase| self.lists.thanks.contains(phrase) || around(phrase)) && !is_made_of(&said, around)
     }
+}
+
+/// Question marks of all scripts but the Greek one, which is a semicolon.
+pub const QUESTION_MARKS: [char; 6] = ['?', '？', '؟', '¿', '՞', '፧'];
+
+/// Returns `true` if a text ends with a question mark, or with the word that makes a sentence a question in Chinese and
+/// Japanese.
+pub fn ends_like_question(text: &str) -> bool {
+    let is_greek = |c: char| matches!(c, '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}');
+    let asks_in_greek = || text.strip_suffix([';', '\u{37e}']).is_some_and(|said| said.ends_with(is_greek));
+    text.ends_with(QUESTION_MARKS) || text.trim_end_matches('。').ends_with(['吗', '嗎', '呢', 'か']) || asks_in_greek()
 }
 
 fn begins_with(words: &[String], phrases: &PhraseSet) -> bool {

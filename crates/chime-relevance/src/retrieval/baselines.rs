@@ -7,8 +7,8 @@ use crate::retrieval::lexicon::Lexicon;
 use crate::retrieval::passage::{Passage, PassageProperties};
 use crate::retrieval::profile::Profile;
 use crate::retrieval::question::ParsedQuestion;
-use crate::retrieval::words::words;
-use chime_core::dot;
+use crate::retrieval::words::lower;
+use chime_core::{dot, folded, search_words};
 
 /// Constants of Okapi BM25. With a low B, the length of a message hardly counts.
 const K1: f64 = 0.9;
@@ -67,8 +67,8 @@ pub(super) fn scores(
 
 fn counts(passage: &Passage<'_>, lexicon: &mut Lexicon<'_>) -> HashMap<Box<str>, f64> {
     let mut counts = HashMap::new();
-    for word in words(passage.text) {
-        let id = lexicon.id(&word);
+    for word in search_words(&folded(passage.text)) {
+        let id = lexicon.id(&lower(word));
         *counts.entry(lexicon.word(id).stem.clone()).or_insert(0.0) += 1.0;
     }
     counts

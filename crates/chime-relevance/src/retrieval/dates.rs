@@ -121,22 +121,22 @@ impl DateReader<'_> {
     pub fn day_and_month(&mut self, place: usize) -> Option<usize> {
         if let Some(day) = self.day_number(place) {
             let skip = usize::from(matches!(self.words.get(place + 1).map(String::as_str), Some("of" | "de" | "di")));
-            let month = self.month_at(place + 1 + skip)?;
-            let (year, used) = self.year_after(place + 2 + skip);
+            let (month, length) = self.month_at(place + 1 + skip)?;
+            let (year, used) = self.year_after(place + 1 + skip + length);
             self.add_day(year, month, day);
-            return Some(2 + skip + used);
+            return Some(1 + skip + length + used);
         }
-        let month = self.month_at(place)?;
-        let day = self.day_number(place + 1)?;
-        let (year, used) = self.year_after(place + 2);
+        let (month, length) = self.month_at(place)?;
+        let day = self.day_number(place + length)?;
+        let (year, used) = self.year_after(place + length + 1);
         self.add_day(year, month, day);
-        Some(2 + used)
+        Some(length + 1 + used)
     }
 
     /// Parses "in May 2023", or "in May" as the last May that has begun.
     fn month_alone(&mut self, place: usize) -> Option<usize> {
-        let month = self.month_at(place)?;
-        let (year, used) = self.year_after(place + 1);
+        let (month, length) = self.month_at(place)?;
+        let (year, used) = self.year_after(place + length);
         let is_marked = place > 0 && self.table.month_marks.at(self.words, place - 1) == Some(1);
         if used == 0 && !is_marked && self.table.ambiguous.at(self.words, place).is_some() {
             return None;
@@ -147,7 +147,7 @@ impl DateReader<'_> {
         });
         let first = NaiveDate::from_ymd_opt(year, month, 1)?;
         self.spans.push((first, first.checked_add_months(Months::new(1))?));
-        Some(1 + used)
+        Some(length + used)
     }
 
     /// Parses "last summer", "summer 2023".
@@ -173,20 +173,20 @@ impl DateReader<'_> {
     fn long_ago(&mut self, place: usize) -> Option<usize> {
         let count = self.count_at(place)?;
         let table = self.table;
-        let (days, slack) =
+        let (length, (days, slack)) =
             [(&table.day, (1, 0)), (&table.week, (7, 3)), (&table.month, (30, 12)), (&table.year, (365, 120))]
                 .into_iter()
-                .find_map(|(unit, days)| unit.at(self.words, place + 1).map(|_| days))?;
+                .find_map(|(unit, days)| unit.at(self.words, place + 1).map(|length| (length, days)))?;
         let before = (1..=3)
             .filter_map(|back| place.checked_sub(back))
             .any(|at| self.table.ago.at(self.words, at).is_some_and(|length| at + length == place));
-        if !before && self.table.ago.at(self.words, place + 2).is_none() {
+        if !before && self.table.ago.at(self.words, place + 1 + length).is_none() {
             return None;
         }
         let middle = self.today.checked_sub_days(Days::new(u64::from(count) * days))?;
         let from = middle.checked_sub_days(Days::new(slack))?;
         self.spans.push((from, middle.checked_add_days(Days::new(slack + 1))?));
-        Some(2)
+        Some(1 + length)
     }
 
     fn relative(&mut self, place: usize) -> Option<usize> {
@@ -220,7 +220,8 @@ impl DateReader<'_> {
     /// Parses a weekday as the last such day before today, or the next one after it. On that weekday, "on friday" may mean
     /// a week ago or today, so both are added.
     pub fn weekday(&mut self, place: usize) -> Option<usize> {
-        let number = (0..).zip(&self.table.weekdays).find_map(|(n, one)| one.at(self.words, place).map(|_| n))?;
+        let (number, length) =
+            (0..).zip(&self.table.weekdays).find_map(|(n, one)| Some((n, one.at(self.words, place)?)))?;
         if self.table.ambiguous.at(self.words, place).is_some() {
             return None;
         }
@@ -238,7 +239,7 @@ impl DateReader<'_> {
         if back == 7 && !self.is_ahead && !is_last {
             self.spans.push((self.today, self.today.checked_add_days(Days::new(1))?));
         }
-        Some(1)
+        Some(length)
     }
 
     fn year_alone(&mut self, place: usize) -> Option<usize> {
@@ -248,8 +249,10 @@ impl DateReader<'_> {
         Some(used)
     }
 
-    fn month_at(&self, place: usize) -> Option<u32> {
-        (1..).zip(&self.table.months).find_map(|(number, month)| month.at(self.words, place).map(|_| number))
+    /// Returns the month at `place`, and its number of words. Of 一月 and 十一月, 月 and 11月, the longer one counts.
+    fn month_at(&self, place: usize) -> Option<(u32, usize)> {
+        let months = (1..).zip(&self.table.months);
+        months.filter_map(|(number, month)| Some((number, month.at(self.words, place)?))).max_by_key(|month| month.1)
     }
 
     /// Parses a day of a month: "3", "3rd", "3-го".
@@ -257,7 +260,7 @@ impl DateReader<'_> {
         let word = self.words.get(place)?;
         let digits: String = word.chars().take_while(char::is_ascii_digit).collect();
         let rest = word.strip_prefix(digits.as_str())?;
-        let is_ordinal = rest.is_empty() || matches!(rest, "st" | "nd" | "rd" | "th" | "er" | "го");
+        let is_ordinal = rest.is_empty() || matches!(rest, "st" | "nd" | "rd" | "th" | "er" | "го" | "일");
         digits.parse().ok().filter(|day| is_ordinal && (1..=31).contains(day))
     }
 
@@ -343,6 +346,36 @@ mod tests {
         check("spa", "hace dos días", &["2024-05-13..2024-05-14"]);
         check("rus", "две недели назад", &["2024-04-28..2024-05-05"]);
         check("eng", "the movie takes two days", &[]);
+    }
+
+    #[test]
+    fn dates_are_read_in_languages_without_a_file() {
+        for (code, question, expected) in [
+            ("pes", "دیروز چی شد؟", "2024-05-14..2024-05-15"),
+            ("pes", "سه‌شنبه‌ي پیش", "2024-05-14..2024-05-15"),
+            ("pes", "۳ روز پیش", "2024-05-12..2024-05-13"),
+            ("ara", "ماذا حدث يوم الإثنين؟", "2024-05-13..2024-05-14"),
+            ("ara", "قبل ٣ أيام", "2024-05-12..2024-05-13"),
+            ("hin", "सोमवार को क्या हुआ?", "2024-05-13..2024-05-14"),
+            ("hin", "कल क्या हुआ?", "2024-05-14..2024-05-15"),
+            ("cmn", "昨天发生了什么？", "2024-05-14..2024-05-15"),
+            ("cmn", "周一谁来了", "2024-05-13..2024-05-14"),
+            ("cmn", "3天前说的", "2024-05-12..2024-05-13"),
+            ("jpn", "月曜日に何があった？", "2024-05-13..2024-05-14"),
+            ("jpn", "11月の話", "2023-11-01..2023-12-01"),
+            ("kor", "어제는 무슨 일이 있었어?", "2024-05-14..2024-05-15"),
+            ("kor", "월요일에 누가 왔어?", "2024-05-13..2024-05-14"),
+            ("ind", "apa kata dia kemarin?", "2024-05-14..2024-05-15"),
+            ("ind", "3 hari yang lalu", "2024-05-12..2024-05-13"),
+            ("ell", "τι έγινε τη Δευτέρα;", "2024-05-13..2024-05-14"),
+            ("ces", "co bylo ve středu?", "2024-05-08..2024-05-09"),
+            ("ces", "před 3 dny", "2024-05-12..2024-05-13"),
+            ("heb", "מה היה אתמול?", "2024-05-14..2024-05-15"),
+            ("tha", "เมื่อวานเกิดอะไรขึ้น", "2024-05-14..2024-05-15"),
+            ("vie", "hôm qua có gì?", "2024-05-14..2024-05-15"),
+        ] {
+            check(code, question, &[expected]);
+        }
     }
 
     #[test]

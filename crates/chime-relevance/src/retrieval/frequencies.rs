@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::retrieval::lexicon::Lexicon;
 use crate::retrieval::passage::PassageProperties;
+use chime_core::is_unspaced;
 
 /// Number of messages of a chat, and for each stem the number of those that have it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -14,9 +15,12 @@ pub struct Frequencies {
 
 impl Frequencies {
     /// Returns the idf of a stem. A stem that no message has gets the highest idf, so that messages without it score
-    /// low.
+    /// low; but 0 in scripts without spaces, where most pairs of characters are no word.
     pub fn idf(&self, stem: &str) -> f64 {
         let holding = self.holding.get(stem).copied().unwrap_or(0.0);
+        if holding == 0.0 && stem.starts_with(is_unspaced) {
+            return 0.0;
+        }
         (1.0 + (self.messages - holding + 0.5).max(0.5) / (holding + 0.5)).ln()
     }
 

@@ -7,10 +7,10 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use crate::retrieval::words::words;
-use chime_core::lang::{LanguageFile, tables};
+use chime_core::lang::{cldr_tables, tables};
 use chime_core::rows::rows;
 use chime_core::trigger::Languages;
-use chime_core::{Language, PhraseIndex, PhraseWord};
+use chime_core::{Language, PhraseIndex, PhraseWord, is_unspaced};
 
 rows! {
     /// Phrases of one language. `lang/en.toml` explains them. Months begin with January, weekdays with Monday, seasons
@@ -54,10 +54,8 @@ impl Phrases {
         self.0.longest(words.get(place..)?).map(|(length, ())| length)
     }
 
-    /// Returns the phrases that are a single word, each with `true` if it matches with any ending.
-    pub fn single_words(&self) -> impl Iterator<Item = (&str, bool)> {
-        let single = self.0.phrases().filter(|words| words.len() == 1).flatten();
-        single.map(|word| (word.text.as_str(), word.is_open))
+    pub fn all(&self) -> impl Iterator<Item = &[PhraseWord]> {
+        self.0.phrases()
     }
 
     pub fn any_in(&self, words: &[String]) -> bool {
@@ -65,10 +63,13 @@ impl Phrases {
     }
 }
 
-/// Phrases of one language, with its codes.
+/// Phrases of one language.
 #[derive(Debug)]
 pub struct PhraseTable {
-    language: &'static LanguageFile,
+    /// ISO 639-3 code.
+    code: &'static str,
+    /// ISO 639-1 code; `None` for a language without a file in `lang/`, of which only names of days and months are known.
+    pub short: Option<&'static str>,
     phrases: RecallPhrases,
 }
 
@@ -104,14 +105,41 @@ impl RecallPhrases {
     }
 }
 
-/// Phrase tables of all languages.
+impl PhraseTable {
+    /// Divides `words` into time expressions without numbers and single other words. Where a character counts as a word,
+    /// one alone ("day") is no time expression, since it is mostly a part of another word.
+    pub fn times_in<'w>(&self, words: &'w [String]) -> Vec<(&'w [String], bool)> {
+        let (mut found, mut rest) = (Vec::new(), words);
+        while let Some(word) = rest.first() {
+            let least = if word.starts_with(is_unspaced) && word.chars().nth(1).is_none() { 2 } else { 1 };
+            let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+            let time = self.time_at(rest, 0).filter(|length| *length >= least && !is_number);
+            let (part, after) = rest.split_at(time.unwrap_or(1));
+            found.push((part, time.is_some()));
+            rest = after;
+        }
+        found
+    }
+}
+
+/// Phrase tables of the languages of the bot.
 static SHIPPED: LazyLock<Vec<PhraseTable>> = LazyLock::new(|| {
     let tables = tables("recall").into_iter();
-    tables.map(|(language, phrases)| PhraseTable { language, phrases }).collect()
+    tables.map(|(file, phrases)| PhraseTable { code: &file.code, short: Some(&file.short), phrases }).collect()
+});
+
+/// Phrase tables of other languages.
+static OTHERS: LazyLock<Vec<PhraseTable>> = LazyLock::new(|| {
+    let tables = cldr_tables("recall").into_iter();
+    tables.map(|(code, phrases)| PhraseTable { code, short: None, phrases }).collect()
 });
 
 pub fn all() -> impl Iterator<Item = &'static PhraseTable> {
-    SHIPPED.iter()
+    SHIPPED.iter().chain(OTHERS.iter())
+}
+
+fn of_code(code: &str) -> Option<&'static PhraseTable> {
+    all().find(|table| table.code == code)
 }
 
 /// Phrase tables for one question: of the chat's language and, if it is another, of the question's.
@@ -122,12 +150,17 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Selects the table of the chat's language and, if the question seems to be in another language by its stop words,
-    /// the table of that language.
+    /// Selects the table of the chat's language and, if the question seems to be in another language by its script or
+    /// its stop words, the table of that language.
     pub fn of(chat: Language, question: &str) -> Self {
+        let of_chat = of_code(chat.code());
+        let is_other = of_chat.is_some_and(|table| table.short.is_none());
+        let of_other = || Language::of_question(question, "", chat).filter(|_| is_other);
+        if let Some(language) = Language::of_script(question).or_else(of_other) {
+            return Self { of_chat, of_question: of_code(language.code()).filter(|_| language != chat) };
+        }
         let likely = Languages::shipped().likely_codes(question);
-        let of_chat = SHIPPED.iter().find(|table| table.language.code == chat.code());
-        let is_likely = |table: &&PhraseTable| likely.contains(&table.language.short.as_str());
+        let is_likely = |table: &&PhraseTable| table.short.is_some_and(|short| likely.contains(&short));
         // If the question may be in any language or in the chat's, the chat's table is enough.
         let is_known = likely.len() < SHIPPED.len() && !of_chat.is_some_and(|table| is_likely(&table));
         Self { of_chat, of_question: SHIPPED.iter().filter(|_| is_known).find(is_likely) }
@@ -144,7 +177,7 @@ impl Tables {
 
     /// Returns `true` if `word` is a stop word of one of these languages.
     pub fn is_stop_word(self, word: &str) -> bool {
-        Languages::shipped().is_stop_word_of(word, self.iter().map(|table| &table.language.short))
+        Languages::shipped().is_stop_word_of(word, self.iter().filter_map(|table| table.short))
     }
 }
 
@@ -156,21 +189,20 @@ mod tests {
     fn every_language_names_all_months_and_days() {
         for table in all() {
             let counts = (table.months.len(), table.weekdays.len(), table.seasons.len());
-            assert_eq!(counts, (12, 7, 4), "{}", table.language.name);
+            assert_eq!(counts, (12, 7, if table.short.is_some() { 4 } else { 0 }), "{}", table.code);
         }
     }
 
     #[test]
     fn a_question_in_another_language_than_its_chat_brings_its_own_table() {
         let codes = |chat: &str, question: &str| {
-            Tables::of(Language::from_code(chat), question)
-                .iter()
-                .map(|table| table.language.code.as_str())
-                .collect::<Vec<_>>()
+            Tables::of(Language::from_code(chat), question).iter().map(|table| table.code).collect::<Vec<_>>()
         };
         assert_eq!(codes("eng", "When is the party?"), ["eng"]);
         assert_eq!(codes("eng", "Когда у нас вечеринка?"), ["eng", "rus"]);
         assert_eq!(codes("est", "Millal on pidu?"), ["est"]);
+        assert_eq!(codes("eng", "다음 주 금요일에 만나나요?"), ["eng", "kor"]);
+        assert_eq!(codes("ces", "kdy se sejdeme na chatě o víkendu?"), ["ces"]);
     }
 
     #[test]

@@ -4,12 +4,10 @@
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 
-use unicode_segmentation::UnicodeSegmentation;
-
 use crate::retrieval::words::lower_into;
 use chime_core::embed::Embedder;
 use chime_core::trigger::Languages;
-use chime_core::{Language, WordStemmer};
+use chime_core::{Language, WordStemmer, folded, search_words};
 
 /// Number of a word in a [`Lexicon`], from 0 in the order of first occurrence.
 pub type WordId = u32;
@@ -164,7 +162,7 @@ impl<'e> Lexicon<'e> {
     pub fn telling(&mut self, text: &str) -> Vec<WordId> {
         let mut lower = String::new();
         let mut telling = Vec::with_capacity(text.len() / 6);
-        for word in text.unicode_words() {
+        for word in search_words(&folded(text)) {
             lower_into(word, &mut lower);
             let known = self.known(&lower);
             if known.is_telling {

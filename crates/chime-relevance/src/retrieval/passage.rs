@@ -8,7 +8,7 @@ use crate::retrieval::lexicon::{Lexicon, WordId};
 use crate::retrieval::proposals::AROUND;
 use crate::retrieval::question::ParsedQuestion;
 use crate::retrieval::words::words;
-use chime_core::trigger::calls_bot;
+use chime_core::trigger::{QUESTION_MARKS, calls_bot, ends_like_question};
 use chime_core::{Seq, ThreadId, Timestamp, UserId};
 
 /// A message that may answer a question, or a neighbour of one.
@@ -92,7 +92,8 @@ impl PassageProperties {
 
 fn is_question(text: &str) -> bool {
     let said = text.split("[photo").next().unwrap_or(text);
-    said.trim_end_matches(|c: char| !c.is_alphanumeric() && c != '?' && c != '？').ends_with(['?', '？'])
+    let is_mark = |c: char| QUESTION_MARKS.contains(&c) || c == ';';
+    ends_like_question(said.trim_end_matches(|c: char| !c.is_alphanumeric() && !is_mark(c)))
 }
 
 fn names_time(said: &[String], text: &str, tables: Tables) -> bool {
@@ -164,6 +165,8 @@ mod tests {
         assert_eq!(read("deu", "das kostet zwanzig, drei davon sind weg :)"), (false, false, true, false));
         assert_eq!(read("eng", "@chime_bot what was it? 🙂"), (true, false, false, true));
         assert_eq!(read("eng", "we may march on"), (false, false, false, false));
+        assert_eq!(read("ell", "πότε έρχεται;"), (true, false, false, false));
+        assert_eq!(read("jpn", "月曜日は開いていますか。"), (true, true, false, false));
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Parses a question: its words, names and dates, and the kind of answer it asks for.
 
 use crate::retrieval::dates::{TimeSpan, spans_named};
-use crate::retrieval::languages::Tables;
-use crate::retrieval::words::words;
-use chime_core::{Language, Timestamp, UserId};
+use crate::retrieval::languages::{PhraseTable, Tables};
+use crate::retrieval::words::{lower, words};
+use chime_core::{Language, Timestamp, UserId, folded, is_unspaced, pieces, search_words, split_words};
 
 /// A member that a question may name.
 #[derive(Debug, Clone, Copy)]
@@ -89,7 +89,7 @@ impl ParsedQuestion {
         let said = words(text);
         let names: Vec<(String, UserId)> = (asked.people.iter())
             .flat_map(|person| {
-                let called = words(person.name).into_iter().chain(person.username.map(str::to_lowercase));
+                let called = name_words(person.name).into_iter().chain(person.username.map(str::to_lowercase));
                 called.map(|name| (name, person.id))
             })
             .filter(|(name, _)| !tables.is_stop_word(name))
@@ -109,20 +109,34 @@ impl ParsedQuestion {
         if !asks_news && asks(|table| &table.asks_oneself) {
             named.extend(asked.by.filter(|by| !named.contains(by)));
         }
-        let mut telling: Vec<String> = Vec::new();
-        for word in said.iter().filter(|word| !tables.is_stop_word(word) && !is_name(word)) {
-            if !telling.contains(word) {
-                telling.push(word.clone());
+        // Where no space separates a name or a time from other words, it is cut out.
+        let (mut rest, mut bare, mut called) = (folded(text).into_owned(), text.to_owned(), Vec::<String>::new());
+        // In the languages of the bot, times are stop words.
+        let of_times = tables.of_question().filter(|table| table.short.is_none()).map(|table| table.times_in(&said));
+        let times = || of_times.iter().flatten().filter(|(_, is_time)| *is_time).map(|(words, _)| *words);
+        for time in times().filter(|words| words[0].starts_with(is_unspaced)) {
+            rest = rest.replace(&time.concat(), " ");
+        }
+        let is_time = |word: &String| times().any(|words| words.contains(word));
+        for (name, id) in names.iter().filter(|(name, _)| name.contains(is_unspaced)) {
+            if rest.contains(name.as_str()) {
+                rest = rest.replace(name, " ");
+                bare = bare.replace(name, " ");
+                called.extend(pieces(name).into_iter().filter(|part| is_name_like(part)).map(str::to_owned));
+                named.extend(Some(*id).filter(|id| !named.contains(id)));
             }
         }
-        let mut called: Vec<String> = Vec::new();
-        for word in said.iter().filter(|word| !tables.is_stop_word(word) && is_name(word)) {
-            if !called.contains(word) {
-                called.push(word.clone());
+        let mut telling: Vec<String> = Vec::new();
+        for word in
+            search_words(&rest).into_iter().map(lower).filter(|word| !tables.is_stop_word(word) && !is_time(word))
+        {
+            let list = if is_name(&word) { &mut called } else { &mut telling };
+            if !list.contains(&word) {
+                list.push(word);
             }
         }
         let bare: Vec<&str> =
-            text.split_whitespace().filter(|part| !words(part).first().is_some_and(|word| is_name(word))).collect();
+            bare.split_whitespace().filter(|part| !words(part).first().is_some_and(|word| is_name(word))).collect();
         let spans = spans_named(&said, tables, asked.now, asked.utc_offset);
         let last_talk = spans.is_empty() && names_last_talk(&said, tables);
         let names_any = !named.is_empty() || !spans.is_empty() || last_talk || asks_news;
@@ -144,6 +158,20 @@ impl ParsedQuestion {
     }
 }
 
+/// Returns the words of a member's name; where a script has no spaces between words, the name as it stands.
+fn name_words(name: &str) -> Vec<String> {
+    let lower = folded(name).to_lowercase();
+    if !lower.contains(is_unspaced) {
+        return words(name);
+    }
+    split_words(&lower).filter(|word| is_name_like(word)).map(str::to_owned).collect()
+}
+
+/// Returns `true` unless a word is a single character.
+fn is_name_like(word: &str) -> bool {
+    word.chars().nth(1).is_some()
+}
+
 /// Returns `true` if the question names the last conversation of a kind: a word such as "last" is next to one such as
 /// "meeting", or up to two words before it.
 fn names_last_talk(said: &[String], tables: Tables) -> bool {
@@ -159,6 +187,9 @@ fn names_last_talk(said: &[String], tables: Tables) -> bool {
 /// words and, if `may_name_talk`, kinds of conversation ("meeting").
 fn asks_talk_alone(said: &[String], tables: Tables, may_name_talk: bool, is_name: impl Fn(&str) -> bool) -> bool {
     let Some(table) = tables.of_question() else { return false };
+    if table.short.is_none() {
+        return asks_day_alone(said, table, is_name);
+    }
     // "When was the meeting on Monday?" asks for one fact.
     if table.asks_when.any_in(said) || table.asks_number.any_in(said) {
         return false;
@@ -185,6 +216,20 @@ fn asks_talk_alone(said: &[String], tables: Tables, may_name_talk: bool, is_name
         };
     }
     asks
+}
+
+/// Returns `true` if a question in a language whose words for talking are not known names a time, and so few other words
+/// that they name no subject: "what happened yesterday?".
+fn asks_day_alone(said: &[String], table: &PhraseTable, is_name: impl Fn(&str) -> bool) -> bool {
+    /// Maximum number of letters of the other words.
+    const LETTERS: usize = 14;
+    /// Letters that a character stands for in scripts with one character for a syllable or a word.
+    const OF_CHARACTER: usize = 3;
+    let parts = table.times_in(said);
+    let others = parts.iter().filter(|(_, is_time)| !is_time).flat_map(|(words, _)| *words);
+    let letters = others.filter(|word| !is_name(word)).flat_map(|word| word.chars());
+    parts.iter().any(|(_, is_time)| *is_time)
+        && letters.map(|c| if is_unspaced(c) { OF_CHARACTER } else { 1 }).sum::<usize>() <= LETTERS
 }
 
 /// Returns `true` if `word` is `name` or one of its inflected forms: "Annas", "Катей".

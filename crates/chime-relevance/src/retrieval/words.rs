@@ -1,13 +1,15 @@
 //! Splits texts into lower-case words for the search.
 
+use chime_core::folded;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Returns the words of a text in order, in lower case and with one kind of apostrophe.
+/// Returns the words of a text in order, [`folded`], in lower case and with one kind of apostrophe. Of scripts without
+/// spaces between words, each character is a word: for phrases, not for a search.
 pub fn words(text: &str) -> Vec<String> {
-    text.unicode_words().map(lower).collect()
+    folded(text).unicode_words().map(lower).collect()
 }
 
-fn lower(word: &str) -> String {
+pub(super) fn lower(word: &str) -> String {
     let mut lower = String::new();
     lower_into(word, &mut lower);
     lower

@@ -1,4 +1,4 @@
-//! Words, stems and their rarity, in any language written with spaces.
+//! Words, stems and their rarity, in any language.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use regex::Regex;
 
 use crate::context::features::token::{Quick, Token, token};
 use chime_core::trigger::Languages;
-use chime_core::{Language, WordStemmer, short_stem, split_words};
+use chime_core::{Language, WordStemmer, folded, is_unspaced, pieces, short_stem, split_words};
 
 /// Maximum characters of an ASCII stem. It is longer since English endings are removed first: "pickles" is no form of
 /// "pick".
@@ -66,8 +66,9 @@ pub fn holding<'a>(of: impl Iterator<Item = Token>, texts: impl Iterator<Item = 
 }
 
 /// Returns the stems of all words of a name, stop words and short words included.
-pub fn stems_of_name(name: &str) -> impl Iterator<Item = Token> {
-    split_words(name).map(|part| token(&stem(&part.to_lowercase())))
+pub fn stems_of_name(name: &str) -> Vec<Token> {
+    let lower = folded(name).to_lowercase();
+    split_words(&lower).flat_map(pieces).map(|part| token(&stem(part))).collect()
 }
 
 /// Returns the words of a text in lower case, each after its stem. Stop words are left out; words of several parts
@@ -81,9 +82,14 @@ pub fn words_of(text: &str) -> Vec<(Token, String)> {
 /// Calls `each` with the stem and the word for every word of a text that is not a stop word.
 fn each_word(text: &str, mut each: impl FnMut(&str, &str)) {
     let languages = Languages::shipped();
-    let lower: String = text.to_lowercase().chars().take(WITHIN).collect();
+    let lower: String = folded(text).to_lowercase().chars().take(WITHIN).collect();
     let is_stop_word = |word: &str| languages.is_stop_word_in(word, &lower);
-    for word in words(&lower).flat_map(|word| word.split('_')).filter(|word| !is_stop_word(word)) {
+    let all = words(&lower).flat_map(|word| word.split('_')).flat_map(pieces);
+    for word in all.filter(|word| !is_stop_word(word)) {
+        if word.starts_with(is_unspaced) {
+            each(word, word);
+            continue;
+        }
         let chars = word.chars().count();
         if word.chars().any(|c| c.is_numeric()) {
             if chars >= 2 {
@@ -130,7 +136,9 @@ pub fn telling_part(ask: &str, spread: impl Fn(Token) -> usize) -> Option<String
 
 /// Returns `true` if a text has at most five words and `known` is false for all of its stems.
 pub fn says_little(text: &str, known: impl Fn(Token) -> bool) -> bool {
-    words(text).flat_map(parts).count() <= 5 && !stems(text).into_iter().any(known)
+    // Two characters are about a word in scripts without spaces.
+    let count = |part: &str| if part.contains(is_unspaced) { part.chars().count().div_ceil(2) } else { 1 };
+    words(text).flat_map(parts).map(count).sum::<usize>() <= 5 && !stems(text).into_iter().any(known)
 }
 
 #[cfg(test)]
@@ -152,6 +160,9 @@ mod tests {
         check("Picking and picked, no pickles", "pick pickl");
         check("Рестораны ресторана", "рест");
         check("Häuser im Garten", "garten häus");
+        check("الراوتر، راوتر", "راوت");
+        check("订了周五7点的票", "了 了周 五 周 周五 点 点的 的 的票 票 订 订了");
+        check("노트북을 고쳤어", "고쳤 노트 북을 쳤어 트북");
     }
 
     #[test]
@@ -161,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_name_has_the_stems_that_its_words_have_in_a_text() {
-        let of_name: Vec<Token> = stems_of_name("Nana Jean_46").collect();
+        let of_name: Vec<Token> = stems_of_name("Nana Jean_46");
         assert!(stems("nana and Jean").iter().all(|stem| of_name.contains(stem)));
     }
 

@@ -6,7 +6,9 @@ use crate::context::features::lexical::{parts, stems, stems_of_name, words};
 use crate::context::features::token::{Token, token};
 use crate::retrieval::days_named;
 use chime_core::trigger::{Languages, names_bot};
-use chime_core::{ChatId, EntityKind, Message, MessageId, StoredMessage, Timestamp, UserId};
+use chime_core::{
+    ChatId, EntityKind, Message, MessageId, StoredMessage, Timestamp, UserId, folded, is_unspaced, pieces,
+};
 
 /// Number of bytes at the start of a text that are searched for names.
 const NAMES_WITHIN: usize = 600;
@@ -44,7 +46,7 @@ impl MessageFeatures {
     pub fn of(message: &Message, text: &str, vector: Vec<f32>) -> Self {
         let head = text.get(..text.floor_char_boundary(NAMES_WITHIN)).unwrap_or(text);
         let (name, username) = (message.sender.name.as_str(), message.sender.username.as_deref());
-        let lead = text.split_once([':', ',']).map(|(lead, _)| lead.trim_start_matches('@'));
+        let lead = text.split_once([':', ',', '：', '，', '、', '،']).map(|(lead, _)| lead.trim_start_matches('@'));
         let mentioned = |kind: &EntityKind| match kind {
             EntityKind::TextMention { user } => Some(user.id),
             _ => None,
@@ -54,8 +56,18 @@ impl MessageFeatures {
             author: message.sender.id,
             mentioned: message.entities.iter().filter_map(|entity| mentioned(&entity.kind)).collect(),
             lead: lead.and_then(name_token),
-            named: words(head).flat_map(|word| parts(word).chain([word])).filter_map(name_token).collect(),
-            author_names: words(name).next().into_iter().chain(username).filter_map(name_token).collect(),
+            named: words(head)
+                .flat_map(|word| parts(word).chain([word]))
+                .flat_map(pieces)
+                .filter_map(name_token)
+                .collect(),
+            author_names: words(name)
+                .next()
+                .into_iter()
+                .flat_map(pieces)
+                .chain(username)
+                .filter_map(name_token)
+                .collect(),
             author_stems: [Some(name), username].into_iter().flatten().flat_map(stems_of_name).collect(),
             is_question: Languages::shipped().is_question(text),
             chars: text.chars().count(),
@@ -80,8 +92,9 @@ impl MessageFeatures {
 /// Returns the token of a word that may be a name; `None` for short words and for English stop words, which some
 /// nicknames contain.
 fn name_token(word: &str) -> Option<Token> {
-    let lower = word.to_lowercase();
-    let is_name = lower.chars().count() >= MIN_NAME_CHARS && !Languages::shipped().is_english_stop_word(&lower);
+    let lower = folded(word).to_lowercase();
+    let least = if lower.contains(is_unspaced) { MIN_NAME_CHARS - 1 } else { MIN_NAME_CHARS };
+    let is_name = lower.chars().count() >= least && !Languages::shipped().is_english_stop_word(&lower);
     is_name.then(|| token(&lower))
 }
 

@@ -1,0 +1,160 @@
+//! Splits texts of any script into words for a search.
+
+use std::borrow::Cow;
+
+use unicode_categories::UnicodeCategories;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::decompose_compatible;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Returns `text` with one form for each letter of the scripts that are written in several: Arabic letters without
+/// vowel signs and hamza, in their Persian form; Greek letters without accents; Indic letters without the nukta; ASCII
+/// digits; full-width forms as usual ones. Latin and Cyrillic letters stay as they are.
+pub fn folded(text: &str) -> Cow<'_, str> {
+    if text.chars().all(is_plain) {
+        return Cow::Borrowed(text);
+    }
+    let mut folded = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_plain(c) {
+            folded.push(c);
+        } else {
+            decompose_compatible(c, |part| folded.extend(fold(part)));
+        }
+    }
+    Cow::Owned(folded.nfc().collect())
+}
+
+/// Returns `true` for characters with a single form: Latin, Cyrillic, symbols, and Chinese characters in common use.
+fn is_plain(c: char) -> bool {
+    matches!(c, '\0'..='\u{36f}' | '\u{400}'..='\u{52f}' | '\u{1e00}'..='\u{1eff}' | '\u{3000}'..='\u{9fff}' |
+        '\u{ac00}'..='\u{d7a3}' | '\u{1f000}'..)
+        || (matches!(c, '\u{2000}'..='\u{2fff}') && !is_joiner(c))
+}
+
+/// Returns `true` for the zero-width characters that only change how their neighbours are drawn.
+fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}')
+}
+
+/// Returns the form of a decomposed character; `None` for a mark that does not tell words apart.
+fn fold(c: char) -> Option<char> {
+    match c {
+        // Vowel signs, accents and hamza of Greek, Hebrew and Arabic; the Arabic letter stretcher; the nukta.
+        '\u{300}'..='\u{36f}'
+        | '\u{591}'..='\u{5c7}'
+        | '\u{610}'..='\u{61a}'
+        | '\u{640}'
+        | '\u{64b}'..='\u{65f}'
+        | '\u{670}'
+        | '\u{93c}'
+        | '\u{9bc}'
+        | '\u{a3c}' => None,
+        _ if is_joiner(c) => None,
+        'ي' | 'ى' => Some('ی'),
+        'ك' => Some('ک'),
+        'ة' | 'ہ' | 'ھ' => Some('ه'),
+        'ς' => Some('σ'),
+        _ if c.is_number_decimal_digit() => Some(ascii_digit(c)),
+        _ => Some(c),
+    }
+}
+
+/// Converts a decimal digit of any script. The ten digits of a script follow each other.
+fn ascii_digit(c: char) -> char {
+    let before = (1..10).take_while(|back| {
+        let other = u32::from(c).checked_sub(*back).and_then(char::from_u32);
+        other.is_some_and(char::is_number_decimal_digit)
+    });
+    u32::try_from(before.count()).ok().and_then(|value| char::from_digit(value, 10)).unwrap_or(c)
+}
+
+/// Returns the words of a [`folded`] text in order. A script without spaces between words gives its [`pieces`].
+pub fn search_words(folded: &str) -> Vec<&str> {
+    let (mut found, mut run) = (Vec::with_capacity(folded.len() / 5), 0..0);
+    for (at, word) in folded.unicode_word_indices() {
+        if run.end != at || !word.starts_with(is_unspaced) || !folded[run.clone()].ends_with(is_unspaced) {
+            push_pieces(&folded[run], &mut found);
+            run = at..at;
+        }
+        run.end = at + word.len();
+    }
+    push_pieces(&folded[run], &mut found);
+    found
+}
+
+/// Divides a word where its script has no spaces between words: into all pairs of neighbouring characters, and single
+/// Chinese characters, which have a meaning of their own. Other words stay whole.
+pub fn pieces(word: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    push_pieces(word, &mut found);
+    found
+}
+
+fn push_pieces<'a>(word: &'a str, found: &mut Vec<&'a str>) {
+    let mut rest = word;
+    while let Some(first) = rest.chars().next() {
+        let end = rest.find(|c| is_unspaced(c) != is_unspaced(first)).unwrap_or(rest.len());
+        let (run, after) = rest.split_at(end);
+        rest = after;
+        if !is_unspaced(first) {
+            found.push(run);
+            continue;
+        }
+        for (at, c) in run.char_indices() {
+            let next = at + c.len_utf8();
+            let pair = run[next..].chars().next().map(|second| &run[at..next + second.len_utf8()]);
+            found.extend(pair);
+            if next - at == run.len() || is_chinese(c) {
+                found.push(&run[at..next]);
+            }
+        }
+    }
+}
+
+/// Returns `true` for characters of scripts that put no space between words, and of Korean, which puts none before
+/// particles. Katakana words are told apart by the script itself.
+pub fn is_unspaced(c: char) -> bool {
+    is_chinese(c)
+        || matches!(c, '\u{3041}'..='\u{309f}' | '\u{ac00}'..='\u{d7a3}' | '\u{e01}'..='\u{eff}' |
+            '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}')
+}
+
+fn is_chinese(c: char) -> bool {
+    matches!(c, '\u{3005}'..='\u{3007}' | '\u{3400}'..='\u{9fff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_have_one_form() {
+        for (text, expected) in [
+            ("می‌خواهم كتابي", "میخواهم کتابی"),
+            ("إلى الأَحَد غـــدًا", "الی الاحد غدا"),
+            ("۱۲ ٤٨ ७५", "12 48 75"),
+            ("Τρίτη ΦΩΣ φως", "Τριτη ΦΩΣ φωσ"),
+            ("फ़रवरी तोहफ़ा", "फरवरी तोहफा"),
+            ("ＯＫ ｷｬﾝﾌﾟ がぎ", "OK キャンプ がぎ"),
+            ("שָׁלוֹם", "שלום"),
+            ("Ёжик Café été", "Ёжик Café été"),
+            ("한국어 เมื่อวาน", "한국어 เมื่อวาน"),
+        ] {
+            assert_eq!(folded(text), expected);
+        }
+    }
+
+    #[test]
+    fn scripts_without_spaces_give_pairs() {
+        for (text, expected) in [
+            ("订好了,周五7点", "订好 订 好了 好 了 周五 周 五 7 点"),
+            ("テントは俺が持つ", "テント は俺 俺が 俺 が持 持つ 持"),
+            ("노트북이 안켜져", "노트 트북 북이 안켜 켜져"),
+            ("don't go", "don't go"),
+        ] {
+            assert_eq!(search_words(text).join(" "), expected);
+        }
+        assert_eq!(pieces("IP住址"), ["IP", "住址", "住", "址"]);
+    }
+}

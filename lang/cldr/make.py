@@ -1,0 +1,104 @@
+"""Writes dates.toml: names of months and weekdays, and words for days relative to today, of each language that whatlang
+detects and that has no file in lang/. Usage: make.py FOLDER, where FOLDER is an unpacked npm package cldr-dates-full."""
+
+import json
+import os
+import pathlib
+import re
+import sys
+
+# ISO 639-3 code, as Chime stores it, and CLDR's name.
+LANGUAGES = """
+afr af, amh am, ara ar, aze az, ben bn, bul bg, cat ca, ces cs, cmn zh, cym cy, dan da, ell el, fin fi, guj gu, heb he, hin hi,
+hrv hr, hun hu, hye hy, ind id, jav jv, jpn ja, kan kn, kat ka, khm km, kor ko, lav lv, lit lt, mal ml, mar mr,
+mkd mk, mya my, nep ne, nob no, ori or, pan pa, pes fa, ron ro, sin si, slk sk, slv sl, srp sr, swe sv, tam ta,
+tel te, tgl fil, tha th, tuk tk, urd ur, uzb uz, vie vi, zul zu"""
+DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+# Languages whose weekdays have another vowel at the end after "on": středa, ve středu.
+INFLECTED = {"ces": "aueiyě", "slk": "aueiy", "hrv": "auei", "slv": "aoei", "srp": "ауеи", "mkd": "аи", "bul": "аи"}
+
+
+def forms(name, endings):
+    """The name and its other forms. In Japanese also 月曜 for 月曜日."""
+    name = name.strip().lower()
+    found = [name]
+    if len(name) > 3 and name[-1] in endings:
+        found += [name[:-1] + ending for ending in endings]
+    if re.fullmatch(".曜日", name):
+        found.append(name[:-1])
+    if "\u200c" in name:
+        found.append(name.replace("\u200c", " "))
+    # Particles follow without a space in Korean, and an ending in Persian.
+    return [one + "*" if re.fullmatch("[가-힣]+|[0-9]+월|.*شنبه", one) else one for one in found]
+
+
+def names(calendar, keys, endings=""):
+    found = []
+    for key in keys:
+        each = [calendar[kind]["wide"][key] for kind in ("format", "stand-alone")]
+        # Shorter names that are words of their own, such as 周一; in alphabets they would mostly be other words.
+        each += [short for kind in ("format", "stand-alone") for short in [calendar[kind]["abbreviated"][key]]
+                 if re.fullmatch("周.", short)]
+        found.append("|".join(dict.fromkeys(form for name in each if not name.isdigit() for form in forms(name, endings))))
+    return found
+
+
+def ago(fields):
+    """The words for "ago", and the words for each unit with a number, from patterns such as `{0} روز پیش`."""
+    units = ("day", "week", "month", "year")
+    patterns = {unit: [one for one in fields[unit]["relativeTime-type-past"].values() if "{0}" in one and "(" not in one]
+                for unit in units}
+    sides = {unit: [one.lower().split("{0}") for one in each] for unit, each in patterns.items()}
+    all_sides = [side for each in sides.values() for side in each]
+    before = os.path.commonprefix([side[0].split() for side in all_sides])
+    if before:
+        rest = {unit: [" ".join(one[0].split()[len(before):] + one[1].split()) for one in each]
+                for unit, each in sides.items()}
+        return " ".join(before), {unit: ",".join(dict.fromkeys(each)) for unit, each in rest.items()}
+    # In scripts without spaces each character is a word: 3天前.
+    split = list if any(re.search("[\u3040-\u9fff]", side[1]) for side in all_sides) else str.split
+    join = "" if split is list else " "
+    after = {unit: [[word for word in split(one[1]) if word.strip()] for one in each] for unit, each in sides.items()}
+    common = os.path.commonprefix([words[::-1] for each in after.values() for words in each])[::-1]
+    rest = {unit: [join.join(words[:len(words) - len(common)]) for words in each] for unit, each in after.items()}
+    return join.join(common), {unit: ",".join(dict.fromkeys(one for one in each if one)) for unit, each in rest.items()}
+
+
+def entry(folder, code, name):
+    read = lambda file: json.load(open(folder / "main" / name / file))["main"][name]["dates"]
+    calendar, fields = read("ca-gregorian.json")["calendars"]["gregorian"], read("dateFields.json")["fields"]
+
+    def relative(field, number):
+        phrase = fields[field].get(f"relative-type-{number}", "").lower()
+        return re.sub(r"[(),|]", " ", phrase)
+
+    def day(number):
+        phrase = relative("day", number)
+        return phrase + "*" if re.fullmatch("[가-힣]+", phrase) else phrase
+
+    word, units = ago(fields)
+    return {
+        "months": names(calendar["months"], [str(month) for month in range(1, 13)]),
+        "weekdays": names(calendar["days"], DAYS, INFLECTED.get(code, "")),
+        "today": day(0), "tomorrow": day(1), "yesterday": day(-1), "days_before": day(-2), "after_tomorrow": day(2),
+        "this_week": relative("week", 0), "last_week": relative("week", -1),
+        "this_month": relative("month", 0), "last_month": relative("month", -1),
+        **units, "ago": word,
+    }
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    version = json.load(open(folder / "package.json"))["version"]
+    print(f"# Made by make.py from CLDR {version} (LICENSE beside this file). Not edited by hand.")
+    for pair in LANGUAGES.replace("\n", " ").split(","):
+        code, name = pair.split()
+        if not (folder / "main" / name).exists():
+            print(code, name, "is not in CLDR", file=sys.stderr)
+            continue
+        print(f"\n[{code}]")
+        for key, value in entry(folder, code, name).items():
+            print(f"{key} = {json.dumps(value, ensure_ascii=False)}")
+
+
+main()
