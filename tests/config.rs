@@ -420,3 +420,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_page_that_other_machines_reach_without_tls_is_warned_about() {
+    let warns = |lines: &str| {
+        let config = load(&format!("{TOKEN}\n{lines}")).expect("valid settings");
+        config.warnings.iter().any(|warning| warning.name == "CONSOLE_ADDR")
+    };
+    assert!(warns("CONSOLE_ADDR=0.0.0.0:9465"));
+    assert!(warns("CONSOLE_ADDR=0.0.0.0:9465\nCONSOLE_URL=http://chime.example.org"));
+    assert!(!warns("CONSOLE_ADDR=0.0.0.0:9465\nCONSOLE_URL=https://chime.example.org"));
+    assert!(!warns("CONSOLE_ADDR=[::1]:9465"));
+}

@@ -109,9 +109,7 @@ fn charts(data: &OverviewData, zone: Zone) -> Markup {
     html! {
         div.charts {
             (chart("Messages", |it| (it.messages, 0), |it| grouped(it.messages)))
-            (chart("Triggers", |it| (it.triggers, it.answers), |it| {
-                format!("{}, {} answered", grouped(it.triggers), grouped(it.answers))
-            }))
+            (chart("Triggers, dark: answered by a model", |it| (it.triggers, it.answers), |it| grouped(it.triggers)))
             (chart("Tokens", |it| (it.tokens, 0), |it| grouped(it.tokens)))
             @if has_costs { (chart("Money", |it| (it.cost_micros, 0), |it| money(it.cost_micros))) }
         }
