@@ -457,3 +457,15 @@ fn a_model_may_have_a_server_and_a_key_of_its_own_which_are_never_shown() {
         load(&format!("{TOKEN}\n{server}MODEL_SUMMARY=m\nMODEL_SUMMARY_KEY=sk-x")).expect("a valid configuration");
     assert_eq!(idle.warnings.len(), 1);
 }
+
+#[test]
+fn a_page_that_other_machines_reach_without_tls_is_warned_about() {
+    let warns = |lines: &str| {
+        let config = load(&format!("{TOKEN}\n{lines}")).expect("valid settings");
+        config.warnings.iter().any(|warning| warning.name == "CONSOLE_ADDR")
+    };
+    assert!(warns("CONSOLE_ADDR=0.0.0.0:9465"));
+    assert!(warns("CONSOLE_ADDR=0.0.0.0:9465\nCONSOLE_URL=http://chime.example.org"));
+    assert!(!warns("CONSOLE_ADDR=0.0.0.0:9465\nCONSOLE_URL=https://chime.example.org"));
+    assert!(!warns("CONSOLE_ADDR=[::1]:9465"));
+}

@@ -12,7 +12,7 @@ use tracing_subscriber::layer::Context;
 use chime_console::LoggedWarning;
 use chime_runtime::clock::Clock;
 
-/// Number of warnings that are kept, and maximum bytes of each.
+/// Number of warnings that are kept, and maximum characters of each.
 const MOST: usize = 50;
 const LONGEST: usize = 500;
 
@@ -61,5 +61,28 @@ impl Visit for LogLine {
         };
         // Writing to a `String` does not fail.
         let _ = written;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing_subscriber::layer::SubscriberExt;
+
+    use super::*;
+
+    #[test]
+    fn warnings_are_kept_with_their_fields_newest_first() {
+        let subscriber = tracing_subscriber::registry().with(WarningKeeper);
+        tracing::subscriber::with_default(subscriber, || {
+            tracing::warn!(tries = 2, "kept here");
+            tracing::error!(error = %"the moon was full", "also kept here");
+            for n in 0..MOST - 2 {
+                tracing::warn!("number {n}");
+            }
+        });
+        let kept = recent_warnings();
+        assert_eq!((kept.len(), kept[0].text.as_str()), (MOST, "number 47"));
+        let last: Vec<(&str, &str)> = kept[MOST - 2..].iter().map(|kept| (kept.level, kept.text.as_str())).collect();
+        assert_eq!(last, [("error", "also kept here error=the moon was full"), ("warn", "kept here tries=2")]);
     }
 }

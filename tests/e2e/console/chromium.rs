@@ -15,7 +15,7 @@ use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 
 use crate::console::{Browser, link, timeline, with_console};
-use chime_core::{ChatId, MessageId};
+use chime_core::ChatId;
 use chime_sandbox::Post;
 use chime_testkit::Reply;
 use chime_world::World;
@@ -37,7 +37,7 @@ struct Chromium {
     /// Number of pages that were loaded.
     loaded: u64,
     tab: Option<String>,
-    /// Errors of the console, and requests to other hosts.
+    /// Errors of the console, requests to other hosts, and what is too wide or not reached.
     complaints: Vec<String>,
     host: String,
 }
@@ -106,7 +106,8 @@ impl Chromium {
             Some("Page.loadEventFired") => self.loaded += 1,
             Some("Network.requestWillBeSent") => {
                 let url = params["request"]["url"].as_str().unwrap_or_default();
-                if !url.starts_with(&self.host) {
+                // The icon of a date field is inside the browser.
+                if !url.starts_with(&self.host) && !url.starts_with("data:") {
                     self.complaints.push(format!("a request to {url}"));
                 }
             }
@@ -179,21 +180,34 @@ fn reply(request: &Value) -> Reply {
     }
 }
 
-/// Has a group talk over some days, with questions, answers, summaries and notes.
-async fn live(w: &mut World) -> MessageId {
+/// Has a group talk for some days, with questions and answers each day. Returns the number of messages before the last
+/// day.
+async fn live(w: &mut World) -> usize {
     w.model.improvise(reply);
+    for messages in [3, 7, 2, 5, 9, 4, 6] {
+        for n in 0..messages {
+            w.say(["Ana", "Ben", "Cat", "Dan"][n % 4], "who comes along to the lake this time, and with whom?");
+        }
+        for _ in 0..messages / 2 {
+            let tag = w.say("Dan", "@bot who comes along?");
+            w.answer_to(tag).await;
+        }
+        w.settled().await;
+        w.quiet(Duration::from_secs(24 * 3600)).await;
+    }
+    let before = w.all_stored(w.chat).await.len();
     w.play(
         "
-        -2d 17:00 Ana#1 When does the boat leave on Saturday?
-        -2d 17:02 Ben#2>1 At nine, from the old pier. Be there early, it is a small boat and the captain does not wait.
-        -2d 17:03 Cat#3 Did anybody see the match yesterday?
-        -2d 17:04 Dan#4>2 I bring the rope and the red tent, it has room for four
-        -2d 17:05 Ana#5>3 our keeper could not catch a cold
-        -2d 17:06 Cat#6>5 the second goal was a gift
-        -2d 17:07 Ben#7>4 then we only need the small one too
-        -2d 17:09 Dan#8 who takes wood for the fire? There was none left at the lake last time
-        -2d 17:11 Ana#9>8 me, if somebody has a car
-        -2d 17:12 Cat#10>6 and the referee!
+        17:00 Ana#1 When does the boat leave on Saturday?
+        17:02 Ben#2>1 At nine, from the old pier. Be there early, it is a small boat and the captain does not wait.
+        17:03 Cat#3 Did anybody see the match yesterday?
+        17:04 Dan#4>2 I bring the rope and the red tent, it has room for four
+        17:05 Ana#5>3 our keeper could not catch a cold
+        17:06 Cat#6>5 the second goal was a gift
+        17:07 Ben#7>4 then we only need the small one too
+        17:09 Dan#8 who takes wood for the fire? There was none left at the lake last time
+        17:11 Ana#9>8 me, if somebody has a car
+        17:12 Cat#10>6 and the referee!
         ",
     );
     w.settled().await;
@@ -212,7 +226,7 @@ async fn live(w: &mut World) -> MessageId {
     let by = w.member("Ben");
     w.telegram.say(w.chat, Post::new(by, long, w.clock.now()));
     w.settled().await;
-    tag
+    before
 }
 
 /// Looks at every view at each width and in both colour schemes. Runs outside of the daemon's thread.
@@ -233,7 +247,9 @@ fn look(host: &str, link: &str, views: &[(&str, String)], pictures: &Path) -> Ve
                 chromium.open(path);
                 let wide =
                     chromium.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
-                assert_eq!(wide, 0, "{name} at {width} pixels is too wide");
+                if wide != 0 {
+                    chromium.complaints.push(format!("{name} at {width} pixels is too wide by {wide}"));
+                }
                 let picture = chromium.picture(true);
                 std::fs::write(pictures.join(format!("{name}-{width}-{scheme}.png")), picture)
                     .expect("write a picture");
@@ -245,7 +261,7 @@ fn look(host: &str, link: &str, views: &[(&str, String)], pictures: &Path) -> Ve
     }
     for (name, shown) in [("overview", "console-overview.png"), ("chat", "console-chat.png")] {
         let path = views.iter().find(|view| view.0 == name).map(|view| &view.1);
-        chromium.set_screen(1000, 640, "light");
+        chromium.set_screen(1000, 600, "light");
         chromium.open(path.expect("a view"));
         let picture = chromium.picture(false);
         assert!(picture.len() < MOST_BYTES, "{shown} has {} bytes", picture.len());
@@ -266,14 +282,17 @@ fn reach_everything(chromium: &mut Chromium, name: &str) {
         let at = chromium.evaluate(&format!("{visible}.indexOf(document.activeElement)")).as_i64().expect("a place");
         if at >= 0 {
             reached.insert(at);
-            let outline = "getComputedStyle(document.activeElement).outlineStyle";
-            assert_eq!(chromium.evaluate(outline), "solid", "{name}: the focus on {at} is not seen");
+            let outline = chromium.evaluate("getComputedStyle(document.activeElement).outlineStyle");
+            if outline != "solid" {
+                let element = chromium.evaluate("document.activeElement.outerHTML");
+                chromium.complaints.push(format!("{name}: the focus is not seen on {element}"));
+            }
         }
         if reached.len() as u64 == count {
             return;
         }
     }
-    panic!("{name}: {} of {count} are reached by the keyboard", reached.len());
+    chromium.complaints.push(format!("{name}: {} of {count} are reached by the keyboard", reached.len()));
 }
 
 #[tokio::test]
@@ -282,13 +301,15 @@ async fn every_view_is_seen_by_a_real_browser() {
     // The clock runs ahead of the model while sessions are summarized.
     let settings = [
         ("MEMORY", "on"),
+        // Threads that are not long enough for a summary of their own.
+        ("MAX_CHAT_HISTORY", "200"),
         ("PRICE_IN", "0.4"),
         ("PRICE_OUT", "1.6"),
         ("MODEL_TIMEOUT", "1h"),
         ("ANSWER_DEADLINE", "1h"),
     ];
     with_console(&settings, async |w, ann: ChatId| {
-        live(w).await;
+        let before = live(w).await;
         let chat = timeline(w, w.chat).await;
         let first = link(w, ann).await;
         let mut browser = Browser::new(&first);
@@ -297,7 +318,7 @@ async fn every_view_is_seen_by_a_real_browser() {
         let answer = shown.split('"').find(|part| part.starts_with("/answers/")).expect("an answer").to_owned();
         let views = [
             ("overview", "/".to_owned()),
-            ("chat", chat.clone()),
+            ("chat", format!("{chat}?after={before}")),
             ("search", format!("{chat}?q=boat")),
             ("answer", format!("{answer}?context_tokens=300")),
             ("memory", format!("{chat}/memory")),

@@ -9,6 +9,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use ulid::Ulid;
 
+use chime_answer::answering::format_own;
 use chime_answer::explain::{ContextExplanation, explain_choice, told};
 use chime_answer::why::in_plain_words;
 use chime_core::{
@@ -119,7 +120,7 @@ fn words(data: &AnswerData) -> Markup {
             None => p { "The question is no longer kept." },
         }
         h2 { "Answer" }
-        p.text dir="auto" { (data.record.text) }
+        p.text dir="auto" { @for part in format_own(&data.record.text) { (part.text) } }
     }
 }
 

@@ -88,7 +88,7 @@ fn rolling(data: &MemoryData, name: &str, kept: Option<&(Summary, u32)>) -> Mark
         h2 { (name) }
         @match kept {
             Some((summary, sessions)) => {
-                p { small { (sessions) " sessions, " (grouped(summary.tokens as u64)) " tokens, " (method(summary)) } }
+                p { small { (sessions) " session" @if *sessions != 1 { "s" } ", " (grouped(summary.tokens as u64)) " tokens, " (method(summary)) } }
                 (bullets(&data.row, summary, &data.remembered.names))
             }
             None => p { @if data.remembered.is_being_made { "It is being made." } @else { "Nothing yet." } },

@@ -94,26 +94,24 @@ pub async fn show(
 
 fn charts(data: &OverviewData, zone: Zone) -> Markup {
     let day = |day: i64| zone.date(Timestamp::from_secs(day * 86_400 + 43_200));
-    let chart = |title: &str, value: fn(&DayCounts) -> (u64, u64), told: fn(&DayCounts) -> String| {
-        let mut sum = DayCounts::default();
-        data.days.values().for_each(|counts| sum.add(counts));
+    let mut sum = DayCounts::default();
+    data.days.values().for_each(|counts| sum.add(counts));
+    let chart = |title: &str, total: &str, value: fn(&DayCounts) -> (u64, u64), told: fn(u64) -> String| {
         let drawn: Vec<Bar> = (data.days.range(data.first..))
             .map(|(at, counts)| {
                 let (value, part) = value(counts);
-                Bar { label: day(*at), value, part, told: told(counts) }
+                Bar { label: day(*at), value, part, told: told(value) }
             })
             .collect();
-        bars(title, &told(&sum), &drawn)
+        bars(title, total, &drawn)
     };
-    let has_costs = data.days.values().any(|counts| counts.cost_micros > 0);
+    let answered = format!("{}, {} answered by a model", grouped(sum.triggers), grouped(sum.answers));
     html! {
         div.charts {
-            (chart("Messages", |it| (it.messages, 0), |it| grouped(it.messages)))
-            (chart("Triggers", |it| (it.triggers, it.answers), |it| {
-                format!("{}, {} answered", grouped(it.triggers), grouped(it.answers))
-            }))
-            (chart("Tokens", |it| (it.tokens, 0), |it| grouped(it.tokens)))
-            @if has_costs { (chart("Money", |it| (it.cost_micros, 0), |it| money(it.cost_micros))) }
+            (chart("Messages", &grouped(sum.messages), |it| (it.messages, 0), grouped))
+            (chart("Triggers", &answered, |it| (it.triggers, it.answers), grouped))
+            (chart("Tokens", &grouped(sum.tokens), |it| (it.tokens, 0), grouped))
+            @if sum.cost_micros > 0 { (chart("Money", &money(sum.cost_micros), |it| (it.cost_micros, 0), money)) }
         }
     }
 }
