@@ -68,7 +68,7 @@ pub fn document_reader(config: &Config, clock: &Clock) -> Result<DocumentReader,
 /// Returns the rule on which servers pages are fetched from: public ones, without the operator's own.
 pub fn address_policy(config: &Config) -> AddressPolicy {
     let hosts = [&config.llm.base_url, &config.telegram.api_url].into_iter().filter_map(|url| host(url));
-    AddressPolicy::new(hosts.chain(config.llm.hosts(&config.embedding)))
+    AddressPolicy::new(hosts.chain(config.llm.hosts(config.embedding.server_model())))
         .with_test_names(config.answer.test_servers.clone())
 }
 
