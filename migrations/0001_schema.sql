@@ -36,7 +36,7 @@ CREATE TABLE chat (
 
 -- Settings that admins changed. The table in chat_settings.rs of chime-core names them.
 CREATE TABLE chat_setting (
-    chat_key  INTEGER NOT NULL REFERENCES chat (chat_key),
+    chat_key  INTEGER NOT NULL REFERENCES chat (chat_key) ON DELETE CASCADE,
     -- Forum topic. 0: the whole chat.
     thread_id INTEGER NOT NULL,
     key       TEXT    NOT NULL,

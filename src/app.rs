@@ -340,7 +340,7 @@ impl AppComponents {
         let privacy = &self.config.privacy;
         PrivacyFacts {
             username: self.bot.username().to_owned(),
-            model_hosts: self.config.llm.hosts(&self.config.embedding),
+            model_hosts: self.config.llm.hosts(self.config.embedding.server_model()),
             sends_all: vectors::options(&self.config).is_some(),
             remembers: self.config.memory.is_on,
             transcribes: self.config.llm.transcribes(),

@@ -441,7 +441,10 @@ fn a_model_may_have_a_server_and_a_key_of_its_own_which_are_never_shown() {
     let own_server = summary.server.expect("a server");
     assert_eq!((summary.name.as_str(), own_server.base_url.as_str()), ("qwen3:8b", "https://summaries.example.org/v1"));
     assert!(own_server.api_key.is_some() && !format!("{config:?}").contains("sk-"), "{config:?}");
-    assert_eq!(config.llm.hosts(&config.embedding), ["api.openai.com", "summaries.example.org", "vectors"]);
+    assert_eq!(
+        config.llm.hosts(config.embedding.server_model()),
+        ["api.openai.com", "summaries.example.org", "vectors"]
+    );
     let models: Vec<_> = config.llm.models.iter().map(|model| (model.name.as_str(), model.prices.is_some())).collect();
     assert_eq!(models, [("gpt-4.1", true), ("other/model:free", false)]);
     for wrong in [

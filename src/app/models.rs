@@ -75,7 +75,7 @@ pub fn document_reader(config: &Config, clock: &Clock) -> Result<DocumentReader,
 pub fn address_policy(config: &Config) -> AddressPolicy {
     let hosts = [&config.llm.base_url, &config.telegram.api_url].into_iter().filter_map(|url| host(url));
     let search = config.answer.web.as_ref().and_then(WebSearchConfig::host);
-    AddressPolicy::new(hosts.chain(config.llm.hosts(&config.embedding)).chain(search))
+    AddressPolicy::new(hosts.chain(config.llm.hosts(config.embedding.server_model())).chain(search))
         .with_test_names(config.answer.test_servers.clone())
 }
 

@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use crate::app::error::AppError;
 use crate::app::tasks::Tasks;
 use chime_core::Conversation;
-use chime_core::config::{Config, EmbeddingConfig, Redaction};
+use chime_core::config::{Config, Redaction};
 use chime_llm::{Embeddings, LlmOptions, Prepare};
 use chime_memory::context::Vectors;
 use chime_privacy::redact;
@@ -20,7 +20,7 @@ const QUEUE: usize = 256;
 
 /// Returns the options of the client, or `None` if no server makes vectors.
 pub fn options(config: &Config) -> Option<LlmOptions> {
-    let EmbeddingConfig::OpenAi(model) = &config.embedding else { return None };
+    let model = config.embedding.server_model()?;
     let llm = &config.llm;
     // Without a model server of the operator's choice, no text may leave the machine.
     (!llm.is_offline()).then(|| LlmOptions::placed(llm, model))

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use chime_core::{ChatId, MessageId, UserId};
+use chime_runtime::clock::Clock;
 use chime_sandbox::{ChatMemberStatus, NewChat, NewMember, Post, SandboxMessage};
 use chime_store::messages;
-use chime_testkit::Reply;
+use chime_testkit::{ModelServer, Reply};
 use chime_world::World;
 use serde_json::Value;
 
@@ -23,12 +24,16 @@ async fn by(w: &mut World, user: UserId, text: &str) -> SandboxMessage {
     w.answer_to(said).await
 }
 
-/// Asks a question, and returns the prompt that the model got for it.
-async fn prompt_for(w: &mut World, question: &str) -> String {
-    w.model.script(["At noon [1]."]);
+/// Asks a question, and returns the rules that the model got with it. The members' messages are not part of them.
+async fn rules_for(w: &mut World, question: &str) -> String {
+    w.model.script(["At noon [source: m1]."]);
     let tag = w.say("bob", question);
     w.answer_to(tag).await;
-    w.prompt(w.model.requests().len()).await
+    rules_of(&w.model.requests().pop().expect("a request"))
+}
+
+fn rules_of(request: &Value) -> String {
+    request["messages"][0]["content"].as_str().expect("rules").to_owned()
 }
 
 async fn is_stored(w: &World, id: MessageId) {
@@ -51,10 +56,10 @@ async fn a_persona_changes_the_manner_and_no_rule_in_three_languages() {
             let eve = admin(w, w.chat, "eve");
             let bob = w.member("bob");
             by(w, bob, &format!("/settings@bot persona {persona}")).await;
-            assert!(!prompt_for(w, question).await.contains(persona), "bob is no admin");
+            assert!(!rules_for(w, question).await.contains(persona), "bob is no admin");
             by(w, eve, &format!("/settings@bot persona {persona}")).await;
             w.restart().await;
-            let prompt = prompt_for(w, question).await;
+            let prompt = rules_for(w, question).await;
             let (rules, after) = prompt.split_once(persona).unwrap_or_else(|| panic!("no persona in {prompt}"));
             let fence = rules.lines().rev().find_map(|line| line.trim().strip_prefix("<<<chat ")).expect("a fence");
             assert!(after.trim_start().starts_with(&format!("{fence} chat>>>")), "it is fenced: {prompt}");
@@ -66,10 +71,9 @@ async fn a_persona_changes_the_manner_and_no_rule_in_three_languages() {
             let answer = w.telegram.sent_by_bot(w.chat).pop().expect("an answer");
             assert!(!w.record_of(&answer).await.sources.is_empty(), "the citation stays");
             let shown = by(w, eve, "/settings@bot").await;
-            let more = w.telegram.press(w.chat, shown.id, eve, "settings:show:2");
             let before = w.telegram.cursor();
-            let _ = (more, before);
-            w.settled().await;
+            let press = w.telegram.press(w.chat, shown.id, eve, "settings:show:2");
+            assert_eq!(outcome(w, before, &press).await, None);
             let panel = w.telegram.message(w.chat, shown.id).expect("the panel").text;
             assert!(panel.contains(&persona.chars().count().to_string()) && !panel.contains(persona), "{panel}");
         })
@@ -83,17 +87,17 @@ async fn a_demoted_admin_changes_nothing_and_takes_the_persona_along_when_opting
         w.play("10:00 ann#1 the boat leaves at noon, says the harbour");
         let eve = admin(w, w.chat, "eve");
         let set = w.telegram.say(w.chat, Post::new(eve, "/settings@bot persona Whisper like a cat.", w.clock.now()));
-        w.answer_to(set).await;
+        let shown = w.answer_to(set).await;
         w.telegram.add_member(w.chat, NewMember::named("eve"));
         by(w, eve, "/settings@bot persona").await;
         by(w, eve, "/settings@bot replies off").await;
-        let prompt = prompt_for(w, "@bot when does the boat leave?").await;
+        let prompt = rules_for(w, "@bot when does the boat leave?").await;
         assert!(prompt.contains("Whisper like a cat."), "{prompt}");
-        let press = w.telegram.press(w.chat, set, eve, "settings:replies:off");
         let before = w.telegram.cursor();
+        let press = w.telegram.press(w.chat, shown.id, eve, "settings:replies:off");
         assert!(outcome(w, before, &press).await.is_some(), "she is told why");
         by(w, eve, "/optout").await;
-        let prompt = prompt_for(w, "@bot when does the boat leave?").await;
+        let prompt = rules_for(w, "@bot when does the boat leave?").await;
         assert!(!prompt.contains("Whisper"), "{prompt}");
     })
     .await;
@@ -108,9 +112,9 @@ async fn forgetting_the_command_forgets_the_persona() {
         w.answer_to(set).await;
         let forget = w.telegram.say(w.chat, Post::new(eve, "/forget", w.clock.now()).reply_to(set));
         w.answer_to(forget).await;
-        assert!(!prompt_for(w, "@bot when does the boat leave?").await.contains("Whisper"));
+        assert!(!rules_for(w, "@bot when does the boat leave?").await.contains("Whisper"));
         by(w, eve, &format!("/settings@bot persona {}", "x".repeat(601))).await;
-        assert!(!prompt_for(w, "@bot when does the boat leave?").await.contains("xxx"), "too long");
+        assert!(!rules_for(w, "@bot when does the boat leave?").await.contains("xxx"), "too long");
     })
     .await;
 }
@@ -137,11 +141,12 @@ async fn a_topic_has_values_of_its_own() {
             w.model.script(["Aye."]);
             let said = say(w, topic, "@bot what is a shanty?");
             w.answer_to(said).await;
-            prompts.push(w.prompt(prompts.len() + 1).await);
+            prompts.push(rules_of(&w.model.requests().pop().expect("a request")));
         }
         assert!(prompts[0].contains("like a sailor") && prompts[0].contains("briefly"), "{}", prompts[0]);
         assert!(prompts[1].contains("like a singer") && !prompts[1].contains("sailor"), "{}", prompts[1]);
-        assert!(prompts[1].contains("in detail") && prompts[1].contains("Asia/Tokyo"), "{}", prompts[1]);
+        assert!(prompts[1].contains("in detail"), "{}", prompts[1]);
+        assert!(w.prompt(2).await.contains("(Asia/Tokyo)"), "the topic has the time zone of its chat");
         let asked = say(w, music, "/settings@bot");
         let panel = w.answer_to(asked).await;
         let topic = data_of(&panel, &buttons(&panel).last().and_then(|row| row.first()).expect("a button").0);
@@ -153,7 +158,8 @@ async fn a_topic_has_values_of_its_own() {
         w.model.script(["Aye."]);
         let said = say(w, music, "@bot what is a shanty?");
         w.answer_to(said).await;
-        assert!(w.prompt(3).await.contains("like a sailor"), "the topic is as its chat again");
+        let rules = rules_of(&w.model.requests().pop().expect("a request"));
+        assert!(rules.contains("like a sailor"), "the topic is as its chat again: {rules}");
     })
     .await;
 }
@@ -181,7 +187,7 @@ async fn admins_choose_model_length_and_temperature_and_see_what_it_takes() {
         w.restart().await;
         let request = ask(w).await;
         assert_eq!((request["model"].as_str(), request["temperature"].as_f64()), (Some("large"), Some(1.0)));
-        assert!(request["messages"][0]["content"].as_str().is_some_and(|text| text.contains("one or two sentences")));
+        assert!(rules_of(&request).contains("one or two sentences"));
         let bob = w.member("bob");
         let refused = by(w, bob, "/usage@bot").await.text;
         assert!(!refused.contains("large"), "{refused}");
@@ -206,7 +212,7 @@ async fn a_name_calls_it_and_replies_need_not() {
             "hallo chime wann fährt das Boot?",
             "Salut Chime, quand part le bateau ?",
         ] {
-            w.model.script(["At noon [1]."]);
+            w.model.script(["At noon [source: m1]."]);
             let called = w.say("bob", text);
             w.answer_to(called).await;
         }
@@ -229,7 +235,7 @@ async fn in_private_an_admin_finds_their_chats_and_changes_one() {
         w.say_in(other, "eve", "good morning here");
         w.settled().await;
         let private = w.telegram.add_chat(NewChat::private("eve"));
-        let asked = w.telegram.say(private, Post::new(eve, "/settings", w.clock.now()));
+        let asked = w.say_in(private, "eve", "/settings");
         let panel = w.answer_to(asked).await;
         let listed: Vec<_> = buttons(&panel).into_iter().flatten().filter(|(_, data)| data.contains('@')).collect();
         assert_eq!(listed.iter().map(|(label, _)| label.as_str()).collect::<Vec<_>>(), ["Friday table"]);
@@ -248,16 +254,15 @@ async fn in_private_an_admin_finds_their_chats_and_changes_one() {
         assert!(buttons(&panel_of_chat)[0][1].0.starts_with('✓'), "the group is strict");
         w.telegram.add_member(w.chat, NewMember::named("eve"));
         assert!(press(w, &open.replace("show:1", "grounding:open")).await.is_some(), "she is no admin any more");
-        let from_a_group = w.telegram.press(w.chat, panel_of_chat.id, eve, open);
         let before = w.telegram.cursor();
+        let from_a_group = w.telegram.press(w.chat, panel_of_chat.id, eve, open);
         assert!(outcome(w, before, &from_a_group).await.is_some());
     })
     .await;
 }
 
-/// Returns an answer that cites the first message of the prompt.
 fn cited(_: &Value) -> Reply {
-    Reply::from("At noon, says the harbour [1].")
+    Reply::from("At noon, says the harbour [source: m1].")
 }
 
 #[tokio::test]
@@ -266,7 +271,7 @@ async fn a_question_that_nobody_answers_is_answered_after_an_hour() {
         w.model.improvise(cited);
         w.play("10:00 ann#1 the boat to the island leaves the harbour at noon");
         let eve = admin(w, w.chat, "eve");
-        let unwatched = w.say("bob", "does anybody know when the boat to the island leaves?");
+        w.say("bob", "does anybody know when the boat to the island leaves?");
         w.settled().await;
         by(w, eve, "/settings@bot ambient on").await;
         w.clock.advance(2 * HOUR);
@@ -289,13 +294,34 @@ async fn a_question_that_nobody_answers_is_answered_after_an_hour() {
                 w.restart().await;
             }
             w.clock.advance(HOUR);
+            w.settled().await;
             if number <= 3 {
                 w.answer_to(open).await;
             }
-            w.settled().await;
             assert_eq!(w.model.requests().len(), number.min(3), "three a day at most");
         }
-        let _ = unwatched;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_fallback_on_another_server_gets_its_own_key_and_is_named_in_the_privacy_text() {
+    let other = ModelServer::start(Clock::system()).await.expect("start the other server");
+    let place = format!("small@{}", other.base_url().replace("127.0.0.1", "localhost"));
+    let settings =
+        [("OPENAI_API_KEY", "sk-main"), ("MODEL_FALLBACK", place.as_str()), ("MODEL_FALLBACK_KEY", "sk-other")];
+    World::with(&settings, async |w| {
+        w.play("10:00 ann#1 the boat leaves at noon, says the harbour");
+        w.model.script([Reply::Status(404, "no such model".to_owned())]);
+        other.script(["At noon [source: m1]."]);
+        let tag = w.say("bob", "@bot when does the boat leave?");
+        assert!(w.answer_to(tag).await.text.contains("At noon"));
+        assert_eq!(other.requests()[0]["model"], "small");
+        assert_eq!(other.authorizations(), [Some("Bearer sk-other".to_owned())]);
+        assert_eq!(w.model.authorizations(), [Some("Bearer sk-main".to_owned())]);
+        let asked = w.say("bob", "/privacy@bot");
+        let told = w.answer_to(asked).await.text;
+        assert!(told.contains("127.0.0.1, localhost"), "{told}");
     })
     .await;
 }

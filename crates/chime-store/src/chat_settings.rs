@@ -99,3 +99,41 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
         ],
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::family::OptOutScope;
+    use crate::testkit::new_store;
+    use crate::{Priority, chats, derived, retention};
+    use chime_core::chat_settings::{ANSWER_LENGTH, AnswerLength, PERSONA};
+    use chime_core::{Chat, ChatId, ChatKind, ThreadId, Timestamp};
+
+    #[tokio::test]
+    async fn values_of_a_topic_come_first_and_texts_go_with_their_author_and_all_with_the_chat() {
+        let (_folder, store) = new_store().await;
+        let work = |tx: &Writer<'_>| {
+            let chat = Chat { id: ChatId(-100), kind: ChatKind::Supergroup, title: None, username: None };
+            let whole = Conversation { chat: chats::upsert(tx, &chat)?.key, thread: None };
+            let topic = Conversation { thread: Some(ThreadId(5)), ..whole };
+            let written =
+                |value: &str, user, seq| NewValue { value: value.to_owned(), written: Some((user, Seq(seq))) };
+            let (ann, bob) = (UserId(1), UserId(2));
+            set(tx, whole, PERSONA.key, Some(&written("a sailor", ann, 1)))?;
+            set(tx, topic, PERSONA.key, Some(&written("a singer", bob, 2)))?;
+            set(tx, whole, ANSWER_LENGTH.key, Some(&NewValue { value: "long".to_owned(), written: None }))?;
+            let persona = |at| get(tx, at, PERSONA).map(|persona| persona.map(|text| text.0));
+            assert_eq!((persona(whole)?.as_deref(), persona(topic)?.as_deref()), (Some("a sailor"), Some("a singer")));
+            assert_eq!(get(tx, topic, ANSWER_LENGTH)?, Some(AnswerLength::Long));
+            derived::opted_out(tx, OptOutScope::Chat(whole.chat), bob)?;
+            assert_eq!(persona(topic)?.as_deref(), Some("a sailor"), "the text of another member stays");
+            clear_topic(tx, whole)?;
+            derived::chat_gone(tx, whole.chat, Timestamp::default())?;
+            assert_eq!((persona(whole)?, get(tx, whole, ANSWER_LENGTH)?), (None, Some(AnswerLength::Long)));
+            assert_eq!(retention::remove_chat(tx, whole.chat, Timestamp::default())?, 1);
+            assert_eq!(load(tx, whole)?, ChatSettings::default());
+            Ok(())
+        };
+        store.write(Priority::Background, work).await.unwrap();
+    }
+}

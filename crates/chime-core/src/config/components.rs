@@ -54,6 +54,14 @@ pub enum EmbeddingConfig {
 }
 
 impl EmbeddingConfig {
+    /// Returns the model of a server that makes vectors, or `None` if there is none.
+    pub fn server_model(&self) -> Option<&ModelConfig> {
+        match self {
+            Self::OpenAi(model) => Some(model),
+            Self::Local | Self::Off | Self::Model2Vec(_) => None,
+        }
+    }
+
     pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
         let parse = |raw: &str| match raw.split_once(':') {
             None if raw.eq_ignore_ascii_case("local") => Some(Self::Local),
@@ -75,10 +83,8 @@ impl EmbeddingConfig {
                 "has no effect without OPENAI_API_KEY or OPENAI_BASE_URL; messages are compared by their words alone",
             );
         }
-        Ok(match chosen {
-            Self::OpenAi(model) => Self::OpenAi(model.with_key(settings, &keys::EMBEDDING_KEY)?),
-            other => other,
-        })
+        let model = ModelConfig::with_key(chosen.server_model().cloned(), settings, &keys::EMBEDDING_KEY)?;
+        Ok(model.map_or(chosen, Self::OpenAi))
     }
 }
 

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 
-use crate::config::components::EmbeddingConfig;
 use crate::config::keys::{self, Key};
 use crate::config::limits::{Prices, price};
 use crate::config::settings::{Noted, Settings, server_url};
@@ -71,21 +70,20 @@ impl ModelConfig {
     }
 
     /// Adds the key of the model's own server.
-    pub(super) fn with_key(mut self, settings: &Settings<'_>, key: &Key) -> Result<Self, Noted> {
+    pub(super) fn with_key(mut model: Option<Self>, settings: &Settings<'_>, key: &Key) -> Result<Option<Self>, Noted> {
         let api_key = settings.secret(key, "the key that the server gave you, without spaces")?;
-        match &mut self.server {
+        match model.as_mut().and_then(|model| model.server.as_mut()) {
             Some(server) => server.api_key = api_key,
             None if api_key.is_some() => settings.warn(key, "has no effect: the model names no server of its own"),
             None => {}
         }
-        Ok(self)
+        Ok(model)
     }
 
     fn load(settings: &Settings<'_>, model: &Key, key: &Key) -> Result<Option<Self>, Noted> {
         const ALLOWED: &str =
             "the name of a model, or a name and the address of its server: NAME@https://example.org/v1";
-        let found = settings.optional(model, ALLOWED, Self::parse)?;
-        found.map(|found| found.with_key(settings, key)).transpose()
+        Self::with_key(settings.optional(model, ALLOWED, Self::parse)?, settings, key)
     }
 }
 
@@ -184,9 +182,9 @@ impl LlmConfig {
     }
 
     /// Returns the hosts to which texts or recordings of members may go, the one that answers first.
-    pub fn hosts(&self, embedding: &EmbeddingConfig) -> Vec<String> {
+    /// `embedding` is the model of a server that makes vectors.
+    pub fn hosts(&self, embedding: Option<&ModelConfig>) -> Vec<String> {
         let Some(answering) = self.host() else { return Vec::new() };
-        let embedding = if let EmbeddingConfig::OpenAi(model) = embedding { Some(model) } else { None };
         let others = [&self.model_fallback, &self.model_summary, &self.model_transcribe];
         let others =
             others.into_iter().flatten().chain(embedding).filter_map(|model| host(&model.server.as_ref()?.base_url));

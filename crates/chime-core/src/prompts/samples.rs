@@ -14,7 +14,7 @@ impl Template {
     pub(super) fn samples(self) -> Vec<Value> {
         match self {
             Self::Role | Self::Plain | Self::Strict => {
-                let role = |(numbered, length): (bool, &'static str)| RoleValues {
+                let role = |numbered: bool, length: &'static str| RoleValues {
                     bot_name: "Chime",
                     place: "group",
                     is_private: numbered,
@@ -23,7 +23,9 @@ impl Template {
                     language: numbered.then_some("German"),
                     length,
                 };
-                [(true, "normal"), (false, "normal"), (true, "short"), (false, "long")].map(role).map(sample).to_vec()
+                [role(true, "normal"), role(false, "normal"), role(true, "short"), role(false, "long")]
+                    .map(sample)
+                    .to_vec()
             }
             Self::Capture => vec![sample(CaptureValues { fence: "CODE", ask: "what is VAT?", answer: "A tax." })],
             Self::Slot => [
