@@ -336,11 +336,11 @@ async fn eight_hostile_documents_are_told_and_the_rest_is_answered() {
 async fn a_long_document_is_cut_and_the_answer_says_so() {
     World::run(async |w| {
         with_reader(w).await;
-        w.model.script(["It is long."]);
+        w.model.script(["Noted."]);
         let posted = post(w, "ann", "book.txt", "A long sentence of a long book. ".repeat(70_000));
         let tag = w.reply("ben", posted, "@bot what does it say?");
         let answer = w.answer_to(tag).await;
-        let told = answer.text.strip_prefix("It is long.\n\n").expect("the answer first");
+        let told = answer.text.strip_prefix("Noted.\n\n").expect("the answer first");
         assert!(told.contains("book.txt"), "{told}");
     })
     .await;

@@ -164,6 +164,16 @@ pub fn shared_words(ask: &str, text: &str) -> f64 {
     }
 }
 
+/// Returns the share of the content words of `ask` whose stems occur in each text, 0 to 1.
+pub fn shares_of_words(ask: &str, texts: &[String]) -> Vec<f64> {
+    let asked = stems(ask);
+    let share = |text: &String| {
+        let text = text.to_lowercase();
+        asked.iter().filter(|stem| text.contains(stem.as_str())).count() as f64 / asked.len().max(1) as f64
+    };
+    texts.iter().map(share).collect()
+}
+
 /// Returns the stems of the content words of a text, sorted, without repeats.
 fn stems(text: &str) -> Vec<String> {
     let languages = Languages::shipped();

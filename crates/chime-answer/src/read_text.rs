@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::answering::similarities;
-use crate::grounding::min_similarity;
+use crate::extractive_ranking::shares_of_words;
+use crate::grounding::{Measure, min_similarity};
 use crate::notes::{nearest, pieces, short_title};
 use crate::plain::{clean_name, escape_markdown};
 use chime_core::embed::Embedder;
@@ -56,7 +57,17 @@ impl ReadText {
         let pieces = pages.flat_map(|(text, page)| pieces(text).into_iter().map(move |piece| (page, piece)));
         let (pages, pieces): (Vec<u32>, Vec<String>) = pieces.take(MOST_COMPARED).unzip();
         let (found, measure) = similarities(ask, &pieces, embedder);
-        let mut places = nearest(&found, min_similarity(measure));
+        // Embeddings miss names, and words of languages that the model does not know.
+        let by_words = shares_of_words(ask, &pieces);
+        let rankings = [nearest(&found, min_similarity(measure)), nearest(&by_words, min_similarity(Measure::Words))];
+        let mut places: Vec<usize> = Vec::new();
+        for rank in 0..MOST_PIECES {
+            for place in rankings.iter().filter_map(|ranking| ranking.get(rank)) {
+                if places.len() < MOST_PIECES && !places.contains(place) {
+                    places.push(*place);
+                }
+            }
+        }
         if self.is_asked {
             let others: Vec<usize> = (0..pieces.len()).filter(|place| !places.contains(place)).collect();
             places.extend(others.into_iter().take(MOST_PIECES.saturating_sub(places.len())));
@@ -138,5 +149,55 @@ impl UnreadMemory {
         if unread.len() > MOST_UNREAD {
             unread.pop_front();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chime_core::SourceKind;
+
+    #[track_caller]
+    fn check(text: &str, ask: &str, passage: &str, page: Option<u32>) {
+        let read = ReadText {
+            id: SourceId::new(SourceKind::Document, 1),
+            title: "Rules".to_owned(),
+            dated: String::new(),
+            text: text.to_owned(),
+            is_cut: false,
+            is_asked: true,
+            at: Timestamp::from_secs(0),
+            link: None,
+            posted: Vec::new(),
+        };
+        let embedder = Embedder::shipped().expect("the model in the program");
+        for embedder in [Some(&embedder), None] {
+            let lines = read.lines(ask, embedder);
+            let found = lines.iter().filter_map(|line| line.source.as_ref()).find(|it| it.text.contains(passage));
+            assert_eq!(found.map(|source| source.id.page), Some(page), "{ask}: {lines:?}");
+            assert!(lines.len() <= MOST_PIECES);
+        }
+    }
+
+    #[test]
+    fn a_late_page_is_found_by_its_meaning_or_its_words() {
+        let pages = |sentences: [&str; 8]| sentences.join("\u{c}");
+        let lease = pages([
+            "Der Mietvertrag beginnt am ersten April und läuft auf unbestimmte Zeit.",
+            "Die Küche ist mit Herd, Kühlschrank und Spülmaschine ausgestattet.",
+            "Im Treppenhaus dürfen keine Fahrräder und Kinderwagen abgestellt werden.",
+            "Musikinstrumente dürfen täglich zwei Stunden gespielt werden.",
+            "Der Keller Nummer sieben gehört zur Wohnung und ist trocken zu halten.",
+            "Die Kündigungsfrist beträgt drei Monate zum Ende eines Kalendermonats.",
+            "Die Kaution beträgt drei Monatsmieten und wird auf ein Sparkonto gelegt.",
+            "Haustiere brauchen die schriftliche Zustimmung des Vermieters.",
+        ]);
+        check(&lease, "wie hoch ist die Kaution?", "drei Monatsmieten", Some(7));
+        let paragraph = "Members wear blue caps at the regatta, and the youngest carries the flag to the jetty.\n\n";
+        let long = format!("{}The spare sail is in the loft.", paragraph.repeat(200));
+        check(&long, "where is the spare sail?", "in the loft", None);
+        let rows: String = (1..200).map(|n| format!("Name: Member {n}; Joined: {}\n", 1990 + n % 30)).collect();
+        let members = format!("{rows}Name: Zoë Karu; Joined: 2003");
+        check(&members, "in which year did Zoë Karu join?", "Zoë Karu; Joined: 2003", None);
     }
 }

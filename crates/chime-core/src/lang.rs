@@ -2,6 +2,7 @@
 //!
 //! Start with [`tables`], which reads one table of every language. `lang/en.toml` explains the tables.
 
+use std::cmp::Reverse;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -57,6 +58,23 @@ pub fn languages() -> &'static [LanguageFile] {
 /// Returns `true` if a lower-case word begins like one of the words that `list` returns for any language.
 pub fn begins_like(word: &str, list: impl Fn(&LanguageFile) -> &[String]) -> bool {
     languages().iter().any(|language| list(language).iter().any(|beginning| word.starts_with(beginning)))
+}
+
+/// Returns the words to search for, in lower case, if a question asks to search the web: those after the request, or
+/// else those before it.
+pub fn web_query(ask: &str) -> Option<String> {
+    let ask = ask.to_lowercase();
+    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let requests = languages().iter().flat_map(|language| &language.web).filter_map(|request| {
+        let (at, _) = ask.match_indices(request.as_str()).find(|(at, found)| {
+            !is_word(ask[..*at].chars().next_back()) && !is_word(ask[at + found.len()..].chars().next())
+        })?;
+        Some((at, Reverse(request.len())))
+    });
+    let (at, Reverse(length)) = requests.min()?;
+    let words = |part: &str| part.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
+    let (before, after) = (words(&ask[..at]), words(&ask[at + length..]));
+    Some(if after.is_empty() { before } else { after })
 }
 
 /// Reads the table `name` of each language that has it, in the order of [`languages`].
@@ -138,6 +156,32 @@ mod tests {
             Value::Array(list) => list.is_empty(),
             Value::Table(table) => table.is_empty(),
             _ => false,
+        }
+    }
+
+    #[test]
+    fn a_question_that_plainly_asks_for_the_web_has_a_query() {
+        for (ask, query) in [
+            ("search the web for the ferry times to Kihnu", "the ferry times to kihnu"),
+            ("Could you look up online when the museum opens?", "when the museum opens"),
+            ("google this", ""),
+            ("such im Internet nach den Fährzeiten!", "den fährzeiten"),
+            ("kannst du mal im Netz nach Fähren schauen", "fähren schauen"),
+            ("busca en internet el horario del ferry", "el horario del ferry"),
+            ("otsi internetist Kihnu praami ajad", "kihnu praami ajad"),
+            ("cherche sur internet les horaires du ferry", "les horaires du ferry"),
+            ("cerca su internet gli orari del traghetto", "gli orari del traghetto"),
+            ("zoek op internet naar de tijden van de veerboot", "de tijden van de veerboot"),
+            ("poszukaj w internecie rozkładu promów", "rozkładu promów"),
+            ("pesquisa na internet os horários do ferry", "os horários do ferry"),
+            ("поищи в интернете расписание парома", "расписание парома"),
+            ("пошукай в інтернеті розклад порома", "розклад порома"),
+            ("Kihnu feribot saatlerini internette ara", "kihnu feribot saatlerini"),
+        ] {
+            assert_eq!(web_query(ask).as_deref(), Some(query), "{ask}");
+        }
+        for ask in ["when does the ferry leave?", "what is google worth?", "did the web site change?", "research it"] {
+            assert_eq!(web_query(ask), None, "{ask}");
         }
     }
 

@@ -1,6 +1,5 @@
 //! Searches the web, if the operator and the chat allow it.
 
-use std::cmp::Reverse;
 use std::time::Duration;
 
 use chrono::NaiveDate;
@@ -12,7 +11,7 @@ use crate::tools::LookupResult;
 use chime_access::Allowance;
 use chime_core::chat_settings::WEB;
 use chime_core::config::Redaction;
-use chime_core::lang::languages;
+use chime_core::lang::web_query;
 use chime_core::{Grounding, PieceLine, SourceId, SourceKind, clip};
 use chime_links::{UnreadablePage, WebResult, WebSearch};
 use chime_privacy::redact;
@@ -40,7 +39,7 @@ impl Answering {
     /// Returns the query if the question plainly asks to search the web.
     pub(super) fn asked_web(&self, question: &QuestionContext) -> Option<String> {
         self.web(question)?;
-        let asked = query_of(&question.history.ask)?;
+        let asked = web_query(&question.history.ask)?;
         let anchor = question.window.anchor_entry().map(|entry| entry.shown.as_str());
         let is_short = asked.split_whitespace().count() < FEWEST_WORDS;
         let query = anchor.filter(|_| is_short).map_or(asked, str::to_owned);
@@ -100,54 +99,6 @@ impl Answering {
         match sources.is_empty() {
             true => LookupResult::Nothing("The web gave nothing. Answer without it."),
             false => LookupResult::Sources(sources),
-        }
-    }
-}
-
-/// Returns the words to search for, in lower case, if a question asks to search the web: those after the request, or
-/// else those before it.
-fn query_of(ask: &str) -> Option<String> {
-    let ask = ask.to_lowercase();
-    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    let requests = languages().iter().flat_map(|language| &language.web).filter_map(|request| {
-        let (at, _) = ask.match_indices(request.as_str()).find(|(at, found)| {
-            !is_word(ask[..*at].chars().next_back()) && !is_word(ask[at + found.len()..].chars().next())
-        })?;
-        Some((at, Reverse(request.len())))
-    });
-    let (at, Reverse(length)) = requests.min()?;
-    let words = |part: &str| part.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
-    let (before, after) = (words(&ask[..at]), words(&ask[at + length..]));
-    Some(if after.is_empty() { before } else { after })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_question_that_plainly_asks_for_the_web_has_a_query() {
-        for (ask, query) in [
-            ("search the web for the ferry times to Kihnu", "the ferry times to kihnu"),
-            ("Could you look up online when the museum opens?", "when the museum opens"),
-            ("google this", ""),
-            ("such im Internet nach den Fährzeiten!", "den fährzeiten"),
-            ("kannst du mal im Netz nach Fähren schauen", "fähren schauen"),
-            ("busca en internet el horario del ferry", "el horario del ferry"),
-            ("otsi internetist Kihnu praami ajad", "kihnu praami ajad"),
-            ("cherche sur internet les horaires du ferry", "les horaires du ferry"),
-            ("cerca su internet gli orari del traghetto", "gli orari del traghetto"),
-            ("zoek op internet naar de tijden van de veerboot", "de tijden van de veerboot"),
-            ("poszukaj w internecie rozkładu promów", "rozkładu promów"),
-            ("pesquisa na internet os horários do ferry", "os horários do ferry"),
-            ("поищи в интернете расписание парома", "расписание парома"),
-            ("пошукай в інтернеті розклад порома", "розклад порома"),
-            ("Kihnu feribot saatlerini internette ara", "kihnu feribot saatlerini"),
-        ] {
-            assert_eq!(query_of(ask).as_deref(), Some(query), "{ask}");
-        }
-        for ask in ["when does the ferry leave?", "what is google worth?", "did the web site change?", "research it"] {
-            assert_eq!(query_of(ask), None, "{ask}");
         }
     }
 }

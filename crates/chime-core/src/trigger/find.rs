@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::lang::web_query;
 use crate::trigger::address::{Address, address, called_at_start};
 use crate::trigger::ask::without;
 use crate::trigger::command::{Addressee, Call};
@@ -98,7 +99,9 @@ pub fn find(
         let kind = TriggerKind::Command(CommandName::Recap, ask.clone());
         return Some(Trigger { kind, how, ask, generic: false, cut: address.cut });
     }
-    let command = match rules.languages.searched(&ask) {
+    // "Search the web for …" is a question.
+    let searched = rules.languages.searched(&ask).filter(|_| web_query(&ask).is_none());
+    let command = match searched {
         Some(_) => Some(CommandName::Search),
         // The handler answers the question if it names no time.
         None => rules.languages.asks_to_remind(&ask).then_some(CommandName::Remind),
