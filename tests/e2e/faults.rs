@@ -429,7 +429,7 @@ async fn a_prompt_that_is_too_long_is_halved() {
         }
         w.model.script([Reply::Status(400, TOO_LONG.to_owned()), Reply::text("Nine.")]);
         let tag = w.say("ben", "@bot what is it about?");
-        assert_eq!(w.answer_to(tag).await.text, "Nine.");
+        assert!(w.answer_to(tag).await.text.starts_with("Nine.\n\n("), "it tells what was left out");
         let window = |prompt: &str| prompt.matches("many words of no great weight").count();
         let (first, second) = (window(&w.prompt(1).await), window(&w.prompt(2).await));
         assert!(second > 0 && second * 3 < first * 2, "the second prompt is no shorter: {first}, {second}");
@@ -793,7 +793,7 @@ async fn a_full_disk_pauses_polling_and_mends_itself() {
         let pid = process.pid().to_string();
         let lifted = Command::new("prlimit").args(["--pid", &pid, "--fsize=unlimited"]).status().expect("run prlimit");
         assert!(lifted.success(), "the limit stays");
-        assert_eq!(w.words_to(tag).await, "Nine.");
+        assert!(w.words_to(tag).await.starts_with("Nine."));
         w.settled().await;
         assert_eq!(w.all_stored(w.chat).await.len(), 802, "the 800, the question and its answer");
         let sound: String = Connection::open(w.database())

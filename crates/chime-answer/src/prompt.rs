@@ -8,6 +8,7 @@
 use std::collections::BTreeSet;
 
 use crate::followup::show;
+use crate::grounding::KnownWords;
 pub use crate::lines::Style;
 use crate::lines::{Labels, PromptTranscript};
 use crate::material::CitationMaterial;
@@ -117,6 +118,12 @@ pub struct BuiltPrompt {
 impl BuiltPrompt {
     pub fn tokens(&self) -> usize {
         self.slots.iter().map(|slot| slot.tokens).sum()
+    }
+
+    /// Returns the words that the model was given: those of the prompt, and of what it looked up (in `given`).
+    pub fn known_words(&self, given: &[Citable]) -> KnownWords {
+        let said = given.iter().flat_map(|source| [source.name.as_str(), source.text.as_str()]);
+        KnownWords::of([self.system.as_str(), self.user.as_str()].into_iter().chain(said))
     }
 
     /// Returns the data that the citations of an answer are checked against. `given` are the sources that may be cited;

@@ -29,7 +29,7 @@ use crate::answering::{concepts, follow_up, log};
 use crate::documents::DocumentReader;
 use crate::echo::{has_words, restates, without_echo, without_heads};
 use crate::extractive_ranking::Query;
-use crate::grounding::{KnownWords, without_source_links};
+use crate::grounding::without_source_links;
 use crate::job::{Backend, Blame, ModelChoice, ModelFailure, Step, WindowSize, begin};
 use crate::lines::Style;
 use crate::prompt::{self, BuiltPrompt, PromptInput};
@@ -381,10 +381,7 @@ impl Answering {
         let language = question.language().unwrap_or(question.chat.speaks());
         question.remarks.extend(question.left_out(language));
         let remarks: &[String] = if draft.may_use_material() { &question.remarks } else { &[] };
-        let known = draft.is_of_a_model().then(|| {
-            let said = given.iter().flat_map(|source| [source.name.as_str(), source.text.as_str()]);
-            KnownWords::of([built.system.as_str(), built.user.as_str()].into_iter().chain(said))
-        });
+        let known = draft.is_of_a_model().then(|| built.known_words(&given));
         let words = citations::CitationWords { language: language.code(), mark, known: known.as_ref(), remarks };
         let embedder = self.parts.features.embedder();
         let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();

@@ -7,9 +7,11 @@ use chime_core::Item;
 
 /// Maximum number of words of a name: "Gabriel José García Márquez".
 const NAME_WORDS: usize = 5;
-const PARTICLES: [&str; 17] =
+/// Small words inside names.
+pub const PARTICLES: [&str; 17] =
     ["de", "del", "della", "da", "di", "du", "la", "le", "van", "von", "der", "den", "ter", "bin", "al", "af", "of"];
-const AND: [&str; 10] = ["and", "ja", "und", "y", "et", "e", "и", "і", "or", "ning"];
+/// Words between two names.
+pub const AND: [&str; 11] = ["and", "&", "ja", "und", "y", "et", "e", "и", "і", "or", "ning"];
 const HONORIFICS: [&str; 12] = ["mr", "mrs", "ms", "dr", "prof", "sir", "hr", "pr", "herr", "frau", "señor", "señora"];
 /// Minimum number of characters of a word of a name: a shorter one could be any word.
 const TELLING_CHARS: usize = 4;

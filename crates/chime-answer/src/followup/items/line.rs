@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::followup::budget::number;
-use crate::followup::entities::{clean_name, is_valid_name};
+use crate::followup::entities::{AND, PARTICLES, clean_name, is_valid_name};
 use crate::followup::tables::{FollowUpTables, NamedRow};
 use crate::followup::words::tokens;
 use crate::pattern;
@@ -212,8 +212,7 @@ fn split_names(text: &str) -> Vec<String> {
             break;
         }
         people.push(name);
-        let joined =
-            found.filter(|it| matches!(it.as_str().trim(), "and" | "&" | "et" | "y" | "und" | "ja" | "и" | "і"));
+        let joined = found.filter(|it| AND.contains(&it.as_str().trim()));
         match joined.and_then(|it| rest.get(it.end()..)) {
             Some(next) => rest = next,
             None => break,
@@ -226,11 +225,7 @@ fn split_names(text: &str) -> Vec<String> {
 /// "van".
 fn is_inside_name(text: &str, at: usize, found: &str) -> bool {
     let word = text.get(..at).and_then(|before| before.split([' ', '.']).next_back()).unwrap_or_default();
-    is_particle(found.trim()) || found.starts_with('.') && word.chars().count() == 1
-}
-
-fn is_particle(word: &str) -> bool {
-    matches!(word, "de" | "van" | "von" | "der" | "le" | "la" | "du" | "del" | "da" | "di" | "den" | "ter")
+    PARTICLES.contains(&found.trim()) || found.starts_with('.') && word.chars().count() == 1
 }
 
 /// Returns `true` for one to five capitalised words or initials without digits. A single word needs at least four
@@ -238,7 +233,7 @@ fn is_particle(word: &str) -> bool {
 fn looks_like_name(name: &str) -> bool {
     let words: Vec<&str> = name.split_whitespace().collect();
     let is_word = |word: &&str| {
-        word.starts_with(char::is_uppercase) && !word.chars().any(|c| c.is_ascii_digit()) || is_particle(word)
+        word.starts_with(char::is_uppercase) && !word.chars().any(|c| c.is_ascii_digit()) || PARTICLES.contains(word)
     };
     (1..=5).contains(&words.len())
         && words.iter().all(is_word)
