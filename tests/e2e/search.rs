@@ -70,6 +70,25 @@ async fn a_search_in_plain_words_asks_no_model() {
 }
 
 #[tokio::test]
+async fn scripts_without_spaces_and_other_spellings_are_searched() {
+    World::offline(async |w| {
+        for (said, search) in [
+            ("楼上漏水了，我家厨房天花板都湿了", "天花板"),
+            ("夏休みにキャンプ場へ行く", "キャンプ場"),
+            ("노트북을 수리점에 맡겼어", "노트북"),
+            ("كتاب‌هاي خوبي بود", "کتاب‌های"),
+            ("Η ΤΡΑΠΕΖΑ άνοιξε στις ９", "τράπεζα 9"),
+        ] {
+            let said = w.say("ann", said);
+            w.say("bob", "今天天气很好, 오늘 날씨 좋다");
+            let ask = w.say("cat", &format!("/search {search}"));
+            assert_eq!(links(&w.answer_to(ask).await).first(), Some(&said), "{search}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn filters_narrow_a_search() {
     World::offline(async |w| {
         let old = w.say("ann", "the tent is red, see https://example.com/tent");

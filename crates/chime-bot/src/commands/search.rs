@@ -260,8 +260,9 @@ impl ChatSearch<'_> {
     /// such a name.
     fn authors(&self) -> chime_store::Result<Option<Vec<UserId>>> {
         let Some(from) = &self.request.from else { return Ok(Some(Vec::new())) };
+        let wanted = words(from);
         let is_named = |member: &Member| {
-            words(&member.name).contains(from)
+            words(&member.name).windows(wanted.len().max(1)).any(|part| part == wanted)
                 || member.username.as_ref().is_some_and(|it| it.eq_ignore_ascii_case(from))
         };
         let named: Vec<UserId> = chats::members(self.conn, self.chat.key)?

@@ -236,12 +236,14 @@ fn beside<'a>(passages: &'a [Passage<'_>], place: usize, reach: usize) -> impl I
     before.chain(after)
 }
 
-/// Splits a text into sentences. A sentence ends with a punctuation mark followed by white space.
+/// Splits a text into sentences. A sentence ends with a punctuation mark followed by white space; Chinese and Japanese
+/// ones need none.
 pub(super) fn sentences(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some(end) = rest.char_indices().zip(rest.chars().skip(1)).find_map(|((at, c), next)| {
-        (matches!(c, '.' | '!' | '?' | '…') && next.is_whitespace()).then_some(at + c.len_utf8())
+        let ends = matches!(c, '.' | '!' | '?' | '…' | '؟' | '۔' | '।') && next.is_whitespace();
+        (ends || matches!(c, '。' | '！' | '？')).then_some(at + c.len_utf8())
     }) {
         found.push(rest[..end].trim());
         rest = &rest[end..];
@@ -268,5 +270,6 @@ mod tests {
     fn a_text_is_split_into_its_sentences() {
         assert_eq!(sentences("We go! At 7.30. ok"), ["We go!", "At 7.30.", "ok"]);
         assert_eq!(sentences("Hm… вот. "), ["Hm…", "вот."]);
+        assert_eq!(sentences("好的。几点？七点"), ["好的。", "几点？", "七点"]);
     }
 }

@@ -336,3 +336,26 @@ fn greetings_thanks_and_laughter_are_small_talk() {
         assert!(!is_small_talk(text), "{text}");
     }
 }
+
+#[test]
+fn languages_without_phrases_are_not_taken_for_small_talk() {
+    let languages = Languages::shipped();
+    check(true, "؟\n？\n؟؟");
+    for ask in [
+        "نظرتون چیه؟",
+        "ما رأيكم؟",
+        "क्या लगता है?",
+        "你们觉得呢？",
+        "どう思いますか。",
+        "어떻게 생각해?",
+        "τι λέτε;",
+        "آپ کا کیا خیال ہے؟",
+    ] {
+        assert!(languages.is_question(ask), "{ask}");
+        assert!(!is_small_talk(ask, languages) && !is_thanks(ask, languages) && !is_generic(ask, languages), "{ask}");
+    }
+    for text in ["明天七点老地方见", "내일 만나요", "فردا ساعت هفت", "οκ, πάμε", "我吃了；好"]
+    {
+        assert!(!languages.is_question(text) && !is_small_talk(text, languages), "{text}");
+    }
+}
