@@ -23,12 +23,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::components::AppComponents;
 use crate::app::jobs::JobHandlers;
-use crate::app::menu::Menu;
+use crate::app::menu::MenuTask;
 use crate::app::tasks::Tasks;
 use crate::app::watchdog::Watchdog;
 use chime_access::ClaimCode;
 use chime_access::gateway::ask::Gateway;
-use chime_answer::answering::{Answering, AnsweringParts, Capturing, Delivery, Introduction, Lanes, note_enricher};
+use chime_answer::answering::{
+    Answering, AnsweringParts, Capturing, Delivery, Guests, Introduction, Lanes, note_enricher,
+};
 use chime_answer::documents::DocumentReader;
 use chime_answer::linked_pages::PageReader;
 use chime_answer::voice::worker::{UnderWay, Voice};
@@ -37,7 +39,7 @@ use chime_bot::ingest::intake::{Ingest, IntakeSettings, PollHealth};
 use chime_core::config::{Config, ContextConfig, EmbeddingConfig};
 use chime_core::prompts::Prompts;
 use chime_core::trigger::Languages;
-use chime_core::{BotIdentity, Conversation, estimate_tokens};
+use chime_core::{BotIdentity, Conversation, GuestQuestion, estimate_tokens};
 use chime_jobs::worker::{Pool, Wake};
 use chime_links::Fetcher;
 use chime_memory::context::FeatureCache;
@@ -50,6 +52,9 @@ use chime_store::Store;
 
 pub use backups::{BackupState, DailyBackups};
 pub use error::AppError;
+
+/// Capacity of the queue of questions in chats that the bot is not in.
+const GUESTS_WAITING: usize = 16;
 
 /// Running daemon.
 pub struct App {
@@ -140,14 +145,21 @@ impl AppComponents {
         let (health, gateway) = (self.health.clone(), self.gateway.clone());
         gateway.recall_tool_refusals().await?;
         let handlers = Arc::new(self.handlers(&wake, &gateway)?);
+        let watching = gateway.clone();
         tasks.spawn("facts", |stop| async move {
             tokio::select! {
                 () = stop.cancelled() => Ok(()),
-                never = gateway.watch_server() => match never {},
+                never = watching.watch_server() => match never {},
             }
         });
         let vectors = vectors::spawn(&self.config, &self.store, &self.clock, &mut tasks)?;
-        let ingest = self.ingest(&wake, &health, vectors);
+        let (guests, questions) = mpsc::channel(GUESTS_WAITING);
+        let ingest = self.ingest(&wake, &health, vectors, guests);
+        let guests = self.guests(&gateway);
+        tasks.spawn("guests", |stop| async move {
+            guests.run(questions, stop).await;
+            Ok(())
+        });
         tasks.spawn("poll", |stop| async move { ingest.run(stop).await.map_err(AppError::from) });
         let pool = Pool { store: self.store.clone(), clock: self.clock.clone(), wake };
         tasks.spawn("work", |stop| async move {
@@ -158,8 +170,13 @@ impl AppComponents {
             .await
             .map_err(AppError::from)
         });
-        let menu =
-            Menu { telegram: self.telegram.clone(), clock: self.clock.clone(), privacy_facts: self.privacy_facts() };
+        let menu = MenuTask {
+            store: self.store.clone(),
+            telegram: self.telegram.clone(),
+            clock: self.clock.clone(),
+            bot: self.bot.id,
+            privacy_facts: self.privacy_facts(),
+        };
         tasks.spawn("menu", |stop| async move { menu.run(stop).await });
         let watchdog = Watchdog { health, clock: self.clock.clone(), poll_timeout: self.config.telegram.poll_timeout };
         tasks.spawn("watchdog", |stop| async move { watchdog.run(stop).await });
@@ -167,7 +184,27 @@ impl AppComponents {
         Ok(App { store: self.store, bot: self.bot, claim: self.claim, tasks })
     }
 
-    fn ingest(&self, wake: &Wake, health: &PollHealth, vectors: Option<mpsc::Sender<Conversation>>) -> Ingest {
+    fn guests(&self, gateway: &Gateway) -> Guests {
+        Guests {
+            store: self.store.clone(),
+            telegram: self.telegram.clone(),
+            gateway: gateway.clone(),
+            clock: self.clock.clone(),
+            prompts: Arc::clone(&self.prompts),
+            bot: self.bot.clone(),
+            access: self.config.access.clone(),
+            zone: self.config.time.zone,
+            redaction: self.config.memory.redaction,
+        }
+    }
+
+    fn ingest(
+        &self,
+        wake: &Wake,
+        health: &PollHealth,
+        vectors: Option<mpsc::Sender<Conversation>>,
+        guests: mpsc::Sender<GuestQuestion>,
+    ) -> Ingest {
         Ingest {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
@@ -175,6 +212,7 @@ impl AppComponents {
             wake: wake.clone(),
             health: health.clone(),
             vectors,
+            guests,
             setting: Arc::new(IntakeSettings {
                 bot: self.bot.clone(),
                 access: self.config.access.clone(),

@@ -28,6 +28,7 @@ pub mod images;
 pub mod inbox;
 pub mod jobs;
 pub mod memory;
+pub mod menus;
 pub mod messages;
 pub mod notes;
 pub mod numbering;

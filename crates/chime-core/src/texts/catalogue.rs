@@ -18,7 +18,7 @@ rows! {
         topics_set, topics_same, topics_merged, date, months: [String; 12], why: WhyTexts, digest: DigestTexts, unread: UnreadTexts,
         unread_file: UnreadFileTexts,
         menu: BTreeMap<String, String>, follow_up: FollowUpTexts, memory: MemoryTexts, recap: RecapTexts,
-        notes: NoteTexts, concepts: ConceptTexts, settings: SettingsTexts, access: AccessTexts, search: SearchTexts, reminders: ReminderTexts, notices: Notices,
+        notes: NoteTexts, concepts: ConceptTexts, settings: SettingsTexts, access: AccessTexts, search: SearchTexts, reminders: ReminderTexts, polls: PollTexts, guests: GuestTexts, notices: Notices,
         privacy_notice: PrivacyNoticeTexts, citations: CitationTexts,
     }
 }
@@ -132,6 +132,20 @@ rows! {
     pub struct ReminderTexts {
         set, set_daily, set_weekly, last_day, cancel_button, cancelled, only_theirs, due, late, began, none, head, full,
         how, opted_out,
+    }
+}
+
+rows! {
+    /// Texts of the poll about a list of suggestions.
+    pub struct PollTexts {
+        button, question, made,
+    }
+}
+
+rows! {
+    /// Texts in chats that the bot is not in.
+    pub struct GuestTexts {
+        invitation,
     }
 }
 

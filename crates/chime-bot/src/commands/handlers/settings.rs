@@ -1,7 +1,7 @@
 //! `/settings`: shows the panel with the chat's settings, and makes the changes of its buttons.
 
 use crate::commands::handlers::forget::MembershipLookup;
-use crate::commands::handlers::{CommandRequest, Commands, reply_to};
+use crate::commands::handlers::{CommandRequest, Commands};
 use crate::commands::panel::{Panel, SettingChange, memory_question};
 use chime_access::admission::is_owner;
 use chime_answer::answering::format_own;
@@ -46,8 +46,7 @@ impl Commands {
         markdown: &str,
         buttons: Vec<Vec<Button>>,
     ) -> chime_store::Result<JobOutcome> {
-        let own = reply_to(job, &order.message, format_own(markdown));
-        self.settle(job, NewReply { buttons, ..own }, |_| Ok(())).await
+        self.settle(job, NewReply { buttons, ..order.reply(job, format_own(markdown)) }, |_| Ok(())).await
     }
 
     /// Sets the chat's time zone to the one with this IANA name. The name `default` sets it back to the operator's.
