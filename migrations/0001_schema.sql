@@ -18,6 +18,8 @@ CREATE TABLE chat (
     is_member INTEGER NOT NULL DEFAULT 1 CHECK (is_member IN (0, 1)),
     -- Unix milliseconds. Set when the bot was removed; data of the chat is deleted some time later.
     removed_at INTEGER,
+    -- Unix milliseconds. Set when Telegram refused to show a message to one member alone.
+    ephemeral_refused_at INTEGER,
     -- Unix milliseconds. Set when the chat was told what is stored.
     announced_at INTEGER,
     -- NULL: as the operator set it. 0: forever.
@@ -156,6 +158,11 @@ CREATE TABLE poll_state (
     next_offset INTEGER NOT NULL,
     -- Unix milliseconds. After a week of silence Telegram counts anew, and the offset is worth nothing.
     updated_at  INTEGER NOT NULL
+) STRICT;
+
+-- Command menus as Telegram has them: a hash of each.
+CREATE TABLE command_menu (
+    hash INTEGER PRIMARY KEY
 ) STRICT;
 
 -- Updates received from Telegram. Raw JSON is kept for a limited time.
@@ -340,8 +347,14 @@ CREATE TABLE outbox (
     button TEXT,
     -- Byte at which the bot's introduction begins, which is not part of the conversation. NULL: there is none.
     talk_end INTEGER,
+    -- The only member who sees the message. NULL: everybody does.
+    receiver_id INTEGER,
+    -- JSON of a poll, which is sent instead of the text, and Telegram's id of it.
+    poll    TEXT,
+    poll_id TEXT,
     UNIQUE (reply_key, part)
 ) STRICT;
+CREATE INDEX outbox_by_poll ON outbox (poll_id) WHERE poll_id IS NOT NULL;
 CREATE INDEX outbox_by_message ON outbox (telegram_chat_id, message_id) WHERE message_id IS NOT NULL;
 CREATE INDEX outbox_by_answer ON outbox (answer_id) WHERE answer_id IS NOT NULL;
 CREATE TRIGGER reply_use_goes_with_its_reply AFTER DELETE ON outbox

@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::components::AppComponents;
 use crate::app::jobs::JobHandlers;
-use crate::app::menu::Menu;
+use crate::app::menu::MenuTask;
 use crate::app::tasks::Tasks;
 use crate::app::watchdog::{Watchdog, patience};
 use crate::health::server::Patient;
@@ -32,7 +32,7 @@ use chime_access::ClaimCode;
 use chime_access::console_tokens::{ConsoleTokens, LINK_LIFETIME};
 use chime_access::gateway::ask::Gateway;
 use chime_answer::answering::{
-    Answering, AnsweringParts, Capturing, Delivery, Introduction, Lanes, PageReader, note_enricher,
+    Answering, AnsweringParts, Capturing, Delivery, Guests, Introduction, Lanes, PageReader, note_enricher,
 };
 use chime_answer::documents::DocumentReader;
 use chime_answer::voice::worker::{UnderWay, Voice};
@@ -42,7 +42,7 @@ use chime_core::chat_settings::OperatorDefaults;
 use chime_core::config::{Config, ContextConfig, EmbeddingConfig, WebSearchConfig};
 use chime_core::prompts::Prompts;
 use chime_core::trigger::Languages;
-use chime_core::{BotIdentity, Conversation, estimate_tokens};
+use chime_core::{BotIdentity, Conversation, GuestQuestion, estimate_tokens};
 use chime_jobs::worker::{Pool, Wake};
 use chime_links::{Fetcher, WebSearch};
 use chime_memory::context::FeatureCache;
@@ -55,6 +55,9 @@ use chime_store::Store;
 
 pub use backups::{BackupState, DailyBackups};
 pub use error::AppError;
+
+/// Capacity of the queue of questions in chats that the bot is not in.
+const GUESTS_WAITING: usize = 16;
 
 /// Running daemon.
 pub struct App {
@@ -156,10 +159,11 @@ impl AppComponents {
         let (health, gateway) = (self.health.clone(), self.gateway.clone());
         gateway.recall_tool_refusals().await?;
         let handlers = Arc::new(self.handlers(&wake, &gateway)?);
+        let watching = gateway.clone();
         tasks.spawn("facts", |stop| async move {
             tokio::select! {
                 () = stop.cancelled() => Ok(()),
-                never = gateway.watch_server() => match never {},
+                never = watching.watch_server() => match never {},
             }
         });
         if let Some(server) = self.console(&wake).await? {
@@ -168,7 +172,13 @@ impl AppComponents {
             });
         }
         let vectors = vectors::spawn(&self.config, &self.store, &self.clock, &mut tasks)?;
-        let ingest = self.ingest(&wake, &health, vectors);
+        let (guests, questions) = mpsc::channel(GUESTS_WAITING);
+        let ingest = self.ingest(&wake, &health, vectors, guests);
+        let guests = self.guests(&gateway);
+        tasks.spawn("guests", |stop| async move {
+            guests.run(questions, stop).await;
+            Ok(())
+        });
         tasks.spawn("poll", |stop| async move { ingest.run(stop).await.map_err(AppError::from) });
         let pool = Pool { store: self.store.clone(), clock: self.clock.clone(), wake };
         tasks.spawn("work", |stop| async move {
@@ -179,8 +189,13 @@ impl AppComponents {
             .await
             .map_err(AppError::from)
         });
-        let menu =
-            Menu { telegram: self.telegram.clone(), clock: self.clock.clone(), privacy_facts: self.privacy_facts() };
+        let menu = MenuTask {
+            store: self.store.clone(),
+            telegram: self.telegram.clone(),
+            clock: self.clock.clone(),
+            bot: self.bot.id,
+            privacy_facts: self.privacy_facts(),
+        };
         tasks.spawn("menu", |stop| async move { menu.run(stop).await });
         let watchdog = Watchdog { health, clock: self.clock.clone(), poll_timeout: self.config.telegram.poll_timeout };
         tasks.spawn("watchdog", |stop| async move { watchdog.run(stop).await });
@@ -188,7 +203,27 @@ impl AppComponents {
         Ok(App { store: self.store, bot: self.bot, claim: self.claim, tasks })
     }
 
-    fn ingest(&self, wake: &Wake, health: &PollHealth, vectors: Option<mpsc::Sender<Conversation>>) -> Ingest {
+    fn guests(&self, gateway: &Gateway) -> Guests {
+        Guests {
+            store: self.store.clone(),
+            telegram: self.telegram.clone(),
+            gateway: gateway.clone(),
+            clock: self.clock.clone(),
+            prompts: Arc::clone(&self.prompts),
+            bot: self.bot.clone(),
+            access: self.config.access.clone(),
+            zone: self.config.time.zone,
+            redaction: self.config.memory.redaction,
+        }
+    }
+
+    fn ingest(
+        &self,
+        wake: &Wake,
+        health: &PollHealth,
+        vectors: Option<mpsc::Sender<Conversation>>,
+        guests: mpsc::Sender<GuestQuestion>,
+    ) -> Ingest {
         Ingest {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
@@ -196,6 +231,7 @@ impl AppComponents {
             wake: wake.clone(),
             health: health.clone(),
             vectors,
+            guests,
             setting: Arc::new(IntakeSettings {
                 bot: self.bot.clone(),
                 access: self.config.access.clone(),

@@ -43,6 +43,7 @@ pub(super) fn recaps(parts: &AppComponents, wake: &Wake, memory: &Arc<Memory>) -
         wake: wake.clone(),
         memory: Arc::clone(memory),
         access: parts.config.access.clone(),
+        bot: parts.bot.id,
         zone: parts.config.time.zone,
     }
 }

@@ -1,29 +1,32 @@
 //! Sets the bot's command menu and short description on Telegram.
 
-use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use tokio_util::sync::CancellationToken;
 
 use crate::app::error::AppError;
-use chime_core::texts::menus;
+use chime_core::UserId;
+use chime_core::texts;
 use chime_privacy::{PrivacyFacts, wording};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::{Backoff, random};
+use chime_store::{Priority, Store, menus};
 use chime_telegram::{Telegram, TelegramError};
 
 /// Task that sets the command menus and the description once, and tries again until it succeeds. No other task needs
 /// them.
-pub struct Menu {
+pub struct MenuTask {
+    pub store: Store,
     pub telegram: Telegram,
     pub clock: Clock,
+    pub bot: UserId,
     pub privacy_facts: PrivacyFacts,
 }
 
-impl Menu {
+impl MenuTask {
     pub async fn run(self, stop: CancellationToken) -> Result<(), AppError> {
         let mut backoff = Backoff::default();
-        let mut left: VecDeque<_> = menus().collect();
-        while let Err(error) = self.introduce(&mut left).await {
+        while let Err(error) = self.introduce().await {
             tracing::info!(%error, "command menu and description could not be set");
             if error.is_lasting() {
                 break;
@@ -38,15 +41,35 @@ impl Menu {
         Ok(())
     }
 
-    /// Sets each menu in `left` and removes it from there, then sets the description.
-    async fn introduce(&self, left: &mut VecDeque<(&str, Vec<(&str, &str)>)>) -> Result<(), TelegramError> {
-        while let Some((language, commands)) = left.front() {
-            // The English menu is set without a language: Telegram shows it to users without a menu in their own.
-            let language = (*language != "en").then_some(*language);
-            self.telegram.set_commands(commands, language).await?;
-            left.pop_front();
+    /// Sets the menus that have changed since they were last set, then the description.
+    async fn introduce(&self) -> Result<(), TelegramError> {
+        // Without the database, all menus are set, now and at the next start.
+        let known = self.store.read(menus::hashes).await.unwrap_or_default();
+        let (mut set, mut done) = (Vec::new(), Ok(()));
+        for menu in texts::menus() {
+            let mut hasher = DefaultHasher::new();
+            (self.bot, &menu).hash(&mut hasher);
+            let hash = hasher.finish().cast_signed();
+            if !known.contains(&hash) {
+                done = self.telegram.set_commands(&menu).await;
+            }
+            if done.is_err() {
+                break;
+            }
+            set.push(hash);
         }
-        // Keeps a description that the operator has written.
+        set.sort_unstable();
+        if set != known
+            && let Err(error) = self.store.write(Priority::Background, move |tx| menus::replace(tx, &set)).await
+        {
+            tracing::info!(%error, "the command menus will be set again");
+        }
+        done?;
+        self.describe().await
+    }
+
+    /// Sets the description, unless the operator has written one.
+    async fn describe(&self) -> Result<(), TelegramError> {
         if self.telegram.short_description().await?.is_empty() {
             self.telegram.set_short_description(&wording::in_a_line(self.privacy_facts.retention)).await?;
         }

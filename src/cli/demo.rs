@@ -34,7 +34,7 @@ use chime_core::config::{Config, DemoPlace, LogFormat};
 use chime_core::{AnswerRecord, ChatId, JobKind, MessageId, UserId};
 use chime_runtime::clock::Clock;
 use chime_sandbox::{BotAction, Cursor, Post, Sandbox, SandboxMessage, Setup};
-use chime_sandbox::{ChatMemberStatus, NewMember};
+use chime_sandbox::{ChatMemberStatus, NewMember, PostContent};
 use chime_store::{Store, jobs, outbox};
 
 /// The chat is moved in time so that its last message has this age at the start.
@@ -359,6 +359,9 @@ impl DemoSession {
                     Some((record, sources)) => self.screen.answer(&shown(&message, &from), &record, &sources),
                     None => self.screen.notice(&shown(&message, &from)),
                 }
+                if let PostContent::Poll { question, options } = &message.content {
+                    self.screen.say(&format!("            {question} {}", options.join(" / ")));
+                }
                 for line in buttons::lines(message.id.0, &self.buttons(message.id)) {
                     self.screen.say(&line);
                 }
@@ -369,6 +372,7 @@ impl DemoSession {
             | BotAction::Uploaded { .. }
             | BotAction::Acting { .. }
             | BotAction::Left { .. }
+            | BotAction::GuestAnswered { .. }
             | BotAction::PressAnswered { text: None, .. } => {}
             BotAction::PressAnswered { text: Some(text), .. } => self.screen.say(&format!("            {text}")),
         }

@@ -1,5 +1,6 @@
 //! Access: who may use the bot, and the replies to others.
 
+use chime_core::texts::{menus, texts};
 use chime_core::{ChatId, StoredMessage, UserId};
 use chime_sandbox::{BotAction, ChatMemberStatus, Cursor, NewChat, NewMember};
 use chime_store::{chats, messages};
@@ -227,7 +228,8 @@ async fn commands_of_other_bots_are_left_to_them() {
 #[tokio::test]
 async fn telegram_is_told_which_commands_there_are_and_what_is_kept() {
     World::run(async |w| {
-        w.telegram.called("setMyCommands", 2).await;
+        let menus = menus().count();
+        w.telegram.called("setMyCommands", menus).await;
         let told = format!("{:?}", w.telegram.commands());
         for command in ["ask", "why", "forget", "optout", "optin", "privacy", "help"] {
             assert!(told.contains(&format!("\"{command}\"")), "{command} is not in {told}");
@@ -238,6 +240,21 @@ async fn telegram_is_told_which_commands_there_are_and_what_is_kept() {
             told,
             "Reads its chats, answers when tagged, with links. Keeps what it reads for 365 days: /privacy"
         );
+        // Each menu is in the reader's language; members see no commands of admins.
+        let menu = |scope: &str| {
+            let menus = w.telegram.commands();
+            let found = menus.into_iter().find(|(key, _)| key.contains(scope) && key.ends_with("de"));
+            found.map(|(_, commands)| commands.to_string()).unwrap_or_default()
+        };
+        let groups = menu("all_group_chats");
+        assert!(groups.contains(&texts("deu").menu["search"]) && !groups.contains("\"export\""), "{groups}");
+        assert!(groups.contains("is_ephemeral") && !menu("all_private_chats").contains("is_ephemeral"));
+        assert!(menu("all_chat_administrators").contains(&texts("deu").menu["export"]));
+        // Only what has changed is sent after a restart.
+        w.restart().await;
+        w.settled().await;
+        w.telegram.called("getMyShortDescription", 2).await;
+        assert_eq!(w.telegram.calls().iter().filter(|call| call.is("setMyCommands")).count(), menus);
     })
     .await;
 }

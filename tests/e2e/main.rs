@@ -8,7 +8,7 @@
 //! `operator` looks after it, `console` opens its page, `showcase` types into the demo, `embedding` has a server make its vectors, `follow_up` goes on with
 //! suggestions, `concepts` keeps named things in mind, `recap` tells what was said, `tools` looks things up, `time_zone` reads
 //! the clock, `size` weighs the file, `languages` listens, `voice` hears what is spoken, `photos` looks at what is shown, `grounding` asks for sources, `streaming` watches
-//! answers being written, `links` reads what members link to, `documents` the files that they post, `web_search` asks a search service (`site` is a web server for both), `injection` tries to make the bot act for others, `notes` saves texts, `search` finds messages, `reminders` come in time, `decisions` are found and tasks done, `settings` change how it answers, `memory`, `sessions` and
+//! answers being written, `links` reads what members link to, `documents` the files that they post, `web_search` asks a search service (`site` is a web server for both), `injection` tries to make the bot act for others, `notes` saves texts, `search` finds messages, `reminders` come in time, `decisions` are found and tasks done, `settings` change how it answers, `polls` are held, `ephemeral` answers are for one, `guest` is asked elsewhere, `memory`, `sessions` and
 //! `topics` remember what was said long before, `busy_group` lives through five weeks (the longest test, which begins early
 //! since tests start in the order of their names), and `criteria` holds the promises of the chat workflow.
 
@@ -28,11 +28,13 @@ mod decisions;
 mod dialogue;
 mod documents;
 mod embedding;
+mod ephemeral;
 mod export;
 mod faults;
 mod follow_up;
 mod follow_up_table;
 mod grounding;
+mod guest;
 mod images;
 mod injection;
 mod kills;
@@ -45,6 +47,7 @@ mod notes;
 mod operator;
 mod photos;
 mod picture;
+mod polls;
 mod privacy;
 mod process;
 mod provenance;

@@ -170,7 +170,7 @@ async fn in_private_a_member_searches_their_chats_one_at_a_time() {
         }
         // In a group, no button leads out of it.
         let before = w.telegram.cursor();
-        let ask = w.say("ann", "/search submarine");
+        let ask = w.say("bob", "/search submarine");
         let none = w.answer_to(ask).await;
         let away = format!("search:{}:{}:0", ask.0, key + 1);
         let pressed = w.telegram.press(w.chat, none.id, ann, &away);

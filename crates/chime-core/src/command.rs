@@ -93,7 +93,33 @@ macro_rules! define_commands {
 
 commands!(define_commands);
 
+/// Place of a command menu in Telegram.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MenuScope {
+    Private,
+    Groups,
+    /// Admins of groups.
+    Admins,
+}
+
+crate::words!(MenuScope { Private = "private", Groups = "groups", Admins = "admins" });
+
 impl CommandName {
+    /// Returns `true` if the reply is for the member who sent the command, and nobody else in the group needs it.
+    pub fn is_for_asker(self) -> bool {
+        matches!(self, Self::Why | Self::Memory | Self::Search | Self::Settings | Self::Privacy | Self::Reminders)
+    }
+
+    /// Returns `false` if a member who sees this menu has no use for the command.
+    pub fn is_in_menu(self, scope: MenuScope) -> bool {
+        match self {
+            Self::Export | Self::Note | Self::Settings => scope != MenuScope::Groups,
+            // In private, every message is a question.
+            Self::Ask => scope != MenuScope::Private,
+            _ => true,
+        }
+    }
+
     pub fn is_about_privacy(self) -> bool {
         self.limits() == CommandLimits::OwnData
     }

@@ -1,6 +1,6 @@
 //! Events, the parts of a Telegram update that the bot handles.
 
-use super::{Chat, ChatId, Message, MessageId, UserId};
+use super::{Chat, ChatId, Message, MessageId, Poll, UserId};
 
 /// Event from a Telegram update. One update can give several: the service message about a migration is a message and a
 /// migration.
@@ -12,6 +12,8 @@ pub enum Event {
     Migration(Migration),
     Reaction(Reaction),
     Press(Press),
+    Poll(PollState),
+    Guest(GuestQuestion),
 }
 
 /// Incoming message with its chat and, if it is a reply, the message that it replies to, as far as Telegram includes
@@ -76,4 +78,30 @@ pub struct Reaction {
     pub message: MessageId,
     pub by: Option<UserId>,
     pub emoji: Vec<String>,
+}
+
+/// State of a poll after a vote or its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PollState {
+    pub id: String,
+    pub poll: Poll,
+}
+
+/// Question to the bot in a chat that it is not in. Nothing of it is stored.
+#[derive(Clone, PartialEq, Eq)]
+pub struct GuestQuestion {
+    /// Id of the guest query, needed to answer it.
+    pub query: String,
+    /// Telegram's id of the chat. Another chat that the bot is in may have the same one.
+    pub chat: ChatId,
+    pub by: UserId,
+    /// Name and text of the asker, then those of the message replied to, if any.
+    pub said: Vec<(String, String)>,
+}
+
+/// Omits the text, which must not appear in logs.
+impl std::fmt::Debug for GuestQuestion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GuestQuestion").field("chat", &self.chat).field("by", &self.by).finish_non_exhaustive()
+    }
 }

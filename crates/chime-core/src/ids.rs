@@ -28,9 +28,22 @@ id! {
     ChatKey(u32)
 }
 id! {
-    /// Telegram's id of a message, unique within one [`ChatId`].
+    /// Telegram's id of a message, unique within one [`ChatId`]; negative for an [ephemeral](Self::ephemeral) one.
     MessageId(i64)
 }
+impl MessageId {
+    /// Creates the id of an ephemeral message, which only one member sees. Telegram numbers these apart from other
+    /// messages, so here they are negative.
+    pub const fn ephemeral(number: i64) -> Self {
+        Self(-number)
+    }
+
+    /// Returns Telegram's number of an ephemeral message, or `None` for any other message.
+    pub fn ephemeral_number(self) -> Option<i64> {
+        (self.0 < 0).then_some(-self.0)
+    }
+}
+
 id! {
     /// Telegram's `message_thread_id` of a forum topic. Messages in the General topic and outside forums have none.
     ThreadId(i64)

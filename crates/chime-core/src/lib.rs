@@ -52,10 +52,10 @@ pub use answer::{
     TokenUse,
 };
 pub use chat::{Announced, BotIdentity, Chat, ChatKind, Conversation, MessagePlace, message_link, parse_message_link};
-pub use command::{Addressing, CommandLimits, CommandName};
+pub use command::{Addressing, CommandLimits, CommandName, MenuScope};
 pub use concept::{Captured, Concept, ConversationContext};
 pub use display::{clip, grouped, span_in_words};
-pub use event::{Arrival, Event, Membership, Migration, Press, Reaction, TopicName};
+pub use event::{Arrival, Event, GuestQuestion, Membership, Migration, PollState, Press, Reaction, TopicName};
 pub use fences::{Fence, Fences, behind_bullet, columns};
 pub use frame::{
     Budget, Clarification, EntityType, Evidence, FollowUp, FoundBy, Frame, Intent, NamedEntity, Reference, Reset,
@@ -69,7 +69,7 @@ pub use job::{
     BACKLOG_SETTLES, Class, How, Job, JobKind, JobPayload, MessageAt, ParsedTrigger, Policy, UNANSWERED_AFTER,
 };
 pub use message::{Borrowed, Kind, Message, MessageFile, Origin, Role, Sender, StoredMessage};
-pub use outgoing::{Button, Outgoing, ReplyTarget};
+pub use outgoing::{Button, Outgoing, Poll, PollButton, ReplyTarget};
 pub use packed::{add_share, dot, pack, packed_cosine, unpack};
 pub use panics::unless_it_panics;
 pub use phrases::{PhraseIndex, PhraseWord};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ChatId, FormattedText, MessageId, ThreadId};
+use super::{AnswerId, ChatId, FormattedText, MessageId, ThreadId, UserId};
 
 /// Message to send. Its target is the chat and forum topic in which the member asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +11,41 @@ pub struct Outgoing {
     pub content: FormattedText,
     /// Rows of buttons below the message.
     pub buttons: Vec<Vec<Button>>,
+    /// Only member of the group who sees the message; `None` if everybody does.
+    pub receiver: Option<UserId>,
+    /// Poll to send instead of `content`, which then is its text in the chat's history.
+    pub poll: Option<Poll>,
+}
+
+impl Outgoing {
+    /// Creates a message without buttons, for everybody in the chat.
+    pub fn new(to: ReplyTarget, content: FormattedText) -> Self {
+        Self { to, content, buttons: Vec::new(), receiver: None, poll: None }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Poll {
+    pub question: String,
+    /// Options in their order, each with its votes.
+    pub options: Vec<(String, u32)>,
+}
+
+impl Poll {
+    /// Numbers of options that Telegram accepts and that are worth a poll.
+    pub const OPTIONS: std::ops::RangeInclusive<usize> = 2..=10;
+    /// Maximum length of an option in characters.
+    pub const OPTION_CHARS: usize = 100;
+
+    /// Formats the poll for the chat's history, with votes once there are any.
+    pub fn text(&self) -> String {
+        let is_voted = self.options.iter().any(|option| option.1 > 0);
+        let line = |option: &(String, u32)| match is_voted {
+            true => format!("\n• {}: {}", option.0, option.1),
+            false => format!("\n• {}", option.0),
+        };
+        self.options.iter().map(line).fold(self.question.clone(), |text, line| text + &line)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,4 +61,20 @@ pub struct ReplyTarget {
     pub thread: Option<ThreadId>,
     /// Message to reply to. If it no longer exists, the message is sent without the reply.
     pub reply_to: Option<MessageId>,
+}
+
+/// Button that makes a poll of the suggestions in an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PollButton(pub AnswerId);
+
+impl PollButton {
+    const PREFIX: &'static str = "poll:";
+
+    pub fn data(self) -> String {
+        format!("{}{}", Self::PREFIX, self.0)
+    }
+
+    pub fn parse(data: &str) -> Option<Self> {
+        data.strip_prefix(Self::PREFIX)?.parse().ok().map(|id| Self(AnswerId(id)))
+    }
 }

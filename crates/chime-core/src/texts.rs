@@ -7,13 +7,13 @@ mod notices;
 
 use std::sync::LazyLock;
 
-use crate::CommandName;
 use crate::lang::{LanguageFile, tables};
+use crate::{CommandName, MenuScope};
 
 pub use catalogue::{
-    AccessTexts, CitationTexts, ConceptTexts, DigestTexts, FollowUpTexts, MemoryTexts, NoteTexts, Notices,
-    PrivacyNoticeTexts, RecapTexts, RecapWords, ReminderTexts, SearchTexts, SettingsTexts, Texts, UnreadFileTexts,
-    UnreadTexts, UsageTexts, WhyTexts,
+    AccessTexts, CitationTexts, ConceptTexts, DigestTexts, FollowUpTexts, GuestTexts, MemoryTexts, NoteTexts, Notices,
+    PollTexts, PrivacyNoticeTexts, RecapTexts, RecapWords, ReminderTexts, SearchTexts, SettingsTexts, Texts,
+    UnreadFileTexts, UnreadTexts, UsageTexts, WhyTexts,
 };
 pub use notices::notices;
 
@@ -36,11 +36,22 @@ pub fn texts(code: &str) -> &'static Texts {
     texts
 }
 
-/// Returns, for each language, its two-letter code and the commands with their descriptions for Telegram's menu.
-pub fn menus() -> impl Iterator<Item = (&'static str, Vec<(&'static str, &'static str)>)> {
-    all().iter().map(|(language, texts)| {
-        let line = |command: CommandName| Some((command.as_str(), texts.menu.get(command.as_str())?.as_str()));
-        (language.short.as_str(), CommandName::ALL.into_iter().filter_map(line).collect())
+/// Command menu in one language.
+#[derive(Debug, Hash)]
+pub struct Menu {
+    pub scope: MenuScope,
+    /// Two-letter code.
+    pub language: &'static str,
+    /// Commands with their descriptions.
+    pub commands: Vec<(CommandName, &'static str)>,
+}
+
+pub fn menus() -> impl Iterator<Item = Menu> {
+    let scopes = |entry| MenuScope::ALL.into_iter().map(move |scope| (entry, scope));
+    all().iter().flat_map(scopes).map(|((language, texts), scope)| {
+        let line = |command: CommandName| Some((command, texts.menu.get(command.as_str())?.as_str()));
+        let commands = CommandName::ALL.into_iter().filter(|command| command.is_in_menu(scope)).filter_map(line);
+        Menu { scope, language: &language.short, commands: commands.collect() }
     })
 }
 
@@ -72,9 +83,10 @@ mod tests {
     fn every_menu_has_every_command_but_those_for_strangers_and_owners() {
         use CommandName::{Claim, Console, Start};
         let of_few = |command: &CommandName| matches!(command, Start | Claim | Console);
-        let expected: Vec<&str> =
-            CommandName::ALL.into_iter().filter(|it| !of_few(it)).map(CommandName::as_str).collect();
-        for (language, commands) in menus() {
+        assert_eq!(menus().count(), all().len() * MenuScope::ALL.len());
+        for Menu { scope, language, commands } in menus() {
+            let expected: Vec<CommandName> =
+                CommandName::ALL.into_iter().filter(|it| !of_few(it) && it.is_in_menu(scope)).collect();
             assert_eq!(commands.iter().map(|(name, _)| *name).collect::<Vec<_>>(), expected, "{language}");
             assert!(commands.iter().all(|(_, about)| about.chars().count() <= 256), "{language}: Telegram's limit");
         }

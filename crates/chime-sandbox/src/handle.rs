@@ -107,6 +107,11 @@ impl Sandbox {
         self.world.change(|state| state.files.insert(file_name.to_owned(), bytes.into()));
     }
 
+    /// Makes this a server older than Bot API 10.3, which shows ephemeral messages of the bot to everybody.
+    pub fn become_older(&self) {
+        self.world.change(|state| state.is_older = true);
+    }
+
     /// Edits a text or caption. The same text simulates an edit without a visible change.
     pub fn edit(&self, chat: ChatId, message: MessageId, text: &str, at: Timestamp) {
         self.world.change(|state| state.edit(chat, message, text, at));
@@ -266,7 +271,8 @@ impl Sandbox {
                 | BotAction::Reacted { .. }
                 | BotAction::Acting { .. }
                 | BotAction::Left { .. }
-                | BotAction::PressAnswered { .. } => None,
+                | BotAction::PressAnswered { .. }
+                | BotAction::GuestAnswered { .. } => None,
             })
         };
         self.world.wait_for(sent).await

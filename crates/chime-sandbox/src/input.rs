@@ -218,6 +218,8 @@ pub struct Post {
     pub via_bot: Option<UserId>,
     /// `true` for messages from before the bot joined: stored, but never delivered as updates.
     pub silent: bool,
+    /// `true` for a command that only the bot sees.
+    pub is_ephemeral: bool,
 }
 
 impl Post {
@@ -238,6 +240,7 @@ impl Post {
             reply_elsewhere: None,
             via_bot: None,
             silent: false,
+            is_ephemeral: false,
         }
     }
 
@@ -300,6 +303,11 @@ impl Post {
     #[must_use]
     pub fn via(self, bot: UserId) -> Self {
         Self { via_bot: Some(bot), ..self }
+    }
+
+    #[must_use]
+    pub fn ephemeral(self) -> Self {
+        Self { is_ephemeral: true, ..self }
     }
 
     #[must_use]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::state::BOT;
 use crate::{Post, PostContent};
 use chime_core::{ChatId, Entity, MessageId, ThreadId, Timestamp, UserId};
 
@@ -31,6 +32,8 @@ pub struct SandboxMessage {
     pub via_bot: Option<UserId>,
     /// `reply_markup` as sent by the bot.
     pub buttons: Option<Value>,
+    /// For an ephemeral message: the only one who sees it besides its author.
+    pub receiver: Option<UserId>,
     /// Emoji by user, including the bot.
     pub reactions: BTreeMap<UserId, Vec<String>>,
 }
@@ -58,6 +61,7 @@ impl SandboxMessage {
             reply_elsewhere: post.reply_elsewhere,
             via_bot: post.via_bot,
             buttons: None,
+            receiver: post.is_ephemeral.then_some(BOT),
             reactions: BTreeMap::new(),
         }
     }
@@ -99,6 +103,11 @@ pub enum BotAction {
     PressAnswered {
         press: String,
         text: Option<String>,
+    },
+    /// An answer in a chat without the bot was sent or edited.
+    GuestAnswered {
+        inline_message: String,
+        text: String,
     },
 }
 

@@ -41,6 +41,7 @@ pub(super) struct SandboxChat {
     pub(super) topics: BTreeMap<ThreadId, Topic>,
     pub(super) migrated_to: Option<ChatId>,
     next_message: i64,
+    next_ephemeral: i64,
 }
 
 impl SandboxChat {
@@ -65,6 +66,10 @@ pub(super) struct SandboxState {
     /// Ids of unanswered button presses.
     pub(super) open_presses: Vec<String>,
     pub(super) presses: u64,
+    /// Answered guest queries: inline message N answers the Nth.
+    pub(super) guest_queries: Vec<String>,
+    /// `true` for a server that does not know ephemeral messages.
+    pub(super) is_older: bool,
     unexpected: Vec<String>,
 }
 
@@ -92,6 +97,8 @@ impl SandboxState {
             short_description: String::new(),
             open_presses: Vec::new(),
             presses: 0,
+            guest_queries: Vec::new(),
+            is_older: false,
             files: BTreeMap::new(),
             unexpected: Vec::new(),
         }
@@ -145,6 +152,7 @@ impl SandboxState {
             topics: BTreeMap::new(),
             migrated_to: None,
             next_message: 1,
+            next_ephemeral: 1,
         };
         self.chats.entry(id).or_insert(chat);
         id
@@ -163,8 +171,12 @@ impl SandboxState {
             self.note_unexpected(format!("a message for chat {}, which does not exist", message.chat));
             return None;
         };
-        let id = MessageId(chat.next_message);
-        chat.next_message += 1;
+        let (next, id): (_, fn(i64) -> MessageId) = match message.receiver {
+            Some(_) => (&mut chat.next_ephemeral, MessageId::ephemeral),
+            None => (&mut chat.next_message, MessageId),
+        };
+        let id = id(*next);
+        *next += 1;
         if let Some(parent) = message.reply_to.and_then(|parent| chat.messages.get(&parent)) {
             message.thread = message.thread.or(parent.thread);
             let in_chain = chat.kind == ChatKind::Supergroup && message.thread.is_none();

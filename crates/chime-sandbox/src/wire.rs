@@ -185,7 +185,10 @@ fn plain_message(state: &SandboxState, of: &SandboxChat, message: &SandboxMessag
         }
     };
     let account = |id: UserId| user(state, id);
-    put("message_id", Some(message.id.0.into()));
+    let ephemeral = message.id.ephemeral_number();
+    put("message_id", Some(ephemeral.map_or(message.id.0, |_| 0).into()));
+    put("ephemeral_message_id", ephemeral.map(Value::from));
+    put("receiver_user", message.receiver.map(account));
     put("date", Some(message.date.secs().into()));
     put("chat", Some(chat(state, of).into()));
     if of.kind == ChatKind::Channel {

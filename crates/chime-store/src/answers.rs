@@ -179,7 +179,7 @@ pub fn forget(tx: &Writer<'_>, id: AnswerId) -> Result<()> {
     follow_ups::forget(tx, id)?;
     for sql in [
         // An unsent reply is only cleared, not deleted: the sender then sees that the text was forgotten.
-        "UPDATE outbox SET text = '', entities = '[]', button = NULL, answer_id = NULL WHERE answer_id = :id",
+        "UPDATE outbox SET text = '', entities = '[]', button = NULL, poll = NULL, answer_id = NULL WHERE answer_id = :id",
         "DELETE FROM answer_use WHERE answer_id = :id",
         "DELETE FROM answer WHERE id = :id",
     ] {

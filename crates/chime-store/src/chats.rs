@@ -139,6 +139,23 @@ pub(super) fn set_alias(tx: &Writer<'_>, id: ChatId, key: ChatKey) -> Result<()>
     )
 }
 
+/// Records that Telegram refused to show a message to one member of the chat alone; `None` removes this.
+pub fn set_ephemeral_refused(tx: &Writer<'_>, chat: ChatId, at: Option<Timestamp>) -> Result<()> {
+    tx.run(
+        "UPDATE chat SET ephemeral_refused_at = :at WHERE telegram_chat_id = :chat",
+        params! { ":chat": chat, ":at": at },
+    )
+}
+
+/// Returns `true` if Telegram refused to show a message to one member of the chat alone within the last day.
+pub fn refuses_ephemeral(conn: &Reader, chat: ChatId, now: Timestamp) -> Result<bool> {
+    const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+    conn.any(
+        "SELECT 1 FROM chat WHERE telegram_chat_id = :chat AND ephemeral_refused_at > :since",
+        params! { ":chat": chat, ":since": now.minus(TRIED_AGAIN_AFTER) },
+    )
+}
+
 pub(super) const FAMILY: Family = Family {
     tables: &["chat", "chat_alias", "member"],
     opted_out: drop_names_of,

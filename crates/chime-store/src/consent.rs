@@ -80,10 +80,11 @@ pub fn forgotten_until(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>
     Ok(secs.map(Timestamp::from_secs))
 }
 
-/// Returns `true` if the text of a message must not be stored: its author opted out, or the message or the whole chat
-/// was forgotten.
+/// Returns `true` if the text of a message must not be stored: the group does not see it, its author opted out, or the
+/// message or the whole chat was forgotten.
 pub fn is_withheld(conn: &Reader, chat: ChatKey, message: &Message) -> Result<bool> {
-    Ok(forgotten_until(conn, chat)?.is_some_and(|until| message.sent_at <= until)
+    Ok(message.id.ephemeral_number().is_some()
+        || forgotten_until(conn, chat)?.is_some_and(|until| message.sent_at <= until)
         || opted_out(conn, chat, message.sender.id)?.is_some()
         || messages::is_stub(conn, message.chat, message.id)?)
 }

@@ -200,7 +200,7 @@ mod tests {
         let reply = NewReply { answer: Some(id), ..own };
         outbox::add(tx, &reply, Timestamp::from_secs(1))?;
         let part = outbox::parts(tx, &reply.key)?.remove(0);
-        outbox::mark_sent(tx, part.id, MessageId(carrier))?;
+        outbox::mark_sent(tx, &part, MessageId(carrier))?;
         Ok(id)
     }
 

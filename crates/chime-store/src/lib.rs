@@ -30,6 +30,7 @@ pub mod inbox;
 pub mod item_marks;
 pub mod jobs;
 pub mod memory;
+pub mod menus;
 pub mod messages;
 pub mod notes;
 pub mod numbering;

@@ -4,10 +4,10 @@
 use super::family::{Cause, Family, Merged, OptOutScope};
 use super::forget::{self, Leave};
 use super::sql::{Columns, Json, Statements, params, texts};
-use super::{Reader, Result, Writer, jobs, messages};
+use super::{Reader, Result, Writer, chats, jobs, messages};
 use chime_core::{
-    AnswerId, Button, ChatId, ChatKey, FormattedText, JobPayload, MessageId, Outgoing, ReplyTarget, Seq, StoredMessage,
-    Timestamp, UserId,
+    AnswerId, Button, ChatId, ChatKey, FormattedText, JobPayload, MessageId, Outgoing, Poll, ReplyTarget, Seq,
+    StoredMessage, Timestamp, UserId,
 };
 
 /// Kind of reply. A member's reply to an answer addresses the bot; a reply to a notice or command output does not.
@@ -46,12 +46,16 @@ pub struct NewReply {
     pub buttons: Vec<Vec<Button>>,
     /// Job that makes the reply again if, before it is sent, a message it is based on is forgotten.
     pub made_by: Option<JobPayload>,
+    /// Only member of the group who is to see the reply, if Telegram can do that.
+    pub receiver: Option<UserId>,
+    /// Poll to send; the text of the only part is that of the poll.
+    pub poll: Option<Poll>,
 }
 
 impl NewReply {
     /// Creates a reply whose text is not an answer: command output or a notice.
     pub fn own(purpose: Purpose, key: String, to: ReplyTarget, parts: Vec<FormattedText>) -> Self {
-        Self { key, purpose, answer: None, to, parts, buttons: Vec::new(), made_by: None }
+        Self { key, purpose, answer: None, to, parts, buttons: Vec::new(), made_by: None, receiver: None, poll: None }
     }
 
     pub fn send_job(&self) -> JobPayload {
@@ -72,6 +76,8 @@ pub struct ReplyPart {
     pub unknown_sends: u32,
     pub created_at: Timestamp,
     pub message: Option<MessageId>,
+    /// Telegram's id of the poll that was sent.
+    pub poll_id: Option<String>,
 }
 
 impl ReplyPart {
@@ -83,7 +89,7 @@ impl ReplyPart {
 }
 
 const COLUMNS: &str = "id, part, purpose, answer_id, telegram_chat_id, thread_id, reply_to_id, text, entities, state, \
-                       unknown_sends, created_at, message_id, button";
+                       unknown_sends, created_at, message_id, button, receiver_id, poll, poll_id";
 
 pub(super) const FAMILY: Family = Family { tables: &["outbox", "reply_use"], words_gone, opted_out, chat_gone, merged };
 
@@ -127,7 +133,7 @@ fn take_back(tx: &Writer<'_>, keys: Vec<String>, cause: Cause) -> Result<()> {
         tx.run("DELETE FROM reply_use WHERE reply_key = :key", params! { ":key": key })?;
         for part in parts(tx, &key)? {
             tx.run(
-                "UPDATE outbox SET text = '', entities = '[]', button = NULL WHERE id = :id",
+                "UPDATE outbox SET text = '', entities = '[]', button = NULL, poll = NULL WHERE id = :id",
                 params! { ":id": part.id },
             )?;
             let Some(id) = part.message else { continue };
@@ -176,26 +182,73 @@ pub fn note_more_uses(
 }
 
 pub fn add(tx: &Writer<'_>, reply: &NewReply, now: Timestamp) -> Result<()> {
+    let (to, receiver) = target(tx, reply, now)?;
     for (number, part) in (0u32..).zip(&reply.parts) {
         let state = if number == 0 { State::Sending } else { State::Pending };
         let is_last = number as usize + 1 == reply.parts.len();
         let buttons = Some(&reply.buttons).filter(|rows| is_last && !rows.is_empty());
         tx.run(
             "INSERT INTO outbox (reply_key, part, purpose, answer_id, telegram_chat_id, thread_id, reply_to_id, text,
-                 entities, state, created_at, button)
-             VALUES (:key, :part, :purpose, :answer, :chat, :thread, :reply_to, :text, :entities, :state, :now, :button)
+                 entities, state, created_at, button, receiver_id, poll)
+             VALUES (:key, :part, :purpose, :answer, :chat, :thread, :reply_to, :text, :entities, :state, :now, :button,
+                 :receiver, :poll)
              ON CONFLICT (reply_key, part) DO NOTHING",
             params! {
                 ":key": reply.key, ":part": number, ":purpose": reply.purpose,
-                ":answer": reply.answer, ":chat": reply.to.chat,
-                ":thread": reply.to.thread, ":reply_to": reply.to.reply_to,
+                ":answer": reply.answer, ":chat": to.chat,
+                ":thread": to.thread, ":reply_to": to.reply_to,
                 ":text": part.text, ":entities": Json(&part.entities), ":state": state,
-                ":now": now, ":button": buttons.map(Json),
+                ":now": now, ":button": buttons.map(Json), ":receiver": receiver, ":poll": reply.poll.as_ref().map(Json),
             },
         )?;
     }
     // If the reply was removed and made again, the send job of the removed one is done and becomes due again.
     jobs::add_unless_due(tx, &reply.send_job(), now)
+}
+
+/// Returns the target of a reply, and the only member who is to see it. In a chat in which Telegram refused that
+/// lately, the reply takes the way of [`for_all_or_private`].
+fn target(conn: &Reader, reply: &NewReply, now: Timestamp) -> Result<(ReplyTarget, Option<UserId>)> {
+    if let Some(receiver) = reply.receiver
+        && chats::refuses_ephemeral(conn, reply.to.chat, now)?
+        && let Some(to) = for_all_or_private(conn, reply.to, receiver, !reply.buttons.is_empty())?
+        && reply.to.reply_to.is_none_or(|asked| asked.ephemeral_number().is_none())
+    {
+        return Ok((to, None));
+    }
+    Ok((reply.to, reply.receiver))
+}
+
+/// Returns where a reply goes that Telegram does not show to `receiver` alone: to their private chat with the bot, or
+/// to the group. With buttons it goes to the group, since a button acts on the chat in which it is pressed. `None` if
+/// only the receiver knows what they asked, and there is no private chat.
+pub fn for_all_or_private(
+    conn: &Reader,
+    to: ReplyTarget,
+    receiver: UserId,
+    has_buttons: bool,
+) -> Result<Option<ReplyTarget>> {
+    // A private chat has the same id as its user.
+    let private = ChatId(receiver.0);
+    if !has_buttons && chats::find(conn, private)?.is_some_and(|row| row.is_present) {
+        return Ok(Some(ReplyTarget { chat: private, thread: None, reply_to: None }));
+    }
+    Ok(Some(to).filter(|to| to.reply_to.is_none_or(|asked| asked.ephemeral_number().is_none())))
+}
+
+/// Sends a part to `to`, for everybody there to see.
+pub fn readdress(tx: &Writer<'_>, id: i64, to: ReplyTarget) -> Result<()> {
+    tx.run(
+        "UPDATE outbox SET telegram_chat_id = :chat, thread_id = :thread, reply_to_id = :reply_to, receiver_id = NULL
+         WHERE id = :id",
+        params! { ":id": id, ":chat": to.chat, ":thread": to.thread, ":reply_to": to.reply_to },
+    )
+}
+
+/// Returns the part that was sent as the poll with this id.
+pub fn by_poll(conn: &Reader, poll: &str) -> Result<Option<ReplyPart>> {
+    let sql = format!("SELECT {COLUMNS} FROM outbox WHERE poll_id = :poll");
+    conn.map_first(&sql, params! { ":poll": poll }, from_row)
 }
 
 pub fn exists(conn: &Reader, key: &str) -> Result<bool> {
@@ -281,10 +334,10 @@ pub fn mark_failed(tx: &Writer<'_>, id: i64, error: &str) -> Result<()> {
     set_state(tx, id, State::Failed, Some(error))
 }
 
-pub fn mark_sent(tx: &Writer<'_>, id: i64, message: MessageId) -> Result<()> {
+pub fn mark_sent(tx: &Writer<'_>, part: &ReplyPart, message: MessageId) -> Result<()> {
     tx.run(
-        "UPDATE outbox SET state = 'sent', message_id = :message, error = NULL WHERE id = :id",
-        params! { ":id": id, ":message": message },
+        "UPDATE outbox SET state = 'sent', message_id = :message, poll_id = :poll, error = NULL WHERE id = :id",
+        params! { ":id": part.id, ":message": message, ":poll": part.poll_id },
     )
 }
 
@@ -337,10 +390,13 @@ fn from_row(raw: &Columns<'_>) -> Result<ReplyPart> {
             },
             content: FormattedText { text: raw.get("text")?, entities: raw.json("entities")? },
             buttons: raw.get::<Option<_>>("button")?.map_or_else(Vec::new, |Json(rows)| rows),
+            receiver: raw.get("receiver_id")?,
+            poll: raw.get::<Option<_>>("poll")?.map(|Json(poll)| poll),
         },
         state: raw.get("state")?,
         unknown_sends: raw.get("unknown_sends")?,
         created_at: raw.get("created_at")?,
         message: raw.get("message_id")?,
+        poll_id: raw.get("poll_id")?,
     })
 }

@@ -27,8 +27,10 @@ use crate::error::{LostReply, TelegramError, classify, fault};
 use crate::member::MemberStatus;
 use crate::request;
 use crate::update::{RawUpdate, parse_batch};
+use chime_core::texts::Menu;
 use chime_core::{
-    BotIdentity, Button, ChatId, FormattedText, MessageId, Outgoing, ThreadId, Timestamp, UserId, is_loopback,
+    BotIdentity, Button, ChatId, FormattedText, MessageId, Outgoing, Poll, ReplyTarget, ThreadId, Timestamp, UserId,
+    is_loopback,
 };
 
 /// Time added to `poll_timeout` before our side ends a poll that the server has not answered.
@@ -151,9 +153,26 @@ impl Telegram {
     pub async fn send(&self, outgoing: &Outgoing) -> Result<Sent, TelegramError> {
         let message: dto::MessageReference = self.request(&request::send_message(outgoing)?).await?;
         Ok(Sent {
-            id: MessageId(message.message_id.ok_or_else(|| missing("message_id"))?),
+            id: message.id().ok_or_else(|| missing("message_id"))?,
             sent_at: Timestamp::from_secs(message.date.ok_or_else(|| missing("date"))?),
         })
+    }
+
+    /// Sends a poll and returns the ids of the message and of the poll. Not idempotent, like [`send`](Self::send).
+    pub async fn send_poll(&self, to: ReplyTarget, poll: &Poll) -> Result<(MessageId, String), TelegramError> {
+        let message: dto::MessageReference = self.request(&request::send_poll(to, poll)?).await?;
+        let id = message.id().ok_or_else(|| missing("message_id"))?;
+        Ok((id, message.poll.and_then(|poll| poll.id).ok_or_else(|| missing("poll"))?))
+    }
+
+    /// Answers a question in a chat that the bot is not in. Returns the id with which the answer can be edited.
+    pub async fn answer_guest(&self, query: &str, content: &FormattedText) -> Result<String, TelegramError> {
+        let sent: dto::SentGuestMessage = self.request(&request::answer_guest_query(query, content)).await?;
+        sent.inline_message_id.ok_or_else(|| missing("inline_message_id"))
+    }
+
+    pub async fn edit_guest_answer(&self, id: &str, content: &FormattedText) -> Result<(), TelegramError> {
+        self.tell(&request::edit_inline_message(id, content)).await
     }
 
     /// Sends a file. Not idempotent, like [`send`](Self::send).
@@ -187,6 +206,21 @@ impl Telegram {
             }
         }
         Ok(Some(bytes))
+    }
+
+    /// Replaces the text and buttons of a message, which may be an ephemeral one that `receiver` sees.
+    pub async fn edit_for(
+        &self,
+        receiver: UserId,
+        chat: ChatId,
+        message: MessageId,
+        content: &FormattedText,
+        buttons: &[Vec<Button>],
+    ) -> Result<(), TelegramError> {
+        match message.ephemeral_number() {
+            Some(number) => self.tell(&request::edit_ephemeral(chat, receiver, number, content, buttons)?).await,
+            None => self.edit(chat, message, content, buttons).await,
+        }
     }
 
     /// Replaces the text and buttons of a message. Idempotent: an unchanged message counts as success.
@@ -229,13 +263,8 @@ impl Telegram {
         self.tell(&request::react(chat, message, emoji)?).await
     }
 
-    /// Sets the command menu: names without slash, and descriptions. Also sets it for groups, because an older list for
-    /// groups would take precedence over the default one.
-    pub async fn set_commands(&self, commands: &[(&str, &str)], language: Option<&str>) -> Result<(), TelegramError> {
-        for scope in [wire::BotCommandScope::Default, wire::BotCommandScope::AllGroupChats] {
-            self.tell(&request::set_commands(commands, scope, language)).await?;
-        }
-        Ok(())
+    pub async fn set_commands(&self, menu: &Menu) -> Result<(), TelegramError> {
+        self.tell(&request::set_commands(menu)).await
     }
 
     /// Returns the current short description, shown on the bot's profile page.

@@ -53,7 +53,7 @@ wire! {
         date: i64, edit_date: i64, is_automatic_forward: bool, forward_origin: MessageOrigin, via_bot: User,
         reply_to_message: Box<TelegramMessage>, external_reply: ExternalReply, quote: Quote, reply_to_story: Present,
         media_group_id: String,
-        receiver_user: Present, ephemeral_message_id: Present, guest_query_id: Present,
+        receiver_user: Present, ephemeral_message_id: i64, guest_query_id: String,
         direct_messages_topic: Present,
     }
     /// The content of a message, or of a replied-to message from another chat.
@@ -91,7 +91,8 @@ wire! {
         width: u64, height: u64 }
     Sticker { emoji: String }
     Checklist { title: String, tasks: Items<Text> }
-    Poll { question: String, options: Items<Text> }
+    Poll { id: String, question: String, options: Items<PollOption> }
+    PollOption { text: String, voter_count: u32 }
     Text { text: String }
     Contact { first_name: String, last_name: String }
     Dice { emoji: String, value: i64 }
@@ -109,7 +110,8 @@ wire! {
     ShortDescription { short_description: String }
     CallbackQuery { id: String, from: User, message: MessageReference, data: String }
     /// The fields that a message still has when it is no longer accessible.
-    MessageReference { chat: Chat, message_id: i64, date: i64 }
+    MessageReference { chat: Chat, message_id: i64, ephemeral_message_id: i64, date: i64, poll: Poll }
+    SentGuestMessage { inline_message_id: String }
 
     /// The response of every method.
     ApiResponse { ok: bool, error_code: u16, description: String, parameters: Parameters, result: Box<RawValue> }

@@ -16,7 +16,7 @@ use crate::dto::{self, Items, filled};
 use crate::error::fault;
 use crate::update::{RawUpdate, is_unused};
 use chime_core::repair;
-use chime_core::{Chat, ChatId, ChatKind, Event, Membership, MessageId, Press, Reaction, UserId};
+use chime_core::{Chat, ChatId, ChatKind, Event, Membership, MessageId, Poll, PollState, Press, Reaction, UserId};
 
 /// Reason why an update cannot be parsed. Contains no message text, so that it can be logged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -43,6 +43,11 @@ pub fn extract(update: &RawUpdate, bot: UserId) -> Result<Vec<Event>, Unreadable
         "my_chat_member" => content().and_then(read).and_then(|m| membership(&m)),
         "message_reaction" => content().and_then(read).and_then(|r| reaction(&r)),
         "callback_query" => content().and_then(read).and_then(callback),
+        "poll" => content().and_then(read).map(poll),
+        // One that cannot be read is dropped: nothing of a chat without the bot may be stored.
+        "guest_message" => {
+            Ok(content().and_then(read).ok().and_then(|m| message::guest(&m, bot)).into_iter().collect())
+        }
         known if is_unused(known) => Ok(vec![]),
         unknown => return Err(Unreadable::UnknownKind(unknown.to_owned())),
     };
@@ -87,10 +92,19 @@ fn callback(query: dto::CallbackQuery) -> Result<Vec<Event>, String> {
     Ok(vec![Event::Press(Press {
         query: query.id.ok_or_else(|| "no id".to_owned())?,
         chat: chat(message.chat.as_ref())?.id,
-        message: message_id(message.message_id)?,
+        message: message.id().ok_or_else(|| "no message id".to_owned())?,
         by: UserId(query.from.and_then(|from| from.id).ok_or_else(|| "nobody pressed it".to_owned())?),
         data,
     })])
+}
+
+fn poll(poll: dto::Poll) -> Vec<Event> {
+    let (Some(id), Some(question), Some(Items(options))) = (poll.id, poll.question, poll.options) else {
+        return vec![];
+    };
+    let option = |option: dto::PollOption| Some((option.text?, option.voter_count.unwrap_or(0)));
+    let options = options.into_iter().filter_map(option).collect();
+    vec![Event::Poll(PollState { id, poll: Poll { question, options } })]
 }
 
 fn chat(chat: Option<&dto::Chat>) -> Result<Chat, String> {
@@ -114,6 +128,19 @@ fn kind_by_id(id: i64) -> ChatKind {
         i64::MIN..=SUPERGROUPS => ChatKind::Supergroup,
         _ => ChatKind::Group,
     }
+}
+
+impl dto::MessageReference {
+    /// Returns the id of the message, or of the ephemeral message.
+    pub fn id(&self) -> Option<MessageId> {
+        id_of(self.message_id, self.ephemeral_message_id)
+    }
+}
+
+/// Returns the id of a message. An ephemeral one has the ordinary id 0.
+fn id_of(ordinary: Option<i64>, ephemeral: Option<i64>) -> Option<MessageId> {
+    let ephemeral = ephemeral.filter(|number| *number > 0).map(MessageId::ephemeral);
+    ephemeral.or_else(|| message_id(ordinary).ok())
 }
 
 fn message_id(id: Option<i64>) -> Result<MessageId, String> {

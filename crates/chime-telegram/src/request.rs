@@ -3,28 +3,20 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use teloxide::payloads::{
-    DeleteMessage, EditMessageText, GetUpdates, SendChatAction, SendMessage, SetMessageReaction, SetMyCommands,
-};
+use teloxide::payloads::{DeleteMessage, EditMessageText, SendChatAction, SendMessage, SetMessageReaction};
 use teloxide::requests::Payload;
 use teloxide::types as wire;
 
 use crate::error::TelegramError;
-use chime_core::{Button, ChatId, Entity, EntityKind, FormattedText, MessageId, Outgoing, ThreadId, UserId};
+use crate::update::ALLOWED_UPDATES;
+use chime_core::texts::Menu;
+use chime_core::{
+    Button, ChatId, CommandName, Entity, EntityKind, FormattedText, MenuScope, MessageId, Outgoing, Poll, ReplyTarget,
+    ThreadId, UserId,
+};
 
 /// Updates per poll: the server's maximum.
 const BATCH: u8 = 100;
-
-/// The kinds of [`ALLOWED_UPDATES`](crate::ALLOWED_UPDATES).
-const ALLOWED: [wire::AllowedUpdate; 7] = [
-    wire::AllowedUpdate::Message,
-    wire::AllowedUpdate::EditedMessage,
-    wire::AllowedUpdate::ChannelPost,
-    wire::AllowedUpdate::EditedChannelPost,
-    wire::AllowedUpdate::MessageReaction,
-    wire::AllowedUpdate::CallbackQuery,
-    wire::AllowedUpdate::MyChatMember,
-];
 
 const NO_PREVIEW: wire::LinkPreviewOptions = wire::LinkPreviewOptions {
     is_disabled: true,
@@ -34,28 +26,121 @@ const NO_PREVIEW: wire::LinkPreviewOptions = wire::LinkPreviewOptions {
     show_above_text: false,
 };
 
+/// Declares parts of requests that teloxide lacks, or whose fields it lacks: required fields; optional ones.
+macro_rules! wire_structs {
+    ($($name:ident { $($(#[$attribute:meta])* $field:ident: $type:ty),*; $($optional:ident: $inner:ty),* $(,)? })*) => {$(
+        #[derive(Debug, Serialize)]
+        pub struct $name {
+            $($(#[$attribute])* $field: $type,)*
+            $(#[serde(skip_serializing_if = "Option::is_none")] $optional: Option<$inner>,)*
+        }
+    )*};
+}
+
+wire_structs! {
+    GetUpdates { limit: u8, timeout: u32, allowed_updates: &'static [&'static str]; offset: i32 }
+    SendTextMessage {
+        #[serde(flatten)]
+        message: SendMessage;
+        ephemeral_message_parameters: EphemeralMessageParameters,
+        reply_parameters: ReplyParameters,
+    }
+    EphemeralMessageParameters { receiver_user_id: wire::UserId; }
+    ReplyParameters {; message_id: i32, allow_sending_without_reply: bool, ephemeral_message_id: i64 }
+    EditEphemeralMessageText {
+        chat_id: wire::Recipient,
+        receiver_user_id: wire::UserId,
+        ephemeral_message_id: i64,
+        text: String,
+        link_preview_options: wire::LinkPreviewOptions;
+        entities: Vec<wire::MessageEntity>,
+        reply_markup: wire::InlineKeyboardMarkup,
+    }
+    SendMessageDraft {
+        chat_id: wire::Recipient, draft_id: i64, text: String;
+        message_thread_id: wire::ThreadId, entities: Vec<wire::MessageEntity>,
+    }
+    SendPoll {
+        chat_id: wire::Recipient, question: String, options: Vec<wire::InputPollOption>;
+        message_thread_id: wire::ThreadId, reply_parameters: ReplyParameters,
+    }
+    SetMyCommands { commands: Vec<BotCommand>, scope: wire::BotCommandScope; language_code: &'static str }
+    BotCommand { command: &'static str, description: &'static str; is_ephemeral: bool }
+    AnswerGuestQuery { guest_query_id: String, result: wire::InlineQueryResult; }
+    EditInlineMessage {
+        inline_message_id: String, text: String, link_preview_options: wire::LinkPreviewOptions;
+        entities: Vec<wire::MessageEntity>,
+    }
+}
+
+/// Names the method of each request.
+macro_rules! methods {
+    ($($name:ident = $method:literal,)*) => {$(
+        impl Payload for $name {
+            type Output = wire::True;
+            const NAME: &'static str = $method;
+        }
+    )*};
+}
+
+methods! {
+    GetUpdates = "GetUpdates",
+    SendTextMessage = "SendMessage",
+    EditEphemeralMessageText = "EditEphemeralMessageText",
+    SendMessageDraft = "SendMessageDraft",
+    SendPoll = "SendPoll",
+    SetMyCommands = "SetMyCommands",
+    AnswerGuestQuery = "AnswerGuestQuery",
+    EditInlineMessage = "EditMessageText",
+}
+
 pub fn get_updates(offset: Option<i64>, timeout: Duration) -> Result<GetUpdates, TelegramError> {
     Ok(GetUpdates {
         offset: offset.map(|offset| narrow(offset, "offset")).transpose()?,
-        limit: Some(BATCH),
-        timeout: Some(u32::try_from(timeout.as_secs()).unwrap_or(u32::MAX)),
-        allowed_updates: Some(ALLOWED.to_vec()),
+        limit: BATCH,
+        timeout: u32::try_from(timeout.as_secs()).unwrap_or(u32::MAX),
+        allowed_updates: ALLOWED_UPDATES,
     })
 }
 
 /// Builds a message with entities instead of a parse mode, so that nothing in the text can make the send fail.
-pub fn send_message(outgoing: &Outgoing) -> Result<SendMessage, TelegramError> {
+pub fn send_message(outgoing: &Outgoing) -> Result<SendTextMessage, TelegramError> {
     let target = outgoing.to;
-    let mut request = SendMessage::new(chat_id(target.chat), outgoing.content.text.clone());
-    request.message_thread_id = target.thread.map(thread_id).transpose()?;
-    request.entities = entities(&outgoing.content);
-    request.link_preview_options = Some(NO_PREVIEW);
-    request.reply_parameters = match target.reply_to {
-        Some(message) => Some(wire::ReplyParameters::new(message_id(message)?).allow_sending_without_reply()),
-        None => None,
-    };
-    request.reply_markup = keyboard(&outgoing.buttons).map(wire::ReplyMarkup::InlineKeyboard);
-    Ok(request)
+    let mut message = SendMessage::new(chat_id(target.chat), outgoing.content.text.clone());
+    message.message_thread_id = target.thread.map(thread_id).transpose()?;
+    message.entities = entities(&outgoing.content);
+    message.link_preview_options = Some(NO_PREVIEW);
+    message.reply_markup = keyboard(&outgoing.buttons).map(wire::ReplyMarkup::InlineKeyboard);
+    let receiver = outgoing.receiver.map(user_id).transpose()?;
+    Ok(SendTextMessage {
+        message,
+        ephemeral_message_parameters: receiver.map(|receiver_user_id| EphemeralMessageParameters { receiver_user_id }),
+        reply_parameters: reply_parameters(target)?,
+    })
+}
+
+pub fn send_poll(to: ReplyTarget, poll: &Poll) -> Result<SendPoll, TelegramError> {
+    Ok(SendPoll {
+        chat_id: chat_id(to.chat),
+        message_thread_id: to.thread.map(thread_id).transpose()?,
+        question: poll.question.clone(),
+        options: poll.options.iter().map(|(text, _)| wire::InputPollOption::new(text)).collect(),
+        reply_parameters: reply_parameters(to)?,
+    })
+}
+
+fn reply_parameters(to: ReplyTarget) -> Result<Option<ReplyParameters>, TelegramError> {
+    let Some(message) = to.reply_to else { return Ok(None) };
+    Ok(Some(match message.ephemeral_number() {
+        Some(number) => {
+            ReplyParameters { message_id: None, allow_sending_without_reply: None, ephemeral_message_id: Some(number) }
+        }
+        None => ReplyParameters {
+            message_id: Some(message_id(message)?.0),
+            allow_sending_without_reply: Some(true),
+            ephemeral_message_id: None,
+        },
+    }))
 }
 
 pub fn edit_message(
@@ -71,21 +156,39 @@ pub fn edit_message(
     Ok(request)
 }
 
-/// `sendMessageDraft` for private chats, which teloxide lacks.
-#[derive(Debug, Serialize)]
-pub struct SendMessageDraft {
-    chat_id: wire::Recipient,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message_thread_id: Option<wire::ThreadId>,
-    draft_id: i64,
-    text: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    entities: Option<Vec<wire::MessageEntity>>,
+/// Replaces the text of the ephemeral message with this number.
+pub fn edit_ephemeral(
+    chat: ChatId,
+    receiver: UserId,
+    number: i64,
+    content: &FormattedText,
+    buttons: &[Vec<Button>],
+) -> Result<EditEphemeralMessageText, TelegramError> {
+    Ok(EditEphemeralMessageText {
+        chat_id: chat_id(chat),
+        receiver_user_id: user_id(receiver)?,
+        ephemeral_message_id: number,
+        text: content.text.clone(),
+        entities: entities(content),
+        link_preview_options: NO_PREVIEW,
+        reply_markup: keyboard(buttons),
+    })
 }
 
-impl Payload for SendMessageDraft {
-    type Output = wire::True;
-    const NAME: &'static str = "SendMessageDraft";
+pub fn answer_guest_query(query: &str, content: &FormattedText) -> AnswerGuestQuery {
+    let mut text = wire::InputMessageContentText::new(&content.text);
+    text.entities = entities(content);
+    let result = wire::InlineQueryResultArticle::new("answer", "answer", wire::InputMessageContent::Text(text));
+    AnswerGuestQuery { guest_query_id: query.to_owned(), result: wire::InlineQueryResult::Article(result) }
+}
+
+pub fn edit_inline_message(inline_message: &str, content: &FormattedText) -> EditInlineMessage {
+    EditInlineMessage {
+        inline_message_id: inline_message.to_owned(),
+        text: content.text.clone(),
+        link_preview_options: NO_PREVIEW,
+        entities: entities(content),
+    }
 }
 
 /// Builds a draft. Drafts with the same `answer_to` update one another.
@@ -133,12 +236,23 @@ pub fn react(chat: ChatId, message: MessageId, emoji: Option<&str>) -> Result<Se
     Ok(request)
 }
 
-pub fn set_commands(commands: &[(&str, &str)], scope: wire::BotCommandScope, language: Option<&str>) -> SetMyCommands {
-    let mut request =
-        SetMyCommands::new(commands.iter().map(|(name, description)| wire::BotCommand::new(*name, *description)));
-    request.scope = Some(scope);
-    request.language_code = language.map(str::to_owned);
-    request
+pub fn set_commands(menu: &Menu) -> SetMyCommands {
+    let command = |(name, description): &(CommandName, &'static str)| BotCommand {
+        command: name.as_str(),
+        description,
+        // Telegram has ephemeral messages in groups only.
+        is_ephemeral: (menu.scope != MenuScope::Private && name.is_for_asker()).then_some(true),
+    };
+    SetMyCommands {
+        commands: menu.commands.iter().map(command).collect(),
+        scope: match menu.scope {
+            MenuScope::Private => wire::BotCommandScope::AllPrivateChats,
+            MenuScope::Groups => wire::BotCommandScope::AllGroupChats,
+            MenuScope::Admins => wire::BotCommandScope::AllChatAdministrators,
+        },
+        // Telegram shows the menu without a language to users without a menu in their own.
+        language_code: (menu.language != "en").then_some(menu.language),
+    }
 }
 
 pub fn chat_id(chat: ChatId) -> wire::Recipient {
@@ -206,9 +320,8 @@ fn entity(entity: &Entity) -> Option<wire::MessageEntity> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ALLOWED_UPDATES;
     use crate::client::method_name;
-    use chime_core::{ReplyTarget, UserRef};
+    use chime_core::UserRef;
     use chime_testkit::updates::{BotApi, validate_request};
     use expect_test::{Expect, expect};
 
@@ -227,11 +340,8 @@ mod tests {
     }
 
     fn outgoing(thread: Option<i64>, reply_to: Option<i64>, entities: Vec<Entity>) -> Outgoing {
-        Outgoing {
-            to: ReplyTarget { chat: ChatId(-1001), thread: thread.map(ThreadId), reply_to: reply_to.map(MessageId) },
-            content: FormattedText { text: "see this".to_owned(), entities },
-            buttons: Vec::new(),
-        }
+        let to = ReplyTarget { chat: ChatId(-1001), thread: thread.map(ThreadId), reply_to: reply_to.map(MessageId) };
+        Outgoing::new(to, FormattedText { text: "see this".to_owned(), entities })
     }
 
     #[test]
@@ -319,7 +429,7 @@ mod tests {
         check(
             Ok(request),
             expect![[
-                r#"getUpdates {"allowed_updates":["message","edited_message","channel_post","edited_channel_post","message_reaction","callback_query","my_chat_member"],"limit":100,"offset":12,"timeout":50}"#
+                r#"getUpdates {"allowed_updates":["message","edited_message","channel_post","edited_channel_post","message_reaction","callback_query","my_chat_member","poll","guest_message"],"limit":100,"offset":12,"timeout":50}"#
             ]],
         );
     }
@@ -346,9 +456,13 @@ mod tests {
             expect![[r#"sendChatAction {"action":"typing","chat_id":-1001,"message_thread_id":7}"#]],
         );
         check(
-            Ok(set_commands(&[("ask", "Ask about the chat")], wire::BotCommandScope::AllGroupChats, None)),
+            Ok(set_commands(&Menu {
+                scope: MenuScope::Groups,
+                language: "de",
+                commands: vec![(CommandName::Ask, "Fragen"), (CommandName::Why, "Warum")],
+            })),
             expect![[
-                r#"setMyCommands {"commands":[{"command":"ask","description":"Ask about the chat"}],"scope":{"type":"all_group_chats"}}"#
+                r#"setMyCommands {"commands":[{"command":"ask","description":"Fragen"},{"command":"why","description":"Warum","is_ephemeral":true}],"language_code":"de","scope":{"type":"all_group_chats"}}"#
             ]],
         );
     }

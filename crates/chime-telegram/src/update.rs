@@ -19,22 +19,22 @@ pub const ALLOWED_UPDATES: &[&str] = &[
     "message_reaction",
     "callback_query",
     "my_chat_member",
+    "poll",
+    "guest_message",
 ];
 
-/// Known kinds that the bot does not use. A guest message comes from a chat without the bot.
+/// Known kinds that the bot does not use.
 const UNUSED_UPDATES: &[&str] = &[
     "business_connection",
     "business_message",
     "edited_business_message",
     "deleted_business_messages",
-    "guest_message",
     "message_reaction_count",
     "inline_query",
     "chosen_inline_result",
     "shipping_query",
     "pre_checkout_query",
     "purchased_paid_media",
-    "poll",
     "poll_answer",
     "chat_member",
     "chat_join_request",

@@ -106,11 +106,10 @@ fn suggest(
     let to = ReplyTarget { chat: trigger.message.chat, thread: None, reply_to: answer.reply_to };
     let parts = vec![FormattedText::plain(answer.line.text.as_str())];
     let key = format!("answer:{}:{}", trigger.message.chat, asked.id);
-    let reply =
-        NewReply { key, purpose: Purpose::Answer, answer: Some(id), to, parts, buttons: Vec::new(), made_by: None };
+    let reply = NewReply { answer: Some(id), ..NewReply::own(Purpose::Answer, key, to, parts) };
     outbox::add(tx, &reply, answer.line.sent_at)?;
     for part in outbox::parts(tx, &reply.key)? {
-        outbox::mark_sent(tx, part.id, answer.id)?;
+        outbox::mark_sent(tx, &part, answer.id)?;
     }
     let ask = asked.line.text.trim_start_matches("@bot").trim();
     let reading = classify(&ClassifierInput { text: ask, generic: false, in_play: false, language: None });

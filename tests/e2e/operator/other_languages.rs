@@ -50,7 +50,9 @@ async fn by_full_text(pack: &Pack) -> BTreeMap<String, Vec<i64>> {
 #[tokio::test]
 async fn what_a_question_needs_is_in_the_prompt_in_languages_without_a_file() {
     let mut pack = read_pack(Path::new("data/languages")).expect("the chats");
-    pack.questions.retain(|one| one.ask.query_id.rsplit_once(":r").is_some_and(|(_, n)| n.parse() < Ok(ASKED)));
+    pack.questions.retain(|one| {
+        one.ask.query_id.rsplit_once(":r").is_some_and(|(_, n)| n.parse::<usize>().is_ok_and(|n| n < ASKED))
+    });
     let full_text = by_full_text(&pack).await;
     let mut machine = Machine::new(Setup::default()).await;
     let settings = [("ALLOWED_CHATS", "*"), ("CONTEXT_TOKENS", TOKENS), ("MEMORY", "off"), ("RATE_LIMIT", "off")];

@@ -59,6 +59,7 @@ use chime_memory::context::FeatureCache;
 use chime_memory::recall::Recaller;
 use chime_relevance::context::Params;
 use chime_runtime::clock::{Clock, Stopwatch};
+use chime_store::outbox::NewReply;
 use chime_store::{Store, answers, jobs, outbox, topics};
 use chime_telegram::Telegram;
 
@@ -399,13 +400,13 @@ impl Answering {
         tracing::Span::current().record("answer.id", tracing::field::display(record.id));
         log::cited_outside_focus(&record);
         log::ready(MessageAt::of(question.trigger()), &record);
-        let reply = reply_to(question.trigger(), record.id, &job.payload, parts);
         let taken = follow_up::to_store(&record, &question.follow_up);
+        let buttons = follow_up::poll_button(taken.as_ref(), &question.chat);
+        let reply = NewReply { buttons, ..reply_to(question.trigger(), record.id, &job.payload, parts) };
         let (scope, referenced) = (question.scope.key, question.scope.referenced(&record, &question.looked_up));
         let mut rests_on = std::mem::take(&mut question.going_on.rests_on);
-        rests_on.extend(used);
         let oldest_part = std::mem::take(&mut question.oldest_part);
-        rests_on.extend(oldest_part.stood_for());
+        rests_on.extend(used.into_iter().chain(oldest_part.stood_for()));
         let grounds = remembered.iter().flat_map(|source| source.rests_on.iter().map(|it| it.message));
         let shown: Vec<Seq> = rests_on.iter().copied().chain(grounds).collect();
         let (made_for, job) = (job.clone(), job.payload.clone());

@@ -16,7 +16,7 @@ use chime_jobs::worker::Wake;
 use chime_jobs::{JobError, JobOutcome, JobResult};
 use chime_runtime::clock::Clock;
 use chime_store::outbox::{Purpose, ReplyPart, State};
-use chime_store::{Priority, Store, Writer, backlog, chat_migration, jobs, outbox, reply_streams};
+use chime_store::{Priority, Store, Writer, backlog, chat_migration, chats, jobs, outbox, reply_streams};
 use chime_telegram::{Telegram, TelegramError};
 
 /// Reaction on a trigger whose reply could not be delivered, or may not have been. Bots may use only a few emoji.
@@ -31,6 +31,12 @@ pub struct Delivery {
     /// Chats to which Telegram accepts no messages now. Kept only in memory, since the due times of the jobs in the
     /// database hold the same information.
     pub lanes: Lanes,
+}
+
+enum EphemeralStep {
+    GoOn,
+    SendAgain,
+    GiveUp,
 }
 
 /// Result of a step that did not fail: the next part is due, or the job has ended.
@@ -109,9 +115,14 @@ impl Delivery {
         let mut moves = 0;
         loop {
             let watch = self.clock.stopwatch();
-            let result = self.send(&part, shown).await;
+            let result = self.send(&mut part, shown).await;
             if matches!(result, SendResult::Sent(_)) {
                 log::sent(watch.elapsed());
+            }
+            match self.after_ephemeral(&mut part, &result).await? {
+                EphemeralStep::GoOn => {}
+                EphemeralStep::SendAgain => continue,
+                EphemeralStep::GiveUp => return self.give_up(job, "only the asker may see it").await,
             }
             let standing = standing(&part, job, moves, self.clock.now());
             return match after_send(result, standing, self.clock.now()) {
@@ -204,9 +215,47 @@ impl Delivery {
         Ok(None)
     }
 
-    async fn send(&self, part: &ReplyPart, shown: Option<MessageId>) -> SendResult {
-        let Outgoing { to, content, buttons } = &part.outgoing;
+    /// Handles what Telegram said about a part for one member. If it is not shown to them alone, changes the part to one
+    /// that everybody in its target sees, and records that the chat refuses such messages.
+    async fn after_ephemeral(&self, part: &mut ReplyPart, result: &SendResult) -> chime_store::Result<EphemeralStep> {
+        let Some(receiver) = part.outgoing.receiver else { return Ok(EphemeralStep::GoOn) };
+        // A server that does not know ephemeral messages has shown it to everybody.
+        let (is_refused, is_sent) = match result {
+            SendResult::Sent(message) => (message.ephemeral_number().is_none(), true),
+            SendResult::Refused(_) | SendResult::Impossible(_) => (true, false),
+            _ => (false, false),
+        };
+        if !is_refused {
+            return Ok(EphemeralStep::GoOn);
+        }
+        let (id, was, now) = (part.id, part.outgoing.to, self.clock.now());
+        let has_buttons = !part.outgoing.buttons.is_empty();
+        let readdress = move |tx: &Writer<'_>| {
+            chats::set_ephemeral_refused(tx, was.chat, Some(now))?;
+            let to = if is_sent { Some(was) } else { outbox::for_all_or_private(tx, was, receiver, has_buttons)? };
+            to.map(|to| outbox::readdress(tx, id, to)).transpose()?;
+            Ok(to)
+        };
+        let Some(to) = chime_jobs::worker::record(&self.store, &self.clock, readdress).await? else {
+            return Ok(EphemeralStep::GiveUp);
+        };
+        part.outgoing.receiver = None;
+        part.outgoing.to = to;
+        Ok(if is_sent { EphemeralStep::GoOn } else { EphemeralStep::SendAgain })
+    }
+
+    async fn send(&self, part: &mut ReplyPart, shown: Option<MessageId>) -> SendResult {
+        let Outgoing { to, content, buttons, .. } = &part.outgoing;
         self.lanes.note_sent(to.chat, self.clock.now());
+        if let Some(poll) = &part.outgoing.poll {
+            return match self.telegram.send_poll(*to, poll).await {
+                Ok((message, id)) => {
+                    part.poll_id = Some(id);
+                    SendResult::Sent(message)
+                }
+                Err(error) => weigh(error),
+            };
+        }
         if let Some(message) = shown {
             match self.telegram.edit(to.chat, message, content, buttons).await {
                 Ok(()) => return SendResult::Sent(message),
@@ -229,11 +278,14 @@ impl Delivery {
         let own = own_message(&self.bot, &part, message, now);
         let key = job.key();
         self.record(move |tx| {
-            outbox::mark_sent(tx, part.id, message)?;
+            outbox::mark_sent(tx, &part, message)?;
             if part.part == 0 {
                 reply_streams::close(tx, &key)?;
             }
-            keep(tx, own, &part)?;
+            // What one member sees is no message of the group.
+            if message.ephemeral_number().is_none() {
+                keep(tx, own, &part)?;
+            }
             if is_last { jobs::finish(tx, JobKind::Send, &key) } else { Ok(()) }
         })
         .await?;
@@ -357,7 +409,7 @@ fn awaited_since(part: &ReplyPart, now: Timestamp) -> Timestamp {
 }
 
 fn standing(part: &ReplyPart, job: &Job, moves: u32, now: Timestamp) -> PartState {
-    let Outgoing { to, content, buttons } = &part.outgoing;
+    let Outgoing { to, content, buttons, .. } = &part.outgoing;
     PartState {
         created_at: awaited_since(part, now),
         unknown_sends: part.unknown_sends,

@@ -11,13 +11,14 @@ use crate::followup::{
     repeats_title, resolve,
 };
 use chime_core::chat_settings::SESSION_IDLE;
-use chime_core::texts::notices;
+use chime_core::texts::{notices, texts};
 use chime_core::trigger::calls_bot;
 use chime_core::{
-    AnswerId, AnswerRecord, AnswerStatus, Clarification, Conversation, FollowUp, FoundBy, Intent, Item, Role, Seq,
-    StoredMessage, Timestamp, Unclear, UserId,
+    AnswerId, AnswerRecord, AnswerStatus, Button, ChatKind, Clarification, Conversation, FollowUp, FoundBy, Intent,
+    Item, Poll, PollButton, Role, Seq, StoredMessage, Timestamp, Unclear, UserId,
 };
 use chime_relevance::context::ContextWindow;
+use chime_store::chats::ChatRow;
 use chime_store::follow_ups::{NewFollowUp, Suggestion};
 use chime_store::{Language, Reader, Writer, answers, chat_settings, consent, follow_ups, messages, outbox};
 
@@ -345,6 +346,13 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
         resolved: follow_up.clone(),
         items: found,
     })
+}
+
+/// Returns the button that makes a poll of the items that an answer in a group suggests, if a poll can hold them.
+pub fn poll_button(taken: Option<&NewFollowUp>, chat: &ChatRow) -> Vec<Vec<Button>> {
+    let taken = taken.filter(|taken| Poll::OPTIONS.contains(&taken.items.len()) && chat.chat.kind != ChatKind::Private);
+    let label = || texts(chat.speaks().code()).polls.button.clone();
+    taken.map(|taken| vec![Button { label: label(), data: PollButton(taken.answer).data() }]).into_iter().collect()
 }
 
 /// Stores the follow-up record of an answer, unless the asker opted out. Errors in it are logged and do not stop the

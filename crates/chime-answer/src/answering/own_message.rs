@@ -1,6 +1,8 @@
 //! Stores the bot's own messages as part of the chat.
 
-use chime_core::{AnswerRecord, AnswerStatus, BotIdentity, Message, MessageId, Role, Sender, Timestamp, utf16_len};
+use chime_core::{
+    AnswerRecord, AnswerStatus, BotIdentity, Kind, Message, MessageId, Role, Sender, Timestamp, utf16_len,
+};
 use chime_store::outbox::{Purpose, ReplyPart};
 use chime_store::{Reader, Writer, answers, chats, consent, messages, outbox};
 
@@ -10,8 +12,14 @@ pub fn own_message(bot: &BotIdentity, part: &ReplyPart, id: MessageId, now: Time
         Sender { username: Some(bot.username().to_owned()), is_bot: true, ..Sender::person(bot.id, bot.name.clone()) };
     Message {
         thread: to.thread,
-        // Notices and the output of commands are not part of the conversation.
-        role: if part.purpose == Purpose::Answer { Role::Assistant } else { Role::System },
+        role: match (part.purpose, &part.outgoing.poll) {
+            (Purpose::Answer, _) => Role::Assistant,
+            // What it will say is what the members voted.
+            (_, Some(_)) => Role::User,
+            // Notices and the output of commands are not part of the conversation.
+            (_, None) => Role::System,
+        },
+        kind: if part.outgoing.poll.is_some() { Kind::Poll } else { Kind::Text },
         text: part.outgoing.content.text.clone(),
         entities: part.outgoing.content.entities.clone(),
         reply_to: to.reply_to,

@@ -295,7 +295,7 @@ impl Answering {
         self.parts.store.write(Priority::Answering, noted).await?;
         self.parts.lanes.note_sent(chat, now);
         let to = ReplyTarget { chat, thread: message.thread, reply_to: Some(message.id) };
-        let sent = self.parts.telegram.send(&Outgoing { to, content, buttons: Vec::new() }).await;
+        let sent = self.parts.telegram.send(&Outgoing::new(to, content)).await;
         let reply = key.to_owned();
         match sent {
             Ok(sent) => {

@@ -12,6 +12,7 @@ mod leave;
 mod memory;
 mod note_file;
 mod notes;
+mod poll;
 mod press;
 mod recap;
 mod refusal;
@@ -34,8 +35,8 @@ use chime_core::config::{AccessConfig, DailyTokens, MemoryConfig};
 use chime_core::texts::{Notices, Texts, notices, texts};
 use chime_core::trigger;
 use chime_core::{
-    BotIdentity, Button, ChatId, ChatKey, CommandName, FormattedText, Job, JobPayload, MessageAt, ParsedTrigger,
-    ReplyTarget, Seq, StoredMessage, Zone, grouped,
+    BotIdentity, Button, ChatId, ChatKey, ChatKind, CommandName, FormattedText, Job, JobPayload, MessageAt,
+    ParsedTrigger, ReplyTarget, Seq, StoredMessage, Zone, grouped,
 };
 use chime_jobs::worker::Wake;
 use chime_jobs::{JobError, JobOutcome, JobResult};
@@ -163,7 +164,7 @@ impl Commands {
     /// Replies with text that contains words of members.
     async fn answer_showing(&self, job: &Job, order: &CommandRequest, shown: Shown) -> JobResult {
         // Text with members' names must not be formatted like text written by the bot.
-        let reply = reply_to(job, &order.message, format_parts(&shown.markdown, &shown.urls(), &[]));
+        let reply = order.reply(job, format_parts(&shown.markdown, &shown.urls(), &[]));
         let (key, made_by) = (job.payload.reply_key(), Some(job.payload.clone()));
         let also = move |tx: &Writer<'_>| outbox::note_uses(tx, &key, shown.chat, shown.rests_on);
         self.settle(job, NewReply { made_by, buttons: shown.buttons, ..reply }, also).await
@@ -171,10 +172,11 @@ impl Commands {
 
     /// Replies to a command with text of the bot and finishes the job.
     async fn say(&self, job: &Job, order: &CommandRequest, markdown: impl AsRef<str>) -> JobResult {
-        self.answer(job, order, markdown.as_ref(), |_| Ok(())).await
+        self.settle(job, order.reply(job, format_own(markdown.as_ref())), |_| Ok(())).await
     }
 
-    /// Replies to a command with text of the bot and finishes the job. `also` runs in the same transaction.
+    /// Replies to a command with text of the bot for everybody, since it changes something for them, and finishes the
+    /// job. `also` makes the change in the same transaction.
     async fn answer<F>(&self, job: &Job, order: &CommandRequest, markdown: &str, also: F) -> JobResult
     where
         F: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Send + 'static,
@@ -226,11 +228,28 @@ impl CommandRequest {
     fn texts(&self) -> &'static Texts {
         texts(self.chat.speaks().code())
     }
+
+    /// Returns a reply that only the asker sees, if the command is for them alone.
+    fn reply(&self, job: &Job, parts: Vec<FormattedText>) -> NewReply {
+        let message = &self.message.message;
+        let is_ephemeral = message.id.ephemeral_number().is_some();
+        let is_for_asker = match &job.payload {
+            JobPayload::Command { name, .. } => name.is_for_asker() && self.chat.chat.kind != ChatKind::Private,
+            _ => false,
+        };
+        let is_alone = (is_for_asker || is_ephemeral) && !message.sender.is_chat;
+        let reply = reply_to(job, &self.message, parts);
+        let to = ReplyTarget { reply_to: Some(message.id), ..reply.to };
+        if is_alone { NewReply { to, receiver: Some(message.sender.id), ..reply } } else { reply }
+    }
 }
 
+/// Returns a reply that everybody in the chat sees.
 fn reply_to(job: &Job, trigger: &StoredMessage, parts: Vec<FormattedText>) -> NewReply {
     let message = &trigger.message;
-    let to = ReplyTarget { chat: message.chat, thread: message.thread, reply_to: Some(message.id) };
+    // The group does not see an ephemeral command.
+    let reply_to = Some(message.id).filter(|id| id.ephemeral_number().is_none());
+    let to = ReplyTarget { chat: message.chat, thread: message.thread, reply_to };
     NewReply::own(Purpose::Command, job.payload.reply_key(), to, parts)
 }
 

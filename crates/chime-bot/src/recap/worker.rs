@@ -23,7 +23,7 @@ use chime_runtime::clock::Clock;
 use chime_store::chats::ChatRow;
 use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{Priority, Reader, Store, Writer, chats, jobs, messages, outbox, recaps, summaries};
-use chime_telegram::{Telegram, TelegramError};
+use chime_telegram::{MemberStatus, Telegram, TelegramError};
 
 /// Maximum number of messages read for a recap. Of more, the newest are used.
 const MOST_MESSAGES: usize = 3000;
@@ -36,6 +36,7 @@ pub struct Recaps {
     pub wake: Wake,
     pub memory: Arc<Memory>,
     pub access: AccessConfig,
+    pub bot: UserId,
     /// Time zone of chats that have set none.
     pub zone: Zone,
 }
@@ -80,7 +81,10 @@ impl Recaps {
             })
             .await?;
         let Some((asking, private, texts)) = found else { return self.write(job, None, None).await };
-        let private = match private.filter(|private| personal && *private != at.chat) {
+        let asker = asking.message.sender.id;
+        let is_ephemeral = at.message.ephemeral_number().is_some();
+        let receiver = (is_ephemeral || personal && self.shows_alone(at.chat).await?).then_some(asker);
+        let private = match private.filter(|private| personal && *private != at.chat && receiver.is_none()) {
             Some(private) if self.is_out_of_reach(private).await => None,
             open_or_none => open_or_none,
         };
@@ -88,8 +92,8 @@ impl Recaps {
             conversation: asking.conversation(),
             span: (since, asking.message.sent_at),
             // The message that asks for the recap is not part of it.
-            last: MessageId(at.message.0 - 1),
-            on_behalf_of: Some(asking.message.sender.id),
+            last: if is_ephemeral { MessageId(i64::MAX) } else { MessageId(at.message.0 - 1) },
+            on_behalf_of: Some(asker),
             private,
         };
         let reply_here = ReplyTarget { chat: at.chat, thread: asking.message.thread, reply_to: Some(at.message) };
@@ -100,14 +104,14 @@ impl Recaps {
         };
         let Some((recap, rests_on)) = made else {
             let parts = format_own(&texts.recap.nothing);
-            let reply = NewReply::own(Purpose::Command, key, reply_here, parts);
+            let reply = NewReply { receiver, ..NewReply::own(Purpose::Command, key, reply_here, parts) };
             return self.write(job, None, Some(reply)).await;
         };
-        let could_be_private = personal && private.is_none() && at.chat.0 != asking.message.sender.id.0;
+        let could_be_private = personal && private.is_none() && receiver.is_none() && at.chat.0 != asker.0;
         let parts = formatted(&recap, could_be_private.then(|| texts.recap.could_be_private.clone()));
         let to = private.map_or(reply_here, |chat| ReplyTarget { chat, thread: None, reply_to: None });
         let made_by = Some(job.payload.clone());
-        let reply = NewReply { made_by, ..NewReply::own(Purpose::Command, key.clone(), to, parts) };
+        let reply = NewReply { made_by, receiver, ..NewReply::own(Purpose::Command, key.clone(), to, parts) };
         let pointer = private.map(|_| {
             NewReply::own(Purpose::Command, format!("{key}:here"), reply_here, format_own(&texts.recap.in_private))
         });
@@ -120,6 +124,17 @@ impl Recaps {
         self.store.write(Priority::Background, move |tx| start_due(tx, now, zone)).await?;
         self.wake.wake();
         Ok(JobOutcome::UntilNextRun)
+    }
+
+    /// Returns `true` if a message to a group can be shown to one member alone: the bot is an admin, and Telegram did
+    /// not refuse that lately.
+    async fn shows_alone(&self, chat: ChatId) -> chime_store::Result<bool> {
+        let now = self.clock.now();
+        // Only groups have negative ids.
+        if chat.0 > 0 || self.store.read(move |conn| chats::refuses_ephemeral(conn, chat, now)).await? {
+            return Ok(false);
+        }
+        Ok(self.telegram.standing(chat, self.bot).await.is_ok_and(MemberStatus::is_admin))
     }
 
     /// Returns `true` if Telegram reports that the private chat cannot be reached. After a user has blocked the bot,

@@ -18,7 +18,7 @@ rows! {
         topics_set, topics_same, topics_merged, date, months: [String; 12], why: WhyTexts, digest: DigestTexts, unread: UnreadTexts,
         unread_file: UnreadFileTexts,
         menu: BTreeMap<String, String>, follow_up: FollowUpTexts, memory: MemoryTexts, recap: RecapTexts,
-        notes: NoteTexts, concepts: ConceptTexts, settings: SettingsTexts, access: AccessTexts, search: SearchTexts, reminders: ReminderTexts, items: ItemTexts, usage: UsageTexts, notices: Notices,
+        notes: NoteTexts, concepts: ConceptTexts, settings: SettingsTexts, access: AccessTexts, search: SearchTexts, reminders: ReminderTexts, items: ItemTexts, usage: UsageTexts, polls: PollTexts, guests: GuestTexts, notices: Notices,
         privacy_notice: PrivacyNoticeTexts, citations: CitationTexts,
     }
 }
@@ -144,6 +144,20 @@ rows! {
     /// Texts of `/usage`.
     pub struct UsageTexts {
         head, today, today_of, month, cost, members, models, background, others,
+    }
+}
+
+rows! {
+    /// Texts of the poll about a list of suggestions.
+    pub struct PollTexts {
+        button, question, made,
+    }
+}
+
+rows! {
+    /// Texts in chats that the bot is not in.
+    pub struct GuestTexts {
+        invitation,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::methods::target::{chat_to_see, chat_to_write, message_id};
 use crate::params::{ApiError, MethodResult, RequestParams};
 use crate::state::{BOT, SandboxState};
 use crate::wire;
-use chime_core::{FormattedText, Timestamp, UserId};
+use chime_core::{FormattedText, MessageId, Timestamp, UserId};
 
 /// Every emoji that Bot API 10.1 allows as a reaction.
 const REACTIONS: &str = "❤ 👍 👎 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 😢 🎉 🤩 🤮 💩 🙏 👌 🕊 🤡 🥱 🥴 😍 🐳 ❤‍🔥 🌚 🌭 💯 🤣 ⚡ 🍌 🏆 💔 \
@@ -18,8 +18,31 @@ const REACTIONS: &str = "❤ 👍 👎 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 �
                          😎 👾 🤷‍♂ 🤷 🤷‍♀ 😡";
 
 pub(super) fn edit_message_text(state: &mut SandboxState, params: &RequestParams, now: Timestamp) -> MethodResult {
-    let chat = chat_to_write(state, params)?;
+    if let Some(inline_message) = params.text("inline_message_id").map(str::to_owned) {
+        let text = text(state, params)?.text;
+        state.actions.push(BotAction::GuestAnswered { inline_message, text });
+        return Ok(true.into());
+    }
     let id = message_id(params)?;
+    edit(state, params, id, now)
+}
+
+/// Edits an ephemeral message. It must be one that this member sees.
+pub(super) fn edit_ephemeral_message_text(
+    state: &mut SandboxState,
+    params: &RequestParams,
+    now: Timestamp,
+) -> MethodResult {
+    let chat = chat_to_write(state, params)?;
+    let id = params.integer("ephemeral_message_id").map(MessageId::ephemeral);
+    let receiver = params.integer("receiver_user_id").map(UserId);
+    let found = id.filter(|id| state.message(chat, *id).is_some_and(|found| found.receiver == receiver));
+    let id = found.ok_or_else(|| ApiError::bad_request("message to edit not found"))?;
+    edit(state, params, id, now).map(|_| true.into())
+}
+
+fn edit(state: &mut SandboxState, params: &RequestParams, id: MessageId, now: Timestamp) -> MethodResult {
+    let chat = chat_to_write(state, params)?;
     let FormattedText { text, entities } = text(state, params)?;
     let buttons = buttons(state, params)?;
     let found = state.chats.get_mut(&chat).and_then(|chat| chat.messages.get_mut(&id));

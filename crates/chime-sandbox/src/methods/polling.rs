@@ -13,7 +13,7 @@ const LARGEST_BATCH: i64 = 100;
 
 const PARAMS: [&str; 4] = ["offset", "limit", "timeout", "allowed_updates"];
 
-/// All kinds of updates up to Bot API 10.1.
+/// Kinds of updates, as of Bot API 10.1.
 const UPDATE_KINDS: [&str; 25] = [
     "message",
     "edited_message",

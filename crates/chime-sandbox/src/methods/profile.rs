@@ -15,6 +15,8 @@ const MOST_COMMANDS: usize = 100;
 struct BotCommand {
     command: String,
     description: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    is_ephemeral: Option<bool>,
 }
 
 pub(super) fn get_me(state: &mut SandboxState, _params: &RequestParams, _now: Timestamp) -> MethodResult {
@@ -60,7 +62,7 @@ pub(super) fn set_my_commands(state: &mut SandboxState, params: &RequestParams, 
     if commands.len() > MOST_COMMANDS {
         return Err(ApiError::bad_request("BOT_COMMANDS_TOO_MUCH"));
     }
-    for BotCommand { command, description } in &commands {
+    for BotCommand { command, description, .. } in &commands {
         let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         if !(1..=32).contains(&command.len()) || !command.chars().all(is_name) {
             return Err(ApiError::bad_request("BOT_COMMAND_INVALID"));

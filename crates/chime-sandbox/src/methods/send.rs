@@ -1,11 +1,12 @@
 //! Methods that send messages, drafts and typing status.
 
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use crate::cleaning::cleaned;
 use crate::entities::{check, trimmed};
 use crate::message::{BotAction, SandboxMessage};
-use crate::methods::target::{SendTarget, chat_to_write, topic};
+use crate::methods::target::{SendTarget, chat_to_write, receiver, topic};
 use crate::params::{ApiError, MethodResult, RequestParams};
 use crate::state::{BOT, SandboxState};
 use crate::{Post, PostContent, wire};
@@ -17,6 +18,9 @@ const LONGEST_TEXT: usize = 4096;
 const MOST_ENTITIES: usize = 100;
 /// Longest button data in bytes.
 const LONGEST_BUTTON_DATA: usize = 64;
+
+/// Start of the ids of guest queries that are open: tests choose them.
+const GUEST_QUERY: &str = "guest-";
 
 const ACTIONS: [&str; 11] = [
     "typing",
@@ -36,6 +40,7 @@ pub(super) fn send_message(state: &mut SandboxState, params: &RequestParams, now
     let place = SendTarget::read(state, params)?;
     let FormattedText { text, entities } = text(state, params)?;
     let buttons = buttons(state, params)?;
+    let receiver = receiver(state, &place, params, now)?;
     let post = Post {
         thread: place.thread,
         reply_to: place.reply_to,
@@ -43,14 +48,58 @@ pub(super) fn send_message(state: &mut SandboxState, params: &RequestParams, now
         entities: Some(entities),
         ..Post::new(BOT, text, now)
     };
-    let id = state.keep(SandboxMessage { buttons, ..SandboxMessage::from_post(place.chat, post) });
-    let chat = state.chats.get(&place.chat);
+    sent(state, SandboxMessage { buttons, receiver, ..SandboxMessage::from_post(place.chat, post) })
+}
+
+pub(super) fn send_poll(state: &mut SandboxState, params: &RequestParams, now: Timestamp) -> MethodResult {
+    let place = SendTarget::read(state, params)?;
+    let question = params.text("question").unwrap_or_default().to_owned();
+    let options = params.parsed::<Vec<PollOption>>("options")?.unwrap_or_default();
+    let options: Vec<String> = options.into_iter().map(|option| option.text).collect();
+    if !(1..=300).contains(&question.chars().count()) {
+        return Err(ApiError::bad_request("poll question must be non-empty and at most 300 characters long"));
+    }
+    if !(1..=12).contains(&options.len()) {
+        return Err(ApiError::bad_request("poll must have at least 1 and at most 12 options"));
+    }
+    if options.iter().any(|option| !(1..=100).contains(&option.chars().count())) {
+        return Err(ApiError::bad_request("poll options length must not exceed 100"));
+    }
+    let content = PostContent::Poll { question, options };
+    let post = Post { thread: place.thread, reply_to: place.reply_to, ..Post::new(BOT, "", now).with(content) };
+    sent(state, SandboxMessage::from_post(place.chat, post))
+}
+
+#[derive(Deserialize)]
+struct PollOption {
+    text: String,
+}
+
+/// Stores a message of the bot and returns it as the result.
+fn sent(state: &mut SandboxState, message: SandboxMessage) -> MethodResult {
+    let chat = message.chat;
+    let id = state.keep(message);
+    let chat = state.chats.get(&chat);
     let (Some(chat), Some(id)) = (chat, id) else { return Err(ApiError::bad_request("chat not found")) };
     let Some(message) = chat.messages.get(&id) else { return Err(ApiError::bad_request("chat not found")) };
     let answer = wire::message(state, chat, message);
     let sent = BotAction::Sent(Box::new(message.clone()));
     state.actions.push(sent);
     Ok(answer)
+}
+
+/// Sends an answer to a guest query, which can be answered once.
+pub(super) fn answer_guest_query(state: &mut SandboxState, params: &RequestParams, _now: Timestamp) -> MethodResult {
+    let query = params.text("guest_query_id").unwrap_or_default().to_owned();
+    if !query.starts_with(GUEST_QUERY) || state.guest_queries.contains(&query) {
+        return Err(ApiError::bad_request("query is too old and response timeout expired or query ID is invalid"));
+    }
+    let result = params.parsed::<Value>("result")?.unwrap_or_default();
+    let text = result.pointer("/input_message_content/message_text").and_then(Value::as_str).unwrap_or_default();
+    let inline_message = state.guest_queries.len().to_string();
+    state.actions.push(BotAction::GuestAnswered { inline_message: inline_message.clone(), text: text.to_owned() });
+    state.guest_queries.push(query);
+    Ok(json!({"inline_message_id": inline_message}))
 }
 
 pub(super) fn send_document(state: &mut SandboxState, params: &RequestParams, now: Timestamp) -> MethodResult {

@@ -13,7 +13,7 @@ struct Method {
     run: MethodHandler,
 }
 
-const METHODS: [Method; 18] = [
+const METHODS: [Method; 21] = [
     Method { name: "getMe", params: &[], run: profile::get_me },
     Method { name: "getWebhookInfo", params: &[], run: profile::get_webhook_info },
     Method { name: "deleteWebhook", params: &["drop_pending_updates"], run: profile::delete_webhook },
@@ -37,9 +37,16 @@ const METHODS: [Method; 18] = [
             "protect_content",
             "reply_parameters",
             "reply_markup",
+            "ephemeral_message_parameters",
         ],
         run: send::send_message,
     },
+    Method {
+        name: "sendPoll",
+        params: &["chat_id", "message_thread_id", "question", "options", "reply_parameters"],
+        run: send::send_poll,
+    },
+    Method { name: "answerGuestQuery", params: &["guest_query_id", "result"], run: send::answer_guest_query },
     Method { name: "sendDocument", params: &["chat_id", "document", "caption"], run: send::send_document },
     Method {
         name: "sendMessageDraft",
@@ -49,8 +56,30 @@ const METHODS: [Method; 18] = [
     Method { name: "sendChatAction", params: &["chat_id", "message_thread_id", "action"], run: send::send_chat_action },
     Method {
         name: "editMessageText",
-        params: &["chat_id", "message_id", "text", "parse_mode", "entities", "link_preview_options", "reply_markup"],
+        params: &[
+            "chat_id",
+            "message_id",
+            "inline_message_id",
+            "text",
+            "parse_mode",
+            "entities",
+            "link_preview_options",
+            "reply_markup",
+        ],
         run: edits::edit_message_text,
+    },
+    Method {
+        name: "editEphemeralMessageText",
+        params: &[
+            "chat_id",
+            "receiver_user_id",
+            "ephemeral_message_id",
+            "text",
+            "entities",
+            "link_preview_options",
+            "reply_markup",
+        ],
+        run: edits::edit_ephemeral_message_text,
     },
     Method { name: "deleteMessage", params: &["chat_id", "message_id"], run: edits::delete_message },
     Method {

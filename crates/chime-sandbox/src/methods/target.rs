@@ -1,11 +1,13 @@
 //! Checks the target of a message.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 
 use crate::ChatMemberStatus;
 use crate::params::{ApiError, RequestParams};
 use crate::state::{BOT, SandboxChat, SandboxState};
-use chime_core::{ChatId, ChatKind, MessageId, ThreadId};
+use chime_core::{ChatId, ChatKind, MessageId, ThreadId, Timestamp, UserId};
 
 /// A valid target of a message.
 #[derive(Debug)]
@@ -20,7 +22,10 @@ pub(super) struct SendTarget {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ReplyParameters {
-    message_id: MessageId,
+    #[serde(default)]
+    message_id: Option<MessageId>,
+    #[serde(default)]
+    ephemeral_message_id: Option<i64>,
     #[serde(default)]
     chat_id: Option<ChatId>,
     #[serde(default)]
@@ -54,7 +59,9 @@ impl SendTarget {
         if reply.chat_id.is_some_and(|chat| chat != self.chat) {
             state.note_unexpected("a reply to another chat");
         }
-        let target = state.message(self.chat, reply.message_id);
+        let id = reply.ephemeral_message_id.map(MessageId::ephemeral).or(reply.message_id);
+        let id = id.ok_or_else(|| ApiError::bad_request("message identifier is not specified"))?;
+        let target = state.message(self.chat, id);
         if target.is_some_and(|target| self.thread.is_some() && target.thread != self.thread) {
             state.note_unexpected("a reply to another topic");
             return Err(ApiError::bad_request("message to be replied not found"));
@@ -65,7 +72,7 @@ impl SendTarget {
                     return Err(ApiError::bad_request("QUOTE_TEXT_INVALID"));
                 }
                 self.thread = self.thread.or(target.thread);
-                self.reply_to = Some(reply.message_id);
+                self.reply_to = Some(id);
                 self.quote = reply.quote;
                 Ok(())
             }
@@ -79,6 +86,40 @@ impl SendTarget {
         let topic = self.thread.and_then(|topic| chat.topics.get(&topic));
         topic.is_some_and(|topic| topic.closed) && !chat.standing(BOT).is_admin()
     }
+}
+
+/// Receiver of an ephemeral message.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EphemeralMessageParameters {
+    receiver_user_id: UserId,
+}
+
+/// Returns the only member who is to see a message, if it is ephemeral. A bot that is no admin may only answer an
+/// ephemeral command, within 15 seconds.
+pub(super) fn receiver(
+    state: &SandboxState,
+    place: &SendTarget,
+    params: &RequestParams,
+    now: Timestamp,
+) -> Result<Option<UserId>, ApiError> {
+    const ANSWERED_WITHIN: Duration = Duration::from_secs(15);
+    let name = "ephemeral_message_parameters";
+    let Some(to) = params.parsed::<EphemeralMessageParameters>(name)?.filter(|_| !state.is_older) else {
+        return Ok(None);
+    };
+    let Some(chat) = state.chats.get(&place.chat) else { return Err(ApiError::bad_request("chat not found")) };
+    let asked = place.reply_to.filter(|id| id.ephemeral_number().is_some()).and_then(|id| chat.messages.get(&id));
+    let is_fresh =
+        asked.is_some_and(|asked| asked.from == to.receiver_user_id && now.since(asked.date) <= ANSWERED_WITHIN);
+    let is_group = matches!(chat.kind, ChatKind::Group | ChatKind::Supergroup);
+    if !is_group || !chat.standing(BOT).is_admin() && !is_fresh {
+        return Err(ApiError::bad_request("not enough rights to send ephemeral messages to the chat"));
+    }
+    if !chat.standing(to.receiver_user_id).is_present() {
+        return Err(ApiError::bad_request("USER_NOT_PARTICIPANT"));
+    }
+    Ok(Some(to.receiver_user_id))
 }
 
 /// Returns the chat of `chat_id` if the bot is in it.

@@ -7,6 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::*;
+use chime_core::{CommandName, MenuScope};
 use chime_core::{FormattedText, ReplyTarget};
 use chime_testkit::updates::{BotApi, validate_request};
 
@@ -104,11 +105,8 @@ async fn respond(stream: &mut TcpStream, reply: &ScriptedReply) {
 }
 
 fn outgoing() -> Outgoing {
-    Outgoing {
-        to: ReplyTarget { chat: ChatId(-1001), thread: None, reply_to: Some(MessageId(42)) },
-        content: FormattedText::plain("hello"),
-        buttons: Vec::new(),
-    }
+    let to = ReplyTarget { chat: ChatId(-1001), thread: None, reply_to: Some(MessageId(42)) };
+    Outgoing::new(to, FormattedText::plain("hello"))
 }
 
 /// Formats the error and its sources as a log would.
@@ -304,13 +302,14 @@ async fn the_bot_learns_who_it_is() {
 async fn every_other_method_is_as_the_bot_api_has_it() {
     let done = || ScriptedReply::Say(200, r#"{"ok":true,"result":true}"#);
     let member = ScriptedReply::Say(200, r#"{"ok":true,"result":{"status":"creator","user":{"id":5}}}"#);
-    let replies = vec![done(), done(), done(), done(), done(), done(), done(), member];
+    let replies = vec![done(), done(), done(), done(), done(), done(), member];
     let chat = ChatId(-1001);
     let (status, seen) = against(replies, PATIENT, |t| async move {
         t.delete_webhook().await.unwrap();
         t.typing(chat, None).await.unwrap();
         t.react(chat, MessageId(42), Some("👀")).await.unwrap();
-        t.set_commands(&[("ask", "Ask about the chat")], None).await.unwrap();
+        let commands = vec![(CommandName::Ask, "Ask about the chat")];
+        t.set_commands(&Menu { scope: MenuScope::Private, language: "en", commands }).await.unwrap();
         t.leave_chat(chat).await.unwrap();
         t.answer_callback("q1", Some("Done")).await.unwrap();
         t.get_chat_member(chat, UserId(5)).await.unwrap()
@@ -322,8 +321,7 @@ async fn every_other_method_is_as_the_bot_api_has_it() {
         deleteWebhook {"drop_pending_updates":false}
         sendChatAction {"action":"typing","chat_id":-1001}
         setMessageReaction {"chat_id":-1001,"message_id":42,"reaction":[{"emoji":"👀","type":"emoji"}]}
-        setMyCommands {"commands":[{"command":"ask","description":"Ask about the chat"}],"scope":{"type":"default"}}
-        setMyCommands {"commands":[{"command":"ask","description":"Ask about the chat"}],"scope":{"type":"all_group_chats"}}
+        setMyCommands {"commands":[{"command":"ask","description":"Ask about the chat"}],"scope":{"type":"all_private_chats"}}
         leaveChat {"chat_id":-1001}
         answerCallbackQuery {"callback_query_id":"q1","text":"Done"}
         getChatMember {"chat_id":-1001,"user_id":5}"#]]

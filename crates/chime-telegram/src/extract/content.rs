@@ -39,7 +39,7 @@ pub fn in_one_line(wire: &dto::Content) -> String {
 }
 
 /// Returns the text, the caption, or the plain text of a rich message.
-fn formatted(wire: &dto::Content) -> FormattedText {
+pub fn formatted(wire: &dto::Content) -> FormattedText {
     let rich = || wire.rich_message.as_ref().map(rich::plain).unwrap_or_default();
     match (&wire.text, &wire.caption) {
         (Some(text), _) => with_entities(text, wire.entities.as_ref()),
@@ -99,7 +99,8 @@ fn shown(wire: &dto::Content) -> Option<(Kind, Option<String>)> {
     } else if let Some(sticker) = &wire.sticker {
         Some((Kind::Sticker, filled(sticker.emoji.as_deref())))
     } else if let Some(poll) = &wire.poll {
-        Some((Kind::Poll, listed(poll.question.as_deref(), poll.options.as_ref())))
+        let options = Items::of(poll.options.as_ref()).iter().filter_map(|option| option.text.as_deref());
+        Some((Kind::Poll, listed(poll.question.as_deref(), options)))
     } else if let Some(venue) = &wire.venue {
         Some((Kind::Location, filled(venue.title.as_deref())))
     } else if wire.location.is_some() {
@@ -114,7 +115,8 @@ fn shown(wire: &dto::Content) -> Option<(Kind, Option<String>)> {
     } else if wire.story.is_some() {
         Some((Kind::Story, None))
     } else if let Some(checklist) = &wire.checklist {
-        let items = listed(checklist.title.as_deref(), checklist.tasks.as_ref());
+        let tasks = Items::of(checklist.tasks.as_ref()).iter().filter_map(|task| task.text.as_deref());
+        let items = listed(checklist.title.as_deref(), tasks);
         other(items.map_or_else(|| "checklist".to_owned(), |items| format!("checklist {items}")))
     } else if let Some(invoice) = &wire.invoice {
         other(full_name(Some("invoice"), invoice.title.as_deref())?)
@@ -132,8 +134,7 @@ fn length(file: &dto::File) -> Option<String> {
 }
 
 /// Formats a title and items as `title: a / b / c`.
-fn listed(title: Option<&str>, items: Option<&Items<dto::Text>>) -> Option<String> {
-    let items: Vec<&str> = Items::of(items).iter().filter_map(|item| item.text.as_deref()).collect();
-    let items = filled(Some(&items.join(" / ")));
+fn listed<'a>(title: Option<&str>, items: impl Iterator<Item = &'a str>) -> Option<String> {
+    let items = filled(Some(&items.collect::<Vec<_>>().join(" / ")));
     filled(Some(&[filled(title), items].into_iter().flatten().collect::<Vec<_>>().join(": ")))
 }

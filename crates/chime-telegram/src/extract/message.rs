@@ -1,12 +1,12 @@
 //! Converts a message with its sender and the message that it replies to.
 
 use crate::dto::{self, filled};
-use crate::extract::content::{content, in_one_line};
+use crate::extract::content::{content, formatted, in_one_line};
 use crate::extract::is_direct_messages;
-use crate::extract::{chat, message_id, service};
+use crate::extract::{chat, id_of, message_id, service};
 use chime_core::{
-    Arrival, Borrowed, ChatId, Entity, EntityKind, Event, Kind, Message, MessageId, Migration, Origin, Role, Sender,
-    ThreadId, Timestamp, TopicName, UserId, utf16_slice,
+    Arrival, Borrowed, ChatId, Entity, EntityKind, Event, FormattedText, GuestQuestion, Kind, Message, MessageId,
+    Migration, Origin, Role, Sender, ThreadId, Timestamp, TopicName, UserId, utf16_slice,
 };
 
 pub fn arrived(wire: &dto::TelegramMessage, bot: UserId) -> Result<Vec<Event>, String> {
@@ -30,15 +30,31 @@ struct RepliedMessage {
     snapshot: Option<String>,
 }
 
-/// Converts a message and the message that it replies to. `None` for a message that must not be stored: visible to only
-/// some members, from a chat without the bot, or written to a channel in private.
+/// Converts a question in a chat without the bot; `None` if a bot asks it, or it has no text.
+pub fn guest(wire: &dto::TelegramMessage, bot: UserId) -> Option<Event> {
+    let chat = chat(wire.head.chat.as_ref()).ok()?.id;
+    let asked = message(wire, chat, bot, Origin::Update).ok()?;
+    let parent = wire.head.reply_to_message.as_ref().filter(|parent| !is_confidential(parent));
+    let parent = parent.and_then(|parent| message(parent, chat, bot, Origin::Snapshot).ok());
+    if asked.sender.is_bot || asked.text.is_empty() {
+        return None;
+    }
+    let (query, by) = (wire.head.guest_query_id.clone()?, asked.sender.id);
+    let said = [Some(asked), parent].into_iter().flatten().map(|said| (said.sender.name.clone(), said.rendered()));
+    Some(Event::Guest(GuestQuestion { query, chat, by, said: said.collect() }))
+}
+
+/// Converts a message and the message that it replies to. `None` for a message that must not be stored: from a chat
+/// without the bot, written to a channel in private, or visible to only some members, unless it is a command to the
+/// bot.
 fn arrival(wire: &dto::TelegramMessage, bot: UserId) -> Result<Option<Arrival>, String> {
     let is_to_channel = wire.head.direct_messages_topic.is_some() || is_direct_messages(wire.head.chat.as_ref());
-    if is_confidential(wire) || is_to_channel || wire.head.guest_query_id.is_some() {
+    let is_command = is_ephemeral_command(wire);
+    if is_confidential(wire) && !is_command || is_to_channel || wire.head.guest_query_id.is_some() {
         return Ok(None);
     }
     // A scheduled message has id 0, so it cannot be stored or replied to.
-    if wire.head.message_id == Some(0) {
+    if wire.head.message_id == Some(0) && !is_command {
         return Ok(None);
     }
     let chat = chat(wire.head.chat.as_ref())?;
@@ -69,7 +85,7 @@ fn message(wire: &dto::TelegramMessage, chat: ChatId, bot: UserId, origin: Origi
     let forwarded = head.forward_origin.as_ref().filter(|_| head.is_automatic_forward != Some(true));
     Ok(Message {
         chat,
-        id: message_id(head.message_id)?,
+        id: id_of(head.message_id, head.ephemeral_message_id).ok_or_else(|| "no message id".to_owned())?,
         thread: thread(head),
         sender,
         role,
@@ -109,6 +125,12 @@ fn is_command(text: &str, entities: &[Entity]) -> bool {
 /// Returns whether only one member can see the message (an ephemeral message).
 fn is_confidential(wire: &dto::TelegramMessage) -> bool {
     wire.head.receiver_user.is_some() || wire.head.ephemeral_message_id.is_some()
+}
+
+/// Returns whether a member sends the bot a command that nobody else in the group sees.
+fn is_ephemeral_command(wire: &dto::TelegramMessage) -> bool {
+    let FormattedText { text, entities } = formatted(&wire.content);
+    wire.head.ephemeral_message_id.is_some_and(|number| number > 0) && is_command(&text, &entities)
 }
 
 /// Returns the sender: `sender_chat` if there is one, because `from` is then only a placeholder account. Without

@@ -251,9 +251,51 @@ fn what_only_one_member_sees_is_not_kept() {
 }
 
 #[test]
-fn messages_from_where_the_bot_is_no_member_are_not_kept() {
+fn a_command_that_only_the_bot_sees_is_read_with_its_own_number() {
+    let command = json!([{"type": "bot_command", "offset": 0, "length": 7}]);
+    let ephemeral = json!({
+        "message_id": 0, "ephemeral_message_id": 3, "receiver_user": {"id": 99}, "text": "/search tent",
+        "entities": command,
+    });
+    check_message(ephemeral, expect!["message #-3 Ana(5) system entities=0+7 BotCommand | /search tent"]);
+    check(
+        "callback_query",
+        json!({"id": "q1", "from": {"id": 5}, "data": "x",
+            "message": {"chat": {"id": -1001}, "message_id": 0, "ephemeral_message_id": 3, "date": 0}}),
+        expect![[
+            r#"Press(Press { query: "q1", chat: ChatId(-1001), message: MessageId(-3), by: UserId(5), data: "x" })"#
+        ]],
+    );
+}
+
+#[test]
+fn messages_from_where_the_bot_is_no_member_are_questions_of_guests_at_most() {
+    let guest = |fields: Value| {
+        let mut asked = message(fields);
+        asked["guest_query_id"] = json!("q");
+        asked
+    };
     check("guest_message", message(json!({"text": "hi"})), expect!["nothing"]);
+    check("guest_message", guest(json!({"text": null})), expect!["nothing"]);
+    check("guest_message", guest(json!({"text": "hi", "from": {"id": 6, "is_bot": true}})), expect!["nothing"]);
+    check("guest_message", json!("whatever"), expect!["nothing"]);
+    check(
+        "guest_message",
+        guest(json!({"text": "hi"})),
+        expect!["Guest(GuestQuestion { chat: ChatId(-1001), by: UserId(5), .. })"],
+    );
     check_message(json!({"text": "hi", "guest_query_id": "q"}), expect!["nothing"]);
+}
+
+#[test]
+fn a_poll_is_read_with_its_votes() {
+    check(
+        "poll",
+        json!({"id": "p", "question": "when?", "options": [{"text": "Mon", "voter_count": 2}, {"text": "Tue"}]}),
+        expect![[
+            r#"Poll(PollState { id: "p", poll: Poll { question: "when?", options: [("Mon", 2), ("Tue", 0)] } })"#
+        ]],
+    );
 }
 
 #[test]

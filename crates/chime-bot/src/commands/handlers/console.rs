@@ -20,7 +20,7 @@ impl Commands {
         let content = FormattedText { text: filled(&texts.console_link, &[("link", &link)]), entities: Vec::new() };
         let to = ReplyTarget { chat: message.chat, thread: None, reply_to: Some(message.id) };
         // Not through the outbox: the database would keep the link.
-        match self.telegram.send(&Outgoing { to, content, buttons: Vec::new() }).await {
+        match self.telegram.send(&Outgoing::new(to, content)).await {
             Ok(_) => self.finish(job).await,
             Err(error) => Err(of_telegram(&error, "the link to the console")),
         }

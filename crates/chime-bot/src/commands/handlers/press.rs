@@ -7,7 +7,7 @@ use crate::commands::panel::PanelPress;
 use crate::commands::search::SearchPage;
 
 use chime_core::texts::notices;
-use chime_core::{Button, FormattedText, Job, Press, Timestamp};
+use chime_core::{Button, FormattedText, Job, PollButton, Press, Timestamp};
 use chime_jobs::{JobOutcome, JobResult};
 use chime_store::{button_presses, chats};
 use chime_telegram::TelegramError;
@@ -28,6 +28,9 @@ impl Commands {
         }
         if let Some(button) = CancelButton::parse(&press.data) {
             return self.cancel_reminder(job, &press, &chat, button).await;
+        }
+        if let Some(PollButton(answer)) = PollButton::parse(&press.data) {
+            return self.make_poll(job, &press, &chat, answer).await;
         }
         if let Some(button) = ItemButton::parse(&press.data) {
             return self.mark_item(job, &press, &chat, button).await;
@@ -67,7 +70,7 @@ impl Commands {
         parts: &[FormattedText],
         buttons: &[Vec<Button>],
     ) -> Option<Timestamp> {
-        match self.telegram.edit(press.chat, press.message, parts.first()?, buttons).await {
+        match self.telegram.edit_for(press.by, press.chat, press.message, parts.first()?, buttons).await {
             Err(TelegramError::Throttled { retry_after }) => Some(self.clock.now().plus(retry_after)),
             Err(error) => {
                 tracing::info!(%error, "the message with the buttons could not be edited");

@@ -43,7 +43,11 @@ impl Commands {
         }
         let texts = order.texts();
         let shown = self.page(order.message.clone(), order.chat.clone(), page(here), texts).await?;
-        let ShownPage { markdown, links, buttons, rests_on } = shown;
+        let ShownPage { markdown, links, mut buttons, rests_on } = shown;
+        if command.ephemeral_number().is_some() {
+            // Its words are not stored, so the search cannot be repeated for another page.
+            buttons.clear();
+        }
         self.answer_showing(job, &order, Shown { markdown, links, chat: here, rests_on, buttons }).await
     }
 

@@ -1,6 +1,6 @@
 //! `/settings`: shows the panel with the chat's settings, and makes the changes of its buttons.
 
-use crate::commands::handlers::{CommandRequest, Commands, reply_to};
+use crate::commands::handlers::{CommandRequest, Commands};
 use crate::commands::panel::{Panel, PanelPress, PanelScope, SettingChange, memory_question};
 use chime_access::admission::is_owner;
 use chime_answer::answering::format_own;
@@ -48,8 +48,7 @@ impl Commands {
         markdown: &str,
         buttons: Vec<Vec<Button>>,
     ) -> JobResult {
-        let own = reply_to(job, &order.message, format_own(markdown));
-        self.settle(job, NewReply { buttons, ..own }, |_| Ok(())).await
+        self.settle(job, NewReply { buttons, ..order.reply(job, format_own(markdown)) }, |_| Ok(())).await
     }
 
     /// Sets a setting to a value that an admin typed. `default` or nothing goes back to the operator's value.

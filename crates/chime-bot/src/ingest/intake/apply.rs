@@ -10,8 +10,8 @@ use crate::ingest::intake::{authorize, consent_filter, language, memory_jobs};
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_core::{
-    Arrival, BotIdentity, ChatId, ChatKind, Conversation, Event, JobPayload, Membership, Migration, Press, Reaction,
-    Timestamp,
+    Arrival, BotIdentity, ChatId, ChatKind, Conversation, Event, JobPayload, Membership, Message, Migration, PollState,
+    Press, Reaction, Timestamp,
 };
 use chime_privacy::{Keep, strip};
 use chime_store::inbox::Received;
@@ -135,6 +135,11 @@ fn take_in_all(
             Event::Membership(membership) => note_membership(tx, membership, setting, at.now, applied)?,
             Event::Migration(migration) => follow_migration(tx, *migration, applied)?,
             Event::Press(press) => take_in_press(tx, press, setting, at.now, applied)?,
+            Event::Poll(state) => take_in_poll(tx, state, at.there, applied)?,
+            Event::Guest(question) => {
+                applied.guests.push(question.clone());
+                RawJsonPermission::Drop
+            }
             Event::Reaction(reaction) => take_in_feedback(tx, reaction, at.now, applied)?,
         };
         if matches!(kept, RawJsonPermission::Keep) {
@@ -158,6 +163,24 @@ fn take_in_press(
         button_presses::add(tx, press, now)?;
         let job = JobPayload::Press { query: press.query.clone(), chat: press.chat };
         applied.started += usize::from(jobs::add(tx, &job, now)?);
+    }
+    Ok(RawJsonPermission::Drop)
+}
+
+/// Stores the votes of a poll of the bot as the new text of its message.
+fn take_in_poll(
+    tx: &Writer<'_>,
+    state: &PollState,
+    there: Timestamp,
+    applied: &mut Applied,
+) -> chime_store::Result<RawJsonPermission> {
+    let sent = outbox::by_poll(tx, &state.id)?.and_then(|part| Some((part.outgoing.to.chat, part.message?)));
+    if let Some((chat, message)) = sent
+        && let (Some(row), Some(known)) = (chats::find(tx, chat)?, messages::find(tx, chat, message)?)
+    {
+        let voted = Message { text: state.poll.text(), edited_at: Some(there), ..known.message };
+        messages::take_in(tx, &row, &voted)?;
+        applied.touched.add(row.key, &voted);
     }
     Ok(RawJsonPermission::Drop)
 }
@@ -262,6 +285,9 @@ fn take_in_message(
     if applied.heard.get(&conversation) == Some(&true) {
         language::judge_before_answering(tx, &row)?;
     }
+    if message.id.ephemeral_number().is_some() {
+        return Ok(RawJsonPermission::Drop);
+    }
     Ok(RawJsonPermission::Keep)
 }
 
@@ -338,6 +364,8 @@ fn note_membership(
         Access::Allowed => {
             if let Some(row) = chats::find(tx, membership.chat.id)? {
                 chats::set_present(tx, row.key)?;
+                // The bot may have become an admin.
+                chats::set_ephemeral_refused(tx, membership.chat.id, None)?;
                 authorize::set_language_of_app(tx, row.key, membership.language.as_deref())?;
                 announce(tx, membership.chat.id, setting, now, applied)?;
             }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::ingest::intake::memory_jobs::{Touched, Turns};
-use chime_core::{Because, ChatId, Conversation, Timestamp};
+use chime_core::{Because, ChatId, Conversation, GuestQuestion, Timestamp};
 
 /// Current time by both clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub struct Applied {
     pub refused_chats: HashSet<i64>,
     /// Hours of conversations in which messages were added or changed, so that their sessions must be divided again.
     pub touched: Touched,
+    /// Questions in chats that the bot is not in.
+    pub guests: Vec<GuestQuestion>,
     /// New messages by members.
     pub turns: Turns,
     /// Conversations with new messages, and `true` if one of these is being answered.

@@ -66,7 +66,9 @@ pub fn start_work(
         }
         TriggerAction::CountAsOld if is_of_counted_album(tx, arrival, setting)? => {}
         TriggerAction::Start(job) => {
-            let is_always_taken = found.as_ref().is_some_and(|found| is_always_taken(&found.kind));
+            // The group does not see an ephemeral command, so it would not understand a refusal either.
+            let is_always_taken = message.id.ephemeral_number().is_some()
+                || found.as_ref().is_some_and(|found| is_always_taken(&found.kind));
             let is_counted = tag.map_or(Ok(false), |tag| split_question::supersede(tx, tag))?;
             let rate = setting.rate.filter(|_| !is_always_taken && !is_counted);
             match admission::start(tx, JobRequest { job, chat: chat_key, message }, rate, at.now)? {
@@ -208,7 +210,8 @@ fn find_trigger(
     setting: &IntakeSettings,
 ) -> chime_store::Result<Option<Trigger>> {
     let parent = arrival.parent.as_ref();
-    let is_only_bot = !chats::has_other_bots(tx, arrival.chat.id)?;
+    // An ephemeral command was sent to this bot alone.
+    let is_only_bot = message.id.ephemeral_number().is_some() || !chats::has_other_bots(tx, arrival.chat.id)?;
     let settings = match chats::find(tx, arrival.chat.id)? {
         Some(row) => chat_settings::load(tx, Conversation { chat: row.key, thread: message.thread })?,
         None => ChatSettings::default(),

@@ -10,7 +10,7 @@ use crate::ingest::intake::apply::apply;
 use crate::ingest::intake::batch::{Applied, Moment};
 use crate::ingest::intake::read::{offset_after, read_batch};
 use crate::ingest::intake::settings::IntakeSettings;
-use chime_core::{Conversation, Timestamp};
+use chime_core::{Conversation, GuestQuestion, Timestamp};
 use chime_jobs::worker::Wake;
 use chime_runtime::clock::{Clock, Stopwatch};
 use chime_runtime::resilience::{Backoff, random};
@@ -31,6 +31,8 @@ pub struct Ingest {
     /// Gets the conversations with new messages, so that vectors are fetched for them; `None` if no server makes
     /// vectors.
     pub vectors: Option<mpsc::Sender<Conversation>>,
+    /// Gets the questions in chats that the bot is not in.
+    pub guests: mpsc::Sender<GuestQuestion>,
     pub setting: Arc<IntakeSettings>,
 }
 
@@ -215,6 +217,10 @@ impl Ingest {
                 // If the queue is full, the next message in the conversation sends it again.
                 let _ = vectors.try_send(conversation);
             }
+        }
+        for question in applied.guests {
+            // If the queue is full, nobody may wait that long.
+            let _ = self.guests.try_send(question);
         }
         if applied.postponed || applied.started > 0 {
             self.wake.wake();
