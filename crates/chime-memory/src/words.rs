@@ -12,14 +12,19 @@ const MIN_CHARS: usize = 3;
 
 /// Returns the content words of a text in their order, each with its stem.
 pub fn telling(text: &str) -> Vec<(String, String)> {
-    let lower = text.to_lowercase();
-    let word = |word: &str| {
+    let lower = text.to_lowercase().replace('’', "'");
+    // Links, and names of emoji, such as `:wave:`.
+    let is_no_word = |word: &&str| word.contains("://") || word.starts_with("www.") || word.starts_with(':');
+    let words = lower.split_whitespace().filter(|word| !is_no_word(word)).flat_map(UnicodeSegmentation::unicode_words);
+    let word = |whole: &str| {
+        // Of "boiler's" and "l'eau" the longer part counts.
+        let word = whole.split('\'').max_by_key(|part| part.len()).filter(|_| !is_common(whole, &lower))?;
         let has_digit = word.chars().any(char::is_numeric);
         let is_telling = has_digit || word.chars().count() >= MIN_CHARS && !is_common(word, &lower);
         let stem = if has_digit { word.to_owned() } else { short_stem(word).to_owned() };
         is_telling.then(|| (word.to_owned(), stem))
     };
-    lower.unicode_words().filter_map(word).collect()
+    words.filter_map(word).collect()
 }
 
 /// Returns the distinct stems of a text.
