@@ -607,7 +607,7 @@ CREATE TABLE item_mark (
     -- Unix milliseconds.
     marked_at  INTEGER NOT NULL,
     -- The session in which it was done. NULL: a member pressed a button.
-    session_id INTEGER REFERENCES mini_summary (session_id) ON DELETE CASCADE,
+    session_id INTEGER REFERENCES session (id) ON DELETE CASCADE,
     PRIMARY KEY (chat_key, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX item_mark_by_session ON item_mark (session_id);

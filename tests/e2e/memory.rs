@@ -207,14 +207,14 @@ async fn no_tag_of_a_session_names_a_member() {
         w.answer_to(tag).await;
         w.model.script([
             "- {u3} decided on the red tent [m3]",
-            r#"{"tags":[{"tag":"Ann's tent","conf":0.9},{"tag":"bob","conf":0.9},{"tag":"u3","conf":0.9},{"tag":"lake","conf":0.8},{"tag":"rope","conf":0.7}]}"#,
+            r#"{"tags":[{"tag":"Ann's tent","conf":0.9},{"tag":"bob","conf":0.9},{"tag":"u3","conf":0.9},{"tag":"lake","conf":0.8},{"tag":"storm","conf":0.7}]}"#,
             "- the red tent comes along [m1]",
         ]);
         w.clock.advance(2 * HOUR);
         until_summarized(w, 1).await;
         let session = closed(w).await.remove(0).id;
         let found = w.read_store(move |conn| tags::of_session(conn, session)).await;
-        assert_eq!(found.iter().map(|(tag, _)| tag.as_str()).collect::<Vec<_>>(), ["tent", "lake", "rope"]);
+        assert_eq!(found.iter().map(|(tag, _)| tag.as_str()).collect::<Vec<_>>(), ["tent", "lake", "storm"]);
     })
     .await;
 }

@@ -1,16 +1,20 @@
 //! Tags: short names for the subjects of a session, in the words of its chat.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
 use crate::words;
-use chime_core::{Bullet, split_words};
+use chime_core::split_words;
+use chime_relevance::retrieval::is_time_word;
 
 /// Maximum number of tags of a session, and minimum number of usable tags in a model's answer.
 const MOST: usize = 10;
 const FEWEST: usize = 3;
 const TAG_CHARS: usize = 40;
+/// Minimum length of a word that is a tag without a model, and minimum number of lines that have it.
+const TAG_WORD_CHARS: usize = 4;
+const TAG_LINES: usize = 2;
 /// Maximum number of words in a tag.
 const PARTS: usize = 4;
 
@@ -137,39 +141,32 @@ fn singular(word: &str) -> String {
     }
 }
 
-/// Returns tags made without a model: words that are frequent in the bullets of a session but rare in others. `rarity`
-/// of a stem is 0 if all sessions contain it, and 1 if none does.
-pub fn extracted(bullets: &[Bullet], names: &MemberNames, rarity: impl Fn(&str) -> f64) -> Vec<SessionTag> {
-    struct TagCandidate {
-        word: String,
-        stem: String,
-        count: usize,
-        weight: f64,
-    }
-    let mut candidates: Vec<TagCandidate> = Vec::new();
-    for bullet in bullets {
-        // A bullet of an extract starts with its author's marker and a colon, which are skipped.
-        let said = bullet.text.split_once("}: ").map_or(bullet.text.as_str(), |(_, said)| said);
-        for (word, stem) in words::telling(said) {
-            if words::has_digit(&word) || word.chars().count() < 4 || names.has(&word) {
+/// Returns tags made without a model: words that at least two of the lines of a session share, and that are rare in
+/// other sessions. `rarity` of a stem is 0 if it names nothing, and 1 if no other session contains it.
+pub fn extracted(lines: &[&str], names: &MemberNames, rarity: impl Fn(&str) -> f64) -> Vec<SessionTag> {
+    // The shortest form of each stem, since it is closest to the dictionary form, and the number of lines with it.
+    let mut candidates: BTreeMap<String, (String, usize)> = BTreeMap::new();
+    for line in lines {
+        let mut seen = BTreeSet::new();
+        for (word, stem) in words::telling(line) {
+            let is_name = word.split('_').any(|part| names.has(part));
+            if words::has_digit(&word) || word.chars().count() < TAG_WORD_CHARS || is_name {
                 continue;
             }
-            match candidates.iter_mut().find(|it| it.stem == stem) {
-                Some(known) => {
-                    known.count += 1;
-                    // Of several forms of a word the shortest is kept, since it is closest to the dictionary form.
-                    if word.chars().count() < known.word.chars().count() {
-                        known.word = word;
-                    }
-                }
-                None => candidates.push(TagCandidate { word, stem, count: 1, weight: 0.0 }),
+            let known = candidates.entry(stem.clone()).or_insert_with(|| (word.clone(), 0));
+            if word.chars().count() < known.0.chars().count() {
+                known.0 = word;
             }
+            known.1 += usize::from(seen.insert(stem));
         }
     }
-    candidates.iter_mut().for_each(|it| it.weight = (it.count as f64).sqrt() * rarity(&it.stem));
-    candidates.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| a.word.cmp(&b.word)));
-    let best = candidates.first().map_or(1.0, |it| it.weight).max(f64::EPSILON);
-    candidates.iter().take(MOST).filter_map(|it| normalized(&it.word, (0.8 * it.weight / best) as f32)).collect()
+    let weighed =
+        |(stem, (word, count)): (String, (String, usize))| ((count as f64).sqrt() * rarity(&stem), word, count);
+    let mut weighed: Vec<(f64, String, usize)> = candidates.into_iter().map(weighed).collect();
+    weighed.retain(|(weight, word, count)| *count >= TAG_LINES && *weight > 0.0 && !is_time_word(word));
+    weighed.sort_by(|(a, one, _), (b, other, _)| b.total_cmp(a).then_with(|| one.cmp(other)));
+    let best = weighed.first().map_or(1.0, |(weight, ..)| *weight);
+    weighed.iter().take(MOST).filter_map(|(weight, word, _)| normalized(word, (0.8 * weight / best) as f32)).collect()
 }
 
 #[cfg(test)]
@@ -177,7 +174,6 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use chime_core::Seq;
 
     #[track_caller]
     fn check(answer: &str, expected: Expect) {
@@ -221,12 +217,16 @@ mod tests {
     }
 
     #[test]
-    fn without_a_model_rare_words_are_tags() {
-        let bullet = |text: &str| Bullet::fact(text, vec![Seq(1)]);
-        let bullets = [bullet("{u1}: the boiler shows F28"), bullet("{u2}: boilers again, Derek comes tomorrow")];
-        let rarity = |stem: &str| if stem == "tomo" { 0.1 } else { 1.0 };
+    fn without_a_model_rare_words_of_several_lines_are_tags() {
+        let lines = [
+            "the boiler shows F28, and I’ll call Derek tomorrow",
+            "boilers again? Derek comes tomorrow, anyways",
+            "anyways, see https://boilers.example/manual for the manual",
+            "the manual says that the boiler’s valve is stuck",
+        ];
+        let rarity = |stem: &str| if stem.starts_with("any") { 0.0 } else { 1.0 };
         let tags: Vec<String> =
-            extracted(&bullets, &MemberNames::of(["Derek"]), rarity).into_iter().map(|it| it.name).collect();
-        assert_eq!(tags.join(" "), "boiler shows tomorrow");
+            extracted(&lines, &MemberNames::of(["Derek"]), rarity).into_iter().map(|it| it.name).collect();
+        assert_eq!(tags.join(" "), "boiler manual");
     }
 }

@@ -25,8 +25,7 @@ pub struct Remembered {
     pub names: BTreeMap<u32, String>,
     pub places: BTreeMap<Seq, BulletSource>,
     pub zone: Zone,
-    /// `true` if the chat has sessions but none of them has a summary yet, for example just after a message was
-    /// forgotten.
+    /// `true` if sessions wait for their summary, for example after an import or just after a message was forgotten.
     pub is_being_made: bool,
 }
 
@@ -56,10 +55,12 @@ pub fn shown(remembered: &Remembered, texts: &Texts) -> String {
             kept.as_ref().map(|(summary, sessions)| section(remembered, name, when, summary, *sessions, texts))
         })
         .collect();
-    if told.is_empty() {
-        return if remembered.is_being_made { &own.being_made } else { &own.none_yet }.clone();
-    }
-    told.join("\n\n")
+    let state = match (told.is_empty(), remembered.is_being_made) {
+        (_, true) => Some(own.being_made.clone()),
+        (true, false) => Some(own.none_yet.clone()),
+        (false, false) => None,
+    };
+    told.into_iter().chain(state).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Renders the topic of a conversation with its summary, whose bullets are in `remembered`.
@@ -101,14 +102,18 @@ fn linked(bullet: &Bullet, remembered: &Remembered, texts: &Texts) -> String {
 /// Renders items as a numbered list with a heading for each kind, and then those that were done lately. `none` is shown
 /// if there are none.
 pub fn items_shown(found: &Remembered, none: &str, texts: &Texts) -> String {
-    let bullets =
-        |kept: &Option<(Summary, u32)>| kept.iter().flat_map(|(kept, _)| kept.bullets.clone()).collect::<Vec<_>>();
-    let (items, done) = (bullets(&found.recent), bullets(&found.history));
-    let numbered = |(number, bullet): (usize, &Bullet)| format!("{number}. {}", linked(bullet, found, texts));
-    let lines = (1..).zip(&items).map(|(number, bullet)| (bullet.kind, numbered((number, bullet)))).collect();
-    let mut told = if items.is_empty() { none.to_owned() } else { under_headings(lines, texts) };
+    let mut number = 0;
+    let mut lines = |kept: &Option<(Summary, u32)>| -> Vec<(BulletKind, String)> {
+        let line = |bullet: &Bullet| {
+            number += 1;
+            (bullet.kind, format!("{number}. {}", linked(bullet, found, texts)))
+        };
+        kept.iter().flat_map(|(summary, _)| &summary.bullets).map(line).collect()
+    };
+    let (open, done) = (lines(&found.recent), lines(&found.history));
+    let mut told = if open.is_empty() { none.to_owned() } else { under_headings(open, texts) };
     if !done.is_empty() {
-        let lines: Vec<String> = (items.len() + 1..).zip(&done).map(numbered).collect();
+        let lines: Vec<String> = done.into_iter().map(|(_, line)| line).collect();
         told.push_str(&format!("\n\n**{}**\n\n{}", texts.items.done, lines.join("\n")));
     }
     let kept = [&found.recent, &found.history].into_iter().flatten();

@@ -11,15 +11,20 @@ const MIN_UNSPACED: usize = 2;
 
 /// Returns the content words of a text in their order, each with its stem.
 pub fn telling(text: &str) -> Vec<(String, String)> {
-    let lower = folded(text).to_lowercase();
-    let word = |word: &str| {
+    let lower = folded(text).to_lowercase().replace('’', "'");
+    // Links, and names of emoji, such as `:wave:`.
+    let is_no_word = |word: &&str| word.contains("://") || word.starts_with("www.") || word.starts_with(':');
+    let words = lower.split_whitespace().filter(|word| !is_no_word(word)).flat_map(search_words);
+    let word = |whole: &str| {
+        // Of "boiler's" and "l'eau" the longer part counts.
+        let word = whole.split('\'').max_by_key(|part| part.len()).filter(|_| !is_common(whole, &lower))?;
         let has_digit = word.chars().any(char::is_numeric);
         let least = if word.starts_with(is_unspaced) { MIN_UNSPACED } else { MIN_CHARS };
         let is_telling = has_digit || word.chars().count() >= least && !is_common(word, &lower);
         let stem = if has_digit { word.to_owned() } else { short_stem(word).to_owned() };
         is_telling.then(|| (word.to_owned(), stem))
     };
-    search_words(&lower).into_iter().filter_map(word).collect()
+    words.filter_map(word).collect()
 }
 
 /// Returns the distinct stems of a text.

@@ -72,6 +72,7 @@ pub mod weights;
 pub mod window;
 
 pub use candidate_features::{CandidateFeatures, antecedent_rows};
+pub use central::{TalkLine, is_talk, ranked, worth};
 pub use context_window::{ContextWindow, Entry};
 pub use contributions::Feature;
 pub use explain::{Explained, explain};

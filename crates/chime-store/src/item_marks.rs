@@ -33,13 +33,18 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     tx.run("DELETE FROM item_mark WHERE chat_key = :from", params! { ":from": chats.from })
 }
 
-/// Records that the summary of `session` says that an item is done. The mark of a member stays as it is.
-pub fn close(tx: &Writer<'_>, session: SessionId, item: Seq, at: Timestamp) -> Result<()> {
-    tx.run(
-        "INSERT OR IGNORE INTO item_mark (chat_key, seq, is_done, marked_at, session_id)
-         VALUES (:chat, :seq, 1, :at, :session)",
-        params! { ":chat": session.chat, ":seq": item, ":at": at, ":session": session },
-    )
+/// Records the items that the messages of a session show to be done, in place of those recorded before. The mark of a
+/// member stays as it is.
+pub fn close(tx: &Writer<'_>, session: SessionId, items: &[Seq], at: Timestamp) -> Result<()> {
+    tx.run("DELETE FROM item_mark WHERE session_id = :session", params! { ":session": session })?;
+    for item in items {
+        tx.run(
+            "INSERT OR IGNORE INTO item_mark (chat_key, seq, is_done, marked_at, session_id)
+             VALUES (:chat, :seq, 1, :at, :session)",
+            params! { ":chat": session.chat, ":seq": item, ":at": at, ":session": session },
+        )?;
+    }
+    Ok(())
 }
 
 /// Returns the sessions whose summary says that an item is done, and so may repeat its words.

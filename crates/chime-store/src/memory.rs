@@ -185,6 +185,7 @@ fn empty(tx: &Writer<'_>, session: &Session) -> Result<()> {
     for sql in [
         "DELETE FROM mini_summary WHERE session_id = :id",
         "DELETE FROM session_tag WHERE session_id = :id",
+        "DELETE FROM item_mark WHERE session_id = :id",
         "UPDATE session SET summarized = NULL WHERE id = :id",
     ] {
         tx.run(sql, params! { ":id": session.id })?;

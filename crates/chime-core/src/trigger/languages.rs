@@ -147,6 +147,16 @@ impl Languages {
         self.likely(question).any(|language| begins_with(&said, &language.lists.goes_on))
     }
 
+    /// Returns `true` if the beginning of a text points back at what was said before, so that the text does not stand
+    /// alone ("and that too", "yes, because …").
+    pub fn looks_back(&self, text: &str) -> bool {
+        let said = words(text.get(..text.floor_char_boundary(OPENING)).unwrap_or(text));
+        self.likely(text).any(|language| {
+            let TriggerLists { goes_on, pointers, consents, thanks, .. } = &language.lists;
+            [goes_on, pointers, consents, thanks].into_iter().any(|list| begins_with(&said, list))
+        })
+    }
+
     /// Returns `true` if a question addresses the group or one of its members ("does anybody know").
     pub fn is_to_group(&self, question: &str) -> bool {
         let said = words(question);

@@ -9,9 +9,7 @@ use crate::jobs::memory_lines::line;
 use crate::jobs::new_summary::NewSummary;
 use crate::wording::Remembered;
 use crate::words;
-use chime_core::{
-    Bullet, BulletKind, ChatKey, Piece, Seq, Session, SessionId, Slot, Summary, SummaryMethod, Timestamp, Zone,
-};
+use chime_core::{Bullet, BulletKind, ChatKey, Piece, Seq, Session, Slot, Summary, SummaryMethod, Timestamp, Zone};
 use chime_relevance::retrieval::{ItemQuestion, cues, item_question};
 use chime_store::chats::ChatRow;
 use chime_store::{Reader, chats, item_marks, memory, summaries};
@@ -158,16 +156,6 @@ pub(super) fn close_cited(made: &mut NewSummary, open: &[Bullet]) {
         true
     });
     made.bullets = bullets;
-}
-
-/// Records the items that a new summary says are done.
-pub(super) fn save_closed(
-    tx: &chime_store::Writer<'_>,
-    session: SessionId,
-    closes: &[Seq],
-    at: Timestamp,
-) -> chime_store::Result<()> {
-    closes.iter().try_for_each(|item| item_marks::close(tx, session, *item, at))
 }
 
 /// Returns the items that a question asks for, as lines for the prompt: those with its words first, then the newest.

@@ -144,7 +144,9 @@ pub fn remembered(conn: &Reader, chat: &ChatRow, zone: Zone) -> chime_store::Res
     // After an import, Recent is missing until all sessions are summarized; this shows what is done so far.
     let recent = if recent.is_none() && history.is_none() { newest_talks(conn, chat.key)? } else { recent };
     let found = with_places(conn, chat, zone, recent, history)?;
-    let is_being_made = found.recent.is_none() && found.history.is_none() && has_talks(conn, chat.key)?;
+    let is_empty = found.recent.is_none() && found.history.is_none();
+    let is_being_made = !sessions::stale(conn, chat.key, 1)?.is_empty()
+        || is_empty && !memory::newest_texts(conn, chat.key, 1)?.is_empty();
     Ok(Remembered { is_being_made, ..found })
 }
 
@@ -163,11 +165,6 @@ fn newest_talks(conn: &Reader, chat: ChatKey) -> chime_store::Result<OfSessions>
     let bullets: Vec<_> = kept.iter().rev().flat_map(|(_, mini)| mini.bullets.clone()).collect();
     let tokens = cost(&bullets, estimate_tokens);
     Ok(Some((Summary { bullets, tokens, ..newest.clone() }, u32::try_from(kept.len()).unwrap_or(u32::MAX))))
-}
-
-/// Returns `true` if a chat has sessions with a summary, or sessions that will get one.
-fn has_talks(conn: &Reader, chat: ChatKey) -> chime_store::Result<bool> {
-    Ok(!sessions::stale(conn, chat, 1)?.is_empty() || !memory::newest_texts(conn, chat, 1)?.is_empty())
 }
 
 /// Summary and the number of sessions that it covers.

@@ -16,9 +16,13 @@ use crate::lines::{self, NumberedLines};
 use crate::policy::{Caps, MINI, Means, RECENT};
 use chime_access::gateway::ModelPurpose;
 use chime_core::prompts::{SummaryPrompt, SummaryValues};
-use chime_core::{Bullet, Job, JobPayload, Session, SessionId, Summary, SummaryMethod, Timestamp, estimate_tokens};
+use chime_core::{
+    Bullet, Job, JobPayload, Seq, Session, SessionId, Summary, SummaryMethod, Timestamp, estimate_tokens,
+};
 use chime_jobs::{JobOutcome, JobResult};
-use chime_store::{Priority, Writer, jobs, memory, sessions, summaries, summary_vectors, tags as tag_rows, topics};
+use chime_store::{
+    Priority, Writer, item_marks, jobs, memory, sessions, summaries, summary_vectors, tags as tag_rows, topics,
+};
 
 /// Maximum number of tokens of a session per model call. Longer sessions are summarized in parts.
 const PART_TOKENS: usize = 6000;
@@ -34,20 +38,24 @@ impl Memory {
             self.store.write(Priority::Background, move |tx| jobs::add_unless_due(tx, &announce, now)).await?;
             self.wake.wake();
         }
-        let made = match standing.means() {
-            Means::Nothing => return self.finish(job).await,
-            Means::Extract | Means::Model if !read.has_substance => None,
-            means => {
-                let session = read.session.clone();
-                let open = self.store.read(move |conn| items::open_before(conn, &session)).await?;
-                let extract = || extracted(&read, &open);
-                Some(match means {
-                    Means::Model => self.or_extract(job, self.written(&read, &open).await, extract)?,
-                    Means::Extract | Means::Nothing => extract(),
-                })
+        let means = standing.means();
+        if means == Means::Nothing {
+            return self.finish(job).await;
+        }
+        let session = read.session.clone();
+        let open = self.store.read(move |conn| items::open_before(conn, &session)).await?;
+        let extract = || extracted(&read, &open);
+        let made = match means {
+            // Too short for a summary, but perhaps it says that something is done.
+            Means::Extract | Means::Model | Means::Nothing if !read.has_substance => {
+                let closes = extract::closed(&open, &read.said());
+                return self.keep(job, read, None, closes).await;
             }
+            Means::Model => self.or_extract(job, self.written(&read, &open).await, extract)?,
+            Means::Extract | Means::Nothing => extract(),
         };
-        self.keep(job, read.session, made).await
+        let closes = made.closes.clone();
+        self.keep(job, read, Some(made), closes).await
     }
 
     /// Summarizes a session with the model. A long session is summarized in parts, whose summaries are then merged.
@@ -117,7 +125,8 @@ impl Memory {
 
     /// Stores the summary with its tags and vector, and ends the job. Stores nothing if the messages have changed since
     /// they were read.
-    async fn keep(&self, job: &Job, session: Session, made: Option<NewSummary>) -> JobResult {
+    async fn keep(&self, job: &Job, read: SessionRead, made: Option<NewSummary>, closes: Vec<Seq>) -> JobResult {
+        let SessionRead { session, spoken, .. } = read;
         let now = self.clock.now();
         let summary = made.as_ref().map(|made| summary_of(made, now));
         let (vector, server_makes_it) = match (&self.vectors, &summary) {
@@ -128,9 +137,8 @@ impl Memory {
             (SummaryVectors::Off, _) | (_, None) => (None, false),
         };
         let (kept, payload, id, ended) = (summary.clone(), job.payload.clone(), session.id, session.clone());
-        let closes = made.as_ref().map(|made| made.closes.clone()).unwrap_or_default();
         let tags = match &summary {
-            Some(summary) => rows(self.rare_words(id.chat, &summary.bullets).await?),
+            Some(_) => rows(self.rare_words(id.chat, &spoken).await?),
             None => Vec::new(),
         };
         let stored = self
@@ -144,7 +152,7 @@ impl Memory {
                     };
                 if is_kept {
                     tag_rows::save(tx, session.id, &tags)?;
-                    items::save_closed(tx, session.id, &closes, session.last.0)?;
+                    item_marks::close(tx, session.id, &closes, session.last.0)?;
                     follow(tx, &session, summary.as_ref(), vector.as_ref(), server_makes_it, now)?;
                 }
                 jobs::finish(tx, payload.kind(), &payload.key())?;
@@ -215,7 +223,7 @@ fn follow(
 
 fn extracted(read: &SessionRead, open: &[Bullet]) -> NewSummary {
     let said = read.said();
-    let bullets = extract::session(&said, MINI.tokens, estimate_tokens);
+    let bullets = extract::session(&said, MINI, estimate_tokens);
     let items: Vec<Bullet> = open.iter().chain(&bullets).filter(|bullet| items::is_item(bullet)).cloned().collect();
     let closes = extract::closed(&items, &said);
     NewSummary { closes, ..NewSummary::extract(bullets) }

@@ -1,7 +1,7 @@
 //! Writes the points of a recap with a model, in parts if the messages exceed one prompt, or extracts them without one.
 
 use crate::bullets::{self, Ground};
-use crate::extract::{self, Ranking};
+use crate::extract::{self, SummaryMessage};
 use crate::jobs::error::StepError;
 use crate::jobs::fence::{fence, fenced};
 use crate::jobs::memory::Memory;
@@ -17,9 +17,6 @@ use chime_llm::AnswerFormat;
 /// Maximum number of tokens of messages per model call.
 const PART_TOKENS: usize = 4000;
 const PART: Caps = Caps { bullets: 8, tokens: 400 };
-/// Messages are extracted in groups of this size. An extract compares every message with all others, so large groups
-/// would be slow.
-const STRETCH: usize = 150;
 
 impl Memory {
     /// Returns the points of a recap of `said`, oldest first, each with its source messages, and the method. Makes an
@@ -38,7 +35,8 @@ impl Memory {
                 Err(error) => tracing::warn!(%error, "a recap is made without the model"),
             }
         }
-        Ok((extracted(&spoken), SummaryMethod::Extract))
+        let lines: Vec<SummaryMessage> = spoken.into_iter().map(|one| one.line).collect();
+        Ok((extract::session(&lines, RECAP, estimate_tokens), SummaryMethod::Extract))
     }
 
     async fn recap_by_model(
@@ -116,20 +114,4 @@ fn supported(point: Bullet, spoken: &[Spoken]) -> Option<Bullet> {
         sources = grounds.iter().filter(is_grounded).flat_map(|it| it.sources.clone()).collect();
     }
     (!sources.is_empty()).then_some(Bullet { sources, ..point })
-}
-
-/// Extracts the best messages of each group, and selects the most informative of these.
-fn extracted(spoken: &[Spoken]) -> Vec<Bullet> {
-    let stretches = spoken.chunks(STRETCH);
-    let is_one = stretches.len() == 1;
-    let found: Vec<Bullet> = stretches
-        .flat_map(|stretch| {
-            let lines: Vec<extract::SummaryMessage> = stretch.iter().map(|one| one.line.clone()).collect();
-            extract::session(&lines, RECAP.tokens, estimate_tokens)
-        })
-        .collect();
-    match is_one {
-        true => bullets::capped(found, RECAP.bullets, RECAP.tokens, estimate_tokens),
-        false => extract::rolled(&found, RECAP.bullets, RECAP.tokens, &mut Ranking::new(estimate_tokens)),
-    }
 }

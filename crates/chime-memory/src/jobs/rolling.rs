@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::bullets::cost;
-use crate::extract::{self, Ranking};
+use crate::extract::{self, Period, Ranking};
 use crate::jobs::error::StepError;
 use crate::jobs::memory::Memory;
 use crate::jobs::new_summary::{NewSummary, summary_of};
@@ -44,7 +44,7 @@ impl Memory {
         let chosen = chosen(&minis, room, now, zone, &mut self.ranking());
         let extract = || {
             let all: Vec<Bullet> = minis.iter().flat_map(|(_, summary)| summary.bullets.clone()).collect();
-            extract_of(&all, RECENT_CAPS, &mut self.ranking())
+            extract_of(&all, RECENT_CAPS, Period::Recent, &mut self.ranking())
         };
         let made = match means {
             Means::Model if !chosen.is_empty() => {
@@ -150,7 +150,7 @@ impl Memory {
         let all: Vec<(String, &Bullet)> = profile.chain(new).collect();
         let extract = || {
             let all: Vec<Bullet> = all.iter().map(|(_, bullet)| (*bullet).clone()).collect();
-            extract_of(&all, HISTORY_CAPS, &mut self.ranking())
+            extract_of(&all, HISTORY_CAPS, Period::History, &mut self.ranking())
         };
         let room = self.model.material_tokens(usize::MAX);
         match means {
@@ -168,9 +168,8 @@ impl Memory {
     }
 }
 
-pub(super) fn extract_of(bullets: &[Bullet], caps: Caps, ranking: &mut Ranking) -> NewSummary {
-    let bullets = extract::rolled(bullets, caps.bullets, caps.tokens, ranking);
-    NewSummary::extract(bullets)
+pub(super) fn extract_of(bullets: &[Bullet], caps: Caps, period: Period, ranking: &mut Ranking) -> NewSummary {
+    NewSummary::extract(extract::rolled(bullets, caps, period, ranking))
 }
 
 /// Returns the summaries of the last 28 days' sessions, oldest first.
@@ -210,7 +209,7 @@ pub(super) fn chosen(
     };
     let older = dated(older);
     let told: Vec<Bullet> = older.iter().map(|(_, bullet)| bullet.clone()).collect();
-    let kept = extract::rolled(&told, OTHERS.bullets, others, ranking);
+    let kept = extract::rolled(&told, Caps { tokens: others, ..OTHERS }, Period::Recent, ranking);
     debug_assert!(cost(&kept, estimate_tokens) <= OTHERS.tokens);
     older.into_iter().filter(|(_, bullet)| kept.contains(bullet)).chain(dated(newest)).collect()
 }

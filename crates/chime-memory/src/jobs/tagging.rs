@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::jobs::error::{StepError, is_given_up};
 use crate::jobs::fence::{fence, fenced};
 use crate::jobs::memory::{Memory, SummaryVectors};
+use crate::lines::Spoken;
 use crate::policy::Means;
 use crate::tags::{self, MemberNames, SessionTag};
 use crate::{members, words};
@@ -17,18 +18,23 @@ use chime_store::{
 };
 
 /// Number of a chat's newest summaries among which a word must be rare to become a tag.
-const TEXTS: u32 = 40;
+const TEXTS: u32 = 200;
+/// Number of summaries from which on a word in more than this share of them names nothing.
+const SPREAD_TEXTS: usize = 12;
+const SPREAD: f64 = 0.2;
 /// Maximum number of missing vectors made per run.
 const FILLED_AT_ONCE: u32 = 500;
 /// Number of the chat's most used tags that a model is shown, so that it uses them again.
 const INVENTORY: u32 = 40;
 
 impl Memory {
-    /// Returns tags made without a model: words of `bullets` that are rare in the chat's newest summaries.
-    pub(super) async fn rare_words(&self, chat: ChatKey, bullets: &[Bullet]) -> chime_store::Result<Vec<SessionTag>> {
+    /// Returns tags made without a model: words that several lines of a session share, and that are rare in the chat's
+    /// newest summaries.
+    pub(super) async fn rare_words(&self, chat: ChatKey, said: &[Spoken]) -> chime_store::Result<Vec<SessionTag>> {
         let (texts, names) =
             self.store.read(move |conn| Ok((memory::newest_texts(conn, chat, TEXTS)?, names_of(conn, chat)?))).await?;
-        Ok(extracted(bullets, &names, &texts))
+        let lines: Vec<&str> = said.iter().filter(|it| it.line.by.is_some()).map(|it| it.line.text.as_str()).collect();
+        Ok(extracted(&lines, &names, &texts))
     }
 
     pub async fn tag(&self, job: &Job, id: SessionId) -> JobResult {
@@ -152,19 +158,21 @@ pub(super) fn plain(summary: &Summary) -> String {
     summary.bullets.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the words of the members' names, which must not become tags.
+/// Returns the words of the members' names and usernames, which must not become tags.
 fn names_of(conn: &Reader, chat: ChatKey) -> chime_store::Result<MemberNames> {
-    let names = summaries::member_names(conn, chat)?;
-    Ok(MemberNames::of(names.values().map(String::as_str)))
+    let members = chats::members(conn, chat)?;
+    let names = members.iter().flat_map(|member| [Some(member.name.as_str()), member.username.as_deref()]);
+    Ok(MemberNames::of(names.flatten()))
 }
 
 /// Returns tags made without a model. A word is rare if few of `texts`, the chat's newest summaries, contain it.
-fn extracted(bullets: &[Bullet], names: &MemberNames, texts: &[String]) -> Vec<SessionTag> {
+fn extracted(lines: &[&str], names: &MemberNames, texts: &[String]) -> Vec<SessionTag> {
     let met: Vec<BTreeSet<String>> = texts.iter().map(|text| words::stems(text)).collect();
     let all = (met.len() + 1) as f64;
     let rarity = |stem: &str| {
         let with_it = met.iter().filter(|stems| stems.contains(stem)).count() as f64;
-        ((all + 1.0) / (with_it + 1.0)).ln() / (all + 1.0).ln()
+        let is_spread = met.len() >= SPREAD_TEXTS && with_it > SPREAD * met.len() as f64;
+        if is_spread { 0.0 } else { ((all + 1.0) / (with_it + 1.0)).ln() / (all + 1.0).ln() }
     };
-    tags::extracted(bullets, names, rarity)
+    tags::extracted(lines, names, rarity)
 }

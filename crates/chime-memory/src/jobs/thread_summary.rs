@@ -163,8 +163,8 @@ fn are_as_read(conn: &Reader, chat: ChatKey, read: &[StoredMessage]) -> chime_st
 
 fn extracted(so_far: Vec<Bullet>, spoken: &[Spoken]) -> NewSummary {
     let said: Vec<extract::SummaryMessage> = spoken.iter().map(|it| it.line.clone()).collect();
-    let new = extract::session(&said, STRAND_CAPS.tokens, estimate_tokens);
+    let new = extract::session(&said, STRAND_CAPS, estimate_tokens);
     let all: Vec<Bullet> = so_far.into_iter().chain(new).collect();
-    let bullets = extract::most_telling(&all, STRAND_CAPS.bullets, STRAND_CAPS.tokens, estimate_tokens);
+    let bullets = extract::most_telling(&all, STRAND_CAPS, estimate_tokens);
     NewSummary::extract(bullets)
 }

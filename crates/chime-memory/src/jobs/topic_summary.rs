@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::extract::Period;
 use crate::jobs::error::StepError;
 use crate::jobs::memory::{Memory, SummaryVectors};
 use crate::jobs::memory_lines::line;
@@ -90,7 +91,7 @@ impl Memory {
         let zone = self.zone_of(chat).await?;
         let extract = || {
             let all: Vec<Bullet> = minis.iter().flat_map(|(_, summary)| summary.bullets.clone()).collect();
-            extract_of(&all, TOPIC_CAPS, &mut self.ranking())
+            extract_of(&all, TOPIC_CAPS, Period::Recent, &mut self.ranking())
         };
         match means {
             Means::Model => {

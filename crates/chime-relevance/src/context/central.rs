@@ -1,12 +1,14 @@
-//! Ranks the messages of a time span by how well they represent everything that was written in it.
+//! Ranks the messages of a time span by how well they represent everything that was written in it. Recaps and summaries
+//! without a model use the same ranking.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::context::candidate_features::CandidateFeatures;
 use crate::context::features::lexical::stems;
 use crate::context::features::message::without_bots;
 use crate::context::features::token::Token;
-use crate::retrieval::{Cues, cues};
+use crate::retrieval::{cues, names_time};
 use chime_core::trigger::{Languages, calls_bot, is_small_talk};
 use chime_core::{StoredMessage, dot};
 
@@ -23,13 +25,29 @@ mod weight {
     /// Number of content words, as a share of [`super::LONG`] and at most 1.
     pub const WORDS: f64 = 1.0;
     pub const QUESTION: f64 = -0.2;
+    /// Begins with a word that points back, such as "and" or "it", so that it does not stand alone.
+    pub const LOOKS_BACK: f64 = -0.3;
+    /// Names a time, in a text that is to be read long after.
+    pub const NAMES_TIME: f64 = -1.0;
     /// Weight of each reply to the message; only two count.
     pub const REPLY: f64 = 0.2;
 }
 
 const LONG: f64 = 16.0;
-/// Cosine with a better message from which on a message counts as its repetition and is left out.
-const SAME: f32 = 0.85;
+/// Similarity to a better message from which on a message counts as its repetition and is left out.
+const SAME: f64 = 0.85;
+/// Minimum number of content words of a message besides its links.
+const TALK_WORDS: usize = 2;
+
+/// Line of a talk.
+#[derive(Debug, Clone)]
+pub struct TalkLine<'a> {
+    pub text: Cow<'a, str>,
+    /// Embedding of the text, of unit length; empty if unknown.
+    pub vector: Cow<'a, [f32]>,
+    /// Number of replies to it.
+    pub replies: usize,
+}
 
 /// Returns at most `most` messages, the most representative first. Small talk, questions to a bot and repetitions are
 /// left out.
@@ -42,70 +60,89 @@ pub fn central<'a>(
         !calls_bot(&stored.message.text) && !is_small_talk(&stored.message.rendered(), Languages::shipped())
     };
     let messages: Vec<&StoredMessage> = messages.iter().filter(is_talk).copied().collect();
-    let read: Vec<Weighed> = messages.iter().map(|stored| Weighed::of(stored, evidence)).collect();
-    let mean = mean(&read);
     let mut replies: HashMap<i64, usize> = HashMap::new();
     for parent in messages.iter().filter_map(|stored| stored.message.reply_to) {
         *replies.entry(parent.0).or_default() += 1;
     }
-    let score = |(read, stored): (&Weighed, &&StoredMessage)| {
-        let replies = replies.get(&stored.message.id.0).copied().unwrap_or_default().min(2) as f64;
-        read.worth() + weight::CENTRAL * cosine(&read.vector, &mean) + weight::REPLY * replies
+    let line = |stored: &&'a StoredMessage| {
+        let text = without_bots(&stored.message.text);
+        let vector = Cow::Owned(evidence.embed(&text).unwrap_or_default());
+        TalkLine { text, vector, replies: replies.get(&stored.message.id.0).copied().unwrap_or_default() }
     };
-    let mut ranked: Vec<(f64, usize)> = read.iter().zip(&messages).map(score).zip(0..).collect();
-    ranked.sort_by(|(one, a), (other, b)| other.total_cmp(one).then(b.cmp(a)));
+    let lines: Vec<TalkLine<'_>> = messages.iter().map(line).collect();
+    ranked(&lines, most).into_iter().map(|place| messages[place]).collect()
+}
+
+/// Returns the places of at most `most` lines, the most representative first, without those that repeat a better one.
+pub fn ranked(lines: &[TalkLine<'_>], most: usize) -> Vec<usize> {
+    let mean = mean(lines);
+    let score = |line: &TalkLine<'_>| {
+        let central = weight::CENTRAL * cosine(&line.vector, &mean);
+        worth(&line.text, false) + central + weight::REPLY * line.replies.min(2) as f64
+    };
+    let mut by_score: Vec<(f64, usize)> = lines.iter().map(score).zip(0..).collect();
+    by_score.sort_by(|(one, a), (other, b)| other.total_cmp(one).then(b.cmp(a)));
+    let stems: Vec<Vec<Token>> = lines.iter().map(|line| stems(&line.text)).collect();
+    let alike = |a: usize, b: usize| {
+        let (one, other) = (&lines[a].vector, &lines[b].vector);
+        if !one.is_empty() && one.len() == other.len() {
+            return f64::from(dot(one, other));
+        }
+        let common = stems[a].iter().filter(|stem| stems[b].binary_search(stem).is_ok()).count();
+        2.0 * common as f64 / (stems[a].len() + stems[b].len()).max(1) as f64
+    };
     let mut best: Vec<usize> = Vec::new();
-    for (_, place) in &ranked {
+    for (_, place) in by_score {
         if best.len() == most {
             break;
         }
-        let vector = &read[*place].vector;
-        if vector.is_empty() || best.iter().all(|other| dot(vector, &read[*other].vector) < SAME) {
-            best.push(*place);
+        if best.iter().all(|other| alike(place, *other) < SAME) {
+            best.push(place);
         }
     }
-    best.into_iter().map(|place| messages[place]).collect()
+    best
 }
 
-/// Properties of a message that do not depend on the other messages.
-struct Weighed {
-    stems: Vec<Token>,
-    vector: Vec<f32>,
-    cues: Cues,
-    has_number: bool,
-    is_question: bool,
+/// Returns `true` if a message of a member says something besides greetings and links, and is not for a bot.
+pub fn is_talk(text: &str) -> bool {
+    !calls_bot(text) && !is_small_talk(text, Languages::shipped()) && stems(&without_links(text)).len() >= TALK_WORDS
 }
 
-impl Weighed {
-    fn of(stored: &StoredMessage, evidence: &CandidateFeatures) -> Self {
-        let text = without_bots(&stored.message.text);
-        Self {
-            stems: stems(&text),
-            vector: evidence.embed(&text).unwrap_or_default(),
-            cues: cues(&text),
-            has_number: text
-                .split_whitespace()
-                .any(|word| word.chars().any(|c| c.is_ascii_digit()) && !word.contains("://")),
-            is_question: Languages::shipped().is_question(&text),
+/// Scores a text by itself: decisions, tasks, plans, numbers and content words raise the score; questions, and words
+/// that point back, lower it. With `lasts`, the text is to be true long after: plans and numbers do not count, and a
+/// time that it names lowers the score.
+pub fn worth(text: &str, lasts: bool) -> f64 {
+    let text = without_links(text);
+    let (found, is_question) = (cues(&text), Languages::shipped().is_question(&text));
+    let flag = |is: bool, weight: f64| if is { weight } else { 0.0 };
+    flag((found.settled || found.done && !lasts) && !is_question, weight::SETTLED)
+        + flag(is_question, weight::QUESTION)
+        + flag(Languages::shipped().looks_back(&text), weight::LOOKS_BACK)
+        + weight::WORDS * (stems(&text).len() as f64).min(LONG) / LONG
+        + match lasts {
+            true => {
+                // "Ann, …" is for one member, at one time.
+                let is_for_one = text.split_whitespace().next().is_some_and(|word| word.ends_with([',', ':']));
+                flag(names_time(&text), weight::NAMES_TIME) + flag(is_for_one, weight::LOOKS_BACK)
+            }
+            false => {
+                flag(found.taken && !is_question, weight::TAKEN)
+                    + flag(found.planned, weight::PLANNED)
+                    + flag(text.contains(|c: char| c.is_ascii_digit()), weight::NUMBER)
+            }
         }
-    }
-
-    fn worth(&self) -> f64 {
-        let flag = |is: bool, weight: f64| if is { weight } else { 0.0 };
-        flag(self.cues.settled && !self.is_question, weight::SETTLED)
-            + flag(self.cues.taken && !self.is_question, weight::TAKEN)
-            + flag(self.cues.planned, weight::PLANNED)
-            + flag(self.has_number, weight::NUMBER)
-            + flag(self.is_question, weight::QUESTION)
-            + weight::WORDS * (self.stems.len() as f64).min(LONG) / LONG
-    }
 }
 
-fn mean(read: &[Weighed]) -> Vec<f32> {
-    let width = read.iter().map(|read| read.vector.len()).max().unwrap_or_default();
+fn without_links(text: &str) -> String {
+    let is_link = |word: &&str| word.contains("://") || word.starts_with("www.");
+    text.split_whitespace().filter(|word| !is_link(word)).collect::<Vec<_>>().join(" ")
+}
+
+fn mean(lines: &[TalkLine<'_>]) -> Vec<f32> {
+    let width = lines.iter().map(|line| line.vector.len()).max().unwrap_or_default();
     let mut mean = vec![0.0; width];
-    for vector in read.iter().map(|read| &read.vector).filter(|vector| vector.len() == width) {
-        mean.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
+    for vector in lines.iter().map(|line| &line.vector).filter(|vector| vector.len() == width) {
+        mean.iter_mut().zip(vector.iter()).for_each(|(sum, value)| *sum += value);
     }
     let length = mean.iter().map(|value| value * value).sum::<f32>().sqrt();
     mean.iter_mut().for_each(|value| *value /= length.max(f32::MIN_POSITIVE));

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde::Deserialize;
 
-use chime_core::lang::tables;
+use chime_core::lang::{LanguageFile, tables};
+use chime_core::trigger::Languages;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -37,35 +38,40 @@ struct Patterns {
 }
 
 pub fn cues(text: &str) -> Cues {
-    static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
-        let tables: Vec<(_, CueLists)> = tables("cues");
-        let any = |list: fn(&CueLists) -> &Vec<String>| any_of(tables.iter().flat_map(|(_, lists)| list(lists)));
-        Patterns {
-            settled: any(|it| &it.settled),
-            taken: any(|it| &it.taken),
-            planned: any(|it| &it.planned),
-            done: any(|it| &it.done),
-        }
+    static PATTERNS: LazyLock<Vec<(&str, Patterns)>> = LazyLock::new(|| {
+        let of = |(language, lists): (&'static LanguageFile, CueLists)| (language.short.as_str(), Patterns::of(&lists));
+        tables("cues").into_iter().map(of).collect()
     });
-    let patterns = &PATTERNS;
+    // German "fix" is a decision, English "fix" is not.
+    let likely = Languages::shipped().likely_codes(text);
     let text = padded(text);
+    let patterns: Vec<&Patterns> =
+        PATTERNS.iter().filter(|(code, _)| likely.contains(code)).map(|(_, patterns)| patterns).collect();
+    let any = |of: fn(&Patterns) -> &Regex| patterns.iter().any(|patterns| of(patterns).is_match(&text));
     Cues {
-        settled: patterns.settled.is_match(&text),
-        taken: patterns.taken.is_match(&text),
-        planned: patterns.planned.is_match(&text),
-        done: patterns.done.is_match(&text),
+        settled: any(|it| &it.settled),
+        taken: any(|it| &it.taken),
+        planned: any(|it| &it.planned),
+        done: any(|it| &it.done),
+    }
+}
+
+impl Patterns {
+    fn of(lists: &CueLists) -> Self {
+        let CueLists { settled, taken, planned, done } = lists;
+        Self { settled: any_of(settled), taken: any_of(taken), planned: any_of(planned), done: any_of(done) }
     }
 }
 
 /// Builds a pattern that matches any cue at the start of a word. Without a dot at its end, a cue matches with any
 /// ending of that word.
 #[expect(clippy::expect_used, reason = "the cues are escaped, and the tests compile them")]
-fn any_of<'a>(cues: impl Iterator<Item = &'a String>) -> Regex {
+fn any_of(cues: &[String]) -> Regex {
     let one = |cue: &String| match cue.strip_suffix('.') {
         Some(whole) => format!("{} ", regex::escape(whole)),
         None => regex::escape(cue),
     };
-    Regex::new(&format!(" (?:{})", cues.map(one).collect::<Vec<_>>().join("|"))).expect("a valid pattern")
+    Regex::new(&format!(" (?:{})", cues.iter().map(one).collect::<Vec<_>>().join("|"))).expect("a valid pattern")
 }
 
 /// Converts a text to lower-case words, with one space before, between and after them.

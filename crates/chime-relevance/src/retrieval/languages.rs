@@ -142,6 +142,15 @@ fn of_code(code: &str) -> Option<&'static PhraseTable> {
     all().find(|table| table.code == code)
 }
 
+/// Returns `true` if a lower-case word names a time in some language, such as "tomorrow" or "friday".
+pub fn is_time_word(word: &str) -> bool {
+    let word = [word.to_owned()];
+    all().any(|table| {
+        let phrases = [&table.time, &table.today, &table.tomorrow, &table.yesterday];
+        phrases.into_iter().chain(&table.weekdays).any(|phrases| phrases.at(&word, 0).is_some())
+    })
+}
+
 /// Phrase tables for one question: of the chat's language and, if it is another, of the question's.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tables {

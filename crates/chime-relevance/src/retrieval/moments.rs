@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::{Datelike, Days, Months, NaiveDate, NaiveDateTime, NaiveTime, Weekday};
 
-use crate::retrieval::dates::DateReader;
+use crate::retrieval::dates::{DateReader, spans_named};
 use crate::retrieval::languages::{PhraseTable, Phrases, Tables};
 use crate::retrieval::words::words;
 use chime_core::{Language, Timestamp, Zone};
@@ -41,6 +41,17 @@ impl Repeat {
             Self::Weekly(weekday) => day.weekday() == weekday,
         }
     }
+}
+
+/// Returns `true` if a text names a time near its own, such as "at five", "tomorrow" or "next month".
+pub fn names_time(text: &str) -> bool {
+    const NOW: Timestamp = Timestamp::from_secs(1_770_000_000);
+    const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+    let (said, tables) = (words(text), Tables::of(Language::DEFAULT, text));
+    let is_phrase = |place| tables.iter().any(|table| table.time.at(&said, place).is_some_and(|length| length > 1));
+    spans_named(&said, tables, NOW, 0).iter().any(|span| span.to.since(span.from) <= WEEK)
+        || (0..said.len()).any(is_phrase)
+        || reminder_time(text, Language::DEFAULT, NOW, Zone::UTC).is_some()
 }
 
 /// Returns the time after `now` that `text` names, or `None` if it names none. `zone` and `language` belong to the

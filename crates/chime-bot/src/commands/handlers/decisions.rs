@@ -51,6 +51,9 @@ impl Commands {
     }
 
     async fn list_items(&self, job: &Job, order: &CommandRequest, list: ItemList) -> JobResult {
+        if let Some(off) = self.memory_off(order.chat.key, order.texts()).await? {
+            return self.say(job, order, off).await;
+        }
         let shown = self.items_of(&order.chat, list).await?;
         self.answer_showing(job, order, shown).await
     }
@@ -59,20 +62,18 @@ impl Commands {
         let (row, zone) = (chat.clone(), self.zone);
         let found = self.store.read(move |conn| items(conn, &row, zone, list)).await?;
         let texts = texts(chat.speaks().code());
-        let (none, has_buttons) = match list {
-            ItemList::Decisions(_) => (&texts.items.no_decisions, false),
-            ItemList::Open(_) => (&texts.items.none_open, true),
+        let (none, with_buttons) = match list {
+            ItemList::Decisions(_) => (&texts.items.no_decisions, None),
+            ItemList::Open(_) => (&texts.items.none_open, Some([(&found.recent, true), (&found.history, false)])),
         };
-        let button = |(number, bullet): (usize, &chime_core::Bullet), is_done: bool| {
-            let sign = if is_done { '✓' } else { '↩' };
-            let item = *bullet.sources.first()?;
-            Some(Button { label: format!("{sign} {number}"), data: ItemButton { item, is_done }.data() })
-        };
-        let open = found.recent.iter().flat_map(|(summary, _)| &summary.bullets).map(|bullet| (bullet, true));
-        let done = found.history.iter().flat_map(|(summary, _)| &summary.bullets).map(|bullet| (bullet, false));
-        let all = (1..).zip(open.chain(done)).filter(|_| has_buttons);
-        let buttons: Vec<Button> =
-            all.filter_map(|(number, (bullet, is_done))| button((number, bullet), is_done)).collect();
+        let mut buttons: Vec<Button> = Vec::new();
+        for (kept, is_done) in with_buttons.into_iter().flatten() {
+            for bullet in kept.iter().flat_map(|(summary, _)| &summary.bullets) {
+                let label = format!("{} {}", if is_done { '✓' } else { '↩' }, buttons.len() + 1);
+                let item = bullet.sources.first().copied().unwrap_or(Seq(0));
+                buttons.push(Button { label, data: ItemButton { item, is_done }.data() });
+            }
+        }
         Ok(Shown {
             markdown: wording::items_shown(&found, none, texts),
             links: found.links().collect(),

@@ -56,22 +56,29 @@ impl Commands {
     async fn show_memory(&self, job: &Job, order: &CommandRequest, chat: ChatRow) -> JobResult {
         let (key, zone) = (chat.key, self.zone);
         let (conversation, rules, now) = (order.message.conversation(), self.memory.clone(), self.clock.now());
-        let (own, found, topics) = self
+        if let Some(off) = self.memory_off(key, order.texts()).await? {
+            return self.say(job, order, off).await;
+        }
+        let (found, topics) = self
             .store
             .read(move |conn| {
                 let is_here = conversation.chat == key;
                 let topics =
                     if is_here { remembered_topics(conn, conversation, &rules, zone, now)? } else { Vec::new() };
-                Ok((memory::own_setting(conn, key)?, remembered(conn, &chat, zone)?, topics))
+                Ok((remembered(conn, &chat, zone)?, topics))
             })
             .await?;
-        match (self.memory.is_on, own) {
-            (false, _) => self.say(job, order, &order.texts().memory.off_everywhere).await,
-            (true, Some(false)) => self.say(job, order, &order.texts().memory.off_here).await,
-            (true, Some(true) | None) => {
-                self.answer_showing(job, order, shown(key, &found, &topics, order.texts())).await
-            }
-        }
+        self.answer_showing(job, order, shown(key, &found, &topics, order.texts())).await
+    }
+
+    /// Returns the text that says that memory is off; `None` if it is on.
+    pub(super) async fn memory_off<'t>(&self, chat: ChatKey, texts: &'t Texts) -> chime_store::Result<Option<&'t str>> {
+        let own = self.store.read(move |conn| memory::own_setting(conn, chat)).await?;
+        Ok(match (self.memory.is_on, own) {
+            (false, _) => Some(&texts.memory.off_everywhere),
+            (true, Some(false)) => Some(&texts.memory.off_here),
+            (true, Some(true) | None) => None,
+        })
     }
 
     /// Replies in private with the memory of another chat, if the sender is a member of it.

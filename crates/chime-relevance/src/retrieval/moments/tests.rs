@@ -285,3 +285,16 @@ fn clocks_that_change_keep_the_time_of_day() {
         assert_eq!(skipped.as_deref(), Some(if month == 3 { "03:30" } else { "02:30" }));
     }
 }
+
+#[test]
+fn texts_that_name_a_time_near_their_own_are_told_from_others() {
+    for text in
+        ["see you tomorrow", "we meet at five", "out next week", "wir sehen uns am Freitag", "en 20 minutos salimos"]
+    {
+        assert!(names_time(text), "{text}");
+    }
+    // The last word may begin a time that never comes.
+    for text in ["the boiler is a Junkers of 2009", "wait until", "the door code is secret", ""] {
+        assert!(!names_time(text), "{text}");
+    }
+}
