@@ -57,8 +57,9 @@ impl ReadText {
         let pieces = pages.flat_map(|(text, page)| pieces(text).into_iter().map(move |piece| (page, piece)));
         let (pages, pieces): (Vec<u32>, Vec<String>) = pieces.take(MOST_COMPARED).unzip();
         let (found, measure) = similarities(ask, &pieces, embedder);
-        // Embeddings miss names, and words of languages that the model does not know.
-        let by_words = shares_of_words(ask, &pieces);
+        // Embeddings miss names, and words of languages that the model does not know. In a text that is only in the focus,
+        // common words would find too much.
+        let by_words = if self.is_asked { shares_of_words(ask, &pieces) } else { Vec::new() };
         let rankings = [nearest(&found, min_similarity(measure)), nearest(&by_words, min_similarity(Measure::Words))];
         let mut places: Vec<usize> = Vec::new();
         for rank in 0..MOST_PIECES {
