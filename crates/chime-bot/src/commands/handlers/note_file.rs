@@ -2,7 +2,7 @@
 
 use crate::commands::handlers::{CommandRequest, Commands, of_telegram};
 use chime_answer::documents::FileError;
-use chime_answer::read_text::Unread;
+use chime_answer::read_text::UnreadReason;
 use chime_core::Kind;
 use chime_jobs::JobOutcome;
 use chime_store::{Reader, messages};
@@ -28,7 +28,7 @@ impl Commands {
         let file = [Some(message), parent.as_ref()].into_iter().flatten().find(|it| it.kind == Kind::Document);
         let Some(file) = file else { return Ok(FileText::NoFile) };
         let name = file.detail.as_deref().unwrap_or("…");
-        let unusable = |error: FileError| FileText::Unusable(Unread::from(error).told(name, order.texts()));
+        let unusable = |error: FileError| FileText::Unusable(UnreadReason::from(error).told(name, order.texts()));
         Ok(match self.documents.fetch(&self.telegram, file).await {
             Ok(document) => FileText::Text(document.text().replace('\u{c}', "\n\n")),
             Err(FileError::Telegram(error))
