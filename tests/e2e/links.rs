@@ -229,11 +229,11 @@ async fn an_export_has_the_pages_that_are_kept() {
         w.telegram.add_chat(NewChat::private("cat"));
         let asked = w.telegram.say(w.chat, Post::new(cat, "/export", w.clock.now()));
         while w.next_sent().await.reply_to != Some(asked) {}
-        let files = w.telegram.actions_since(Cursor::default()).into_iter().filter_map(|action| match action {
+        let mut files = w.telegram.actions_since(Cursor::default()).into_iter().filter_map(|action| match action {
             BotAction::Uploaded { text, .. } => Some(text),
             _ => None,
         });
-        let file: serde_json::Value = serde_json::from_str(&files.last().expect("a file")).expect("JSON");
+        let file: serde_json::Value = serde_json::from_str(&files.next_back().expect("a file")).expect("JSON");
         assert_eq!((&file["pages"][0]["title"], &file["pages"][0]["text"]), (&json!("Volcano"), &json!(HOURS)));
     })
     .await;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use crate::read_text::Unread;
+use crate::read_text::UnreadReason;
 use chime_core::{Message, MessageFile};
 use chime_documents::{Document, DocumentError, MAX_BYTES, MAX_SECONDS, ReadRequest, is_readable};
 use chime_runtime::clock::Clock;
@@ -44,7 +44,7 @@ pub enum FileError {
     Unavailable,
 }
 
-impl From<FileError> for Unread {
+impl From<FileError> for UnreadReason {
     fn from(error: FileError) -> Self {
         match error {
             FileError::Unreadable(error) => Self::File(error),

@@ -57,8 +57,9 @@ impl ReadText {
         let pieces = pages.flat_map(|(text, page)| pieces(text).into_iter().map(move |piece| (page, piece)));
         let (pages, pieces): (Vec<u32>, Vec<String>) = pieces.take(MOST_COMPARED).unzip();
         let (found, measure) = similarities(ask, &pieces, embedder);
-        // Embeddings miss names, and words of languages that the model does not know.
-        let by_words = shares_of_words(ask, &pieces);
+        // Embeddings miss names, and words of languages that the model does not know. In a text that is only in the focus,
+        // common words would find too much.
+        let by_words = if self.is_asked { shares_of_words(ask, &pieces) } else { Vec::new() };
         let rankings = [nearest(&found, min_similarity(measure)), nearest(&by_words, min_similarity(Measure::Words))];
         let mut places: Vec<usize> = Vec::new();
         for rank in 0..MOST_PIECES {
@@ -95,7 +96,7 @@ impl ReadText {
 
 /// Reason why there is no text of a page or a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Unread {
+pub enum UnreadReason {
     #[error(transparent)]
     Page(#[from] UnreadablePage),
     #[error(transparent)]
@@ -104,7 +105,7 @@ pub enum Unread {
     Unavailable,
 }
 
-impl Unread {
+impl UnreadReason {
     /// Returns the sentence for members about the page or file `name`.
     pub fn told(self, name: &str, texts: &Texts) -> String {
         let (page, file) = (&texts.unread, &texts.unread_file);
@@ -130,20 +131,20 @@ impl Unread {
 
 /// Pages and files that could not be read in the last hour.
 #[derive(Debug, Default)]
-pub struct UnreadMemory(Mutex<VecDeque<(PostedLink, Timestamp, Unread)>>);
+pub struct UnreadMemory(Mutex<VecDeque<(PostedLink, Timestamp, UnreadReason)>>);
 
 impl UnreadMemory {
     /// Returns the reason if the text of `link` is not to be tried again at `now`.
-    pub fn find(&self, link: &PostedLink, now: Timestamp) -> Option<Unread> {
+    pub fn find(&self, link: &PostedLink, now: Timestamp) -> Option<UnreadReason> {
         let unread = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_it = |known: &PostedLink| (known.chat, &known.address) == (link.chat, &link.address);
         unread.iter().rev().find(|(known, at, _)| is_it(known) && now.since(*at) < NOT_AGAIN).map(|(.., why)| *why)
     }
 
     /// Remembers that the text of `link` could not be read, unless that may change at any time.
-    pub fn note(&self, link: PostedLink, now: Timestamp, why: Unread) {
+    pub fn note(&self, link: PostedLink, now: Timestamp, why: UnreadReason) {
         let mut unread = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if why != Unread::Unavailable {
+        if why != UnreadReason::Unavailable {
             unread.push_back((link, now, why));
         }
         if unread.len() > MOST_UNREAD {

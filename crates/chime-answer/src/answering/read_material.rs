@@ -9,7 +9,7 @@ use crate::answering::question::QuestionContext;
 use crate::answering::typing::while_typing;
 use crate::plain::escape_markdown;
 use crate::posted_texts::{PostedText, asked_documents};
-use crate::read_text::{ReadText, Unread};
+use crate::read_text::{ReadText, UnreadReason};
 use chime_core::texts::{Texts, filled, texts};
 use chime_core::{Grounds, Piece, PieceLine, Slot, SourceId, SourceKind, StoredMessage, message_link};
 use chime_links::UnreadablePage;
@@ -106,7 +106,7 @@ impl Answering {
     }
 
     /// Returns the text of a page or document: the one that is kept, or a new one.
-    pub(super) async fn read(&self, chat: &ChatRow, posted: &PostedText) -> Result<ReadText, Unread> {
+    pub(super) async fn read(&self, chat: &ChatRow, posted: &PostedText) -> Result<ReadText, UnreadReason> {
         let stored = &posted.stored;
         let link = PostedLink { chat: stored.chat, posted: stored.seq, address: posted.address.clone() };
         if let Some(why) = self.unread.find(&link, self.parts.clock.now()) {
@@ -127,7 +127,7 @@ impl Answering {
             tracing::warn!(%error, "a text that was read cannot be kept");
             None
         });
-        let page = kept.ok_or(Unread::Unavailable)?;
+        let page = kept.ok_or(UnreadReason::Unavailable)?;
         Ok(ReadText {
             id: SourceId::new(posted.kind, page.number),
             title: if page.title.is_empty() { posted.name() } else { page.title },
@@ -147,7 +147,7 @@ impl Answering {
     }
 
     /// Fetches a page from the web, or a document from Telegram.
-    async fn fetch_text(&self, posted: &PostedText) -> Result<StoredPage, Unread> {
+    async fn fetch_text(&self, posted: &PostedText) -> Result<StoredPage, UnreadReason> {
         let parts = &self.parts;
         if posted.kind == SourceKind::Document {
             let read = parts.documents.fetch(&parts.telegram, &posted.stored.message).await?;
@@ -187,7 +187,7 @@ impl QuestionContext {
     }
 
     /// Adds the reason why a text could not be read to the answer.
-    pub(super) fn tell_unread(&mut self, posted: &PostedText, why: Unread) {
+    pub(super) fn tell_unread(&mut self, posted: &PostedText, why: UnreadReason) {
         self.remark(why.told(&posted.name(), self.texts()));
     }
 

@@ -2,7 +2,7 @@
 
 use crate::commands::handlers::{CommandRequest, Commands, of_telegram};
 use chime_answer::documents::FileError;
-use chime_answer::read_text::Unread;
+use chime_answer::read_text::UnreadReason;
 use chime_core::Kind;
 use chime_jobs::JobError;
 use chime_store::{Reader, messages};
@@ -34,7 +34,7 @@ impl Commands {
             {
                 Err(of_telegram(&error, "fetching a file"))
             }
-            Err(error) => Ok(FileText::Unusable(Unread::from(error).told(name, order.texts()))),
+            Err(error) => Ok(FileText::Unusable(UnreadReason::from(error).told(name, order.texts()))),
         }
     }
 }
