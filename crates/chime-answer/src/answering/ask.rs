@@ -385,7 +385,6 @@ impl Answering {
         let (chat, trigger) = (question.chat.chat.clone(), question.history.trigger.clone());
         let (remembers, captures) = (self.parts.introduction.privacy_facts.remembers, self.parts.captures_concepts);
         let announced = self.parts.introduction.privacy_facts.announces();
-        let conversation = question.trigger().conversation();
         let written = chime_jobs::worker::record(&self.parts.store, &self.parts.clock, move |tx| {
             for bill in &bills {
                 bill.write(tx)?;
@@ -408,17 +407,21 @@ impl Answering {
                 introduced.note(tx, &reply.key, record.chat, announced, now)?;
             }
             if remembers {
-                topics::look_again(tx, chat.id, conversation, now)?;
+                topics::look_again(tx, chat.id, trigger.conversation(), now)?;
             }
             jobs::finish(tx, job.kind(), &job.key())?;
             Ok(SaveOutcome::Saved)
         })
         .await?;
+        self.hand_over(written, &made_for).await
+    }
+
+    async fn hand_over(&self, written: SaveOutcome, job: &Job) -> Result<(), JobError> {
         match written {
             SaveOutcome::Saved => self.parts.wake.wake(),
             SaveOutcome::Ended => {
                 tracing::info!("the job was ended while it was worked on, so nothing is said");
-                self.take_back(&made_for).await?;
+                self.take_back(job).await?;
             }
             SaveOutcome::Gone => {
                 let why = "a message of the window was forgotten while the answer was made";
