@@ -413,7 +413,6 @@ impl Answering {
         let (chat, trigger) = (question.chat.chat.clone(), question.history.trigger.clone());
         let (remembers, captures) = (self.parts.introduction.privacy_facts.remembers, self.parts.captures_concepts);
         let announced = self.parts.introduction.privacy_facts.announces();
-        let conversation = question.trigger().conversation();
         let written = chime_jobs::worker::record(&self.parts.store, &self.parts.clock, move |tx| {
             for bill in &bills {
                 bill.write(tx)?;
@@ -439,7 +438,7 @@ impl Answering {
                 introduced.note(tx, &reply.key, record.chat, announced, now)?;
             }
             if remembers {
-                topics::look_again(tx, chat.id, conversation, now)?;
+                topics::look_again(tx, chat.id, trigger.conversation(), now)?;
             }
             jobs::finish(tx, job.kind(), &job.key())?;
             Ok(SaveOutcome::Saved)
