@@ -51,7 +51,7 @@ async fn by_full_text(pack: &Pack) -> BTreeMap<String, Vec<i64>> {
 async fn what_a_question_needs_is_in_the_prompt_in_languages_without_a_file() {
     let mut pack = read_pack(Path::new("data/languages")).expect("the chats");
     pack.questions.retain(|one| {
-        one.ask.query_id.rsplit_once(":r").is_some_and(|(_, n)| n.parse::<usize>().is_ok_and(|n| n < ASKED))
+        one.ask.query_id.rsplit_once(":r").is_some_and(|(_, n)| n.parse().is_ok_and(|n: usize| n < ASKED))
     });
     let full_text = by_full_text(&pack).await;
     let mut machine = Machine::new(Setup::default()).await;
@@ -77,7 +77,7 @@ async fn what_a_question_needs_is_in_the_prompt_in_languages_without_a_file() {
         let chat = chats[ask.chat_id.as_str()];
         machine.model.script([Reply::text("OK.")]);
         let zoe = machine.telegram.add_member(chat, "Zoe");
-        machine.telegram.say(chat, Post::new(zoe, format!("@bot {}", ask.question).as_str(), Clock::system().now()));
+        machine.telegram.say(chat, Post::new(zoe, format!("@bot {}", ask.question), Clock::system().now()));
         cursor = machine.telegram.next_sent(cursor).await.1;
         let prompt = machine.model.requests().last().map(ToString::to_string).unwrap_or_default();
         let is_shown = |message: &&PackMessage| prompt.contains(json!(message.text).to_string().trim_matches('"'));
