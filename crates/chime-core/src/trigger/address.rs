@@ -85,8 +85,7 @@ pub(super) fn called_at_start(text: &str, name: &str, languages: &Languages) -> 
         Some(behind) if behind.is_empty() || behind.starts_with(PAUSES) => behind,
         _ => {
             let (greeting, rest) = rest.split_once(char::is_whitespace)?;
-            let is_greeting = languages.greets(greeting.trim_end_matches(PAUSES));
-            after_word(rest.trim_start(), name).filter(|_| is_greeting)?
+            after_word(rest.trim_start(), name).filter(|_| languages.greets(greeting))?
         }
     };
     let behind = behind.trim_start_matches([',', ':', ';', '!', '.', '…', '–', '—', '،']);

@@ -113,7 +113,8 @@ impl Languages {
 
     /// Returns `true` if a word is a greeting.
     pub(super) fn greets(&self, word: &str) -> bool {
-        self.tables.iter().any(|table| table.lists.greetings.contains(&word.to_lowercase()))
+        let word = words(word).join(" ");
+        self.tables.iter().any(|table| table.lists.greetings.contains(&word))
     }
 
     /// Returns `true` if a text asks a question: it has a question mark outside links, or begins like a question in its
