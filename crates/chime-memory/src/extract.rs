@@ -20,8 +20,8 @@ const QUESTION_CHARS: usize = 120;
 const SHARED: usize = 2;
 /// Number of lines after a question within which it is answered.
 const ANSWERED_WITHIN: usize = 30;
-/// Number of ranked messages that are tried for each bullet, since some are too long.
-const TRIED: usize = 4;
+/// Maximum number of messages of a session that are ranked.
+const MOST_RANKED: usize = 500;
 
 /// Message of a session, prepared for an extract.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,7 +45,9 @@ pub fn session(lines: &[SummaryMessage], caps: Caps, estimate: fn(&str) -> usize
     let talk: Vec<TalkLine<'_>> = places.iter().map(|place| talk_line(&lines[*place], lines)).collect();
     let mut chosen: Vec<Bullet> = Vec::new();
     let mut left = caps.tokens;
-    for place in ranked(&talk, TRIED * caps.bullets).into_iter().map(|rank| places[rank]) {
+    let mut order: Vec<usize> = ranked(&talk, MOST_RANKED).into_iter().map(|rank| places[rank]).collect();
+    order.sort_by_key(|place| precedence(&lines[*place].text));
+    for place in order {
         let pair = answers.iter().find(|(question, answer)| [**question, **answer].contains(&place));
         let bullet = match pair {
             Some((question, answer)) => answered(&lines[*question], &lines[*answer]),
@@ -59,6 +61,16 @@ pub fn session(lines: &[SummaryMessage], caps: Caps, estimate: fn(&str) -> usize
     }
     chosen.sort_by(|a, b| a.sources.cmp(&b.sources));
     chosen
+}
+
+/// Returns 0 for what was settled or done, 1 for promises and plans, 2 for the rest.
+fn precedence(text: &str) -> u8 {
+    let found = cues(text);
+    match Languages::shipped().is_question(text) {
+        false if found.settled || found.done => 0,
+        false if found.taken || found.planned => 1,
+        true | false => 2,
+    }
 }
 
 fn talk_line<'a>(line: &'a SummaryMessage, all: &[SummaryMessage]) -> TalkLine<'a> {
