@@ -56,7 +56,9 @@ async fn what_a_question_needs_is_in_the_prompt_in_languages_without_a_file() {
     let full_text = by_full_text(&pack).await;
     let mut machine = Machine::new(Setup::default()).await;
     let settings = [("ALLOWED_CHATS", "*"), ("CONTEXT_TOKENS", TOKENS), ("MEMORY", "off"), ("RATE_LIMIT", "off")];
-    settings.into_iter().for_each(|(name, value)| drop(machine.set(name, value)));
+    for (name, value) in settings {
+        machine.set(name, value);
+    }
     let mut chats = BTreeMap::new();
     for (name, messages) in &pack.chats {
         let chat = machine.telegram.add_chat(NewChat::supergroup(name.as_str()));
