@@ -227,7 +227,8 @@ fn small_talk_before_a_question_hides_nothing() {
     assert!(reply.contains("Under 30 a head"), "{reply}");
     let shown = played(&["hello", "@bot thoughts?"]);
     let reply = shown.rsplit("@bot thoughts?").next().expect("it was asked");
-    assert!(reply.contains("the restaurant") && !reply.contains("“hello”"), "{reply}");
+    // The hour at which the demo runs decides how long ago its first messages are, and so which line names the restaurant.
+    assert!(reply.contains("restaurant") && !reply.contains("“hello”"), "{reply}");
 }
 
 #[test]
