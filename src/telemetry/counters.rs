@@ -206,7 +206,7 @@ mod tests {
             tracing::info!(phase = "counted_here", ms = 2_u64, "chat.metrics");
             tracing::info!(r#type = "counted_here", "something else");
             tracing::debug!(r#type = "counted_here", ms = 7_u64, "job.ended");
-            tracing::info!(r#type = "added_up", count = 3_u64, "chat.total");
+            tracing::info!(count = 3_u64, "context.cited_outside_focus");
             tracing::debug!(r#type = "used", count = 2_u64, distance = 0.5, "recall.vectors");
         });
         let sums = |label: &str, metric: &str| {

@@ -15,6 +15,7 @@ use chime_world::World;
 use serde_json::Value;
 
 use crate::memory::{DAY, HOUR, ON, talk, told_by_the_program};
+use crate::settings::admin;
 use crate::voice::speak;
 
 /// Long enough for every periodic job, and shorter than the silence that ends a session.
@@ -34,11 +35,12 @@ const CONCEPTS: &[JobKind] = &[JobKind::Capture, JobKind::Concepts];
 const FORGETTING: &[JobKind] = &[JobKind::Forget, JobKind::Scrub, JobKind::Vectors];
 const RETENTION: &[JobKind] = &[JobKind::Retention];
 const VOICE: &[JobKind] = &[JobKind::Transcribe];
+const AMBIENT: &[JobKind] = &[JobKind::Ambient];
 
 #[test]
 fn every_kind_of_background_work_is_killed_in_some_story() {
     let stories =
-        [SUMMARIES, FOLDING, TOPICS, TOPIC_SUMMARIES, RECAPS, CONCEPTS, FORGETTING, RETENTION, VOICE].concat();
+        [SUMMARIES, FOLDING, TOPICS, TOPIC_SUMMARIES, RECAPS, CONCEPTS, FORGETTING, RETENTION, VOICE, AMBIENT].concat();
     let missing: Vec<&str> = JobKind::ALL
         .into_iter()
         .filter(|kind| kind.policy().class == Class::Background && !stories.contains(kind))
@@ -225,7 +227,9 @@ impl Cell<'_> {
         match (self.table, self.column) {
             ("session", "started_at" | "ended_at") => shown,
             // Telegram's ids of sent messages, and the number of attempts.
-            ("outbox", "id" | "message_id" | "attempts" | "key") | ("tag", "id") => String::new(),
+            ("outbox", "id" | "message_id" | "attempts" | "key") | ("tag", "id") | ("answer", "latency_ms") => {
+                String::new()
+            }
             (_, "tag_id" | "same_as") => {
                 shown.parse().ok().and_then(|id: i64| tags.get(&id).cloned()).unwrap_or_default()
             }
@@ -290,6 +294,29 @@ async fn killed_while_a_voice_message_is_written_down() {
             w.model.hear_always("the red tent is in the cellar");
             speak(w, "ann");
             speak(w, "cat");
+            w.settled().await;
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn killed_while_a_question_that_nobody_answered_is_answered() {
+    killed_in_the_middle_of(
+        AMBIENT,
+        &[],
+        async |w| {
+            w.model.improvise(|_| Reply::text("At noon [source: m1]."));
+            w.play("10:00 ann#1 the boat to the island leaves the harbour at noon");
+            let eve = admin(w, w.chat, "eve");
+            let said = w.telegram.say(w.chat, Post::new(eve, "/settings@bot ambient on", w.clock.now()));
+            w.answer_to(said).await;
+            w.clock.advance(2 * HOUR);
+        },
+        async |w| {
+            w.say("bob", "when does the boat to the island leave the harbour?");
+            w.settled().await;
+            w.clock.advance(HOUR);
             w.settled().await;
         },
     )

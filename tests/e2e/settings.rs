@@ -15,7 +15,7 @@ use crate::grounding::{buttons, data_of, outcome};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-fn admin(w: &World, chat: ChatId, name: &str) -> UserId {
+pub fn admin(w: &World, chat: ChatId, name: &str) -> UserId {
     w.telegram.add_member(chat, NewMember::named(name).standing(ChatMemberStatus::Administrator))
 }
 

@@ -152,7 +152,7 @@ job_kinds! {
 
     /// Answers a question to the chat that nobody answered.
     Ambient { at: MessageAt }
-    = "ambient", key at, lane at.chat.0, Policy { attempts: 3, per_lane: 1, ..Policy::ANSWERING };
+    = "ambient", key at, lane at.chat.0, Policy { class: Class::Background, attempts: 3, per_lane: 1, ..Policy::ANSWERING };
 
     /// Sends the reminders that are due.
     Reminders {}

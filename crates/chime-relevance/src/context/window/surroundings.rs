@@ -6,9 +6,11 @@ use std::time::Duration;
 use crate::context::candidates::{CandidateSet, Index};
 use chime_core::{Role, Seq};
 
-/// Bonus of the newest message. Set by hand: in real chats, replies and questions about a member are often about what was
-/// said in the last minutes, which the picker may miss.
+/// Bonus of the newest message. Set by hand: in real chats, replies and bare triggers are often about what was said in
+/// the last minutes, which the picker may miss.
 const RECENCY: f64 = 0.25;
+/// The same if there are stretches: a question with words of its own is about any time.
+const RECENCY_BESIDE_STRETCHES: f64 = 0.05;
 /// Number of messages over which the bonus for recency falls to about a third.
 const RECENCY_SPAN: f64 = 15.0;
 /// Bonus of the messages next to the anchor, and the number of messages over which it falls to about a third.
@@ -21,11 +23,12 @@ const JUST_NOW: Duration = Duration::from_secs(10 * 60);
 
 /// Returns the messages of the conversation before the trigger with scores from 0 to 1, newest first. `likely` holds
 /// the probability that each belongs to the focus.
-pub fn ranked(pool: &CandidateSet<'_>, likely: &BTreeMap<Seq, f32>) -> Vec<(f64, Index)> {
+pub fn ranked(pool: &CandidateSet<'_>, likely: &BTreeMap<Seq, f32>, has_stretches: bool) -> Vec<(f64, Index)> {
+    let newest = if has_stretches { RECENCY_BESIDE_STRETCHES } else { RECENCY };
     let fading = |distance: usize, span: f64| (-(distance as f64) / span).exp();
     let scored = |(back, place): (usize, &Index)| {
         let share = likely.get(&pool.messages[*place].seq).copied().unwrap_or(0.0);
-        let recency = RECENCY * fading(back, RECENCY_SPAN);
+        let recency = newest * fading(back, RECENCY_SPAN);
         let beside = pool.anchor().map_or(0.0, |anchor| BESIDE_ANCHOR * fading(anchor.abs_diff(*place), ANCHOR_SPAN));
         ((f64::from(share) + recency + beside).min(1.0), *place)
     };
