@@ -131,18 +131,26 @@ fn answers(lines: &[SummaryMessage]) -> BTreeMap<usize, usize> {
 /// Returns the first sources of those `items`, open tasks and questions, that a later line of `lines` shows to be done
 /// or answered: a reply, or a line with several words of the item; one word is enough for a member's own task.
 pub fn closed(items: &[Bullet], lines: &[SummaryMessage]) -> Vec<Seq> {
+    // Computed once, since a busy chat has hundreds of open items.
+    let statements = lines.iter().filter(|line| line.by.is_some() && !Languages::shipped().is_question(&line.text));
+    let statements: Vec<(&SummaryMessage, BTreeSet<String>, bool)> =
+        statements.map(|line| (line, words::stems(&line.text), cues(&line.text).done)).collect();
+    let says_done = statements.iter().any(|(_, _, done)| *done);
     let is_closed = |item: &&Bullet| {
+        if statements.is_empty() || item.kind == BulletKind::Task && !says_done {
+            return false;
+        }
         let (stems, by) = (words::stems(&item.text), members::numbers(&item.text));
-        lines.iter().any(|line| {
+        statements.iter().any(|(line, said, done)| {
             let is_later = item.sources.last().is_some_and(|last| *last < line.seq);
             let is_reply = line.reply_to.is_some_and(|parent| item.sources.contains(&parent));
             let is_own = line.by.is_some_and(|author| by.contains(&author));
-            let shared = words::stems(&line.text).intersection(&stems).count();
-            let says_so = match item.kind {
-                BulletKind::Task => cues(&line.text).done && (is_reply || shared >= SHARED || is_own && shared > 0),
-                _ => !is_own && (is_reply || shared >= SHARED),
-            };
-            is_later && line.by.is_some() && says_so && !Languages::shipped().is_question(&line.text)
+            let shared = said.intersection(&stems).count();
+            is_later
+                && match item.kind {
+                    BulletKind::Task => *done && (is_reply || shared >= SHARED || is_own && shared > 0),
+                    _ => !is_own && (is_reply || shared >= SHARED),
+                }
         })
     };
     items.iter().filter(is_closed).filter_map(|item| item.sources.first().copied()).collect()

@@ -1,6 +1,6 @@
 //! Finds the content words of a text and shortens them to stems, in any language. Used for summaries and tags.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use chime_core::trigger::Languages;
 use chime_core::{folded, is_unspaced, search_words, short_stem};
@@ -30,6 +30,12 @@ pub fn telling(text: &str) -> Vec<(String, String)> {
 /// Returns the distinct stems of a text.
 pub fn stems(text: &str) -> BTreeSet<String> {
     telling(text).into_iter().map(|(_, stem)| stem).collect()
+}
+
+/// Returns the distinct stems of all words of a text, function words too, which makes it cheaper than [`stems`].
+pub fn all_stems(text: &str) -> HashSet<String> {
+    let lower = folded(text).to_lowercase().replace('’', "'");
+    search_words(&lower).iter().flat_map(|word| word.split('\'')).map(|part| short_stem(part).to_owned()).collect()
 }
 
 /// Returns `true` if a word contains a number, such as a time, price, date or version.

@@ -1,6 +1,6 @@
 //! Makes the tags and vectors of session summaries.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use crate::jobs::error::{StepError, is_given_up};
 use crate::jobs::fence::{fence, fenced};
@@ -167,7 +167,7 @@ fn names_of(conn: &Reader, chat: ChatKey) -> chime_store::Result<MemberNames> {
 
 /// Returns tags made without a model. A word is rare if few of `texts`, the chat's newest summaries, contain it.
 fn extracted(lines: &[&str], names: &MemberNames, texts: &[String]) -> Vec<SessionTag> {
-    let met: Vec<BTreeSet<String>> = texts.iter().map(|text| words::stems(text)).collect();
+    let met: Vec<HashSet<String>> = texts.iter().map(|text| words::all_stems(text)).collect();
     let all = (met.len() + 1) as f64;
     let rarity = |stem: &str| {
         let with_it = met.iter().filter(|stems| stems.contains(stem)).count() as f64;

@@ -296,7 +296,9 @@ async fn a_year_of_a_busy_group_keeps_every_cap() {
     let told = bench.told().await;
     let (history, recent) = (told.last().unwrap(), &told[told.len() - 2]);
     let folded = told.iter().filter(|line| line.contains(") true ")).count();
-    assert!(history.contains("tent") && recent.contains("tent") && folded > 1000, "{folded} folded");
+    let is_of_the_talk =
+        |summary: &str| ["tent", "table", "projector", "cable"].iter().any(|word| summary.contains(word));
+    assert!(is_of_the_talk(history) && is_of_the_talk(recent) && folded > 1000, "{folded} folded: {history}");
     let bytes = bench.memory.store.read(chime_store::size).await.unwrap();
     println!(
         "{DAYS} days of {A_DAY} messages: {} sessions in {:?}, {} bytes for 10,000 messages",

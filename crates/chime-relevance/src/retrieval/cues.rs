@@ -95,7 +95,8 @@ mod tests {
     fn choices_tasks_and_plans_are_told_apart_in_several_languages() {
         check("Going for foghorns.", true, false, false);
         check("I’ll bring the tent", false, true, false);
-        check("Do we decide today?", true, false, false);
+        check("We decided to meet today", true, false, false);
+        check("Do we decide today?", false, false, false);
         check("Составлю жалобу", false, true, false);
         check("wir nehmen den grünen", true, false, false);
         check("Hääletame reedeni", true, false, true);
