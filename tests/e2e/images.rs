@@ -315,9 +315,8 @@ async fn killed_while_a_question_that_nobody_answered_is_answered() {
         },
         async |w| {
             w.say("bob", "when does the boat to the island leave the harbour?");
-            w.settled().await;
-            w.clock.advance(HOUR);
-            w.settled().await;
+            w.telegram.all_confirmed().await;
+            w.quiet(HOUR).await;
         },
     )
     .await;

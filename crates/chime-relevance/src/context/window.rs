@@ -122,7 +122,7 @@ impl Focused {
         let summarized = summarize(&whole_strand(&pool, &picked, &likely, params)).unwrap_or_default();
         let budget = budget.saturating_sub(summarized.tokens);
         picked.add_stretches(&pool, &stretches.shown, stretches.narrow(history) && stretches.best >= ABOUT);
-        picked.add_surroundings(&pool, &likely, !stretches.shown.is_empty());
+        picked.add_surroundings(&pool, &likely, history.question.is_some());
         let (entries, no_room) = budget::pack(&pool, unsummarized(picked, &pool, &summarized), params, budget);
         let left_out = left_out(&pool, &entries);
         ContextWindow {

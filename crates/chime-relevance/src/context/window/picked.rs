@@ -161,8 +161,8 @@ impl Picked {
 
     /// Adds the rest of the conversation as surroundings. `likely` holds the probability that each message belongs to
     /// the focus.
-    pub fn add_surroundings(&mut self, pool: &CandidateSet<'_>, likely: &BTreeMap<Seq, f32>, has_stretches: bool) {
-        for (score, place) in surroundings::ranked(pool, likely, has_stretches) {
+    pub fn add_surroundings(&mut self, pool: &CandidateSet<'_>, likely: &BTreeMap<Seq, f32>, is_question: bool) {
+        for (score, place) in surroundings::ranked(pool, likely, is_question) {
             self.add(place, Reason::Nearby, score);
         }
     }

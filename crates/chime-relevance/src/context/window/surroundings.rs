@@ -9,8 +9,8 @@ use chime_core::{Role, Seq};
 /// Bonus of the newest message. Set by hand: in real chats, replies and bare triggers are often about what was said in
 /// the last minutes, which the picker may miss.
 const RECENCY: f64 = 0.25;
-/// The same if there are stretches: a question with words of its own is about any time.
-const RECENCY_BESIDE_STRETCHES: f64 = 0.05;
+/// The same for a question with words of its own, which is about any time.
+const RECENCY_OF_QUESTION: f64 = 0.05;
 /// Number of messages over which the bonus for recency falls to about a third.
 const RECENCY_SPAN: f64 = 15.0;
 /// Bonus of the messages next to the anchor, and the number of messages over which it falls to about a third.
@@ -23,8 +23,8 @@ const JUST_NOW: Duration = Duration::from_secs(10 * 60);
 
 /// Returns the messages of the conversation before the trigger with scores from 0 to 1, newest first. `likely` holds
 /// the probability that each belongs to the focus.
-pub fn ranked(pool: &CandidateSet<'_>, likely: &BTreeMap<Seq, f32>, has_stretches: bool) -> Vec<(f64, Index)> {
-    let newest = if has_stretches { RECENCY_BESIDE_STRETCHES } else { RECENCY };
+pub fn ranked(pool: &CandidateSet<'_>, likely: &BTreeMap<Seq, f32>, is_question: bool) -> Vec<(f64, Index)> {
+    let newest = if is_question { RECENCY_OF_QUESTION } else { RECENCY };
     let fading = |distance: usize, span: f64| (-(distance as f64) / span).exp();
     let scored = |(back, place): (usize, &Index)| {
         let share = likely.get(&pool.messages[*place].seq).copied().unwrap_or(0.0);
