@@ -2,7 +2,6 @@
 
 mod ask;
 mod askers;
-
 mod capture;
 mod concepts;
 mod deliver;
@@ -20,6 +19,7 @@ mod notes;
 mod own_message;
 mod owners;
 mod pages;
+mod parts;
 mod photos;
 mod question;
 mod read_material;
@@ -36,7 +36,7 @@ mod unanswered;
 mod unasked;
 mod web;
 
-pub use ask::{Answering, AnsweringParts, PageReader};
+pub use ask::Answering;
 pub use capture::Capturing;
 pub use deliver::Delivery;
 pub use enrich::{Enricher, Subject};
@@ -46,6 +46,7 @@ pub use introduction::Introduction;
 pub use load_trigger::asked;
 pub use long_thread::LongThreads;
 pub use notes::note_enricher;
+pub use parts::{AnsweringParts, PageReader};
 pub use reply::{format_own, format_parts};
 pub use traffic::Lanes;
 pub use typing::keep_typing;

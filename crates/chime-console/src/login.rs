@@ -8,31 +8,12 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use chime_access::admission::is_owner;
-use chime_access::console_tokens::{SESSION_LIFETIME, hashed};
+use chime_access::console_tokens::SESSION_LIFETIME;
 
 use crate::SharedConsole;
-use crate::page::{PageError, bare_page};
+use crate::page::{OwnerSession, PageError, bare_page};
 
 const COOKIE: &str = "chime_session";
-
-/// Session of an owner.
-#[derive(Clone)]
-pub struct OwnerSession {
-    token: String,
-    /// Token that each form of the session sends, against forms on other sites (CSRF).
-    pub form_token: String,
-}
-
-impl OwnerSession {
-    fn new(token: &str) -> Self {
-        Self { token: token.to_owned(), form_token: hashed(&format!("form {token}")) }
-    }
-
-    /// Checks the token of a form.
-    pub fn check(&self, form_token: &str) -> Result<(), PageError> {
-        if form_token == self.form_token { Ok(()) } else { Err(PageError::ForeignForm) }
-    }
-}
 
 #[derive(Deserialize)]
 pub struct LoginToken {

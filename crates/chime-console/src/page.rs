@@ -7,11 +7,10 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use maud::{DOCTYPE, Markup, html};
 
+use chime_access::console_tokens::hashed;
 use chime_core::{ChatKey, Seq, Timestamp, Zone, grouped};
 use chime_store::chats::ChatRow;
 use chime_store::{Reader, StoreError, chats};
-
-use crate::login::OwnerSession;
 
 /// Number of messages on a page of the timeline.
 pub const PAGE: usize = 100;
@@ -19,6 +18,25 @@ pub const PAGE: usize = 100;
 pub const LANES: usize = 6;
 
 pub const ICON: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#2f6f5e"/><path d="M16 6a7 7 0 0 0-7 7v6l-2 3h18l-2-3v-6a7 7 0 0 0-7-7zm-3 17a3 3 0 0 0 6 0z" fill="#fff"/></svg>"##;
+
+/// Session of an owner.
+#[derive(Clone)]
+pub struct OwnerSession {
+    pub token: String,
+    /// Token that each form of the session sends, against forms on other sites (CSRF).
+    pub form_token: String,
+}
+
+impl OwnerSession {
+    pub fn new(token: &str) -> Self {
+        Self { token: token.to_owned(), form_token: hashed(&format!("form {token}")) }
+    }
+
+    /// Checks the token of a form.
+    pub fn check(&self, form_token: &str) -> Result<(), PageError> {
+        if form_token == self.form_token { Ok(()) } else { Err(PageError::ForeignForm) }
+    }
+}
 
 /// Returns the stylesheet. The rules that place messages and arcs in the grid of the timeline are made here, since style
 /// attributes are forbidden by our own policy.

@@ -39,7 +39,7 @@ pub struct Document {
     pub title: String,
     /// Text in reading order, in pieces of about 200 words that do not cross pages.
     pub pieces: Vec<DocumentPiece>,
-    /// `true` if the document is longer than what is kept.
+    /// `true` if the document was cut to the maximum length.
     pub is_cut: bool,
 }
 
@@ -70,7 +70,7 @@ pub struct DocumentPiece {
     pub text: String,
 }
 
-/// Reason why a document cannot be read, in words for a log; members are told in their language.
+/// Reason why a document cannot be read, in English for the log. Members get a text in their language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Error)]
 pub enum DocumentError {
     #[error("it is encrypted")]

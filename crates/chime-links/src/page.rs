@@ -32,7 +32,7 @@ pub struct PageText {
     pub published: Option<String>,
     /// Paragraphs with a blank line between them.
     pub text: String,
-    /// `true` if the page is longer than what is kept.
+    /// `true` if the page was cut to the maximum length.
     pub is_cut: bool,
 }
 

@@ -14,7 +14,7 @@ const ANNOUNCED: Duration = Duration::from_secs(24 * 60 * 60);
 pub enum ForgetRequest {
     /// One message.
     Message(ForgetTarget),
-    /// Messages of the asker: those of the last `lately`, or all if it is `None`.
+    /// Messages that the asker wrote within the last `lately`; all if it is `None`.
     Me { lately: Option<Duration> },
     /// Everything in the chat.
     All,

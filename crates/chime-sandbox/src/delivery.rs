@@ -1,7 +1,8 @@
 //! Delivery of messages to the bot, subject to privacy mode.
 
+use crate::message::BOT;
 use crate::message::SandboxMessage;
-use crate::state::{BOT, SandboxChat, SandboxState};
+use crate::state::{SandboxChat, SandboxState};
 use crate::wire;
 use chime_core::{ChatId, ChatKind, EntityKind, MessageId, utf16_slice};
 

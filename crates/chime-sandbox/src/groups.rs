@@ -1,6 +1,7 @@
 //! Changes of chats: the bot's status, migration to a supergroup, forum topics.
 
-use crate::state::{ANONYMOUS_ADMIN, BOT, SandboxState, Topic};
+use crate::message::BOT;
+use crate::state::{ANONYMOUS_ADMIN, SandboxState, Topic};
 use crate::{ChatMemberStatus, NewChat, Post, PostContent, wire};
 use chime_core::{ChatId, ChatKind, MessageId, ThreadId, Timestamp, UserId};
 

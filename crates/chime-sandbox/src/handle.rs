@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::message::BOT;
 use crate::message::{BotAction, Cursor, SandboxMessage};
 use crate::shared::SharedState;
-use crate::state::{BOT, SandboxState};
+use crate::state::SandboxState;
 use crate::{ChatMemberStatus, NewChat, NewMember, Post, server};
 use chime_core::{ChatId, MessageId, ThreadId, Timestamp, UpdateId, UserId};
 use chime_runtime::clock::Clock;

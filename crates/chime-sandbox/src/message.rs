@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::state::BOT;
 use crate::{Post, PostContent};
 use chime_core::{ChatId, Entity, MessageId, ThreadId, Timestamp, UserId};
+
+/// The bot's own id: the number in front of its token.
+pub(super) const BOT: UserId = UserId(900_001);
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct SandboxMessage {

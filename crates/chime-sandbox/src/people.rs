@@ -1,8 +1,9 @@
 //! Actions of people: post, edit, delete, react, press a button.
 
 use crate::delivery::MessageEvent;
+use crate::message::BOT;
 use crate::message::SandboxMessage;
-use crate::state::{ANONYMOUS_ADMIN, BOT, CHANNEL_BOT, SandboxState};
+use crate::state::{ANONYMOUS_ADMIN, CHANNEL_BOT, SandboxState};
 use crate::{NewMember, Post, wire};
 use chime_core::{ChatId, MessageId, Timestamp, UserId};
 

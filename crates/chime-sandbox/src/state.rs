@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::message::{BotAction, SandboxMessage};
+use crate::message::{BOT, BotAction, SandboxMessage};
 use crate::queue::UpdateQueue;
 use crate::{ChatMemberStatus, NewChat, NewMember, PostContent, entities};
 use chime_core::{ChatId, ChatKind, Entity, MessageId, ThreadId, UserId};
 
-/// The bot's own id: the number in front of its token.
-pub(super) const BOT: UserId = UserId(900_001);
 /// `@GroupAnonymousBot`, the sender of messages by anonymous admins.
 pub(super) const ANONYMOUS_ADMIN: UserId = UserId(1_087_968_824);
 /// `@Channel_Bot`, the sender of messages that a channel posts in a group.

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::message::BOT;
 use crate::message::SandboxMessage;
-use crate::state::{BOT, SandboxChat, SandboxState, SandboxUser};
+use crate::state::{SandboxChat, SandboxState, SandboxUser};
 use crate::{ChatMemberStatus, PostContent};
 use chime_core::{ChatId, ChatKind, MessageId, ThreadId, Timestamp, UserId, utf16_len};
 

@@ -37,7 +37,7 @@ pub struct NewValue {
     pub written: Option<(UserId, Seq)>,
 }
 
-/// Returns the settings of a conversation. Those of a forum topic override those of its chat.
+/// Returns the settings of a conversation. A forum topic's own values override the chat's.
 pub fn load(conn: &Reader, conversation: Conversation) -> Result<ChatSettings> {
     let found: Vec<(String, String)> = conn.all(
         "SELECT key, value FROM chat_setting WHERE chat_key = :chat AND thread_id IN (0, :thread) ORDER BY thread_id",
@@ -65,7 +65,7 @@ pub fn set(tx: &Writer<'_>, conversation: Conversation, key: &str, value: Option
     )
 }
 
-/// Removes all values of a forum topic, so that those of its chat apply.
+/// Removes all values of a forum topic, so that the chat's values apply.
 pub fn clear_topic(tx: &Writer<'_>, conversation: Conversation) -> Result<()> {
     tx.run(
         "DELETE FROM chat_setting WHERE chat_key = :chat AND thread_id = :thread AND thread_id <> 0",

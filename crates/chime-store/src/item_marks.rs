@@ -33,8 +33,8 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     tx.run("DELETE FROM item_mark WHERE chat_key = :from", params! { ":from": chats.from })
 }
 
-/// Records the items that the messages of a session show to be done, in place of those recorded before. The mark of a
-/// member stays as it is.
+/// Records the items that the messages of a session show to be done, and removes earlier records of the session.
+/// A member's mark stays.
 pub fn close(tx: &Writer<'_>, session: SessionId, items: &[Seq], at: Timestamp) -> Result<()> {
     tx.run("DELETE FROM item_mark WHERE session_id = :session", params! { ":session": session })?;
     for item in items {

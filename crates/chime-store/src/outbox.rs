@@ -48,7 +48,7 @@ pub struct NewReply {
     pub made_by: Option<JobPayload>,
     /// Only member of the group who is to see the reply, if Telegram can do that.
     pub receiver: Option<UserId>,
-    /// Poll to send; the text of the only part is that of the poll.
+    /// Poll to send; the only part has the poll's text.
     pub poll: Option<Poll>,
 }
 

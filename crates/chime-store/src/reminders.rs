@@ -1,4 +1,4 @@
-//! Reminders that members asked for. They contain no text: the words are those of the message that asked.
+//! Reminders that members asked for. They contain no text: it is in the message that asked.
 
 use super::family::{Cause, Family, Merged, OptOutScope, run_merged};
 use super::sql::{Columns, Statements, params};

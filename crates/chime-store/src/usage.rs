@@ -104,7 +104,7 @@ pub struct MemberUsage {
     pub cost_micros: u64,
 }
 
-/// Returns the usage of a chat on the days from `first` to that of `at`.
+/// Returns the usage of a chat from the day `first` to the day of `at`.
 pub fn of_chat(conn: &Reader, chat: ChatKey, first: i64, at: Timestamp) -> Result<Vec<MemberUsage>> {
     conn.map(
         &format!(

@@ -50,7 +50,7 @@ pub fn obstacle(path: &Path, obstacle: Obstacle) -> CheckFinding {
 /// Age above which the newest daily backup is overdue.
 const OVERDUE: Duration = Duration::from_secs(2 * 24 * 60 * 60);
 
-/// Reports on the daily backups. `age` is that of the newest one.
+/// Reports on the daily backups. `age` is the age of the newest one.
 pub fn backups(folder: &Path, is_writable: bool, age: &Result<Option<Duration>, StoreError>) -> CheckFinding {
     const NAME: &str = "backups";
     let place = folder.display();

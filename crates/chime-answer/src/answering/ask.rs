@@ -1,32 +1,27 @@
 //! Makes one answer: from the job to the reply in the outbox.
 
 use std::hash::{BuildHasher, RandomState};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tracing::Instrument;
 
 use crate::answering::askers::may_ask;
 use crate::answering::draft::{Draft, answered, apology, clarifying, failure_of, guarded, without_model};
-use crate::answering::enrich::Enricher;
 use crate::answering::grounding::unanswerable;
-use crate::answering::introduction::{self, Introduction};
+use crate::answering::introduction::{self};
 use crate::answering::load_question::{find, halve};
 use crate::answering::load_trigger::TriggerState;
-use crate::answering::long_thread::LongThreads;
 use crate::answering::owners::tell_owners;
+use crate::answering::parts::AnsweringParts;
 use crate::answering::question::QuestionContext;
 use crate::answering::recheck::{SaveOutcome, rests_on_forgotten};
 use crate::answering::record::record;
 use crate::answering::reply::reply_to;
-use crate::answering::traffic::Lanes;
 use crate::answering::transcribe::transcribe_nearby;
 use crate::answering::typing::while_typing;
 use crate::answering::unanswered::{close, count_as_old, refuse};
 use crate::answering::{concepts, follow_up, log};
-use crate::documents::DocumentReader;
 use crate::echo::{has_words, restates, without_echo, without_heads};
 use crate::extractive_ranking::Query;
 use crate::grounding::without_source_links;
@@ -36,90 +31,23 @@ use crate::prompt::{self, BuiltPrompt, PromptInput};
 use crate::read_text::UnreadMemory;
 use crate::support::Support;
 use crate::used::used;
-use crate::voice::worker::Voice;
 use crate::{citations, uncertainty};
 use chime_access::Allowance;
-use chime_access::gateway::ask::{Gateway, ModelCall, UsageRecord};
+use chime_access::gateway::ask::{ModelCall, UsageRecord};
 use chime_access::gateway::{AskError, Economy, ModelPurpose};
 use chime_core::chat_settings::{ANSWER_LENGTH, LANGUAGE};
-use chime_core::config::{AccessConfig, ContextTokens, RateLimit, Redaction, SessionIdle, Streaming};
-use chime_core::embed::Embedder;
-use chime_core::prompts::{PromptError, Prompts};
+use chime_core::prompts::PromptError;
 use chime_core::texts::notices;
-use chime_core::trigger::Languages;
-use chime_core::{
-    Because, BotIdentity, Citable, FormattedText, Grounding, Job, JobKind, Language, LinkReading, MessageAt,
-    ParsedTrigger, Seq, Zone,
-};
-use chime_jobs::worker::Wake;
+use chime_core::{Because, Citable, FormattedText, Grounding, Job, JobKind, Language, MessageAt, ParsedTrigger, Seq};
 use chime_jobs::{JobError, JobOutcome, JobResult};
-use chime_links::{Fetcher, WebSearch};
 use chime_llm::{Completion, Prompt};
-use chime_memory::context::FeatureCache;
-use chime_memory::recall::Recaller;
-use chime_relevance::context::Params;
-use chime_runtime::clock::{Clock, Stopwatch};
+use chime_runtime::clock::Stopwatch;
 use chime_store::outbox::NewReply;
-use chime_store::{Store, answers, jobs, outbox, topics};
-use chime_telegram::Telegram;
+use chime_store::{answers, jobs, outbox, topics};
 
 /// Maximum number of questions analysed at the same time. Each analysis occupies two threads and ends before the model
 /// is asked.
 const WORKED_OUT_AT_ONCE: usize = 8;
-
-/// Reads linked pages for answers.
-pub struct PageReader {
-    pub fetcher: Fetcher,
-    pub embedder: Option<Arc<Embedder>>,
-    /// The operator's setting.
-    pub reading: LinkReading,
-}
-
-/// Services and settings that [`Answering`] needs.
-pub struct AnsweringParts {
-    pub store: Store,
-    pub telegram: Telegram,
-    pub gateway: Gateway,
-    pub clock: Clock,
-    pub wake: Wake,
-    pub prompts: Arc<Prompts>,
-    pub bot: BotIdentity,
-    pub languages: &'static Languages,
-    pub params: Params,
-    /// Time zone of chats that have set none.
-    pub zone: Zone,
-    pub features: Arc<FeatureCache>,
-    /// Limit on questions per member and conversation; `None` if there is none.
-    pub rate: Option<RateLimit>,
-    pub introduction: Introduction,
-    pub access: AccessConfig,
-    pub backlog_max_age: Duration,
-    /// Time limit for tools: later than this after the start of an answer, the model gets no more tools.
-    pub deadline: Duration,
-    pub context_tokens: ContextTokens,
-    /// Maximum number of rounds of tool calls for one answer.
-    pub tool_rounds: usize,
-    pub enrichers: Vec<Enricher>,
-    pub recaller: Arc<Recaller>,
-    /// Kinds of chats in which an answer is shown while it is written.
-    pub streaming: Streaming,
-    pub lanes: Lanes,
-    /// Purposes whose personal data is masked before it goes to a model.
-    pub redaction: Redaction,
-    pub idle: SessionIdle,
-    /// Summaries of the oldest parts of long threads. `None`: threads are never summarised.
-    pub long_threads: Option<LongThreads>,
-    /// `true` if a model extracts the concepts of each answer.
-    pub captures_concepts: bool,
-    /// Transcribes the voice messages that a question is about.
-    pub voice: Arc<Voice>,
-    /// Reads the pages that a question is about.
-    pub pages: PageReader,
-    /// Reads the documents that a question is about.
-    pub documents: DocumentReader,
-    /// Searches the web; `None` if the operator has chosen no service.
-    pub web: Option<WebSearch>,
-}
 
 pub struct Answering {
     pub(super) parts: AnsweringParts,

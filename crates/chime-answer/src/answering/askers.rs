@@ -1,6 +1,6 @@
 //! Checks if a member may ask, in chats that allow questions only from admins.
 
-use crate::answering::AnsweringParts;
+use crate::answering::parts::AnsweringParts;
 use chime_access::admission::is_owner;
 use chime_core::chat_settings::ASKERS;
 use chime_core::{Askers, UserId};

@@ -1,6 +1,6 @@
 //! Decides in strict chats if any source is relevant enough for an answer.
 
-use crate::answering::AnsweringParts;
+use crate::answering::parts::AnsweringParts;
 use crate::answering::question::QuestionContext;
 use crate::extractive_ranking::shared_words;
 use crate::grounding::{GroundingEvidence, Guard, Measure, guard, has_anchor_or_thread};

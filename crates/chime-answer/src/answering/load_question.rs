@@ -1,14 +1,14 @@
 //! Loads the trigger of a job with everything its answer needs: reads the database and chooses the window.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tokio::task::JoinError;
 
-use crate::answering::AnsweringParts;
 use crate::answering::load_trigger::{LoadedTrigger, QuestionLoader, TriggerState};
+use crate::answering::parts::AnsweringParts;
 use crate::answering::question::QuestionContext;
-use crate::answering::unasked::TOO_LATE;
 use crate::reader;
 use chime_access::gateway::ModelPurpose;
 use chime_access::gateway::ask::Gateway;
@@ -18,6 +18,9 @@ use chime_jobs::JobError;
 use chime_memory::context::window_around;
 use chime_relevance::context::{Focused, History, Params};
 use chime_relevance::retrieval::Recalled;
+
+/// Age of a question that nobody asked the bot from which on an answer is of no use, such as after a downtime.
+const TOO_LATE: Duration = Duration::from_secs(3 * 60 * 60);
 
 pub(super) async fn find(
     parts: &AnsweringParts,

@@ -1,8 +1,8 @@
 //! Informs the owners of the bot, at most once a day, that the model server refuses requests for a reason that only an
 //! operator can remove.
 
-use crate::answering::AnsweringParts;
 use crate::answering::draft::blame_of;
+use crate::answering::parts::AnsweringParts;
 use crate::answering::reply::format_own;
 use crate::job::Blame;
 use chime_core::{ChatId, ReplyTarget};

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use futures::future::join_all;
 
-use crate::answering::AnsweringParts;
 use crate::answering::askers::may_ask;
 use crate::answering::load_question::question_loader;
 use crate::answering::load_trigger::{LoadedTrigger, TriggerState};
+use crate::answering::parts::AnsweringParts;
 use crate::answering::typing::keep_typing;
 use chime_core::{MessageAt, ParsedTrigger, StoredMessage};
 use chime_store::{Reader, messages};

@@ -1,7 +1,7 @@
 //! Ends the jobs of triggers without an answer: the daily tokens are used up, the member may not ask, or the trigger
 //! waited too long.
 
-use crate::answering::AnsweringParts;
+use crate::answering::parts::AnsweringParts;
 use chime_access::{subject, tell};
 use chime_core::{BACKLOG_SETTLES, Because, Job, JobKind, JobPayload, MessageAt, Refusal, StoredMessage, Timestamp};
 use chime_jobs::JobError;

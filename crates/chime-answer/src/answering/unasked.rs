@@ -14,8 +14,6 @@ use chime_store::{Reader, chat_settings, chats, consent, jobs, messages};
 /// Largest number of such answers in a chat within a day.
 const MOST_A_DAY: u64 = 3;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// Age of a question from which on an answer is of no use, such as after a downtime.
-pub(super) const TOO_LATE: Duration = Duration::from_secs(3 * 60 * 60);
 /// Number of later messages that are read for an answer by a member.
 const LATER: usize = 50;
 

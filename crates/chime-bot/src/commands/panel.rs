@@ -25,7 +25,7 @@ const MANY_A_ROW: usize = 3;
 /// Chat or forum topic whose settings a panel shows, if not the chat of the panel as a whole.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PanelScope {
-    /// Another chat than that of the panel, which is then in private.
+    /// Chat whose settings are shown, if the panel is in a private chat.
     pub chat: Option<ChatKey>,
     pub topic: Option<ThreadId>,
 }
@@ -37,7 +37,7 @@ pub struct Panel<'a> {
     pub settings: &'a ChatSettings,
     pub defaults: &'a OperatorDefaults,
     pub kind: ChatKind,
-    /// Title of the chat, if it is not that of the panel.
+    /// Title of the chat, if the panel is in another one.
     pub title: Option<&'a str>,
     /// Forum topic in which the panel is, to which it can change.
     pub here: Option<ThreadId>,

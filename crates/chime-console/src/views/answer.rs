@@ -21,7 +21,7 @@ use chime_store::{Reader, answers, console, messages};
 
 use crate::SharedConsole;
 use crate::chart::level;
-use crate::login::OwnerSession;
+use crate::page::OwnerSession;
 use crate::page::{PageError, chat_of, message_place, moment, page, timeline_at};
 
 const LINE_CHARS: usize = 200;

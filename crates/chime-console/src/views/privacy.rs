@@ -11,7 +11,7 @@ use chime_store::console::{self, Forgettable, ListedOptOut};
 use chime_store::{Reader, chats};
 
 use crate::SharedConsole;
-use crate::login::OwnerSession;
+use crate::page::OwnerSession;
 use crate::page::{PageError, chat_title, moment, page};
 
 const OPT_OUTS: u32 = 500;

@@ -4,7 +4,7 @@ use axum::extract::{Extension, State};
 use maud::{Markup, html};
 
 use crate::SharedConsole;
-use crate::login::OwnerSession;
+use crate::page::OwnerSession;
 use crate::page::page;
 
 pub async fn show(State(console): State<SharedConsole>, Extension(session): Extension<OwnerSession>) -> Markup {

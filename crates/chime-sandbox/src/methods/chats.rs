@@ -1,9 +1,10 @@
 //! Methods for chats: queries, and leaving one.
 
+use crate::message::BOT;
 use crate::message::BotAction;
 use crate::methods::target::chat_to_see;
 use crate::params::{ApiError, MethodResult, RequestParams};
-use crate::state::{BOT, SandboxState};
+use crate::state::SandboxState;
 use crate::{ChatMemberStatus, wire};
 use chime_core::{Timestamp, UserId};
 

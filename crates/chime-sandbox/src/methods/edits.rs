@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::message::BOT;
 use crate::message::BotAction;
 use crate::methods::send::{buttons, text};
 use crate::methods::target::{chat_to_see, chat_to_write, message_id};
 use crate::params::{ApiError, MethodResult, RequestParams};
-use crate::state::{BOT, SandboxState};
+use crate::state::SandboxState;
 use crate::wire;
 use chime_core::{FormattedText, MessageId, Timestamp, UserId};
 

@@ -5,10 +5,11 @@ use serde_json::{Value, json};
 
 use crate::cleaning::cleaned;
 use crate::entities::{check, trimmed};
+use crate::message::BOT;
 use crate::message::{BotAction, SandboxMessage};
 use crate::methods::target::{SendTarget, chat_to_write, receiver, topic};
 use crate::params::{ApiError, MethodResult, RequestParams};
-use crate::state::{BOT, SandboxState};
+use crate::state::SandboxState;
 use crate::{Post, PostContent, wire};
 use chime_core::{ChatKind, Entity, EntityKind, FormattedText, Timestamp, utf16_len};
 

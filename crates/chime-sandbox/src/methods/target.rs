@@ -5,8 +5,9 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::ChatMemberStatus;
+use crate::message::BOT;
 use crate::params::{ApiError, RequestParams};
-use crate::state::{BOT, SandboxChat, SandboxState};
+use crate::state::{SandboxChat, SandboxState};
 use chime_core::{ChatId, ChatKind, MessageId, ThreadId, Timestamp, UserId};
 
 /// A valid target of a message.
