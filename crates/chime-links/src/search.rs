@@ -40,7 +40,7 @@ impl WebSearch {
         Ok(Self { config, client })
     }
 
-    /// Returns at most [`MOST`] results, best first. The caller limits the time.
+    /// Returns at most `MOST` results, best first. The caller limits the time.
     ///
     /// # Errors
     /// The service is not reached, refuses the request, or does not answer with JSON.

@@ -32,7 +32,7 @@ pub struct PageReader {
     pub reading: LinkReading,
 }
 
-/// Services and settings that [`Answering`] needs.
+/// Services and settings that answering needs.
 pub struct AnsweringParts {
     pub store: Store,
     pub telegram: Telegram,
