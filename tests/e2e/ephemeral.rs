@@ -158,6 +158,46 @@ async fn an_ephemeral_command_that_is_answered_too_late_is_answered_to_nobody_el
 }
 
 #[tokio::test]
+async fn an_ephemeral_command_in_a_group_that_moves_is_answered_to_nobody_else() {
+    World::offline(async |w| {
+        let group = w.telegram.add_chat(NewChat::group("Sauna"));
+        w.say_in(group, "ann", "the firewood is behind the sauna");
+        w.settled().await;
+        w.stop().await;
+        let bob = w.member("bob");
+        w.telegram.say(group, Post::new(bob, "/search firewood", w.clock.now()).ephemeral());
+        w.telegram.migrate(group);
+        w.clock.advance(Duration::from_secs(30));
+        w.start().await;
+        w.settled().await;
+        let calls = w.telegram.calls();
+        let to_all = calls.iter().filter(|call| call.params.get("ephemeral_message_parameters").is_none());
+        assert!(!to_all.map(|call| format!("{:?}", call.params)).any(|params| params.contains("firewood")));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn ephemeral_commands_have_the_limit_of_all_others_and_start_no_answer() {
+    World::with(&[("RATE_LIMIT", "2/300s")], async |w| {
+        promote(w).await;
+        w.say("ann", "the firewood is behind the sauna");
+        w.settled().await;
+        for number in 0..4 {
+            let ask = whisper(w, "bob", "/search firewood");
+            if number < 2 {
+                w.answer_to(ask).await;
+            }
+            w.settled().await;
+        }
+        whisper(w, "ann", "/ask where is the firewood?");
+        w.settled().await;
+        assert_eq!((tried(w), w.model.requests().len()), (2, 0));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_refusal_is_answered_as_before_and_remembered_for_a_day() {
     World::offline(async |w| {
         w.say("ann", "the firewood is behind the sauna");

@@ -22,6 +22,11 @@ impl Outgoing {
     pub fn new(to: ReplyTarget, content: FormattedText) -> Self {
         Self { to, content, buttons: Vec::new(), receiver: None, poll: None }
     }
+
+    /// Returns `true` if this answers a command that only the receiver sees. Nobody else may see it then.
+    pub fn is_unseen(&self) -> bool {
+        self.receiver.is_some() && self.to.reply_to.is_some_and(|asked| asked.ephemeral_number().is_some())
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

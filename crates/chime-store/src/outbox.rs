@@ -165,8 +165,6 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     tx.run("DELETE FROM reply_use WHERE chat_key = :from", params! { ":from": chats.from })
 }
 
-/// Stores a reply and the job that sends it. Nothing is sent in any other way. The first part is stored as `Sending` at
-/// once, which saves a commit before it is sent; the others are `Pending`.
 /// Records further messages that a reply shows since it was edited, by its place in Telegram.
 pub fn note_more_uses(
     tx: &Writer<'_>,
@@ -181,6 +179,8 @@ pub fn note_more_uses(
     key.map_or(Ok(()), |key| note_uses(tx, &key, chat, seqs))
 }
 
+/// Stores a reply and the job that sends it. CONTRIBUTING.md names what is sent in other ways. The first part is stored as
+/// `Sending` at once, which saves a commit before it is sent; the others are `Pending`.
 pub fn add(tx: &Writer<'_>, reply: &NewReply, now: Timestamp) -> Result<()> {
     let (to, receiver) = target(tx, reply, now)?;
     for (number, part) in (0u32..).zip(&reply.parts) {
@@ -253,6 +253,13 @@ pub fn by_poll(conn: &Reader, poll: &str) -> Result<Option<ReplyPart>> {
 
 pub fn exists(conn: &Reader, key: &str) -> Result<bool> {
     conn.any("SELECT 1 FROM outbox WHERE reply_key = :key", params! { ":key": key })
+}
+
+/// Returns `true` if a part of the reply was sent, or may still be. A reply that was given up is removed, so that it can be
+/// made again.
+pub fn may_arrive(tx: &Writer<'_>, key: &str) -> Result<bool> {
+    tx.run("DELETE FROM outbox WHERE reply_key = :key AND state = 'failed'", params! { ":key": key })?;
+    exists(tx, key)
 }
 
 /// Records that only the first `end` bytes of a part belong to the answer. The rest is other text, such as the bot's
@@ -360,10 +367,12 @@ pub fn recover(tx: &Writer<'_>) -> Result<usize> {
 }
 
 /// Redirects unsent parts to the new id of a chat. They are sent as normal messages and not as replies, because message
-/// ids differ in the new chat.
+/// ids differ in the new chat. The negative id of a command that only one member sees stays, so that nobody else gets the
+/// reply.
 pub fn redirect(tx: &Writer<'_>, from: ChatId, to: ChatId) -> Result<()> {
     tx.run(
-        "UPDATE outbox SET telegram_chat_id = :to, reply_to_id = NULL, thread_id = NULL
+        "UPDATE outbox SET telegram_chat_id = :to, thread_id = NULL,
+             reply_to_id = CASE WHEN receiver_id IS NOT NULL AND reply_to_id < 0 THEN reply_to_id END
          WHERE telegram_chat_id = :from AND state IN ('pending', 'sending')",
         params! { ":from": from, ":to": to },
     )

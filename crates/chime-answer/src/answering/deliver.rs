@@ -133,9 +133,10 @@ impl Delivery {
                 }
                 SendStep::SendWithoutReply => self.give_up(job, "Telegram misses a target that was not given").await,
                 SendStep::SendWithoutThread => {
-                    // The part cannot be a reply either, since a reply would appear in the topic again.
+                    // The part cannot be a reply either, since a reply would appear in the topic again. That it answers
+                    // a command that only one member sees must not be lost.
                     part.outgoing.to.thread = None;
-                    part.outgoing.to.reply_to = None;
+                    part.outgoing.to.reply_to = part.outgoing.to.reply_to.filter(|_| part.outgoing.is_unseen());
                     continue;
                 }
                 SendStep::SendPlain => {
@@ -216,13 +217,18 @@ impl Delivery {
     }
 
     /// Handles what Telegram said about a part for one member. If it is not shown to them alone, changes the part to one
-    /// that everybody in its target sees, and records that the chat refuses such messages.
+    /// that everybody in its target sees. If the chat is the reason, records that it refuses such messages.
     async fn after_ephemeral(&self, part: &mut ReplyPart, result: &SendResult) -> chime_store::Result<EphemeralStep> {
         let Some(receiver) = part.outgoing.receiver else { return Ok(EphemeralStep::GoOn) };
-        // A server that does not know ephemeral messages has shown it to everybody.
-        let (is_refused, is_sent) = match result {
+        let is_sent = matches!(result, SendResult::Sent(_));
+        let (is_refused, is_of_chat) = match result {
+            // A server that does not know ephemeral messages has shown it to everybody.
             SendResult::Sent(message) => (message.ephemeral_number().is_none(), true),
-            SendResult::Refused(_) | SendResult::Impossible(_) => (true, false),
+            // The formatting may be the reason; without it the part is still for one member.
+            SendResult::Refused(why) if !is_about_rights(why) && !is_plain(part) => (false, false),
+            SendResult::Refused(why) | SendResult::Impossible(why) => (true, is_about_rights(why)),
+            // In another chat, or without its target, Telegram would take it for a message to everybody.
+            SendResult::ReplyGone | SendResult::Migrated(_) => (part.outgoing.is_unseen(), false),
             _ => (false, false),
         };
         if !is_refused {
@@ -231,7 +237,9 @@ impl Delivery {
         let (id, was, now) = (part.id, part.outgoing.to, self.clock.now());
         let has_buttons = !part.outgoing.buttons.is_empty();
         let readdress = move |tx: &Writer<'_>| {
-            chats::set_ephemeral_refused(tx, was.chat, Some(now))?;
+            if is_of_chat {
+                chats::set_ephemeral_refused(tx, was.chat, Some(now))?;
+            }
             let to = if is_sent { Some(was) } else { outbox::for_all_or_private(tx, was, receiver, has_buttons)? };
             to.map(|to| outbox::readdress(tx, id, to)).transpose()?;
             Ok(to)
@@ -408,14 +416,24 @@ fn awaited_since(part: &ReplyPart, now: Timestamp) -> Timestamp {
     if part.purpose == Purpose::Reminder { now } else { part.created_at }
 }
 
+fn is_plain(part: &ReplyPart) -> bool {
+    part.outgoing.content.entities.is_empty() && part.outgoing.buttons.is_empty()
+}
+
+/// Returns `true` if Telegram's refusal names ephemeral messages or the bot's rights, so that it holds for the whole chat.
+fn is_about_rights(why: &str) -> bool {
+    let why = why.to_lowercase();
+    ["ephemeral", "rights", "admin"].iter().any(|word| why.contains(word))
+}
+
 fn standing(part: &ReplyPart, job: &Job, moves: u32, now: Timestamp) -> PartState {
-    let Outgoing { to, content, buttons, .. } = &part.outgoing;
+    let to = part.outgoing.to;
     PartState {
         created_at: awaited_since(part, now),
         unknown_sends: part.unknown_sends,
         attempts: job.attempts,
         moves,
-        is_plain: content.entities.is_empty() && buttons.is_empty(),
+        is_plain: is_plain(part),
         is_in_private_topic: to.chat.0 > 0 && to.thread.is_some(),
     }
 }

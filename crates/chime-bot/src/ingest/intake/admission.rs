@@ -10,7 +10,7 @@ use chime_store::{Writer, jobs, refusals};
 /// Result of [`start`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Start {
-    /// The trigger already has a job.
+    /// The trigger already has a job, or is dropped in silence.
     Known,
     Started,
     /// Refused by the rate limit. A job reports this.
@@ -61,6 +61,8 @@ pub fn start(
             jobs::add(tx, &job, now)?;
             Ok(Start::Started)
         }
+        // The group does not see an ephemeral command, so it would not understand a refusal either.
+        Decision::Refuse { .. } if message.id.ephemeral_number().is_some() => Ok(Start::Known),
         Decision::Refuse { because, until, tell } => {
             let subject = subject(because, conversation, user, at);
             let (chat, id, thread) = (message.chat, message.id, message.thread);

@@ -61,14 +61,14 @@ pub fn start_work(
             applied.postponed |= watch_question(tx, arrival, chat_key, setting, at)?;
         }
         TriggerAction::Nothing => {}
+        // Nobody but the asker sees it, and an answer would be for everybody.
+        TriggerAction::Start(JobPayload::Answer { .. }) if message.id.ephemeral_number().is_some() => {}
         TriggerAction::Start(job @ JobPayload::Answer { .. }) if message.album.is_some() => {
             start_album(tx, arrival, news, job, setting, at, applied)?;
         }
         TriggerAction::CountAsOld if is_of_counted_album(tx, arrival, setting)? => {}
         TriggerAction::Start(job) => {
-            // The group does not see an ephemeral command, so it would not understand a refusal either.
-            let is_always_taken = message.id.ephemeral_number().is_some()
-                || found.as_ref().is_some_and(|found| is_always_taken(&found.kind));
+            let is_always_taken = found.as_ref().is_some_and(|found| is_always_taken(&found.kind));
             let is_counted = tag.map_or(Ok(false), |tag| split_question::supersede(tx, tag))?;
             let rate = setting.rate.filter(|_| !is_always_taken && !is_counted);
             match admission::start(tx, JobRequest { job, chat: chat_key, message }, rate, at.now)? {
@@ -106,7 +106,7 @@ fn watch_question(
 ) -> chime_store::Result<bool> {
     let message = &arrival.message;
     let is_own = message.role == Role::User && !message.sender.is_bot && message.forward_origin.is_none();
-    let is_question = message.text.contains('?') && setting.languages.is_question(&message.text);
+    let is_question = message.text.contains(trigger::QUESTION_MARKS) && setting.languages.is_question(&message.text);
     if !is_own || !is_question || trigger::calls_bot(&message.text) {
         return Ok(false);
     }
