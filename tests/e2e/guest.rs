@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chime_core::texts::texts;
-use chime_sandbox::{BotAction, Cursor};
+use chime_sandbox::{BotAction, Cursor, NewChat};
 use chime_world::World;
 use serde_json::{Value, json};
 
@@ -13,14 +13,23 @@ const HOUR: Duration = Duration::from_secs(3600);
 /// A group that the bot is not in.
 const ELSEWHERE: i64 = -1_007;
 
+/// Asks in a chat without the bot, in reply to a message of this user.
+fn ask_about(w: &World, number: u32, author: i64) {
+    ask_replying(w, number, ELSEWHERE, 7001, "@bot when does it leave, and do we have time for breakfast?", author);
+}
+
 /// Asks in a chat without the bot, in reply to a message.
 fn ask(w: &World, number: u32, chat: i64, user: i64, text: &str) {
+    ask_replying(w, number, chat, user, text, 7002);
+}
+
+fn ask_replying(w: &World, number: u32, chat: i64, user: i64, text: &str, author: i64) {
     let from = |id: i64, name: &str| json!({"id": id, "is_bot": id > 9000, "first_name": name});
     let place = json!({"id": chat, "type": "supergroup", "title": "zqelsewhere7xk"});
     let message = |id: u32, from: Value, text: &str| json!({"message_id": id, "date": w.clock.now().secs(), "chat": place, "from": from, "text": text});
     let mut asked = message(number + 1, from(user, "zqann7xk"), text);
     asked["guest_query_id"] = json!(format!("guest-{number}"));
-    asked["reply_to_message"] = message(number, from(7002, "bob"), "zqferry7xk leaves at 7:15");
+    asked["reply_to_message"] = message(number, from(author, "bob"), "zqferry7xk leaves at 7:15");
     w.telegram.push_raw(json!({ "guest_message": asked }).to_string());
 }
 
@@ -37,6 +46,23 @@ async fn shown(w: &World, from: &mut Cursor) -> String {
 
 fn answers(w: &World) -> usize {
     w.telegram.calls().iter().filter(|call| call.is("answerGuestQuery")).count()
+}
+
+#[tokio::test]
+async fn words_of_somebody_who_opted_out_everywhere_are_no_part_of_a_guest_question() {
+    World::run(async |w| {
+        let private = w.telegram.add_chat(NewChat::private("bob"));
+        let out = w.say_in(private, "bob", "/optout");
+        w.answer_to(out).await;
+        w.model.script(["I do not know."]);
+        ask_about(w, 10, w.member("bob").0);
+        let mut cursor = Cursor::default();
+        shown(w, &mut cursor).await;
+        shown(w, &mut cursor).await;
+        let prompt = w.prompt(1).await;
+        assert!(prompt.contains("when does it leave") && !prompt.contains("zqferry7xk"), "{prompt}");
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -97,6 +97,8 @@ pub struct GuestQuestion {
     pub by: UserId,
     /// Name and text of the asker, then those of the message replied to, if any.
     pub said: Vec<(String, String)>,
+    /// Author of the message replied to.
+    pub parent_by: Option<UserId>,
 }
 
 /// Omits the text, which must not appear in logs.

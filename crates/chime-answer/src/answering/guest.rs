@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::answering::reply::{format_own, format_parts};
@@ -24,13 +25,17 @@ use chime_core::{
 use chime_llm::{Prompt, PromptMessage, PromptRole};
 use chime_privacy::redact;
 use chime_runtime::clock::Clock;
-use chime_store::Store;
+use chime_store::{Store, consent};
 use chime_telegram::{Telegram, TelegramError};
 
 /// Limit on the answers in one chat, and on those for one user.
 const LIMIT: RateLimit = RateLimit { triggers: 5, per: Duration::from_secs(60 * 60) };
 /// Time that the model has for an answer.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(60);
+/// Number of questions that are answered at the same time.
+const AT_ONCE: usize = 4;
+/// Longest pause that Telegram may ask for before the answer replaces the first line.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Maximum number of characters read of a message, and written in an answer.
 const READ_CHARS: usize = 4000;
 const WRITTEN_CHARS: usize = 3000;
@@ -51,31 +56,30 @@ pub struct Guests {
 }
 
 impl Guests {
-    /// Answers `questions` one after another until `stop`.
+    /// Answers `questions`, at most [`AT_ONCE`] at the same time, until `stop`.
     pub async fn run(self, mut questions: mpsc::Receiver<GuestQuestion>, stop: CancellationToken) {
-        let mut answered = Vec::new();
+        let (guests, mut answered, mut running) = (Arc::new(self), Vec::new(), JoinSet::new());
         loop {
             tokio::select! {
                 () = stop.cancelled() => return,
-                Some(question) = questions.recv() => tokio::select! {
-                    () = stop.cancelled() => return,
-                    done = self.answer(&question, &mut answered) => {
-                        if let Err(error) = done {
-                            tracing::info!(%error, "a question in a chat without the bot is not answered");
-                        }
+                Some(question) = questions.recv(), if running.len() < AT_ONCE => {
+                    let guests = Arc::clone(&guests);
+                    if guests.admits(&question, &mut answered) {
+                        running.spawn(async move { guests.answer(question).await });
                     }
+                }
+                Some(ended) = running.join_next(), if !running.is_empty() => match ended {
+                    Ok(Ok(())) => {}
+                    Ok(Err(error)) => tracing::info!(%error, "a question in a chat without the bot is not answered"),
+                    // What a panic says may quote the question.
+                    Err(_) => tracing::error!("answering a question in a chat without the bot panicked"),
                 },
             }
         }
     }
 
-    /// Answers at once with a line that is replaced by the answer. `answered` holds the chat, user and time of earlier
-    /// answers.
-    async fn answer(
-        &self,
-        question: &GuestQuestion,
-        answered: &mut Vec<(ChatId, UserId, Timestamp)>,
-    ) -> anyhow::Result<()> {
+    /// Returns `true` if the limits allow an answer. `answered` holds the chat, user and time of earlier answers.
+    fn admits(&self, question: &GuestQuestion, answered: &mut Vec<(ChatId, UserId, Timestamp)>) -> bool {
         let now = self.clock.now();
         answered.retain(|(_, _, at)| now.since(*at) < LIMIT.per);
         let times = |is_counted: &dyn Fn(ChatId, UserId) -> bool| {
@@ -86,10 +90,24 @@ impl Guests {
             of_member: times(&|_, user| user == question.by),
             ..Recent::default()
         };
-        if admit(now, &recent, LIMIT) != Decision::Allow || !self.may_ask(question.by).await? {
+        let is_allowed = admit(now, &recent, LIMIT) == Decision::Allow;
+        if is_allowed {
+            answered.push((question.chat, question.by, now));
+        }
+        is_allowed
+    }
+
+    /// Answers at once with a line that is replaced by the answer.
+    async fn answer(&self, mut question: GuestQuestion) -> anyhow::Result<()> {
+        let now = self.clock.now();
+        if !self.may_ask(question.by).await? {
             return Ok(());
         }
-        answered.push((question.chat, question.by, now));
+        if let Some(author) = question.parent_by
+            && self.store.read(move |conn| consent::is_out_everywhere(conn, author)).await?
+        {
+            question.said.truncate(1);
+        }
         let asked = question.said.first().map_or("", |(_, text)| text);
         let language = Language::of_question(asked, "", Language::DEFAULT).unwrap_or(Language::DEFAULT);
         let texts = texts(language.code());
@@ -99,7 +117,7 @@ impl Guests {
             return Ok(());
         }
         let message = self.telegram.answer_guest(&question.query, &FormattedText::plain(&texts.one_moment)).await?;
-        let words = self.words(question, language, now).await.unwrap_or_else(|error| {
+        let words = self.words(&question, language, now).await.unwrap_or_else(|error| {
             tracing::info!(%error, "no answer for a chat without the bot");
             notices(language.code()).sorry.clone()
         });
@@ -179,7 +197,7 @@ impl Guests {
         let Some(content) = format_parts(&markdown, &[], &[]).into_iter().next() else { return Ok(()) };
         let mut edited = self.telegram.edit_guest_answer(message, &content).await;
         if let Err(TelegramError::Throttled { retry_after }) = edited {
-            self.clock.sleep(retry_after).await;
+            self.clock.sleep(retry_after.min(LONGEST_PAUSE)).await;
             edited = self.telegram.edit_guest_answer(message, &content).await;
         }
         Ok(edited?)

@@ -40,8 +40,9 @@ pub fn guest(wire: &dto::TelegramMessage, bot: UserId) -> Option<Event> {
         return None;
     }
     let (query, by) = (wire.head.guest_query_id.clone()?, asked.sender.id);
+    let parent_by = parent.as_ref().map(|parent| parent.sender.id);
     let said = [Some(asked), parent].into_iter().flatten().map(|said| (said.sender.name.clone(), said.rendered()));
-    Some(Event::Guest(GuestQuestion { query, chat, by, said: said.collect() }))
+    Some(Event::Guest(GuestQuestion { query, chat, by, said: said.collect(), parent_by }))
 }
 
 /// Converts a message and the message that it replies to. `None` for a message that must not be stored: from a chat
@@ -127,7 +128,7 @@ fn is_confidential(wire: &dto::TelegramMessage) -> bool {
     wire.head.receiver_user.is_some() || wire.head.ephemeral_message_id.is_some()
 }
 
-/// Returns whether a member sends the bot a command that nobody else in the group sees.
+/// Returns `true` if a member sends the bot a command that nobody else in the group sees.
 fn is_ephemeral_command(wire: &dto::TelegramMessage) -> bool {
     let FormattedText { text, entities } = formatted(&wire.content);
     wire.head.ephemeral_message_id.is_some_and(|number| number > 0) && is_command(&text, &entities)
