@@ -99,6 +99,10 @@ async fn a_demoted_admin_changes_nothing_and_takes_the_persona_along_when_opting
         by(w, eve, "/optout").await;
         let prompt = rules_for(w, "@bot when does the boat leave?").await;
         assert!(!prompt.contains("Whisper"), "{prompt}");
+        // Who opted out leaves no new text either.
+        w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Administrator));
+        by(w, eve, "/settings@bot persona Whisper like a mouse.").await;
+        assert!(!rules_for(w, "@bot when does the boat leave?").await.contains("Whisper"));
     })
     .await;
 }

@@ -1,4 +1,4 @@
-//! Random tokens by which owners enter the operator's page: links and sessions. Only hashes are kept, in memory alone.
+//! Random tokens by which owners enter the owners' page: links and sessions. Only hashes are kept, in memory alone.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -9,9 +9,9 @@ use chime_core::{Timestamp, UserId};
 use ring::digest::{SHA256, digest};
 use ring::rand::{SecureRandom, SystemRandom};
 
-/// How long a link to the page can be used.
+/// Time for which a link to the page is valid.
 pub const LINK_LIFETIME: Duration = Duration::from_secs(10 * 60);
-/// How long a session on the page lasts.
+/// Length of a session on the page.
 pub const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
 /// Maximum number of tokens that are valid at the same time; the oldest is dropped.
 const MOST: usize = 32;

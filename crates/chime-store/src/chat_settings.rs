@@ -4,7 +4,7 @@ use super::family::{Cause, Family, Merged, run_merged};
 use super::sql::{Statements, params};
 use super::{Reader, Result, Writer};
 use chime_core::chat_settings::{ChatSetting, ChatSettings, SettingValue};
-use chime_core::{Conversation, Seq, UserId};
+use chime_core::{ChatKey, Conversation, Seq, UserId};
 
 pub(super) const FAMILY: Family = Family {
     tables: &["chat_setting"],
@@ -73,20 +73,29 @@ pub fn clear_topic(tx: &Writer<'_>, conversation: Conversation) -> Result<()> {
     )
 }
 
+/// Removes what a member wrote, in one chat or in all (`None`), also if the command itself is no longer stored.
+pub(super) fn forget_author(tx: &Writer<'_>, chat: Option<ChatKey>, user: UserId) -> Result<()> {
+    tx.run(
+        "DELETE FROM chat_setting WHERE set_by = :user AND (:chat IS NULL OR chat_key = :chat)",
+        params! { ":user": user, ":chat": chat },
+    )
+}
+
 /// Returns the number that is stored for a forum topic; 0 stands for the whole chat.
 fn thread_key(conversation: Conversation) -> i64 {
     conversation.thread.map_or(0, |thread| thread.0)
 }
 
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    let written: Vec<Seq> = tx.all(
-        "SELECT DISTINCT seq FROM chat_setting WHERE chat_key = :from AND seq IS NOT NULL",
+    // By row, since a new number may equal an old one of another row.
+    let written: Vec<(i64, String, Seq)> = tx.all(
+        "SELECT thread_id, key, seq FROM chat_setting WHERE chat_key = :from AND seq IS NOT NULL",
         params! { ":from": chats.from },
     )?;
-    for old in written {
+    for (thread, key, old) in written {
         tx.run(
-            "UPDATE chat_setting SET seq = :new WHERE chat_key = :from AND seq = :old",
-            params! { ":new": chats.seqs.get(&old), ":from": chats.from, ":old": old },
+            "UPDATE chat_setting SET seq = :new WHERE chat_key = :from AND thread_id = :thread AND key = :key",
+            params! { ":new": chats.seqs.get(&old), ":from": chats.from, ":thread": thread, ":key": key },
         )?;
     }
     run_merged(

@@ -7,7 +7,9 @@ use super::derived;
 use super::family::{Cause, Family, Merged, run_merged};
 use super::forget::{self, ForgetOptions, Forgotten, Leave};
 use super::sql::{Columns, Statements, params};
-use super::{Reader, Result, StoreError, Writer, answers, chats, inbox, memory, quotes_and_forwards, row};
+use super::{
+    Reader, Result, StoreError, Writer, answers, chat_settings, chats, inbox, memory, quotes_and_forwards, row,
+};
 use chime_core::{ChatId, ChatKey, ReplyTarget, Seq, Timestamp, UserId};
 
 /// Data that a request wants forgotten.
@@ -157,6 +159,7 @@ pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, 
                 params! { ":user": user, ":chat": chat },
             )?;
             memory::forget_number(tx, chat, user)?;
+            chat_settings::forget_author(tx, chat, user)?;
             if chat.is_none() {
                 chats::forget_private_name(tx, user)?;
             }

@@ -13,7 +13,7 @@ use chime_privacy::ChatRole;
 use chime_store::chat_settings::NewValue;
 use chime_store::chats::ChatRow;
 use chime_store::outbox::NewReply;
-use chime_store::{Priority, Reader, Writer, button_presses, chat_settings, chats, memory, outbox};
+use chime_store::{Priority, Reader, Writer, button_presses, chat_settings, chats, consent, memory, outbox};
 
 impl Commands {
     pub(super) async fn show_settings(&self, job: &Job, order: CommandRequest) -> JobResult {
@@ -29,7 +29,7 @@ impl Commands {
         let shown = self.panel(&order.chat, scope, message.thread, may_change, 1).await?;
         let (markdown, mut buttons) = shown;
         if may_change && order.chat.chat.kind == ChatKind::Private {
-            let groups = self.groups_of(message.sender.id, may_change_settings).await?;
+            let groups = self.groups_of(message.sender.id, ChatRole::is_admin).await?;
             buttons.extend(groups.iter().map(|group| {
                 let scope = PanelScope { chat: Some(group.key), topic: None };
                 let press = PanelPress { scope, change: SettingChange::Show(1) };
@@ -67,6 +67,11 @@ impl Commands {
             let told = filled(told, &[("value", &escape_markdown(&clip(value, LONGEST_VALUE)))]);
             return self.say(job, order, told).await;
         };
+        let (chat, author) = (order.chat.key, order.message.message.sender.id);
+        let is_out = move |conn: &Reader| Ok(consent::opted_out(conn, chat, author)?.is_some());
+        if entry.is_written && !is_default && self.store.read(is_out).await? {
+            return self.say(job, order, &texts.notes.opted_out).await;
+        }
         let change = SettingChange::Set(entry, chosen.clone());
         let scope = PanelScope { chat: None, topic };
         if change.ends_memory() && self.has_memory(order.chat.key).await? {
@@ -175,7 +180,7 @@ impl Commands {
 
     /// Returns `true` if `user` may change the settings of a chat: an admin, or an owner of the bot.
     pub(super) async fn may_change(&self, chat: ChatId, user: UserId) -> Result<bool, JobError> {
-        Ok(self.owns_the_bot(user).await? || may_change_settings(self.standing(chat, user).await?))
+        Ok(self.owns_the_bot(user).await? || self.standing(chat, user).await?.is_admin())
     }
 }
 
@@ -184,10 +189,6 @@ const LONGEST_VALUE: usize = 60;
 
 /// Maximum length of a button's label, in characters.
 const LABEL_CHARS: usize = 40;
-
-fn may_change_settings(role: ChatRole) -> bool {
-    matches!(role, ChatRole::Creator | ChatRole::Admin)
-}
 
 /// Setting and value in the arguments of `/settings timezone Europe/Paris`.
 struct WordedSetting<'a> {
