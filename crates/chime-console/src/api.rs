@@ -1,5 +1,5 @@
 //! Chats as JSON for programs: `GET /api/search?chat=…&query=…`, `/api/read?chat=…&since=…&until=…&limit=…`,
-//! `/api/recap?chat=…`, with the header `Authorization: Bearer CONSOLE_TOKEN`.
+//! `/api/recap?chat=…`, `/api/decisions?chat=…&since=…`, with the header `Authorization: Bearer CONSOLE_TOKEN`.
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
@@ -26,6 +26,7 @@ pub async fn read(
     let Some(tool) = ReadingTool::named(&tool) else {
         return refused(StatusCode::NOT_FOUND, &RefusedCall::Tool.to_string());
     };
+    let _place = console.places.acquire().await.ok();
     match console.reader.call(tool, arguments.0).await {
         Ok(found) => Json(found).into_response(),
         Err(error @ RefusedCall::Store(_)) => refused(StatusCode::SERVICE_UNAVAILABLE, &error.to_string()),

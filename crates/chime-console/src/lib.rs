@@ -25,6 +25,7 @@ use futures::future::BoxFuture;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use chime_access::console_tokens::{ConsoleTokens, SESSION_LIFETIME, hashed};
@@ -93,6 +94,8 @@ struct Console {
     has_tls: bool,
     token_hash: Option<String>,
     reader: ChatReader,
+    /// One place: a page or a tool may read for long, and answers need the other read connection.
+    places: Semaphore,
 }
 
 impl Console {
@@ -110,6 +113,7 @@ impl Console {
                 zone: parts.zone,
                 recaller: Arc::clone(&parts.recaller),
             },
+            places: Semaphore::new(1),
             parts,
         }
     }

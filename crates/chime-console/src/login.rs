@@ -78,6 +78,8 @@ pub async fn require_owner(State(console): State<SharedConsole>, mut request: Re
     match console.parts.store.read(move |conn| is_owner(conn, user, &access)).await {
         Ok(true) => {
             request.extensions_mut().insert(OwnerSession::new(&token));
+            // The semaphore is never closed.
+            let _place = console.places.acquire().await.ok();
             next.run(request).await
         }
         Ok(false) => logged_out("You no longer own this bot."),

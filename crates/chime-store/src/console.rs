@@ -1,4 +1,4 @@
-//! Queries for the operator's page (`chime-console`). Each reads a bounded part of the database.
+//! Queries for the owners' page (`chime-console`). Each reads a bounded part of the database.
 
 use super::messages::VISIBLE;
 use super::row::row_id;

@@ -21,8 +21,7 @@ use chime_store::{Reader, answers, console, messages};
 
 use crate::SharedConsole;
 use crate::chart::level;
-use crate::page::OwnerSession;
-use crate::page::{PageError, chat_of, message_place, moment, page, timeline_at};
+use crate::page::{OwnerSession, PageError, chat_of, message_place, moment, page, timeline_at};
 
 const LINE_CHARS: usize = 200;
 /// Number of omitted messages that are listed.

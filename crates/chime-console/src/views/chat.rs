@@ -14,8 +14,7 @@ use chime_store::console::{self, ListedSession};
 use chime_store::tags::Tag;
 use chime_store::{Reader, messages, outbox, search, summaries, tags, topic_names};
 
-use crate::page::OwnerSession;
-use crate::page::{LANES, PAGE, PageError, chat_of, chat_tabs, message_place, moment, page, timeline_at};
+use crate::page::{LANES, OwnerSession, PAGE, PageError, chat_of, chat_tabs, message_place, moment, page, timeline_at};
 use crate::threads::{ReplyArc, arcs, colours, reply_links};
 use crate::{SharedConsole, reading};
 

@@ -14,8 +14,7 @@ use chime_store::tags::Tag;
 use chime_store::{Priority, Reader, chats, concepts, console, notes, summaries, tags};
 
 use crate::SharedConsole;
-use crate::page::OwnerSession;
-use crate::page::{PageError, chat_of, chat_tabs, form_token, message_place, moment, page};
+use crate::page::{OwnerSession, PageError, chat_of, chat_tabs, form_token, message_place, moment, page};
 use crate::rebuild::{self, Rebuilt};
 use crate::views::chat::{bullets, tag_list};
 

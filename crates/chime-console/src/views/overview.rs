@@ -14,8 +14,7 @@ use chime_store::jobs::ParkedJob;
 use chime_store::{Priority, Reader, chats, feedback, jobs};
 
 use crate::chart::{Bar, bars, level, percentile};
-use crate::page::OwnerSession;
-use crate::page::{PageError, chat_title, form_token, moment, money, page};
+use crate::page::{OwnerSession, PageError, chat_title, form_token, moment, money, page};
 use crate::{DaemonState, SharedConsole};
 
 const DAYS: i64 = 30;

@@ -11,8 +11,7 @@ use chime_store::console::{self, Forgettable, ListedOptOut};
 use chime_store::{Reader, chats};
 
 use crate::SharedConsole;
-use crate::page::OwnerSession;
-use crate::page::{PageError, chat_title, moment, page};
+use crate::page::{OwnerSession, PageError, chat_title, moment, page};
 
 const OPT_OUTS: u32 = 500;
 

@@ -4,8 +4,7 @@ use axum::extract::{Extension, State};
 use maud::{Markup, html};
 
 use crate::SharedConsole;
-use crate::page::OwnerSession;
-use crate::page::page;
+use crate::page::{OwnerSession, page};
 
 pub async fn show(State(console): State<SharedConsole>, Extension(session): Extension<OwnerSession>) -> Markup {
     let body = html! {
