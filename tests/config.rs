@@ -453,6 +453,7 @@ fn a_model_may_have_a_server_and_a_key_of_its_own_which_are_never_shown() {
     assert_eq!(models, [("gpt-4.1", true), ("other/model:free", false)]);
     for wrong in [
         "MODEL_SUMMARY=@https://example.org/v1",
+        "MODEL_SUMMARY=m@ftp://example.org/v1",
         "MODEL_SUMMARY=m@https://e.org/v1/models",
         "MODELS=m 1",
         "MODELS=m 1/x",

@@ -210,8 +210,9 @@ impl Checkup<'_> {
     /// Asks the model of summaries and those among which admins choose for one word each.
     async fn other_models(&self, config: &LlmConfig, tell: &mut impl FnMut(CheckFinding)) {
         let listed = config.models.iter().map(|listed| ModelConfig::named(listed.name.clone()));
+        let is_other = |model: &ModelConfig| model.server.is_some() || Some(&model.name) != config.model.as_ref();
         let others = config.model_summary.iter().cloned().chain(listed);
-        for model in others.filter(|model| !config.is_offline() && Some(&model.name) != config.model.as_ref()) {
+        for model in others.filter(|model| !config.is_offline() && is_other(model)) {
             match Llm::new(LlmOptions::placed(config, &model)) {
                 Ok(Llm::OpenAi(server)) => {
                     for (name, asked) in server.probe_chat(&self.clock).await {

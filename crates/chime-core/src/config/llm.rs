@@ -63,6 +63,10 @@ impl ModelConfig {
     pub(super) fn parse(raw: &str) -> Option<Self> {
         let at = ["@http://", "@https://"].into_iter().filter_map(|scheme| raw.find(scheme)).min();
         let (name, url) = at.map_or((raw, None), |at| (&raw[..at], Some(&raw[at + 1..])));
+        // An address of another kind is no part of a name.
+        if name.contains("://") {
+            return None;
+        }
         let base_url = url.map_or(Some(None), |url| server_url(url).map(Some))?;
         let is_name = !name.is_empty() && !name.contains(char::is_control);
         let server = base_url.map(|base_url| ModelServerConfig { base_url, api_key: None });
