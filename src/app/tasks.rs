@@ -41,7 +41,8 @@ impl Tasks {
                     tracing::error!(task.name = name, %error, "task `{name}` failed, stopping");
                     Some(error)
                 }
-                Err(error) => Some(AppError::Task(format!("a task panicked: {error}"))),
+                // What a panic says may quote a message.
+                Err(_) => Some(AppError::Task("a task panicked".to_owned())),
             };
             if let Some(failure) = failure {
                 self.stop.cancel();

@@ -55,7 +55,7 @@ pub enum Command {
     Memory(MemoryOptions),
     /// Let an assistant read chats, by the Model Context Protocol (MCP) on standard input and output
     #[command(
-        after_help = "Tools: search, read, recap. Nothing is written, and nothing of members who opted out is returned.\n\n\
+        after_help = "Tools: search, read, recap, decisions. Nothing is written, and nothing of members who opted out is returned.\n\n\
                       Example, also while the daemon runs:\n  chime mcp --chat -1001234567890 --chat -1009876543210"
     )]
     Mcp(McpOptions),

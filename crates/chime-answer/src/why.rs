@@ -133,11 +133,15 @@ impl ExplainedRecord<'_> {
     }
 
     /// Returns the sentences of the answer that rest on the source `id`: `cited for “It leaves at nine.”`. `None` if it is
-    /// not cited.
+    /// not cited. Without a model an answer has no sentences of its own.
     fn cited(&self, id: &str) -> Option<String> {
         let place = self.record.sources.iter().position(|source| source.id == id)?;
-        let quoted = |sentence: String| format!("“{}”", escape_markdown(&gist(&sentence, SENTENCE_CHARS)));
-        let said: Vec<String> = resting_on(&self.record.text, place + 1).into_iter().map(quoted).collect();
+        let of_model = Some(&self.record.text).filter(|_| self.record.status == AnswerStatus::Answered);
+        let quoted = |sentence: String| {
+            let plain = sentence.trim_start_matches(['-', '*', ' ']).replace("**", "");
+            format!("“{}”", escape_markdown(&gist(&plain, SENTENCE_CHARS)))
+        };
+        let said: Vec<String> = of_model.into_iter().flat_map(|text| resting_on(text, place + 1)).map(quoted).collect();
         Some(match said.is_empty() {
             true => self.texts().cited.clone(),
             false => filled(&self.texts().cited_for, &[("said", &said.join(", "))]),

@@ -22,7 +22,7 @@ macro_rules! commands {
             Note = "note", note, OursWhenBare, Setting;
             Notes = "notes", list_notes, OursWhenBare, Limited;
             Settings = "settings", show_settings, NeedsOurName, Setting;
-            Usage = "usage", show_usage, OursWhenBare, Setting;
+            Usage = "usage", show_usage, NeedsOurName, Limited;
             New = "new", start_session, NeedsOurName, Limited;
             Search = "search", search, OursWhenBare, Limited;
             Remind = "remind", remind, OursWhenBare, Limited;
@@ -107,13 +107,16 @@ crate::words!(MenuScope { Private = "private", Groups = "groups", Admins = "admi
 impl CommandName {
     /// Returns `true` if the reply is for the member who sent the command, and nobody else in the group needs it.
     pub fn is_for_asker(self) -> bool {
-        matches!(self, Self::Why | Self::Memory | Self::Search | Self::Settings | Self::Privacy | Self::Reminders)
+        matches!(
+            self,
+            Self::Why | Self::Memory | Self::Search | Self::Settings | Self::Privacy | Self::Reminders | Self::Usage
+        )
     }
 
     /// Returns `false` if a member who sees this menu has no use for the command.
     pub fn is_in_menu(self, scope: MenuScope) -> bool {
         match self {
-            Self::Export | Self::Note | Self::Settings => scope != MenuScope::Groups,
+            Self::Export | Self::Note | Self::Settings | Self::Usage => scope != MenuScope::Groups,
             // In private, every message is a question.
             Self::Ask => scope != MenuScope::Private,
             _ => true,

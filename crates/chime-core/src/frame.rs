@@ -37,7 +37,7 @@ impl Intent {
         matches!(self, Self::Suggest | Self::More | Self::Cheaper | Self::Budget | Self::EntitySearch)
     }
 
-    /// Returns `true` if the question takes kind, category hints, entities and popularity from the suggestion that it
+    /// Returns `true` if the question takes kind, entities and popularity from the suggestion that it
     /// continues.
     pub fn inherits(self) -> bool {
         matches!(self, Self::More | Self::Cheaper | Self::Budget | Self::Compare)

@@ -50,7 +50,8 @@ impl From<PromptError> for JobError {
 }
 
 impl From<JoinError> for JobError {
+    /// Leaves out what the panic says, which may quote a message.
     fn from(error: JoinError) -> Self {
-        Self::Failed(error.to_string())
+        Self::Failed(if error.is_panic() { "panicked" } else { "was cancelled" }.to_owned())
     }
 }

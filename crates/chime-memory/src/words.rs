@@ -11,7 +11,7 @@ const MIN_UNSPACED: usize = 2;
 
 /// Returns the content words of a text in their order, each with its stem.
 pub fn telling(text: &str) -> Vec<(String, String)> {
-    let lower = folded(text).to_lowercase().replace('’', "'");
+    let lower = normal(text);
     // Links, and names of emoji, such as `:wave:`.
     let is_no_word = |word: &&str| word.contains("://") || word.starts_with("www.") || word.starts_with(':');
     let words = lower.split_whitespace().filter(|word| !is_no_word(word)).flat_map(search_words);
@@ -27,6 +27,10 @@ pub fn telling(text: &str) -> Vec<(String, String)> {
     words.filter_map(word).collect()
 }
 
+fn normal(text: &str) -> String {
+    folded(text).to_lowercase().replace('’', "'")
+}
+
 /// Returns the distinct stems of a text.
 pub fn stems(text: &str) -> BTreeSet<String> {
     telling(text).into_iter().map(|(_, stem)| stem).collect()
@@ -34,7 +38,7 @@ pub fn stems(text: &str) -> BTreeSet<String> {
 
 /// Returns the distinct stems of all words of a text, function words too, which makes it cheaper than [`stems`].
 pub fn all_stems(text: &str) -> HashSet<String> {
-    let lower = folded(text).to_lowercase().replace('’', "'");
+    let lower = normal(text);
     search_words(&lower).iter().flat_map(|word| word.split('\'')).map(|part| short_stem(part).to_owned()).collect()
 }
 

@@ -55,11 +55,11 @@ pub fn closed_in(conn: &Reader, chat: ChatKey, item: Seq) -> Result<Vec<SessionI
     )
 }
 
-/// Records that a member marked an item as done, or opened it again.
+/// Records that a member marked an item as done, or opened it again. Does nothing if its message is not stored.
 pub fn mark(tx: &Writer<'_>, chat: ChatKey, item: Seq, is_done: bool, at: Timestamp) -> Result<()> {
     tx.run(
         "INSERT OR REPLACE INTO item_mark (chat_key, seq, is_done, marked_at, session_id)
-         VALUES (:chat, :seq, :done, :at, NULL)",
+         SELECT :chat, :seq, :done, :at, NULL WHERE EXISTS (SELECT 1 FROM message WHERE chat_key = :chat AND seq = :seq)",
         params! { ":chat": chat, ":seq": item, ":done": is_done, ":at": at },
     )
 }

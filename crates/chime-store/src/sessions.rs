@@ -118,8 +118,8 @@ pub fn moments(
 ) -> Result<Vec<SessionMessage>> {
     conn.map(
         &format!(
-            "SELECT seq, ts, message_id, role = 'user' AND is_bot = 0 AS is_human, edit_ts, user_id, text, kind_detail,
-                    reply_to_id, {VISIBLE} AS is_visible
+            "SELECT seq, ts, message_id, role = 'user' AND is_bot = 0 AS is_human, user_id, kind_detail, reply_to_id,
+                    iif(kind = 'poll', NULL, edit_ts) AS edit_ts, iif(kind = 'poll', NULL, text) AS text, {VISIBLE} AS is_visible
              FROM message
              WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) >= (:ts, :id) AND role <> 'system'
              ORDER BY ts, message_id LIMIT :limit"
@@ -132,6 +132,7 @@ pub fn moments(
     )
 }
 
+/// Reads what a summary depends on. The text of a poll is left out: each vote changes it.
 fn moment(raw: &Columns<'_>) -> Result<SessionMessage> {
     let is_visible: bool = raw.get("is_visible")?;
     let mut content = ContentHash::default();

@@ -1,4 +1,4 @@
-//! Reads the pages and documents that a question is about, and adds them to its prompt.
+//! Reads the pages and documents that a question is about, searches the web, and adds both to its prompt.
 
 use std::time::Duration;
 

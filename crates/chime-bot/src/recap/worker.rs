@@ -67,15 +67,17 @@ struct RecapRequest {
 }
 
 impl Recaps {
-    /// Handles a `recap` job: replies to the message `at` with a recap since `since`. If `personal`, sends it to the
-    /// author in private.
+    /// Handles a `recap` job: replies to the message `at` with a recap since `since`. If `personal`, only the author sees it
+    /// where Telegram allows that; else it goes to their private chat, if there is one.
     pub async fn run(&self, job: &Job, at: MessageAt, since: Timestamp, personal: bool) -> JobResult {
         let found = self
             .store
             .read(move |conn| {
                 let Some(asking) = asking(conn, at)? else { return Ok(None) };
+                // A channel and an anonymous admin have no private chat: the id of such a sender is that of a chat.
                 let private = ChatId(asking.message.sender.id.0);
-                let is_open = chats::find(conn, private)?.is_some_and(|row| row.is_present);
+                let is_open =
+                    !asking.message.sender.is_chat && chats::find(conn, private)?.is_some_and(|row| row.is_present);
                 let texts = chats::by_key(conn, asking.chat)?.map_or(texts("eng"), |row| texts(row.speaks().code()));
                 Ok(Some((asking, is_open.then_some(private), texts)))
             })
@@ -83,7 +85,8 @@ impl Recaps {
         let Some((asking, private, texts)) = found else { return self.write(job, None, None).await };
         let asker = asking.message.sender.id;
         let is_ephemeral = at.message.ephemeral_number().is_some();
-        let receiver = (is_ephemeral || personal && self.shows_alone(at.chat).await?).then_some(asker);
+        let is_person = !asking.message.sender.is_chat;
+        let receiver = (is_ephemeral || personal && is_person && self.shows_alone(at.chat).await?).then_some(asker);
         let private = match private.filter(|private| personal && *private != at.chat && receiver.is_none()) {
             Some(private) if self.is_out_of_reach(private).await => None,
             open_or_none => open_or_none,

@@ -114,6 +114,14 @@ pub fn within(
     )
 }
 
+/// Returns the newest message of a member in a chat.
+pub fn newest_of(conn: &Reader, chat: ChatKey, user: UserId) -> Result<Option<Seq>> {
+    conn.first(
+        "SELECT seq FROM message WHERE chat_key = :chat AND user_id = :user ORDER BY ts DESC LIMIT 1",
+        params! { ":chat": chat, ":user": user },
+    )
+}
+
 /// Returns the times of a member's messages in a chat up to `until`, newest first, at most `limit`. Includes commands,
 /// stubs and service messages.
 pub fn moments_of(

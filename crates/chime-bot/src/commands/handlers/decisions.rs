@@ -10,7 +10,7 @@ use chime_jobs::JobResult;
 use chime_memory::jobs::{ItemList, items};
 use chime_memory::wording;
 use chime_store::chats::ChatRow;
-use chime_store::{Priority, item_marks, outbox};
+use chime_store::{Priority, button_presses, item_marks, outbox};
 
 /// Start of the data of each button.
 const PREFIX: &str = "item";
@@ -21,17 +21,24 @@ const BUTTONS_IN_ROW: usize = 5;
 pub(super) struct ItemButton {
     /// First message that the item rests on.
     item: Seq,
-    is_done: bool,
+    /// `None` only shows the list again.
+    is_done: Option<bool>,
 }
 
 impl ItemButton {
     fn data(self) -> String {
-        format!("{PREFIX}:{}:{}", self.item, if self.is_done { "done" } else { "open" })
+        let mark = self.is_done.map_or("show", |is_done| if is_done { "done" } else { "open" });
+        format!("{PREFIX}:{}:{mark}", self.item)
     }
 
     pub(super) fn parse(data: &str) -> Option<Self> {
         let (item, state) = data.strip_prefix(PREFIX)?.strip_prefix(':')?.split_once(':')?;
-        Some(Self { item: Seq(item.parse().ok()?), is_done: state == "done" })
+        let is_done = match state {
+            "done" => Some(true),
+            "open" => Some(false),
+            _ => None,
+        };
+        Some(Self { item: Seq(item.parse().ok()?), is_done })
     }
 }
 
@@ -71,7 +78,7 @@ impl Commands {
             for bullet in kept.iter().flat_map(|(summary, _)| &summary.bullets) {
                 let label = format!("{} {}", if is_done { '✓' } else { '↩' }, buttons.len() + 1);
                 let item = bullet.sources.first().copied().unwrap_or(Seq(0));
-                buttons.push(Button { label, data: ItemButton { item, is_done }.data() });
+                buttons.push(Button { label, data: ItemButton { item, is_done: Some(is_done) }.data() });
             }
         }
         Ok(Shown {
@@ -90,7 +97,15 @@ impl Commands {
             return self.refuse(job, press, &notices(chat.speaks().code()).admins_ask).await;
         }
         let (key, now) = (chat.key, self.clock.now());
-        let mark = move |tx: &chime_store::Writer<'_>| item_marks::mark(tx, key, button.item, button.is_done, now);
+        let (query, again) = (press.query.clone(), ItemButton { is_done: None, ..button }.data());
+        let mark = move |tx: &chime_store::Writer<'_>| match button.is_done {
+            // If the job runs twice, its second run must not undo a later press.
+            Some(is_done) => {
+                item_marks::mark(tx, key, button.item, is_done, now)?;
+                button_presses::ask_for(tx, &query, &again)
+            }
+            None => Ok(()),
+        };
         self.store.write(Priority::Answering, mark).await?;
         let shown = self.items_of(chat, ItemList::Open(now)).await?;
         let (rests_on, at) = (shown.rests_on.clone(), (press.chat, press.message));

@@ -12,7 +12,7 @@ use chime_core::{Job, Spent, UserId, grouped};
 use chime_jobs::JobResult;
 use chime_store::chats::Member;
 use chime_store::usage::MemberUsage;
-use chime_store::{chats, usage};
+use chime_store::{chats, messages, usage};
 
 /// Largest number of members that are listed by name.
 const MOST_MEMBERS: usize = 15;
@@ -27,12 +27,17 @@ impl Commands {
         let first = now.day() - i64::from(now.to_utc().day0());
         let read = move |conn: &chime_store::Reader| {
             let spent = usage::spent(conn, now, chat, UserId(0))?;
-            Ok((usage::of_chat(conn, chat, first, now)?, chats::members(conn, chat)?, spent))
+            let used = usage::of_chat(conn, chat, first, now)?;
+            // The names are deleted with the newest message of their members.
+            let users = used.iter().filter_map(|it| it.user);
+            let rests_on =
+                users.map(|user| messages::newest_of(conn, chat, user)).collect::<chime_store::Result<Vec<_>>>()?;
+            Ok((used, chats::members(conn, chat)?, spent, rests_on.into_iter().flatten().collect()))
         };
-        let (used, members, spent) = self.store.read(read).await?;
+        let (used, members, spent, rests_on) = self.store.read(read).await?;
         let cap = cap_of_chat(Spent { of_member: 0, ..spent }, self.caps);
         let markdown = report(&used, &members, cap, order.texts());
-        self.answer_showing(job, &order, Shown { markdown, ..Shown::of_chat(chat) }).await
+        self.answer_showing(job, &order, Shown { markdown, rests_on, ..Shown::of_chat(chat) }).await
     }
 }
 
