@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const MAX_FUNCTION_LINES: usize = 80;
 /// Crates of pure functions, with the dependencies that their manifests must not have.
 const PURE_CRATES: [&str; 2] = ["chime-core", "chime-relevance"];
-const IMPURE: [&str; 5] = ["tokio", "rusqlite", "reqwest", "teloxide", "async-openai"];
+const IMPURE: [&str; 4] = ["tokio", "rusqlite", "reqwest", "teloxide"];
 
 #[test]
 fn functions_are_short() {

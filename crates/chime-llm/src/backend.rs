@@ -25,7 +25,6 @@ pub struct LlmOptions {
     /// `OPENAI_BASE_URL`, including its `/v1`, with or without a trailing slash.
     pub base_url: String,
     pub model: String,
-    /// `MODEL_FALLBACK`: called once when `model` fails.
     pub fallback: Option<ModelConfig>,
     /// `MODEL_TIMEOUT`: longest time without new data within an answer. The first word may take longer.
     pub timeout: Duration,
@@ -74,7 +73,6 @@ impl Llm {
         matches!(self, Self::Offline)
     }
 
-    /// Returns the name of the primary model, or `offline`.
     pub fn model_name(&self) -> &str {
         match self {
             Self::OpenAi(model) => model.model_name(),

@@ -38,9 +38,6 @@ struct EmbeddingRow {
 
 impl Embeddings {
     /// Builds a client for `options.model`. There is no fallback: vectors of two models cannot be compared.
-    ///
-    /// # Errors
-    /// [`LlmError::NotConfigured`] for an invalid address or a key that cannot be sent.
     pub fn new(options: &LlmOptions, prepare: Prepare) -> Result<Self, LlmError> {
         Ok(Self { server: Server::new(options)?, model: options.model.clone(), timeout: options.timeout, prepare })
     }
@@ -58,7 +55,7 @@ impl Embeddings {
         // `prepare` gets the whole text: it would not recognize a pattern that the cut splits.
         let texts: Vec<String> = texts.iter().map(|text| (self.prepare)(text).chars().take(WITHIN).collect()).collect();
         let request = json!({ "model": self.model, "input": texts, "encoding_format": "float" });
-        let call = self.server.embeddings(&request);
+        let call = self.server.post("/embeddings", &request);
         let body = within(clock, self.timeout, call).await.ok_or(LlmError::TimedOut)?.map_err(diagnose)?;
         read(body, texts.len())
     }

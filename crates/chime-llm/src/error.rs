@@ -86,16 +86,15 @@ impl fmt::Display for Check {
 impl LlmError {
     /// Returns whether the request itself causes the error: the server works, and other requests may succeed.
     pub fn is_about_the_request(&self) -> bool {
-        match self {
-            Self::PromptTooLong | Self::Filtered | Self::Empty | Self::NoRoom | Self::Malformed { .. } => true,
-            Self::Refused { check, .. } => *check == Check::Request,
-            Self::Throttled { .. }
-            | Self::Unavailable { .. }
-            | Self::Unreachable(_)
-            | Self::BrokeOff
-            | Self::TimedOut
-            | Self::NotConfigured(_) => false,
-        }
+        matches!(
+            self,
+            Self::PromptTooLong
+                | Self::Filtered
+                | Self::Empty
+                | Self::NoRoom
+                | Self::Malformed { .. }
+                | Self::Refused { check: Check::Request, .. }
+        )
     }
 
     pub fn recovery(&self) -> Recovery {
@@ -105,12 +104,7 @@ impl LlmError {
             }
             Self::Unreachable(_) | Self::TimedOut | Self::BrokeOff => Recovery::RetryLater(None),
             Self::PromptTooLong => Recovery::ShrinkPrompt,
-            Self::Refused { .. }
-            | Self::Filtered
-            | Self::Empty
-            | Self::NoRoom
-            | Self::Malformed { .. }
-            | Self::NotConfigured(_) => Recovery::GiveUp,
+            _ => Recovery::GiveUp,
         }
     }
 
@@ -121,11 +115,7 @@ impl LlmError {
                 true
             }
             Self::Unreachable(error) => !error.is_connect(),
-            Self::Throttled { .. }
-            | Self::Unavailable { .. }
-            | Self::PromptTooLong
-            | Self::Refused { .. }
-            | Self::NotConfigured(_) => false,
+            _ => false,
         }
     }
 
@@ -149,21 +139,11 @@ impl LlmError {
 
     /// Returns whether another model on the same server, with the same key, may succeed.
     pub(super) fn another_model_may_help(&self) -> bool {
-        match self {
-            Self::Throttled { .. }
-            | Self::Unavailable { .. }
-            | Self::Unreachable(_)
-            | Self::TimedOut
-            | Self::BrokeOff
-            | Self::Filtered
-            | Self::Empty
-            | Self::NoRoom
-            | Self::Malformed { .. } => true,
-            Self::Refused { check: Check::Credit | Check::Access | Check::Model | Check::Request, .. } => true,
-            // The key and the address are the same for every model.
-            Self::Refused { check: Check::Key | Check::Address, .. } => false,
-            // After `PromptTooLong` the caller shortens the prompt, which the primary model can then answer.
-            Self::PromptTooLong | Self::NotConfigured(_) => false,
-        }
+        // The key and the address are the same for every model. After `PromptTooLong` the caller shortens the prompt,
+        // which the primary model can then answer.
+        !matches!(
+            self,
+            Self::Refused { check: Check::Key | Check::Address, .. } | Self::PromptTooLong | Self::NotConfigured(_)
+        )
     }
 }

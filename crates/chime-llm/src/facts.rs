@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// Ollama's default context size, in tokens.
 const OLLAMA_CONTEXT: usize = 4096;
 /// Number of concurrent calls assumed for a server that batches them (vLLM, SGLang) or belongs to a provider.
 pub const MANY_SLOTS: usize = 8;

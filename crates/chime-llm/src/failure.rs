@@ -18,7 +18,6 @@ pub enum ServerFailure {
     TooLarge,
 }
 
-/// A response with an error status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorResponse {
     pub status: u16,

@@ -8,9 +8,11 @@ mod discover;
 mod probe;
 mod timeouts;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use crate::dialect::Dialect;
 use crate::facts::{ServerFacts, Speeds};
@@ -18,7 +20,7 @@ use crate::failure::ServerFailure;
 use crate::openai::attempts::Attempts;
 use crate::openai::call::{TimedAnswer, refuses_streams};
 use crate::transport::{Incoming, Server};
-use crate::wire::{self, ModelAnswer};
+use crate::wire;
 use crate::{AnswerProgress, Completion, LlmError, LlmOptions, Prompt, Recovery};
 use chime_core::Timestamp;
 use chime_runtime::clock::Clock;
@@ -34,7 +36,6 @@ const REFUSALS_STAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Time limit of one call, even if the server keeps sending.
 const LONGEST_CALL: Duration = Duration::from_secs(60 * 60);
 
-/// A primary model and its fallback.
 #[derive(Debug)]
 pub struct OpenAi {
     primary: Model,
@@ -53,9 +54,7 @@ struct Model {
     /// Shared by models of the same server.
     server: Arc<Server>,
     dialect: Mutex<Dialect>,
-    /// Time of its last refusal of tools.
     refused_tools_at: Mutex<Option<Timestamp>>,
-    /// Time of its last refusal of pictures.
     refused_pictures_at: Mutex<Option<Timestamp>>,
     /// `true` if its reasoning starts without a tag. Then nothing is shown before the end, because it could be
     /// reasoning.
@@ -114,18 +113,17 @@ impl OpenAi {
 
     /// Returns the models that refuse tools, with the time of the last refusal.
     pub fn tool_refusals(&self) -> Vec<(String, Timestamp)> {
-        let refusal = |model: &Model| Some((model.name.clone(), (*lock(&model.refused_tools_at))?));
+        let refusal = |model: &Model| Some((model.name.clone(), (*model.refused_tools_at.lock())?));
         self.models().filter_map(refusal).collect()
     }
 
     /// Restores a refusal of tools from an earlier run: requests to `model` contain no tools until a day after `at`.
     pub fn recall_tool_refusal(&self, model: &str, at: Timestamp) {
         for known in self.models().filter(|known| known.name == model) {
-            *lock(&known.refused_tools_at) = Some(at);
+            *known.refused_tools_at.lock() = Some(at);
         }
     }
 
-    /// Returns whether the primary model accepts pictures.
     pub fn sees_pictures(&self, now: Timestamp) -> bool {
         !self.primary.dialect(now).no_pictures
     }
@@ -153,9 +151,6 @@ impl OpenAi {
     }
 
     /// Like [`complete`](Self::complete), but streams the text to `progress`. Never retries once part of it was shown.
-    ///
-    /// # Errors
-    /// As [`complete`](Self::complete).
     pub async fn complete_streaming(
         &self,
         prompt: &Prompt,
@@ -167,9 +162,6 @@ impl OpenAi {
     }
 
     /// Like [`complete`](Self::complete), but calls the fallback first, as the cheaper model.
-    ///
-    /// # Errors
-    /// As [`complete`](Self::complete).
     pub async fn complete_cheaply(&self, prompt: &Prompt, clock: &Clock) -> Result<Completion, LlmError> {
         let call = ModelCall { prompt, progress: None, clock };
         match &self.fallback {
@@ -266,41 +258,31 @@ impl OpenAi {
         let ModelCall { prompt, clock, .. } = call;
         let left = prompt.until.map_or(LONGEST_CALL, |until| until.since(clock.now()).min(LONGEST_CALL));
         let answered = within(clock, left, self.call(model, call)).await.ok_or(LlmError::TimedOut)??;
-        model.note(&answered.answer);
-        let TimedAnswer { answer, first_word, first_token, reading } = answered;
+        let TimedAnswer { answer, first_word, first_token } = answered;
+        model.thinks_unannounced.fetch_or(answer.thinks_unannounced, Ordering::Relaxed);
+        let reading = answer.reading;
         let completion = Completion { first_word, ..answer.completed(&model.name, prompt) };
         model.warn_of_cut(&completion, prompt);
         let read = completion.tokens.prompt.saturating_sub(completion.reused.unwrap_or(0));
         if let Some(speed) = reading.speed(read, first_token) {
-            lock(&model.speeds).add(speed);
+            model.speeds.lock().add(speed);
         }
         Ok(completion)
     }
 
-    /// Sends the prompt, and repeats it in another dialect after each refusal that suggests one.
-    async fn post(&self, model: &Model, prompt: &Prompt, now: Timestamp) -> Result<serde_json::Value, ServerFailure> {
+    /// Sends the prompt, and repeats it in another dialect after each refusal that suggests one. Returns the open
+    /// answer.
+    async fn open(&self, model: &Model, call: ModelCall<'_>, streaming: bool) -> Result<Incoming, ServerFailure> {
+        let (prompt, now) = (call.prompt, call.clock.now());
+        let written = if streaming { wire::streaming_request } else { wire::request };
         let mut attempts = Attempts::new(model.dialect(now), prompt);
         loop {
-            match model.server.post(&wire::request(&model.name, prompt, attempts.dialect)).await {
-                Ok(body) => {
-                    model.learn(&attempts, prompt, now);
-                    return Ok(body);
-                }
-                Err(failure) => attempts.refused(failure, prompt)?,
-            }
-        }
-    }
-
-    /// Like [`post`](Self::post), but returns an open stream.
-    async fn open(&self, model: &Model, prompt: &Prompt, now: Timestamp) -> Result<Incoming, ServerFailure> {
-        let mut attempts = Attempts::new(model.dialect(now), prompt);
-        loop {
-            match model.server.open(&wire::streaming_request(&model.name, prompt, attempts.dialect)).await {
+            match model.server.open(&written(&model.name, prompt, attempts.dialect)).await {
                 Ok(incoming) => {
                     model.learn(&attempts, prompt, now);
                     return Ok(incoming);
                 }
-                Err(failure) if refuses_streams(&failure) => return Err(failure),
+                Err(failure) if streaming && refuses_streams(&failure) => return Err(failure),
                 Err(failure) => attempts.refused(failure, prompt)?,
             }
         }
@@ -332,21 +314,21 @@ impl Model {
     }
 
     fn dialect(&self, now: Timestamp) -> Dialect {
-        let is_refused = |at: &Mutex<Option<Timestamp>>| lock(at).is_some_and(|at| now.since(at) < REFUSALS_STAY);
+        let is_refused = |at: &Mutex<Option<Timestamp>>| at.lock().is_some_and(|at| now.since(at) < REFUSALS_STAY);
         let no_tools = is_refused(&self.refused_tools_at);
-        Dialect { no_tools, no_pictures: is_refused(&self.refused_pictures_at), ..*lock(&self.dialect) }
+        Dialect { no_tools, no_pictures: is_refused(&self.refused_pictures_at), ..*self.dialect.lock() }
     }
 
     /// Stores the dialect that the model accepted, and the time of a new refusal of tools or pictures.
     fn learn(&self, attempts: &Attempts, prompt: &Prompt, now: Timestamp) {
         let (known, accepted) = (self.dialect(now), attempts.accepted(prompt));
         if accepted.no_tools && !known.no_tools {
-            *lock(&self.refused_tools_at) = Some(now);
+            *self.refused_tools_at.lock() = Some(now);
         }
         if attempts.sees_nothing {
-            *lock(&self.refused_pictures_at) = Some(now);
+            *self.refused_pictures_at.lock() = Some(now);
         }
-        *lock(&self.dialect) = accepted;
+        *self.dialect.lock() = accepted;
     }
 
     /// Returns the answer limit for a model with long reasoning: four times the prompt's limit, at least 4,096 tokens,
@@ -373,13 +355,13 @@ impl Model {
     }
 
     fn facts(&self) -> ServerFacts {
-        let reads_per_second = lock(&self.speeds).typical();
-        ServerFacts { reads_per_second, ..*lock(&self.facts) }
+        let reads_per_second = self.speeds.lock().typical();
+        ServerFacts { reads_per_second, ..*self.facts.lock() }
     }
 
     /// Stores a context size named in a refusal, unless a smaller one is known.
     fn note_context(&self, tokens: usize) {
-        let mut facts = lock(&self.facts);
+        let mut facts = self.facts.lock();
         facts.context = Some(facts.context.map_or(tokens, |known| known.min(tokens)));
     }
 
@@ -390,10 +372,6 @@ impl Model {
     fn thinks_unannounced(&self) -> bool {
         self.thinks_unannounced.load(Ordering::Relaxed)
     }
-
-    fn note(&self, answer: &ModelAnswer) {
-        self.thinks_unannounced.fetch_or(answer.thinks_unannounced, Ordering::Relaxed);
-    }
 }
 
 impl Deadline {
@@ -401,8 +379,4 @@ impl Deadline {
     fn left(&self, clock: &Clock) -> Duration {
         self.until.since(clock.now()).min(self.span)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -25,7 +25,6 @@ pub struct Prompt {
     pub until: Option<Timestamp>,
 }
 
-/// A picture with a line of text that describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
     pub label: String,

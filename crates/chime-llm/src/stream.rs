@@ -4,7 +4,7 @@
 //! a separate event, errors in the middle, no final event. Some send a whole answer although a stream was requested.
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::diagnose::diagnose_body;
 use crate::facts::ReadingTime;
@@ -13,7 +13,7 @@ use crate::repetition::is_looping;
 use crate::tools;
 use crate::usage::{Timings, Usage};
 use crate::visible::visible_so_far;
-use crate::wire::{self, MessageContent, ModelAnswer, Pieces, ReceivedMessage};
+use crate::wire::{ChoiceMessage, MessageContent, ModelAnswer, Pieces, ReceivedMessage};
 use crate::{LlmError, Prompt};
 use chime_core::repair;
 
@@ -29,9 +29,6 @@ pub struct Assembly {
     pieces: Pieces,
     has_choice: bool,
     events: usize,
-    error: Option<Value>,
-    /// Prompt timings from the last event that has any.
-    reading: ReadingTime,
 }
 
 #[derive(Default, Deserialize)]
@@ -64,7 +61,8 @@ struct StreamChoice {
     delta: ReceivedMessage,
     /// The whole message, which some servers send with every event instead of `delta`.
     #[serde(deserialize_with = "lenient")]
-    message: ReceivedMessage,
+    message: ChoiceMessage,
+    /// Text from servers that answer in the format of text completions.
     #[serde(deserialize_with = "lenient")]
     text: String,
     #[serde(deserialize_with = "lenient")]
@@ -95,10 +93,6 @@ impl Assembly {
         visible_so_far(&self.pieces.text, prompt)
     }
 
-    pub fn reading(&self) -> ReadingTime {
-        self.reading
-    }
-
     /// Returns whether any part of an answer has arrived, including reasoning and calls.
     pub fn has_begun(&self) -> bool {
         let Pieces { text, thoughts, calls, .. } = &self.pieces;
@@ -113,32 +107,20 @@ impl Assembly {
     /// Builds the answer.
     ///
     /// # Errors
-    /// The errors of [`wire::read`]; [`LlmError::BrokeOff`] for a stream without a finish reason or final event.
+    /// The errors of [`Pieces::conclude`]; [`LlmError::BrokeOff`] for a stream without a finish reason or final event.
     pub fn conclude(mut self, prompt: &Prompt) -> Result<ModelAnswer, LlmError> {
         if !self.line.is_empty() {
             self.end_line()?;
         }
-        match self.events {
-            0 => wire::read(parse(&self.outside).ok_or(LlmError::Malformed { what: "it is not JSON" })?, prompt),
-            _ if !self.data.is_empty() => Err(LlmError::BrokeOff),
-            _ if !self.has_choice => Err(LlmError::Malformed { what: "it has no choices" }),
-            _ => self.pieces.conclude(prompt),
+        if self.events == 0 {
+            self.take_in(&parse(&self.outside).ok_or(LlmError::Malformed { what: "it is not JSON" })?)?;
+            self.pieces.is_complete = true;
         }
-    }
-
-    /// Converts the received events to the JSON that the server would have sent without streaming.
-    fn into_body(self) -> Value {
-        if let Some(error) = self.error {
-            return error;
+        match () {
+            () if !self.data.is_empty() => Err(LlmError::BrokeOff),
+            () if !self.has_choice => Err(LlmError::Malformed { what: "it has no choices" }),
+            () => self.pieces.conclude(prompt),
         }
-        let Pieces { text, thoughts, calls, is_refused, is_complete, finish, error, usage, reused } = self.pieces;
-        let refusal = is_refused.then_some("");
-        let calls: Vec<Value> = tools::joined(calls).iter().map(tools::ToolCall::to_json).collect();
-        let message = json!({"content": text, "reasoning_content": thoughts, "refusal": refusal, "tool_calls": calls});
-        let choice =
-            json!({"message": message, "finish_reason": finish, "error": error, "is_broken_off": !is_complete});
-        let choices: Vec<Value> = self.has_choice.then_some(choice).into_iter().collect();
-        json!({"choices": choices, "usage": usage.to_json(), "timings": {"cache_n": reused.whole()}})
     }
 
     fn end_line(&mut self) -> Result<(), LlmError> {
@@ -184,12 +166,10 @@ impl Assembly {
 
     fn take_in(&mut self, body: &Value) -> Result<(), LlmError> {
         let chunk = Chunk::deserialize(body).unwrap_or_default();
-        let error = body.get("error").or_else(|| body.get(0)?.get("error")).filter(|error| !error.is_null());
-        if let Some(error) = error {
-            self.error = Some(json!({ "error": error }));
+        if body.get("error").or_else(|| body.get(0)?.get("error")).is_some_and(|error| !error.is_null()) {
             return Err(diagnose_body(body));
         }
-        self.reading = ReadingTime::of(body).or(self.reading);
+        self.pieces.reading = ReadingTime::of(body).or(self.pieces.reading);
         for usage in [chunk.usage, chunk.x_groq.usage] {
             self.count(usage);
         }
@@ -199,8 +179,12 @@ impl Assembly {
         for choice in chunk.choices.into_iter().filter(|choice| choice.index == 0) {
             self.has_choice = true;
             let StreamChoice { mut delta, message, text, finish_reason, error, usage, .. } = choice;
+            let mut message = message.read();
             let is_new = self.pieces.text.is_empty();
             self.pieces.thoughts.push_str(&delta.take_thoughts());
+            if self.pieces.thoughts.is_empty() {
+                self.pieces.thoughts = message.take_thoughts();
+            }
             self.pieces.text.push_str(&delta.content.map(MessageContent::into_text).unwrap_or_default());
             self.pieces.text.push_str(&text);
             let whole = if self.pieces.calls.is_empty() { message.tool_calls } else { Vec::new() };
@@ -224,7 +208,6 @@ impl Assembly {
     }
 }
 
-/// Returns whether a body is an event stream, requested or not.
 pub fn is_stream(body: &[u8]) -> bool {
     let start = body.trim_ascii_start();
     [&b"data:"[..], b":", b"event:"].iter().any(|field| start.starts_with(field))
@@ -237,17 +220,6 @@ const MARK: &[u8] = b"\xEF\xBB\xBF";
 pub fn parse(body: &[u8]) -> Option<Value> {
     let body = body.strip_prefix(MARK).unwrap_or(body);
     serde_json::from_slice(body).ok().or_else(|| serde_json::from_str(&repair(std::str::from_utf8(body).ok()?)).ok())
-}
-
-/// Converts a stream to the JSON that the server would have sent without streaming. `None` if an event cannot be
-/// parsed.
-pub fn joined(body: &[u8]) -> Option<Vec<u8>> {
-    let mut assembly = Assembly::default();
-    let read = assembly.feed(body).and_then(|()| assembly.end_line());
-    if matches!(read, Err(LlmError::Malformed { .. })) || assembly.events == 0 {
-        return None;
-    }
-    serde_json::to_vec(&assembly.into_body()).ok()
 }
 
 #[cfg(test)]

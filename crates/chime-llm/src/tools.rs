@@ -10,19 +10,15 @@ use serde_json::{Value, json};
 use crate::fields::lenient;
 use chime_core::estimate_tokens;
 
-/// A function that a model may call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {
     pub name: &'static str,
     pub description: &'static str,
-    /// JSON schema of type `object`.
     pub parameters: Value,
 }
 
-/// A tool call requested by a model.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolCall {
-    /// Id that matches the result to the call.
     pub id: String,
     pub name: String,
     /// Arguments as the model wrote them: JSON, possibly invalid.
@@ -42,13 +38,11 @@ pub struct ToolRound {
     pub results: Vec<String>,
 }
 
-/// The tools of one prompt.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tools {
     pub offered: Vec<Tool>,
     /// `true` to omit the tools from the request. Calls that the model still makes are parsed.
     pub is_silent: bool,
-    /// Earlier calls and their results.
     pub rounds: Vec<ToolRound>,
 }
 
@@ -64,7 +58,6 @@ impl Tools {
         !self.offered.is_empty()
     }
 
-    /// Returns the tools in the format of a request.
     pub fn definitions(&self) -> Value {
         let definition = |tool: &Tool| {
             let Tool { name, description, parameters } = tool;

@@ -35,7 +35,6 @@ pub struct Audio {
     pub seconds: u32,
 }
 
-/// A transcript and its cost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transcript {
     /// Empty if nobody speaks.
@@ -48,9 +47,6 @@ pub struct Transcript {
 
 impl Transcriptions {
     /// Builds a client for `options.model`, without a fallback.
-    ///
-    /// # Errors
-    /// [`LlmError::NotConfigured`] for an invalid address or a key that cannot be sent.
     pub fn new(options: &LlmOptions) -> Result<Self, LlmError> {
         Ok(Self { server: Server::new(options)?, model: options.model.clone(), timeout: options.timeout })
     }
@@ -64,9 +60,6 @@ impl Transcriptions {
     }
 
     /// Transcribes `audio`. One call without retries.
-    ///
-    /// # Errors
-    /// As for a completion.
     pub async fn transcribe(&self, audio: Audio, clock: &Clock) -> Result<Transcript, LlmError> {
         let Audio { file_name, bytes, seconds } = audio;
         let form = Form::new()
@@ -79,9 +72,6 @@ impl Transcriptions {
     }
 
     /// Transcribes a second of silence to check that the model is available.
-    ///
-    /// # Errors
-    /// As for a completion.
     pub async fn probe(&self, clock: &Clock) -> Result<(), LlmError> {
         let audio =
             Audio { file_name: "silence.wav".to_owned(), bytes: silence(PROBE_SECONDS), seconds: PROBE_SECONDS };

@@ -1,18 +1,8 @@
 //! HTTP transport to an OpenAI-compatible server.
-//!
-//! async-openai builds the request and a tower service handles the response, because the library's own handling loses
-//! the status of unknown error bodies, retries without a limit on `Retry-After`, and logs whole bodies that it cannot
-//! parse. The service returns only successes with JSON.
 
 use std::net::IpAddr;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use async_openai::Client;
-use async_openai::config::Config;
-use async_openai::error::OpenAIError;
-use async_openai::middleware::{HttpRequestFactory, ReqwestService};
-use futures::future::BoxFuture;
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, DATE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::multipart::Form;
@@ -20,7 +10,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
 use crate::failure::{BODY_LIMIT, ErrorResponse, ServerFailure};
-use crate::stream::{is_stream, joined, parse};
+use crate::stream::{is_stream, parse};
 use crate::{LlmError, LlmOptions};
 use chime_core::is_loopback;
 
@@ -30,12 +20,11 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// back.
 const SILENCES: u32 = 20;
 
-/// HTTP client of one server.
 #[derive(Debug)]
 pub struct Server {
-    client: Client<Endpoint>,
     http: reqwest::Client,
-    endpoint: Endpoint,
+    base_url: String,
+    headers: HeaderMap,
     host: String,
 }
 
@@ -49,45 +38,34 @@ impl Server {
         let is_https = url.as_ref().is_some_and(|url| url.scheme() == "https");
         let host = url.as_ref().and_then(Url::host_str).map(str::to_owned);
         let host = host.ok_or(LlmError::NotConfigured("OPENAI_BASE_URL is not an http or https address"))?;
-        let endpoint = Endpoint::new(&options.base_url, options.api_key.clone())?;
         let http = http_client(&host, is_https, options.timeout.saturating_mul(SILENCES))?;
-        let strict = Strict(ReqwestService::new(http.clone()));
-        let client = Client::build(http.clone(), endpoint.clone()).with_http_service(strict);
-        Ok(Self { client, http, endpoint, host })
+        let base_url = options.base_url.trim_end_matches('/').to_owned();
+        Ok(Self { http, base_url, headers: headers(options.api_key.as_ref())?, host })
     }
 
     pub fn host(&self) -> &str {
         &self.host
     }
 
-    /// Sends one chat completion request. No retries.
-    pub async fn post(&self, request: &Value) -> Result<Value, ServerFailure> {
-        Ok(self.client.chat().create_byot(request).await?)
-    }
-
-    /// Sends one embeddings request. No retries.
-    pub async fn embeddings(&self, request: &Value) -> Result<Value, ServerFailure> {
-        let body = self.send("/embeddings", request).await?;
-        serde_json::from_slice(&body).map_err(|_| ServerFailure::NotJson)
+    /// Sends one request to a path of the API. No retries.
+    pub async fn post(&self, path: &str, request: &Value) -> Result<Value, ServerFailure> {
+        self.json(self.http.post(self.url(path)).json(request)).await
     }
 
     /// Sends one recording for transcription. No retries.
     pub async fn transcription(&self, form: Form) -> Result<Value, ServerFailure> {
-        let sending = self.http.post(self.endpoint.url("/audio/transcriptions"));
-        let body = read_body(&mut self.not_refused(sending.multipart(form)).await?).await?;
-        serde_json::from_slice(&body).map_err(|_| ServerFailure::NotJson)
+        self.json(self.http.post(self.url("/audio/transcriptions")).multipart(form)).await
     }
 
     /// Requests a stream and returns whether the server sends one. Reads it to the end, so that the server sees no
     /// broken connection.
     pub async fn streams(&self, request: &Value) -> Result<bool, ServerFailure> {
-        Ok(is_stream(&self.send("/chat/completions", request).await?))
+        Ok(is_stream(&self.open(request).await?.whole().await?))
     }
 
-    /// Requests a stream and returns its body, which is still being received.
+    /// Requests a completion and returns its body, which is still being received.
     pub async fn open(&self, request: &Value) -> Result<Incoming, ServerFailure> {
-        let response = self.accepted("/chat/completions", request).await?;
-        Ok(Incoming { response, bytes: 0 })
+        self.accepted(self.http.post(self.url("/chat/completions")).json(request)).await
     }
 
     /// Returns whether the server is the operator's own: on this machine or in a private network.
@@ -97,33 +75,37 @@ impl Server {
 
     /// Fetches a path relative to the root of the server, above `/v1`.
     pub async fn look_up(&self, path: &str, body: Option<&Value>) -> Result<Value, ServerFailure> {
-        let root = self.endpoint.base_url.strip_suffix("/v1").unwrap_or(&self.endpoint.base_url);
-        let url = format!("{root}{path}");
-        let sending = match body {
+        let url = format!("{}{path}", self.base_url.strip_suffix("/v1").unwrap_or(&self.base_url));
+        self.json(match body {
             Some(body) => self.http.post(url).json(body),
             None => self.http.get(url),
-        };
-        let body = read_body(&mut self.not_refused(sending).await?).await?;
-        serde_json::from_slice(&body).map_err(|_| ServerFailure::NotJson)
+        })
+        .await
     }
 
     pub async fn models(&self) -> Result<Value, ServerFailure> {
-        let body = read_body(&mut self.not_refused(self.http.get(self.endpoint.url("/models"))).await?).await?;
-        serde_json::from_slice(&body).map_err(|_| ServerFailure::NotJson)
+        self.json(self.http.get(self.url("/models"))).await
     }
 
-    /// Sends a request and returns the body of a success.
-    async fn send(&self, path: &str, request: &Value) -> Result<Vec<u8>, ServerFailure> {
-        read_body(&mut self.accepted(path, request).await?).await
+    fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.base_url)
     }
 
-    async fn accepted(&self, path: &str, request: &Value) -> Result<reqwest::Response, ServerFailure> {
-        self.not_refused(self.http.post(self.endpoint.url(path)).json(request)).await
+    async fn json(&self, request: reqwest::RequestBuilder) -> Result<Value, ServerFailure> {
+        parse(&self.accepted(request).await?.whole().await?).ok_or(ServerFailure::NotJson)
     }
 
-    async fn not_refused(&self, sending: reqwest::RequestBuilder) -> Result<reqwest::Response, ServerFailure> {
-        let mut response = sending.headers(self.endpoint.headers()).send().await.map_err(transport)?;
-        if response.status().is_success() { Ok(response) } else { Err(refusal(&mut response).await) }
+    async fn accepted(&self, request: reqwest::RequestBuilder) -> Result<Incoming, ServerFailure> {
+        let response = request.headers(self.headers.clone()).send().await.map_err(transport)?;
+        let (status, retry_after) = (response.status(), retry_after(response.headers()));
+        let mut incoming = Incoming { response, bytes: 0 };
+        if status.is_success() {
+            return Ok(incoming);
+        }
+        // An incomplete body counts as empty: the status is enough.
+        let body = incoming.whole().await.unwrap_or_default();
+        let body = String::from_utf8_lossy(&body).into_owned();
+        Err(ServerFailure::Refusal(ErrorResponse { status: status.as_u16(), retry_after, body }))
     }
 }
 
@@ -138,7 +120,7 @@ fn is_own(host: &str) -> bool {
         }
 }
 
-/// The body of a success, read in chunks.
+/// The body of a response, read in chunks.
 #[derive(Debug)]
 pub struct Incoming {
     response: reqwest::Response,
@@ -151,6 +133,14 @@ impl Incoming {
         let chunk = self.response.chunk().await.map_err(transport)?;
         self.bytes += chunk.as_ref().map_or(0, |chunk| chunk.len());
         if self.bytes > BODY_LIMIT { Err(ServerFailure::TooLarge) } else { Ok(chunk) }
+    }
+
+    async fn whole(&mut self) -> Result<Vec<u8>, ServerFailure> {
+        let mut body = Vec::new();
+        while let Some(chunk) = self.next().await? {
+            body.extend_from_slice(chunk.as_ref());
+        }
+        Ok(body)
     }
 }
 
@@ -172,101 +162,15 @@ fn http_client(host: &str, is_https: bool, silence: Duration) -> Result<reqwest:
     builder.build().map_err(|_| LlmError::NotConfigured("no HTTPS client: are CA certificates installed?"))
 }
 
-/// Address and credentials. async-openai's own configuration reads the environment and panics on a key that is not a
-/// valid header value.
-#[derive(Debug, Clone)]
-struct Endpoint {
-    base_url: String,
-    api_key: SecretString,
-    headers: HeaderMap,
-}
-
-impl Endpoint {
-    fn new(base_url: &str, api_key: Option<SecretString>) -> Result<Self, LlmError> {
-        let api_key = api_key.unwrap_or_default();
-        let mut headers = HeaderMap::new();
-        if !api_key.expose_secret().is_empty() {
-            let mut bearer = HeaderValue::try_from(format!("Bearer {}", api_key.expose_secret()))
-                .map_err(|_| LlmError::NotConfigured("OPENAI_API_KEY has characters that no key has"))?;
-            bearer.set_sensitive(true);
-            headers.insert(AUTHORIZATION, bearer);
-        }
-        Ok(Self { base_url: base_url.trim_end_matches('/').to_owned(), api_key, headers })
+fn headers(api_key: Option<&SecretString>) -> Result<HeaderMap, LlmError> {
+    let mut headers = HeaderMap::new();
+    if let Some(key) = api_key.map(ExposeSecret::expose_secret).filter(|key| !key.is_empty()) {
+        let mut bearer = HeaderValue::try_from(format!("Bearer {key}"))
+            .map_err(|_| LlmError::NotConfigured("OPENAI_API_KEY has characters that no key has"))?;
+        bearer.set_sensitive(true);
+        headers.insert(AUTHORIZATION, bearer);
     }
-}
-
-impl Config for Endpoint {
-    fn headers(&self) -> HeaderMap {
-        self.headers.clone()
-    }
-
-    fn url(&self, path: &str) -> String {
-        format!("{}{path}", self.base_url)
-    }
-
-    fn query(&self) -> Vec<(&str, &str)> {
-        Vec::new()
-    }
-
-    fn api_base(&self) -> &str {
-        &self.base_url
-    }
-
-    fn api_key(&self) -> &SecretString {
-        &self.api_key
-    }
-}
-
-/// Returns only successful responses with JSON. Converts everything else to a [`ServerFailure`].
-#[derive(Debug, Clone)]
-struct Strict(ReqwestService);
-
-impl tower::Service<HttpRequestFactory> for Strict {
-    type Response = reqwest::Response;
-    type Error = ServerFailure;
-    type Future = BoxFuture<'static, Result<reqwest::Response, ServerFailure>>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), ServerFailure>> {
-        self.0.poll_ready(context).map_err(ServerFailure::from)
-    }
-
-    fn call(&mut self, request: HttpRequestFactory) -> Self::Future {
-        let sent = self.0.call(request);
-        Box::pin(async move { inspect(sent.await?).await })
-    }
-}
-
-async fn inspect(mut response: reqwest::Response) -> Result<reqwest::Response, ServerFailure> {
-    if !response.status().is_success() {
-        return Err(refusal(&mut response).await);
-    }
-    let body = read_body(&mut response).await?;
-    // Some servers send a stream although none was requested.
-    let body =
-        if is_stream(&body) { joined(&body) } else { parse(&body).and_then(|body| serde_json::to_vec(&body).ok()) };
-    body.map(|body| http::Response::new(body).into()).ok_or(ServerFailure::NotJson)
-}
-
-async fn refusal(response: &mut reqwest::Response) -> ServerFailure {
-    let status = response.status().as_u16();
-    let retry_after = retry_after(response.headers());
-    // An incomplete body counts as empty: the status is enough.
-    let body = read_body(response).await.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
-    ServerFailure::Refusal(ErrorResponse { status, retry_after, body })
-}
-
-async fn read_body(response: &mut reqwest::Response) -> Result<Vec<u8>, ServerFailure> {
-    if response.content_length().is_some_and(|announced| announced > BODY_LIMIT as u64) {
-        return Err(ServerFailure::TooLarge);
-    }
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(transport)? {
-        if body.len() + chunk.len() > BODY_LIMIT {
-            return Err(ServerFailure::TooLarge);
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(body)
+    Ok(headers)
 }
 
 /// Parses `Retry-After` in seconds or as a date, or OpenAI's `retry-after-ms` in milliseconds.
@@ -283,23 +187,6 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     // Compared with the `Date` of the response, because the server's clock may differ from ours.
     let span = date(RETRY_AFTER.as_str())?.signed_duration_since(date(DATE.as_str())?);
     Some(span.to_std().unwrap_or_default())
-}
-
-impl From<ServerFailure> for OpenAIError {
-    fn from(failure: ServerFailure) -> Self {
-        Self::Boxed(Box::new(failure))
-    }
-}
-
-impl From<OpenAIError> for ServerFailure {
-    fn from(error: OpenAIError) -> Self {
-        match error {
-            OpenAIError::Reqwest(error) => transport(error),
-            OpenAIError::Boxed(error) => error.downcast().map_or(Self::NotJson, |failure| *failure),
-            // Cannot happen: `Strict` returns only JSON, and the response type accepts any JSON.
-            _ => Self::NotJson,
-        }
-    }
 }
 
 /// Removes the address from an error before it is logged: some addresses contain a key.

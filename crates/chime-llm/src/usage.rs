@@ -1,7 +1,6 @@
 //! Token counts of a call, under the names that different servers give them.
 
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use crate::fields::{LenientNumber, lenient};
 use chime_core::TokenUse;
@@ -47,16 +46,6 @@ struct Details {
 impl Usage {
     pub fn is_counted(&self) -> bool {
         self.counted().is_some()
-    }
-
-    pub fn to_json(&self) -> Value {
-        let counted = self.counted().unwrap_or_default();
-        let reused = json!({"cached_tokens": self.reused().whole()});
-        json!({
-            "prompt_tokens": counted.prompt,
-            "completion_tokens": counted.completion,
-            "prompt_tokens_details": reused,
-        })
     }
 
     /// Returns the prompt tokens that the server took from its cache.

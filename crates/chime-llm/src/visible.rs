@@ -13,7 +13,6 @@ pub struct Visible {
     pub was_cut: bool,
 }
 
-/// Returns the parts of a complete output.
 pub fn visible(raw: &str, prompt: &Prompt) -> Visible {
     let answer = without_thinking(raw);
     let was_cut = runs_on(raw);

@@ -11,15 +11,15 @@ use serde_json::{Value, json};
 
 use crate::diagnose::diagnose_body;
 use crate::dialect::Dialect;
+use crate::facts::ReadingTime;
 use crate::fields::{LenientNumber, lenient};
 use crate::thinking::thinks_unannounced;
 use crate::tools::{self, CallPiece, ToolCall};
-use crate::usage::{Timings, Usage};
+use crate::usage::Usage;
 use crate::visible::{Visible, visible};
 use crate::{AnswerFormat, Completion, LlmError, Picture, Prompt, PromptMessage, PromptRole};
 use chime_core::{TokenUse, estimate_tokens, is_blank};
 
-/// The text of a completion and its metadata.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelAnswer {
     /// Empty only if there are `calls`.
@@ -32,10 +32,10 @@ pub struct ModelAnswer {
     pub tokens: Option<TokenUse>,
     /// Prompt tokens that the server took from its cache, if it reports them.
     pub reused: Option<u64>,
+    pub reading: ReadingTime,
 }
 
 impl ModelAnswer {
-    /// Builds the completion of `prompt` by `model`.
     pub fn completed(self, model: &str, prompt: &Prompt) -> Completion {
         /// Estimated tokens above which a low count shows truncation. For shorter prompts, estimate and count differ
         /// too much.
@@ -131,33 +131,6 @@ pub fn streaming_request(model: &str, prompt: &Prompt, dialect: Dialect) -> Valu
     body
 }
 
-/// Parses the body of a successful response.
-///
-/// # Errors
-/// The reason why the body is no answer: an error with status 200, a filter, no text, no end.
-pub fn read(body: Value, prompt: &Prompt) -> Result<ModelAnswer, LlmError> {
-    let reply = CompletionBody::deserialize(&body).unwrap_or_default();
-    let Some(choice) = reply.choices.into_iter().next() else {
-        let is_error = body.get("error").or_else(|| body.get(0)?.get("error")).is_some_and(|error| !error.is_null());
-        return Err(if is_error { diagnose_body(&body) } else { LlmError::Malformed { what: "it has no choices" } });
-    };
-    let mut message = choice.message.read();
-    let thoughts = message.take_thoughts();
-    let text = message.content.map(MessageContent::into_text).filter(|text| !text.is_empty()).unwrap_or(choice.text);
-    let pieces = Pieces {
-        text,
-        thoughts,
-        calls: tools::in_order(message.tool_calls).collect(),
-        is_refused: message.refusal.is_some(),
-        is_complete: !choice.is_broken_off,
-        finish: choice.finish_reason,
-        error: choice.error,
-        usage: reply.usage,
-        reused: reply.timings.cache_n,
-    };
-    pieces.conclude(prompt)
-}
-
 /// The parts of a completion, from a whole response or collected from the events of a stream.
 #[derive(Debug, Default)]
 pub struct Pieces {
@@ -169,18 +142,19 @@ pub struct Pieces {
     /// `true` if it was received to its end, with or without a finish reason.
     pub is_complete: bool,
     pub finish: Option<String>,
-    /// The server's error for this choice.
     pub error: Option<Value>,
     pub usage: Usage,
     /// llama.cpp's count of cached prompt tokens.
     pub reused: LenientNumber,
+    /// The last prompt timings that the server reported.
+    pub reading: ReadingTime,
 }
 
 impl Pieces {
     /// Builds the answer.
     ///
     /// # Errors
-    /// As [`read`].
+    /// The reason why it is no answer: an error with status 200, a filter, no text, no end.
     pub fn conclude(self, prompt: &Prompt) -> Result<ModelAnswer, LlmError> {
         let is_cut_off = match self.finish.and_then(Finish::of) {
             Some(Finish::Filtered) => return Err(LlmError::Filtered),
@@ -213,44 +187,16 @@ impl Pieces {
                 .map(LenientNumber::whole)
                 .max()
                 .filter(|reused| *reused > 0),
+            reading: self.reading,
             calls,
             text,
         })
     }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct CompletionBody {
-    #[serde(deserialize_with = "lenient")]
-    choices: Vec<CompletionChoice>,
-    #[serde(deserialize_with = "lenient")]
-    usage: Usage,
-    #[serde(deserialize_with = "lenient")]
-    timings: Timings,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct CompletionChoice {
-    #[serde(deserialize_with = "lenient")]
-    message: ChoiceMessage,
-    /// Text from servers that answer in the format of text completions.
-    #[serde(deserialize_with = "lenient")]
-    text: String,
-    #[serde(deserialize_with = "lenient")]
-    finish_reason: Option<String>,
-    #[serde(deserialize_with = "lenient")]
-    error: Option<Value>,
-    /// Set by us, not by a server: `true` if this body was joined from an incomplete stream.
-    #[serde(deserialize_with = "lenient")]
-    is_broken_off: bool,
-}
-
-/// The message of a choice, or only its text.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum ChoiceMessage {
+pub enum ChoiceMessage {
     Words(String),
     Message(ReceivedMessage),
 }
@@ -262,7 +208,7 @@ impl Default for ChoiceMessage {
 }
 
 impl ChoiceMessage {
-    fn read(self) -> ReceivedMessage {
+    pub fn read(self) -> ReceivedMessage {
         match self {
             Self::Words(words) => {
                 ReceivedMessage { content: Some(MessageContent::Text(words)), ..ReceivedMessage::default() }
@@ -377,6 +323,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
+    use crate::stream::Assembly;
     use crate::{PromptMessage, PromptRole};
 
     #[track_caller]
@@ -384,8 +331,14 @@ mod tests {
         expected.assert_eq(&told(body));
     }
 
+    fn read(body: &str) -> Result<ModelAnswer, LlmError> {
+        let mut assembly = Assembly::default();
+        assembly.feed(body.as_bytes())?;
+        assembly.conclude(&Prompt::new(Vec::new(), 100))
+    }
+
     fn told(body: &str) -> String {
-        match read(serde_json::from_str(body).expect("JSON"), &Prompt::new(Vec::new(), 100)) {
+        match read(body) {
             Ok(ModelAnswer { text, truncated, tokens, .. }) => {
                 let tokens = tokens.map_or("uncounted".to_owned(), |t| format!("{} + {}", t.prompt, t.completion));
                 format!("{text:?}, {tokens}{}", if truncated { ", truncated" } else { "" })
@@ -448,8 +401,7 @@ mod tests {
             let body = format!(
                 r#"{{"choices":[{{"message":{{"content":"Friday."}},"finish_reason":"stop"}}],"usage":{usage}{more}}}"#
             );
-            let answer =
-                read(serde_json::from_str(&body).expect("JSON"), &Prompt::new(Vec::new(), 100)).expect("an answer");
+            let answer = read(&body).expect("an answer");
             (answer.reused, answer.tokens.map(|tokens| tokens.prompt))
         };
         let named = [

@@ -223,7 +223,6 @@ fn balanced(text: &str) -> Option<usize> {
     None
 }
 
-/// Parses the calls of offered tools in a block.
 fn read(block: &str, offered: &[Tool]) -> Vec<(String, Value)> {
     let is_offered = |name: &str| offered.iter().any(|tool| tool.name == name);
     let written: Vec<(String, Value)> = json_values(block).iter().flat_map(calls_in).collect();

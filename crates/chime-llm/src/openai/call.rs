@@ -5,20 +5,18 @@ use std::time::Duration;
 
 use super::{Model, ModelCall, OpenAi, timeouts};
 use crate::diagnose::diagnose_prompt;
-use crate::facts::{ReadingTime, context_in_refusal};
+use crate::facts::context_in_refusal;
 use crate::failure::{ErrorResponse, ServerFailure};
 use crate::stream::Assembly;
-use crate::wire::{self, ModelAnswer};
+use crate::wire::ModelAnswer;
 use crate::{LlmError, Prompt};
 use chime_runtime::resilience::within;
 
 pub(super) struct TimedAnswer {
     pub answer: ModelAnswer,
-    /// Time from the call to the first word of the answer.
     pub first_word: Option<Duration>,
     /// Time from the call to the first token, which may belong to the reasoning.
     pub first_token: Option<Duration>,
-    pub reading: ReadingTime,
 }
 
 /// Reason why a call returned no answer.
@@ -65,30 +63,26 @@ impl From<LlmError> for CallFailure {
 impl OpenAi {
     /// Requests a stream, or a whole answer if the server refuses to stream.
     pub(super) async fn call(&self, model: &Model, call: ModelCall<'_>) -> Result<TimedAnswer, LlmError> {
-        let refused = match model.refuses_streams() {
-            true => None,
-            false => match self.stream(model, call).await {
-                Err(CallFailure::Refused(failure)) if refuses_streams(&failure) => Some(failure),
-                answered => return answered.map_err(|failure| failure.diagnosed(model, call.prompt)),
-            },
-        };
-        let answered = self.whole(model, call).await.map_err(|failure| failure.diagnosed(model, call.prompt))?;
-        if refused.is_some() {
-            model.refuses_streams.store(true, Ordering::Relaxed);
+        let streaming = !model.refuses_streams();
+        let mut answered = self.listen(model, call, streaming).await;
+        if streaming && matches!(&answered, Err(CallFailure::Refused(failure)) if refuses_streams(failure)) {
+            answered = self.listen(model, call, false).await;
+            model.refuses_streams.store(answered.is_ok(), Ordering::Relaxed);
         }
-        Ok(answered)
+        answered.map_err(|failure| failure.diagnosed(model, call.prompt))
     }
 
-    /// Requests a stream and forwards the text to `progress` as it arrives.
-    async fn stream(&self, model: &Model, call: ModelCall<'_>) -> Result<TimedAnswer, CallFailure> {
+    /// Requests an answer and forwards its text to `progress` as it arrives. A server that does not stream stays silent
+    /// until the answer is complete, so its time limit is doubled.
+    async fn listen(&self, model: &Model, call: ModelCall<'_>, streaming: bool) -> Result<TimedAnswer, CallFailure> {
         let ModelCall { prompt, progress, clock } = call;
         let watch = clock.stopwatch();
-        let patience = self.first_word(model, prompt);
+        let patience = self.first_word(model, prompt) * if streaming { 1 } else { 2 };
         let first_until = clock.now().plus(patience);
         let write = |text: &str| progress.inspect(|progress| progress.write(text)).is_some();
         // Clears the text of an earlier attempt.
         write("");
-        let opening = self.open(model, prompt, clock.now());
+        let opening = self.open(model, call, streaming);
         let mut incoming = within(clock, patience, opening).await.ok_or(CallFailure::TooSilent)??;
         let (mut assembly, mut first_word, mut first_token) = (Assembly::default(), None, None);
         loop {
@@ -109,18 +103,7 @@ impl OpenAi {
                 break;
             }
         }
-        let reading = assembly.reading();
-        Ok(TimedAnswer { answer: assembly.conclude(prompt)?, first_word, first_token, reading })
-    }
-
-    /// Requests the whole answer at once. The server stays silent until it is complete, so the time limit is doubled.
-    async fn whole(&self, model: &Model, call: ModelCall<'_>) -> Result<TimedAnswer, CallFailure> {
-        let ModelCall { prompt, clock, .. } = call;
-        let patience = self.first_word(model, prompt).saturating_mul(2);
-        let posting = self.post(model, prompt, clock.now());
-        let body = within(clock, patience, posting).await.ok_or(CallFailure::TooSilent)??;
-        let reading = ReadingTime::of(&body);
-        Ok(TimedAnswer { answer: wire::read(body, prompt)?, first_word: None, first_token: None, reading })
+        Ok(TimedAnswer { answer: assembly.conclude(prompt)?, first_word, first_token })
     }
 
     fn first_word(&self, model: &Model, prompt: &Prompt) -> Duration {

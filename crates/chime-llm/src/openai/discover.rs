@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{OpenAi, lock};
+use super::OpenAi;
 use crate::facts::ServerFacts;
 use crate::transport::Server;
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
 
-/// Time limit of one query.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl OpenAi {
@@ -49,7 +48,7 @@ impl OpenAi {
                 parameters = facts.parameters,
                 "what the model server tells of itself",
             );
-            let mut known = lock(&model.facts);
+            let mut known = model.facts.lock();
             // Facts that the server does not report stay, such as a context size learned from a refusal.
             *known = facts.or(*known);
         }

@@ -51,14 +51,11 @@ impl OpenAi {
                 "parameters": {"type": "object", "properties": {}, "additionalProperties": false},
             },
         }]);
-        let body = self.in_time(self.primary.server.post(&request), clock).await?;
+        let body = self.in_time(self.primary.server.post("/chat/completions", &request), clock).await?;
         Ok(body.pointer("/choices/0/message/tool_calls/0").is_some())
     }
 
     /// Returns whether the server streams answers.
-    ///
-    /// # Errors
-    /// The refusal of the server.
     pub async fn probe_streaming(&self, clock: &Clock) -> Result<bool, LlmError> {
         let mut request = self.request("Answer with the one word: ready", clock);
         request["stream"] = json!(true);
