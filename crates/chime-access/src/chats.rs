@@ -16,9 +16,7 @@ pub struct AccessFacts<'a> {
     /// Ids that the chat had before. A group gets a new id when it becomes a supergroup, and stays allowed if the
     /// configuration lists its former id.
     pub former_ids: &'a [ChatId],
-    /// `true` if an owner added the bot to the chat.
     pub owner_added: bool,
-    /// `true` if the sender became an owner by `/claim`.
     pub sender_claimed: bool,
     /// `true` if the sender is known from a group that the bot serves.
     pub sender_is_member: bool,

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use chime_core::{Timestamp, UserId};
 use ring::digest::{SHA256, digest};
@@ -46,7 +47,7 @@ impl ConsoleTokens {
         let mut bytes = [0; 32];
         SystemRandom::new().fill(&mut bytes).ok()?;
         let token = hex(&bytes);
-        let mut valid = self.valid();
+        let mut valid = self.valid.lock();
         valid.retain(|_, (_, end)| *end > now);
         if valid.len() >= MOST {
             let oldest = valid.iter().min_by_key(|(_, (_, end))| *end).map(|(hash, _)| hash.clone());
@@ -56,18 +57,13 @@ impl ConsoleTokens {
         Some(token)
     }
 
-    /// Returns the user of a valid token.
     pub fn find(&self, token: &str, now: Timestamp) -> Option<UserId> {
-        self.valid().get(&hashed(token)).filter(|(_, end)| *end > now).map(|(user, _)| *user)
+        self.valid.lock().get(&hashed(token)).filter(|(_, end)| *end > now).map(|(user, _)| *user)
     }
 
     /// Ends a token. Returns its user if it was valid.
     pub fn take(&self, token: &str, now: Timestamp) -> Option<UserId> {
-        self.valid().remove(&hashed(token)).filter(|(_, end)| *end > now).map(|(user, _)| user)
-    }
-
-    fn valid(&self) -> MutexGuard<'_, HashMap<String, (UserId, Timestamp)>> {
-        self.valid.lock().unwrap_or_else(PoisonError::into_inner)
+        self.valid.lock().remove(&hashed(token)).filter(|(_, end)| *end > now).map(|(user, _)| user)
     }
 }
 

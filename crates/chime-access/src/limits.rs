@@ -16,7 +16,6 @@ const SAY_AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// Times of the recently admitted triggers, in any order, and the last refusals that were explained in words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recent {
-    /// Triggers of all members in this conversation.
     pub of_conversation: Vec<Timestamp>,
     /// Triggers of the asking member in all conversations.
     pub of_member: Vec<Timestamp>,

@@ -8,9 +8,10 @@ pub use transcriber::{Transcribed, Transcriber};
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::Allowance;
@@ -83,7 +84,6 @@ impl Models {
     }
 }
 
-/// One model call.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelCall<'a> {
     pub purpose: ModelPurpose,
@@ -210,7 +210,6 @@ impl Gateway {
         self.state.parts.models.answer.is_offline()
     }
 
-    /// Returns `true` if the answering model accepts pictures.
     pub fn sees_pictures(&self) -> bool {
         match self.llm(ModelPurpose::Answer) {
             Llm::OpenAi(model) => model.sees_pictures(self.state.parts.clock.now()),
@@ -218,7 +217,6 @@ impl Gateway {
         }
     }
 
-    /// Returns the name of the primary model for `purpose`, or `offline`.
     pub fn model_name(&self, purpose: ModelPurpose) -> &str {
         self.llm(purpose).model_name()
     }
@@ -236,7 +234,6 @@ impl Gateway {
         }
     }
 
-    /// Loads the token calibration of the model for `purpose`.
     pub fn calibration(&self, conn: &Reader, purpose: ModelPurpose) -> chime_store::Result<TokenCalibration> {
         usage::calibration(conn, self.model_name(purpose))
     }
@@ -437,12 +434,12 @@ impl GatewayState {
     }
 
     fn calibration(&self, model: &str) -> TokenCalibration {
-        let known = self.calibrations.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.calibrations.lock();
         known.get(model).copied().unwrap_or_default()
     }
 
     fn learn(&self, model: &str, observe: impl FnOnce(TokenCalibration) -> TokenCalibration) {
-        let mut known = self.calibrations.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.calibrations.lock();
         let observed = observe(known.get(model).copied().unwrap_or_default());
         known.insert(model.to_owned(), observed);
     }

@@ -11,7 +11,6 @@ const LEFT_TO_ANSWERS: u64 = 50;
 pub struct DailyBudget {
     pub caps: DailyTokens,
     pub prices: Option<Prices>,
-    /// Models with prices of their own.
     pub listed: Vec<ListedModel>,
 }
 

@@ -1,8 +1,10 @@
 //! Circuit breakers for model calls: for each purpose, one for every conversation and one for all calls together.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use crate::gateway::ModelPurpose;
 use chime_core::{Conversation, Timestamp};
@@ -22,7 +24,6 @@ struct Guarded {
     conversations: Breakers<(ModelPurpose, Conversation)>,
 }
 
-/// State of the breakers for the health endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GuardState {
     /// `true` if the breaker of the answering model is closed.
@@ -43,12 +44,11 @@ impl ModelGuard {
     ///
     /// # Errors Returns the time until the breaker admits the next attempt.
     pub fn admit(&self, subject: (ModelPurpose, Conversation), now: Timestamp) -> Result<(), Duration> {
-        let mut guarded = self.lock();
+        let mut guarded = self.0.lock();
         if let Admission::Wait(span) = guarded.conversations.admit(&subject, now) {
             return Err(span);
         }
-        let (server, admission) = guarded.servers.remove(&subject.0).unwrap_or_default().admit(now);
-        guarded.servers.insert(subject.0, server);
+        let admission = guarded.servers.entry(subject.0).or_default().admit(now);
         let Admission::Wait(span) = admission else { return Ok(()) };
         // The conversation's breaker may have admitted the call as its probe. The probe is not sent, so the breaker
         // must be free to admit another.
@@ -59,7 +59,7 @@ impl ModelGuard {
     /// Returns the time until the breaker of all calls for `purpose` admits one, or `None` if it does now. Callers
     /// check it before they wait for a slot.
     pub fn wait(&self, purpose: ModelPurpose, now: Timestamp) -> Option<Duration> {
-        self.lock().servers.get(&purpose)?.wait(now)
+        self.0.lock().servers.get(&purpose)?.wait(now)
     }
 
     /// Reports the result of an admitted call to both breakers. `took` is the duration of the call.
@@ -70,30 +70,26 @@ impl ModelGuard {
         took: Duration,
         now: Timestamp,
     ) {
-        let mut guarded = self.lock();
-        let server = guarded.servers.remove(&subject.0).unwrap_or_default().without_time_of_call(took, now);
-        guarded.servers.insert(subject.0, server.settle(of_server(failure), now));
+        let mut guarded = self.0.lock();
+        let server = guarded.servers.entry(subject.0).or_default();
+        server.leave_out_time_of_call(took, now);
+        server.settle(of_server(failure), now);
         guarded.conversations.settle(&subject, of_conversation(failure), now);
     }
 
     /// Takes back the admission of a call that has no result, so that another call can be the probe.
     pub fn withdraw(&self, subject: (ModelPurpose, Conversation), now: Timestamp) {
-        let mut guarded = self.lock();
-        let server = guarded.servers.remove(&subject.0).unwrap_or_default();
-        guarded.servers.insert(subject.0, server.withdraw(now));
+        let mut guarded = self.0.lock();
+        guarded.servers.entry(subject.0).or_default().withdraw(now);
         guarded.conversations.withdraw(&subject, now);
     }
 
     pub fn state(&self) -> GuardState {
-        let guarded = self.lock();
+        let guarded = self.0.lock();
         GuardState {
             is_closed: guarded.servers.get(&ModelPurpose::Answer).is_none_or(Breaker::is_closed),
             open_conversations: guarded.conversations.open_count(),
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Guarded> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -53,7 +53,6 @@ impl Backoff {
         self.failures = 0;
     }
 
-    /// Returns the number of failures since the last success.
     pub fn failures(&self) -> u32 {
         self.failures
     }

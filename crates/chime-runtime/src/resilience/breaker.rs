@@ -15,7 +15,6 @@ const COOL_DOWN: Duration = Duration::from_secs(30);
 /// A probe without an outcome for this time counts as lost, and another is admitted.
 const PROBE_PATIENCE: Duration = Duration::from_secs(120);
 
-/// Circuit breaker. Its methods take the state by value and return the next state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Breaker {
     /// Admits all calls. Holds the failures since the last success, oldest first.
@@ -49,46 +48,43 @@ impl Breaker {
     /// Decides if a call may be made. After [`Go`](Admission::Go) the caller must report the outcome with
     /// [`settle`](Self::settle), or call [`withdraw`](Self::withdraw) if it makes no call.
     #[must_use]
-    pub fn admit(self, now: Timestamp) -> (Self, Admission) {
-        match self {
-            Self::Closed { .. } => (self, Admission::Go),
-            // A remaining time longer than the cool-down means that the clock was set back. The real one is unknown, so
-            // the call is admitted as the probe.
-            Self::Open { until } if now < until && until.since(now) <= COOL_DOWN => {
-                (self, Admission::Wait(until.since(now)))
+    pub fn admit(&mut self, now: Timestamp) -> Admission {
+        // A remaining time longer than the whole one means that the clock was set back. The real one is unknown, so the
+        // call is admitted as the probe.
+        let is_blocked = |until: Timestamp, span| now < until && until.since(now) <= span;
+        match *self {
+            Self::Closed { .. } => return Admission::Go,
+            Self::Open { until } if is_blocked(until, COOL_DOWN) => return Admission::Wait(until.since(now)),
+            Self::HalfOpen { probe_sent } if is_blocked(probe_sent.plus(PROBE_PATIENCE), PROBE_PATIENCE) => {
+                return Admission::Wait(probe_sent.plus(PROBE_PATIENCE).since(now));
             }
-            Self::Open { .. } => (Self::HalfOpen { probe_sent: now }, Admission::Go),
-            Self::HalfOpen { probe_sent } => {
-                let lost_at = probe_sent.plus(PROBE_PATIENCE);
-                if now < lost_at && lost_at.since(now) <= PROBE_PATIENCE {
-                    (self, Admission::Wait(lost_at.since(now)))
-                } else {
-                    (Self::HalfOpen { probe_sent: now }, Admission::Go)
-                }
-            }
+            Self::Open { .. } | Self::HalfOpen { .. } => {}
         }
+        *self = Self::HalfOpen { probe_sent: now };
+        Admission::Go
     }
 
     /// Applies the outcome of a call. A success closes the breaker in any state, even if the call began before the
     /// breaker opened.
-    #[must_use]
-    pub fn settle(self, outcome: CallOutcome, now: Timestamp) -> Self {
-        match (self, outcome) {
-            (_, CallOutcome::Succeeded) => Self::default(),
-            (Self::Closed { mut failures }, CallOutcome::Failed) => {
+    pub fn settle(&mut self, outcome: CallOutcome, now: Timestamp) {
+        match (&mut *self, outcome) {
+            (_, CallOutcome::Succeeded) => *self = Self::default(),
+            (Self::Closed { failures }, CallOutcome::Failed) => {
                 failures.retain(|failed_at| now.since(*failed_at) <= WINDOW);
                 failures.push(now);
-                if failures.len() < THRESHOLD { Self::Closed { failures } } else { Self::opened(now) }
+                if failures.len() >= THRESHOLD {
+                    *self = Self::opened(now);
+                }
             }
             // The call began before the breaker opened, so its failure must not keep the breaker open for longer.
-            (open @ Self::Open { .. }, CallOutcome::Failed) => open,
-            (Self::HalfOpen { .. }, CallOutcome::Failed) => Self::opened(now),
+            (Self::Open { .. }, CallOutcome::Failed) => {}
+            (Self::HalfOpen { .. }, CallOutcome::Failed) => *self = Self::opened(now),
         }
     }
 
     /// Returns how long calls are still blocked, or `None` if one would be admitted. Changes nothing.
     pub fn wait(&self, now: Timestamp) -> Option<Duration> {
-        match self.clone().admit(now).1 {
+        match self.clone().admit(now) {
             Admission::Go => None,
             Admission::Wait(span) => Some(span),
         }
@@ -96,23 +92,17 @@ impl Breaker {
 
     /// Moves the earlier failures later by the duration of a call, so that this time does not count towards `WINDOW`.
     /// If a server does not respond, calls fail one by one, minutes apart, and must still count as failures in a row.
-    #[must_use]
-    pub fn without_time_of_call(self, took: Duration, now: Timestamp) -> Self {
-        match self {
-            Self::Closed { failures } => {
-                Self::Closed { failures: failures.into_iter().map(|at| at.plus(took).min(now)).collect() }
-            }
-            other @ (Self::Open { .. } | Self::HalfOpen { .. }) => other,
+    pub fn leave_out_time_of_call(&mut self, took: Duration, now: Timestamp) {
+        if let Self::Closed { failures } = self {
+            failures.iter_mut().for_each(|at| *at = at.plus(took).min(now));
         }
     }
 
     /// Takes back a [`Go`](Admission::Go) whose call was not made or has no outcome. If it was the probe, the next call
     /// can be.
-    #[must_use]
-    pub fn withdraw(self, now: Timestamp) -> Self {
-        match self {
-            Self::HalfOpen { .. } => Self::Open { until: now },
-            other @ (Self::Closed { .. } | Self::Open { .. }) => other,
+    pub fn withdraw(&mut self, now: Timestamp) {
+        if let Self::HalfOpen { .. } = self {
+            *self = Self::Open { until: now };
         }
     }
 
@@ -144,23 +134,16 @@ impl<K: Eq + Hash + Clone> Breakers<K> {
         Self { kept: HashMap::new(), capacity }
     }
 
-    /// Same as [`Breaker::admit`], for `key`.
     pub fn admit(&mut self, key: &K, now: Timestamp) -> Admission {
-        let (breaker, admission) = self.take(key).admit(now);
-        self.put(key, breaker, now);
-        admission
+        self.change(key, now, |breaker| breaker.admit(now))
     }
 
-    /// Same as [`Breaker::settle`], for `key`.
     pub fn settle(&mut self, key: &K, outcome: CallOutcome, now: Timestamp) {
-        let breaker = self.take(key).settle(outcome, now);
-        self.put(key, breaker, now);
+        self.change(key, now, |breaker| breaker.settle(outcome, now));
     }
 
-    /// Same as [`Breaker::withdraw`], for `key`.
     pub fn withdraw(&mut self, key: &K, now: Timestamp) {
-        let breaker = self.take(key).withdraw(now);
-        self.put(key, breaker, now);
+        self.change(key, now, |breaker| breaker.withdraw(now));
     }
 
     /// Returns the number of breakers that are open or half-open.
@@ -168,18 +151,16 @@ impl<K: Eq + Hash + Clone> Breakers<K> {
         self.kept.values().filter(|kept| !kept.breaker.is_closed()).count()
     }
 
-    fn take(&mut self, key: &K) -> Breaker {
-        self.kept.remove(key).map(|kept| kept.breaker).unwrap_or_default()
-    }
-
-    fn put(&mut self, key: &K, breaker: Breaker, now: Timestamp) {
-        if breaker == Breaker::default() {
-            return;
+    fn change<T>(&mut self, key: &K, now: Timestamp, change: impl FnOnce(&mut Breaker) -> T) -> T {
+        let mut breaker = self.kept.remove(key).map(|kept| kept.breaker).unwrap_or_default();
+        let result = change(&mut breaker);
+        if breaker != Breaker::default() {
+            if self.kept.len() >= self.capacity {
+                self.forget_stalest();
+            }
+            self.kept.insert(key.clone(), BreakerEntry { breaker, touched: now });
         }
-        if self.kept.len() >= self.capacity {
-            self.forget_stalest();
-        }
-        self.kept.insert(key.clone(), BreakerEntry { breaker, touched: now });
+        result
     }
 
     fn forget_stalest(&mut self) {
@@ -208,13 +189,13 @@ mod tests {
         for step in script.split(',').map(str::trim) {
             let (secs, event) = step.split_once(' ').expect("a second and an event");
             let now = at(secs.parse().expect("seconds"));
-            let admission;
-            (breaker, admission) = match event {
-                "ask" => breaker.admit(now),
-                "ok" => (breaker.settle(CallOutcome::Succeeded, now), Admission::Go),
-                "fail" => (breaker.settle(CallOutcome::Failed, now), Admission::Go),
+            let mut admission = Admission::Go;
+            match event {
+                "ask" => admission = breaker.admit(now),
+                "ok" => breaker.settle(CallOutcome::Succeeded, now),
+                "fail" => breaker.settle(CallOutcome::Failed, now),
                 other => panic!("no such event: {other}"),
-            };
+            }
             let state = match &breaker {
                 Breaker::Closed { failures } => format!("closed, {} failures", failures.len()),
                 Breaker::Open { until } => format!("open until {}", until.secs()),

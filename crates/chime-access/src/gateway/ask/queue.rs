@@ -1,8 +1,9 @@
 //! Queue for calls to the model server: limits the parallel calls to the server's slots, and lets answers go first.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -11,7 +12,6 @@ use chime_core::Timestamp;
 /// A slow server is free for background work if no answer was requested for this time.
 const QUIET: Duration = Duration::from_secs(120);
 
-/// Priority class of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Urgency {
     /// A member waits for the answer.
@@ -58,33 +58,29 @@ pub struct ServerSlot {
 impl CallQueue {
     /// Sets the number of parallel calls, at least one.
     pub fn set_slots(&self, slots: usize) {
-        self.lock().slots = slots.max(1);
+        self.0.line.lock().slots = slots.max(1);
         self.0.changed.notify_waiters();
     }
 
     /// Returns how long background work must wait before it may call a slow server, or `None` if it may call now.
     pub fn until_quiet(&self, now: Timestamp) -> Option<Duration> {
-        self.lock().until_quiet(now)
+        self.0.line.lock().until_quiet(now)
     }
 
     /// Waits for a slot. If the future is dropped, the call leaves the queue.
     pub async fn enter(&self, urgency: Urgency, now: Timestamp) -> ServerSlot {
-        let ticket = self.lock().join(urgency, now);
+        let ticket = self.0.line.lock().join(urgency, now);
         let mut slot = ServerSlot { queue: self.clone(), ticket, called_off: CancellationToken::new() };
         loop {
             let mut changed = std::pin::pin!(self.0.changed.notified());
             // Starts to listen before the check below, so that a change between the check and the wait is noticed.
             changed.as_mut().enable();
-            if let Some(called_off) = self.lock().start(ticket) {
+            if let Some(called_off) = self.0.line.lock().start(ticket) {
                 slot.called_off = called_off;
                 return slot;
             }
             changed.await;
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, QueueState> {
-        self.0.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -97,7 +93,7 @@ impl ServerSlot {
 
 impl Drop for ServerSlot {
     fn drop(&mut self) {
-        self.queue.lock().leave(self.ticket);
+        self.queue.0.line.lock().leave(self.ticket);
         self.queue.0.changed.notify_waiters();
     }
 }

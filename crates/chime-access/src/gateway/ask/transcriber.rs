@@ -1,7 +1,5 @@
 //! Transcribes recordings: checks the budget, asks the circuit breaker, calls the model, records the usage.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use crate::Allowance;
 use crate::gateway::{AskError, DailyBudget};
 use chime_core::{Because, Conversation, TokenUse, UserId};
@@ -10,6 +8,7 @@ use chime_runtime::clock::Clock;
 use chime_runtime::resilience::{Admission, Breaker, CallOutcome};
 use chime_store::usage::{self, CallUsage};
 use chime_store::{Priority, Store, Writer};
+use parking_lot::Mutex;
 
 /// Client of the transcription model, with its own circuit breaker.
 pub struct Transcriber {
@@ -96,10 +95,7 @@ impl Transcriber {
     }
 
     fn admit(&self) -> Result<(), AskError> {
-        let mut breaker = self.lock();
-        let (admitted, admission) = std::mem::take(&mut *breaker).admit(self.clock.now());
-        *breaker = admitted;
-        match admission {
+        match self.breaker.lock().admit(self.clock.now()) {
             Admission::Go => Ok(()),
             Admission::Wait(retry_after) => Err(AskError::BreakerOpen { retry_after }),
         }
@@ -113,11 +109,6 @@ impl Transcriber {
             Some(error) if error.is_about_the_request() => CallOutcome::Succeeded,
             Some(_) => CallOutcome::Failed,
         };
-        let mut breaker = self.lock();
-        *breaker = std::mem::take(&mut *breaker).settle(outcome, self.clock.now());
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Breaker> {
-        self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
+        self.breaker.lock().settle(outcome, self.clock.now());
     }
 }
