@@ -5,7 +5,6 @@
 
 mod replaced;
 mod samples;
-mod summary;
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +14,6 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
 use serde::Serialize;
 
 pub use replaced::Gap;
-pub use summary::{SummaryPrompt, SummaryValues};
 
 /// Largest number of instructions of the template engine for one rendering, so that an endless loop in a template fails
 /// instead of blocking an answer.
@@ -152,19 +150,81 @@ pub struct CaptureValues<'a> {
     pub answer: &'a str,
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Template {
-    Role,
-    Plain,
-    Strict,
-    Slot,
-    Concepts,
-    Capture,
-    Frame,
-    Recall,
-    Context,
-    Ask,
-    Summary(SummaryPrompt),
+/// Values for the summary templates. The text to summarize follows the template, between fences.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct SummaryValues<'a> {
+    pub fence: &'a str,
+    /// `true` if the model's previous attempt was too long.
+    pub shorter: bool,
+    /// For `mini_summary.md`: `true` if the text to summarize consists of summaries of the parts of a long session.
+    pub merges: bool,
+    /// For `mini_summary.md`: `true` if there are lines of tasks and questions that were open before.
+    pub has_open: bool,
+    /// For `tags.md` and `infer_topic.md`: the tags that the chat already has, such as `invoices, thai-place`.
+    pub inventory: &'a str,
+}
+
+/// Declares the templates with their files and, where one kind of values belongs to one template, the function of
+/// [`Prompts`] that renders it.
+macro_rules! templates {
+    ($($(#[$doc:meta])* $template:ident = $file:literal $(, fn $render:ident($values:ident))?;)+) => {
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Template {
+            $($(#[$doc])* $template,)+
+        }
+
+        impl Template {
+            const ALL: [Self; [$($file),+].len()] = [$(Self::$template),+];
+
+            fn name(self) -> &'static str {
+                match self {
+                    $(Self::$template => $file,)+
+                }
+            }
+
+            fn built_in(self) -> &'static str {
+                match self {
+                    $(Self::$template => include_str!(concat!("../../../prompts/", $file)),)+
+                }
+            }
+        }
+
+        /// # Errors
+        /// All functions that render a template fail if it cannot be rendered with these values, although it could with
+        /// the sample values.
+        impl Prompts {
+            $($(pub fn $render(&self, values: &$values<'_>) -> Result<String, PromptError> {
+                self.render(Template::$template, Value::from(Serde(values)))
+            })?)+
+        }
+    };
+}
+
+templates! {
+    /// Standard instructions, the first part of an answer's prompt.
+    Role = "role.md", fn role(RoleValues);
+    /// Instructions for a small model, used instead of the standard ones.
+    Plain = "plain.md", fn plain(RoleValues);
+    /// Instructions for a chat that wants no answers without sources, used instead of the standard ones.
+    Strict = "strict.md", fn strict(RoleValues);
+    Slot = "slot.md", fn slot(SlotValues);
+    Concepts = "concepts.md", fn concepts(ConceptsValues);
+    Capture = "capture.md", fn capture(CaptureValues);
+    Frame = "frame.md", fn frame(FrameValues);
+    Recall = "recall.md", fn recall(RecallValues);
+    Context = "context.md", fn context(ContextValues);
+    Ask = "ask.md", fn ask(AskValues);
+    Mini = "mini_summary.md";
+    Tags = "tags.md";
+    Recent = "recent.md";
+    History = "history.md";
+    Recap = "recap.md";
+    /// Summary of the oldest part of a long thread.
+    Strand = "strand.md";
+    /// Summary of all sessions about one topic.
+    Topic = "topic.md";
+    /// Choice of the topic that a chat is talking about now.
+    InferTopic = "infer_topic.md";
 }
 
 impl Prompts {
@@ -199,55 +259,9 @@ impl Prompts {
         &self.gaps
     }
 
-    /// Renders the standard instructions, the first part of an answer's prompt.
-    ///
-    /// # Errors All functions that render a template fail if it cannot be rendered with these values, although it could
-    /// with the sample values.
-    pub fn role(&self, values: &RoleValues<'_>) -> Result<String, PromptError> {
-        self.render(Template::Role, Value::from(Serde(values)))
-    }
-
-    /// Renders the instructions for a small model, used instead of [`role`](Prompts::role).
-    pub fn plain(&self, values: &RoleValues<'_>) -> Result<String, PromptError> {
-        self.render(Template::Plain, Value::from(Serde(values)))
-    }
-
-    /// Renders the instructions for a chat that wants no answers without sources, used instead of
-    /// [`role`](Prompts::role).
-    pub fn strict(&self, values: &RoleValues<'_>) -> Result<String, PromptError> {
-        self.render(Template::Strict, Value::from(Serde(values)))
-    }
-
-    pub fn concepts(&self, values: &ConceptsValues<'_>) -> Result<String, PromptError> {
-        self.render(Template::Concepts, Value::from(Serde(values)))
-    }
-
-    pub fn frame(&self, values: &FrameValues<'_>) -> Result<String, PromptError> {
-        self.render(Template::Frame, Value::from(Serde(values)))
-    }
-
-    pub fn recall(&self, values: &RecallValues<'_>) -> Result<String, PromptError> {
-        self.render(Template::Recall, Value::from(Serde(values)))
-    }
-
-    pub fn context(&self, values: &ContextValues<'_>) -> Result<String, PromptError> {
-        self.render(Template::Context, Value::from(Serde(values)))
-    }
-
-    pub fn ask(&self, values: &AskValues<'_>) -> Result<String, PromptError> {
-        self.render(Template::Ask, Value::from(Serde(values)))
-    }
-
-    pub fn capture(&self, values: &CaptureValues<'_>) -> Result<String, PromptError> {
-        self.render(Template::Capture, Value::from(Serde(values)))
-    }
-
-    pub fn summary(&self, prompt: SummaryPrompt, values: &SummaryValues<'_>) -> Result<String, PromptError> {
-        self.render(Template::Summary(prompt), Value::from(Serde(values)))
-    }
-
-    pub fn slot(&self, values: &SlotValues<'_>) -> Result<String, PromptError> {
-        self.render(Template::Slot, Value::from(Serde(values)))
+    /// Renders one of the templates that summarize.
+    pub fn summary(&self, template: Template, values: &SummaryValues<'_>) -> Result<String, PromptError> {
+        self.render(template, Value::from(Serde(values)))
     }
 
     fn add(&mut self, template: Template, text: String) -> Result<(), PromptError> {
@@ -261,59 +275,6 @@ impl Prompts {
 }
 
 impl Template {
-    const ALL: [Self; 18] = [
-        Self::Role,
-        Self::Plain,
-        Self::Strict,
-        Self::Slot,
-        Self::Concepts,
-        Self::Capture,
-        Self::Frame,
-        Self::Recall,
-        Self::Context,
-        Self::Ask,
-        Self::Summary(SummaryPrompt::Mini),
-        Self::Summary(SummaryPrompt::Tags),
-        Self::Summary(SummaryPrompt::Recent),
-        Self::Summary(SummaryPrompt::History),
-        Self::Summary(SummaryPrompt::Recap),
-        Self::Summary(SummaryPrompt::Strand),
-        Self::Summary(SummaryPrompt::Topic),
-        Self::Summary(SummaryPrompt::InferTopic),
-    ];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Role => "role.md",
-            Self::Plain => "plain.md",
-            Self::Strict => "strict.md",
-            Self::Slot => "slot.md",
-            Self::Concepts => "concepts.md",
-            Self::Capture => "capture.md",
-            Self::Frame => "frame.md",
-            Self::Recall => "recall.md",
-            Self::Context => "context.md",
-            Self::Ask => "ask.md",
-            Self::Summary(prompt) => prompt.name(),
-        }
-    }
-
-    fn built_in(self) -> &'static str {
-        match self {
-            Self::Role => include_str!("../../../prompts/role.md"),
-            Self::Plain => include_str!("../../../prompts/plain.md"),
-            Self::Strict => include_str!("../../../prompts/strict.md"),
-            Self::Slot => include_str!("../../../prompts/slot.md"),
-            Self::Concepts => include_str!("../../../prompts/concepts.md"),
-            Self::Capture => include_str!("../../../prompts/capture.md"),
-            Self::Frame => include_str!("../../../prompts/frame.md"),
-            Self::Recall => include_str!("../../../prompts/recall.md"),
-            Self::Context => include_str!("../../../prompts/context.md"),
-            Self::Ask => include_str!("../../../prompts/ask.md"),
-            Self::Summary(prompt) => prompt.built_in(),
-        }
-    }
-
     fn error(self, error: &minijinja::Error) -> PromptError {
         let problem = match error.detail() {
             Some(detail) => format!("{}: {detail}", error.kind()),

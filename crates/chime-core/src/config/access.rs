@@ -7,15 +7,11 @@ use crate::{ChatId, UserId};
 /// Owners and allowed chats set by the operator. Permissions that owners give later in Telegram are in the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessConfig {
-    /// `OWNER_IDS`; empty by default.
     pub owners: Vec<UserId>,
-    /// `ALLOWED_CHATS`; empty by default.
     pub chats: AllowedChats,
-    /// `PRIVATE_CHATS`; `Members` by default.
     pub private_chats: PrivateChats,
 }
 
-/// Chats in which the bot works.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AllowedChats {
     /// `*`: every chat that the bot is added to.
@@ -23,7 +19,6 @@ pub enum AllowedChats {
     Only(Vec<ChatId>),
 }
 
-/// Users who may write to the bot in private.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PrivateChats {
     Owners,

@@ -23,12 +23,9 @@ pub struct StoreConfig {
     pub backups: Option<BackupConfig>,
 }
 
-/// Place and number of the daily backups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackupConfig {
-    /// `BACKUP_DIR`.
     pub folder: PathBuf,
-    /// `BACKUP_KEEP`, default 7.
     pub kept: usize,
 }
 
@@ -88,10 +85,8 @@ impl EmbeddingConfig {
     }
 }
 
-/// Limits of the context window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextConfig {
-    /// `CONTEXT_TOKENS`, default `auto`.
     pub tokens: ContextTokens,
     /// `LOOKBACK_LIMIT`, default 20: largest number of messages in a cluster, a series of messages without a long
     /// silence.
@@ -113,7 +108,6 @@ impl ContextConfig {
     }
 }
 
-/// Budget of the context window in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ContextTokens {
     /// As many tokens as the model server reads in about eight seconds, 600 to 6000.
@@ -176,9 +170,7 @@ impl IngestConfig {
 
 #[derive(Debug, Clone)]
 pub struct AnswerConfig {
-    /// `STREAMING`, default private.
     pub streaming: Streaming,
-    /// `LINKS`, default asked.
     pub links: LinkReading,
     /// `WEB_SEARCH`. `None` (the default): the web is not searched.
     pub web: Option<WebSearchConfig>,
@@ -188,11 +180,9 @@ pub struct AnswerConfig {
     pub test_program: Option<PathBuf>,
 }
 
-/// Service that searches the web.
 #[derive(Debug, Clone)]
 pub struct WebSearchConfig {
     pub service: WebSearchService,
-    /// `WEB_SEARCH_KEY`.
     pub key: Option<SecretString>,
 }
 
@@ -225,7 +215,6 @@ impl WebSearchConfig {
         Ok(Some(Self { service, key }))
     }
 
-    /// Returns the host that gets the queries.
     pub fn host(&self) -> Option<String> {
         let base = match &self.service {
             WebSearchService::SearXng(base) => base,
@@ -269,9 +258,7 @@ impl AnswerConfig {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogConfig {
-    /// `LOG_FORMAT`, default auto.
     pub format: LogFormat,
-    /// `LOG_LEVEL`, default info.
     pub level: LevelFilter,
 }
 
@@ -320,7 +307,6 @@ fn listening_address(settings: &Settings<'_>, key: &Key) -> Result<Option<Socket
     })
 }
 
-/// Settings of the owners' page.
 #[derive(Debug, Clone)]
 pub struct ConsoleConfig {
     /// `CONSOLE_ADDR`. `None` (the default) switches the page off.

@@ -52,7 +52,6 @@ impl Environment {
         .with_file(self.names_from_file())
     }
 
-    /// Returns the names whose values come from the file.
     fn names_from_file(&self) -> BTreeSet<String> {
         let is_overridden = |name: &String| self.given.contains_key(name) || std::env::var_os(name).is_some();
         self.from_file.keys().filter(|name| !is_overridden(name)).cloned().collect()

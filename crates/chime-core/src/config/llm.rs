@@ -20,9 +20,7 @@ pub struct LlmConfig {
     pub models: Vec<ListedModel>,
     /// `MODEL_FALLBACK`: second model, for failures and nearly used-up budgets.
     pub model_fallback: Option<ModelConfig>,
-    /// `MODEL_SUMMARY`, default `MODEL`.
     pub model_summary: Option<ModelConfig>,
-    /// `MODEL_EXTRACT`, default `MODEL`.
     pub model_extract: Option<String>,
     /// `MODEL_TRANSCRIBE`. `None` disables transcription.
     pub model_transcribe: Option<ModelConfig>,
@@ -95,7 +93,6 @@ fn host(url: &str) -> Option<String> {
     url::Url::parse(url).ok()?.host_str().map(str::to_owned)
 }
 
-/// Model among which admins may choose.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListedModel {
     pub name: String,

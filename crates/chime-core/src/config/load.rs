@@ -11,28 +11,45 @@ use crate::config::{
     LlmConfig, LogConfig, MemoryConfig, PrivacyConfig, PromptConfig, StoreConfig, TelegramConfig, TimeConfig,
 };
 
-#[derive(Debug, Clone)]
-pub struct Config {
-    pub telegram: TelegramConfig,
-    pub llm: LlmConfig,
-    pub store: StoreConfig,
-    pub access: AccessConfig,
-    pub privacy: PrivacyConfig,
-    pub context: ContextConfig,
-    pub time: TimeConfig,
-    pub embedding: EmbeddingConfig,
-    pub ingest: IngestConfig,
-    pub answer: AnswerConfig,
-    pub limits: LimitsConfig,
-    pub memory: MemoryConfig,
-    pub log: LogConfig,
-    pub http: HttpConfig,
-    pub console: ConsoleConfig,
-    pub prompts: PromptConfig,
-    /// Warnings about valid settings that are probably a mistake, shown once at start.
-    pub warnings: Vec<Warning>,
-    /// All settings as they were read, for the owners' page.
-    pub in_force: Vec<SettingInForce>,
+/// Declares the configuration with its sections, and the function that reads them.
+macro_rules! sections {
+    ($($field:ident: $section:ident),+ $(,)?) => {
+        #[derive(Debug, Clone)]
+        pub struct Config {
+            $(pub $field: $section,)+
+            /// Warnings about valid settings that are probably a mistake, shown once at start.
+            pub warnings: Vec<Warning>,
+            /// All settings as they were read, for the owners' page.
+            pub in_force: Vec<SettingInForce>,
+        }
+
+        impl Config {
+            fn read(settings: &Settings<'_>) -> Result<Self, Noted> {
+                // Every section is read before the first error is returned, so that all problems are noted.
+                $(let $field = $section::load(settings);)+
+                Ok(Self { $($field: $field?,)+ warnings: Vec::new(), in_force: settings.in_force() })
+            }
+        }
+    };
+}
+
+sections! {
+    telegram: TelegramConfig,
+    llm: LlmConfig,
+    store: StoreConfig,
+    access: AccessConfig,
+    privacy: PrivacyConfig,
+    context: ContextConfig,
+    time: TimeConfig,
+    embedding: EmbeddingConfig,
+    ingest: IngestConfig,
+    answer: AnswerConfig,
+    limits: LimitsConfig,
+    memory: MemoryConfig,
+    log: LogConfig,
+    http: HttpConfig,
+    console: ConsoleConfig,
+    prompts: PromptConfig,
 }
 
 /// Address of the demo's embedded Telegram, and path of its database.
@@ -74,45 +91,6 @@ impl Config {
             // The chat of the demo has no members who need a notice, only the user who started it.
             privacy: PrivacyConfig { announces: false, ..config.privacy.clone() },
             ..config
-        })
-    }
-
-    fn read(settings: &Settings<'_>) -> Result<Self, Noted> {
-        let telegram = TelegramConfig::load(settings);
-        let llm = LlmConfig::load(settings);
-        let store = StoreConfig::load(settings);
-        let access = AccessConfig::load(settings);
-        let privacy = PrivacyConfig::load(settings);
-        let context = ContextConfig::load(settings);
-        let time = TimeConfig::load(settings);
-        let embedding = EmbeddingConfig::load(settings);
-        let ingest = IngestConfig::load(settings);
-        let answer = AnswerConfig::load(settings);
-        let limits = LimitsConfig::load(settings);
-        let memory = MemoryConfig::load(settings);
-        let log = LogConfig::load(settings);
-        let http = HttpConfig::load(settings);
-        let console = ConsoleConfig::load(settings);
-        let prompts = PromptConfig::load(settings);
-        Ok(Self {
-            telegram: telegram?,
-            llm: llm?,
-            store: store?,
-            access: access?,
-            privacy: privacy?,
-            context: context?,
-            time: time?,
-            embedding: embedding?,
-            ingest: ingest?,
-            answer: answer?,
-            limits: limits?,
-            memory: memory?,
-            log: log?,
-            http: http?,
-            console: console?,
-            prompts: prompts?,
-            warnings: Vec::new(),
-            in_force: settings.in_force(),
         })
     }
 }

@@ -8,23 +8,19 @@ use crate::config::settings::{Noted, Settings};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryConfig {
-    /// `MEMORY`, default on.
     pub is_on: bool,
     pub idle: SessionIdle,
     /// `SESSION_MAX_MESSAGES`, default 500: a session ends at this many messages.
     pub max_messages: u32,
     /// `MAX_CHAT_HISTORY`, default 60: of a thread with more messages, the oldest part is summarized.
     pub max_history: usize,
-    /// `REDACT`, default summaries.
     pub redaction: Redaction,
 }
 
 /// A silence *longer* than this ends a session, unless the chat has a setting of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionIdle {
-    /// `SESSION_IDLE`, default 60m.
     pub in_groups: Duration,
-    /// `SESSION_IDLE_PRIVATE`, default 15m.
     pub in_private: Duration,
 }
 

@@ -60,7 +60,6 @@ impl<'a> Settings<'a> {
         Self { from_file, ..self }
     }
 
-    /// Returns all settings with their values and origins.
     pub fn in_force(&self) -> Vec<SettingInForce> {
         let shown = |key: &'static Key| {
             let (value, origin) = match self.raw(key) {
@@ -148,7 +147,6 @@ impl<'a> Settings<'a> {
         self.optional(key, allowed, |raw| raw.chars().all(|c| c.is_ascii_graphic()).then(|| raw.into()))
     }
 
-    /// Records a warning about a valid setting.
     pub fn warn(&self, key: &Key, what: &str) {
         let remedy = "change it unless you mean it".to_owned();
         self.warnings.borrow_mut().push(Warning { name: key.name.to_owned(), what: what.to_owned(), remedy });

@@ -10,13 +10,11 @@ use crate::config::settings::{Noted, Settings};
 /// The bot's token and the timeouts of its requests.
 #[derive(Debug, Clone)]
 pub struct TelegramConfig {
-    /// `TELEGRAM_BOT_TOKEN`, required.
     pub token: SecretString,
     /// `TELEGRAM_API_URL`, default `https://api.telegram.org`; without a trailing slash.
     pub api_url: String,
     /// `POLL_TIMEOUT`, default 25s. Telegram allows at most 50s.
     pub poll_timeout: Duration,
-    /// `SEND_TIMEOUT`, default 15s.
     pub send_timeout: Duration,
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use minijinja::Value;
 use minijinja::value::Serde;
 
-use super::{PromptError, Prompts, SummaryPrompt, Template};
+use super::{PromptError, Prompts, Template};
 
 /// Defect of a template of the operator. The template is used nevertheless.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,12 +31,11 @@ impl Template {
     fn must_show(self) -> &'static [&'static str] {
         match self {
             Self::Role => &[],
-            Self::Plain | Self::Strict => &["fence"],
             Self::Ask => &["ask", "anchor", "fence"],
             Self::Context | Self::Slot | Self::Concepts | Self::Frame | Self::Recall => &["lines", "fence"],
             Self::Capture => &["ask", "answer", "fence"],
-            Self::Summary(SummaryPrompt::Tags | SummaryPrompt::InferTopic) => &["inventory", "fence"],
-            Self::Summary(_) => &["fence"],
+            Self::Tags | Self::InferTopic => &["inventory", "fence"],
+            _ => &["fence"],
         }
     }
 

@@ -59,8 +59,17 @@ impl Template {
                 })
                 .map(sample)
                 .to_vec(),
-            Self::Summary(_) => SummaryValues::samples().map(sample).to_vec(),
             Self::Ask => asks(),
+            _ => [true, false]
+                .map(|is| SummaryValues {
+                    fence: "CODE",
+                    shorter: is,
+                    merges: is,
+                    has_open: is,
+                    inventory: if is { "invoices" } else { "" },
+                })
+                .map(sample)
+                .to_vec(),
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::jobs::{divide, items, tagging};
 use crate::lines::{self, NumberedLines};
 use crate::policy::{Caps, MINI, Means, RECENT};
 use chime_access::gateway::ModelPurpose;
-use chime_core::prompts::{SummaryPrompt, SummaryValues};
+use chime_core::prompts::{SummaryValues, Template};
 use chime_core::{
     Bullet, Job, JobPayload, Seq, Session, SessionId, Summary, SummaryMethod, Timestamp, estimate_tokens,
 };
@@ -70,7 +70,7 @@ impl Memory {
         while parts.len() > 1 {
             let mut found: Vec<Bullet> = Vec::new();
             for part in &parts {
-                found.extend(self.bullets_of(chat, SummaryPrompt::Mini, part, MINI, merges).await?.bullets);
+                found.extend(self.bullets_of(chat, Template::Mini, part, MINI, merges).await?.bullets);
             }
             let merged = lines::bullet_parts(&found, room, estimate_tokens);
             // Merging does not make them shorter, so it would never end. The caller uses an extract instead.
@@ -80,7 +80,7 @@ impl Memory {
             (parts, merges) = (merged, true);
         }
         let told = parts.pop().unwrap_or_default();
-        let mut made = self.bullets_of(chat, SummaryPrompt::Mini, &told, MINI, merges).await?;
+        let mut made = self.bullets_of(chat, Template::Mini, &told, MINI, merges).await?;
         items::close_cited(&mut made, &open);
         Ok(made)
     }
@@ -90,7 +90,7 @@ impl Memory {
     pub(super) async fn bullets_of(
         &self,
         chat: chime_core::ChatKey,
-        prompt: SummaryPrompt,
+        prompt: Template,
         told: &NumberedLines,
         caps: Caps,
         merges: bool,

@@ -10,7 +10,7 @@ use crate::lines::{self, NumberedLines, Spoken};
 use crate::policy::{Caps, RECAP};
 use crate::words;
 use chime_access::gateway::{AskError, ModelPurpose};
-use chime_core::prompts::{SummaryPrompt, SummaryValues};
+use chime_core::prompts::{SummaryValues, Template};
 use chime_core::{Bullet, Conversation, StoredMessage, SummaryMethod, UserId, estimate_tokens};
 use chime_llm::AnswerFormat;
 
@@ -78,7 +78,7 @@ impl Memory {
     ) -> Result<Vec<Bullet>, StepError> {
         let fence = fence();
         let values = SummaryValues { fence: &fence, merges, ..SummaryValues::default() };
-        let task = self.prompts.summary(SummaryPrompt::Recap, &values)?;
+        let task = self.prompts.summary(Template::Recap, &values)?;
         let material = fenced(&told.text, &fence);
         let request = ModelRequest {
             conversation,

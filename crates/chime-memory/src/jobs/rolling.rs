@@ -9,7 +9,7 @@ use crate::jobs::memory::Memory;
 use crate::jobs::new_summary::{NewSummary, summary_of};
 use crate::lines;
 use crate::policy::{Caps, FOLDED_AT_ONCE, FOLDED_BY_A_MODEL, HISTORY_CAPS, Means, RECENT, RECENT_CAPS};
-use chime_core::prompts::SummaryPrompt;
+use chime_core::prompts::Template;
 use chime_core::{
     Bullet, ChatId, ChatKey, Job, JobPayload, Rolling, Session, SessionId, Summary, Timestamp, Zone, estimate_tokens,
 };
@@ -49,7 +49,7 @@ impl Memory {
         let made = match means {
             Means::Model if !chosen.is_empty() => {
                 let told = lines::told_bullets(chosen.iter().map(|(label, bullet)| (label.as_str(), bullet)));
-                let written = self.bullets_of(chat, SummaryPrompt::Recent, &told, RECENT_CAPS, false).await;
+                let written = self.bullets_of(chat, Template::Recent, &told, RECENT_CAPS, false).await;
                 self.or_extract(job, written, extract)?
             }
             Means::Model | Means::Extract | Means::Nothing => extract(),
@@ -160,7 +160,7 @@ impl Memory {
             }
             Means::Model => {
                 let told = lines::told_bullets(all.iter().map(|(label, bullet)| (label.as_str(), *bullet)));
-                let written = self.bullets_of(chat, SummaryPrompt::History, &told, HISTORY_CAPS, false).await;
+                let written = self.bullets_of(chat, Template::History, &told, HISTORY_CAPS, false).await;
                 self.or_extract(job, written, extract)
             }
             Means::Extract | Means::Nothing => Ok(extract()),

@@ -10,7 +10,7 @@ use crate::policy::Means;
 use crate::tags::{self, MemberNames, SessionTag};
 use crate::{members, words};
 use chime_access::gateway::ModelPurpose;
-use chime_core::prompts::{SummaryPrompt, SummaryValues};
+use chime_core::prompts::{SummaryValues, Template};
 use chime_core::{Bullet, ChatKey, Job, JobPayload, SessionId, Summary};
 use chime_jobs::{JobOutcome, JobResult};
 use chime_store::{
@@ -49,7 +49,7 @@ impl Memory {
         let names: Vec<String> = inventory.into_iter().map(|tag| tag.name).collect();
         let (fence, inventory) = (fence(), names.join(", "));
         let values = SummaryValues { fence: &fence, inventory: &inventory, ..SummaryValues::default() };
-        let task = self.prompts.summary(SummaryPrompt::Tags, &values)?;
+        let task = self.prompts.summary(Template::Tags, &values)?;
         let text: Vec<&str> = summary.bullets.iter().map(|bullet| bullet.text.as_str()).collect();
         let written = self
             .model

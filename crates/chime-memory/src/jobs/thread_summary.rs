@@ -10,7 +10,7 @@ use crate::jobs::new_summary::NewSummary;
 use crate::lines::{self, Spoken};
 use crate::policy::{Means, STRAND_CAPS};
 use crate::{extract, members};
-use chime_core::prompts::SummaryPrompt;
+use chime_core::prompts::Template;
 use chime_core::{Bullet, ChatKey, Conversation, Job, Seq, StoredMessage, SummaryMethod, estimate_tokens};
 use chime_jobs::JobResult;
 use chime_store::thread_summaries::{self, Extension, ThreadSummary};
@@ -62,7 +62,7 @@ impl Memory {
         let made = match means {
             Means::Model => {
                 let told = lines::strand(&so_far, &spoken, self.zone_of(chat).await?);
-                let written = self.bullets_of(chat, SummaryPrompt::Strand, &told, STRAND_CAPS, false).await;
+                let written = self.bullets_of(chat, Template::Strand, &told, STRAND_CAPS, false).await;
                 self.or_extract(job, written, || extracted(so_far, &spoken))?
             }
             Means::Extract | Means::Nothing => extracted(so_far, &spoken),

@@ -14,7 +14,7 @@ use crate::policy::{Means, TOPIC_CAPS};
 use crate::topics::{self, KEPT};
 use crate::wording::Remembered;
 use chime_core::config::MemoryConfig;
-use chime_core::prompts::SummaryPrompt;
+use chime_core::prompts::Template;
 use chime_core::{
     Bullet, ChatKey, Conversation, Job, Piece, Session, SessionId, Slot, Summary, SummaryMethod, Timestamp, Zone,
 };
@@ -98,7 +98,7 @@ impl Memory {
                 let room = self.model.material_tokens(CHOSEN_TOKENS);
                 let chosen = chosen(minis, room, now, zone, &mut self.ranking());
                 let told = lines::told_bullets(chosen.iter().map(|(label, bullet)| (label.as_str(), bullet)));
-                let written = self.bullets_of(chat, SummaryPrompt::Topic, &told, TOPIC_CAPS, false).await;
+                let written = self.bullets_of(chat, Template::Topic, &told, TOPIC_CAPS, false).await;
                 match job {
                     Some(job) => self.or_extract(job, written, extract),
                     None => written,

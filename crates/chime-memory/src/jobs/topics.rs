@@ -15,7 +15,7 @@ use crate::policy::Means;
 use crate::topics::{self, Inferred, Signals, TopicCandidate, TopicDecision};
 use crate::words;
 use chime_access::gateway::ModelPurpose;
-use chime_core::prompts::{SummaryPrompt, SummaryValues};
+use chime_core::prompts::{SummaryValues, Template};
 use chime_core::{ChatKey, Conversation, Job, Role, Seq, SessionId, StoredMessage};
 use chime_jobs::{JobOutcome, JobResult};
 use chime_llm::AnswerFormat;
@@ -245,7 +245,7 @@ impl Memory {
         let inventory = likely.iter().copied().chain(others.take(OTHER_TAGS)).collect::<Vec<_>>().join(", ");
         let fence = fence();
         let values = SummaryValues { fence: &fence, inventory: &inventory, ..SummaryValues::default() };
-        let task = self.prompts.summary(SummaryPrompt::InferTopic, &values)?;
+        let task = self.prompts.summary(Template::InferTopic, &values)?;
         let said: Vec<&str> = talk.said.iter().map(|one| one.message.text.as_str()).collect();
         let format = AnswerFormat::Json { name: "topics", schema: inferred_schema() };
         let material = fenced(&said.join("\n"), &fence);
