@@ -11,12 +11,13 @@ use chime_core::{
 };
 use chime_memory::recall::{RecallRequest, Recaller, VectorIndexer, VectorSource};
 use chime_runtime::clock::Clock;
+use chime_store::postings::{self, Range};
 use chime_store::search::Merging;
 use chime_store::tags::NewTag;
 use chime_store::vector_index::{self, Nearest};
 use chime_store::vector_tables::{MESSAGES, SUMMARIES};
 use chime_store::{
-    Priority, Store, Writer, chats, embedding_spaces, messages, sessions, summaries, summary_vectors, tags,
+    Priority, Store, Writer, chats, embedding_spaces, messages, sessions, stems, summaries, summary_vectors, tags,
 };
 
 /// Messages per session.
@@ -186,7 +187,9 @@ impl RecallBench {
     async fn search(&self, asked: SessionQuestion) -> anyhow::Result<f64> {
         let watch = self.clock.stopwatch();
         let find = move |conn: &chime_store::Reader| {
-            chime_store::search::any_word(conn, asked.chat, chime_store::Language::DEFAULT, &asked.text, 100)
+            let range = Range { chat: asked.chat, from: Seq(0), before: asked.before, limit: 100 };
+            let words = stems(&asked.text, chime_store::Language::DEFAULT).into_iter();
+            words.map(|word| postings::of_stem(conn, &range, &word)).collect::<Result<Vec<_>, _>>()
         };
         self.store.read(find).await?;
         Ok(milliseconds(watch))

@@ -12,13 +12,14 @@ use serde::Serialize;
 
 use crate::synthetic::{self, CHATS};
 use chime_core::embed::Embedder;
-use chime_core::{ChatId, Conversation, MessageId, StoredMessage, Timestamp, estimate_tokens};
+use chime_core::{ChatId, Conversation, MessageId, Seq, StoredMessage, Timestamp, estimate_tokens};
 use chime_memory::context::{Asked, FeatureCache, gather, window};
 use chime_memory::recall::{RecallRequest, Recaller};
 use chime_relevance::context::Params;
 use chime_runtime::clock::{Clock, Stopwatch};
+use chime_store::postings::{self, Range};
 use chime_store::search::Merging;
-use chime_store::{Language, Priority, Store, StoreError, chats, messages, search, sessions};
+use chime_store::{Language, Priority, Store, StoreError, chats, messages, sessions, stems};
 
 /// Updates per batch, as Telegram delivers them.
 const BATCH: u32 = 100;
@@ -181,9 +182,13 @@ impl SpeedBench {
 
     /// Measures a full-text search for the words of a message, in milliseconds.
     async fn search(&self, said: StoredMessage) -> Result<f64, StoreError> {
-        const FOUND: usize = 40;
+        const FOUND: u32 = 40;
         let watch = self.clock.stopwatch();
-        let find = move |conn: &_| search::any_word(conn, said.chat, Language::DEFAULT, &said.message.text, FOUND);
+        let find = move |conn: &_| {
+            let range = Range { chat: said.chat, from: Seq(0), before: said.seq, limit: FOUND };
+            let words = stems(&said.message.text, Language::DEFAULT).into_iter();
+            words.map(|word| postings::of_stem(conn, &range, &word)).collect::<Result<Vec<_>, _>>()
+        };
         self.store.read(find).await?;
         Ok(milliseconds(watch))
     }

@@ -63,7 +63,6 @@ pub fn is_allowed(conn: &Reader, chat: ChatKey) -> Result<bool> {
     conn.one("SELECT EXISTS (SELECT 1 FROM allowed_chat WHERE chat_key = :chat) AS found", params! { ":chat": chat })
 }
 
-/// Returns all Telegram ids of the chat, current and former.
 pub fn ids_of(conn: &Reader, chat: ChatKey) -> Result<Vec<ChatId>> {
     conn.all("SELECT telegram_chat_id FROM chat_alias WHERE chat_key = :chat", params! { ":chat": chat })
 }

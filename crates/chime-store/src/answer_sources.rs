@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::sql::{Columns, Statements, params};
+use super::sql::{Statements, params, rows};
 use super::{Result, Writer};
 use chime_core::{AnswerId, ChatKey, Seq};
 
@@ -14,8 +14,8 @@ pub(super) struct Block {
     bits: i64,
 }
 
-pub(super) fn block_of_row(raw: &Columns<'_>) -> Result<Block> {
-    Ok(Block { block: raw.get("block")?, bits: raw.get("bits")? })
+rows! {
+    Block { block, bits }
 }
 
 /// Returns the messages of all blocks, each once, in ascending order.

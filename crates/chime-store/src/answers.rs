@@ -50,12 +50,11 @@ pub fn rest_on(tx: &Writer<'_>, record: &AnswerRecord, seqs: &[Seq]) -> Result<(
 
 /// Returns the messages that an answer is based on. The trigger is one of them.
 pub fn grounds(conn: &Reader, answer: AnswerId) -> Result<Vec<Seq>> {
-    let blocks = conn.map(
+    let blocks = conn.all(
         "SELECT answer_use.block AS block, answer_use.bits AS bits FROM answer
          JOIN answer_use ON answer_use.chat_key = answer.chat_key AND answer_use.answer_id = answer.id
          WHERE answer.id = :id ORDER BY answer_use.block",
         params! { ":id": answer },
-        answer_sources::block_of_row,
     )?;
     Ok(answer_sources::seqs(blocks))
 }

@@ -2,7 +2,7 @@
 //! number.
 
 use super::family::Family;
-use super::sql::{Statements, params};
+use super::sql::{Statements, params, rows};
 use super::{Reader, Result, Writer, jobs};
 use chime_core::{ChatId, ChatKey, JobPayload, ThreadId, Timestamp};
 
@@ -13,6 +13,10 @@ pub struct Skipped {
 }
 
 pub(super) const FAMILY: Family = Family { tables: &["backlog"], chat_gone, ..Family::UNTOUCHED };
+
+rows! {
+    Skipped { thread = "thread_id", count = "skipped" }
+}
 
 fn chat_gone(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
     tx.run(
@@ -35,11 +39,7 @@ pub fn count_one(tx: &Writer<'_>, chat: ChatId, thread: Option<ThreadId>, due_at
 }
 
 pub fn find(conn: &Reader, chat: ChatId) -> Result<Option<Skipped>> {
-    conn.map_first(
-        "SELECT thread_id, skipped FROM backlog WHERE telegram_chat_id = :chat",
-        params! { ":chat": chat },
-        |raw| Ok(Skipped { thread: raw.get("thread_id")?, count: raw.get("skipped")? }),
-    )
+    conn.first("SELECT thread_id, skipped FROM backlog WHERE telegram_chat_id = :chat", params! { ":chat": chat })
 }
 
 pub fn clear(tx: &Writer<'_>, chat: ChatId) -> Result<()> {

@@ -39,7 +39,6 @@ struct Copy {
     made_at: Timestamp,
 }
 
-/// Copy that `chime restore` can restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedCopy {
     pub path: PathBuf,
@@ -180,7 +179,6 @@ pub fn delete_since(path: &Path, folder: Option<&Path>, sent_at: Timestamp) -> R
     Ok(deleted)
 }
 
-/// Returns the copies of the database at `path` in `folder`.
 fn copies(folder: &Path, path: &Path, kind: CopyKind) -> Result<Vec<Copy>> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let copy = |path: PathBuf| {

@@ -1,6 +1,7 @@
 //! Settings that the admins of a chat changed, for the chat or one forum topic. A missing one has the operator's value.
 
 use super::family::{Cause, Family, Merged, run_merged};
+use super::row::thread_key;
 use super::sql::{Statements, params};
 use super::{Reader, Result, Writer};
 use chime_core::chat_settings::{ChatSetting, ChatSettings, SettingValue};
@@ -16,19 +17,13 @@ pub(super) const FAMILY: Family = Family {
         // A persona stays until somebody changes it.
         Cause::Expired | Cause::Edited => Ok(()),
     },
-    opted_out: |tx, scope, user| {
-        tx.run(
-            "DELETE FROM chat_setting WHERE set_by = :user AND (:chat IS NULL OR chat_key = :chat)",
-            params! { ":user": user, ":chat": scope.chat() },
-        )
-    },
+    opted_out: |tx, scope, user| forget_author(tx, scope.chat(), user),
     chat_gone: |tx, chat, _| {
         tx.run("DELETE FROM chat_setting WHERE chat_key = :chat AND set_by IS NOT NULL", params! { ":chat": chat })
     },
     merged,
 };
 
-/// New value of a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewValue {
     /// In the form in which it is stored.
@@ -52,14 +47,14 @@ pub fn get<T: SettingValue>(conn: &Reader, conversation: Conversation, setting: 
 
 /// Sets a value; `None` removes it.
 pub fn set(tx: &Writer<'_>, conversation: Conversation, key: &str, value: Option<&NewValue>) -> Result<()> {
-    let place = params! { ":chat": conversation.chat, ":thread": thread_key(conversation), ":key": key };
+    let place = params! { ":chat": conversation.chat, ":thread": thread_key(conversation.thread), ":key": key };
     tx.run("DELETE FROM chat_setting WHERE chat_key = :chat AND thread_id = :thread AND key = :key", place)?;
     let Some(value) = value else { return Ok(()) };
     tx.run(
         "INSERT INTO chat_setting (chat_key, thread_id, key, value, set_by, seq)
          VALUES (:chat, :thread, :key, :value, :user, :seq)",
         params! {
-            ":chat": conversation.chat, ":thread": thread_key(conversation), ":key": key, ":value": value.value,
+            ":chat": conversation.chat, ":thread": thread_key(conversation.thread), ":key": key, ":value": value.value,
             ":user": value.written.map(|(user, _)| user), ":seq": value.written.map(|(_, seq)| seq),
         },
     )
@@ -69,7 +64,7 @@ pub fn set(tx: &Writer<'_>, conversation: Conversation, key: &str, value: Option
 pub fn clear_topic(tx: &Writer<'_>, conversation: Conversation) -> Result<()> {
     tx.run(
         "DELETE FROM chat_setting WHERE chat_key = :chat AND thread_id = :thread AND thread_id <> 0",
-        params! { ":chat": conversation.chat, ":thread": thread_key(conversation) },
+        params! { ":chat": conversation.chat, ":thread": thread_key(conversation.thread) },
     )
 }
 
@@ -79,11 +74,6 @@ pub(super) fn forget_author(tx: &Writer<'_>, chat: Option<ChatKey>, user: UserId
         "DELETE FROM chat_setting WHERE set_by = :user AND (:chat IS NULL OR chat_key = :chat)",
         params! { ":user": user, ":chat": chat },
     )
-}
-
-/// Returns the number that is stored for a forum topic; 0 stands for the whole chat.
-fn thread_key(conversation: Conversation) -> i64 {
-    conversation.thread.map_or(0, |thread| thread.0)
 }
 
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {

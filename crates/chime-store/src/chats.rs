@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::family::{Family, Merged, OptOutScope, run_merged};
-use super::sql::{Columns, Statements, params};
+use super::sql::{Columns, Statements, params, rows};
 use super::{Reader, Result, Writer};
 use chime_core::chat_settings::{ChatSettings, LANGUAGE, TIME_ZONE};
 use chime_core::config::retention;
@@ -13,7 +13,6 @@ use chime_core::{Chat, ChatId, ChatKey, Language, Sender, Seq, Timestamp, UserId
 pub struct ChatRow {
     pub key: ChatKey,
     pub chat: Chat,
-    /// Language of the chat's messages.
     pub language: Language,
     pub settings: ChatSettings,
     /// `true` if the bot was a member of the chat at the last update about that.
@@ -36,6 +35,10 @@ const COLUMNS: &str = "chat.chat_key, chat.telegram_chat_id, chat.kind, chat.tit
                        (SELECT json_group_object(key, value) FROM chat_setting \
                         WHERE chat_setting.chat_key = chat.chat_key AND chat_setting.thread_id = 0) AS settings, \
                        chat.is_member";
+
+rows! {
+    Member { id = "user_id", name, username }
+}
 
 fn from_row(row: &Columns<'_>) -> Result<ChatRow> {
     Ok(ChatRow {
@@ -237,7 +240,6 @@ pub fn has_other_bots(conn: &Reader, id: ChatId) -> Result<bool> {
     Ok(found.unwrap_or(false))
 }
 
-/// Records that the bot is in the chat.
 pub fn set_present(tx: &Writer<'_>, key: ChatKey) -> Result<()> {
     tx.run("UPDATE chat SET is_member = 1, removed_at = NULL WHERE chat_key = :key", params! { ":key": key })
 }
@@ -300,16 +302,14 @@ pub struct Member {
 
 /// Returns the members whose names are stored for a chat, without those who opted out.
 pub fn members(conn: &Reader, key: ChatKey) -> Result<Vec<Member>> {
-    conn.map(
+    conn.all(
         "SELECT user_id, name, username FROM member WHERE chat_key = :key AND name <> ''
          AND NOT EXISTS (SELECT 1 FROM opt_out WHERE opt_out.user_id = member.user_id
                              AND +opt_out.chat_key IN (0, :key)) ORDER BY user_id",
         params! { ":key": key },
-        |raw| Ok(Member { id: raw.get("user_id")?, name: raw.get("name")?, username: raw.get("username")? }),
     )
 }
 
-/// Returns `true` if the bot is in a group in which `user` is a stored member.
 pub fn is_known_member(conn: &Reader, user: UserId) -> Result<bool> {
     conn.one(
         "SELECT EXISTS (SELECT 1 FROM member JOIN chat USING (chat_key)

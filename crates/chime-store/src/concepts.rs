@@ -140,12 +140,11 @@ pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Vec<Concept>> {
 
 /// Returns the messages that the answers behind a chat's concepts are based on.
 pub fn grounds(conn: &Reader, chat: ChatKey) -> Result<Vec<Seq>> {
-    let blocks = conn.map(
+    let blocks = conn.all(
         "SELECT answer_use.block AS block, answer_use.bits AS bits FROM concept
          JOIN answer_use ON answer_use.answer_id = concept.answer_id AND answer_use.chat_key = concept.chat_key
          WHERE concept.chat_key = :chat",
         params! { ":chat": chat },
-        answer_sources::block_of_row,
     )?;
     Ok(answer_sources::seqs(blocks))
 }

@@ -2,7 +2,7 @@
 
 use super::messages::VISIBLE;
 use super::row::row_id;
-use super::sql::{Columns, FromRow, Statements, params};
+use super::sql::{Columns, Statements, params, rows};
 use super::{Reader, Result};
 use chime_core::{AnswerId, AnswerStatus, ChatKey, Seq, SessionId, Timestamp, UserId};
 use ulid::Ulid;
@@ -26,7 +26,6 @@ pub struct DayCounts {
     pub triggers: u64,
     /// Triggers that a model answered.
     pub answers: u64,
-    /// Tokens that were read and written by models.
     pub tokens: u64,
     /// Millionths of the currency.
     pub cost_micros: u64,
@@ -40,6 +39,11 @@ impl DayCounts {
         self.tokens += other.tokens;
         self.cost_micros += other.cost_micros;
     }
+}
+
+rows! {
+    ListedAnswer { id, trigger = "trigger_seq", created_at, status }
+    ListedOptOut { chat = "chat_key", user = "user_id", since }
 }
 
 /// Returns what happened from the UTC day of `from` on; several rows may be of the same chat and day.
@@ -91,7 +95,6 @@ pub fn answer_times(conn: &Reader, from: Timestamp) -> Result<Vec<u64>> {
     )
 }
 
-/// Returns the time of the newest message of each chat that has messages.
 pub fn newest_messages(conn: &Reader) -> Result<Vec<(ChatKey, Timestamp)>> {
     conn.map(
         "SELECT chat_key, (SELECT max(ts) FROM message WHERE message.chat_key = chat.chat_key) AS newest
@@ -109,24 +112,12 @@ pub fn first_since(conn: &Reader, chat: ChatKey, at: Timestamp) -> Result<Option
     )
 }
 
-/// Answer to a message, as a list shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListedAnswer {
     pub id: AnswerId,
     pub trigger: Seq,
     pub created_at: Timestamp,
     pub status: AnswerStatus,
-}
-
-impl FromRow for ListedAnswer {
-    fn from_row(raw: &Columns<'_>) -> Result<Self> {
-        Ok(Self {
-            id: raw.get("id")?,
-            trigger: raw.get("trigger_seq")?,
-            created_at: raw.get("created_at")?,
-            status: raw.get("status")?,
-        })
-    }
 }
 
 /// Returns the answers to the messages `from..=to` of a chat, without those that are withheld (see
@@ -174,7 +165,6 @@ pub fn are_concepts_withheld(conn: &Reader, chat: ChatKey) -> Result<bool> {
     )
 }
 
-/// Session, as a list shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListedSession {
     pub id: SessionId,
@@ -208,10 +198,9 @@ pub struct ListedOptOut {
 }
 
 pub fn opt_outs(conn: &Reader, limit: u32) -> Result<Vec<ListedOptOut>> {
-    conn.map(
+    conn.all(
         "SELECT chat_key, user_id, since FROM opt_out ORDER BY since DESC LIMIT :limit",
         params! { ":limit": limit },
-        |raw| Ok(ListedOptOut { chat: raw.get("chat_key")?, user: raw.get("user_id")?, since: raw.get("since")? }),
     )
 }
 

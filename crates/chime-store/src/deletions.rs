@@ -188,7 +188,7 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 fn next(conn: &Reader, request: &DeletionRequest, limit: u32) -> Result<Vec<(ChatKey, Seq)>> {
     let (rule, values) = rule(request);
     let sql = format!("SELECT chat_key, seq FROM message WHERE {rule} LIMIT {limit}");
-    conn.map(&sql, params(&values).as_slice(), |raw| Ok((raw.get("chat_key")?, raw.get("seq")?)))
+    conn.all(&sql, params(&values).as_slice())
 }
 
 type SqlParameters = Vec<(&'static str, i64)>;

@@ -3,7 +3,7 @@
 
 use super::family::{Cause, Family, Merged};
 use super::row::row_id;
-use super::sql::{Columns, Statements, params};
+use super::sql::{Statements, params, rows};
 use super::vector_tables::{Space, SpaceState, TABLES};
 use super::{Reader, Result, Writer, vector_index};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp};
@@ -13,6 +13,10 @@ use chime_core::{ChatKey, Seq, StoredMessage, Timestamp};
 pub const NEAR: u32 = 30;
 
 const COLUMNS: &str = "id, model, dimension, state";
+
+rows! {
+    Space { id, model, dimension, state }
+}
 
 pub fn active(conn: &Reader) -> Result<Option<Space>> {
     one(conn, "state = 'active'", params! {})
@@ -29,20 +33,7 @@ pub fn left(conn: &Reader) -> Result<Option<Space>> {
 }
 
 fn one(conn: &Reader, condition: &str, params: &[(&str, &dyn rusqlite::ToSql)]) -> Result<Option<Space>> {
-    conn.map_first(
-        &format!("SELECT {COLUMNS} FROM vector_space WHERE {condition} ORDER BY id DESC LIMIT 1"),
-        params,
-        from_row,
-    )
-}
-
-fn from_row(raw: &Columns<'_>) -> Result<Space> {
-    Ok(Space {
-        id: raw.get("id")?,
-        model: raw.get("model")?,
-        dimension: raw.get("dimension")?,
-        state: raw.get("state")?,
-    })
+    conn.first(&format!("SELECT {COLUMNS} FROM vector_space WHERE {condition} ORDER BY id DESC LIMIT 1"), params)
 }
 
 /// Finds the space of `model` in `dimension`, or creates it with its index. The first space of a database becomes the
@@ -174,7 +165,7 @@ pub fn lacks_summaries(conn: &Reader, old: i64, new: i64) -> Result<bool> {
 }
 
 fn texts(conn: &Reader, sql: &str, params: &[(&str, &dyn rusqlite::ToSql)]) -> Result<Vec<(i64, String)>> {
-    conn.map(sql, params, |raw| Ok((raw.get("id")?, raw.get("text")?)))
+    conn.all(sql, params)
 }
 
 /// Records that the vectors of a batch are stored.

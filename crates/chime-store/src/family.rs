@@ -7,7 +7,6 @@ use super::sql::{Statements, params};
 use super::{Result, Writer};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
 
-/// Chats that an opt-out applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OptOutScope {
     Chat(ChatKey),
@@ -66,6 +65,16 @@ pub struct Family {
     /// Called when two chats are merged. No data may keep the key of `from`, because SQLite will give that key to a new
     /// chat.
     pub merged: fn(&Writer<'_>, &Merged) -> Result<()>,
+}
+
+impl Merged {
+    /// Runs a statement for each moved message. It takes the chats as `:into` and `:from`, the numbers as `:now` and
+    /// `:was`.
+    pub(super) fn renumber(&self, tx: &Writer<'_>, sql: &str) -> Result<()> {
+        self.seqs.iter().try_for_each(|(was, now)| {
+            tx.run(sql, params! { ":into": self.into, ":from": self.from, ":now": now, ":was": was })
+        })
+    }
 }
 
 impl Family {

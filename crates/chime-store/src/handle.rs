@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
 use futures::FutureExt;
+use parking_lot::Mutex;
 use rusqlite::Connection;
 use tokio::sync::{Semaphore, oneshot};
 
@@ -192,9 +193,9 @@ impl Store {
     /// Closes the database: waits for the writes that were accepted, checkpoints the log and releases the lock. Later
     /// calls return [`StoreError::Closed`].
     pub async fn close(&self) {
-        let running = locked(&self.shared.writer).take();
+        let running = self.shared.writer.lock().take();
         self.shared.free_readers.close();
-        locked(&self.shared.readers).clear();
+        self.shared.readers.lock().clear();
         if let Some(Running { queues, thread, _lock }) = running {
             drop(queues);
             // A panic of the writer was already reported.
@@ -203,14 +204,14 @@ impl Store {
     }
 
     fn queues(&self) -> Option<Queues> {
-        locked(&self.shared.writer).as_ref().map(|running| running.queues.clone())
+        self.shared.writer.lock().as_ref().map(|running| running.queues.clone())
     }
 }
 
 impl Shared {
     /// Runs `work` on a pooled read connection. The caller must hold a permit of `free_readers`, so that one is free.
     fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
-        let conn = locked(&self.readers).pop().ok_or(StoreError::Closed)?;
+        let conn = self.readers.lock().pop().ok_or(StoreError::Closed)?;
         // Returns the connection to the pool even if `work` panics.
         let lent = PooledConnection { shared: self, conn: Some(conn) };
         let conn = lent.conn.as_ref().ok_or(StoreError::Closed)?;
@@ -230,7 +231,7 @@ impl Drop for PooledConnection<'_> {
         if let Some(conn) = self.conn.take()
             && !self.shared.free_readers.is_closed()
         {
-            locked(&self.shared.readers).push(conn);
+            self.shared.readers.lock().push(conn);
         }
     }
 }
@@ -241,10 +242,6 @@ fn taken<T: 'static>(outcome: Result<Given>) -> Result<T> {
 }
 
 /// Locks a mutex even if a thread panicked while holding it: the data in these mutexes is valid after every step.
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

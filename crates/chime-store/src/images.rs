@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use rusqlite::{Connection, named_params};
 
 use super::{Result, open};
@@ -42,17 +42,17 @@ pub fn start(
 ) {
     let (now, is_wanted): (Now, IsWanted) = (Box::new(now), Box::new(is_wanted));
     let album = Album { folder: folder.to_owned(), now, is_wanted, images: Vec::new() };
-    albums().insert(path.to_owned(), album);
+    ALBUMS.lock().insert(path.to_owned(), album);
 }
 
 /// Stops recording and returns an image for each commit, in order.
 pub fn stop(path: &Path) -> Vec<Image> {
-    albums().remove(path).map(|album| album.images).unwrap_or_default()
+    ALBUMS.lock().remove(path).map(|album| album.images).unwrap_or_default()
 }
 
 /// Copies the database and its log after a commit, while the writer does nothing.
 pub(super) fn take(writer: &Connection) {
-    let mut albums = albums();
+    let mut albums = ALBUMS.lock();
     let Some(album) = writer.path().and_then(|path| albums.get_mut(Path::new(path))) else { return };
     let file = album.folder.join(format!("{}.db", album.images.len()));
     let at = (album.now)();
@@ -77,8 +77,4 @@ fn due(conn: &Connection, now: Timestamp) -> Result<Vec<JobKind>> {
     let kinds = statement.query_map(named_params! { ":now": now.millis() }, |raw| raw.get::<_, String>("kind"))?;
     let kinds = kinds.collect::<rusqlite::Result<Vec<_>>>()?;
     Ok(kinds.iter().filter_map(|kind| JobKind::parse(kind)).collect())
-}
-
-fn albums() -> MutexGuard<'static, BTreeMap<PathBuf, Album>> {
-    ALBUMS.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -23,13 +23,11 @@ pub(super) const FAMILY: Family = Family {
 
 /// Moves the marks of members. The others belong to summaries, which are made again.
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    for (was, now) in &chats.seqs {
-        tx.run(
-            "UPDATE OR REPLACE item_mark SET chat_key = :into, seq = :now
-             WHERE chat_key = :from AND seq = :was AND session_id IS NULL",
-            params! { ":into": chats.into, ":now": now, ":from": chats.from, ":was": was },
-        )?;
-    }
+    chats.renumber(
+        tx,
+        "UPDATE OR REPLACE item_mark SET chat_key = :into, seq = :now
+         WHERE chat_key = :from AND seq = :was AND session_id IS NULL",
+    )?;
     tx.run("DELETE FROM item_mark WHERE chat_key = :from", params! { ":from": chats.from })
 }
 

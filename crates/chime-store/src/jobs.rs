@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use super::sql::{Columns, Json, Params, Statements, params};
+use super::sql::{Columns, Json, Params, Statements, params, rows};
 use super::{Reader, Result, StoreError, Writer};
 use chime_core::{ChatId, Class, Job, JobId, JobKind, JobPayload, Timestamp};
 
@@ -19,6 +19,10 @@ pub struct ParkedJob {
     pub attempts: u32,
     /// Error of the last attempt. It contains no message text.
     pub last_error: Option<String>,
+}
+
+rows! {
+    ParkedJob { id, kind, attempts, last_error }
 }
 
 /// Adds a job unless the table has one with the same kind and key, even a finished one. So a trigger that arrives twice
@@ -81,7 +85,6 @@ pub fn is_any_due(conn: &Reader, kind: JobKind, chat: ChatId) -> Result<bool> {
     conn.one(sql, params)
 }
 
-/// Returns `true` if a job of this kind and key exists in any state.
 pub fn exists(conn: &Reader, kind: JobKind, key: &str) -> Result<bool> {
     has_row(conn, kind, key, "true")
 }
@@ -244,17 +247,9 @@ pub fn park(tx: &Writer<'_>, id: JobId, error: &str) -> Result<()> {
 }
 
 pub fn parked(conn: &Reader, limit: u32) -> Result<Vec<ParkedJob>> {
-    conn.map(
+    conn.all(
         "SELECT id, kind, attempts, last_error FROM job WHERE state = 'parked' ORDER BY id LIMIT :limit",
         params! { ":limit": limit },
-        |row| {
-            Ok(ParkedJob {
-                id: row.get("id")?,
-                kind: row.get("kind")?,
-                attempts: row.get("attempts")?,
-                last_error: row.get("last_error")?,
-            })
-        },
     )
 }
 

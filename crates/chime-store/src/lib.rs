@@ -86,5 +86,4 @@ pub type Reader = rusqlite::Connection;
 /// Transaction of the single writer. Functions that take a [`Reader`] accept it too.
 pub type Writer<'a> = rusqlite::Transaction<'a>;
 
-/// Result of every function in this crate.
 pub type Result<T> = std::result::Result<T, StoreError>;

@@ -54,7 +54,6 @@ pub fn own_setting(conn: &Reader, chat: ChatKey) -> Result<Option<bool>> {
     chat_settings::get(conn, Conversation { chat, thread: None }, MEMORY)
 }
 
-/// Returns `true` if the chat switched memory off.
 pub fn is_off(conn: &Reader, chat: ChatKey) -> Result<bool> {
     Ok(own_setting(conn, chat)? == Some(false))
 }

@@ -5,7 +5,7 @@ mod conversation;
 mod rows;
 
 pub use conversation::{after, before, between, moments_of, newest_between, newest_of, page, page_before, within};
-use rows::{COLUMNS, many, one};
+use rows::COLUMNS;
 
 use super::chats::{self, ChatRow};
 use super::derived;
@@ -230,8 +230,7 @@ pub fn stem_language(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Language>
 
 /// Returns a message, or `None` if it is not stored, is a stub, or its author opted out.
 pub fn find(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<StoredMessage>> {
-    one(
-        conn,
+    conn.first(
         &format!("SELECT {COLUMNS} FROM message WHERE telegram_chat_id = :chat AND message_id = :id AND {VISIBLE}"),
         params! { ":chat": chat, ":id": id },
     )
@@ -239,8 +238,7 @@ pub fn find(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<StoredM
 
 /// Returns a message even if it is a stub or its author opted out.
 pub fn find_any(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<StoredMessage>> {
-    one(
-        conn,
+    conn.first(
         &format!("SELECT {COLUMNS} FROM message WHERE telegram_chat_id = :chat AND message_id = :id"),
         params! { ":chat": chat, ":id": id },
     )
@@ -281,8 +279,7 @@ pub fn is_withheld(conn: &Reader, chat: ChatId, id: MessageId) -> Result<bool> {
 }
 
 pub fn by_seq(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Option<StoredMessage>> {
-    one(
-        conn,
+    conn.first(
         &format!("SELECT {COLUMNS} FROM message WHERE id = :id AND {VISIBLE}"),
         params! { ":id": row_id(chat, seq) },
     )
@@ -301,12 +298,11 @@ pub fn are_visible(conn: &Reader, chat: ChatKey, seqs: impl IntoIterator<Item = 
 
 /// Returns the same as [`find_any`], but finds the message by its number in the chat.
 pub fn any_by_seq(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Option<StoredMessage>> {
-    one(conn, &format!("SELECT {COLUMNS} FROM message WHERE id = :id"), params! { ":id": row_id(chat, seq) })
+    conn.first(&format!("SELECT {COLUMNS} FROM message WHERE id = :id"), params! { ":id": row_id(chat, seq) })
 }
 
 pub fn replies_to(conn: &Reader, chat: ChatId, id: MessageId, limit: usize) -> Result<Vec<StoredMessage>> {
-    many(
-        conn,
+    conn.all(
         &format!(
             "SELECT {COLUMNS} FROM message
              WHERE telegram_chat_id = :chat AND reply_to_id = :id AND {VISIBLE} AND role <> 'system'
@@ -319,8 +315,7 @@ pub fn replies_to(conn: &Reader, chat: ChatId, id: MessageId, limit: usize) -> R
 /// Returns the messages of an album, oldest first. The unary plus keeps SQLite from reading the whole chat in the order
 /// of message ids.
 pub fn album(conn: &Reader, chat: ChatId, album: &str) -> Result<Vec<StoredMessage>> {
-    many(
-        conn,
+    conn.all(
         &format!(
             "SELECT {COLUMNS} FROM message
              WHERE telegram_chat_id = :chat AND media_group_id = :album AND {VISIBLE} ORDER BY +message_id"
@@ -331,9 +326,7 @@ pub fn album(conn: &Reader, chat: ChatId, album: &str) -> Result<Vec<StoredMessa
 
 /// Returns the newest messages of a chat with a document before `before`, newest first, at most `limit`.
 pub fn documents(conn: &Reader, chat: ChatKey, before: Seq, limit: u32) -> Result<Vec<StoredMessage>> {
-    many(
-        conn,
-        &format!(
+    conn.all(&format!(
             "SELECT {COLUMNS} FROM message
              WHERE chat_key = :chat AND kind = 'document' AND seq < :before AND {VISIBLE} ORDER BY seq DESC LIMIT :limit"
         ),
@@ -347,7 +340,7 @@ pub fn own_sender(conn: &Reader, chat: ChatKey) -> Result<Option<Sender>> {
         "SELECT {COLUMNS} FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND role = 'assistant'
          ORDER BY id DESC LIMIT 1"
     );
-    Ok(one(conn, &sql, params! { ":chat": chat })?.map(|stored| stored.message.sender))
+    Ok(conn.first(&sql, params! { ":chat": chat })?.map(|stored: StoredMessage| stored.message.sender))
 }
 
 /// Returns the ids of an album's messages, including stubs and messages of members who opted out. The `bool` is `true`
@@ -363,7 +356,7 @@ pub fn of_album(conn: &Reader, chat: ChatId, album: &str) -> Result<Vec<(Message
 /// Returns all messages of a chat, including stubs and messages of members who opted out. Loads them all at once, so
 /// only for small chats.
 pub fn all_of(conn: &Reader, chat: ChatKey) -> Result<Vec<StoredMessage>> {
-    many(conn, &format!("SELECT {COLUMNS} FROM message WHERE chat_key = :chat ORDER BY seq"), params! { ":chat": chat })
+    conn.all(&format!("SELECT {COLUMNS} FROM message WHERE chat_key = :chat ORDER BY seq"), params! { ":chat": chat })
 }
 
 /// Counts the messages of a chat without stubs.

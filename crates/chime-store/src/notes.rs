@@ -1,7 +1,7 @@
 //! Notes: texts that a chat saved to be cited later. A note is stored in pieces.
 
 use super::family::{Cause, Family, Merged, OptOutScope, run_merged};
-use super::sql::{Columns, Statements, params};
+use super::sql::{Columns, Statements, params, rows};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
 
@@ -37,6 +37,10 @@ pub struct NotePiece {
 pub(super) const FAMILY: Family =
     Family { tables: &["note", "note_piece", "note_source"], words_gone, opted_out, chat_gone, merged };
 
+rows! {
+    NotePiece { number, title, saved_at, text }
+}
+
 /// Deletes the notes for which the message is a source, when it is forgotten or expires. An edit does not change a
 /// note.
 fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
@@ -63,14 +67,10 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
 
 /// Moves the notes of `chats.from` to the remaining chat. They get numbers above all numbers used there.
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    for (was, now) in &chats.seqs {
-        tx.run(
-            "UPDATE OR REPLACE note_source SET chat_key = :into, seq = :now WHERE chat_key = :from AND seq = :was",
-            params! {
-                ":into": chats.into, ":now": now, ":from": chats.from, ":was": was,
-            },
-        )?;
-    }
+    chats.renumber(
+        tx,
+        "UPDATE OR REPLACE note_source SET chat_key = :into, seq = :now WHERE chat_key = :from AND seq = :was",
+    )?;
     run_merged(
         tx,
         chats,
@@ -84,7 +84,6 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     )
 }
 
-/// Saves a note and returns the number that it got.
 pub fn add(tx: &Writer<'_>, note: &NewNote) -> Result<u32> {
     let key = params! { ":chat": note.chat };
     let number: u32 = tx.one("SELECT next_note FROM chat WHERE chat_key = :chat", key)?;
@@ -150,18 +149,10 @@ pub fn sources_of(conn: &Reader, chat: ChatKey, number: u32) -> Result<Vec<Seq>>
 }
 
 pub fn pieces(conn: &Reader, chat: ChatKey) -> Result<Vec<NotePiece>> {
-    conn.map(
+    conn.all(
         "SELECT number, title, saved_at, text FROM note JOIN note_piece ON note_piece.note_id = note.id
          WHERE chat_key = :chat ORDER BY number, position",
         params! { ":chat": chat },
-        |raw| {
-            Ok(NotePiece {
-                number: raw.get("number")?,
-                title: raw.get("title")?,
-                saved_at: raw.get("saved_at")?,
-                text: raw.get("text")?,
-            })
-        },
     )
 }
 

@@ -64,7 +64,6 @@ impl NewReply {
     }
 }
 
-/// Part of a reply, sent as one message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplyPart {
     pub id: i64,
@@ -76,7 +75,6 @@ pub struct ReplyPart {
     pub unknown_sends: u32,
     pub created_at: Timestamp,
     pub message: Option<MessageId>,
-    /// Telegram's id of the poll that was sent.
     pub poll_id: Option<String>,
 }
 
@@ -154,14 +152,10 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
 }
 
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    for (was, now) in &chats.seqs {
-        tx.run(
-            "UPDATE OR REPLACE reply_use SET chat_key = :into, seq = :now WHERE chat_key = :from AND seq = :was",
-            params! {
-                ":into": chats.into, ":now": now, ":from": chats.from, ":was": was,
-            },
-        )?;
-    }
+    chats.renumber(
+        tx,
+        "UPDATE OR REPLACE reply_use SET chat_key = :into, seq = :now WHERE chat_key = :from AND seq = :was",
+    )?;
     tx.run("DELETE FROM reply_use WHERE chat_key = :from", params! { ":from": chats.from })
 }
 
@@ -245,7 +239,6 @@ pub fn readdress(tx: &Writer<'_>, id: i64, to: ReplyTarget) -> Result<()> {
     )
 }
 
-/// Returns the part that was sent as the poll with this id.
 pub fn by_poll(conn: &Reader, poll: &str) -> Result<Option<ReplyPart>> {
     let sql = format!("SELECT {COLUMNS} FROM outbox WHERE poll_id = :poll");
     conn.map_first(&sql, params! { ":poll": poll }, from_row)
@@ -295,7 +288,6 @@ pub fn remove(tx: &Writer<'_>, key: &str) -> Result<()> {
     tx.run("DELETE FROM outbox WHERE reply_key = :key", params! { ":key": key })
 }
 
-/// Returns the part that was sent as this message.
 pub fn by_message(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Option<ReplyPart>> {
     let sql = format!("SELECT {COLUMNS} FROM outbox WHERE telegram_chat_id = :chat AND message_id = :message");
     conn.map_first(&sql, params! { ":chat": chat, ":message": message }, from_row)

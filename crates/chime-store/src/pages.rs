@@ -2,11 +2,10 @@
 //! copy, which goes with the last message from which it was read.
 
 use super::family::{Cause, Family, Merged, OptOutScope, run_merged};
-use super::sql::{Columns, Statements, params};
+use super::sql::{FromRow, Statements, params, rows};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
 
-/// Page or document as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredPage {
     /// Number by which citations name it (`p3`, `d3`). Pages and documents are counted together, per chat.
@@ -30,6 +29,10 @@ pub struct PostedLink {
 }
 
 pub(super) const FAMILY: Family = Family { tables: &["page", "page_source"], words_gone, opted_out, chat_gone, merged };
+
+rows! {
+    StoredPage { number, title, published, text, is_cut }
+}
 
 /// Deletes the pages that were read from this message only. An edited message may not contain the link any more.
 fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, _: Cause) -> Result<()> {
@@ -61,34 +64,22 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 
 /// Returns the page of a link if it was read after `since`.
 pub fn find(conn: &Reader, link: &PostedLink, since: Timestamp) -> Result<Option<StoredPage>> {
-    conn.map_first(
+    conn.first(
         "SELECT number, title, published, text, is_cut FROM page
          WHERE chat_key = :chat AND address = :address AND read_at > :since",
         params! { ":chat": link.chat, ":address": link.address, ":since": since },
-        from_row,
     )
 }
 
-/// Returns the pages of a chat, each with its address.
 pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Vec<(String, StoredPage)>> {
     conn.map(
         "SELECT number, title, published, text, is_cut, address FROM page WHERE chat_key = :chat ORDER BY number",
         params! { ":chat": chat },
         |row| {
-            let page = from_row(row)?;
+            let page = StoredPage::from_row(row)?;
             Ok((row.get("address")?, page))
         },
     )
-}
-
-fn from_row(row: &Columns<'_>) -> Result<StoredPage> {
-    Ok(StoredPage {
-        number: row.get("number")?,
-        title: row.get("title")?,
-        published: row.get("published")?,
-        text: row.get("text")?,
-        is_cut: row.get("is_cut")?,
-    })
 }
 
 /// Stores the page of a link and returns it with its number. A page that is read again keeps its number.

@@ -15,7 +15,6 @@ pub struct StoredPassage {
     pub id: MessageId,
     pub thread: Option<ThreadId>,
     pub author: UserId,
-    /// `true` if the bot wrote it.
     pub is_own: bool,
     pub sent_at: Timestamp,
     pub reply_to: Option<MessageId>,

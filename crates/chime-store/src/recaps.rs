@@ -1,7 +1,7 @@
 //! Subscriptions of chats to regular recaps. They contain no text, because a recap is only written when it is due.
 
 use super::family::{Family, run_merged};
-use super::sql::{Columns, Statements, params};
+use super::sql::{Statements, params, rows};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, ThreadId, Timestamp};
 
@@ -32,6 +32,10 @@ pub(super) const FAMILY: Family = Family {
     ..Family::UNTOUCHED
 };
 
+rows! {
+    Subscription { chat = "chat_key", thread = "thread_id", weekday, minute, since = "since_at" }
+}
+
 /// Subscribes a chat. An earlier subscription of the chat is replaced.
 pub fn set(tx: &Writer<'_>, subscription: &Subscription) -> Result<()> {
     tx.run(
@@ -60,19 +64,9 @@ pub fn advance(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
 
 pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Option<Subscription>> {
     let sql = format!("SELECT {COLUMNS} FROM recap_subscription WHERE chat_key = :chat");
-    conn.map_first(&sql, params! { ":chat": chat }, from_row)
+    conn.first(&sql, params! { ":chat": chat })
 }
 
 pub fn all(conn: &Reader) -> Result<Vec<Subscription>> {
-    conn.map(&format!("SELECT {COLUMNS} FROM recap_subscription ORDER BY chat_key"), &[], from_row)
-}
-
-fn from_row(raw: &Columns<'_>) -> Result<Subscription> {
-    Ok(Subscription {
-        chat: raw.get("chat_key")?,
-        thread: raw.get("thread_id")?,
-        weekday: raw.get("weekday")?,
-        minute: raw.get("minute")?,
-        since: raw.get("since_at")?,
-    })
+    conn.all(&format!("SELECT {COLUMNS} FROM recap_subscription ORDER BY chat_key"), &[])
 }

@@ -1,14 +1,19 @@
 //! Recently accepted triggers, and refused triggers until their members are notified.
 
 use super::family::{Family, Merged, run_merged};
-use super::sql::{Columns, Statements, params};
+use super::row::thread_key;
+use super::sql::{Statements, params, rows};
 use super::{Reader, Result, Writer};
-use chime_core::{ChatId, Conversation, ExplainedRefusal, MessageId, Refusal, Tell, ThreadId, Timestamp, UserId};
+use chime_core::{ChatId, Conversation, ExplainedRefusal, MessageId, Refusal, Tell, Timestamp, UserId};
 
 const COLUMNS: &str = "telegram_chat_id, message_id, thread_id, because, subject, until, tell";
 
 pub(super) const FAMILY: Family =
     Family { tables: &["recent_trigger", "refusal", "told_refusal"], merged, ..Family::UNTOUCHED };
+
+rows! {
+    Refusal { chat = "telegram_chat_id", message = "message_id", thread = "thread_id", because, subject, until, tell }
+}
 
 /// Moves triggers and refusals to the merged chat. The subject of a refusal contains the chat's key, so a refusal that
 /// was explained before the merge may be explained again.
@@ -29,7 +34,7 @@ pub fn triggers_of_conversation(conn: &Reader, conversation: Conversation, after
     conn.all(
         "SELECT sent_at FROM recent_trigger WHERE chat_key = :chat AND thread_id = :thread AND sent_at > :after",
         params! {
-            ":chat": conversation.chat, ":thread": thread_or_zero(conversation.thread), ":after": after,
+            ":chat": conversation.chat, ":thread": thread_key(conversation.thread), ":after": after,
         },
     )
 }
@@ -61,7 +66,7 @@ pub fn add_trigger(tx: &Writer<'_>, counted: AcceptedTrigger, at: Timestamp, too
          ON CONFLICT (telegram_chat_id, message_id) DO NOTHING",
         params! {
             ":telegram_chat": counted.chat, ":message": counted.message, ":chat": counted.conversation.chat,
-            ":thread": thread_or_zero(counted.conversation.thread), ":user": counted.user, ":at": at,
+            ":thread": thread_key(counted.conversation.thread), ":user": counted.user, ":at": at,
         },
     )
 }
@@ -112,7 +117,7 @@ fn note_told(tx: &Writer<'_>, subject: &str, at: Timestamp, until: Timestamp) ->
 /// Returns the refusal of a trigger, or `None` if there is none or the member has been notified already.
 pub fn find(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Option<Refusal>> {
     let sql = format!("SELECT {COLUMNS} FROM refusal WHERE telegram_chat_id = :chat AND message_id = :message");
-    conn.map_first(&sql, params! { ":chat": chat, ":message": message }, from_row)
+    conn.first(&sql, params! { ":chat": chat, ":message": message })
 }
 
 pub fn remove(tx: &Writer<'_>, chat: ChatId, message: MessageId) -> Result<()> {
@@ -130,20 +135,4 @@ pub fn close(tx: &Writer<'_>, subject: &str) -> Result<bool> {
         params! { ":subject": subject },
     )?;
     Ok(closed == 1)
-}
-
-fn thread_or_zero(thread: Option<ThreadId>) -> i64 {
-    thread.map_or(0, |id| id.0)
-}
-
-fn from_row(raw: &Columns<'_>) -> Result<Refusal> {
-    Ok(Refusal {
-        chat: raw.get("telegram_chat_id")?,
-        message: raw.get("message_id")?,
-        thread: raw.get("thread_id")?,
-        because: raw.get("because")?,
-        subject: raw.get("subject")?,
-        until: raw.get("until")?,
-        tell: raw.get("tell")?,
-    })
 }

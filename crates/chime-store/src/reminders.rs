@@ -16,7 +16,6 @@ pub struct Reminder {
     pub message: MessageId,
     /// The message that this one replied to, or itself: where the reminder began.
     pub began: MessageId,
-    /// The next time.
     pub due_at: Timestamp,
     pub repeat: Option<RepeatTime>,
     /// End of the last day of the repetition, excluded.
@@ -58,12 +57,10 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
 }
 
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    for (was, now) in &chats.seqs {
-        tx.run(
-            "UPDATE OR REPLACE reminder SET chat_key = :into, seq = :now WHERE chat_key = :from AND seq = :was",
-            params! { ":into": chats.into, ":now": now, ":from": chats.from, ":was": was },
-        )?;
-    }
+    chats.renumber(
+        tx,
+        "UPDATE OR REPLACE reminder SET chat_key = :into, seq = :now WHERE chat_key = :from AND seq = :was",
+    )?;
     let moved = "UPDATE OR REPLACE reminder SET chat_key = :into WHERE chat_key = :from AND :into <> :from";
     run_merged(tx, chats, &[moved])
 }
@@ -115,7 +112,6 @@ pub fn due(conn: &Reader, now: Timestamp) -> Result<Vec<(i64, Reminder)>> {
     conn.map(&sql, params! { ":now": now }, from_row)
 }
 
-/// Returns the number of reminders that a member has in all chats.
 pub fn count_of(conn: &Reader, user: UserId) -> Result<usize> {
     conn.one("SELECT count(*) FROM reminder WHERE user_id = :user", params! { ":user": user })
 }

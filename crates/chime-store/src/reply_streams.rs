@@ -1,6 +1,6 @@
 //! Messages that show a reply while it is still being written. The table contains no text.
 
-use super::sql::{Statements, params};
+use super::sql::{Statements, params, rows};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatId, MessageId, Timestamp};
 
@@ -9,6 +9,10 @@ pub struct ReplyStream {
     pub chat: ChatId,
     /// Id of the message. `None` if the process ended while sending it, so that it is unknown if Telegram received it.
     pub message: Option<MessageId>,
+}
+
+rows! {
+    ReplyStream { chat = "telegram_chat_id", message = "message_id" }
 }
 
 /// Records that the first part of a reply is about to be sent, before its message id is known.
@@ -28,10 +32,9 @@ pub fn set_message(tx: &Writer<'_>, reply: &str, message: MessageId) -> Result<(
 }
 
 pub fn find(conn: &Reader, reply: &str) -> Result<Option<ReplyStream>> {
-    conn.map_first(
+    conn.first(
         "SELECT telegram_chat_id, message_id FROM reply_stream WHERE reply_key = :key",
         params! { ":key": reply },
-        |raw| Ok(ReplyStream { chat: raw.get("telegram_chat_id")?, message: raw.get("message_id")? }),
     )
 }
 

@@ -1,6 +1,6 @@
-//! Rowids of messages.
+//! Rowids of messages, and keys of threads.
 
-use chime_core::{ChatKey, Seq};
+use chime_core::{ChatKey, Seq, ThreadId};
 
 /// Returns the rowid of a message, which also identifies its vectors. The rowids of a chat's messages form one range.
 pub fn row_id(chat: ChatKey, seq: Seq) -> i64 {
@@ -10,4 +10,13 @@ pub fn row_id(chat: ChatKey, seq: Seq) -> i64 {
 /// Returns the message number that a rowid contains.
 pub fn seq_of(id: i64) -> Seq {
     Seq(u32::try_from(id & i64::from(u32::MAX)).unwrap_or(u32::MAX))
+}
+
+/// Returns the key of a thread in primary keys, which cannot contain NULL. The main conversation has the key 0.
+pub fn thread_key(thread: Option<ThreadId>) -> i64 {
+    thread.map_or(0, |id| id.0)
+}
+
+pub fn thread_of(key: i64) -> Option<ThreadId> {
+    (key != 0).then_some(ThreadId(key))
 }

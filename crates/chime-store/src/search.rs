@@ -75,43 +75,6 @@ pub fn merge(tx: &Writer<'_>, merging: Merging, pages: i32) -> Result<bool> {
     Ok(changes()? - before > 1)
 }
 
-/// Message number with its BM25 score; higher is better.
-pub type Hit = (Seq, f64);
-
-/// Number of messages that may contain a word for it to count as rare, however small the chat is.
-const ALWAYS_TELLING: i64 = 50;
-/// Divisor for larger chats: a word is rare if at most one in this many messages contains it.
-const TELLING_SHARE: i64 = 100;
-
-/// Returns the messages of `chat` that contain any word of `query`, best match first, at most `limit`. If `query` has
-/// rare words, common ones are ignored: they hardly affect the ranking and are slow to read.
-pub fn any_word(conn: &Reader, chat: ChatKey, language: Language, query: &str, limit: usize) -> Result<Vec<Hit>> {
-    let words = telling(conn, chat, quoted(query, language))?;
-    if words.is_empty() {
-        return Ok(Vec::new());
-    }
-    matching(conn, chat, &words.join(" OR "), limit)
-}
-
-/// Returns the distinct stems of a text. Each is in quotes, so that FTS5 does not read a member's words as query
-/// syntax.
-fn quoted(text: &str, language: Language) -> Vec<String> {
-    let mut words = stems(text, language);
-    words.sort_unstable();
-    words.dedup();
-    words.into_iter().map(|word| format!("\"{word}\"")).collect()
-}
-
-fn matching(conn: &Reader, chat: ChatKey, query: &str, limit: usize) -> Result<Vec<Hit>> {
-    conn.map(
-        "SELECT rowid & 4294967295 AS seq, -rank AS score FROM message_fts
-         WHERE message_fts MATCH :query AND rowid BETWEEN :chat << 32 AND (:chat << 32) | 4294967295
-         ORDER BY rank LIMIT :limit",
-        params! { ":query": query, ":chat": chat, ":limit": limit },
-        |row| Ok((Seq(row.get("seq")?), row.get("score")?)),
-    )
-}
-
 /// Returns the number of the newest message, or 0. It is about the number of messages in the chat, including deleted
 /// ones.
 pub fn newest(conn: &Reader, chat: ChatKey) -> Result<i64> {
@@ -120,26 +83,6 @@ pub fn newest(conn: &Reader, chat: ChatKey) -> Result<i64> {
         params! { ":chat": chat },
     )?;
     Ok(newest.unwrap_or(0))
-}
-
-/// SQL that counts the messages of a chat that contain a word. It stops counting at `:enough`.
-const HELD: &str = "SELECT count(*) AS held FROM (
-    SELECT 1 FROM message_fts
-    WHERE message_fts MATCH :word AND rowid BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 LIMIT :enough)";
-
-/// Returns the rare words among `words`. If none is rare, returns all of them that occur in `chat`.
-fn telling(conn: &Reader, chat: ChatKey, words: Vec<String>) -> Result<Vec<String>> {
-    let most = (newest(conn, chat)? / TELLING_SHARE).max(ALWAYS_TELLING);
-    let (mut telling, mut common) = (Vec::new(), Vec::new());
-    for word in words {
-        let params = params! { ":word": word, ":chat": chat, ":enough": most + 1 };
-        match conn.one::<i64>(HELD, params)? {
-            0 => {}
-            held if held > most => common.push(word),
-            _ => telling.push(word),
-        }
-    }
-    Ok(if telling.is_empty() { common } else { telling })
 }
 
 #[cfg(test)]

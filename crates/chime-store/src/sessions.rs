@@ -6,11 +6,11 @@ use std::time::Duration;
 use rusqlite::types::ValueRef;
 
 use super::messages::{self, VISIBLE};
-use super::sql::{Columns, Params, Statements, params};
+use super::row::{thread_key, thread_of};
+use super::sql::{Columns, FromRow, Statements, params};
 use super::{Reader, Result, StoreError, Writer};
 use chime_core::{
-    ChatKey, Closed, Conversation, MessageId, Session, SessionCut, SessionId, SessionMessage, StoredMessage, ThreadId,
-    Timestamp,
+    ChatKey, Closed, Conversation, MessageId, Session, SessionCut, SessionId, SessionMessage, StoredMessage, Timestamp,
 };
 
 pub(super) const COLUMNS: &str = "id, thread_id, started_at, first_message_id, ended_at, last_message_id, messages, reason, \
@@ -33,7 +33,7 @@ pub fn note_until(tx: &Writer<'_>, conversation: Conversation, at: Timestamp, ch
          ON CONFLICT (chat_key, thread_id, ts) DO UPDATE SET check_at = excluded.check_at
          WHERE excluded.check_at < session_note.check_at",
         params! {
-            ":chat": conversation.chat, ":thread": thread_key(conversation), ":ts": at.secs(),
+            ":chat": conversation.chat, ":thread": thread_key(conversation.thread), ":ts": at.secs(),
             ":check_at": check_at,
         },
     )
@@ -53,7 +53,7 @@ pub fn noted(conn: &Reader, now: Timestamp, limit: u32) -> Result<Vec<Conversati
 pub fn notes_of(conn: &Reader, conversation: Conversation) -> Result<Vec<Timestamp>> {
     let times = conn.all(
         "SELECT ts FROM session_note WHERE chat_key = :chat AND thread_id = :thread ORDER BY ts",
-        params! { ":chat": conversation.chat, ":thread": thread_key(conversation) },
+        params! { ":chat": conversation.chat, ":thread": thread_key(conversation.thread) },
     )?;
     Ok(times.into_iter().map(Timestamp::from_secs).collect())
 }
@@ -63,7 +63,7 @@ pub fn clear_notes(tx: &Writer<'_>, conversation: Conversation, notes: &[Timesta
         tx.run(
             "DELETE FROM session_note WHERE chat_key = :chat AND thread_id = :thread AND ts = :ts",
             params! {
-                ":chat": conversation.chat, ":thread": thread_key(conversation), ":ts": at.secs(),
+                ":chat": conversation.chat, ":thread": thread_key(conversation.thread), ":ts": at.secs(),
             },
         )?;
     }
@@ -75,7 +75,7 @@ pub fn cut(tx: &Writer<'_>, conversation: Conversation, cut: SessionCut) -> Resu
         "INSERT OR IGNORE INTO session_cut (chat_key, thread_id, ts, message_id, reason)
          VALUES (:chat, :thread, :ts, :id, :reason)",
         params! {
-            ":chat": conversation.chat, ":thread": thread_key(conversation), ":ts": cut.after.0.secs(),
+            ":chat": conversation.chat, ":thread": thread_key(conversation.thread), ":ts": cut.after.0.secs(),
             ":id": cut.after.1, ":reason": cut.reason,
         },
     )?;
@@ -95,7 +95,8 @@ pub fn cut_all(tx: &Writer<'_>, chat: ChatKey, now: Timestamp) -> Result<()> {
 
 /// Returns the places at or after `from` where a session of the conversation was ended early, oldest first.
 pub fn cuts_from(conn: &Reader, conversation: Conversation, from: Timestamp) -> Result<Vec<SessionCut>> {
-    let params = params! { ":chat": conversation.chat, ":thread": thread_key(conversation), ":from": from.secs() };
+    let params =
+        params! { ":chat": conversation.chat, ":thread": thread_key(conversation.thread), ":from": from.secs() };
     conn.map(
         "SELECT ts, message_id, reason FROM session_cut
          WHERE chat_key = :chat AND thread_id = :thread AND ts >= :from ORDER BY ts, message_id",
@@ -174,8 +175,7 @@ impl ContentHash {
 }
 
 pub fn last_begun_before(conn: &Reader, conversation: Conversation, at: Timestamp) -> Result<Option<Session>> {
-    one(
-        conn,
+    conn.first(
         &format!(
             "SELECT {COLUMNS} FROM session
              WHERE chat_key = :chat AND thread_id IS :thread AND started_at < :at
@@ -194,8 +194,7 @@ pub fn begun_from(
     from: (Timestamp, MessageId),
     limit: u32,
 ) -> Result<Vec<Session>> {
-    many(
-        conn,
+    conn.all(
         &format!(
             "SELECT {COLUMNS} FROM session
              WHERE chat_key = :chat AND thread_id IS :thread AND (started_at, first_message_id) >= (:ts, :id)
@@ -209,7 +208,7 @@ pub fn begun_from(
 }
 
 pub fn find(conn: &Reader, id: SessionId) -> Result<Option<Session>> {
-    one(conn, &format!("SELECT {COLUMNS} FROM session WHERE id = :id"), params! { ":id": id })
+    conn.first(&format!("SELECT {COLUMNS} FROM session WHERE id = :id"), params! { ":id": id })
 }
 
 /// Returns the closed session that a message belongs to, or `None`, for example if its session is still open.
@@ -218,8 +217,7 @@ pub fn of_message(
     conversation: Conversation,
     message: (Timestamp, MessageId),
 ) -> Result<Option<Session>> {
-    let begun = one(
-        conn,
+    let begun: Option<Session> = conn.first(
         &format!(
             "SELECT {COLUMNS} FROM session
              WHERE chat_key = :chat AND thread_id IS :thread AND (started_at, first_message_id) <= (:ts, :id)
@@ -235,8 +233,7 @@ pub fn of_message(
 
 /// Returns the sessions that have no summary of their current content, newest first, at most `limit`.
 pub fn stale(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<Session>> {
-    many(
-        conn,
+    conn.all(
         &format!(
             "SELECT {COLUMNS} FROM session WHERE chat_key = :chat AND summarized IS NOT fingerprint
              ORDER BY ended_at DESC, id DESC LIMIT :limit"
@@ -248,8 +245,7 @@ pub fn stale(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<Session>> {
 /// Returns sessions that ended before `until`, have a summary of their current content and are not yet in History,
 /// oldest first, at most `limit`.
 pub fn unfolded(conn: &Reader, chat: ChatKey, until: Timestamp, limit: u32) -> Result<Vec<Session>> {
-    many(
-        conn,
+    conn.all(
         &format!(
             "SELECT {COLUMNS} FROM session
              WHERE chat_key = :chat AND ended_at < :until AND history_included_at IS NULL AND summarized = fingerprint
@@ -295,33 +291,19 @@ pub fn remove(tx: &Writer<'_>, id: SessionId) -> Result<()> {
     tx.run("DELETE FROM session WHERE id = :id", params! { ":id": id })
 }
 
-fn thread_key(conversation: Conversation) -> i64 {
-    conversation.thread.map_or(0, |id| id.0)
-}
-
-fn thread_of(key: i64) -> Option<ThreadId> {
-    (key != 0).then_some(ThreadId(key))
-}
-
-fn one(conn: &Reader, sql: &str, params: Params<'_>) -> Result<Option<Session>> {
-    conn.map_first(sql, params, from_row)
-}
-
-fn many(conn: &Reader, sql: &str, params: Params<'_>) -> Result<Vec<Session>> {
-    conn.map(sql, params, from_row)
-}
-
-pub(super) fn from_row(raw: &Columns<'_>) -> Result<Session> {
-    let moment = |secs, id| Ok::<_, StoreError>((Timestamp::from_secs(raw.get(secs)?), raw.get(id)?));
-    Ok(Session {
-        id: raw.get("id")?,
-        thread: raw.get("thread_id")?,
-        first: moment("started_at", "first_message_id")?,
-        last: moment("ended_at", "last_message_id")?,
-        messages: raw.get("messages")?,
-        reason: raw.get("reason")?,
-        closed_at: raw.get("closed_at")?,
-        fingerprint: raw.get("fingerprint")?,
-        is_folded: raw.get::<Option<i64>>("history_included_at")?.is_some(),
-    })
+impl FromRow for Session {
+    fn from_row(raw: &Columns<'_>) -> Result<Self> {
+        let moment = |secs, id| Ok::<_, StoreError>((Timestamp::from_secs(raw.get(secs)?), raw.get(id)?));
+        Ok(Self {
+            id: raw.get("id")?,
+            thread: raw.get("thread_id")?,
+            first: moment("started_at", "first_message_id")?,
+            last: moment("ended_at", "last_message_id")?,
+            messages: raw.get("messages")?,
+            reason: raw.get("reason")?,
+            closed_at: raw.get("closed_at")?,
+            fingerprint: raw.get("fingerprint")?,
+            is_folded: raw.get::<Option<i64>>("history_included_at")?.is_some(),
+        })
+    }
 }

@@ -18,12 +18,10 @@ use serde::de::DeserializeOwned;
 use super::row::{row_id, seq_of};
 use super::{Result, StoreError};
 
-/// Value that can be a parameter of a statement.
 pub trait Param {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>>;
 }
 
-/// Value that can be read from a column.
 pub trait Column: Sized {
     fn from_sql(value: ValueRef<'_>) -> FromSqlResult<Self>;
 }
@@ -43,6 +41,21 @@ macro_rules! params {
 }
 pub(crate) use params;
 
+/// Implements [`FromRow`] for structs whose fields are columns. The column has the name of the field unless another is
+/// given: `rows! { Note { number, trigger = "trigger_seq" } }`.
+macro_rules! rows {
+    (@column $field:ident) => { stringify!($field) };
+    (@column $field:ident $column:literal) => { $column };
+    ($($type:ident { $($field:ident $(= $column:literal)?),+ $(,)? })+) => {
+        $(impl $crate::sql::FromRow for $type {
+            fn from_row(row: &$crate::sql::Columns<'_>) -> $crate::Result<Self> {
+                Ok(Self { $($field: row.get($crate::sql::rows!(@column $field $($column)?))?),+ })
+            }
+        })+
+    };
+}
+pub(crate) use rows;
+
 /// Adapts a [`Param`] to rusqlite.
 pub struct BoundParam<'a, T: ?Sized>(pub &'a T);
 
@@ -54,7 +67,6 @@ impl<T: Param + ?Sized> ToSql for BoundParam<'_, T> {
 
 /// Uses of a statement, which is compiled once per connection. A [`Writer`](super::Writer) has these methods too.
 pub trait Statements {
-    /// Runs a statement that changes rows.
     fn run(&self, sql: &str, params: Params<'_>) -> Result<()> {
         self.changed(sql, params).map(drop)
     }
@@ -62,10 +74,8 @@ pub trait Statements {
     /// Runs a statement that changes rows, and returns their number.
     fn changed(&self, sql: &str, params: Params<'_>) -> Result<usize>;
 
-    /// Returns `true` if the query has a row.
     fn any(&self, sql: &str, params: Params<'_>) -> Result<bool>;
 
-    /// Returns the only row of a query.
     fn one<T: FromRow>(&self, sql: &str, params: Params<'_>) -> Result<T> {
         self.first(sql, params)?.ok_or(StoreError::Sql(rusqlite::Error::QueryReturnedNoRows))
     }
@@ -131,7 +141,6 @@ impl<'row> Columns<'row> {
         self.at(if is_next { next } else { statement.column_index(name)? })
     }
 
-    /// Returns what the JSON in the column `name` stands for.
     pub fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
         self.get(name).map(|Json(value)| value)
     }
@@ -283,7 +292,6 @@ impl Column for Timestamp {
     }
 }
 
-/// Vector, packed.
 impl Column for Vec<f32> {
     fn from_sql(value: ValueRef<'_>) -> FromSqlResult<Self> {
         value.as_blob().map(chime_core::unpack)
@@ -305,7 +313,6 @@ impl Column for SessionId {
     }
 }
 
-/// Value that is stored as JSON.
 pub struct Json<T>(pub T);
 
 impl<T: Serialize> Param for Json<T> {

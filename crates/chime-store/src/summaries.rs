@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::sessions;
-use super::sql::{Columns, Statements, params};
+use super::sql::{Columns, FromRow, Statements, params};
 use super::{Reader, Result, Writer};
 use chime_core::{Bullet, BulletKind, ChatKey, Rolling, Seq, Session, SessionId, Summary, Timestamp, UserId};
 
@@ -14,7 +14,6 @@ const COLUMNS: &str = "text, tokens, method, model, built_at";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RollingSummary {
     pub summary: Summary,
-    /// Number of sessions that it covers.
     pub sessions: u32,
 }
 
@@ -112,7 +111,7 @@ pub fn minis_between(
         sources.entry(id).or_default().push((bullet, seq));
     }
     conn.map(&format!("SELECT {}, {COLUMNS}, kinds {SUMMARIZED}", sessions::COLUMNS), params, |row| {
-        let session = sessions::from_row(row)?;
+        let session = Session::from_row(row)?;
         let sources = sources.remove(&session.id).unwrap_or_default();
         Ok((session, with_sources(mini_from_row(row)?, sources)))
     })

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::sql::{Statements, params};
+use super::sql::{Statements, params, rows};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, SessionId};
 
@@ -24,10 +24,14 @@ pub struct NewTag {
     pub confidence: f32,
 }
 
+rows! {
+    Tag { id, name, key, sessions }
+}
+
 /// Returns the tags of a chat, those with the most sessions first, at most `limit`. Synonyms are counted for their main
 /// tag and not returned.
 pub fn inventory(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<Tag>> {
-    conn.map(// Without synonyms, no session is counted twice, so the slower DISTINCT is not needed.
+    conn.all(// Without synonyms, no session is counted twice, so the slower DISTINCT is not needed.
         "SELECT id, name, key, sessions FROM (
              SELECT id, name, key,
                     CASE WHEN EXISTS (SELECT 1 FROM tag AS form WHERE form.same_as = tag.id)
@@ -35,21 +39,16 @@ pub fn inventory(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<Tag>> {
                               WHERE tag_id = tag.id OR tag_id IN (SELECT form.id FROM tag AS form WHERE form.same_as = tag.id))
                         ELSE (SELECT count(*) FROM session_tag WHERE tag_id = tag.id) END AS sessions
              FROM tag WHERE chat_key = :chat AND same_as IS NULL)
-         WHERE sessions > 0 ORDER BY sessions DESC, name LIMIT :limit", params! { ":chat": chat, ":limit": limit }, |raw| {
-        Ok(Tag { id: raw.get("id")?, name: raw.get("name")?, key: raw.get("key")?, sessions: raw.get("sessions")? })
-    })
+         WHERE sessions > 0 ORDER BY sessions DESC, name LIMIT :limit", params! { ":chat": chat, ":limit": limit })
 }
 
 /// Finds a tag by its key. If the tag is a synonym, returns its main tag. `sessions` is always 0.
 pub fn find(conn: &Reader, chat: ChatKey, key: &str) -> Result<Option<Tag>> {
-    conn.map_first(
+    conn.first(
         "SELECT main.id AS id, main.name AS name, main.key AS key, 0 AS sessions
          FROM tag JOIN tag AS main ON main.id = coalesce(tag.same_as, tag.id)
          WHERE tag.chat_key = :chat AND tag.key = :key",
         params! { ":chat": chat, ":key": key },
-        |raw| {
-            Ok(Tag { id: raw.get("id")?, name: raw.get("name")?, key: raw.get("key")?, sessions: raw.get("sessions")? })
-        },
     )
 }
 

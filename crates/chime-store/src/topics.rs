@@ -1,5 +1,6 @@
 //! Topics: the tags that a conversation is about now, and a summary for each tag.
 
+use super::row::thread_key;
 use super::sessions;
 use super::sql::{Statements, params};
 use super::summaries::{from_row, sources_of, text, with_sources};
@@ -36,7 +37,6 @@ pub struct TopicSummary {
     pub is_stale: bool,
 }
 
-/// Tag as a candidate topic of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TopicTag {
     pub id: i64,
@@ -49,7 +49,7 @@ pub struct TopicTag {
 }
 
 pub fn state(conn: &Reader, conversation: Conversation) -> Result<Option<TopicState>> {
-    let params = params! { ":chat": conversation.chat, ":thread": thread_key(conversation) };
+    let params = params! { ":chat": conversation.chat, ":thread": thread_key(conversation.thread) };
     let found = conn.map_first(
         "SELECT opener, evaluated_at, adopted_at, is_undecided, asked_for, max(turns_left, 0) AS turns_left
          FROM conversation_topic WHERE chat_key = :chat AND thread_id = :thread",
@@ -73,7 +73,7 @@ pub fn state(conn: &Reader, conversation: Conversation) -> Result<Option<TopicSt
 }
 
 pub fn save_state(tx: &Writer<'_>, conversation: Conversation, state: &TopicState) -> Result<()> {
-    let (chat, thread) = (conversation.chat.0, thread_key(conversation));
+    let (chat, thread) = (conversation.chat.0, thread_key(conversation.thread));
     let number = |seq: Option<Seq>| seq.map_or(0, |seq| seq.0);
     tx.run(
         "DELETE FROM conversation_topic WHERE chat_key = :chat AND thread_id = :thread",
@@ -111,7 +111,7 @@ pub fn count_turns(tx: &Writer<'_>, conversation: Conversation, turns: u32) -> R
          ON CONFLICT (chat_key, thread_id) DO UPDATE SET turns_left = turns_left - :turns
          RETURNING turns_left <= 0 AS is_due",
         params! {
-            ":chat": conversation.chat, ":thread": thread_key(conversation), ":first": FIRST_LOOK, ":turns": turns,
+            ":chat": conversation.chat, ":thread": thread_key(conversation.thread), ":first": FIRST_LOOK, ":turns": turns,
         },
     )?;
     Ok(is_due.unwrap_or(false))
@@ -122,7 +122,7 @@ pub fn wait(tx: &Writer<'_>, conversation: Conversation, turns: u32) -> Result<(
     tx.run(
         "UPDATE conversation_topic SET turns_left = :turns WHERE chat_key = :chat AND thread_id = :thread",
         params! {
-            ":chat": conversation.chat, ":thread": thread_key(conversation), ":turns": turns,
+            ":chat": conversation.chat, ":thread": thread_key(conversation.thread), ":turns": turns,
         },
     )
 }
@@ -148,7 +148,7 @@ pub fn end_session(tx: &Writer<'_>, conversation: Conversation, opener: Seq) -> 
                     OR opener = 0 AND NOT EXISTS (SELECT 1 FROM active_topic
                                                   WHERE chat_key = :chat AND thread_id = :thread))",
         params! {
-            ":chat": conversation.chat, ":thread": thread_key(conversation), ":opener": opener,
+            ":chat": conversation.chat, ":thread": thread_key(conversation.thread), ":opener": opener,
         },
     )
 }
@@ -281,10 +281,6 @@ fn seq(number: u32) -> Option<Seq> {
     (number > 0).then_some(Seq(number))
 }
 
-fn thread_key(conversation: Conversation) -> i64 {
-    conversation.thread.map_or(0, |id| id.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -317,7 +313,6 @@ mod tests {
         }
     }
 
-    /// Creates a session with a summary and tags.
     fn remember(tx: &Writer<'_>, first: u32, tag_names: &[&str]) -> Result<Session> {
         let session = session(first);
         sessions::save(tx, &session)?;

@@ -48,7 +48,6 @@ pub struct CallUsage {
     pub chat: ChatKey,
     /// Member who asked; `None` for background work.
     pub user: Option<UserId>,
-    /// Name of the model that answered.
     pub model: String,
     pub tokens: TokenUse,
     pub cost_micros: u64,

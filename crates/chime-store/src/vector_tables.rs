@@ -17,7 +17,6 @@ pub struct Space {
 pub enum SpaceState {
     /// Vectors are still being made, and another space is searched.
     Filling,
-    /// The space that is searched.
     Active,
     /// Replaced by another space, and being deleted.
     Left,

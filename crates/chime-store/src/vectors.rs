@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::family::{Cause, Family, Merged, OptOutScope};
 use super::messages::VISIBLE;
 use super::row::row_id;
-use super::sql::{Statements, params};
+use super::sql::{Statements, params, rows};
 use super::{Reader, Result, Writer, embedding_spaces};
 use chime_core::{ChatId, ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp, UserId, pack};
 
@@ -17,6 +17,10 @@ pub struct Unread {
     pub text: String,
 }
 
+rows! {
+    Unread { chat = "chat_key", seq, text }
+}
+
 /// Returns the messages among the newest `within` of a conversation that have no vector of `model`, newest first, at
 /// most `most`.
 pub fn unread(
@@ -26,7 +30,7 @@ pub fn unread(
     within: usize,
     most: usize,
 ) -> Result<Vec<Unread>> {
-    conn.map(
+    conn.all(
         &format!(
             "SELECT chat_key, seq, text FROM (
                  SELECT id, chat_key, seq, text FROM message
@@ -41,7 +45,6 @@ pub fn unread(
             ":chat": conversation.chat, ":thread": conversation.thread, ":model": model,
             ":within": within, ":most": most,
         },
-        |raw| Ok(Unread { chat: raw.get("chat_key")?, seq: raw.get("seq")?, text: raw.get("text")? }),
     )
 }
 
@@ -128,7 +131,6 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     chat_gone(tx, chats.from, Timestamp::default())
 }
 
-/// Deletes the vectors of all messages of a member who opted out.
 fn forget_member(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     let chat = scope.chat().map(|key| key.0);
     tx.run(

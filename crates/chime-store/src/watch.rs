@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use rusqlite::trace::{TraceEvent, TraceEventCodes};
 use rusqlite::{Connection, StatementStatus};
 
@@ -17,12 +17,12 @@ static WATCHED: Mutex<BTreeMap<PathBuf, Costs>> = Mutex::new(BTreeMap::new());
 
 /// Starts to count for all connections to `path` that are opened from now on.
 pub fn start(path: &Path) {
-    watched().insert(path.to_owned(), Costs::new());
+    WATCHED.lock().insert(path.to_owned(), Costs::new());
 }
 
 /// Returns the costs of the statements at `path` since the last call.
 pub fn costs(path: &Path) -> Costs {
-    watched().get_mut(path).map(std::mem::take).unwrap_or_default()
+    WATCHED.lock().get_mut(path).map(std::mem::take).unwrap_or_default()
 }
 
 pub(super) fn attached(mut conn: Connection, path: &Path) -> Result<Connection> {
@@ -31,7 +31,7 @@ pub(super) fn attached(mut conn: Connection, path: &Path) -> Result<Connection> 
 }
 
 pub(super) fn attach(conn: &mut Connection, path: &Path) -> Result<()> {
-    if !watched().contains_key(path) {
+    if !WATCHED.lock().contains_key(path) {
         return Ok(());
     }
     let path = path.to_owned();
@@ -41,14 +41,10 @@ pub(super) fn attach(conn: &mut Connection, path: &Path) -> Result<()> {
         let TraceEvent::Profile(statement, _) = event else { return };
         let (sql, steps) = (statement.sql().into_owned(), i64::from(statement.get_status(StatementStatus::VmStep)));
         let before = counted.insert(sql.clone(), steps).filter(|before| *before <= steps).unwrap_or(0);
-        if let Some(costs) = watched().get_mut(&path) {
+        if let Some(costs) = WATCHED.lock().get_mut(&path) {
             let most = costs.entry(sql).or_insert(0);
             *most = (*most).max(steps - before);
         }
     };
     Ok(conn.trace_v2(TraceEventCodes::SQLITE_TRACE_PROFILE, Some(note))?)
-}
-
-fn watched() -> MutexGuard<'static, BTreeMap<PathBuf, Costs>> {
-    WATCHED.lock().unwrap_or_else(PoisonError::into_inner)
 }

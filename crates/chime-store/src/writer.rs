@@ -31,7 +31,6 @@ pub struct Work {
 
 pub type WriteFn = Box<dyn FnOnce(&Writer<'_>) -> Result<Given> + Send>;
 
-/// Number of writes in a transaction: one or several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TransactionUse {
     /// A single write. It needs no savepoint, which would copy pages: rolling back the transaction undoes the write.

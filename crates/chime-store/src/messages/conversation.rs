@@ -1,7 +1,7 @@
 //! Messages of a conversation around a point in time, without service messages, stubs and messages of members who opted
 //! out.
 
-use super::rows::{COLUMNS, many};
+use super::rows::COLUMNS;
 use super::{VISIBLE, row_id};
 use crate::sql::{Statements, params};
 use crate::{Reader, Result};
@@ -14,8 +14,7 @@ pub fn before(
     moment: (Timestamp, MessageId),
     limit: usize,
 ) -> Result<Vec<StoredMessage>> {
-    let mut found = many(
-        conn,
+    let mut found = conn.all(
         &format!(
             "SELECT {COLUMNS} FROM message
              WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) < (:ts, :id)
@@ -33,8 +32,7 @@ pub fn before(
 
 /// Returns the messages of the conversation whose numbers are in `from..=to`, sorted by number.
 pub fn between(conn: &Reader, conversation: Conversation, from: Seq, to: Seq) -> Result<Vec<StoredMessage>> {
-    many(
-        conn,
+    conn.all(
         &format!(
             "SELECT {COLUMNS} FROM message
              WHERE id BETWEEN :from AND :to AND thread_id IS :thread AND {VISIBLE} AND role <> 'system' ORDER BY id"
@@ -55,8 +53,7 @@ pub fn newest_between(
     until: Timestamp,
     limit: usize,
 ) -> Result<Vec<StoredMessage>> {
-    many(
-        conn,
+    conn.all(
         &format!(
             "SELECT {COLUMNS} FROM message
              WHERE id BETWEEN :first AND :last AND ts >= :from AND ts < :until AND {VISIBLE} AND role <> 'system'
@@ -76,8 +73,7 @@ pub fn after(
     moment: (Timestamp, MessageId),
     limit: usize,
 ) -> Result<Vec<StoredMessage>> {
-    many(
-        conn,
+    conn.all(
         &format!(
             "SELECT {COLUMNS} FROM message
              WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) > (:ts, :id)
@@ -98,8 +94,7 @@ pub fn within(
     first: (Timestamp, MessageId),
     last: (Timestamp, MessageId),
 ) -> Result<Vec<StoredMessage>> {
-    many(
-        conn,
+    conn.all(
         &format!(
             "SELECT {COLUMNS} FROM message
              WHERE chat_key = :chat AND thread_id IS :thread
@@ -114,7 +109,6 @@ pub fn within(
     )
 }
 
-/// Returns the newest message of a member in a chat.
 pub fn newest_of(conn: &Reader, chat: ChatKey, user: UserId) -> Result<Option<Seq>> {
     conn.first(
         "SELECT seq FROM message WHERE chat_key = :chat AND user_id = :user ORDER BY ts DESC LIMIT 1",
@@ -144,8 +138,7 @@ pub fn moments_of(
 /// Returns the messages of a chat with numbers above `after`, sorted by number, at most `limit`. Includes service
 /// messages, but no stubs and no messages of members who opted out.
 pub fn page(conn: &Reader, chat: ChatKey, after: Seq, limit: usize) -> Result<Vec<StoredMessage>> {
-    many(
-        conn,
+    conn.all(
         &format!(
             "SELECT {COLUMNS} FROM message WHERE id > :after AND id <= :last AND {VISIBLE} ORDER BY id LIMIT :limit"
         ),
@@ -157,9 +150,7 @@ pub fn page(conn: &Reader, chat: ChatKey, after: Seq, limit: usize) -> Result<Ve
 
 /// Returns the newest messages of a chat with numbers below `before`, sorted by number, at most `limit`, like [`page`].
 pub fn page_before(conn: &Reader, chat: ChatKey, before: Seq, limit: usize) -> Result<Vec<StoredMessage>> {
-    let mut found = many(
-        conn,
-        &format!(
+    let mut found = conn.all(&format!(
             "SELECT {COLUMNS} FROM message WHERE id >= :first AND id < :before AND {VISIBLE} ORDER BY id DESC LIMIT :limit"
         ),
         params! {

@@ -1,7 +1,7 @@
 //! Columns of the message table, and the conversion of a row to a message.
 
-use crate::sql::{Columns, Json, Params, Statements};
-use crate::{Reader, Result};
+use crate::Result;
+use crate::sql::{Columns, FromRow, Json};
 use chime_core::{Borrowed, Message, Sender, StoredMessage, Timestamp};
 
 pub(super) const COLUMNS: &str = "chat_key, seq, telegram_chat_id, message_id, thread_id, user_id, sender_chat_id, sender_name, \
@@ -9,48 +9,42 @@ pub(super) const COLUMNS: &str = "chat_key, seq, telegram_chat_id, message_id, t
                        quote_text, context_snapshot, forward_origin, origin_chat_id, origin_message_id, origin_user_id, \
                        origin_ts, media_group_id, via_bot, source";
 
-pub(super) fn one(conn: &Reader, sql: &str, params: Params<'_>) -> Result<Option<StoredMessage>> {
-    conn.map_first(sql, params, from_row)
-}
-
-pub(super) fn many(conn: &Reader, sql: &str, params: Params<'_>) -> Result<Vec<StoredMessage>> {
-    conn.map(sql, params, from_row)
-}
-
-/// Converts a row that has the columns [`COLUMNS`] in this order.
-pub(super) fn from_row(columns: &Columns<'_>) -> Result<StoredMessage> {
-    Ok(StoredMessage {
-        chat: columns.get("chat_key")?,
-        seq: columns.get("seq")?,
-        message: Message {
-            chat: columns.get("telegram_chat_id")?,
-            id: columns.get("message_id")?,
-            thread: columns.get("thread_id")?,
-            sender: Sender {
-                id: columns.get("user_id")?,
-                is_chat: columns.get::<Option<i64>>("sender_chat_id")?.is_some(),
-                name: columns.get("sender_name")?,
-                username: columns.get("sender_username")?,
-                is_bot: columns.get("is_bot")?,
+/// Reads the columns [`COLUMNS`].
+impl FromRow for StoredMessage {
+    fn from_row(columns: &Columns<'_>) -> Result<Self> {
+        Ok(Self {
+            chat: columns.get("chat_key")?,
+            seq: columns.get("seq")?,
+            message: Message {
+                chat: columns.get("telegram_chat_id")?,
+                id: columns.get("message_id")?,
+                thread: columns.get("thread_id")?,
+                sender: Sender {
+                    id: columns.get("user_id")?,
+                    is_chat: columns.get::<Option<i64>>("sender_chat_id")?.is_some(),
+                    name: columns.get("sender_name")?,
+                    username: columns.get("sender_username")?,
+                    is_bot: columns.get("is_bot")?,
+                },
+                role: columns.get("role")?,
+                sent_at: Timestamp::from_secs(columns.get("ts")?),
+                edited_at: columns.get::<Option<i64>>("edit_ts")?.map(Timestamp::from_secs),
+                kind: columns.get("kind")?,
+                detail: columns.get("kind_detail")?,
+                file: columns.get::<Option<_>>("file")?.map(|Json(file)| file),
+                text: columns.get("text")?,
+                entities: columns.get::<Option<_>>("entities")?.map_or_else(Vec::new, |Json(entities)| entities),
+                reply_to: columns.get("reply_to_id")?,
+                quote: columns.get("quote_text")?,
+                snapshot: columns.get("context_snapshot")?,
+                forward_origin: columns.get("forward_origin")?,
+                borrowed: borrowed(columns)?,
+                album: columns.get("media_group_id")?,
+                via_bot: columns.get("via_bot")?,
+                origin: columns.get("source")?,
             },
-            role: columns.get("role")?,
-            sent_at: Timestamp::from_secs(columns.get("ts")?),
-            edited_at: columns.get::<Option<i64>>("edit_ts")?.map(Timestamp::from_secs),
-            kind: columns.get("kind")?,
-            detail: columns.get("kind_detail")?,
-            file: columns.get::<Option<_>>("file")?.map(|Json(file)| file),
-            text: columns.get("text")?,
-            entities: columns.get::<Option<_>>("entities")?.map_or_else(Vec::new, |Json(entities)| entities),
-            reply_to: columns.get("reply_to_id")?,
-            quote: columns.get("quote_text")?,
-            snapshot: columns.get("context_snapshot")?,
-            forward_origin: columns.get("forward_origin")?,
-            borrowed: borrowed(columns)?,
-            album: columns.get("media_group_id")?,
-            via_bot: columns.get("via_bot")?,
-            origin: columns.get("source")?,
-        },
-    })
+        })
+    }
 }
 
 /// Reads the four columns about the origin of a quote or forward. Returns `None` if all are empty.
