@@ -5,9 +5,10 @@
 
 use std::io::Read;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap};
 use reqwest::multipart::{Form, Part};
 use reqwest::redirect::Policy;
@@ -71,7 +72,6 @@ struct ClientState {
     server_date: Mutex<Option<Timestamp>>,
 }
 
-/// A message that Telegram accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sent {
     pub id: MessageId,
@@ -117,7 +117,7 @@ impl Telegram {
     pub async fn get_updates(&self, offset: Option<i64>) -> Result<Vec<RawUpdate>, TelegramError> {
         let options = &self.shared.options;
         let payload = request::get_updates(offset, options.poll_timeout)?;
-        let client = self.shared.polling.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let client = self.shared.polling.lock().clone();
         let limit = options.poll_timeout.saturating_add(POLL_GRACE);
         let outcome = self.call(&client, &payload, limit).await;
         match &outcome {
@@ -129,7 +129,7 @@ impl Telegram {
 
     /// Returns the server's date from its last response, in whole seconds, or `None` before the first response.
     pub fn server_date(&self) -> Option<Timestamp> {
-        *self.shared.server_date.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.shared.server_date.lock()
     }
 
     /// Returns the host of the webhook that receives the updates, if one is set. Omits the path, which may contain a
@@ -310,7 +310,6 @@ impl Telegram {
         self.tell(&payload).await
     }
 
-    /// Calls a method and ignores its result.
     async fn tell<P: Payload + Serialize>(&self, payload: &P) -> Result<(), TelegramError> {
         self.call(&self.shared.sending, payload, self.shared.options.send_timeout).await.map(drop)
     }
@@ -341,7 +340,7 @@ impl Telegram {
         let response = request.send().await.map_err(connection_error)?;
         let status = response.status().as_u16();
         if let Some(date) = date_of(response.headers()) {
-            *self.shared.server_date.lock().unwrap_or_else(PoisonError::into_inner) = Some(date);
+            *self.shared.server_date.lock() = Some(date);
         }
         let body = read_at_most(response, MOST_BYTES).await?;
         classify(status, &String::from_utf8_lossy(&body))
@@ -349,7 +348,7 @@ impl Telegram {
 
     fn forget_poll_connection(&self) {
         if let Ok(fresh) = http_client(&self.shared.options.api_url) {
-            *self.shared.polling.lock().unwrap_or_else(PoisonError::into_inner) = fresh;
+            *self.shared.polling.lock() = fresh;
         }
     }
 }

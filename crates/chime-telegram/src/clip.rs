@@ -37,7 +37,6 @@ pub(super) fn visible_part(text: &FormattedText) -> Range<usize> {
     without_margins(&text.text, 0..text.text.len(), &spans(text)).unwrap_or_default()
 }
 
-/// An entity with byte offsets.
 struct ByteSpan<'a> {
     start: usize,
     end: usize,

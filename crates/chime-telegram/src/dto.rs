@@ -10,6 +10,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::extract::EVENTS;
+
 /// A field of which only the presence matters.
 pub type Present = IgnoredAny;
 
@@ -66,22 +68,9 @@ wire! {
     }
     /// Service message: an event in the chat.
     Service {
-        new_chat_members: Items<User>, left_chat_member: User, new_chat_title: String, new_chat_photo: Present,
-        delete_chat_photo: Present, group_chat_created: Present, supergroup_chat_created: Present,
-        channel_chat_created: Present, message_auto_delete_timer_changed: Present, migrate_to_chat_id: i64,
-        migrate_from_chat_id: i64, pinned_message: Present, chat_owner_left: Present, chat_owner_changed: NewOwner,
-        forum_topic_created: Named, forum_topic_edited: Named, forum_topic_closed: Present,
-        forum_topic_reopened: Present, general_forum_topic_hidden: Present, general_forum_topic_unhidden: Present,
-        video_chat_scheduled: Present, video_chat_started: Present, video_chat_ended: File,
-        video_chat_participants_invited: Users, boost_added: Present, chat_background_set: Present,
-        checklist_tasks_done: Present, checklist_tasks_added: Present, poll_option_added: Present,
-        poll_option_deleted: Present, giveaway_created: Present, giveaway_completed: Present,
-        proximity_alert_triggered: Present, gift: Present, unique_gift: Present, gift_upgrade_sent: Present,
-        successful_payment: Present, refunded_payment: Present, users_shared: Present, chat_shared: Present,
-        connected_website: Present, write_access_allowed: Present, passport_data: Present, web_app_data: Present,
-        managed_bot_created: Present, paid_message_price_changed: Present, direct_message_price_changed: Present,
-        suggested_post_approved: Present, suggested_post_approval_failed: Present, suggested_post_declined: Present,
-        suggested_post_paid: Present, suggested_post_refunded: Present,
+        new_chat_members: Items<User>, left_chat_member: User, new_chat_title: String, migrate_to_chat_id: i64,
+        migrate_from_chat_id: i64, chat_owner_changed: NewOwner, forum_topic_created: Named,
+        forum_topic_edited: Named, video_chat_ended: File, video_chat_participants_invited: Users,
     }
 
     MessageOrigin { sender_user: User, sender_user_name: String, sender_chat: Chat, chat: Chat, message_id: i64, date: i64,
@@ -124,6 +113,8 @@ pub struct TelegramMessage {
     pub head: Head,
     pub content: Content,
     pub service: Service,
+    /// Words for an event without details.
+    pub event: Option<&'static str>,
 }
 
 /// A replied-to message from another chat or forum topic.
@@ -144,7 +135,9 @@ pub struct Items<T>(pub Vec<T>);
 impl<'de> Deserialize<'de> for TelegramMessage {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let fields = &RawFields::deserialize(deserializer)?;
-        Ok(Self { head: fields.into(), content: fields.into(), service: fields.into() })
+        let event = EVENTS.iter().find(|(name, _)| lenient::<Present>(fields, name).is_some());
+        let event = event.map(|(_, words)| *words);
+        Ok(Self { head: fields.into(), content: fields.into(), service: fields.into(), event })
     }
 }
 

@@ -60,21 +60,15 @@ pub enum TelegramError {
 impl TelegramError {
     /// Returns whether it is useless to repeat the same request.
     pub fn is_lasting(&self) -> bool {
-        match self {
-            Self::Unauthorized
-            | Self::Gone { .. }
-            | Self::NotModified
-            | Self::Refused { .. }
-            | Self::Malformed { .. } => true,
-            Self::Throttled { .. }
-            | Self::Conflict { .. }
-            | Self::Migrated { .. }
-            | Self::ReplyGone
-            | Self::ThreadGone
-            | Self::NotSent(_)
-            | Self::Unknown(_)
-            | Self::Failed { .. } => false,
-        }
+        matches!(
+            self,
+            Self::Unauthorized | Self::Gone { .. } | Self::NotModified | Self::Refused { .. } | Self::Malformed { .. }
+        )
+    }
+
+    /// Builds the error for a request that cannot be serialized.
+    pub fn unsendable(description: impl Into<String>) -> Self {
+        Self::Refused { status: 400, description: description.into() }
     }
 }
 
@@ -86,13 +80,6 @@ pub enum LostReply {
     /// A gateway in between answered instead of Telegram.
     #[error("status {0} without a word from Telegram")]
     Gateway(u16),
-}
-
-impl TelegramError {
-    /// Builds the error for a request that cannot be serialized.
-    pub fn unsendable(description: impl Into<String>) -> Self {
-        Self::Refused { status: 400, description: description.into() }
-    }
 }
 
 /// Returns the JSON of `result` from a response, or the error that it reports.

@@ -73,7 +73,6 @@ wire_structs! {
     }
 }
 
-/// Names the method of each request.
 macro_rules! methods {
     ($($name:ident = $method:literal,)*) => {$(
         impl Payload for $name {
@@ -228,7 +227,6 @@ pub fn typing(chat: ChatId, thread: Option<ThreadId>) -> Result<SendChatAction, 
     Ok(request)
 }
 
-/// Sets a reaction; `None` removes it.
 pub fn react(chat: ChatId, message: MessageId, emoji: Option<&str>) -> Result<SetMessageReaction, TelegramError> {
     let mut request = SetMessageReaction::new(chat_id(chat), message_id(message)?);
     request.reaction =

@@ -13,7 +13,6 @@ use chime_testkit::updates::{BotApi, validate_request};
 
 const TOKEN: &str = "123:VERY-SECRET";
 
-/// Behaviour of the server for one request.
 enum ScriptedReply {
     Say(u16, &'static str),
     /// Like `Say`, but keeps the connection open.
@@ -50,7 +49,7 @@ async fn against<T, F: Future<Output = T>>(
         for reply in replies {
             let (mut stream, _) = listener.accept().await.unwrap();
             let request = request(&mut stream).await;
-            seen.lock().unwrap().push(request);
+            seen.lock().push(request);
             respond(&mut stream, &reply).await;
             if matches!(reply, ScriptedReply::Hang | ScriptedReply::Stay(..)) {
                 held.push(stream);
@@ -62,7 +61,7 @@ async fn against<T, F: Future<Output = T>>(
         outcome = test(telegram) => outcome,
         () = server => unreachable!("the server never ends"),
     };
-    let seen = seen.into_inner().unwrap();
+    let seen = seen.into_inner();
     for (method, params) in &seen {
         validate_request(BotApi::bundled(), method, params).unwrap();
     }

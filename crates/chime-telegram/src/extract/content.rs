@@ -20,7 +20,7 @@ pub fn content(wire: &dto::TelegramMessage) -> ExtractedContent {
     let (kind, detail) = match shown(&wire.content) {
         Some(shown) => shown,
         None if !text.is_empty() => (Kind::Text, None),
-        None => match service::describe(&wire.service, wire.head.from.as_ref()) {
+        None => match service::describe(wire) {
             Some(event) => (Kind::Service, Some(event)),
             None => (Kind::Other, Some("unsupported message".to_owned())),
         },
@@ -133,7 +133,6 @@ fn length(file: &dto::File) -> Option<String> {
     file.duration.map(minutes)
 }
 
-/// Formats a title and items as `title: a / b / c`.
 fn listed<'a>(title: Option<&str>, items: impl Iterator<Item = &'a str>) -> Option<String> {
     let items = filled(Some(&items.collect::<Vec<_>>().join(" / ")));
     filled(Some(&[filled(title), items].into_iter().flatten().collect::<Vec<_>>().join(": ")))

@@ -21,7 +21,6 @@ pub fn edited(wire: &dto::TelegramMessage, bot: UserId) -> Result<Vec<Event>, St
     Ok(arrival(wire, bot)?.map(|arrival| Event::Edit(Box::new(arrival))).into_iter().collect())
 }
 
-/// The replied-to message, as far as the update contains it.
 #[derive(Default)]
 struct RepliedMessage {
     to: Option<MessageId>,

@@ -3,10 +3,59 @@
 use crate::dto::{self, Items, filled, minutes};
 use chime_core::{TOPIC_CLOSED, UserId};
 
+/// Fields that stand for an event without details, with the words for it.
+pub const EVENTS: &[(&str, &str)] = &[
+    ("migrate_to_chat_id", "turned the group into a supergroup"),
+    ("migrate_from_chat_id", "turned the group into a supergroup"),
+    ("pinned_message", "pinned a message"),
+    ("new_chat_photo", "changed the chat photo"),
+    ("delete_chat_photo", "removed the chat photo"),
+    ("group_chat_created", "created the group"),
+    ("supergroup_chat_created", "created the group"),
+    ("channel_chat_created", "created the channel"),
+    ("message_auto_delete_timer_changed", "changed the auto-delete timer"),
+    ("chat_owner_left", "left, and was the owner"),
+    ("forum_topic_closed", TOPIC_CLOSED),
+    ("forum_topic_reopened", "reopened the topic"),
+    ("general_forum_topic_hidden", "hid the General topic"),
+    ("general_forum_topic_unhidden", "showed the General topic again"),
+    ("video_chat_scheduled", "scheduled a video chat"),
+    ("video_chat_started", "started a video chat"),
+    ("boost_added", "boosted the chat"),
+    ("chat_background_set", "changed the chat background"),
+    ("checklist_tasks_done", "ticked off tasks of a checklist"),
+    ("checklist_tasks_added", "added tasks to a checklist"),
+    ("poll_option_added", "added an option to a poll"),
+    ("poll_option_deleted", "removed an option from a poll"),
+    ("giveaway_created", "started a giveaway"),
+    ("giveaway_completed", "finished a giveaway"),
+    ("proximity_alert_triggered", "came close to another member"),
+    ("gift", "sent a gift"),
+    ("unique_gift", "sent a gift"),
+    ("gift_upgrade_sent", "sent a gift"),
+    ("successful_payment", "made a payment"),
+    ("refunded_payment", "got a payment back"),
+    ("users_shared", "shared contacts"),
+    ("chat_shared", "shared a chat"),
+    ("connected_website", "logged in to a website"),
+    ("write_access_allowed", "allowed the bot to write"),
+    ("passport_data", "sent documents"),
+    ("web_app_data", "sent data from a web app"),
+    ("managed_bot_created", "created a bot"),
+    ("paid_message_price_changed", "changed the price of messages"),
+    ("direct_message_price_changed", "changed the price of messages"),
+    ("suggested_post_approved", "dealt with a suggested post"),
+    ("suggested_post_approval_failed", "dealt with a suggested post"),
+    ("suggested_post_declined", "dealt with a suggested post"),
+    ("suggested_post_paid", "dealt with a suggested post"),
+    ("suggested_post_refunded", "dealt with a suggested post"),
+];
+
 /// Returns the event in words to put after the sender's name, such as `pinned a message`, or a whole sentence such as
 /// `Ana joined`. `None` if the message describes no event.
-pub fn describe(service: &dto::Service, actor: Option<&dto::User>) -> Option<String> {
-    members(service, actor).or_else(|| with_a_name(service)).or_else(|| plain(service).map(str::to_owned))
+pub fn describe(message: &dto::TelegramMessage) -> Option<String> {
+    let (service, actor) = (&message.service, message.head.from.as_ref());
+    members(service, actor).or_else(|| with_a_name(service)).or_else(|| message.event.map(str::to_owned))
 }
 
 /// Returns the users that the event names besides its sender.
@@ -18,7 +67,6 @@ pub fn named(service: &dto::Service) -> Vec<UserId> {
     users.filter_map(|user| user.id).map(UserId).collect()
 }
 
-/// Returns the bots that were added to the chat.
 pub fn joined_bots(service: &dto::Service) -> Vec<UserId> {
     let joined = Items::of(service.new_chat_members.as_ref()).iter();
     joined.filter(|user| user.is_bot == Some(true)).filter_map(|user| user.id).map(UserId).collect()
@@ -54,56 +102,6 @@ fn with_a_name(service: &dto::Service) -> Option<String> {
         let owner = service.chat_owner_changed.as_ref()?.new_owner.as_ref();
         Some(format!("made {} the owner", owner.map_or_else(|| "someone".to_owned(), name)))
     }
-}
-
-fn plain(service: &dto::Service) -> Option<&'static str> {
-    let suggested_post = service.suggested_post_approved.is_some()
-        || service.suggested_post_approval_failed.is_some()
-        || service.suggested_post_declined.is_some()
-        || service.suggested_post_paid.is_some()
-        || service.suggested_post_refunded.is_some();
-    let gift = service.gift.is_some() || service.unique_gift.is_some() || service.gift_upgrade_sent.is_some();
-    let price = service.paid_message_price_changed.is_some() || service.direct_message_price_changed.is_some();
-    let events = [
-        (service.migrate_to_chat_id.is_some(), "turned the group into a supergroup"),
-        (service.migrate_from_chat_id.is_some(), "turned the group into a supergroup"),
-        (service.pinned_message.is_some(), "pinned a message"),
-        (service.new_chat_photo.is_some(), "changed the chat photo"),
-        (service.delete_chat_photo.is_some(), "removed the chat photo"),
-        (service.group_chat_created.is_some(), "created the group"),
-        (service.supergroup_chat_created.is_some(), "created the group"),
-        (service.channel_chat_created.is_some(), "created the channel"),
-        (service.message_auto_delete_timer_changed.is_some(), "changed the auto-delete timer"),
-        (service.chat_owner_left.is_some(), "left, and was the owner"),
-        (service.forum_topic_closed.is_some(), TOPIC_CLOSED),
-        (service.forum_topic_reopened.is_some(), "reopened the topic"),
-        (service.general_forum_topic_hidden.is_some(), "hid the General topic"),
-        (service.general_forum_topic_unhidden.is_some(), "showed the General topic again"),
-        (service.video_chat_scheduled.is_some(), "scheduled a video chat"),
-        (service.video_chat_started.is_some(), "started a video chat"),
-        (service.boost_added.is_some(), "boosted the chat"),
-        (service.chat_background_set.is_some(), "changed the chat background"),
-        (service.checklist_tasks_done.is_some(), "ticked off tasks of a checklist"),
-        (service.checklist_tasks_added.is_some(), "added tasks to a checklist"),
-        (service.poll_option_added.is_some(), "added an option to a poll"),
-        (service.poll_option_deleted.is_some(), "removed an option from a poll"),
-        (service.giveaway_created.is_some(), "started a giveaway"),
-        (service.giveaway_completed.is_some(), "finished a giveaway"),
-        (service.proximity_alert_triggered.is_some(), "came close to another member"),
-        (gift, "sent a gift"),
-        (service.successful_payment.is_some(), "made a payment"),
-        (service.refunded_payment.is_some(), "got a payment back"),
-        (service.users_shared.is_some(), "shared contacts"),
-        (service.chat_shared.is_some(), "shared a chat"),
-        (service.connected_website.is_some(), "logged in to a website"),
-        (service.write_access_allowed.is_some(), "allowed the bot to write"),
-        (service.passport_data.is_some(), "sent documents"),
-        (service.web_app_data.is_some(), "sent data from a web app"),
-        (service.managed_bot_created.is_some(), "created a bot"),
-        (price, "changed the price of messages"),
-        (suggested_post, "dealt with a suggested post"),
-    ];
-    events.into_iter().find_map(|(happened, words)| happened.then_some(words))
 }
 
 fn names(users: &[dto::User]) -> String {

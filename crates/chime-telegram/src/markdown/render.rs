@@ -118,12 +118,7 @@ impl Renderer<'_> {
                 None => self.writer.push(&html),
             },
             // Handled elsewhere, or never sent with our parser options.
-            Event::Start(_)
-            | Event::End(_)
-            | Event::InlineMath(_)
-            | Event::DisplayMath(_)
-            | Event::FootnoteReference(_)
-            | Event::TaskListMarker(_) => {}
+            _ => {}
         }
     }
 
@@ -162,16 +157,7 @@ impl Renderer<'_> {
                 self.table = Some(TextTable::new(alignments));
             }
             // Handled by the table, or never sent with our parser options.
-            Tag::TableHead
-            | Tag::TableRow
-            | Tag::TableCell
-            | Tag::FootnoteDefinition(_)
-            | Tag::DefinitionList
-            | Tag::DefinitionListTitle
-            | Tag::DefinitionListDefinition
-            | Tag::Superscript
-            | Tag::Subscript
-            | Tag::MetadataBlock(_) => {}
+            _ => {}
         }
     }
 
@@ -185,24 +171,10 @@ impl Renderer<'_> {
             | TagEnd::Image => self.marks.close(&mut self.writer),
             TagEnd::BlockQuote(_) => self.end_quote(),
             TagEnd::CodeBlock => self.end_code_block(),
-            TagEnd::List(_) => {
-                self.leave();
-            }
+            TagEnd::List(_) => _ = self.leave(),
             TagEnd::Item => self.bullet = None,
             // Nothing to close, or handled by the table, or never sent with our parser options.
-            TagEnd::Paragraph
-            | TagEnd::HtmlBlock
-            | TagEnd::Table
-            | TagEnd::TableHead
-            | TagEnd::TableRow
-            | TagEnd::TableCell
-            | TagEnd::FootnoteDefinition
-            | TagEnd::DefinitionList
-            | TagEnd::DefinitionListTitle
-            | TagEnd::DefinitionListDefinition
-            | TagEnd::Superscript
-            | TagEnd::Subscript
-            | TagEnd::MetadataBlock(_) => {}
+            _ => {}
         }
     }
 
