@@ -59,7 +59,6 @@ pub use error::AppError;
 /// Capacity of the queue of questions in chats that the bot is not in.
 const GUESTS_WAITING: usize = 16;
 
-/// Running daemon.
 pub struct App {
     pub store: Store,
     pub bot: BotIdentity,
@@ -275,7 +274,7 @@ impl AppComponents {
             telegram: self.telegram.clone(),
             clock: self.clock.clone(),
             config: self.config.privacy.clone(),
-            rests_until: std::sync::Mutex::default(),
+            rests_until: parking_lot::Mutex::default(),
         };
         let delivery = Delivery {
             store: self.store.clone(),

@@ -1,8 +1,9 @@
 //! Daily backups of the database.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use chime_core::config::BackupConfig;
@@ -19,7 +20,6 @@ pub struct DailyBackups {
     failure: Arc<Mutex<Option<String>>>,
 }
 
-/// State of the daily backups for monitoring.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackupState {
     /// Age of the newest backup, or `None` if there is none.
@@ -50,13 +50,13 @@ impl DailyBackups {
             Err(error) => tracing::warn!(error = %chain(error), "the daily backup failed; the next try is in an hour"),
         }
         let failure = made.err().map(|error| chain(&error));
-        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
+        *self.failure.lock() = failure;
     }
 
     /// Returns the state of the backups, or `None` if none are made.
     pub fn state(&self) -> Option<BackupState> {
         let newest = backups::newest(self.store.path(), &self.config.as_ref()?.folder);
-        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let failure = self.failure.lock().clone();
         Some(match newest {
             Ok(newest) => BackupState { age: newest.map(|made_at| self.clock.now().since(made_at)), failure },
             Err(error) => BackupState { age: None, failure: failure.or(Some(chain(&error))) },

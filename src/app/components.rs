@@ -18,7 +18,6 @@ use chime_runtime::clock::Clock;
 use chime_store::Store;
 use chime_telegram::Telegram;
 
-/// Components that tasks are built from.
 pub struct AppComponents {
     pub config: Config,
     pub clock: Clock,
@@ -34,6 +33,5 @@ pub struct AppComponents {
     pub health: PollHealth,
     pub backups: DailyBackups,
     pub patient: Patient,
-    /// Tokens of the links to the owners' page.
     pub console_links: Arc<ConsoleTokens>,
 }

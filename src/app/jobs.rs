@@ -13,7 +13,6 @@ use chime_memory::jobs::Memory;
 use chime_memory::recall::VectorIndexer;
 use chime_privacy::worker::RetentionWorker;
 
-/// Handlers of all kinds of jobs.
 pub struct JobHandlers {
     pub answering: Answering,
     pub commands: Commands,

@@ -69,7 +69,6 @@ pub fn long_threads(config: &MemoryConfig) -> Option<LongThreads> {
     config.is_on.then(|| LongThreads::new(limits, strand_summary))
 }
 
-/// Returns the model that makes vectors of summaries.
 fn vectors(config: &Config, embedder: Option<&Arc<Embedder>>) -> Result<SummaryVectors, AppError> {
     Ok(match sources(config, embedder)? {
         VectorSource::Off => SummaryVectors::Off,

@@ -13,13 +13,11 @@ use chime_core::grouped;
 use chime_store::chats::ChatRow;
 use chime_store::{Reader, Store, chats, messages};
 
-/// Chat in the list.
 struct ListedChat {
     row: ChatRow,
     messages: u64,
 }
 
-/// Prints the list of chats.
 pub async fn run(options: ChatsOptions) -> CommandResult {
     let listed = Store::open_to_read(&database::path()?)?.read(list).await?;
     let lines = listed.iter().map(|chat| if options.json { chat.as_json().to_string() } else { chat.in_words() });

@@ -11,17 +11,14 @@ pub fn environment() -> std::io::Result<Environment> {
     Ok(Environment::read(&std::env::current_dir()?))
 }
 
-/// Returns `DATABASE_PATH`.
 pub fn path() -> Result<PathBuf, CommandError> {
     Ok(store()?.path)
 }
 
-/// Returns the paths of the database and its backups.
 pub fn store() -> Result<StoreConfig, CommandError> {
     read(StoreConfig::load)
 }
 
-/// Returns `DATABASE_PATH` and `TIME_ZONE`.
 pub fn path_and_zone() -> Result<(PathBuf, Zone), CommandError> {
     read(|settings| {
         let (store, time) = (StoreConfig::load(settings), TimeConfig::load(settings));

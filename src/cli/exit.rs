@@ -59,7 +59,6 @@ impl Exit {
 
 pub type CommandResult = Result<Exit, CommandError>;
 
-/// Error that ends a command, with its exit code.
 #[derive(Debug)]
 pub struct CommandError {
     error: Box<dyn Error>,

@@ -15,7 +15,6 @@ use chime_store::usage::DayTotal;
 const HICCUP: Duration = Duration::from_secs(15);
 /// Difference from Telegram's clock above which the ages of messages are wrong and certificates may look invalid.
 const SKEW_HARMFUL: Duration = Duration::from_secs(300);
-/// Measurements of the daemon at one moment.
 #[derive(Debug, Clone)]
 pub struct Vitals {
     pub poll_age: Duration,
@@ -35,7 +34,6 @@ pub struct Vitals {
     pub waiting: Vec<(&'static str, u64, u64)>,
 }
 
-/// Measurements from the database.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DatabaseStats {
     pub jobs_due: u64,
@@ -44,7 +42,6 @@ pub struct DatabaseStats {
     pub database_bytes: u64,
 }
 
-/// Health of the daemon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     Ok,

@@ -43,17 +43,11 @@ pub struct HealthServer {
 
 impl HealthServer {
     /// Opens the address for requests, which [`Self::run`] then serves.
-    ///
-    /// # Errors
-    /// Fails if the address cannot be bound.
     pub async fn bind(address: SocketAddr, patient: Patient) -> std::io::Result<Self> {
         Ok(Self { listener: TcpListener::bind(address).await?, patient })
     }
 
     /// Serves requests until `stop`.
-    ///
-    /// # Errors
-    /// Fails if the listener fails.
     pub async fn run(self, stop: CancellationToken) -> std::io::Result<()> {
         let router = Router::new()
             .route("/healthz", get(healthz))
@@ -76,7 +70,6 @@ async fn exposition(State(patient): State<Arc<Patient>>) -> Response {
 }
 
 impl Patient {
-    /// Returns what `/healthz` responds.
     pub async fn report(&self) -> Value {
         let vitals = self.vitals().await;
         Health::of(&vitals).as_json(&vitals)

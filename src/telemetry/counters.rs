@@ -1,8 +1,8 @@
 //! Counts log events, for `/metrics`.
 
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::Layer;
@@ -12,7 +12,6 @@ use tracing_subscriber::layer::Context;
 /// not counted, so that they cannot fill the memory.
 const MOST_LABELS: usize = 64;
 
-/// Metric that log events are counted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventMetric {
     /// First word of the message of the log events.
@@ -100,18 +99,14 @@ static COUNTED: Mutex<Vec<Counted>> = Mutex::new(Vec::new());
 
 /// Returns what was counted, sorted by label.
 pub fn counted() -> Vec<Counted> {
-    let mut counted = locked().clone();
+    let mut counted = COUNTED.lock().clone();
     counted.sort_by(|a, b| a.label.cmp(&b.label));
     counted
 }
 
-fn locked() -> MutexGuard<'static, Vec<Counted>> {
-    COUNTED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn add(metric: &EventMetric, label: &str, count: u64, sum: f64) {
     let label = if metric.label.is_empty() { "" } else { label };
-    let mut counted = locked();
+    let mut counted = COUNTED.lock();
     let of_metric = counted.iter().filter(|one| one.metric == metric.name).count();
     match counted.iter_mut().find(|one| one.metric == metric.name && one.label == label) {
         Some(one) => (one.count, one.sum) = (one.count + count, one.sum + sum),
@@ -150,7 +145,6 @@ impl<S: Subscriber> Layer<S> for EventCounter {
     }
 }
 
-/// Fields of a log event that counting needs.
 #[derive(Default)]
 struct EventFields {
     message: String,

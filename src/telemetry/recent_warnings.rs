@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 use std::fmt::{self, Write};
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Layer;
@@ -20,7 +20,7 @@ static RECENT: Mutex<VecDeque<LoggedWarning>> = Mutex::new(VecDeque::new());
 
 /// Returns the last warnings and errors, newest first.
 pub fn recent_warnings() -> Vec<LoggedWarning> {
-    RECENT.lock().unwrap_or_else(PoisonError::into_inner).iter().rev().cloned().collect()
+    RECENT.lock().iter().rev().cloned().collect()
 }
 
 /// Layer of the tracing subscriber that keeps warnings and errors.
@@ -34,7 +34,7 @@ impl<S: Subscriber> Layer<S> for WarningKeeper {
         event.record(&mut line);
         let text = chime_core::clip(&format!("{}{}", line.message, line.fields), LONGEST).into_owned();
         let warning = LoggedWarning { at: Clock::system().now(), level, text };
-        let mut recent = RECENT.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut recent = RECENT.lock();
         if recent.len() == MOST {
             recent.pop_front();
         }

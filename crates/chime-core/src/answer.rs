@@ -53,7 +53,6 @@ impl Reason {
     }
 }
 
-/// Message of the context window, with the reason for which it was chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Chosen {
     pub seq: Seq,
@@ -144,7 +143,6 @@ impl LegScores {
     }
 }
 
-/// Citation in an answer that names a source of the prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceRef {
     /// Id such as `m17`.
@@ -170,7 +168,6 @@ pub struct Spent {
     pub own_cap_of_chat: Option<u64>,
 }
 
-/// Kind of reply that a trigger got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnswerStatus {
     Answered,
@@ -188,7 +185,6 @@ pub struct AnswerRecord {
     pub id: AnswerId,
     pub chat: ChatKey,
     pub thread: Option<ThreadId>,
-    /// Number of the message that asked.
     pub trigger: Seq,
     pub asked_by: UserId,
     pub created_at: Timestamp,
@@ -200,7 +196,6 @@ pub struct AnswerRecord {
     pub omitted: Vec<Omitted>,
     pub slots: Vec<SlotUse>,
     pub sources: Vec<SourceRef>,
-    /// Model name, or `offline`.
     pub model: String,
     pub tokens: TokenUse,
     /// Milliseconds from the start of the job until the answer was ready to send.

@@ -100,8 +100,6 @@ pub fn parse_message_link(link: &str) -> Option<MessagePlace> {
 /// Optional features that a privacy notice must mention.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Announced {
-    /// `true` if conversations are summarized in the background.
     pub memory: bool,
-    /// `true` if voice messages are transcribed.
     pub voice: bool,
 }

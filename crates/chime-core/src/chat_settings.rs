@@ -17,19 +17,16 @@ const PERSONA_CHARS: usize = 600;
 /// Value that stands for the operator's setting.
 pub const DEFAULT: &str = "default";
 
-/// Setting with the type of its values.
 #[derive(Debug, Clone, Copy)]
 pub struct ChatSetting<T> {
     pub key: &'static str,
     value: PhantomData<fn() -> T>,
 }
 
-/// Entry of the table.
 #[derive(Debug)]
 pub struct SettingEntry {
     /// Name in the database, in buttons and after `/settings`.
     pub key: &'static str,
-    /// Page of the panel that shows the setting.
     pub page: u8,
     /// `true` if a forum topic can have a value of its own.
     pub in_topics: bool,
@@ -47,7 +44,6 @@ pub struct SettingEntry {
     pub label: fn(&str, &Texts) -> String,
 }
 
-/// Type of the values of a setting.
 pub trait SettingValue: Sized {
     /// `true` for texts by members.
     const IS_WRITTEN: bool = false;
@@ -66,7 +62,6 @@ pub trait SettingValue: Sized {
 /// Values of the operator, which hold where a chat has set none.
 #[derive(Debug, Clone)]
 pub struct OperatorDefaults {
-    /// `false` if no chat may have a memory.
     pub memory: bool,
     pub streaming: Streaming,
     pub links: LinkReading,
@@ -196,7 +191,6 @@ impl SettingEntry {
         CHAT_SETTINGS.iter().find(|entry| plain(entry.key) == plain(name))
     }
 
-    /// Returns the sentence that shows `value`.
     pub fn line(&self, value: &str, texts: &Texts) -> String {
         match (self.text(value, texts), self.text("line", texts)) {
             (Some(line), _) => line.clone(),
@@ -205,7 +199,6 @@ impl SettingEntry {
         }
     }
 
-    /// Returns the label of the button for `value`.
     pub fn button(&self, value: &str, texts: &Texts, own: &OperatorDefaults) -> String {
         let label = self.text(&format!("{value}_button"), texts).cloned().unwrap_or_else(|| (self.label)(value, texts));
         let listed = own.models.iter().find(|model| self.key == MODEL.key && model.name == value);
@@ -280,7 +273,6 @@ macro_rules! word_values {
 }
 word_values!(Grounding, LinkReading, Askers, AnswerLength);
 
-/// Length of answers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AnswerLength {
     Short,

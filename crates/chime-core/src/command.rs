@@ -59,7 +59,6 @@ pub enum CommandLimits {
 
 macro_rules! define_commands {
     ($($command:ident = $name:literal, $handler:ident, $addressing:ident, $limits:ident;)+) => {
-        /// Command that the bot supports.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum CommandName {
@@ -69,7 +68,6 @@ macro_rules! define_commands {
         impl CommandName {
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$command),+];
 
-            /// Returns the name without the slash.
             pub fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$command => $name,)+
@@ -93,7 +91,6 @@ macro_rules! define_commands {
 
 commands!(define_commands);
 
-/// Place of a command menu in Telegram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MenuScope {
     Private,

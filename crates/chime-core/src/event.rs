@@ -32,7 +32,6 @@ pub struct Arrival {
     pub language: Option<String>,
 }
 
-/// Name of the forum topic that contains a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopicName {
     pub name: String,

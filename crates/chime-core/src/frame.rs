@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{Amount, AnswerId, Item};
 
-/// Kind of request that a question makes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Intent {
@@ -32,7 +31,6 @@ words!(Intent {
 });
 
 impl Intent {
-    /// Returns `true` if the answer should suggest items.
     pub fn suggests(self) -> bool {
         matches!(self, Self::Suggest | Self::More | Self::Cheaper | Self::Budget | Self::EntitySearch)
     }
@@ -49,7 +47,6 @@ impl Intent {
     }
 }
 
-/// Price range.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Budget {
@@ -226,7 +223,6 @@ pub struct FollowUp {
     pub excluded: Vec<Item>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reset: Option<Reset>,
-    /// Suggested items that the question is about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Item>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

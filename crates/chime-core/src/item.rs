@@ -70,7 +70,6 @@ pub struct Suggested {
     pub url: Option<String>,
 }
 
-/// Suggested item with its id, as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Item {
     pub id: ItemId,

@@ -35,7 +35,6 @@ impl Job {
         self.payload.kind()
     }
 
-    /// Returns the key, unique among the jobs of this kind.
     pub fn key(&self) -> String {
         self.payload.key()
     }

@@ -24,7 +24,6 @@ const FILES: &[&str] = &[
     include_str!("../../../lang/pl.toml"),
 ];
 
-/// File of one language.
 #[derive(Debug, Deserialize)]
 pub struct LanguageFile {
     /// ISO 639-3 code, as the database stores it.

@@ -81,10 +81,8 @@ pub struct MessageFile {
     pub unique_id: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub media_type: String,
-    /// Size in bytes, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// Length of a recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<u32>,
 }

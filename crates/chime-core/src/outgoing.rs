@@ -9,7 +9,6 @@ use super::{AnswerId, ChatId, FormattedText, MessageId, ThreadId, UserId};
 pub struct Outgoing {
     pub to: ReplyTarget,
     pub content: FormattedText,
-    /// Rows of buttons below the message.
     pub buttons: Vec<Vec<Button>>,
     /// Only member of the group who sees the message; `None` if everybody does.
     pub receiver: Option<UserId>,
@@ -68,7 +67,6 @@ pub struct ReplyTarget {
     pub reply_to: Option<MessageId>,
 }
 
-/// Button that makes a poll of the suggestions in an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PollButton(pub AnswerId);
 

@@ -60,7 +60,6 @@ impl<T> PhraseIndex<T> {
             .map(|phrase| (phrase.words.len(), &phrase.meaning))
     }
 
-    /// Returns the words of each phrase.
     pub fn phrases(&self) -> impl Iterator<Item = &[PhraseWord]> {
         self.closed.values().flatten().chain(&self.open).map(|phrase| phrase.words.as_slice())
     }

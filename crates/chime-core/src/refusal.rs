@@ -40,7 +40,6 @@ pub enum Tell {
     Reaction,
 }
 
-/// Refusal that was explained in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExplainedRefusal {
     pub at: Timestamp,

@@ -49,7 +49,6 @@ words!(Closed { Silence = "silence", Size = "size", Age = "age", New = "new", To
 /// Detail of the service message that reports that a forum topic was closed.
 pub const TOPIC_CLOSED: &str = "closed the topic";
 
-/// A closed session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
     pub id: SessionId,

@@ -174,7 +174,6 @@ impl Slot {
         }
     }
 
-    /// Returns `true` if the slot belongs to the system message.
     pub fn in_system(self) -> bool {
         self < Self::Context
     }

@@ -36,13 +36,11 @@ pub fn texts(code: &str) -> &'static Texts {
     texts
 }
 
-/// Command menu in one language.
 #[derive(Debug, Hash)]
 pub struct Menu {
     pub scope: MenuScope,
     /// Two-letter code.
     pub language: &'static str,
-    /// Commands with their descriptions.
     pub commands: Vec<(CommandName, &'static str)>,
 }
 

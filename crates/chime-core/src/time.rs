@@ -34,7 +34,6 @@ impl Timestamp {
         self.0.div_euclid(86_400_000)
     }
 
-    /// Returns the start of the next day in UTC.
     #[must_use]
     pub const fn next_day(self) -> Self {
         Self((self.day() + 1).saturating_mul(86_400_000))

@@ -14,7 +14,6 @@ pub struct PrivacyFacts {
     pub model_hosts: Vec<String>,
     /// `true` if every message is sent to a model server, not only those that an answer needs.
     pub sends_all: bool,
-    /// `true` if conversations are summarized in the background.
     pub remembers: bool,
     /// `true` if voice messages are sent to a model server for transcription.
     pub transcribes: bool,
@@ -33,7 +32,6 @@ impl PrivacyFacts {
         (!hosts.is_empty()).then(|| hosts.join(", "))
     }
 
-    /// Returns the features that the privacy notice mentions.
     pub fn announces(&self) -> Announced {
         Announced { memory: self.remembers, voice: self.transcribes }
     }

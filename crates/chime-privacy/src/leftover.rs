@@ -4,7 +4,6 @@ use serde_json::{Map, Value};
 
 /// Describes which part of a JSON value is stored in columns and therefore left out of the raw update.
 enum Held {
-    /// The whole value.
     Whole,
     /// These fields of an object, and of each field the given part.
     Fields(&'static [(&'static str, Held)]),

@@ -9,20 +9,19 @@ use chime_core::{MessagePlace, parse_message_link};
 /// gets a notice at once, so that the request can be cancelled.
 const ANNOUNCED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Parsed `/forget` command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ForgetRequest {
-    /// One message.
     Message(ForgetTarget),
     /// Messages that the asker wrote within the last `lately`; all if it is `None`.
-    Me { lately: Option<Duration> },
+    Me {
+        lately: Option<Duration>,
+    },
     /// Everything in the chat.
     All,
     /// Cancels an [`All`](Self::All) that was announced and is not carried out yet.
     Keep,
 }
 
-/// Message to forget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ForgetTarget {
     /// The message that the command replies to.
@@ -50,13 +49,11 @@ impl ForgetRequest {
     }
 }
 
-/// Role in a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChatRole {
     Creator,
     Admin,
     Member,
-    /// The user is not in the chat.
     Outside,
 }
 
@@ -72,11 +69,9 @@ pub struct Asker {
     pub owns_the_bot: bool,
     /// Role in the chat that the request concerns. In a private chat the user counts as its creator.
     pub standing: ChatRole,
-    /// `true` if the asker wrote the message to forget.
     pub is_author: bool,
 }
 
-/// Decision about a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestDecision {
     /// Granted; carried out at once.
@@ -90,7 +85,6 @@ pub enum RequestDecision {
 pub enum RequestRefusal {
     /// Somebody else wrote the message.
     NotTheirs,
-    /// Only admins may do this.
     NotAdmin,
 }
 
@@ -108,7 +102,6 @@ pub fn decide(request: &ForgetRequest, asker: Asker) -> RequestDecision {
     }
 }
 
-/// Parsed `/export` command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportRequest {
     /// Sends all stored data of the chat to the asker.

@@ -20,7 +20,6 @@ const AUTHORS: [&str; 4] = ["from", "sender_chat", "sender_user", "left_chat_mem
 /// JSON fields that hold a list of users.
 const NAMED: [&str; 2] = ["new_chat_members", "users"];
 
-/// Collects the members and messages of an update.
 pub fn traces(update: &Value) -> Traces {
     let mut found = Traces::default();
     look_through(update, &mut found);

@@ -8,7 +8,6 @@ use crate::notice::{PrivacyTerms, terms_in};
 use chime_core::texts::{Texts, filled, texts};
 use chime_core::{ChatId, ChatKind, grouped, span_in_words};
 
-/// Scope of an opt-out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     ThisChat,

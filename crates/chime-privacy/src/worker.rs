@@ -1,8 +1,9 @@
 //! Deletes expired data in small transactions, and removes from the database file the bytes of deleted data that SQLite
 //! leaves in unused pages.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use crate::{Cutoffs, Reckoning, cutoffs, reckon, repeats};
 use chime_core::config::PrivacyConfig;
@@ -57,7 +58,6 @@ pub struct RetentionWorker {
 }
 
 impl RetentionWorker {
-    /// Runs the periodic `retention` job.
     pub async fn run(&self) -> JobResult {
         // Read once at the start: data that expires during the run is left to the next run.
         let now = self.clock.now();
@@ -137,7 +137,7 @@ impl RetentionWorker {
     /// by rewriting the file, from unused pages. A large file is left to the `retention` job at `QUIET_HOUR`.
     pub async fn scrub(&self, job: &Job) -> JobResult {
         let now = self.clock.now();
-        let rests_until = *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner);
+        let rests_until = *self.rests_until.lock();
         // A remaining pause longer than the maximum means that the clock was set back: the pause is then ignored.
         if rests_until > now && rests_until.since(now) <= LONGEST_REST {
             return Ok(JobOutcome::WaitUntil(rests_until));
@@ -159,7 +159,7 @@ impl RetentionWorker {
             other => other,
         };
         let rests_until = self.clock.now().plus((watch.elapsed() * REST).min(LONGEST_REST));
-        *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner) = rests_until;
+        *self.rests_until.lock() = rests_until;
         match cleared {
             // Reported as a failure, not as a wait, so that attempts are counted: the reader may never stop.
             Err(error @ StoreError::Busy(_)) if job.attempts < WAITS_FOR_THE_LOG => {

@@ -29,7 +29,6 @@ macro_rules! job_kinds {
             $($(#[$doc])+ $kind { $($(#[$attribute])* $field: $type),* },)+
         }
 
-        /// Kind of a job, without its payload.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum JobKind {
             $($(#[$doc])+ $kind,)+
@@ -235,7 +234,6 @@ fn topic_key(chat: ChatKey, thread: Option<ThreadId>) -> String {
 }
 
 impl JobPayload {
-    /// Returns the [`Topic`](Self::Topic) job for a conversation of `chat`.
     pub fn topic(chat: ChatId, conversation: Conversation) -> Self {
         Self::Topic { chat, key: conversation.chat, thread: conversation.thread }
     }
@@ -246,7 +244,6 @@ impl JobKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == raw)
     }
 
-    /// Returns the periodic jobs, each with its policy.
     pub fn periodic() -> impl Iterator<Item = (JobPayload, Policy)> {
         Self::ALL.into_iter().filter_map(|kind| Some((kind.bare()?, kind.policy()))).filter(|(_, it)| it.is_periodic())
     }

@@ -8,7 +8,6 @@ const CRASHES: u32 = 8;
 pub(super) const MINUTE: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Limits for the jobs of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
     pub class: Class,
@@ -32,7 +31,6 @@ pub struct Policy {
     pub first_after: Duration,
 }
 
-/// Urgency of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// A member waits for the result.

@@ -56,7 +56,6 @@ impl Notices {
         }
     }
 
-    /// Returns the notice that older messages were imported.
     pub fn imported(&self, count: &str) -> String {
         self.imported.replace("{count}", count)
     }

@@ -12,7 +12,6 @@ use crate::{BotIdentity, Entity, EntityKind, Message, utf16_slice};
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Address {
     pub(super) is_named: bool,
-    /// Command at the start of the text, for any bot.
     pub(super) command: Option<Call>,
     /// Byte ranges of the bot's names and the command, which are not part of the question.
     pub(super) cut: Vec<Range<usize>>,

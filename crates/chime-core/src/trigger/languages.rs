@@ -62,7 +62,6 @@ rows! {
 struct PhraseSet(HashSet<String>);
 
 impl Languages {
-    /// Returns the built-in phrases.
     pub fn shipped() -> &'static Self {
         static SHIPPED: LazyLock<Languages> = LazyLock::new(|| Languages::of(tables("trigger")));
         &SHIPPED
@@ -111,7 +110,6 @@ impl Languages {
         self.stop_words.get(word).is_some_and(|of| of & 1 == 1)
     }
 
-    /// Returns `true` if a word is a greeting.
     pub(super) fn greets(&self, word: &str) -> bool {
         let word = words(word).join(" ");
         self.tables.iter().any(|table| table.lists.greetings.contains(&word))
@@ -288,7 +286,6 @@ impl LanguagePhrases {
         is_made_of(&said, |phrase| self.lists.pointers.contains(phrase) || self.lists.phrases.contains(phrase))
     }
 
-    /// Returns `true` if `said` contains a phrase that agrees to a question.
     pub(super) fn consents(&self, said: &[String]) -> bool {
         (0..said.len()).any(|start| begins_with(&said[start..], &self.lists.consents))
     }

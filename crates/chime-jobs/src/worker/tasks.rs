@@ -7,7 +7,6 @@ use tokio::task::{Id, JoinSet};
 use crate::{JobResult, RunningJobs};
 use chime_core::{Job, Timestamp};
 
-/// Running jobs and the tasks that run them.
 #[derive(Default)]
 pub struct JobTasks {
     pub handles: JoinSet<JobResult>,
