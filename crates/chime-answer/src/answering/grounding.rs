@@ -1,18 +1,18 @@
 //! Decides in strict chats if any source is relevant enough for an answer.
 
-use crate::answering::parts::AnsweringParts;
 use crate::answering::question::QuestionContext;
+use crate::answering::services::Services;
 use crate::extractive_ranking::shared_words;
 use crate::grounding::{GroundingEvidence, Guard, Measure, guard, has_anchor_or_thread};
 use chime_core::Grounding;
 use chime_core::embed::{Embedder, SHIPPED_NAME};
 
 /// Returns the reason why `question` is not answered in a strict chat or unasked; `None` if it is answered.
-pub(super) fn unanswerable(parts: &AnsweringParts, question: &QuestionContext) -> Option<Guard> {
+pub(super) fn unanswerable(services: &Services, question: &QuestionContext) -> Option<Guard> {
     if question.grounding() == Grounding::Open && !question.is_unasked {
         return None;
     }
-    let embedder = parts.features.embedder();
+    let embedder = services.features.embedder();
     let texts = question.citable().into_iter().map(|source| source.text);
     let added = question.enrichment.pieces.iter().flat_map(|piece| &piece.lines).map(|line| line.text.clone());
     let texts: Vec<String> = texts.chain(added).collect();

@@ -1,16 +1,23 @@
 //! Builds the request to the model.
 
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use ulid::Ulid;
 
-use crate::answering::question::ShownPhoto;
-use crate::prompt::BuiltPrompt;
+use crate::answering::question::{QuestionContext, ShownPhoto};
+use crate::answering::services::Services;
+use crate::job::WindowSize;
+use crate::lines::Style;
+use crate::prompt::{self, BuiltPrompt, PromptInput};
 use chime_access::gateway::ModelPurpose;
+use chime_core::Language;
+use chime_core::chat_settings::{ANSWER_LENGTH, TEMPERATURE};
+use chime_core::prompts::PromptError;
 use chime_llm::{Picture, Prompt, PromptMessage, PromptRole};
 
 /// The temperature is low, since an answer should repeat facts of the chat and not vary them.
-const TEMPERATURE: f32 = 0.2;
+const USUAL_TEMPERATURE: f32 = 0.2;
 
 /// Returns a random delimiter to put around untrusted text.
 pub fn new_fence() -> String {
@@ -18,7 +25,50 @@ pub fn new_fence() -> String {
     fence.get(12..).unwrap_or(&fence).to_owned()
 }
 
-pub fn asked(built: &BuiltPrompt, photos: &[ShownPhoto]) -> Prompt {
+/// Builds the prompt. `room` is the token limit of the whole prompt; `None` if the context size of the model is
+/// unknown.
+pub fn build_prompt(
+    services: &Services,
+    question: &QuestionContext,
+    room: Option<usize>,
+) -> Result<BuiltPrompt, PromptError> {
+    // Derived from random keys, so that members cannot guess the delimiter. It is the same for all questions of a chat,
+    // so that model servers can reuse cached prefixes.
+    let fence = letters(services.state.fences.hash_one(question.chat.key));
+    prompt::build(
+        &services.prompts,
+        &PromptInput {
+            bot_name: &services.bot.name,
+            chat_title: question.chat.chat.title.as_deref(),
+            chat_kind: question.chat.chat.kind,
+            grounding: question.grounding(),
+            topic: question.topic.as_deref(),
+            photos: &question.photos.iter().map(|shown| shown.seq).collect::<Vec<_>>(),
+            people: &question.people,
+            style: question.style,
+            length: question.chat.settings.get(ANSWER_LENGTH).unwrap_or_default(),
+            language: question.language().map(Language::english_name),
+            now: services.clock.now(),
+            zone: question.zone,
+            trigger: question.trigger(),
+            ask: &question.history.ask,
+            generic: question.generic && !question.follow_up.is_telling(),
+            window: &question.window,
+            recalled: &question.recalled,
+            follow_up: Some(&question.follow_up),
+            // Left out of plain prompts, which are for small models.
+            concepts: &if question.style == Style::Numbered { question.scope.lines() } else { Vec::new() },
+            fence: &fence,
+            earliest: question.earliest,
+            estimate: services.params.estimate,
+            enrichment: &question.enrichment,
+            room,
+        },
+    )
+}
+
+/// Builds the request that opens the conversation with the model.
+pub fn model_request(question: &QuestionContext, built: &BuiltPrompt, window: WindowSize) -> Prompt {
     let message = |role, content: &str| PromptMessage { role, content: content.to_owned() };
     let messages = vec![message(PromptRole::System, &built.system), message(PromptRole::User, &built.user)];
     let picture = |shown: &ShownPhoto| Picture {
@@ -26,9 +76,13 @@ pub fn asked(built: &BuiltPrompt, photos: &[ShownPhoto]) -> Prompt {
         media_type: media_type(&shown.bytes),
         bytes: Arc::clone(&shown.bytes),
     };
-    let pictures = photos.iter().map(picture).collect();
-    let prompt = Prompt::new(messages, ModelPurpose::Answer.max_answer_tokens());
-    Prompt { pictures, temperature: Some(TEMPERATURE), ..prompt }
+    Prompt {
+        pictures: question.photos.iter().map(picture).collect(),
+        // At a low temperature the same unusable answer would come again.
+        temperature: (window != WindowSize::Plainest)
+            .then(|| question.chat.settings.get(TEMPERATURE).unwrap_or(USUAL_TEMPERATURE)),
+        ..Prompt::new(messages, ModelPurpose::Answer.max_answer_tokens())
+    }
 }
 
 /// Returns the type of an image by its first bytes: one sent as a file may have any.
@@ -39,4 +93,11 @@ fn media_type(bytes: &[u8]) -> &'static str {
         [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "image/webp",
         _ => "image/jpeg",
     }
+}
+
+/// Encodes `number` as ten letters. Digits are not used, since a small model takes a delimiter with digits for a
+/// telephone number or a code.
+fn letters(number: u64) -> String {
+    const LETTERS: &[u8; 16] = b"BCDFGHJKLMNPQRST";
+    (0..10).map(|place| char::from(LETTERS[(number >> (place * 4)) as usize % LETTERS.len()])).collect()
 }

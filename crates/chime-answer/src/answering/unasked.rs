@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use crate::answering::ask::Answering;
+use crate::answering::answer;
+use crate::answering::services::Services;
 use crate::answering::unanswered::close;
 use chime_core::chat_settings::AMBIENT;
 use chime_core::trigger::Languages;
@@ -17,17 +18,15 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Number of later messages that are read for an answer by a member.
 const LATER: usize = 50;
 
-impl Answering {
-    /// Runs an `ambient` job for the question `at`.
-    pub async fn run_unasked(&self, job: &Job, at: MessageAt) -> JobResult {
-        let now = self.parts.clock.now();
-        if self.parts.store.read(move |conn| is_left_open(conn, at, now)).await? {
-            let parsed = ParsedTrigger { how: How::Command, ..ParsedTrigger::default() };
-            return self.run(job, at, &parsed).await;
-        }
-        close(&self.parts, job).await?;
-        Ok(JobOutcome::Finished)
+/// Runs an `ambient` job for the question `at`.
+pub async fn answer_unasked(services: &Services, job: &Job, at: MessageAt) -> JobResult {
+    let now = services.clock.now();
+    if services.store.read(move |conn| is_left_open(conn, at, now)).await? {
+        let parsed = ParsedTrigger { how: How::Command, ..ParsedTrigger::default() };
+        return answer(services, job, at, &parsed).await;
     }
+    close(services, job).await?;
+    Ok(JobOutcome::Finished)
 }
 
 /// Returns `true` if the question still stands, the chat still wants an answer, and nobody wrote one. Any later message
