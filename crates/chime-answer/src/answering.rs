@@ -111,6 +111,6 @@ async fn run_stages(services: &Services, job: &Job, at: MessageAt, parsed: &Pars
         DraftOutcome::Refused(because) => return refuse(services, job, question.trigger(), because).await,
         DraftOutcome::Silent => return close(services, job).await,
     };
-    let checked = check(services, job, &mut question, built, draft, watch).await?;
+    let checked = check(services, job, &mut question, *built, draft, watch).await?;
     store_answer(services, job, question, checked).await
 }

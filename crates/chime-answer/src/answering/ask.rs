@@ -27,7 +27,7 @@ use chime_llm::{Completion, Prompt};
 
 /// Result of [`write_draft`].
 pub enum DraftOutcome {
-    Written(Draft, BuiltPrompt),
+    Written(Draft, Box<BuiltPrompt>),
     /// The daily tokens are used up.
     Refused(Because),
     /// The model failed on a question that nobody asked the bot.
@@ -93,7 +93,7 @@ pub(super) async fn write_draft(
                 Step::Refuse(because) => return Ok(DraftOutcome::Refused(because)),
             };
     };
-    Ok(DraftOutcome::Written(draft, built))
+    Ok(DraftOutcome::Written(draft, Box::new(built)))
 }
 
 /// Asks the model, and shows in the chat that the bot is typing.
