@@ -75,6 +75,7 @@ pub struct Models {
 }
 
 impl Models {
+    /// Returns all models, that of the answers first.
     fn all(&self) -> impl Iterator<Item = &OpenAi> {
         [&self.answer, &self.summary, &self.extract].into_iter().chain(&self.listed).filter_map(|llm| match llm {
             Llm::OpenAi(model) => Some(model.as_ref()),
@@ -148,17 +149,25 @@ impl Gateway {
     pub async fn watch_server(&self) -> std::convert::Infallible {
         let (parts, mut is_known) = (&self.state.parts, false);
         loop {
-            for model in parts.models.all() {
+            let mut models = parts.models.all();
+            if let Some(main) = models.next() {
+                is_known |= main.discover(&parts.clock).await;
+                self.state.widen_queue();
+                // Answers wait for the main server only: another one may hang.
+                self.state.is_discovered.send_replace(true);
+                main.discover_fallback(&parts.clock).await;
+            }
+            for model in models {
                 is_known |= model.discover(&parts.clock).await;
+                model.discover_fallback(&parts.clock).await;
             }
             self.state.widen_queue();
-            self.state.is_discovered.send_replace(true);
             parts.clock.sleep(if is_known { LOOK_AGAIN } else { ASK_AGAIN }).await;
         }
     }
 
-    /// Waits until the server's facts were requested once after the start, but at most two seconds. The sizes of
-    /// prompts depend on them.
+    /// Waits until the facts of the answering model's server were requested once after the start, but at most two
+    /// seconds. The sizes of prompts depend on them.
     pub async fn wait_for_facts(&self) {
         let mut discovered = self.state.is_discovered.subscribe();
         let is_known = discovered.wait_for(|is_discovered| *is_discovered);
