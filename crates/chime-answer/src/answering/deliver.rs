@@ -79,7 +79,6 @@ impl Delivery<'_> {
     /// the chat, gives the reply up instead.
     async fn start_over(&self, made_by: Option<&JobPayload>) -> Result<Next, JobError> {
         let Some(made_by) = made_by.cloned() else {
-            take_back(self.services, &self.job.key()).await?;
             return self.give_up("what it rests on was forgotten").await;
         };
         let (key, now) = (self.job.key(), self.services.clock.now());
@@ -257,8 +256,10 @@ impl Delivery<'_> {
                 Err(error @ (TelegramError::Unknown(_) | TelegramError::Malformed { .. })) => {
                     return SendResult::NotDelivered(error.to_string());
                 }
-                // The message to edit was deleted: the part is sent as a new one.
-                Err(TelegramError::Refused { .. }) => {}
+                // The message was deleted or cannot be edited any more: the part is sent as a new one.
+                Err(TelegramError::Refused { .. }) => {
+                    self.services.telegram.delete(to.chat, message).await.ok();
+                }
                 Err(error) => return weigh(error),
             }
         }
@@ -318,8 +319,10 @@ impl Delivery<'_> {
         Ok(Next::End)
     }
 
+    /// Marks all open parts as failed, and removes the message that shows the beginning of the reply.
     async fn mark_failed(&self, why: &str, unknown: Option<i64>) -> chime_store::Result<()> {
         log::undeliverable(why);
+        take_back(self.services, &self.job.key()).await?;
         let (key, error) = (self.job.key(), why.to_owned());
         self.record(move |tx| {
             if let Some(id) = unknown {

@@ -34,8 +34,9 @@ pub(super) async fn refuse(
 }
 
 /// Ends the job of a trigger that waited too long, and adds the trigger to the count in the chat's notice about
-/// unanswered messages.
+/// unanswered messages. Removes the message that shows the beginning of the answer, if there is one.
 pub(super) async fn count_as_old(services: &Services, job: &Job, trigger: &StoredMessage) -> Result<(), JobError> {
+    take_back(services, &job.payload.reply_key()).await?;
     if job.kind() == JobKind::Ambient {
         return close(services, job).await;
     }
