@@ -237,7 +237,7 @@ impl CommandRequest {
             JobPayload::Command { name, .. } => name.is_for_asker() && self.chat.chat.kind != ChatKind::Private,
             _ => false,
         };
-        let is_alone = (is_for_asker || is_ephemeral) && !message.sender.is_chat;
+        let is_alone = is_ephemeral || is_for_asker && !message.sender.is_chat;
         let reply = reply_to(job, &self.message, parts);
         let to = ReplyTarget { reply_to: Some(message.id), ..reply.to };
         if is_alone { NewReply { to, receiver: Some(message.sender.id), ..reply } } else { reply }
