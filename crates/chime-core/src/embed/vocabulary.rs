@@ -7,6 +7,8 @@ use std::num::NonZeroU32;
 use serde::Deserialize;
 use serde::de::{Error, MapAccess, Visitor};
 
+use crate::{FNV_START, fnv1a};
+
 /// Prefix of the pieces that are not at the start of a word.
 const INSIDE: &str = "##";
 /// Number of hash table slots per piece. At least half of the slots stay empty, so that lookups are short.
@@ -80,9 +82,9 @@ impl Vocabulary {
     fn longest_at(&self, prefix: &str, rest: &str) -> Option<(u32, usize)> {
         // The hash is computed byte by byte, so one pass gives the hashes of all lengths.
         let mut hashes = [0; MOST_BYTES];
-        let mut hash = hash(START, prefix.as_bytes());
+        let mut hash = fnv1a(FNV_START, prefix.as_bytes());
         for (at, byte) in hashes.iter_mut().zip(rest.bytes()).take(self.longest) {
-            hash = with_byte(hash, byte);
+            hash = fnv1a(hash, &[byte]);
             *at = hash;
         }
         let longest = rest.len().min(self.longest);
@@ -130,7 +132,7 @@ impl Vocabulary {
         self.slots = vec![None; (count * SLOTS_PER_PIECE).next_power_of_two()];
         self.filter = vec![0; (count * BITS_PER_PIECE).next_power_of_two().div_ceil(64)];
         for number in 0..u32::try_from(count).unwrap_or(0) {
-            let hash = hash(START, self.piece(number).as_bytes());
+            let hash = fnv1a(FNV_START, self.piece(number).as_bytes());
             let mut slot = self.slot(hash);
             while self.slots[slot].is_some() {
                 slot = (slot + 1) & (self.slots.len() - 1);
@@ -140,19 +142,6 @@ impl Vocabulary {
             self.filter[word] |= bit;
         }
     }
-}
-
-/// FNV-1a offset basis.
-pub const START: u64 = 0xcbf2_9ce4_8422_2325;
-
-/// Continues the FNV-1a hash `from` with `bytes`. FNV-1a is not safe against chosen collisions, but the vocabulary is
-/// trusted.
-pub fn hash(from: u64, bytes: &[u8]) -> u64 {
-    bytes.iter().copied().fold(from, with_byte)
-}
-
-fn with_byte(hash: u64, byte: u8) -> u64 {
-    (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
 }
 
 impl<'de> Deserialize<'de> for Vocabulary {
