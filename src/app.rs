@@ -31,7 +31,7 @@ use crate::health::server::Patient;
 use chime_access::ClaimCode;
 use chime_access::console_tokens::{ConsoleTokens, LINK_LIFETIME};
 use chime_access::gateway::ask::Gateway;
-use chime_answer::answering::{Introduction, Lanes, PageReader, Services, answer_guests, note_enricher};
+use chime_answer::answering::{Introduction, PageReader, Services, answer_guests, note_enricher};
 use chime_answer::voice::worker::{UnderWay, Voice};
 use chime_bot::commands::handlers::Commands;
 use chime_bot::ingest::intake::{Ingest, IntakeSettings, PollHealth};
@@ -281,7 +281,6 @@ impl AppComponents {
                 memory::enrichers(&self.config.memory, self.config.time.zone).into_iter().chain([notes]).collect()
             },
             streaming: self.config.answer.streaming,
-            lanes: Lanes::default(),
             redaction: self.config.memory.redaction,
             idle: self.config.memory.idle,
             long_threads: memory::long_threads(&self.config.memory),

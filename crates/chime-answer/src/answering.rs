@@ -14,7 +14,6 @@
 //! All stages use the same [`Services`].
 
 mod ask;
-mod askers;
 mod capture;
 mod check;
 mod concepts;
@@ -52,10 +51,9 @@ mod web;
 use tracing::Instrument;
 
 use crate::answering::ask::{DraftOutcome, choose_backend, write_draft};
-use crate::answering::askers::may_ask;
 use crate::answering::check::check;
 use crate::answering::load_question::load_question;
-use crate::answering::load_trigger::TriggerState;
+use crate::answering::load_trigger::{TriggerState, may_ask};
 use crate::answering::read_material::read_material;
 use crate::answering::store_answer::store_answer;
 use crate::answering::transcribe::transcribe_nearby;
@@ -66,7 +64,7 @@ use chime_jobs::{JobError, JobOutcome, JobResult};
 
 pub use capture::{capture_missed, capture_new};
 pub use deliver::deliver;
-pub use enrich::{Enricher, Subject};
+pub use enrich::Enricher;
 pub(crate) use grounding::similarities;
 pub use guest::answer_guests;
 pub use introduction::Introduction;
@@ -75,7 +73,6 @@ pub use long_thread::LongThreads;
 pub use notes::note_enricher;
 pub use reply::{format_own, format_parts};
 pub use services::{PageReader, Services};
-pub use traffic::Lanes;
 pub use typing::keep_typing;
 pub use unasked::answer_unasked;
 

@@ -155,7 +155,7 @@ impl Delivery<'_> {
                     Err(JobError::RetryAt(at, why))
                 }
                 SendStep::HoldChatUntil(until) => {
-                    self.services.lanes.hold(part.outgoing.to.chat, self.services.clock.now(), until);
+                    self.services.state.traffic.hold(part.outgoing.to.chat, self.services.clock.now(), until);
                     self.mark_waiting(&part).await?;
                     Err(JobError::Later(until.since(self.services.clock.now())))
                 }
@@ -183,7 +183,7 @@ impl Delivery<'_> {
             }
             return self.give_up_visibly(part, "an interrupted send that is no longer fresh", None).await.map(Some);
         }
-        if let Some(until) = self.services.lanes.held_until(part.outgoing.to.chat, now) {
+        if let Some(until) = self.services.state.traffic.held_until(part.outgoing.to.chat, now) {
             self.mark_waiting(part).await?;
             return Err(JobError::Later(until.since(now)));
         }
@@ -240,7 +240,7 @@ impl Delivery<'_> {
 
     async fn send(&self, part: &mut ReplyPart, shown: Option<MessageId>) -> SendResult {
         let Outgoing { to, content, buttons, .. } = &part.outgoing;
-        self.services.lanes.note_sent(to.chat, self.services.clock.now());
+        self.services.state.traffic.note_sent(to.chat, self.services.clock.now());
         if let Some(poll) = &part.outgoing.poll {
             return match self.services.telegram.send_poll(*to, poll).await {
                 Ok((message, id)) => {

@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use crate::answering::services::Services;
 use chime_access::Access;
-use chime_access::admission::served;
+use chime_access::admission::{is_owner, served};
+use chime_core::chat_settings::ASKERS;
 use chime_core::trigger::{self, Languages, author_run, calls_bot};
 use chime_core::{
-    How, MessageAt, MessageId, MessagePlace, ParsedTrigger, StoredMessage, Timestamp, Zone, parse_message_link,
+    Askers, How, MessageAt, MessageId, MessagePlace, ParsedTrigger, StoredMessage, Timestamp, UserId, Zone,
+    parse_message_link,
 };
 use chime_memory::context::Asked;
 use chime_store::chats::{self, ChatRow};
@@ -73,6 +75,26 @@ pub fn load_trigger(
     let parsed = &as_transcribed(parsed, &trigger);
     let (asked, generic) = asked(conn, trigger, &chat, services.zone, parsed)?;
     Ok(TriggerState::Ready(Box::new(LoadedTrigger { asked, chat, generic })))
+}
+
+/// Returns `true` if `user` may ask in `chat`: anybody if the chat has no restriction, else admins of the chat and
+/// owners of the bot. If Telegram does not say who is an admin, the member may ask, since an answer to the wrong
+/// person does less harm than a refusal.
+pub(super) async fn may_ask(services: &Services, chat: &ChatRow, user: UserId) -> chime_store::Result<bool> {
+    if chat.settings.get(ASKERS) != Some(Askers::Admins) {
+        return Ok(true);
+    }
+    let access = services.access.clone();
+    if services.store.read(move |conn| is_owner(conn, user, &access)).await? {
+        return Ok(true);
+    }
+    Ok(match services.telegram.standing(chat.chat.id, user).await {
+        Ok(status) => status.is_admin(),
+        Err(error) => {
+            tracing::info!(%error, "whether an admin asks is not known");
+            true
+        }
+    })
 }
 
 /// Returns the message of the same chat that the trigger links to. A question about a link is a reply to its message.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::answering::concepts::ConceptScope;
-use crate::answering::enrich::{Subject, enrich};
+use crate::answering::enrich::{EnricherInput, enrich};
 use crate::answering::follow_up::{self, FollowUpContext};
 use crate::answering::load_trigger::LoadedTrigger;
 use crate::answering::long_thread::OldestPart;
@@ -132,16 +132,11 @@ impl QuestionLoader {
     pub fn beside(&self, conn: &Reader, opened: &LoadedTrigger) -> chime_store::Result<TriggerFacts> {
         let LoadedTrigger { asked: Asked { trigger, ask, .. }, chat: row, generic, .. } = opened;
         let asker = trigger.message.sender.id;
-        let subject = Subject {
-            chat: trigger.chat,
-            conversation: trigger.conversation(),
-            trigger: trigger.clone(),
-            ask: ask.clone(),
-            now: self.now,
-        };
+        let input =
+            EnricherInput { chat: trigger.chat, conversation: trigger.conversation(), ask: ask.clone(), now: self.now };
         Ok(TriggerFacts {
             looked: if *generic { None } else { self.look(conn, opened, row.zone(self.services.zone)) },
-            enrichment: enrich(conn, &self.services.enrichers, &subject),
+            enrichment: enrich(conn, &self.services.enrichers, &input),
             scope: ConceptScope::load(
                 conn,
                 ContextKey { bot: self.services.bot.id, chat: trigger.chat, thread: trigger.message.thread },
@@ -289,7 +284,6 @@ impl QuestionContext {
         self.chat.settings.get(GROUNDING).unwrap_or_default()
     }
 
-    /// Returns the member who asks.
     pub fn asker(&self) -> UserId {
         self.trigger().message.sender.id
     }

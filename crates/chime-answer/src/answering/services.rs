@@ -1,4 +1,4 @@
-//! Services and settings that answering needs.
+//! What the stages of an answer share.
 
 use std::hash::RandomState;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 use crate::answering::enrich::Enricher;
 use crate::answering::introduction::Introduction;
 use crate::answering::long_thread::LongThreads;
-use crate::answering::traffic::Lanes;
+use crate::answering::traffic::TrafficLog;
 use crate::documents::DocumentReader;
 use crate::read_text::UnreadMemory;
 use crate::voice::worker::Voice;
@@ -59,7 +59,6 @@ pub struct Services {
     pub recaller: Arc<Recaller>,
     /// Kinds of chats in which an answer is shown while it is written.
     pub streaming: Streaming,
-    pub lanes: Lanes,
     /// Purposes whose personal data is masked before it goes to a model.
     pub redaction: Redaction,
     pub idle: SessionIdle,
@@ -67,13 +66,10 @@ pub struct Services {
     pub long_threads: Option<LongThreads>,
     /// `true` if a model extracts the concepts of each answer.
     pub captures_concepts: bool,
-    /// Transcribes the voice messages that a question is about.
     pub voice: Arc<Voice>,
-    /// Reads the pages that a question is about.
     pub pages: PageReader,
-    /// Reads the documents that a question is about.
     pub documents: DocumentReader,
-    /// Searches the web; `None` if the operator has chosen no service.
+    /// `None` if the operator has chosen no search service.
     pub web: Option<WebSearch>,
     pub state: Arc<AnsweringState>,
 }
@@ -97,6 +93,7 @@ pub struct AnsweringState {
     pub(super) fences: RandomState,
     /// Pages and documents that could not be read lately.
     pub(super) unread: UnreadMemory,
+    pub(super) traffic: TrafficLog,
 }
 
 impl Default for AnsweringState {
@@ -106,6 +103,7 @@ impl Default for AnsweringState {
             drafts_refused: AtomicBool::new(false),
             fences: RandomState::new(),
             unread: UnreadMemory::default(),
+            traffic: TrafficLog::default(),
         }
     }
 }

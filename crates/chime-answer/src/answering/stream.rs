@@ -201,7 +201,7 @@ impl UnfinishedAnswer<'_> {
     /// Returns `true` if the chat's rate allows another message or edit now.
     fn may_show(&self) -> bool {
         let now = self.services.clock.now();
-        may_show(self.services.lanes.traffic(self.question.trigger().message.chat, now), now)
+        may_show(self.services.state.traffic.of(self.question.trigger().message.chat, now), now)
     }
 
     /// Formats `text`, the part of the answer that may be shown; `None` if it is too short or repeats the prompt.
@@ -220,7 +220,7 @@ impl UnfinishedAnswer<'_> {
     }
 
     async fn show_once(&self, place: PreviewPlace, content: FormattedText) -> chime_store::Result<PreviewOutcome> {
-        let Services { telegram, lanes, clock, state, .. } = self.services;
+        let Services { telegram, clock, state, .. } = self.services;
         let message = &self.question.trigger().message;
         let (chat, now) = (message.chat, clock.now());
         let shown = match place {
@@ -233,7 +233,7 @@ impl UnfinishedAnswer<'_> {
                 drafted.map(|()| place)
             }
             PreviewPlace::Message(id) => {
-                lanes.note_sent(chat, now);
+                state.traffic.note_sent(chat, now);
                 telegram.edit(chat, id, &content, &[]).await.map(|()| place)
             }
             PreviewPlace::NewMessage => return self.open(content).await,
@@ -241,7 +241,7 @@ impl UnfinishedAnswer<'_> {
         Ok(match shown {
             Ok(place) => PreviewOutcome::Yes(place),
             Err(TelegramError::Throttled { retry_after }) => {
-                lanes.hold(chat, now, now.plus(retry_after));
+                state.traffic.hold(chat, now, now.plus(retry_after));
                 PreviewOutcome::Skipped
             }
             Err(error) if error.is_lasting() => {
@@ -254,13 +254,13 @@ impl UnfinishedAnswer<'_> {
 
     /// Sends the message that shows the answer while it is written, and stores its id.
     async fn open(&self, content: FormattedText) -> chime_store::Result<PreviewOutcome> {
-        let Services { store, telegram, lanes, clock, .. } = self.services;
+        let Services { store, telegram, clock, state, .. } = self.services;
         let message = &self.question.trigger().message;
         let (chat, now) = (message.chat, clock.now());
         let key = self.key.clone();
         let noted = move |tx: &Writer<'_>| reply_streams::open(tx, &key, chat, now);
         store.write(Priority::Answering, noted).await?;
-        lanes.note_sent(chat, now);
+        state.traffic.note_sent(chat, now);
         let to = ReplyTarget { chat, thread: message.thread, reply_to: Some(message.id) };
         let sent = telegram.send(&Outgoing::new(to, content)).await;
         let key = self.key.clone();
@@ -276,7 +276,7 @@ impl UnfinishedAnswer<'_> {
                 store.write(Priority::Answering, move |tx| reply_streams::close(tx, &key)).await?;
                 match error {
                     TelegramError::Throttled { retry_after } => {
-                        lanes.hold(chat, now, now.plus(retry_after));
+                        state.traffic.hold(chat, now, now.plus(retry_after));
                         Ok(PreviewOutcome::Skipped)
                     }
                     TelegramError::NotSent(_) | TelegramError::Failed { .. } => Ok(PreviewOutcome::Skipped),

@@ -415,7 +415,6 @@ impl LookupScope {
     }
 }
 
-/// Returns the words of a name in lower case.
 fn words_of(name: &str) -> Vec<String> {
     name.split(|c: char| !(c.is_alphanumeric() || c == '_'))
         .filter(|word| !word.is_empty())

@@ -2,8 +2,7 @@
 
 use futures::future::join_all;
 
-use crate::answering::askers::may_ask;
-use crate::answering::load_trigger::{LoadedTrigger, TriggerState, load_trigger};
+use crate::answering::load_trigger::{LoadedTrigger, TriggerState, load_trigger, may_ask};
 use crate::answering::services::Services;
 use crate::answering::typing::keep_typing;
 use chime_core::{MessageAt, ParsedTrigger, StoredMessage};

@@ -86,7 +86,6 @@ pub(super) fn web_lines(
     lines.collect()
 }
 
-/// Searches the web for the model.
 pub(super) async fn search_web(services: &Services, question: &mut QuestionContext, query: &str) -> LookupResult {
     if !may_search_web(services, question) {
         return LookupResult::Nothing("The web is not searched in this chat.");
