@@ -5,7 +5,7 @@
 //! | [`load_question`] | the trigger | [`QuestionContext`](question::QuestionContext): the messages that it is about, and all else that the prompt needs |
 //! | [`follow_up`] | the question, earlier suggestions | what the question continues |
 //! | [`read_material`] | the question | its photos, pages, documents and search results |
-//! | [`request`] | the question | [`BuiltPrompt`](crate::prompt::BuiltPrompt) |
+//! | [`ask`] | the question | [`BuiltPrompt`](crate::prompt::BuiltPrompt), the model's answer |
 //! | [`write_draft`] | the prompt | [`Draft`](draft::Draft), by the model or without it |
 //! | [`check`] | the draft, its sources | [`CheckedAnswer`](check::CheckedAnswer): the reply, with valid citations, and its record |
 //! | [`store_answer`] | the checked answer | reply in the outbox, end of the job |
@@ -20,8 +20,8 @@ mod concepts;
 mod deliver;
 mod draft;
 mod enrich;
+mod fetch_text;
 mod follow_up;
-mod grounding;
 mod guest;
 mod introduction;
 mod load_question;
@@ -36,7 +36,6 @@ mod photos;
 mod question;
 mod read_material;
 mod reply;
-mod request;
 mod services;
 mod store_answer;
 mod stream;
@@ -47,10 +46,10 @@ mod typing;
 mod unanswered;
 mod unasked;
 mod web;
+mod write_draft;
 
 use tracing::Instrument;
 
-use crate::answering::ask::{DraftOutcome, choose_backend, write_draft};
 use crate::answering::check::check;
 use crate::answering::load_question::load_question;
 use crate::answering::load_trigger::{TriggerState, may_ask};
@@ -58,14 +57,15 @@ use crate::answering::read_material::read_material;
 use crate::answering::store_answer::store_answer;
 use crate::answering::transcribe::transcribe_nearby;
 use crate::answering::unanswered::{close, count_as_old, give_up, refuse};
+use crate::answering::unasked::is_left_open;
+use crate::answering::write_draft::{DraftOutcome, choose_backend, write_draft};
 use crate::job::Backend;
-use chime_core::{Because, Job, JobKind, MessageAt, ParsedTrigger};
+use chime_core::{Because, How, Job, JobKind, MessageAt, ParsedTrigger};
 use chime_jobs::{JobError, JobOutcome, JobResult};
 
 pub use capture::{capture_missed, capture_new};
 pub use deliver::deliver;
 pub use enrich::Enricher;
-pub(crate) use grounding::similarities;
 pub use guest::answer_guests;
 pub use introduction::Introduction;
 pub use load_trigger::asked;
@@ -74,11 +74,21 @@ pub use notes::note_enricher;
 pub use reply::{format_own, format_parts};
 pub use services::{PageReader, Services};
 pub use typing::keep_typing;
-pub use unasked::answer_unasked;
 
 /// Runs an `answer` job for the trigger `at`.
 pub async fn answer(services: &Services, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> JobResult {
     run_stages(services, job, at, parsed).instrument(log::trigger_span(at)).await?;
+    Ok(JobOutcome::Finished)
+}
+
+/// Runs an `ambient` job for the question `at`.
+pub async fn answer_unasked(services: &Services, job: &Job, at: MessageAt) -> JobResult {
+    let now = services.clock.now();
+    if services.store.read(move |conn| is_left_open(conn, at, now)).await? {
+        let parsed = ParsedTrigger { how: How::Command, ..ParsedTrigger::default() };
+        return answer(services, job, at, &parsed).await;
+    }
+    close(services, job).await?;
     Ok(JobOutcome::Finished)
 }
 

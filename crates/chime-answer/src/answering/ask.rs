@@ -1,103 +1,98 @@
-//! Writes the draft of an answer: asks the model, or does without it.
+//! Builds the prompt and the request, and asks the model.
 
-use crate::answering::draft::{Draft, answered, apology, clarifying, failure_of, guarded, without_model};
-use crate::answering::grounding::unanswerable;
-use crate::answering::load_question::halve;
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+use ulid::Ulid;
+
+use crate::answering::draft::failure_of;
+use crate::answering::log;
 use crate::answering::owners::tell_owners;
-use crate::answering::question::QuestionContext;
-use crate::answering::request::build_prompt;
+use crate::answering::question::{QuestionContext, ShownPhoto};
 use crate::answering::services::Services;
 use crate::answering::stream::ask_showing;
-use crate::answering::tool_rounds::converse;
 use crate::answering::typing::while_typing;
-use crate::answering::{follow_up, log};
-use crate::echo::{has_words, restates, without_echo, without_heads};
-use crate::extractive_ranking::Query;
-use crate::grounding::without_source_links;
-use crate::job::{Backend, Blame, ModelChoice, ModelFailure, Step, WindowSize, begin};
-use crate::prompt::BuiltPrompt;
-use crate::{citations, uncertainty};
-use chime_access::Allowance;
+use crate::job::{ModelChoice, ModelFailure, WindowSize};
+use crate::lines::Style;
+use crate::prompt::{self, BuiltPrompt, PromptInput};
 use chime_access::gateway::ask::{ModelCall, UsageRecord};
 use chime_access::gateway::{AskError, Economy, ModelPurpose};
-use chime_core::chat_settings::LANGUAGE;
-use chime_core::{Because, Job};
-use chime_jobs::JobError;
-use chime_llm::{Completion, Prompt};
+use chime_core::chat_settings::{ANSWER_LENGTH, TEMPERATURE};
+use chime_core::prompts::PromptError;
+use chime_core::{Job, Language};
+use chime_llm::{Completion, Picture, Prompt, PromptMessage, PromptRole};
 
-/// Result of [`write_draft`].
-pub enum DraftOutcome {
-    Written(Draft, Box<BuiltPrompt>),
-    /// The daily tokens are used up.
-    Refused(Because),
-    /// The model failed on a question that nobody asked the bot.
-    Silent,
+/// The temperature is low, since an answer should repeat facts of the chat and not vary them.
+const USUAL_TEMPERATURE: f32 = 0.2;
+
+/// Returns a random delimiter to put around untrusted text.
+pub fn new_fence() -> String {
+    let fence = Ulid::from_parts(0, chime_runtime::resilience::random().into()).to_string();
+    fence.get(12..).unwrap_or(&fence).to_owned()
 }
 
-/// Decides how a question is answered: by the model, or without it.
-pub(super) fn choose_backend(services: &Services, question: &QuestionContext) -> Backend {
-    let question_back = follow_up::clarifying(&question.follow_up, question.chat.speaks());
-    let guard = unanswerable(services, question);
-    match (question_back, guard, question.gateway.allowance(question.spent)) {
-        (Some(question_back), ..) => Backend::NotNeeded(question_back),
-        (None, Some(guard), _) => Backend::Guarded(guard),
-        (None, None, _) if question.gateway.is_offline() => Backend::Offline,
-        (None, None, Allowance::Ample) => Backend::Model,
-        (None, None, Allowance::Tight) => Backend::Thrifty,
-        (None, None, Allowance::Over(because)) => Backend::Spent(because),
+/// Builds the prompt. `room` is the token limit of the whole prompt; `None` if the context size of the model is
+/// unknown.
+pub fn build_prompt(
+    services: &Services,
+    question: &QuestionContext,
+    room: Option<usize>,
+) -> Result<BuiltPrompt, PromptError> {
+    // Derived from random keys, so that members cannot guess the delimiter. It is the same for all questions of a chat,
+    // so that model servers can reuse cached prefixes.
+    let fence = letters(services.state.fences.hash_one(question.chat.key));
+    prompt::build(
+        &services.prompts,
+        &PromptInput {
+            bot_name: &services.bot.name,
+            chat_title: question.chat.chat.title.as_deref(),
+            chat_kind: question.chat.chat.kind,
+            grounding: question.grounding(),
+            topic: question.topic.as_deref(),
+            photos: &question.photos.iter().map(|shown| shown.seq).collect::<Vec<_>>(),
+            people: &question.people,
+            style: question.style,
+            length: question.chat.settings.get(ANSWER_LENGTH).unwrap_or_default(),
+            language: question.language().map(Language::english_name),
+            now: services.clock.now(),
+            zone: question.zone,
+            trigger: question.trigger(),
+            ask: &question.history.ask,
+            generic: question.generic && !question.follow_up.is_telling(),
+            window: &question.window,
+            recalled: &question.recalled,
+            follow_up: Some(&question.follow_up),
+            // Left out of plain prompts, which are for small models.
+            concepts: &if question.style == Style::Numbered { question.scope.lines() } else { Vec::new() },
+            fence: &fence,
+            earliest: question.earliest,
+            estimate: services.params.estimate,
+            enrichment: &question.enrichment,
+            room,
+        },
+    )
+}
+
+/// Builds the request that opens the conversation with the model.
+pub fn model_request(question: &QuestionContext, built: &BuiltPrompt, window: WindowSize) -> Prompt {
+    let message = |role, content: &str| PromptMessage { role, content: content.to_owned() };
+    let messages = vec![message(PromptRole::System, &built.system), message(PromptRole::User, &built.user)];
+    let picture = |shown: &ShownPhoto| Picture {
+        label: built.labels.number_of(shown.seq).map_or_else(String::new, |number| format!("[{number}]")),
+        media_type: media_type(&shown.bytes),
+        bytes: Arc::clone(&shown.bytes),
+    };
+    Prompt {
+        pictures: question.photos.iter().map(picture).collect(),
+        // At a low temperature the same unusable answer would come again.
+        temperature: (window != WindowSize::Plainest)
+            .then(|| question.chat.settings.get(TEMPERATURE).unwrap_or(USUAL_TEMPERATURE)),
+        ..Prompt::new(messages, ModelPurpose::Answer.max_answer_tokens())
     }
 }
 
-/// Builds the prompt and takes the steps of [`crate::job`], until there is a draft or none is to be written.
-pub(super) async fn write_draft(
-    services: &Services,
-    job: &Job,
-    question: &mut QuestionContext,
-    backend: Backend,
-) -> Result<DraftOutcome, JobError> {
-    let room = question.gateway.prompt_room(ModelPurpose::Answer);
-    let mut built = build_prompt(services, question, room)?;
-    let mut step = begin(job.attempts, backend);
-    let draft = loop {
-        step =
-            match step {
-                Step::Ask(asking) => {
-                    match asking.window {
-                        WindowSize::Full => {}
-                        WindowSize::Halved => {
-                            question.photos.clear();
-                            halve(services, question).await?;
-                            built = build_prompt(services, question, Some(built.tokens() / 2))?;
-                        }
-                        WindowSize::Plainest => {
-                            question.photos.clear();
-                            question.leave_extras_out();
-                            built = build_prompt(services, question, room)?;
-                        }
-                    }
-                    // Boxed: the compiler limits how deeply futures may be nested.
-                    let answered = Box::pin(converse(services, job, question, &mut built, asking)).await;
-                    asking.ended(answered.and_then(|(completion, bill)| {
-                        usable(services, question, &built, completion, bill, asking.window)
-                    }))
-                }
-                Step::Reply(draft) => break draft,
-                Step::Digest => break without_model(question, query(services, question)),
-                Step::AskBack(question_back) => break clarifying(question_back),
-                Step::Guard(guard) => {
-                    log::guarded(guard);
-                    break guarded(question.chat.speaks());
-                }
-                Step::Apologise(_) if question.is_unasked => return Ok(DraftOutcome::Silent),
-                Step::Apologise(blame) => break apologise(services, question, blame),
-                Step::Refuse(because) => return Ok(DraftOutcome::Refused(because)),
-            };
-    };
-    Ok(DraftOutcome::Written(draft, Box::new(built)))
-}
-
 /// Asks the model, and shows in the chat that the bot is typing.
-pub(super) async fn ask(
+pub async fn ask(
     services: &Services,
     job: &Job,
     question: &QuestionContext,
@@ -128,53 +123,19 @@ pub(super) async fn ask(
     answered.map_err(|error| failure_of(&error))
 }
 
-/// Returns the part of `completion` that can be shown.
-///
-/// # Errors
-/// [`ModelFailure::Unusable`] if nothing can: it repeats the prompt, the question or an earlier answer, or holds only
-/// citations.
-fn usable(
-    services: &Services,
-    question: &mut QuestionContext,
-    built: &BuiltPrompt,
-    completion: Completion,
-    bill: UsageRecord,
-    window: WindowSize,
-) -> Result<Draft, ModelFailure> {
-    let (text, uncertainty) = uncertainty::split(&completion.text);
-    let text = without_heads(&text, &services.bot.name, |name| built.labels.has_name(name));
-    let text = without_echo(&text, &built.instructions, &built.fence).filter(|text| {
-        let is_worth_another = window != WindowSize::Plainest
-            && (question.is_repeated_by(text) || restates(text, &question.history.ask, question.asker_name()));
-        says_something(question, built, text) && !is_worth_another
-    });
-    match text {
-        Some(text) => Ok(answered(completion, text, uncertainty, bill, question.chat.speaks())),
-        None => {
-            log::unusable();
-            question.bills.push(bill);
-            Err(ModelFailure::Unusable)
-        }
+/// Returns the type of an image by its first bytes: one sent as a file may have any.
+fn media_type(bytes: &[u8]) -> &'static str {
+    match bytes {
+        [0x89, b'P', b'N', b'G', ..] => "image/png",
+        [b'G', b'I', b'F', b'8', ..] => "image/gif",
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "image/webp",
+        _ => "image/jpeg",
     }
 }
 
-/// Returns `true` if words are left in `text` after its citations are removed.
-fn says_something(question: &QuestionContext, built: &BuiltPrompt, text: &str) -> bool {
-    /// In bytes. A longer text certainly has words besides its citations.
-    const SHORT: usize = 80;
-    if text.len() > SHORT || !has_words(text) {
-        return !text.trim().is_empty();
-    }
-    let given = question.given(built);
-    let linked = citations::linked(text, built.material(&given, question.trigger()));
-    has_words(&without_source_links(&linked))
-}
-
-fn query<'a>(services: &'a Services, question: &'a QuestionContext) -> Query<'a> {
-    Query { ask: &question.history.ask, bot: &services.bot, embedder: services.features.embedder() }
-}
-
-fn apologise(services: &Services, question: &QuestionContext, blame: Blame) -> Draft {
-    let speaks = question.chat.settings.get(LANGUAGE).or_else(|| question.language()).unwrap_or(question.chat.language);
-    apology(&question.window, query(services, question), speaks, blame)
+/// Encodes `number` as ten letters. Digits are not used, since a small model takes a delimiter with digits for a
+/// telephone number or a code.
+fn letters(number: u64) -> String {
+    const LETTERS: &[u8; 16] = b"BCDFGHJKLMNPQRST";
+    (0..10).map(|place| char::from(LETTERS[(number >> (place * 4)) as usize % LETTERS.len()])).collect()
 }

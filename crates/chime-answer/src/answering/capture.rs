@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::Value;
 use ulid::Ulid;
 
+use crate::answering::ask::new_fence;
 use crate::answering::concepts::refer;
-use crate::answering::request::new_fence;
 use crate::answering::services::Services;
 use crate::concepts::{capture_schema, parse_captured, resolve};
 use crate::plain::without_fence;

@@ -7,8 +7,8 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::answering::ask::new_fence;
 use crate::answering::reply::{format_own, format_parts};
-use crate::answering::request::new_fence;
 use crate::answering::services::Services;
 use chime_access::admission::served;
 use chime_access::gateway::ask::ModelCall;

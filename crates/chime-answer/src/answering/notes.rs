@@ -5,8 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::answering::enrich::{Enricher, EnricherInput};
-use crate::answering::grounding::similarities_by;
-use crate::grounding::min_similarity;
+use crate::grounding::{min_similarity, similarities_by};
 use crate::notes::nearest;
 use crate::read_text::ReadText;
 use chime_core::embed::Embedder;

@@ -1,7 +1,7 @@
 //! Decides which linked pages are read for a question, and opens links for the model.
 
+use crate::answering::fetch_text::{ranked_lines, read_text};
 use crate::answering::question::QuestionContext;
-use crate::answering::read_material::{ranked_lines, read_text};
 use crate::answering::services::Services;
 use crate::posted_texts::{PostedText, asked_links, page_addresses};
 use crate::tools::LookupResult;

@@ -4,11 +4,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::answering::ask::ask;
+use crate::answering::ask::{ask, model_request};
 use crate::answering::log;
 use crate::answering::pages::{may_read_links, read_link};
 use crate::answering::question::QuestionContext;
-use crate::answering::request::model_request;
 use crate::answering::services::Services;
 use crate::answering::web::{may_search_web, search_web};
 use crate::job::{ModelAttempt, ModelChoice, ModelFailure, WindowSize};
