@@ -31,10 +31,7 @@ use crate::health::server::Patient;
 use chime_access::ClaimCode;
 use chime_access::console_tokens::{ConsoleTokens, LINK_LIFETIME};
 use chime_access::gateway::ask::Gateway;
-use chime_answer::answering::{
-    Answering, AnsweringParts, Capturing, Delivery, Guests, Introduction, Lanes, PageReader, note_enricher,
-};
-use chime_answer::documents::DocumentReader;
+use chime_answer::answering::{Introduction, PageReader, Services, answer_guests, note_enricher};
 use chime_answer::voice::worker::{UnderWay, Voice};
 use chime_bot::commands::handlers::Commands;
 use chime_bot::ingest::intake::{Ingest, IntakeSettings, PollHealth};
@@ -44,7 +41,7 @@ use chime_core::prompts::Prompts;
 use chime_core::trigger::Languages;
 use chime_core::{BotIdentity, Conversation, GuestQuestion, estimate_tokens};
 use chime_jobs::worker::{Pool, Wake};
-use chime_links::{Fetcher, WebSearch};
+use chime_links::Fetcher;
 use chime_memory::context::FeatureCache;
 use chime_memory::recall::{Recaller, VectorIndexer};
 use chime_privacy::PrivacyFacts;
@@ -145,19 +142,13 @@ impl App {
     }
 }
 
-/// What answers and commands read with.
-struct Readers {
-    recaller: Arc<Recaller>,
-    documents: DocumentReader,
-    web: Option<WebSearch>,
-}
-
 impl AppComponents {
     async fn launch(self, mut tasks: Tasks) -> Result<App, AppError> {
         let wake = Wake::default();
         let (health, gateway) = (self.health.clone(), self.gateway.clone());
         gateway.recall_tool_refusals().await?;
-        let handlers = Arc::new(self.handlers(&wake, &gateway)?);
+        let services = self.services(&wake, &gateway)?;
+        let handlers = Arc::new(self.handlers(&wake, &gateway, services.clone())?);
         let watching = gateway.clone();
         tasks.spawn("facts", |stop| async move {
             tokio::select! {
@@ -173,9 +164,8 @@ impl AppComponents {
         let vectors = vectors::spawn(&self.config, &self.store, &self.clock, &mut tasks)?;
         let (guests, questions) = mpsc::channel(GUESTS_WAITING);
         let ingest = self.ingest(&wake, &health, vectors, guests);
-        let guests = self.guests(&gateway);
         tasks.spawn("guests", |stop| async move {
-            guests.run(questions, stop).await;
+            answer_guests(services, questions, stop).await;
             Ok(())
         });
         tasks.spawn("poll", |stop| async move { ingest.run(stop).await.map_err(AppError::from) });
@@ -200,20 +190,6 @@ impl AppComponents {
         tasks.spawn("watchdog", |stop| async move { watchdog.run(stop).await });
         start::tell(&self.config, &self.store, self.bot.username()).await?;
         Ok(App { store: self.store, bot: self.bot, claim: self.claim, tasks })
-    }
-
-    fn guests(&self, gateway: &Gateway) -> Guests {
-        Guests {
-            store: self.store.clone(),
-            telegram: self.telegram.clone(),
-            gateway: gateway.clone(),
-            clock: self.clock.clone(),
-            prompts: Arc::clone(&self.prompts),
-            bot: self.bot.clone(),
-            access: self.config.access.clone(),
-            zone: self.config.time.zone,
-            redaction: self.config.memory.redaction,
-        }
     }
 
     fn ingest(
@@ -244,14 +220,7 @@ impl AppComponents {
         }
     }
 
-    fn handlers(&self, wake: &Wake, gateway: &Gateway) -> Result<JobHandlers, AppError> {
-        let lanes = Lanes::default();
-        let voice = self.voice(wake)?;
-        let recaller = Arc::new(Recaller::new(self.embedder.clone()));
-        let documents = models::document_reader(&self.config, &self.clock)?;
-        let web = models::web_search(&self.config)?;
-        let readers = Readers { recaller: Arc::clone(&recaller), documents: documents.clone(), web };
-        let answering = Answering::new(self.answering(wake, gateway, &lanes, &voice, readers));
+    fn handlers(&self, wake: &Wake, gateway: &Gateway, services: Services) -> Result<JobHandlers, AppError> {
         let commands = Commands {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
@@ -260,12 +229,12 @@ impl AppComponents {
             bot: self.bot.clone(),
             access: self.config.access.clone(),
             zone: self.config.time.zone,
-            recaller,
+            recaller: Arc::clone(&services.recaller),
             privacy_facts: self.privacy_facts(),
             memory: self.config.memory.clone(),
             defaults: OperatorDefaults::of(&self.config),
             caps: self.config.limits.daily_tokens,
-            documents,
+            documents: services.documents.clone(),
             console: self.console_links(),
             has_claim_code: self.claim.is_some(),
         };
@@ -276,40 +245,16 @@ impl AppComponents {
             config: self.config.privacy.clone(),
             rests_until: parking_lot::Mutex::default(),
         };
-        let delivery = Delivery {
-            store: self.store.clone(),
-            telegram: self.telegram.clone(),
-            clock: self.clock.clone(),
-            wake: wake.clone(),
-            bot: self.bot.clone(),
-            lanes,
-        };
-        let capturing = Capturing {
-            is_on: self.captures_concepts(),
-            store: self.store.clone(),
-            gateway: gateway.clone(),
-            clock: self.clock.clone(),
-            prompts: Arc::clone(&self.prompts),
-            bot: self.bot.id,
-            redaction: self.config.memory.redaction,
-        };
         let memory = Arc::new(memory::build(self, wake, gateway)?);
         let recaps = memory::recaps(self, wake, &memory);
         let source = memory::sources(&self.config, self.embedder.as_ref())?;
         let vectors = VectorIndexer::new(self.store.clone(), self.clock.clone(), source);
         let backups = self.backups.clone();
-        Ok(JobHandlers { answering, commands, delivery, keeper, backups, capturing, memory, recaps, vectors, voice })
+        Ok(JobHandlers { services, commands, keeper, backups, memory, recaps, vectors })
     }
 
-    fn answering(
-        &self,
-        wake: &Wake,
-        gateway: &Gateway,
-        lanes: &Lanes,
-        voice: &Arc<Voice>,
-        readers: Readers,
-    ) -> AnsweringParts {
-        AnsweringParts {
+    fn services(&self, wake: &Wake, gateway: &Gateway) -> Result<Services, AppError> {
+        Ok(Services {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
             gateway: gateway.clone(),
@@ -317,11 +262,9 @@ impl AppComponents {
             wake: wake.clone(),
             prompts: Arc::clone(&self.prompts),
             bot: self.bot.clone(),
-            languages: self.languages,
             params: context_params(&self.config.context),
             zone: self.config.time.zone,
             features: Arc::clone(&self.features),
-            rate: self.config.limits.rate,
             introduction: Introduction {
                 privacy_facts: self.privacy_facts(),
                 announces: self.config.privacy.announces,
@@ -331,30 +274,26 @@ impl AppComponents {
             deadline: self.config.llm.deadline,
             context_tokens: self.config.context.tokens,
             tool_rounds: self.config.llm.tool_rounds,
-            recaller: readers.recaller,
+            recaller: Arc::new(Recaller::new(self.embedder.clone())),
             enrichers: {
                 let notes = note_enricher(self.embedder.clone(), self.config.time.zone);
                 memory::enrichers(&self.config.memory, self.config.time.zone).into_iter().chain([notes]).collect()
             },
             streaming: self.config.answer.streaming,
-            lanes: lanes.clone(),
             redaction: self.config.memory.redaction,
             idle: self.config.memory.idle,
             long_threads: memory::long_threads(&self.config.memory),
-            captures_concepts: self.captures_concepts(),
-            voice: Arc::clone(voice),
+            captures_concepts: self.config.memory.is_on && self.config.llm.captures_concepts,
+            voice: self.voice(wake)?,
             pages: PageReader {
                 fetcher: Fetcher::new(models::address_policy(&self.config)),
                 embedder: self.embedder.clone(),
                 reading: self.config.answer.links,
             },
-            documents: readers.documents,
-            web: readers.web,
-        }
-    }
-
-    fn captures_concepts(&self) -> bool {
-        self.config.memory.is_on && self.config.llm.captures_concepts
+            documents: models::document_reader(&self.config, &self.clock)?,
+            web: models::web_search(&self.config)?,
+            state: Arc::default(),
+        })
     }
 
     fn voice(&self, wake: &Wake) -> Result<Arc<Voice>, AppError> {

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::app::DailyBackups;
-use chime_answer::answering::{Answering, Capturing, Delivery};
-use chime_answer::voice::worker::Voice;
+use chime_answer::answering::{Services, answer, answer_unasked, capture_missed, capture_new, deliver};
 use chime_bot::commands::handlers::Commands;
 use chime_bot::recap::worker::Recaps;
 use chime_core::{Conversation, Job, JobPayload, ThreadId};
@@ -14,26 +13,23 @@ use chime_memory::recall::VectorIndexer;
 use chime_privacy::worker::RetentionWorker;
 
 pub struct JobHandlers {
-    pub answering: Answering,
+    pub services: Services,
     pub commands: Commands,
-    pub delivery: Delivery,
     pub keeper: RetentionWorker,
     pub backups: DailyBackups,
-    pub capturing: Capturing,
     pub memory: Arc<Memory>,
     pub recaps: Recaps,
     pub vectors: VectorIndexer,
-    pub voice: Arc<Voice>,
 }
 
 impl JobHandlers {
     pub async fn work(&self, job: Job) -> JobResult {
         match &job.payload {
-            JobPayload::Answer { at, parsed } => self.answering.run(&job, *at, parsed).await,
+            JobPayload::Answer { at, parsed } => answer(&self.services, &job, *at, parsed).await,
             JobPayload::Press { query, .. } => self.commands.press(&job, query).await,
             JobPayload::Command { at, name, parsed } => self.commands.run(&job, *at, *name, parsed).await,
             JobPayload::Thank { at } => self.commands.thank(&job, *at).await,
-            JobPayload::Send { reply, made_by, .. } => self.delivery.run(&job, reply, made_by.as_deref()).await,
+            JobPayload::Send { reply, made_by, .. } => deliver(&self.services, &job, reply, made_by.as_deref()).await,
             JobPayload::Backlog { chat } => self.commands.tell_backlog(&job, *chat).await,
             JobPayload::Refusal { at } => self.commands.tell_refusal(&job, *at).await,
             JobPayload::Leave { chat } => self.commands.leave(&job, *chat).await,
@@ -44,8 +40,8 @@ impl JobHandlers {
                 self.commands.export_announced(&job, *at, *thread, *asked_by).await
             }
             JobPayload::Scrub {} => self.keeper.scrub(&job).await,
-            JobPayload::Capture { answer, .. } => self.capturing.run_for(&job, *answer).await,
-            JobPayload::Concepts {} => self.capturing.run().await,
+            JobPayload::Capture { answer, .. } => capture_new(&self.services, &job, *answer).await,
+            JobPayload::Concepts {} => capture_missed(&self.services).await,
             JobPayload::Summary { session, .. } => self.memory.summarize(&job, *session).await,
             JobPayload::Tags { session, .. } => self.memory.tag(&job, *session).await,
             JobPayload::SummaryVector { session, .. } => self.memory.embed(&job, *session).await,
@@ -72,9 +68,9 @@ impl JobHandlers {
                 let conversation = Conversation { chat: *key, thread: thread.map(ThreadId) };
                 self.recaps.run_subscribed(&job, conversation, (*since, *until)).await
             }
-            JobPayload::Ambient { at } => self.answering.run_unasked(&job, *at).await,
+            JobPayload::Ambient { at } => answer_unasked(&self.services, &job, *at).await,
             JobPayload::Reminders {} => self.commands.send_due_reminders().await,
-            JobPayload::Transcribe { at } => self.voice.run(&job, *at).await,
+            JobPayload::Transcribe { at } => self.services.voice.run(&job, *at).await,
             JobPayload::Recaps {} => self.recaps.start_due().await,
             JobPayload::Retention {} => {
                 let outcome = self.keeper.run().await;

@@ -53,13 +53,11 @@ pub fn enrichers(config: &MemoryConfig, zone: Zone) -> Vec<Enricher> {
     if !config.is_on {
         return Vec::new();
     }
-    let recent_and_history = Enricher::new("memory", move |conn, subject| pieces(conn, subject.chat, zone));
+    let recent_and_history = Enricher::new("memory", move |conn, input| pieces(conn, input.chat, zone));
     let rules = config.clone();
-    let topic = Enricher::new("topic", move |conn, subject| {
-        topic_pieces(conn, subject.conversation, &rules, zone, subject.now)
-    });
-    let items =
-        Enricher::new("items", move |conn, subject| item_pieces(conn, subject.chat, &subject.ask, zone, subject.now));
+    let topic =
+        Enricher::new("topic", move |conn, input| topic_pieces(conn, input.conversation, &rules, zone, input.now));
+    let items = Enricher::new("items", move |conn, input| item_pieces(conn, input.chat, &input.ask, zone, input.now));
     vec![recent_and_history, topic, items]
 }
 

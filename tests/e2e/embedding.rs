@@ -9,7 +9,7 @@ use chime_world::World;
 const SERVER: &[(&str, &str)] = &[("EMBEDDING", "openai:letters")];
 
 const HERE: Conversation = Conversation { chat: ChatKey(1), thread: None };
-const LATER: (Timestamp, MessageId) = (Timestamp::from_secs(i64::MAX), MessageId(i64::MAX));
+const LATER: (Timestamp, MessageId) = (Timestamp::END, MessageId(i64::MAX));
 
 /// Returns the ids of the group's messages with a vector.
 async fn with_vectors(w: &World) -> Vec<MessageId> {

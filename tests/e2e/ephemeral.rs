@@ -178,6 +178,22 @@ async fn an_ephemeral_command_in_a_group_that_moves_is_answered_to_nobody_else()
 }
 
 #[tokio::test]
+async fn an_ephemeral_command_of_an_anonymous_admin_is_answered_to_nobody_else() {
+    World::offline(async |w| {
+        promote(w).await;
+        w.say("ann", "the firewood is behind the sauna");
+        w.settled().await;
+        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Creator));
+        for command in ["/search firewood", "/recap 1h", "/settings@bot"] {
+            w.telegram.say(w.chat, Post::new(eve, command, w.clock.now()).as_chat(w.chat).ephemeral());
+            w.settled().await;
+        }
+        assert!(w.telegram.sent_by_bot(w.chat).is_empty());
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn ephemeral_commands_have_the_limit_of_all_others_and_start_no_answer() {
     World::with(&[("RATE_LIMIT", "2/300s")], async |w| {
         promote(w).await;

@@ -88,6 +88,24 @@ async fn after_a_crash_the_answer_takes_the_place_that_was_held() {
 }
 
 #[tokio::test]
+async fn nothing_holds_the_place_of_an_answer_that_comes_too_late() {
+    World::with(&PATIENT, async |w| {
+        w.model.script([Reply::Hang]);
+        let tag = w.say("ann", "@bot when?");
+        w.prompt(1).await;
+        w.clock.advance(9 * SECOND);
+        let held = w.answer_to(tag).await;
+        w.stop().await;
+        w.clock.advance(3600 * SECOND);
+        w.start().await;
+        w.settled().await;
+        assert!(w.telegram.message(w.chat, held.id).is_none());
+        w.ignore_what_was_sent();
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_server_with_one_slot_is_asked_one_thing_at_a_time() {
     World::with(&PATIENT, async |w| {
         serve(w, json!({"total_slots": 1})).await;

@@ -204,6 +204,27 @@ async fn admins_choose_model_length_and_temperature_and_see_what_it_takes() {
 }
 
 #[tokio::test]
+async fn a_chosen_model_that_fails_stops_no_other_chat() {
+    World::with(&[("MODELS", "scripted 1/1, broken 2/8")], async |w| {
+        let eve = admin(w, w.chat, "eve");
+        by(w, eve, "/settings@bot model broken").await;
+        w.model.improvise(|request| match request["model"] == "broken" {
+            true => Reply::Status(401, "wrong key".to_owned()),
+            false => Reply::text("At noon."),
+        });
+        for _ in 0..5 {
+            let tag = w.say("bob", "@bot when does the boat leave?");
+            w.answer_to(tag).await;
+        }
+        let other = w.telegram.add_chat(NewChat::supergroup("Harbour"));
+        let tag = w.say_in(other, "bob", "@bot when does the boat leave?");
+        assert_eq!(w.answer_to(tag).await.text, "At noon.");
+        assert_eq!(w.model.requests().len(), 6);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_name_calls_it_and_replies_need_not() {
     World::run(async |w| {
         w.play("10:00 ann#1 the boat leaves at noon, says the harbour");

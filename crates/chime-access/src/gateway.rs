@@ -12,6 +12,6 @@ mod size;
 
 pub use budget::DailyBudget;
 pub use error::AskError;
-pub use guard::{GuardState, ModelGuard};
+pub use guard::{GuardState, GuardedCall, ModelGuard};
 pub use purpose::{Economy, ModelPurpose};
 pub use size::{answer_tokens, room_for_answer, room_for_prompt, slots, talk_tokens};

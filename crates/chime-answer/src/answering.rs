@@ -1,14 +1,27 @@
-//! Runs the IO of an answer: reads the store, asks the model, stores and sends the reply.
+//! Answers questions and sends replies. [`answer`] takes a question through these stages; each has a file:
+//!
+//! | stage | input | output |
+//! | --- | --- | --- |
+//! | [`load_question`] | the trigger | [`QuestionContext`](question::QuestionContext): the messages that it is about, and all else that the prompt needs |
+//! | [`follow_up`] | the question, earlier suggestions | what the question continues |
+//! | [`read_material`] | the question | its photos, pages, documents and search results |
+//! | [`ask`] | the question | [`BuiltPrompt`](crate::prompt::BuiltPrompt), the model's answer |
+//! | [`write_draft`] | the prompt | [`Draft`](draft::Draft), by the model or without it |
+//! | [`check`] | the draft, its sources | [`CheckedAnswer`](check::CheckedAnswer): the reply, with valid citations, and its record |
+//! | [`store_answer`] | the checked answer | reply in the outbox, end of the job |
+//! | [`deliver`] | the reply | messages in Telegram |
+//!
+//! All stages use the same [`Services`].
 
 mod ask;
-mod askers;
 mod capture;
+mod check;
 mod concepts;
 mod deliver;
 mod draft;
 mod enrich;
+mod fetch_text;
 mod follow_up;
-mod grounding;
 mod guest;
 mod introduction;
 mod load_question;
@@ -19,14 +32,12 @@ mod notes;
 mod own_message;
 mod owners;
 mod pages;
-mod parts;
 mod photos;
 mod question;
 mod read_material;
-mod recheck;
-mod record;
 mod reply;
-mod request;
+mod services;
+mod store_answer;
 mod stream;
 mod tool_rounds;
 mod traffic;
@@ -35,18 +46,78 @@ mod typing;
 mod unanswered;
 mod unasked;
 mod web;
+mod write_draft;
 
-pub use ask::Answering;
-pub use capture::Capturing;
-pub use deliver::Delivery;
-pub use enrich::{Enricher, Subject};
-pub(crate) use grounding::similarities;
-pub use guest::Guests;
+use tracing::Instrument;
+
+use crate::answering::check::check;
+use crate::answering::load_question::load_question;
+use crate::answering::load_trigger::{TriggerState, may_ask};
+use crate::answering::read_material::read_material;
+use crate::answering::store_answer::store_answer;
+use crate::answering::transcribe::transcribe_nearby;
+use crate::answering::unanswered::{close, count_as_old, give_up, refuse};
+use crate::answering::unasked::is_left_open;
+use crate::answering::write_draft::{DraftOutcome, choose_backend, write_draft};
+use crate::job::Backend;
+use chime_core::{Because, How, Job, JobKind, MessageAt, ParsedTrigger};
+use chime_jobs::{JobError, JobOutcome, JobResult};
+
+pub use capture::{capture_missed, capture_new};
+pub use deliver::deliver;
+pub use enrich::Enricher;
+pub use guest::answer_guests;
 pub use introduction::Introduction;
 pub use load_trigger::asked;
 pub use long_thread::LongThreads;
 pub use notes::note_enricher;
-pub use parts::{AnsweringParts, PageReader};
 pub use reply::{format_own, format_parts};
-pub use traffic::Lanes;
+pub use services::{PageReader, Services};
 pub use typing::keep_typing;
+
+/// Runs an `answer` job for the trigger `at`.
+pub async fn answer(services: &Services, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> JobResult {
+    run_stages(services, job, at, parsed).instrument(log::trigger_span(at)).await?;
+    Ok(JobOutcome::Finished)
+}
+
+/// Runs an `ambient` job for the question `at`.
+pub async fn answer_unasked(services: &Services, job: &Job, at: MessageAt) -> JobResult {
+    let now = services.clock.now();
+    if services.store.read(move |conn| is_left_open(conn, at, now)).await? {
+        let parsed = ParsedTrigger { how: How::Command, ..ParsedTrigger::default() };
+        return answer(services, job, at, &parsed).await;
+    }
+    close(services, job).await?;
+    Ok(JobOutcome::Finished)
+}
+
+async fn run_stages(services: &Services, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> Result<(), JobError> {
+    let watch = services.clock.stopwatch();
+    services.gateway.wait_for_facts().await;
+    transcribe_nearby(services, at, parsed).await;
+    let is_unasked = job.kind() == JobKind::Ambient;
+    let mut question = match load_question(services, at, parsed, is_unasked).await? {
+        TriggerState::Ready(question) => *question,
+        TriggerState::Old(trigger) => return count_as_old(services, job, &trigger).await,
+        TriggerState::Gone => return give_up(services, job).await,
+        TriggerState::Answered => return close(services, job).await,
+    };
+    if !may_ask(services, &question.chat, question.asker()).await? {
+        return refuse(services, job, question.trigger(), Because::AdminsOnly).await;
+    }
+    log::found(question.trigger(), &question.window, watch.elapsed());
+    question.follow_up = question.going_on.resolve(&question.history.ask);
+    let backend = choose_backend(services, &question);
+    if is_unasked && backend != Backend::Model {
+        return close(services, job).await;
+    }
+    read_material(services, &mut question, &backend).await;
+    let (draft, built) = match write_draft(services, job, &mut question, backend).await? {
+        DraftOutcome::Written(draft, built) => (draft, built),
+        DraftOutcome::Refused(because) => return refuse(services, job, question.trigger(), because).await,
+        DraftOutcome::Silent => return close(services, job).await,
+    };
+    let checked = check(services, job, &mut question, *built, draft, watch).await?;
+    store_answer(services, job, question, checked).await
+}

@@ -1,4 +1,4 @@
-//! Decides the steps of an answer, from its job to the reply. Pure functions; `answering::ask` runs each step and
+//! Decides the steps of an answer, from its job to the reply. Pure functions; `answering::write_draft` runs each step and
 //! returns the result.
 
 use crate::grounding::Guard;

@@ -1,7 +1,7 @@
 //! Turns a context window into an answer and delivers it.
 //!
-//! [`answering::Answering`] makes the answer to a trigger, [`answering::Delivery`] sends a reply. `job` and `delivery`
-//! make their decisions as pure state machines; `prompt` builds the prompt, `citations` checks the model's answer. This
+//! [`answering::answer`] makes the answer to a trigger, [`answering::deliver`] sends a reply. `job` and `delivery` make
+//! their decisions as pure state machines; `prompt` builds the prompt, `citations` checks the model's answer. This
 //! crate does not choose messages (`chime-relevance` does) and exposes no types of teloxide or rusqlite.
 
 #![recursion_limit = "256"]

@@ -5,9 +5,8 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::answering::similarities;
 use crate::extractive_ranking::shares_of_words;
-use crate::grounding::{Measure, min_similarity};
+use crate::grounding::{Measure, min_similarity, similarities};
 use crate::notes::{nearest, pieces, short_title};
 use crate::plain::{clean_name, escape_markdown};
 use chime_core::embed::Embedder;

@@ -265,7 +265,7 @@ impl ExplainedRecord<'_> {
     /// Returns the time of the message with the source id `id`, as a link if it has one; `None` if the message is no
     /// longer stored.
     fn place(&self, id: &str, known: &BTreeMap<Seq, &UsedMessage>) -> Option<String> {
-        let message = known.get(&Seq(id.get(1..)?.parse().ok()?))?;
+        let message = known.get(&SourceId::message_of(id)?)?;
         let when = self.to.time(message.sent_at, self.record.created_at);
         Some(message.link.as_ref().map_or_else(|| when.clone(), |link| format!("[{when}]({link})")))
     }

@@ -193,7 +193,7 @@ fn newest(
 ) -> chime_store::Result<Vec<StoredMessage>> {
     let midnight = |day: NaiveDate| zone.moment(day.into());
     let since = arguments.since.map_or(Timestamp::default(), midnight);
-    let until = arguments.until.and_then(|day| day.succ_opt()).map_or(Timestamp::from_millis(i64::MAX), midnight);
+    let until = arguments.until.and_then(|day| day.succ_opt()).map_or(Timestamp::END, midnight);
     let limit = arguments.limit.unwrap_or(USUAL_MESSAGES).min(MOST_MESSAGES);
     let mut found = messages::newest_between(conn, chat.key, since, until, limit)?;
     found.reverse();

@@ -16,6 +16,7 @@ mod display;
 pub mod embed;
 mod event;
 mod fences;
+mod fnv;
 mod frame;
 mod grounding;
 mod host;
@@ -57,6 +58,7 @@ pub use concept::{Captured, Concept, ConversationContext};
 pub use display::{clip, grouped, span_in_words};
 pub use event::{Arrival, Event, GuestQuestion, Membership, Migration, PollState, Press, Reaction, TopicName};
 pub use fences::{Fence, Fences, behind_bullet, columns};
+pub use fnv::{FNV_START, fnv1a};
 pub use frame::{
     Budget, Clarification, EntityType, Evidence, FollowUp, FoundBy, Frame, Intent, NamedEntity, Reference, Reset,
     Unclear,

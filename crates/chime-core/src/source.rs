@@ -66,6 +66,12 @@ impl SourceId {
         Self::new(SourceKind::Summary, number)
     }
 
+    /// Returns the message that the source id `raw` names, or the first message of the summary that it names.
+    pub fn message_of(raw: &str) -> Option<Seq> {
+        let id = Self::parse(raw)?;
+        matches!(id.kind, SourceKind::Message | SourceKind::Summary).then_some(Seq(id.number))
+    }
+
     /// Parses an id such as `m17`, ignoring case.
     pub fn parse(raw: &str) -> Option<Self> {
         let (letter, rest) = raw.split_at_checked(1)?;

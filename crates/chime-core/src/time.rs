@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(i64);
 
 impl Timestamp {
+    /// Latest possible moment.
+    pub const END: Self = Self(i64::MAX);
+
     /// Creates a timestamp from unix seconds, as Telegram sends them.
     pub const fn from_secs(secs: i64) -> Self {
         Self(secs.saturating_mul(1000))

@@ -145,7 +145,7 @@ impl SpeedBench {
         // Enough numbers to cover every chat.
         for number in 0..CHATS * 2 {
             let trigger = self.find(number).await?;
-            let end = (Timestamp::from_secs(i64::MAX), MessageId(i64::MAX));
+            let end = (Timestamp::END, MessageId(i64::MAX));
             let newest = self.store.read(move |conn| messages::before(conn, trigger.conversation(), end, 1)).await?;
             if let Some(newest) = newest.into_iter().next().filter(|newest| seen.insert(newest.chat)) {
                 windows.push(self.window(newest).await?);

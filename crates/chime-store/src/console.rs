@@ -4,7 +4,7 @@ use super::messages::VISIBLE;
 use super::row::row_id;
 use super::sql::{Columns, Statements, params, rows};
 use super::{Reader, Result};
-use chime_core::{AnswerId, AnswerStatus, ChatKey, Seq, SessionId, Timestamp, UserId};
+use chime_core::{AnswerId, ChatKey, Seq, SessionId, Timestamp, UserId};
 use ulid::Ulid;
 
 /// Number of answers whose time the percentiles are computed from: the newest.
@@ -112,26 +112,18 @@ pub fn first_since(conn: &Reader, chat: ChatKey, at: Timestamp) -> Result<Option
     )
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ListedAnswer {
-    pub id: AnswerId,
-    pub trigger: Seq,
-    pub created_at: Timestamp,
-    pub status: AnswerStatus,
-}
-
-/// Returns the answers to the messages `from..=to` of a chat, without those that are withheld (see
+/// Returns the answers to the messages `from..=to` of a chat, each with its trigger, without those that are withheld (see
 /// [`is_answer_withheld`]).
-pub fn answers_between(conn: &Reader, chat: ChatKey, from: Seq, to: Seq) -> Result<Vec<ListedAnswer>> {
-    let found: Vec<ListedAnswer> = conn.all(
-        "SELECT id, trigger_seq, created_at, status FROM answer
+pub fn answers_between(conn: &Reader, chat: ChatKey, from: Seq, to: Seq) -> Result<Vec<(Seq, AnswerId)>> {
+    let found: Vec<(Seq, AnswerId)> = conn.all(
+        "SELECT trigger_seq, id FROM answer
          WHERE chat_key = :chat AND trigger_seq BETWEEN :from AND :to ORDER BY trigger_seq",
         params! { ":chat": chat, ":from": from, ":to": to },
     )?;
     let mut shown = Vec::new();
-    for answer in found {
-        if !is_answer_withheld(conn, chat, answer.id)? {
-            shown.push(answer);
+    for (trigger, answer) in found {
+        if !is_answer_withheld(conn, chat, answer)? {
+            shown.push((trigger, answer));
         }
     }
     Ok(shown)

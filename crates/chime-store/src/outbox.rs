@@ -222,9 +222,9 @@ pub fn for_all_or_private(
     receiver: UserId,
     has_buttons: bool,
 ) -> Result<Option<ReplyTarget>> {
-    // A private chat has the same id as its user.
+    // A private chat has the same id as its user. The id of an anonymous admin is that of the group.
     let private = ChatId(receiver.0);
-    if !has_buttons && chats::find(conn, private)?.is_some_and(|row| row.is_present) {
+    if !has_buttons && private.0 > 0 && chats::find(conn, private)?.is_some_and(|row| row.is_present) {
         return Ok(Some(ReplyTarget { chat: private, thread: None, reply_to: None }));
     }
     Ok(Some(to).filter(|to| to.reply_to.is_none_or(|asked| asked.ephemeral_number().is_none())))

@@ -10,7 +10,8 @@ use super::row::{thread_key, thread_of};
 use super::sql::{Columns, FromRow, Statements, params};
 use super::{Reader, Result, StoreError, Writer};
 use chime_core::{
-    ChatKey, Closed, Conversation, MessageId, Session, SessionCut, SessionId, SessionMessage, StoredMessage, Timestamp,
+    ChatKey, Closed, Conversation, FNV_START, MessageId, Session, SessionCut, SessionId, SessionMessage, StoredMessage,
+    Timestamp, fnv1a,
 };
 
 pub(super) const COLUMNS: &str = "id, thread_id, started_at, first_message_id, ended_at, last_message_id, messages, reason, \
@@ -136,16 +137,15 @@ pub fn moments(
 /// Reads what a summary depends on. The text of a poll is left out: each vote changes it.
 fn moment(raw: &Columns<'_>) -> Result<SessionMessage> {
     let is_visible: bool = raw.get("is_visible")?;
-    let mut content = ContentHash::default();
-    content.add(&[u8::from(is_visible)]);
+    let mut content = with_part(FNV_START, &[u8::from(is_visible)]);
     if is_visible {
         for column in ["edit_ts", "user_id", "text", "kind_detail", "reply_to_id"] {
-            match raw.value(column)? {
-                ValueRef::Null => content.add(&[0]),
-                ValueRef::Integer(number) => content.add(&number.to_le_bytes()),
-                ValueRef::Real(number) => content.add(&number.to_le_bytes()),
-                ValueRef::Text(bytes) | ValueRef::Blob(bytes) => content.add(bytes),
-            }
+            content = match raw.value(column)? {
+                ValueRef::Null => with_part(content, &[0]),
+                ValueRef::Integer(number) => with_part(content, &number.to_le_bytes()),
+                ValueRef::Real(number) => with_part(content, &number.to_le_bytes()),
+                ValueRef::Text(bytes) | ValueRef::Blob(bytes) => with_part(content, bytes),
+            };
         }
     }
     Ok(SessionMessage {
@@ -153,25 +153,13 @@ fn moment(raw: &Columns<'_>) -> Result<SessionMessage> {
         at: Timestamp::from_secs(raw.get("ts")?),
         id: raw.get("message_id")?,
         is_human: raw.get("is_human")?,
-        content: content.0,
+        content,
     })
 }
 
-/// FNV-1a hash. It includes the length of each part, so that moving text from one part to the next changes the hash.
-struct ContentHash(u64);
-
-impl Default for ContentHash {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl ContentHash {
-    fn add(&mut self, bytes: &[u8]) {
-        for byte in (bytes.len() as u64).to_le_bytes().iter().chain(bytes) {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    }
+/// Continues a hash with `bytes` and their length, so that moving text from one part to the next changes it.
+fn with_part(hash: u64, bytes: &[u8]) -> u64 {
+    fnv1a(fnv1a(hash, &(bytes.len() as u64).to_le_bytes()), bytes)
 }
 
 pub fn last_begun_before(conn: &Reader, conversation: Conversation, at: Timestamp) -> Result<Option<Session>> {

@@ -151,7 +151,7 @@ mod tests {
 
     const MODEL: &str = "small";
     const HERE: Conversation = Conversation { chat: ChatKey(1), thread: None };
-    const LATER: (Timestamp, MessageId) = (Timestamp::from_secs(i64::MAX), MessageId(i64::MAX));
+    const LATER: (Timestamp, MessageId) = (Timestamp::END, MessageId(i64::MAX));
 
     fn known(conn: &Reader) -> Result<Vec<i64>> {
         let mut ids: Vec<i64> = before(conn, HERE, LATER, MODEL, 10)?.keys().map(|(_, id)| id.0).collect();

@@ -68,7 +68,7 @@ impl World {
             }
         };
         if tokio::time::timeout(PATIENCE, settling).await.is_err() {
-            let open = self.read_store(|conn| jobs::due(conn, Timestamp::from_millis(i64::MAX), 100, 100)).await;
+            let open = self.read_store(|conn| jobs::due(conn, Timestamp::END, 100, 100)).await;
             panic!("work does not end: {open:?}\n{}", self.what_was_seen());
         }
     }
@@ -102,7 +102,7 @@ impl World {
             }
         };
         if tokio::time::timeout(PATIENCE * 4, quieting).await.is_err() {
-            let open = self.read_store(|conn| jobs::due(conn, Timestamp::from_millis(i64::MAX), 100, 100)).await;
+            let open = self.read_store(|conn| jobs::due(conn, Timestamp::END, 100, 100)).await;
             panic!("work does not end: {open:?}\n{}", self.what_was_seen());
         }
     }

@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use crate::Allowance;
 use crate::gateway::ask::queue::{CallQueue, ServerSlot, Urgency};
 use crate::gateway::{
-    AskError, DailyBudget, Economy, GuardState, ModelGuard, ModelPurpose, answer_tokens, room_for_answer,
+    AskError, DailyBudget, Economy, GuardState, GuardedCall, ModelGuard, ModelPurpose, answer_tokens, room_for_answer,
     room_for_prompt, slots, talk_tokens,
 };
 use chime_core::chat_settings::ModelName;
@@ -76,6 +76,7 @@ pub struct Models {
 }
 
 impl Models {
+    /// Returns all models, that of the answers first.
     fn all(&self) -> impl Iterator<Item = &OpenAi> {
         [&self.answer, &self.summary, &self.extract].into_iter().chain(&self.listed).filter_map(|llm| match llm {
             Llm::OpenAi(model) => Some(model.as_ref()),
@@ -148,17 +149,25 @@ impl Gateway {
     pub async fn watch_server(&self) -> std::convert::Infallible {
         let (parts, mut is_known) = (&self.state.parts, false);
         loop {
-            for model in parts.models.all() {
+            let mut models = parts.models.all();
+            if let Some(main) = models.next() {
+                is_known |= main.discover(&parts.clock).await;
+                self.state.widen_queue();
+                // Answers wait for the main server only: another one may hang.
+                self.state.is_discovered.send_replace(true);
+                main.discover_fallback(&parts.clock).await;
+            }
+            for model in models {
                 is_known |= model.discover(&parts.clock).await;
+                model.discover_fallback(&parts.clock).await;
             }
             self.state.widen_queue();
-            self.state.is_discovered.send_replace(true);
             parts.clock.sleep(if is_known { LOOK_AGAIN } else { ASK_AGAIN }).await;
         }
     }
 
-    /// Waits until the server's facts were requested once after the start, but at most two seconds. The sizes of
-    /// prompts depend on them.
+    /// Waits until the facts of the answering model's server were requested once after the start, but at most two
+    /// seconds. The sizes of prompts depend on them.
     pub async fn wait_for_facts(&self) {
         let mut discovered = self.state.is_discovered.subscribe();
         let is_known = discovered.wait_for(|is_discovered| *is_discovered);
@@ -223,7 +232,7 @@ impl Gateway {
 
     /// Returns the state of the answering model's breakers, for the health endpoint.
     pub fn state(&self) -> GuardState {
-        self.state.parts.guard.state()
+        self.state.parts.guard.state(self.model_name(ModelPurpose::Answer))
     }
 
     /// Compares today's usage with the caps. Always `Ample` without a model, because then nothing is used.
@@ -281,14 +290,14 @@ impl Gateway {
         let Llm::OpenAi(model) = self.llm(ask.purpose) else { return Err(AskError::Offline) };
         // Checked before queueing: while the breaker blocks calls or waits for its probe, a call should fail at once
         // instead of waiting for a slot.
-        if let Some(retry_after) = parts.guard.wait(ask.purpose, parts.clock.now()) {
+        let call = GuardedCall { purpose: ask.purpose, model: model.model_name(), conversation: ask.conversation };
+        if let Some(retry_after) = parts.guard.wait(call, parts.clock.now()) {
             return Err(AskError::BreakerOpen { retry_after });
         }
         let slot = self.slot(&ask, model).await?;
         let prompt = self.sized(&ask, model)?;
         let ask = ModelCall { prompt: &prompt, ..ask };
-        let subject = (ask.purpose, ask.conversation);
-        if let Err(retry_after) = parts.guard.admit(subject, parts.clock.now()) {
+        if let Err(retry_after) = parts.guard.admit(call, parts.clock.now()) {
             return Err(AskError::BreakerOpen { retry_after });
         }
         let watch = parts.clock.stopwatch();
@@ -308,11 +317,11 @@ impl Gateway {
         let estimated = ask.prompt.estimated_tokens();
         match completed {
             Some(Ok(completion)) => {
-                parts.guard.settle(subject, None, watch.elapsed(), parts.clock.now());
+                parts.guard.settle(call, None, watch.elapsed(), parts.clock.now());
                 Ok(self.with_usage(&ask, model, completion))
             }
             Some(Err(error)) => {
-                parts.guard.settle(subject, Some(&error), watch.elapsed(), parts.clock.now());
+                parts.guard.settle(call, Some(&error), watch.elapsed(), parts.clock.now());
                 if error.may_have_cost() {
                     self.charge(self.call(
                         &ask,
@@ -324,7 +333,7 @@ impl Gateway {
                 Err(AskError::of_model(error))
             }
             None => {
-                parts.guard.withdraw(subject, parts.clock.now());
+                parts.guard.withdraw(call, parts.clock.now());
                 self.charge(self.call(&ask, model.model_name(), TokenUse { prompt: estimated as u64, completion: 0 }))
                     .await;
                 Err(AskError::GaveWay { retry_after: GIVE_WAY })

@@ -1,4 +1,4 @@
-//! Circuit breakers for model calls: for each purpose, one for every conversation and one for all calls together.
+//! Circuit breakers for model calls: for each purpose, one for every model and one for every conversation.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,13 +14,21 @@ use chime_runtime::resilience::{Admission, Breaker, Breakers, CallOutcome};
 /// Largest number of conversations with recent failures whose breakers are remembered.
 const CONVERSATIONS: usize = 1024;
 
+/// Call that the breakers admit or block.
+#[derive(Debug, Clone, Copy)]
+pub struct GuardedCall<'a> {
+    pub purpose: ModelPurpose,
+    pub model: &'a str,
+    pub conversation: Conversation,
+}
+
 /// Blocks calls to a model that keeps failing. Clones share one state.
 #[derive(Debug, Clone)]
 pub struct ModelGuard(Arc<Mutex<Guarded>>);
 
 #[derive(Debug)]
 struct Guarded {
-    servers: HashMap<ModelPurpose, Breaker>,
+    models: HashMap<(ModelPurpose, String), Breaker>,
     conversations: Breakers<(ModelPurpose, Conversation)>,
 }
 
@@ -35,7 +43,7 @@ pub struct GuardState {
 impl Default for ModelGuard {
     fn default() -> Self {
         let conversations = Breakers::new(CONVERSATIONS);
-        Self(Arc::new(Mutex::new(Guarded { servers: HashMap::new(), conversations })))
+        Self(Arc::new(Mutex::new(Guarded { models: HashMap::new(), conversations })))
     }
 }
 
@@ -43,53 +51,61 @@ impl ModelGuard {
     /// Admits a call, which must end with [`settle`](Self::settle) or [`withdraw`](Self::withdraw).
     ///
     /// # Errors Returns the time until the breaker admits the next attempt.
-    pub fn admit(&self, subject: (ModelPurpose, Conversation), now: Timestamp) -> Result<(), Duration> {
+    pub fn admit(&self, call: GuardedCall<'_>, now: Timestamp) -> Result<(), Duration> {
         let mut guarded = self.0.lock();
-        if let Admission::Wait(span) = guarded.conversations.admit(&subject, now) {
+        if let Admission::Wait(span) = guarded.conversations.admit(&call.of_conversation(), now) {
             return Err(span);
         }
-        let admission = guarded.servers.entry(subject.0).or_default().admit(now);
+        let admission = guarded.of_model(call).admit(now);
         let Admission::Wait(span) = admission else { return Ok(()) };
         // The conversation's breaker may have admitted the call as its probe. The probe is not sent, so the breaker
         // must be free to admit another.
-        guarded.conversations.withdraw(&subject, now);
+        guarded.conversations.withdraw(&call.of_conversation(), now);
         Err(span)
     }
 
-    /// Returns the time until the breaker of all calls for `purpose` admits one, or `None` if it does now. Callers
-    /// check it before they wait for a slot.
-    pub fn wait(&self, purpose: ModelPurpose, now: Timestamp) -> Option<Duration> {
-        self.0.lock().servers.get(&purpose)?.wait(now)
+    /// Returns the time until the model's breaker admits a call, or `None` if it does now. Callers check it before they
+    /// wait for a slot.
+    pub fn wait(&self, call: GuardedCall<'_>, now: Timestamp) -> Option<Duration> {
+        self.0.lock().of_model(call).wait(now)
     }
 
     /// Reports the result of an admitted call to both breakers. `took` is the duration of the call.
-    pub fn settle(
-        &self,
-        subject: (ModelPurpose, Conversation),
-        failure: Option<&LlmError>,
-        took: Duration,
-        now: Timestamp,
-    ) {
+    pub fn settle(&self, call: GuardedCall<'_>, failure: Option<&LlmError>, took: Duration, now: Timestamp) {
         let mut guarded = self.0.lock();
-        let server = guarded.servers.entry(subject.0).or_default();
-        server.leave_out_time_of_call(took, now);
-        server.settle(of_server(failure), now);
-        guarded.conversations.settle(&subject, of_conversation(failure), now);
+        let model = guarded.of_model(call);
+        model.leave_out_time_of_call(took, now);
+        model.settle(of_server(failure), now);
+        guarded.conversations.settle(&call.of_conversation(), of_conversation(failure), now);
     }
 
     /// Takes back the admission of a call that has no result, so that another call can be the probe.
-    pub fn withdraw(&self, subject: (ModelPurpose, Conversation), now: Timestamp) {
+    pub fn withdraw(&self, call: GuardedCall<'_>, now: Timestamp) {
         let mut guarded = self.0.lock();
-        guarded.servers.entry(subject.0).or_default().withdraw(now);
-        guarded.conversations.withdraw(&subject, now);
+        guarded.of_model(call).withdraw(now);
+        guarded.conversations.withdraw(&call.of_conversation(), now);
     }
 
-    pub fn state(&self) -> GuardState {
+    /// Returns the state for the model that answers by default.
+    pub fn state(&self, model: &str) -> GuardState {
         let guarded = self.0.lock();
+        let breaker = guarded.models.get(&(ModelPurpose::Answer, model.to_owned()));
         GuardState {
-            is_closed: guarded.servers.get(&ModelPurpose::Answer).is_none_or(Breaker::is_closed),
+            is_closed: breaker.is_none_or(Breaker::is_closed),
             open_conversations: guarded.conversations.open_count(),
         }
+    }
+}
+
+impl Guarded {
+    fn of_model(&mut self, call: GuardedCall<'_>) -> &mut Breaker {
+        self.models.entry((call.purpose, call.model.to_owned())).or_default()
+    }
+}
+
+impl GuardedCall<'_> {
+    fn of_conversation(self) -> (ModelPurpose, Conversation) {
+        (self.purpose, self.conversation)
     }
 }
 
@@ -102,7 +118,7 @@ fn of_conversation(failure: Option<&LlmError>) -> CallOutcome {
     }
 }
 
-/// Rates a result for the breaker of all calls. An error about this prompt alone is no failure: the server answered.
+/// Rates a result for the model's breaker. An error about this prompt alone is no failure: the server answered.
 fn of_server(failure: Option<&LlmError>) -> CallOutcome {
     match failure {
         None | Some(LlmError::PromptTooLong | LlmError::Filtered | LlmError::Empty | LlmError::NoRoom) => {
@@ -121,12 +137,13 @@ mod tests {
 
     const FAILED: Option<&LlmError> = Some(&LlmError::TimedOut);
 
-    fn conversation(chat: u32) -> (ModelPurpose, Conversation) {
-        (ModelPurpose::Answer, Conversation { chat: ChatKey(chat), thread: None })
+    fn conversation(chat: u32) -> GuardedCall<'static> {
+        let conversation = Conversation { chat: ChatKey(chat), thread: None };
+        GuardedCall { purpose: ModelPurpose::Answer, model: "usual", conversation }
     }
 
-    fn admits(guard: &ModelGuard, subject: (ModelPurpose, Conversation), now: Timestamp) -> bool {
-        guard.admit(subject, now).is_ok()
+    fn admits(guard: &ModelGuard, call: GuardedCall<'_>, now: Timestamp) -> bool {
+        guard.admit(call, now).is_ok()
     }
 
     fn at(secs: i64) -> Timestamp {
@@ -147,7 +164,7 @@ mod tests {
         let guard = ModelGuard::default();
         fail_five_times(&guard, true, FAILED);
         assert!(!admits(&guard, conversation(9), at(5)));
-        assert_eq!(guard.state(), GuardState { is_closed: false, open_conversations: 0 });
+        assert_eq!(guard.state("usual"), GuardState { is_closed: false, open_conversations: 0 });
         assert!(admits(&guard, conversation(9), at(40)), "one probe");
         assert!(!admits(&guard, conversation(8), at(40)), "and no second one");
         guard.settle(conversation(9), None, Duration::ZERO, at(41));
@@ -158,13 +175,13 @@ mod tests {
     fn a_silent_server_with_one_slot_is_left_alone_although_each_call_takes_minutes() {
         let (guard, took) = (ModelGuard::default(), Duration::from_secs(300));
         for n in 1..=5 {
-            assert_eq!(guard.wait(ModelPurpose::Answer, at(n * 300 - 300)), None, "{n}");
+            assert_eq!(guard.wait(conversation(n as u32), at(n * 300 - 300)), None, "{n}");
             assert!(admits(&guard, conversation(n as u32), at(n * 300 - 300)), "{n}");
             guard.settle(conversation(n as u32), FAILED, took, at(n * 300));
         }
-        assert_eq!(guard.wait(ModelPurpose::Answer, at(1501)), Some(Duration::from_secs(29)));
+        assert_eq!(guard.wait(conversation(9), at(1501)), Some(Duration::from_secs(29)));
         assert!(admits(&guard, conversation(9), at(1540)), "one probe");
-        assert!(guard.wait(ModelPurpose::Answer, at(1600)).is_some(), "and nobody behind it");
+        assert!(guard.wait(conversation(9), at(1600)).is_some(), "and nobody behind it");
     }
 
     #[test]
@@ -173,7 +190,7 @@ mod tests {
         fail_five_times(&guard, false, Some(&LlmError::Filtered));
         assert!(!admits(&guard, conversation(0), at(5)));
         assert!(admits(&guard, conversation(1), at(5)));
-        assert_eq!(guard.state(), GuardState { is_closed: true, open_conversations: 1 });
+        assert_eq!(guard.state("usual"), GuardState { is_closed: true, open_conversations: 1 });
     }
 
     #[test]
@@ -190,13 +207,23 @@ mod tests {
     #[test]
     fn background_work_that_fails_leaves_answering_alone() {
         let guard = ModelGuard::default();
-        let summary = |n| (ModelPurpose::Summary, conversation(n).1);
+        let summary = |n| GuardedCall { purpose: ModelPurpose::Summary, ..conversation(n) };
         for n in 0..5 {
             assert!(admits(&guard, summary(n), at(n.into())));
             guard.settle(summary(n), FAILED, Duration::ZERO, at(n.into()));
         }
         assert_eq!(guard.admit(summary(9), at(5)), Err(Duration::from_secs(29)));
         assert!(admits(&guard, conversation(9), at(5)));
-        assert!(guard.state().is_closed);
+        assert!(guard.state("usual").is_closed);
+    }
+
+    #[test]
+    fn a_model_that_fails_leaves_the_others_alone() {
+        let guard = ModelGuard::default();
+        fail_five_times(&guard, true, FAILED);
+        let other = GuardedCall { model: "chosen", ..conversation(9) };
+        assert!(!admits(&guard, conversation(9), at(5)));
+        assert_eq!(guard.wait(other, at(5)), None);
+        assert!(admits(&guard, other, at(5)));
     }
 }

@@ -1,28 +1,27 @@
 //! Extracts concepts (named things) from answers with a model, in the background and only within the token budget.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
 use ulid::Ulid;
 
+use crate::answering::ask::new_fence;
 use crate::answering::concepts::refer;
-use crate::answering::request::new_fence;
+use crate::answering::services::Services;
 use crate::concepts::{capture_schema, parse_captured, resolve};
 use crate::plain::without_fence;
-use chime_access::gateway::ask::{Gateway, ModelCall};
+use chime_access::gateway::ask::ModelCall;
 use chime_access::gateway::{AskError, Economy, ModelPurpose};
 use chime_core::config::Redaction;
-use chime_core::prompts::{CaptureValues, Prompts};
+use chime_core::prompts::CaptureValues;
 use chime_core::{
     AnswerId, AnswerRecord, Captured, Concept, ConceptId, Conversation, Job, StoredMessage, Timestamp, UserId, clip,
 };
 use chime_jobs::{JobOutcome, JobResult};
 use chime_llm::{AnswerFormat, Prompt, PromptMessage, PromptRole};
 use chime_privacy::redact;
-use chime_runtime::clock::Clock;
 use chime_store::concepts::{self, ContextKey};
-use chime_store::{Priority, Store, Writer, answers, jobs, messages};
+use chime_store::{Priority, Writer, answers, jobs, messages};
 
 /// Maximum age of answers that are scanned for concepts. After the database is rebuilt, the answers of this period are
 /// scanned again.
@@ -32,118 +31,104 @@ const AT_ONCE: u32 = 20;
 /// Maximum number of characters of the question, and of the answer, that the model gets.
 const SOURCE_CHARS: usize = 2000;
 
-pub struct Capturing {
-    /// `false` if no concepts are extracted in the background.
-    pub is_on: bool,
-    pub store: Store,
-    pub gateway: Gateway,
-    pub clock: Clock,
-    pub prompts: Arc<Prompts>,
-    pub bot: UserId,
-    pub redaction: Redaction,
+/// Runs the recurring `concepts` job, which scans answers that were not scanned yet.
+pub async fn capture_missed(services: &Services) -> JobResult {
+    if !services.captures_concepts || services.gateway.is_offline() {
+        return Ok(JobOutcome::UntilNextRun);
+    }
+    let since = services.clock.now().minus(SINCE);
+    for answer in services.store.read(move |conn| concepts::unscanned(conn, since, AT_ONCE)).await? {
+        // The budget, the breaker or the server does not allow more calls now: the next run continues from here.
+        if try_capture(services, answer).await?.is_some() {
+            break;
+        }
+    }
+    Ok(JobOutcome::UntilNextRun)
 }
 
-impl Capturing {
-    /// Runs the recurring `concepts` job, which scans answers that were not scanned yet.
-    pub async fn run(&self) -> JobResult {
-        if !self.is_on || self.gateway.is_offline() {
-            return Ok(JobOutcome::UntilNextRun);
+/// Runs a `capture` job, which scans one new answer. If the model cannot be asked now, the `concepts` job scans the
+/// answer later.
+pub async fn capture_new(services: &Services, job: &Job, answer: AnswerId) -> JobResult {
+    let is_wanted = services.captures_concepts && !services.gateway.is_offline();
+    if is_wanted
+        && services.store.read(move |conn| concepts::is_unscanned(conn, answer)).await?
+        && let Some(AskError::GaveWay { retry_after }) = try_capture(services, answer).await?
+    {
+        return Ok(JobOutcome::WaitUntil(services.clock.now().plus(retry_after)));
+    }
+    let (kind, key) = (job.kind(), job.key());
+    services.store.write(Priority::Background, move |tx| jobs::finish(tx, kind, &key)).await?;
+    Ok(JobOutcome::Finished)
+}
+
+/// Extracts and stores the concepts of an answer. Returns the error if the model could not be asked and the answer
+/// has to be scanned later.
+async fn try_capture(services: &Services, answer: AnswerId) -> chime_store::Result<Option<AskError>> {
+    match capture(services, answer).await {
+        Ok(()) => {}
+        Err(AskError::Store(error)) => return Err(error),
+        Err(error @ (AskError::TooLong | AskError::Final(_))) => {
+            tracing::warn!(error_type = error.kind(), %error, "chat.error: an answer has no concepts");
+            services.store.write(Priority::Background, move |tx| concepts::mark_scanned(tx, answer)).await?;
         }
-        let since = self.clock.now().minus(SINCE);
-        for answer in self.store.read(move |conn| concepts::unscanned(conn, since, AT_ONCE)).await? {
-            // The budget, the breaker or the server does not allow more calls now: the next run continues from here.
-            if self.try_capture(answer).await?.is_some() {
-                break;
-            }
+        Err(error) => {
+            tracing::info!(error_type = error.kind(), %error, "the concepts of answers wait");
+            return Ok(Some(error));
         }
-        Ok(JobOutcome::UntilNextRun)
     }
+    Ok(None)
+}
 
-    /// Runs a `capture` job, which scans one new answer. If the model cannot be asked now, the `concepts` job scans the
-    /// answer later.
-    pub async fn run_for(&self, job: &Job, answer: AnswerId) -> JobResult {
-        let is_wanted = self.is_on && !self.gateway.is_offline();
-        if is_wanted
-            && self.store.read(move |conn| concepts::is_unscanned(conn, answer)).await?
-            && let Some(AskError::GaveWay { retry_after }) = self.try_capture(answer).await?
-        {
-            return Ok(JobOutcome::WaitUntil(self.clock.now().plus(retry_after)));
-        }
-        let (kind, key) = (job.kind(), job.key());
-        self.store.write(Priority::Background, move |tx| jobs::finish(tx, kind, &key)).await?;
-        Ok(JobOutcome::Finished)
-    }
+async fn capture(services: &Services, answer: AnswerId) -> Result<(), AskError> {
+    let source = move |conn: &chime_store::Reader| {
+        let Some(record) = answers::find(conn, answer)? else { return Ok(None) };
+        let trigger = messages::by_seq(conn, record.chat, record.trigger)?;
+        Ok(trigger.map(|trigger| (record, trigger)))
+    };
+    // The answer or its trigger has been deleted since.
+    let Some((record, trigger)) = services.store.read(source).await? else { return Ok(()) };
+    let captured = match prompt(services, &record, &trigger) {
+        Some(prompt) => extract(services, &record, &prompt).await?,
+        None => Vec::new(),
+    };
+    let (bot, now) = (services.bot.id, services.clock.now());
+    let millis = u64::try_from(now.millis()).unwrap_or(0);
+    let new = |captured| (ConceptId(Ulid::from_parts(millis, chime_runtime::resilience::random().into())), captured);
+    let captured: Vec<(ConceptId, Captured)> = captured.into_iter().map(new).collect();
+    Ok(services.store.write(Priority::Background, move |tx| keep(tx, bot, &record, captured, now)).await?)
+}
 
-    /// Extracts and stores the concepts of an answer. Returns the error if the model could not be asked and the answer
-    /// has to be scanned later.
-    async fn try_capture(&self, answer: AnswerId) -> chime_store::Result<Option<AskError>> {
-        match self.capture(answer).await {
-            Ok(()) => {}
-            Err(AskError::Store(error)) => return Err(error),
-            Err(error @ (AskError::TooLong | AskError::Final(_))) => {
-                tracing::warn!(error_type = error.kind(), %error, "chat.error: an answer has no concepts");
-                self.store.write(Priority::Background, move |tx| concepts::mark_scanned(tx, answer)).await?;
-            }
-            Err(error) => {
-                tracing::info!(error_type = error.kind(), %error, "the concepts of answers wait");
-                return Ok(Some(error));
-            }
-        }
-        Ok(None)
-    }
-
-    async fn capture(&self, answer: AnswerId) -> Result<(), AskError> {
-        let source = move |conn: &chime_store::Reader| {
-            let Some(record) = answers::find(conn, answer)? else { return Ok(None) };
-            let trigger = messages::by_seq(conn, record.chat, record.trigger)?;
-            Ok(trigger.map(|trigger| (record, trigger)))
-        };
-        // The answer or its trigger has been deleted since.
-        let Some((record, trigger)) = self.store.read(source).await? else { return Ok(()) };
-        let captured = match self.prompt(&record, &trigger) {
-            Some(prompt) => self.ask(&record, &prompt).await?,
-            None => Vec::new(),
-        };
-        let (bot, now) = (self.bot, self.clock.now());
-        let millis = u64::try_from(now.millis()).unwrap_or(0);
-        let new =
-            |captured| (ConceptId(Ulid::from_parts(millis, chime_runtime::resilience::random().into())), captured);
-        let captured: Vec<(ConceptId, Captured)> = captured.into_iter().map(new).collect();
-        Ok(self.store.write(Priority::Background, move |tx| keep(tx, bot, &record, captured, now)).await?)
-    }
-
-    async fn ask(&self, record: &AnswerRecord, prompt: &Prompt) -> Result<Vec<Captured>, AskError> {
-        let completion = self
-            .gateway
-            .ask(ModelCall {
-                purpose: ModelPurpose::Extract,
-                conversation: Conversation { chat: record.chat, thread: record.thread },
-                on_behalf_of: None,
-                economy: Economy::Best,
-                prompt,
-            })
-            .await?;
-        Ok(completion.parse_json::<Value>().map(|given| parse_captured(&given)).unwrap_or_default())
-    }
-
-    /// Builds the prompt; `None` if the operator's own template cannot be rendered.
-    fn prompt(&self, record: &AnswerRecord, trigger: &StoredMessage) -> Option<Prompt> {
-        let fence = new_fence();
-        let shown = |text: &str| {
-            let text = clip(text, SOURCE_CHARS);
-            let text = if self.redaction == Redaction::Off { text } else { redact(&text).into() };
-            without_fence(&text, &fence).into_owned()
-        };
-        let (ask, answer) = (shown(&trigger.message.text), shown(&record.text));
-        let values = CaptureValues { fence: &fence, ask: &ask, answer: &answer };
-        let content = self.prompts.capture(&values).ok()?;
-        let messages = vec![PromptMessage { role: PromptRole::User, content }];
-        Some(Prompt {
-            temperature: Some(0.0),
-            format: AnswerFormat::Json { name: "concepts", schema: capture_schema() },
-            ..Prompt::new(messages, ModelPurpose::Extract.max_answer_tokens())
+async fn extract(services: &Services, record: &AnswerRecord, prompt: &Prompt) -> Result<Vec<Captured>, AskError> {
+    let completion = services
+        .gateway
+        .ask(ModelCall {
+            purpose: ModelPurpose::Extract,
+            conversation: Conversation { chat: record.chat, thread: record.thread },
+            on_behalf_of: None,
+            economy: Economy::Best,
+            prompt,
         })
-    }
+        .await?;
+    Ok(completion.parse_json::<Value>().map(|given| parse_captured(&given)).unwrap_or_default())
+}
+
+/// Builds the prompt; `None` if the operator's own template cannot be rendered.
+fn prompt(services: &Services, record: &AnswerRecord, trigger: &StoredMessage) -> Option<Prompt> {
+    let fence = new_fence();
+    let shown = |text: &str| {
+        let text = clip(text, SOURCE_CHARS);
+        let text = if services.redaction == Redaction::Off { text } else { redact(&text).into() };
+        without_fence(&text, &fence).into_owned()
+    };
+    let (ask, answer) = (shown(&trigger.message.text), shown(&record.text));
+    let values = CaptureValues { fence: &fence, ask: &ask, answer: &answer };
+    let content = services.prompts.capture(&values).ok()?;
+    let messages = vec![PromptMessage { role: PromptRole::User, content }];
+    Some(Prompt {
+        temperature: Some(0.0),
+        format: AnswerFormat::Json { name: "concepts", schema: capture_schema() },
+        ..Prompt::new(messages, ModelPurpose::Extract.max_answer_tokens())
+    })
 }
 
 /// Stores the concepts of an answer, merged with the known concepts of the chat, and adds them to the scope of the

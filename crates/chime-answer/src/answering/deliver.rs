@@ -4,33 +4,24 @@ use tracing::Instrument;
 
 use crate::answering::log;
 use crate::answering::own_message::{keep, own_message};
+use crate::answering::services::Services;
 use crate::answering::stream::take_back;
-use crate::answering::traffic::Lanes;
 use crate::delivery::{
     FRESH_FOR, PartState, ReactionStep, SendResult, SendStep, after_mark, after_send, may_resume, pause,
 };
-use chime_core::{
-    BACKLOG_SETTLES, BotIdentity, ChatId, Job, JobKind, JobPayload, MessageId, Migration, Outgoing, Timestamp,
-};
-use chime_jobs::worker::Wake;
+use chime_core::{BACKLOG_SETTLES, ChatId, Job, JobKind, JobPayload, MessageId, Migration, Outgoing, Timestamp};
 use chime_jobs::{JobError, JobOutcome, JobResult};
-use chime_runtime::clock::Clock;
 use chime_store::outbox::{Purpose, ReplyPart, State};
-use chime_store::{Priority, Store, Writer, backlog, chat_migration, chats, jobs, outbox, reply_streams};
-use chime_telegram::{Telegram, TelegramError};
+use chime_store::{Priority, Writer, backlog, chat_migration, chats, jobs, outbox, reply_streams};
+use chime_telegram::TelegramError;
 
 /// Reaction on a trigger whose reply could not be delivered, or may not have been. Bots may use only a few emoji.
 pub const UNDELIVERED_REACTION: &str = "😢";
 
-pub struct Delivery {
-    pub store: Store,
-    pub telegram: Telegram,
-    pub clock: Clock,
-    pub wake: Wake,
-    pub bot: BotIdentity,
-    /// Chats to which Telegram accepts no messages now. Kept only in memory, since the due times of the jobs in the
-    /// database hold the same information.
-    pub lanes: Lanes,
+/// Work on one `send` job.
+struct Delivery<'a> {
+    services: &'a Services,
+    job: &'a Job,
 }
 
 enum EphemeralStep {
@@ -45,35 +36,38 @@ enum Next {
     End,
 }
 
-impl Delivery {
-    /// Runs a `send` job: sends the reply with the key `reply`. If a source of the reply is forgotten before it is
-    /// sent, the job `made_by` makes the answer again.
-    pub async fn run(&self, job: &Job, reply: &str, made_by: Option<&JobPayload>) -> JobResult {
-        self.deliver(job, reply, made_by).instrument(log::reply_span()).await?;
-        Ok(JobOutcome::Finished)
-    }
+/// Runs a `send` job: sends the reply with the key `reply`. If a source of the reply is forgotten before it is sent, the
+/// job `made_by` makes the answer again.
+pub async fn deliver(services: &Services, job: &Job, reply: &str, made_by: Option<&JobPayload>) -> JobResult {
+    Delivery { services, job }.deliver(reply, made_by).instrument(log::reply_span()).await?;
+    Ok(JobOutcome::Finished)
+}
 
-    async fn deliver(&self, job: &Job, reply: &str, made_by: Option<&JobPayload>) -> Result<Next, JobError> {
+impl Delivery<'_> {
+    async fn deliver(&self, reply: &str, made_by: Option<&JobPayload>) -> Result<Next, JobError> {
         let key = reply.to_owned();
-        let (parts, stream) =
-            self.store.read(move |conn| Ok((outbox::parts(conn, &key)?, reply_streams::find(conn, &key)?))).await?;
-        let is_untouched = parts.iter().all(|part| is_surely_unsent(part, job));
+        let (parts, stream) = self
+            .services
+            .store
+            .read(move |conn| Ok((outbox::parts(conn, &key)?, reply_streams::find(conn, &key)?)))
+            .await?;
+        let is_untouched = parts.iter().all(|part| is_surely_unsent(part, self.job));
         let failed: Vec<ReplyPart> = parts.iter().filter(|part| part.state == State::Failed).cloned().collect();
         let open: Vec<ReplyPart> =
             parts.into_iter().filter(|part| matches!(part.state, State::Pending | State::Sending)).collect();
         let Some(last) = open.last() else {
-            return self.leave_mark(job, failed.first()).await;
+            return self.leave_mark(failed.first()).await;
         };
         log::reply_to(last.outgoing.to, last.answer);
         if last.is_forgotten() {
-            return self.start_over(job, made_by.filter(|_| is_untouched)).await;
+            return self.start_over(made_by.filter(|_| is_untouched)).await;
         }
         let last = last.id;
         for part in open {
             let is_last = part.id == last;
             // The first part replaces the message in which its beginning was shown.
             let shown = stream.filter(|stream| part.part == 0 && stream.chat == part.outgoing.to.chat);
-            match self.deliver_part(job, part, shown.and_then(|stream| stream.message), is_last).await? {
+            match self.deliver_part(part, shown.and_then(|stream| stream.message), is_last).await? {
                 Next::Part => {}
                 other => return Ok(other),
             }
@@ -83,12 +77,11 @@ impl Delivery {
 
     /// Makes the answer again, since one of its sources was forgotten before it was sent. If a part may already be in
     /// the chat, gives the reply up instead.
-    async fn start_over(&self, job: &Job, made_by: Option<&JobPayload>) -> Result<Next, JobError> {
+    async fn start_over(&self, made_by: Option<&JobPayload>) -> Result<Next, JobError> {
         let Some(made_by) = made_by.cloned() else {
-            take_back(&self.store, &self.telegram, &job.key()).await?;
-            return self.give_up(job, "what it rests on was forgotten").await;
+            return self.give_up("what it rests on was forgotten").await;
         };
-        let (key, now) = (job.key(), self.clock.now());
+        let (key, now) = (self.job.key(), self.services.clock.now());
         self.record(move |tx| {
             outbox::remove(tx, &key)?;
             // The new job is added before this one ends, since the data for an answer is deleted when no job about it
@@ -97,24 +90,23 @@ impl Delivery {
             jobs::finish(tx, JobKind::Send, &key)
         })
         .await?;
-        self.wake.wake();
+        self.services.wake.wake();
         Ok(Next::End)
     }
 
     /// Delivers one part. `shown` is the message that already shows the beginning of the part.
     async fn deliver_part(
         &self,
-        job: &Job,
         mut part: ReplyPart,
         shown: Option<MessageId>,
         is_last: bool,
     ) -> Result<Next, JobError> {
-        if let Some(next) = self.make_ready(job, &mut part, shown).await? {
+        if let Some(next) = self.make_ready(&mut part, shown).await? {
             return Ok(next);
         }
         let mut moves = 0;
         loop {
-            let watch = self.clock.stopwatch();
+            let watch = self.services.clock.stopwatch();
             let result = self.send(&mut part, shown).await;
             if matches!(result, SendResult::Sent(_)) {
                 log::sent(watch.elapsed());
@@ -122,16 +114,16 @@ impl Delivery {
             match self.after_ephemeral(&mut part, &result).await? {
                 EphemeralStep::GoOn => {}
                 EphemeralStep::SendAgain => continue,
-                EphemeralStep::GiveUp => return self.give_up(job, "only the asker may see it").await,
+                EphemeralStep::GiveUp => return self.give_up("only the asker may see it").await,
             }
-            let standing = standing(&part, job, moves, self.clock.now());
-            return match after_send(result, standing, self.clock.now()) {
-                SendStep::Record(message) => self.mark_sent(job, part, message, is_last).await,
+            let standing = standing(&part, self.job, moves, self.services.clock.now());
+            return match after_send(result, standing, self.services.clock.now()) {
+                SendStep::Record(message) => self.mark_sent(part, message, is_last).await,
                 SendStep::SendWithoutReply if part.outgoing.to.reply_to.is_some() => {
                     part.outgoing.to.reply_to = None;
                     continue;
                 }
-                SendStep::SendWithoutReply => self.give_up(job, "Telegram misses a target that was not given").await,
+                SendStep::SendWithoutReply => self.give_up("Telegram misses a target that was not given").await,
                 SendStep::SendWithoutThread => {
                     // The part cannot be a reply either, since a reply would appear in the topic again. That it answers
                     // a command that only one member sees must not be lost.
@@ -163,26 +155,21 @@ impl Delivery {
                     Err(JobError::RetryAt(at, why))
                 }
                 SendStep::HoldChatUntil(until) => {
-                    self.lanes.hold(part.outgoing.to.chat, self.clock.now(), until);
+                    self.services.state.traffic.hold(part.outgoing.to.chat, self.services.clock.now(), until);
                     self.mark_waiting(&part).await?;
-                    Err(JobError::Later(until.since(self.clock.now())))
+                    Err(JobError::Later(until.since(self.services.clock.now())))
                 }
-                SendStep::GiveUp(why) => self.give_up(job, &why).await,
-                SendStep::GiveUpVisibly(why) => self.give_up_visibly(job, &part, &why, None).await,
-                SendStep::GiveUpUnknown(why) => self.give_up_visibly(job, &part, &why, Some(part.id)).await,
+                SendStep::GiveUp(why) => self.give_up(&why).await,
+                SendStep::GiveUpVisibly(why) => self.give_up_visibly(&part, &why, None).await,
+                SendStep::GiveUpUnknown(why) => self.give_up_visibly(&part, &why, Some(part.id)).await,
             };
         }
     }
 
     /// Marks the part as being sent, or returns the step to take instead.
-    async fn make_ready(
-        &self,
-        job: &Job,
-        part: &mut ReplyPart,
-        shown: Option<MessageId>,
-    ) -> Result<Option<Next>, JobError> {
-        let (id, now) = (part.id, self.clock.now());
-        if part.state == State::Sending && job.attempts > 0 {
+    async fn make_ready(&self, part: &mut ReplyPart, shown: Option<MessageId>) -> Result<Option<Next>, JobError> {
+        let (id, now) = (part.id, self.services.clock.now());
+        if part.state == State::Sending && self.job.attempts > 0 {
             // An earlier attempt began to send the part, but stored no result.
             self.record(move |tx| outbox::count_unknown(tx, id, "an attempt broke off")).await?;
             part.unknown_sends += 1;
@@ -194,24 +181,23 @@ impl Delivery {
             if now.since(part.created_at) > FRESH_FOR {
                 self.count_as_old(part).await?;
             }
-            return self
-                .give_up_visibly(job, part, "an interrupted send that is no longer fresh", None)
-                .await
-                .map(Some);
+            return self.give_up_visibly(part, "an interrupted send that is no longer fresh", None).await.map(Some);
         }
-        if let Some(until) = self.lanes.held_until(part.outgoing.to.chat, now) {
+        if let Some(until) = self.services.state.traffic.held_until(part.outgoing.to.chat, now) {
             self.mark_waiting(part).await?;
             return Err(JobError::Later(until.since(now)));
         }
         if part.unknown_sends > 0
             && shown.is_none()
-            && let Err(error) = self.telegram.get_me().await
+            && let Err(error) = self.services.telegram.get_me().await
         {
             // Only one repeat is allowed. It is kept for when Telegram can be reached.
-            return Err(JobError::RetryAt(now.plus(pause(job.attempts)), error.to_string()));
+            return Err(JobError::RetryAt(now.plus(pause(self.job.attempts)), error.to_string()));
         }
-        if part.state == State::Pending && !self.store.write(Priority::Answering, move |tx| begin(tx, id)).await? {
-            return self.give_up(job, "what it rests on was forgotten").await.map(Some);
+        if part.state == State::Pending
+            && !self.services.store.write(Priority::Answering, move |tx| begin(tx, id)).await?
+        {
+            return self.give_up("what it rests on was forgotten").await.map(Some);
         }
         Ok(None)
     }
@@ -234,7 +220,7 @@ impl Delivery {
         if !is_refused {
             return Ok(EphemeralStep::GoOn);
         }
-        let (id, was, now) = (part.id, part.outgoing.to, self.clock.now());
+        let (id, was, now) = (part.id, part.outgoing.to, self.services.clock.now());
         let has_buttons = !part.outgoing.buttons.is_empty();
         let readdress = move |tx: &Writer<'_>| {
             if is_of_chat {
@@ -244,7 +230,7 @@ impl Delivery {
             to.map(|to| outbox::readdress(tx, id, to)).transpose()?;
             Ok(to)
         };
-        let Some(to) = chime_jobs::worker::record(&self.store, &self.clock, readdress).await? else {
+        let Some(to) = chime_jobs::worker::record(&self.services.store, &self.services.clock, readdress).await? else {
             return Ok(EphemeralStep::GiveUp);
         };
         part.outgoing.receiver = None;
@@ -254,9 +240,9 @@ impl Delivery {
 
     async fn send(&self, part: &mut ReplyPart, shown: Option<MessageId>) -> SendResult {
         let Outgoing { to, content, buttons, .. } = &part.outgoing;
-        self.lanes.note_sent(to.chat, self.clock.now());
+        self.services.state.traffic.note_sent(to.chat, self.services.clock.now());
         if let Some(poll) = &part.outgoing.poll {
-            return match self.telegram.send_poll(*to, poll).await {
+            return match self.services.telegram.send_poll(*to, poll).await {
                 Ok((message, id)) => {
                     part.poll_id = Some(id);
                     SendResult::Sent(message)
@@ -265,26 +251,28 @@ impl Delivery {
             };
         }
         if let Some(message) = shown {
-            match self.telegram.edit(to.chat, message, content, buttons).await {
+            match self.services.telegram.edit(to.chat, message, content, buttons).await {
                 Ok(()) => return SendResult::Sent(message),
                 Err(error @ (TelegramError::Unknown(_) | TelegramError::Malformed { .. })) => {
                     return SendResult::NotDelivered(error.to_string());
                 }
-                // The message to edit was deleted: the part is sent as a new one.
-                Err(TelegramError::Refused { .. }) => {}
+                // The message was deleted or cannot be edited any more: the part is sent as a new one.
+                Err(TelegramError::Refused { .. }) => {
+                    self.services.telegram.delete(to.chat, message).await.ok();
+                }
                 Err(error) => return weigh(error),
             }
         }
-        match self.telegram.send(&part.outgoing).await {
+        match self.services.telegram.send(&part.outgoing).await {
             Ok(sent) => SendResult::Sent(sent.id),
             Err(error) => weigh(error),
         }
     }
 
-    async fn mark_sent(&self, job: &Job, part: ReplyPart, message: MessageId, is_last: bool) -> Result<Next, JobError> {
-        let now = self.clock.now();
-        let own = own_message(&self.bot, &part, message, now);
-        let key = job.key();
+    async fn mark_sent(&self, part: ReplyPart, message: MessageId, is_last: bool) -> Result<Next, JobError> {
+        let now = self.services.clock.now();
+        let own = own_message(&self.services.bot, &part, message, now);
+        let key = self.job.key();
         self.record(move |tx| {
             outbox::mark_sent(tx, &part, message)?;
             if part.part == 0 {
@@ -301,45 +289,41 @@ impl Delivery {
     }
 
     /// Gives up a reply without any sign in the chat.
-    async fn give_up(&self, job: &Job, why: &str) -> Result<Next, JobError> {
-        self.mark_failed(job, why, None).await?;
-        self.finish(job).await?;
+    async fn give_up(&self, why: &str) -> Result<Next, JobError> {
+        self.mark_failed(why, None).await?;
+        self.finish().await?;
         Ok(Next::End)
     }
 
     /// Gives up a reply in a chat that can be written to. The asker sees a reaction, which cannot appear twice.
     /// `unknown` is the part whose last send may have arrived.
-    async fn give_up_visibly(
-        &self,
-        job: &Job,
-        part: &ReplyPart,
-        why: &str,
-        unknown: Option<i64>,
-    ) -> Result<Next, JobError> {
-        self.mark_failed(job, why, unknown).await?;
-        self.leave_mark(job, Some(part)).await
+    async fn give_up_visibly(&self, part: &ReplyPart, why: &str, unknown: Option<i64>) -> Result<Next, JobError> {
+        self.mark_failed(why, unknown).await?;
+        self.leave_mark(Some(part)).await
     }
 
     /// Sets the reaction for an undelivered reply on the message it answers, and ends the job. A failed reaction is
     /// retried later.
-    async fn leave_mark(&self, job: &Job, failed: Option<&ReplyPart>) -> Result<Next, JobError> {
+    async fn leave_mark(&self, failed: Option<&ReplyPart>) -> Result<Next, JobError> {
         let target = failed.and_then(|part| Some((part.outgoing.to.chat, part.outgoing.to.reply_to?, part.created_at)));
         if let Some((chat, message, created_at)) = target {
-            let now = self.clock.now();
-            let marked = self.telegram.react(chat, message, Some(UNDELIVERED_REACTION)).await;
-            match after_mark(marked.err().map(weigh), now.since(created_at), job.attempts) {
+            let now = self.services.clock.now();
+            let marked = self.services.telegram.react(chat, message, Some(UNDELIVERED_REACTION)).await;
+            match after_mark(marked.err().map(weigh), now.since(created_at), self.job.attempts) {
                 ReactionStep::Done => {}
                 ReactionStep::Wait(span) => return Err(JobError::Later(span)),
                 ReactionStep::Retry(span, why) => return Err(JobError::RetryAt(now.plus(span), why)),
             }
         }
-        self.finish(job).await?;
+        self.finish().await?;
         Ok(Next::End)
     }
 
-    async fn mark_failed(&self, job: &Job, why: &str, unknown: Option<i64>) -> chime_store::Result<()> {
+    /// Marks all open parts as failed, and removes the message that shows the beginning of the reply.
+    async fn mark_failed(&self, why: &str, unknown: Option<i64>) -> chime_store::Result<()> {
         log::undeliverable(why);
-        let (key, error) = (job.key(), why.to_owned());
+        take_back(self.services, &self.job.key()).await?;
+        let (key, error) = (self.job.key(), why.to_owned());
         self.record(move |tx| {
             if let Some(id) = unknown {
                 outbox::count_unknown(tx, id, &error)?;
@@ -360,9 +344,9 @@ impl Delivery {
         if matches!(part.purpose, Purpose::Notice | Purpose::Reminder) {
             return Ok(());
         }
-        let (to, due_at) = (part.outgoing.to, self.clock.now().plus(BACKLOG_SETTLES));
+        let (to, due_at) = (part.outgoing.to, self.services.clock.now().plus(BACKLOG_SETTLES));
         self.record(move |tx| backlog::count_one(tx, to.chat, to.thread, due_at)).await?;
-        self.wake.wake();
+        self.services.wake.wake();
         Ok(())
     }
 
@@ -381,8 +365,8 @@ impl Delivery {
         self.record(move |tx| outbox::mark_pending(tx, id, "the chat is throttled")).await
     }
 
-    async fn finish(&self, job: &Job) -> chime_store::Result<()> {
-        let key = job.key();
+    async fn finish(&self) -> chime_store::Result<()> {
+        let key = self.job.key();
         self.record(move |tx| jobs::finish(tx, JobKind::Send, &key)).await
     }
 
@@ -390,7 +374,7 @@ impl Delivery {
     where
         W: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Clone + Send + 'static,
     {
-        chime_jobs::worker::record(&self.store, &self.clock, work).await
+        chime_jobs::worker::record(&self.services.store, &self.services.clock, work).await
     }
 }
 

@@ -135,13 +135,11 @@ pub fn without_model(question: &QuestionContext, query: Query<'_>) -> Draft {
     Draft { model: "offline".to_owned(), ..Draft::own(AnswerStatus::Offline, markdown) }
 }
 
-/// Returns the help text about the bot.
 fn introduced(username: &str, is_private: bool, language: Language) -> Draft {
     let markdown = wording::help(username, is_private, texts(language.code()));
     Draft { model: "offline".to_owned(), is_help: true, ..Draft::own(AnswerStatus::Offline, markdown) }
 }
 
-/// Returns the draft of a clarifying question.
 pub fn clarifying(question: String) -> Draft {
     Draft::own(AnswerStatus::Answered, question)
 }

@@ -2,21 +2,20 @@
 
 use std::sync::Arc;
 
-use chime_core::{ChatKey, Conversation, Enrichment, Piece, StoredMessage, Timestamp};
+use chime_core::{ChatKey, Conversation, Enrichment, Piece, Timestamp};
 use chime_store::Reader;
 
-/// Trigger for which an enricher finds prompt pieces.
+/// Question for which an enricher finds prompt pieces.
 #[derive(Debug, Clone)]
-pub struct Subject {
+pub struct EnricherInput {
     pub chat: ChatKey,
     pub conversation: Conversation,
-    pub trigger: StoredMessage,
-    /// The trigger's text without the mention.
+    /// Its text without the mention.
     pub ask: String,
     pub now: Timestamp,
 }
 
-type Gather = dyn Fn(&Reader, &Subject) -> chime_store::Result<Vec<Piece>> + Send + Sync;
+type Gather = dyn Fn(&Reader, &EnricherInput) -> chime_store::Result<Vec<Piece>> + Send + Sync;
 
 /// Named source of prompt pieces for one answer.
 #[derive(Clone)]
@@ -28,17 +27,17 @@ pub struct Enricher {
 impl Enricher {
     pub fn new<F>(name: &'static str, gather: F) -> Self
     where
-        F: Fn(&Reader, &Subject) -> chime_store::Result<Vec<Piece>> + Send + Sync + 'static,
+        F: Fn(&Reader, &EnricherInput) -> chime_store::Result<Vec<Piece>> + Send + Sync + 'static,
     {
         Self { name, gather: Arc::new(gather) }
     }
 }
 
 /// Returns the pieces of all enrichers. If one fails, its error is logged and its pieces are missing.
-pub fn enrich(conn: &Reader, enrichers: &[Enricher], subject: &Subject) -> Enrichment {
+pub fn enrich(conn: &Reader, enrichers: &[Enricher], input: &EnricherInput) -> Enrichment {
     let mut enrichment = Enrichment::default();
     for Enricher { name, gather } in enrichers {
-        match gather(conn, subject) {
+        match gather(conn, input) {
             Ok(pieces) => enrichment.pieces.extend(pieces),
             Err(error) => tracing::warn!(%error, "answering without what `{name}` knows"),
         }

@@ -1,32 +1,30 @@
 //! Answers questions in chats that the bot is not in, from what the update itself shows. Nothing of them is stored, so
 //! they are not answered after a crash either.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::answering::ask::new_fence;
 use crate::answering::reply::{format_own, format_parts};
-use crate::answering::request::new_fence;
+use crate::answering::services::Services;
 use chime_access::admission::served;
-use chime_access::gateway::ask::{Gateway, ModelCall};
+use chime_access::gateway::ask::ModelCall;
 use chime_access::gateway::{Economy, ModelPurpose};
 use chime_access::{Access, Decision, Recent, admit};
 use chime_core::chat_settings::AnswerLength;
-use chime_core::config::{AccessConfig, RateLimit, Redaction};
-use chime_core::prompts::{AskValues, PromptError, Prompts, RoleValues};
+use chime_core::config::{RateLimit, Redaction};
+use chime_core::prompts::{AskValues, PromptError, RoleValues};
 use chime_core::texts::{Texts, notices, texts};
 use chime_core::{
-    BotIdentity, Chat, ChatId, ChatKey, ChatKind, Conversation, FormattedText, GuestQuestion, Language, Timestamp,
-    UserId, Zone, clip,
+    Chat, ChatId, ChatKey, ChatKind, Conversation, FormattedText, GuestQuestion, Language, Timestamp, UserId, clip,
 };
 use chime_llm::{Prompt, PromptMessage, PromptRole};
 use chime_privacy::redact;
-use chime_runtime::clock::Clock;
-use chime_store::{Store, consent};
-use chime_telegram::{Telegram, TelegramError};
+use chime_store::consent;
+use chime_telegram::TelegramError;
 
 /// Limit on the answers in one chat, and on those for one user.
 const LIMIT: RateLimit = RateLimit { triggers: 5, per: Duration::from_secs(60 * 60) };
@@ -43,165 +41,156 @@ const WRITTEN_CHARS: usize = 3000;
 const NO_CHAT: ChatKey = ChatKey(0);
 const NO_MEMBER: UserId = UserId(-1);
 
-pub struct Guests {
-    pub store: Store,
-    pub telegram: Telegram,
-    pub gateway: Gateway,
-    pub clock: Clock,
-    pub prompts: Arc<Prompts>,
-    pub bot: BotIdentity,
-    pub access: AccessConfig,
-    pub zone: Zone,
-    pub redaction: Redaction,
+/// Answers `questions`, at most [`AT_ONCE`] at the same time, until `stop`.
+pub async fn answer_guests(services: Services, mut questions: mpsc::Receiver<GuestQuestion>, stop: CancellationToken) {
+    let (mut answered, mut running) = (Vec::new(), JoinSet::new());
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            Some(question) = questions.recv(), if running.len() < AT_ONCE => {
+                if admits(&services, &question, &mut answered) {
+                    let services = services.clone();
+                    running.spawn(async move { answer_guest(&services, question).await });
+                }
+            }
+            Some(ended) = running.join_next(), if !running.is_empty() => match ended {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::info!(%error, "a question in a chat without the bot is not answered"),
+                // What a panic says may quote the question.
+                Err(_) => tracing::error!("answering a question in a chat without the bot panicked"),
+            },
+        }
+    }
 }
 
-impl Guests {
-    /// Answers `questions`, at most [`AT_ONCE`] at the same time, until `stop`.
-    pub async fn run(self, mut questions: mpsc::Receiver<GuestQuestion>, stop: CancellationToken) {
-        let (guests, mut answered, mut running) = (Arc::new(self), Vec::new(), JoinSet::new());
-        loop {
-            tokio::select! {
-                () = stop.cancelled() => return,
-                Some(question) = questions.recv(), if running.len() < AT_ONCE => {
-                    let guests = Arc::clone(&guests);
-                    if guests.admits(&question, &mut answered) {
-                        running.spawn(async move { guests.answer(question).await });
-                    }
-                }
-                Some(ended) = running.join_next(), if !running.is_empty() => match ended {
-                    Ok(Ok(())) => {}
-                    Ok(Err(error)) => tracing::info!(%error, "a question in a chat without the bot is not answered"),
-                    // What a panic says may quote the question.
-                    Err(_) => tracing::error!("answering a question in a chat without the bot panicked"),
-                },
-            }
-        }
+/// Returns `true` if the limits allow an answer. `answered` holds the chat, user and time of earlier answers.
+fn admits(services: &Services, question: &GuestQuestion, answered: &mut Vec<(ChatId, UserId, Timestamp)>) -> bool {
+    let now = services.clock.now();
+    answered.retain(|(_, _, at)| now.since(*at) < LIMIT.per);
+    let times = |is_counted: &dyn Fn(ChatId, UserId) -> bool| {
+        answered.iter().filter(|(chat, user, _)| is_counted(*chat, *user)).map(|(.., at)| *at).collect()
+    };
+    let recent = Recent {
+        of_conversation: times(&|chat, _| chat == question.chat),
+        of_member: times(&|_, user| user == question.by),
+        ..Recent::default()
+    };
+    let is_allowed = admit(now, &recent, LIMIT) == Decision::Allow;
+    if is_allowed {
+        answered.push((question.chat, question.by, now));
     }
+    is_allowed
+}
 
-    /// Returns `true` if the limits allow an answer. `answered` holds the chat, user and time of earlier answers.
-    fn admits(&self, question: &GuestQuestion, answered: &mut Vec<(ChatId, UserId, Timestamp)>) -> bool {
-        let now = self.clock.now();
-        answered.retain(|(_, _, at)| now.since(*at) < LIMIT.per);
-        let times = |is_counted: &dyn Fn(ChatId, UserId) -> bool| {
-            answered.iter().filter(|(chat, user, _)| is_counted(*chat, *user)).map(|(.., at)| *at).collect()
-        };
-        let recent = Recent {
-            of_conversation: times(&|chat, _| chat == question.chat),
-            of_member: times(&|_, user| user == question.by),
-            ..Recent::default()
-        };
-        let is_allowed = admit(now, &recent, LIMIT) == Decision::Allow;
-        if is_allowed {
-            answered.push((question.chat, question.by, now));
-        }
-        is_allowed
+/// Answers at once with a line that is replaced by the answer.
+async fn answer_guest(services: &Services, mut question: GuestQuestion) -> anyhow::Result<()> {
+    let now = services.clock.now();
+    if !may_ask(services, question.by).await? {
+        return Ok(());
     }
+    if let Some(author) = question.parent_by
+        && services.store.read(move |conn| consent::is_out_everywhere(conn, author)).await?
+    {
+        question.said.truncate(1);
+    }
+    let asked = question.said.first().map_or("", |(_, text)| text);
+    let language = Language::of_question(asked, "", Language::DEFAULT).unwrap_or(Language::DEFAULT);
+    let texts = texts(language.code());
+    if services.gateway.is_offline() {
+        let invitation = format_own(&texts.guests.invitation).into_iter().next().unwrap_or_default();
+        services.telegram.answer_guest(&question.query, &invitation).await?;
+        return Ok(());
+    }
+    let message = services.telegram.answer_guest(&question.query, &FormattedText::plain(&texts.one_moment)).await?;
+    let words = words(services, &question, language, now).await.unwrap_or_else(|error| {
+        tracing::info!(%error, "no answer for a chat without the bot");
+        notices(language.code()).sorry.clone()
+    });
+    complete(services, &message, &words, texts).await
+}
 
-    /// Answers at once with a line that is replaced by the answer.
-    async fn answer(&self, mut question: GuestQuestion) -> anyhow::Result<()> {
-        let now = self.clock.now();
-        if !self.may_ask(question.by).await? {
-            return Ok(());
-        }
-        if let Some(author) = question.parent_by
-            && self.store.read(move |conn| consent::is_out_everywhere(conn, author)).await?
-        {
-            question.said.truncate(1);
-        }
-        let asked = question.said.first().map_or("", |(_, text)| text);
-        let language = Language::of_question(asked, "", Language::DEFAULT).unwrap_or(Language::DEFAULT);
-        let texts = texts(language.code());
-        if self.gateway.is_offline() {
-            let invitation = format_own(&texts.guests.invitation).into_iter().next().unwrap_or_default();
-            self.telegram.answer_guest(&question.query, &invitation).await?;
-            return Ok(());
-        }
-        let message = self.telegram.answer_guest(&question.query, &FormattedText::plain(&texts.one_moment)).await?;
-        let words = self.words(&question, language, now).await.unwrap_or_else(|error| {
-            tracing::info!(%error, "no answer for a chat without the bot");
-            notices(language.code()).sorry.clone()
-        });
-        self.complete(&message, &words, texts).await
-    }
+/// Returns `true` if the bot serves the user in private: that is how the operator opens the bot to people outside of
+/// its groups.
+async fn may_ask(services: &Services, user: UserId) -> chime_store::Result<bool> {
+    let (chat, access) = (private_chat(user), services.access.clone());
+    services.store.read(move |conn| Ok(served(conn, &chat, user, &access)? == Access::Allowed)).await
+}
 
-    /// Returns `true` if the bot serves the user in private: that is how the operator opens the bot to people outside of
-    /// its groups.
-    async fn may_ask(&self, user: UserId) -> chime_store::Result<bool> {
-        let (chat, access) = (private_chat(user), self.access.clone());
-        self.store.read(move |conn| Ok(served(conn, &chat, user, &access)? == Access::Allowed)).await
-    }
+async fn words(
+    services: &Services,
+    question: &GuestQuestion,
+    language: Language,
+    now: Timestamp,
+) -> anyhow::Result<String> {
+    let messages = prompt_messages(services, question, language, now)?;
+    let prompt = Prompt {
+        until: Some(now.plus(ANSWERED_WITHIN)),
+        ..Prompt::new(messages, ModelPurpose::Answer.max_answer_tokens())
+    };
+    let call = ModelCall {
+        purpose: ModelPurpose::Answer,
+        conversation: Conversation { chat: NO_CHAT, thread: None },
+        on_behalf_of: Some(NO_MEMBER),
+        economy: Economy::Best,
+        prompt: &prompt,
+    };
+    Ok(services.gateway.ask(call).await?.text)
+}
 
-    async fn words(&self, question: &GuestQuestion, language: Language, now: Timestamp) -> anyhow::Result<String> {
-        let messages = self.messages(question, language, now)?;
-        let prompt = Prompt {
-            until: Some(now.plus(ANSWERED_WITHIN)),
-            ..Prompt::new(messages, ModelPurpose::Answer.max_answer_tokens())
-        };
-        let call = ModelCall {
-            purpose: ModelPurpose::Answer,
-            conversation: Conversation { chat: NO_CHAT, thread: None },
-            on_behalf_of: Some(NO_MEMBER),
-            economy: Economy::Best,
-            prompt: &prompt,
-        };
-        Ok(self.gateway.ask(call).await?.text)
-    }
+fn prompt_messages(
+    services: &Services,
+    question: &GuestQuestion,
+    language: Language,
+    now: Timestamp,
+) -> Result<Vec<PromptMessage>, PromptError> {
+    let (fence, zone, language) = (new_fence(), services.zone, Some(language.english_name()));
+    let line = |(name, text): &(String, String)| {
+        let line = format!("{name}: {}", clip(text, READ_CHARS)).replace(&fence, "");
+        if services.redaction == Redaction::All { redact(&line) } else { line }
+    };
+    let (ask, anchor) = (question.said.first().map(line), question.said.get(1).map(line));
+    let system = services.prompts.role(&RoleValues {
+        bot_name: &services.bot.name,
+        place: "group",
+        is_private: false,
+        fence: &fence,
+        numbered: false,
+        language,
+        length: AnswerLength::Normal.as_str(),
+    })?;
+    let user = services.prompts.ask(&AskValues {
+        fence: &fence,
+        today: &zone.day_in_words(now),
+        time: &zone.clock_time(now),
+        zone: zone.name(),
+        people: None,
+        anchor: anchor.as_deref(),
+        anchor_number: None,
+        numbered: false,
+        anchor_withheld: false,
+        quoted: None,
+        photos: None,
+        asker: question.said.first().map_or("", |(name, _)| name),
+        ask: ask.as_deref().unwrap_or_default(),
+        has_words: true,
+        generic: false,
+        nothing_known: anchor.is_none(),
+        language,
+    })?;
+    let message = |role, content| PromptMessage { role, content };
+    Ok(vec![message(PromptRole::System, system), message(PromptRole::User, user)])
+}
 
-    fn messages(
-        &self,
-        question: &GuestQuestion,
-        language: Language,
-        now: Timestamp,
-    ) -> Result<Vec<PromptMessage>, PromptError> {
-        let (fence, zone, language) = (new_fence(), self.zone, Some(language.english_name()));
-        let line = |(name, text): &(String, String)| {
-            let line = format!("{name}: {}", clip(text, READ_CHARS)).replace(&fence, "");
-            if self.redaction == Redaction::All { redact(&line) } else { line }
-        };
-        let (ask, anchor) = (question.said.first().map(line), question.said.get(1).map(line));
-        let system = self.prompts.role(&RoleValues {
-            bot_name: &self.bot.name,
-            place: "group",
-            is_private: false,
-            fence: &fence,
-            numbered: false,
-            language,
-            length: AnswerLength::Normal.as_str(),
-        })?;
-        let user = self.prompts.ask(&AskValues {
-            fence: &fence,
-            today: &zone.day_in_words(now),
-            time: &zone.clock_time(now),
-            zone: zone.name(),
-            people: None,
-            anchor: anchor.as_deref(),
-            anchor_number: None,
-            numbered: false,
-            anchor_withheld: false,
-            quoted: None,
-            photos: None,
-            asker: question.said.first().map_or("", |(name, _)| name),
-            ask: ask.as_deref().unwrap_or_default(),
-            has_words: true,
-            generic: false,
-            nothing_known: anchor.is_none(),
-            language,
-        })?;
-        let message = |role, content| PromptMessage { role, content };
-        Ok(vec![message(PromptRole::System, system), message(PromptRole::User, user)])
+/// Replaces the first line by the answer, with an invitation to add the bot.
+async fn complete(services: &Services, message: &str, words: &str, texts: &Texts) -> anyhow::Result<()> {
+    let markdown = format!("{}\n\n{}", clip(words, WRITTEN_CHARS), texts.guests.invitation);
+    let Some(content) = format_parts(&markdown, &[], &[]).into_iter().next() else { return Ok(()) };
+    let mut edited = services.telegram.edit_guest_answer(message, &content).await;
+    if let Err(TelegramError::Throttled { retry_after }) = edited {
+        services.clock.sleep(retry_after.min(LONGEST_PAUSE)).await;
+        edited = services.telegram.edit_guest_answer(message, &content).await;
     }
-
-    /// Replaces the first line by the answer, with an invitation to add the bot.
-    async fn complete(&self, message: &str, words: &str, texts: &Texts) -> anyhow::Result<()> {
-        let markdown = format!("{}\n\n{}", clip(words, WRITTEN_CHARS), texts.guests.invitation);
-        let Some(content) = format_parts(&markdown, &[], &[]).into_iter().next() else { return Ok(()) };
-        let mut edited = self.telegram.edit_guest_answer(message, &content).await;
-        if let Err(TelegramError::Throttled { retry_after }) = edited {
-            self.clock.sleep(retry_after.min(LONGEST_PAUSE)).await;
-            edited = self.telegram.edit_guest_answer(message, &content).await;
-        }
-        Ok(edited?)
-    }
+    Ok(edited?)
 }
 
 /// Returns the private chat with a user, which has the same id.

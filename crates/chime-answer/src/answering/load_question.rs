@@ -3,15 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
 use tokio::task::JoinError;
 
-use crate::answering::load_trigger::{LoadedTrigger, QuestionLoader, TriggerState};
-use crate::answering::parts::AnsweringParts;
-use crate::answering::question::QuestionContext;
-use crate::reader;
-use chime_access::gateway::ModelPurpose;
-use chime_access::gateway::ask::Gateway;
+use crate::answering::load_trigger::{LoadedTrigger, TriggerState, load_trigger};
+use crate::answering::question::{QuestionContext, QuestionLoader};
+use crate::answering::services::Services;
 use chime_core::chat_settings::MODEL;
 use chime_core::{MessageAt, ParsedTrigger};
 use chime_jobs::JobError;
@@ -22,31 +18,31 @@ use chime_relevance::retrieval::Recalled;
 /// Age of a question that nobody asked the bot from which on an answer is of no use, such as after a downtime.
 const TOO_LATE: Duration = Duration::from_secs(3 * 60 * 60);
 
-pub(super) async fn find(
-    parts: &AnsweringParts,
-    places: &Semaphore,
+/// Loads the trigger `at` and everything that its answer needs, and chooses the messages that it is about.
+pub(super) async fn load_question(
+    services: &Services,
     at: MessageAt,
     parsed: &ParsedTrigger,
     is_unasked: bool,
 ) -> Result<TriggerState<QuestionContext>, JobError> {
-    let (store, parsed) = (&parts.store, parsed.clone());
+    let (store, parsed) = (&services.store, parsed.clone());
     // The semaphore is never closed.
-    let _place = places.acquire().await.ok();
-    let mut first = question_loader(parts, parts.gateway.clone());
-    if is_unasked {
-        first.max_age = TOO_LATE;
-    }
-    let opened: Arc<LoadedTrigger> = match store.read(move |conn| first.load_trigger(conn, at, &parsed)).await? {
-        TriggerState::Ready(opened) => Arc::from(opened),
+    let _place = services.state.places.acquire().await.ok();
+    let now = services.clock.now();
+    let max_age = if is_unasked { TOO_LATE } else { services.backlog_max_age };
+    let loading = services.clone();
+    let load = move |conn: &_| load_trigger(conn, &loading, now, max_age, at, &parsed);
+    let loaded: Arc<LoadedTrigger> = match store.read(load).await? {
+        TriggerState::Ready(loaded) => Arc::from(loaded),
         TriggerState::Gone => return Ok(TriggerState::Gone),
         TriggerState::Answered => return Ok(TriggerState::Answered),
         TriggerState::Old(trigger) => return Ok(TriggerState::Old(trigger)),
     };
-    let gateway = parts.gateway.with_model(opened.chat.settings.get(MODEL));
-    let loader = Arc::new(question_loader(parts, gateway));
-    let (also, about) = (Arc::clone(&loader), Arc::clone(&opened));
+    let gateway = services.gateway.with_model(loaded.chat.settings.get(MODEL));
+    let loader = Arc::new(QuestionLoader { services: services.clone(), gateway, now, is_unasked });
+    let (also, about) = (Arc::clone(&loader), Arc::clone(&loaded));
     let beside = async { Ok(store.read(move |conn| also.beside(conn, &about)).await?) };
-    let (chooser, about) = (Arc::clone(&loader), Arc::clone(&opened));
+    let (chooser, about) = (Arc::clone(&loader), Arc::clone(&loaded));
     let chosen = async {
         let gathered = store.read(move |conn| chooser.gather(conn, &about)).await?;
         let focused = picked(Arc::clone(&gathered.history), gathered.params.clone()).await?;
@@ -55,44 +51,20 @@ pub(super) async fn find(
     let (beside, (gathered, focused)) = tokio::try_join!(beside, chosen)?;
     let complete = move |conn: &_| {
         let windowed = loader.window(conn, &gathered, focused);
-        loader.complete(conn, &opened, gathered, windowed, beside)
+        loader.complete(conn, &loaded, gathered, windowed, beside)
     };
     Ok(TriggerState::Ready(Box::new(store.read(complete).await?)))
 }
 
-pub(super) fn question_loader(parts: &AnsweringParts, gateway: Gateway) -> QuestionLoader {
-    let now = parts.clock.now();
-    let model = gateway.model_name(ModelPurpose::Answer);
-    let parameters = gateway.server_facts(ModelPurpose::Answer).parameters;
-    QuestionLoader {
-        params: Params { token_budget: gateway.talk_tokens(parts.context_tokens), ..parts.params.clone() },
-        zone: parts.zone,
-        long_threads: parts.long_threads.clone(),
-        style: reader::style_for(parameters, model),
-        model: model.to_owned(),
-        gateway: gateway.clone(),
-        bot: parts.bot.id,
-        idle: parts.idle,
-        features: Arc::clone(&parts.features),
-        recaller: Arc::clone(&parts.recaller),
-        enrichers: parts.enrichers.clone(),
-        introduction: parts.introduction.clone(),
-        access: parts.access.clone(),
-        max_age: parts.backlog_max_age,
-        now,
-        there: parts.telegram.server_date().unwrap_or(now),
-    }
-}
-
 /// Chooses the window again with half of the token budget, and drops the recalled messages.
-pub(super) async fn halve(parts: &AnsweringParts, question: &mut QuestionContext) -> Result<(), JobError> {
-    let params = Params { token_budget: question.room / 2, ..parts.params.clone() };
+pub(super) async fn halve(services: &Services, question: &mut QuestionContext) -> Result<(), JobError> {
+    let params = Params { token_budget: question.room / 2, ..services.params.clone() };
     let summarized = question.oldest_part.summarized(params.estimate);
     let history = Arc::clone(&question.history);
     let focused = picked(Arc::clone(&history), params.clone()).await?;
-    let recaller = Arc::clone(&parts.recaller);
+    let recaller = Arc::clone(&services.recaller);
     let window = move |conn: &_| Ok(window_around(conn, (&history, focused), &params, &recaller, |_| summarized));
-    question.window = parts.store.read(window).await?;
+    question.window = services.store.read(window).await?;
     // Recalled messages matter less than the window, so they are dropped altogether.
     question.recalled = Recalled::default();
     Ok(())

@@ -1,23 +1,17 @@
 //! Loads the trigger of a job: decides if it is still to be answered, and finds its question.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use crate::answering::enrich::Enricher;
-use crate::answering::introduction::Introduction;
-use crate::answering::long_thread::LongThreads;
-use crate::lines::Style;
+use crate::answering::services::Services;
 use chime_access::Access;
-use chime_access::admission::served;
-use chime_access::gateway::ask::Gateway;
-use chime_core::config::{AccessConfig, SessionIdle};
+use chime_access::admission::{is_owner, served};
+use chime_core::chat_settings::ASKERS;
 use chime_core::trigger::{self, Languages, author_run, calls_bot};
 use chime_core::{
-    How, MessageAt, MessageId, MessagePlace, ParsedTrigger, StoredMessage, Timestamp, UserId, Zone, parse_message_link,
+    Askers, How, MessageAt, MessageId, MessagePlace, ParsedTrigger, StoredMessage, Timestamp, UserId, Zone,
+    parse_message_link,
 };
-use chime_memory::context::{Asked, FeatureCache};
-use chime_memory::recall::Recaller;
-use chime_relevance::context::Params;
+use chime_memory::context::Asked;
 use chime_store::chats::{self, ChatRow};
 use chime_store::{Reader, answers, chat_settings, consent, messages};
 
@@ -41,69 +35,66 @@ pub struct LoadedTrigger {
     pub generic: bool,
 }
 
-/// Services and settings for reading a trigger and its context.
-pub struct QuestionLoader {
-    pub params: Params,
-    /// Time zone of chats that have set none.
-    pub zone: Zone,
-    /// Source of summaries of long threads; `None` if threads are never summarised.
-    pub long_threads: Option<LongThreads>,
-    /// Name of the model. The database may hold a correction of our token estimate for it.
-    pub model: String,
-    pub style: Style,
-    pub gateway: Gateway,
-    pub bot: UserId,
-    pub idle: SessionIdle,
-    pub features: Arc<FeatureCache>,
-    pub recaller: Arc<Recaller>,
-    pub enrichers: Vec<Enricher>,
-    pub introduction: Introduction,
-    pub access: AccessConfig,
-    /// Age beyond which a trigger is not answered but counted in a notice.
-    pub max_age: Duration,
-    pub now: Timestamp,
-    /// The current time by Telegram's clock, by which messages are dated.
-    pub there: Timestamp,
+/// Reads the message `at` and decides if it is still to be answered. A trigger older than `max_age` is not answered but
+/// counted in a notice.
+pub fn load_trigger(
+    conn: &Reader,
+    services: &Services,
+    now: Timestamp,
+    max_age: Duration,
+    at: MessageAt,
+    parsed: &ParsedTrigger,
+) -> chime_store::Result<TriggerState<LoadedTrigger>> {
+    let (Some(mut trigger), Some(mut chat)) =
+        (consent::for_job(conn, at.chat, at.message)?, chats::find(conn, at.chat)?)
+    else {
+        return Ok(TriggerState::Gone);
+    };
+    chat.settings = chat_settings::load(conn, trigger.conversation())?;
+    // The chat was allowed when the trigger came in; the operator may have changed that since.
+    if served(conn, &chat.chat, trigger.message.sender.id, &services.access)? == Access::Refused {
+        return Ok(TriggerState::Gone);
+    }
+    let asked_at = trigger.message.edited_at.unwrap_or(trigger.message.sent_at);
+    // Messages are dated by Telegram's clock.
+    if services.telegram.server_date().unwrap_or(now).since(asked_at) > max_age {
+        return Ok(TriggerState::Old(Box::new(trigger)));
+    }
+    if answers::to_trigger(conn, trigger.chat, trigger.seq)?.is_some() {
+        return Ok(TriggerState::Answered);
+    }
+    if trigger.message.reply_to.is_none() {
+        trigger.message.reply_to = linked(conn, &chat, &trigger)?;
+    }
+    if let Some(parent) = trigger.message.reply_to
+        && messages::is_withheld(conn, trigger.message.chat, parent)?
+    {
+        // A quote would show text of the withheld message.
+        trigger.message.quote = None;
+    }
+    let parsed = &as_transcribed(parsed, &trigger);
+    let (asked, generic) = asked(conn, trigger, &chat, services.zone, parsed)?;
+    Ok(TriggerState::Ready(Box::new(LoadedTrigger { asked, chat, generic })))
 }
 
-impl QuestionLoader {
-    /// Reads the message `at` and decides if it is still to be answered.
-    pub fn load_trigger(
-        &self,
-        conn: &Reader,
-        at: MessageAt,
-        parsed: &ParsedTrigger,
-    ) -> chime_store::Result<TriggerState<LoadedTrigger>> {
-        let (Some(mut trigger), Some(mut chat)) =
-            (consent::for_job(conn, at.chat, at.message)?, chats::find(conn, at.chat)?)
-        else {
-            return Ok(TriggerState::Gone);
-        };
-        chat.settings = chat_settings::load(conn, trigger.conversation())?;
-        // The chat was allowed when the trigger came in; the operator may have changed that since.
-        if served(conn, &chat.chat, trigger.message.sender.id, &self.access)? == Access::Refused {
-            return Ok(TriggerState::Gone);
-        }
-        let asked_at = trigger.message.edited_at.unwrap_or(trigger.message.sent_at);
-        if self.there.since(asked_at) > self.max_age {
-            return Ok(TriggerState::Old(Box::new(trigger)));
-        }
-        if answers::to_trigger(conn, trigger.chat, trigger.seq)?.is_some() {
-            return Ok(TriggerState::Answered);
-        }
-        if trigger.message.reply_to.is_none() {
-            trigger.message.reply_to = linked(conn, &chat, &trigger)?;
-        }
-        if let Some(parent) = trigger.message.reply_to
-            && messages::is_withheld(conn, trigger.message.chat, parent)?
-        {
-            // A quote would show text of the withheld message.
-            trigger.message.quote = None;
-        }
-        let parsed = &as_transcribed(parsed, &trigger);
-        let (asked, generic) = asked(conn, trigger, &chat, self.zone, parsed)?;
-        Ok(TriggerState::Ready(Box::new(LoadedTrigger { asked, chat, generic })))
+/// Returns `true` if `user` may ask in `chat`: anybody if the chat has no restriction, else admins of the chat and
+/// owners of the bot. If Telegram does not say who is an admin, the member may ask, since an answer to the wrong
+/// person does less harm than a refusal.
+pub(super) async fn may_ask(services: &Services, chat: &ChatRow, user: UserId) -> chime_store::Result<bool> {
+    if chat.settings.get(ASKERS) != Some(Askers::Admins) {
+        return Ok(true);
     }
+    let access = services.access.clone();
+    if services.store.read(move |conn| is_owner(conn, user, &access)).await? {
+        return Ok(true);
+    }
+    Ok(match services.telegram.standing(chat.chat.id, user).await {
+        Ok(status) => status.is_admin(),
+        Err(error) => {
+            tracing::info!(%error, "whether an admin asks is not known");
+            true
+        }
+    })
 }
 
 /// Returns the message of the same chat that the trigger links to. A question about a link is a reply to its message.

@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::answering::enrich::{Enricher, Subject};
-use crate::answering::grounding::similarities_by;
-use crate::grounding::min_similarity;
+use crate::answering::enrich::{Enricher, EnricherInput};
+use crate::grounding::{min_similarity, similarities_by};
 use crate::notes::nearest;
 use crate::read_text::ReadText;
 use chime_core::embed::Embedder;
@@ -37,24 +36,24 @@ impl PieceVectors {
 
 pub fn note_enricher(embedder: Option<Arc<Embedder>>, zone: Zone) -> Enricher {
     let vectors = PieceVectors::default();
-    Enricher::new("notes", move |conn, subject| gather(conn, subject, embedder.as_deref(), &vectors, zone))
+    Enricher::new("notes", move |conn, input| gather(conn, input, embedder.as_deref(), &vectors, zone))
 }
 
 fn gather(
     conn: &Reader,
-    subject: &Subject,
+    input: &EnricherInput,
     embedder: Option<&Embedder>,
     vectors: &PieceVectors,
     zone: Zone,
 ) -> chime_store::Result<Vec<Piece>> {
-    let pieces = notes::pieces(conn, subject.chat)?;
+    let pieces = notes::pieces(conn, input.chat)?;
     if pieces.is_empty() {
         return Ok(Vec::new());
     }
-    let zone = chats::by_key(conn, subject.chat)?.map_or(zone, |row| row.zone(zone));
+    let zone = chats::by_key(conn, input.chat)?.map_or(zone, |row| row.zone(zone));
     let texts: Vec<String> = pieces.iter().map(|piece| format!("{}\n{}", piece.title, piece.text)).collect();
     let of_piece = |embedder: &Embedder, text: &str| vectors.of(embedder, text);
-    let (found, measure) = similarities_by(&subject.ask, &texts, embedder, of_piece);
+    let (found, measure) = similarities_by(&input.ask, &texts, embedder, of_piece);
     let lines = nearest(&found, min_similarity(measure)).into_iter().map(|place| {
         let piece = &pieces[place];
         let note = ReadText {
@@ -66,7 +65,7 @@ fn gather(
             is_asked: false,
             at: piece.saved_at,
             link: None,
-            posted: saved_from(conn, subject.chat, piece)?,
+            posted: saved_from(conn, input.chat, piece)?,
         };
         Ok(note.line(None, &piece.text))
     });

@@ -2,8 +2,8 @@
 //! operator can remove.
 
 use crate::answering::draft::blame_of;
-use crate::answering::parts::AnsweringParts;
 use crate::answering::reply::format_own;
+use crate::answering::services::Services;
 use crate::job::Blame;
 use chime_core::{ChatId, ReplyTarget};
 use chime_llm::LlmError;
@@ -12,17 +12,17 @@ use chime_store::{Priority, admission};
 
 /// Sends each owner a private message about `error`, unless it is temporary. A failure to do so is only logged,
 /// since the member still gets the apology.
-pub(super) async fn tell_owners(parts: &AnsweringParts, error: &LlmError) {
+pub(super) async fn tell_owners(services: &Services, error: &LlmError) {
     if blame_of(error) == Blame::Passing {
         return;
     }
-    if let Err(error) = write_to_owners(parts, told(error)).await {
+    if let Err(error) = write_to_owners(services, told(error)).await {
         tracing::warn!(%error, "the owners are not told that the model server refuses");
     }
 }
 
-async fn write_to_owners(parts: &AnsweringParts, markdown: String) -> chime_store::Result<()> {
-    let (configured, now) = (parts.access.owners.clone(), parts.clock.now());
+async fn write_to_owners(services: &Services, markdown: String) -> chime_store::Result<()> {
+    let (configured, now) = (services.access.owners.clone(), services.clock.now());
     let write = move |tx: &chime_store::Writer<'_>| {
         let mut owners = admission::owners(tx)?;
         owners.extend(configured);
@@ -39,8 +39,8 @@ async fn write_to_owners(parts: &AnsweringParts, markdown: String) -> chime_stor
         }
         Ok(())
     };
-    parts.store.write(Priority::Background, write).await?;
-    parts.wake.wake();
+    services.store.write(Priority::Background, write).await?;
+    services.wake.wake();
     Ok(())
 }
 

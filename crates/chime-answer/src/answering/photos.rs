@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use futures::future::join_all;
 
-use crate::answering::Answering;
 use crate::answering::question::{QuestionContext, ShownPhoto};
+use crate::answering::services::Services;
 use chime_core::config::Redaction;
 use chime_core::{Kind, StoredMessage};
 use chime_runtime::resilience::within;
@@ -17,31 +17,29 @@ const MOST_BYTES: usize = 5 * 1024 * 1024;
 /// Maximum time for the download of a photo.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-impl Answering {
-    /// Returns at most three photos: those of the trigger, of the message it replies to, and the newest of the focus.
-    /// Errors are logged. Personal data in a photo cannot be masked, so under [`Redaction::All`] there are none.
-    pub(super) async fn look_at(&self, question: &QuestionContext) -> Vec<ShownPhoto> {
-        let candidates = candidates(question);
-        if candidates.is_empty() || self.parts.redaction == Redaction::All {
-            return Vec::new();
-        }
-        let found = self.parts.store.read(move |conn| find(conn, &candidates)).await;
-        let found = found.unwrap_or_else(|error| {
-            tracing::warn!(%error, "no photo is shown");
-            Vec::new()
-        });
-        let fetched = join_all(found.iter().map(|stored| self.fetch(stored))).await;
-        fetched.into_iter().flatten().collect()
+/// Returns at most three photos: those of the trigger, of the message it replies to, and the newest of the focus.
+/// Errors are logged. Personal data in a photo cannot be masked, so under [`Redaction::All`] there are none.
+pub(super) async fn load_photos(services: &Services, question: &QuestionContext) -> Vec<ShownPhoto> {
+    let candidates = candidates(question);
+    if candidates.is_empty() || services.redaction == Redaction::All {
+        return Vec::new();
     }
+    let found = services.store.read(move |conn| find(conn, &candidates)).await;
+    let found = found.unwrap_or_else(|error| {
+        tracing::warn!(%error, "no photo is shown");
+        Vec::new()
+    });
+    let fetched = join_all(found.iter().map(|stored| download(services, stored))).await;
+    fetched.into_iter().flatten().collect()
+}
 
-    async fn fetch(&self, stored: &StoredMessage) -> Option<ShownPhoto> {
-        let fetching = self.parts.telegram.download(&stored.message.file.as_ref()?.id, MOST_BYTES);
-        match within(&self.parts.clock, PATIENCE, fetching).await? {
-            Ok(bytes) => bytes.map(|bytes| ShownPhoto { seq: stored.seq, bytes: bytes.into() }),
-            Err(error) => {
-                tracing::warn!(%error, "a photo cannot be fetched and is not shown");
-                None
-            }
+async fn download(services: &Services, stored: &StoredMessage) -> Option<ShownPhoto> {
+    let fetching = services.telegram.download(&stored.message.file.as_ref()?.id, MOST_BYTES);
+    match within(&services.clock, PATIENCE, fetching).await? {
+        Ok(bytes) => bytes.map(|bytes| ShownPhoto { seq: stored.seq, bytes: bytes.into() }),
+        Err(error) => {
+            tracing::warn!(%error, "a photo cannot be fetched and is not shown");
+            None
         }
     }
 }

@@ -5,14 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::answering::concepts::ConceptScope;
-use crate::answering::enrich::{Subject, enrich};
+use crate::answering::enrich::{EnricherInput, enrich};
 use crate::answering::follow_up::{self, FollowUpContext};
-use crate::answering::load_trigger::{LoadedTrigger, QuestionLoader};
+use crate::answering::load_trigger::LoadedTrigger;
 use crate::answering::long_thread::OldestPart;
+use crate::answering::services::Services;
 use crate::lines::Style;
-use crate::prompt::PresentMember;
+use crate::prompt::{BuiltPrompt, PresentMember};
+use crate::reader;
 use crate::recall::{self, fitting};
 use crate::tools::LookedUp;
+use chime_access::gateway::ModelPurpose;
 use chime_access::gateway::ask::{Gateway, UsageRecord};
 use chime_core::chat_settings::{GROUNDING, PERSONA, Persona};
 use chime_core::texts::{filled, texts};
@@ -65,8 +68,7 @@ pub struct ShownPhoto {
 }
 
 pub struct QuestionContext {
-    /// The trigger, its parsed question, and the messages that the window was chosen from. Kept until the answer is
-    /// stored, since dropping two hundred messages takes a while.
+    /// The trigger, its parsed question, and the messages that the window was chosen from.
     pub history: Arc<History>,
     pub chat: ChatRow,
     /// Calls the model that the chat chose.
@@ -107,36 +109,42 @@ pub struct QuestionContext {
     pub spent: Spent,
 }
 
+/// Reads what is known about one question.
+pub struct QuestionLoader {
+    pub services: Services,
+    /// Calls the model that the chat chose.
+    pub gateway: Gateway,
+    pub now: Timestamp,
+    pub is_unasked: bool,
+}
+
 impl QuestionLoader {
     /// Reads the messages that the trigger may be about, and the token budget for the window.
     pub fn gather(&self, conn: &Reader, opened: &LoadedTrigger) -> chime_store::Result<Gathered> {
-        let room = usage::calibration(conn, &self.model)?.room(self.params.token_budget);
-        let params = Params { token_budget: room, ..self.params.clone() };
-        let history = gather(conn, opened.asked.clone(), &params, &self.features)?;
+        let model = self.gateway.model_name(ModelPurpose::Answer);
+        let wanted = self.gateway.talk_tokens(self.services.context_tokens);
+        let token_budget = usage::calibration(conn, model)?.room(wanted);
+        let params = Params { token_budget, ..self.services.params.clone() };
+        let history = gather(conn, opened.asked.clone(), &params, &self.services.features)?;
         Ok(Gathered { history: Arc::new(history), params })
     }
 
     pub fn beside(&self, conn: &Reader, opened: &LoadedTrigger) -> chime_store::Result<TriggerFacts> {
         let LoadedTrigger { asked: Asked { trigger, ask, .. }, chat: row, generic, .. } = opened;
         let asker = trigger.message.sender.id;
-        let subject = Subject {
-            chat: trigger.chat,
-            conversation: trigger.conversation(),
-            trigger: trigger.clone(),
-            ask: ask.clone(),
-            now: self.now,
-        };
+        let input =
+            EnricherInput { chat: trigger.chat, conversation: trigger.conversation(), ask: ask.clone(), now: self.now };
         Ok(TriggerFacts {
-            looked: if *generic { None } else { self.look(conn, opened, row.zone(self.zone)) },
-            enrichment: enrich(conn, &self.enrichers, &subject),
+            looked: if *generic { None } else { self.look(conn, opened, row.zone(self.services.zone)) },
+            enrichment: enrich(conn, &self.services.enrichers, &input),
             scope: ConceptScope::load(
                 conn,
-                ContextKey { bot: self.bot, chat: trigger.chat, thread: trigger.message.thread },
+                ContextKey { bot: self.services.bot.id, chat: trigger.chat, thread: trigger.message.thread },
             ),
             earliest: messages::earliest(conn, trigger.chat)?,
             introduction: match self.wants_no_introduction(conn, row, asker)? {
                 true => None,
-                false => self.introduction.due(conn, row)?,
+                false => self.services.introduction.due(conn, row)?,
             },
             topic: topic_names::find(conn, trigger.conversation())?,
             spent: usage::spent(conn, self.now, trigger.chat, asker)?,
@@ -152,8 +160,8 @@ impl QuestionLoader {
     pub fn window(&self, conn: &Reader, gathered: &Gathered, focused: Focused) -> PickedWindow {
         let Gathered { history, params } = gathered;
         let mut oldest_part = OldestPart::default();
-        let window = window_around(conn, (history, focused), params, &self.recaller, |thread| {
-            let long_threads = self.long_threads.as_ref()?;
+        let window = window_around(conn, (history, focused), params, &self.services.recaller, |thread| {
+            let long_threads = self.services.long_threads.as_ref()?;
             oldest_part = long_threads.find(conn, history.trigger.chat, thread);
             oldest_part.summarized(params.estimate)
         });
@@ -172,6 +180,8 @@ impl QuestionLoader {
         let generic = *generic;
         let Gathered { history, params } = gathered;
         let PickedWindow { window, oldest_part } = windowed;
+        let parameters = self.gateway.server_facts(ModelPurpose::Answer).parameters;
+        let style = reader::style_for(parameters, self.gateway.model_name(ModelPurpose::Answer));
         let TriggerFacts { looked, mut enrichment, scope, earliest, introduction, topic, spent } = beside;
         enrichment.pieces.extend(oldest_part.piece());
         enrichment.pieces.extend(row.settings.get(PERSONA).map(|Persona(text)| Piece {
@@ -184,14 +194,14 @@ impl QuestionLoader {
         let people = PresentMember::of_talk(&history.recent, history.trigger.message.sent_at.minus(LATELY));
         Ok(QuestionContext {
             history,
-            zone: row.zone(self.zone),
+            zone: row.zone(self.services.zone),
             chat: row.clone(),
             gateway: self.gateway.clone(),
-            is_unasked: false,
+            is_unasked: self.is_unasked,
             topic,
             people,
             generic,
-            style: self.style,
+            style,
             window,
             oldest_part,
             enrichment,
@@ -210,9 +220,7 @@ impl QuestionLoader {
             spent,
         })
     }
-}
 
-impl QuestionLoader {
     /// Searches older messages and summaries for the question. An error is logged and gives `None`.
     fn look(&self, conn: &Reader, opened: &LoadedTrigger, zone: Zone) -> Option<RankedRecall> {
         let Asked { trigger, ask, .. } = &opened.asked;
@@ -224,7 +232,7 @@ impl QuestionLoader {
             by: trigger.message.sender.id,
             before: trigger.seq,
         };
-        self.recaller.look(conn, &request).inspect_err(not_recalled).ok()
+        self.services.recaller.look(conn, &request).inspect_err(not_recalled).ok()
     }
 
     /// Returns the best search results that are not in the window, as many as fit into the token cap of the recall
@@ -232,15 +240,9 @@ impl QuestionLoader {
     fn recalled(&self, conn: &Reader, looked: &RankedRecall, window: &ContextWindow) -> Recalled {
         let shown: HashSet<Seq> = window.entries.iter().map(|entry| entry.message.seq).collect();
         let found = looked.best(conn, &shown).inspect_err(not_recalled).unwrap_or_default();
-        fitting(found, Slot::Recall.cap().unwrap_or(0), self.params.estimate)
+        fitting(found, Slot::Recall.cap().unwrap_or(0), self.services.params.estimate)
     }
-}
 
-fn not_recalled(error: &StoreError) {
-    tracing::warn!(%error, "nothing older is recalled");
-}
-
-impl QuestionLoader {
     /// Returns the suggestion that the question follows up on. An error is logged, and the question is then answered
     /// without one.
     fn going_on(
@@ -256,7 +258,7 @@ impl QuestionLoader {
             ask: &history.ask,
             generic,
             language: row.language,
-            usual_idle: self.idle.in_chats_of(row.chat.kind),
+            usual_idle: self.services.idle.in_chats_of(row.chat.kind),
             window,
             member: history.trigger.message.sender.id,
             now: self.now,
@@ -266,6 +268,10 @@ impl QuestionLoader {
             FollowUpContext::default()
         })
     }
+}
+
+fn not_recalled(error: &StoreError) {
+    tracing::warn!(%error, "nothing older is recalled");
 }
 
 impl QuestionContext {
@@ -278,7 +284,6 @@ impl QuestionContext {
         self.chat.settings.get(GROUNDING).unwrap_or_default()
     }
 
-    /// Returns the member who asks.
     pub fn asker(&self) -> UserId {
         self.trigger().message.sender.id
     }
@@ -295,6 +300,11 @@ impl QuestionContext {
         };
         let remembered = self.remembered(&[]);
         self.shown().map(cite).chain(remembered).collect()
+    }
+
+    /// Returns all sources that the answer may cite: [`citable`](Self::citable), and those in the slots of the prompt.
+    pub fn given(&self, built: &BuiltPrompt) -> Vec<Citable> {
+        self.citable().into_iter().chain(built.citable.clone()).collect()
     }
 
     /// Returns the sources from memory: `given` (from the enrichers' slots), the recalled messages and summaries, and

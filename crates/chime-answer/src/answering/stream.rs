@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::answering::ask::Answering;
 use crate::answering::log;
 use crate::answering::question::QuestionContext;
 use crate::answering::reply::{format_own, format_parts};
+use crate::answering::services::Services;
 use crate::citations;
 use crate::echo::{without_echo, without_heads};
 use crate::prompt::BuiltPrompt;
@@ -25,8 +25,8 @@ use chime_core::texts::texts;
 use chime_core::{ChatKind, Citable, FormattedText, Grounding, Job, MessageId, Outgoing, ReplyTarget, estimate_tokens};
 use chime_llm::{AnswerProgress, Completion, Prompt};
 use chime_privacy::Masks;
-use chime_store::{Priority, Store, Writer, reply_streams};
-use chime_telegram::{Telegram, TelegramError};
+use chime_store::{Priority, Writer, reply_streams};
+use chime_telegram::TelegramError;
 
 /// Suffix of an unfinished answer.
 const MORE_COMES: &str = " …";
@@ -46,45 +46,56 @@ enum PreviewOutcome {
     Never,
 }
 
-impl Answering {
-    /// Asks the model, and shows the answer while it is written if the chat wants that. If all purposes are redacted,
-    /// personal data is masked in the prompt and restored in the answer.
-    pub(super) async fn ask_showing(
-        &self,
-        job: &Job,
-        question: &QuestionContext,
-        built: &BuiltPrompt,
-        ask: ModelCall<'_>,
-    ) -> Result<(Completion, UsageRecord), AskError> {
-        let mut masks = Masks::default();
-        let masked = (self.parts.redaction == Redaction::All).then(|| masked(ask.prompt, &mut masks));
-        let ask = ModelCall { prompt: masked.as_ref().unwrap_or(ask.prompt), ..ask };
-        let answered = self.ask_in_the_open(job, question, built, ask, &masks).await;
-        answered.map(|(completion, bill)| (Completion { text: masks.unmask(&completion.text), ..completion }, bill))
-    }
+/// An answer that is shown before it is complete.
+struct UnfinishedAnswer<'a> {
+    services: &'a Services,
+    question: &'a QuestionContext,
+    built: &'a BuiltPrompt,
+    /// Key of the reply.
+    key: String,
+    /// Restores the personal data that the prompt hides from the model.
+    masks: Masks,
+}
 
-    /// Does the same as [`ask_showing`](Self::ask_showing) for a prompt that is already masked. `masks` restores the
-    /// data in the shown text.
-    async fn ask_in_the_open(
-        &self,
-        job: &Job,
-        question: &QuestionContext,
-        built: &BuiltPrompt,
-        ask: ModelCall<'_>,
-        masks: &Masks,
-    ) -> Result<(Completion, UsageRecord), AskError> {
-        if !self.streams(question) {
-            return self.ask_behind_placeholder(job, question, ask).await;
-        }
+/// Asks the model, and shows the answer while it is written if the chat wants that. If all purposes are redacted,
+/// personal data is masked in the prompt and restored in the answer.
+pub(super) async fn ask_showing(
+    services: &Services,
+    job: &Job,
+    question: &QuestionContext,
+    built: &BuiltPrompt,
+    call: ModelCall<'_>,
+) -> Result<(Completion, UsageRecord), AskError> {
+    let mut masks = Masks::default();
+    let masked = (services.redaction == Redaction::All).then(|| masked(call.prompt, &mut masks));
+    let call = ModelCall { prompt: masked.as_ref().unwrap_or(call.prompt), ..call };
+    let answer = UnfinishedAnswer { services, question, built, key: job.payload.reply_key(), masks };
+    let (completion, bill) = match streams(services, question) {
+        true => answer.ask_in_the_open(call).await?,
+        false => answer.ask_behind_placeholder(call).await?,
+    };
+    Ok((Completion { text: answer.masks.unmask(&completion.text), ..completion }, bill))
+}
+
+/// Returns `true` if the answer to `question` is shown while it is written.
+fn streams(services: &Services, question: &QuestionContext) -> bool {
+    // In strict chats, statements without a source are marked only in the complete answer.
+    let is_open = question.grounding() == Grounding::Open && !question.is_unasked;
+    let usual = || services.streaming.in_chats_of(question.chat.chat.kind);
+    is_open && question.chat.settings.get(STREAMING).unwrap_or_else(usual)
+}
+
+impl UnfinishedAnswer<'_> {
+    async fn ask_in_the_open(&self, call: ModelCall<'_>) -> Result<(Completion, UsageRecord), AskError> {
         let (progress, stop) = (AnswerProgress::default(), CancellationToken::new());
         let asking = async {
-            let answered = question.gateway.ask_showing(ask, &progress).await;
+            let answered = self.question.gateway.ask_showing(call, &progress).await;
             stop.cancel();
             answered
         };
         // Both futures run to the end: the id of a message that is being sent must be stored before the whole answer
         // arrives.
-        let (answered, shown) = tokio::join!(asking, self.show(job, question, built, &progress, masks, &stop));
+        let (answered, shown) = tokio::join!(asking, self.show(&progress, &stop));
         if let Err(error) = shown {
             tracing::warn!(%error, "an answer was not shown while it was written");
         }
@@ -92,23 +103,18 @@ impl Answering {
     }
 
     /// Asks, and sends a placeholder in a group if the answer takes a while. The answer replaces it.
-    async fn ask_behind_placeholder(
-        &self,
-        job: &Job,
-        question: &QuestionContext,
-        ask: ModelCall<'_>,
-    ) -> Result<(Completion, UsageRecord), AskError> {
+    async fn ask_behind_placeholder(&self, call: ModelCall<'_>) -> Result<(Completion, UsageRecord), AskError> {
         let stop = CancellationToken::new();
         let asking = async {
-            let answered = question.gateway.ask_within_budget(ask).await;
+            let answered = self.question.gateway.ask_within_budget(call).await;
             stop.cancel();
             answered
         };
-        if question.is_unasked || question.chat.chat.kind == ChatKind::Private {
+        if self.question.is_unasked || self.question.chat.chat.kind == ChatKind::Private {
             return asking.await;
         }
         // Both futures run to the end, for the same reason as above.
-        let (answered, shown) = tokio::join!(asking, self.hold_place(job, question, &stop));
+        let (answered, shown) = tokio::join!(asking, self.hold_place(&stop));
         if let Err(error) = shown {
             tracing::warn!(%error, "no message held the place of an answer");
         }
@@ -117,64 +123,37 @@ impl Answering {
 
     /// Sends a placeholder after [`PLACEHOLDER_AFTER`], unless the answer is complete (`stop`) or a message already
     /// shows it.
-    async fn hold_place(
-        &self,
-        job: &Job,
-        question: &QuestionContext,
-        stop: &CancellationToken,
-    ) -> chime_store::Result<()> {
+    async fn hold_place(&self, stop: &CancellationToken) -> chime_store::Result<()> {
         tokio::select! {
             () = stop.cancelled() => return Ok(()),
-            () = self.parts.clock.sleep(PLACEHOLDER_AFTER) => {}
+            () = self.services.clock.sleep(PLACEHOLDER_AFTER) => {}
         }
-        let (key, now) = (job.payload.reply_key(), self.parts.clock.now());
-        let Some(PreviewPlace::NewMessage) = self.place(question, &key).await? else { return Ok(()) };
-        if !may_show(self.parts.lanes.traffic(question.trigger().message.chat, now), now) {
+        let Some(PreviewPlace::NewMessage) = self.place().await? else { return Ok(()) };
+        if !self.may_show() {
             return Ok(());
         }
-        let words = &texts(question.chat.speaks().code()).one_moment;
+        let words = &texts(self.question.chat.speaks().code()).one_moment;
         if let Some(content) = format_own(words).into_iter().next() {
-            self.open(&key, question, content).await?;
+            self.open(content).await?;
         }
         Ok(())
     }
 
-    /// Returns `true` if the answer to `question` is shown while it is written.
-    fn streams(&self, question: &QuestionContext) -> bool {
-        // In strict chats, statements without a source are marked only in the complete answer.
-        let is_open = question.grounding() == Grounding::Open;
-        is_open
-            && !question.is_unasked
-            && question
-                .chat
-                .settings
-                .get(STREAMING)
-                .unwrap_or_else(|| self.parts.streaming.in_chats_of(question.chat.chat.kind))
-    }
-
     /// Shows the text of `progress` until `stop`.
-    async fn show(
-        &self,
-        job: &Job,
-        question: &QuestionContext,
-        built: &BuiltPrompt,
-        progress: &AnswerProgress,
-        masks: &Masks,
-        stop: &CancellationToken,
-    ) -> chime_store::Result<()> {
-        let key = job.payload.reply_key();
-        let Some(mut place) = self.place(question, &key).await? else { return Ok(()) };
-        let watch = self.parts.clock.stopwatch();
+    async fn show(&self, progress: &AnswerProgress, stop: &CancellationToken) -> chime_store::Result<()> {
+        let Some(mut place) = self.place().await? else { return Ok(()) };
+        let clock = &self.services.clock;
+        let watch = clock.stopwatch();
         let (mut words, mut is_first) = (progress.watch(), true);
         // Text that arrived before the loop starts is shown too.
         words.mark_changed();
-        let given: Vec<Citable> = question.citable().into_iter().chain(built.citable.clone()).collect();
+        let given = self.question.given(self.built);
         if matches!(place, PreviewPlace::Message(_)) {
             // Before a tool call, the message may have been edited a moment ago: the next edit has to keep the
             // interval.
             tokio::select! {
                 () = stop.cancelled() => return Ok(()),
-                () = self.parts.clock.sleep(every(place)) => {}
+                () = clock.sleep(every(place)) => {}
             }
         }
         loop {
@@ -183,12 +162,11 @@ impl Answering {
                 () = stop.cancelled() => return Ok(()),
                 changed = words.changed() => if changed.is_err() { return Ok(()) },
             }
-            let text = masks.unmask(settled(&words.borrow_and_update()));
-            let Some(content) = self.preview(question, built, &given, &text) else { continue };
-            let now = self.parts.clock.now();
-            let shown = if may_show(self.parts.lanes.traffic(question.trigger().message.chat, now), now) {
+            let text = self.masks.unmask(settled(&words.borrow_and_update()));
+            let Some(content) = self.preview(&given, &text) else { continue };
+            let shown = if self.may_show() {
                 progress.note_shown();
-                self.show_once(&key, question, place, content).await?
+                self.show_once(place, content).await?
             } else {
                 PreviewOutcome::Skipped
             };
@@ -204,74 +182,66 @@ impl Answering {
             }
             tokio::select! {
                 () = stop.cancelled() => return Ok(()),
-                () = self.parts.clock.sleep(every(place)) => {}
+                () = clock.sleep(every(place)) => {}
             }
         }
     }
 
     /// Returns the place where the answer is shown; `None` if a message may have been sent whose id is unknown.
-    async fn place(&self, question: &QuestionContext, key: &str) -> chime_store::Result<Option<PreviewPlace>> {
-        let reply = key.to_owned();
-        Ok(match self.parts.store.read(move |conn| reply_streams::find(conn, &reply)).await? {
+    async fn place(&self) -> chime_store::Result<Option<PreviewPlace>> {
+        let key = self.key.clone();
+        let has_drafts = !self.services.state.drafts_refused.load(Ordering::Relaxed);
+        Ok(match self.services.store.read(move |conn| reply_streams::find(conn, &key)).await? {
             Some(stream) => stream.message.map(PreviewPlace::Message),
-            None if question.chat.chat.kind == ChatKind::Private && self.has_drafts() => Some(PreviewPlace::Draft),
+            None if self.question.chat.chat.kind == ChatKind::Private && has_drafts => Some(PreviewPlace::Draft),
             None => Some(PreviewPlace::NewMessage),
         })
     }
 
-    fn has_drafts(&self) -> bool {
-        !self.drafts_refused.load(Ordering::Relaxed)
+    /// Returns `true` if the chat's rate allows another message or edit now.
+    fn may_show(&self) -> bool {
+        let now = self.services.clock.now();
+        may_show(self.services.state.traffic.of(self.question.trigger().message.chat, now), now)
     }
 
-    /// Formats `text`, the part of an unfinished answer that may be shown; `None` if it is too short or repeats the
-    /// prompt.
-    fn preview(
-        &self,
-        question: &QuestionContext,
-        built: &BuiltPrompt,
-        given: &[Citable],
-        text: &str,
-    ) -> Option<FormattedText> {
+    /// Formats `text`, the part of the answer that may be shown; `None` if it is too short or repeats the prompt.
+    fn preview(&self, given: &[Citable], text: &str) -> Option<FormattedText> {
         if estimate_tokens(text) < FIRST_TOKENS {
             return None;
         }
+        let (bot, built) = (&self.services.bot, self.built);
         let (text, _) = uncertainty::split(text);
-        let text = without_heads(&text, &self.parts.bot.name, |name| built.labels.has_name(name));
+        let text = without_heads(&text, &bot.name, |name| built.labels.has_name(name));
         let text = without_echo(&text, &built.instructions, &built.fence)?;
-        let linked = citations::linked(&text, built.material(given, question.trigger()));
+        let linked = citations::linked(&text, built.material(given, self.question.trigger()));
         let links: Vec<&str> = given.iter().flat_map(citations::links).collect();
-        let parts = format_parts(&format!("{linked}{MORE_COMES}"), &links, &question.names(&self.parts.bot));
+        let parts = format_parts(&format!("{linked}{MORE_COMES}"), &links, &self.question.names(bot));
         parts.into_iter().next()
     }
 
-    async fn show_once(
-        &self,
-        key: &str,
-        question: &QuestionContext,
-        place: PreviewPlace,
-        content: FormattedText,
-    ) -> chime_store::Result<PreviewOutcome> {
-        let message = &question.trigger().message;
-        let (chat, now) = (message.chat, self.parts.clock.now());
+    async fn show_once(&self, place: PreviewPlace, content: FormattedText) -> chime_store::Result<PreviewOutcome> {
+        let Services { telegram, clock, state, .. } = self.services;
+        let message = &self.question.trigger().message;
+        let (chat, now) = (message.chat, clock.now());
         let shown = match place {
             PreviewPlace::Draft => {
-                let drafted = self.parts.telegram.draft(chat, message.thread, message.id, &content).await;
+                let drafted = telegram.draft(chat, message.thread, message.id, &content).await;
                 if drafted.as_ref().is_err_and(TelegramError::is_lasting) {
-                    self.drafts_refused.store(true, Ordering::Relaxed);
+                    state.drafts_refused.store(true, Ordering::Relaxed);
                     return Ok(PreviewOutcome::Yes(PreviewPlace::NewMessage));
                 }
                 drafted.map(|()| place)
             }
             PreviewPlace::Message(id) => {
-                self.parts.lanes.note_sent(chat, now);
-                self.parts.telegram.edit(chat, id, &content, &[]).await.map(|()| place)
+                state.traffic.note_sent(chat, now);
+                telegram.edit(chat, id, &content, &[]).await.map(|()| place)
             }
-            PreviewPlace::NewMessage => return self.open(key, question, content).await,
+            PreviewPlace::NewMessage => return self.open(content).await,
         };
         Ok(match shown {
             Ok(place) => PreviewOutcome::Yes(place),
             Err(TelegramError::Throttled { retry_after }) => {
-                self.parts.lanes.hold(chat, now, now.plus(retry_after));
+                state.traffic.hold(chat, now, now.plus(retry_after));
                 PreviewOutcome::Skipped
             }
             Err(error) if error.is_lasting() => {
@@ -283,33 +253,30 @@ impl Answering {
     }
 
     /// Sends the message that shows the answer while it is written, and stores its id.
-    async fn open(
-        &self,
-        key: &str,
-        question: &QuestionContext,
-        content: FormattedText,
-    ) -> chime_store::Result<PreviewOutcome> {
-        let message = &question.trigger().message;
-        let (chat, reply, now) = (message.chat, key.to_owned(), self.parts.clock.now());
-        let noted = move |tx: &Writer<'_>| reply_streams::open(tx, &reply, chat, now);
-        self.parts.store.write(Priority::Answering, noted).await?;
-        self.parts.lanes.note_sent(chat, now);
+    async fn open(&self, content: FormattedText) -> chime_store::Result<PreviewOutcome> {
+        let Services { store, telegram, clock, state, .. } = self.services;
+        let message = &self.question.trigger().message;
+        let (chat, now) = (message.chat, clock.now());
+        let key = self.key.clone();
+        let noted = move |tx: &Writer<'_>| reply_streams::open(tx, &key, chat, now);
+        store.write(Priority::Answering, noted).await?;
+        state.traffic.note_sent(chat, now);
         let to = ReplyTarget { chat, thread: message.thread, reply_to: Some(message.id) };
-        let sent = self.parts.telegram.send(&Outgoing::new(to, content)).await;
-        let reply = key.to_owned();
+        let sent = telegram.send(&Outgoing::new(to, content)).await;
+        let key = self.key.clone();
         match sent {
             Ok(sent) => {
-                let noted = move |tx: &Writer<'_>| reply_streams::set_message(tx, &reply, sent.id);
-                self.parts.store.write(Priority::Answering, noted).await?;
+                let noted = move |tx: &Writer<'_>| reply_streams::set_message(tx, &key, sent.id);
+                store.write(Priority::Answering, noted).await?;
                 Ok(PreviewOutcome::Yes(PreviewPlace::Message(sent.id)))
             }
             // The message may have been delivered, but its id is unknown.
             Err(TelegramError::Unknown(_) | TelegramError::Malformed { .. }) => Ok(PreviewOutcome::Never),
             Err(error) => {
-                self.parts.store.write(Priority::Answering, move |tx| reply_streams::close(tx, &reply)).await?;
+                store.write(Priority::Answering, move |tx| reply_streams::close(tx, &key)).await?;
                 match error {
                     TelegramError::Throttled { retry_after } => {
-                        self.parts.lanes.hold(chat, now, now.plus(retry_after));
+                        state.traffic.hold(chat, now, now.plus(retry_after));
                         Ok(PreviewOutcome::Skipped)
                     }
                     TelegramError::NotSent(_) | TelegramError::Failed { .. } => Ok(PreviewOutcome::Skipped),
@@ -318,14 +285,11 @@ impl Answering {
             }
         }
     }
-
-    pub(super) async fn take_back(&self, job: &Job) -> chime_store::Result<()> {
-        take_back(&self.parts.store, &self.parts.telegram, &job.payload.reply_key()).await
-    }
 }
 
 /// Deletes the message in which the reply `key` was shown, if there is one.
-pub async fn take_back(store: &Store, telegram: &Telegram, key: &str) -> chime_store::Result<()> {
+pub async fn take_back(services: &Services, key: &str) -> chime_store::Result<()> {
+    let Services { store, telegram, .. } = services;
     let reply = key.to_owned();
     let Some(stream) = store.read(move |conn| reply_streams::find(conn, &reply)).await? else { return Ok(()) };
     if let Some(message) = stream.message

@@ -4,10 +4,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::answering::ask::Answering;
+use crate::answering::ask::{ask, model_request};
 use crate::answering::log;
+use crate::answering::pages::{may_read_links, read_link};
 use crate::answering::question::QuestionContext;
-use crate::answering::request::asked;
+use crate::answering::services::Services;
+use crate::answering::web::{may_search_web, search_web};
 use crate::job::{ModelAttempt, ModelChoice, ModelFailure, WindowSize};
 use crate::lines::{PromptTranscript, Style};
 use crate::prompt::BuiltPrompt;
@@ -17,7 +19,6 @@ use crate::tools::{
 };
 use chime_access::Allowance;
 use chime_access::gateway::ask::UsageRecord;
-use chime_core::chat_settings::TEMPERATURE;
 use chime_core::trigger::Languages;
 use chime_core::{
     Citable, Grounds, Job, MessageId, Seq, SourceId, Spent, StoredMessage, Timestamp, TokenUse, Zone, message_link,
@@ -37,106 +38,92 @@ const MOST_SESSIONS: usize = 5;
 /// Maximum number of messages read for a search limited to an author or a time span.
 const NEWEST: usize = 1000;
 
-impl Answering {
-    /// Asks the model, and runs its tool calls, until it answers.
-    pub(super) async fn converse(
-        &self,
-        job: &Job,
-        question: &mut QuestionContext,
-        built: &mut BuiltPrompt,
-        asking: ModelAttempt,
-    ) -> Result<(Completion, UsageRecord), ModelFailure> {
-        let until = self.parts.clock.now().plus(self.parts.deadline);
-        let mut prompt = asked(built, &question.photos);
-        if let Some(temperature) = question.chat.settings.get(TEMPERATURE) {
-            prompt.temperature = Some(temperature);
-        }
-        if asking.window == WindowSize::Plainest {
-            // At a low temperature the same unusable answer would come again.
-            prompt.temperature = None;
-        }
-        question.looked_up = LookedUp::default();
-        let mut spent = TokenUse::default();
-        loop {
-            let is_open = may_look_up(asking, prompt.tools.rounds.len(), self.parts.tool_rounds)
-                && self.parts.clock.now() < until
-                && question.gateway.allowance(after(question.spent, spent)) == Allowance::Ample;
-            let outside = OutsideTools { links: self.may_read_links(question), web: self.may_search_web(question) };
-            prompt.tools.offered = if is_open { offered(question.is_all_shown(), outside) } else { Vec::new() };
-            // The request does not describe the tools to small models, which use them badly, nor if the prompt already
-            // shows the whole chat.
-            prompt.tools.is_silent = question.style == Style::Plain || question.is_all_shown() && !outside.is_any();
-            let (completion, bill) = self.ask(job, question, built, &prompt, asking.choice).await?;
-            spent = TokenUse {
-                prompt: spent.prompt + completion.tokens.prompt,
-                completion: spent.completion + completion.tokens.completion,
-            };
-            if completion.calls.is_empty() {
-                return Ok((Completion { tokens: spent, ..completion }, bill));
-            }
-            question.bills.push(bill);
-            let Completion { text: said, calls, .. } = completion;
-            let results = self.look_up(question, built, &calls).await;
-            prompt.tools.rounds.push(ToolRound { said, calls, results });
-        }
-    }
-
-    /// Executes the calls and returns a result for each. A failing call does not affect the others.
-    async fn look_up(
-        &self,
-        question: &mut QuestionContext,
-        built: &mut BuiltPrompt,
-        calls: &[chime_llm::ToolCall],
-    ) -> Vec<String> {
-        let mut transcript = PromptTranscript::resume(
-            &self.parts.bot.name,
-            &built.fence,
-            question.zone,
-            question.style,
-            built.labels.clone(),
-        );
-        let mut results = Vec::new();
-        for (place, call) in calls.iter().enumerate() {
-            let lookup = match place {
-                ..MOST_CALLS => LookupCall::parse(&call.name, &call.arguments, &built.labels),
-                _ => Err(BadCall::TooMany),
-            };
-            let result = match lookup {
-                Ok(lookup) => {
-                    let (words, found_before) = (lookup.words().map(str::to_owned), question.looked_up.uses.len());
-                    let finding = match lookup {
-                        LookupCall::ReadLink { message, n } => self.read_link(question, message, n).await,
-                        LookupCall::SearchWeb(query) => self.search_web(question, &query).await,
-                        lookup => self.find_for(question, lookup).await,
-                    };
-                    let told =
-                        question.looked_up.take_in(&call.name, finding, &mut transcript, self.parts.params.estimate);
-                    let found = question.looked_up.uses.len() > found_before;
-                    question.looked_up.searched.extend(words.filter(|_| found));
-                    log::looked_up(&call.name, question.looked_up.messages.len());
-                    told
-                }
-                Err(bad) => bad.to_string(),
-            };
-            results.push(result);
-        }
-        built.labels = transcript.into_labels();
-        results
-    }
-
-    async fn find_for(&self, question: &QuestionContext, lookup: LookupCall) -> LookupResult {
-        let place = LookupScope {
-            trigger: question.trigger().clone(),
-            chat: question.chat.clone(),
-            zone: question.zone,
-            recaller: Arc::clone(&self.parts.recaller),
+/// Asks the model, and runs its tool calls, until it answers.
+pub(super) async fn converse(
+    services: &Services,
+    job: &Job,
+    question: &mut QuestionContext,
+    built: &mut BuiltPrompt,
+    asking: ModelAttempt,
+) -> Result<(Completion, UsageRecord), ModelFailure> {
+    let until = services.clock.now().plus(services.deadline);
+    let mut prompt = model_request(question, built, asking.window);
+    question.looked_up = LookedUp::default();
+    let mut spent = TokenUse::default();
+    loop {
+        let is_open = may_look_up(asking, prompt.tools.rounds.len(), services.tool_rounds)
+            && services.clock.now() < until
+            && question.gateway.allowance(after(question.spent, spent)) == Allowance::Ample;
+        let outside =
+            OutsideTools { links: may_read_links(services, question), web: may_search_web(services, question) };
+        prompt.tools.offered = if is_open { offered(question.is_all_shown(), outside) } else { Vec::new() };
+        // The request does not describe the tools to small models, which use them badly, nor if the prompt already
+        // shows the whole chat.
+        prompt.tools.is_silent = question.style == Style::Plain || question.is_all_shown() && !outside.is_any();
+        let (completion, bill) = ask(services, job, question, built, &prompt, asking.choice).await?;
+        spent = TokenUse {
+            prompt: spent.prompt + completion.tokens.prompt,
+            completion: spent.completion + completion.tokens.completion,
         };
-        let found = self.parts.store.read(move |conn| place.find(conn, lookup)).await;
-        found.unwrap_or_else(|error| {
-            tracing::warn!(%error, "a tool found nothing");
-            LookupResult::Messages(Vec::new())
-        })
+        if completion.calls.is_empty() {
+            return Ok((Completion { tokens: spent, ..completion }, bill));
+        }
+        question.bills.push(bill);
+        let Completion { text: said, calls, .. } = completion;
+        let results = look_up(services, question, built, &calls).await;
+        prompt.tools.rounds.push(ToolRound { said, calls, results });
     }
+}
+
+/// Executes the calls and returns a result for each. A failing call does not affect the others.
+async fn look_up(
+    services: &Services,
+    question: &mut QuestionContext,
+    built: &mut BuiltPrompt,
+    calls: &[chime_llm::ToolCall],
+) -> Vec<String> {
+    let mut transcript =
+        PromptTranscript::resume(&services.bot.name, &built.fence, question.zone, question.style, built.labels.clone());
+    let mut results = Vec::new();
+    for (place, call) in calls.iter().enumerate() {
+        let lookup = match place {
+            ..MOST_CALLS => LookupCall::parse(&call.name, &call.arguments, &built.labels),
+            _ => Err(BadCall::TooMany),
+        };
+        let result = match lookup {
+            Ok(lookup) => {
+                let (words, found_before) = (lookup.words().map(str::to_owned), question.looked_up.uses.len());
+                let finding = match lookup {
+                    LookupCall::ReadLink { message, n } => read_link(services, question, message, n).await,
+                    LookupCall::SearchWeb(query) => search_web(services, question, &query).await,
+                    lookup => find_in_chat(services, question, lookup).await,
+                };
+                let told = question.looked_up.take_in(&call.name, finding, &mut transcript, services.params.estimate);
+                let found = question.looked_up.uses.len() > found_before;
+                question.looked_up.searched.extend(words.filter(|_| found));
+                log::looked_up(&call.name, question.looked_up.messages.len());
+                told
+            }
+            Err(bad) => bad.to_string(),
+        };
+        results.push(result);
+    }
+    built.labels = transcript.into_labels();
+    results
+}
+
+async fn find_in_chat(services: &Services, question: &QuestionContext, lookup: LookupCall) -> LookupResult {
+    let place = LookupScope {
+        trigger: question.trigger().clone(),
+        chat: question.chat.clone(),
+        zone: question.zone,
+        recaller: Arc::clone(&services.recaller),
+    };
+    let found = services.store.read(move |conn| place.find(conn, lookup)).await;
+    found.unwrap_or_else(|error| {
+        tracing::warn!(%error, "a tool found nothing");
+        LookupResult::Messages(Vec::new())
+    })
 }
 
 /// Returns `true` if the model may use tools in this attempt: not near the daily cap, not after a prompt was too long,
@@ -427,7 +414,6 @@ impl LookupScope {
     }
 }
 
-/// Returns the words of a name in lower case.
 fn words_of(name: &str) -> Vec<String> {
     name.split(|c: char| !(c.is_alphanumeric() || c == '_'))
         .filter(|word| !word.is_empty())

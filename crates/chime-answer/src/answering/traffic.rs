@@ -1,7 +1,7 @@
 //! Counts recent messages to each chat and records when Telegram throttles it, for streaming and delivery.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::stream::Traffic;
@@ -10,12 +10,13 @@ use chime_core::{ChatId, Timestamp};
 /// Period over which messages are counted.
 const COUNTED: Duration = Duration::from_secs(60);
 
-/// Recent messages and throttling by chat. Clones share the same data. Chats without either are removed.
-#[derive(Debug, Clone, Default)]
-pub struct Lanes(Arc<Mutex<HashMap<ChatId, ChatLane>>>);
+/// Recent messages and throttling by chat. Kept only in memory, since the due times of the jobs in the database hold the
+/// same information. Chats without either are removed.
+#[derive(Debug, Default)]
+pub struct TrafficLog(Mutex<HashMap<ChatId, ChatTraffic>>);
 
 #[derive(Debug, Default)]
-struct ChatLane {
+struct ChatTraffic {
     held: Option<Hold>,
     sent: VecDeque<Timestamp>,
 }
@@ -26,7 +27,7 @@ struct Hold {
     until: Timestamp,
 }
 
-impl Lanes {
+impl TrafficLog {
     /// Records that nothing may be sent to the chat before `until`. `from` is when the wait began: it shows if the
     /// clock was set back.
     pub fn hold(&self, chat: ChatId, from: Timestamp, until: Timestamp) {
@@ -34,29 +35,29 @@ impl Lanes {
     }
 
     pub fn held_until(&self, chat: ChatId, now: Timestamp) -> Option<Timestamp> {
-        self.traffic(chat, now).held_until
+        self.of(chat, now).held_until
     }
 
     /// Records that a message or an edit is sent.
     pub fn note_sent(&self, chat: ChatId, now: Timestamp) {
-        let mut lanes = self.lock();
-        lanes.retain(|_, lane| lane.is_of_use(now));
-        lanes.entry(chat).or_default().sent.push_back(now);
+        let mut chats = self.lock();
+        chats.retain(|_, traffic| traffic.is_of_use(now));
+        chats.entry(chat).or_default().sent.push_back(now);
     }
 
-    pub fn traffic(&self, chat: ChatId, now: Timestamp) -> Traffic {
-        let mut lanes = self.lock();
-        let Some(lane) = lanes.get_mut(&chat) else { return Traffic::default() };
-        lane.is_of_use(now);
-        Traffic { held_until: lane.held.map(|held| held.until), within_minute: lane.sent.len() }
+    pub fn of(&self, chat: ChatId, now: Timestamp) -> Traffic {
+        let mut chats = self.lock();
+        let Some(recent) = chats.get_mut(&chat) else { return Traffic::default() };
+        recent.is_of_use(now);
+        Traffic { held_until: recent.held.map(|held| held.until), within_minute: recent.sent.len() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<ChatId, ChatLane>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<ChatId, ChatTraffic>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl ChatLane {
+impl ChatTraffic {
     /// Removes expired entries. Returns `true` if any are left.
     fn is_of_use(&mut self, now: Timestamp) -> bool {
         while self.sent.front().is_some_and(|at| now.since(*at) > COUNTED) {

@@ -1,13 +1,9 @@
 //! Transcribes the voice messages around a trigger before it is answered.
 
-use std::sync::Arc;
-
 use futures::future::join_all;
 
-use crate::answering::askers::may_ask;
-use crate::answering::load_question::question_loader;
-use crate::answering::load_trigger::{LoadedTrigger, TriggerState};
-use crate::answering::parts::AnsweringParts;
+use crate::answering::load_trigger::{LoadedTrigger, TriggerState, load_trigger, may_ask};
+use crate::answering::services::Services;
 use crate::answering::typing::keep_typing;
 use chime_core::{MessageAt, ParsedTrigger, StoredMessage};
 use chime_store::{Reader, messages};
@@ -19,32 +15,35 @@ const MOST: usize = 3;
 
 /// Transcribes the trigger `at`, the message it replies to and those just before it, as far as they are voice
 /// messages and the trigger is to be answered. Errors are logged and do not stop the answer.
-pub(super) async fn transcribe_nearby(parts: &AnsweringParts, at: MessageAt, parsed: &ParsedTrigger) {
-    if !parts.voice.transcribes() {
+pub(super) async fn transcribe_nearby(services: &Services, at: MessageAt, parsed: &ParsedTrigger) {
+    if !services.voice.transcribes() {
         return;
     }
-    if let Err(error) = transcribe_around(parts, at, parsed).await {
+    if let Err(error) = transcribe_around(services, at, parsed).await {
         tracing::warn!(%error, "what was spoken before a question is not transcribed");
     }
 }
 
-async fn transcribe_around(parts: &AnsweringParts, at: MessageAt, parsed: &ParsedTrigger) -> chime_store::Result<()> {
-    let (loader, parsed) = (Arc::new(question_loader(parts, parts.gateway.clone())), parsed.clone());
-    let found = parts.store.read(move |conn| {
-        let TriggerState::Ready(opened) = loader.load_trigger(conn, at, &parsed)? else { return Ok(None) };
+async fn transcribe_around(services: &Services, at: MessageAt, parsed: &ParsedTrigger) -> chime_store::Result<()> {
+    let (loading, parsed, now) = (services.clone(), parsed.clone(), services.clock.now());
+    let found = services.store.read(move |conn| {
+        let max_age = loading.backlog_max_age;
+        let TriggerState::Ready(opened) = load_trigger(conn, &loading, now, max_age, at, &parsed)? else {
+            return Ok(None);
+        };
         let spoken = untranscribed(conn, &opened.asked.trigger)?;
         Ok((!spoken.is_empty()).then_some((opened, spoken)))
     });
     let Some((opened, spoken)) = found.await? else { return Ok(()) };
     let LoadedTrigger { chat, asked, .. } = *opened;
     let asker = asked.trigger.message.sender.id;
-    if !may_ask(parts, &chat, asker).await? {
+    if !may_ask(services, &chat, asker).await? {
         return Ok(());
     }
-    let transcribing = join_all(spoken.into_iter().map(|at| parts.voice.transcribe_for(asker, at)));
+    let transcribing = join_all(spoken.into_iter().map(|at| services.voice.transcribe_for(asker, at)));
     tokio::select! {
         _ = transcribing => Ok(()),
-        never = keep_typing(&parts.telegram, &parts.clock, at.chat, asked.trigger.message.thread) => match never {},
+        never = keep_typing(&services.telegram, &services.clock, at.chat, asked.trigger.message.thread) => match never {},
     }
 }
 

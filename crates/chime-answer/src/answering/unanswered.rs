@@ -1,58 +1,69 @@
 //! Ends the jobs of triggers without an answer: the daily tokens are used up, the member may not ask, or the trigger
 //! waited too long.
 
-use crate::answering::parts::AnsweringParts;
+use crate::answering::services::Services;
+use crate::answering::stream::take_back;
 use chime_access::{subject, tell};
 use chime_core::{BACKLOG_SETTLES, Because, Job, JobKind, JobPayload, MessageAt, Refusal, StoredMessage, Timestamp};
 use chime_jobs::JobError;
 use chime_store::{Priority, Writer, backlog, jobs, refusals};
 
-/// Ends the job of a refused trigger and stores the refusal. Another job sends the notice to the member.
+/// Ends the job of a refused trigger and stores the refusal. Another job sends the notice to the member. Removes the
+/// message that shows the beginning of the answer, if there is one.
 pub(super) async fn refuse(
-    parts: &AnsweringParts,
+    services: &Services,
     job: &Job,
     trigger: &StoredMessage,
     because: Because,
 ) -> Result<(), JobError> {
+    take_back(services, &job.payload.reply_key()).await?;
     if job.kind() == JobKind::Ambient {
-        return close(parts, job).await;
+        return close(services, job).await;
     }
     tracing::info!(chat.id = trigger.message.chat.0, r#type = because.as_str(), "chat.rate_limit");
-    let (kind, key, trigger, now) = (job.kind(), job.key(), trigger.clone(), parts.clock.now());
-    parts
+    let (kind, key, trigger, now) = (job.kind(), job.key(), trigger.clone(), services.clock.now());
+    services
         .store
         .write(Priority::Answering, move |tx| {
             write_refusal(tx, &trigger, because, now)?;
             jobs::finish(tx, kind, &key)
         })
         .await?;
-    parts.wake.wake();
+    services.wake.wake();
     Ok(())
 }
 
 /// Ends the job of a trigger that waited too long, and adds the trigger to the count in the chat's notice about
-/// unanswered messages.
-pub(super) async fn count_as_old(parts: &AnsweringParts, job: &Job, trigger: &StoredMessage) -> Result<(), JobError> {
+/// unanswered messages. Removes the message that shows the beginning of the answer, if there is one.
+pub(super) async fn count_as_old(services: &Services, job: &Job, trigger: &StoredMessage) -> Result<(), JobError> {
+    take_back(services, &job.payload.reply_key()).await?;
     if job.kind() == JobKind::Ambient {
-        return close(parts, job).await;
+        return close(services, job).await;
     }
     let (kind, key) = (job.kind(), job.key());
     let (chat, thread) = (trigger.message.chat, trigger.message.thread);
-    let due_at = parts.clock.now().plus(BACKLOG_SETTLES);
+    let due_at = services.clock.now().plus(BACKLOG_SETTLES);
     let counted = move |tx: &Writer<'_>| {
         backlog::count_one(tx, chat, thread, due_at)?;
         jobs::finish(tx, kind, &key)
     };
-    parts.store.write(Priority::Answering, counted).await?;
-    parts.wake.wake();
+    services.store.write(Priority::Answering, counted).await?;
+    services.wake.wake();
     Ok(())
 }
 
+/// Ends the job of a trigger that may not be answered any more. Removes the message that shows the beginning of the
+/// answer, if there is one.
+pub(super) async fn give_up(services: &Services, job: &Job) -> Result<(), JobError> {
+    take_back(services, &job.payload.reply_key()).await?;
+    close(services, job).await
+}
+
 /// Ends a job without a reply.
-pub(super) async fn close(parts: &AnsweringParts, job: &Job) -> Result<(), JobError> {
+pub(super) async fn close(services: &Services, job: &Job) -> Result<(), JobError> {
     let (kind, key) = (job.kind(), job.key());
     let end = if kind == JobKind::Ambient { jobs::remove } else { jobs::finish };
-    Ok(parts.store.write(Priority::Answering, move |tx| end(tx, kind, &key)).await?)
+    Ok(services.store.write(Priority::Answering, move |tx| end(tx, kind, &key)).await?)
 }
 
 fn write_refusal(

@@ -3,12 +3,9 @@
 
 use std::time::Duration;
 
-use crate::answering::ask::Answering;
-use crate::answering::unanswered::close;
 use chime_core::chat_settings::AMBIENT;
 use chime_core::trigger::Languages;
-use chime_core::{How, Job, JobKind, Kind, MessageAt, ParsedTrigger, StoredMessage, Timestamp};
-use chime_jobs::{JobOutcome, JobResult};
+use chime_core::{JobKind, Kind, MessageAt, StoredMessage, Timestamp};
 use chime_store::{Reader, chat_settings, chats, consent, jobs, messages};
 
 /// Largest number of such answers in a chat within a day.
@@ -17,22 +14,9 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Number of later messages that are read for an answer by a member.
 const LATER: usize = 50;
 
-impl Answering {
-    /// Runs an `ambient` job for the question `at`.
-    pub async fn run_unasked(&self, job: &Job, at: MessageAt) -> JobResult {
-        let now = self.parts.clock.now();
-        if self.parts.store.read(move |conn| is_left_open(conn, at, now)).await? {
-            let parsed = ParsedTrigger { how: How::Command, ..ParsedTrigger::default() };
-            return self.run(job, at, &parsed).await;
-        }
-        close(&self.parts, job).await?;
-        Ok(JobOutcome::Finished)
-    }
-}
-
 /// Returns `true` if the question still stands, the chat still wants an answer, and nobody wrote one. Any later message
 /// may be an answer, or the asker's withdrawal, unless it replies to something else.
-fn is_left_open(conn: &Reader, at: MessageAt, now: Timestamp) -> chime_store::Result<bool> {
+pub(super) fn is_left_open(conn: &Reader, at: MessageAt, now: Timestamp) -> chime_store::Result<bool> {
     let (Some(asked), Some(chat)) = (messages::find(conn, at.chat, at.message)?, chats::find(conn, at.chat)?) else {
         return Ok(false);
     };

@@ -36,7 +36,7 @@ use chime_core::texts::{Notices, Texts, notices, texts};
 use chime_core::trigger;
 use chime_core::{
     BotIdentity, Button, ChatId, ChatKey, ChatKind, CommandName, FormattedText, Job, JobPayload, MessageAt,
-    ParsedTrigger, ReplyTarget, Seq, StoredMessage, Zone, grouped,
+    ParsedTrigger, ReplyTarget, Seq, StoredMessage, Zone, clip, grouped,
 };
 use chime_jobs::worker::Wake;
 use chime_jobs::{JobError, JobOutcome, JobResult};
@@ -237,7 +237,7 @@ impl CommandRequest {
             JobPayload::Command { name, .. } => name.is_for_asker() && self.chat.chat.kind != ChatKind::Private,
             _ => false,
         };
-        let is_alone = (is_for_asker || is_ephemeral) && !message.sender.is_chat;
+        let is_alone = is_ephemeral || is_for_asker && !message.sender.is_chat;
         let reply = reply_to(job, &self.message, parts);
         let to = ReplyTarget { reply_to: Some(message.id), ..reply.to };
         if is_alone { NewReply { to, receiver: Some(message.sender.id), ..reply } } else { reply }
@@ -251,6 +251,13 @@ fn reply_to(job: &Job, trigger: &StoredMessage, parts: Vec<FormattedText>) -> Ne
     let reply_to = Some(message.id).filter(|id| id.ephemeral_number().is_none());
     let to = ReplyTarget { chat: message.chat, thread: message.thread, reply_to };
     NewReply::own(Purpose::Command, job.payload.reply_key(), to, parts)
+}
+
+/// Returns a row with one button, labelled with the title of a chat.
+fn chat_button(chat: &ChatRow, data: String) -> Vec<Button> {
+    const LABEL_CHARS: usize = 40;
+    let title = chat.chat.title.as_deref().unwrap_or("?");
+    vec![Button { label: clip(title, LABEL_CHARS).into_owned(), data }]
 }
 
 /// Converts an error of Telegram. `doing` names the request in the log; it must be safe to repeat.

@@ -3,7 +3,7 @@
 use chime_answer::plain::escape_markdown;
 use chime_core::chat_settings::{CHAT_SETTINGS, ChatSettings, DEFAULT, MEMORY, OperatorDefaults, SettingEntry};
 use chime_core::texts::{Texts, filled};
-use chime_core::{Button, ChatKey, ChatKind, ThreadId};
+use chime_core::{Button, ChatKey, ChatKind, FNV_START, ThreadId, fnv1a};
 
 /// Start of the data of each button on the panel.
 const PREFIX: &str = "settings";
@@ -196,10 +196,7 @@ fn short(value: &str) -> String {
     if value.len() <= LONG {
         return value.to_owned();
     }
-    let checksum = value
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
-    format!("~{checksum:016x}")
+    format!("~{:016x}", fnv1a(FNV_START, value.as_bytes()))
 }
 
 /// Returns the question whether to delete the memory, and its buttons.

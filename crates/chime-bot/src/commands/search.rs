@@ -237,10 +237,8 @@ impl ChatSearch<'_> {
         if !self.request.has_filters() {
             return Ok(Vec::new());
         }
-        let within = Some((
-            self.request.since.unwrap_or(Timestamp::from_secs(0)),
-            self.request.until.unwrap_or(Timestamp::from_secs(i64::MAX / 1000)),
-        ));
+        let within =
+            Some((self.request.since.unwrap_or(Timestamp::from_secs(0)), self.request.until.unwrap_or(Timestamp::END)));
         let (chat, before) = (self.chat.key, self.before());
         let mut newest = Vec::new();
         let each: Vec<Option<UserId>> =

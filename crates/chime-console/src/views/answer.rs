@@ -13,7 +13,7 @@ use chime_answer::answering::format_own;
 use chime_answer::explain::{ContextExplanation, explain_choice, told};
 use chime_answer::why::in_plain_words;
 use chime_core::{
-    AnswerId, AnswerRecord, Chosen, MessagePlace, Part, Seq, StoredMessage, Zone, clip, grouped, message_link,
+    AnswerId, AnswerRecord, Chosen, MessagePlace, Part, Seq, SourceId, StoredMessage, Zone, clip, grouped, message_link,
 };
 use chime_relevance::context::{Entry, Params};
 use chime_store::chats::ChatRow;
@@ -91,7 +91,7 @@ fn load(
         return Ok(None);
     }
     let Some((row, title)) = chat_of(conn, record.chat.0)? else { return Ok(None) };
-    let cited = record.sources.iter().filter_map(|source| source.id.get(1..)?.parse().ok().map(Seq));
+    let cited = record.sources.iter().filter_map(|source| SourceId::message_of(&source.id));
     let mut used = BTreeMap::new();
     for seq in record.window.iter().map(|chosen| chosen.seq).chain(cited) {
         if let Some(stored) = messages::by_seq(conn, record.chat, seq)? {
@@ -147,14 +147,14 @@ fn sources(data: &AnswerData) -> Markup {
         h2 { "Sources" }
         @if data.record.sources.is_empty() { p { "The answer cites nothing." } }
         ol.lines { @for source in &data.record.sources {
-            @let message = source.id.get(1..).and_then(|number| number.parse().ok()).map(Seq).and_then(|seq| data.used.get(&seq));
+            @let message = SourceId::message_of(&source.id).and_then(|seq| data.used.get(&seq));
             li {
-                @match (source.id.starts_with(['m', 's']), message) {
-                    (true, Some(stored)) => {
+                @match message {
+                    Some(stored) => {
                         a href=(timeline_at(&data.row, stored.seq)) { (source.id) } " "
                         @if let Some(link) = message_link(&data.row.chat, &stored.message) { a href=(link) rel="noreferrer" { "in Telegram" } " " }
                     }
-                    _ => { (source.id) " " }
+                    None => { (source.id) " " }
                 }
                 bdi { (source.text) }
             }

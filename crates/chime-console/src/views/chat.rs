@@ -108,8 +108,7 @@ fn load(
     };
     if let (Some(first), Some(last)) = (data.messages.first(), data.messages.last()) {
         let (first, last) = (first.seq, last.seq);
-        let answers = console::answers_between(conn, data.row.key, first, last)?;
-        data.answers = answers.iter().map(|answer| (answer.trigger, answer.id)).collect();
+        data.answers = console::answers_between(conn, data.row.key, first, last)?.into_iter().collect();
         for session in console::sessions_between(conn, data.row.key, first, last, SESSIONS)? {
             let (summary, tags) = (summaries::mini(conn, session.id)?, tags::of_session(conn, session.id)?);
             data.sessions.push(SessionShown { session, summary, tags });

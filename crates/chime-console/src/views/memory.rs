@@ -35,7 +35,7 @@ struct MemoryData {
 
 fn load(conn: &Reader, chat: u32, zone: Zone) -> chime_store::Result<Option<MemoryData>> {
     let Some((row, title)) = chat_of(conn, chat)? else { return Ok(None) };
-    let (first, last) = (Timestamp::from_secs(0), Timestamp::from_secs(i64::MAX / 1000));
+    let (first, last) = (Timestamp::from_secs(0), Timestamp::END);
     let pieces = notes::pieces(conn, row.key)?;
     let text = |note: &Note| {
         let own = pieces.iter().filter(|piece: &&NotePiece| piece.number == note.number);

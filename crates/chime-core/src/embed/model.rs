@@ -9,8 +9,9 @@ use serde::Deserialize;
 use crate::config::EmbeddingConfig;
 use crate::embed::coverage::Coverage;
 use crate::embed::table::EmbeddingTable;
-use crate::embed::vocabulary::{START, Vocabulary, hash};
+use crate::embed::vocabulary::Vocabulary;
 use crate::embed::words::each_word;
+use crate::{FNV_START, fnv1a};
 
 const SHIPPED: &str = "chat-static-ml-160-int8";
 /// Name of the model inside the program, stored with its vectors.
@@ -96,7 +97,7 @@ impl Embedder {
             std::fs::read(&path).map_err(|source| EmbedError::File { path, source })
         };
         let (tokenizer, table) = (read("tokenizer.json")?, read("model.safetensors")?);
-        let name = format!("model2vec:{:016x}", hash(hash(START, &tokenizer), &table));
+        let name = format!("model2vec:{:016x}", fnv1a(fnv1a(FNV_START, &tokenizer), &table));
         // Never freed on purpose: the table is loaded once and needed until the process ends.
         Self::of(name, &tokenizer, table.leak(), Vec::new())
             .map_err(|what| EmbedError::Form { folder: folder.to_owned(), what })

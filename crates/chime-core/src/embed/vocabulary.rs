@@ -58,14 +58,6 @@ impl Vocabulary {
     }
 }
 
-/// FNV-1a offset basis.
-pub const START: u64 = 0xcbf2_9ce4_8422_2325;
-
-/// Continues the FNV-1a hash `from` with `bytes`.
-pub fn hash(from: u64, bytes: &[u8]) -> u64 {
-    bytes.iter().fold(from, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
 impl<'de> Deserialize<'de> for Vocabulary {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(InOrder)

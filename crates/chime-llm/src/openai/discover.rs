@@ -14,14 +14,18 @@ use chime_runtime::resilience::within;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl OpenAi {
-    /// Finds the context size, slots and parameter count of each model. Returns whether the server answered at all.
+    /// Finds the context size, slots and parameter count of the models on the primary model's server. Returns whether it
+    /// answered at all.
     pub async fn discover(&self, clock: &Clock) -> bool {
+        self.discover_on(&self.primary.server, clock).await
+    }
+
+    /// Does the same for the fallback, if it has a server of its own.
+    pub async fn discover_fallback(&self, clock: &Clock) {
         let server = &self.primary.server;
-        let is_there = self.discover_on(server, clock).await;
         if let Some(fallback) = self.fallback.as_ref().filter(|model| !Arc::ptr_eq(&model.server, server)) {
             self.discover_on(&fallback.server, clock).await;
         }
-        is_there
     }
 
     async fn discover_on(&self, server: &Arc<Server>, clock: &Clock) -> bool {

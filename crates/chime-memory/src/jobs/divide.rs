@@ -250,9 +250,9 @@ pub(super) fn open_session(
     now: Timestamp,
 ) -> chime_store::Result<Option<OpenSession>> {
     let rules = rules(conn, conversation, config)?;
-    let noted = sessions::last_begun_before(conn, conversation, Timestamp::from_millis(i64::MAX))?
+    let noted = sessions::last_begun_before(conn, conversation, Timestamp::END)?
         .map_or(Timestamp::default(), |session| session.last.0);
-    let end = Timestamp::from_millis(i64::MAX);
+    let end = Timestamp::END;
     let part = read_part(conn, conversation, noted, end, rules.max_messages.saturating_mul(2))?;
     Ok(divide(&part, rules, now).open)
 }

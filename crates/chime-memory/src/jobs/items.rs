@@ -26,7 +26,6 @@ const MOST_DONE: usize = 5;
 const IN_PROMPT: usize = 12;
 /// Maximum number of open items that a model is shown with a session.
 const WITH_SESSION: usize = 8;
-const END: Timestamp = Timestamp::from_secs(i64::MAX / 1000);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ItemList {
@@ -58,7 +57,7 @@ pub fn items(conn: &Reader, chat: &ChatRow, zone: Zone, list: ItemList) -> chime
     if memory::is_off(conn, chat.key)? {
         return Ok(Remembered::default());
     }
-    let (bullets, method) = of_kinds(conn, chat.key, (list.from(), END), list.kinds())?;
+    let (bullets, method) = of_kinds(conn, chat.key, (list.from(), Timestamp::END), list.kinds())?;
     let marks = match list {
         ItemList::Decisions(_) => BTreeMap::new(),
         ItemList::Open(_) => item_marks::done(conn, chat.key, None)?,

@@ -153,7 +153,7 @@ pub fn remembered(conn: &Reader, chat: &ChatRow, zone: Zone) -> chime_store::Res
 /// Returns the newest session summaries unchanged, with at most as many bullets as Recent, and the number of sessions.
 /// `None` if there are none.
 fn newest_talks(conn: &Reader, chat: ChatKey) -> chime_store::Result<OfSessions> {
-    let (first, last) = (Timestamp::from_secs(0), Timestamp::from_secs(i64::MAX / 1000));
+    let (first, last) = (Timestamp::from_secs(0), Timestamp::END);
     let minis = summaries::minis_between(conn, chat, first, last, RECENT_CAPS.bullets as u32)?;
     let Some((_, newest)) = minis.first() else { return Ok(None) };
     let mut lines = 0;

@@ -64,9 +64,7 @@ impl Memory {
         let is_kept = self
             .store
             .write(Priority::Background, move |tx| {
-                if summaries::made_between(tx, chat, now.minus(RECENT), Timestamp::from_millis(i64::MAX), SESSIONS)?
-                    != made_of
-                {
+                if summaries::made_between(tx, chat, now.minus(RECENT), Timestamp::END, SESSIONS)? != made_of {
                     return Ok(false);
                 }
                 if memory::is_off(tx, chat)? {
@@ -174,8 +172,7 @@ pub(super) fn extract_of(bullets: &[Bullet], caps: Caps, period: Period, ranking
 
 /// Returns the summaries of the last 28 days' sessions, oldest first.
 fn recent_minis(conn: &Reader, chat: ChatKey, now: Timestamp) -> chime_store::Result<Minis> {
-    let mut found =
-        summaries::minis_between(conn, chat, now.minus(RECENT), Timestamp::from_millis(i64::MAX), SESSIONS)?;
+    let mut found = summaries::minis_between(conn, chat, now.minus(RECENT), Timestamp::END, SESSIONS)?;
     found.reverse();
     Ok(found)
 }

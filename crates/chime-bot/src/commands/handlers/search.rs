@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::commands::handlers::{CommandRequest, Commands, Shown};
+use crate::commands::handlers::{CommandRequest, Commands, Shown, chat_button};
 use crate::commands::search::{ChatSearch, SearchPage, SearchRequest, ShownPage, own_words, shown};
 use chime_access::Access;
 use chime_access::admission::served;
@@ -10,7 +10,7 @@ use chime_answer::answering::format_parts;
 
 use chime_core::texts::{Texts, notices, texts};
 use chime_core::trigger::Languages;
-use chime_core::{Button, ChatKind, Job, Press, StoredMessage, UserId, clip};
+use chime_core::{Button, ChatKind, Job, Press, StoredMessage, UserId};
 use chime_jobs::{JobError, JobResult};
 use chime_privacy::ChatRole;
 use chime_store::chats::ChatRow;
@@ -18,8 +18,6 @@ use chime_store::{chats, consent};
 
 /// Maximum number of chats of a member that are offered in private.
 const CHATS: u32 = 10;
-/// Maximum length of a button's label, in characters.
-const LABEL_CHARS: usize = 40;
 
 impl Commands {
     pub(super) async fn search(&self, job: &Job, order: CommandRequest) -> JobResult {
@@ -32,12 +30,10 @@ impl Commands {
             let member = order.message.message.sender.id;
             let groups = self.groups_of(member, is_member).await?;
             if !groups.is_empty() {
-                let row = |label: &str, chat| {
-                    vec![Button { label: clip(label, LABEL_CHARS).into_owned(), data: page(chat).data() }]
-                };
                 let texts = &order.texts().search;
-                let buttons = groups.iter().map(|group| row(group.chat.title.as_deref().unwrap_or("?"), group.key));
-                let buttons = buttons.chain([row(&texts.here_button, here)]).collect();
+                let here = vec![Button { label: texts.here_button.clone(), data: page(here).data() }];
+                let buttons = groups.iter().map(|group| chat_button(group, page(group.key).data()));
+                let buttons = buttons.chain([here]).collect();
                 return self.offer(job, &order, &texts.which, buttons).await;
             }
         }

@@ -1,6 +1,6 @@
 //! `/settings`: shows the panel with the chat's settings, and makes the changes of its buttons.
 
-use crate::commands::handlers::{CommandRequest, Commands};
+use crate::commands::handlers::{CommandRequest, Commands, chat_button};
 use crate::commands::panel::{Panel, PanelPress, PanelScope, SettingChange, memory_question};
 use chime_access::admission::is_owner;
 use chime_answer::answering::format_own;
@@ -33,8 +33,7 @@ impl Commands {
             buttons.extend(groups.iter().map(|group| {
                 let scope = PanelScope { chat: Some(group.key), topic: None };
                 let press = PanelPress { scope, change: SettingChange::Show(1) };
-                let title = group.chat.title.as_deref().unwrap_or("?");
-                vec![Button { label: clip(title, LABEL_CHARS).into_owned(), data: press.data() }]
+                chat_button(group, press.data())
             }));
         }
         self.offer(job, &order, &markdown, buttons).await
@@ -186,9 +185,6 @@ impl Commands {
 
 /// Maximum length of an unknown value that the reply repeats, in characters.
 const LONGEST_VALUE: usize = 60;
-
-/// Maximum length of a button's label, in characters.
-const LABEL_CHARS: usize = 40;
 
 /// Setting and value in the arguments of `/settings timezone Europe/Paris`.
 struct WordedSetting<'a> {

@@ -1,0 +1,155 @@
+//! Checks the citations of a draft and makes it a reply with its record.
+
+use ulid::Ulid;
+
+use crate::answering::draft::Draft;
+use crate::answering::introduction::{NoticePosition, append};
+use crate::answering::question::QuestionContext;
+use crate::answering::reply::reply_to;
+use crate::answering::services::Services;
+use crate::answering::{follow_up, log};
+use crate::citations::Checked;
+use crate::prompt::BuiltPrompt;
+use crate::support::Support;
+use crate::used::used;
+use crate::{citations, recall};
+use chime_access::gateway::ask::UsageRecord;
+use chime_core::texts::notices;
+use chime_core::{
+    AnswerId, AnswerRecord, AnswerStatus, ConceptId, FormattedText, Grounding, Job, MessageAt, Seq, Timestamp,
+};
+use chime_runtime::clock::Stopwatch;
+use chime_store::follow_ups::NewFollowUp;
+use chime_store::outbox::NewReply;
+
+/// Answer that is ready to be stored.
+#[derive(Clone)]
+pub struct CheckedAnswer {
+    pub record: AnswerRecord,
+    pub reply: NewReply,
+    /// `true` if nobody asked and no source was cited: nothing is sent.
+    pub is_silent: bool,
+    pub bills: Vec<UsageRecord>,
+    pub follow_up: Option<NewFollowUp>,
+    pub concepts: Vec<ConceptId>,
+    /// Messages outside the window that the answer rests on.
+    pub rests_on: Vec<Seq>,
+    /// Messages that sources from memory in the prompt rest on. The answer may not use them.
+    pub grounds: Vec<Seq>,
+    /// Position of the privacy notice in the reply, if it has one.
+    pub notice: Option<NoticePosition>,
+}
+
+/// Checks the citations of `draft` and formats it.
+pub(super) async fn check(
+    services: &Services,
+    job: &Job,
+    question: &mut QuestionContext,
+    built: BuiltPrompt,
+    draft: Draft,
+    watch: Stopwatch,
+) -> chime_store::Result<CheckedAnswer> {
+    let now = services.clock.now();
+    let given = question.given(&built);
+    let links: Vec<&str> = given.iter().flat_map(citations::links).collect();
+    let material = built.material(&given, question.trigger());
+    let mark = unsourced_mark(question, &draft);
+    let language = question.language().unwrap_or(question.chat.speaks());
+    question.remarks.extend(question.left_out(language));
+    let remarks: &[String] = if draft.may_use_material() { &question.remarks } else { &[] };
+    let known = draft.is_of_a_model().then(|| built.known_words(&given));
+    let words = citations::CitationWords { language: language.code(), mark, known: known.as_ref(), remarks };
+    let embedder = services.features.embedder();
+    let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
+    let support =
+        draft.is_of_a_model().then(|| Support::new(&given, &question.history.ask, &services.bot.name, &embed));
+    let checked = citations::check(&draft.markdown, material, support.as_ref(), now, question.zone, words);
+    log::citations(&checked);
+    let is_silent = question.is_unasked && checked.valid.is_empty();
+    let remembered = question.rested_on(draft.status, &built.citable);
+    let used = used(&checked.text, &checked.valid, &remembered);
+    let mut parts = draft.parts(&checked.text, &links, &question.names(&services.bot));
+    let notice = introduce(services, question, &mut parts).await?;
+    let bills = question.bills.drain(..).chain(draft.bill.clone()).collect();
+    let record = record(question, built, draft, checked, now, watch);
+    tracing::Span::current().record("answer.id", tracing::field::display(record.id));
+    log::cited_outside_focus(&record);
+    log::ready(MessageAt::of(question.trigger()), &record);
+    let follow_up = follow_up::to_store(&record, &question.follow_up);
+    let buttons = follow_up::poll_button(follow_up.as_ref(), &question.chat);
+    let mut rests_on = std::mem::take(&mut question.going_on.rests_on);
+    rests_on.extend(used.into_iter().chain(question.oldest_part.stood_for()));
+    Ok(CheckedAnswer {
+        reply: NewReply { buttons, ..reply_to(question.trigger(), record.id, &job.payload, parts) },
+        is_silent,
+        bills,
+        follow_up,
+        concepts: question.scope.referenced(&record, &question.looked_up),
+        rests_on,
+        grounds: remembered.iter().flat_map(|source| source.rests_on.iter().map(|it| it.message)).collect(),
+        notice,
+        record,
+    })
+}
+
+/// Appends the privacy notice to the answer if the chat has not had it.
+async fn introduce(
+    services: &Services,
+    question: &mut QuestionContext,
+    parts: &mut Vec<FormattedText>,
+) -> chime_store::Result<Option<NoticePosition>> {
+    let Some(words) = question.introduction.take() else { return Ok(None) };
+    // Another answer in the chat may have had it since it was added to this question.
+    let is_due = services.introduction.is_due(&services.store, question.chat.key).await?;
+    Ok(is_due.then(|| append(parts, words)))
+}
+
+/// Returns the mark for statements without a source. `None` if the chat is not strict, if no model wrote the draft, or
+/// if the draft only says that nothing is known.
+fn unsourced_mark(question: &QuestionContext, draft: &Draft) -> Option<&'static str> {
+    let speaks = question.chat.speaks().code();
+    // The sentence that nothing is known needs no source.
+    let says_no = ["en", speaks].map(|code| notices(code).guard.trim());
+    let claims = draft.is_of_a_model() && !says_no.contains(&draft.markdown.trim());
+    (question.grounding() == Grounding::Strict && claims).then(|| notices(speaks).unsourced.as_str())
+}
+
+fn record(
+    question: &QuestionContext,
+    built: BuiltPrompt,
+    draft: Draft,
+    checked: Checked,
+    now: Timestamp,
+    watch: Stopwatch,
+) -> AnswerRecord {
+    let moment = u64::try_from(now.millis()).unwrap_or(0);
+    let mut shown = question.window.chosen();
+    if draft.status == AnswerStatus::Answered {
+        shown.extend(recall::chosen(&question.recalled));
+        shown.extend(question.looked_up.chosen(&shown));
+    }
+    let mut slots = built.slots;
+    recall::note_found(&mut slots, &question.recalled);
+    slots.extend(question.looked_up.uses.iter().cloned());
+    AnswerRecord {
+        id: AnswerId(Ulid::from_parts(moment, chime_runtime::resilience::random().into())),
+        chat: question.trigger().chat,
+        thread: question.trigger().message.thread,
+        trigger: question.trigger().seq,
+        asked_by: question.asker(),
+        created_at: now,
+        status: draft.status,
+        text: checked.text,
+        anchor: question.window.anchor,
+        window: shown,
+        omitted: question.window.omitted.clone(),
+        slots,
+        sources: checked.sources,
+        model: draft.model,
+        tokens: draft.tokens,
+        latency_ms: u64::try_from(watch.elapsed().as_millis()).unwrap_or(u64::MAX),
+        uncertainty: draft.uncertainty,
+        guard_used: draft.guard_used,
+        removed: log::ids_only(checked.removed),
+    }
+}

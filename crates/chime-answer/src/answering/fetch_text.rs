@@ -1,0 +1,108 @@
+//! Reads a page or document: from the database, the web or Telegram.
+
+use std::time::Duration;
+
+use crate::answering::question::QuestionContext;
+use crate::answering::services::Services;
+use crate::posted_texts::PostedText;
+use crate::read_text::{ReadText, UnreadReason};
+use chime_core::{Grounds, PieceLine, SourceId, SourceKind, message_link};
+use chime_links::UnreadablePage;
+use chime_runtime::resilience::within;
+use chime_store::chats::ChatRow;
+use chime_store::pages::{self, PostedLink, StoredPage};
+use chime_store::{Priority, messages};
+
+/// Maximum time for a page with all its redirects.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// A page that was read longer ago is fetched again.
+const KEPT: Duration = Duration::from_secs(14 * 24 * 60 * 60);
+/// Length of a day in a page's date, `2026-01-31`.
+const DAY_CHARS: usize = 10;
+
+/// Returns the text of a page or document: the one that is kept, or a new one.
+pub(super) async fn read_text(
+    services: &Services,
+    chat: &ChatRow,
+    posted: &PostedText,
+) -> Result<ReadText, UnreadReason> {
+    let stored = &posted.stored;
+    let link = PostedLink { chat: stored.chat, posted: stored.seq, address: posted.address.clone() };
+    if let Some(why) = services.state.unread.find(&link, services.clock.now()) {
+        return Err(why);
+    }
+    let kept = match kept_page(services, &link).await {
+        Ok(None) => match fetch_text(services, posted).await {
+            Ok(page) => keep_page(services, link, page).await,
+            Err(why) => {
+                tracing::info!(error_type = ?why, "a text was not read");
+                services.state.unread.note(link, services.clock.now(), why);
+                return Err(why);
+            }
+        },
+        kept => kept,
+    };
+    let kept = kept.unwrap_or_else(|error| {
+        tracing::warn!(%error, "a text that was read cannot be kept");
+        None
+    });
+    let page = kept.ok_or(UnreadReason::Unavailable)?;
+    Ok(ReadText {
+        id: SourceId::new(posted.kind, page.number),
+        title: if page.title.is_empty() { posted.name() } else { page.title },
+        dated: page.published.map_or_else(String::new, |date| date.chars().take(DAY_CHARS).collect()),
+        text: page.text,
+        is_cut: page.is_cut,
+        is_asked: posted.is_asked,
+        at: stored.message.sent_at,
+        link: None,
+        posted: vec![Grounds {
+            message: stored.seq,
+            name: stored.message.sender.name.clone(),
+            sent_at: stored.message.sent_at,
+            link: message_link(&chat.chat, &stored.message),
+        }],
+    })
+}
+
+/// Fetches a page from the web, or a document from Telegram.
+async fn fetch_text(services: &Services, posted: &PostedText) -> Result<StoredPage, UnreadReason> {
+    if posted.kind == SourceKind::Document {
+        let read = services.documents.fetch(&services.telegram, &posted.stored.message).await?;
+        let (text, is_cut) = (read.text(), read.is_cut);
+        return Ok(StoredPage { number: 0, text, title: read.title, published: None, is_cut });
+    }
+    let fetching = services.pages.fetcher.read(&posted.address);
+    let read = within(&services.clock, PATIENCE, fetching).await.unwrap_or(Err(UnreadablePage::TooSlow))?;
+    Ok(StoredPage { number: 0, title: read.title, published: read.published, text: read.text, is_cut: read.is_cut })
+}
+
+async fn kept_page(services: &Services, link: &PostedLink) -> chime_store::Result<Option<StoredPage>> {
+    let (since, looked_for) = (services.clock.now().minus(KEPT), link.clone());
+    let found = services.store.read(move |conn| pages::find(conn, &looked_for, since)).await?;
+    if found.is_some() {
+        let link = link.clone();
+        services.store.write(Priority::Answering, move |tx| pages::add_source(tx, &link)).await?;
+    }
+    Ok(found)
+}
+
+/// Stores a text, unless its message was forgotten while it was read.
+async fn keep_page(services: &Services, link: PostedLink, page: StoredPage) -> chime_store::Result<Option<StoredPage>> {
+    let now = services.clock.now();
+    let save = move |tx: &chime_store::Writer<'_>| match messages::by_seq(tx, link.chat, link.posted)? {
+        Some(_) => pages::save(tx, &link, page, now).map(Some),
+        None => Ok(None),
+    };
+    services.store.write(Priority::Answering, save).await
+}
+
+/// Compares the pieces of a text with the question. A book takes too long for a thread of the async runtime.
+pub(super) async fn ranked_lines(services: &Services, question: &QuestionContext, text: ReadText) -> Vec<PieceLine> {
+    let (ask, embedder) = (question.history.ask.clone(), services.pages.embedder.clone());
+    let lines = tokio::task::spawn_blocking(move || text.lines(&ask, embedder.as_deref()));
+    lines.await.unwrap_or_else(|error| {
+        tracing::warn!(%error, "a text could not be compared with the question");
+        Vec::new()
+    })
+}

@@ -1,0 +1,159 @@
+//! Writes the draft of an answer: asks the model, or does without it.
+
+use crate::answering::ask::build_prompt;
+use crate::answering::draft::{Draft, answered, apology, clarifying, guarded, without_model};
+use crate::answering::load_question::halve;
+use crate::answering::question::QuestionContext;
+use crate::answering::services::Services;
+use crate::answering::tool_rounds::converse;
+use crate::answering::{follow_up, log};
+use crate::echo::{has_words, restates, without_echo, without_heads};
+use crate::extractive_ranking::Query;
+use crate::grounding::{GroundingEvidence, Guard, guard, has_anchor_or_thread, similarities, without_source_links};
+use crate::job::{Backend, Blame, ModelFailure, Step, WindowSize, begin};
+use crate::prompt::BuiltPrompt;
+use crate::{citations, uncertainty};
+use chime_access::Allowance;
+use chime_access::gateway::ModelPurpose;
+use chime_access::gateway::ask::UsageRecord;
+use chime_core::chat_settings::LANGUAGE;
+use chime_core::{Because, Grounding, Job};
+use chime_jobs::JobError;
+use chime_llm::Completion;
+
+/// Result of [`write_draft`].
+pub enum DraftOutcome {
+    Written(Draft, Box<BuiltPrompt>),
+    /// The daily tokens are used up.
+    Refused(Because),
+    /// The model failed on a question that nobody asked the bot.
+    Silent,
+}
+
+/// Decides how a question is answered: by the model, or without it.
+pub(super) fn choose_backend(services: &Services, question: &QuestionContext) -> Backend {
+    let question_back = follow_up::clarifying(&question.follow_up, question.chat.speaks());
+    let guard = unanswerable(services, question);
+    match (question_back, guard, question.gateway.allowance(question.spent)) {
+        (Some(question_back), ..) => Backend::NotNeeded(question_back),
+        (None, Some(guard), _) => Backend::Guarded(guard),
+        (None, None, _) if question.gateway.is_offline() => Backend::Offline,
+        (None, None, Allowance::Ample) => Backend::Model,
+        (None, None, Allowance::Tight) => Backend::Thrifty,
+        (None, None, Allowance::Over(because)) => Backend::Spent(because),
+    }
+}
+
+/// Returns the reason why `question` is not answered in a strict chat or unasked; `None` if it is answered.
+fn unanswerable(services: &Services, question: &QuestionContext) -> Option<Guard> {
+    if question.grounding() == Grounding::Open && !question.is_unasked {
+        return None;
+    }
+    let embedder = services.features.embedder();
+    let texts = question.citable().into_iter().map(|source| source.text);
+    let added = question.enrichment.pieces.iter().flat_map(|piece| &piece.lines).map(|line| line.text.clone());
+    let texts: Vec<String> = texts.chain(added).collect();
+    let (similarities, measure) = similarities(&question.history.ask, &texts, embedder);
+    let similarity = similarities.into_iter().reduce(f64::max);
+    let has_anchor_or_thread = has_anchor_or_thread(&question.window);
+    guard(GroundingEvidence { has_anchor_or_thread, similarity, measure })
+}
+
+/// Builds the prompt and takes the steps of [`crate::job`], until there is a draft or none is to be written.
+pub(super) async fn write_draft(
+    services: &Services,
+    job: &Job,
+    question: &mut QuestionContext,
+    backend: Backend,
+) -> Result<DraftOutcome, JobError> {
+    let room = question.gateway.prompt_room(ModelPurpose::Answer);
+    let mut built = build_prompt(services, question, room)?;
+    let mut step = begin(job.attempts, backend);
+    let draft = loop {
+        step =
+            match step {
+                Step::Ask(asking) => {
+                    match asking.window {
+                        WindowSize::Full => {}
+                        WindowSize::Halved => {
+                            question.photos.clear();
+                            halve(services, question).await?;
+                            built = build_prompt(services, question, Some(built.tokens() / 2))?;
+                        }
+                        WindowSize::Plainest => {
+                            question.photos.clear();
+                            question.leave_extras_out();
+                            built = build_prompt(services, question, room)?;
+                        }
+                    }
+                    // Boxed: the compiler limits how deeply futures may be nested.
+                    let answered = Box::pin(converse(services, job, question, &mut built, asking)).await;
+                    asking.ended(answered.and_then(|(completion, bill)| {
+                        usable(services, question, &built, completion, bill, asking.window)
+                    }))
+                }
+                Step::Reply(draft) => break draft,
+                Step::Digest => break without_model(question, query(services, question)),
+                Step::AskBack(question_back) => break clarifying(question_back),
+                Step::Guard(guard) => {
+                    log::guarded(guard);
+                    break guarded(question.chat.speaks());
+                }
+                Step::Apologise(_) if question.is_unasked => return Ok(DraftOutcome::Silent),
+                Step::Apologise(blame) => break apologise(services, question, blame),
+                Step::Refuse(because) => return Ok(DraftOutcome::Refused(because)),
+            };
+    };
+    Ok(DraftOutcome::Written(draft, Box::new(built)))
+}
+
+/// Returns the part of `completion` that can be shown.
+///
+/// # Errors
+/// [`ModelFailure::Unusable`] if nothing can: it repeats the prompt, the question or an earlier answer, or holds only
+/// citations.
+fn usable(
+    services: &Services,
+    question: &mut QuestionContext,
+    built: &BuiltPrompt,
+    completion: Completion,
+    bill: UsageRecord,
+    window: WindowSize,
+) -> Result<Draft, ModelFailure> {
+    let (text, uncertainty) = uncertainty::split(&completion.text);
+    let text = without_heads(&text, &services.bot.name, |name| built.labels.has_name(name));
+    let text = without_echo(&text, &built.instructions, &built.fence).filter(|text| {
+        let is_worth_another = window != WindowSize::Plainest
+            && (question.is_repeated_by(text) || restates(text, &question.history.ask, question.asker_name()));
+        says_something(question, built, text) && !is_worth_another
+    });
+    match text {
+        Some(text) => Ok(answered(completion, text, uncertainty, bill, question.chat.speaks())),
+        None => {
+            log::unusable();
+            question.bills.push(bill);
+            Err(ModelFailure::Unusable)
+        }
+    }
+}
+
+/// Returns `true` if words are left in `text` after its citations are removed.
+fn says_something(question: &QuestionContext, built: &BuiltPrompt, text: &str) -> bool {
+    /// In bytes. A longer text certainly has words besides its citations.
+    const SHORT: usize = 80;
+    if text.len() > SHORT || !has_words(text) {
+        return !text.trim().is_empty();
+    }
+    let given = question.given(built);
+    let linked = citations::linked(text, built.material(&given, question.trigger()));
+    has_words(&without_source_links(&linked))
+}
+
+fn query<'a>(services: &'a Services, question: &'a QuestionContext) -> Query<'a> {
+    Query { ask: &question.history.ask, bot: &services.bot, embedder: services.features.embedder() }
+}
+
+fn apologise(services: &Services, question: &QuestionContext, blame: Blame) -> Draft {
+    let speaks = question.chat.settings.get(LANGUAGE).or_else(|| question.language()).unwrap_or(question.chat.language);
+    apology(&question.window, query(services, question), speaks, blame)
+}
