@@ -16,7 +16,7 @@ pub mod show;
 mod tables;
 mod words;
 
-pub use classify::{ClassifiedQuestion, ClassifierInput, classify};
+pub use classify::{ClassifiedQuestion, ClassifierInput, MAX_UNKNOWN, classify};
 pub use item_question::names_items;
 pub use items::{items, lists_things, repeats_title};
 pub use origin::{EarlierSuggestion, ReplyTo, SuggestionOrigin, SuggestionQuery, origin};

@@ -115,7 +115,7 @@ pub enum Evidence {
     Position,
     /// There is only one candidate.
     Only,
-    /// It is the first person that the question names which led to the suggestion.
+    /// It is the first name in the questions that led to the suggestion.
     Primary,
     /// It was shown or asked about last.
     Last,

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use crate::followup::show::{question, suggestion_name};
 use crate::followup::{
-    ClassifiedQuestion, ClassifierInput, EarlierSuggestion, FollowUpTables, FollowUpTurn, ReplyTo, StoredSuggestion,
-    SuggestionOrigin, SuggestionQuery, answered, choose, classify, items, lists_things, names_items, origin,
-    repeats_title, resolve,
+    ClassifiedQuestion, ClassifierInput, EarlierSuggestion, FollowUpTables, FollowUpTurn, MAX_UNKNOWN, ReplyTo,
+    StoredSuggestion, SuggestionOrigin, SuggestionQuery, answered, choose, classify, items, lists_things, names_items,
+    origin, repeats_title, resolve,
 };
 use chime_core::chat_settings::SESSION_IDLE;
 use chime_core::texts::{notices, texts};
@@ -69,7 +69,7 @@ pub struct FollowUpContext {
 pub fn find(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<FollowUpContext> {
     let reply = replied_to(conn, asked)?;
     if let Some((answer, pending)) = &reply.pending
-        && let Some(found) = choice(conn, asked, *answer, pending)?
+        && let Some(found) = chosen(conn, asked, *answer, pending)?
     {
         return Ok(found);
     }
@@ -92,13 +92,13 @@ pub fn find(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<
     let standpoint = SuggestionQuery { member: asked.member, reply: reply.to, thread: &thread };
     match origin(&earlier, &standpoint) {
         SuggestionOrigin::Nothing => Ok(unbound(asked)),
-        SuggestionOrigin::Found(answer, found_by) => going_on(conn, asked, &earlier, answer, found_by),
+        SuggestionOrigin::Found(answer, found_by) => continued(conn, asked, &earlier, answer, found_by),
         SuggestionOrigin::Open(candidates) => {
             let since = talk_since(conn, asked, &earlier, candidates[0])?;
             match candidates.as_slice() {
                 // Members often follow up on a suggestion that another member has just asked for.
-                [newest, ..] if since <= NEXT => going_on(conn, asked, &earlier, *newest, FoundBy::Strand),
-                _ => open(conn, asked, &suggestions, &candidates),
+                [newest, ..] if since <= NEXT => continued(conn, asked, &earlier, *newest, FoundBy::Strand),
+                _ => ask_which(conn, asked, &suggestions, &candidates),
             }
         }
     }
@@ -107,7 +107,7 @@ pub fn find(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<
 /// Follows up on the suggestion `answer` if the question replies to it, or is clearly a follow-up and comes soon enough
 /// after it. Otherwise the question is answered as it is written: the prompt mentions the list, and the model decides
 /// if it is meant.
-fn going_on(
+fn continued(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
     earlier: &[EarlierSuggestion],
@@ -139,17 +139,18 @@ fn unbound(asked: &FollowUpQuestion<'_>) -> FollowUpContext {
 fn continues(reading: &ClassifiedQuestion, names_items: bool, since: usize) -> bool {
     let mentions = &reading.mentions;
     let has_pronoun = mentions.item.is_some() || mentions.person.is_some();
+    let is_whole = reading.unknown == 0;
     // A pronoun refers to the message just before it, so no message may be between it and the list.
     let is_near = since <= if has_pronoun && mentions.places.is_empty() { 0 } else { NEXT };
     match reading.intent {
-        // These words make sense only after a list, so the list may be further back.
-        Intent::More | Intent::Cheaper | Intent::Budget if !has_pronoun => reading.is_whole && since <= TOLD_WITHIN,
-        Intent::More | Intent::Cheaper | Intent::Budget | Intent::EntitySearch | Intent::Suggest => {
-            reading.is_whole && is_near
+        // These words make sense only after a list, so the list may be further back. "Who is cheaper?" may ask anything.
+        Intent::More | Intent::Cheaper | Intent::Budget if !has_pronoun => {
+            is_whole && since <= if reading.has_question_word { 0 } else { TOLD_WITHIN }
         }
+        Intent::More | Intent::Cheaper | Intent::Budget | Intent::EntitySearch | Intent::Suggest => is_whole && is_near,
         Intent::ItemQuestion | Intent::Compare => {
-            let counts_list = !mentions.places.is_empty() && since == 0 && !reading.counts_others;
-            is_near && (names_items || counts_list || reading.is_whole)
+            let counts_list = !mentions.places.is_empty() && !reading.counts_others && reading.unknown <= MAX_UNKNOWN;
+            is_near && (names_items || is_whole || counts_list && since == 0)
         }
         Intent::Ask => names_items && reading.is_question && since <= TOLD_WITHIN,
     }
@@ -197,7 +198,7 @@ fn replied_to(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Resul
 
 /// Returns the follow-up that the member chose by replying to a clarifying question; `None` if the reply chooses
 /// nothing.
-fn choice(
+fn chosen(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
     answer: AnswerId,
@@ -223,14 +224,14 @@ fn choice(
 
 /// Handles a question that may mean one of several suggestions made to other members. "More" and "cheaper" get a
 /// clarifying question; any other question is answered as it is written.
-fn open(
+fn ask_which(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
     suggestions: &[Suggestion],
     candidates: &[AnswerId],
 ) -> chime_store::Result<FollowUpContext> {
     let reading = read(asked, asked.ask, Some(&[]));
-    if !matches!(reading.intent, Intent::More | Intent::Cheaper) {
+    if !matches!(reading.intent, Intent::More | Intent::Cheaper) || reading.unknown > 0 {
         return Ok(unbound(asked));
     }
     let mut question =
@@ -382,7 +383,7 @@ pub fn count(what: &str) {
     tracing::info!(r#type = what, "chat.follow_up");
 }
 
-fn log(going_on: &FollowUpContext, follow_up: &FollowUp) {
+fn log(context: &FollowUpContext, follow_up: &FollowUp) {
     let FollowUp { references, reset, excluded, frame, .. } = follow_up;
     if !references.is_empty() {
         count("resolved");
@@ -393,7 +394,7 @@ fn log(going_on: &FollowUpContext, follow_up: &FollowUp) {
     if frame.clarification.is_some() {
         count("clarified");
     }
-    let shown = going_on.stored.as_ref().map_or(0, |stored| stored.shown.len());
+    let shown = context.stored.as_ref().map_or(0, |stored| stored.shown.len());
     if shown > excluded.len() && reset.is_none() {
         count("excluded_over_limit");
     }

@@ -9,8 +9,8 @@ use chime_core::{Intent, Item, Price};
 
 /// Maximum number of words of a question that are read. Words after them are probably pasted text.
 const MAX_WORDS: usize = 80;
-/// With more words unknown to the patterns, a question with "more" is a question of its own and not a follow-up.
-const MORE_WORDS: usize = 4;
+/// With more words unknown to the patterns, "more" or "the last" in a question does not refer to a list.
+pub const MAX_UNKNOWN: usize = 4;
 /// Maximum number of words after "no" or "without" that belong to it: "no raw onions at all".
 const REFUSED_WORDS: usize = 4;
 /// Kinds that do not say what is wanted: another kind replaces them.
@@ -70,10 +70,12 @@ pub struct ClassifiedQuestion {
     /// `true` if the member refuses a shown item: "not that one".
     pub not_that: bool,
     pub is_question: bool,
+    /// `true` if it has a question word, such as "who".
+    pub has_question_word: bool,
     /// `true` if it asks for items other than those shown.
     pub searches: bool,
-    /// `true` if no word is left that the patterns do not know.
-    pub is_whole: bool,
+    /// Number of words that the patterns do not know.
+    pub unknown: usize,
     /// `true` if a position belongs to a word that the patterns do not know: "the second meeting".
     pub counts_others: bool,
 }
@@ -144,7 +146,9 @@ impl<'a> TableClassifier<'a> {
         // "Without loud music" does not ask for music.
         let mut kinds = table.named(NamedRow::Kinds, tokens);
         kinds.retain(|(span, _)| !refused.iter().any(|other| other.overlaps(*span)));
-        let person = rows.of(PhraseRow::PersonPronoun).first().copied();
+        // "For her" names for whom something is.
+        let fillers = rows.of(PhraseRow::Fillers);
+        let person = rows.of(PhraseRow::PersonPronoun).iter().copied().find(|span| !span.is_part_of_any(fillers));
         let item = rows.of(PhraseRow::ItemPronoun).iter().copied().max_by_key(|span| span.to - span.from);
         let people = shown_people(tokens, ask.shown.unwrap_or_default());
         Self { ask, tokens, table, rows, refused, kinds, budget, of_money, people, more, cheaper, places, person, item }
@@ -175,8 +179,9 @@ impl<'a> TableClassifier<'a> {
             start_over: self.has(PhraseRow::StartOver),
             not_that: self.has(PhraseRow::NotThat),
             is_question: self.is_question(),
+            has_question_word: self.has(PhraseRow::Question),
             searches: self.searches() || !self.cheaper.is_empty(),
-            is_whole: unknown.is_empty(),
+            unknown: unknown.len(),
             counts_others: self.places.iter().any(|(span, _)| unknown.contains(&span.to)),
         };
         (reading, known)
@@ -271,7 +276,7 @@ impl<'a> TableClassifier<'a> {
     fn more(&self, unknown: usize) -> Option<Intent> {
         let names_kind = !self.kinds.is_empty();
         let is_question_of_own = self.is_question() && unknown > 0 && !names_kind;
-        if !self.more.is_empty() && unknown <= MORE_WORDS && !is_question_of_own {
+        if !self.more.is_empty() && unknown <= MAX_UNKNOWN && !is_question_of_own {
             return Some(Intent::More);
         }
         if unknown > 0 || names_kind || self.has(PhraseRow::Suggest) {

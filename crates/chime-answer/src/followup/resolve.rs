@@ -110,8 +110,8 @@ fn inherit(follow_up: &mut FollowUp, reading: &ClassifiedQuestion, stored: &Stor
     let frame = &mut follow_up.frame;
     let is_specific = |kind: &Option<String>| kind.as_deref().is_some_and(|kind| !is_generic_kind(kind));
     if is_specific(&frame.kind) && is_specific(&stored.frame.kind) && frame.kind != stored.frame.kind {
-        // "More films" after books asks for something new.
-        if frame.intent == Intent::More {
+        // "More films" after books asks for something new, and not for films by the authors.
+        if matches!(frame.intent, Intent::More | Intent::EntitySearch) {
             frame.intent = Intent::Suggest;
         }
         follow_up.reset = Some(Reset::KindChanged);
@@ -230,7 +230,7 @@ fn about_people(follow_up: &mut FollowUp, reading: &ClassifiedQuestion, stored: 
         let named = |(name, said): &(String, String)| reference(said, name, Evidence::Named, NAMED_CONFIDENCE);
         follow_up.references.extend(reading.mentions.people.iter().map(named));
         frame.people = reading.mentions.people.iter().map(|(name, _)| name.clone()).collect();
-    } else if let Some(said) = reading.mentions.person.as_deref() {
+    } else if let Some(said) = reading.mentions.person.as_deref().filter(|_| follow_up.reset.is_none()) {
         match references::person(&stored.frame, &stored.shown, stored.last_item.as_ref()) {
             PronounTarget::Nothing => return,
             PronounTarget::Resolved(name, by, confidence) => {
