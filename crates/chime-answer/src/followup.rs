@@ -1,27 +1,24 @@
 //! Follow-ups on a suggestion: "more", "cheaper", "what about the second one?", "something by the same author".
 //!
-//! Pure functions. [`classify`] reads the question with patterns from data files; [`resolve`] merges the result with
-//! the stored frame in a fixed order: extract, stored, reset, preserve, refine, item question, entities. `origin`
-//! finds the suggestion, `items` reads the suggestions of an answer, `show` renders a follow-up.
+//! Pure functions. [`classify`] reads the question with patterns from data files; [`resolve`] adds what the suggestion
+//! that it continues says. What members asked for stays in their own words, for the model that answers. `origin` finds
+//! the suggestion, `items` reads the suggestions of an answer, `show` renders a follow-up.
 
 mod budget;
 mod classify;
-mod entities;
 mod item_question;
 mod items;
+mod names;
 mod origin;
-mod preserve;
 mod references;
 mod resolve;
 pub mod show;
-mod signals;
 mod tables;
 mod words;
 
-pub use classify::{ClassifiedQuestion, ClassifierInput, classify};
+pub use classify::{ClassifiedQuestion, ClassifierInput, MAX_UNKNOWN, classify};
 pub use item_question::names_items;
 pub use items::{items, lists_things, repeats_title};
 pub use origin::{EarlierSuggestion, ReplyTo, SuggestionOrigin, SuggestionQuery, origin};
 pub use resolve::{FollowUpTurn, StoredSuggestion, answered, choose, resolve};
-pub use signals::RefinementSignals;
 pub use tables::FollowUpTables;

@@ -268,16 +268,16 @@ fn concepts(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, Prompt
 /// Renders the frame (the wanted thing, its limits and the items shown before) of a question that follows up on a
 /// suggestion or asks for one. Empty for other questions.
 fn frame(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptError> {
-    let text = match input.follow_up.filter(|it| it.is_telling() || !it.suggested.is_empty()) {
+    let text = match input.follow_up.filter(|it| it.is_telling() || it.suggested.is_some()) {
         None => String::new(),
         Some(follow_up) => {
             let lines = show::prompt_lines(follow_up);
-            let lines: Vec<&str> = lines.lines().collect();
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
             let suggests = follow_up.frame.intent.suggests();
-            let (about_items, is_open) = (!follow_up.items.is_empty(), !follow_up.suggested.is_empty());
-            fitted(Slot::Frame, &lines, input, |lines| {
-                prompts.frame(&FrameValues { fence: input.fence, lines, suggests, about_items, is_open })
-            })?
+            let (about_items, is_open) = (!follow_up.items.is_empty(), follow_up.suggested.is_some());
+            let render =
+                |lines: &str| prompts.frame(&FrameValues { fence: input.fence, lines, suggests, about_items, is_open });
+            if lines.is_empty() { render("")? } else { fitted(Slot::Frame, &lines, input, render)? }
         }
     };
     Ok(Filled::new(Slot::Frame, text, Vec::new()))

@@ -1,18 +1,15 @@
-//! Structured meaning of a question: what the member wants, the filters for suggestions, and the earlier suggestions
-//! that words such as "the second one" refer to.
+//! Structured meaning of a question: what members asked for so far, and the earlier suggestions that words such as
+//! "the second one" refer to.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Amount, AnswerId, Item};
+use super::{AnswerId, Item, Price};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Intent {
     #[default]
     Ask,
-    Summarize,
-    Recap,
-    Decide,
     Suggest,
     More,
     Cheaper,
@@ -20,14 +17,11 @@ pub enum Intent {
     Compare,
     ItemQuestion,
     EntitySearch,
-    Explain,
-    Smalltalk,
 }
 
 words!(Intent {
-    Ask = "ask", Summarize = "summarize", Recap = "recap", Decide = "decide", Suggest = "suggest", More = "more",
-    Cheaper = "cheaper", Budget = "budget", Compare = "compare", ItemQuestion = "item_question",
-    EntitySearch = "entity_search", Explain = "explain", Smalltalk = "smalltalk",
+    Ask = "ask", Suggest = "suggest", More = "more", Cheaper = "cheaper", Budget = "budget", Compare = "compare",
+    ItemQuestion = "item_question", EntitySearch = "entity_search",
 });
 
 impl Intent {
@@ -35,62 +29,14 @@ impl Intent {
         matches!(self, Self::Suggest | Self::More | Self::Cheaper | Self::Budget | Self::EntitySearch)
     }
 
-    /// Returns `true` if the question takes kind, entities and popularity from the suggestion that it
-    /// continues.
-    pub fn inherits(self) -> bool {
-        matches!(self, Self::More | Self::Cheaper | Self::Budget | Self::Compare)
+    /// Returns `true` if the question adds to what is wanted.
+    pub fn is_wish(self) -> bool {
+        !matches!(self, Self::ItemQuestion | Self::Compare)
     }
 
     /// Returns `true` if the intent is meaningless without an earlier suggestion.
     pub fn needs_suggestion(self) -> bool {
         matches!(self, Self::More | Self::Cheaper | Self::Budget | Self::Compare | Self::ItemQuestion)
-    }
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Budget {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min: Option<Amount>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max: Option<Amount>,
-    /// ISO 4217 code.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub currency: Option<String>,
-    /// The words of the question, such as "under 30".
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hint: Option<String>,
-}
-
-impl Budget {
-    /// Returns `true` if there is neither a minimum nor a maximum.
-    pub fn is_open(&self) -> bool {
-        self.min.is_none() && self.max.is_none()
-    }
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EntityType {
-    #[default]
-    Person,
-    Place,
-    Work,
-    Organisation,
-    #[serde(other)]
-    Other,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NamedEntity {
-    pub name: String,
-    #[serde(rename = "type", default)]
-    pub kind: EntityType,
-}
-
-impl NamedEntity {
-    pub fn person(name: impl Into<String>) -> Self {
-        Self { name: name.into(), kind: EntityType::Person }
     }
 }
 
@@ -125,31 +71,22 @@ pub enum Unclear {
 #[serde(default)]
 pub struct Frame {
     pub intent: Intent,
-    /// Confidence in the intent, 0 to 1.
-    pub confidence: f64,
     /// Two-letter code of the question's language, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
-    /// The thing wanted, in the words of the question, without words that are in other fields.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub subject: Option<String>,
-    /// Kind of item such as `book` or `restaurant`; a synonym is replaced by the usual word if it is known.
+    /// What members asked for in this chain of suggestions, in their words, oldest first. For whom, for which occasion
+    /// and what is not wanted is part of these words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wanted: Vec<String>,
+    /// Kind of item such as `book` or `restaurant`, if the tables know it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
+    /// Highest price.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Price>,
+    /// Authors or makers whose items are wanted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub constraints: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub recipient: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub occasion: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub item_language: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub budget: Option<Budget>,
-    /// Named persons, places and works, the most important first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub entities: Vec<NamedEntity>,
-    pub popular: bool,
+    pub people: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clarification: Option<Clarification>,
 }
@@ -176,7 +113,7 @@ pub enum Evidence {
     Position,
     /// There is only one candidate.
     Only,
-    /// It is the most important entity of the question that led to the suggestion.
+    /// It is the first name in the questions that led to the suggestion.
     Primary,
     /// It was shown or asked about last.
     Last,
@@ -200,8 +137,6 @@ pub struct Reference {
 #[serde(rename_all = "snake_case")]
 pub enum Reset {
     KindChanged,
-    RecipientChanged,
-    OccasionChanged,
     StartOver,
 }
 
@@ -215,9 +150,6 @@ pub struct FollowUp {
     pub follows: Option<AnswerId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found_by: Option<FoundBy>,
-    /// Names of the fields in `frame` that were copied from the frame of the earlier answer.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub inherited: Vec<String>,
     /// Items that must not be suggested again, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub excluded: Vec<Item>,
@@ -227,10 +159,18 @@ pub struct FollowUp {
     pub items: Vec<Item>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<Reference>,
-    /// Items of the newest suggestion, if it is unclear whether the question continues it; then the prompt shows them
-    /// and the model decides. Never stored: they belong to another answer and must be deleted with it.
+    /// The newest suggestion, if it is unclear whether the question continues it; then the prompt shows it and the model
+    /// decides. Never stored: it belongs to another answer and must be deleted with it.
     #[serde(skip)]
-    pub suggested: Vec<Item>,
+    pub suggested: Option<SuggestedList>,
+}
+
+/// Suggestion that a question may be about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SuggestedList {
+    /// What it was a suggestion for, in the members' words.
+    pub wanted: Vec<String>,
+    pub items: Vec<Item>,
 }
 
 impl FollowUp {

@@ -59,10 +59,7 @@ pub use display::{clip, grouped, span_in_words};
 pub use event::{Arrival, Event, GuestQuestion, Membership, Migration, PollState, Press, Reaction, TopicName};
 pub use fences::{Fence, Fences, behind_bullet, columns};
 pub use fnv::{FNV_START, fnv1a};
-pub use frame::{
-    Budget, Clarification, EntityType, Evidence, FollowUp, FoundBy, Frame, Intent, NamedEntity, Reference, Reset,
-    Unclear,
-};
+pub use frame::{Clarification, Evidence, FollowUp, FoundBy, Frame, Intent, Reference, Reset, SuggestedList, Unclear};
 pub use grounding::{Grounding, LinkReading, Uncertainty};
 pub use host::is_loopback;
 pub use ids::{AnswerId, ChatId, ChatKey, ConceptId, JobId, MessageId, Seq, ThreadId, UpdateId, UserId};

@@ -125,7 +125,7 @@ pub struct SlotValues<'a> {
 #[derive(Debug, Serialize)]
 pub struct FrameValues<'a> {
     pub fence: &'a str,
-    /// Resolved facts about the question, one per line.
+    /// Facts about earlier suggestions and what the question means by them, one per line; empty without an earlier one.
     pub lines: &'a str,
     /// `true` if the answer should suggest items.
     pub suggests: bool,

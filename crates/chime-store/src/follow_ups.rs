@@ -6,8 +6,8 @@ use super::family::{Family, Merged, OptOutScope, run_merged};
 use super::sql::{Columns, Json, Statements, params};
 use super::{Reader, Result, Writer, outbox};
 use chime_core::{
-    Amount, AnswerId, ChatKey, Conversation, FollowUp, Frame, Item, ItemId, MessageId, Price, Seq, Suggested, ThreadId,
-    Timestamp, UserId,
+    Amount, AnswerId, ChatKey, Conversation, FollowUp, Frame, Item, ItemId, MessageId, Price, Reset, Seq, Suggested,
+    ThreadId, Timestamp, UserId,
 };
 
 /// Has no `words_gone`, because `answers::forget` deletes the rows together with their answer.
@@ -72,7 +72,8 @@ pub struct NewFollowUp {
 /// Stores how a question was understood and, if the answer suggested items, the suggestion with these items.
 pub fn save(tx: &Writer<'_>, new: &NewFollowUp) -> Result<()> {
     let id = new.answer.0.to_string();
-    let follows = new.resolved.follows.filter(|_| new.resolved.reset.is_none());
+    // What another kind of thing is wanted for stays in the chain, so forgetting has to reach it.
+    let follows = new.resolved.follows.filter(|_| new.resolved.reset != Some(Reset::StartOver));
     let chain = match follows {
         Some(before) => chain_of(tx, before)?.unwrap_or_else(|| id.clone()),
         None => id.clone(),

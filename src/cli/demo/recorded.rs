@@ -112,7 +112,7 @@ fn suggest(
         outbox::mark_sent(tx, &part, answer.id)?;
     }
     let ask = asked.line.text.trim_start_matches("@bot").trim();
-    let reading = classify(&ClassifierInput { text: ask, generic: false, in_play: false, language: None });
+    let reading = classify(&ClassifierInput { text: ask, generic: false, shown: None, language: None });
     let resolved = resolve(&FollowUpTurn { ask, reading: &reading, stored: None });
     let items = items(&record.text, resolved.frame.kind.as_deref());
     let new = NewFollowUp {

@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use crate::followup::show::{question, suggestion_name};
 use crate::followup::{
-    ClassifiedQuestion, ClassifierInput, EarlierSuggestion, FollowUpTables, FollowUpTurn, ReplyTo, StoredSuggestion,
-    SuggestionOrigin, SuggestionQuery, answered, choose, classify, items, lists_things, names_items, origin,
-    repeats_title, resolve,
+    ClassifiedQuestion, ClassifierInput, EarlierSuggestion, FollowUpTables, FollowUpTurn, MAX_UNKNOWN, ReplyTo,
+    StoredSuggestion, SuggestionOrigin, SuggestionQuery, answered, choose, classify, items, lists_things, names_items,
+    origin, repeats_title, resolve,
 };
 use chime_core::chat_settings::SESSION_IDLE;
 use chime_core::texts::{notices, texts};
 use chime_core::trigger::calls_bot;
 use chime_core::{
     AnswerId, AnswerRecord, AnswerStatus, Button, ChatKind, Clarification, Conversation, FollowUp, FoundBy, Intent,
-    Item, Poll, PollButton, Role, Seq, StoredMessage, Timestamp, Unclear, UserId,
+    Item, Poll, PollButton, Role, Seq, StoredMessage, SuggestedList, Timestamp, Unclear, UserId,
 };
 use chime_relevance::context::ContextWindow;
 use chime_store::chats::ChatRow;
@@ -60,8 +60,8 @@ pub struct FollowUpContext {
     settled: Option<FollowUp>,
     /// Clarifying question: which of several suggestions made to other members is meant.
     open: Option<Clarification>,
-    /// Items of the list that the question may refer to, which the prompt mentions.
-    suggested: Vec<Item>,
+    /// The list that the question may refer to, which the prompt mentions.
+    suggested: Option<SuggestedList>,
     /// Messages of the earlier suggestion, which become sources of the answer.
     pub rests_on: Vec<Seq>,
 }
@@ -69,7 +69,7 @@ pub struct FollowUpContext {
 pub fn find(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<FollowUpContext> {
     let reply = replied_to(conn, asked)?;
     if let Some((answer, pending)) = &reply.pending
-        && let Some(found) = choice(conn, asked, *answer, pending)?
+        && let Some(found) = chosen(conn, asked, *answer, pending)?
     {
         return Ok(found);
     }
@@ -92,64 +92,67 @@ pub fn find(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<
     let standpoint = SuggestionQuery { member: asked.member, reply: reply.to, thread: &thread };
     match origin(&earlier, &standpoint) {
         SuggestionOrigin::Nothing => Ok(unbound(asked)),
-        SuggestionOrigin::Found(answer, found_by) => going_on(conn, asked, &earlier, answer, found_by),
+        SuggestionOrigin::Found(answer, found_by) => continued(conn, asked, &earlier, answer, found_by),
         SuggestionOrigin::Open(candidates) => {
             let since = talk_since(conn, asked, &earlier, candidates[0])?;
             match candidates.as_slice() {
                 // Members often follow up on a suggestion that another member has just asked for.
-                [newest, ..] if since <= NEXT => going_on(conn, asked, &earlier, *newest, FoundBy::Strand),
-                _ => open(conn, asked, &suggestions, &candidates),
+                [newest, ..] if since <= NEXT => continued(conn, asked, &earlier, *newest, FoundBy::Strand),
+                _ => ask_which(conn, asked, &suggestions, &candidates),
             }
         }
     }
 }
 
 /// Follows up on the suggestion `answer` if the question replies to it, or is clearly a follow-up and comes soon enough
-/// after it. Otherwise the question is answered as it is written: the prompt mentions the items, and the model decides
-/// if they are meant.
-fn going_on(
+/// after it. Otherwise the question is answered as it is written: the prompt mentions the list, and the model decides
+/// if it is meant.
+fn continued(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
     earlier: &[EarlierSuggestion],
     answer: AnswerId,
     found_by: FoundBy,
 ) -> chime_store::Result<FollowUpContext> {
-    let reading = read(asked, asked.ask, true);
     let Some(stored) = load(conn, answer, found_by)? else { return Ok(unbound(asked)) };
+    let reading = read(asked, asked.ask, Some(&stored.shown));
     let since = talk_since(conn, asked, earlier, answer)?;
-    let is_bound = found_by == FoundBy::Reply || goes_on(&reading, names_items(asked.ask, &stored.shown), since);
+    let is_bound = found_by == FoundBy::Reply || continues(&reading, names_items(asked.ask, &stored.shown), since);
+    if !is_bound && since > TOLD_WITHIN {
+        return Ok(unbound(asked));
+    }
     let rests_on = rests_on(earlier, answer);
-    let suggested = if is_bound || since <= TOLD_WITHIN { stored.listed.clone() } else { Vec::new() };
-    Ok(match (is_bound, suggested.is_empty()) {
-        (true, _) => {
-            FollowUpContext { reading, stored: Some(stored), suggested, rests_on, ..FollowUpContext::default() }
-        }
-        (false, false) => FollowUpContext { suggested, rests_on, ..unbound(asked) },
-        (false, true) => unbound(asked),
+    let suggested = Some(SuggestedList { wanted: stored.frame.wanted.clone(), items: stored.listed.clone() });
+    Ok(match is_bound {
+        true => FollowUpContext { reading, stored: Some(stored), suggested, rests_on, ..FollowUpContext::default() },
+        false => FollowUpContext { suggested, rests_on, ..unbound(asked) },
     })
 }
 
 /// Returns the context of a question that is answered as it is written.
 fn unbound(asked: &FollowUpQuestion<'_>) -> FollowUpContext {
-    FollowUpContext { reading: read(asked, asked.ask, false), ..FollowUpContext::default() }
+    FollowUpContext { reading: read(asked, asked.ask, None), ..FollowUpContext::default() }
 }
 
 /// Returns `true` if the question is clearly a follow-up on a list. `since` is the number of members' messages after
 /// that list.
-fn goes_on(reading: &ClassifiedQuestion, names_items: bool, since: usize) -> bool {
+fn continues(reading: &ClassifiedQuestion, names_items: bool, since: usize) -> bool {
     let mentions = &reading.mentions;
-    let points = mentions.item.is_some() || mentions.person.is_some();
+    let has_pronoun = mentions.item.is_some() || mentions.person.is_some();
+    let is_whole = reading.unknown == 0;
     // A pronoun refers to the message just before it, so no message may be between it and the list.
-    let is_near = since <= if points && mentions.places.is_empty() { 0 } else { NEXT };
-    let is_whole = reading.unknown == 0 && reading.is_decided();
+    let is_near = since <= if has_pronoun && mentions.places.is_empty() { 0 } else { NEXT };
     match reading.intent {
-        // These words make sense only after a list, so the list may be further back.
-        Intent::More | Intent::Cheaper | Intent::Budget if !points => is_whole && since <= TOLD_WITHIN,
+        // These words make sense only after a list, so the list may be further back. "Who is cheaper?" may ask anything.
+        Intent::More | Intent::Cheaper | Intent::Budget if !has_pronoun => {
+            is_whole && since <= if reading.has_question_word { 0 } else { TOLD_WITHIN }
+        }
         Intent::More | Intent::Cheaper | Intent::Budget | Intent::EntitySearch | Intent::Suggest => is_whole && is_near,
         Intent::ItemQuestion | Intent::Compare => {
-            reading.is_decided() && is_near && (names_items || !mentions.places.is_empty() || is_whole)
+            let counts_list = !mentions.places.is_empty() && !reading.counts_others && reading.unknown <= MAX_UNKNOWN;
+            is_near && (names_items || is_whole || counts_list && since == 0)
         }
-        _ => names_items && reading.is_question && since <= TOLD_WITHIN,
+        Intent::Ask => names_items && reading.is_question && since <= TOLD_WITHIN,
     }
 }
 
@@ -195,20 +198,21 @@ fn replied_to(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Resul
 
 /// Returns the follow-up that the member chose by replying to a clarifying question; `None` if the reply chooses
 /// nothing.
-fn choice(
+fn chosen(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
     answer: AnswerId,
     pending: &FollowUp,
 ) -> chime_store::Result<Option<FollowUpContext>> {
     let Some(question) = &pending.frame.clarification else { return Ok(None) };
-    let reading = read(asked, asked.ask, true);
+    let reading = read(asked, asked.ask, Some(&[]));
     let Some(candidate) = choose(question, asked.ask, &reading) else { return Ok(None) };
     let rests_on = answers::find(conn, answer)?.map(|record| record.trigger).into_iter().collect();
     if let (Unclear::Suggestion, Some(chosen)) = (question.about, question.answers.get(candidate)) {
         let stored = load(conn, *chosen, FoundBy::Reply)?;
+        let shown = stored.as_ref().map(|stored| stored.shown.as_slice());
         return Ok(Some(FollowUpContext {
-            reading: read(asked, &question.ask, true),
+            reading: read(asked, &question.ask, shown),
             stored,
             rests_on,
             ..FollowUpContext::default()
@@ -220,14 +224,14 @@ fn choice(
 
 /// Handles a question that may mean one of several suggestions made to other members. "More" and "cheaper" get a
 /// clarifying question; any other question is answered as it is written.
-fn open(
+fn ask_which(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
     suggestions: &[Suggestion],
     candidates: &[AnswerId],
 ) -> chime_store::Result<FollowUpContext> {
-    let reading = read(asked, asked.ask, true);
-    if !matches!(reading.intent, Intent::More | Intent::Cheaper) || !reading.is_decided() {
+    let reading = read(asked, asked.ask, Some(&[]));
+    if !matches!(reading.intent, Intent::More | Intent::Cheaper) || reading.unknown > 0 {
         return Ok(unbound(asked));
     }
     let mut question =
@@ -243,9 +247,9 @@ fn open(
     Ok(FollowUpContext { reading, open: Some(question), rests_on, ..FollowUpContext::default() })
 }
 
-fn read(asked: &FollowUpQuestion<'_>, ask: &str, in_play: bool) -> ClassifiedQuestion {
+fn read(asked: &FollowUpQuestion<'_>, ask: &str, shown: Option<&[Item]>) -> ClassifiedQuestion {
     let language = asked.language.short();
-    classify(&ClassifierInput { text: ask, generic: asked.generic, in_play, language })
+    classify(&ClassifierInput { text: ask, generic: asked.generic, shown, language })
 }
 
 fn load(conn: &Reader, answer: AnswerId, found_by: FoundBy) -> chime_store::Result<Option<StoredSuggestion>> {
@@ -253,8 +257,7 @@ fn load(conn: &Reader, answer: AnswerId, found_by: FoundBy) -> chime_store::Resu
     let listed = follow_ups::items_of(conn, answer)?;
     let shown = follow_ups::items_of_chain(conn, answer, ITEMS)?;
     let last_item = follow_ups::last_item(conn, answer)?;
-    let text = answers::find(conn, answer)?.map(|record| record.text).unwrap_or_default();
-    Ok(Some(StoredSuggestion { answer, found_by, frame, listed, shown, last_item, text }))
+    Ok(Some(StoredSuggestion { answer, found_by, frame, listed, shown, last_item }))
 }
 
 fn is_in_session(
@@ -286,7 +289,7 @@ fn rests_on(earlier: &[EarlierSuggestion], answer: AnswerId) -> Vec<Seq> {
 
 impl FollowUpContext {
     /// Resolves the question by patterns. An ambiguous reference becomes a clarifying question. If no pattern applies,
-    /// the items in `suggested` are passed on for the model to interpret.
+    /// the list in `suggested` is passed on for the model to interpret.
     pub fn resolve(&self, ask: &str) -> FollowUp {
         if let Some(settled) = &self.settled {
             return settled.clone();
@@ -380,7 +383,7 @@ pub fn count(what: &str) {
     tracing::info!(r#type = what, "chat.follow_up");
 }
 
-fn log(going_on: &FollowUpContext, follow_up: &FollowUp) {
+fn log(context: &FollowUpContext, follow_up: &FollowUp) {
     let FollowUp { references, reset, excluded, frame, .. } = follow_up;
     if !references.is_empty() {
         count("resolved");
@@ -391,7 +394,7 @@ fn log(going_on: &FollowUpContext, follow_up: &FollowUp) {
     if frame.clarification.is_some() {
         count("clarified");
     }
-    let shown = going_on.stored.as_ref().map_or(0, |stored| stored.shown.len());
+    let shown = context.stored.as_ref().map_or(0, |stored| stored.shown.len());
     if shown > excluded.len() && reset.is_none() {
         count("excluded_over_limit");
     }

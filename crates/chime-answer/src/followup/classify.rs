@@ -1,21 +1,24 @@
-//! Classifies a question by patterns alone: its intent, signals and references.
+//! Classifies a question by patterns alone: what it asks for, and the words that refer to earlier suggestions.
 
-use crate::followup::entities::named_in;
+use crate::followup::budget::{budget, number};
 use crate::followup::item_question::has_question_mark;
-use crate::followup::signals::{RefinementSignals, signals};
+use crate::followup::names::shown_people;
 use crate::followup::tables::{FollowUpTable, FollowUpTables, NamedRow, PhraseRow, RowSpans, TokenSpan};
 use crate::followup::words::{FoldedToken, tokens};
-use chime_core::{Frame, Intent, NamedEntity};
+use chime_core::{Intent, Item, Price};
 
-/// Minimum confidence at which the intent that the patterns give is certain.
-pub const SURE: f64 = 0.7;
 /// Maximum number of words of a question that are read. Words after them are probably pasted text.
 const MAX_WORDS: usize = 80;
-/// Maximum number of words unknown to the patterns that can name the wanted thing. More of them are a sentence that
-/// only the model can interpret.
-const SUBJECT_WORDS: usize = 6;
-/// The same limit in a question with "more". With more unknown words, it is a question of its own and not a follow-up.
-const MORE_WORDS: usize = 4;
+/// With more words unknown to the patterns, "more" or "the last" in a question does not refer to a list.
+pub const MAX_UNKNOWN: usize = 4;
+/// Maximum number of words after "no" or "without" that belong to it: "no raw onions at all".
+const REFUSED_WORDS: usize = 4;
+/// Kinds that do not say what is wanted: another kind replaces them.
+const GENERIC_KINDS: [&str; 3] = ["gift", "place", "activity"];
+
+pub fn is_generic_kind(kind: &str) -> bool {
+    GENERIC_KINDS.contains(&kind)
+}
 
 /// A question to classify.
 #[derive(Debug, Clone, Copy)]
@@ -24,8 +27,8 @@ pub struct ClassifierInput<'a> {
     /// `true` if the question has no words of its own and only points at the conversation. Then it is classified only
     /// if it is clearly a follow-up.
     pub generic: bool,
-    /// `true` if there is an earlier suggestion that the question may refer to.
-    pub in_play: bool,
+    /// Items suggested before, to which the question may refer; `None` if there is no earlier suggestion.
+    pub shown: Option<&'a [Item]>,
     /// Two-letter code of the chat's language.
     pub language: Option<&'a str>,
 }
@@ -42,54 +45,39 @@ pub enum ItemPosition {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mentions {
     pub places: Vec<(String, ItemPosition)>,
-    /// Reference to a person: "he", "the same author".
+    /// Pronoun for a person: "he", "the same author".
     pub person: Option<String>,
-    /// Reference to an item: "that one", "it".
+    /// Pronoun for an item: "that one", "it".
     pub item: Option<String>,
     /// `true` if `item` has several words, so that it can only mean an item.
     pub item_is_plain: bool,
-    /// Names in the question itself.
-    pub names: Vec<String>,
+    /// Names of makers of shown items, and the words for them.
+    pub people: Vec<(String, String)>,
 }
 
 /// Result of classifying a question by patterns.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ClassifiedQuestion {
     pub intent: Intent,
-    /// 0 to 1.
-    pub confidence: f64,
     pub language: Option<String>,
-    pub signals: RefinementSignals,
     pub mentions: Mentions,
-    /// The rest of the question: the member's words for the wanted thing.
-    pub subject: Option<String>,
+    /// Kind of thing that is wanted, by its canonical name; a specific one if there is any.
+    pub kind: Option<String>,
+    /// Highest price.
+    pub budget: Option<Price>,
+    pub cheaper: bool,
+    pub start_over: bool,
+    /// `true` if the member refuses a shown item: "not that one".
+    pub not_that: bool,
     pub is_question: bool,
+    /// `true` if it has a question word, such as "who".
+    pub has_question_word: bool,
     /// `true` if it asks for items other than those shown.
     pub searches: bool,
-    /// Number of content words that no pattern covers.
+    /// Number of words that the patterns do not know.
     pub unknown: usize,
-}
-
-impl ClassifiedQuestion {
-    pub fn is_decided(&self) -> bool {
-        self.confidence >= SURE
-    }
-
-    /// Returns the frame with the fields that the question itself states.
-    pub fn frame(&self) -> Frame {
-        Frame {
-            intent: self.intent,
-            confidence: self.confidence,
-            language: self.language.clone(),
-            subject: self.subject.clone(),
-            kind: self.signals.kinds.first().cloned(),
-            recipient: self.signals.recipient.clone(),
-            occasion: self.signals.occasion.clone(),
-            entities: self.mentions.names.iter().map(NamedEntity::person).collect(),
-            popular: self.signals.popular,
-            ..Frame::default()
-        }
-    }
+    /// `true` if a position belongs to a word that the patterns do not know: "the second meeting".
+    pub counts_others: bool,
 }
 
 /// Classifies a question with the table of the language that knows most of its words. If several know as many, the
@@ -97,12 +85,8 @@ impl ClassifiedQuestion {
 pub fn classify(ask: &ClassifierInput<'_>) -> ClassifiedQuestion {
     let mut found = tokens(ask.text);
     found.truncate(MAX_WORDS);
-    let plain = || ClassifiedQuestion {
-        confidence: 1.0,
-        is_question: has_question_mark(ask.text),
-        ..ClassifiedQuestion::default()
-    };
-    if found.is_empty() || ask.generic && !ask.in_play {
+    let plain = || ClassifiedQuestion { is_question: has_question_mark(ask.text), ..ClassifiedQuestion::default() };
+    if found.is_empty() || ask.generic && ask.shown.is_none() {
         return plain();
     }
     let mut best: Option<(ClassifiedQuestion, (usize, bool))> = None;
@@ -114,8 +98,8 @@ pub fn classify(ask: &ClassifierInput<'_>) -> ClassifiedQuestion {
         }
     }
     let reading = best.map(|(reading, _)| reading).unwrap_or_default();
-    let goes_on = reading.is_decided() && (reading.intent.needs_suggestion() || reading.intent == Intent::EntitySearch);
-    if ask.generic && !goes_on { plain() } else { reading }
+    let continues = reading.intent.needs_suggestion() || reading.intent == Intent::EntitySearch;
+    if ask.generic && !continues { plain() } else { reading }
 }
 
 /// A question and the phrases of one language's table found in it.
@@ -124,11 +108,14 @@ struct TableClassifier<'a> {
     tokens: &'a [FoldedToken],
     table: &'a FollowUpTable,
     rows: RowSpans,
-    signals: RefinementSignals,
-    of_signals: Vec<TokenSpan>,
-    names: Vec<String>,
-    of_names: Vec<TokenSpan>,
+    /// Refused things: "no" or "without", and the words after it.
+    refused: Vec<TokenSpan>,
+    kinds: Vec<(TokenSpan, &'a str)>,
+    budget: Option<Price>,
+    of_money: Vec<TokenSpan>,
+    people: Vec<(String, TokenSpan)>,
     more: Vec<TokenSpan>,
+    cheaper: Vec<TokenSpan>,
     places: Vec<(TokenSpan, ItemPosition)>,
     person: Option<TokenSpan>,
     item: Option<TokenSpan>,
@@ -136,12 +123,15 @@ struct TableClassifier<'a> {
 
 impl<'a> TableClassifier<'a> {
     fn new(ask: &'a ClassifierInput<'a>, tokens: &'a [FoldedToken], table: &'a FollowUpTable) -> Self {
-        let (signals, of_signals) = signals(ask.text, tokens, table);
-        let (names, of_names) = named_in(ask.text, tokens, table);
         let rows = table.find_all(tokens);
+        let without = |spans: &[TokenSpan], others: &[TokenSpan]| -> Vec<TokenSpan> {
+            spans.iter().filter(|span| !others.iter().any(|other| other.overlaps(**span))).copied().collect()
+        };
+        let (budget, of_money) = budget(tokens, table);
+        // In "cheaper than 20", "cheaper" is part of a limit.
+        let cheaper = without(rows.of(PhraseRow::Cheaper), &of_money);
         // "Tell me more about it" does not ask for more items.
-        let longer: Vec<TokenSpan> =
-            [PhraseRow::Explain, PhraseRow::WhatAbout].into_iter().flat_map(|row| rows.of(row)).copied().collect();
+        let longer = [rows.of(PhraseRow::Talk), rows.of(PhraseRow::WhatAbout)].concat();
         let more: Vec<TokenSpan> =
             rows.of(PhraseRow::More).iter().copied().filter(|span| !span.is_part_of_any(&longer)).collect();
         // In Estonian, "mõni teine" means another one, although "teine" alone means the second.
@@ -150,35 +140,49 @@ impl<'a> TableClassifier<'a> {
         let mut places: Vec<(TokenSpan, ItemPosition)> =
             nth.chain(last).filter(|(span, _)| !span.is_part_of_any(&more)).collect();
         places.sort_by_key(|(span, _)| *span);
-        let person = rows.of(PhraseRow::PersonPronoun).first().copied();
+        let taken = [&of_money[..], &cheaper[..], rows.of(PhraseRow::NotThat), rows.of(PhraseRow::StartOver)].concat();
+        let refused: Vec<TokenSpan> =
+            without(rows.of(PhraseRow::Without), &taken).into_iter().filter_map(|it| refused(it, tokens)).collect();
+        // "Without loud music" does not ask for music.
+        let mut kinds = table.named(NamedRow::Kinds, tokens);
+        kinds.retain(|(span, _)| !refused.iter().any(|other| other.overlaps(*span)));
+        // "For her" names for whom something is.
+        let fillers = rows.of(PhraseRow::Fillers);
+        let person = rows.of(PhraseRow::PersonPronoun).iter().copied().find(|span| !span.is_part_of_any(fillers));
         let item = rows.of(PhraseRow::ItemPronoun).iter().copied().max_by_key(|span| span.to - span.from);
-        Self { ask, tokens, table, rows, signals, of_signals, names, of_names, more, places, person, item }
+        let people = shown_people(tokens, ask.shown.unwrap_or_default());
+        Self { ask, tokens, table, rows, refused, kinds, budget, of_money, people, more, cheaper, places, person, item }
     }
 
     /// Returns the classification, and a score for the words that the table knows: words of a pattern count twice,
     /// fillers once.
     fn read(self) -> (ClassifiedQuestion, usize) {
-        let (intent, confidence) = self.intent();
-        let known = self.covered().len() * 2 + self.fillers();
-        let subject = self.subject(intent);
+        let intent = self.intent();
+        let unknown = self.unknown();
+        let fillers: usize = self.rows.of(PhraseRow::Fillers).iter().map(|span| span.to - span.from).sum();
+        let known = (0..self.tokens.len()).filter(|at| self.covers(*at)).count() * 2 + fillers;
         let said = |span: TokenSpan| span.written(self.ask.text, self.tokens);
-        let mentions = Mentions {
-            places: self.places.iter().map(|(span, place)| (said(*span), *place)).collect(),
-            person: self.person.map(said),
-            item: self.item.map(said),
-            item_is_plain: self.item.is_some_and(|span| span.to - span.from > 1),
-            names: self.names.clone(),
-        };
+        let specific = self.kinds.iter().find(|(_, kind)| !is_generic_kind(kind));
         let reading = ClassifiedQuestion {
             intent,
-            confidence,
             language: (known > 0).then(|| self.table.short_code().to_owned()),
+            mentions: Mentions {
+                places: self.places.iter().map(|(span, place)| (said(*span), *place)).collect(),
+                person: self.person.map(said),
+                item: self.item.map(said),
+                item_is_plain: self.item.is_some_and(|span| span.to - span.from > 1),
+                people: self.people.iter().map(|(name, span)| (name.clone(), said(*span))).collect(),
+            },
+            kind: specific.or(self.kinds.first()).map(|(_, kind)| (*kind).to_owned()),
+            budget: self.budget.clone(),
+            cheaper: !self.cheaper.is_empty(),
+            start_over: self.has(PhraseRow::StartOver),
+            not_that: self.has(PhraseRow::NotThat),
             is_question: self.is_question(),
-            unknown: self.unknown().len(),
-            searches: self.searches(),
-            subject,
-            mentions,
-            signals: self.signals,
+            has_question_word: self.has(PhraseRow::Question),
+            searches: self.searches() || !self.cheaper.is_empty(),
+            unknown: unknown.len(),
+            counts_others: self.places.iter().any(|(span, _)| unknown.contains(&span.to)),
         };
         (reading, known)
     }
@@ -192,227 +196,117 @@ impl<'a> TableClassifier<'a> {
     }
 
     fn searches(&self) -> bool {
-        !self.more.is_empty() || self.signals.cheaper || self.has(PhraseRow::Search)
+        !self.more.is_empty() || self.has(PhraseRow::Search)
     }
 
-    /// Returns the positions of the words that a pattern covers.
-    fn covered(&self) -> Vec<usize> {
-        let is_telling = |row: &PhraseRow| {
-            !matches!(
-                row,
-                PhraseRow::Fillers
-                    | PhraseRow::NotName
-                    | PhraseRow::BySuffix
-                    | PhraseRow::NotMoney
-                    | PhraseRow::By
-                    | PhraseRow::Between
-                    | PhraseRow::BudgetMax
-                    | PhraseRow::BudgetMaxAfter
-                    | PhraseRow::BudgetMin
-                    | PhraseRow::BudgetMinAfter
-                    | PhraseRow::BudgetAbout
-                    | PhraseRow::Without
-            )
+    /// Returns `true` if a pattern with a meaning covers the word at `at`.
+    fn covers(&self, at: usize) -> bool {
+        let has_meaning = |row: PhraseRow| {
+            use PhraseRow::{BudgetMax, BudgetMin, Fillers, NotMoney, NotName, Without};
+            !matches!(row, BudgetMax | BudgetMin | Fillers | NotMoney | NotName | Without)
         };
-        let of_rows = self.rows.iter().filter(|(row, _)| is_telling(row)).flat_map(|(_, spans)| spans).copied();
-        let places = self.places.iter().map(|(span, _)| *span);
-        let spans: Vec<TokenSpan> =
-            of_rows.chain(places).chain(self.of_signals.iter().chain(&self.of_names).copied()).collect();
-        let is_covered = |at: &usize| spans.iter().any(|span| span.from <= *at && *at < span.to);
-        (0..self.tokens.len()).filter(is_covered).collect()
+        let of_rows = self.rows.iter().filter(|(row, _)| has_meaning(*row)).flat_map(|(_, spans)| spans);
+        let places = self.places.iter().map(|(span, _)| span);
+        let kinds = self.kinds.iter().map(|(span, _)| span);
+        let people = self.people.iter().map(|(_, span)| span);
+        let mut all = of_rows.chain(places).chain(kinds).chain(people).chain(&self.of_money).chain(&self.refused);
+        all.any(|span| span.contains(at))
     }
 
-    fn fillers(&self) -> usize {
-        self.rows.of(PhraseRow::Fillers).iter().map(|span| span.to - span.from).sum()
-    }
-
-    /// Returns the positions of the words that are neither covered nor fillers.
+    /// Returns the positions of the words that are neither covered nor fillers nor numbers.
     fn unknown(&self) -> Vec<usize> {
-        let covered = self.covered();
-        let fillers = self.rows.of(PhraseRow::Fillers);
-        let is_filler = |at: usize| fillers.iter().any(|span| span.from <= at && at < span.to);
-        (0..self.tokens.len()).filter(|at| !covered.contains(at) && !is_filler(*at)).collect()
+        let is_number = |at: usize| {
+            let word = self.tokens.get(at).and_then(|token| number(&token.word));
+            word.is_some_and(|(_, letters)| letters.is_empty())
+        };
+        (0..self.tokens.len()).filter(|at| !self.covers(*at) && !self.is_filler(*at) && !is_number(*at)).collect()
     }
 
-    fn intent(&self) -> (Intent, f64) {
-        let in_play = self.ask.in_play;
+    fn is_filler(&self, at: usize) -> bool {
+        self.rows.of(PhraseRow::Fillers).iter().any(|span| span.contains(at))
+    }
+
+    fn intent(&self) -> Intent {
+        let in_play = self.ask.shown.is_some();
         let unknown = self.unknown().len();
-        self.about_the_talk(unknown)
-            .or_else(|| self.about_shown().filter(|_| in_play))
-            .or_else(|| self.about_entity(unknown))
-            .or_else(|| self.going_on(unknown).filter(|_| in_play))
-            .or_else(|| self.suggestion(unknown))
-            .unwrap_or_else(|| (Intent::Ask, self.plain_confidence(unknown)))
-    }
-
-    /// Recognises small talk, and questions about the conversation itself: a summary, a recap, a decision, a
-    /// comparison, an explanation.
-    fn about_the_talk(&self, unknown: usize) -> Option<(Intent, f64)> {
-        let smalltalk: usize = self.rows.of(PhraseRow::Smalltalk).iter().map(|span| span.to - span.from).sum();
-        if smalltalk > 0 && unknown == 0 && self.places.is_empty() && smalltalk + self.fillers() >= self.tokens.len() {
-            return Some((Intent::Smalltalk, 0.95));
+        if self.has(PhraseRow::Compare) {
+            return Intent::Compare;
         }
-        let refers = self.ask.in_play && !self.places.is_empty();
-        let rows = [
-            (PhraseRow::Summarize, Intent::Summarize, 0.9),
-            (PhraseRow::Recap, Intent::Recap, 0.9),
-            (PhraseRow::Decide, Intent::Decide, 0.85),
-            (PhraseRow::Compare, Intent::Compare, 0.85),
-            (PhraseRow::Explain, Intent::Explain, 0.8),
-        ];
-        let found = rows.into_iter().find(|(row, intent, _)| self.has(*row) && !(refers && *intent == Intent::Explain));
-        found.map(|(_, intent, confidence)| (intent, confidence))
+        if self.has(PhraseRow::Talk) && !(in_play && !self.places.is_empty()) {
+            return Intent::Ask;
+        }
+        let continued = || self.about_shown().or_else(|| self.about_person(unknown)).or_else(|| self.more(unknown));
+        let continued = in_play.then(continued).flatten();
+        continued.unwrap_or_else(|| if self.suggests(unknown) { Intent::Suggest } else { Intent::Ask })
     }
 
     /// Recognises a refusal of a shown item, "cheaper", and questions about a shown item.
-    fn about_shown(&self) -> Option<(Intent, f64)> {
-        if self.signals.not_that {
-            return Some((Intent::More, 0.85));
+    fn about_shown(&self) -> Option<Intent> {
+        if self.has(PhraseRow::NotThat) {
+            return Some(Intent::More);
         }
-        if self.signals.cheaper {
-            return Some((Intent::Cheaper, 0.9));
+        if !self.cheaper.is_empty() {
+            return Some(Intent::Cheaper);
         }
-        let is_about = self.is_question() || self.has(PhraseRow::WhatAbout) || self.has(PhraseRow::Explain);
+        let is_about = self.is_question() || self.has(PhraseRow::WhatAbout) || self.has(PhraseRow::Talk);
         let refers = !self.places.is_empty() || self.item.is_some_and(|span| span.to - span.from > 1);
-        let searches = !self.more.is_empty() || self.has(PhraseRow::Search);
-        if !(is_about && refers) || searches || self.person_search() {
-            return None;
-        }
-        let unknown = self.unknown();
-        let is_of_other = self.places.iter().any(|(span, _)| unknown.contains(&span.to));
-        Some((Intent::ItemQuestion, if is_of_other { 0.6 } else { 0.9 }))
+        (is_about && refers && !self.searches() && !self.is_by_pronoun()).then_some(Intent::ItemQuestion)
     }
 
     /// Returns `true` if the question asks for other items by a person that it names by a pronoun: "more by him".
-    fn person_search(&self) -> bool {
-        let asks_for = !self.more.is_empty()
-            || self.has(PhraseRow::Something)
-            || self.has(PhraseRow::Suggest)
-            || self.has(PhraseRow::Show);
-        let plural_kind = !self.signals.kinds.is_empty() && self.person.is_some_and(|span| span.to - span.from > 1);
-        self.person.is_some() && (asks_for || plural_kind || self.has(PhraseRow::Search))
+    fn is_by_pronoun(&self) -> bool {
+        let plural_kind = !self.kinds.is_empty() && self.person.is_some_and(|span| span.to - span.from > 1);
+        self.person.is_some() && (self.asks_for() || plural_kind || self.has(PhraseRow::Search))
     }
 
-    fn about_entity(&self, unknown: usize) -> Option<(Intent, f64)> {
-        if self.person_search() && self.ask.in_play {
-            return Some((Intent::EntitySearch, 0.9));
-        }
-        let asks_for = self.has(PhraseRow::Suggest) || self.has(PhraseRow::Show) || !self.signals.kinds.is_empty();
-        let asks_for = asks_for || self.has(PhraseRow::Something) || self.ask.in_play && !self.more.is_empty();
-        let is_alone = self.ask.in_play && unknown == 0 && !self.is_question();
-        if self.names.is_empty() || !(asks_for || is_alone) || unknown > SUBJECT_WORDS {
-            return None;
-        }
-        Some((Intent::EntitySearch, if unknown > 2 { 0.65 } else { 0.85 }))
+    fn asks_for(&self) -> bool {
+        let rows = [PhraseRow::Something, PhraseRow::Suggest, PhraseRow::Show];
+        !self.more.is_empty() || rows.into_iter().any(|row| self.has(row))
     }
 
-    /// Recognises "more", and a question that consists only of a budget ("under 20 euros") or of an exclusion ("without
+    /// Recognises a search for items by the maker of a shown one.
+    fn about_person(&self, unknown: usize) -> Option<Intent> {
+        let is_alone = unknown == 0 && !self.is_question();
+        let is_by_name = !self.people.is_empty() && (self.asks_for() || !self.kinds.is_empty() || is_alone);
+        (self.is_by_pronoun() || is_by_name).then_some(Intent::EntitySearch)
+    }
+
+    /// Recognises "more", and a question that consists only of a price ("under 20 euros") or of an exclusion ("without
     /// nuts").
-    fn going_on(&self, unknown: usize) -> Option<(Intent, f64)> {
-        let names_kind = !self.signals.kinds.is_empty();
+    fn more(&self, unknown: usize) -> Option<Intent> {
+        let names_kind = !self.kinds.is_empty();
         let is_question_of_own = self.is_question() && unknown > 0 && !names_kind;
-        if !self.more.is_empty() && unknown <= MORE_WORDS && !is_question_of_own {
-            return Some((Intent::More, if unknown > 2 { 0.7 } else { 0.95 }));
+        if !self.more.is_empty() && unknown <= MAX_UNKNOWN && !is_question_of_own {
+            return Some(Intent::More);
         }
-        let is_new = names_kind || self.has(PhraseRow::Suggest);
-        if self.signals.budget.is_some() && unknown == 0 && !is_new {
-            return Some((Intent::Budget, 0.9));
-        }
-        let is_refusal = self.begins_with(PhraseRow::Without) && !self.signals.constraints.is_empty();
-        (is_refusal && unknown == 0 && !is_new && !self.is_question()).then_some((Intent::More, 0.8))
-    }
-
-    /// Returns `true` if nothing but fillers ("well", "please") comes before the first phrase of `row`.
-    fn begins_with(&self, row: PhraseRow) -> bool {
-        let fillers = self.rows.of(PhraseRow::Fillers);
-        let is_filler = |at: usize| fillers.iter().any(|span| span.from <= at && at < span.to);
-        self.rows.of(row).first().is_some_and(|span| (0..span.from).all(is_filler))
-    }
-
-    fn suggestion(&self, unknown: usize) -> Option<(Intent, f64)> {
-        let by_words = if unknown > SUBJECT_WORDS { 0.6 } else { 0.85 };
-        if self.has(PhraseRow::Suggest) {
-            return Some((Intent::Suggest, by_words));
-        }
-        let RefinementSignals { kinds, budget, popular, constraints, recipient, occasion, item_language, .. } =
-            &self.signals;
-        let is_detailed = budget.is_some()
-            || *popular
-            || !constraints.is_empty()
-            || recipient.is_some()
-            || occasion.is_some()
-            || item_language.is_some()
-            || self.has(PhraseRow::Show);
-        let wants = !kinds.is_empty() || self.has(PhraseRow::Something) && self.ask.in_play;
-        if wants && is_detailed && (self.has(PhraseRow::Show) || !self.is_question_of_facts()) {
-            return Some((Intent::Suggest, by_words.min(0.8)));
-        }
-        let is_kind_alone =
-            !kinds.is_empty() && unknown == 0 && (!self.is_question_of_facts() || self.has(PhraseRow::WhatAbout));
-        is_kind_alone.then_some((Intent::Suggest, 0.7))
-    }
-
-    /// Recognises a question about facts: "Which book did Ann bring?"
-    fn is_question_of_facts(&self) -> bool {
-        self.has(PhraseRow::Question)
-    }
-
-    /// Returns the confidence that the question is unrelated to suggestions: .9 if there is no suggestion or the member
-    /// starts over, .75 for a complete question of its own, else .5.
-    fn plain_confidence(&self, unknown: usize) -> f64 {
-        let may_point = self.item.is_some() || self.person.is_some() || !self.more.is_empty();
-        match () {
-            () if !self.ask.in_play || self.signals.start_over => 0.9,
-            () if may_point || !self.is_question() || unknown == 0 => 0.5,
-            () => 0.75,
-        }
-    }
-
-    /// Returns the member's words for the wanted thing: the question without the parts that have a field of their own
-    /// (names, budget, recipient), and without fillers around it. `None` if the question asks for no suggestion or no
-    /// words are left.
-    fn subject(&self, intent: Intent) -> Option<String> {
-        if !intent.suggests() {
+        if unknown > 0 || names_kind || self.has(PhraseRow::Suggest) {
             return None;
         }
-        let rows = [
-            PhraseRow::Suggest,
-            PhraseRow::Show,
-            PhraseRow::More,
-            PhraseRow::Cheaper,
-            PhraseRow::StartOver,
-            PhraseRow::NotThat,
-            PhraseRow::Search,
-            PhraseRow::PersonPronoun,
-        ];
-        let mut taken: Vec<TokenSpan> = rows.into_iter().flat_map(|row| self.rows.of(row)).copied().collect();
-        taken.extend(self.of_names.iter().chain(&self.of_details()).copied());
-        let fillers = self.rows.of(PhraseRow::Fillers);
-        let something = self.rows.of(PhraseRow::Something);
-        let by = self.rows.of(PhraseRow::By);
-        let kinds = self.table.named(NamedRow::Kinds, self.tokens);
-        let within = |spans: &[TokenSpan], at: usize| spans.iter().any(|span| span.from <= at && at < span.to);
-        let is_empty = |at: usize| within(fillers, at) || within(something, at) || within(by, at);
-        let mut kept: Vec<usize> = (0..self.tokens.len()).filter(|at| !within(&taken, *at)).collect();
-        while kept.first().is_some_and(|at| is_empty(*at)) {
-            kept.remove(0);
+        if !self.of_money.is_empty() {
+            return Some(Intent::Budget);
         }
-        while kept.last().is_some_and(|at| is_empty(*at)) {
-            kept.pop();
-        }
-        let says_more =
-            kept.iter().any(|at| !is_empty(*at) && !kinds.iter().any(|(span, _)| span.from <= *at && *at < span.to));
-        let words: Vec<&str> =
-            kept.iter().filter_map(|at| self.tokens.get(*at)).map(|token| token.written(self.ask.text)).collect();
-        says_more.then(|| words.join(" "))
+        let begins = self.refused.first().is_some_and(|span| (0..span.from).all(|at| self.is_filler(at)));
+        (begins && !self.is_question()).then_some(Intent::More)
     }
 
-    /// Returns the positions of the signals that have a field of their own. Kinds are not among them, since they stay
-    /// part of the subject.
-    fn of_details(&self) -> Vec<TokenSpan> {
-        let kinds = self.table.named(NamedRow::Kinds, self.tokens);
-        self.of_signals.iter().copied().filter(|span| !kinds.iter().any(|(kind, _)| kind == span)).collect()
+    fn suggests(&self, unknown: usize) -> bool {
+        let is_question_of_facts = self.has(PhraseRow::Question);
+        let wants = !self.kinds.is_empty() || self.has(PhraseRow::Something) && self.ask.shown.is_some();
+        let names_only_kind = !self.kinds.is_empty() && unknown == 0;
+        self.has(PhraseRow::Suggest)
+            || wants && self.has(PhraseRow::Show)
+            || wants && self.budget.is_some() && !is_question_of_facts
+            || names_only_kind && (!is_question_of_facts || self.has(PhraseRow::WhatAbout))
     }
+}
+
+/// Returns the position of `marker`, such as "without", with the refused words after it, up to the end of the clause;
+/// `None` for a mere "no".
+fn refused(marker: TokenSpan, tokens: &[FoldedToken]) -> Option<TokenSpan> {
+    let ends = |at: usize| tokens.get(at).is_none_or(|token| token.ends_clause);
+    let limit = tokens.len().min(marker.to + REFUSED_WORDS);
+    let last = (marker.to..limit).find(|at| ends(*at)).or((marker.to..limit).next_back())?;
+    (!ends(marker.to - 1)).then_some(TokenSpan { from: marker.from, to: last + 1 })
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Resolves references to people and items shown before: "he", "the same author", "that one", "the second".
 
 use crate::followup::classify::ItemPosition;
-use crate::followup::entities::is_same_name;
-use chime_core::{Evidence, Frame, Item, NamedEntity, Reference};
+use crate::followup::names::{is_same_name, shown_people};
+use crate::followup::words::tokens;
+use chime_core::{Evidence, Frame, Item, Reference};
 
 const SURE: f64 = 0.95;
 /// Confidence in the newest of several candidates.
@@ -16,26 +17,28 @@ pub enum PronounTarget<T> {
     Undecided(Vec<T>),
 }
 
-/// Resolves a pronoun for a person: the only person known, else the one named in the original question, else the maker
-/// of the item asked about last, else the only person in the newest answer that names any.
+/// Resolves a pronoun for a person: the only person known, else the one whose items are wanted or whom the members'
+/// words name first, else the maker of the item asked about last, else the only person in the newest answer that names
+/// any.
 pub fn person(stored: &Frame, shown: &[Item], last: Option<&Item>) -> PronounTarget<String> {
     let candidates = people(stored, shown);
-    match (candidates.as_slice(), stored.entities.first()) {
-        ([], _) => PronounTarget::Nothing,
-        ([only], _) => PronounTarget::Resolved(only.clone(), Evidence::Only, SURE),
-        (_, Some(primary)) => PronounTarget::Resolved(primary.name.clone(), Evidence::Primary, SURE),
-        (_, None) => match last.and_then(only_person).or_else(|| newest_person(shown)) {
-            Some(newest) => PronounTarget::Resolved(newest, Evidence::Last, LIKELY),
-            None => PronounTarget::Undecided(candidates),
+    let named = || stored.wanted.iter().flat_map(|words| shown_people(&tokens(words), shown)).next();
+    let primary = || stored.people.first().cloned().or_else(|| named().map(|(name, _)| name));
+    match candidates.as_slice() {
+        [] => PronounTarget::Nothing,
+        [only] => PronounTarget::Resolved(only.clone(), Evidence::Only, SURE),
+        _ => match (primary(), last.and_then(only_person).or_else(|| newest_person(shown))) {
+            (Some(primary), _) => PronounTarget::Resolved(primary, Evidence::Primary, SURE),
+            (None, Some(newest)) => PronounTarget::Resolved(newest, Evidence::Last, LIKELY),
+            (None, None) => PronounTarget::Undecided(candidates),
         },
     }
 }
 
 /// Returns the people of the frame and of all shown items, in the order of their first appearance.
-pub fn people(stored: &Frame, shown: &[Item]) -> Vec<String> {
-    let named = stored.entities.iter().map(|NamedEntity { name, .. }| name);
+fn people(stored: &Frame, shown: &[Item]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for name in named.chain(shown.iter().flat_map(|item| &item.shown.people)) {
+    for name in stored.people.iter().chain(shown.iter().flat_map(|item| &item.shown.people)) {
         if !found.iter().any(|other| is_same_name(other, name)) {
             found.push(name.clone());
         }
@@ -114,7 +117,7 @@ mod tests {
     #[test]
     fn the_one_that_the_original_ask_names_goes_first() {
         let books = shown(&[&[("Narnia", "C.S. Lewis"), ("The Hobbit", "J.R.R. Tolkien")]]);
-        let stored = Frame { entities: vec![NamedEntity::person("J.R.R. Tolkien")], ..Frame::default() };
+        let stored = Frame { wanted: vec!["näita raamatuid Tolkienilt ja Lewiselt".to_owned()], ..Frame::default() };
         let found = person(&stored, &books, None);
         assert_eq!(found, PronounTarget::Resolved("J.R.R. Tolkien".to_owned(), Evidence::Primary, 0.95));
     }

@@ -1,62 +1,48 @@
 //! Renders a follow-up: for the prompt, for `/why`, and as a clarifying question.
 
-use crate::followup::preserve::FIELDS;
 use crate::plain::{escape_markdown, one_line};
 use chime_core::texts::{FollowUpTexts, filled};
-use chime_core::{Amount, Budget, Evidence, FollowUp, FoundBy, Frame, Intent, Item, Reference, Reset};
+use chime_core::{Evidence, FollowUp, FoundBy, Frame, Intent, Item, Price, Reference, Reset, SuggestedList};
 
 /// Maximum number of characters of one value.
 const VALUE_CHARS: usize = 160;
 /// Maximum number of items that `/why` names.
 const NAMED_ITEMS: usize = 5;
 
-// Templates for price limits in a prompt, which is English.
-const AT_LEAST: &str = "at least {min}";
-const AT_MOST: &str = "at most {max}";
-const BETWEEN: &str = "{min} to {max}";
-
-/// Returns the lines about a follow-up for the prompt. They contain untrusted text of members and of the model.
-pub fn prompt_lines(follow_up: &FollowUp) -> String {
-    if !follow_up.suggested.is_empty() {
-        return follow_up
-            .suggested
-            .iter()
-            .map(|item| one_line(&described(item), VALUE_CHARS))
-            .collect::<Vec<_>>()
-            .join("\n");
+/// Returns the facts about a follow-up for the prompt, one a line: what was asked for before, what was suggested, and
+/// what the question means. They contain untrusted text of members and of the model. Empty if nothing was suggested
+/// before.
+pub fn prompt_lines(follow_up: &FollowUp) -> Vec<String> {
+    let line = |name: &str, value: &str| format!("{name}: {}", one_line(value, VALUE_CHARS));
+    if let Some(SuggestedList { wanted, items }) = &follow_up.suggested {
+        let asked = wanted.iter().map(|wish| line("asked for", wish));
+        return asked.chain(items.iter().map(|item| one_line(&described(item), VALUE_CHARS))).collect();
     }
-    let Frame {
-        intent, subject, kind, constraints, recipient, occasion, item_language, budget, entities, popular, ..
-    } = &follow_up.frame;
-    let mut lines = vec![format!("intent: {}", intent.as_str())];
-    let mut line = |name: &str, value: Option<String>| {
-        lines.extend(
-            value.filter(|value| !value.is_empty()).map(|value| format!("{name}: {}", one_line(&value, VALUE_CHARS))),
-        );
-    };
-    line("kind", kind.as_ref().map(|kind| kind.replace('_', " ")));
-    line("subject", subject.clone());
-    line("popular ones", popular.then(|| "yes".to_owned()));
-    line("by or about", Some(entities.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", ")));
-    line("for", recipient.clone());
-    line("occasion", occasion.clone());
-    line("language of the items", item_language.clone());
-    line("budget", budget.as_ref().and_then(|budget| limits(budget, AT_LEAST, AT_MOST, BETWEEN)));
-    line("constraints", Some(constraints.join("; ")));
-    for item in &follow_up.items {
-        line("about the item", Some(described(item)));
+    if follow_up.follows.is_none() || follow_up.reset == Some(Reset::StartOver) {
+        return Vec::new();
     }
-    for reference in &follow_up.references {
-        line("reference", Some(format!("\"{}\" means {}", reference.said, reference.means)));
-    }
-    let mut text = lines.join("\n");
-    if intent.suggests() && !follow_up.excluded.is_empty() {
+    let Frame { kind, people, budget, .. } = &follow_up.frame;
+    let mut lines: Vec<String> = earlier_wishes(follow_up).iter().map(|wish| line("asked for", wish)).collect();
+    lines.extend(kind.as_ref().map(|kind| line("kind", &kind.replace('_', " "))));
+    lines.extend(people.iter().map(|name| line("by", name)));
+    lines.extend(budget.as_ref().map(|price| line("budget", &format!("at most {}", amount(price)))));
+    lines.extend(follow_up.items.iter().map(|item| line("about the item", &described(item))));
+    let meaning = |it: &Reference| line("reference", &format!("\"{}\" means {}", it.said, it.means));
+    lines.extend(follow_up.references.iter().map(meaning));
+    if follow_up.frame.intent.suggests() && !follow_up.excluded.is_empty() {
+        lines.push("already suggested, not to be suggested again:".to_owned());
         // Newest first, so that a cap cuts the oldest.
-        let titles = follow_up.excluded.iter().rev().map(|item| format!("\n- {}", one_line(item.title(), VALUE_CHARS)));
-        text.push_str("\nalready suggested, not to be suggested again:");
-        text.extend(titles);
+        let titles = follow_up.excluded.iter().rev().map(|item| format!("- {}", one_line(item.title(), VALUE_CHARS)));
+        lines.extend(titles);
     }
-    text
+    lines
+}
+
+/// Returns what was asked for before this question, in the words of members.
+fn earlier_wishes(follow_up: &FollowUp) -> &[String] {
+    let wanted = &follow_up.frame.wanted;
+    let own = usize::from(follow_up.frame.intent.is_wish());
+    wanted.get(..wanted.len().saturating_sub(own)).unwrap_or_default()
 }
 
 fn described(item: &Item) -> String {
@@ -64,25 +50,12 @@ fn described(item: &Item) -> String {
         [] => String::new(),
         people => format!(", {}", people.join(", ")),
     };
-    let price = item
-        .shown
-        .price
-        .as_ref()
-        .map(|price| format!(", {} {}", price.amount, price.currency.as_deref().unwrap_or_default()));
-    format!("{}. {}{people}{}", item.id.position, item.title(), price.unwrap_or_default())
+    let price = item.shown.price.as_ref().map(|price| format!(", {}", amount(price))).unwrap_or_default();
+    format!("{}. {}{people}{price}", item.id.position, item.title())
 }
 
-/// Fills in the template that applies to the limits of `budget`: with only a maximum, `at_most` with "30 EUR" for
-/// `{max}`. `None` if there are no limits.
-fn limits(budget: &Budget, at_least: &str, at_most: &str, between: &str) -> Option<String> {
-    let currency = budget.currency.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
-    let amount = |amount: Amount| format!("{amount}{currency}");
-    match (budget.min, budget.max) {
-        (None, None) => None,
-        (Some(min), None) => Some(filled(at_least, &[("min", &amount(min))])),
-        (None, Some(max)) => Some(filled(at_most, &[("max", &amount(max))])),
-        (Some(min), Some(max)) => Some(filled(between, &[("min", &min.to_string()), ("max", &amount(max))])),
-    }
+fn amount(price: &Price) -> String {
+    format!("{} {}", price.amount, price.currency.as_deref().unwrap_or_default()).trim_end().to_owned()
 }
 
 /// Returns the part of `/why` about a follow-up, as Markdown: what it was taken to mean, why, and the items left out.
@@ -93,12 +66,8 @@ pub fn why(follow_up: &FollowUp, texts: &FollowUpTexts) -> Option<String> {
     }
     let (what, going_on) = (asked_for(&follow_up.frame, texts), source(follow_up, texts));
     let mut told = vec![filled(&texts.taken, &[("what", &what), ("going_on", going_on)])];
-    if !follow_up.inherited.is_empty() {
-        let name = |name: &String| {
-            let place = FIELDS.iter().position(|field| field == name);
-            place.and_then(|place| texts.fields.get(place)).unwrap_or(name).clone()
-        };
-        let kept: Vec<String> = follow_up.inherited.iter().map(name).collect();
+    if !earlier_wishes(follow_up).is_empty() {
+        let kept: Vec<String> = earlier_wishes(follow_up).iter().map(|wish| quoted(wish)).collect();
         told.push(filled(&texts.kept, &[("list", &kept.join(", "))]));
     }
     told.extend(follow_up.references.iter().map(|reference| meant(reference, texts)));
@@ -134,17 +103,12 @@ fn asked_for(frame: &Frame, texts: &FollowUpTexts) -> String {
         Intent::EntitySearch => &texts.entity_search,
         Intent::ItemQuestion => &texts.item_question,
         Intent::Compare => &texts.compare,
-        Intent::Ask | Intent::Summarize | Intent::Recap | Intent::Decide | Intent::Explain | Intent::Smalltalk => {
-            &texts.ask
-        }
+        Intent::Ask => &texts.ask,
     };
-    let limits = |budget| limits(budget, &texts.at_least, &texts.at_most, &texts.between);
     let mut details: Vec<String> = Vec::new();
     details.extend(frame.kind.as_ref().map(|kind| escape_markdown(&kind.replace('_', " "))));
-    details.extend(frame.subject.as_ref().map(|subject| quoted(subject)));
-    details.extend(frame.entities.iter().map(|entity| quoted(&entity.name)));
-    details.extend(frame.budget.as_ref().and_then(limits));
-    details.extend(frame.constraints.iter().map(|constraint| quoted(constraint)));
+    details.extend(frame.people.iter().map(|name| quoted(name)));
+    details.extend(frame.budget.as_ref().map(|price| filled(&texts.at_most, &[("max", &amount(price))])));
     match details.as_slice() {
         [] => intent.clone(),
         details => format!("{intent} ({})", details.join(", ")),
@@ -164,8 +128,6 @@ fn left_out(follow_up: &FollowUp, texts: &FollowUpTexts) -> Option<String> {
     if let Some(reset) = follow_up.reset {
         let why = match reset {
             Reset::KindChanged => &texts.kind_changed,
-            Reset::RecipientChanged => &texts.recipient_changed,
-            Reset::OccasionChanged => &texts.occasion_changed,
             Reset::StartOver => &texts.start_over,
         };
         return Some(filled(&texts.anew, &[("why", why)]));
@@ -196,16 +158,14 @@ pub fn question(ask: &str, candidates: &[String]) -> String {
     format!("{ask}\n\n{}", lines.join("\n"))
 }
 
-/// Returns a suggestion's name in a list of candidates: "books, fantasy (The Hobbit, Dune, …)".
+/// Returns a suggestion's name in a list of candidates: "suggest fantasy books (The Hobbit, Dune, …)".
 pub fn suggestion_name(frame: &Frame, titles: &[&str]) -> String {
     const TITLES: usize = 2;
-    let kind = frame.kind.as_deref().map(|kind| kind.replace('_', " "));
-    let head: Vec<String> = kind.into_iter().chain(frame.subject.clone()).collect();
     let shown = titles.iter().take(TITLES).copied().collect::<Vec<_>>().join(", ");
     let more = if titles.len() > TITLES { ", …" } else { "" };
-    match head.as_slice() {
-        [] => format!("{shown}{more}"),
-        head => format!("{} ({shown}{more})", head.join(", ")),
+    match frame.wanted.first() {
+        None => format!("{shown}{more}"),
+        Some(wish) => format!("{wish} ({shown}{more})"),
     }
 }
 
@@ -215,7 +175,7 @@ mod tests {
 
     use super::*;
     use chime_core::texts::texts;
-    use chime_core::{AnswerId, Clarification, ItemId, NamedEntity, Price, Suggested, Unclear};
+    use chime_core::{Amount, AnswerId, Clarification, ItemId, Suggested, Unclear};
 
     fn item(position: u32, title: &str) -> Item {
         let price = Some(Price { amount: Amount(1299), currency: Some("EUR".to_owned()) });
@@ -225,20 +185,17 @@ mod tests {
     }
 
     fn follow_up() -> FollowUp {
-        let budget = Budget { max: Some(Amount::units(35)), currency: Some("EUR".to_owned()), ..Budget::default() };
         FollowUp {
             frame: Frame {
                 intent: Intent::Cheaper,
                 kind: Some("gift_card".to_owned()),
-                subject: Some("for\nreaders".to_owned()),
-                budget: Some(budget),
-                entities: vec![NamedEntity::person("Tolkien")],
-                constraints: vec!["no *horror*".to_owned()],
+                wanted: vec!["for\nreaders, no *horror*".to_owned(), "cheaper".to_owned()],
+                budget: Some(Price { amount: Amount::units(35), currency: Some("EUR".to_owned()) }),
+                people: vec!["Tolkien".to_owned()],
                 ..Frame::default()
             },
             follows: Some(AnswerId(ulid::Ulid(1))),
             found_by: Some(FoundBy::Strand),
-            inherited: vec!["kind".to_owned(), "subject".to_owned()],
             excluded: vec![item(1, "A Tale"), item(2, "B Tale")],
             references: vec![Reference {
                 said: "his".to_owned(),
@@ -253,28 +210,26 @@ mod tests {
     #[test]
     fn the_prompt_has_a_line_for_each_thing_worked_out() {
         expect![[r#"
-            intent: cheaper
+            asked for: for readers, no *horror*
             kind: gift card
-            subject: for readers
-            by or about: Tolkien
+            by: Tolkien
             budget: at most 35 EUR
-            constraints: no *horror*
             reference: "his" means Tolkien
             already suggested, not to be suggested again:
             - B Tale
             - A Tale"#]]
-        .assert_eq(&prompt_lines(&follow_up()));
+        .assert_eq(&prompt_lines(&follow_up()).join("\n"));
     }
 
     #[test]
     fn why_says_what_was_resolved_from_where_and_how_sure() {
-        expect![[r#"I understood the question as a request for something cheaper (gift card, “for readers”, “Tolkien”, at most 35 EUR, “no \*horror\*”), about the newest suggestion in this conversation. Still valid from there: kind, subject. I think “his” means “Tolkien”: it was named in the first question (95% sure). Already suggested, so not again: “B Tale”, “A Tale”."#]].assert_eq(&why(&follow_up(), &texts("eng").follow_up).expect("told"));
+        expect![[r#"I understood the question as a request for something cheaper (gift card, “Tolkien”, at most 35 EUR), about the newest suggestion in this conversation. Still valid from there: “for readers, no \*horror\*”. I think “his” means “Tolkien”: it was named in the first question (95% sure). Already suggested, so not again: “B Tale”, “A Tale”."#]].assert_eq(&why(&follow_up(), &texts("eng").follow_up).expect("told"));
         assert_eq!(why(&FollowUp::default(), &texts("eng").follow_up), None);
     }
 
     #[test]
     fn it_is_told_in_the_language_of_the_chat() {
-        expect![[r#"So habe ich die Frage verstanden: Bitte um etwas Günstigeres (gift card, “for readers”, “Tolkien”, höchstens 35 EUR, “no \*horror\*”), zum neuesten Vorschlag in diesem Gespräch. Von dort gilt weiter: Art, Thema. Mit “his” ist wohl “Tolkien” gemeint: es kam in der ersten Frage vor (zu 95 % sicher). Schon vorgeschlagen, also nicht noch einmal: “B Tale”, “A Tale”."#]].assert_eq(&why(&follow_up(), &texts("deu").follow_up).expect("told"));
+        expect![[r#"So habe ich die Frage verstanden: Bitte um etwas Günstigeres (gift card, “Tolkien”, höchstens 35 EUR), zum neuesten Vorschlag in diesem Gespräch. Von dort gilt weiter: “for readers, no \*horror\*”. Mit “his” ist wohl “Tolkien” gemeint: es kam in der ersten Frage vor (zu 95 % sicher). Schon vorgeschlagen, also nicht noch einmal: “B Tale”, “A Tale”."#]].assert_eq(&why(&follow_up(), &texts("deu").follow_up).expect("told"));
     }
 
     #[test]
@@ -290,13 +245,13 @@ mod tests {
                 }),
                 ..Frame::default()
             },
+            follows: Some(AnswerId(ulid::Ulid(1))),
             items: vec![item(2, "B Tale")],
             ..FollowUp::default()
         };
         expect![[r#"
-            intent: item_question
             about the item: 2. B Tale, Jane [Doe], 12.99 EUR"#]]
-        .assert_eq(&prompt_lines(&asked));
+        .assert_eq(&prompt_lines(&asked).join("\n"));
         expect!["I understood the question as a question about a suggestion. I was not sure which one was meant, so I asked: “A Tale”, “B Tale”."].assert_eq(&why(&asked, &texts("eng").follow_up).expect("told"));
         expect![[r#"
             Which one do you mean?

@@ -17,34 +17,25 @@ pub enum PhraseRow {
     Cheaper,
     Suggest,
     Show,
-    Summarize,
-    Recap,
-    Decide,
+    /// Asks about the conversation: a summary, a decision, an explanation.
+    Talk,
     Compare,
-    Explain,
-    Smalltalk,
     StartOver,
     NotThat,
-    Popular,
     Question,
     WhatAbout,
     Search,
     Without,
     BudgetMax,
-    BudgetMaxAfter,
     BudgetMin,
-    BudgetMinAfter,
-    BudgetAbout,
-    Between,
     NotMoney,
     PersonPronoun,
     ItemPronoun,
     Last,
-    By,
-    BySuffix,
-    NotName,
     Something,
-    /// Words that introduce a suggestion in an answer, such as "how about". Not searched in questions.
+    /// Words that begin with a capital letter and name no item. Searched in answers only, as the next two.
+    NotName,
+    /// Words that introduce a suggestion, such as "how about".
     Offers,
     /// Words such as "in" and "at": a name after them is a place, a time or a person, and not a suggested item.
     Prepositions,
@@ -56,9 +47,6 @@ pub enum PhraseRow {
 #[serde(rename_all = "snake_case")]
 pub enum NamedRow {
     Kinds,
-    Recipients,
-    Occasions,
-    ItemLanguages,
     Currencies,
 }
 
@@ -70,6 +58,10 @@ pub struct TokenSpan {
 }
 
 impl TokenSpan {
+    pub fn contains(self, at: usize) -> bool {
+        self.from <= at && at < self.to
+    }
+
     pub fn overlaps(self, other: Self) -> bool {
         self.from < other.to && other.from < self.to
     }
@@ -182,12 +174,6 @@ impl FollowUpTable {
         !self.find(row, std::slice::from_ref(&token)).is_empty()
     }
 
-    /// Returns the first word of each phrase of `row`, folded. For rows that contain suffixes and not phrases.
-    pub fn suffixes(&self, row: PhraseRow) -> impl Iterator<Item = &str> {
-        let phrases = self.rows.get(&row).into_iter().flat_map(PhraseIndex::phrases);
-        phrases.filter_map(|words| words.first()).map(|word| word.text.as_str())
-    }
-
     /// Returns the positions of words of `names`, with their canonical names.
     pub fn named(&self, names: NamedRow, tokens: &[FoldedToken]) -> Vec<(TokenSpan, &str)> {
         let found = self.names.get(&names).map(|phrases| positions(phrases, tokens));
@@ -257,7 +243,7 @@ mod tests {
     fn the_longest_phrase_is_taken_and_stars_stand_for_endings() {
         let table = FollowUpTables::shipped().get("et").expect("a table");
         let found = tokens("näita veel populaarseid raamatuid");
-        assert_eq!(table.find(PhraseRow::Popular, &found), [TokenSpan { from: 2, to: 3 }]);
+        assert_eq!(table.find(PhraseRow::More, &found), [TokenSpan { from: 0, to: 2 }]);
         assert_eq!(table.named(NamedRow::Kinds, &found), [(TokenSpan { from: 3, to: 4 }, "book")]);
         assert_eq!(FollowUpTables::shipped().name_of(NamedRow::Kinds, "Kinkekaardid"), Some("gift_card"));
         assert_eq!(FollowUpTables::shipped().name_of(NamedRow::Kinds, "dream"), None);

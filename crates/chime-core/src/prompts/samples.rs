@@ -40,16 +40,22 @@ impl Template {
             .map(sample)
             .to_vec(),
             Self::Concepts => vec![sample(ConceptsValues { fence: "CODE", lines: "- VAT – a tax" })],
-            Self::Frame => [(true, false, false), (false, true, false), (false, false, false), (false, false, true)]
-                .map(|(suggests, about_items, is_open)| FrameValues {
-                    fence: "CODE",
-                    lines: "kind: book",
-                    suggests,
-                    about_items,
-                    is_open,
-                })
-                .map(sample)
-                .to_vec(),
+            Self::Frame => [
+                ("", true, false, false),
+                ("kind: book", true, false, false),
+                ("kind: book", false, true, false),
+                ("kind: book", false, false, false),
+                ("kind: book", false, false, true),
+            ]
+            .map(|(lines, suggests, about_items, is_open)| FrameValues {
+                fence: "CODE",
+                lines,
+                suggests,
+                about_items,
+                is_open,
+            })
+            .map(sample)
+            .to_vec(),
             Self::Recall => vec![sample(RecallValues { fence: "CODE", lines: "[1] Ana (14:02): hello" })],
             Self::Context => [("[1] Ana (14:02): hello", None), ("", Some("14:00")), ("", None)]
                 .map(|(lines, earliest)| {

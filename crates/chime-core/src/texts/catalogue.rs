@@ -43,9 +43,9 @@ rows! {
 rows! {
     /// Explanations by `/why` of a question that asks for suggestions or continues them.
     pub struct FollowUpTexts {
-        taken, suggest, more, cheaper, budget, entity_search, item_question, compare, ask, at_least, at_most, between,
-        by_reply, by_strand, by_member, kept, named, meant, by_position, by_only, by_primary, by_last, by_choice, anew,
-        kind_changed, recipient_changed, occasion_changed, start_over, excluded, and_more, unclear, fields: [String; 8],
+        taken, suggest, more, cheaper, budget, entity_search, item_question, compare, ask, at_most, by_reply, by_strand,
+        by_member, kept, named, meant, by_position, by_only, by_primary, by_last, by_choice, anew, kind_changed,
+        start_over, excluded, and_more, unclear,
     }
 }
 

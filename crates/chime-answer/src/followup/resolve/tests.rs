@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::followup::classify::{ClassifierInput, classify};
-use chime_core::{Amount, Budget, ItemId, Suggested};
+use chime_core::{Amount, ItemId, Suggested};
 
 const NOW: AnswerId = AnswerId(ulid::Ulid(9));
 
@@ -14,24 +14,17 @@ fn item(answer: AnswerId, position: u32, title: &str, person: &str, cents: u64) 
 }
 
 fn stored(ask: &str, items: &[(&str, &str, u64)]) -> StoredSuggestion {
-    let reading = classify(&ClassifierInput { text: ask, generic: false, in_play: false, language: None });
+    let reading = classify(&ClassifierInput { text: ask, generic: false, shown: None, language: None });
     let frame = resolve(&FollowUpTurn { ask, reading: &reading, stored: None }).frame;
     let listed: Vec<Item> =
         (1..).zip(items).map(|(position, (title, person, cents))| item(NOW, position, title, person, *cents)).collect();
     let shown = listed.clone();
-    StoredSuggestion {
-        answer: NOW,
-        found_by: FoundBy::Strand,
-        frame,
-        listed,
-        shown,
-        last_item: None,
-        text: String::new(),
-    }
+    StoredSuggestion { answer: NOW, found_by: FoundBy::Strand, frame, listed, shown, last_item: None }
 }
 
 fn follow(ask: &str, stored: &StoredSuggestion) -> FollowUp {
-    let reading = classify(&ClassifierInput { text: ask, generic: false, in_play: true, language: None });
+    let shown = Some(stored.shown.as_slice());
+    let reading = classify(&ClassifierInput { text: ask, generic: false, shown, language: None });
     resolve(&FollowUpTurn { ask, reading: &reading, stored: Some(stored) })
 }
 
@@ -40,21 +33,21 @@ fn titles(items: &[Item]) -> Vec<&str> {
 }
 
 fn max(frame: &Frame) -> Option<String> {
-    Some(frame.budget.as_ref()?.max?.to_string())
+    Some(frame.budget.as_ref()?.amount.to_string())
 }
 
 fn names(frame: &Frame) -> Vec<&str> {
-    frame.entities.iter().map(|entity| entity.name.as_str()).collect()
+    frame.people.iter().map(String::as_str).collect()
 }
 
 #[test]
-fn more_keeps_kind_and_popularity_and_shows_nothing_twice() {
+fn more_keeps_kind_and_words_and_shows_nothing_twice() {
     let before = stored("näita populaarseid raamatuid", &[("Kevade", "Oskar Luts", 890), ("Rehepapp", "", 0)]);
     let found = follow("näita rohkem", &before);
     assert_eq!(found.frame.intent, Intent::More);
-    assert_eq!((found.frame.kind.as_deref(), found.frame.popular), (Some("book"), true));
+    assert_eq!(found.frame.kind.as_deref(), Some("book"));
+    assert_eq!(found.frame.wanted, ["näita populaarseid raamatuid", "näita rohkem"]);
     assert_eq!(titles(&found.excluded), ["Kevade", "Rehepapp"]);
-    assert_eq!(found.inherited, ["kind", "popular"]);
 }
 
 #[test]
@@ -105,9 +98,8 @@ fn one_author_is_taken_at_once() {
 fn of_several_authors_the_one_of_the_original_ask_is_taken() {
     let books = [("The Hobbit", "J.R.R. Tolkien", 0), ("Narnia", "C.S. Lewis", 0)];
     let before = stored("Näita raamatuid Tolkienilt ja Lewiselt", &books);
-    assert_eq!(names(&before.frame), ["Tolkien", "Lewis"]);
     let found = follow("näita veel tema raamatuid", &before);
-    assert_eq!((names(&found.frame), found.references[0].by), (vec!["Tolkien"], Evidence::Primary));
+    assert_eq!((names(&found.frame), found.references[0].by), (vec!["J.R.R. Tolkien"], Evidence::Primary));
 }
 
 #[test]
@@ -119,7 +111,7 @@ fn of_several_authors_of_one_answer_none_is_guessed() {
         (open.about, open.candidates.as_slice()),
         (Unclear::Person, ["J.R.R. Tolkien", "C.S. Lewis"].map(str::to_owned).as_slice())
     );
-    let reading = classify(&ClassifierInput { text: "Lewis", generic: false, in_play: true, language: None });
+    let reading = classify(&ClassifierInput { text: "Lewis", generic: false, shown: Some(&[]), language: None });
     let choice = choose(&open, "Lewis", &reading).expect("a choice");
     let settled = answered(found, choice);
     assert_eq!((names(&settled.frame), settled.frame.intent), (vec!["C.S. Lewis"], Intent::EntitySearch));
@@ -155,16 +147,15 @@ fn the_author_of_what_was_asked_about_last_is_meant() {
     assert!(follow("something by the same author", &before).frame.clarification.is_some());
     before.last_item = before.listed.get(1).cloned();
     let found = follow("something by the same author", &before);
-    let names: Vec<&str> = found.frame.entities.iter().map(|entity| entity.name.as_str()).collect();
-    assert_eq!((names, found.references[0].by), (vec!["Stanisław Lem"], Evidence::Last));
-    assert_eq!(found.frame.subject, None, "\"by\" alone is no subject");
+    assert_eq!((names(&found.frame), found.references[0].by), (vec!["Stanisław Lem"], Evidence::Last));
 }
 
 #[test]
-fn a_refused_item_becomes_a_constraint() {
+fn a_refused_item_is_named() {
     let before = stored("suggest books", &[("Dune", "", 0), ("Hyperion", "", 0)]);
     let found = follow("not the second one", &before);
-    assert_eq!((found.frame.intent, found.frame.constraints), (Intent::More, vec!["not \"Hyperion\"".to_owned()]));
+    assert_eq!((found.frame.intent, found.references[0].means.as_str()), (Intent::More, "Hyperion"));
+    assert!(found.items.is_empty());
 }
 
 #[test]
@@ -172,7 +163,7 @@ fn starting_over_keeps_nothing() {
     let before = stored("suggest books for my mother under 20 euros", &[("Dune", "", 0)]);
     let found = follow("start over: suggest films", &before);
     assert_eq!((found.reset, found.frame.kind.as_deref()), (Some(Reset::StartOver), Some("film")));
-    assert_eq!((found.frame.budget, found.frame.recipient, found.excluded.len()), (None, None, 0));
+    assert_eq!((found.frame.budget, found.frame.wanted.len(), found.excluded.len()), (None, 1, 0));
 }
 
 #[test]
@@ -186,24 +177,37 @@ fn a_shown_person_is_found_without_diacritics_and_by_the_last_name() {
 
 #[test]
 fn without_a_suggestion_nothing_is_gone_on_with() {
-    let reading = classify(&ClassifierInput { text: "more", generic: false, in_play: false, language: None });
+    let reading = classify(&ClassifierInput { text: "more", generic: false, shown: None, language: None });
     let found = resolve(&FollowUpTurn { ask: "more", reading: &reading, stored: None });
     assert_eq!(found.frame.intent, Intent::Ask);
     assert!(!found.is_telling());
 }
 
 #[test]
-fn budget_recipient_and_occasion_are_kept_by_every_ask() {
+fn words_and_price_are_kept_by_every_question() {
     let before = stored("suggest gifts for my mother, under 50 euros", &[("A pan", "", 0)]);
     let found = follow("what about flowers?", &before);
-    assert_eq!((found.frame.recipient.as_deref(), max(&found.frame).as_deref()), (Some("mother"), Some("50")));
-    assert_eq!(found.frame.budget.clone().and_then(|budget: Budget| budget.currency).as_deref(), Some("EUR"));
+    assert_eq!(found.frame.wanted, ["suggest gifts for my mother, under 50 euros", "what about flowers?"]);
+    let price = Price { amount: Amount::units(50), currency: Some("EUR".to_owned()) };
+    assert_eq!(found.frame.budget, Some(price.clone()));
+    let lower = follow("under 40", &before).frame.budget;
+    assert_eq!(lower, Some(Price { amount: Amount::units(40), ..price }), "the currency stays");
 }
 
 #[test]
-fn people_are_taken_from_the_answers_words_only_where_nothing_else_names_any() {
-    let mut before = stored("suggest books", &[("Dune", "", 0)]);
-    before.text = "1. Dune, a classic by Frank Herbert.".to_owned();
-    let found = follow("something by the same author", &before);
-    assert_eq!(names(&found.frame), ["Frank Herbert"]);
+fn the_first_and_the_newest_words_are_kept() {
+    let mut before = stored("suggest books for my niece", &[("Dune", "", 0)]);
+    before.frame.wanted.extend((0..MAX_WISHES).map(|n| format!("more {n}")));
+    let wanted = follow("more", &before).frame.wanted;
+    assert_eq!(wanted.first().map(String::as_str), Some("suggest books for my niece"));
+    assert_eq!(wanted.last().map(String::as_str), Some("more"));
+}
+
+#[test]
+fn the_newest_thirty_items_are_excluded_each_once() {
+    let shown: Vec<Item> = (0..80).map(|n| item(NOW, n, &format!("Book {}", n % 70), "", 0)).collect();
+    let kept = excluded(&shown, Some("book"));
+    assert_eq!(kept.len(), MAX_EXCLUDED);
+    assert_eq!((kept[0].title(), kept[29].title()), ("Book 50", "Book 9"));
+    assert!(excluded(&shown, Some("gift_card")).is_empty());
 }
