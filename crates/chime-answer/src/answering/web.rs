@@ -5,6 +5,7 @@ use std::time::Duration;
 use chrono::NaiveDate;
 
 use crate::answering::Answering;
+use crate::answering::grounding::has_answer;
 use crate::answering::question::QuestionContext;
 use crate::read_text::ReadText;
 use crate::tools::LookupResult;
@@ -32,8 +33,10 @@ impl Answering {
         self.parts.web.as_ref().filter(|_| is_allowed && has_model())
     }
 
+    /// Returns `true` if the web may be searched for a question: it asks for that, or the chat has no answer.
     pub(super) fn may_search_web(&self, question: &QuestionContext) -> bool {
-        self.web(question).is_some()
+        let is_needed = || web_query(&question.history.ask).is_some() || !has_answer(&self.parts, question);
+        self.web(question).is_some() && is_needed()
     }
 
     /// Returns the query if the question plainly asks to search the web.
@@ -91,7 +94,7 @@ impl Answering {
     /// Searches the web for the model.
     pub(super) async fn search_web(&self, question: &mut QuestionContext, query: &str) -> LookupResult {
         if !self.may_search_web(question) {
-            return LookupResult::Nothing("The web is not searched in this chat.");
+            return LookupResult::Nothing("The web is not searched for this question.");
         }
         let found = self.results(query).await;
         let lines = self.web_lines(question, found);
