@@ -100,6 +100,8 @@ CREATE TABLE message (
     media_group_id   TEXT,
     via_bot          TEXT,
     source           TEXT    NOT NULL CHECK (source IN ('update', 'snapshot', 'import')),
+    -- It addresses the bot, and is no source of what a chat says.
+    is_trigger       INTEGER NOT NULL DEFAULT 0 CHECK (is_trigger IN (0, 1)),
     -- A stub says that there was a message and nothing about what it said.
     is_stub          INTEGER NOT NULL DEFAULT 0 CHECK (is_stub IN (0, 1)),
     -- The language its words were stemmed in: deleting from a contentless index needs the very same words again.

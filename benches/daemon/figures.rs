@@ -33,8 +33,8 @@ pub struct Filled {
     pub messages: usize,
     pub start_ms: f64,
     pub reply: Spread,
-    /// From `/search` with two words, in the chat with a fifth of the messages, to the reply.
-    pub search: Spread,
+    /// From `/search` in the chat with a fifth of the messages to the reply, by what it looks for.
+    pub searches: Vec<(&'static str, Spread)>,
     pub sync: Spread,
     pub resident_mb: f64,
     pub database_mb: f64,
@@ -81,11 +81,11 @@ impl Figures {
                 ("messages in the database", filled.messages.to_string()),
                 ("  start to first poll", ms(filled.start_ms)),
                 ("  mention to reply", filled.reply.told()),
-                ("  /search to reply", filled.search.told()),
                 ("  8 KiB synced to this disk meanwhile", filled.sync.told()),
                 ("  resident after these mentions", mb(filled.resident_mb)),
                 ("  database file", mb(filled.database_mb)),
             ]);
+            rows.extend(filled.searches.iter().map(|(name, search)| (*name, search.told())));
         }
         if let Some(flood) = &self.flood {
             rows.push(("5,200 long messages in 20 topics, peak", mb(flood.peak_mb)));

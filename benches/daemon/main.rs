@@ -24,7 +24,7 @@ use clap::Parser;
 use crate::daemon::Daemon;
 use crate::figures::{Figures, Filled, Flood};
 use crate::measure::Answered;
-use crate::scene::Scene;
+use crate::scene::{SEARCHES, Scene};
 
 /// Measures the daemon: latency, throughput, memory and start.
 #[derive(Debug, Parser)]
@@ -123,10 +123,14 @@ async fn with_history(arguments: &Arguments, messages: usize) -> Outcome<Filled>
     filled::fill(&scene, messages).await?;
     let daemon = Daemon::start(&arguments.program, &scene).await?;
     let Answered { reply, sync } = measure::replies(&scene, arguments.mentions, Scene::mention).await?;
-    let search = measure::replies(&scene, arguments.mentions, Scene::search).await?.reply;
+    let mut searches = Vec::new();
+    for (name, words) in SEARCHES {
+        let search = |scene: &Scene, number| scene.command(number, format!("/search {}", words(number as u64)));
+        searches.push((name, measure::replies(&scene, arguments.mentions, search).await?.reply));
+    }
     Ok(Filled {
         messages,
-        search,
+        searches,
         start_ms: daemon.start_ms,
         reply,
         sync,

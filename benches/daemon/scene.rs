@@ -23,6 +23,28 @@ const CHATTER: [&str; 8] = [
     "here: https://example.org/menu?lang=en",
 ];
 
+/// Searches of the synthetic messages: what they look for, and the words of the one with a number.
+pub const SEARCHES: [(&str, fn(u64) -> String); 8] = [
+    ("  /search: a rare word and a common one", |number| format!("{} {}", rare(number), common(number))),
+    ("  /search: a rare word", rare),
+    ("  /search: a common word", common),
+    ("  /search: three common words", |number| {
+        format!("{} {} {}", common(number), common(number + 1), common(number + 2))
+    }),
+    ("  /search: a word by a member", |number| format!("{} from:{}", common(number), number % 40)),
+    ("  /search: a word since a day", |number| format!("{} since:2020-01-01", common(number))),
+    ("  /search: a word with a link", |number| format!("{} has:link", common(number))),
+    ("  /search: a word that nobody wrote", |number| format!("zzz{number}")),
+];
+
+fn rare(number: u64) -> String {
+    synthetic::word(number * 997 % synthetic::WORDS)
+}
+
+fn common(number: u64) -> String {
+    synthetic::word(number % 50)
+}
+
 pub struct Scene {
     pub telegram: Sandbox,
     pub model: ModelServer,
@@ -64,12 +86,9 @@ impl Scene {
         Post::new(self.people[number % self.people.len()], "@bot what did we settle on?", self.clock.now())
     }
 
-    /// Searches for a rare word and a common one of the synthetic messages.
-    pub fn search(&self, number: usize) -> Post {
-        let number = number as u64;
-        let (rare, common) = (synthetic::word(number * 997 % synthetic::WORDS), synthetic::word(number % 50));
-        let text = format!("/search {rare} {common}");
-        Post::new(self.people[number as usize % self.people.len()], text, self.clock.now())
+    /// Sends a command.
+    pub fn command(&self, number: usize, text: String) -> Post {
+        Post::new(self.people[number % self.people.len()], text, self.clock.now())
     }
 
     /// Posts messages, so that there is a history to choose from.

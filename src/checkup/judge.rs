@@ -10,6 +10,7 @@ use crate::checkup::CheckFinding;
 use chime_core::config::{AccessConfig, AllowedChats, Problem, Warning, format_duration};
 use chime_core::embed::{EmbedError, Embedder};
 use chime_core::{BotIdentity, Chat, span_in_words};
+use chime_links::UnreadablePage;
 use chime_llm::{Check, LlmError};
 use chime_store::admission::Admitted;
 use chime_store::embedding_spaces::VectorCoverage;
@@ -307,7 +308,7 @@ pub fn embeddings(model: &str, dimension: Result<usize, &LlmError>, took: Durati
         Err(error) => CheckFinding::warn(
             NAME,
             format!("{model}: {error}; messages are compared by their words alone"),
-            "set EMBEDDING to local, or to a model that the server at OPENAI_BASE_URL makes vectors with",
+            "set EMBEDDING to local, or to a model with which its server makes vectors",
         ),
     }
 }
@@ -321,8 +322,25 @@ pub fn transcriptions(model: &str, heard: Result<(), &LlmError>, took: Duration)
         Err(error) => CheckFinding::warn(
             NAME,
             format!("{model}: {error}; what is spoken stays `[voice 0:12]`"),
-            "set MODEL_TRANSCRIBE to a model that the server at OPENAI_BASE_URL transcribes with, or leave it out",
+            "set MODEL_TRANSCRIBE to a model with which its server transcribes, or leave it out",
         ),
+    }
+}
+
+/// Reports how many pages the search service `host` found for one word. A failure is only a warning, since questions are
+/// answered without the web too.
+pub fn web_search(host: &str, found: Result<usize, UnreadablePage>, took: Duration) -> CheckFinding {
+    const NAME: &str = "web search";
+    const REMEDY: &str =
+        "correct WEB_SEARCH and WEB_SEARCH_KEY; SearXNG must have json among the formats of its settings";
+    match found {
+        Ok(0) => CheckFinding::warn(NAME, format!("{host} finds nothing"), "look at the search service's own log"),
+        Ok(count) => CheckFinding::ok(
+            NAME,
+            format!("{host} answers in {}, results for one word: {count}", format_duration(took)),
+        ),
+        Err(UnreadablePage::NoPage) => CheckFinding::warn(NAME, format!("{host} answers without results"), REMEDY),
+        Err(error) => CheckFinding::warn(NAME, format!("{host}: {error}"), REMEDY),
     }
 }
 

@@ -13,12 +13,13 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::checkup::judge::{self, Ability, Door, GroupMembership, Obstacle};
 use crate::checkup::{CheckFinding, Severity};
 use chime_core::config::{
-    AccessConfig, BackupConfig, Config, ConfigError, ConsoleConfig, EmbeddingConfig, Environment, HttpConfig,
-    LlmConfig, ModelConfig, PromptConfig, StoreConfig, TelegramConfig,
+    AccessConfig, AnswerConfig, BackupConfig, Config, ConfigError, ConsoleConfig, EmbeddingConfig, Environment,
+    HttpConfig, LlmConfig, ModelConfig, PromptConfig, StoreConfig, TelegramConfig, WebSearchConfig,
 };
 use chime_core::embed::Embedder;
 use chime_core::prompts::{Gap, Prompts};
 use chime_core::{Chat, UserId};
+use chime_links::{UnreadablePage, WebSearch};
 use chime_llm::{Embeddings, Llm, LlmOptions, Transcriptions};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
@@ -32,6 +33,8 @@ use chime_telegram::{Telegram, TelegramError, TelegramOptions};
 const GROUPS: u32 = 50;
 /// Maximum number of parked jobs that are loaded.
 const PARKED: u32 = 10;
+/// Maximum time for a search of the web, as in answers.
+const SEARCH_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Run of all checks.
 #[derive(Debug)]
@@ -107,6 +110,9 @@ impl Checkup<'_> {
             self.transcriptions(&llm, &mut tell).await;
             self.other_models(&llm, &mut tell).await;
             self.model(llm, &mut tell).await;
+        }
+        if let Ok(AnswerConfig { web: Some(web), .. }) = AnswerConfig::load(&settings) {
+            tell(self.web_search(web).await);
         }
         worst
     }
@@ -223,6 +229,18 @@ impl Checkup<'_> {
                 Err(error) => tell(judge::model(&model.name, Err(&error))),
             }
         }
+    }
+
+    /// Searches the web for one word.
+    async fn web_search(&self, config: WebSearchConfig) -> CheckFinding {
+        let host = config.host().unwrap_or_default();
+        let watch = self.clock.stopwatch();
+        let searching = async {
+            let search = WebSearch::new(config).map_err(|_| UnreadablePage::Unreachable)?;
+            Ok(search.search("weather").await?.len())
+        };
+        let found = within(&self.clock, SEARCH_PATIENCE, searching).await.unwrap_or(Err(UnreadablePage::TooSlow));
+        judge::web_search(&host, found, watch.elapsed())
     }
 
     async fn model(&self, config: LlmConfig, tell: &mut impl FnMut(CheckFinding)) {

@@ -3,12 +3,15 @@
 #[path = "../../crates/chime-documents/tests/made/mod.rs"]
 mod made;
 
+use std::time::Duration;
+
 use chime_core::texts::texts;
 use chime_core::{EntityKind, MessageId};
 use chime_sandbox::{ChatMemberStatus, NewMember, Post, PostContent};
 use chime_world::World;
 use rusqlite::Connection;
 
+use crate::links::exported;
 use crate::privacy::found_in_files;
 use made::{docx, encrypted_pdf, odt, paragraph, pdf, zip};
 
@@ -62,6 +65,37 @@ async fn a_question_about_a_document_gets_its_page_which_goes_with_the_message()
         assert!(kept(w) == 1 && !found_in_files(w, &marker).is_empty());
         let forget = w.reply("ann", posted, "/forget@bot");
         w.answer_to(forget).await;
+        w.settled().await;
+        assert_eq!(kept(w), 0);
+        assert_eq!(found_in_files(w, &marker), Vec::<String>::new());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_document_is_in_the_export_and_goes_after_two_weeks_and_with_an_opt_out() {
+    World::run(async |w| {
+        with_reader(w).await;
+        w.model.always("Behind the stove.");
+        let marker = ["zqpaddle7xk".to_owned()];
+        let posted = post(w, "ann", "rules.pdf", pdf("Rules", &RULES));
+        let ask = async |w: &mut World| {
+            let tag = w.reply("ben", posted, "@bot where does the key of the boat shed hang?");
+            w.answer_to(tag).await;
+            w.settled().await;
+        };
+        ask(w).await;
+        let page = exported(w).await["pages"][0].clone();
+        assert!(page["title"] == "Rules" && page["text"].as_str().is_some_and(|text| text.contains(&marker[0])));
+        const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+        w.clock.advance(15 * DAY);
+        w.quiet(DAY).await;
+        assert_eq!(kept(w), 0, "it is not kept longer");
+        assert_eq!(found_in_files(w, &marker), Vec::<String>::new());
+        ask(w).await;
+        assert_eq!(kept(w), 1);
+        let out = w.say("ann", "/optout");
+        w.answer_to(out).await;
         w.settled().await;
         assert_eq!(kept(w), 0);
         assert_eq!(found_in_files(w, &marker), Vec::<String>::new());
@@ -352,8 +386,8 @@ async fn an_old_document_and_an_album_are_read() {
         with_reader(w).await;
         let posted = post(w, "ann", "rules.pdf", pdf("Rules", &RULES));
         w.settled().await;
-        w.clock.advance(std::time::Duration::from_secs(20 * 24 * 3600));
-        w.quiet(std::time::Duration::from_secs(24 * 3600)).await;
+        w.clock.advance(Duration::from_secs(20 * 24 * 3600));
+        w.quiet(Duration::from_secs(24 * 3600)).await;
         assert_eq!(w.inbox().await.0, 0, "raw updates are gone");
         w.model.script(["Forty euros.", "Twelve chairs."]);
         let tag = w.reply("ben", posted, "@bot how much are the dues?");

@@ -122,6 +122,7 @@ async fn a_command_that_the_group_does_not_see_leaves_no_words_and_is_answered_a
         let told = w.answer_to(ask).await;
         assert!(told.receiver == Some(w.member("bob")) && told.text.contains("pile"), "{told:?}");
         assert!(buttons(&told).is_empty(), "its words are not kept for another page");
+        assert!(told.text.ends_with(&texts("eng").search.rest), "{}", told.text);
         let ask = whisper(w, "bob", "/settings@bot");
         assert_eq!(w.answer_to(ask).await.receiver, Some(w.member("bob")));
         // What is no command to the bot is none of its business.

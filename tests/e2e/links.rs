@@ -216,6 +216,19 @@ async fn a_page_goes_with_an_opt_out_and_after_two_weeks() {
     .await;
 }
 
+/// Returns the file that the creator of the chat gets.
+pub async fn exported(w: &mut World) -> serde_json::Value {
+    let cat = w.telegram.add_member(w.chat, NewMember::named("cat").standing(ChatMemberStatus::Creator));
+    w.telegram.add_chat(NewChat::private("cat"));
+    let asked = w.telegram.say(w.chat, Post::new(cat, "/export", w.clock.now()));
+    while w.next_sent().await.reply_to != Some(asked) {}
+    let mut files = w.telegram.actions_since(Cursor::default()).into_iter().filter_map(|action| match action {
+        BotAction::Uploaded { text, .. } => Some(text),
+        _ => None,
+    });
+    serde_json::from_str(&files.next_back().expect("a file")).expect("JSON")
+}
+
 #[tokio::test]
 async fn an_export_has_the_pages_that_are_kept() {
     World::run(async |w| {
@@ -225,15 +238,7 @@ async fn an_export_has_the_pages_that_are_kept() {
         let tag = w.reply("ben", posted, "@bot when are they open?");
         w.answer_to(tag).await;
         w.settled().await;
-        let cat = w.telegram.add_member(w.chat, NewMember::named("cat").standing(ChatMemberStatus::Creator));
-        w.telegram.add_chat(NewChat::private("cat"));
-        let asked = w.telegram.say(w.chat, Post::new(cat, "/export", w.clock.now()));
-        while w.next_sent().await.reply_to != Some(asked) {}
-        let mut files = w.telegram.actions_since(Cursor::default()).into_iter().filter_map(|action| match action {
-            BotAction::Uploaded { text, .. } => Some(text),
-            _ => None,
-        });
-        let file: serde_json::Value = serde_json::from_str(&files.next_back().expect("a file")).expect("JSON");
+        let file = exported(w).await;
         assert_eq!((&file["pages"][0]["title"], &file["pages"][0]["text"]), (&json!("Volcano"), &json!(HOURS)));
     })
     .await;

@@ -7,6 +7,8 @@ use chime_sandbox::{ChatMemberStatus, NewChat, NewMember, Post, PostContent, San
 use chime_world::World;
 
 use crate::grounding::{data_of, outcome};
+use crate::memory::NO_MODEL;
+use crate::settings::{admin, by};
 
 /// Returns the lines of the messages found.
 fn lines(sent: &SandboxMessage) -> Vec<&str> {
@@ -65,6 +67,39 @@ async fn a_search_in_plain_words_asks_no_model() {
         let ask = w.say("cat", "/search chimney");
         let found = w.answer_to(ask).await;
         assert!(lines(&found)[0].contains("n1 The chimney sweep"), "{}", found.text);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_said_to_the_bot_is_no_source_however_it_is_addressed() {
+    World::with(&[NO_MODEL[0], NO_MODEL[1], ("MEMORY", "on")], async |w| {
+        let eve = admin(w, w.chat, "eve");
+        by(w, eve, "/settings@bot name Chime").await;
+        w.say("cat", "good morning to all of you");
+        w.clock.advance(Duration::from_secs(2 * 60 * 60));
+        let said = w.say("ann", "the ferry to the island leaves at nine, says the harbour master of the island");
+        w.say("dan", "then we decided: everybody is at the harbour at half past eight");
+        let mut asked = Vec::new();
+        for ask in [
+            "@bot when does the ferry of the harbour master leave for the island?",
+            "Chime, when does the ferry of the harbour master leave for the island?",
+            "hey Chime it is decided that the ferry leaves the harbour at nine, is it?",
+        ] {
+            asked.push(w.say("bob", ask));
+            let answer = w.answer_to(*asked.last().expect("a question")).await;
+            asked.push(w.reply("bob", answer.id, "and that ferry is back at the harbour by midnight, we decided"));
+            w.answer_to(*asked.last().expect("a question")).await;
+        }
+        w.settled().await;
+        let search = w.say("cat", "Chime, search ferry");
+        assert_eq!(links(&w.answer_to(search).await), [said]);
+        for ask in ["Chime, what did I miss?", "/recap 1h"] {
+            let ask = w.say("cat", ask);
+            let recap = w.answer_to(ask).await;
+            let shown = links(&recap);
+            assert!(shown.contains(&said) && !shown.iter().any(|id| asked.contains(id)), "{}", recap.text);
+        }
     })
     .await;
 }

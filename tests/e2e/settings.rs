@@ -19,7 +19,7 @@ pub fn admin(w: &World, chat: ChatId, name: &str) -> UserId {
     w.telegram.add_member(chat, NewMember::named(name).standing(ChatMemberStatus::Administrator))
 }
 
-async fn by(w: &mut World, user: UserId, text: &str) -> SandboxMessage {
+pub async fn by(w: &mut World, user: UserId, text: &str) -> SandboxMessage {
     let said = w.telegram.say(w.chat, Post::new(user, text, w.clock.now()));
     w.answer_to(said).await
 }

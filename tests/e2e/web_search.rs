@@ -12,7 +12,7 @@ use crate::site::Site;
 const SNIPPET: &str = "The ferry leaves Munalaid at 9:40 and 17:00.";
 
 /// Starts a search service that finds one page.
-fn service() -> Site {
+pub fn service() -> Site {
     let found = json!({"results": [{
         "url": "https://ferries.example/kihnu", "title": "Ferry to Kihnu", "content": SNIPPET,
         "publishedDate": "2026-05-03T00:00:00",
@@ -55,6 +55,29 @@ async fn a_model_searches_and_the_web_is_listed_apart_from_the_chat() {
 }
 
 #[tokio::test]
+async fn the_web_is_offered_only_where_the_chat_has_no_answer() {
+    with_service(&[], async |w, service| {
+        w.model.always("At nine.");
+        let is_offered = async |w: &mut World, ask: &str| {
+            let asked = w.model.requests().len();
+            let tag = w.say("ben", ask);
+            w.answer_to(tag).await;
+            w.model.requests()[asked].to_string().contains("search_web")
+        };
+        w.say("ann", "we meet at nine at the bus station");
+        w.say("cat", "does anybody know when the ferry to the island leaves, and from which harbour in the morning?");
+        assert!(is_offered(w, QUESTION).await, "a question answers nothing, nor does what is near it");
+        w.say("ann", "the ferry to the island leaves at ten in the morning from the old harbour");
+        assert!(!is_offered(w, QUESTION).await, "the chat has the answer");
+        assert!(is_offered(w, "@bot what does a ticket for the bus to Tartu cost?").await);
+        assert_eq!(service.count(), 0);
+        let asked = "@bot search the web for when the ferry to the island leaves in the morning from the old harbour";
+        assert!(is_offered(w, asked).await && service.count() == 1, "it is asked for in words");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_question_that_plainly_asks_for_the_web_is_searched_without_a_tool() {
     with_service(&[("TOOL_ROUNDS", "0")], async |w, service| {
         w.model.always("At 9:40 [source: w1].");
@@ -79,7 +102,7 @@ async fn a_question_that_plainly_asks_for_the_web_is_searched_without_a_tool() {
 async fn a_strict_chat_and_one_that_switched_it_off_search_nothing() {
     with_service(&[], async |w, service| {
         w.model.always("At nine [1].");
-        w.say("ann", "the ferry to the island leaves at nine in the morning from the harbour");
+        w.say("ann", "we meet at nine at the bus station");
         let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Administrator));
         let panel = w.telegram.say(w.chat, Post::new(eve, "/settings@bot", w.clock.now()));
         let panel = w.answer_to(panel).await;

@@ -54,8 +54,7 @@ pub fn items(enrichment: &Enrichment) -> Option<String> {
 /// Returns the notice that no earlier message was found, with the time from which the bot has messages.
 fn nothing_earlier(earliest: Option<(Timestamp, Zone)>, texts: &Texts) -> String {
     let Some((at, zone)) = earliest else { return texts.digest.from_now_on.clone() };
-    let (day, month, year) = zone.day(at);
-    let since = format!("{} {year}, {}", texts.day_of(day, month), zone.told_time(at));
+    let since = format!("{}, {}", texts.date_of(at, zone), zone.told_time(at));
     filled(&texts.digest.nothing, &[("since", &since)])
 }
 

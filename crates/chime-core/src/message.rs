@@ -42,6 +42,8 @@ pub struct Message {
     /// Name of the inline bot that wrote the text.
     pub via_bot: Option<String>,
     pub origin: Origin,
+    /// `true` if it addresses this bot, by name or as a reply. Set once it is stored, and never in private chats.
+    pub is_trigger: bool,
 }
 
 impl Message {
@@ -68,6 +70,7 @@ impl Message {
             album: None,
             via_bot: None,
             origin: Origin::Update,
+            is_trigger: false,
         }
     }
 }

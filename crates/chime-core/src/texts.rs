@@ -8,7 +8,7 @@ mod notices;
 use std::sync::LazyLock;
 
 use crate::lang::{LanguageFile, tables};
-use crate::{CommandName, MenuScope};
+use crate::{CommandName, MenuScope, Timestamp, Zone};
 
 pub use catalogue::{
     AccessTexts, CitationTexts, ConceptTexts, DigestTexts, FollowUpTexts, GuestTexts, MemoryTexts, NoteTexts, Notices,
@@ -24,8 +24,9 @@ impl Texts {
         filled(&self.date, &[("day", &day.to_string()), ("month", name)])
     }
 
-    /// Formats a date like `5 Jan 2026`. The month is counted from 0.
-    pub fn date_of(&self, day: u32, month: u32, year: i32) -> String {
+    /// Formats a date like `5 Jan 2026`.
+    pub fn date_of(&self, at: Timestamp, zone: Zone) -> String {
+        let (day, month, year) = zone.day(at);
         format!("{} {year}", self.day_of(day, month))
     }
 }

@@ -31,17 +31,24 @@ pub struct SummaryMessage {
     pub text: String,
     /// Author; `None` for bots, whose messages are not summarized.
     pub by: Option<u32>,
+    /// `true` for a question or command to a bot, which is no source.
+    pub is_for_bot: bool,
     pub reply_to: Option<Seq>,
     /// Embedding of the text, normalized; empty if unknown.
     pub vector: Vec<f32>,
+}
+
+impl SummaryMessage {
+    fn is_source(&self) -> bool {
+        self.by.is_some() && !self.is_for_bot && is_talk(&self.text)
+    }
 }
 
 /// Selects the best messages of a session as bullets, within the caps, in message order. Leaves out bots, messages to a
 /// bot, small talk, and messages that say the same as a better one. A question and its answer are one bullet.
 pub fn session(lines: &[SummaryMessage], caps: Caps, estimate: fn(&str) -> usize) -> Vec<Bullet> {
     let answers = answers(lines);
-    let is_wanted = |place: &usize| lines[*place].by.is_some() && is_talk(&lines[*place].text);
-    let places: Vec<usize> = (0..lines.len()).filter(is_wanted).collect();
+    let places: Vec<usize> = (0..lines.len()).filter(|place| lines[*place].is_source()).collect();
     let talk: Vec<TalkLine<'_>> = places.iter().map(|place| talk_line(&lines[*place], lines)).collect();
     let mut chosen: Vec<Bullet> = Vec::new();
     let mut left = caps.tokens;
@@ -120,11 +127,15 @@ fn answers(lines: &[SummaryMessage]) -> BTreeMap<usize, usize> {
             let is_next =
                 line.reply_to.is_none() && lines[question..*place].iter().all(|between| between.by == asked.by);
             let is_same = stems[question].intersection(&stems[*place]).count() >= SHARED;
-            line.by.is_some() && line.by != asked.by && !is_question[*place] && (is_reply || is_next || is_same)
+            line.by.is_some()
+                && !line.is_for_bot
+                && line.by != asked.by
+                && !is_question[*place]
+                && (is_reply || is_next || is_same)
         };
         (question + 1..lines.len().min(question + ANSWERED_WITHIN)).find(is_answer).map(|place| (question, place))
     };
-    let asked = |place: &usize| is_question[*place] && lines[*place].by.is_some() && is_talk(&lines[*place].text);
+    let asked = |place: &usize| is_question[*place] && lines[*place].is_source();
     (0..lines.len()).filter(asked).filter_map(answer).collect()
 }
 
@@ -260,6 +271,7 @@ mod tests {
 
     use super::*;
     use chime_core::estimate_tokens;
+    use chime_core::trigger::{calls_bot, is_for_bot};
 
     fn caps(tokens: usize) -> Caps {
         Caps { bullets: 15, tokens }
@@ -270,6 +282,7 @@ mod tests {
             .into_iter()
             .map(|stored| SummaryMessage {
                 seq: stored.seq,
+                is_for_bot: is_for_bot(&stored.message),
                 text: stored.message.text,
                 by: Some(stored.message.sender.id.0.rem_euclid(97) as u32),
                 reply_to: stored.message.reply_to.map(|id| Seq(id.0 as u32)),
@@ -331,7 +344,8 @@ mod tests {
                 authors.len() - 1
             });
             let by = (author != "Bot").then_some(place as u32);
-            lines.push(SummaryMessage { seq, text: part().to_owned(), by, reply_to, vector: Vec::new() });
+            let text = part().to_owned();
+            lines.push(SummaryMessage { seq, is_for_bot: calls_bot(&text), text, by, reply_to, vector: Vec::new() });
             if is_marked {
                 marks.insert(seq);
             }
@@ -385,7 +399,7 @@ mod tests {
         #[test]
         fn an_extract_keeps_its_cap(texts in prop::collection::vec("[a-z]{1,9}( [a-z0-9]{1,9}){0,20}", 0..30), cap in 0_usize..300) {
             let talk: Vec<SummaryMessage> = texts.iter().zip(1..).map(|(text, seq)| SummaryMessage {
-                seq: Seq(seq), text: text.clone(), by: Some(1), reply_to: None, vector: Vec::new(),
+                seq: Seq(seq), text: text.clone(), by: Some(1), is_for_bot: false, reply_to: None, vector: Vec::new(),
             }).collect();
             let bullets = session(&talk, caps(cap), estimate_tokens);
             prop_assert!(cost(&bullets, estimate_tokens) <= cap && bullets.len() <= 15);

@@ -3,6 +3,7 @@
 use crate::bullets::{Ground, NumberedGrounds, tidy};
 use crate::extract::SummaryMessage;
 use crate::members;
+use chime_core::trigger::is_for_bot;
 use chime_core::{Bullet, Role, Seq, StoredMessage, Timestamp, Zone, without_citations};
 
 /// Maximum length of a message in a prompt, in characters.
@@ -39,7 +40,9 @@ pub fn spoken(
         Role::User | Role::System | Role::SystemSummary => rendered,
     };
     let text = members::without_usernames(&said, usernames);
-    Spoken { line: SummaryMessage { seq: stored.seq, text, by, reply_to, vector }, at: stored.message.sent_at }
+    let is_for_bot = is_for_bot(&stored.message);
+    let line = SummaryMessage { seq: stored.seq, text, by, is_for_bot, reply_to, vector };
+    Spoken { line, at: stored.message.sent_at }
 }
 
 /// Formats messages in parts of at most `tokens` each. A message longer than that is a part of its own.

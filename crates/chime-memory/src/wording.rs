@@ -95,7 +95,7 @@ fn linked(bullet: &Bullet, remembered: &Remembered, texts: &Texts) -> String {
     let Some(BulletSource { link, at, .. }) = bullet.sources.iter().find_map(|seq| remembered.places.get(seq)) else {
         return text;
     };
-    let date = date(*at, remembered.zone, texts);
+    let date = texts.date_of(*at, remembered.zone);
     link.as_ref().map_or_else(|| format!("{text} ({date})"), |link| format!("{text} [{date}]({link})"))
 }
 
@@ -144,12 +144,6 @@ pub fn under_headings(mut lines: Vec<(BulletKind, String)>, texts: &Texts) -> St
     groups.map(group).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Formats a date, such as `5 Jan 2026`.
-fn date(at: Timestamp, zone: Zone, texts: &Texts) -> String {
-    let (day, month, year) = zone.day(at);
-    texts.date_of(day, month, year)
-}
-
 /// Formats a time: `14:02` on the day of `now`, else `2 Jan 14:02`, with the year added if the day alone is ambiguous.
 pub fn short_time(at: Timestamp, now: Timestamp, zone: Zone, texts: &Texts) -> String {
     let time = zone.told_time(at);
@@ -166,7 +160,7 @@ pub fn short_day(at: Timestamp, now: Timestamp, zone: Zone, texts: &Texts) -> Op
         return None;
     }
     let (day, month, _) = zone.day(at);
-    Some(if zone.needs_year(at, now) { date(at, zone, texts) } else { texts.day_of(day, month) })
+    Some(if zone.needs_year(at, now) { texts.date_of(at, zone) } else { texts.day_of(day, month) })
 }
 
 /// Escapes the characters that have a meaning in Markdown.

@@ -3,6 +3,7 @@
 use super::messages::VISIBLE;
 use super::row::row_id;
 use super::sql::{Columns, Statements, params, rows};
+use super::usage::MOST;
 use super::{Reader, Result};
 use chime_core::{AnswerId, ChatKey, Seq, SessionId, Timestamp, UserId};
 use ulid::Ulid;
@@ -68,9 +69,11 @@ pub fn activity(conn: &Reader, from: Timestamp) -> Result<Vec<ChatDay>> {
         },
     )?);
     days.extend(conn.map(
-        "SELECT chat_key, day, sum(min(prompt_tokens, 1 << 40) + min(completion_tokens, 1 << 40)) AS tokens,
-                sum(min(cost_micros, 1 << 40)) AS cost
-         FROM token_usage WHERE day >= :day GROUP BY 1, 2",
+        &format!(
+            "SELECT chat_key, day, sum(min(prompt_tokens, {MOST}) + min(completion_tokens, {MOST})) AS tokens,
+                    sum(min(cost_micros, {MOST})) AS cost
+             FROM token_usage WHERE day >= :day GROUP BY 1, 2"
+        ),
         params! { ":day": day },
         |raw| {
             let counts =

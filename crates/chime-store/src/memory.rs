@@ -49,19 +49,16 @@ pub(super) const FAMILY: Family = Family {
     },
 };
 
-/// Returns the setting by which the chat switched memory on or off, or `None` if it has none.
-pub fn own_setting(conn: &Reader, chat: ChatKey) -> Result<Option<bool>> {
-    chat_settings::get(conn, Conversation { chat, thread: None }, MEMORY)
-}
-
+/// Returns `true` if the chat switched memory off.
 pub fn is_off(conn: &Reader, chat: ChatKey) -> Result<bool> {
-    Ok(own_setting(conn, chat)? == Some(false))
+    Ok(chat_settings::get(conn, Conversation { chat, thread: None }, MEMORY)? == Some(false))
 }
 
 /// Properties of a chat that decide if memory is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChatStanding {
-    pub own_setting: Option<bool>,
+    /// `true` if the chat switched memory off.
+    pub is_off: bool,
     pub is_present: bool,
     /// Time at which the chat was notified that summaries are made in the background.
     pub told_at: Option<Timestamp>,
@@ -78,15 +75,15 @@ pub fn standing(conn: &Reader, chat: ChatKey) -> Result<ChatStanding> {
         params! { ":chat": chat },
         |raw| {
             Ok(ChatStanding {
-                own_setting: None,
+                is_off: false,
                 is_present: raw.get("is_member")?,
                 told_at: raw.get("memory_told_at")?,
                 asked_at: raw.get("asked_at")?,
             })
         },
     )?;
-    let found = found.unwrap_or(ChatStanding { own_setting: None, is_present: false, told_at: None, asked_at: None });
-    Ok(ChatStanding { own_setting: own_setting(conn, chat)?, ..found })
+    let found = found.unwrap_or(ChatStanding { is_off: false, is_present: false, told_at: None, asked_at: None });
+    Ok(ChatStanding { is_off: is_off(conn, chat)?, ..found })
 }
 
 /// Switches memory on or off in a chat. After it is switched on, the scheduler builds memory from the stored messages.
@@ -496,7 +493,7 @@ mod tests {
             let [first, second] = remember(tx)?;
             set(tx, CHAT_KEY, false)?;
             assert_eq!((is_there(tx, &first)?, is_there(tx, &second)?), ([false; 3], [false; 3]));
-            assert_eq!(own_setting(tx, CHAT_KEY)?, Some(false));
+            assert!(is_off(tx, CHAT_KEY)?);
             assert_eq!(chats_to_summarize(tx)?, [CHAT_KEY], "it can be made again");
             Ok(())
         })

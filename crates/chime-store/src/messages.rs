@@ -79,6 +79,14 @@ pub fn set_transcript(tx: &Writer<'_>, chat: &ChatRow, at: MessageAt, words: &st
     change(tx, chat, known, transcribed).map(Some)
 }
 
+/// Notes that a message addresses the bot.
+pub fn mark_trigger(tx: &Writer<'_>, at: MessageAt) -> Result<()> {
+    tx.run(
+        "UPDATE message SET is_trigger = 1 WHERE telegram_chat_id = :chat AND message_id = :id AND is_stub = 0",
+        params! { ":chat": at.chat, ":id": at.message },
+    )
+}
+
 fn change(tx: &Writer<'_>, chat: &ChatRow, known: StoredMessage, message: Message) -> Result<StoredMessage> {
     derived::words_gone(tx, &known, Cause::Edited)?;
     let changed = StoredMessage { message, ..known };
@@ -161,6 +169,7 @@ fn bare(message: &Message) -> Message {
         forward_origin: None,
         borrowed: None,
         via_bot: None,
+        is_trigger: false,
         ..message.clone()
     }
 }
@@ -177,11 +186,11 @@ fn write(tx: &Writer<'_>, stored: &StoredMessage, language: Language, stub: Stub
     tx.run("INSERT OR REPLACE INTO message (id, chat_key, seq, telegram_chat_id, message_id, thread_id, user_id,
              sender_chat_id, sender_name, sender_username, role, is_bot, ts, edit_ts, kind, kind_detail, file, text, entities,
              reply_to_id, quote_text, context_snapshot, forward_origin, origin_chat_id, origin_message_id, origin_user_id,
-             origin_ts, media_group_id, via_bot, source, is_stub, stem_language)
+             origin_ts, media_group_id, via_bot, source, is_trigger, is_stub, stem_language)
          VALUES (:id, :chat_key, :seq, :telegram_chat_id, :message_id, :thread_id, :user_id,
              :sender_chat_id, :sender_name, :sender_username, :role, :is_bot, :ts, :edit_ts, :kind, :kind_detail, :file, :text,
              :entities, :reply_to_id, :quote_text, :context_snapshot, :forward_origin, :origin_chat_id,
-             :origin_message_id, :origin_user_id, :origin_ts, :media_group_id, :via_bot, :source, :is_stub,
+             :origin_message_id, :origin_user_id, :origin_ts, :media_group_id, :via_bot, :source, :is_trigger, :is_stub,
              :stem_language)", params! {
         ":id": row_id(*chat, *seq), ":chat_key": chat, ":seq": seq,
         ":telegram_chat_id": message.chat, ":message_id": message.id, ":thread_id": message.thread,
@@ -197,6 +206,7 @@ fn write(tx: &Writer<'_>, stored: &StoredMessage, language: Language, stub: Stub
         ":origin_chat_id": borrowed.chat, ":origin_message_id": borrowed.message,
         ":origin_user_id": borrowed.author, ":origin_ts": borrowed.sent_at.map(Timestamp::secs),
         ":media_group_id": message.album, ":via_bot": message.via_bot, ":source": message.origin,
+        ":is_trigger": message.is_trigger,
         ":is_stub": matches!(stub, Stub::Yes), ":stem_language": language,
     })
 }

@@ -8,7 +8,7 @@ use chime_core::{ChatKey, Spent, Timestamp, TokenCalibration, TokenUse, UserId};
 
 /// Upper limit of every stored number: about a trillion tokens, or a million units of the currency. Sums of such
 /// numbers cannot exceed SQLite's largest integer.
-const MOST: u64 = 1 << 40;
+pub(super) const MOST: u64 = 1 << 40;
 
 pub(super) const FAMILY: Family = Family { tables: &["token_usage"], chat_gone, merged, ..Family::UNTOUCHED };
 
@@ -22,21 +22,15 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
 }
 
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    run_merged(
-        tx,
-        chats,
-        &[
-            "INSERT INTO token_usage
-             SELECT day, :into, user_id, model, calls, prompt_tokens, completion_tokens, cost_micros
-             FROM token_usage WHERE chat_key = :from
-             ON CONFLICT (day, chat_key, user_id, model) DO UPDATE
-             SET calls = min(calls + excluded.calls, 1 << 40),
-                 prompt_tokens = min(min(prompt_tokens, 1 << 40) + min(excluded.prompt_tokens, 1 << 40), 1 << 40),
-                 completion_tokens = min(min(completion_tokens, 1 << 40) + min(excluded.completion_tokens, 1 << 40), 1 << 40),
-                 cost_micros = min(min(cost_micros, 1 << 40) + min(excluded.cost_micros, 1 << 40), 1 << 40)",
-            "DELETE FROM token_usage WHERE chat_key = :from AND :into <> :from",
-        ],
-    )
+    let sum = |column| format!("{column} = min(min({column}, {MOST}) + min(excluded.{column}, {MOST}), {MOST})");
+    let sums = ["calls", "prompt_tokens", "completion_tokens", "cost_micros"].map(sum).join(", ");
+    let added = format!(
+        "INSERT INTO token_usage
+         SELECT day, :into, user_id, model, calls, prompt_tokens, completion_tokens, cost_micros
+         FROM token_usage WHERE chat_key = :from
+         ON CONFLICT (day, chat_key, user_id, model) DO UPDATE SET {sums}"
+    );
+    run_merged(tx, chats, &[&added, "DELETE FROM token_usage WHERE chat_key = :from AND :into <> :from"])
 }
 
 /// User id that is stored for background work, which no member asked for.

@@ -10,11 +10,13 @@ use chime_runtime::clock::Clock;
 use chime_sandbox::faults::Fault;
 use chime_sandbox::{ChatMemberStatus, Setup};
 use chime_store::{Priority, jobs};
-use chime_testkit::Reply;
+use chime_testkit::{ModelServer, Reply};
 use expect_test::expect;
 use serde_json::{Value, json};
 
 use super::Machine;
+use crate::site::Site;
+use crate::web_search::service;
 
 fn tool_call() -> Reply {
     let call = json!({"id": "1", "type": "function", "function": {"name": "ping", "arguments": "{}"}});
@@ -123,6 +125,71 @@ async fn a_server_that_is_to_make_vectors_is_asked_for_one() {
     machine.model.refuse_to_embed(true);
     let refused = told().await;
     assert!(refused.starts_with("warn embedding: letters: the model server is out of order"), "{refused}");
+}
+
+/// Returns the lines about model servers and the web search.
+async fn servers(machine: &Machine) -> Vec<String> {
+    let output = String::from_utf8(machine.run(&["check"]).await.stdout).expect("text");
+    let names = [" model: ", " embedding: ", " voice: ", " web search: "];
+    output.lines().filter(|line| names.iter().any(|name| line.contains(name))).map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn servers_of_single_tasks_are_asked_with_their_own_keys() {
+    let mut machine = Machine::new(Setup::default()).await;
+    let other = ModelServer::start(Clock::system()).await.expect("start another model server");
+    for (key, model) in [
+        ("MODEL_SUMMARY", "digest"),
+        ("MODEL_FALLBACK", "spare"),
+        ("MODEL_TRANSCRIBE", "ears"),
+        ("EMBEDDING", "openai:letters"),
+    ] {
+        machine.set(key, &format!("{model}@{}", other.base_url())).set(&format!("{key}_KEY"), &format!("sk-{key}"));
+    }
+    machine.model.always(Reply::text("ready"));
+    other.always(Reply::text("ready"));
+    other.hear_always("");
+    let told = servers(&machine).await;
+    for begins in [
+        "ok embedding: letters makes vectors of 26 numbers in ",
+        "ok voice: ears transcribes, ",
+        "ok model: digest answers in ",
+        "ok model: scripted answers in ",
+        "ok model: spare answers in ",
+    ] {
+        assert!(told.iter().any(|line| line.starts_with(begins)), "{begins}: {told:#?}");
+    }
+    let asked = |server: &ModelServer| -> Vec<(String, Option<String>)> {
+        let models = server.requests().into_iter().map(|it| it["model"].as_str().unwrap_or_default().to_owned());
+        models.zip(server.authorizations()).collect()
+    };
+    let with_key = |model: &str, key: &str| (model.to_owned(), Some(format!("Bearer sk-{key}")));
+    assert_eq!(asked(&other), [with_key("digest", "MODEL_SUMMARY"), with_key("spare", "MODEL_FALLBACK")]);
+    assert!(asked(&machine.model).iter().all(|(model, _)| model == "scripted"));
+    assert!(other.embedded().len() == 1 && other.recordings().len() == 1);
+    assert!(machine.model.embedded().is_empty() && machine.model.recordings().is_empty());
+    drop(other);
+    let told = servers(&machine).await;
+    let ill: Vec<&str> =
+        told.iter().filter(|line| !line.starts_with("ok")).filter_map(|it| it.split(": ").nth(1)).collect();
+    assert_eq!(ill, ["letters", "ears", "digest", "spare"], "{told:#?}");
+}
+
+#[tokio::test]
+async fn a_search_service_is_asked_for_one_word() {
+    let mut machine = Machine::new(Setup::default()).await;
+    machine.model.always(Reply::text("ready"));
+    let (works, fails) = (service(), Site::of_pages("no results here"));
+    let mut told = Vec::new();
+    for address in [works.at.to_string(), fails.at.to_string(), "127.0.0.1:9".to_owned()] {
+        machine.set("WEB_SEARCH", &format!("http://{address}"));
+        told.extend(servers(&machine).await.into_iter().filter(|line| line.contains("web search")));
+    }
+    assert!(told[0].starts_with("ok web search: 127.0.0.1 answers in ") && told[0].ends_with(": 1"), "{told:#?}");
+    let ill =
+        ["warn web search: 127.0.0.1 answers without results; do: ", "warn web search: 127.0.0.1: the server cannot"];
+    assert!(told[1..].iter().zip(ill).all(|(line, begins)| line.starts_with(begins)), "{told:#?}");
+    assert_eq!(works.count(), 1);
 }
 
 #[tokio::test]

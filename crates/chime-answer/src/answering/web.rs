@@ -6,6 +6,8 @@ use chrono::NaiveDate;
 
 use crate::answering::question::QuestionContext;
 use crate::answering::services::Services;
+use crate::extractive_ranking::shared_words;
+use crate::grounding::{min_similarity, similarities};
 use crate::read_text::ReadText;
 use crate::tools::LookupResult;
 use chime_access::Allowance;
@@ -22,6 +24,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const QUERY_CHARS: usize = 200;
 /// A query of fewer words is about the message that the question replies to: "google this".
 const FEWEST_WORDS: usize = 2;
+/// Minimum share of the question's content words in a statement that probably answers it.
+const ANSWERING_WORDS: f64 = 0.6;
 
 /// Returns the search service if a question may use it: not in a strict chat, and not while the daily tokens run low.
 fn search_service<'a>(services: &'a Services, question: &QuestionContext) -> Option<&'a WebSearch> {
@@ -30,8 +34,28 @@ fn search_service<'a>(services: &'a Services, question: &QuestionContext) -> Opt
     services.web.as_ref().filter(|_| is_allowed && has_model())
 }
 
+/// Returns `true` if the web may be searched for a question: it asks for that, or the chat has no answer.
 pub(super) fn may_search_web(services: &Services, question: &QuestionContext) -> bool {
-    search_service(services, question).is_some()
+    let is_needed = || web_query(&question.history.ask).is_some() || !has_answer(services, question);
+    search_service(services, question).is_some() && is_needed()
+}
+
+/// Returns `true` if the chat probably has the answer to `question`: the prompt holds a statement by a member, a summary, a
+/// note or a document that is about the same and has most of its words.
+fn has_answer(services: &Services, question: &QuestionContext) -> bool {
+    let (ask, embedder) = (&question.history.ask, services.features.embedder());
+    let is_said = |stored: &&StoredMessage| stored.message.role == Role::User && !is_for_bot(&stored.message);
+    let lines = question.enrichment.pieces.iter().flat_map(|piece| &piece.lines);
+    let given: Vec<_> = lines.filter_map(|line| line.source.clone()).collect();
+    let of_chat = question.remembered(&given).into_iter().filter(|source| source.id.kind != SourceKind::Web);
+    let said = question.shown().filter(is_said).map(|stored| stored.message.rendered());
+    let texts = said.chain(of_chat.map(|source| source.text));
+    let statements: Vec<String> = texts.filter(|text| !Languages::shipped().is_question(text)).collect();
+    let (similarities, measure) = similarities(ask, &statements, embedder);
+    let is_answer = |(similarity, text): (f64, &String)| {
+        similarity >= min_similarity(measure) && shared_words(ask, text) >= ANSWERING_WORDS
+    };
+    similarities.into_iter().zip(&statements).any(is_answer)
 }
 
 /// Returns the query if the question plainly asks to search the web.
@@ -86,9 +110,10 @@ pub(super) fn web_lines(
     lines.collect()
 }
 
+/// Searches the web for the model.
 pub(super) async fn search_web(services: &Services, question: &mut QuestionContext, query: &str) -> LookupResult {
     if !may_search_web(services, question) {
-        return LookupResult::Nothing("The web is not searched in this chat.");
+        return LookupResult::Nothing("The web is not searched for this question.");
     }
     let found = search_results(services, query).await;
     let lines = web_lines(services, question, found);

@@ -125,6 +125,7 @@ impl Conversion {
             album: None,
             via_bot: value["via_bot"].as_str().map(|name| name.trim_start_matches('@').to_owned()),
             origin: Origin::Import,
+            is_trigger: false,
         })
     }
 

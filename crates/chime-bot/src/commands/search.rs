@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use chime_answer::plain::{escape_markdown, one_line};
+use chime_core::chat_settings::{ChatSettings, NAME};
 use chime_core::texts::{Texts, filled};
-use chime_core::trigger::Languages;
+use chime_core::trigger::{Languages, called_at_start, is_for_bot};
 use chime_core::{
     BotIdentity, Button, ChatKey, EntityKind, Kind, Language, MessageId, Role, Seq, StoredMessage, Timestamp, UserId,
     Zone, message_link, stems,
@@ -111,8 +112,10 @@ pub fn day(value: &str, language: Language, now: Timestamp, zone: Zone) -> Optio
     spans.first().map(|span| (span.from, span.to))
 }
 
-/// Returns the text of a message to the bot without its name and the command.
-pub fn own_words(text: &str, bot: &BotIdentity) -> String {
+/// Returns the text of a message to the bot without its names and the command.
+pub fn own_words(text: &str, bot: &BotIdentity, settings: &ChatSettings) -> String {
+    let called = settings.get(NAME).and_then(|name| called_at_start(text, &name.0, Languages::shipped()));
+    let text = called.map_or(text, |cut| &text[cut.end..]);
     let is_name = |word: &str| {
         let name = word.strip_prefix('@').map(|name| name.trim_end_matches([',', ':', '.', '!']));
         name.is_some_and(|name| bot.usernames.iter().any(|known| known.eq_ignore_ascii_case(name)))
@@ -169,7 +172,6 @@ pub struct SearchResult {
 pub struct ChatSearch<'a> {
     pub conn: &'a Reader,
     pub recaller: &'a Recaller,
-    pub bot: &'a BotIdentity,
     pub chat: &'a ChatRow,
     pub zone: Zone,
     pub request: &'a SearchRequest,
@@ -282,15 +284,12 @@ impl ChatSearch<'_> {
         }
         let Some(stored) = messages::by_seq(self.conn, self.chat.key, seq)? else { return Ok(None) };
         let (message, request) = (&stored.message, self.request);
-        let own = own_words(&message.text, self.bot);
-        let is_search = own.len() < message.text.len() && Languages::shipped().searched(&own).is_some();
-        let is_command =
-            message.role != Role::User || message.kind == Kind::Service || message.text.starts_with('/') || is_search;
+        let is_talk = message.role == Role::User && message.kind != Kind::Service && !is_for_bot(message);
         let is_in_time = request.since.is_none_or(|since| since <= message.sent_at)
             && request.until.is_none_or(|until| message.sent_at < until);
         let is_by = authors.is_empty() || authors.contains(&message.sender.id);
         let has = request.has.is_none_or(|attachment| has(&stored, attachment));
-        let is_wanted = !is_command && is_in_time && is_by && has && self.is_in_topic(&stored)?;
+        let is_wanted = is_talk && is_in_time && is_by && has && self.is_in_topic(&stored)?;
         Ok(is_wanted.then_some(stored))
     }
 

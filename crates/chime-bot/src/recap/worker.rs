@@ -10,7 +10,7 @@ use chime_access::admission::served;
 use chime_answer::answering::{format_own, format_parts, keep_typing};
 use chime_core::config::AccessConfig;
 use chime_core::texts::texts;
-use chime_core::trigger::calls_bot;
+use chime_core::trigger::is_for_bot;
 use chime_core::{
     ChatId, ChatKey, Conversation, FormattedText, Job, JobPayload, MessageAt, MessageId, ReplyTarget, Role, Seq,
     StoredMessage, ThreadId, Timestamp, UserId, Zone, message_link,
@@ -259,9 +259,8 @@ fn material(
     let said = messages::within(conn, conversation, (from, MessageId(i64::MIN)), until)?;
     let is_talk = |stored: &StoredMessage| {
         let message = &stored.message;
-        let is_asked = message.text.trim_start().starts_with('/') || calls_bot(&message.text);
-        let has_words = !message.rendered().trim().is_empty() && !is_asked;
-        message.role == Role::User && !message.sender.is_bot && has_words
+        let is_said = message.role == Role::User && !message.sender.is_bot && !is_for_bot(message);
+        is_said && !message.rendered().trim().is_empty()
     };
     let mut said: Vec<StoredMessage> = said.into_iter().filter(is_talk).collect();
     let more = said.len().saturating_sub(MOST_MESSAGES);

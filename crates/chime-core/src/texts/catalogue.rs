@@ -122,7 +122,7 @@ rows! {
 rows! {
     /// Texts of `/search`.
     pub struct SearchTexts {
-        head, none, how, which, here_button,
+        head, none, how, which, here_button, rest,
     }
 }
 

@@ -77,7 +77,7 @@ impl Address {
 
 /// Returns the bytes at the start of a text that call the bot by `name`: "Chime, …" or "hey Chime …". The name alone is
 /// not enough, since members may speak of it ("Chime is down").
-pub(super) fn called_at_start(text: &str, name: &str, languages: &Languages) -> Option<Range<usize>> {
+pub fn called_at_start(text: &str, name: &str, languages: &Languages) -> Option<Range<usize>> {
     const PAUSES: [char; 11] = [',', ':', ';', '!', '?', '.', '…', '–', '—', '\n', '،'];
     let rest = text.trim_start();
     let behind = match after_word(rest, name) {
@@ -126,6 +126,12 @@ pub fn names_bot(word: &str) -> bool {
 /// conversation.
 pub fn calls_bot(text: &str) -> bool {
     text.contains('@') && text.split_whitespace().any(names_bot)
+}
+
+/// Returns `true` if a message is for a bot: a trigger, a command, or the mention of any bot. It is no source of a recap, a
+/// summary or a search.
+pub fn is_for_bot(message: &Message) -> bool {
+    message.is_trigger || message.text.trim_start().starts_with('/') || calls_bot(&message.text)
 }
 
 /// Returns the username in a link: `https://t.me/name`, `https://name.t.me`, `tg://resolve?domain=name`. Returns `None`

@@ -52,7 +52,7 @@ rows! {
         fillers: PhraseSet, politeness: PhraseSet, pointers: PhraseSet, phrases: PhraseSet, thanks: PhraseSet,
         greetings: PhraseSet, consents: PhraseSet, questions: PhraseSet, stop_words: Vec<String>,
         content_words: Vec<String>, ours: PhraseSet, missed: PhraseSet, goes_on: PhraseSet, to_group: PhraseSet,
-        about_bot: PhraseSet, amounts: PhraseSet, search: PhraseSet, remind: PhraseSet, that: Vec<String>,
+        about_bot: PhraseSet, amounts: PhraseSet, search: PhraseSet, search_last: PhraseSet, remind: PhraseSet, that: Vec<String>,
     }
 }
 
@@ -180,7 +180,15 @@ impl Languages {
             let head = words(ask.get(..*end).unwrap_or_default()).join(" ");
             likely.iter().any(|language| language.lists.search.contains(&head))
         };
-        let sought = ask.get(ends.filter(is_search).last()?..)?.trim();
+        let is_last = |start: &usize| {
+            let tail = words(ask.get(*start..).unwrap_or_default()).join(" ");
+            likely.iter().any(|language| language.lists.search_last.contains(&tail))
+        };
+        let starts = ask.match_indices(char::is_whitespace).map(|(start, _)| start).rev().take(LONGEST);
+        let sought = match ends.filter(is_search).last() {
+            Some(end) => ask.get(end..)?.trim(),
+            None => ask.get(..starts.filter(is_last).last()?)?.trim(),
+        };
         // "Find what he wrote" is a question.
         let asks = likely.iter().any(|language| language.begins_question(&words(sought)));
         (!sought.is_empty() && !ends_like_question(sought) && !asks).then_some(sought)
@@ -200,10 +208,12 @@ impl Languages {
             if let Some(end) = (0..=fillers).find_map(ends) {
                 return is_that || !language.begins_question(&said[end..]);
             }
-            // In Turkish the verb comes last.
+            // In Turkish the verb comes last, in German after "kannst du".
             let asks = |begin: usize| language.begins_question(&said[begin..]);
+            let is_polite = |length: &usize| language.lists.politeness.contains(&said[..*length].join(" "));
+            let polite = (1..=said.len().min(LONGEST)).rev().find(is_polite).unwrap_or(0);
             let last = (0..said.len()).find(|begin| ends(*begin) == Some(said.len()));
-            last.is_some_and(|begin| !(0..begin).any(asks))
+            last.is_some_and(|begin| !(polite..begin).any(asks))
         })
     }
 
@@ -373,6 +383,31 @@ mod tests {
             ("suche nach dem Holz", "dem Holz"),
             ("busca la leña", "la leña"),
             ("найди дрова", "дрова"),
+            ("search photos from the trip", "photos from the trip"),
+            ("please search for the wifi password", "the wifi password"),
+            ("can you search for the invoice of the boiler", "the invoice of the boiler"),
+            ("such mal nach dem Mietvertrag", "dem Mietvertrag"),
+            ("suche bitte den Link zum Haus", "den Link zum Haus"),
+            ("busca por favor el enlace del hotel", "el enlace del hotel"),
+            ("puedes buscar la factura", "la factura"),
+            ("cherche le lien du gîte", "le lien du gîte"),
+            ("tu peux chercher la facture", "la facture"),
+            ("cerca il link del treno", "il link del treno"),
+            ("puoi cercare la fattura", "la fattura"),
+            ("procura a fatura da luz", "a fatura da luz"),
+            ("pode procurar o contrato", "o contrato"),
+            ("zoek even naar de factuur", "de factuur"),
+            ("zoek de foto's van de boot", "de foto's van de boot"),
+            ("wyszukaj fakturę za prąd", "fakturę za prąd"),
+            ("możesz poszukać umowy najmu", "umowy najmu"),
+            ("найди пожалуйста счёт за свет", "счёт за свет"),
+            ("поищи рецепт шарлотки", "рецепт шарлотки"),
+            ("знайди будь ласка рахунок", "рахунок"),
+            ("пошукай фото з дачі", "фото з дачі"),
+            ("elektrik faturasını ara", "elektrik faturasını"),
+            ("tatil fotoğraflarını bulur musun", "tatil fotoğraflarını"),
+            ("otsi palun üürileping", "üürileping"),
+            ("palun otsi elektriarve", "elektriarve"),
         ] {
             assert_eq!(languages.searched(ask), Some(words), "{ask}");
         }
@@ -383,6 +418,7 @@ mod tests {
             "such a nice plan, what do you think",
             "cerca de la playa",
             "wood",
+            "the search goes on",
         ] {
             assert_eq!(languages.searched(ask), None, "{ask}");
         }
@@ -414,7 +450,7 @@ mod tests {
             "amounts" => 5,
             "remind" => 4,
             "search" | "that" => 1,
-            "content_words" => 0,
+            "content_words" | "search_last" => 0,
             _ => 10,
         };
         for (language, lists) in tables::<BTreeMap<String, Vec<String>>>("trigger") {

@@ -38,7 +38,7 @@ impl Memory {
         let now = self.clock.now();
         let spent = self.store.read(move |conn| usage::spent(conn, now, chat, UserId(0))).await?;
         Ok(SummaryConditions {
-            is_wanted: self.config.is_on && kept.own_setting != Some(false),
+            is_wanted: self.config.is_on && !kept.is_off,
             is_present: kept.is_present,
             has_model: self.model.is_there(),
             was_asked_lately: kept.asked_at.is_some_and(|at| now.since(at) < policy::ASKED_LATELY),

@@ -9,7 +9,7 @@ use crate::context::features::lexical::stems;
 use crate::context::features::message::without_bots;
 use crate::context::features::token::Token;
 use crate::retrieval::{cues, names_time};
-use chime_core::trigger::{Languages, calls_bot, is_small_talk};
+use chime_core::trigger::{Languages, is_for_bot, is_small_talk};
 use chime_core::{StoredMessage, dot};
 
 /// Weights of the signals that are added up, set by hand on public archives and on hand-written group chats.
@@ -57,7 +57,7 @@ pub fn central<'a>(
     evidence: &CandidateFeatures,
 ) -> Vec<&'a StoredMessage> {
     let is_talk = |stored: &&&StoredMessage| {
-        !calls_bot(&stored.message.text) && !is_small_talk(&stored.message.rendered(), Languages::shipped())
+        !is_for_bot(&stored.message) && !is_small_talk(&stored.message.rendered(), Languages::shipped())
     };
     let messages: Vec<&StoredMessage> = messages.iter().filter(is_talk).copied().collect();
     let mut replies: HashMap<i64, usize> = HashMap::new();
@@ -103,9 +103,9 @@ pub fn ranked(lines: &[TalkLine<'_>], most: usize) -> Vec<usize> {
     best
 }
 
-/// Returns `true` if a message of a member says something besides greetings and links, and is not for a bot.
+/// Returns `true` if a text says something besides greetings and links.
 pub fn is_talk(text: &str) -> bool {
-    !calls_bot(text) && !is_small_talk(text, Languages::shipped()) && stems(&without_links(text)).len() >= TALK_WORDS
+    !is_small_talk(text, Languages::shipped()) && stems(&without_links(text)).len() >= TALK_WORDS
 }
 
 /// Scores a text by itself: decisions, tasks, plans, numbers and content words raise the score; questions, and words

@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     /// Questions in all languages, each with the items that it asks for.
-    const ASKS: [(&str, &str, ItemQuestion); 36] = [
+    const ASKS: [(&str, &str, ItemQuestion); 62] = [
         ("eng", "what did we decide about the tent?", ItemQuestion::Decisions),
         ("eng", "which decisions did we take in May?", ItemQuestion::Decisions),
         ("eng", "have we agreed on a date", ItemQuestion::Decisions),
@@ -58,13 +58,39 @@ mod tests {
         ("tur", "hangi görevler kaldı?", ItemQuestion::Open),
         ("ukr", "що ми вирішили щодо намету?", ItemQuestion::Decisions),
         ("ukr", "що треба зробити?", ItemQuestion::Open),
+        ("eng", "so what's the decision on the boat?", ItemQuestion::Decisions),
+        ("eng", "what did we end up deciding about the venue?", ItemQuestion::Decisions),
+        ("eng", "remind me what we agreed on", ItemQuestion::Decisions),
+        ("eng", "anything left to do before saturday?", ItemQuestion::Open),
+        ("deu", "worauf haben wir uns beim Zelt geeinigt?", ItemQuestion::Decisions),
+        ("deu", "was steht noch an?", ItemQuestion::Open),
+        ("spa", "¿en qué quedamos con lo de la cena?", ItemQuestion::Decisions),
+        ("spa", "¿qué nos falta por hacer?", ItemQuestion::Open),
+        ("fra", "on a décidé quoi pour samedi ?", ItemQuestion::Decisions),
+        ("fra", "il reste quoi à faire ?", ItemQuestion::Open),
+        ("ita", "alla fine cosa abbiamo deciso per sabato?", ItemQuestion::Decisions),
+        ("ita", "cosa manca da fare?", ItemQuestion::Open),
+        ("por", "o que ficou combinado pra sábado?", ItemQuestion::Decisions),
+        ("por", "o que falta fazer?", ItemQuestion::Open),
+        ("nld", "wat was er ook alweer afgesproken?", ItemQuestion::Decisions),
+        ("nld", "wat moeten we nog doen?", ItemQuestion::Open),
+        ("pol", "na czym stanęło z namiotem?", ItemQuestion::Decisions),
+        ("pol", "co jeszcze trzeba zrobić?", ItemQuestion::Open),
+        ("rus", "на чём остановились насчёт палатки?", ItemQuestion::Decisions),
+        ("rus", "что ещё надо сделать?", ItemQuestion::Open),
+        ("ukr", "на чому зупинилися з наметом?", ItemQuestion::Decisions),
+        ("ukr", "що ще треба зробити?", ItemQuestion::Open),
+        ("tur", "çadır işi ne oldu, ne kararlaştırdık?", ItemQuestion::Decisions),
+        ("tur", "daha ne yapmamız lazım?", ItemQuestion::Open),
+        ("est", "milles me telgi osas kokku leppisime?", ItemQuestion::Decisions),
+        ("est", "mis vaja veel teha on?", ItemQuestion::Open),
         // In another language than the chat's.
         ("eng", "was haben wir zum Zelt beschlossen?", ItemQuestion::Decisions),
         ("deu", "what is still open?", ItemQuestion::Open),
         ("est", "что мы решили насчёт палатки?", ItemQuestion::Decisions),
     ];
 
-    const OTHERS: [(&str, &str); 36] = [
+    const OTHERS: [(&str, &str); 40] = [
         ("eng", "is the shop open on sunday?"),
         ("eng", "when does the museum open?"),
         ("eng", "which tent is bigger?"),
@@ -101,6 +127,10 @@ mod tests {
         ("ukr", "який намет більший?"),
         ("eng", "translate: we open at nine"),
         ("eng", "how tall is Everest?"),
+        ("deu", "wann steht der Bus an der Haltestelle?"),
+        ("fra", "il reste du pain ?"),
+        ("nld", "moeten we een jas meenemen?"),
+        ("rus", "на чём вы приехали?"),
     ];
 
     #[test]

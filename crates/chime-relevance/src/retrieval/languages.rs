@@ -23,7 +23,7 @@ rows! {
         yesterday: Phrases, days_before: Phrases, this_week: Phrases, last_week: Phrases, last_weekend: Phrases,
         this_month: Phrases, last_month: Phrases, day: Phrases, week: Phrases, month: Phrases, year: Phrases,
         ago: Phrases, minute: Phrases, hour: Phrases, ahead: Phrases, after: Phrases, half_hour: Phrases,
-        every: Phrases, daily: Phrases, until: Phrases, at: Phrases, oclock: Phrases, half_to: Phrases,
+        every: Phrases, daily: Phrases, until: Phrases, at: Phrases, oclock: Phrases, half_to: Phrases, half_past: Phrases,
         clock_numbers: HashMap<String, u32>, morning: Phrases, noon: Phrases, afternoon: Phrases, evening: Phrases,
         after_tomorrow: Phrases,
     }

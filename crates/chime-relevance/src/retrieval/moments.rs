@@ -140,7 +140,7 @@ impl<'a> MomentReader<'a> {
         phrases.at(self.dates.words, place)
     }
 
-    /// Parses "daily", "every day", "every monday".
+    /// Parses "daily", "every day", "every monday", and the first word of "every evening".
     fn repeat(&mut self, place: usize) -> Option<usize> {
         let table = self.dates.table;
         if let Some(used) = self.at(&table.daily, place) {
@@ -151,6 +151,10 @@ impl<'a> MomentReader<'a> {
         if let Some(used) = self.at(&table.day, unit) {
             self.repeat = Some(Repeat::Daily);
             return Some(unit + used - place);
+        }
+        if table.parts_of_day().iter().any(|part| self.at(part, unit).is_some()) {
+            self.repeat = Some(Repeat::Daily);
+            return Some(unit - place);
         }
         let day = (0_u8..).zip(&table.weekdays).find(|(_, names)| self.at(names, unit).is_some())?.0;
         self.repeat = Weekday::try_from(day).ok().map(Repeat::Weekly);
@@ -200,15 +204,19 @@ impl<'a> MomentReader<'a> {
         self.dates.count_at(place).or_else(in_words)
     }
 
-    /// Parses "at nine", "9h30", "9 pm", "um halb zehn", "в 7 вечера".
+    /// Parses "at nine", "9h30", "9 pm", "half past nine", "um halb zehn", "в 7 вечера".
     fn clock(&mut self, place: usize) -> Option<usize> {
         let phrases = self.dates.table;
         let mark = self.at(&phrases.at, place);
         let begin = place + mark.unwrap_or(0);
-        if let (Some(used), Some(hour)) = (self.at(&phrases.half_to, begin), self.number(begin + 1)) {
+        if let Some(used) = self.at(&phrases.half_to, begin)
+            && let Some(hour) = self.number(begin + used)
+        {
             self.time = Some(ClockTime { hour: hour.checked_sub(1)?, minute: 30, is_exact: false });
             return Some(begin + used + 1 - place);
         }
+        let half_before = self.at(&phrases.half_past, begin).unwrap_or(0);
+        let begin = begin + half_before;
         // "к 3 мая" is a day, although a time may follow the preposition.
         let (known, is_date) = (self.dates.spans.len(), self.dates.day_and_month(begin).is_some());
         self.dates.spans.truncate(known);
@@ -222,6 +230,12 @@ impl<'a> MomentReader<'a> {
         let mut end = begin + 1;
         let oclock = self.at(&phrases.oclock, end);
         end += oclock.unwrap_or(0);
+        let half_behind = self.at(&phrases.half_past, end).unwrap_or(0);
+        end += half_behind;
+        let is_half = half_before + half_behind > 0;
+        if is_half {
+            time.minute = 30;
+        }
         let half_day = self.dates.words.get(end).map(|word| word.replace('.', ""));
         let is_late = match half_day.as_deref() {
             Some("am") => Some(false),
@@ -230,7 +244,7 @@ impl<'a> MomentReader<'a> {
         };
         let part = (0..).zip(phrases.parts_of_day()).find_map(|(n, part)| self.at(part, end).map(|used| (n, used)));
         // A number is a time only with a word that says so.
-        if !is_time && mark.is_none() && oclock.is_none() && is_late.is_none() && part.is_none() {
+        if !is_time && !is_half && mark.is_none() && oclock.is_none() && is_late.is_none() && part.is_none() {
             return None;
         }
         end += is_late.map_or(part.map_or(0, |(_, used)| used), |_| 1);

@@ -7,7 +7,7 @@ use chime_core::{Borrowed, Message, Sender, StoredMessage, Timestamp};
 pub(super) const COLUMNS: &str = "chat_key, seq, telegram_chat_id, message_id, thread_id, user_id, sender_chat_id, sender_name, \
                        sender_username, is_bot, role, ts, edit_ts, kind, kind_detail, file, text, entities, reply_to_id, \
                        quote_text, context_snapshot, forward_origin, origin_chat_id, origin_message_id, origin_user_id, \
-                       origin_ts, media_group_id, via_bot, source";
+                       origin_ts, media_group_id, via_bot, source, is_trigger";
 
 /// Reads the columns [`COLUMNS`].
 impl FromRow for StoredMessage {
@@ -42,6 +42,7 @@ impl FromRow for StoredMessage {
                 album: columns.get("media_group_id")?,
                 via_bot: columns.get("via_bot")?,
                 origin: columns.get("source")?,
+                is_trigger: columns.get("is_trigger")?,
             },
         })
     }

@@ -104,6 +104,7 @@ fn message(wire: &dto::TelegramMessage, chat: ChatId, bot: UserId, origin: Origi
         album: filled(head.media_group_id.as_deref()),
         via_bot: head.via_bot.as_ref().and_then(|bot| filled(bot.username.as_deref()).or_else(|| bot.display_name())),
         origin,
+        is_trigger: false,
     })
 }
 

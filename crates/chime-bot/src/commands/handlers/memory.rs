@@ -73,11 +73,11 @@ impl Commands {
 
     /// Returns the text that says that memory is off; `None` if it is on.
     pub(super) async fn memory_off<'t>(&self, chat: ChatKey, texts: &'t Texts) -> chime_store::Result<Option<&'t str>> {
-        let own = self.store.read(move |conn| memory::own_setting(conn, chat)).await?;
-        Ok(match (self.memory.is_on, own) {
+        let is_off = self.store.read(move |conn| memory::is_off(conn, chat)).await?;
+        Ok(match (self.memory.is_on, is_off) {
             (false, _) => Some(&texts.memory.off_everywhere),
-            (true, Some(false)) => Some(&texts.memory.off_here),
-            (true, Some(true) | None) => None,
+            (true, true) => Some(&texts.memory.off_here),
+            (true, false) => None,
         })
     }
 

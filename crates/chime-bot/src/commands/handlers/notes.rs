@@ -139,10 +139,7 @@ impl Commands {
 }
 
 fn listing(notes: &[Note], zone: Zone, texts: &Texts) -> String {
-    let date = |note: &Note| {
-        let (day, month, year) = zone.day(note.saved_at);
-        texts.date_of(day, month, year)
-    };
+    let date = |note: &Note| texts.date_of(note.saved_at, zone);
     let line = |note: &Note| format!("- n{} {} ({})", note.number, escape_markdown(&note.title), date(note));
     format!("{}\n\n{}", texts.notes.head, notes.iter().map(line).collect::<Vec<_>>().join("\n"))
 }

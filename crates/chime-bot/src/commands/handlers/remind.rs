@@ -129,10 +129,11 @@ impl Commands {
             let mut lines = vec![format!("{}\n", texts.reminders.head)];
             for (number, (id, reminder)) in (1..).zip(reminders::of_chat(conn, row.key)?).take(LISTED) {
                 let asked = messages::by_seq(conn, row.key, reminder.seq)?;
-                let words = asked.map(|asked| one_line(&own_words(&asked.message.text, &bot), LISTED_CHARS));
+                let words =
+                    asked.map(|asked| one_line(&own_words(&asked.message.text, &bot, &row.settings), LISTED_CHARS));
                 let words = escape_markdown(&words.unwrap_or_default());
                 let link = link(&row, &reminder, reminder.began);
-                let time = format!("{} {}", day(reminder.due_at, zone, texts), zone.told_time(reminder.due_at));
+                let time = format!("{} {}", texts.date_of(reminder.due_at, zone), zone.told_time(reminder.due_at));
                 let time = link.as_ref().map_or_else(|| time.clone(), |link| format!("[{time}]({link})"));
                 lines.push(format!("{number}. {time}: {words}"));
                 let data = CancelButton { id, is_in_list: true }.data();
@@ -217,11 +218,12 @@ impl Commands {
         now: Timestamp,
     ) -> (String, Vec<String>) {
         let (texts, zone) = (texts(chat.speaks().code()), chat.zone(self.zone));
-        let words = asked.map(|asked| one_line(&own_words(&asked.message.text, &self.bot), SHOWN_CHARS));
+        let words =
+            asked.map(|asked| one_line(&own_words(&asked.message.text, &self.bot, &chat.settings), SHOWN_CHARS));
         let words = escape_markdown(&words.unwrap_or_default());
         let is_late = now.since(reminder.due_at) > LATE;
         let text = if is_late { &texts.reminders.late } else { &texts.reminders.due };
-        let (day, time) = (day(reminder.due_at, zone, texts), zone.told_time(reminder.due_at));
+        let (day, time) = (texts.date_of(reminder.due_at, zone), zone.told_time(reminder.due_at));
         // The words are inserted last: they may look like placeholders.
         let blanks =
             [("day", day.as_str()), ("time", &time), ("name", &escape_markdown(name)), ("words", words.as_str())];
@@ -272,22 +274,17 @@ fn confirmation(time: &ReminderTime, reminder: &Reminder, zone: Zone, texts: &Te
     let (clock, zone_name) = (zone.clock_time(time.at), zone.name());
     let day_of_week = zone.local(time.at).weekday().num_days_from_monday() as usize;
     let weekday = own.weekdays[day_of_week % 7].as_str();
-    let day = day(time.at, zone, texts);
+    let day = texts.date_of(time.at, zone);
     let blanks = [("every", every), ("weekday", weekday), ("day", &day), ("time", &clock), ("zone", zone_name)];
     let told = filled(text, &blanks);
     match time.until {
         // The repetition ends with the day before this time.
         Some(until) => {
-            let last = self::day(until.minus(Duration::from_secs(60 * 60)), zone, texts);
+            let last = texts.date_of(until.minus(Duration::from_secs(60 * 60)), zone);
             format!("{told} {}", filled(&own.last_day, &[("day", &last)]))
         }
         None => told,
     }
-}
-
-fn day(at: Timestamp, zone: Zone, texts: &Texts) -> String {
-    let (day, month, year) = zone.day(at);
-    texts.date_of(day, month, year)
 }
 
 /// Returns the link to a message of the chat in which the reminder was asked for. There is none if the chat has a new

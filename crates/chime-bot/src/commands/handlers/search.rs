@@ -39,10 +39,11 @@ impl Commands {
         }
         let texts = order.texts();
         let shown = self.page(order.message.clone(), order.chat.clone(), page(here), texts).await?;
-        let ShownPage { markdown, links, mut buttons, rests_on } = shown;
-        if command.ephemeral_number().is_some() {
+        let ShownPage { mut markdown, links, mut buttons, rests_on } = shown;
+        if command.ephemeral_number().is_some() && !buttons.is_empty() {
             // Its words are not stored, so the search cannot be repeated for another page.
             buttons.clear();
+            markdown = format!("{markdown}\n\n{}", texts.search.rest);
         }
         self.answer_showing(job, &order, Shown { markdown, links, chat: here, rests_on, buttons }).await
     }
@@ -82,24 +83,17 @@ impl Commands {
             let markdown = texts.search.how.clone();
             return Ok(ShownPage { markdown, links: Vec::new(), buttons: Vec::new(), rests_on: Vec::new() });
         };
-        let (recaller, bot, zone) = (Arc::clone(&self.recaller), self.bot.clone(), chat.zone(self.zone));
+        let (recaller, zone) = (Arc::clone(&self.recaller), chat.zone(self.zone));
         let work = move |conn: &chime_store::Reader| {
-            let search = ChatSearch {
-                conn,
-                recaller: &recaller,
-                bot: &bot,
-                chat: &chat,
-                zone,
-                request: &request,
-                command: &command,
-            };
+            let search =
+                ChatSearch { conn, recaller: &recaller, chat: &chat, zone, request: &request, command: &command };
             Ok(shown(&search.find()?, &search, page, texts))
         };
         self.store.read(work).await
     }
 
     fn search_request(&self, command: &StoredMessage, chat: &ChatRow) -> Option<SearchRequest> {
-        let text = own_words(&command.message.text, &self.bot);
+        let text = own_words(&command.message.text, &self.bot, &chat.settings);
         let sought = Languages::shipped().searched(&text).unwrap_or(&text);
         SearchRequest::parse(sought, chat.language, command.message.sent_at, chat.zone(self.zone))
     }

@@ -10,7 +10,7 @@ use crate::ingest::{ArrivedMessage, Came, TriggerAction, task_for};
 use chime_core::chat_settings::{AMBIENT, ChatSettings, NAME, REPLIES};
 use chime_core::trigger::{self, Rules, Trigger, TriggerKind};
 use chime_core::{
-    Arrival, BACKLOG_SETTLES, ChatKey, CommandLimits, Conversation, JobPayload, Message, MessageAt, ParsedTrigger,
+    Arrival, BACKLOG_SETTLES, ChatKey, CommandLimits, Conversation, How, JobPayload, Message, MessageAt, ParsedTrigger,
     Role, UNANSWERED_AFTER,
 };
 use chime_store::outbox::Purpose;
@@ -51,6 +51,9 @@ pub fn start_work(
         found = Some(split_question::trigger(message));
     }
     let at_message = MessageAt { chat: message.chat, message: message.id };
+    if found.as_ref().is_some_and(|found| found.how != How::Private) {
+        messages::mark_trigger(tx, at_message)?;
+    }
     if found.is_none() && message.edited_at.is_some() {
         // The edit removed the mention of the bot. If the answer is still given, the whole text becomes the question.
         jobs::replace(tx, &JobPayload::Answer { at: at_message, parsed: ParsedTrigger::default() })?;

@@ -21,14 +21,14 @@ fn read(code: &str, ask: &str) -> String {
     })
 }
 
+fn wrong<'a>(code: &'a str, asks: &'a [(&str, &str)]) -> impl Iterator<Item = String> + 'a {
+    let is_wrong = |(ask, expected): &&(&str, &str)| read(code, ask) != *expected;
+    asks.iter().filter(is_wrong).map(|(ask, expected)| format!("{ask}: {:?}, not {expected:?}", read(code, ask)))
+}
+
 #[track_caller]
 fn check(code: &str, asks: &[(&str, &str)]) {
-    let wrong: Vec<String> = asks
-        .iter()
-        .filter(|(ask, expected)| read(code, ask) != *expected)
-        .map(|(ask, expected)| format!("{ask}: {:?}, not {expected:?}", read(code, ask)))
-        .collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(wrong(code, asks).collect::<Vec<_>>(), Vec::<String>::new());
 }
 
 #[test]
@@ -214,6 +214,158 @@ fn reminders_are_read_in_other_languages() {
 }
 
 #[test]
+fn reminders_are_read_as_people_write_them() {
+    let asks: [(&str, &[(&str, &str)]); 12] = [
+        (
+            "eng",
+            &[
+                ("pls remind me to call mum at 6", "05-15 18:00"),
+                ("don't let me forget the dentist on monday at 8am", "05-20 08:00"),
+                ("hey, can you remind us on sunday around noon to pack the car", "05-19 12:00"),
+                ("remind me in 45 mins to move the car", "05-15 10:45"),
+                ("ping me tomorrow at 7:15 about the train", "05-16 07:15"),
+                ("remind me the day after tomorrow to water the plants", "05-17 09:00"),
+                ("remind everyone on thursday at 5pm that the rehearsal moved", "05-16 17:00"),
+                ("remind me next week to book the ferry", "05-22 09:00"),
+                ("remind us at half past nine to leave", "05-16 09:30"),
+                ("remind me every evening at 8 to lock the shed", "05-15 20:00 daily"),
+                ("reminder: tomorrow at 8, bins out", "05-16 08:00"),
+            ],
+        ),
+        (
+            "deu",
+            &[
+                ("kannst du uns morgen früh an die Brötchen erinnern?", "05-16 09:00"),
+                ("kannst du mich morgen um 8 an den Müll erinnern?", "05-16 08:00"),
+                ("erinner mich bitte heute um 18 Uhr, dass ich Brot kaufe", "05-15 18:00"),
+                ("bitte erinnere uns am Sonntag um 10 an die Wanderung", "05-19 10:00"),
+                ("erinnere mich in ner halben Stunde an die Wäsche", "05-15 10:30"),
+                ("erinnere mich nächsten Dienstag um halb acht", "05-21 07:30"),
+                ("erinnere uns jeden Abend um 20 Uhr an die Tabletten", "05-15 20:00 daily"),
+                ("erinnere mich nächste Woche an die Miete", "05-22 09:00"),
+                ("Erinnerung: morgen 8 Uhr Müll rausbringen", "05-16 08:00"),
+            ],
+        ),
+        (
+            "spa",
+            &[
+                ("avísame mañana a las 7 y media para salir", "05-16 07:30"),
+                ("me puedes recordar el sábado por la mañana lo del pan?", "05-18 09:00"),
+                ("recuérdame esta noche sacar la basura", "05-15 19:00"),
+                ("recuérdanos la semana que viene pagar el alquiler", "05-22 09:00"),
+                ("recuérdanos todas las noches a las 21:00 cerrar el gas", "05-15 21:00 daily"),
+                ("recordatorio: mañana a las 8 médico", "05-16 08:00"),
+            ],
+        ),
+        (
+            "fra",
+            &[
+                ("rappelle-moi de sortir les poubelles ce soir à 20h", "05-15 20:00"),
+                ("tu peux me rappeler demain à 14h d'appeler le plombier ?", "05-16 14:00"),
+                ("rappelle-nous samedi matin d'acheter du pain", "05-18 09:00"),
+                ("rappelle-moi la semaine prochaine de payer le loyer", "05-22 09:00"),
+                ("rappelle-moi à midi d'appeler Luc", "05-15 12:00"),
+                ("rappelle-nous tous les mardis à 18h30", "05-21 18:30 Tue"),
+                ("rappelle-moi demain à sept heures et demie", "05-16 07:30"),
+            ],
+        ),
+        (
+            "ita",
+            &[
+                ("ricordami di chiamare il dottore domani alle 9 e mezza", "05-16 09:30"),
+                ("mi ricordi giovedì alle 18 di comprare il latte?", "05-16 18:00"),
+                ("ricordaci ogni sera alle 21 di chiudere il gas", "05-15 21:00 daily"),
+                ("ricordami dopodomani di pagare l'affitto", "05-17 09:00"),
+                ("ricordami stasera di portare fuori la spazzatura", "05-15 19:00"),
+                ("ricordami la prossima settimana di prenotare", "05-22 09:00"),
+            ],
+        ),
+        (
+            "por",
+            &[
+                ("me lembra de ligar pro João amanhã às 15h", "05-16 15:00"),
+                ("pode me lembrar hoje à noite de tirar o lixo?", "05-15 19:00"),
+                ("me avisa em meia hora", "05-15 10:30"),
+                ("lembra a gente no sábado às 10 e meia do churrasco", "05-18 10:30"),
+                ("me lembre todo domingo à noite de ligar pra mãe", "05-19 19:00 Sun"),
+                ("me lembra semana que vem de renovar o passe", "05-22 09:00"),
+            ],
+        ),
+        (
+            "nld",
+            &[
+                ("kun je me morgen om 8 uur aan de vuilnis herinneren?", "05-16 08:00"),
+                ("herinner ons zaterdagochtend aan de markt", "05-18 09:00"),
+                ("herinner me vanavond aan het eten", "05-15 19:00"),
+                ("herinner ons volgende week aan de huur", "05-22 09:00"),
+                ("help me herinneren: vrijdag om half vijf de kinderen halen", "05-17 16:30"),
+                ("herinner ons elke avond om 21:00 aan de poes", "05-15 21:00 daily"),
+            ],
+        ),
+        (
+            "pol",
+            &[
+                ("przypomnij mi jutro rano o chlebie", "05-16 09:00"),
+                ("przypomnisz mi w sobotę o 17 o urodzinach?", "05-18 17:00"),
+                ("przypomnij nam za pół godziny o praniu", "05-15 10:30"),
+                ("przypomnij mi dziś wieczorem, żeby zadzwonić do mamy", "05-15 19:00"),
+                ("przypomnij mi w przyszłym tygodniu o czynszu", "05-22 09:00"),
+                ("przypomnij mi w piątek o wpół do piątej o spotkaniu", "05-17 16:30"),
+            ],
+        ),
+        (
+            "rus",
+            &[
+                ("напомни завтра утром купить хлеб", "05-16 09:00"),
+                ("напомни пожалуйста в субботу в полдень про пикник", "05-18 12:00"),
+                ("напомнишь мне в пятницу в половине шестого?", "05-17 17:30"),
+                ("не дай забыть про врача завтра в 8 утра", "05-16 08:00"),
+                ("напомни через полчаса выключить духовку", "05-15 10:30"),
+                ("напоминай нам каждый вечер в 21:00 про таблетки", "05-15 21:00 daily"),
+                ("напомни на следующей неделе оплатить интернет", "05-22 09:00"),
+            ],
+        ),
+        (
+            "ukr",
+            &[
+                ("нагадай завтра вранці купити хліб", "05-16 09:00"),
+                ("нагадай, будь ласка, у суботу об 11 про пікнік", "05-18 11:00"),
+                ("нагадуй нам щовечора о 21:00 про ліки", "05-15 21:00 daily"),
+                ("нагадай за пів години вимкнути духовку", "05-15 10:30"),
+                ("нагадай наступного тижня сплатити за інтернет", "05-22 09:00"),
+                ("нагадаєш мені в п'ятницю о пів на шосту?", "05-17 17:30"),
+            ],
+        ),
+        (
+            "tur",
+            &[
+                ("yarın sabah ekmek almayı hatırlat", "05-16 09:00"),
+                ("cumartesi öğlen pikniği hatırlatır mısın?", "05-18 12:00"),
+                ("yarım saat sonra fırını kapatmamı hatırlat", "05-15 10:30"),
+                ("bu akşam çöpü çıkarmayı hatırlat", "05-15 19:00"),
+                ("her akşam saat 21:00 ilacı hatırlat", "05-15 21:00 daily"),
+                ("gelecek hafta kirayı ödemeyi hatırlat", "05-22 09:00"),
+                ("yarın dokuz buçukta toplantıyı hatırlat", "05-16 09:30"),
+            ],
+        ),
+        (
+            "est",
+            &[
+                ("tuleta homme hommikul meelde, et ostame leiba", "05-16 09:00"),
+                ("kas sa tuletad mulle reedel kell 17 meelde?", "05-17 17:00"),
+                ("tuleta mulle poole tunni pärast ahju meelde", "05-15 10:30"),
+                ("tuleta meile laupäeval pool kümme turgu meelde", "05-18 09:30"),
+                ("tuleta mulle järgmisel nädalal üür meelde", "05-22 09:00"),
+                ("tuleta meile igal õhtul kell 21 rohtu meelde", "05-15 21:00 daily"),
+                ("tuleta mulle täna õhtul prügi meelde", "05-15 19:00"),
+            ],
+        ),
+    ];
+    let wrong: Vec<String> = asks.iter().flat_map(|(code, asks)| wrong(code, asks)).collect();
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
 fn questions_are_no_reminders() {
     for (code, asks) in [
         (
@@ -239,6 +391,8 @@ fn questions_are_no_reminders() {
                 "remind me to order 20 planks",
                 "remind me yesterday",
                 "remind me on 3 June 2023",
+                "what is the next reminder?",
+                "can somebody remind me who has the key on friday",
             ],
         ),
         (
@@ -247,6 +401,8 @@ fn questions_are_no_reminders() {
                 "erinnere mich, was wir am Freitag beschlossen haben",
                 "erinnere uns daran",
                 "wer erinnert uns morgen?",
+                "woran soll ich euch am Freitag erinnern?",
+                "kann sich jemand an das Rezept erinnern?",
             ],
         ),
         (
