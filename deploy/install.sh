@@ -1,9 +1,9 @@
 #!/bin/sh
 # Installs Chime as a service of systemd, or upgrades it. The database is copied before an upgrade.
 #
-#   sudo ./install.sh [SOURCE]             SOURCE: a folder or an https:// address of a release, a binary, or a .deb;
+#   sudo sh install.sh [SOURCE]            SOURCE: a folder or an https:// address of a release, a binary, or a .deb;
 #                                          by default the folder of this script
-#   sudo ./install.sh uninstall [--purge]  --purge also deletes settings, messages and backups
+#   sudo sh install.sh uninstall [--purge] --purge also deletes settings, messages and backups
 #
 # It asks for the bot token and the model server, unless they are in the environment: TELEGRAM_BOT_TOKEN, OWNER_IDS,
 # OPENAI_BASE_URL, OPENAI_API_KEY, MODEL. --root DIR installs below DIR and starts nothing.
@@ -85,6 +85,10 @@ find_release() {
             [ -e "$file" ] || file=$source/chime
             [ -f "$file" ] || fail "there is no $name and no chime in $source" ;;
     esac
+    case $file in
+        *.deb) ;;
+        *) for other in chimectl chime.service; do [ -f "$here/$other" ] || fail "there is no $other in $here"; done ;;
+    esac
 }
 
 install_files() {
@@ -153,9 +157,10 @@ write_settings() {
 
 install_or_upgrade() {
     find_release
-    if [ -e "$data/chime.db" ]; then
-        chime=$(PATH="$root/usr/local/bin:$root/usr/bin:$PATH" command -v chime) || fail "no chime is installed to copy $data"
-        run_chime backup "$data" || fail "the database could not be copied, so nothing was changed"
+    if [ -e "$data/chime.db" ] && chime=$(PATH="$root/usr/local/bin:$root/usr/bin:$PATH" command -v chime); then
+        # With this name it is listed by `chime restore`, deleted after a month, and by a member's wish to be forgotten.
+        copy=$data/chime.db.before-vnext-$(date -u +%Y%m%d-%H%M%S)
+        run_chime backup "$copy" || fail "the database could not be copied, so nothing was changed"
     fi
     grep -q '^TELEGRAM_BOT_TOKEN=.' "$settings" 2>/dev/null || write_settings
     install_files
@@ -172,8 +177,12 @@ install_or_upgrade() {
         sleep 1
     done
     systemctl is-active --quiet chime || fail "it did not start: journalctl -u chime -n 20"
-    journalctl --unit=chime --since='-1min' --output=cat | grep -A2 'Nobody owns this bot' ||
-        echo "Chime runs. Add the bot to a group, and tag it."
+    # The log may take a moment.
+    for _ in 1 2 3; do
+        journalctl --unit=chime --since='-1min' --output=cat | grep -A2 'Nobody owns this bot' && return
+        sleep 1
+    done
+    echo "Chime runs. Add the bot to a group, and tag it."
 }
 
 if [ "$action" = uninstall ]; then uninstall; else install_or_upgrade; fi
