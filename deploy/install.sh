@@ -14,7 +14,9 @@ SETTINGS="TELEGRAM_BOT_TOKEN OWNER_IDS ALLOWED_CHATS OPENAI_BASE_URL OPENAI_API_
 LOCAL_SERVERS=${LOCAL_SERVERS:-http://127.0.0.1:11434/v1 http://127.0.0.1:8080/v1}
 
 fail() { echo "install.sh: $*" >&2; exit 1; }
-fetch() { curl --fail --silent --show-error --location --proto '=https' --tlsv1.2 "$1" --output "$2"; }
+fetch() {
+    curl --fail --silent --show-error --location --proto '=https' --tlsv1.2 "$1" --output "$2" || fail "cannot fetch $1"
+}
 
 root='' source='' purge='' action=install
 while [ $# -gt 0 ]; do
@@ -65,7 +67,7 @@ uninstall() {
     fi
 }
 
-# Leaves the binary or the package in $work. A downloaded file must have the checksum that the release names.
+# Finds the binary or the package. Downloaded files must have the checksums that the release names.
 find_release() {
     case $(uname -m) in
         x86_64 | amd64) name="chime-x86_64-linux" ;;
@@ -74,10 +76,11 @@ find_release() {
     esac
     case ${source:=$here} in
         https://*)
-            fetch "$source/$name" "$work/$name"
             fetch "$source/SHA256SUMS" "$work/SHA256SUMS"
-            (cd "$work" && grep " $name\$" SHA256SUMS | sha256sum --check --quiet -) || fail "$name: wrong checksum"
-            for file in chime.service chimectl; do fetch "$source/$file" "$work/$file"; done
+            for file in "$name" chimectl chime.service; do
+                fetch "$source/$file" "$work/$file"
+                (cd "$work" && grep " $file\$" SHA256SUMS | sha256sum --check --quiet -) || fail "$file: wrong checksum"
+            done
             here=$work file=$work/$name ;;
         *)
             file=$source
@@ -100,6 +103,8 @@ install_files() {
             else
                 dpkg-deb --fsys-tarfile "$file" | tar -x -C "$root" --exclude ./etc/chime/chime.env
             fi
+            # A program that was installed without a package would go before it.
+            rm -f "$root/usr/local/bin/chime" "$root/usr/local/sbin/chimectl" "$unit"
             chime=$root/usr/bin/chime ;;
         *)
             chime=$root/usr/local/bin/chime
