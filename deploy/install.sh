@@ -108,6 +108,7 @@ install_files() {
             chime=$root/usr/bin/chime ;;
         *)
             chime=$root/usr/local/bin/chime
+            if [ -e "$chime" ]; then cp -p "$chime" "$work/chime.old"; fi
             # First beside it, so that a running program is not overwritten.
             install -m 755 "$file" "$chime.new" && mv "$chime.new" "$chime"
             install -m 755 "$here/chimectl" "$root/usr/local/sbin/chimectl"
@@ -170,7 +171,13 @@ install_or_upgrade() {
     grep -q '^TELEGRAM_BOT_TOKEN=.' "$settings" 2>/dev/null || write_settings
     install_files
     [ -n "$has_systemd" ] || install -d -m 700 "$data"
-    run_chime check || fail "correct $settings, then run this again"
+    if ! run_chime check; then
+        if [ -e "$work/chime.old" ]; then
+            mv "$work/chime.old" "$chime"
+            echo "The program that was installed before is back."
+        fi
+        fail "correct $settings, then run this again"
+    fi
     if [ -z "$has_systemd" ]; then
         echo "Installed. Without systemd, start it with the settings of $settings: $chime run"
         return

@@ -71,6 +71,16 @@ async fn an_installation_finds_the_model_runs_and_is_upgraded_with_a_copy() {
     let copies = files(&data).into_iter().filter(|name| name.starts_with("chime.db.before-v"));
     assert_eq!(copies.count(), 1, "{:?}", files(&data));
 
+    let binary = machine.folder.path().join("release/chime");
+    std::fs::remove_file(&binary).expect("take the release away");
+    std::fs::write(&binary, "#!/bin/sh\nexit 69\n").expect("a release that fails its check");
+    let (done, told) = run(&machine, &[]).await;
+    assert!(!done && told.contains("is back"), "{told}");
+    let installed = std::fs::metadata(root.join("usr/local/bin/chime")).expect("the old program");
+    assert!(installed.len() > 1_000_000, "it is the script");
+    std::fs::remove_file(&binary).expect("take the broken release away");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_chime"), &binary).expect("link the binary");
+
     let (done, told) = run(&machine, &["uninstall"]).await;
     assert!(done, "{told}");
     assert_eq!(files(&root.join("usr/local/bin")), Vec::<String>::new());
