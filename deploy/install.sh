@@ -129,8 +129,9 @@ ask() {
 
 find_model_server() {
     for server in $LOCAL_SERVERS; do
-        models=$(curl --silent --max-time 3 "$server/models" | grep -o '"id": *"[^"]*"' | cut -d'"' -f4) || continue
-        [ -n "$models" ] || continue
+        # Models that make vectors do not answer.
+        models=$(curl --silent --max-time 3 "$server/models" | grep -o '"id": *"[^"]*"' | cut -d'"' -f4 | grep -vi embed) ||
+            continue
         echo "A model server is at $server, with these models:"
         echo "$models" | sed 's/^/  /'
         OPENAI_BASE_URL=$server
