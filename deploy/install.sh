@@ -1,9 +1,9 @@
 #!/bin/sh
 # Installs Chime as a service of systemd, or upgrades it. The database is copied before an upgrade.
 #
-#   sudo ./install.sh [SOURCE]             SOURCE: a folder or an https:// address of a release, a binary, or a .deb;
+#   sudo sh install.sh [SOURCE]            SOURCE: a folder or an https:// address of a release, a binary, or a .deb;
 #                                          by default the folder of this script
-#   sudo ./install.sh uninstall [--purge]  --purge also deletes settings, messages and backups
+#   sudo sh install.sh uninstall [--purge] --purge also deletes settings, messages and backups
 #
 # It asks for the bot token and the model server, unless they are in the environment: TELEGRAM_BOT_TOKEN, OWNER_IDS,
 # OPENAI_BASE_URL, OPENAI_API_KEY, MODEL. --root DIR installs below DIR and starts nothing.
@@ -14,7 +14,9 @@ SETTINGS="TELEGRAM_BOT_TOKEN OWNER_IDS ALLOWED_CHATS OPENAI_BASE_URL OPENAI_API_
 LOCAL_SERVERS=${LOCAL_SERVERS:-http://127.0.0.1:11434/v1 http://127.0.0.1:8080/v1}
 
 fail() { echo "install.sh: $*" >&2; exit 1; }
-fetch() { curl --fail --silent --show-error --location --proto '=https' --tlsv1.2 "$1" --output "$2"; }
+fetch() {
+    curl --fail --silent --show-error --location --proto '=https' --tlsv1.2 "$1" --output "$2" || fail "cannot fetch $1"
+}
 
 root='' source='' purge='' action=install
 while [ $# -gt 0 ]; do
@@ -65,7 +67,7 @@ uninstall() {
     fi
 }
 
-# Leaves the binary or the package in $work. A downloaded file must have the checksum that the release names.
+# Finds the binary or the package. Downloaded files must have the checksums that the release names.
 find_release() {
     case $(uname -m) in
         x86_64 | amd64) name="chime-x86_64-linux" ;;
@@ -74,16 +76,21 @@ find_release() {
     esac
     case ${source:=$here} in
         https://*)
-            fetch "$source/$name" "$work/$name"
             fetch "$source/SHA256SUMS" "$work/SHA256SUMS"
-            (cd "$work" && grep " $name\$" SHA256SUMS | sha256sum --check --quiet -) || fail "$name: wrong checksum"
-            for file in chime.service chimectl; do fetch "$source/$file" "$work/$file"; done
+            for file in "$name" chimectl chime.service; do
+                fetch "$source/$file" "$work/$file"
+                (cd "$work" && grep " $file\$" SHA256SUMS | sha256sum --check --quiet -) || fail "$file: wrong checksum"
+            done
             here=$work file=$work/$name ;;
         *)
             file=$source
             [ -d "$source" ] && file=$source/$name && here=$source
             [ -e "$file" ] || file=$source/chime
             [ -f "$file" ] || fail "there is no $name and no chime in $source" ;;
+    esac
+    case $file in
+        *.deb) ;;
+        *) for other in chimectl chime.service; do [ -f "$here/$other" ] || fail "there is no $other in $here"; done ;;
     esac
 }
 
@@ -96,9 +103,12 @@ install_files() {
             else
                 dpkg-deb --fsys-tarfile "$file" | tar -x -C "$root" --exclude ./etc/chime/chime.env
             fi
+            # A program that was installed without a package would go before it.
+            rm -f "$root/usr/local/bin/chime" "$root/usr/local/sbin/chimectl" "$unit"
             chime=$root/usr/bin/chime ;;
         *)
             chime=$root/usr/local/bin/chime
+            if [ -e "$chime" ]; then cp -p "$chime" "$work/chime.old"; fi
             # First beside it, so that a running program is not overwritten.
             install -m 755 "$file" "$chime.new" && mv "$chime.new" "$chime"
             install -m 755 "$here/chimectl" "$root/usr/local/sbin/chimectl"
@@ -119,8 +129,9 @@ ask() {
 
 find_model_server() {
     for server in $LOCAL_SERVERS; do
-        models=$(curl --silent --max-time 3 "$server/models" | grep -o '"id": *"[^"]*"' | cut -d'"' -f4) || continue
-        [ -n "$models" ] || continue
+        # Models that make vectors do not answer.
+        models=$(curl --silent --max-time 3 "$server/models" | grep -o '"id": *"[^"]*"' | cut -d'"' -f4 | grep -vi embed) ||
+            continue
         echo "A model server is at $server, with these models:"
         echo "$models" | sed 's/^/  /'
         OPENAI_BASE_URL=$server
@@ -153,14 +164,21 @@ write_settings() {
 
 install_or_upgrade() {
     find_release
-    if [ -e "$data/chime.db" ]; then
-        chime=$(PATH="$root/usr/local/bin:$root/usr/bin:$PATH" command -v chime) || fail "no chime is installed to copy $data"
-        run_chime backup "$data" || fail "the database could not be copied, so nothing was changed"
+    if [ -e "$data/chime.db" ] && chime=$(PATH="$root/usr/local/bin:$root/usr/bin:$PATH" command -v chime); then
+        # With this name it is listed by `chime restore`, deleted after a month, and by a member's wish to be forgotten.
+        copy=$data/chime.db.before-vnext-$(date -u +%Y%m%d-%H%M%S)
+        run_chime backup "$copy" || fail "the database could not be copied, so nothing was changed"
     fi
     grep -q '^TELEGRAM_BOT_TOKEN=.' "$settings" 2>/dev/null || write_settings
     install_files
     [ -n "$has_systemd" ] || install -d -m 700 "$data"
-    run_chime check || fail "correct $settings, then run this again"
+    if ! run_chime check; then
+        if [ -e "$work/chime.old" ]; then
+            mv "$work/chime.old" "$chime"
+            echo "The program that was installed before is back."
+        fi
+        fail "correct $settings, then run this again"
+    fi
     if [ -z "$has_systemd" ]; then
         echo "Installed. Without systemd, start it with the settings of $settings: $chime run"
         return
@@ -172,8 +190,12 @@ install_or_upgrade() {
         sleep 1
     done
     systemctl is-active --quiet chime || fail "it did not start: journalctl -u chime -n 20"
-    journalctl --unit=chime --since='-1min' --output=cat | grep -A2 'Nobody owns this bot' ||
-        echo "Chime runs. Add the bot to a group, and tag it."
+    # The log may take a moment.
+    for _ in 1 2 3; do
+        journalctl --unit=chime --since='-1min' --output=cat | grep -A2 'Nobody owns this bot' && return
+        sleep 1
+    done
+    echo "Chime runs. Add the bot to a group, and tag it."
 }
 
 if [ "$action" = uninstall ]; then uninstall; else install_or_upgrade; fi

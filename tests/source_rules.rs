@@ -81,6 +81,44 @@ fn pages_name_files_that_exist() {
     }
 }
 
+#[test]
+fn links_of_pages_lead_to_files_and_headings() {
+    let pages: Vec<PathBuf> = ["", "docs", "deploy"].iter().flat_map(|folder| pages_in(&root().join(folder))).collect();
+    assert!(pages.len() > 20, "the pages were not found");
+    let contents = read(&root().join("docs/SUMMARY.md"));
+    for page in &pages {
+        let text = read(page);
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { page.clone() } else { page.with_file_name("").join(file) };
+            // Pages in docs/ are also a site, which has no other files.
+            let is_within = !(page.starts_with(root().join("docs")) && file.starts_with(".."));
+            let leads = link.contains("://")
+                || is_within
+                    && target.exists()
+                    && (heading.is_empty() || headings(&read(&target)).any(|found| found == heading));
+            assert!(leads, "{} links to {link}", page.display());
+        }
+        let name = page.file_name().unwrap_or_default().to_string_lossy();
+        let is_listed = page.parent() != Some(&root().join("docs")) || contents.contains(&format!("({name})"));
+        assert!(is_listed || name == "SUMMARY.md", "docs/SUMMARY.md does not list {name}");
+    }
+}
+
+fn pages_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("read a folder").map(|entry| entry.expect("read an entry").path());
+    entries.filter(|path| path.extension().is_some_and(|end| end == "md")).collect()
+}
+
+/// Returns the headings of a page, as links name them.
+fn headings(text: &str) -> impl Iterator<Item = String> {
+    let named = |heading: &str| heading.to_lowercase().replace(' ', "-");
+    let kept = |c: &char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    text.lines()
+        .filter(|line| line.starts_with('#'))
+        .map(move |line| named(line.trim_start_matches('#').trim()).chars().filter(kept).collect())
+}
+
 struct Source {
     /// Path relative to the repository.
     path: String,

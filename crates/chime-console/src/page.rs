@@ -160,6 +160,11 @@ pub fn moment(at: Timestamp, zone: Zone) -> Markup {
     html! { time { (zone.date(at)) " " (zone.clock_time(at)) } }
 }
 
+/// Formats a UTC day, in days since 1970-01-01.
+pub fn date(day: i64, zone: Zone) -> String {
+    zone.date(Timestamp::from_secs(day * 86_400 + 43_200))
+}
+
 /// Link to a message in its chat's timeline.
 pub fn message_place(row: &ChatRow, seq: Seq) -> Markup {
     html! { a href=(timeline_at(row, seq)) { "m" (seq) } }

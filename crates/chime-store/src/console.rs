@@ -184,6 +184,27 @@ pub fn sessions_between(conn: &Reader, chat: ChatKey, from: Seq, to: Seq, limit:
     )
 }
 
+/// Sessions about a topic that ended on one UTC day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TopicDay {
+    pub topic: String,
+    /// Days since 1970-01-01.
+    pub day: i64,
+    pub sessions: u64,
+}
+
+/// Returns the days from the UTC day `first` on that had sessions about the topics of a chat.
+pub fn topic_days(conn: &Reader, chat: ChatKey, first: i64) -> Result<Vec<TopicDay>> {
+    conn.map(
+        "SELECT coalesce(main.name, tag.name) AS topic, ended_at / 86400 AS day, count(DISTINCT session_id) AS sessions
+         FROM session JOIN session_tag ON session_id = session.id JOIN tag ON tag.id = tag_id
+             LEFT JOIN tag AS main ON main.id = tag.same_as
+         WHERE session.chat_key = :chat AND ended_at >= :from GROUP BY 1, 2",
+        params! { ":chat": chat, ":from": first * 86400 },
+        |raw| Ok(TopicDay { topic: raw.get("topic")?, day: raw.get("day")?, sessions: raw.get("sessions")? }),
+    )
+}
+
 /// Opt-out of a member. Chat 0 stands for every chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListedOptOut {

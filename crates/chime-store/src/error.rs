@@ -34,7 +34,7 @@ pub enum StoreError {
     Corrupt(#[source] rusqlite::Error),
     #[error("the database cannot be written; check the rights on the file, its folder and its file system")]
     ReadOnly(#[source] rusqlite::Error),
-    #[error("no space is left for the database")]
+    #[error("no space is left on the disk")]
     Full(#[source] rusqlite::Error),
     #[error("the database is locked by another program")]
     Busy(#[source] rusqlite::Error),

@@ -5,16 +5,18 @@ mod chromium;
 
 use std::time::Duration;
 
-use chime_core::{ChatId, UserId};
+use chime_core::{Chat, ChatId, ChatKind, UserId};
 use chime_runtime::clock::Clock;
 use chime_sandbox::{NewChat, NewMember, Post, PostContent};
-use chime_store::{chats, jobs};
+use chime_store::tags::NewTag;
+use chime_store::{Reader, amend, chats, jobs, messages, tags};
 use chime_testkit::Reply;
 use chime_world::World;
 use rusqlite::Connection;
 use serde_json::Value;
 
 use crate::console::browser::{Browser, Response};
+use crate::memory::{DAY, HOUR, NO_MODEL, ON, closed, until_summarized};
 use crate::operator::free_address;
 use crate::privacy::found_in_files;
 
@@ -58,7 +60,11 @@ async fn timeline(w: &World, chat: ChatId) -> String {
 
 /// Returns all views of the group and of the answer that its timeline links to.
 async fn views(w: &World, browser: &Browser) -> Vec<Response> {
-    let chat = timeline(w, w.chat).await;
+    views_of(w, browser, w.chat).await
+}
+
+async fn views_of(w: &World, browser: &Browser, chat: ChatId) -> Vec<Response> {
+    let chat = timeline(w, chat).await;
     let mut pages = Vec::new();
     for path in ["/", "/privacy", "/settings", &chat, &format!("{chat}?q=boat"), &format!("{chat}/memory")] {
         pages.push(browser.get(path).await);
@@ -251,6 +257,109 @@ async fn nothing_of_a_member_who_opted_out_is_shown() {
 }
 
 #[tokio::test]
+async fn topics_decisions_and_tasks_are_shown_until_the_member_opts_out() {
+    with_console(&[ON, NO_MODEL[0], NO_MODEL[1]], async |w, ann| {
+        let browser = logged_in(w, ann).await;
+        w.say("cat", "the green tent has a hole near the door since the storm in May");
+        w.say("zqben7xk", "we decided: the zqsecret7xk tent comes along to the lake, not the green tent");
+        w.say("zqben7xk", "I'll order the zqsecret7xk firewood from the sawmill by Friday");
+        w.say("cat", "and it takes two people to carry it");
+        w.settled().await;
+        w.clock.advance(2 * HOUR);
+        until_summarized(w, 1).await;
+        let session = closed(w).await[0].id;
+        let tag = |name: &str| NewTag { name: name.to_owned(), key: name.to_owned(), confidence: 0.9 };
+        amend(&w.database(), |tx| tags::save(tx, session, &[tag("lake"), tag("zqsecret7xk-tent")])).expect("add tags");
+        let pages = views(w, &browser).await;
+        let (chat, memory) = (&pages[3].body, &pages[5].body);
+        assert_eq!(chat.matches("lake <strong>1 session</strong>").count(), 1, "{chat}");
+        for item in ["we decided: the zqsecret7xk", "I'll order the zqsecret7xk"] {
+            assert!(memory.contains(item), "{item} is missing from {memory}");
+        }
+
+        let out = w.say("zqben7xk", "/optout");
+        w.answer_to(out).await;
+        for page in views(w, &browser).await {
+            assert!(!page.body.contains("zqsecret7xk") && !page.body.contains("zqben7xk"), "{}", page.body);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn every_view_opens_without_messages_and_after_the_bot_left() {
+    with_console(&[ON], async |w, ann| {
+        let browser = logged_in(w, ann).await;
+        let empty = Chat { id: ChatId(-1_000_000_000_777), kind: ChatKind::Supergroup, title: None, username: None };
+        amend(&w.database(), |tx| chats::upsert(tx, &empty).map(drop)).expect("add a chat");
+        let pages = views_of(w, &browser, empty.id).await;
+        assert!(pages[0].body.contains("supergroup chat -1000000000777"), "{}", pages[0].body);
+
+        w.say("cat", "the boat leaves at nine");
+        w.settled().await;
+        w.telegram.kick_bot(w.chat);
+        w.settled().await;
+        assert!(views(w, &browser).await[0].body.contains("<small>left</small>"));
+        let (chat, path) = (w.chat, timeline(w, w.chat).await);
+        w.clock.advance(31 * DAY);
+        let is_gone = move |conn: &Reader| match chats::find(conn, chat)? {
+            Some(row) => Ok(messages::all_of(conn, row.key)?.is_empty()),
+            None => Ok(true),
+        };
+        w.until("the messages are gone", is_gone).await;
+        let browser = logged_in(w, ann).await;
+        for path in [path.clone(), format!("{path}/memory"), "/".to_owned(), "/privacy".to_owned()] {
+            let page = browser.get(&path).await;
+            assert!([200, 404].contains(&page.status) && !page.body.contains("at nine"), "{path}: {}", page.body);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn no_address_fails_or_is_repeated_as_markup() {
+    with_console(&[], async |w, ann| {
+        let browser = logged_in(w, ann).await;
+        w.say("ann", "the boat leaves at nine");
+        w.settled().await;
+        let chat = timeline(w, w.chat).await;
+        let huge = "9".repeat(40);
+        let found = [
+            format!("{chat}?before=0"),
+            format!("{chat}?before={}", u32::MAX),
+            format!("{chat}?after={}", u32::MAX),
+            format!("{chat}?around={}", u32::MAX),
+            format!("{chat}?day=9999-12-31"),
+            format!("{chat}?day=-262143-01-01"),
+            format!("{chat}?day={SCRIPT}"),
+            format!("{chat}?q={}", "(\"*^:%00".repeat(200)),
+            format!("/privacy?user={}", i64::MIN),
+            format!("/privacy?user={huge}{SCRIPT}"),
+        ];
+        let refused = [
+            "/nothing".to_owned(),
+            format!("/{SCRIPT}"),
+            "/chats/99".to_owned(),
+            format!("/chats/{}/memory", u32::MAX),
+            format!("/chats/{huge}"),
+            format!("/chats/-1{SCRIPT}"),
+            format!("{chat}?before={huge}{SCRIPT}"),
+            "/answers/7ZZZZZZZZZZZZZZZZZZZZZZZZZ".to_owned(),
+            format!("/answers/{}", "Z".repeat(26)),
+            format!("/answers/{}?context_tokens={huge}", "0".repeat(26)),
+        ];
+        for (path, is_found) in found.iter().map(|path| (path, true)).chain(refused.iter().map(|path| (path, false))) {
+            let page = browser.get(path).await;
+            let status = if is_found { 200..300 } else { 400..500 };
+            assert!(status.contains(&page.status), "{path}: {} {}", page.status, page.body);
+            let is_html = page.headers["content-type"].to_str().is_ok_and(|kind| kind.contains("html"));
+            assert!(!is_html || !page.body.contains("<script"), "{path}: {}", page.body);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn settings_show_their_origin_and_no_secret() {
     with_console(&[("OPENAI_API_KEY", "sk-zqsecret7xk"), ("PRICE_IN", "1")], async |w, ann| {
         let mut browser = logged_in(w, ann).await;
@@ -311,13 +420,30 @@ async fn a_chat_of_200_000_messages_opens_in_300_ms() {
                      first.user_id + n % 30, 'member ' || n % 30, 'user', 0, first.ts - 4000000 + n * 20, 'text',
                      'message ' || n || ' about the boat and the lake', 'import', 'eng'
                  FROM n, (SELECT * FROM message ORDER BY id DESC LIMIT 1) AS first;
+                 WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 4000),
+                     first AS (SELECT * FROM message ORDER BY chat_key DESC, id LIMIT 1)
+                 INSERT INTO session (id, chat_key, started_at, first_message_id, ended_at, last_message_id, messages,
+                     reason, closed_at, fingerprint, summarized)
+                 SELECT first.id + n * 50, chat_key, ts - 4000000 + n * 1000, message_id + n * 50,
+                     ts - 4000000 + n * 1000 + 900, message_id + n * 50 + 49, 50, 'silence', 0, n, n
+                 FROM n, first;
+                 INSERT INTO mini_summary (session_id, text, kinds, tokens, method, model, built_at)
+                 SELECT id, 'the boat leaves at ' || fingerprint, 'decision', 9, 'model', 'm', 0 FROM session;
+                 INSERT INTO summary_source (session_id, bullet, seq)
+                 SELECT id, 0, (id & 4294967295) + 7 FROM session;
+                 INSERT INTO tag (id, chat_key, name, key)
+                 SELECT fingerprint, chat_key, 'tag' || fingerprint, 'tag' || fingerprint FROM session WHERE fingerprint <= 300;
+                 INSERT OR IGNORE INTO session_tag (session_id, tag_id, confidence)
+                 SELECT session.id, (fingerprint * place) % 300 + 1, 0.9
+                 FROM session, (SELECT 1 AS place UNION SELECT 7 UNION SELECT 11);
                  UPDATE chat SET next_seq = next_seq + 200000;",
             )
-            .expect("add messages");
+            .expect("add messages and sessions");
         w.start().await;
         let browser = logged_in(w, ann).await;
         let chat = timeline(w, w.chat).await;
-        for path in [chat.clone(), format!("{chat}?around=100000"), format!("{chat}?before=150000"), "/".to_owned()] {
+        let places = ["", "?around=100000", "?before=150000", "/memory"].map(|place| format!("{chat}{place}"));
+        for path in places.into_iter().chain(["/".to_owned()]) {
             let (mut best, clock) = (Duration::MAX, Clock::system());
             for _ in 0..TRIES {
                 let watch = clock.stopwatch();

@@ -12,6 +12,7 @@ use chime_sandbox::{ChatMemberStatus, Setup};
 use chime_store::{Priority, jobs};
 use chime_testkit::{ModelServer, Reply};
 use expect_test::expect;
+use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use super::Machine;
@@ -365,4 +366,18 @@ fn lead(mut client: TcpStream, there: &str) -> io::Result<()> {
     let (mut from_client, mut to_server) = (client.try_clone()?, server.try_clone()?);
     thread::spawn(move || io::copy(&mut from_client, &mut to_server));
     io::copy(&mut server, &mut client).map(drop)
+}
+
+#[tokio::test]
+async fn a_database_of_a_newer_version_fails_the_check() {
+    let machine = Machine::new(Setup::default()).await;
+    machine.store().0.close().await;
+    Connection::open(machine.database())
+        .and_then(|conn| conn.pragma_update(None, "user_version", 99))
+        .expect("make it newer");
+    let output = machine.run(&["check", "--offline"]).await;
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let line = told.lines().find(|line| line.starts_with("FAIL database")).unwrap_or_else(|| panic!("{told}"));
+    assert!(line.contains("version 99") && line.contains("install the newer chime"), "{line}");
+    assert_eq!(output.status.code(), Some(69));
 }

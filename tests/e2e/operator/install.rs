@@ -68,13 +68,25 @@ async fn an_installation_finds_the_model_runs_and_is_upgraded_with_a_copy() {
     let (done, told) = run(&machine, &[]).await;
     assert!(done && told.contains("copied the database to"), "{told}");
     assert_eq!(std::fs::read_to_string(&settings).expect("the settings"), written, "an upgrade keeps the settings");
-    let copies = files(&data).into_iter().filter(|name| name.starts_with("chime-") && name.ends_with(".db"));
+    let copies = files(&data).into_iter().filter(|name| name.starts_with("chime.db.before-v"));
     assert_eq!(copies.count(), 1, "{:?}", files(&data));
+
+    let binary = machine.folder.path().join("release/chime");
+    std::fs::remove_file(&binary).expect("take the release away");
+    std::fs::write(&binary, "#!/bin/sh\nexit 69\n").expect("a release that fails its check");
+    let (done, told) = run(&machine, &[]).await;
+    assert!(!done && told.contains("is back"), "{told}");
+    let installed = std::fs::metadata(root.join("usr/local/bin/chime")).expect("the old program");
+    assert!(installed.len() > 1_000_000, "it is the script");
+    std::fs::remove_file(&binary).expect("take the broken release away");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_chime"), &binary).expect("link the binary");
 
     let (done, told) = run(&machine, &["uninstall"]).await;
     assert!(done, "{told}");
     assert_eq!(files(&root.join("usr/local/bin")), Vec::<String>::new());
     assert!(settings.exists() && data.join("chime.db").exists());
+    let (done, told) = run(&machine, &[]).await;
+    assert!(done && told.contains("ok database"), "it is installed again with its data: {told}");
     assert!(run(&machine, &["uninstall", "--purge"]).await.0);
     assert!(!settings.exists() && !data.exists());
 }
@@ -87,5 +99,8 @@ async fn nothing_is_installed_without_a_token_or_a_release() {
     machine.settings.remove("TELEGRAM_BOT_TOKEN");
     let (done, told) = run(&machine, &[]).await;
     assert!(!done && told.contains("TELEGRAM_BOT_TOKEN"), "{told}");
+    std::fs::remove_file(machine.folder.path().join("release/chimectl")).expect("lose a file of the release");
+    let (done, told) = run(&machine, &[]).await;
+    assert!(!done && told.contains("there is no chimectl"), "{told}");
     assert_eq!(files(&root), Vec::<String>::new());
 }

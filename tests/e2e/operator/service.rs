@@ -87,7 +87,8 @@ fn the_unit_knows_the_exit_codes() {
 
 #[test]
 fn unit_script_and_walkthrough_speak_of_the_same_places() {
-    let (unit, script, walkthrough) = (deployed("chime.service"), deployed("chimectl"), deployed("README.md"));
+    let (unit, script, walkthrough) =
+        (deployed("chime.service"), deployed("chimectl"), deployed("../docs/installing.md"));
     for place in ["/etc/chime/chime.env", "/var/lib/chime/backups"] {
         for (name, text) in [("unit", &unit), ("script", &script), ("walkthrough", &walkthrough)] {
             assert!(text.contains(place), "the {name} does not name {place}");
@@ -98,7 +99,7 @@ fn unit_script_and_walkthrough_speak_of_the_same_places() {
 
 #[test]
 fn health_is_served_on_one_port_wherever_it_is_described() {
-    for name in ["compose.yml", "README.md"] {
+    for name in ["compose.yml", "../docs/installing.md"] {
         let text = deployed(name);
         let mut lines = text.lines().filter(|line| line.contains("HTTP_ADDR"));
         assert!(lines.all(|line| line.contains(":9464")), "{name}");

@@ -1,5 +1,6 @@
 //! A chat: its messages with threads and replies, triggers and answers, sessions beside them, and search.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use axum::extract::{Extension, Path, Query, State};
@@ -10,11 +11,14 @@ use serde::Deserialize;
 use chime_core::{AnswerId, Role, Seq, StoredMessage, Summary, ThreadId, Timestamp, Zone, clip, grouped, message_link};
 use chime_memory::members::named;
 use chime_store::chats::ChatRow;
-use chime_store::console::{self, ListedSession};
+use chime_store::console::{self, ListedSession, TopicDay};
 use chime_store::tags::Tag;
 use chime_store::{Reader, messages, outbox, search, summaries, tags, topic_names};
 
-use crate::page::{LANES, OwnerSession, PAGE, PageError, chat_of, chat_tabs, message_place, moment, page, timeline_at};
+use crate::chart::{Bar, bars};
+use crate::page::{
+    LANES, OwnerSession, PAGE, PageError, chat_of, chat_tabs, date, message_place, moment, page, timeline_at,
+};
 use crate::threads::{ReplyArc, arcs, colours, reply_links};
 use crate::{SharedConsole, reading};
 
@@ -23,6 +27,10 @@ const SHOWN_CHARS: usize = 2000;
 const LINE_CHARS: usize = 160;
 const SESSIONS: u32 = 20;
 const TOPICS: u32 = 12;
+/// Number of topics with a chart, of weeks in it, and of days in a week.
+const CHARTS: usize = 4;
+const WEEKS: usize = 12;
+const WEEK: i64 = 7;
 
 /// Part of the timeline that is shown. Without any, its end.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -50,6 +58,9 @@ struct ChatData {
     sessions: Vec<SessionShown>,
     names: BTreeMap<u32, String>,
     tags: Vec<Tag>,
+    /// The UTC day of the request.
+    today: i64,
+    topic_days: Vec<TopicDay>,
     /// Messages that a search found.
     found: Vec<StoredMessage>,
 }
@@ -92,6 +103,7 @@ fn load(
     let (parts, zone) = (&console.parts, row.zone(console.parts.zone));
     let messages = page_of(conn, &row, query, zone)?;
     let links = reply_links(conn, &messages, &parts.features)?;
+    let today = parts.clock.now().day();
     let mut data = ChatData {
         title,
         newest: search::newest(conn, row.key)?,
@@ -102,6 +114,8 @@ fn load(
         sessions: Vec::new(),
         names: summaries::member_names(conn, row.key)?,
         tags: tags::inventory(conn, row.key, TOPICS)?,
+        topic_days: console::topic_days(conn, row.key, first_day(today))?,
+        today,
         found: Vec::new(),
         messages,
         row,
@@ -243,6 +257,39 @@ fn aside(data: &ChatData, zone: Zone) -> Markup {
         }
         h2 { "Topics" }
         (tag_list(&data.tags))
+        (topic_charts(data, zone))
+    }
+}
+
+/// Returns the UTC day on which the charts of topics begin.
+fn first_day(today: i64) -> i64 {
+    today + 1 - WEEK * WEEKS as i64
+}
+
+/// Charts of the topics with the most sessions in the last weeks.
+fn topic_charts(data: &ChatData, zone: Zone) -> Markup {
+    let mut topics: BTreeMap<&str, [u64; WEEKS]> = BTreeMap::new();
+    for TopicDay { topic, day, sessions } in &data.topic_days {
+        // Sessions may end in the future by a wrong clock.
+        let week = (day - first_day(data.today)) / WEEK;
+        let week = usize::try_from(week).unwrap_or(0).min(WEEKS - 1);
+        topics.entry(topic).or_default()[week] += sessions;
+    }
+    let mut topics: Vec<(&str, u64, [u64; WEEKS])> =
+        topics.into_iter().map(|(topic, weeks)| (topic, weeks.iter().sum(), weeks)).collect();
+    topics.sort_by_key(|(_, sessions, _)| Reverse(*sessions));
+    let sessions = |count: u64| format!("{count} session{}", if count == 1 { "" } else { "s" });
+    let bar = |(week, count): (usize, &u64)| Bar {
+        label: date(first_day(data.today) + WEEK * week as i64, zone),
+        value: *count,
+        part: 0,
+        told: sessions(*count),
+    };
+    html! {
+        @if !topics.is_empty() { h3 { "The last " (WEEKS) " weeks" } }
+        @for (topic, count, weeks) in topics.iter().take(CHARTS) {
+            (bars(topic, &sessions(*count), &weeks.iter().enumerate().map(bar).collect::<Vec<_>>()))
+        }
     }
 }
 

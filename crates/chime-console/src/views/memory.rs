@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use chime_core::{Concept, Seq, Session, Summary, SummaryMethod, Timestamp, Zone, clip, grouped};
-use chime_memory::jobs::remembered;
+use chime_memory::jobs::{ItemList, items, remembered};
 use chime_memory::wording::Remembered;
 use chime_store::chats::ChatRow;
 use chime_store::notes::{Note, NotePiece};
@@ -26,6 +26,8 @@ struct MemoryData {
     row: ChatRow,
     title: String,
     remembered: Remembered,
+    decisions: Remembered,
+    open: Remembered,
     sessions: Vec<(Session, Summary)>,
     tags: Vec<Tag>,
     /// `None` until the concepts of a member who opted out are deleted.
@@ -33,8 +35,9 @@ struct MemoryData {
     notes: Vec<(Note, String)>,
 }
 
-fn load(conn: &Reader, chat: u32, zone: Zone) -> chime_store::Result<Option<MemoryData>> {
+fn load(conn: &Reader, chat: u32, zone: Zone, now: Timestamp) -> chime_store::Result<Option<MemoryData>> {
     let Some((row, title)) = chat_of(conn, chat)? else { return Ok(None) };
+    let zone = row.zone(zone);
     let (first, last) = (Timestamp::from_secs(0), Timestamp::END);
     let pieces = notes::pieces(conn, row.key)?;
     let text = |note: &Note| {
@@ -43,7 +46,9 @@ fn load(conn: &Reader, chat: u32, zone: Zone) -> chime_store::Result<Option<Memo
     };
     let is_withheld = console::are_concepts_withheld(conn, row.key)?;
     Ok(Some(MemoryData {
-        remembered: remembered(conn, &row, row.zone(zone))?,
+        remembered: remembered(conn, &row, zone)?,
+        decisions: items(conn, &row, zone, ItemList::Decisions(first))?,
+        open: items(conn, &row, zone, ItemList::Open(now))?,
         sessions: summaries::minis_between(conn, row.key, first, last, SUMMARIES)?,
         tags: tags::inventory(conn, row.key, TOPICS)?,
         concepts: if is_withheld { None } else { Some(concepts::of_chat(conn, row.key)?) },
@@ -58,8 +63,8 @@ pub async fn show(
     Extension(session): Extension<OwnerSession>,
     Path(chat): Path<u32>,
 ) -> Result<Markup, PageError> {
-    let zone = console.parts.zone;
-    let data = console.parts.store.read(move |conn| load(conn, chat, zone)).await?.ok_or(PageError::NotFound)?;
+    let (zone, now) = (console.parts.zone, console.parts.clock.now());
+    let data = console.parts.store.read(move |conn| load(conn, chat, zone, now)).await?.ok_or(PageError::NotFound)?;
     let zone = data.row.zone(zone);
     let body = html! {
         (chat_tabs(&data.row, "Memory"))
@@ -71,6 +76,7 @@ pub async fn show(
                 (rebuild_button(&data, &session, "history"))
             }
             section {
+                (item_lists(&data))
                 h2 { "Topics" }
                 (tag_list(&data.tags))
                 (concept_list(&data)) (rebuild_button(&data, &session, "concepts"))
@@ -91,6 +97,18 @@ fn rolling(data: &MemoryData, name: &str, kept: Option<&(Summary, u32)>) -> Mark
                 (bullets(&data.row, summary, &data.remembered.names))
             }
             None => p { @if data.remembered.is_being_made { "It is being made." } @else { "Nothing yet." } },
+        }
+    }
+}
+
+fn item_lists(data: &MemoryData) -> Markup {
+    let (decisions, open) = (&data.decisions, &data.open);
+    let lists = [("Decisions", &decisions.recent), ("Open", &open.recent), ("Done lately", &open.history)];
+    html! {
+        h2 { "Decisions and tasks" }
+        @if lists.iter().all(|(_, kept)| kept.is_none()) { p { "None." } }
+        @for (title, kept) in lists {
+            @if let Some((summary, _)) = kept { h3 { (title) } (bullets(&data.row, summary, &data.remembered.names)) }
         }
     }
 }

@@ -14,7 +14,7 @@ use chime_store::jobs::ParkedJob;
 use chime_store::{Priority, Reader, chats, feedback, jobs};
 
 use crate::chart::{Bar, bars, level, percentile};
-use crate::page::{OwnerSession, PageError, chat_title, form_token, moment, money, page};
+use crate::page::{OwnerSession, PageError, chat_title, date, form_token, moment, money, page};
 use crate::{DaemonState, SharedConsole};
 
 const DAYS: i64 = 30;
@@ -92,14 +92,13 @@ pub async fn show(
 }
 
 fn charts(data: &OverviewData, zone: Zone) -> Markup {
-    let day = |day: i64| zone.date(Timestamp::from_secs(day * 86_400 + 43_200));
     let mut sum = DayCounts::default();
     data.days.values().for_each(|counts| sum.add(counts));
     let chart = |title: &str, total: &str, value: fn(&DayCounts) -> (u64, u64), told: fn(u64) -> String| {
         let drawn: Vec<Bar> = (data.days.range(data.first..))
             .map(|(at, counts)| {
                 let (value, part) = value(counts);
-                Bar { label: day(*at), value, part, told: told(value) }
+                Bar { label: date(*at, zone), value, part, told: told(value) }
             })
             .collect();
         bars(title, total, &drawn)
