@@ -111,6 +111,23 @@ mod tests {
     }
 
     #[test]
+    fn a_question_that_was_asked_before_in_vain_is_no_answer() {
+        check(
+            "
+            10:00 ann#1 who has the key?
+            10:01 bob#2>1 under the plant
+            10:20 cat#3 who has the key now?
+            10:21 cat#4 @bot who has the key?
+            ",
+            expect![[r#"
+                No model is configured, so here are the messages I would answer from:
+
+                - **ann**: “who has the key?” [source: m1]
+                - **bob**: “under the plant” [source: m2]"#]],
+        );
+    }
+
+    #[test]
     fn a_short_window_is_shown_whole_in_order_of_time() {
         check(
             "

@@ -61,19 +61,24 @@ pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize
     // A question that names a day or a member wants the messages of that day or member, not those with that word.
     let is_named = window.entries.iter().any(|entry| entry.reason == Reason::Named);
     let words = QueryWords::of(window, if is_named { "" } else { query.ask });
-    let may_show = |entry: &Entry| entry.reason.is_anchor() || (says_something(entry) && !is_tag(entry, query.bot));
+    let may_show = |place: usize| {
+        let entry = &window.entries[place];
+        let is_repeat = words.is_repeat(window, place) && !is_generic(query.ask, Languages::shipped());
+        entry.reason.is_anchor() || (says_something(entry) && !is_tag(entry, query.bot) && !is_repeat)
+    };
     let with_replies = |direct: &[f64]| -> Vec<f64> {
         (0..direct.len()).map(|place| direct[place].max(taken_over(window, direct, place))).collect()
     };
-    let is_found =
-        |matched: &[f64]| (0..matched.len()).any(|place| matched[place] >= ANSWER && may_show(&window.entries[place]));
+    let is_found = |matched: &[f64]| (0..matched.len()).any(|place| matched[place] >= ANSWER && may_show(place));
     let mut matched = with_replies(&words.matched);
     if !is_found(&matched) && !is_named && !is_generic(query.ask, Languages::shipped()) {
         matched = with_replies(&by_meaning(window, query, &may_show));
     }
     // Nobody spoke of what a question is about if no entry has one of its several content words.
-    let is_said = (0..matched.len()).any(|place| words.matched[place] > 0.0 && may_show(&window.entries[place]));
-    let is_foreign = !is_said && words.asked > 1 && !is_generic(query.ask, Languages::shipped());
+    let is_said = (0..matched.len()).any(|place| words.matched[place] > 0.0 && may_show(place));
+    // In a language that the embedding model does not cover, nothing is known about what was spoken of.
+    let is_covered = query.embedder.is_none_or(|embedder| !embedder.embed(query.ask).is_empty());
+    let is_foreign = is_covered && !is_said && words.asked > 1 && !is_generic(query.ask, Languages::shipped());
     if is_foreign && !is_found(&matched) && window.anchor.is_none() && !is_named {
         return Vec::new();
     }
@@ -86,7 +91,7 @@ pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize
         .entries
         .iter()
         .enumerate()
-        .filter(|(_, entry)| may_show(entry))
+        .filter(|(place, _)| may_show(*place))
         .filter_map(|(place, entry)| {
             let matched = matched[place];
             let base = match entry.part() {
@@ -108,8 +113,8 @@ pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize
         .collect();
     if ranked.is_empty() && has_focus {
         // The subject consists of triggers and answers: shows the messages around them.
-        let shown = window.entries.iter().enumerate().filter(|(_, entry)| may_show(entry));
-        ranked = shown.map(|(place, _)| (place, place as f64)).collect();
+        let shown = (0..window.entries.len()).filter(|place| may_show(*place));
+        ranked = shown.map(|place| (place, place as f64)).collect();
     }
     ranked.sort_by(|(a, one), (b, other)| other.partial_cmp(one).unwrap_or(Ordering::Equal).then(b.cmp(a)));
     ranked.truncate(most);
@@ -146,6 +151,14 @@ impl QueryWords {
         };
         let counts = said.iter().map(Vec::len).collect();
         Self { matched: said.iter().map(share).collect(), asked: asked.len(), counts }
+    }
+
+    /// Returns `true` if an entry only asks what the question asks, and nobody continued it.
+    fn is_repeat(&self, window: &ContextWindow, place: usize) -> bool {
+        let is_same = self.matched[place] >= 1.0 && self.counts[place] <= self.asked + 1;
+        is_same
+            && Languages::shipped().is_question(&window.entries[place].message.message.text)
+            && !(place + 1..window.entries.len()).any(|later| continued(window, later) == Some(place))
     }
 
     /// Returns the bonus of an entry for its number of content words.
@@ -189,16 +202,16 @@ fn stems(text: &str) -> Vec<String> {
 
 /// Returns the similarity in meaning of each entry to the question, 0 to 1. Entries that are not close get 0, except
 /// that a statement with a number matches a question for a number.
-fn by_meaning(window: &ContextWindow, query: Query<'_>, may_show: &impl Fn(&Entry) -> bool) -> Vec<f64> {
+fn by_meaning(window: &ContextWindow, query: Query<'_>, may_show: &impl Fn(usize) -> bool) -> Vec<f64> {
     let asked = query.embedder.map(|embedder| embedder.embed(query.ask)).unwrap_or_default();
-    let cosine = |entry: &Entry| match query.embedder {
-        Some(embedder) if !asked.is_empty() && may_show(entry) => {
-            let said = embedder.embed(&entry.message.message.text);
+    let cosine = |place: usize| match query.embedder {
+        Some(embedder) if !asked.is_empty() && may_show(place) => {
+            let said = embedder.embed(&window.entries[place].message.message.text);
             asked.iter().zip(&said).map(|(a, b)| f64::from(a * b)).sum()
         }
         Some(_) | None => 0.0,
     };
-    let cosines: Vec<f64> = window.entries.iter().map(cosine).collect();
+    let cosines: Vec<f64> = (0..window.entries.len()).map(cosine).collect();
     let best = cosines.iter().copied().fold(0.0, f64::max);
     let languages = Languages::shipped();
     let wants_number = languages.asks_for_amount(query.ask);
@@ -214,18 +227,22 @@ fn by_meaning(window: &ContextWindow, query: Query<'_>, may_show: &impl Fn(&Entr
     (0..cosines.len()).map(score).collect()
 }
 
-/// Returns the match that the entry at `place` inherits from the message it continues: the one it replies to, else a
-/// question that another member asked just before.
-fn taken_over(window: &ContextWindow, matched: &[f64], place: usize) -> f64 {
-    let Some(entry) = window.entries.get(place) else { return 0.0 };
-    let message = &entry.message.message;
-    let earlier = match message.reply_to {
+/// Returns the place of the message that the entry at `place` continues: the one it replies to, else the one that
+/// another member wrote just before.
+fn continued(window: &ContextWindow, place: usize) -> Option<usize> {
+    let message = &window.entries.get(place)?.message.message;
+    match message.reply_to {
         Some(parent) => window.entries[..place].iter().rposition(|other| other.message.message.id == parent),
         None => place.checked_sub(1).filter(|before| follows(&window.entries[*before].message.message, message)),
-    };
-    let Some(earlier) = earlier else { return 0.0 };
+    }
+}
+
+/// Returns the match that the entry at `place` inherits from the message it continues, if that is a question or it
+/// replies to it.
+fn taken_over(window: &ContextWindow, matched: &[f64], place: usize) -> f64 {
+    let Some(earlier) = continued(window, place) else { return 0.0 };
     let is_question = Languages::shipped().is_question(&window.entries[earlier].message.message.text);
-    let share = match (is_question, message.reply_to) {
+    let share = match (is_question, window.entries[place].message.message.reply_to) {
         (true, _) => OF_QUESTION,
         (false, Some(_)) => OF_REMARK,
         (false, None) => 0.0,

@@ -25,8 +25,12 @@ impl Zone {
         chrono_tz::TZ_VARIANTS.iter().copied().find(known).map(Self)
     }
 
+    /// Returns the IANA name; `UTC` for `Etc/UTC`, which is what machines without a time zone report.
     pub fn name(self) -> &'static str {
-        self.0.name()
+        match self.0 {
+            Tz::Etc__UTC => "UTC",
+            zone => zone.name(),
+        }
     }
 
     pub fn local(self, at: Timestamp) -> DateTime<Tz> {

@@ -54,7 +54,10 @@ pub(super) async fn check(
     let links: Vec<&str> = given.iter().flat_map(citations::links).collect();
     let material = built.material(&given, question.trigger());
     let mark = unsourced_mark(question, &draft);
-    let language = question.language().unwrap_or(question.chat.speaks());
+    let language = match draft.is_of_a_model() {
+        true => question.language().unwrap_or(question.chat.speaks()),
+        false => question.notice_language(),
+    };
     question.remarks.extend(question.left_out(language));
     let remarks: &[String] = if draft.may_use_material() { &question.remarks } else { &[] };
     let known = draft.is_of_a_model().then(|| built.known_words(&given));

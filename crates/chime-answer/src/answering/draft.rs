@@ -117,7 +117,7 @@ pub fn answered(
 /// Returns the answer if no model is configured: the relevant messages and the resolved follow-up, or a help text if
 /// the member greets the bot or asks about it.
 pub fn without_model(question: &QuestionContext, query: Query<'_>) -> Draft {
-    let language = question.chat.speaks();
+    let language = question.notice_language();
     // In a reply, the words are about the replied-to message and not about the bot.
     let is_reply = question.trigger().message.reply_to.is_some();
     if !is_reply && asks_about_bot(query.ask, Languages::shipped()) {

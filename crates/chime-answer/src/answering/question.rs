@@ -17,7 +17,8 @@ use crate::recall::{self, fitting};
 use crate::tools::LookedUp;
 use chime_access::gateway::ModelPurpose;
 use chime_access::gateway::ask::{Gateway, UsageRecord};
-use chime_core::chat_settings::{GROUNDING, PERSONA, Persona};
+use chime_core::chat_settings::{GROUNDING, LANGUAGE, PERSONA, Persona};
+use chime_core::lang::languages;
 use chime_core::texts::{filled, texts};
 use chime_core::{
     AnswerStatus, BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Piece,
@@ -367,6 +368,13 @@ impl QuestionContext {
         let talk: Vec<&str> =
             talk.filter(|message| message.role == Role::User).map(|message| message.text.as_str()).collect();
         Language::of_question(ask, &talk.join("\n"), self.chat.language)
+    }
+
+    /// Returns the language of an answer without a model: the one set for the chat, else that of the question if there
+    /// are texts in it.
+    pub fn notice_language(&self) -> Language {
+        let asked = || self.language().filter(|asked| languages().iter().any(|known| known.code == asked.code()));
+        self.chat.settings.get(LANGUAGE).or_else(asked).unwrap_or(self.chat.language)
     }
 
     /// Returns the sentence that tells how many messages of the subject did not fit into the prompt; `None` if these are
