@@ -32,10 +32,8 @@ pub enum EvalCommand {
     )]
     Answers(EvalAnswersOptions),
     /// Play a day of a made-up group with a real model, memory and recaps included
-    #[command(
-        after_help = "Needs a model server; settings come from the environment.\n\n\
-                      Example:\n  chime-eval day --url http://127.0.0.1:8091/v1 --model local --json calls.json"
-    )]
+    #[command(after_help = "Needs a model server; settings come from the environment.\n\n\
+                      Example:\n  chime-eval day --url http://127.0.0.1:8091/v1 --model local --json calls.json")]
     Day(EvalDayOptions),
     /// Measure speed in made-up chats, in a temporary database
     #[command(

@@ -210,6 +210,14 @@ impl Gateway {
         self.state.parts.models.answer.is_offline()
     }
 
+    /// Returns `true` if the model for `purpose` is small, see [`ServerFacts::is_small`].
+    pub fn is_small(&self, purpose: ModelPurpose) -> bool {
+        match self.llm(purpose) {
+            Llm::OpenAi(model) => model.is_small(),
+            Llm::Offline => false,
+        }
+    }
+
     /// Returns `true` if the answering model accepts pictures.
     pub fn sees_pictures(&self) -> bool {
         match self.llm(ModelPurpose::Answer) {

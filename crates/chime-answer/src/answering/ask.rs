@@ -21,9 +21,9 @@ use crate::answering::transcribe::transcribe_nearby;
 use crate::answering::typing::while_typing;
 use crate::answering::unanswered::{close, count_as_old, refuse};
 use crate::answering::{concepts, follow_up, introduction, log};
-use crate::echo::{has_words, restates, without_echo, without_heads};
+use crate::echo::{has_words, is_about_rules, plays_on, restates, without_echo, without_heads};
 use crate::extractive_ranking::Query;
-use crate::grounding::without_source_links;
+use crate::grounding::{sentences, without_source_links};
 use crate::job::{Backend, Blame, ModelChoice, ModelFailure, Step, WindowSize, begin};
 use crate::lines::Style;
 use crate::prompt::{self, BuiltPrompt, PromptInput};
@@ -184,7 +184,7 @@ impl Answering {
         let text = without_echo(&text, &built.instructions, &built.fence).filter(|text| {
             let is_worth_another = window != WindowSize::Plainest
                 && (question.is_repeated_by(text) || restates(text, &question.history.ask, question.asker_name()));
-            self.says_something(question, built, text) && !is_worth_another
+            self.says_something(question, built, text) && !is_worth_another && !self.is_nonsense(question, built, text)
         });
         match text {
             Some(text) => Ok(answered(completion, text, uncertainty, bill, question.chat.speaks())),
@@ -194,6 +194,26 @@ impl Answering {
                 Err(ModelFailure::Unusable)
             }
         }
+    }
+
+    /// Returns `true` if `text` goes on with the chat or is about the rules, as small models write. A tiny model also
+    /// needs a message that supports a sentence.
+    fn is_nonsense(&self, question: &QuestionContext, built: &BuiltPrompt, text: &str) -> bool {
+        let (given, ask) = (question.citable(), &question.history.ask);
+        let talk = given.iter().map(|it| it.text.as_str()).chain([ask.as_str()]);
+        if plays_on(text, |name| built.labels.has_name(name))
+            || is_about_rules(text, &built.instructions, &built.fence, talk)
+        {
+            return true;
+        }
+        let (gateway, purpose) = (&question.gateway, ModelPurpose::Answer);
+        if !gateway.server_facts(purpose).is_tiny(gateway.model_name(purpose)) {
+            return false;
+        }
+        let embedder = self.parts.features.embedder();
+        let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
+        let support = Support::new(&given, ask, &self.parts.bot.name, &embed);
+        text.lines().flat_map(sentences).all(|sentence| support.sources_of(&sentence).is_empty())
     }
 
     /// Returns `true` if words are left in `text` after its citations are removed.

@@ -46,7 +46,7 @@ pub struct Capturing {
 impl Capturing {
     /// Runs the recurring `concepts` job, which scans answers that were not scanned yet.
     pub async fn run(&self) -> JobResult {
-        if !self.is_on || self.gateway.is_offline() {
+        if !self.is_wanted().await {
             return Ok(JobOutcome::UntilNextRun);
         }
         let since = self.clock.now().minus(SINCE);
@@ -62,8 +62,7 @@ impl Capturing {
     /// Runs a `capture` job, which scans one new answer. If the model cannot be asked now, the `concepts` job scans the
     /// answer later.
     pub async fn run_for(&self, job: &Job, answer: AnswerId) -> JobResult {
-        let is_wanted = self.is_on && !self.gateway.is_offline();
-        if is_wanted
+        if self.is_wanted().await
             && self.store.read(move |conn| concepts::is_unscanned(conn, answer)).await?
             && let Some(AskError::GaveWay { retry_after }) = self.try_capture(answer).await?
         {
@@ -72,6 +71,12 @@ impl Capturing {
         let (kind, key) = (job.kind(), job.key());
         self.store.write(Priority::Background, move |tx| jobs::finish(tx, kind, &key)).await?;
         Ok(JobOutcome::Finished)
+    }
+
+    /// Returns `true` if a model extracts concepts. A small one invents definitions, and its prompts show no concepts.
+    async fn is_wanted(&self) -> bool {
+        self.gateway.wait_for_facts().await;
+        self.is_on && !self.gateway.is_offline() && !self.gateway.is_small(ModelPurpose::Extract)
     }
 
     /// Extracts and stores the concepts of an answer. Returns the error if the model could not be asked and the answer

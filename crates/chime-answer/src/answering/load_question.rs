@@ -9,7 +9,7 @@ use tokio::task::JoinError;
 use crate::answering::load_trigger::{LoadedTrigger, QuestionLoader, TriggerState};
 use crate::answering::parts::AnsweringParts;
 use crate::answering::question::QuestionContext;
-use crate::reader;
+use crate::lines::Style;
 use chime_access::gateway::ModelPurpose;
 use chime_access::gateway::ask::Gateway;
 use chime_core::chat_settings::MODEL;
@@ -63,12 +63,11 @@ pub(super) async fn find(
 pub(super) fn question_loader(parts: &AnsweringParts, gateway: Gateway) -> QuestionLoader {
     let now = parts.clock.now();
     let model = gateway.model_name(ModelPurpose::Answer);
-    let parameters = gateway.server_facts(ModelPurpose::Answer).parameters;
     QuestionLoader {
         params: Params { token_budget: gateway.talk_tokens(parts.context_tokens), ..parts.params.clone() },
         zone: parts.zone,
         long_threads: parts.long_threads.clone(),
-        style: reader::style_for(parameters, model),
+        style: Style::for_model(gateway.is_small(ModelPurpose::Answer)),
         model: model.to_owned(),
         gateway: gateway.clone(),
         bot: parts.bot.id,
