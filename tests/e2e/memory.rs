@@ -67,6 +67,27 @@ pub async fn until_summarized(w: &World, count: usize) {
     w.settled().await;
 }
 
+/// A small model mixes up who does what, so it answers, and the members' own words are remembered.
+#[tokio::test]
+async fn a_small_model_answers_and_writes_no_summary() {
+    World::with(&[ON, ("MODEL", "tiny-1.5b")], async |w| {
+        talk(w);
+        w.settled().await;
+        w.model.script(["The red tent comes along."]);
+        let ask = w.say("cat", "@bot which tent comes along?");
+        assert!(w.words_to(ask).await.starts_with("The red tent comes along"));
+        w.clock.advance(2 * HOUR);
+        until_summarized(w, 1).await;
+        let summary = summary_of(w, &closed(w).await.remove(0)).await.expect("a summary");
+        assert_eq!(summary.method, SummaryMethod::Extract);
+        let ask = w.say("dan", "/recap 1d");
+        let recap = w.answer_to(ask).await;
+        assert!(recap.text.contains(TALK[2].1), "{}", recap.text);
+        assert_eq!(w.model.requests().len(), 1);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn without_a_model_a_session_is_remembered_by_its_own_messages() {
     World::with(&[ON, NO_MODEL[0], NO_MODEL[1]], async |w| {

@@ -57,7 +57,7 @@ pub fn parse_captured(arguments: &Value) -> Vec<Captured> {
 
 fn sound(raw: Captured) -> Option<Captured> {
     let label = one_line(&raw.label, LABEL_CHARS);
-    let is_named = label.chars().filter(|c| c.is_alphanumeric()).count() >= 2;
+    let is_named = label.chars().any(char::is_alphabetic) && label.chars().filter(|c| c.is_alphanumeric()).count() >= 2;
     let others = raw.alt_labels.iter().map(|other| one_line(other, LABEL_CHARS));
     let alt_labels = others.filter(|other| !other.is_empty() && *other != label).take(MAX_ALT_LABELS).collect();
     let kind = raw.kind.map(|kind| one_line(&kind, LABEL_CHARS)).filter(|kind| !kind.is_empty());

@@ -27,7 +27,6 @@ pub mod plain;
 mod posted_texts;
 pub mod prompt;
 pub mod read_text;
-pub mod reader;
 pub mod recall;
 mod source_lists;
 mod sources;

@@ -32,6 +32,13 @@ pub enum Style {
     Plain,
 }
 
+impl Style {
+    /// Returns the style for a model that is small or not.
+    pub fn for_model(is_small: bool) -> Self {
+        if is_small { Self::Plain } else { Self::Numbered }
+    }
+}
+
 /// Numbers and names that one prompt gives to messages and members.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Labels {

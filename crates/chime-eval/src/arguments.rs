@@ -31,6 +31,10 @@ pub enum EvalCommand {
                       chime-eval answers data/answers --url http://127.0.0.1:8091/v1 --model local --only bare,reply --verbose"
     )]
     Answers(EvalAnswersOptions),
+    /// Play a day of a made-up group with a real model, memory and recaps included
+    #[command(after_help = "Needs a model server; settings come from the environment.\n\n\
+                      Example:\n  chime-eval day --url http://127.0.0.1:8091/v1 --model local --json calls.json")]
+    Day(EvalDayOptions),
     /// Measure speed in made-up chats, in a temporary database
     #[command(
         after_help = "Example:\n  chime-eval speed --messages 100k\n  chime-eval speed --messages 10k,100k,1m --plot growth.svg"
@@ -38,17 +42,36 @@ pub enum EvalCommand {
     Speed(EvalSpeedOptions),
 }
 
+/// Model server to measure.
 #[derive(Debug, Args)]
-pub struct EvalAnswersOptions {
-    /// Case files, or folders that contain them
-    #[arg(value_name = "FILE|FOLDER", default_value = "data/answers")]
-    pub cases: Vec<PathBuf>,
+pub struct EvalServer {
     /// Base URL of the model server
     #[arg(long)]
     pub url: String,
     /// Name of the model on that server
     #[arg(long)]
     pub model: String,
+}
+
+#[derive(Debug, Args)]
+pub struct EvalDayOptions {
+    /// Messages of the day, a line each: `HH:MM Name[ > number]: text`
+    #[arg(value_name = "FILE", default_value = "data/day/garden.txt")]
+    pub day: PathBuf,
+    #[command(flatten)]
+    pub server: EvalServer,
+    /// Write all requests and answers of the model to a file
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct EvalAnswersOptions {
+    /// Case files, or folders that contain them
+    #[arg(value_name = "FILE|FOLDER", default_value = "data/answers")]
+    pub cases: Vec<PathBuf>,
+    #[command(flatten)]
+    pub server: EvalServer,
     /// Only cases with these ids or of these kinds
     #[arg(long, value_name = "ID|KIND,...", value_delimiter = ',')]
     pub only: Vec<String>,

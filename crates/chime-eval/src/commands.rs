@@ -1,6 +1,7 @@
 //! Subcommands of `chime-eval`.
 
 mod answers;
+mod day;
 mod recall;
 
 use std::collections::BTreeMap;
@@ -25,6 +26,7 @@ pub async fn run(command: EvalCommand) -> Exit {
         EvalCommand::Context(options) => context(&options),
         EvalCommand::Recall(options) => recall::recall(&options).await,
         EvalCommand::Answers(options) => answers::run(&options).await,
+        EvalCommand::Day(options) => day::run(&options).await,
         EvalCommand::Speed(options) => speed(&options).await,
     };
     match done {

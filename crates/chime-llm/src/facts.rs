@@ -11,8 +11,12 @@ const OLLAMA_CONTEXT: usize = 4096;
 pub const MANY_SLOTS: usize = 8;
 /// Prompt tokens per second below which a server counts as slow.
 const SLOW: f64 = 300.0;
+/// Parameters below which a model counts as weak.
+const WEAK: u64 = 8_000_000_000;
 /// Parameters below which a model counts as small.
-const SMALL: u64 = 8_000_000_000;
+const SMALL: u64 = 5_000_000_000;
+/// Parameters below which a model counts as tiny.
+const TINY: u64 = 1_000_000_000;
 /// Minimum number of uncached tokens for a speed measurement: with fewer, network latency dominates.
 const TELLING_TOKENS: u64 = 200;
 /// Number of latest speed measurements, whose median is the speed.
@@ -38,7 +42,22 @@ impl ServerFacts {
     }
 
     pub fn is_weak(&self) -> bool {
-        self.is_slow() || self.parameters.is_some_and(|parameters| parameters < SMALL)
+        self.is_slow() || self.parameters.is_some_and(|parameters| parameters < WEAK)
+    }
+
+    /// Returns `true` if the model has few parameters, by its server's report or else by its name. Such a model answers
+    /// worse if it has to cite, uses tools badly, and gets half of a summary wrong.
+    pub fn is_small(&self, model: &str) -> bool {
+        self.has_fewer(SMALL, model)
+    }
+
+    /// Returns `true` if the model has so few parameters that it mostly invents its answers.
+    pub fn is_tiny(&self, model: &str) -> bool {
+        self.has_fewer(TINY, model)
+    }
+
+    fn has_fewer(&self, limit: u64, model: &str) -> bool {
+        self.parameters.or_else(|| parameters_in_name(model)).is_some_and(|parameters| parameters < limit)
     }
 
     /// Returns these facts. Those that are missing come from `other`.
@@ -104,6 +123,12 @@ impl ServerFacts {
         let entry = loaded.and_then(|loaded| loaded.iter().find(is_asked));
         Self { context: entry.and_then(|entry| size(entry.get("context_length"))), ..Self::default() }
     }
+}
+
+/// Parses the number of parameters from a model's name, such as `llama3.2:1b`, `Qwen2.5-1.5B-Instruct` or
+/// `SmolLM2-135M`; `None` if the name has none.
+fn parameters_in_name(name: &str) -> Option<u64> {
+    name.split(|c: char| !c.is_ascii_alphanumeric() && c != '.').find_map(parameters)
 }
 
 /// Parses the context size from a refusal such as “maximum context length is 8192 tokens”. `None` if it names no
@@ -311,5 +336,28 @@ mod tests {
             ["8.0B", "135M", "7b", "big", ""].map(parameters),
             [Some(8_000_000_000), Some(135_000_000), Some(7_000_000_000), None, None]
         );
+    }
+
+    #[test]
+    fn names_tell_sizes() {
+        for (name, expected) in [
+            ("llama3.2:1b", Some(1_000_000_000)),
+            ("Qwen2.5-1.5B-Instruct", Some(1_500_000_000)),
+            ("SmolLM2-135M", Some(135_000_000)),
+            ("qwen2.5:72b-instruct-q4_K_M", Some(72_000_000_000)),
+            ("gpt-4.1-mini", None),
+            ("o3", None),
+            ("mistral-small", None),
+        ] {
+            assert_eq!(parameters_in_name(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_size_that_a_server_reports_wins_over_the_name() {
+        let facts = |parameters| ServerFacts { parameters, ..ServerFacts::default() };
+        assert!(facts(None).is_small("llama3.2:1b") && facts(Some(1_500_000_000)).is_small("gpt-70b"));
+        assert!(facts(None).is_tiny("SmolLM2-135M") && !facts(None).is_tiny("llama3.2:1b"));
+        assert!(!facts(None).is_small("local") && !facts(Some(8_000_000_000)).is_small("1b"));
     }
 }

@@ -136,6 +136,11 @@ impl OpenAi {
         self.primary.server.is_own()
     }
 
+    /// Returns `true` if the primary model is small, see [`ServerFacts::is_small`].
+    pub fn is_small(&self) -> bool {
+        self.facts().is_small(self.model_name())
+    }
+
     fn models(&self) -> impl Iterator<Item = &Model> {
         [Some(&self.primary), self.fallback.as_ref()].into_iter().flatten()
     }

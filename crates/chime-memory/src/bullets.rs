@@ -44,8 +44,8 @@ pub struct Ground {
 /// Texts that a model may cite, by the number that they have in the prompt: 17 for `m17`.
 pub type NumberedGrounds = BTreeMap<u32, Ground>;
 
-/// Parses the bullets in a model's answer. Drops bullets that cite none of `grounds`, and bullets that share no content
-/// word, member or number with any text they cite.
+/// Parses the bullets in a model's answer. Of the texts that a bullet cites, those that share a content word or a number
+/// with it become its sources, or if there are none, those that share a member. Drops bullets without sources.
 pub fn parse(answer: &str, grounds: &NumberedGrounds) -> Vec<Bullet> {
     let mut found: Vec<Bullet> = Vec::new();
     let members: BTreeSet<u32> =
@@ -63,9 +63,8 @@ pub fn parse(answer: &str, grounds: &NumberedGrounds) -> Vec<Bullet> {
             if NUMBER.is_match(&list[0]) { String::new() } else { list[0].to_owned() }
         }));
         let text = members::with_markers(&tidy(&MARKED.replace_all(&text, "$bold$code")), &members);
-        let grounds: Vec<&Ground> = cited.iter().filter_map(|number| grounds.get(number)).collect();
-        if !text.is_empty() && grounds.iter().any(|ground| is_grounded(&text, ground)) {
-            let sources: BTreeSet<Seq> = grounds.iter().flat_map(|ground| ground.sources.iter().copied()).collect();
+        let sources = supporting(&text, cited.iter().filter_map(|number| grounds.get(number)));
+        if !text.is_empty() && !sources.is_empty() {
             let (kind, text) = kind_of(&text);
             let bullet = Bullet { kind, text: text.to_owned(), sources: sources.into_iter().collect() };
             if !found.iter().any(|other| other.text == bullet.text) {
@@ -85,12 +84,16 @@ fn kind_of(text: &str) -> (BulletKind, &str) {
     named.unwrap_or((BulletKind::Fact, text))
 }
 
-/// Returns `true` if a bullet names the author of `ground`, or shares a content word or a member with its text.
-pub fn is_grounded(text: &str, ground: &Ground) -> bool {
-    let named = members::numbers(text);
-    named.iter().any(|number| Some(*number) == ground.by)
-        || named.iter().any(|number| members::numbers(&ground.text).contains(number))
-        || !words::stems(text).is_disjoint(&words::stems(&ground.text))
+fn supporting<'g>(text: &str, cited: impl Iterator<Item = &'g Ground>) -> BTreeSet<Seq> {
+    let (named, said) = (members::numbers(text), words::stems(text));
+    let (with_words, others): (Vec<&Ground>, Vec<&Ground>) =
+        cited.partition(|ground| !words::stems(&ground.text).is_disjoint(&said));
+    let has_member = |ground: &&Ground| {
+        let of_ground = members::numbers(&ground.text);
+        named.iter().any(|number| Some(*number) == ground.by || of_ground.contains(number))
+    };
+    let found = if with_words.is_empty() { others.into_iter().filter(has_member).collect() } else { with_words };
+    found.into_iter().flat_map(|ground| ground.sources.iter().copied()).collect()
 }
 
 /// Joins all lines, removes control characters, and clips the text to the maximum length of a bullet.
@@ -153,10 +156,10 @@ mod tests {
 - Nobody knows
 - u2 agrees [m13] [m12]",
             expect![[r#"
-                {u1} wants to book the Thai place. [12, 13]
+                {u1} wants to book the Thai place. [12]
                 Deposit of 410 is paid by {u3}. [15]
                 It is at 19:30 [12]
-                {u2} agrees [12, 13]"#]],
+                {u2} agrees [13]"#]],
         );
     }
 
@@ -173,7 +176,7 @@ mod tests {
                 {u1} books the Thai place [12]
                 the file is called a**b and costs 2*3*4, deposit [15]
                 {u1} and {u2} are fine with Friday [12, 13]
-                all is settled for Friday: [12, 13, 15]"#]],
+                all is settled for Friday: [12]"#]],
         );
     }
 

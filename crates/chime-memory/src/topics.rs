@@ -244,7 +244,8 @@ pub fn near_pairs<'a>(slugs: &[&'a str], most: usize) -> Vec<(&'a str, &'a str)>
     let mut pairs = Vec::new();
     for (place, one) in slugs.iter().enumerate() {
         for other in &slugs[place + 1..] {
-            let (short, long) = if one.len() <= other.len() { (*one, *other) } else { (*other, *one) };
+            let is_shorter = one.chars().count() <= other.chars().count();
+            let (short, long) = if is_shorter { (*one, *other) } else { (*other, *one) };
             let is_near = short.chars().count() >= SHORTEST && (long.starts_with(short) || differ_by_one(short, long));
             if is_near && pairs.len() < most {
                 pairs.push((long, short));
@@ -371,5 +372,7 @@ mod tests {
         assert_eq!(parse_inferred(answer), Some(vec![Inferred { slug: "tent".to_owned(), score: 0.82 }]));
         assert_eq!(parse_inferred("tent"), None);
         assert_eq!(near_pairs(&["tent", "tents", "lake", "lame", "rope"], 9), [("tents", "tent"), ("lame", "lake")]);
+        // One has more bytes, the other more letters.
+        assert_eq!(near_pairs(&["gläser", "brigade"], 9), []);
     }
 }

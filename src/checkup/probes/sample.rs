@@ -8,7 +8,6 @@ use crate::checkup::probes::Checkup;
 use crate::checkup::sample::{self, SampleLanguage};
 use chime_access::gateway::talk_tokens;
 use chime_answer::prompt::Style;
-use chime_answer::reader;
 use chime_core::Timestamp;
 use chime_core::config::{ContextConfig, ContextTokens, PromptConfig};
 use chime_core::prompts::Prompts;
@@ -22,7 +21,7 @@ impl Checkup<'_> {
     pub(super) async fn answers(&self, server: &OpenAi) -> Option<CheckFinding> {
         let prompts = self.prompts()?;
         server.discover(&self.clock).await;
-        let style = reader::style_for(server.facts().parameters, server.model_name());
+        let style = Style::for_model(server.is_small());
         let (watch, until) = (self.clock.stopwatch(), self.clock.now().plus(LONGEST));
         let ask = async |asked| self.ask(server, &prompts, style, asked, until).await;
         let answered = ask(SampleLanguage::English).await;
@@ -41,8 +40,9 @@ impl Checkup<'_> {
         let settings = self.environment.settings();
         let context_tokens = ContextConfig::load(&settings).map_or(ContextTokens::Auto, |config| config.tokens);
         let facts = server.facts();
-        let (cited, talk_tokens) = (sample::cited(&answer, style), talk_tokens(facts));
-        let sampled = Sampled { answer, is_right, in_german, cited, took, tokens, facts, context_tokens, talk_tokens };
+        let (cited, talk_tokens, is_small) = (sample::cited(&answer, style), talk_tokens(facts), server.is_small());
+        let sampled =
+            Sampled { answer, is_right, in_german, cited, took, tokens, facts, context_tokens, is_small, talk_tokens };
         Some(judge::answers(&sampled))
     }
 

@@ -219,6 +219,14 @@ impl Gateway {
         self.state.parts.models.answer.is_offline()
     }
 
+    /// Returns `true` if the model for `purpose` is small, see [`ServerFacts::is_small`].
+    pub fn is_small(&self, purpose: ModelPurpose) -> bool {
+        match self.llm(purpose) {
+            Llm::OpenAi(model) => model.is_small(),
+            Llm::Offline => false,
+        }
+    }
+
     pub fn sees_pictures(&self) -> bool {
         match self.llm(ModelPurpose::Answer) {
             Llm::OpenAi(model) => model.sees_pictures(self.state.parts.clock.now()),

@@ -33,7 +33,7 @@ const SOURCE_CHARS: usize = 2000;
 
 /// Runs the recurring `concepts` job, which scans answers that were not scanned yet.
 pub async fn capture_missed(services: &Services) -> JobResult {
-    if !services.captures_concepts || services.gateway.is_offline() {
+    if !is_wanted(services).await {
         return Ok(JobOutcome::UntilNextRun);
     }
     let since = services.clock.now().minus(SINCE);
@@ -49,8 +49,7 @@ pub async fn capture_missed(services: &Services) -> JobResult {
 /// Runs a `capture` job, which scans one new answer. If the model cannot be asked now, the `concepts` job scans the
 /// answer later.
 pub async fn capture_new(services: &Services, job: &Job, answer: AnswerId) -> JobResult {
-    let is_wanted = services.captures_concepts && !services.gateway.is_offline();
-    if is_wanted
+    if is_wanted(services).await
         && services.store.read(move |conn| concepts::is_unscanned(conn, answer)).await?
         && let Some(AskError::GaveWay { retry_after }) = try_capture(services, answer).await?
     {
@@ -59,6 +58,14 @@ pub async fn capture_new(services: &Services, job: &Job, answer: AnswerId) -> Jo
     let (kind, key) = (job.kind(), job.key());
     services.store.write(Priority::Background, move |tx| jobs::finish(tx, kind, &key)).await?;
     Ok(JobOutcome::Finished)
+}
+
+/// Returns `true` if a model extracts concepts. A small one invents definitions, and its prompts show no concepts.
+async fn is_wanted(services: &Services) -> bool {
+    services.gateway.wait_for_facts().await;
+    services.captures_concepts
+        && !services.gateway.is_offline()
+        && !services.gateway.is_small(ModelPurpose::Extract)
 }
 
 /// Extracts and stores the concepts of an answer. Returns the error if the model could not be asked and the answer

@@ -12,7 +12,6 @@ use crate::answering::long_thread::OldestPart;
 use crate::answering::services::Services;
 use crate::lines::Style;
 use crate::prompt::{BuiltPrompt, PresentMember};
-use crate::reader;
 use crate::recall::{self, fitting};
 use crate::tools::LookedUp;
 use chime_access::gateway::ModelPurpose;
@@ -181,8 +180,7 @@ impl QuestionLoader {
         let generic = *generic;
         let Gathered { history, params } = gathered;
         let PickedWindow { window, oldest_part } = windowed;
-        let parameters = self.gateway.server_facts(ModelPurpose::Answer).parameters;
-        let style = reader::style_for(parameters, self.gateway.model_name(ModelPurpose::Answer));
+        let style = Style::for_model(self.gateway.is_small(ModelPurpose::Answer));
         let TriggerFacts { looked, mut enrichment, scope, earliest, introduction, topic, spent } = beside;
         enrichment.pieces.extend(oldest_part.piece());
         enrichment.pieces.extend(row.settings.get(PERSONA).map(|Persona(text)| Piece {

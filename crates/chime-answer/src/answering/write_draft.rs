@@ -7,11 +7,12 @@ use crate::answering::question::QuestionContext;
 use crate::answering::services::Services;
 use crate::answering::tool_rounds::converse;
 use crate::answering::{follow_up, log};
-use crate::echo::{has_words, restates, without_echo, without_heads};
+use crate::echo::{has_words, is_about_rules, plays_on, restates, without_echo, without_heads};
 use crate::extractive_ranking::Query;
-use crate::grounding::{GroundingEvidence, Guard, guard, has_anchor_or_thread, similarities, without_source_links};
+use crate::grounding::{GroundingEvidence, Guard, guard, has_anchor_or_thread, sentences, similarities, without_source_links};
 use crate::job::{Backend, Blame, ModelFailure, Step, WindowSize, begin};
 use crate::prompt::BuiltPrompt;
+use crate::support::Support;
 use crate::{citations, uncertainty};
 use chime_access::Allowance;
 use chime_access::gateway::ModelPurpose;
@@ -125,7 +126,9 @@ fn usable(
     let text = without_echo(&text, &built.instructions, &built.fence).filter(|text| {
         let is_worth_another = window != WindowSize::Plainest
             && (question.is_repeated_by(text) || restates(text, &question.history.ask, question.asker_name()));
-        says_something(question, built, text) && !is_worth_another
+        says_something(question, built, text)
+            && !is_worth_another
+            && !is_nonsense(services, question, built, text)
     });
     match text {
         Some(text) => Ok(answered(completion, text, uncertainty, bill, question.chat.speaks())),
@@ -135,6 +138,26 @@ fn usable(
             Err(ModelFailure::Unusable)
         }
     }
+}
+
+/// Returns `true` if `text` goes on with the chat or is about the rules, as small models write. A tiny model also needs a
+/// message that supports a sentence.
+fn is_nonsense(services: &Services, question: &QuestionContext, built: &BuiltPrompt, text: &str) -> bool {
+    let (given, ask) = (question.citable(), &question.history.ask);
+    let talk = given.iter().map(|it| it.text.as_str()).chain([ask.as_str()]);
+    if plays_on(text, |name| built.labels.has_name(name))
+        || is_about_rules(text, &built.instructions, &built.fence, talk)
+    {
+        return true;
+    }
+    let (gateway, purpose) = (&question.gateway, ModelPurpose::Answer);
+    if !gateway.server_facts(purpose).is_tiny(gateway.model_name(purpose)) {
+        return false;
+    }
+    let embedder = services.features.embedder();
+    let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
+    let support = Support::new(&given, ask, &services.bot.name, &embed);
+    text.lines().flat_map(sentences).all(|sentence| support.sources_of(&sentence).is_empty())
 }
 
 /// Returns `true` if words are left in `text` after its citations are removed.

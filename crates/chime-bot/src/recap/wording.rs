@@ -173,7 +173,7 @@ mod tests {
             - Ana takes the \*red\* tent [14:02 UTC](https://t.me/c/1/30) [14:03 UTC](https://t.me/c/1/40)
             - somebody packs (Ana 2 Jan 10:00 UTC)
 
-            In the members' own words, because no model was available."#]]
+            In the members' own words."#]]
         .assert_eq(&shown(&recap));
     }
 }

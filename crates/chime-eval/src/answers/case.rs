@@ -126,6 +126,15 @@ pub fn read(paths: &[PathBuf]) -> anyhow::Result<Vec<Case>> {
     Ok(cases)
 }
 
+/// Reads the messages of a day, in the format of a case's chat.
+///
+/// # Errors
+/// Fails if the file cannot be read, or a line is not well formed.
+pub fn read_day(path: &Path) -> anyhow::Result<Vec<CaseLine>> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    chat(&text, 1).map_err(|error| anyhow!("{}: {error}", path.display()))
+}
+
 fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {

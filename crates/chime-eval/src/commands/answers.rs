@@ -4,18 +4,22 @@
 mod case_runner;
 mod plain;
 
+pub use case_runner::CaseRunner;
+
 use std::io::Write;
 
 use serde::Serialize;
 
 use crate::answers::{AnswerFigures, Answerer, Case, Judge, Judged, read, table};
 use crate::arguments::EvalAnswersOptions;
-use crate::commands::answers::case_runner::CaseRunner;
 use crate::commands::answers::plain::Plain;
 use crate::commands::{ProgressBar, create, try_out};
 use chime::telemetry;
 use chime_core::config::LogFormat;
 use chime_runtime::clock::Clock;
+
+/// Settings of the run; the environment may set others.
+const SETTINGS: [(&str, &str); 2] = [("MEMORY", "off"), ("RATE_LIMIT", "off")];
 
 /// Content of the file for `--json`.
 #[derive(Serialize)]
@@ -35,7 +39,7 @@ pub async fn run(options: &EvalAnswersOptions) -> Result<(), Box<dyn std::error:
     }
     let judge = Judge::of(&cases)?;
     let plain = (!options.no_plain).then(|| Plain::new(options)).transpose()?;
-    let mut runner = CaseRunner::set(options).await?;
+    let mut runner = CaseRunner::set(&options.server, &SETTINGS).await?;
     let played = play(&cases, &judge, &mut runner, plain.as_ref(), options.verbose).await;
     runner.close().await?;
     let judged = played?;
@@ -50,7 +54,7 @@ pub async fn run(options: &EvalAnswersOptions) -> Result<(), Box<dyn std::error:
     if of(Answerer::Chime).apologies == cases.len() {
         return Err(format!(
             "no question was answered: is a model server at {}, with a model called {}?",
-            options.url, options.model
+            options.server.url, options.server.model
         )
         .into());
     }

@@ -76,7 +76,7 @@ impl Memory {
         }
         let chats = self.store.read(memory::chats_to_summarize).await?;
         let model = self.summary_model();
-        let may_upgrade = if self.model.is_there() {
+        let may_upgrade = if self.model.can_write().await {
             let model = model.clone();
             self.store.read(move |conn| memory::chats_with_extracts(conn, &model)).await?
         } else {

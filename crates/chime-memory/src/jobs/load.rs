@@ -40,7 +40,7 @@ impl Memory {
         Ok(SummaryConditions {
             is_wanted: self.config.is_on && !kept.is_off,
             is_present: kept.is_present,
-            has_model: self.model.is_there(),
+            has_model: self.model.can_write().await,
             was_asked_lately: kept.asked_at.is_some_and(|at| now.since(at) < policy::ASKED_LATELY),
             was_told: !self.announces || kept.told_at.is_some(),
             has_room: self.model.has_room(spent),

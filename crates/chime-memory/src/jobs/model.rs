@@ -39,8 +39,11 @@ pub(super) struct ModelRequest<'a> {
 }
 
 impl SummaryModel {
-    pub fn is_there(&self) -> bool {
-        !self.gateway.is_offline()
+    /// Returns `true` if there is a model that can write summaries. A small one mixes up who does what, so the members'
+    /// own words say more.
+    pub async fn can_write(&self) -> bool {
+        self.gateway.wait_for_facts().await;
+        !self.gateway.is_offline() && !self.gateway.is_small(ModelPurpose::Summary)
     }
 
     /// Returns `true` if enough of the daily budget is left for work that no member waits for.

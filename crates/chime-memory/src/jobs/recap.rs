@@ -1,6 +1,6 @@
 //! Writes the points of a recap with a model, in parts if the messages exceed one prompt, or extracts them without one.
 
-use crate::bullets::{self, Ground};
+use crate::bullets;
 use crate::extract::{self, SummaryMessage};
 use crate::jobs::error::StepError;
 use crate::jobs::fence::{fence, fenced};
@@ -8,10 +8,9 @@ use crate::jobs::memory::Memory;
 use crate::jobs::model::ModelRequest;
 use crate::lines::{self, NumberedLines, Spoken};
 use crate::policy::{Caps, RECAP};
-use crate::words;
 use chime_access::gateway::{AskError, ModelPurpose};
 use chime_core::prompts::{SummaryValues, Template};
-use chime_core::{Bullet, Conversation, StoredMessage, SummaryMethod, UserId, estimate_tokens};
+use chime_core::{Bullet, BulletKind, Conversation, StoredMessage, SummaryMethod, UserId, estimate_tokens};
 use chime_llm::AnswerFormat;
 
 /// Maximum number of tokens of messages per model call.
@@ -28,7 +27,7 @@ impl Memory {
         said: Vec<StoredMessage>,
     ) -> chime_store::Result<(Vec<Bullet>, SummaryMethod)> {
         let spoken = self.speak(conversation.chat, said).await?;
-        if self.model.is_there() {
+        if self.model.can_write().await {
             match self.recap_by_model(conversation, on_behalf_of, &spoken).await {
                 Ok(points) if !points.is_empty() => return Ok((points, SummaryMethod::Model)),
                 Ok(_) => tracing::warn!("no point of the recap rests on what was given"),
@@ -36,7 +35,10 @@ impl Memory {
             }
         }
         let lines: Vec<SummaryMessage> = spoken.into_iter().map(|one| one.line).collect();
-        Ok((extract::session(&lines, RECAP, estimate_tokens), SummaryMethod::Extract))
+        let mut points = extract::session(&lines, RECAP, estimate_tokens);
+        let done = extract::closed(&points, &lines);
+        points.retain(|point| point.kind == BulletKind::Fact || !point.sources.iter().any(|seq| done.contains(seq)));
+        Ok((points, SummaryMethod::Extract))
     }
 
     async fn recap_by_model(
@@ -65,8 +67,7 @@ impl Memory {
             }
             (parts, merges) = (merged, true);
         }
-        let supported = points.into_iter().filter_map(|point| supported(point, spoken)).collect();
-        Ok(bullets::capped(supported, RECAP.bullets, RECAP.tokens, estimate_tokens))
+        Ok(bullets::capped(points, RECAP.bullets, RECAP.tokens, estimate_tokens))
     }
 
     async fn points_of(
@@ -97,21 +98,4 @@ impl Memory {
             }
         }
     }
-}
-
-/// Removes source messages that have no words in common with the point. Returns `None` if no source is left.
-fn supported(point: Bullet, spoken: &[Spoken]) -> Option<Bullet> {
-    let ground = |seq| {
-        let one = spoken.iter().find(|one| one.line.seq == seq)?;
-        Some(Ground { text: one.line.text.clone(), by: one.line.by, sources: vec![seq] })
-    };
-    let grounds: Vec<Ground> = point.sources.iter().filter_map(|seq| ground(*seq)).collect();
-    let said = words::stems(&point.text);
-    let shares_words = |it: &&Ground| !words::stems(&it.text).is_disjoint(&said);
-    let mut sources: Vec<_> = grounds.iter().filter(shares_words).flat_map(|it| it.sources.clone()).collect();
-    if sources.is_empty() {
-        let is_grounded = |it: &&Ground| bullets::is_grounded(&point.text, it);
-        sources = grounds.iter().filter(is_grounded).flat_map(|it| it.sources.clone()).collect();
-    }
-    (!sources.is_empty()).then_some(Bullet { sources, ..point })
 }

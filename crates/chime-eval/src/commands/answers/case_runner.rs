@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use crate::answers::{Case, CaseAnswer, CaseKind, CaseLine};
-use crate::arguments::EvalAnswersOptions;
+use crate::arguments::EvalServer;
 use chime::app::{App, AppError};
 use chime::cli::demo::chat;
 use chime::cli::demo::recorded::{BOT, RecordedMessage, record_in};
@@ -37,11 +37,15 @@ const GROUP: &str = "Group";
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Time without a change of the text, after the work is done, from which an answer is final.
 const SETTLED: Duration = Duration::from_millis(400);
+/// Longest step of the clock in a day, and the time without due jobs that ends a step.
+const STEP: Duration = Duration::from_secs(10 * 60);
+const IDLE: Duration = Duration::from_millis(60);
 const STORED_WITHIN: Duration = Duration::from_secs(60);
 /// Longest wait for an answer.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(15 * 60);
 /// Jobs that a question can start.
-const WORK: [JobKind; 5] = [JobKind::Answer, JobKind::Send, JobKind::Command, JobKind::Refusal, JobKind::Thank];
+const WORK: [JobKind; 6] =
+    [JobKind::Answer, JobKind::Send, JobKind::Command, JobKind::Recap, JobKind::Refusal, JobKind::Thank];
 
 /// Running daemon that answers cases, one after the other.
 pub struct CaseRunner {
@@ -65,14 +69,14 @@ struct CaseChat {
 }
 
 impl CaseRunner {
-    /// Starts the daemon with a new database.
-    pub async fn set(options: &EvalAnswersOptions) -> anyhow::Result<Self> {
+    /// Starts the daemon with a new database. `defaults` are settings that the environment may override.
+    pub async fn set(server: &EvalServer, defaults: &[(&'static str, &str)]) -> anyhow::Result<Self> {
         let folder = tempfile::Builder::new().prefix("chime-eval-").tempdir()?;
         // A day earlier, so that the first case is in the future in every time zone.
         let start = FIRST_DAY.and_time(NaiveTime::MIN) - TimeDelta::days(1);
         let clock = Clock::starting_at(Zone::UTC.moment(start));
         let sandbox = Sandbox::start(Setup { clock: clock.clone(), ..Setup::default() }).await?;
-        let config = configuration(options, &sandbox, folder.path())?;
+        let config = configuration(server, defaults, &sandbox, folder.path())?;
         let zone = config.time.zone;
         let stop = CancellationToken::new();
         let app = App::start(config, clock.clone(), stop.clone()).await?;
@@ -109,6 +113,52 @@ impl CaseRunner {
         let asked = self.sandbox.say(room.chat, reply_to.into_iter().fold(post, Post::reply_to));
         let (sent, seconds) = self.until_answered(room.chat, asked, watch).await?;
         self.told(&room, asked, &sent, seconds).await
+    }
+
+    pub fn store(&self) -> Store {
+        self.store.clone()
+    }
+
+    /// Plays the messages of a day in a group, with the pauses between them, and passes what the bot says to `show`.
+    pub async fn play_day(&mut self, lines: &[CaseLine], show: &impl Fn(String)) -> anyhow::Result<()> {
+        let moments = self.moments();
+        let chat = self.sandbox.add_chat(NewChat::supergroup(GROUP));
+        let mut room = CaseChat { chat, people: HashMap::new(), ids: BTreeMap::new() };
+        let mut shown = 0;
+        for line in lines {
+            self.live_until(moments(line.at)).await?;
+            let watch = self.clock.stopwatch();
+            self.say(&mut room, line, moments(line.at));
+            let said = room.ids.get(&line.number).copied().unwrap_or(MessageId(0));
+            if line.text.starts_with('/') || line.text.contains("@bot") {
+                show(format!("> {}: {}", line.name, line.text));
+                self.until_answered(chat, said, watch).await?;
+            }
+            let sent = self.sandbox.sent_by_bot(chat);
+            sent.iter().skip(shown).for_each(|message| show(message.text.clone()));
+            shown = sent.len();
+        }
+        self.live_until(self.clock.now()).await
+    }
+
+    /// Moves the clock in steps to `end`. After each step, waits until no job is due, so that model calls take no time.
+    async fn live_until(&mut self, end: Timestamp) -> anyhow::Result<()> {
+        loop {
+            let mut idle = self.clock.stopwatch();
+            while idle.elapsed() < IDLE {
+                self.wait().await?;
+                let now = self.clock.now();
+                let due = self.store.read(move |conn| jobs::due(conn, now, 1, 100)).await?;
+                if due.iter().any(|job| !job.kind().policy().is_periodic()) || self.sandbox.pending_updates() > 0 {
+                    idle = self.clock.stopwatch();
+                }
+            }
+            let left = end.since(self.clock.now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            self.clock.advance(left.min(STEP));
+        }
     }
 
     /// Returns a function from seconds after midnight of the next case's day to times.
@@ -301,21 +351,25 @@ fn links(message: &SandboxMessage, chat: ChatId) -> Vec<MessageId> {
     .collect()
 }
 
-/// Builds the configuration from the environment, with the addresses of this run. Memory and rate limits are off unless
-/// set.
-fn configuration(options: &EvalAnswersOptions, sandbox: &Sandbox, folder: &Path) -> anyhow::Result<Config> {
+/// Builds the configuration from the environment, with the addresses of this run and the `defaults`.
+fn configuration(
+    server: &EvalServer,
+    defaults: &[(&'static str, &str)],
+    sandbox: &Sandbox,
+    folder: &Path,
+) -> anyhow::Result<Config> {
     let environment = Environment::read(&std::env::current_dir()?);
     let is_unset = |name: &str| {
         let settings = environment.settings();
         KEYS.iter().any(|key| key.name == name && settings.raw(key).is_none())
     };
-    let off = ["MEMORY", "RATE_LIMIT"].into_iter().filter(|name| is_unset(name)).map(|name| (name, "off".to_owned()));
+    let defaults = defaults.iter().filter(|(name, _)| is_unset(name)).map(|(name, value)| (*name, (*value).to_owned()));
     let place = [
         ("TELEGRAM_API_URL", sandbox.api_url()),
         ("TELEGRAM_BOT_TOKEN", sandbox.token().to_owned()),
         ("DATABASE_PATH", folder.join("eval.db").display().to_string()),
-        ("OPENAI_BASE_URL", options.url.clone()),
-        ("MODEL", options.model.clone()),
+        ("OPENAI_BASE_URL", server.url.clone()),
+        ("MODEL", server.model.clone()),
         ("ALLOWED_CHATS", "*".to_owned()),
         ("PRIVATE_CHATS", "all".to_owned()),
         ("HTTP_ADDR", "off".to_owned()),
@@ -323,7 +377,7 @@ fn configuration(options: &EvalAnswersOptions, sandbox: &Sandbox, folder: &Path)
         ("POLL_TIMEOUT", "2s".to_owned()),
     ];
     let given: Vec<(String, String)> =
-        place.into_iter().chain(off).map(|(name, value)| (name.to_owned(), value)).collect();
+        place.into_iter().chain(defaults).map(|(name, value)| (name.to_owned(), value)).collect();
     let config = Config::load(&environment.with(given).settings())?;
     // These chats have no real members to inform.
     Ok(Config { privacy: PrivacyConfig { announces: false, ..config.privacy.clone() }, ..config })

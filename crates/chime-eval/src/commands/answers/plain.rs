@@ -27,8 +27,8 @@ impl Plain {
     pub fn new(options: &EvalAnswersOptions) -> Result<Self, reqwest::Error> {
         Ok(Self {
             client: reqwest::Client::builder().timeout(TIMEOUT).build()?,
-            address: format!("{}/chat/completions", options.url.trim_end_matches('/')),
-            model: options.model.clone(),
+            address: format!("{}/chat/completions", options.server.url.trim_end_matches('/')),
+            model: options.server.model.clone(),
             key: std::env::var("OPENAI_API_KEY").ok().filter(|key| !key.trim().is_empty()),
         })
     }
