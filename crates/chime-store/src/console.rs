@@ -43,7 +43,6 @@ impl DayCounts {
 }
 
 rows! {
-    ListedAnswer { id, trigger = "trigger_seq", created_at, status }
     ListedOptOut { chat = "chat_key", user = "user_id", since }
 }
 
