@@ -47,18 +47,15 @@ impl Intent {
     }
 }
 
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Budget {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub min: Option<Amount>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<Amount>,
     /// ISO 4217 code.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
     /// The words of the question, such as "under 30".
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
@@ -121,6 +118,7 @@ pub enum Unclear {
 }
 
 /// Structured meaning of a question, stored with its answer.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Frame {
@@ -128,29 +126,21 @@ pub struct Frame {
     /// Confidence in the intent, 0 to 1.
     pub confidence: f64,
     /// Two-letter code of the question's language, if known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     /// The thing wanted, in the words of the question, without words that are in other fields.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// Kind of item such as `book` or `restaurant`; a synonym is replaced by the usual word if it is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub constraints: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub recipient: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub occasion: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub item_language: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
     /// Named persons, places and works, the most important first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub entities: Vec<NamedEntity>,
     pub popular: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub clarification: Option<Clarification>,
 }
 
@@ -206,14 +196,13 @@ pub enum Reset {
 }
 
 /// Result of interpreting a question that may continue an earlier suggestion. Stored with the answer for `/why`.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FollowUp {
     pub frame: Frame,
     /// Earlier answer that the question continues.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub follows: Option<AnswerId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub found_by: Option<FoundBy>,
     /// Names of the fields in `frame` that were copied from the frame of the earlier answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -221,7 +210,6 @@ pub struct FollowUp {
     /// Items that must not be suggested again, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub excluded: Vec<Item>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reset: Option<Reset>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Item>,
