@@ -6,7 +6,7 @@ use crate::app::error::AppError;
 use chime_access::gateway::ask::{Gateway, GatewayParts, Models, Transcriber};
 use chime_access::gateway::{DailyBudget, ModelGuard};
 use chime_answer::documents::DocumentReader;
-use chime_core::config::{Config, ModelConfig, WebSearchConfig};
+use chime_core::config::{Config, ModelConfig, WebSearchConfig, host_of};
 use chime_links::{AddressPolicy, WebSearch};
 use chime_llm::{Llm, LlmOptions, Transcriptions};
 use chime_runtime::clock::Clock;
@@ -73,15 +73,8 @@ pub fn document_reader(config: &Config, clock: &Clock) -> Result<DocumentReader,
 
 /// Returns the rule on which servers pages are fetched from: public ones, without the operator's own.
 pub fn address_policy(config: &Config) -> AddressPolicy {
-    let hosts = [&config.llm.base_url, &config.telegram.api_url].into_iter().filter_map(|url| host(url));
+    let hosts = [&config.llm.base_url, &config.telegram.api_url].into_iter().filter_map(|url| host_of(url));
     let search = config.answer.web.as_ref().and_then(WebSearchConfig::host);
     AddressPolicy::new(hosts.chain(config.llm.hosts(config.embedding.server_model())).chain(search))
         .with_test_names(config.answer.test_servers.clone())
-}
-
-fn host(url: &str) -> Option<String> {
-    let rest = url.split_once("://")?.1;
-    let host = rest.split(['/', '?', '#']).next()?;
-    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    Some(host.rsplit_once(':').map_or(host, |(host, _)| host).to_owned())
 }

@@ -5,10 +5,10 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-
-use chime_core::{Timestamp, UserId};
 use ring::digest::{SHA256, digest};
 use ring::rand::{SecureRandom, SystemRandom};
+
+use chime_core::{Timestamp, UserId};
 
 /// Time for which a link to the page is valid.
 pub const LINK_LIFETIME: Duration = Duration::from_secs(10 * 60);

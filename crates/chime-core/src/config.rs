@@ -26,7 +26,7 @@ pub use components::{
 pub use environment::Environment;
 pub use keys::{KEYS, Key};
 pub use limits::{DailyTokens, LimitsConfig, Prices, RateLimit};
-pub use llm::{ListedModel, LlmConfig, ModelConfig, ModelServerConfig};
+pub use llm::{ListedModel, LlmConfig, ModelConfig, ModelServerConfig, host_of};
 pub use load::{Config, DemoPlace};
 pub use memory::{MemoryConfig, Redaction, SessionIdle};
 pub use privacy::{PrivacyConfig, retention};

@@ -67,12 +67,12 @@ pub enum Unclear {
 }
 
 /// Structured meaning of a question, stored with its answer.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Frame {
     pub intent: Intent,
     /// Two-letter code of the question's language, if known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     /// What members asked for in this chain of suggestions, in their words, oldest first. For whom, for which occasion
     /// and what is not wanted is part of these words.
@@ -141,19 +141,17 @@ pub enum Reset {
 }
 
 /// Result of interpreting a question that may continue an earlier suggestion. Stored with the answer for `/why`.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FollowUp {
     pub frame: Frame,
     /// Earlier answer that the question continues.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub follows: Option<AnswerId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub found_by: Option<FoundBy>,
     /// Items that must not be suggested again, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub excluded: Vec<Item>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reset: Option<Reset>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Item>,

@@ -56,17 +56,15 @@ pub struct ItemId {
 }
 
 /// Item as an answer shows it, without an id.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Suggested {
     pub title: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub people: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
 }
 

@@ -6,7 +6,6 @@
 mod address;
 mod ask;
 mod author_run;
-mod command;
 mod find;
 mod generic;
 mod languages;

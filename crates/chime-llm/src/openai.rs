@@ -9,7 +9,6 @@ mod probe;
 mod timeouts;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -47,25 +46,30 @@ pub struct OpenAi {
     pub(super) retries: RetryPolicy,
 }
 
-/// A model and the facts learned about it from its responses.
 #[derive(Debug)]
 struct Model {
     name: String,
     /// Shared by models of the same server.
     server: Arc<Server>,
-    dialect: Mutex<Dialect>,
-    refused_tools_at: Mutex<Option<Timestamp>>,
-    refused_pictures_at: Mutex<Option<Timestamp>>,
+    learned: Mutex<Learned>,
+}
+
+/// What the responses of a model showed about it.
+#[derive(Debug, Default)]
+struct Learned {
+    dialect: Dialect,
+    refused_tools_at: Option<Timestamp>,
+    refused_pictures_at: Option<Timestamp>,
     /// `true` if its reasoning starts without a tag. Then nothing is shown before the end, because it could be
     /// reasoning.
-    thinks_unannounced: AtomicBool,
+    thinks_unannounced: bool,
     /// `true` if its reasoning once used up the tokens of an answer: later calls allow more.
-    needs_room: AtomicBool,
+    needs_room: bool,
     /// `true` after the operator was warned that the server truncates prompts.
-    warned_of_cut: AtomicBool,
-    refuses_streams: AtomicBool,
-    facts: Mutex<ServerFacts>,
-    speeds: Mutex<Speeds>,
+    warned_of_cut: bool,
+    refuses_streams: bool,
+    facts: ServerFacts,
+    speeds: Speeds,
 }
 
 /// A prompt, the receiver of the answer's text, and the clock.
@@ -113,14 +117,14 @@ impl OpenAi {
 
     /// Returns the models that refuse tools, with the time of the last refusal.
     pub fn tool_refusals(&self) -> Vec<(String, Timestamp)> {
-        let refusal = |model: &Model| Some((model.name.clone(), (*model.refused_tools_at.lock())?));
+        let refusal = |model: &Model| Some((model.name.clone(), model.learned.lock().refused_tools_at?));
         self.models().filter_map(refusal).collect()
     }
 
     /// Restores a refusal of tools from an earlier run: requests to `model` contain no tools until a day after `at`.
     pub fn recall_tool_refusal(&self, model: &str, at: Timestamp) {
         for known in self.models().filter(|known| known.name == model) {
-            *known.refused_tools_at.lock() = Some(at);
+            known.learned.lock().refused_tools_at = Some(at);
         }
     }
 
@@ -245,12 +249,12 @@ impl OpenAi {
     /// Makes one call, or two if the model turns out to need more tokens for its reasoning.
     async fn ask(&self, model: &Model, call: ModelCall<'_>) -> Result<Completion, LlmError> {
         let roomy = || Prompt { max_answer_tokens: model.with_room(call.prompt), ..call.prompt.clone() };
-        if model.needs_room.load(Ordering::Relaxed) {
+        if model.learned.lock().needs_room {
             return self.ask_once(model, ModelCall { prompt: &roomy(), ..call }).await;
         }
         match self.ask_once(model, call).await {
             Err(LlmError::NoRoom) => {
-                model.needs_room.store(true, Ordering::Relaxed);
+                model.learned.lock().needs_room = true;
                 let asked = self.ask_once(model, ModelCall { prompt: &roomy(), ..call }).await;
                 asked.map_err(|_| LlmError::NoRoom)
             }
@@ -264,13 +268,13 @@ impl OpenAi {
         let left = prompt.until.map_or(LONGEST_CALL, |until| until.since(clock.now()).min(LONGEST_CALL));
         let answered = within(clock, left, self.call(model, call)).await.ok_or(LlmError::TimedOut)??;
         let TimedAnswer { answer, first_word, first_token } = answered;
-        model.thinks_unannounced.fetch_or(answer.thinks_unannounced, Ordering::Relaxed);
+        model.learned.lock().thinks_unannounced |= answer.thinks_unannounced;
         let reading = answer.reading;
         let completion = Completion { first_word, ..answer.completed(&model.name, prompt) };
         model.warn_of_cut(&completion, prompt);
         let read = completion.tokens.prompt.saturating_sub(completion.reused.unwrap_or(0));
         if let Some(speed) = reading.speed(read, first_token) {
-            model.speeds.lock().add(speed);
+            model.learned.lock().speeds.add(speed);
         }
         Ok(completion)
     }
@@ -303,37 +307,30 @@ impl ModelCall<'_> {
 
 impl Model {
     fn new(name: String, server: Arc<Server>) -> Self {
-        Self {
-            name,
-            server,
-            dialect: Mutex::default(),
-            refused_tools_at: Mutex::default(),
-            refused_pictures_at: Mutex::default(),
-            thinks_unannounced: AtomicBool::new(false),
-            needs_room: AtomicBool::new(false),
-            warned_of_cut: AtomicBool::new(false),
-            refuses_streams: AtomicBool::new(false),
-            facts: Mutex::default(),
-            speeds: Mutex::default(),
-        }
+        Self { name, server, learned: Mutex::default() }
     }
 
     fn dialect(&self, now: Timestamp) -> Dialect {
-        let is_refused = |at: &Mutex<Option<Timestamp>>| at.lock().is_some_and(|at| now.since(at) < REFUSALS_STAY);
-        let no_tools = is_refused(&self.refused_tools_at);
-        Dialect { no_tools, no_pictures: is_refused(&self.refused_pictures_at), ..*self.dialect.lock() }
+        let learned = self.learned.lock();
+        let is_refused = |at: Option<Timestamp>| at.is_some_and(|at| now.since(at) < REFUSALS_STAY);
+        Dialect {
+            no_tools: is_refused(learned.refused_tools_at),
+            no_pictures: is_refused(learned.refused_pictures_at),
+            ..learned.dialect
+        }
     }
 
     /// Stores the dialect that the model accepted, and the time of a new refusal of tools or pictures.
     fn learn(&self, attempts: &Attempts, prompt: &Prompt, now: Timestamp) {
         let (known, accepted) = (self.dialect(now), attempts.accepted(prompt));
+        let mut learned = self.learned.lock();
         if accepted.no_tools && !known.no_tools {
-            *self.refused_tools_at.lock() = Some(now);
+            learned.refused_tools_at = Some(now);
         }
         if attempts.sees_nothing {
-            *self.refused_pictures_at.lock() = Some(now);
+            learned.refused_pictures_at = Some(now);
         }
-        *self.dialect.lock() = accepted;
+        learned.dialect = accepted;
     }
 
     /// Returns the answer limit for a model with long reasoning: four times the prompt's limit, at least 4,096 tokens,
@@ -348,7 +345,7 @@ impl Model {
 
     /// Warns the operator once that the server truncates prompts.
     fn warn_of_cut(&self, completion: &Completion, prompt: &Prompt) {
-        if completion.prompt_cut && !self.warned_of_cut.swap(true, Ordering::Relaxed) {
+        if completion.prompt_cut && !std::mem::replace(&mut self.learned.lock().warned_of_cut, true) {
             tracing::warn!(
                 model.name = self.name,
                 tokens.read = completion.tokens.prompt,
@@ -360,22 +357,14 @@ impl Model {
     }
 
     fn facts(&self) -> ServerFacts {
-        let reads_per_second = self.speeds.lock().typical();
-        ServerFacts { reads_per_second, ..*self.facts.lock() }
+        let learned = self.learned.lock();
+        ServerFacts { reads_per_second: learned.speeds.typical(), ..learned.facts }
     }
 
     /// Stores a context size named in a refusal, unless a smaller one is known.
     fn note_context(&self, tokens: usize) {
-        let mut facts = self.facts.lock();
-        facts.context = Some(facts.context.map_or(tokens, |known| known.min(tokens)));
-    }
-
-    fn refuses_streams(&self) -> bool {
-        self.refuses_streams.load(Ordering::Relaxed)
-    }
-
-    fn thinks_unannounced(&self) -> bool {
-        self.thinks_unannounced.load(Ordering::Relaxed)
+        let context = &mut self.learned.lock().facts.context;
+        *context = Some(context.map_or(tokens, |known| known.min(tokens)));
     }
 }
 

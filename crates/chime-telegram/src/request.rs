@@ -26,20 +26,28 @@ const NO_PREVIEW: wire::LinkPreviewOptions = wire::LinkPreviewOptions {
     show_above_text: false,
 };
 
-/// Declares parts of requests that teloxide lacks, or whose fields it lacks: required fields; optional ones.
+/// Declares requests, with the names of their methods, and parts of requests that teloxide lacks, or whose fields it
+/// lacks: required fields; optional ones.
 macro_rules! wire_structs {
-    ($($name:ident { $($(#[$attribute:meta])* $field:ident: $type:ty),*; $($optional:ident: $inner:ty),* $(,)? })*) => {$(
+    ($($name:ident $(= $method:literal)? {
+        $($(#[$attribute:meta])* $field:ident: $type:ty),*; $($optional:ident: $inner:ty),* $(,)?
+    })*) => {$(
         #[derive(Debug, Serialize)]
         pub struct $name {
             $($(#[$attribute])* $field: $type,)*
             $(#[serde(skip_serializing_if = "Option::is_none")] $optional: Option<$inner>,)*
         }
+
+        $(impl Payload for $name {
+            type Output = wire::True;
+            const NAME: &'static str = $method;
+        })?
     )*};
 }
 
 wire_structs! {
-    GetUpdates { limit: u8, timeout: u32, allowed_updates: &'static [&'static str]; offset: i32 }
-    SendTextMessage {
+    GetUpdates = "GetUpdates" { limit: u8, timeout: u32, allowed_updates: &'static [&'static str]; offset: i32 }
+    SendTextMessage = "SendMessage" {
         #[serde(flatten)]
         message: SendMessage;
         ephemeral_message_parameters: EphemeralMessageParameters,
@@ -47,7 +55,7 @@ wire_structs! {
     }
     EphemeralMessageParameters { receiver_user_id: wire::UserId; }
     ReplyParameters {; message_id: i32, allow_sending_without_reply: bool, ephemeral_message_id: i64 }
-    EditEphemeralMessageText {
+    EditEphemeralMessageText = "EditEphemeralMessageText" {
         chat_id: wire::Recipient,
         receiver_user_id: wire::UserId,
         ephemeral_message_id: i64,
@@ -56,41 +64,23 @@ wire_structs! {
         entities: Vec<wire::MessageEntity>,
         reply_markup: wire::InlineKeyboardMarkup,
     }
-    SendMessageDraft {
+    SendMessageDraft = "SendMessageDraft" {
         chat_id: wire::Recipient, draft_id: i64, text: String;
         message_thread_id: wire::ThreadId, entities: Vec<wire::MessageEntity>,
     }
-    SendPoll {
+    SendPoll = "SendPoll" {
         chat_id: wire::Recipient, question: String, options: Vec<wire::InputPollOption>;
         message_thread_id: wire::ThreadId, reply_parameters: ReplyParameters,
     }
-    SetMyCommands { commands: Vec<BotCommand>, scope: wire::BotCommandScope; language_code: &'static str }
+    SetMyCommands = "SetMyCommands" {
+        commands: Vec<BotCommand>, scope: wire::BotCommandScope; language_code: &'static str
+    }
     BotCommand { command: &'static str, description: &'static str; is_ephemeral: bool }
-    AnswerGuestQuery { guest_query_id: String, result: wire::InlineQueryResult; }
-    EditInlineMessage {
+    AnswerGuestQuery = "AnswerGuestQuery" { guest_query_id: String, result: wire::InlineQueryResult; }
+    EditInlineMessage = "EditMessageText" {
         inline_message_id: String, text: String, link_preview_options: wire::LinkPreviewOptions;
         entities: Vec<wire::MessageEntity>,
     }
-}
-
-macro_rules! methods {
-    ($($name:ident = $method:literal,)*) => {$(
-        impl Payload for $name {
-            type Output = wire::True;
-            const NAME: &'static str = $method;
-        }
-    )*};
-}
-
-methods! {
-    GetUpdates = "GetUpdates",
-    SendTextMessage = "SendMessage",
-    EditEphemeralMessageText = "EditEphemeralMessageText",
-    SendMessageDraft = "SendMessageDraft",
-    SendPoll = "SendPoll",
-    SetMyCommands = "SetMyCommands",
-    AnswerGuestQuery = "AnswerGuestQuery",
-    EditInlineMessage = "EditMessageText",
 }
 
 pub fn get_updates(offset: Option<i64>, timeout: Duration) -> Result<GetUpdates, TelegramError> {

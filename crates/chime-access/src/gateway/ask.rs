@@ -322,7 +322,8 @@ impl Gateway {
             () = slot.called_off() => None,
         };
         drop(slot);
-        let estimated = ask.prompt.estimated_tokens();
+        let spent = TokenUse { prompt: ask.prompt.estimated_tokens() as u64, completion: 0 };
+        let of_failure = self.call(&ask, model.model_name(), spent);
         match completed {
             Some(Ok(completion)) => {
                 parts.guard.settle(call, None, watch.elapsed(), parts.clock.now());
@@ -331,19 +332,13 @@ impl Gateway {
             Some(Err(error)) => {
                 parts.guard.settle(call, Some(&error), watch.elapsed(), parts.clock.now());
                 if error.may_have_cost() {
-                    self.charge(self.call(
-                        &ask,
-                        model.model_name(),
-                        TokenUse { prompt: estimated as u64, completion: 0 },
-                    ))
-                    .await;
+                    charge(&parts.store, Priority::Answering, of_failure).await;
                 }
                 Err(AskError::of_model(error))
             }
             None => {
                 parts.guard.withdraw(call, parts.clock.now());
-                self.charge(self.call(&ask, model.model_name(), TokenUse { prompt: estimated as u64, completion: 0 }))
-                    .await;
+                charge(&parts.store, Priority::Answering, of_failure).await;
                 Err(AskError::GaveWay { retry_after: GIVE_WAY })
             }
         }
@@ -405,14 +400,6 @@ impl Gateway {
         (completion, record)
     }
 
-    /// Stores the usage of a failed call. An error of storing is only logged, so that the caller gets the reason why
-    /// the call failed.
-    async fn charge(&self, call: CallUsage) {
-        if let Err(error) = self.state.parts.store.write(Priority::Answering, move |tx| usage::add(tx, &call)).await {
-            tracing::warn!(%error, "a failed model call is missing in the day's budget");
-        }
-    }
-
     fn call(&self, ask: &ModelCall<'_>, model: &str, tokens: TokenUse) -> CallUsage {
         CallUsage {
             at: self.state.parts.clock.now(),
@@ -459,5 +446,13 @@ impl GatewayState {
         let mut known = self.calibrations.lock();
         let observed = observe(known.get(model).copied().unwrap_or_default());
         known.insert(model.to_owned(), observed);
+    }
+}
+
+/// Stores the usage of a failed call. An error of storing is only logged, so that the caller gets the reason why the call
+/// failed.
+async fn charge(store: &Store, priority: Priority, call: CallUsage) {
+    if let Err(error) = store.write(priority, move |tx| usage::add(tx, &call)).await {
+        tracing::warn!(%error, "a failed model call is missing in the day's budget");
     }
 }

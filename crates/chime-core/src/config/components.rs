@@ -9,7 +9,7 @@ use secrecy::{ExposeSecret, SecretString};
 use tracing::level_filters::LevelFilter;
 
 use crate::config::keys::{self, Key};
-use crate::config::llm::ModelConfig;
+use crate::config::llm::{ModelConfig, host_of};
 use crate::config::settings::{Noted, Settings, base_url};
 use crate::{ChatKind, LinkReading, Zone};
 
@@ -17,7 +17,6 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreConfig {
-    /// `DATABASE_PATH`, default `chime.db` in the working directory.
     pub path: PathBuf,
     /// `None` if no daily backups are made.
     pub backups: Option<BackupConfig>,
@@ -88,10 +87,7 @@ impl EmbeddingConfig {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextConfig {
     pub tokens: ContextTokens,
-    /// `LOOKBACK_LIMIT`, default 20: largest number of messages in a cluster, a series of messages without a long
-    /// silence.
     pub lookback_limit: usize,
-    /// `TIME_THRESHOLD`, default 60m: a silence *longer* than this ends a cluster.
     pub time_threshold: Duration,
 }
 
@@ -135,7 +131,6 @@ impl ContextTokens {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimeConfig {
-    /// `TIME_ZONE`; by default the machine's time zone.
     pub zone: Zone,
 }
 
@@ -156,8 +151,6 @@ fn machine_zone(settings: &Settings<'_>) -> Zone {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IngestConfig {
-    /// `BACKLOG_MAX_AGE`, default 15m: a trigger that is older when it arrives is not answered; the bot only reports
-    /// how many there were.
     pub backlog_max_age: Duration,
 }
 
@@ -172,7 +165,6 @@ impl IngestConfig {
 pub struct AnswerConfig {
     pub streaming: Streaming,
     pub links: LinkReading,
-    /// `WEB_SEARCH`. `None` (the default): the web is not searched.
     pub web: Option<WebSearchConfig>,
     /// Servers of a test, by host name, although they are not public. No setting fills it.
     pub test_servers: BTreeMap<String, SocketAddr>,
@@ -222,7 +214,7 @@ impl WebSearchConfig {
             WebSearchService::Tavily => "https://api.tavily.com",
             WebSearchService::Exa => "https://api.exa.ai",
         };
-        url::Url::parse(base).ok()?.host_str().map(str::to_owned)
+        host_of(base)
     }
 }
 
@@ -289,7 +281,6 @@ impl LogConfig {
 /// Settings of the HTTP endpoint for health checks and metrics.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpConfig {
-    /// `HTTP_ADDR`. `None` (the default) disables the endpoint.
     pub address: Option<SocketAddr>,
 }
 
@@ -309,7 +300,6 @@ fn listening_address(settings: &Settings<'_>, key: &Key) -> Result<Option<Socket
 
 #[derive(Debug, Clone)]
 pub struct ConsoleConfig {
-    /// `CONSOLE_ADDR`. `None` (the default) switches the page off.
     pub address: Option<SocketAddr>,
     /// `CONSOLE_URL`, without a slash at its end.
     pub url: Option<String>,
@@ -342,7 +332,6 @@ impl ConsoleConfig {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptConfig {
-    /// `PROMPTS_DIR`. `None` (the default) uses the built-in templates.
     pub dir: Option<PathBuf>,
 }
 

@@ -98,7 +98,7 @@ fn unread(name: &str) -> Warning {
     const FAR: usize = 3;
     let by_habit = || KEYS.iter().find(|key| key.mistaken.iter().any(|mistaken| mistaken.eq_ignore_ascii_case(name)));
     let nearest = || {
-        let distance = |key: &&Key| edits(&name.to_uppercase(), key.name);
+        let distance = |key: &&Key| strsim::levenshtein(&name.to_uppercase(), key.name);
         KEYS.iter().min_by_key(distance).filter(|key| distance(key) <= FAR.min(name.len() / 2))
     };
     let remedy = match by_habit().or_else(nearest) {
@@ -121,20 +121,6 @@ fn quoted(key: &Key) -> Warning {
         what: "stands in quotes, which are taken for a part of it".to_owned(),
         remedy: "write the value without quotes".to_owned(),
     }
-}
-
-/// Returns the Levenshtein distance: the smallest number of bytes to insert, delete or replace.
-fn edits(one: &str, other: &str) -> usize {
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (i, a) in one.bytes().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, b) in other.bytes().enumerate() {
-            let changed = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[other.len()]
 }
 
 fn bad_line(text: &str, line: &str) -> Problem {

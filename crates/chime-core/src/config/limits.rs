@@ -13,7 +13,6 @@ pub struct LimitsConfig {
     /// `RATE_LIMIT`, default `60/300s`. `None` (`off`) disables the rate limit, the flood limit, and all daily caps
     /// that are not set explicitly.
     pub rate: Option<RateLimit>,
-    /// `DAILY_TOKENS`, `DAILY_TOKENS_PER_CHAT` and `DAILY_TOKENS_PER_MEMBER`.
     pub daily_tokens: DailyTokens,
     /// `PRICE_IN` and `PRICE_OUT`. If only one is set, the other is 0; `None` if neither is set.
     pub prices: Option<Prices>,

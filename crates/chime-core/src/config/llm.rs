@@ -10,25 +10,18 @@ use crate::config::settings::{Noted, Settings, server_url};
 
 #[derive(Debug, Clone)]
 pub struct LlmConfig {
-    /// `OPENAI_API_KEY`; not needed for local servers.
     pub api_key: Option<SecretString>,
     /// `OPENAI_BASE_URL`, default `https://api.openai.com/v1`; without a trailing slash.
     pub base_url: String,
     /// `MODEL`. `None` only if neither a key nor a base URL is set: then the bot answers without a model.
     pub model: Option<String>,
-    /// `MODELS`: models of the same server among which admins may choose for their chat.
     pub models: Vec<ListedModel>,
-    /// `MODEL_FALLBACK`: second model, for failures and nearly used-up budgets.
     pub model_fallback: Option<ModelConfig>,
     pub model_summary: Option<ModelConfig>,
     pub model_extract: Option<String>,
-    /// `MODEL_TRANSCRIBE`. `None` disables transcription.
     pub model_transcribe: Option<ModelConfig>,
-    /// `MODEL_TIMEOUT`, default 60s: longest pause of the server in the middle of an answer.
     pub timeout: Duration,
-    /// `ANSWER_DEADLINE`, default 90s: a failed call is not retried later than this after its start.
     pub deadline: Duration,
-    /// `TOOL_ROUNDS`, default 3: number of times that the model may look something up in the chat before it answers.
     pub tool_rounds: usize,
     /// `true` if concepts are extracted from answers in the background. Always `true` except in tests with a scripted
     /// model.
@@ -89,7 +82,8 @@ impl ModelConfig {
     }
 }
 
-fn host(url: &str) -> Option<String> {
+/// Returns the host of a web address.
+pub fn host_of(url: &str) -> Option<String> {
     url::Url::parse(url).ok()?.host_str().map(str::to_owned)
 }
 
@@ -179,7 +173,7 @@ impl LlmConfig {
     /// Returns the host that receives the prompts, or `None` if no model is configured.
     pub fn host(&self) -> Option<String> {
         self.model.as_ref()?;
-        host(&self.base_url)
+        host_of(&self.base_url)
     }
 
     /// Returns the hosts to which texts or recordings of members may go, the one that answers first.
@@ -188,7 +182,7 @@ impl LlmConfig {
         let Some(answering) = self.host() else { return Vec::new() };
         let others = [&self.model_fallback, &self.model_summary, &self.model_transcribe];
         let others =
-            others.into_iter().flatten().chain(embedding).filter_map(|model| host(&model.server.as_ref()?.base_url));
+            others.into_iter().flatten().chain(embedding).filter_map(|model| host_of(&model.server.as_ref()?.base_url));
         let mut hosts = vec![answering];
         for other in others {
             if !hosts.contains(&other) {

@@ -10,9 +10,7 @@ use crate::config::settings::{Noted, Settings};
 pub struct MemoryConfig {
     pub is_on: bool,
     pub idle: SessionIdle,
-    /// `SESSION_MAX_MESSAGES`, default 500: a session ends at this many messages.
     pub max_messages: u32,
-    /// `MAX_CHAT_HISTORY`, default 60: of a thread with more messages, the oldest part is summarized.
     pub max_history: usize,
     pub redaction: Redaction,
 }

@@ -14,7 +14,6 @@ const MOST_DAYS: usize = 36_500;
 pub struct PrivacyConfig {
     /// `RETENTION_DAYS`, default 365. `None` (0 days) keeps messages forever. A chat may have a period of its own.
     pub retention: Option<Duration>,
-    /// `OPERATOR_CONTACT`, shown to members; none by default.
     pub operator_contact: Option<String>,
     /// `true` if chats receive a privacy notice. `false` only in environments without other people, such as the demo.
     pub announces: bool,

@@ -4,7 +4,6 @@
 use std::ops::Range;
 
 use crate::trigger::ask::without;
-use crate::trigger::command::{Addressee, Call};
 use crate::trigger::languages::Languages;
 use crate::{BotIdentity, Entity, EntityKind, Message, utf16_slice};
 
@@ -15,6 +14,24 @@ pub(super) struct Address {
     pub(super) command: Option<Call>,
     /// Byte ranges of the bot's names and the command, which are not part of the question.
     pub(super) cut: Vec<Range<usize>>,
+}
+
+/// Command in a text. Its name may be unknown to the bot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Call {
+    /// Byte range in the text.
+    pub(super) range: Range<usize>,
+    /// Name without the slash and the bot's username.
+    pub(super) name: String,
+    pub(super) to: Addressee,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Addressee {
+    /// A `/command` without the name of a bot.
+    Anyone,
+    Us,
+    AnotherBot,
 }
 
 pub(super) fn address(message: &Message, bot: &BotIdentity) -> Address {

@@ -3,9 +3,8 @@
 use std::ops::Range;
 
 use crate::lang::web_query;
-use crate::trigger::address::{Address, address, called_at_start};
+use crate::trigger::address::{Address, Addressee, Call, address, called_at_start};
 use crate::trigger::ask::without;
-use crate::trigger::command::{Addressee, Call};
 use crate::trigger::generic::{asks_what_was_missed, consents, is_generic, is_thanks, is_thanks_by_name};
 use crate::trigger::languages::Languages;
 use crate::{Addressing, BotIdentity, ChatKind, CommandName, How, Kind, Message, ParsedTrigger, Role, source_list};

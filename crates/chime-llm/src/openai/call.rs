@@ -1,6 +1,5 @@
 //! One model call: a stream with a time limit on its pauses, or a whole answer from a server that refuses to stream.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::{Model, ModelCall, OpenAi, timeouts};
@@ -63,11 +62,11 @@ impl From<LlmError> for CallFailure {
 impl OpenAi {
     /// Requests a stream, or a whole answer if the server refuses to stream.
     pub(super) async fn call(&self, model: &Model, call: ModelCall<'_>) -> Result<TimedAnswer, LlmError> {
-        let streaming = !model.refuses_streams();
+        let streaming = !model.learned.lock().refuses_streams;
         let mut answered = self.listen(model, call, streaming).await;
         if streaming && matches!(&answered, Err(CallFailure::Refused(failure)) if refuses_streams(failure)) {
             answered = self.listen(model, call, false).await;
-            model.refuses_streams.store(answered.is_ok(), Ordering::Relaxed);
+            model.learned.lock().refuses_streams = answered.is_ok();
         }
         answered.map_err(|failure| failure.diagnosed(model, call.prompt))
     }
@@ -94,7 +93,7 @@ impl OpenAi {
             if assembly.has_begun() {
                 first_token.get_or_insert_with(|| watch.elapsed());
             }
-            let text = if model.thinks_unannounced() { String::new() } else { assembly.shown(prompt) };
+            let text = if model.learned.lock().thinks_unannounced { String::new() } else { assembly.shown(prompt) };
             if !text.is_empty() {
                 first_word.get_or_insert_with(|| watch.elapsed());
                 write(&text);

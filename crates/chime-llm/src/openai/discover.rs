@@ -52,7 +52,7 @@ impl OpenAi {
                 parameters = facts.parameters,
                 "what the model server tells of itself",
             );
-            let mut known = model.facts.lock();
+            let known = &mut model.learned.lock().facts;
             // Facts that the server does not report stay, such as a context size learned from a refusal.
             *known = facts.or(*known);
         }

@@ -1,5 +1,8 @@
 //! Transcribes recordings: checks the budget, asks the circuit breaker, calls the model, records the usage.
 
+use parking_lot::Mutex;
+
+use super::charge;
 use crate::Allowance;
 use crate::gateway::{AskError, DailyBudget};
 use chime_core::{Because, Conversation, TokenUse, UserId};
@@ -8,7 +11,6 @@ use chime_runtime::clock::Clock;
 use chime_runtime::resilience::{Admission, Breaker, CallOutcome};
 use chime_store::usage::{self, CallUsage};
 use chime_store::{Priority, Store, Writer};
-use parking_lot::Mutex;
 
 /// Client of the transcription model, with its own circuit breaker.
 pub struct Transcriber {
@@ -79,18 +81,10 @@ impl Transcriber {
             }
             Err(error) => {
                 if error.may_have_cost() {
-                    self.charge(call(of_failure, 0)).await;
+                    charge(&self.store, Priority::Background, call(of_failure, 0)).await;
                 }
                 Err(AskError::of_model(error))
             }
-        }
-    }
-
-    /// Stores the usage of a failed call. An error of storing is only logged, so that the caller gets the reason why
-    /// the call failed.
-    async fn charge(&self, call: CallUsage) {
-        if let Err(error) = self.store.write(Priority::Background, move |tx| usage::add(tx, &call)).await {
-            tracing::warn!(%error, "a failed transcription is missing in the day's budget");
         }
     }
 
