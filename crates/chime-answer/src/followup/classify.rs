@@ -232,7 +232,7 @@ impl<'a> TableClassifier<'a> {
         if self.has(PhraseRow::Compare) {
             return Intent::Compare;
         }
-        if self.has(PhraseRow::Talk) && !(in_play && !self.places.is_empty()) {
+        if self.has(PhraseRow::Talk) && (self.places.is_empty() || !in_play) {
             return Intent::Ask;
         }
         let continued = || self.about_shown().or_else(|| self.about_person(unknown)).or_else(|| self.more(unknown));

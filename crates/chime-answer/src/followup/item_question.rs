@@ -31,7 +31,6 @@ pub fn names_items(ask: &str, items: &[Item]) -> bool {
 /// Strength of a match, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Strength {
-    FirstTwo,
     TwoWords,
     SingleWord,
     FullTitle,
@@ -57,11 +56,7 @@ fn mention(ask: &str, title: &str) -> Option<Strength> {
             let hits = significant.iter().filter(|word| has(word)).count();
             let needed = significant.len().min(2);
             let telling = significant.len() > 1 || significant.iter().any(|it| it.chars().count() > SINGLE_WORD_CHARS);
-            if needed > 0 && telling && hits >= needed {
-                return Some(Strength::TwoWords);
-            }
-            let first_two = significant.get(..2)?;
-            contains_run(&asked, first_two).then_some(Strength::FirstTwo)
+            (needed > 0 && telling && hits >= needed).then_some(Strength::TwoWords)
         }
     }
 }

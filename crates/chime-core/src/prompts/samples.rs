@@ -48,7 +48,8 @@ impl Template {
                 ("kind: book", false, false, true),
             ]
             .map(|(lines, suggests, about_items, is_open)| FrameValues {
-                fence: "CODE",
+                // Without lines the template prints no fence.
+                fence: if lines.is_empty() { "" } else { "CODE" },
                 lines,
                 suggests,
                 about_items,
