@@ -43,8 +43,9 @@ const LAST_MESSAGE_AGE: Duration = Duration::from_secs(2 * 60);
 const RECORDED_WITHIN: Duration = Duration::from_secs(10);
 /// Interval for checking whether the daemon still has work.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// Hint that is printed once, after the first message that does not tag the bot.
-const UNTAGGED: &str = "            The bot reads this and stays quiet until it is tagged: `@bot …`";
+/// Hint that is printed after the first message that does not tag the bot.
+const UNTAGGED: &str =
+    "            The bot reads this and stays quiet until it is tagged: `@bot …`. `help` shows more, `quit` ends.";
 
 pub async fn run(options: DemoOptions) -> CommandResult {
     telemetry::start_quietly(LogFormat::Auto);
@@ -162,8 +163,11 @@ impl DemoSession {
             self.screen.say("");
             self.speak(self.bundled.first_question());
             self.until_quiet(finished).await?;
-            if model.is_none() && self.is_bundled {
-                self.screen.say(self.bundled.example_answer());
+            if let Some(recorded) = self.bundled.recorded_answer()
+                && model.is_none()
+                && self.is_bundled
+            {
+                self.screen.say(recorded);
             }
             self.screen.say(&self.closing());
         }
@@ -280,7 +284,7 @@ impl DemoSession {
         let from = self.person(said.name);
         if let (Some(id), Some(label)) = (reply_to, buttons::pressed(said.text)) {
             let below = self.buttons(id);
-            match below.iter().find(|button| button.is_named(label)) {
+            match below.iter().flatten().find(|button| button.is_named(label)) {
                 Some(button) => {
                     self.sandbox.press(self.chat, id, from, &button.data);
                 }
@@ -298,7 +302,7 @@ impl DemoSession {
         if let Some(message) = self.sandbox.message(self.chat, id) {
             self.show_said(&message);
         }
-        let is_for_bot = reply_to.is_some() || text.contains('@') || text.starts_with('/');
+        let is_for_bot = reply_to.is_some() || text.to_lowercase().contains("@bot") || text.starts_with('/');
         if !is_for_bot && said.name == YOU && !self.has_hinted {
             self.has_hinted = true;
             self.screen.say(UNTAGGED);
@@ -346,7 +350,7 @@ impl DemoSession {
         self.screen.message(&shown(message, &from));
     }
 
-    fn buttons(&self, id: MessageId) -> Vec<buttons::ShownButton> {
+    fn buttons(&self, id: MessageId) -> Vec<Vec<buttons::ShownButton>> {
         self.sandbox.message(self.chat, id).map(|message| buttons::below(&message)).unwrap_or_default()
     }
 

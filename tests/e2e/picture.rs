@@ -7,21 +7,29 @@ use serde_json::Value;
 
 use crate::showcase::{played, played_with};
 
-/// Messages of the demo that the example answer is based on, and the question.
-const SHOWN: [i64; 7] = [7, 11, 22, 24, 26, 30, 31];
+/// Messages of the demo around the recorded question.
+const SHOWN: [i64; 6] = [15, 16, 22, 24, 29, 30];
 const WIDTH: usize = 400;
 const LINE: usize = 18;
 /// Characters that fit into a line of a bubble.
 const COLUMNS: usize = 42;
-const COLOURS: [(&str, &str); 4] = [("Ana", "#c0392b"), ("Carl", "#2471a3"), ("You", "#1e8449"), ("bot", "#7d3c98")];
+const COLOURS: [(&str, &str); 6] = [
+    ("Ana", "#c0392b"),
+    ("Ben", "#a04000"),
+    ("Carl", "#2471a3"),
+    ("Dina", "#b03a7a"),
+    ("You", "#1e8449"),
+    ("bot", "#7d3c98"),
+];
 
-/// Returns the example answer of the demo, without line breaks, and its list of sources.
-fn example() -> (String, String) {
-    let shown = played(&[]);
-    let (_, rest) = shown.split_once("each number opens its message:").expect("an example");
-    let (answer, rest) = rest.split_once("Sources: ").expect("sources");
-    let joined = answer.split_whitespace().collect::<Vec<_>>().join(" ");
-    (joined, format!("Sources: {}", rest.lines().next().unwrap_or_default().trim()))
+/// Question and answer that the demo shows to users without a model.
+const RECORDED: &str = include_str!("../../src/cli/demo/friday-answer.txt");
+
+/// Returns the part of [`RECORDED`] between two marks, without line breaks.
+fn recorded(from: &str, to: &str) -> String {
+    let rest = RECORDED.split_once(from).map_or("", |(_, rest)| rest);
+    let part = rest.split_once(to).map_or(rest, |(part, _)| part);
+    part.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn wrapped(text: &str) -> Vec<String> {
@@ -110,7 +118,7 @@ impl Picture {
 
 #[test]
 fn the_picture_of_the_readme_is_what_the_demo_shows() {
-    let shown = played_with(&["--json"], &["@bot thoughts?"]);
+    let shown = played_with(&["--json"], &[]);
     let said: Vec<Value> = shown.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let text_of = |id: i64| said.iter().find(|said| said["id"] == id).and_then(|said| said["text"].as_str());
     let mut picture = Picture { y: 56, ..Picture::default() };
@@ -122,8 +130,11 @@ fn the_picture_of_the_readme_is_what_the_demo_shows() {
         let text = message["text"].as_str().expect("a text");
         picture.bubble(message["from"].as_str().expect("a name"), quoted, &wrapped(text));
     }
-    let (answer, sources) = example();
-    let lines = [wrapped(&answer), vec![String::new()], wrapped(&sources)].concat();
-    picture.bubble("bot", Some("@bot thoughts?"), &lines);
+    assert!(played(&[]).contains(RECORDED));
+    let question = recorded("  You  ", "\n");
+    picture.bubble("You", None, &wrapped(&question));
+    let sources = format!("Sources: {}", recorded("Sources: ", "\n\n"));
+    let lines = [wrapped(&recorded("  bot  ", "Sources: ")), vec![String::new()], wrapped(&sources)].concat();
+    picture.bubble("bot", Some(&question), &lines);
     expect_file!["../../docs/pictures/chat.svg"].assert_eq(&picture.finished());
 }

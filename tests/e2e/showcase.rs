@@ -210,6 +210,11 @@ fn questions_in_other_languages_than_the_chat_find_things() {
 }
 
 #[test]
+fn a_question_in_a_language_without_texts_is_answered_from_the_conversation() {
+    check_replies(&[("@bot 予算はいくら？", "Sources: ", "since 24"), ("@bot どう思う？", "restaurant", "goalpost")]);
+}
+
+#[test]
 fn questions_for_a_number_show_it() {
     check_replies(&[
         ("@bot whats the budget per person?", "Under 30 a head", "keeper"),
@@ -225,6 +230,11 @@ fn small_talk_before_a_question_hides_nothing() {
     let shown = played(&["hello", "who are you", "@bot whats the budget per person?"]);
     let reply = shown.split("whats the budget").nth(1).expect("it was asked");
     assert!(reply.contains("Under 30 a head"), "{reply}");
+    for question in ["whats the budget per person?", "¿cuánto podemos gastar?"] {
+        let shown = played(&[question, &format!("@bot {question}")]);
+        let reply = shown.split("bot > ").last().expect("it was asked");
+        assert!(reply.contains("Under 30 a head") && !reply.contains("You: "), "{reply}");
+    }
     let shown = played(&["hello", "@bot thoughts?"]);
     let reply = shown.rsplit("@bot thoughts?").next().expect("it was asked");
     // The hour at which the demo runs decides how long ago its first messages are, and so which line names the restaurant.

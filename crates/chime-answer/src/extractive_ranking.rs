@@ -33,8 +33,10 @@ const ANSWER: f64 = 0.5;
 /// A message with at least this many content words gets the full bonus `SAYS_SOMETHING`.
 const ENOUGH_WORDS: usize = 6;
 const SAYS_SOMETHING: f64 = 0.3;
-/// A question to the bot with fewer content words depends on an earlier one: "@bot cheaper".
+/// A question to the bot with fewer content words depends on an earlier one: "@bot cheaper". Without spaces between
+/// words, each two letters count as one.
 const TELLING_ASK: usize = 4;
+const TELLING_UNSPACED_ASK: usize = 8;
 /// Minimum cosine at which a message is on the subject of the question. At `SAME`, it counts as much as a message with
 /// all the same words.
 const CLOSE: f64 = 0.3;
@@ -295,5 +297,6 @@ fn is_tag(entry: &Entry, bot: &BotIdentity) -> bool {
     let rest: Vec<&str> = message.text.split_whitespace().filter(|word| !word.starts_with('@')).collect();
     let rest = rest.join(" ");
     let is_ask = languages.is_question(&rest) || languages.searched(&rest).is_some() || languages.asks_to_remind(&rest);
-    names_us && (is_ask || is_generic(&rest, languages) || stems(&rest).len() < TELLING_ASK)
+    let telling = if rest.contains(is_unspaced) { TELLING_UNSPACED_ASK } else { TELLING_ASK };
+    names_us && (is_ask || is_generic(&rest, languages) || stems(&rest).len() < telling)
 }

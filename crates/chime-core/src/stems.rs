@@ -74,7 +74,7 @@ impl Language {
         // detected reliably.
         let sure = |text: &str| detect(text).filter(|info| info.is_reliable()).map(|info| info.lang());
         let own = languages().iter().filter_map(|language| whatlang::Lang::from_code(&language.code));
-        let usual: Vec<whatlang::Lang> = own.chain([chat.0]).collect();
+        let mut usual: Vec<whatlang::Lang> = own.chain([chat.0]).collect();
         let of_talk = (letters(talk) >= ENOUGH).then(|| sure(talk).or_else(|| among(talk, &usual))).flatten();
         if letters(question) < FEWEST {
             return of_talk.map(Self).or_else(|| (letters(talk) > 0).then_some(chat));
@@ -83,6 +83,10 @@ impl Language {
             && let Some(language) = sure(question)
         {
             return Some(Self(language));
+        }
+        // A few words of Russian resemble Ukrainian, in which nearly every sentence has one of these letters.
+        if !question.to_lowercase().contains(['і', 'ї', 'є', 'ґ']) {
+            usual.retain(|language| *language != whatlang::Lang::Ukr);
         }
         // A text in another script fits none of the likely languages, so all usual ones are tried next, then all.
         let told = among(question, &[of_talk.unwrap_or(chat.0), chat.0, whatlang::Lang::Eng])
@@ -240,6 +244,8 @@ mod tests {
         assert_eq!(of("where is the key?", german, "deu"), Some("English"));
         assert_eq!(of("?", german, "eng"), Some("German"));
         assert_eq!(of("когда репетиция?", "", "eng"), Some("Russian"));
+        assert_eq!(of("у кого ключ?", "where is everybody?", "eng"), Some("Russian"));
+        assert_eq!(of("де ключі?", "where is everybody?", "eng"), Some("Ukrainian"));
         assert_eq!(of("", "", "eng"), None);
     }
 

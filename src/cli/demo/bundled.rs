@@ -28,11 +28,11 @@ impl Bundled {
         }
     }
 
-    /// Returns a model's answer to the first question, for users without a model. It was written by hand.
-    pub fn example_answer(self) -> &'static str {
+    /// Returns a question in this chat and the answer of a model, as recorded in a demo with that model.
+    pub fn recorded_answer(self) -> Option<&'static str> {
         match self {
-            Self::Friday => FRIDAY_EXAMPLE,
-            Self::Books => BOOKS_EXAMPLE,
+            Self::Friday => Some(include_str!("friday-answer.txt")),
+            Self::Books => None,
         }
     }
 
@@ -46,23 +46,6 @@ impl Bundled {
         text.replace("{named}", &(first - 1 + named).to_string())
     }
 }
-
-const FRIDAY_EXAMPLE: &str = "
-With a model the same tag gets an answer in sentences. An example, written for this demo;
-in Telegram each number opens its message:
-
-            The thai restaurant on 10th Ave [1] suits you: it has a garden, and half of the menu is without meat [2],
-            which Carl's sister needs [3]. Lunch with a drink was 24 [4], so dinner may stay under 30 a head [5], but
-            nobody knows yet. Friday at seven is fine with Carl [6]; somebody has to ask for a table for nine.
-
-            Sources: [1] Carl #22 · [2] Ana #24 · [3] Ana #7 · [4] Carl #26 · [5] Carl #11 · [6] Carl #30";
-
-const BOOKS_EXAMPLE: &str = "
-With a model the same tag gets more suggestions, none of them twice. An example, written for this demo:
-
-            1. The Last Unicorn by Peter S. Beagle – a unicorn, a harpy and a bull of fire, 11 €
-            2. The Dispossessed by Ursula K. Le Guin – spaceships, and much to think about on a train, 12 €
-            3. Binti by Nnedi Okorafor – a spaceship, and short, 9 €";
 
 const FRIDAY_CLOSING: &str = "
 Your turn: type @bot with or without a question, `> {named} @bot` to reply to message {named}, `Ana: …` to speak as Ana,

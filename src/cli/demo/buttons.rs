@@ -29,26 +29,26 @@ pub fn pressed(text: &str) -> Option<&str> {
     (label.is_empty() || label.starts_with(' ')).then(|| label.trim())
 }
 
-/// Returns the buttons below a message, in reading order.
-pub fn below(message: &SandboxMessage) -> Vec<ShownButton> {
+/// Returns the rows of buttons below a message.
+pub fn below(message: &SandboxMessage) -> Vec<Vec<ShownButton>> {
     let rows = message.buttons.as_ref().and_then(|markup| markup["inline_keyboard"].as_array());
-    let all = rows.into_iter().flatten().filter_map(|row| row.as_array()).flatten();
     let read = |button: &serde_json::Value| {
         let (label, data) = (button["text"].as_str()?.to_owned(), button["callback_data"].as_str()?.to_owned());
         Some(ShownButton { label, data })
     };
-    all.filter_map(read).collect()
+    let rows = rows.into_iter().flatten().filter_map(|row| row.as_array());
+    rows.map(|row| row.iter().filter_map(read).collect()).collect()
 }
 
 /// Returns the lines that show the buttons below message `id` and explain how to press them.
-pub fn lines(id: i64, buttons: &[ShownButton]) -> Vec<String> {
-    let labels: Vec<String> = buttons.iter().map(|button| format!("[{}]", button.label)).collect();
-    match buttons {
-        [] => Vec::new(),
-        [_] => vec![format!("            {}  press it with `> {id} {PRESS}`", labels.join(" "))],
-        [first, ..] => vec![
-            format!("            {}", labels.join(" ")),
-            format!("            press one by its words: `> {id} {PRESS} {}`", first.words()),
-        ],
+pub fn lines(id: i64, rows: &[Vec<ShownButton>]) -> Vec<String> {
+    let shown = |row: &Vec<ShownButton>| row.iter().map(|button| format!("[{}]", button.label)).collect::<Vec<_>>();
+    let mut lines: Vec<String> = rows.iter().map(|row| format!("            {}", shown(row).join(" "))).collect();
+    let buttons: Vec<&ShownButton> = rows.iter().flatten().collect();
+    match buttons[..] {
+        [] => {}
+        [_] => lines.push(format!("            press it with `> {id} {PRESS}`")),
+        [first, ..] => lines.push(format!("            press one by its words: `> {id} {PRESS} {}`", first.words())),
     }
+    lines
 }

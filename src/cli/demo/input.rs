@@ -99,6 +99,7 @@ fn named(line: &str) -> Option<TypedMessage<'_>> {
     };
     let (name, text) = (name.trim(), text.trim());
     let is_name = name.chars().next().is_some_and(char::is_uppercase)
+        && name.chars().any(char::is_lowercase)
         && name.split_whitespace().count() <= MAX_NAME_WORDS
         && name.chars().all(|c| c.is_alphanumeric() || c.is_whitespace() || matches!(c, '\'' | '-' | '.'));
     (is_name && !text.is_empty()).then_some(TypedMessage { name, reply_to, text })
@@ -141,6 +142,7 @@ mod tests {
         check("look at https://example.org: nice", "You: look at https://example.org: nice");
         check("so: what now", "You: so: what now");
         check("5 > 3", "You: 5 > 3");
+        check("TODO: buy wine", "You: TODO: buy wine");
     }
 
     #[test]

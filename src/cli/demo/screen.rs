@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use serde_json::{Value, json};
 
-use chime_core::{AnswerRecord, Part, Timestamp, Zone};
+use chime_core::{AnswerRecord, Timestamp, Zone};
 
 /// Number of columns before the name, as in `#12 18:40  `. The later lines of a text are indented by `INDENT`.
 const HEAD_WIDTH: usize = 13;
@@ -124,14 +124,9 @@ impl Screen {
         }
         self.day(shown.date);
         self.spoken(shown);
-        let ids: Vec<String> = record
-            .window
-            .iter()
-            .filter(|chosen| chosen.reason.part() == Part::Focus)
-            .map(|chosen| format!("#{}", chosen.id))
-            .collect();
-        let rests_on = if ids.is_empty() { "nothing earlier".to_owned() } else { ids.join(" ") };
-        self.line(&self.dim(&format!("            rests on {rests_on} · {} · {} ms", record.model, record.latency_ms)));
+        let cited: Vec<String> = sources.iter().map(|source| format!("#{}", source.id)).collect();
+        let cited = if cited.is_empty() { String::new() } else { format!("cites {} · ", cited.join(" ")) };
+        self.line(&self.dim(&format!("{INDENT}{cited}{} · {} ms", record.model, record.latency_ms)));
     }
 
     pub fn notice(&mut self, shown: &ShownMessage<'_>) {
