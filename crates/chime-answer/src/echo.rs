@@ -77,13 +77,13 @@ pub fn is_about_rules<'t>(
 }
 
 /// Returns `true` if `answer` goes on with the chat in place of answering: many lines begin with the name of a member,
-/// and one of them is a question or comes twice.
-pub fn plays_on(answer: &str, is_member: impl Fn(&str) -> bool) -> bool {
+/// and one of them is a question or comes twice. `is_likely` needs no such sign: nothing was asked, or the model is tiny.
+pub fn plays_on(answer: &str, is_likely: bool, is_member: impl Fn(&str) -> bool) -> bool {
     let lines: Vec<&str> = answer.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let is_headed = |line: &&str| line.split_once(':').is_some_and(|(name, _)| is_member(name));
     let is_odd = |line: &&str| line.ends_with('?') || lines.iter().filter(|other| *other == line).count() > 1;
     let headed: Vec<&&str> = lines.iter().filter(|line| is_headed(line)).collect();
-    headed.len() > 1 && headed.len() * 3 >= lines.len() && headed.into_iter().any(|line| is_odd(line))
+    headed.len() > 1 && headed.len() * 3 >= lines.len() && headed.into_iter().any(|line| is_likely || is_odd(line))
 }
 
 /// Returns `true` if `text` has a letter or a digit.
@@ -164,11 +164,12 @@ mod tests {
 
     #[test]
     fn a_chat_that_goes_on_is_no_answer() {
-        let plays_on = |answer| super::plays_on(answer, |name| ["Ana", "Ben"].contains(&name));
+        let plays_on = |answer| super::plays_on(answer, false, |name| ["Ana", "Ben"].contains(&name));
         assert!(plays_on("Ana: the 13th is ok\nBen: which date?"));
         assert!(plays_on("Ana: ok\n\nAna: ok"));
         assert!(plays_on("At nine?\nAna: at nine\nBen (about Ana)\nBen: at nine?\nBen"));
         assert!(!plays_on("Ana: potato salad\nBen: a cake"));
+        assert!(super::plays_on("Ana: morning\nBen: a new shirt", true, |name| ["Ana", "Ben"].contains(&name)));
         assert!(!plays_on("Ana: which date?"));
         assert!(!plays_on("The date:\nAna: which date?"));
     }

@@ -145,13 +145,14 @@ fn usable(
 fn is_nonsense(services: &Services, question: &QuestionContext, built: &BuiltPrompt, text: &str) -> bool {
     let (given, ask) = (question.citable(), &question.history.ask);
     let talk = given.iter().map(|it| it.text.as_str()).chain([ask.as_str()]);
-    if plays_on(text, |name| built.labels.has_name(name))
+    let (gateway, purpose) = (&question.gateway, ModelPurpose::Answer);
+    let is_tiny = gateway.server_facts(purpose).is_tiny(gateway.model_name(purpose));
+    if plays_on(text, question.generic || is_tiny, |name| built.labels.has_name(name))
         || is_about_rules(text, &built.instructions, &built.fence, talk)
     {
         return true;
     }
-    let (gateway, purpose) = (&question.gateway, ModelPurpose::Answer);
-    if !gateway.server_facts(purpose).is_tiny(gateway.model_name(purpose)) {
+    if !is_tiny {
         return false;
     }
     let embedder = services.features.embedder();

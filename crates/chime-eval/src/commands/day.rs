@@ -73,7 +73,7 @@ fn shown(conn: &Reader, chat: ChatKey, summary: &chime_core::Summary) -> chime_s
     Ok(summary.bullets.iter().map(line).collect())
 }
 
-/// Formats the calls and tokens of each kind of work.
+/// Formats the calls and tokens of each kind of work, and the number of calls that ended before the server sent counts.
 fn table(exchanges: &[ModelExchange]) -> String {
     let mut kinds: BTreeMap<&str, [u64; 5]> = BTreeMap::new();
     for exchange in exchanges {
@@ -83,7 +83,7 @@ fn table(exchanges: &[ModelExchange]) -> String {
             kinds.entry(kind).or_default().iter_mut().zip(figures).for_each(|(sum, figure)| *sum += figure);
         }
     }
-    let head = format!("{:<44} calls   prompt   cached   answer  cancelled", "prompt");
+    let head = format!("{:<44} calls   prompt   cached   answer  uncounted", "prompt");
     let line = |(kind, [calls, prompt, cached, answer, cancelled]): (&&str, &[u64; 5])| {
         format!("{kind:<44} {calls:>5} {prompt:>8} {cached:>8} {answer:>8} {cancelled:>10}")
     };
