@@ -3,7 +3,7 @@
 use crate::answering::parts::AnsweringParts;
 use crate::answering::question::QuestionContext;
 use crate::extractive_ranking::shared_words;
-use crate::grounding::{GroundingEvidence, Guard, Measure, guard, has_anchor_or_thread};
+use crate::grounding::{GroundingEvidence, Guard, Measure, guard, has_anchor_or_thread, is_talked_about};
 use chime_core::Grounding;
 use chime_core::embed::{Embedder, SHIPPED_NAME};
 
@@ -13,12 +13,18 @@ pub(super) fn unanswerable(parts: &AnsweringParts, question: &QuestionContext) -
         return None;
     }
     let embedder = parts.features.embedder();
-    let texts = question.citable().into_iter().map(|source| source.text);
+    // Without an embedding model, the score of the best match is lower and not comparable.
+    let is_talked_about = embedder.is_none() || is_talked_about(&question.window);
+    // Other forum topics were not searched for it.
+    let here = question.history.trigger.conversation();
+    let said = question.shown().filter(|stored| is_talked_about || stored.conversation() != here);
+    let said = said.map(|stored| stored.message.rendered());
+    let texts = said.chain(question.remembered(&[]).into_iter().map(|source| source.text));
     let added = question.enrichment.pieces.iter().flat_map(|piece| &piece.lines).map(|line| line.text.clone());
     let texts: Vec<String> = texts.chain(added).collect();
     let (similarities, measure) = similarities(&question.history.ask, &texts, embedder);
     let similarity = similarities.into_iter().reduce(f64::max);
-    let has_anchor_or_thread = has_anchor_or_thread(&question.window);
+    let has_anchor_or_thread = has_anchor_or_thread(&question.window, is_talked_about);
     guard(GroundingEvidence { has_anchor_or_thread, similarity, measure })
 }
 

@@ -372,7 +372,7 @@ impl QuestionContext {
         self.window.entries.len() + 1 >= usize::try_from(self.trigger().seq.0).unwrap_or(usize::MAX)
     }
 
-    fn shown(&self) -> impl Iterator<Item = &StoredMessage> {
+    pub(super) fn shown(&self) -> impl Iterator<Item = &StoredMessage> {
         let recalled = self.recalled.messages.iter().map(|one| &one.message);
         self.window.entries.iter().map(|entry| &entry.message).chain(recalled).chain(&self.looked_up.messages)
     }
