@@ -16,6 +16,9 @@ use chime_relevance::context::{ContextWindow, Entry};
 /// Minimum score of a message (its probability of belonging to the question's thread) for the question to count as part
 /// of a thread.
 const SURE_STRAND: f64 = 0.5;
+/// Minimum score of the stretch of the chat that fits a question best. Below it, neither a thread nor a similar message
+/// shows that the chat has talked about the question. Set on tags of real chats: see `docs/evaluation.md`.
+const MIN_MATCH: f64 = 0.75;
 /// Minimum cosine similarity between a question and a text that may answer it, with the shipped embedding model. Fitted
 /// on hand-labelled group chats: see `docs/evaluation.md`.
 const MIN_SIMILARITY_SHIPPED: f64 = 0.30;
@@ -80,11 +83,17 @@ pub fn guard(evidence: GroundingEvidence) -> Option<Guard> {
     }
 }
 
-/// Returns `true` if `window` holds the message that the question replies to, or a thread that it belongs to.
-pub fn has_anchor_or_thread(window: &ContextWindow) -> bool {
+/// Returns `true` unless the chat was searched for the words of a question and has talked about nothing like it.
+pub fn is_talked_about(window: &ContextWindow) -> bool {
+    window.best_match.is_none_or(|score| score >= MIN_MATCH)
+}
+
+/// Returns `true` if `window` holds the message that the question replies to or, if `is_talked_about`, a thread that it
+/// belongs to.
+pub fn has_anchor_or_thread(window: &ContextWindow, is_talked_about: bool) -> bool {
     let belongs = |entry: &Entry| match entry.reason {
         Reason::Anchor | Reason::Quoted | Reason::Source | Reason::Named => true,
-        Reason::Chain | Reason::Strand | Reason::Bridge => entry.score >= SURE_STRAND,
+        Reason::Chain | Reason::Strand | Reason::Bridge => is_talked_about && entry.score >= SURE_STRAND,
         Reason::Cluster | Reason::Query | Reason::Nearby | Reason::Tool => false,
     };
     window.anchor.is_some() || window.entries.iter().any(belongs)

@@ -142,8 +142,8 @@ fn singular(word: &str) -> String {
 }
 
 /// Returns tags made without a model: words that at least two of the lines of a session share, and that are rare in
-/// other sessions. `rarity` of a stem is 0 if it names nothing, and 1 if no other session contains it.
-pub fn extracted(lines: &[&str], names: &MemberNames, rarity: impl Fn(&str) -> f64) -> Vec<SessionTag> {
+/// other sessions. `rarity` of a word and its stem is 0 if it names nothing, and 1 if no other session contains it.
+pub fn extracted(lines: &[&str], names: &MemberNames, rarity: impl Fn(&str, &str) -> f64) -> Vec<SessionTag> {
     // The shortest form of each stem, since it is closest to the dictionary form, and the number of lines with it.
     let mut candidates: BTreeMap<String, (String, usize)> = BTreeMap::new();
     for line in lines {
@@ -161,7 +161,7 @@ pub fn extracted(lines: &[&str], names: &MemberNames, rarity: impl Fn(&str) -> f
         }
     }
     let weighed =
-        |(stem, (word, count)): (String, (String, usize))| ((count as f64).sqrt() * rarity(&stem), word, count);
+        |(stem, (word, count)): (String, (String, usize))| ((count as f64).sqrt() * rarity(&word, &stem), word, count);
     let mut weighed: Vec<(f64, String, usize)> = candidates.into_iter().map(weighed).collect();
     weighed.retain(|(weight, word, count)| *count >= TAG_LINES && *weight > 0.0 && !is_time_word(word));
     weighed.sort_by(|(a, one, _), (b, other, _)| b.total_cmp(a).then_with(|| one.cmp(other)));
@@ -224,7 +224,7 @@ mod tests {
             "anyways, see https://boilers.example/manual for the manual",
             "the manual says that the boiler’s valve is stuck",
         ];
-        let rarity = |stem: &str| if stem.starts_with("any") { 0.0 } else { 1.0 };
+        let rarity = |_: &str, stem: &str| if stem.starts_with("any") { 0.0 } else { 1.0 };
         let tags: Vec<String> =
             extracted(&lines, &MemberNames::of(["Derek"]), rarity).into_iter().map(|it| it.name).collect();
         assert_eq!(tags.join(" "), "boiler manual");

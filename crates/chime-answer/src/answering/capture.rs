@@ -63,9 +63,7 @@ pub async fn capture_new(services: &Services, job: &Job, answer: AnswerId) -> Jo
 /// Returns `true` if a model extracts concepts. A small one invents definitions, and its prompts show no concepts.
 async fn is_wanted(services: &Services) -> bool {
     services.gateway.wait_for_facts().await;
-    services.captures_concepts
-        && !services.gateway.is_offline()
-        && !services.gateway.is_small(ModelPurpose::Extract)
+    services.captures_concepts && !services.gateway.is_offline() && !services.gateway.is_small(ModelPurpose::Extract)
 }
 
 /// Extracts and stores the concepts of an answer. Returns the error if the model could not be asked and the answer

@@ -9,7 +9,10 @@ use crate::answering::tool_rounds::converse;
 use crate::answering::{follow_up, log};
 use crate::echo::{has_words, is_about_rules, plays_on, restates, without_echo, without_heads};
 use crate::extractive_ranking::Query;
-use crate::grounding::{GroundingEvidence, Guard, guard, has_anchor_or_thread, sentences, similarities, without_source_links};
+use crate::grounding::{
+    GroundingEvidence, Guard, guard, has_anchor_or_thread, is_talked_about, sentences, similarities,
+    without_source_links,
+};
 use crate::job::{Backend, Blame, ModelFailure, Step, WindowSize, begin};
 use crate::prompt::BuiltPrompt;
 use crate::support::Support;
@@ -51,12 +54,18 @@ fn unanswerable(services: &Services, question: &QuestionContext) -> Option<Guard
         return None;
     }
     let embedder = services.features.embedder();
-    let texts = question.citable().into_iter().map(|source| source.text);
+    // Without an embedding model, the score of the best match is lower and not comparable.
+    let is_talked_about = embedder.is_none() || is_talked_about(&question.window);
+    // Other forum topics were not searched for it.
+    let here = question.history.trigger.conversation();
+    let said = question.shown().filter(|stored| is_talked_about || stored.conversation() != here);
+    let said = said.map(|stored| stored.message.rendered());
+    let texts = said.chain(question.remembered(&[]).into_iter().map(|source| source.text));
     let added = question.enrichment.pieces.iter().flat_map(|piece| &piece.lines).map(|line| line.text.clone());
     let texts: Vec<String> = texts.chain(added).collect();
     let (similarities, measure) = similarities(&question.history.ask, &texts, embedder);
     let similarity = similarities.into_iter().reduce(f64::max);
-    let has_anchor_or_thread = has_anchor_or_thread(&question.window);
+    let has_anchor_or_thread = has_anchor_or_thread(&question.window, is_talked_about);
     guard(GroundingEvidence { has_anchor_or_thread, similarity, measure })
 }
 
@@ -126,9 +135,7 @@ fn usable(
     let text = without_echo(&text, &built.instructions, &built.fence).filter(|text| {
         let is_worth_another = window != WindowSize::Plainest
             && (question.is_repeated_by(text) || restates(text, &question.history.ask, question.asker_name()));
-        says_something(question, built, text)
-            && !is_worth_another
-            && !is_nonsense(services, question, built, text)
+        says_something(question, built, text) && !is_worth_another && !is_nonsense(services, question, built, text)
     });
     match text {
         Some(text) => Ok(answered(completion, text, uncertainty, bill, question.chat.speaks())),

@@ -139,6 +139,19 @@ impl Embedder {
         if is_noise { Vec::new() } else { vector }
     }
 
+    /// Returns how rare a word is in any talk, 0 for "care" to 1 for "dentist": the model gives rare words longer
+    /// vectors. Words of several pieces and unknown words are rare; in another model than the shipped one, all are.
+    pub fn rarity(&self, word: &str) -> f64 {
+        /// Lengths of the vectors of everyday words and of rare ones.
+        const LENGTHS: (f32, f32) = (4.5, 7.0);
+        let (pieces, _) = self.pieces(word);
+        if self.name != SHIPPED || pieces.len() != 1 || self.limits.unknown == pieces.first().copied() {
+            return 1.0;
+        }
+        let length = self.sum(pieces).iter().map(|value| value * value).sum::<f32>().sqrt();
+        f64::from(((length - LENGTHS.0) / (LENGTHS.1 - LENGTHS.0)).clamp(0.0, 1.0))
+    }
+
     /// Splits a text into the numbers of its pieces, and counts its known words.
     fn pieces(&self, text: &str) -> (Vec<u32>, Coverage) {
         let (mut pieces, mut coverage) = (Vec::with_capacity(text.len() / 4), Coverage::default());
@@ -249,6 +262,14 @@ mod tests {
         {
             assert_eq!(embedder.embed(text).len(), 160, "{text}");
         }
+    }
+
+    #[test]
+    fn everyday_words_are_not_rare() {
+        let embedder = Embedder::shipped().unwrap();
+        let are_rare = |words: &str| -> Vec<bool> { words.split(' ').map(|it| embedder.rarity(it) > 0.5).collect() };
+        assert_eq!(are_rare("care cool thanks today"), [false; 4]);
+        assert_eq!(are_rare("dentist kitchen syntax vagrant"), [true; 4]);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::policy::Means;
 use crate::tags::{self, MemberNames, SessionTag};
 use crate::{members, words};
 use chime_access::gateway::ModelPurpose;
+use chime_core::embed::Embedder;
 use chime_core::prompts::{SummaryValues, Template};
 use chime_core::{Bullet, ChatKey, Job, JobPayload, SessionId, Summary};
 use chime_jobs::{JobOutcome, JobResult};
@@ -34,7 +35,11 @@ impl Memory {
         let (texts, names) =
             self.store.read(move |conn| Ok((memory::newest_texts(conn, chat, TEXTS)?, names_of(conn, chat)?))).await?;
         let lines: Vec<&str> = said.iter().filter(|it| it.line.by.is_some()).map(|it| it.line.text.as_str()).collect();
-        Ok(extracted(&lines, &names, &texts))
+        let embedder = match &self.vectors {
+            SummaryVectors::Local { embedder, .. } => Some(&**embedder),
+            SummaryVectors::Server(_) | SummaryVectors::Off => None,
+        };
+        Ok(extracted(&lines, &names, &texts, embedder))
     }
 
     pub async fn tag(&self, job: &Job, id: SessionId) -> JobResult {
@@ -166,13 +171,15 @@ fn names_of(conn: &Reader, chat: ChatKey) -> chime_store::Result<MemberNames> {
 }
 
 /// Returns tags made without a model. A word is rare if few of `texts`, the chat's newest summaries, contain it.
-fn extracted(lines: &[&str], names: &MemberNames, texts: &[String]) -> Vec<SessionTag> {
+/// With an embedding model, words of everyday talk count less.
+fn extracted(lines: &[&str], names: &MemberNames, texts: &[String], embedder: Option<&Embedder>) -> Vec<SessionTag> {
     let met: Vec<HashSet<String>> = texts.iter().map(|text| words::all_stems(text)).collect();
     let all = (met.len() + 1) as f64;
-    let rarity = |stem: &str| {
+    let rarity = |word: &str, stem: &str| {
         let with_it = met.iter().filter(|stems| stems.contains(stem)).count() as f64;
         let is_spread = met.len() >= SPREAD_TEXTS && with_it > SPREAD * met.len() as f64;
-        if is_spread { 0.0 } else { ((all + 1.0) / (with_it + 1.0)).ln() / (all + 1.0).ln() }
+        let of_word = embedder.map_or(1.0, |embedder| embedder.rarity(word));
+        if is_spread { 0.0 } else { of_word * ((all + 1.0) / (with_it + 1.0)).ln() / (all + 1.0).ln() }
     };
     tags::extracted(lines, names, rarity)
 }

@@ -25,10 +25,11 @@ mod weight {
     /// Number of content words, as a share of [`super::LONG`] and at most 1.
     pub const WORDS: f64 = 1.0;
     pub const QUESTION: f64 = -0.2;
-    /// Begins with a word that points back, such as "and" or "it", so that it does not stand alone.
+    /// Begins with a greeting, or with a word that points back, such as "and" or "it", so that it does not stand alone.
     pub const LOOKS_BACK: f64 = -0.3;
-    /// Names a time, in a text that is to be read long after.
+    /// Names a time or calls a member by name, in a text that is to be read long after.
     pub const NAMES_TIME: f64 = -1.0;
+    pub const FOR_ONE: f64 = -1.0;
     /// Weight of each reply to the message; only two count.
     pub const REPLY: f64 = 0.2;
 }
@@ -115,15 +116,17 @@ pub fn worth(text: &str, lasts: bool) -> f64 {
     let text = without_links(text);
     let (found, is_question) = (cues(&text), Languages::shipped().is_question(&text));
     let flag = |is: bool, weight: f64| if is { weight } else { 0.0 };
+    let (first, second) = (text.split_whitespace().next().unwrap_or_default(), text.split_whitespace().nth(1));
+    let looks_back = Languages::shipped().looks_back(&text) || is_small_talk(first, Languages::shipped());
     flag((found.settled || found.done && !lasts) && !is_question, weight::SETTLED)
         + flag(is_question, weight::QUESTION)
-        + flag(Languages::shipped().looks_back(&text), weight::LOOKS_BACK)
+        + flag(looks_back, weight::LOOKS_BACK)
         + weight::WORDS * (stems(&text).len() as f64).min(LONG) / LONG
         + match lasts {
             true => {
-                // "Ann, …" is for one member, at one time.
-                let is_for_one = text.split_whitespace().next().is_some_and(|word| word.ends_with([',', ':']));
-                flag(names_time(&text), weight::NAMES_TIME) + flag(is_for_one, weight::LOOKS_BACK)
+                // "Ann, …" and "Ann - …" are for one member, at one time.
+                let is_for_one = first.starts_with('@') || first.ends_with([',', ':']) || second == Some("-");
+                flag(names_time(&text), weight::NAMES_TIME) + flag(is_for_one, weight::FOR_ONE)
             }
             false => {
                 flag(found.taken && !is_question, weight::TAKEN)

@@ -23,6 +23,9 @@ pub struct ContextWindow {
     /// Lowest message number of the part that was fetched without gaps; `None` if that is the whole conversation. How
     /// many messages before it were left out is unknown.
     pub known_from: Option<Seq>,
+    /// Score of the stretch that fits the question best, 0 if there is none; `None` if the trigger has no question to
+    /// search for.
+    pub best_match: Option<f64>,
     /// Ids of all candidates, the likeliest first.
     pub ranked: Vec<MessageId>,
     /// Messages found further back, the likeliest first; not all of them are in the window.

@@ -121,7 +121,7 @@ impl Focused {
         let budget = params.token_budget.min(if is_new { NEW_MATTER_TOKENS } else { usize::MAX });
         let summarized = summarize(&whole_strand(&pool, &picked, &likely, params)).unwrap_or_default();
         let budget = budget.saturating_sub(summarized.tokens);
-        picked.add_stretches(&pool, &stretches.shown, stretches.narrow(history) && stretches.best >= ABOUT);
+        picked.add_stretches(&pool, &stretches.shown, stretches.narrow(history) && stretches.best >= Some(ABOUT));
         picked.add_surroundings(&pool, &likely, history.question.is_some());
         let (entries, no_room) = budget::pack(&pool, unsummarized(picked, &pool, &summarized), params, budget);
         let left_out = left_out(&pool, &entries);
@@ -133,6 +133,7 @@ impl Focused {
             left_out: BTreeSet::from_iter(left_out.iter().map(|place| pool.messages[*place].seq)),
             entries,
             known_from: history.known_from(),
+            best_match: stretches.best,
             ranked,
             further_back: found,
         }
@@ -144,8 +145,8 @@ impl Focused {
 struct Stretches {
     /// Stretches, best first, each with the score that its messages get.
     shown: Vec<(Stretch, f64)>,
-    /// Score of the best stretch; 0 if there is none.
-    best: f64,
+    /// Score of the best stretch, 0 if there is none; `None` if nothing was searched.
+    best: Option<f64>,
 }
 
 impl Stretches {
@@ -153,13 +154,13 @@ impl Stretches {
         let is_open = history.given.is_none() && !is_bare(history);
         let Some(question) = history.question.as_ref().filter(|_| is_open) else { return Self::default() };
         let mut left = (params.token_budget as f64 * STRETCHES_SHARE) as usize;
-        let (mut stretches, mut score) = (Self::default(), STRETCH_SCORE);
+        let (mut stretches, mut score) = (Self { best: Some(0.0), ..Self::default() }, STRETCH_SCORE);
         for stretch in past.stretches(question) {
             let tokens = |stored: &StoredMessage| (params.estimate)(&stored.message.rendered()) + LINE_TOKENS;
             let needed: usize = stretch.messages.iter().map(tokens).sum();
             let Some(rest) = left.checked_sub(needed) else { continue };
             left = rest;
-            stretches.best = stretches.best.max(stretch.score);
+            stretches.best = stretches.best.map(|best| best.max(stretch.score));
             stretches.shown.push((stretch, score));
             score *= STRETCH_DECAY;
         }

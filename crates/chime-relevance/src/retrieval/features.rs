@@ -33,6 +33,8 @@ pub struct Features {
     pub sentence_cosine: f64,
     /// 1 if the question names the author of the message.
     pub named_author: f64,
+    /// 1 if the question names the author of one of two neighbours on either side.
+    pub named_beside: f64,
     pub is_question: f64,
     /// 1 if the question asks for a time, and the message has one.
     pub time_answer: f64,
@@ -48,7 +50,7 @@ pub struct Features {
     pub length: f64,
 }
 
-pub const COUNT: usize = 16;
+pub const COUNT: usize = 17;
 
 impl Features {
     pub fn values(&self) -> [(&'static str, f64); COUNT] {
@@ -62,6 +64,7 @@ impl Features {
             ("wide_cosine", self.wide_cosine),
             ("sentence_cosine", self.sentence_cosine),
             ("named_author", self.named_author),
+            ("named_beside", self.named_beside),
             ("is_question", self.is_question),
             ("time_answer", self.time_answer),
             ("number_answer", self.number_answer),
@@ -84,6 +87,8 @@ const NEIGHBOR_VECTOR: f32 = 0.5;
 /// Number of messages on either side that count for [`Features::wide_coverage`], and for [`Features::wide_cosine`].
 const WIDE_COVERAGE: usize = 5;
 const WIDE_COSINE: usize = 4;
+/// The same for [`Features::named_beside`].
+const NAMED_BESIDE: usize = 2;
 /// Minimum share of the question's words that the embedding model must know. Below it, the question gets no vector.
 const MIN_KNOWN_WORDS: f64 = 0.5;
 /// Number of content words from which on [`Features::length`] is 1.
@@ -164,6 +169,9 @@ impl<'q> PreparedQuestion<'q> {
             wide_cosine: self.mean_cosine(passages, place, WIDE_COSINE, 1.0),
             sentence_cosine: 0.0,
             named_author: flag(question.named.contains(&passage.author)),
+            named_beside: flag(
+                beside(passages, place, NAMED_BESIDE).any(|other| question.named.contains(&passages[other].author)),
+            ),
             is_question: flag(reading.is_question),
             time_answer: flag(question.asks_when && reading.names_time),
             number_answer: flag(question.asks_number && reading.names_number),
