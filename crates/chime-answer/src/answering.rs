@@ -114,10 +114,10 @@ async fn run_stages(services: &Services, job: &Job, at: MessageAt, parsed: &Pars
     }
     read_material(services, &mut question, &backend).await;
     let (draft, built) = match write_draft(services, job, &mut question, backend).await? {
-        DraftOutcome::Written(draft, built) => (draft, built),
+        DraftOutcome::Written(written) => *written,
         DraftOutcome::Refused(because) => return refuse(services, job, question.trigger(), because).await,
         DraftOutcome::Silent => return close(services, job).await,
     };
-    let checked = check(services, job, &mut question, *built, draft, watch).await?;
+    let checked = check(services, job, &mut question, built, draft, watch).await?;
     store_answer(services, job, question, checked).await
 }

@@ -27,7 +27,7 @@ use chime_llm::Completion;
 
 /// Result of [`write_draft`].
 pub enum DraftOutcome {
-    Written(Draft, Box<BuiltPrompt>),
+    Written(Box<(Draft, BuiltPrompt)>),
     /// The daily tokens are used up.
     Refused(Because),
     /// The model failed on a question that nobody asked the bot.
@@ -114,7 +114,7 @@ pub(super) async fn write_draft(
                 Step::Refuse(because) => return Ok(DraftOutcome::Refused(because)),
             };
     };
-    Ok(DraftOutcome::Written(draft, Box::new(built)))
+    Ok(DraftOutcome::Written(Box::new((draft, built))))
 }
 
 /// Returns the part of `completion` that can be shown.
