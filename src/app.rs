@@ -248,10 +248,10 @@ impl AppComponents {
     fn handlers(&self, wake: &Wake, gateway: &Gateway) -> Result<JobHandlers, AppError> {
         let lanes = Lanes::default();
         let voice = self.voice(wake)?;
-        let recaller = Arc::new(Recaller::new(self.embedder.clone()));
         let documents = models::document_reader(&self.config, &self.clock)?;
         let web = models::web_search(&self.config)?;
-        let readers = Readers { recaller: Arc::clone(&recaller), documents: documents.clone(), web };
+        let recaller = Arc::new(Recaller::new(self.embedder.clone()));
+        let readers = Readers { recaller, documents: documents.clone(), web };
         let answering = Answering::new(self.answering(wake, gateway, &lanes, &voice, readers));
         let commands = Commands {
             store: self.store.clone(),
@@ -261,7 +261,6 @@ impl AppComponents {
             bot: self.bot.clone(),
             access: self.config.access.clone(),
             zone: self.config.time.zone,
-            recaller,
             privacy_facts: self.privacy_facts(),
             memory: self.config.memory.clone(),
             defaults: OperatorDefaults::of(&self.config),
