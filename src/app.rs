@@ -229,7 +229,6 @@ impl AppComponents {
             bot: self.bot.clone(),
             access: self.config.access.clone(),
             zone: self.config.time.zone,
-            recaller: Arc::clone(&services.recaller),
             privacy_facts: self.privacy_facts(),
             memory: self.config.memory.clone(),
             defaults: OperatorDefaults::of(&self.config),

@@ -5,7 +5,7 @@ use super::row::row_id;
 use super::sql::{Columns, Statements, params};
 use super::{Reader, Result};
 use chime_core::{
-    ChatKey, Conversation, Entity, MessageId, Seq, ThreadId, Timestamp, UserId, hidden_links, with_links,
+    ChatKey, Conversation, Entity, Kind, MessageId, Seq, ThreadId, Timestamp, UserId, hidden_links, with_links,
 };
 
 /// Message with only the data that a search needs.
@@ -18,6 +18,8 @@ pub struct StoredPassage {
     pub is_own: bool,
     pub sent_at: Timestamp,
     pub reply_to: Option<MessageId>,
+    pub kind: Kind,
+    /// Text, with the addresses behind linked words.
     pub text: String,
     /// Vector in the requested space; empty if there is none or none was requested.
     pub vector: Vec<f32>,
@@ -64,7 +66,7 @@ pub fn newest(conn: &Reader, wanted: &Wanted, limit: u32) -> Result<Vec<StoredPa
     conn.map(&sql, params, from_columns)
 }
 
-const COLUMNS: &str = "seq, message_id, thread_id, user_id, role = 'assistant' AS is_own, ts, reply_to_id, text, \
+const COLUMNS: &str = "seq, message_id, thread_id, user_id, role = 'assistant' AS is_own, ts, reply_to_id, kind, text, \
                        CASE WHEN instr(entities, '\"text_link\"') AND role = 'user' THEN entities END AS links";
 
 /// Converts a row with the columns [`COLUMNS`]. The vector stays empty.
@@ -77,6 +79,7 @@ fn from_columns(columns: &Columns<'_>) -> Result<StoredPassage> {
         is_own: columns.get("is_own")?,
         sent_at: Timestamp::from_secs(columns.get("ts")?),
         reply_to: columns.get("reply_to_id")?,
+        kind: columns.get("kind")?,
         text: {
             let text: String = columns.get("text")?;
             let entities: Option<String> = columns.get("links")?;

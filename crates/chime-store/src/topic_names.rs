@@ -34,6 +34,13 @@ pub fn find(conn: &Reader, conversation: Conversation) -> Result<Option<String>>
     )
 }
 
+/// Returns the forum topics of a chat with their names.
+pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Vec<(ThreadId, String)>> {
+    conn.map("SELECT thread_id, name FROM topic_name WHERE chat_key = :key", params! { ":key": chat }, |row| {
+        Ok((row.get("thread_id")?, row.get("name")?))
+    })
+}
+
 /// Deletes the name of a forum topic if the forgotten message is the service message that gave the topic this name.
 fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
     let StoredMessage { chat, message, .. } = stored;

@@ -40,7 +40,6 @@ use chime_core::{
 };
 use chime_jobs::worker::Wake;
 use chime_jobs::{JobError, JobOutcome, JobResult};
-use chime_memory::recall::Recaller;
 use chime_privacy::PrivacyFacts;
 use chime_runtime::clock::Clock;
 use chime_store::chats::ChatRow;
@@ -61,7 +60,6 @@ pub struct Commands {
     pub access: AccessConfig,
     /// Time zone of chats that have set none.
     pub zone: Zone,
-    pub recaller: Arc<Recaller>,
     pub privacy_facts: PrivacyFacts,
     pub memory: MemoryConfig,
     pub defaults: OperatorDefaults,

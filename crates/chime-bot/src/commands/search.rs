@@ -7,28 +7,29 @@ use chime_core::chat_settings::{ChatSettings, NAME};
 use chime_core::texts::{Texts, filled};
 use chime_core::trigger::{Languages, called_at_start, is_for_bot};
 use chime_core::{
-    BotIdentity, Button, ChatKey, EntityKind, Kind, Language, MessageId, Role, Seq, StoredMessage, Timestamp, UserId,
+    BotIdentity, Button, ChatKey, Conversation, Kind, Language, MessageId, Role, Seq, StoredMessage, Timestamp, UserId,
     Zone, message_link, stems,
 };
-use chime_memory::recall::{RecallRequest, Recaller};
 use chime_memory::wording::short_time;
 use chime_relevance::retrieval::words::words;
 use chime_relevance::retrieval::{Tables, spans_named};
 use chime_store::chats::{ChatRow, Member};
 use chime_store::notes::Note;
-use chime_store::passages::{self, Wanted};
+use chime_store::passages::{self, StoredPassage, Wanted};
+use chime_store::postings::{self, Postings, Range};
 use chime_store::{Reader, chats, messages, notes, topic_names};
 use chrono::{NaiveDate, NaiveTime};
 
 /// Maximum number of messages that a search finds, and number on a page.
 const MOST: usize = 50;
 const PAGE: usize = 10;
-/// Number of messages of the ranking that are compared with the words.
-const RANKED: usize = 300;
+/// Maximum number of messages with a word that are read, the newest.
+const OF_A_WORD: u32 = 300;
 /// Number of letters that words share in a language without a stemmer.
 const KEY_CHARS: usize = 5;
-/// Number of messages read, the newest, for a search with filters.
+/// For a search with filters: number of messages within them, the newest, and of messages with a word among these.
 const READ: u32 = 2000;
+const SAYING: u32 = 10_000;
 /// Maximum number of notes found.
 const NOTES: usize = 5;
 /// Words shown of a message before the first one that was searched for, and maximum number of characters shown.
@@ -171,7 +172,6 @@ pub struct SearchResult {
 /// Search in one chat.
 pub struct ChatSearch<'a> {
     pub conn: &'a Reader,
-    pub recaller: &'a Recaller,
     pub chat: &'a ChatRow,
     pub zone: Zone,
     pub request: &'a SearchRequest,
@@ -183,14 +183,15 @@ impl ChatSearch<'_> {
     pub fn find(&self) -> chime_store::Result<SearchResult> {
         let sought = self.sought();
         let notes = if self.request.has_filters() { Vec::new() } else { self.notes(&sought)? };
-        let Some(authors) = self.authors()? else { return Ok(SearchResult { notes, messages: Vec::new() }) };
-        let ranked = self.ranked()?.into_iter().take(RANKED).map(|(seq, _)| seq);
+        let (Some(authors), Some(topics)) = (self.authors()?, self.topics()?) else {
+            return Ok(SearchResult { notes, messages: Vec::new() });
+        };
         let (mut seen, mut whole, mut partly) = (HashSet::new(), Vec::new(), Vec::new());
-        for seq in ranked.chain(self.newest(&authors)?) {
+        for seq in self.saying()?.into_iter().chain(self.newest(&authors, &topics)?) {
             if whole.len() == MOST {
                 break;
             }
-            let Some(stored) = self.wanted(seq, &authors, &mut seen)? else { continue };
+            let Some(stored) = self.wanted(seq, (&authors, &topics), &mut seen)? else { continue };
             let said = keys(&stored.message.rendered(), self.chat.language);
             if sought.is_subset(&said) {
                 whole.push(stored);
@@ -204,38 +205,53 @@ impl ChatSearch<'_> {
         Ok(SearchResult { notes, messages: whole })
     }
 
-    /// Returns the keys of the words searched for, without stop words unless there are no others.
-    fn sought(&self) -> HashSet<String> {
+    /// Returns the words searched for, without stop words unless there are no others.
+    fn telling(&self) -> String {
         let words = &self.request.words;
         let is_stop_word = |word: &&str| Languages::shipped().is_stop_word_in(&word.to_lowercase(), words);
         let telling: Vec<&str> = words.split_whitespace().filter(|word| !is_stop_word(word)).collect();
-        let said = if telling.is_empty() { words.clone() } else { telling.join(" ") };
-        keys(&said, self.chat.language)
+        if telling.is_empty() { words.clone() } else { telling.join(" ") }
     }
 
-    fn ranked(&self) -> chime_store::Result<Vec<(Seq, f64)>> {
-        let conversation = self.command.conversation();
-        let is_here = conversation.chat == self.chat.key;
-        let now = self.command.message.sent_at;
-        self.recaller.ranked(
-            self.conn,
-            &RecallRequest {
-                conversation: if is_here {
-                    conversation
-                } else {
-                    chime_core::Conversation { chat: self.chat.key, thread: None }
-                },
-                text: &self.request.words,
-                now,
-                utc_offset: self.zone.ahead_secs(now),
-                by: self.command.message.sender.id,
-                before: self.before(),
-            },
-        )
+    /// Returns the keys of the words searched for.
+    fn sought(&self) -> HashSet<String> {
+        keys(&self.telling(), self.chat.language)
     }
 
-    /// Returns the newest messages within the filters that the database knows; none for a search by words only.
-    fn newest(&self, authors: &[UserId]) -> chime_store::Result<Vec<Seq>> {
+    /// Returns messages with words searched for: those with the two rarest ones, then those with one, the rarest first.
+    /// Of each word, the newest come first.
+    fn saying(&self) -> chime_store::Result<Vec<Seq>> {
+        let range = Range { chat: self.chat.key, from: Seq(0), before: self.before(), limit: OF_A_WORD };
+        let mut words = self.postings(&range)?;
+        words.sort_by(|(_, one), (_, other)| one.held.total_cmp(&other.held));
+        let mut seqs = Vec::new();
+        if let [(first, rarest), (second, _), ..] = words.as_slice()
+            && !rarest.is_complete
+        {
+            seqs = postings::of_pair(self.conn, &range, first, second)?.seqs;
+        }
+        seqs.extend(words.into_iter().flat_map(|(_, found)| found.seqs));
+        Ok(seqs)
+    }
+
+    /// Returns the stems searched for, each with messages that contain it. In a language without a stemmer, parts of
+    /// words count too.
+    fn postings(&self, range: &Range) -> chime_store::Result<Vec<(String, Postings)>> {
+        let (telling, mut words) = (self.telling(), Vec::new());
+        for stem in stems(&telling, self.chat.language) {
+            let found = postings::of_stem(self.conn, range, &stem)?;
+            words.push((stem, found));
+        }
+        if !self.chat.language.has_stemmer() {
+            for word in telling.split_whitespace() {
+                words.push((word.to_owned(), postings::of_part(self.conn, range, word)?));
+            }
+        }
+        Ok(words)
+    }
+
+    /// Returns the newest messages within the filters; none for a search by words only.
+    fn newest(&self, authors: &[UserId], topics: &[Conversation]) -> chime_store::Result<Vec<Seq>> {
         if !self.request.has_filters() {
             return Ok(Vec::new());
         }
@@ -243,13 +259,22 @@ impl ChatSearch<'_> {
             Some((self.request.since.unwrap_or(Timestamp::from_secs(0)), self.request.until.unwrap_or(Timestamp::END)));
         let (chat, before) = (self.chat.key, self.before());
         let mut newest = Vec::new();
-        let each: Vec<Option<UserId>> =
-            if authors.is_empty() { vec![None] } else { authors.iter().copied().map(Some).collect() };
-        for by in each {
-            newest.extend(passages::newest(self.conn, &Wanted { chat, conversation: None, before, within, by }, READ)?);
+        for by in all_or_each(authors) {
+            for conversation in all_or_each(topics) {
+                let wanted = Wanted { chat, conversation, before, within, by };
+                newest.extend(passages::newest(self.conn, &wanted, READ)?);
+            }
         }
         newest.sort_by_key(|passage| std::cmp::Reverse((passage.sent_at, passage.seq)));
-        Ok(newest.into_iter().map(|passage| passage.seq).collect())
+        let from = newest.iter().map(|passage| passage.seq).min().unwrap_or(before);
+        let saying = self.postings(&Range { chat, from, before, limit: SAYING })?;
+        let saying: HashSet<Seq> = saying.into_iter().flat_map(|(_, found)| found.seqs).collect();
+        let is_for_all = self.request.words.is_empty();
+        let is_wanted = |passage: &StoredPassage| {
+            (is_for_all || saying.contains(&passage.seq))
+                && self.request.has.is_none_or(|attachment| has(&passage.text, passage.kind, attachment))
+        };
+        Ok(newest.into_iter().filter(is_wanted).map(|passage| passage.seq).collect())
     }
 
     fn before(&self) -> Seq {
@@ -273,33 +298,38 @@ impl ChatSearch<'_> {
         Ok(Some(named).filter(|named| !named.is_empty()))
     }
 
+    /// Returns the conversations of `topic:`, or none for a search without it; `None` if no forum topic has such a name.
+    fn topics(&self) -> chime_store::Result<Option<Vec<Conversation>>> {
+        let Some(wanted) = &self.request.topic else { return Ok(Some(Vec::new())) };
+        if wanted == "here" {
+            return Ok(Some(vec![self.command.conversation()]));
+        }
+        let mut found = topic_names::of_chat(self.conn, self.chat.key)?;
+        found.retain(|(_, name)| name.to_lowercase().contains(wanted.as_str()));
+        let conversation = |(thread, _)| Conversation { chat: self.chat.key, thread: Some(thread) };
+        let found: Vec<_> = found.into_iter().map(conversation).collect();
+        Ok(Some(found).filter(|found| !found.is_empty()))
+    }
+
     fn wanted(
         &self,
         seq: Seq,
-        authors: &[UserId],
+        within: (&[UserId], &[Conversation]),
         seen: &mut HashSet<Seq>,
     ) -> chime_store::Result<Option<StoredMessage>> {
         if seq >= self.before() || !seen.insert(seq) {
             return Ok(None);
         }
         let Some(stored) = messages::by_seq(self.conn, self.chat.key, seq)? else { return Ok(None) };
-        let (message, request) = (&stored.message, self.request);
+        let (message, request, (authors, topics)) = (&stored.message, self.request, within);
         let is_talk = message.role == Role::User && message.kind != Kind::Service && !is_for_bot(message);
         let is_in_time = request.since.is_none_or(|since| since <= message.sent_at)
             && request.until.is_none_or(|until| message.sent_at < until);
         let is_by = authors.is_empty() || authors.contains(&message.sender.id);
-        let has = request.has.is_none_or(|attachment| has(&stored, attachment));
-        let is_wanted = is_talk && is_in_time && is_by && has && self.is_in_topic(&stored)?;
+        let is_in_topic = topics.is_empty() || topics.contains(&stored.conversation());
+        let has = request.has.is_none_or(|attachment| has(&message.text_with_links(), message.kind, attachment));
+        let is_wanted = is_talk && is_in_time && is_by && is_in_topic && has;
         Ok(is_wanted.then_some(stored))
-    }
-
-    fn is_in_topic(&self, stored: &StoredMessage) -> chime_store::Result<bool> {
-        let Some(topic) = &self.request.topic else { return Ok(true) };
-        if topic == "here" {
-            return Ok(stored.conversation() == self.command.conversation());
-        }
-        let name = topic_names::find(self.conn, stored.conversation())?;
-        Ok(name.is_some_and(|name| name.to_lowercase().contains(topic.as_str())))
     }
 
     fn notes(&self, sought: &HashSet<String>) -> chime_store::Result<Vec<Note>> {
@@ -324,17 +354,18 @@ fn keys(text: &str, language: Language) -> HashSet<String> {
     stems(text, language).into_iter().map(key).collect()
 }
 
-fn has(stored: &StoredMessage, attachment: Attachment) -> bool {
-    let message = &stored.message;
+/// Returns `true` if a message of a kind has the attachment. `text` includes the addresses behind linked words.
+fn has(text: &str, kind: Kind, attachment: Attachment) -> bool {
     match attachment {
-        Attachment::Link => {
-            let is_link = |kind: &EntityKind| matches!(kind, EntityKind::TextLink { .. });
-            ["://", "www."].iter().any(|mark| message.text.contains(mark))
-                || message.entities.iter().any(|entity| is_link(&entity.kind))
-        }
-        Attachment::File => matches!(message.kind, Kind::Document | Kind::Audio | Kind::Video),
-        Attachment::Photo => message.kind == Kind::Photo,
+        Attachment::Link => ["://", "www."].iter().any(|mark| text.contains(mark)),
+        Attachment::File => matches!(kind, Kind::Document | Kind::Audio | Kind::Video),
+        Attachment::Photo => kind == Kind::Photo,
     }
+}
+
+/// Returns each value to filter by, or one that stands for all.
+fn all_or_each<T: Copy>(values: &[T]) -> Vec<Option<T>> {
+    if values.is_empty() { vec![None] } else { values.iter().copied().map(Some).collect() }
 }
 
 /// Formatted page of a search.

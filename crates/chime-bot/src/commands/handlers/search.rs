@@ -1,7 +1,5 @@
 //! `/search`: finds messages and notes by their words, without a model.
 
-use std::sync::Arc;
-
 use crate::commands::handlers::{CommandRequest, Commands, Shown, chat_button};
 use crate::commands::search::{ChatSearch, SearchPage, SearchRequest, ShownPage, own_words, shown};
 use chime_access::Access;
@@ -83,10 +81,9 @@ impl Commands {
             let markdown = texts.search.how.clone();
             return Ok(ShownPage { markdown, links: Vec::new(), buttons: Vec::new(), rests_on: Vec::new() });
         };
-        let (recaller, zone) = (Arc::clone(&self.recaller), chat.zone(self.zone));
+        let zone = chat.zone(self.zone);
         let work = move |conn: &chime_store::Reader| {
-            let search =
-                ChatSearch { conn, recaller: &recaller, chat: &chat, zone, request: &request, command: &command };
+            let search = ChatSearch { conn, chat: &chat, zone, request: &request, command: &command };
             Ok(shown(&search.find()?, &search, page, texts))
         };
         self.store.read(work).await
