@@ -18,7 +18,7 @@ use chime_relevance::context::{ContextWindow, Entry};
 const SURE_STRAND: f64 = 0.5;
 /// Minimum score of the stretch of the chat that fits a question best. Below it, neither a thread nor a similar message
 /// shows that the chat has talked about the question. Set on tags of real chats: see `docs/evaluation.md`.
-const MIN_MATCH: f64 = 0.75;
+const MIN_MATCH: f64 = 0.5;
 /// Minimum cosine similarity between a question and a text that may answer it, with the shipped embedding model. Fitted
 /// on hand-labelled group chats: see `docs/evaluation.md`.
 const MIN_SIMILARITY_SHIPPED: f64 = 0.30;

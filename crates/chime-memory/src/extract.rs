@@ -218,8 +218,8 @@ impl Ranking {
     }
 }
 
-/// Selects the best bullets, none longer than its equal share of the tokens and none with a negative worth, such as a
-/// greeting, and keeps their order. Selecting
+/// Selects the best bullets, none longer than its equal share of the tokens and none with a negative worth, and keeps
+/// their order. Selecting
 /// from a selection and new bullets gives the same result as selecting from all at once, so a summary may be extended
 /// in any number of steps.
 pub fn rolled(bullets: &[Bullet], caps: Caps, period: Period, ranking: &mut Ranking) -> Vec<Bullet> {

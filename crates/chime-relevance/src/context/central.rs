@@ -25,7 +25,7 @@ mod weight {
     /// Number of content words, as a share of [`super::LONG`] and at most 1.
     pub const WORDS: f64 = 1.0;
     pub const QUESTION: f64 = -0.2;
-    /// Begins with a greeting, or with a word that points back, such as "and" or "it", so that it does not stand alone.
+    /// Begins with a word that points back, such as "and" or "it", so that it does not stand alone.
     pub const LOOKS_BACK: f64 = -0.3;
     /// Names a time or calls a member by name, in a text that is to be read long after.
     pub const NAMES_TIME: f64 = -1.0;
@@ -117,16 +117,17 @@ pub fn worth(text: &str, lasts: bool) -> f64 {
     let (found, is_question) = (cues(&text), Languages::shipped().is_question(&text));
     let flag = |is: bool, weight: f64| if is { weight } else { 0.0 };
     let (first, second) = (text.split_whitespace().next().unwrap_or_default(), text.split_whitespace().nth(1));
-    let looks_back = Languages::shipped().looks_back(&text) || is_small_talk(first, Languages::shipped());
     flag((found.settled || found.done && !lasts) && !is_question, weight::SETTLED)
         + flag(is_question, weight::QUESTION)
-        + flag(looks_back, weight::LOOKS_BACK)
+        + flag(Languages::shipped().looks_back(&text), weight::LOOKS_BACK)
         + weight::WORDS * (stems(&text).len() as f64).min(LONG) / LONG
         + match lasts {
             true => {
-                // "Ann, …" and "Ann - …" are for one member, at one time.
-                let is_for_one = first.starts_with('@') || first.ends_with([',', ':']) || second == Some("-");
-                flag(names_time(&text), weight::NAMES_TIME) + flag(is_for_one, weight::FOR_ONE)
+                // "Ann: …" and "Ann - …" are for one member, at one time; "Also, …" may not be.
+                let is_for_one = first.starts_with('@') || first.ends_with(':') || second == Some("-");
+                flag(names_time(&text), weight::NAMES_TIME)
+                    + flag(is_for_one, weight::FOR_ONE)
+                    + flag(first.ends_with(','), weight::LOOKS_BACK)
             }
             false => {
                 flag(found.taken && !is_question, weight::TAKEN)
