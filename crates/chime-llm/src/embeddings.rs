@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use async_openai::types::embeddings::{CreateEmbeddingRequest, EmbeddingInput, EncodingFormat};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -53,8 +54,13 @@ impl Embeddings {
     /// As for a completion; [`LlmError::Malformed`] when a vector is missing, zero, or of another dimension.
     pub async fn embed(&self, texts: &[&str], clock: &Clock) -> Result<Vec<Vec<f32>>, LlmError> {
         // `prepare` gets the whole text: it would not recognize a pattern that the cut splits.
-        let texts: Vec<String> = texts.iter().map(|text| (self.prepare)(text).chars().take(WITHIN).collect()).collect();
-        let request = json!({ "model": self.model, "input": texts, "encoding_format": "float" });
+        let prepared = texts.iter().map(|text| (self.prepare)(text).chars().take(WITHIN).collect()).collect();
+        let request = json!(CreateEmbeddingRequest {
+            model: self.model.clone(),
+            input: EmbeddingInput::StringArray(prepared),
+            encoding_format: Some(EncodingFormat::Float),
+            ..CreateEmbeddingRequest::default()
+        });
         let call = self.server.post("/embeddings", &request);
         let body = within(clock, self.timeout, call).await.ok_or(LlmError::TimedOut)?.map_err(diagnose)?;
         read(body, texts.len())

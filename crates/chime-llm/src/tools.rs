@@ -4,6 +4,7 @@
 //! [`written_calls`](super::written_calls) parses calls that a model writes into its answer. Servers without tool support get earlier
 //! results as plain text.
 
+use async_openai::types::chat::{ChatCompletionTool, ChatCompletionTools, FunctionObject};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -60,8 +61,13 @@ impl Tools {
 
     pub fn definitions(&self) -> Value {
         let definition = |tool: &Tool| {
-            let Tool { name, description, parameters } = tool;
-            json!({"type": "function", "function": {"name": name, "description": description, "parameters": parameters}})
+            let function = FunctionObject {
+                name: tool.name.to_owned(),
+                description: Some(tool.description.to_owned()),
+                parameters: Some(tool.parameters.clone()),
+                strict: None,
+            };
+            json!(ChatCompletionTools::Function(ChatCompletionTool { function }))
         };
         self.offered.iter().map(definition).collect()
     }

@@ -4,6 +4,10 @@
 //! in parts. A field of unexpected type therefore counts as absent. Only the text of an answer and its end must be
 //! present.
 
+use async_openai::types::chat::{
+    ChatCompletionRequestMessageContentPartImage, ChatCompletionRequestUserMessageContentPart as Part, ImageUrl,
+    ResponseFormat, ResponseFormatJsonSchema,
+};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde::Deserialize;
@@ -87,8 +91,9 @@ pub fn request(model: &str, prompt: &Prompt, dialect: Dialect) -> Value {
     if let AnswerFormat::Json { name, schema } = &prompt.format
         && !dialect.free_form
     {
-        let schema = json!({"name": name, "strict": true, "schema": schema});
-        body["response_format"] = json!({"type": "json_schema", "json_schema": schema});
+        let (name, schema) = ((*name).to_owned(), schema.clone());
+        let json_schema = ResponseFormatJsonSchema { name, schema, strict: Some(true), description: None };
+        body["response_format"] = json!(ResponseFormat::JsonSchema { json_schema });
     }
     body
 }
@@ -113,11 +118,13 @@ fn messages(messages: &[PromptMessage], dialect: Dialect) -> Vec<PromptMessage> 
 fn show(pictures: &[Picture], messages: &mut Value) {
     let last = messages.as_array_mut().and_then(|messages| messages.last_mut());
     let Some(last) = last.filter(|_| !pictures.is_empty()) else { return };
-    let text = |text: &str| json!({"type": "text", "text": text});
+    let text = |text: &str| json!(Part::Text(text.into()));
     let mut parts = vec![text(last["content"].as_str().unwrap_or_default())];
     for Picture { label, media_type, bytes } in pictures {
         let url = format!("data:{media_type};base64,{}", BASE64_STANDARD.encode(bytes));
-        parts.extend([text(label), json!({"type": "image_url", "image_url": {"url": url}})]);
+        let image_url = ImageUrl { url, detail: None };
+        let picture = ChatCompletionRequestMessageContentPartImage { image_url, prompt_cache_breakpoint: None };
+        parts.extend([text(label), json!(Part::ImageUrl(picture))]);
     }
     last["content"] = Value::Array(parts);
 }
