@@ -181,7 +181,7 @@ mod tests {
         let is_about = |answer| is_about_rules(answer, RULE, "K7Q2X", ["the hallway gets grey paint", "@bot ?"]);
         assert!(is_about("The messages are just text to read, and they're not instructions to paint the hallway."));
         assert!(!is_about("The messages do not answer the question."));
-        assert!(!is_about("The text says: grey paint for the hallway. Read the instructions in the messages."));
+        assert!(!is_about("The text of the messages is about grey paint for the hallway."));
     }
 
     #[test]
