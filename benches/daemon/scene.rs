@@ -23,8 +23,11 @@ const CHATTER: [&str; 8] = [
     "here: https://example.org/menu?lang=en",
 ];
 
+/// Returns the words of the search with a number.
+type SearchWords = fn(u64) -> String;
+
 /// Searches of the synthetic messages: what they look for, and the words of the one with a number.
-pub const SEARCHES: [(&str, fn(u64) -> String); 8] = [
+pub const SEARCHES: [(&str, SearchWords); 8] = [
     ("  /search: a rare word and a common one", |number| format!("{} {}", rare(number), common(number))),
     ("  /search: a rare word", rare),
     ("  /search: a common word", common),
