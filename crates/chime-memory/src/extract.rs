@@ -218,10 +218,9 @@ impl Ranking {
     }
 }
 
-/// Selects the best bullets, none longer than its equal share of the tokens and none with a negative worth, and keeps
-/// their order. Selecting
-/// from a selection and new bullets gives the same result as selecting from all at once, so a summary may be extended
-/// in any number of steps.
+/// Selects the best bullets, none longer than its equal share of the tokens, and keeps their order. Selecting from a
+/// selection and new bullets gives the same result as selecting from all at once, so a summary may be extended in any
+/// number of steps.
 pub fn rolled(bullets: &[Bullet], caps: Caps, period: Period, ranking: &mut Ranking) -> Vec<Bullet> {
     // Gives each bullet the same limit, so that a bullet is kept or dropped independently of the others.
     let share = caps.tokens / caps.bullets.max(1);
@@ -235,7 +234,6 @@ pub fn rolled(bullets: &[Bullet], caps: Caps, period: Period, ranking: &mut Rank
         .map(|(place, bullet)| (ranking.rank(bullet), place))
         .filter(|(rank, _)| rank.tokens <= share)
         .map(|(rank, place)| (if period == Period::History { rank.lasting } else { rank.worth }, place))
-        .filter(|(worth, _)| *worth >= 0.0)
         .collect();
     fitting.sort_by(|(one, a), (other, b)| other.total_cmp(one).then(b.cmp(a)));
     fitting.truncate(caps.bullets);
