@@ -40,13 +40,13 @@ CREATE TABLE chat (
 CREATE TABLE chat_setting (
     chat_key  INTEGER NOT NULL REFERENCES chat (chat_key) ON DELETE CASCADE,
     -- Forum topic. 0: the whole chat.
-    thread_id INTEGER NOT NULL,
+    forum_topic_id INTEGER NOT NULL,
     key       TEXT    NOT NULL,
     value     TEXT    NOT NULL,
     -- Author and command of a value that is a text by a member; else NULL.
     set_by    INTEGER,
     seq       INTEGER,
-    PRIMARY KEY (chat_key, thread_id, key)
+    PRIMARY KEY (chat_key, forum_topic_id, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX chat_setting_by_author ON chat_setting (set_by) WHERE set_by IS NOT NULL;
 
@@ -76,7 +76,7 @@ CREATE TABLE message (
     seq              INTEGER NOT NULL,
     telegram_chat_id INTEGER NOT NULL,
     message_id       INTEGER NOT NULL,
-    thread_id        INTEGER,
+    forum_topic_id        INTEGER,
     user_id          INTEGER NOT NULL,
     -- Set where somebody writes in the name of a chat; then it equals user_id.
     sender_chat_id   INTEGER,
@@ -114,7 +114,7 @@ CREATE TABLE message (
     origin_ts INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX message_by_telegram_id ON message (telegram_chat_id, message_id);
-CREATE INDEX message_in_conversation ON message (chat_key, thread_id, ts, message_id);
+CREATE INDEX message_in_conversation ON message (chat_key, forum_topic_id, ts, message_id);
 CREATE INDEX message_replies ON message (telegram_chat_id, reply_to_id) WHERE reply_to_id IS NOT NULL;
 CREATE INDEX message_album ON message (telegram_chat_id, media_group_id) WHERE media_group_id IS NOT NULL;
 CREATE INDEX message_by_age ON message (chat_key, ts);
@@ -147,9 +147,9 @@ INSERT INTO message_part_fts (message_part_fts, rank) VALUES ('secure-delete', 1
 -- Names of forum topics.
 CREATE TABLE topic_name (
     chat_key  INTEGER NOT NULL REFERENCES chat (chat_key) ON DELETE CASCADE,
-    thread_id INTEGER NOT NULL,
+    forum_topic_id INTEGER NOT NULL,
     name      TEXT    NOT NULL,
-    PRIMARY KEY (chat_key, thread_id)
+    PRIMARY KEY (chat_key, forum_topic_id)
 ) STRICT, WITHOUT ROWID;
 
 -- Updates and jobs
@@ -257,7 +257,7 @@ CREATE TABLE press (
 -- Triggers that were too old to answer after a downtime, counted by chat.
 CREATE TABLE backlog (
     telegram_chat_id INTEGER PRIMARY KEY,
-    thread_id        INTEGER,
+    forum_topic_id        INTEGER,
     skipped          INTEGER NOT NULL
 ) STRICT;
 
@@ -268,7 +268,7 @@ CREATE TABLE answer (
     -- A ULID: the same in log lines, /why and here.
     id                TEXT    PRIMARY KEY,
     chat_key          INTEGER NOT NULL REFERENCES chat (chat_key),
-    thread_id         INTEGER,
+    forum_topic_id         INTEGER,
     trigger_seq       INTEGER NOT NULL,
     asked_by          INTEGER NOT NULL,
     -- Unix milliseconds.
@@ -334,7 +334,7 @@ CREATE TABLE outbox (
     purpose          TEXT    NOT NULL CHECK (purpose IN ('answer', 'command', 'notice', 'reminder')),
     answer_id        TEXT    REFERENCES answer (id),
     telegram_chat_id INTEGER NOT NULL,
-    thread_id        INTEGER,
+    forum_topic_id        INTEGER,
     reply_to_id      INTEGER,
     text             TEXT    NOT NULL,
     entities         TEXT    NOT NULL,
@@ -389,7 +389,7 @@ CREATE TABLE reply_stream (
 CREATE TABLE refusal (
     telegram_chat_id INTEGER NOT NULL,
     message_id       INTEGER NOT NULL,
-    thread_id        INTEGER,
+    forum_topic_id        INTEGER,
     because          TEXT    NOT NULL CHECK (because IN ('conversation', 'member', 'flood', 'daily_tokens',
                                                          'daily_tokens_of_chat', 'daily_tokens_of_member', 'admins_only')),
     -- Whom the words are for: refusals of one subject are explained once.
@@ -423,13 +423,13 @@ CREATE TABLE recent_trigger (
     message_id       INTEGER NOT NULL,
     chat_key         INTEGER NOT NULL,
     -- 0 outside topics, so that it can be compared.
-    thread_id        INTEGER NOT NULL,
+    forum_topic_id        INTEGER NOT NULL,
     user_id          INTEGER NOT NULL,
     -- Unix milliseconds, by Telegram's date of the message.
     sent_at          INTEGER NOT NULL,
     PRIMARY KEY (telegram_chat_id, message_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX recent_trigger_of_conversation ON recent_trigger (chat_key, thread_id, sent_at);
+CREATE INDEX recent_trigger_of_conversation ON recent_trigger (chat_key, forum_topic_id, sent_at);
 CREATE INDEX recent_trigger_of_member ON recent_trigger (user_id, sent_at);
 CREATE INDEX recent_trigger_by_time ON recent_trigger (sent_at);
 
@@ -509,7 +509,7 @@ CREATE TABLE deletion (
     was_announced    INTEGER NOT NULL CHECK (was_announced IN (0, 1)),
     -- Where to tell that it is done. NULL: nowhere.
     telegram_chat_id INTEGER,
-    thread_id        INTEGER,
+    forum_topic_id        INTEGER,
     reply_to_id      INTEGER,
     -- Counted on the way.
     messages         INTEGER NOT NULL DEFAULT 0,
@@ -529,24 +529,24 @@ CREATE TABLE scrub (
 CREATE TABLE session_note (
     chat_key  INTEGER NOT NULL,
     -- 0 outside topics, so that it can be a key.
-    thread_id INTEGER NOT NULL,
+    forum_topic_id INTEGER NOT NULL,
     -- Unix seconds.
     ts        INTEGER NOT NULL,
     -- Unix milliseconds: not looked at before. A session that is still open leaves a note for when it may end.
     check_at  INTEGER NOT NULL,
-    PRIMARY KEY (chat_key, thread_id, ts)
+    PRIMARY KEY (chat_key, forum_topic_id, ts)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX session_note_due ON session_note (check_at);
 
 -- Places at which a session ends although nobody was silent.
 CREATE TABLE session_cut (
     chat_key   INTEGER NOT NULL,
-    thread_id  INTEGER NOT NULL,
+    forum_topic_id  INTEGER NOT NULL,
     ts         INTEGER NOT NULL,
     -- The last message that belongs to the session that ends.
     message_id INTEGER NOT NULL,
     reason     TEXT    NOT NULL CHECK (reason IN ('new', 'topic', 'removed')),
-    PRIMARY KEY (chat_key, thread_id, ts, message_id)
+    PRIMARY KEY (chat_key, forum_topic_id, ts, message_id)
 ) STRICT, WITHOUT ROWID;
 
 -- Sessions: parts of a conversation between silences.
@@ -554,7 +554,7 @@ CREATE TABLE session (
     -- The row id of its first message, chat_key << 32 | seq: one chat is one range, and the source s<seq> names it.
     id                  INTEGER PRIMARY KEY,
     chat_key            INTEGER NOT NULL REFERENCES chat (chat_key),
-    thread_id           INTEGER,
+    forum_topic_id           INTEGER,
     -- Unix seconds, with the message ids that break ties.
     started_at          INTEGER NOT NULL,
     first_message_id    INTEGER NOT NULL,
@@ -571,7 +571,7 @@ CREATE TABLE session (
     -- Unix milliseconds: set in the transaction that stores the History that the session is part of.
     history_included_at INTEGER
 ) STRICT;
-CREATE INDEX session_in_conversation ON session (chat_key, thread_id, started_at, first_message_id);
+CREATE INDEX session_in_conversation ON session (chat_key, forum_topic_id, started_at, first_message_id);
 CREATE INDEX session_by_end ON session (chat_key, ended_at);
 CREATE INDEX session_stale ON session (chat_key, ended_at) WHERE summarized IS NOT fingerprint;
 CREATE INDEX session_unfolded ON session (chat_key, ended_at) WHERE history_included_at IS NULL;
@@ -670,32 +670,32 @@ CREATE TABLE rolling_source (
 ) STRICT, WITHOUT ROWID;
 
 -- Summary of the oldest part of a long thread.
-CREATE TABLE strand_summary (
+CREATE TABLE thread_summary (
     id         INTEGER PRIMARY KEY,
     chat_key   INTEGER NOT NULL REFERENCES chat (chat_key),
-    thread_id  INTEGER,
+    forum_topic_id  INTEGER,
     text       TEXT    NOT NULL,
     tokens     INTEGER NOT NULL,
     method     TEXT    NOT NULL CHECK (method IN ('model', 'extract')),
     model      TEXT    NOT NULL,
     built_at   INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX strand_summary_in_chat ON strand_summary (chat_key, thread_id);
+CREATE INDEX thread_summary_in_chat ON thread_summary (chat_key, forum_topic_id);
 
 -- Messages that the summary of a thread rests on.
-CREATE TABLE strand_source (
+CREATE TABLE thread_source (
     chat_key  INTEGER NOT NULL,
     seq       INTEGER NOT NULL,
-    strand_id INTEGER NOT NULL REFERENCES strand_summary (id) ON DELETE CASCADE,
-    PRIMARY KEY (chat_key, seq, strand_id)
+    summary_id INTEGER NOT NULL REFERENCES thread_summary (id) ON DELETE CASCADE,
+    PRIMARY KEY (chat_key, seq, summary_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX strand_source_by_strand ON strand_source (strand_id);
+CREATE INDEX thread_source_by_summary ON thread_source (summary_id);
 
 -- What a conversation is talking about now, and when that was computed.
 CREATE TABLE conversation_topic (
     chat_key     INTEGER NOT NULL,
     -- 0 outside topics of a forum, so that it can be a key.
-    thread_id    INTEGER NOT NULL,
+    forum_topic_id    INTEGER NOT NULL,
     -- Our number of the first message of the session. 0: not looked at yet, or the topic was set by a member just now.
     opener       INTEGER NOT NULL,
     -- The turns at which topics were scored last, and at which the topic was adopted.
@@ -707,17 +707,17 @@ CREATE TABLE conversation_topic (
     asked_for    INTEGER NOT NULL DEFAULT 0,
     -- Messages of members until topics are scored again.
     turns_left   INTEGER NOT NULL,
-    PRIMARY KEY (chat_key, thread_id)
+    PRIMARY KEY (chat_key, forum_topic_id)
 ) STRICT, WITHOUT ROWID;
 
 -- Tags of the current topic, best first.
 CREATE TABLE active_topic (
     chat_key  INTEGER NOT NULL,
-    thread_id INTEGER NOT NULL,
+    forum_topic_id INTEGER NOT NULL,
     place     INTEGER NOT NULL,
     tag_id    INTEGER NOT NULL REFERENCES tag (id) ON DELETE CASCADE,
-    PRIMARY KEY (chat_key, thread_id, place),
-    FOREIGN KEY (chat_key, thread_id) REFERENCES conversation_topic (chat_key, thread_id) ON DELETE CASCADE
+    PRIMARY KEY (chat_key, forum_topic_id, place),
+    FOREIGN KEY (chat_key, forum_topic_id) REFERENCES conversation_topic (chat_key, forum_topic_id) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX active_topic_by_tag ON active_topic (tag_id);
 
@@ -753,7 +753,7 @@ CREATE INDEX topic_session_by_session ON topic_session (session_id);
 -- Recaps at a set time.
 CREATE TABLE recap_subscription (
     chat_key  INTEGER PRIMARY KEY REFERENCES chat (chat_key),
-    thread_id INTEGER,
+    forum_topic_id INTEGER,
     -- Counted from Monday, which is 0. NULL: every day.
     weekday   INTEGER CHECK (weekday BETWEEN 0 AND 6),
     -- Since midnight in the time zone of the chat.
@@ -814,7 +814,7 @@ CREATE TABLE vector_due (
 CREATE TABLE follow_up (
     answer_id  TEXT    PRIMARY KEY REFERENCES answer (id) ON DELETE CASCADE,
     chat_key   INTEGER NOT NULL REFERENCES chat (chat_key),
-    thread_id  INTEGER,
+    forum_topic_id  INTEGER,
     -- The answer with which a run of suggestions began. Items of one run are not suggested twice; forgetting one answer of
     -- a run forgets what later ones took over from it.
     chain      TEXT    NOT NULL,
@@ -830,13 +830,13 @@ CREATE INDEX follow_up_by_chat ON follow_up (chat_key);
 CREATE TABLE frame (
     answer_id  TEXT    PRIMARY KEY REFERENCES follow_up (answer_id) ON DELETE CASCADE,
     chat_key   INTEGER NOT NULL REFERENCES chat (chat_key),
-    thread_id  INTEGER,
+    forum_topic_id  INTEGER,
     asked_by   INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
     -- JSON: intent, subject, kind, budget and so on.
     frame      TEXT    NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX frame_by_conversation ON frame (chat_key, thread_id, created_at);
+CREATE INDEX frame_by_conversation ON frame (chat_key, forum_topic_id, created_at);
 
 -- Suggested things.
 CREATE TABLE item (
@@ -926,7 +926,7 @@ CREATE TABLE reminder (
     -- Never given again, since buttons name it.
     id               INTEGER PRIMARY KEY AUTOINCREMENT,
     chat_key         INTEGER NOT NULL REFERENCES chat (chat_key),
-    thread_id        INTEGER,
+    forum_topic_id        INTEGER,
     user_id          INTEGER NOT NULL,
     -- The message that asked, and the Telegram id that its chat had then.
     seq              INTEGER NOT NULL,

@@ -1,6 +1,6 @@
 //! Sends many long messages in many topics at once: the daemon's memory must not depend on who writes the most.
 
-use chime_core::{ThreadId, UserId};
+use chime_core::{ForumTopicId, UserId};
 use chime_sandbox::{NewChat, Post};
 
 use crate::Outcome;
@@ -17,19 +17,19 @@ const CHARS: usize = 4_000;
 pub async fn flood(scene: &Scene, daemon: &Daemon) -> Outcome<Flood> {
     let forum = scene.telegram.add_chat(NewChat::forum("Long talks"));
     let people: Vec<UserId> = ["Gil", "Hana", "Ivo"].map(|name| scene.telegram.add_member(forum, name)).to_vec();
-    let topics: Vec<ThreadId> =
+    let topics: Vec<ForumTopicId> =
         (0..TOPICS).map(|number| scene.telegram.create_topic(forum, &format!("Topic {number}"))).collect();
     for number in 0..MESSAGES {
-        let post = |(place, topic): (usize, &ThreadId)| {
+        let post = |(place, topic): (usize, &ForumTopicId)| {
             let from = people[(number + place) % people.len()];
-            Post::new(from, long_text(number * TOPICS + place), scene.clock.now()).in_thread(*topic)
+            Post::new(from, long_text(number * TOPICS + place), scene.clock.now()).in_forum_topic(*topic)
         };
         scene.telegram.say_many(forum, topics.iter().enumerate().map(post));
     }
     scene.telegram.all_confirmed().await;
     for topic in topics {
         let cursor = scene.telegram.cursor();
-        let mention = Post::new(people[0], "@bot what did we settle on?", scene.clock.now()).in_thread(topic);
+        let mention = Post::new(people[0], "@bot what did we settle on?", scene.clock.now()).in_forum_topic(topic);
         scene.telegram.say(forum, mention);
         scene.telegram.next_sent(cursor).await;
     }

@@ -145,7 +145,7 @@ pub fn read_labelled(folder: &Path, embedder: &Arc<Embedder>, folds: usize) -> O
         fold: number % folds,
         is_test: false,
         prepared: PreparedChat::read(&chat.messages, Some(embedder)).reaching_back(true),
-        truth: Truth::of_matters(&chat.matters, WINDOW),
+        truth: Truth::of_subjects(&chat.subjects, WINDOW),
         queries: chat.queries,
         id: chat.name,
     };
@@ -155,8 +155,8 @@ pub fn read_labelled(folder: &Path, embedder: &Arc<Embedder>, folds: usize) -> O
 /// Reads a pack and assigns its chats, in the order of their names, to `folds` folds.
 pub fn read(name: &PackName, embedder: &Arc<Embedder>, folds: usize, is_test: bool) -> Outcome<Vec<Chat>> {
     let pack = read_pack(&name.folder)?;
-    let has_matters = name.kind.has_tags() || name.kind == Kind::Slow;
-    let mut truths = truth::read(&name.folder, has_matters, WINDOW)?;
+    let has_subjects = name.kind.has_tags() || name.kind == Kind::Slow;
+    let mut truths = truth::read(&name.folder, has_subjects, WINDOW)?;
     let mut ids: Vec<&String> = pack.chats.keys().collect();
     ids.sort();
     let chat = |(number, id): (usize, &String)| Chat {

@@ -141,7 +141,7 @@ fn main() -> Outcome<()> {
         std::fs::create_dir_all(folder)?;
         let all = &training.written[training.folds];
         std::fs::write(folder.join("links.json"), all.links())?;
-        std::fs::write(folder.join("matters.json"), all.matters())?;
+        std::fs::write(folder.join("matters.json"), all.subjects())?;
     }
     // The weights are written already; thresholds change only the printed figures.
     if arguments.thresholds {
@@ -201,7 +201,7 @@ impl Fitting {
     }
 
     fn scorers(&self) -> serde_json::Result<Vec<Arc<Scorers>>> {
-        let read = |written: &Written| Ok(Arc::new(Scorers::read(&written.links(), &written.matters())?));
+        let read = |written: &Written| Ok(Arc::new(Scorers::read(&written.links(), &written.subjects())?));
         self.written.iter().map(read).collect()
     }
 

@@ -148,7 +148,7 @@ fn worth(chats: &[Chat], written: &[Written]) -> Outcome<Worth> {
     let folds = written.len() - 1;
     let mut of_folds = Vec::with_capacity(folds);
     for (fold, written) in written.iter().take(folds).enumerate() {
-        let scorers = Arc::new(Scorers::read(&written.links(), &written.matters())?);
+        let scorers = Arc::new(Scorers::read(&written.links(), &written.subjects())?);
         let (mut tags, mut new) = (Vec::new(), Vec::new());
         for chat in chats.iter().filter(|chat| chat.fold == fold && !chat.is_test && chat.kind.has_tags()) {
             for query in &chat.queries {

@@ -22,28 +22,28 @@ pub struct GoldLine {
 /// Subjects of each message of a chat, oldest first.
 #[derive(Debug, Clone, Default)]
 pub struct Truth {
-    matters: Vec<Vec<usize>>,
+    subjects: Vec<Vec<usize>>,
     /// For each message, the earlier messages of its conversation, as far as known at that time.
     same: Vec<Vec<usize>>,
 }
 
 /// Reads the gold of every chat of a pack.
-pub fn read(folder: &Path, has_matters: bool, reach: usize) -> Outcome<HashMap<String, Truth>> {
+pub fn read(folder: &Path, has_subjects: bool, reach: usize) -> Outcome<HashMap<String, Truth>> {
     let mut lines: HashMap<String, Vec<GoldLine>> = HashMap::new();
     for line in std::fs::read_to_string(folder.join("messages.jsonl"))?.lines().filter(|line| !line.trim().is_empty()) {
         let line: GoldLine = serde_json::from_str(line)?;
         lines.entry(line.chat_id.clone()).or_default().push(line);
     }
-    Ok(lines.into_iter().map(|(chat, lines)| (chat, Truth::of(&lines, has_matters, reach))).collect())
+    Ok(lines.into_iter().map(|(chat, lines)| (chat, Truth::of(&lines, has_subjects, reach))).collect())
 }
 
 impl Truth {
     /// Builds the truth. With `has_matters`, equal names mean the same subject from the start, and a message may have
     /// several; otherwise conversations grow along their reply links. Each message is compared with the `reach`
     /// messages before it only.
-    pub fn of(lines: &[GoldLine], has_matters: bool, reach: usize) -> Self {
+    pub fn of(lines: &[GoldLine], has_subjects: bool, reach: usize) -> Self {
         let mut numbers: HashMap<&str, usize> = HashMap::new();
-        let matters: Vec<Vec<usize>> = (lines.iter())
+        let subjects: Vec<Vec<usize>> = (lines.iter())
             .map(|line| {
                 let names = line.gold_conversation_id.split('+').filter(|name| !matches!(*name, "-" | "new" | ""));
                 names
@@ -54,8 +54,8 @@ impl Truth {
                     .collect()
             })
             .collect();
-        let mut truth = Self { matters, same: Vec::new() };
-        let grows = !has_matters && lines.iter().any(|line| line.gold_reply_to_all.is_some());
+        let mut truth = Self { subjects, same: Vec::new() };
+        let grows = !has_subjects && lines.iter().any(|line| line.gold_reply_to_all.is_some());
         truth.same = if grows {
             growing(lines, reach)
         } else {
@@ -68,27 +68,27 @@ impl Truth {
     }
 
     /// Builds the truth from the names of each message's subjects.
-    pub fn of_matters(matters: &[Vec<String>], reach: usize) -> Self {
-        let line = |matters: &Vec<String>| GoldLine {
+    pub fn of_subjects(subjects: &[Vec<String>], reach: usize) -> Self {
+        let line = |subjects: &Vec<String>| GoldLine {
             chat_id: String::new(),
             message_id: 0,
-            gold_conversation_id: matters.join("+"),
+            gold_conversation_id: subjects.join("+"),
             gold_reply_to_all: None,
         };
-        Self::of(&matters.iter().map(line).collect::<Vec<_>>(), true, reach)
+        Self::of(&subjects.iter().map(line).collect::<Vec<_>>(), true, reach)
     }
 
     pub fn are_kin(&self, one: usize, other: usize) -> bool {
-        self.matters[one].iter().any(|matter| self.matters[other].contains(matter))
+        self.subjects[one].iter().any(|subject| self.subjects[other].contains(subject))
     }
 
     pub fn is_known(&self, place: usize) -> bool {
-        !self.matters[place].is_empty()
+        !self.subjects[place].is_empty()
     }
 
     /// Returns the first subject of a message.
     pub fn about(&self, place: usize) -> Option<usize> {
-        self.matters[place].first().copied()
+        self.subjects[place].first().copied()
     }
 
     /// Returns the earlier messages of its conversation, ascending.

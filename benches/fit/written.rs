@@ -11,7 +11,7 @@ const TEMPERATURE: f64 = 0.7;
 #[derive(Debug, Clone)]
 pub struct Written {
     links: Links,
-    matters: Matters,
+    subjects: Subjects,
 }
 
 /// Part of the weights that is fitted separately.
@@ -43,7 +43,7 @@ struct LinkRow {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-struct Matters {
+struct Subjects {
     far: f64,
     segment_link: SegmentLink,
     novelty: Novelty,
@@ -83,8 +83,8 @@ struct Row {
 }
 
 impl Written {
-    pub fn read(links: &str, matters: &str) -> serde_json::Result<Self> {
-        Ok(Self { links: serde_json::from_str(links)?, matters: serde_json::from_str(matters)? })
+    pub fn read(links: &str, subjects: &str) -> serde_json::Result<Self> {
+        Ok(Self { links: serde_json::from_str(links)?, subjects: serde_json::from_str(subjects)? })
     }
 
     pub fn link_count(&self) -> usize {
@@ -102,21 +102,21 @@ impl Written {
                 return;
             }
             Part::SegmentLink => {
-                self.matters.segment_link.table = Table::of(&score.divided_by(TEMPERATURE), names);
+                self.subjects.segment_link.table = Table::of(&score.divided_by(TEMPERATURE), names);
                 return;
             }
-            Part::FocusBare => &mut self.matters.focus_bare,
-            Part::FocusText => &mut self.matters.focus_text,
-            Part::Pairwise => &mut self.matters.pairwise,
-            Part::Refine(look) => &mut self.matters.refine[look],
-            Part::Novelty => &mut self.matters.novelty.table,
+            Part::FocusBare => &mut self.subjects.focus_bare,
+            Part::FocusText => &mut self.subjects.focus_text,
+            Part::Pairwise => &mut self.subjects.pairwise,
+            Part::Refine(look) => &mut self.subjects.refine[look],
+            Part::Novelty => &mut self.subjects.novelty.table,
         };
         *table = Table::of(score, names);
     }
 
     /// Sets the probability from which a trigger starts a new subject, and the price of a token below it.
     pub fn set_threshold(&mut self, threshold: f64, price: f64) {
-        (self.matters.novelty.threshold, self.matters.novelty.price) = (threshold, price);
+        (self.subjects.novelty.threshold, self.subjects.novelty.price) = (threshold, price);
     }
 
     /// Formats the links file.
@@ -131,8 +131,8 @@ impl Written {
     }
 
     /// Formats the subjects file.
-    pub fn matters(&self) -> String {
-        let Matters { far, segment_link, novelty, focus_bare, focus_text, pairwise, refine } = &self.matters;
+    pub fn subjects(&self) -> String {
+        let Subjects { far, segment_link, novelty, focus_bare, focus_text, pairwise, refine } = &self.subjects;
         let set = format!("\"threshold\": {}, \"price\": {}, ", short(novelty.threshold), short(novelty.price));
         let drawn = format!("\"slow\": {}, ", short(segment_link.slow));
         let parts = [

@@ -101,7 +101,7 @@ impl Lived {
 fn looked(conn: &Reader, chat: chime_core::ChatId, now: Timestamp, before: usize) -> chime_store::Result<Lived> {
     let key = chats::find(conn, chat)?.map_or(ChatKey(0), |row| row.key);
     let from = (Timestamp::default(), MessageId(i64::MIN));
-    let all: Vec<Session> = sessions::begun_from(conn, Conversation { chat: key, thread: None }, from, 100_000)?;
+    let all: Vec<Session> = sessions::begun_from(conn, Conversation { chat: key, forum_topic: None }, from, 100_000)?;
     let mut lived = Lived { sessions: all.len(), ..Lived::default() };
     let mut seen = BTreeSet::new();
     for (place, session) in all.iter().enumerate() {

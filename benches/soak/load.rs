@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::time::Duration;
 
-use chime_core::{ChatId, MessageId, ThreadId, Timestamp, UserId};
+use chime_core::{ChatId, ForumTopicId, MessageId, Timestamp, UserId};
 use chime_sandbox::{BotAction, Cursor, Post, PostContent};
 
 use crate::ledger::{Due, Ledger, Said};
@@ -236,7 +236,7 @@ impl Load {
         let Some(parent) = self.some_recent(scene, place, false) else { return self.talk(scene, place) };
         let post = scene.post(place, scene.chatter(self.acts));
         let from = post.from;
-        let id = scene.say(place, Post { thread: None, ..post }.reply_to(parent.id));
+        let id = scene.say(place, Post { forum_topic: None, ..post }.reply_to(parent.id));
         self.remember(place, Recent { id, from, is_ask: false });
     }
 
@@ -306,7 +306,7 @@ impl Load {
         };
         let mut post = scene.post(place, text);
         if let Some(parent) = parent {
-            post = Post { thread: None, ..post }.reply_to(parent.id);
+            post = Post { forum_topic: None, ..post }.reply_to(parent.id);
         }
         let (from, is_ask) = (post.from, matches!(act, Act::Ask));
         let due = due_to(&post);
@@ -326,7 +326,7 @@ impl Load {
             Act::Thanks => ("thanks!".to_owned(), Due::ReactionIfKnown(answer.id)),
             _ => ("/why".to_owned(), Due::Words),
         };
-        let post = Post { thread: None, ..scene.post(place, text) }.reply_to(answer.id);
+        let post = Post { forum_topic: None, ..scene.post(place, text) }.reply_to(answer.id);
         self.say(scene, place, post, due);
     }
 
@@ -373,7 +373,7 @@ impl Load {
     fn forget(&mut self, scene: &mut Scene<'_>, place: &Place) {
         let Some(target) = self.some_recent(scene, place, false) else { return };
         self.forget_recent(place, target.id);
-        let post = Post { from: target.from, thread: None, ..scene.post(place, "/forget".to_owned()) };
+        let post = Post { from: target.from, forum_topic: None, ..scene.post(place, "/forget".to_owned()) };
         self.say(scene, place, post.reply_to(target.id), Due::Forget(target.id));
     }
 
@@ -428,8 +428,8 @@ impl Scene<'_> {
     fn post(&mut self, place: &Place, text: String) -> Post {
         let from = self.some(&place.people).unwrap_or(UserId(0));
         let topic = self.random.below(place.topics.len() as u64 + 1) as usize;
-        let thread: Option<ThreadId> = place.topics.get(topic).copied();
-        Post { thread, ..Post::new(from, text, self.now) }
+        let forum_topic: Option<ForumTopicId> = place.topics.get(topic).copied();
+        Post { forum_topic, ..Post::new(from, text, self.now) }
     }
 
     fn say(&self, place: &Place, post: Post) -> MessageId {

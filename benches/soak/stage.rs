@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use chime_core::{ChatId, ThreadId, UserId};
+use chime_core::{ChatId, ForumTopicId, UserId};
 use chime_runtime::clock::Clock;
 use chime_sandbox::{NewChat, Sandbox, Setup};
 use chime_testkit::{ModelServer, Reply};
@@ -30,7 +30,7 @@ pub struct Place {
     pub chat: ChatId,
     pub people: Vec<UserId>,
     /// Forum topics; empty if there are none.
-    pub topics: Vec<ThreadId>,
+    pub topics: Vec<ForumTopicId>,
     pub is_private: bool,
     /// Share of the messages sent here, per thousand.
     pub share: u64,

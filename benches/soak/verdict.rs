@@ -124,7 +124,8 @@ impl Court<'_> {
         for tag in tags {
             let all = self.stage.telegram.messages(tag.id.0);
             let Some(at) = all.iter().position(|message| message.id == tag.id.1) else { continue };
-            let is_next = |message: &&SandboxMessage| message.from == tag.from && message.thread == all[at].thread;
+            let is_next =
+                |message: &&SandboxMessage| message.from == tag.from && message.forum_topic == all[at].forum_topic;
             let Some(next) = all[at + 1..].iter().find(is_next) else { continue };
             let id = (next.chat, next.id);
             let is_in_time = next.date.since(all[at].date) <= QUESTION_WITHIN;
@@ -281,8 +282,8 @@ impl Court<'_> {
             (_, _) if said.is_ask() => self.counts.answered += 1,
             (_, _) => {}
         }
-        let place = self.stage.telegram.message(said.id.0, said.id.1).and_then(|message| message.thread);
-        if shown.iter().any(|message| message.thread != place) {
+        let place = self.stage.telegram.message(said.id.0, said.id.1).and_then(|message| message.forum_topic);
+        if shown.iter().any(|message| message.forum_topic != place) {
             self.blame("replies in another topic", case());
         }
     }

@@ -6,7 +6,7 @@ use crate::app::DailyBackups;
 use chime_answer::answering::{Services, answer, answer_unasked, capture_missed, capture_new, deliver};
 use chime_bot::commands::handlers::Commands;
 use chime_bot::recap::worker::Recaps;
-use chime_core::{Conversation, Job, JobPayload, ThreadId};
+use chime_core::{Conversation, ForumTopicId, Job, JobPayload};
 use chime_jobs::JobResult;
 use chime_memory::jobs::Memory;
 use chime_memory::recall::VectorIndexer;
@@ -36,8 +36,8 @@ impl JobHandlers {
             JobPayload::Imported { chat, count } => self.commands.tell_imported(&job, *chat, *count).await,
             JobPayload::Announce { chat } => self.commands.announce(&job, *chat).await,
             JobPayload::Forget { request, .. } => self.commands.forget(&job, *request).await,
-            JobPayload::Export { at, thread, asked_by } => {
-                self.commands.export_announced(&job, *at, *thread, *asked_by).await
+            JobPayload::Export { at, forum_topic, asked_by } => {
+                self.commands.export_announced(&job, *at, *forum_topic, *asked_by).await
             }
             JobPayload::Scrub {} => self.keeper.scrub(&job).await,
             JobPayload::Capture { answer, .. } => capture_new(&self.services, &job, *answer).await,
@@ -47,9 +47,9 @@ impl JobHandlers {
             JobPayload::SummaryVector { session, .. } => self.memory.embed(&job, *session).await,
             JobPayload::Recent { key, .. } => self.memory.roll_recent(&job, *key).await,
             JobPayload::History { chat, key } => self.memory.fold_history(&job, *chat, *key).await,
-            JobPayload::Strand { key, thread, messages, .. } => {
-                let conversation = Conversation { chat: *key, thread: *thread };
-                self.memory.sum_up_strand(&job, conversation, messages).await
+            JobPayload::Thread { key, forum_topic, messages, .. } => {
+                let conversation = Conversation { chat: *key, forum_topic: *forum_topic };
+                self.memory.summarize_thread(&job, conversation, messages).await
             }
             JobPayload::Sessions {} => self.memory.divide().await,
             JobPayload::MemoryUpkeep {} => self.memory.keep_up().await,
@@ -58,14 +58,14 @@ impl JobHandlers {
                 self.memory.fill_in_vectors().await?;
                 self.vectors.run().await
             }
-            JobPayload::Topic { key, thread, .. } => {
-                let conversation = Conversation { chat: *key, thread: *thread };
+            JobPayload::Topic { key, forum_topic, .. } => {
+                let conversation = Conversation { chat: *key, forum_topic: *forum_topic };
                 self.memory.find_topic(&job, conversation).await
             }
             JobPayload::TopicSummary { key, tag, .. } => self.memory.sum_up_topic(&job, *key, *tag).await,
             JobPayload::Recap { at, since, personal } => self.recaps.run(&job, *at, *since, *personal).await,
-            JobPayload::ChatRecap { key, thread, since, until, .. } => {
-                let conversation = Conversation { chat: *key, thread: thread.map(ThreadId) };
+            JobPayload::ChatRecap { key, forum_topic, since, until, .. } => {
+                let conversation = Conversation { chat: *key, forum_topic: forum_topic.map(ForumTopicId) };
                 self.recaps.run_subscribed(&job, conversation, (*since, *until)).await
             }
             JobPayload::Ambient { at } => answer_unasked(&self.services, &job, *at).await,

@@ -13,9 +13,9 @@ use chime_core::embed::Embedder;
 use chime_core::{Zone, estimate_tokens};
 use chime_jobs::worker::Wake;
 use chime_memory::extract::Ranking;
-use chime_memory::jobs::{Memory, SummaryModel, SummaryVectors, item_pieces, pieces, strand_summary, topic_pieces};
+use chime_memory::jobs::{Memory, SummaryModel, SummaryVectors, item_pieces, pieces, thread_summary, topic_pieces};
 use chime_memory::recall::VectorSource;
-use chime_relevance::context::{MAX_STRAND_TOKENS, StrandLimits};
+use chime_relevance::context::{MAX_THREAD_TOKENS, ThreadLimits};
 
 pub(super) fn build(parts: &AppComponents, wake: &Wake, gateway: &Gateway) -> Result<Memory, AppError> {
     let memory = &parts.config.memory;
@@ -63,8 +63,8 @@ pub fn enrichers(config: &MemoryConfig, zone: Zone) -> Vec<Enricher> {
 
 /// Returns the size from which on the oldest part of a thread is replaced by a summary, or `None` if memory is off.
 pub fn long_threads(config: &MemoryConfig) -> Option<LongThreads> {
-    let limits = StrandLimits { messages: config.max_history, tokens: MAX_STRAND_TOKENS };
-    config.is_on.then(|| LongThreads::new(limits, strand_summary))
+    let limits = ThreadLimits { messages: config.max_history, tokens: MAX_THREAD_TOKENS };
+    config.is_on.then(|| LongThreads::new(limits, thread_summary))
 }
 
 fn vectors(config: &Config, embedder: Option<&Arc<Embedder>>) -> Result<SummaryVectors, AppError> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chime_core::{AnswerRecord, ChatId, EntityKind, MessageId, Part, Reason, ThreadId, UserId, utf16_len};
+use chime_core::{AnswerRecord, ChatId, EntityKind, ForumTopicId, MessageId, Part, Reason, UserId, utf16_len};
 use chime_sandbox::{NewChat, NewMember, Post, PostContent, SandboxMessage};
 use chime_store::chats;
 use chime_testkit::Reply;
@@ -150,8 +150,8 @@ async fn a_topic_is_a_conversation_of_its_own() {
         let food = w.telegram.create_topic(club, "Food");
         // The bot created this topic, but messages in it are no replies to the bot.
         let music = w.telegram.create_topic_by(club, "Music", w.telegram.bot_id());
-        let say = |thread: Option<ThreadId>, text: &str| {
-            let post = Post { thread, ..Post::new(ann, text, w.clock.now()) };
+        let say = |forum_topic: Option<ForumTopicId>, text: &str| {
+            let post = Post { forum_topic, ..Post::new(ann, text, w.clock.now()) };
             w.telegram.say(club, post)
         };
         say(Some(food), "Soup for nine");
@@ -161,15 +161,15 @@ async fn a_topic_is_a_conversation_of_its_own() {
 
         let asked = say(Some(food), "@bot what do we eat?");
         let answer = w.answer_to(asked).await;
-        assert_eq!((answer.chat, answer.thread), (club, Some(food)));
+        assert_eq!((answer.chat, answer.forum_topic), (club, Some(food)));
         only_talks_of(&w.prompt(1).await, "Soup for nine", &["The band plays", "4711"]);
 
-        let asked = w.telegram.say(club, Post::new(ann, "@bot when?", w.clock.now()).in_thread(music));
-        assert_eq!(w.answer_to(asked).await.thread, Some(music));
+        let asked = w.telegram.say(club, Post::new(ann, "@bot when?", w.clock.now()).in_forum_topic(music));
+        assert_eq!(w.answer_to(asked).await.forum_topic, Some(music));
         only_talks_of(&w.prompt(2).await, "The band plays", &["Soup for nine", "door code"]);
 
         let asked = w.telegram.say(club, Post::new(ann, "@bot which code?", w.clock.now()));
-        assert_eq!(w.answer_to(asked).await.thread, None, "General has no thread");
+        assert_eq!(w.answer_to(asked).await.forum_topic, None, "General has no thread");
         only_talks_of(&w.prompt(3).await, "The door code is 4711", &["Soup for nine", "The band plays"]);
     })
     .await;
@@ -190,7 +190,7 @@ async fn a_thread_of_replies_is_no_topic() {
         w.reply("ben", first, "Thai?");
         w.model.script(["Thai, it seems."]);
         let tag = w.reply("cat", first, "@bot what was said?");
-        assert_eq!(w.answer_to(tag).await.thread, None);
+        assert_eq!(w.answer_to(tag).await.forum_topic, None);
     })
     .await;
 }

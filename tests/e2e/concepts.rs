@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chime_core::{AnswerId, Captured, ConceptId, ThreadId};
+use chime_core::{AnswerId, Captured, ConceptId, ForumTopicId};
 use chime_sandbox::{ChatMemberStatus, NewMember, Post, SandboxMessage};
 use chime_store::concepts::{self, ContextKey};
 use chime_store::{chats, outbox};
@@ -29,10 +29,10 @@ async fn ask(w: &mut World, text: &str, answer: &str) -> SandboxMessage {
     sent
 }
 
-async fn key(w: &World, thread: Option<ThreadId>) -> ContextKey {
+async fn key(w: &World, forum_topic: Option<ForumTopicId>) -> ContextKey {
     let (chat, bot) = (w.chat, w.telegram.bot_id());
     let row = w.read_store(move |conn| chats::find(conn, chat)).await.expect("the chat");
-    ContextKey { bot, chat: row.key, thread }
+    ContextKey { bot, chat: row.key, forum_topic }
 }
 
 async fn answer_of(w: &World, sent: &SandboxMessage) -> AnswerId {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use chime_core::{ChatId, Conversation, MessageId, ThreadId};
+use chime_core::{ChatId, Conversation, ForumTopicId, MessageId};
 use chime_sandbox::{NewChat, Post};
 use chime_store::{chats, topic_names};
 use chime_world::World;
@@ -94,13 +94,13 @@ async fn who_says_nothing_but_that_they_opt_out_is_no_member_with_a_name() {
 }
 
 /// Returns the name of a topic after a message in it.
-async fn name_after_talk(w: &World, chat: ChatId, topic: ThreadId) -> Option<String> {
+async fn name_after_talk(w: &World, chat: ChatId, topic: ForumTopicId) -> Option<String> {
     let ben = w.telegram.add_member(chat, "ben");
-    w.telegram.say(chat, Post::new(ben, "in the topic", w.clock.now()).in_thread(topic));
+    w.telegram.say(chat, Post::new(ben, "in the topic", w.clock.now()).in_forum_topic(topic));
     w.settled().await;
     w.read_store(move |conn| {
         let Some(row) = chats::find(conn, chat)? else { return Ok(None) };
-        topic_names::find(conn, Conversation { chat: row.key, thread: Some(topic) })
+        topic_names::find(conn, Conversation { chat: row.key, forum_topic: Some(topic) })
     })
     .await
 }

@@ -214,11 +214,11 @@ async fn the_model_knows_the_topic_and_who_is_here() {
         let ben = w.telegram.add_member(chat, "ben");
         let mut at = w.clock.now();
         for (from, text) in [(anna, "I bring the tent"), (ben, "and I the stove")] {
-            w.telegram.say(chat, Post::new(from, text, at).in_thread(topic));
+            w.telegram.say(chat, Post::new(from, text, at).in_forum_topic(topic));
             at = at.plus(Duration::from_secs(1));
         }
         w.model.script(["Anna and ben."]);
-        let tag = w.telegram.say(chat, Post::new(ben, "@bot who is in this group?", at).in_thread(topic));
+        let tag = w.telegram.say(chat, Post::new(ben, "@bot who is in this group?", at).in_forum_topic(topic));
         w.answer_to(tag).await;
         let prompt = w.prompt(1).await;
         assert!(prompt.contains("in its topic \"Lake trip\""), "{prompt}");

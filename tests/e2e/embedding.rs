@@ -8,7 +8,7 @@ use chime_world::World;
 
 const SERVER: &[(&str, &str)] = &[("EMBEDDING", "openai:letters")];
 
-const HERE: Conversation = Conversation { chat: ChatKey(1), thread: None };
+const HERE: Conversation = Conversation { chat: ChatKey(1), forum_topic: None };
 const LATER: (Timestamp, MessageId) = (Timestamp::END, MessageId(i64::MAX));
 
 /// Returns the ids of the group's messages with a vector.

@@ -504,7 +504,7 @@ async fn an_answer_to_a_closed_or_deleted_topic_lands_nowhere_else() {
         let ann = w.telegram.add_member(club, "ann");
         for end in [Sandbox::close_topic, Sandbox::delete_topic] {
             let topic = w.telegram.create_topic(club, "Food");
-            let tag = Post::new(ann, "@bot how many?", w.clock.now()).in_thread(topic);
+            let tag = Post::new(ann, "@bot how many?", w.clock.now()).in_forum_topic(topic);
             assert_eq!(while_the_model_thinks(w, club, tag, |w, _| end(&w.telegram, club, topic)).await, 1);
         }
         assert!(w.telegram.sent_by_bot(club).is_empty());
@@ -519,7 +519,7 @@ async fn an_answer_that_a_closed_topic_refuses_leaves_a_reaction() {
         let ann = w.telegram.add_member(club, "ann");
         let topic = w.telegram.create_topic(club, "Food");
         w.model.script([Reply::Held("Nine.".to_owned())]);
-        let tag = w.telegram.say(club, Post::new(ann, "@bot how many?", w.clock.now()).in_thread(topic));
+        let tag = w.telegram.say(club, Post::new(ann, "@bot how many?", w.clock.now()).in_forum_topic(topic));
         w.prompt(1).await;
         w.telegram.close_topic(club, topic);
         w.model.release();
@@ -536,12 +536,12 @@ async fn an_answer_that_a_private_topic_refuses_goes_to_the_same_person_without_
         let topic = w.telegram.create_topic(desk, "Food");
         w.model.script([Reply::Held("Nine.".to_owned())]);
         let ann = w.telegram.add_member(desk, "ann");
-        w.telegram.say(desk, Post::new(ann, "how many?", w.clock.now()).in_thread(topic));
+        w.telegram.say(desk, Post::new(ann, "how many?", w.clock.now()).in_forum_topic(topic));
         w.prompt(1).await;
         w.telegram.close_topic(desk, topic);
         w.model.release();
         let sent = w.next_sent().await;
-        assert_eq!((sent.chat, sent.thread), (desk, None));
+        assert_eq!((sent.chat, sent.forum_topic), (desk, None));
         assert!(sent.text.starts_with("Nine."), "{}", sent.text);
     })
     .await;

@@ -26,7 +26,7 @@ const BY_A_SERVER: (&str, &str) = ("EMBEDDING", "openai:letters");
 
 /// Kinds of jobs that each test below is about.
 const SUMMARIES: &[JobKind] =
-    &[JobKind::Sessions, JobKind::Summary, JobKind::Tags, JobKind::SummaryVector, JobKind::Recent, JobKind::Strand];
+    &[JobKind::Sessions, JobKind::Summary, JobKind::Tags, JobKind::SummaryVector, JobKind::Recent, JobKind::Thread];
 const FOLDING: &[JobKind] = &[JobKind::History, JobKind::Recent, JobKind::MemoryUpkeep];
 const TOPICS: &[JobKind] = &[JobKind::Topic];
 const TOPIC_SUMMARIES: &[JobKind] = &[JobKind::TopicSummary];

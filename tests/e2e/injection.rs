@@ -174,7 +174,7 @@ fn stage(w: &World, by: By, said: &str) -> (ChatId, UserId, MessageId) {
         By::Name | By::Title => w.telegram.say(chat, post("shall we meet on Friday?")),
         By::Topic => {
             let topic = w.telegram.create_topic(chat, said);
-            w.telegram.say(chat, post("shall we meet on Friday?").in_thread(topic))
+            w.telegram.say(chat, post("shall we meet on Friday?").in_forum_topic(topic))
         }
         By::Quote => {
             let first = w.telegram.say(chat, post(&format!("We meet on Friday. {said}.")));

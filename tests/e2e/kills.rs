@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use chime_core::embed::Embedder;
 use chime_core::testkit::transcript;
-use chime_core::{Chat, ChatId, ChatKind, MessageId, ThreadId};
+use chime_core::{Chat, ChatId, ChatKind, ForumTopicId, MessageId};
 use chime_memory::recall::{VectorIndexer, VectorSource};
 use chime_sandbox::NewChat;
 use chime_sandbox::faults::{FOREVER, Fault};
@@ -474,7 +474,7 @@ async fn said_long_ago(w: &World) {
             let thing = |by: i64| things[(number / by % 7) as usize];
             said.chat = chat;
             // In a topic of its own, so that it is in no other window.
-            said.thread = Some(ThreadId(77));
+            said.forum_topic = Some(ForumTopicId(77));
             said.id = MessageId(1_000_000 + number);
             said.sender.id = ann;
             said.sent_at = begun.plus(Duration::from_secs(number.unsigned_abs()));
@@ -561,8 +561,8 @@ async fn killed_while_another_model_makes_its_vectors() {
         let tag = w.say("ben", "@bot what is the code of the front door?");
         let answer = w.answer_to(tag).await;
         let record = w.record_of(&answer).await;
-        let found = record.slots.iter().flat_map(|slot| &slot.found).find(|found| found.legs.vector > 0.4);
-        assert!(found.is_some_and(|found| found.legs.words > 0.5), "{:?}", record.slots);
+        let found = record.slots.iter().flat_map(|slot| &slot.found).find(|found| found.retrieved.vector > 0.4);
+        assert!(found.is_some_and(|found| found.retrieved.words > 0.5), "{:?}", record.slots);
         assert!(w.prompt(1).await.contains("front door is 4711"));
         w.until("nothing of the old model is left", move |conn| {
             let is_left = conn.prepare("SELECT 1 FROM message_vector WHERE space = ?1 LIMIT 1")?.exists([old])?;

@@ -37,7 +37,7 @@ pub async fn closed(w: &World) -> Vec<Session> {
         let key = chats::find(conn, chat)?.map_or(ChatKey(0), |row| row.key);
         sessions::begun_from(
             conn,
-            Conversation { chat: key, thread: None },
+            Conversation { chat: key, forum_topic: None },
             (Timestamp::default(), MessageId(i64::MIN)),
             100,
         )
@@ -57,7 +57,7 @@ pub async fn until_summarized(w: &World, count: usize) {
         let Some(row) = chats::find(conn, chat)? else { return Ok(false) };
         let all = sessions::begun_from(
             conn,
-            Conversation { chat: row.key, thread: None },
+            Conversation { chat: row.key, forum_topic: None },
             (Timestamp::default(), MessageId(i64::MIN)),
             1000,
         )?;

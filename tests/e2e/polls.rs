@@ -1,7 +1,7 @@
 //! Polls about the suggestions in an answer.
 
 use chime_core::texts::texts;
-use chime_core::{MessageId, ThreadId};
+use chime_core::{ForumTopicId, MessageId};
 use chime_sandbox::{NewChat, Post, PostContent, SandboxMessage};
 use chime_world::World;
 use serde_json::json;
@@ -87,17 +87,17 @@ async fn a_poll_stays_in_its_topic_and_goes_with_the_question_behind_it() {
     World::run(async |w| {
         w.chat = w.telegram.add_chat(NewChat::forum("Readers"));
         let ann = w.member("ann");
-        let ThreadId(topic) = w.telegram.create_topic(w.chat, "Books");
+        let ForumTopicId(topic) = w.telegram.create_topic(w.chat, "Books");
         let post = Post::new(ann, "@bot suggest some books about zqmarker7xk", w.clock.now());
         w.model.script(["1. **Dune zqdune7xk** – long\n2. **Solaris** – strange"]);
-        let ask = w.telegram.say(w.chat, post.in_thread(ThreadId(topic)));
+        let ask = w.telegram.say(w.chat, post.in_forum_topic(ForumTopicId(topic)));
         let list = w.answer_to(ask).await;
         let (_, data) = poll_button(&list);
         let before = w.telegram.cursor();
         let press = w.telegram.press(w.chat, list.id, ann, &data);
         assert_eq!(outcome(w, before, &press).await, None);
         let poll = w.answer_to(list.id).await;
-        assert_eq!(poll.thread, Some(ThreadId(topic)));
+        assert_eq!(poll.forum_topic, Some(ForumTopicId(topic)));
         vote(w, &poll, &[2, 1], false);
         assert!(stored_text(w, poll.id).await.contains("zqdune7xk: 2"));
         let forget = w.telegram.say(w.chat, Post::new(ann, "/forget", w.clock.now()).reply_to(ask));

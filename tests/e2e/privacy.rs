@@ -146,8 +146,8 @@ async fn what_was_forgotten_is_in_no_byte_of_any_file() {
 async fn what_memory_made_of_a_forgotten_message_is_in_no_byte_of_any_file() {
     World::with(&[("MEMORY", "on"), ("MAX_CHAT_HISTORY", "10")], async |w| {
         let markers: Vec<String> =
-            ["mini", "tag", "recent", "strand", "topic"].map(|name| format!("zq{name}7xk")).to_vec();
-        let [mini, tag, recent, strand, topic] = &markers[..] else { panic!("five markers") };
+            ["mini", "tag", "recent", "thread", "topic"].map(|name| format!("zq{name}7xk")).to_vec();
+        let [mini, tag, recent, thread, topic] = &markers[..] else { panic!("five markers") };
         w.say("ann", "the old boat lies at the lake, and its red rope is behind the door of the shed");
         w.say("ann", "who takes it out on Friday has to bring the key of the shed back before Sunday");
         w.say("ben", "the lake is calm this week, and there is a second key at the bakery in the village");
@@ -184,13 +184,13 @@ async fn what_memory_made_of_a_forgotten_message_is_in_no_byte_of_any_file() {
         }
         // The thread and its topic are summarized in any order; each summary keeps the line whose sources it was given.
         let summed_up =
-            format!("- {strand} about the big boat [m5, m6, m7]\n- {topic}: the key of the old boat [m1, m2]");
+            format!("- {thread} about the big boat [m5, m6, m7]\n- {topic}: the key of the old boat [m1, m2]");
         w.model.script(["Nothing yet.".to_owned(), summed_up.clone(), summed_up].map(Reply::text));
         let asking = w.reply("ben", last, "@bot well?");
         w.answer_to(asking).await;
         w.settled().await;
         let met = found_in_files(w, &markers);
-        for marker in [strand, topic] {
+        for marker in [thread, topic] {
             assert!(met.iter().any(|found| found.starts_with(marker.as_str())), "{marker} was never stored: {met:?}");
         }
 

@@ -13,8 +13,9 @@ async fn a_message_of_another_topic_is_recalled_by_name_and_cited_by_its_link() 
         let club = w.telegram.add_chat(NewChat::forum("Club"));
         let (ann, ben) = (w.telegram.add_member(club, "ann"), w.telegram.add_member(club, "ben"));
         let house = w.telegram.create_topic(club, "House");
-        let code =
-            w.telegram.say(club, Post::new(ann, "the code of the front door is 4711", w.clock.now()).in_thread(house));
+        let code = w
+            .telegram
+            .say(club, Post::new(ann, "the code of the front door is 4711", w.clock.now()).in_forum_topic(house));
         w.telegram.say(club, Post::new(ben, "shall we have soup?", w.clock.now()));
         w.settled().await;
         let source = format!("m{}", w.stored(club, code).await.expect("it is stored").seq);
@@ -28,7 +29,7 @@ async fn a_message_of_another_topic_is_recalled_by_name_and_cited_by_its_link() 
         assert!(record.slots.iter().any(|slot| slot.name == "system.recall" && slot.sources == [source.clone()]));
         let found =
             record.slots.iter().flat_map(|slot| &slot.found).find(|found| found.id == source).expect("it is kept");
-        assert!(found.score > 0.0 && found.legs.words > 0.5, "{found:?}");
+        assert!(found.score > 0.0 && found.retrieved.words > 0.5, "{found:?}");
         let is_link =
             |kind: &EntityKind| matches!(kind, EntityKind::TextLink { url } if url.ends_with(&format!("/{code}")));
         assert!(answer.entities.iter().any(|entity| is_link(&entity.kind)), "{:?}", answer.entities);
@@ -103,7 +104,7 @@ async fn of_a_day_the_own_topic_comes_first_and_nobody_who_opted_out() {
             w.telegram.add_member(club, "zoe"),
         );
         let house = w.telegram.create_topic(club, "House");
-        let in_house = |who, text: &str| Post::new(who, text, w.clock.now()).in_thread(house);
+        let in_house = |who, text: &str| Post::new(who, text, w.clock.now()).in_forum_topic(house);
         w.telegram.say(club, in_house(ann, "the chimney sweep was here"));
         w.telegram.say(club, in_house(zoe, "he found a nest of jackdaws"));
         for n in 0..220 {
@@ -117,16 +118,19 @@ async fn of_a_day_the_own_topic_comes_first_and_nobody_who_opted_out() {
         w.next_sent().await;
         w.quiet(Duration::from_secs(86_400)).await;
         for n in 0..205 {
-            w.telegram
-                .say(club, Post::new(ann, format!("painting the door, stroke {n}"), w.clock.now()).in_thread(house));
+            w.telegram.say(
+                club,
+                Post::new(ann, format!("painting the door, stroke {n}"), w.clock.now()).in_forum_topic(house),
+            );
         }
         w.settled().await;
         w.model.script(["The sweep was here.", "Nothing that I may tell."]);
-        let tag = w.telegram.say(club, Post::new(ben, "@bot what was said yesterday?", w.clock.now()).in_thread(house));
+        let tag =
+            w.telegram.say(club, Post::new(ben, "@bot what was said yesterday?", w.clock.now()).in_forum_topic(house));
         w.answer_to(tag).await;
         let prompt = w.prompt(1).await;
         assert!(prompt.contains("chimney sweep") && !prompt.contains("jackdaws"), "{prompt}");
-        let tag = w.telegram.say(club, Post::new(ben, "@bot what did zoe say?", w.clock.now()).in_thread(house));
+        let tag = w.telegram.say(club, Post::new(ben, "@bot what did zoe say?", w.clock.now()).in_forum_topic(house));
         w.answer_to(tag).await;
         assert!(!w.prompt(1).await.contains("jackdaws"));
     })
@@ -156,7 +160,7 @@ async fn what_was_recalled_is_forgotten_with_the_answer_that_rests_on_it() {
         let club = w.telegram.add_chat(NewChat::forum("Club"));
         let (ann, ben) = (w.telegram.add_member(club, "ann"), w.telegram.add_member(club, "ben"));
         let house = w.telegram.create_topic(club, "House");
-        let said = Post::new(ann, "the code of the front door is 4711", w.clock.now()).in_thread(house);
+        let said = Post::new(ann, "the code of the front door is 4711", w.clock.now()).in_forum_topic(house);
         let code = w.telegram.say(club, said);
         w.settled().await;
         w.model.script(["It is 4711."]);
@@ -164,7 +168,7 @@ async fn what_was_recalled_is_forgotten_with_the_answer_that_rests_on_it() {
         let answer = w.answer_to(tag).await;
         let record = w.record_of(&answer).await.id;
         w.settled().await;
-        let forget = Post::new(ann, "/forget", w.clock.now()).in_thread(house).reply_to(code);
+        let forget = Post::new(ann, "/forget", w.clock.now()).in_forum_topic(house).reply_to(code);
         w.telegram.say(club, forget);
         w.next_sent().await;
         w.settled().await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chime_core::{Closed, Conversation, MessageId, Session, ThreadId, Timestamp};
+use chime_core::{Closed, Conversation, ForumTopicId, MessageId, Session, Timestamp};
 use chime_sandbox::{ChatMemberStatus, NewChat, Post};
 use chime_store::{chats, jobs, memory, sessions, summaries};
 use chime_testkit::Reply;
@@ -12,10 +12,10 @@ use crate::memory::{DAY, HOUR, NO_MODEL, ON, TALK, closed, summary_of, talk, unt
 
 const MINUTES: Duration = Duration::from_secs(120);
 
-async fn closed_in(w: &World, chat: chime_core::ChatId, thread: Option<ThreadId>) -> Vec<Session> {
+async fn closed_in(w: &World, chat: chime_core::ChatId, forum_topic: Option<ForumTopicId>) -> Vec<Session> {
     w.read_store(move |conn| {
         let Some(row) = chats::find(conn, chat)? else { return Ok(Vec::new()) };
-        let here = Conversation { chat: row.key, thread };
+        let here = Conversation { chat: row.key, forum_topic };
         sessions::begun_from(conn, here, (Timestamp::default(), MessageId(i64::MIN)), 100)
     })
     .await
@@ -46,7 +46,7 @@ async fn the_closing_of_a_topic_ends_its_session() {
         let boats = w.telegram.create_topic(club, "Boats");
         for (name, text) in TALK {
             let from = w.telegram.add_member(club, name);
-            w.telegram.say(club, Post::new(from, text, w.clock.now()).in_thread(boats));
+            w.telegram.say(club, Post::new(from, text, w.clock.now()).in_forum_topic(boats));
         }
         w.settled().await;
         w.telegram.close_topic(club, boats);
@@ -54,7 +54,7 @@ async fn the_closing_of_a_topic_ends_its_session() {
         w.clock.advance(MINUTES);
         w.until("the session is closed", move |conn| {
             let Some(row) = chats::find(conn, club)? else { return Ok(false) };
-            let here = Conversation { chat: row.key, thread: Some(boats) };
+            let here = Conversation { chat: row.key, forum_topic: Some(boats) };
             let all = sessions::begun_from(conn, here, (Timestamp::default(), MessageId(i64::MIN)), 9)?;
             Ok(all.len() == 1 && all[0].reason == Closed::Topic && sessions::stale(conn, row.key, 1)?.is_empty())
         })
@@ -128,7 +128,7 @@ async fn a_clock_that_was_ahead_leaves_one_session_behind() {
             let chat = w.chat;
             move |conn| {
                 let Some(row) = chats::find(conn, chat)? else { return Ok(false) };
-                let here = Conversation { chat: row.key, thread: None };
+                let here = Conversation { chat: row.key, forum_topic: None };
                 let all = sessions::begun_from(conn, here, (Timestamp::default(), MessageId(i64::MIN)), 9)?;
                 Ok(all.len() == 1 && all[0].messages == 8 && sessions::stale(conn, row.key, 1)?.is_empty())
             }
@@ -153,7 +153,7 @@ async fn each_chat_has_its_own_measure_of_silence() {
         w.clock.advance(Duration::from_secs(30 * 60));
         w.until("the private session is closed", move |conn| {
             let Some(row) = chats::find(conn, alone)? else { return Ok(false) };
-            let here = Conversation { chat: row.key, thread: None };
+            let here = Conversation { chat: row.key, forum_topic: None };
             Ok(sessions::last_begun_before(conn, here, Timestamp::from_millis(i64::MAX))?.is_some())
         })
         .await;
@@ -212,7 +212,7 @@ async fn a_chat_that_was_told_the_old_text_gets_one_new_notice_before_its_first_
 }
 
 /// Posts a thread of thirteen messages, each a reply to the previous one. Returns the first and the last.
-async fn long_strand(w: &World) -> (MessageId, MessageId) {
+async fn long_thread(w: &World) -> (MessageId, MessageId) {
     let first = w.say("ann", "shall we hire the big boat for 410 euros?");
     let mut last = first;
     for number in 2..=13 {
@@ -226,7 +226,7 @@ async fn long_strand(w: &World) -> (MessageId, MessageId) {
 #[tokio::test]
 async fn a_summary_stands_for_the_oldest_part_of_a_long_strand() {
     World::with(&[ON, ("MAX_CHAT_HISTORY", "10")], async |w| {
-        let (first, last) = long_strand(w).await;
+        let (first, last) = long_thread(w).await;
         w.model.script(["Hire it.", "- they want to hire the big boat for 410 euros [m1]"]);
         let tag = w.reply("bob", last, "@bot should we?");
         w.answer_to(tag).await;
@@ -273,7 +273,7 @@ async fn a_long_strand_that_the_model_cannot_sum_up_is_told_in_its_own_words() {
     let patient = [ON, ("MAX_CHAT_HISTORY", "10"), ("MODEL_TIMEOUT", "1h"), ("ANSWER_DEADLINE", "1h")];
     World::with(&patient, async |w| {
         w.model.improvise(|_| Reply::text("Hire it."));
-        let (_, last) = long_strand(w).await;
+        let (_, last) = long_thread(w).await;
         let tag = w.reply("bob", last, "@bot should we?");
         w.answer_to(tag).await;
         w.quiet(HOUR).await;

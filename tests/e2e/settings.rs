@@ -129,8 +129,9 @@ async fn a_topic_has_values_of_its_own() {
         let club = w.telegram.add_chat(NewChat::forum("Club"));
         let [boats, music] = ["Boats", "Music"].map(|name| w.telegram.create_topic(club, name));
         let eve = admin(w, club, "eve");
-        let say =
-            |w: &World, topic, text: &str| w.telegram.say(club, Post::new(eve, text, w.clock.now()).in_thread(topic));
+        let say = |w: &World, topic, text: &str| {
+            w.telegram.say(club, Post::new(eve, text, w.clock.now()).in_forum_topic(topic))
+        };
         for (topic, text) in [
             (boats, "/settings@bot persona Talk like a sailor."),
             (boats, "/settings@bot time zone Asia/Tokyo"),

@@ -21,7 +21,7 @@ const BOILER: [(&str, &str); 4] = [
 async fn here(w: &World) -> Conversation {
     let chat = w.chat;
     let key = w.read_store(move |conn| Ok(chats::find(conn, chat)?.map_or(ChatKey(0), |row| row.key))).await;
-    Conversation { chat: key, thread: None }
+    Conversation { chat: key, forum_topic: None }
 }
 
 /// Plays the `count`th talk, which is then closed and summarized.

@@ -11,7 +11,7 @@ fn shipped() -> Written {
 #[test]
 fn what_is_read_is_written_again_letter_by_letter() {
     assert_eq!(shipped().links(), ReplyModel::WRITTEN);
-    assert_eq!(shipped().matters(), FocusWeights::WRITTEN);
+    assert_eq!(shipped().subjects(), FocusWeights::WRITTEN);
 }
 
 #[test]
@@ -22,8 +22,8 @@ fn what_is_fitted_is_read_back_by_the_selector() {
     written.set(Part::Pairwise, &score(PAIR_NAMES.len()), &PAIR_NAMES);
     written.set(Part::Novelty, &score(NOVELTY_NAMES.len()), &NOVELTY_NAMES);
     written.set(Part::Links, &score(115), &[]);
-    let matters = written.matters();
-    assert!(matters.contains(r#"{"name": "same_matter_odds", "w": 0.5, "lo": -1.0, "hi": 123.457}"#), "{matters}");
+    let subjects = written.subjects();
+    assert!(subjects.contains(r#"{"name": "same_subject_odds", "w": 0.5, "lo": -1.0, "hi": 123.457}"#), "{subjects}");
     assert!(written.links().contains(r#"[["id", "ldt", 0]], "w": 0.25, "lo": -1.0, "hi": 123.457}"#));
-    Scorers::read(&written.links(), &matters).expect("the selector reads it");
+    Scorers::read(&written.links(), &subjects).expect("the selector reads it");
 }

@@ -57,10 +57,10 @@ pub fn tell(at: Timestamp, told: Option<ExplainedRefusal>) -> Tell {
 /// Returns the key of a refusal. Of refusals with the same key, only the first is explained in words until asking again
 /// makes sense. Rate and flood refusals of a member share a key, because both advise to wait.
 pub fn subject(because: Because, conversation: Conversation, user: UserId, at: Timestamp) -> String {
-    let (chat, thread, day) = (conversation.chat, conversation.thread.map_or(0, |id| id.0), at.day());
+    let (chat, forum_topic, day) = (conversation.chat, conversation.forum_topic.map_or(0, |id| id.0), at.day());
     match because {
-        Because::Conversation => format!("rate:{chat}:{thread}"),
-        Because::Member | Because::Flood => format!("rate:{chat}:{thread}:{user}"),
+        Because::Conversation => format!("rate:{chat}:{forum_topic}"),
+        Because::Member | Because::Flood => format!("rate:{chat}:{forum_topic}:{user}"),
         Because::DailyTokens | Because::DailyTokensOfChat => format!("tokens:{chat}:{day}"),
         Because::DailyTokensOfMember => format!("tokens:{chat}:{day}:{user}"),
         Because::AdminsOnly => format!("askers:{chat}:{day}:{user}"),

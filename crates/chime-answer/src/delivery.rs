@@ -30,7 +30,7 @@ pub enum SendResult {
     Unknown(String),
     ReplyGone,
     /// The topic is closed or gone.
-    ThreadGone(String),
+    ForumTopicGone(String),
     /// The chat has become a supergroup, which has this new id.
     Migrated(ChatId),
     /// Telegram refuses the content.
@@ -72,7 +72,7 @@ pub enum SendStep {
     /// Send it again at once, not as a reply.
     SendWithoutReply,
     /// Send it again at once, to the chat but not to its topic.
-    SendWithoutThread,
+    SendWithoutForumTopic,
     /// Send it again at once, without formatting and buttons.
     SendPlain,
     Follow(ChatId),
@@ -101,8 +101,8 @@ pub fn after_send(result: SendResult, standing: PartState, now: Timestamp) -> Se
     match result {
         SendResult::Sent(message) => SendStep::Record(message),
         SendResult::ReplyGone => SendStep::SendWithoutReply,
-        SendResult::ThreadGone(_) if standing.is_in_private_topic => SendStep::SendWithoutThread,
-        SendResult::ThreadGone(why) => SendStep::GiveUpVisibly(why),
+        SendResult::ForumTopicGone(_) if standing.is_in_private_topic => SendStep::SendWithoutForumTopic,
+        SendResult::ForumTopicGone(why) => SendStep::GiveUpVisibly(why),
         SendResult::Migrated(to) if standing.moves == 0 => SendStep::Follow(to),
         // A chat changes its id only once. Several changes in one attempt would be a cycle.
         SendResult::Migrated(to) => {
@@ -177,7 +177,7 @@ mod tests {
             SendStep::RetryUnknownAt { at, .. } => format!("repeat after {:?}", at.since(now)),
             SendStep::HoldChatUntil(at) => format!("hold for {:?}", at.since(now)),
             SendStep::SendWithoutReply => "send without reply".to_owned(),
-            SendStep::SendWithoutThread => "send without thread".to_owned(),
+            SendStep::SendWithoutForumTopic => "send without thread".to_owned(),
             SendStep::SendPlain => "send plain".to_owned(),
             SendStep::Follow(chat) => format!("follow to {chat}"),
             SendStep::GiveUp(why) => format!("give up: {why}"),
@@ -248,7 +248,7 @@ mod tests {
         check(SendResult::ReplyGone, 0, 0, "send without reply");
         check(SendResult::Migrated(ChatId(-1001)), 0, 0, "follow to -1001");
         check(SendResult::Impossible("kicked".to_owned()), 0, 0, "give up: kicked");
-        check(SendResult::ThreadGone("closed".to_owned()), 0, 0, "give up with a reaction: closed");
+        check(SendResult::ForumTopicGone("closed".to_owned()), 0, 0, "give up with a reaction: closed");
         check(SendResult::Sent(MessageId(7)), 0, 0, "record 7");
     }
 }

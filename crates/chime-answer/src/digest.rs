@@ -86,7 +86,7 @@ mod tests {
         // Marks all other messages as related to the subject, newer ones with a higher score.
         let others = window.entries.iter_mut().rev().filter(|entry| !entry.reason.is_anchor());
         for (entry, age) in others.zip(0..) {
-            (entry.reason, entry.score) = (Reason::Strand, 0.85 * 0.95_f64.powi(age));
+            (entry.reason, entry.score) = (Reason::Thread, 0.85 * 0.95_f64.powi(age));
         }
         let bot = identity();
         let query = Query { ask: history.ask.trim_start_matches("@bot").trim(), bot: &bot, embedder: None };
@@ -103,7 +103,7 @@ mod tests {
         let mut window = get_smart_context(&history, &Params::new(str::len));
         for entry in &mut window.entries {
             let is_tag = entry.message.message.text.starts_with("@bot");
-            entry.reason = if is_tag { Reason::Strand } else { Reason::Nearby };
+            entry.reason = if is_tag { Reason::Thread } else { Reason::Nearby };
         }
         let bot = identity();
         let told = digest(&window, Query { ask: "and hers", bot: &bot, embedder: None }, None, None, texts("eng"));

@@ -58,7 +58,7 @@ impl ContextExplanation {
             Reason::Bridge => by_link("older"),
             Reason::Source => by_link("source"),
             Reason::Named => by_link("named"),
-            Reason::Strand | Reason::Query | Reason::Nearby | Reason::Tool => {
+            Reason::Thread | Reason::Query | Reason::Nearby | Reason::Tool => {
                 self.candidate(entry.message.message.id).map_or_else(Vec::new, |it| it.features.clone())
             }
         }

@@ -15,7 +15,7 @@ use chime_relevance::context::{ContextWindow, Entry};
 
 /// Minimum score of a message (its probability of belonging to the question's thread) for the question to count as part
 /// of a thread.
-const SURE_STRAND: f64 = 0.5;
+const SURE_THREAD: f64 = 0.5;
 /// Minimum score of the stretch of the chat that fits a question best. Below it, neither a thread nor a similar message
 /// shows that the chat has talked about the question. Set on tags of real chats: see `docs/evaluation.md`.
 const MIN_MATCH: f64 = 0.5;
@@ -93,7 +93,7 @@ pub fn is_talked_about(window: &ContextWindow) -> bool {
 pub fn has_anchor_or_thread(window: &ContextWindow, is_talked_about: bool) -> bool {
     let belongs = |entry: &Entry| match entry.reason {
         Reason::Anchor | Reason::Quoted | Reason::Source | Reason::Named => true,
-        Reason::Chain | Reason::Strand | Reason::Bridge => is_talked_about && entry.score >= SURE_STRAND,
+        Reason::Chain | Reason::Thread | Reason::Bridge => is_talked_about && entry.score >= SURE_THREAD,
         Reason::Cluster | Reason::Query | Reason::Nearby | Reason::Tool => false,
     };
     window.anchor.is_some() || window.entries.iter().any(belongs)

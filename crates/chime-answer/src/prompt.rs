@@ -652,7 +652,7 @@ mod tests {
     /// Leaves out the frame slot, whose cap is 300 tokens.
     #[test]
     fn with_every_slot_full_a_prompt_stays_within_what_the_daily_caps_count_with() {
-        use chime_core::{FULL_ANSWER_TOKENS, LegScores, estimate_tokens};
+        use chime_core::{FULL_ANSWER_TOKENS, RetrieverScores, estimate_tokens};
         use chime_relevance::retrieval::{Features, RecalledMessage};
 
         let words = "the red canoe comes along to the river on friday at half past six, and ben packs the paddles ";
@@ -667,8 +667,8 @@ mod tests {
         let history = History::new(trigger.clone(), said(100), Vec::new());
         let params = Params::new(estimate_tokens);
         let window = get_smart_context(&history, &params);
-        let (score, features, legs) = (1.0, Features::default(), LegScores::default());
-        let recalled = |message| RecalledMessage { message, topic: None, score, features, legs };
+        let (score, features, retrieved) = (1.0, Features::default(), RetrieverScores::default());
+        let recalled = |message| RecalledMessage { message, topic: None, score, features, retrieved };
         let found = Recalled { messages: said(1).into_iter().map(recalled).collect(), sessions: Vec::new() };
         let recalled = recall::fitting(found, Slot::Recall.cap().unwrap_or(0), estimate_tokens);
         let concepts: Vec<String> = (0..60).map(|number| format!("- canoe {number} – a small boat")).collect();

@@ -3,8 +3,8 @@
 use crate::lines::PromptTranscript;
 use crate::plain::clean_name;
 use chime_core::{
-    Chat, Chosen, Citable, FoundSource, Grounds, LegScores, Reason, Slot, SlotUse, SourceId, StoredMessage, Zone, clip,
-    message_link,
+    Chat, Chosen, Citable, FoundSource, Grounds, Reason, RetrieverScores, Slot, SlotUse, SourceId, StoredMessage, Zone,
+    clip, message_link,
 };
 use chime_relevance::retrieval::{Recalled, RecalledMessage, RecalledSession};
 
@@ -126,9 +126,12 @@ pub fn chosen(recalled: &Recalled) -> Vec<Chosen> {
 /// Adds the score of each recalled source, and the search methods that found it, to the recall slot in `slots`.
 pub fn note_found(slots: &mut [SlotUse], recalled: &Recalled) {
     let Some(slot) = slots.iter_mut().find(|slot| slot.name == Slot::Recall.name()) else { return };
-    let found = |id: SourceId, score: f64, legs: LegScores| FoundSource { id: id.to_string(), score, legs };
-    let sessions = recalled.sessions.iter().map(|one| found(SourceId::summary(one.id.first.0), one.score, one.legs));
-    let messages = recalled.messages.iter().map(|one| found(SourceId::message(one.message.seq.0), one.score, one.legs));
+    let found =
+        |id: SourceId, score: f64, retrieved: RetrieverScores| FoundSource { id: id.to_string(), score, retrieved };
+    let sessions =
+        recalled.sessions.iter().map(|one| found(SourceId::summary(one.id.first.0), one.score, one.retrieved));
+    let messages =
+        recalled.messages.iter().map(|one| found(SourceId::message(one.message.seq.0), one.score, one.retrieved));
     slot.found = sessions.chain(messages).collect();
 }
 
@@ -154,7 +157,7 @@ mod tests {
             topic: None,
             score: 1.0,
             features: Features::default(),
-            legs: LegScores { words: 2.0, ..LegScores::default() },
+            retrieved: RetrieverScores { words: 2.0, ..RetrieverScores::default() },
         };
         Recalled { messages: chat.into_iter().rev().map(of).collect(), sessions: Vec::new() }
     }
@@ -167,7 +170,7 @@ mod tests {
             bullets: vec![Bullet::fact("Ann told the code of the door.", vec![Seq(1)])],
             grounds: Vec::new(),
             score: 1.0,
-            legs: LegScores { summary: 0.5, ..LegScores::default() },
+            retrieved: RetrieverScores { summary: 0.5, ..RetrieverScores::default() },
         }
     }
 
@@ -194,7 +197,8 @@ mod tests {
         let mut slots =
             [SlotUse { name: Slot::Recall.name().to_owned(), tokens: 1, sources: Vec::new(), found: Vec::new() }];
         note_found(&mut slots, &kept);
-        let legs: Vec<_> = slots[0].found.iter().map(|one| (one.id.as_str(), one.legs.found().next())).collect();
-        assert_eq!(legs[..2], [("s1", Some(("summary", 0.5))), ("m1", Some(("words", 2.0)))]);
+        let retrieved: Vec<_> =
+            slots[0].found.iter().map(|one| (one.id.as_str(), one.retrieved.found().next())).collect();
+        assert_eq!(retrieved[..2], [("s1", Some(("summary", 0.5))), ("m1", Some(("words", 2.0)))]);
     }
 }

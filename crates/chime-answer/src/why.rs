@@ -8,8 +8,8 @@ use crate::grounding::resting_on;
 use crate::plain::{clean_name, escape_markdown, gist};
 use chime_core::texts::{Texts, WhyTexts, filled};
 use chime_core::{
-    AnswerRecord, AnswerStatus, Chosen, FollowUp, FoundSource, LegScores, MessageId, Part, Reason, Role, Seq, SourceId,
-    SourceKind, Timestamp, Uncertainty, UserId, Zone, grouped,
+    AnswerRecord, AnswerStatus, Chosen, FollowUp, FoundSource, MessageId, Part, Reason, RetrieverScores, Role, Seq,
+    SourceId, SourceKind, Timestamp, Uncertainty, UserId, Zone, grouped,
 };
 use chime_memory::wording::short_time;
 
@@ -166,7 +166,7 @@ impl ExplainedRecord<'_> {
             Reason::Source => texts.source.clone(),
             Reason::Named => texts.named.clone(),
             Reason::Tool => texts.tool.clone(),
-            Reason::Chain | Reason::Cluster | Reason::Strand | Reason::Bridge | Reason::Query | Reason::Nearby => {
+            Reason::Chain | Reason::Cluster | Reason::Thread | Reason::Bridge | Reason::Query | Reason::Nearby => {
                 self.link_to_anchor(message).unwrap_or_else(|| self.distance(reason, message))
             }
         }
@@ -175,7 +175,9 @@ impl ExplainedRecord<'_> {
     /// Names the search methods that found a message; `None` if it was not found by a search.
     fn found(&self, message: &UsedMessage) -> Option<String> {
         let id = format!("m{}", message.seq);
-        recalled(self.record).find(|found| found.id == id).map(|found| legs_in_words(&found.legs, self.texts()))
+        recalled(self.record)
+            .find(|found| found.id == id)
+            .map(|found| retrievers_in_words(&found.retrieved, self.texts()))
     }
 
     /// Returns the reason for a message that is linked by a reply to the anchor, the message that the trigger replied
@@ -204,7 +206,7 @@ impl ExplainedRecord<'_> {
             _ if is_ours => with_span(&texts.own),
             Reason::Chain => with_span(&texts.chain),
             Reason::Nearby => with_span(&texts.nearby),
-            _ => with_span(&texts.same_matter),
+            _ => with_span(&texts.same_subject),
         }
     }
 }
@@ -229,7 +231,10 @@ impl ExplainedRecord<'_> {
             .filter(|found| found.id.starts_with('s'))
             .map(|found| {
                 let place = self.place(&found.id, known).unwrap_or_else(|| found.id.clone());
-                filled(&texts.recalled_place, &[("legs", &legs_in_words(&found.legs, texts)), ("place", &place)])
+                filled(
+                    &texts.recalled_place,
+                    &[("legs", &retrievers_in_words(&found.retrieved, texts)), ("place", &place)],
+                )
             })
             .collect();
         (!told.is_empty()).then(|| filled(&texts.recalled, &[("list", &told.join(", "))]))
@@ -285,15 +290,15 @@ fn recalled(record: &AnswerRecord) -> impl Iterator<Item = &FoundSource> {
 }
 
 /// Names the search methods that found a source: `its words and its meaning`.
-fn legs_in_words(legs: &LegScores, texts: &WhyTexts) -> String {
-    let by_words = legs.words > 0.0 || legs.trigrams > 0.0;
+fn retrievers_in_words(retrieved: &RetrieverScores, texts: &WhyTexts) -> String {
+    let by_words = retrieved.words > 0.0 || retrieved.trigrams > 0.0;
     let said = [
         (by_words, &texts.words),
-        (legs.author > 0.0, &texts.author),
-        (legs.vector > 0.0, &texts.meaning),
-        (legs.summary > 0.0, &texts.talk_summary),
-        (legs.tags > 0.0, &texts.talk_tag),
-        (legs.date > 0.0, &texts.day),
+        (retrieved.author > 0.0, &texts.author),
+        (retrieved.vector > 0.0, &texts.meaning),
+        (retrieved.summary > 0.0, &texts.talk_summary),
+        (retrieved.tags > 0.0, &texts.talk_tag),
+        (retrieved.date > 0.0, &texts.day),
     ];
     let said: Vec<&str> = said.into_iter().filter(|(holds, _)| *holds).map(|(_, said)| said.as_str()).collect();
     match said.as_slice() {
@@ -310,7 +315,7 @@ pub fn in_plain_words(reason: Reason) -> &'static str {
         Reason::Quoted => "the message the tag replied to, with a part marked",
         Reason::Chain => "linked by replies",
         Reason::Cluster => "said shortly before or after",
-        Reason::Strand => "part of the same talk",
+        Reason::Thread => "part of the same talk",
         Reason::Bridge => "an earlier part of the same matter",
         Reason::Query => "about what the tag asks",
         Reason::Named => "said at the time or by the member that the tag names",
@@ -364,7 +369,7 @@ mod tests {
         AnswerRecord {
             id: AnswerId(ulid::Ulid::from_parts(1, 2)),
             chat: ChatKey(1),
-            thread: None,
+            forum_topic: None,
             trigger: Seq(9),
             asked_by: UserId(1),
             created_at: moment("15:00"),
@@ -373,9 +378,9 @@ mod tests {
             anchor: Some(MessageId(1)),
             window: vec![
                 chosen(1, Reason::Anchor),
-                chosen(2, Reason::Strand),
+                chosen(2, Reason::Thread),
                 chosen(3, Reason::Nearby),
-                chosen(4, Reason::Strand),
+                chosen(4, Reason::Thread),
                 chosen(5, Reason::Chain),
             ],
             omitted: vec![
@@ -496,15 +501,15 @@ mod tests {
             ExplainedRecord { record: &record, used: &all, to: told(9) }.reason(reason, message)
         };
         assert_eq!(reason(Reason::Anchor, &all[0]), "the question was a reply to it");
-        assert_eq!(reason(Reason::Strand, &all[1]), "same subject, 2 days earlier");
+        assert_eq!(reason(Reason::Thread, &all[1]), "same subject, 2 days earlier");
         assert_eq!(reason(Reason::Query, &all[1]), "it is about what was asked");
         let ours = UsedMessage { role: Role::Assistant, ..all[1].clone() };
-        assert_eq!(reason(Reason::Strand, &ours), "my answer, 2 days earlier");
+        assert_eq!(reason(Reason::Thread, &ours), "my answer, 2 days earlier");
     }
 
     #[test]
     fn why_names_what_found_a_recalled_source() {
-        let found = |id: &str, legs| FoundSource { id: id.to_owned(), score: 2.0, legs };
+        let found = |id: &str, retrieved| FoundSource { id: id.to_owned(), score: 2.0, retrieved };
         let record = AnswerRecord {
             anchor: None,
             window: vec![Chosen { seq: Seq(4), id: MessageId(4), reason: Reason::Query, score: 0.5 }],
@@ -513,8 +518,8 @@ mod tests {
                 tokens: 90,
                 sources: vec!["m4".to_owned(), "s7".to_owned()],
                 found: vec![
-                    found("m4", LegScores { words: 0.4, vector: 0.6, ..LegScores::default() }),
-                    found("s7", LegScores { tags: 0.8, ..LegScores::default() }),
+                    found("m4", RetrieverScores { words: 0.4, vector: 0.6, ..RetrieverScores::default() }),
+                    found("s7", RetrieverScores { tags: 0.8, ..RetrieverScores::default() }),
                 ],
             }],
             ..record()
@@ -525,7 +530,7 @@ mod tests {
             told.contains("summaries of earlier conversations: s7 (found by a keyword of its conversation)."),
             "{told}"
         );
-        assert_eq!(legs_in_words(&LegScores::default(), &texts("eng").why), "what was said next to it");
+        assert_eq!(retrievers_in_words(&RetrieverScores::default(), &texts("eng").why), "what was said next to it");
     }
 
     #[test]

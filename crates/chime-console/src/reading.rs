@@ -174,7 +174,7 @@ pub fn search(
     zone: Zone,
 ) -> chime_store::Result<Vec<StoredMessage>> {
     let request = RecallRequest {
-        conversation: Conversation { chat: chat.key, thread: None },
+        conversation: Conversation { chat: chat.key, forum_topic: None },
         text: query,
         now,
         utc_offset: zone.ahead_secs(now),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chime_core::{MessageId, StoredMessage, ThreadId};
+use chime_core::{ForumTopicId, MessageId, StoredMessage};
 use chime_memory::context::FeatureCache;
 use chime_relevance::context::Antecedents;
 use chime_relevance::context::features::message::address;
@@ -37,9 +37,9 @@ pub fn reply_links(
     messages: &[StoredMessage],
     features: &FeatureCache,
 ) -> chime_store::Result<Vec<Option<ReplyLink>>> {
-    let mut conversations: BTreeMap<Option<ThreadId>, Vec<usize>> = BTreeMap::new();
+    let mut conversations: BTreeMap<Option<ForumTopicId>, Vec<usize>> = BTreeMap::new();
     for (place, stored) in messages.iter().enumerate() {
-        conversations.entry(stored.message.thread).or_default().push(place);
+        conversations.entry(stored.message.forum_topic).or_default().push(place);
     }
     let ids: BTreeMap<MessageId, usize> =
         messages.iter().enumerate().map(|(place, stored)| (stored.message.id, place)).collect();

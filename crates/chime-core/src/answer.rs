@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AnswerId, ChatKey, MessageId, Seq, ThreadId, Timestamp, Uncertainty, UserId};
+use super::{AnswerId, ChatKey, ForumTopicId, MessageId, Seq, Timestamp, Uncertainty, UserId};
 
 /// Reason for which a message was put into the context window, the list of chat messages in the prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -13,7 +13,7 @@ pub enum Reason {
     Quoted,
     Chain,
     Cluster,
-    Strand,
+    Thread,
     Bridge,
     /// The message contains words of the trigger, or is similar in meaning.
     #[serde(alias = "semantic")]
@@ -38,7 +38,7 @@ pub enum Part {
 }
 
 words!(Reason {
-    Anchor = "anchor", Quoted = "quoted", Chain = "chain", Cluster = "cluster", Strand = "strand", Bridge = "bridge",
+    Anchor = "anchor", Quoted = "quoted", Chain = "chain", Cluster = "cluster", Thread = "thread", Bridge = "bridge",
     Query = "query", Named = "named", Source = "source", Nearby = "nearby", Tool = "tool",
 });
 
@@ -88,13 +88,13 @@ pub struct FoundSource {
     /// Id such as `m17` or `s5`.
     pub id: String,
     pub score: f64,
-    pub legs: LegScores,
+    pub retrieved: RetrieverScores,
 }
 
 /// Scores of a recalled source, one for each way of searching (retriever); 0 if that search did not find the source.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct LegScores {
+pub struct RetrieverScores {
     /// Share of the question's word stems that the source contains, 0 to 1. Rare stems weigh more (inverse document
     /// frequency).
     pub words: f64,
@@ -114,7 +114,7 @@ pub struct LegScores {
     pub date: f64,
 }
 
-impl LegScores {
+impl RetrieverScores {
     /// Returns the higher of both scores for each retriever.
     pub fn merged(self, other: Self) -> Self {
         Self {
@@ -184,7 +184,7 @@ words!(AnswerStatus { Answered = "answered", Offline = "offline", Apologised = "
 pub struct AnswerRecord {
     pub id: AnswerId,
     pub chat: ChatKey,
-    pub thread: Option<ThreadId>,
+    pub forum_topic: Option<ForumTopicId>,
     pub trigger: Seq,
     pub asked_by: UserId,
     pub created_at: Timestamp,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ChatId, ChatKey, Message, MessageId, ThreadId, UserId};
+use super::{ChatId, ChatKey, ForumTopicId, Message, MessageId, UserId};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chat {
@@ -28,7 +28,7 @@ words!(ChatKind { Private = "private", Group = "group", Supergroup = "supergroup
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Conversation {
     pub chat: ChatKey,
-    pub thread: Option<ThreadId>,
+    pub forum_topic: Option<ForumTopicId>,
 }
 
 /// The bot's own account, from `getMe`.
@@ -71,8 +71,8 @@ pub fn message_link(chat: &Chat, message: &Message) -> Option<String> {
         Some(username) => username.clone(),
         None => format!("c/{}", SUPERGROUP_OFFSET.checked_sub(chat.id.0)?),
     };
-    Some(match message.thread {
-        Some(thread) => format!("https://t.me/{place}/{thread}/{id}"),
+    Some(match message.forum_topic {
+        Some(forum_topic) => format!("https://t.me/{place}/{forum_topic}/{id}"),
         None => format!("https://t.me/{place}/{id}"),
     })
 }

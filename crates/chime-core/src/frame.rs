@@ -98,7 +98,7 @@ pub enum FoundBy {
     /// The question replies to the suggestion.
     Reply,
     /// It is the newest suggestion in the thread of the question.
-    Strand,
+    Thread,
     /// It is the newest suggestion in this session that the same member requested or continued.
     Member,
 }

@@ -46,7 +46,7 @@ impl MessageId {
 
 id! {
     /// Telegram's `message_thread_id` of a forum topic. Messages in the General topic and outside forums have none.
-    ThreadId(i64)
+    ForumTopicId(i64)
 }
 id! {
     /// Telegram's id of a user, or of the chat on whose behalf a message was sent.

@@ -49,7 +49,7 @@ mod visible;
 mod zone;
 
 pub use answer::{
-    AnswerRecord, AnswerStatus, Chosen, FoundSource, LegScores, Omitted, Part, Reason, SlotUse, SourceRef, Spent,
+    AnswerRecord, AnswerStatus, Chosen, FoundSource, Omitted, Part, Reason, RetrieverScores, SlotUse, SourceRef, Spent,
     TokenUse,
 };
 pub use chat::{Announced, BotIdentity, Chat, ChatKind, Conversation, MessagePlace, message_link, parse_message_link};
@@ -62,7 +62,7 @@ pub use fnv::{FNV_START, fnv1a};
 pub use frame::{Clarification, Evidence, FollowUp, FoundBy, Frame, Intent, Reference, Reset, SuggestedList, Unclear};
 pub use grounding::{Grounding, LinkReading, Uncertainty};
 pub use host::is_loopback;
-pub use ids::{AnswerId, ChatId, ChatKey, ConceptId, JobId, MessageId, Seq, ThreadId, UpdateId, UserId};
+pub use ids::{AnswerId, ChatId, ChatKey, ConceptId, ForumTopicId, JobId, MessageId, Seq, UpdateId, UserId};
 pub use item::{Amount, Item, ItemId, Price, Suggested};
 pub use job::{
     BACKLOG_SETTLES, Class, How, Job, JobKind, JobPayload, MessageAt, ParsedTrigger, Policy, UNANSWERED_AFTER,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 use super::{
-    ChatId, ChatKey, Conversation, Entity, EntityKind, MessageId, Seq, ThreadId, Timestamp, UserId, hidden_links,
+    ChatId, ChatKey, Conversation, Entity, EntityKind, ForumTopicId, MessageId, Seq, Timestamp, UserId, hidden_links,
     utf16_slice, with_links,
 };
 
@@ -14,7 +14,7 @@ use super::{
 pub struct Message {
     pub chat: ChatId,
     pub id: MessageId,
-    pub thread: Option<ThreadId>,
+    pub forum_topic: Option<ForumTopicId>,
     pub sender: Sender,
     pub role: Role,
     pub sent_at: Timestamp,
@@ -52,7 +52,7 @@ impl Message {
         Self {
             chat,
             id,
-            thread: None,
+            forum_topic: None,
             sender,
             role: Role::User,
             sent_at,
@@ -232,6 +232,6 @@ pub struct StoredMessage {
 
 impl StoredMessage {
     pub fn conversation(&self) -> Conversation {
-        Conversation { chat: self.chat, thread: self.message.thread }
+        Conversation { chat: self.chat, forum_topic: self.message.forum_topic }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AnswerId, ChatId, FormattedText, MessageId, ThreadId, UserId};
+use super::{AnswerId, ChatId, FormattedText, ForumTopicId, MessageId, UserId};
 
 /// Message to send. Its target is the chat and forum topic in which the member asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub struct Button {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplyTarget {
     pub chat: ChatId,
-    pub thread: Option<ThreadId>,
+    pub forum_topic: Option<ForumTopicId>,
     /// Message to reply to. If it no longer exists, the message is sent without the reply.
     pub reply_to: Option<MessageId>,
 }

@@ -220,7 +220,7 @@ templates! {
     History = "history.md";
     Recap = "recap.md";
     /// Summary of the oldest part of a long thread.
-    Strand = "strand.md";
+    Thread = "thread.md";
     /// Summary of all sessions about one topic.
     Topic = "topic.md";
     /// Choice of the topic that a chat is talking about now.
@@ -391,7 +391,7 @@ mod tests {
             "rule.md",
             "You are Chime.",
             expect![
-                "<dir>/rule.md replaces no template: there are role.md, plain.md, strict.md, slot.md, concepts.md, capture.md, frame.md, recall.md, context.md, ask.md, mini_summary.md, tags.md, recent.md, history.md, recap.md, strand.md, topic.md, infer_topic.md"
+                "<dir>/rule.md replaces no template: there are role.md, plain.md, strict.md, slot.md, concepts.md, capture.md, frame.md, recall.md, context.md, ask.md, mini_summary.md, tags.md, recent.md, history.md, recap.md, thread.md, topic.md, infer_topic.md"
             ],
         );
     }

@@ -1,6 +1,6 @@
 //! Triggers that the bot refuses to answer: the reasons, and how the asker is informed.
 
-use super::{ChatId, MessageId, ThreadId, Timestamp};
+use super::{ChatId, ForumTopicId, MessageId, Timestamp};
 
 /// Reason for refusing a trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub struct ExplainedRefusal {
 pub struct Refusal {
     pub chat: ChatId,
     pub message: MessageId,
-    pub thread: Option<ThreadId>,
+    pub forum_topic: Option<ForumTopicId>,
     pub because: Because,
     /// Key of the refusal. Of refusals with the same key, only the first is explained in a message until asking again
     /// makes sense.

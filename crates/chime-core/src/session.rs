@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ChatKey, MessageId, Seq, ThreadId, Timestamp};
+use super::{ChatKey, ForumTopicId, MessageId, Seq, Timestamp};
 
 /// Id of a session: the number of its first message. The source `s12` is the session that begins with message `m12`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -52,7 +52,7 @@ pub const TOPIC_CLOSED: &str = "closed the topic";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
     pub id: SessionId,
-    pub thread: Option<ThreadId>,
+    pub forum_topic: Option<ForumTopicId>,
     /// Time and id of the first message.
     pub first: (Timestamp, MessageId),
     pub last: (Timestamp, MessageId),

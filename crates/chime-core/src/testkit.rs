@@ -17,8 +17,8 @@
 use std::time::Duration;
 
 use crate::{
-    ChatId, ChatKey, Entity, EntityKind, Kind, Message, MessageId, Origin, Role, Sender, Seq, StoredMessage, ThreadId,
-    Timestamp, UserId, Zone, utf16_len,
+    ChatId, ChatKey, Entity, EntityKind, ForumTopicId, Kind, Message, MessageId, Origin, Role, Sender, Seq,
+    StoredMessage, Timestamp, UserId, Zone, utf16_len,
 };
 
 pub const CHAT: ChatId = ChatId(-1_001_000_000_001);
@@ -36,7 +36,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 #[track_caller]
 #[expect(clippy::panic, reason = "a transcript is part of a test, and a typo in it fails that test")]
 pub fn transcript(chat: &str) -> Vec<StoredMessage> {
-    let mut scene = Scene { day: 1, thread: None, messages: Vec::new() };
+    let mut scene = Scene { day: 1, forum_topic: None, messages: Vec::new() };
     for (index, line) in chat.lines().enumerate() {
         if let Err(problem) = scene.read(line.trim()) {
             panic!("line {} of the transcript, `{}`: {problem}", index + 1, line.trim());
@@ -78,7 +78,7 @@ pub fn user(name: &str) -> UserId {
 
 struct Scene {
     day: i64,
-    thread: Option<ThreadId>,
+    forum_topic: Option<ForumTopicId>,
     messages: Vec<StoredMessage>,
 }
 
@@ -98,7 +98,7 @@ impl Scene {
             return Ok(());
         }
         if let Some((("thread", value), "")) = tag(line) {
-            self.thread = read_thread(value)?;
+            self.forum_topic = read_forum_topic(value)?;
             return Ok(());
         }
         let message = self.message(line)?;
@@ -117,7 +117,7 @@ impl Scene {
         let seq: u32 = number(id, "message id")?;
         let mut message = plain_message(MessageId(seq.into()), name, sent_at);
         message.reply_to = reply_to;
-        message.thread = self.thread;
+        message.forum_topic = self.forum_topic;
         while let Some(((key, value), rest)) = tag(text) {
             if !apply(&mut message, key, value)? {
                 break;
@@ -135,7 +135,7 @@ impl Scene {
 fn apply(message: &mut Message, key: &str, value: &str) -> Result<bool, String> {
     let some = (!value.is_empty()).then(|| value.to_owned());
     match key {
-        "thread" => message.thread = read_thread(value)?,
+        "thread" => message.forum_topic = read_forum_topic(value)?,
         "album" => message.album = some,
         "quote" => message.quote = some,
         "forwarded" => message.forward_origin = some,
@@ -190,10 +190,10 @@ fn tag(text: &str) -> Option<((&str, &str), &str)> {
     Some((inside.split_once(' ').unwrap_or((inside, "")), rest.trim_start()))
 }
 
-fn read_thread(value: &str) -> Result<Option<ThreadId>, String> {
+fn read_forum_topic(value: &str) -> Result<Option<ForumTopicId>, String> {
     match value {
         "none" => Ok(None),
-        id => Ok(Some(ThreadId(number(id, "thread")?))),
+        id => Ok(Some(ForumTopicId(number(id, "thread")?))),
     }
 }
 
@@ -227,7 +227,7 @@ mod tests {
         let mut line = format!("{} {}#{}", message.sent_at.to_utc().format("%d %T"), message.sender.name, message.id);
         let facts = [
             message.reply_to.map(|id| format!("reply to {id}")),
-            message.thread.map(|id| format!("thread {id}")),
+            message.forum_topic.map(|id| format!("thread {id}")),
             message.album.as_ref().map(|album| format!("album {album}")),
             message.quote.as_ref().map(|quote| format!("quote {quote}")),
             (message.role == Role::Assistant).then(|| "assistant".to_owned()),
@@ -275,15 +275,15 @@ mod tests {
     fn tags_stand_before_the_text_and_other_brackets_are_text() {
         check(
             "
-            10:00 ann#1 [thread 7] [album x] [photo] the door
-            [thread 8]
+            10:00 ann#1 [topic 7] [album x] [photo] the door
+            [topic 8]
             10:01 chime#2>1 [assistant] [quote door] [unknown] stays
-            [thread none]
+            [topic none]
             10:02 eve#3 [snapshot] [voice 0:12]
             ",
             expect![[r#"
-                05 10:00:00 ann#1 (thread 7) (album x) "[photo] the door"
-                05 10:01:00 chime#2 (reply to 1) (thread 8) (quote door) (assistant) "[unknown] stays"
+                05 10:00:00 ann#1 (topic 7) (album x) "[photo] the door"
+                05 10:01:00 chime#2 (reply to 1) (topic 8) (quote door) (assistant) "[unknown] stays"
                 05 10:02:00 eve#3 (snapshot) "[voice 0:12]""#]],
         );
     }

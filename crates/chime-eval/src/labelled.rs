@@ -36,7 +36,7 @@ pub struct LabelledChat {
     pub is_english: bool,
     pub messages: Vec<PackMessage>,
     /// Subjects of each message; there may be several or none.
-    pub matters: Vec<Vec<String>>,
+    pub subjects: Vec<Vec<String>>,
     pub queries: Vec<PackQuery>,
     /// Questions about the chat that use other words than the chat.
     pub questions: Vec<PackQuestion>,
@@ -45,7 +45,7 @@ pub struct LabelledChat {
 /// Message of a labelled chat.
 struct LabelledMessage {
     message: PackMessage,
-    matters: Vec<String>,
+    subjects: Vec<String>,
     is_tag: bool,
 }
 
@@ -100,14 +100,15 @@ fn chat(name: String, text: &str) -> Result<LabelledChat, (usize, String)> {
         lines.push(read);
     }
     let queries = (1..lines.len()).filter(|place| lines[*place].is_tag).map(|place| query(&lines, place)).collect();
-    let (messages, matters): (Vec<PackMessage>, _) = lines.into_iter().map(|line| (line.message, line.matters)).unzip();
+    let (messages, subjects): (Vec<PackMessage>, _) =
+        lines.into_iter().map(|line| (line.message, line.subjects)).unzip();
     let date = messages.last().map_or(0, |last| last.date) + ASKED_AFTER;
     let question = |(number, (question, context)): (usize, (String, Vec<i64>))| PackQuestion {
         ask: QuestionAsk { query_id: format!("{name}:r{number}"), chat_id: name.clone(), question, date },
         gold: QuestionGold { context, sessions: Vec::new(), category: 0 },
     };
     let questions = asked_later.into_iter().enumerate().map(question).collect();
-    Ok(LabelledChat { is_english, messages, matters, queries, questions, name })
+    Ok(LabelledChat { is_english, messages, subjects, queries, questions, name })
 }
 
 /// Parses `question | 3,5`.
@@ -120,13 +121,13 @@ fn recalled(line: &str) -> Result<(String, Vec<i64>), String> {
 /// Parses `id | date | author | reply or - | subjects | text`.
 fn message(chat: &str, line: &str, usernames: &HashMap<&str, &str>) -> Result<LabelledMessage, String> {
     let fields: Vec<&str> = line.splitn(6, " | ").map(str::trim).collect();
-    let [id, date, author, reply, matters, text] = fields[..] else {
+    let [id, date, author, reply, subjects, text] = fields[..] else {
         return Err(format!("{} fields instead of 6", fields.len()));
     };
     let number = |field: &str| field.parse::<i64>().map_err(|_| format!("`{field}` is no number"));
     let date = NaiveDateTime::parse_from_str(date, "%Y-%m-%d %H:%M:%S").map_err(|error| format!("{date}: {error}"))?;
-    let is_tag = matters.starts_with(TAG);
-    let matters = matters.trim_start_matches(TAG).split('+');
+    let is_tag = subjects.starts_with(TAG);
+    let subjects = subjects.trim_start_matches(TAG).split('+');
     Ok(LabelledMessage {
         message: PackMessage {
             chat_id: chat.to_owned(),
@@ -139,7 +140,7 @@ fn message(chat: &str, line: &str, usernames: &HashMap<&str, &str>) -> Result<La
             text: text.replace("\\n", "\n"),
             reply_to: if reply == "-" { None } else { Some(number(reply)?) },
         },
-        matters: matters.filter(|matter| !matches!(*matter, "-" | "")).map(str::to_owned).collect(),
+        subjects: subjects.filter(|subject| !matches!(*subject, "-" | "")).map(str::to_owned).collect(),
         is_tag,
     })
 }
@@ -162,9 +163,9 @@ fn in_order(before: &[LabelledMessage], next: &PackMessage) -> Result<(), String
 }
 
 fn query(lines: &[LabelledMessage], place: usize) -> PackQuery {
-    let LabelledMessage { message, matters, .. } = &lines[place];
-    let wanted: BTreeSet<&String> = matters.iter().filter(|matter| *matter != NEW).collect();
-    let about = |line: &&LabelledMessage| line.matters.iter().any(|matter| wanted.contains(matter));
+    let LabelledMessage { message, subjects, .. } = &lines[place];
+    let wanted: BTreeSet<&String> = subjects.iter().filter(|subject| *subject != NEW).collect();
+    let about = |line: &&LabelledMessage| line.subjects.iter().any(|subject| wanted.contains(subject));
     let ids = |lines: &[LabelledMessage]| -> Vec<i64> {
         lines.iter().filter(about).map(|line| line.message.message_id).collect()
     };
@@ -217,7 +218,7 @@ R | where to? | 1";
         let first = &chat.messages[0];
         assert_eq!((first.text.as_str(), first.username.as_deref()), ("Cornwall | again?", Some("ann_b")));
         assert_eq!((chat.messages[1].text.as_str(), chat.messages[4].is_bot), ("with the dog\nyes", true));
-        assert_eq!(chat.matters[1], ["trip", "dog"]);
+        assert_eq!(chat.subjects[1], ["trip", "dog"]);
         let told: Vec<(&str, Option<&str>, &[i64])> = (chat.queries.iter())
             .map(|query| (query.ask.variant.as_str(), query.gold.slice.kind.as_deref(), &query.gold.context[..]))
             .collect();

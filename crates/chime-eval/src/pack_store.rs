@@ -54,7 +54,7 @@ impl RememberedPack {
     pub async fn ranked(&self, ask: &QuestionAsk) -> chime_store::Result<Vec<(usize, f64)>> {
         let Some(chat) = self.chats.get(&ask.chat_id) else { return Ok(Vec::new()) };
         let (recaller, text, now) = (Arc::clone(&self.recaller), ask.question.clone(), Timestamp::from_secs(ask.date));
-        let conversation = Conversation { chat: chat.key, thread: None };
+        let conversation = Conversation { chat: chat.key, forum_topic: None };
         let before = Seq(chat.seqs.iter().map(|seq| seq.0).max().unwrap_or(0).saturating_add(1));
         let look = move |conn: &chime_store::Reader| {
             let request = RecallRequest { conversation, text: &text, now, utc_offset: 0, by: UserId(0), before };

@@ -171,7 +171,7 @@ impl RecallBench {
         let (recaller, watch) = (Arc::clone(recaller), self.clock.stopwatch());
         let find = move |conn: &chime_store::Reader| {
             let request = RecallRequest {
-                conversation: Conversation { chat: asked.chat, thread: None },
+                conversation: Conversation { chat: asked.chat, forum_topic: None },
                 text: &asked.text,
                 now: asked.now,
                 utc_offset: 0,
@@ -240,7 +240,7 @@ fn remember(tx: &Writer<'_>, talk: &SyntheticSession, embedder: &Embedder) -> ch
     let (Some(begin), Some(end)) = (said.first(), said.last()) else { return Ok(()) };
     let session = Session {
         id: SessionId { chat: row.key, first },
-        thread: None,
+        forum_topic: None,
         first: (begin.sent_at, begin.id),
         last: (end.sent_at, end.id),
         messages: OF_A_SESSION,

@@ -127,8 +127,8 @@ impl SpeedBench {
                     chats::upsert_member(tx, row.key, &message.sender)?;
                     let hour = message.sent_at.secs() / sessions::NOTE_SPAN.as_secs().cast_signed();
                     // Sessions need one note per hour.
-                    if noted.insert((row.key, message.thread, hour)) {
-                        let conversation = Conversation { chat: row.key, thread: message.thread };
+                    if noted.insert((row.key, message.forum_topic, hour)) {
+                        let conversation = Conversation { chat: row.key, forum_topic: message.forum_topic };
                         sessions::note(tx, conversation, message.sent_at)?;
                     }
                 }

@@ -21,7 +21,7 @@ const PACE: u32 = 10;
 const PRESENT: u64 = 4;
 /// Talks on one subject, and the number of words typical of it.
 const TALKS: u32 = 3;
-const MATTER_WORDS: u64 = 12;
+const SUBJECT_WORDS: u64 = 12;
 
 /// Returns the time of the first of `count` messages if the last is sent at `now`.
 pub fn start(count: u32, now: Timestamp) -> Timestamp {
@@ -79,9 +79,9 @@ impl PositionInChat {
 
 /// Returns three to twenty words: a third from the subject's vocabulary, the others mostly rare words, as in a real
 /// language.
-fn sentence(random: &mut Random, matter: u64) -> String {
+fn sentence(random: &mut Random, subject: u64) -> String {
     let words = (0..3 + random.below(18)).map(|_| match random.below(3) {
-        0 => word(Random(matter ^ random.below(MATTER_WORDS) << 56).below(WORDS)),
+        0 => word(Random(subject ^ random.below(SUBJECT_WORDS) << 56).below(WORDS)),
         _ => word(random.below(WORDS).min(random.below(WORDS)) * random.below(WORDS) / WORDS),
     });
     words.collect::<Vec<_>>().join(" ")

@@ -22,7 +22,7 @@ use chime_relevance::context::features::message::{MessageAddress, address};
 use chime_relevance::context::features::rhythm::WINDOW;
 use chime_relevance::context::features::token::{Quick, QuickSet};
 use chime_relevance::context::history::{History, Sources, Summarized};
-use chime_relevance::context::long_strand::StrandMessage;
+use chime_relevance::context::long_thread::ThreadMessage;
 use chime_relevance::context::open_question::{self, OpenQuestion};
 use chime_relevance::context::params::Params;
 use chime_relevance::context::past::Past;
@@ -135,7 +135,7 @@ pub fn window_around(
     (history, focused): (&History, Focused),
     params: &Params,
     recaller: &Recaller,
-    summarize: impl FnOnce(&[StrandMessage]) -> Option<Summarized>,
+    summarize: impl FnOnce(&[ThreadMessage]) -> Option<Summarized>,
 ) -> ContextWindow {
     let past = Kept { conn, conversation: history.trigger.conversation(), recaller };
     focused.window(history, params, &past, summarize)

@@ -104,7 +104,7 @@ fn is_same(session: &Session, stretch: &ClosedSession) -> bool {
 pub fn session_of(stretch: &ClosedSession, of: Conversation, now: Timestamp) -> Session {
     Session {
         id: SessionId { chat: of.chat, first: stretch.opener },
-        thread: of.thread,
+        forum_topic: of.forum_topic,
         first: stretch.first,
         last: stretch.last,
         messages: stretch.messages,
@@ -123,7 +123,7 @@ mod tests {
     use chime_core::ChatKey;
 
     const RULES: SessionRules = SessionRules { idle: Duration::from_secs(3600), max_messages: 6 };
-    const HERE: Conversation = Conversation { chat: ChatKey(1), thread: None };
+    const HERE: Conversation = Conversation { chat: ChatKey(1), forum_topic: None };
     const SPAN: Duration = Duration::from_secs(3600);
     const NOW: Timestamp = Timestamp::from_secs(10_000_000);
 

@@ -25,5 +25,5 @@ pub use load::remembered;
 pub use memory::{Memory, SummaryVectors};
 pub use memory_lines::pieces;
 pub use model::SummaryModel;
-pub use thread_summary::strand_summary;
+pub use thread_summary::thread_summary;
 pub use topic_summary::{active_topics, remembered_topics, topic_pieces};

@@ -107,7 +107,7 @@ pub fn bullet_parts(bullets: &[Bullet], tokens: usize, estimate: fn(&str) -> usi
 
 /// Formats the summary of a thread so far and the messages to add to it. Messages have their own numbers, bullets
 /// follow after the highest.
-pub fn strand(so_far: &[Bullet], spoken: &[Spoken], zone: Zone) -> NumberedLines {
+pub fn thread(so_far: &[Bullet], spoken: &[Spoken], zone: Zone) -> NumberedLines {
     let mut told = NumberedLines::default();
     let last = spoken.iter().map(|one| one.line.seq.0).max().unwrap_or(0);
     for (number, bullet) in (last + 1..).zip(so_far) {

@@ -29,7 +29,7 @@ pub const TOPIC_CAPS: Caps = Caps { bullets: 14, tokens: 800 };
 
 pub const RECAP: Caps = Caps { bullets: 12, tokens: 700 };
 /// Limits of a summary of the oldest part of a long thread.
-pub const STRAND_CAPS: Caps = Caps { bullets: 8, tokens: 180 };
+pub const THREAD_CAPS: Caps = Caps { bullets: 8, tokens: 180 };
 
 /// Minimum number of members' messages, and of their tokens, for a summary of a session.
 const SUBSTANCE_MESSAGES: usize = 3;

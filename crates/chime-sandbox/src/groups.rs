@@ -3,7 +3,7 @@
 use crate::message::BOT;
 use crate::state::{ANONYMOUS_ADMIN, SandboxState, Topic};
 use crate::{ChatMemberStatus, NewChat, Post, PostContent, wire};
-use chime_core::{ChatId, ChatKind, MessageId, ThreadId, Timestamp, UserId};
+use chime_core::{ChatId, ChatKind, ForumTopicId, MessageId, Timestamp, UserId};
 
 impl SandboxState {
     /// Changes the bot's status and queues the update.
@@ -51,30 +51,30 @@ impl SandboxState {
         new
     }
 
-    pub(super) fn create_topic(&mut self, chat: ChatId, name: &str, by: UserId, at: Timestamp) -> ThreadId {
+    pub(super) fn create_topic(&mut self, chat: ChatId, name: &str, by: UserId, at: Timestamp) -> ForumTopicId {
         let MessageId(id) =
             self.say(chat, Post::new(by, "", at).with(PostContent::TopicCreated { name: name.to_owned() }));
-        let topic = ThreadId(id);
+        let topic = ForumTopicId(id);
         if let Some(chat) = self.chats.get_mut(&chat) {
             chat.topics.insert(topic, Topic { closed: false });
         }
         topic
     }
 
-    pub(super) fn close_topic(&mut self, chat: ChatId, topic: ThreadId, at: Timestamp) {
+    pub(super) fn close_topic(&mut self, chat: ChatId, topic: ForumTopicId, at: Timestamp) {
         match self.chats.get_mut(&chat).and_then(|chat| chat.topics.get_mut(&topic)) {
             Some(open) => open.closed = true,
             None => return self.note_unexpected(format!("topic {topic} of chat {chat}, which does not exist")),
         }
         let by = self.someone_in_charge(chat);
-        self.say(chat, Post::new(by, "", at).with(PostContent::TopicClosed).in_thread(topic));
+        self.say(chat, Post::new(by, "", at).with(PostContent::TopicClosed).in_forum_topic(topic));
     }
 
     /// Deletes a forum topic with its messages.
-    pub(super) fn delete_topic(&mut self, chat: ChatId, topic: ThreadId) {
+    pub(super) fn delete_topic(&mut self, chat: ChatId, topic: ForumTopicId) {
         if let Some(chat) = self.chats.get_mut(&chat) {
             chat.topics.remove(&topic);
-            chat.messages.retain(|id, message| message.thread != Some(topic) && id.0 != topic.0);
+            chat.messages.retain(|id, message| message.forum_topic != Some(topic) && id.0 != topic.0);
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::message::{BotAction, Cursor, SandboxMessage};
 use crate::shared::SharedState;
 use crate::state::SandboxState;
 use crate::{ChatMemberStatus, NewChat, NewMember, Post, server};
-use chime_core::{ChatId, MessageId, ThreadId, Timestamp, UpdateId, UserId};
+use chime_core::{ChatId, ForumTopicId, MessageId, Timestamp, UpdateId, UserId};
 use chime_runtime::clock::Clock;
 
 /// Settings of a sandbox: the bot's account and the clock.
@@ -142,24 +142,24 @@ impl Sandbox {
     }
 
     /// Opens a forum topic in the name of an admin.
-    pub fn create_topic(&self, chat: ChatId, name: &str) -> ThreadId {
+    pub fn create_topic(&self, chat: ChatId, name: &str) -> ForumTopicId {
         let by = self.world.read(|state| state.someone_in_charge(chat));
         self.create_topic_by(chat, name, by)
     }
 
     /// Opens a forum topic in the name of `by`, who may be the bot.
-    pub fn create_topic_by(&self, chat: ChatId, name: &str, by: UserId) -> ThreadId {
+    pub fn create_topic_by(&self, chat: ChatId, name: &str, by: UserId) -> ForumTopicId {
         let now = self.world.clock.now();
         self.world.change(|state| state.create_topic(chat, name, by, now))
     }
 
-    pub fn close_topic(&self, chat: ChatId, topic: ThreadId) {
+    pub fn close_topic(&self, chat: ChatId, topic: ForumTopicId) {
         let now = self.world.clock.now();
         self.world.change(|state| state.close_topic(chat, topic, now));
     }
 
     /// Deletes a forum topic with its messages. Bots get no update.
-    pub fn delete_topic(&self, chat: ChatId, topic: ThreadId) {
+    pub fn delete_topic(&self, chat: ChatId, topic: ForumTopicId) {
         self.world.change(|state| state.delete_topic(chat, topic));
     }
 

@@ -1,7 +1,7 @@
 //! Values to set up chats and people, and to post messages.
 
 use crate::entities::marked_up;
-use chime_core::{ChatId, ChatKind, Entity, FormattedText, MessageId, ThreadId, Timestamp, UserId};
+use chime_core::{ChatId, ChatKind, Entity, FormattedText, ForumTopicId, MessageId, Timestamp, UserId};
 
 #[derive(Debug, Clone)]
 pub struct NewChat {
@@ -200,7 +200,7 @@ pub struct Post {
     /// The quoted part of the message that is replied to.
     pub quote: Option<String>,
     /// The forum topic. Not needed for a reply to a message in a topic.
-    pub thread: Option<ThreadId>,
+    pub forum_topic: Option<ForumTopicId>,
     /// Id shared by the messages of an album.
     pub album: Option<String>,
     /// Entities of the text, instead of those that Telegram would find.
@@ -231,7 +231,7 @@ impl Post {
             content: PostContent::Text,
             reply_to: None,
             quote: None,
-            thread: None,
+            forum_topic: None,
             album: None,
             entities: None,
             sender_chat: None,
@@ -261,8 +261,8 @@ impl Post {
     }
 
     #[must_use]
-    pub fn in_thread(self, thread: ThreadId) -> Self {
-        Self { thread: Some(thread), ..self }
+    pub fn in_forum_topic(self, forum_topic: ForumTopicId) -> Self {
+        Self { forum_topic: Some(forum_topic), ..self }
     }
 
     #[must_use]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::{Post, PostContent};
-use chime_core::{ChatId, Entity, MessageId, ThreadId, Timestamp, UserId};
+use chime_core::{ChatId, Entity, ForumTopicId, MessageId, Timestamp, UserId};
 
 /// The bot's own id: the number in front of its token.
 pub(super) const BOT: UserId = UserId(900_001);
@@ -24,7 +24,7 @@ pub struct SandboxMessage {
     pub reply_to: Option<MessageId>,
     pub quote: Option<String>,
     /// Forum topic of the message.
-    pub thread: Option<ThreadId>,
+    pub forum_topic: Option<ForumTopicId>,
     /// First message of its chain of replies. Telegram sends this as `message_thread_id` too.
     pub reply_thread: Option<MessageId>,
     pub album: Option<String>,
@@ -55,7 +55,7 @@ impl SandboxMessage {
             entities: post.entities.unwrap_or_default(),
             reply_to: post.reply_to,
             quote: post.quote,
-            thread: post.thread,
+            forum_topic: post.forum_topic,
             reply_thread: None,
             album: post.album,
             forwarded_from: post.forwarded_from,
@@ -96,7 +96,7 @@ pub enum BotAction {
     /// A status such as `typing` was shown.
     Acting {
         chat: ChatId,
-        thread: Option<ThreadId>,
+        forum_topic: Option<ForumTopicId>,
         action: String,
     },
     Left {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::message::{BOT, BotAction, SandboxMessage};
 use crate::queue::UpdateQueue;
 use crate::{ChatMemberStatus, NewChat, NewMember, PostContent, entities};
-use chime_core::{ChatId, ChatKind, Entity, MessageId, ThreadId, UserId};
+use chime_core::{ChatId, ChatKind, Entity, ForumTopicId, MessageId, UserId};
 
 /// `@GroupAnonymousBot`, the sender of messages by anonymous admins.
 pub(super) const ANONYMOUS_ADMIN: UserId = UserId(1_087_968_824);
@@ -36,7 +36,7 @@ pub(super) struct SandboxChat {
     /// Status by user, including the bot.
     pub(super) members: BTreeMap<UserId, ChatMemberStatus>,
     pub(super) messages: BTreeMap<MessageId, SandboxMessage>,
-    pub(super) topics: BTreeMap<ThreadId, Topic>,
+    pub(super) topics: BTreeMap<ForumTopicId, Topic>,
     pub(super) migrated_to: Option<ChatId>,
     next_message: i64,
     next_ephemeral: i64,
@@ -176,12 +176,12 @@ impl SandboxState {
         let id = id(*next);
         *next += 1;
         if let Some(parent) = message.reply_to.and_then(|parent| chat.messages.get(&parent)) {
-            message.thread = message.thread.or(parent.thread);
-            let in_chain = chat.kind == ChatKind::Supergroup && message.thread.is_none();
+            message.forum_topic = message.forum_topic.or(parent.forum_topic);
+            let in_chain = chat.kind == ChatKind::Supergroup && message.forum_topic.is_none();
             message.reply_thread = in_chain.then(|| parent.reply_thread.unwrap_or(parent.id));
         }
         if matches!(message.content, PostContent::TopicCreated { .. }) {
-            message.thread = Some(ThreadId(id.0));
+            message.forum_topic = Some(ForumTopicId(id.0));
         }
         message.id = id;
         chat.messages.insert(id, message);

@@ -6,7 +6,7 @@ use crate::message::BOT;
 use crate::message::SandboxMessage;
 use crate::state::{SandboxChat, SandboxState, SandboxUser};
 use crate::{ChatMemberStatus, PostContent};
-use chime_core::{ChatId, ChatKind, MessageId, ThreadId, Timestamp, UserId, utf16_len};
+use chime_core::{ChatId, ChatKind, ForumTopicId, MessageId, Timestamp, UserId, utf16_len};
 
 /// An old and a new value, with the time of the change.
 pub(super) struct DatedChange<T> {
@@ -19,7 +19,8 @@ pub(super) struct DatedChange<T> {
 pub(super) fn message(state: &SandboxState, chat: &SandboxChat, message: &SandboxMessage) -> Value {
     let mut object = plain_message(state, chat, message);
     // In a forum topic, a message without a reply replies to the message that created the topic.
-    let creation = message.thread.map(|ThreadId(topic)| MessageId(topic)).filter(|creation| *creation != message.id);
+    let creation =
+        message.forum_topic.map(|ForumTopicId(topic)| MessageId(topic)).filter(|creation| *creation != message.id);
     if let Some(parent) = message.reply_to.or(creation).and_then(|parent| chat.messages.get(&parent)) {
         object.insert("reply_to_message".to_owned(), plain_message(state, chat, parent).into());
         if let Some(part) = &message.quote {
@@ -198,9 +199,9 @@ fn plain_message(state: &SandboxState, of: &SandboxChat, message: &SandboxMessag
         put("from", Some(account(message.from)));
         put("sender_chat", message.sender_chat.map(|id| sender_chat(state, id)));
     }
-    let reply_thread = message.reply_thread.map(|MessageId(first)| ThreadId(first));
-    put("message_thread_id", message.thread.or(reply_thread).map(|thread| thread.0.into()));
-    put("is_topic_message", message.thread.map(|_| true.into()));
+    let reply_thread = message.reply_thread.map(|MessageId(first)| ForumTopicId(first));
+    put("message_thread_id", message.forum_topic.or(reply_thread).map(|forum_topic| forum_topic.0.into()));
+    put("is_topic_message", message.forum_topic.map(|_| true.into()));
     put("edit_date", message.edited_at.map(|at| at.secs().into()));
     put("media_group_id", message.album.as_deref().map(Value::from));
     put("via_bot", message.via_bot.map(account));

@@ -8,21 +8,21 @@ use chime_core::{
     UserId,
 };
 
-const COLUMNS: &str = "id, chat_key, thread_id, trigger_seq, asked_by, created_at, status, text, anchor_id, \
+const COLUMNS: &str = "id, chat_key, forum_topic_id, trigger_seq, asked_by, created_at, status, text, anchor_id, \
                        context_window, omitted, slots, sources, model, prompt_tokens, \
                        completion_tokens, latency_ms, uncertainty, guard_used, removed";
 
 /// Stores an answer and the messages it is based on. Fails if its trigger already has an answer.
 pub fn save(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
     tx.run(
-        "INSERT INTO answer (id, chat_key, thread_id, trigger_seq, asked_by, created_at, status, text, anchor_id,
+        "INSERT INTO answer (id, chat_key, forum_topic_id, trigger_seq, asked_by, created_at, status, text, anchor_id,
              context_window, omitted, slots, sources, model, prompt_tokens, completion_tokens, latency_ms,
              uncertainty, guard_used, removed)
-         VALUES (:id, :chat_key, :thread_id, :trigger_seq, :asked_by, :created_at, :status, :text, :anchor_id,
+         VALUES (:id, :chat_key, :forum_topic_id, :trigger_seq, :asked_by, :created_at, :status, :text, :anchor_id,
              :context_window, :omitted, :slots, :sources, :model, :prompt_tokens, :completion_tokens,
              :latency_ms, :uncertainty, :guard_used, :removed)",
         params! {
-            ":id": record.id, ":chat_key": record.chat, ":thread_id": record.thread,
+            ":id": record.id, ":chat_key": record.chat, ":forum_topic_id": record.forum_topic,
             ":trigger_seq": record.trigger, ":asked_by": record.asked_by,
             ":created_at": record.created_at,
             ":status": record.status, ":text": record.text, ":anchor_id": record.anchor,
@@ -202,7 +202,7 @@ fn from_row(raw: &Columns<'_>) -> Result<AnswerRecord> {
     Ok(AnswerRecord {
         id: raw.get("id")?,
         chat: raw.get("chat_key")?,
-        thread: raw.get("thread_id")?,
+        forum_topic: raw.get("forum_topic_id")?,
         trigger: raw.get("trigger_seq")?,
         asked_by: raw.get("asked_by")?,
         created_at: raw.get("created_at")?,

@@ -55,7 +55,7 @@ fn merge(tx: &Writer<'_>, old: &ChatRow, new: &ChatRow) -> Result<()> {
             },
         )?;
         search::insert(tx, &entry(old.key, seq))?;
-        let conversation = Conversation { chat: old.key, thread: stored.message.thread };
+        let conversation = Conversation { chat: old.key, forum_topic: stored.message.forum_topic };
         sessions::note(tx, conversation, stored.message.sent_at)?;
         merged.seqs.insert(stored.seq, seq);
     }

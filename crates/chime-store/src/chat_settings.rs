@@ -1,7 +1,7 @@
 //! Settings that the admins of a chat changed, for the chat or one forum topic. A missing one has the operator's value.
 
 use super::family::{Cause, Family, Merged, run_merged};
-use super::row::thread_key;
+use super::row::forum_topic_key;
 use super::sql::{Statements, params};
 use super::{Reader, Result, Writer};
 use chime_core::chat_settings::{ChatSetting, ChatSettings, SettingValue};
@@ -35,8 +35,8 @@ pub struct NewValue {
 /// Returns the settings of a conversation. A forum topic's own values override the chat's.
 pub fn load(conn: &Reader, conversation: Conversation) -> Result<ChatSettings> {
     let found: Vec<(String, String)> = conn.all(
-        "SELECT key, value FROM chat_setting WHERE chat_key = :chat AND thread_id IN (0, :thread) ORDER BY thread_id",
-        params! { ":chat": conversation.chat, ":thread": conversation.thread },
+        "SELECT key, value FROM chat_setting WHERE chat_key = :chat AND forum_topic_id IN (0, :forum_topic) ORDER BY forum_topic_id",
+        params! { ":chat": conversation.chat, ":forum_topic": conversation.forum_topic },
     )?;
     Ok(found.into_iter().collect())
 }
@@ -47,14 +47,15 @@ pub fn get<T: SettingValue>(conn: &Reader, conversation: Conversation, setting: 
 
 /// Sets a value; `None` removes it.
 pub fn set(tx: &Writer<'_>, conversation: Conversation, key: &str, value: Option<&NewValue>) -> Result<()> {
-    let place = params! { ":chat": conversation.chat, ":thread": thread_key(conversation.thread), ":key": key };
-    tx.run("DELETE FROM chat_setting WHERE chat_key = :chat AND thread_id = :thread AND key = :key", place)?;
+    let place =
+        params! { ":chat": conversation.chat, ":forum_topic": forum_topic_key(conversation.forum_topic), ":key": key };
+    tx.run("DELETE FROM chat_setting WHERE chat_key = :chat AND forum_topic_id = :forum_topic AND key = :key", place)?;
     let Some(value) = value else { return Ok(()) };
     tx.run(
-        "INSERT INTO chat_setting (chat_key, thread_id, key, value, set_by, seq)
-         VALUES (:chat, :thread, :key, :value, :user, :seq)",
+        "INSERT INTO chat_setting (chat_key, forum_topic_id, key, value, set_by, seq)
+         VALUES (:chat, :forum_topic, :key, :value, :user, :seq)",
         params! {
-            ":chat": conversation.chat, ":thread": thread_key(conversation.thread), ":key": key, ":value": value.value,
+            ":chat": conversation.chat, ":forum_topic": forum_topic_key(conversation.forum_topic), ":key": key, ":value": value.value,
             ":user": value.written.map(|(user, _)| user), ":seq": value.written.map(|(_, seq)| seq),
         },
     )
@@ -63,8 +64,8 @@ pub fn set(tx: &Writer<'_>, conversation: Conversation, key: &str, value: Option
 /// Removes all values of a forum topic, so that the chat's values apply.
 pub fn clear_topic(tx: &Writer<'_>, conversation: Conversation) -> Result<()> {
     tx.run(
-        "DELETE FROM chat_setting WHERE chat_key = :chat AND thread_id = :thread AND thread_id <> 0",
-        params! { ":chat": conversation.chat, ":thread": thread_key(conversation.thread) },
+        "DELETE FROM chat_setting WHERE chat_key = :chat AND forum_topic_id = :forum_topic AND forum_topic_id <> 0",
+        params! { ":chat": conversation.chat, ":forum_topic": forum_topic_key(conversation.forum_topic) },
     )
 }
 
@@ -79,21 +80,21 @@ pub(super) fn forget_author(tx: &Writer<'_>, chat: Option<ChatKey>, user: UserId
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     // By row, since a new number may equal an old one of another row.
     let written: Vec<(i64, String, Seq)> = tx.all(
-        "SELECT thread_id, key, seq FROM chat_setting WHERE chat_key = :from AND seq IS NOT NULL",
+        "SELECT forum_topic_id, key, seq FROM chat_setting WHERE chat_key = :from AND seq IS NOT NULL",
         params! { ":from": chats.from },
     )?;
-    for (thread, key, old) in written {
+    for (forum_topic, key, old) in written {
         tx.run(
-            "UPDATE chat_setting SET seq = :new WHERE chat_key = :from AND thread_id = :thread AND key = :key",
-            params! { ":new": chats.seqs.get(&old), ":from": chats.from, ":thread": thread, ":key": key },
+            "UPDATE chat_setting SET seq = :new WHERE chat_key = :from AND forum_topic_id = :forum_topic AND key = :key",
+            params! { ":new": chats.seqs.get(&old), ":from": chats.from, ":forum_topic": forum_topic, ":key": key },
         )?;
     }
     run_merged(
         tx,
         chats,
         &[
-            "INSERT OR IGNORE INTO chat_setting (chat_key, thread_id, key, value, set_by, seq)
-             SELECT :into, thread_id, key, value, set_by, seq FROM chat_setting WHERE chat_key = :from",
+            "INSERT OR IGNORE INTO chat_setting (chat_key, forum_topic_id, key, value, set_by, seq)
+             SELECT :into, forum_topic_id, key, value, set_by, seq FROM chat_setting WHERE chat_key = :from",
             "DELETE FROM chat_setting WHERE chat_key = :from AND :into <> :from",
         ],
     )
@@ -106,15 +107,15 @@ mod tests {
     use crate::testkit::new_store;
     use crate::{Priority, chats, derived, retention};
     use chime_core::chat_settings::{ANSWER_LENGTH, AnswerLength, PERSONA};
-    use chime_core::{Chat, ChatId, ChatKind, ThreadId, Timestamp};
+    use chime_core::{Chat, ChatId, ChatKind, ForumTopicId, Timestamp};
 
     #[tokio::test]
     async fn values_of_a_topic_come_first_and_texts_go_with_their_author_and_all_with_the_chat() {
         let (_folder, store) = new_store().await;
         let work = |tx: &Writer<'_>| {
             let chat = Chat { id: ChatId(-100), kind: ChatKind::Supergroup, title: None, username: None };
-            let whole = Conversation { chat: chats::upsert(tx, &chat)?.key, thread: None };
-            let topic = Conversation { thread: Some(ThreadId(5)), ..whole };
+            let whole = Conversation { chat: chats::upsert(tx, &chat)?.key, forum_topic: None };
+            let topic = Conversation { forum_topic: Some(ForumTopicId(5)), ..whole };
             let written =
                 |value: &str, user, seq| NewValue { value: value.to_owned(), written: Some((user, Seq(seq))) };
             let (ann, bob) = (UserId(1), UserId(2));

@@ -33,7 +33,7 @@ impl ChatRow {
 
 const COLUMNS: &str = "chat.chat_key, chat.telegram_chat_id, chat.kind, chat.title, chat.username, chat.language, \
                        (SELECT json_group_object(key, value) FROM chat_setting \
-                        WHERE chat_setting.chat_key = chat.chat_key AND chat_setting.thread_id = 0) AS settings, \
+                        WHERE chat_setting.chat_key = chat.chat_key AND chat_setting.forum_topic_id = 0) AS settings, \
                        chat.is_member";
 
 rows! {

@@ -7,7 +7,7 @@ use super::family::{Family, Merged, OptOutScope, run_merged};
 use super::sql::{Json, Statements, params};
 use super::{Reader, Result, Writer, answer_sources};
 use chime_core::{
-    AnswerId, Captured, ChatKey, Concept, ConceptId, ConversationContext, Seq, ThreadId, Timestamp, UserId,
+    AnswerId, Captured, ChatKey, Concept, ConceptId, ConversationContext, ForumTopicId, Seq, Timestamp, UserId,
 };
 
 /// Reactions to privacy events. A forgotten message needs none: concepts are deleted with the answer they were captured
@@ -45,7 +45,7 @@ const MOST_CAPTURES: u32 = 2000;
 pub struct ContextKey {
     pub bot: UserId,
     pub chat: ChatKey,
-    pub thread: Option<ThreadId>,
+    pub forum_topic: Option<ForumTopicId>,
 }
 
 impl ContextKey {
@@ -54,8 +54,8 @@ impl ContextKey {
     }
 
     fn conversation(self) -> String {
-        match self.thread {
-            Some(thread) => format!("{}:{thread}", self.chat),
+        match self.forum_topic {
+            Some(forum_topic) => format!("{}:{forum_topic}", self.chat),
             None => self.chat.to_string(),
         }
     }
@@ -206,7 +206,7 @@ pub fn is_unscanned(conn: &Reader, answer: AnswerId) -> Result<bool> {
 const UNSCANNED: &str = "status = 'answered' AND completion_tokens > 0
     AND NOT EXISTS (SELECT 1 FROM concept_scan WHERE answer_id = answer.id)
     AND NOT EXISTS (SELECT 1 FROM chat_setting WHERE chat_setting.chat_key = answer.chat_key
-                    AND chat_setting.thread_id = 0 AND key = 'memory' AND value = 'off')";
+                    AND chat_setting.forum_topic_id = 0 AND key = 'memory' AND value = 'off')";
 
 pub fn mark_scanned(tx: &Writer<'_>, answer: AnswerId) -> Result<()> {
     tx.run("INSERT OR IGNORE INTO concept_scan (answer_id) VALUES (:id)", params! { ":id": answer })
@@ -220,20 +220,25 @@ pub fn rebuild(tx: &Writer<'_>, bot: UserId, chat: ChatKey, most: usize, now: Ti
              (SELECT id FROM answer WHERE chat_key = :chat AND NOT EXISTS (SELECT 1 FROM concept WHERE answer_id = id))", params! { ":chat": chat })?;
     let mut active: BTreeMap<Option<i64>, Vec<ConceptId>> = BTreeMap::new();
     let captured: Vec<(ConceptId, Option<i64>)> = tx.all(
-        "SELECT concept_id, answer.thread_id AS thread FROM concept JOIN answer ON answer.id = concept.answer_id
+        "SELECT concept_id, answer.forum_topic_id AS thread FROM concept JOIN answer ON answer.id = concept.answer_id
          WHERE concept.chat_key = :chat ORDER BY concept.created_at DESC, answer_id DESC",
         params! { ":chat": chat },
     )?;
-    for (id, thread) in captured {
-        let of_thread = active.entry(thread).or_default();
-        if of_thread.len() < most && !of_thread.contains(&id) {
-            of_thread.push(id);
+    for (id, forum_topic) in captured {
+        let of_topic = active.entry(forum_topic).or_default();
+        if of_topic.len() < most && !of_topic.contains(&id) {
+            of_topic.push(id);
         }
     }
     let count = active.len();
-    for (thread, mut active) in active {
+    for (forum_topic, mut active) in active {
         active.reverse();
-        save(tx, ContextKey { bot, chat, thread: thread.map(ThreadId) }, &ConversationContext { active }, now)?;
+        save(
+            tx,
+            ContextKey { bot, chat, forum_topic: forum_topic.map(ForumTopicId) },
+            &ConversationContext { active },
+            now,
+        )?;
     }
     Ok(count)
 }
@@ -260,8 +265,8 @@ mod tests {
     #[tokio::test]
     async fn a_context_is_loaded_as_it_was_saved_and_missing_until_then() {
         let (_folder, store) = new_store().await;
-        let key = ContextKey { bot: UserId(7), chat: ChatKey(1), thread: Some(ThreadId(4)) };
-        let elsewhere = ContextKey { thread: None, ..key };
+        let key = ContextKey { bot: UserId(7), chat: ChatKey(1), forum_topic: Some(ForumTopicId(4)) };
+        let elsewhere = ContextKey { forum_topic: None, ..key };
         let context = ConversationContext { active: vec![ConceptId(ulid::Ulid(3)), ConceptId(ulid::Ulid(2))] };
         let saved = context.clone();
         let now = Timestamp::from_secs(100);

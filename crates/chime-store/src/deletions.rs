@@ -62,7 +62,7 @@ pub enum Progress {
 }
 
 const COLUMNS: &str = "id, scope, chat_key, seq, user_id, since, until, asked_at, asked_by, was_announced, \
-                       telegram_chat_id, thread_id, reply_to_id, messages, answers";
+                       telegram_chat_id, forum_topic_id, reply_to_id, messages, answers";
 
 pub fn add(tx: &Writer<'_>, request: &DeletionRequest) -> Result<i64> {
     let (scope, chat, seq, user, since) = match request.what {
@@ -74,14 +74,14 @@ pub fn add(tx: &Writer<'_>, request: &DeletionRequest) -> Result<i64> {
     let to = request.to;
     tx.run(
         "INSERT INTO deletion (scope, chat_key, seq, user_id, since, until, asked_at, asked_by, was_announced,
-             telegram_chat_id, thread_id, reply_to_id)
-         VALUES (:scope, :chat, :seq, :user, :since, :until, :asked_at, :asked_by, :was_announced, :to, :thread,
+             telegram_chat_id, forum_topic_id, reply_to_id)
+         VALUES (:scope, :chat, :seq, :user, :since, :until, :asked_at, :asked_by, :was_announced, :to, :forum_topic,
              :reply_to)",
         params! {
             ":scope": scope, ":chat": chat, ":seq": seq, ":user": user,
             ":since": since.map(Timestamp::secs), ":until": request.until.secs(), ":asked_at": request.asked_at,
             ":asked_by": request.asked_by, ":was_announced": request.was_announced, ":to": to.map(|to| to.chat.0),
-            ":thread": to.and_then(|to| to.thread),
+            ":forum_topic": to.and_then(|to| to.forum_topic),
             ":reply_to": to.and_then(|to| to.reply_to),
         },
     )?;
@@ -247,7 +247,7 @@ fn from_row(raw: &Columns<'_>) -> Result<Deletion> {
                 None => None,
                 Some(chat) => Some(ReplyTarget {
                     chat: ChatId(chat),
-                    thread: raw.get("thread_id")?,
+                    forum_topic: raw.get("forum_topic_id")?,
                     reply_to: raw.get("reply_to_id")?,
                 }),
             },

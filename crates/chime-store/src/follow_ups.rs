@@ -6,8 +6,8 @@ use super::family::{Family, Merged, OptOutScope, run_merged};
 use super::sql::{Columns, Json, Statements, params};
 use super::{Reader, Result, Writer, outbox};
 use chime_core::{
-    Amount, AnswerId, ChatKey, Conversation, FollowUp, Frame, Item, ItemId, MessageId, Price, Reset, Seq, Suggested,
-    ThreadId, Timestamp, UserId,
+    Amount, AnswerId, ChatKey, Conversation, FollowUp, ForumTopicId, Frame, Item, ItemId, MessageId, Price, Reset, Seq,
+    Suggested, Timestamp, UserId,
 };
 
 /// Has no `words_gone`, because `answers::forget` deletes the rows together with their answer.
@@ -62,7 +62,7 @@ pub struct Suggestion {
 pub struct NewFollowUp {
     pub answer: AnswerId,
     pub chat: ChatKey,
-    pub thread: Option<ThreadId>,
+    pub forum_topic: Option<ForumTopicId>,
     pub asked_by: UserId,
     pub created_at: Timestamp,
     pub resolved: FollowUp,
@@ -79,10 +79,10 @@ pub fn save(tx: &Writer<'_>, new: &NewFollowUp) -> Result<()> {
         None => id.clone(),
     };
     tx.run(
-        "INSERT OR REPLACE INTO follow_up (answer_id, chat_key, thread_id, chain, created_at, resolved)
-         VALUES (:id, :chat, :thread, :chain, :at, :resolved)",
+        "INSERT OR REPLACE INTO follow_up (answer_id, chat_key, forum_topic_id, chain, created_at, resolved)
+         VALUES (:id, :chat, :forum_topic, :chain, :at, :resolved)",
         params! {
-            ":id": id, ":chat": new.chat, ":thread": new.thread, ":chain": chain,
+            ":id": id, ":chat": new.chat, ":forum_topic": new.forum_topic, ":chain": chain,
             ":at": new.created_at, ":resolved": Json(&new.resolved),
         },
     )?;
@@ -90,10 +90,10 @@ pub fn save(tx: &Writer<'_>, new: &NewFollowUp) -> Result<()> {
         return Ok(());
     }
     tx.run(
-        "INSERT INTO frame (answer_id, chat_key, thread_id, asked_by, created_at, frame)
-         VALUES (:id, :chat, :thread, :by, :at, :frame)",
+        "INSERT INTO frame (answer_id, chat_key, forum_topic_id, asked_by, created_at, frame)
+         VALUES (:id, :chat, :forum_topic, :by, :at, :frame)",
         params! {
-            ":id": id, ":chat": new.chat, ":thread": new.thread, ":by": new.asked_by,
+            ":id": id, ":chat": new.chat, ":forum_topic": new.forum_topic, ":by": new.asked_by,
             ":at": new.created_at, ":frame": Json(&new.resolved.frame),
         },
     )?;
@@ -119,13 +119,18 @@ pub fn find(conn: &Reader, answer: AnswerId) -> Result<Option<FollowUp>> {
 }
 
 /// Returns the suggestions made in a conversation, newest first, at most `limit`.
-pub fn suggestions(conn: &Reader, chat: ChatKey, thread: Option<ThreadId>, limit: u32) -> Result<Vec<Suggestion>> {
+pub fn suggestions(
+    conn: &Reader,
+    chat: ChatKey,
+    forum_topic: Option<ForumTopicId>,
+    limit: u32,
+) -> Result<Vec<Suggestion>> {
     conn.map(
         "SELECT frame.answer_id, frame.frame, frame.asked_by, frame.created_at, answer.trigger_seq, chain
          FROM frame JOIN answer ON answer.id = frame.answer_id JOIN follow_up USING (answer_id)
-         WHERE frame.chat_key = :chat AND frame.thread_id IS :thread
+         WHERE frame.chat_key = :chat AND frame.forum_topic_id IS :forum_topic
          ORDER BY frame.created_at DESC, frame.answer_id DESC LIMIT :limit",
-        params! { ":chat": chat, ":thread": thread, ":limit": limit },
+        params! { ":chat": chat, ":forum_topic": forum_topic, ":limit": limit },
         |row| suggestion(conn, row),
     )
 }
@@ -192,12 +197,12 @@ pub fn longest_silence(conn: &Reader, conversation: Conversation, since: Timesta
     let secs: Option<i64> = conn.one(
         "SELECT max(gap) AS longest FROM (
          SELECT ts - lag(ts, 1, :since) OVER (ORDER BY ts) AS gap FROM message
-         WHERE chat_key = :chat AND thread_id IS :thread AND ts BETWEEN :since AND :now
+         WHERE chat_key = :chat AND forum_topic_id IS :forum_topic AND ts BETWEEN :since AND :now
          UNION ALL
          SELECT :now - max(ts) FROM message
-         WHERE chat_key = :chat AND thread_id IS :thread AND ts BETWEEN :since AND :now)",
+         WHERE chat_key = :chat AND forum_topic_id IS :forum_topic AND ts BETWEEN :since AND :now)",
         params! {
-            ":chat": conversation.chat, ":thread": conversation.thread,
+            ":chat": conversation.chat, ":forum_topic": conversation.forum_topic,
             ":since": since.secs(), ":now": now.secs(),
         },
     )?;

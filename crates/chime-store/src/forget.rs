@@ -175,7 +175,7 @@ mod tests {
         let record = AnswerRecord {
             id,
             chat: ChatKey(1),
-            thread: None,
+            forum_topic: None,
             trigger: Seq(90 + u32::try_from(number).unwrap()),
             asked_by: UserId(1),
             created_at: Timestamp::from_secs(1),
@@ -194,7 +194,7 @@ mod tests {
             removed: Vec::new(),
         };
         answers::save(tx, &record)?;
-        let to = ReplyTarget { chat: CHAT, thread: None, reply_to: None };
+        let to = ReplyTarget { chat: CHAT, forum_topic: None, reply_to: None };
         let parts = vec![FormattedText::plain(text)];
         let own = NewReply::own(Purpose::Answer, number.to_string(), to, parts);
         let reply = NewReply { answer: Some(id), ..own };

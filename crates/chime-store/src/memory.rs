@@ -28,8 +28,8 @@ pub(super) const FAMILY: Family = Family {
         "session_tag",
         "rolling_summary",
         "rolling_source",
-        "strand_summary",
-        "strand_source",
+        "thread_summary",
+        "thread_source",
     ],
     words_gone: |tx, stored, cause| match cause {
         Cause::Forgotten => forget_message(tx, stored),
@@ -51,7 +51,7 @@ pub(super) const FAMILY: Family = Family {
 
 /// Returns `true` if the chat switched memory off.
 pub fn is_off(conn: &Reader, chat: ChatKey) -> Result<bool> {
-    Ok(chat_settings::get(conn, Conversation { chat, thread: None }, MEMORY)? == Some(false))
+    Ok(chat_settings::get(conn, Conversation { chat, forum_topic: None }, MEMORY)? == Some(false))
 }
 
 /// Properties of a chat that decide if memory is used.
@@ -89,7 +89,7 @@ pub fn standing(conn: &Reader, chat: ChatKey) -> Result<ChatStanding> {
 /// Switches memory on or off in a chat. After it is switched on, the scheduler builds memory from the stored messages.
 pub fn set(tx: &Writer<'_>, chat: ChatKey, is_on: bool) -> Result<()> {
     let value = NewValue { value: is_on.as_setting(), written: None };
-    chat_settings::set(tx, Conversation { chat, thread: None }, MEMORY.key, Some(&value))?;
+    chat_settings::set(tx, Conversation { chat, forum_topic: None }, MEMORY.key, Some(&value))?;
     follow_settings(tx, chat)
 }
 
@@ -108,7 +108,7 @@ pub fn is_kept(conn: &Reader, chat: ChatKey) -> Result<bool> {
         "SELECT EXISTS (SELECT 1 FROM mini_summary
                     WHERE session_id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295)
          OR EXISTS (SELECT 1 FROM rolling_summary WHERE chat_key = :chat)
-         OR EXISTS (SELECT 1 FROM strand_summary WHERE chat_key = :chat)
+         OR EXISTS (SELECT 1 FROM thread_summary WHERE chat_key = :chat)
          OR EXISTS (SELECT 1 FROM tag WHERE chat_key = :chat) AS kept",
         params! { ":chat": chat },
     )
@@ -123,7 +123,7 @@ pub fn forget_message(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
     thread_summaries::forget(tx, stored.chat, stored.seq)?;
     for id in item_marks::closed_in(tx, stored.chat, stored.seq)? {
         if let Some(session) = sessions::find(tx, id)? {
-            sessions::note(tx, Conversation { chat: id.chat, thread: session.thread }, session.first.0)?;
+            sessions::note(tx, Conversation { chat: id.chat, forum_topic: session.forum_topic }, session.first.0)?;
             empty(tx, &session)?;
         }
     }
@@ -145,7 +145,7 @@ pub fn forget_member(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Resul
         "SELECT session.id FROM session
          WHERE (:chat IS NULL OR chat_key = :chat)
                AND EXISTS (SELECT 1 FROM message
-                           WHERE message.chat_key = session.chat_key AND message.thread_id IS session.thread_id
+                           WHERE message.chat_key = session.chat_key AND message.forum_topic_id IS session.forum_topic_id
                                  AND ts BETWEEN started_at AND ended_at AND user_id = :user)
          UNION SELECT session_id FROM item_mark JOIN message USING (chat_key, seq)
          WHERE session_id IS NOT NULL AND user_id = :user AND (:chat IS NULL OR chat_key = :chat)",
@@ -153,13 +153,13 @@ pub fn forget_member(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Resul
     )?;
     for key in keys {
         let Some(session) = sessions::find(tx, key)? else { continue };
-        let conversation = Conversation { chat: session.id.chat, thread: session.thread };
+        let conversation = Conversation { chat: session.id.chat, forum_topic: session.forum_topic };
         sessions::note(tx, conversation, session.first.0)?;
         empty(tx, &session)?;
     }
     tx.run(
-        "DELETE FROM strand_summary WHERE id IN
-         (SELECT strand_id FROM strand_source JOIN message USING (chat_key, seq)
+        "DELETE FROM thread_summary WHERE id IN
+         (SELECT summary_id FROM thread_source JOIN message USING (chat_key, seq)
           WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat))",
         params,
     )
@@ -242,7 +242,7 @@ fn empty_chat(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
         "DELETE FROM conversation_topic WHERE chat_key = :chat",
         "DELETE FROM tag WHERE chat_key = :chat",
         "DELETE FROM rolling_summary WHERE chat_key = :chat",
-        "DELETE FROM strand_summary WHERE chat_key = :chat",
+        "DELETE FROM thread_summary WHERE chat_key = :chat",
         "UPDATE session SET summarized = NULL, history_included_at = NULL WHERE chat_key = :chat",
     ] {
         tx.run(sql, params! { ":chat": chat })?;
@@ -274,9 +274,9 @@ fn take_out(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
 /// or the one that the messages are moved to.
 fn divide_anew(tx: &Writer<'_>, chat: ChatKey, into: ChatKey) -> Result<()> {
     tx.run(
-        "INSERT OR IGNORE INTO session_note (chat_key, thread_id, ts, check_at)
-         SELECT :into, coalesce(thread_id, 0), min(ts), 0 FROM message WHERE chat_key = :chat
-         GROUP BY coalesce(thread_id, 0)",
+        "INSERT OR IGNORE INTO session_note (chat_key, forum_topic_id, ts, check_at)
+         SELECT :into, coalesce(forum_topic_id, 0), min(ts), 0 FROM message WHERE chat_key = :chat
+         GROUP BY coalesce(forum_topic_id, 0)",
         params! { ":chat": chat, ":into": into },
     )
 }
@@ -359,7 +359,7 @@ mod tests {
         let at = |time| chime_core::testkit::moment(time);
         Session {
             id: SessionId { chat: CHAT_KEY, first: Seq(first) },
-            thread: None,
+            forum_topic: None,
             first: (at(times.0), MessageId(first.into())),
             last: (at(times.1), MessageId(last.into())),
             messages: last - first + 1,
@@ -431,7 +431,7 @@ mod tests {
             assert_eq!(summaries::rolling(tx, CHAT_KEY, Rolling::History)?, None);
             assert_eq!(summaries::rolling(tx, CHAT_KEY, Rolling::Recent)?, None);
             assert_eq!(sessions::stale(tx, CHAT_KEY, 9)?.len(), 1);
-            assert_eq!(sessions::noted(tx, NOW, 9)?, [Conversation { chat: CHAT_KEY, thread: None }]);
+            assert_eq!(sessions::noted(tx, NOW, 9)?, [Conversation { chat: CHAT_KEY, forum_topic: None }]);
             Ok(())
         })
         .await;

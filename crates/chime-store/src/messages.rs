@@ -183,17 +183,17 @@ fn write(tx: &Writer<'_>, stored: &StoredMessage, language: Language, stub: Stub
     let StoredMessage { chat, seq, message } = stored;
     let borrowed = message.borrowed.unwrap_or_default();
     let entities = if message.entities.is_empty() { None } else { Some(Json(&message.entities)) };
-    tx.run("INSERT OR REPLACE INTO message (id, chat_key, seq, telegram_chat_id, message_id, thread_id, user_id,
+    tx.run("INSERT OR REPLACE INTO message (id, chat_key, seq, telegram_chat_id, message_id, forum_topic_id, user_id,
              sender_chat_id, sender_name, sender_username, role, is_bot, ts, edit_ts, kind, kind_detail, file, text, entities,
              reply_to_id, quote_text, context_snapshot, forward_origin, origin_chat_id, origin_message_id, origin_user_id,
              origin_ts, media_group_id, via_bot, source, is_trigger, is_stub, stem_language)
-         VALUES (:id, :chat_key, :seq, :telegram_chat_id, :message_id, :thread_id, :user_id,
+         VALUES (:id, :chat_key, :seq, :telegram_chat_id, :message_id, :forum_topic_id, :user_id,
              :sender_chat_id, :sender_name, :sender_username, :role, :is_bot, :ts, :edit_ts, :kind, :kind_detail, :file, :text,
              :entities, :reply_to_id, :quote_text, :context_snapshot, :forward_origin, :origin_chat_id,
              :origin_message_id, :origin_user_id, :origin_ts, :media_group_id, :via_bot, :source, :is_trigger, :is_stub,
              :stem_language)", params! {
         ":id": row_id(*chat, *seq), ":chat_key": chat, ":seq": seq,
-        ":telegram_chat_id": message.chat, ":message_id": message.id, ":thread_id": message.thread,
+        ":telegram_chat_id": message.chat, ":message_id": message.id, ":forum_topic_id": message.forum_topic,
         ":user_id": message.sender.id,
         ":sender_chat_id": message.sender.is_chat.then_some(message.sender.id.0),
         ":sender_name": message.sender.name, ":sender_username": message.sender.username,

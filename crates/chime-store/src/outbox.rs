@@ -86,7 +86,7 @@ impl ReplyPart {
     }
 }
 
-const COLUMNS: &str = "id, part, purpose, answer_id, telegram_chat_id, thread_id, reply_to_id, text, entities, state, \
+const COLUMNS: &str = "id, part, purpose, answer_id, telegram_chat_id, forum_topic_id, reply_to_id, text, entities, state, \
                        unknown_sends, created_at, message_id, button, receiver_id, poll, poll_id";
 
 pub(super) const FAMILY: Family = Family { tables: &["outbox", "reply_use"], words_gone, opted_out, chat_gone, merged };
@@ -182,15 +182,15 @@ pub fn add(tx: &Writer<'_>, reply: &NewReply, now: Timestamp) -> Result<()> {
         let is_last = number as usize + 1 == reply.parts.len();
         let buttons = Some(&reply.buttons).filter(|rows| is_last && !rows.is_empty());
         tx.run(
-            "INSERT INTO outbox (reply_key, part, purpose, answer_id, telegram_chat_id, thread_id, reply_to_id, text,
+            "INSERT INTO outbox (reply_key, part, purpose, answer_id, telegram_chat_id, forum_topic_id, reply_to_id, text,
                  entities, state, created_at, button, receiver_id, poll)
-             VALUES (:key, :part, :purpose, :answer, :chat, :thread, :reply_to, :text, :entities, :state, :now, :button,
+             VALUES (:key, :part, :purpose, :answer, :chat, :forum_topic, :reply_to, :text, :entities, :state, :now, :button,
                  :receiver, :poll)
              ON CONFLICT (reply_key, part) DO NOTHING",
             params! {
                 ":key": reply.key, ":part": number, ":purpose": reply.purpose,
                 ":answer": reply.answer, ":chat": to.chat,
-                ":thread": to.thread, ":reply_to": to.reply_to,
+                ":forum_topic": to.forum_topic, ":reply_to": to.reply_to,
                 ":text": part.text, ":entities": Json(&part.entities), ":state": state,
                 ":now": now, ":button": buttons.map(Json), ":receiver": receiver, ":poll": reply.poll.as_ref().map(Json),
             },
@@ -225,7 +225,7 @@ pub fn for_all_or_private(
     // A private chat has the same id as its user. The id of an anonymous admin is that of the group.
     let private = ChatId(receiver.0);
     if !has_buttons && private.0 > 0 && chats::find(conn, private)?.is_some_and(|row| row.is_present) {
-        return Ok(Some(ReplyTarget { chat: private, thread: None, reply_to: None }));
+        return Ok(Some(ReplyTarget { chat: private, forum_topic: None, reply_to: None }));
     }
     Ok(Some(to).filter(|to| to.reply_to.is_none_or(|asked| asked.ephemeral_number().is_none())))
 }
@@ -233,9 +233,9 @@ pub fn for_all_or_private(
 /// Sends a part to `to`, for everybody there to see.
 pub fn readdress(tx: &Writer<'_>, id: i64, to: ReplyTarget) -> Result<()> {
     tx.run(
-        "UPDATE outbox SET telegram_chat_id = :chat, thread_id = :thread, reply_to_id = :reply_to, receiver_id = NULL
+        "UPDATE outbox SET telegram_chat_id = :chat, forum_topic_id = :forum_topic, reply_to_id = :reply_to, receiver_id = NULL
          WHERE id = :id",
-        params! { ":id": id, ":chat": to.chat, ":thread": to.thread, ":reply_to": to.reply_to },
+        params! { ":id": id, ":chat": to.chat, ":forum_topic": to.forum_topic, ":reply_to": to.reply_to },
     )
 }
 
@@ -363,7 +363,7 @@ pub fn recover(tx: &Writer<'_>) -> Result<usize> {
 /// reply.
 pub fn redirect(tx: &Writer<'_>, from: ChatId, to: ChatId) -> Result<()> {
     tx.run(
-        "UPDATE outbox SET telegram_chat_id = :to, thread_id = NULL,
+        "UPDATE outbox SET telegram_chat_id = :to, forum_topic_id = NULL,
              reply_to_id = CASE WHEN receiver_id IS NOT NULL AND reply_to_id < 0 THEN reply_to_id END
          WHERE telegram_chat_id = :from AND state IN ('pending', 'sending')",
         params! { ":from": from, ":to": to },
@@ -386,7 +386,7 @@ fn from_row(raw: &Columns<'_>) -> Result<ReplyPart> {
         outgoing: Outgoing {
             to: ReplyTarget {
                 chat: raw.get("telegram_chat_id")?,
-                thread: raw.get("thread_id")?,
+                forum_topic: raw.get("forum_topic_id")?,
                 reply_to: raw.get("reply_to_id")?,
             },
             content: FormattedText { text: raw.get("text")?, entities: raw.json("entities")? },

@@ -5,7 +5,7 @@ use super::row::row_id;
 use super::sql::{Columns, Statements, params};
 use super::{Reader, Result};
 use chime_core::{
-    ChatKey, Conversation, Entity, Kind, MessageId, Seq, ThreadId, Timestamp, UserId, hidden_links, with_links,
+    ChatKey, Conversation, Entity, ForumTopicId, Kind, MessageId, Seq, Timestamp, UserId, hidden_links, with_links,
 };
 
 /// Message with only the data that a search needs.
@@ -13,7 +13,7 @@ use chime_core::{
 pub struct StoredPassage {
     pub seq: Seq,
     pub id: MessageId,
-    pub thread: Option<ThreadId>,
+    pub forum_topic: Option<ForumTopicId>,
     pub author: UserId,
     pub is_own: bool,
     pub sent_at: Timestamp,
@@ -52,21 +52,22 @@ pub struct Wanted {
 /// Returns the newest messages that match the filter, newest first, at most `limit`. They have no vectors.
 pub fn newest(conn: &Reader, wanted: &Wanted, limit: u32) -> Result<Vec<StoredPassage>> {
     let by = if wanted.by.is_some() { "user_id = :by AND" } else { ":by IS NULL AND" };
-    let thread = if wanted.conversation.is_some() { "thread_id IS :thread AND" } else { ":thread IS NULL AND" };
+    let forum_topic =
+        if wanted.conversation.is_some() { "forum_topic_id IS :forum_topic AND" } else { ":forum_topic IS NULL AND" };
     let sql = format!(
         "SELECT {COLUMNS} FROM message
-         WHERE {by} chat_key = :chat AND {thread} ts >= :from AND ts < :until AND seq < :before AND {VISIBLE} AND role = 'user'
+         WHERE {by} chat_key = :chat AND {forum_topic} ts >= :from AND ts < :until AND seq < :before AND {VISIBLE} AND role = 'user'
          ORDER BY ts DESC LIMIT :limit");
     let (from, until) = wanted.within.map_or((i64::MIN, i64::MAX), |(from, until)| (from.secs(), until.secs()));
     let params = params! {
         ":by": wanted.by, ":chat": wanted.chat, ":from": from, ":until": until,
         ":before": wanted.before, ":limit": limit,
-        ":thread": wanted.conversation.and_then(|one| one.thread),
+        ":forum_topic": wanted.conversation.and_then(|one| one.forum_topic),
     };
     conn.map(&sql, params, from_columns)
 }
 
-const COLUMNS: &str = "seq, message_id, thread_id, user_id, role = 'assistant' AS is_own, ts, reply_to_id, kind, text, \
+const COLUMNS: &str = "seq, message_id, forum_topic_id, user_id, role = 'assistant' AS is_own, ts, reply_to_id, kind, text, \
                        CASE WHEN instr(entities, '\"text_link\"') AND role = 'user' THEN entities END AS links";
 
 /// Converts a row with the columns [`COLUMNS`]. The vector stays empty.
@@ -74,7 +75,7 @@ fn from_columns(columns: &Columns<'_>) -> Result<StoredPassage> {
     Ok(StoredPassage {
         seq: columns.get("seq")?,
         id: columns.get("message_id")?,
-        thread: columns.get("thread_id")?,
+        forum_topic: columns.get("forum_topic_id")?,
         author: columns.get("user_id")?,
         is_own: columns.get("is_own")?,
         sent_at: Timestamp::from_secs(columns.get("ts")?),

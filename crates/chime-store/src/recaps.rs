@@ -3,13 +3,13 @@
 use super::family::{Family, run_merged};
 use super::sql::{Statements, params, rows};
 use super::{Reader, Result, Writer};
-use chime_core::{ChatKey, ThreadId, Timestamp};
+use chime_core::{ChatKey, ForumTopicId, Timestamp};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subscription {
     pub chat: ChatKey,
     /// Forum topic in which the recap is posted; `None` for a chat without topics.
-    pub thread: Option<ThreadId>,
+    pub forum_topic: Option<ForumTopicId>,
     /// Day of the week, 0 for Monday; `None` for every day.
     pub weekday: Option<u8>,
     /// Minutes since midnight in the chat's time zone.
@@ -18,7 +18,7 @@ pub struct Subscription {
     pub since: Timestamp,
 }
 
-const COLUMNS: &str = "chat_key, thread_id, weekday, minute, since_at";
+const COLUMNS: &str = "chat_key, forum_topic_id, weekday, minute, since_at";
 
 pub(super) const FAMILY: Family = Family {
     tables: &["recap_subscription"],
@@ -33,16 +33,16 @@ pub(super) const FAMILY: Family = Family {
 };
 
 rows! {
-    Subscription { chat = "chat_key", thread = "thread_id", weekday, minute, since = "since_at" }
+    Subscription { chat = "chat_key", forum_topic = "forum_topic_id", weekday, minute, since = "since_at" }
 }
 
 /// Subscribes a chat. An earlier subscription of the chat is replaced.
 pub fn set(tx: &Writer<'_>, subscription: &Subscription) -> Result<()> {
     tx.run(
-        "INSERT OR REPLACE INTO recap_subscription (chat_key, thread_id, weekday, minute, since_at)
-         VALUES (:chat, :thread, :weekday, :minute, :since)",
+        "INSERT OR REPLACE INTO recap_subscription (chat_key, forum_topic_id, weekday, minute, since_at)
+         VALUES (:chat, :forum_topic, :weekday, :minute, :since)",
         params! {
-            ":chat": subscription.chat, ":thread": subscription.thread, ":weekday": subscription.weekday,
+            ":chat": subscription.chat, ":forum_topic": subscription.forum_topic, ":weekday": subscription.weekday,
             ":minute": subscription.minute, ":since": subscription.since,
         },
     )

@@ -1,18 +1,18 @@
 //! Recently accepted triggers, and refused triggers until their members are notified.
 
 use super::family::{Family, Merged, run_merged};
-use super::row::thread_key;
+use super::row::forum_topic_key;
 use super::sql::{Statements, params, rows};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatId, Conversation, ExplainedRefusal, MessageId, Refusal, Tell, Timestamp, UserId};
 
-const COLUMNS: &str = "telegram_chat_id, message_id, thread_id, because, subject, until, tell";
+const COLUMNS: &str = "telegram_chat_id, message_id, forum_topic_id, because, subject, until, tell";
 
 pub(super) const FAMILY: Family =
     Family { tables: &["recent_trigger", "refusal", "told_refusal"], merged, ..Family::UNTOUCHED };
 
 rows! {
-    Refusal { chat = "telegram_chat_id", message = "message_id", thread = "thread_id", because, subject, until, tell }
+    Refusal { chat = "telegram_chat_id", message = "message_id", forum_topic = "forum_topic_id", because, subject, until, tell }
 }
 
 /// Moves triggers and refusals to the merged chat. The subject of a refusal contains the chat's key, so a refusal that
@@ -32,9 +32,9 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 /// Returns the times, after `after`, of the accepted triggers in a conversation.
 pub fn triggers_of_conversation(conn: &Reader, conversation: Conversation, after: Timestamp) -> Result<Vec<Timestamp>> {
     conn.all(
-        "SELECT sent_at FROM recent_trigger WHERE chat_key = :chat AND thread_id = :thread AND sent_at > :after",
+        "SELECT sent_at FROM recent_trigger WHERE chat_key = :chat AND forum_topic_id = :forum_topic AND sent_at > :after",
         params! {
-            ":chat": conversation.chat, ":thread": thread_key(conversation.thread), ":after": after,
+            ":chat": conversation.chat, ":forum_topic": forum_topic_key(conversation.forum_topic), ":after": after,
         },
     )
 }
@@ -61,12 +61,12 @@ pub struct AcceptedTrigger {
 pub fn add_trigger(tx: &Writer<'_>, counted: AcceptedTrigger, at: Timestamp, too_old: Timestamp) -> Result<()> {
     tx.run("DELETE FROM recent_trigger WHERE sent_at <= :too_old", params! { ":too_old": too_old })?;
     tx.run(
-        "INSERT INTO recent_trigger (telegram_chat_id, message_id, chat_key, thread_id, user_id, sent_at)
-         VALUES (:telegram_chat, :message, :chat, :thread, :user, :at)
+        "INSERT INTO recent_trigger (telegram_chat_id, message_id, chat_key, forum_topic_id, user_id, sent_at)
+         VALUES (:telegram_chat, :message, :chat, :forum_topic, :user, :at)
          ON CONFLICT (telegram_chat_id, message_id) DO NOTHING",
         params! {
             ":telegram_chat": counted.chat, ":message": counted.message, ":chat": counted.conversation.chat,
-            ":thread": thread_key(counted.conversation.thread), ":user": counted.user, ":at": at,
+            ":forum_topic": forum_topic_key(counted.conversation.forum_topic), ":user": counted.user, ":at": at,
         },
     )
 }
@@ -89,11 +89,11 @@ pub fn told(conn: &Reader, subject: &str) -> Result<Option<ExplainedRefusal>> {
 /// explained.
 pub fn add(tx: &Writer<'_>, refusal: &Refusal, at: Timestamp) -> Result<()> {
     tx.run(
-        "INSERT INTO refusal (telegram_chat_id, message_id, thread_id, because, subject, until, tell)
-         VALUES (:chat, :message, :thread, :because, :subject, :until, :tell)
+        "INSERT INTO refusal (telegram_chat_id, message_id, forum_topic_id, because, subject, until, tell)
+         VALUES (:chat, :message, :forum_topic, :because, :subject, :until, :tell)
          ON CONFLICT (telegram_chat_id, message_id) DO NOTHING",
         params! {
-            ":chat": refusal.chat, ":message": refusal.message, ":thread": refusal.thread,
+            ":chat": refusal.chat, ":message": refusal.message, ":forum_topic": refusal.forum_topic,
             ":because": refusal.because, ":subject": refusal.subject, ":until": refusal.until,
             ":tell": refusal.tell,
         },

@@ -3,12 +3,12 @@
 use super::family::{Cause, Family, Merged, OptOutScope, run_merged};
 use super::sql::{Columns, Statements, params};
 use super::{Reader, Result, Writer};
-use chime_core::{ChatId, ChatKey, MessageId, Seq, StoredMessage, ThreadId, Timestamp, UserId};
+use chime_core::{ChatId, ChatKey, ForumTopicId, MessageId, Seq, StoredMessage, Timestamp, UserId};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reminder {
     pub chat: ChatKey,
-    pub thread: Option<ThreadId>,
+    pub forum_topic: Option<ForumTopicId>,
     pub asked_by: UserId,
     /// The message that asked, with the Telegram id that its chat had then.
     pub seq: Seq,
@@ -30,7 +30,7 @@ pub struct RepeatTime {
     pub minute: u16,
 }
 
-const COLUMNS: &str = "id, chat_key, thread_id, user_id, seq, telegram_chat_id, message_id, began_id, due_at, weekday, minute, \
+const COLUMNS: &str = "id, chat_key, forum_topic_id, user_id, seq, telegram_chat_id, message_id, began_id, due_at, weekday, minute, \
                        until_at";
 
 pub(super) const FAMILY: Family = Family { tables: &["reminder"], words_gone, opted_out, chat_gone, merged };
@@ -69,12 +69,12 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 pub fn set(tx: &Writer<'_>, reminder: &Reminder) -> Result<i64> {
     let sql = format!(
         "INSERT OR REPLACE INTO reminder ({COLUMNS})
-         VALUES (NULL, :chat, :thread, :user, :seq, :in, :message, :began, :due, :weekday, :minute, :until)"
+         VALUES (NULL, :chat, :forum_topic, :user, :seq, :in, :message, :began, :due, :weekday, :minute, :until)"
     );
     tx.run(
         &sql,
         params! {
-            ":chat": reminder.chat, ":thread": reminder.thread, ":user": reminder.asked_by, ":seq": reminder.seq,
+            ":chat": reminder.chat, ":forum_topic": reminder.forum_topic, ":user": reminder.asked_by, ":seq": reminder.seq,
             ":in": reminder.asked_in, ":message": reminder.message, ":began": reminder.began, ":due": reminder.due_at,
             ":weekday": reminder.repeat.and_then(|repeat| repeat.weekday),
             ":minute": reminder.repeat.map(|repeat| repeat.minute), ":until": reminder.until,
@@ -120,7 +120,7 @@ fn from_row(row: &Columns<'_>) -> Result<(i64, Reminder)> {
     let (weekday, minute): (Option<u8>, Option<u16>) = (row.get("weekday")?, row.get("minute")?);
     let reminder = Reminder {
         chat: row.get("chat_key")?,
-        thread: row.get("thread_id")?,
+        forum_topic: row.get("forum_topic_id")?,
         asked_by: row.get("user_id")?,
         seq: row.get("seq")?,
         asked_in: row.get("telegram_chat_id")?,

@@ -1,6 +1,6 @@
 //! Rowids of messages, and keys of threads.
 
-use chime_core::{ChatKey, Seq, ThreadId};
+use chime_core::{ChatKey, ForumTopicId, Seq};
 
 /// Returns the rowid of a message, which also identifies its vectors. The rowids of a chat's messages form one range.
 pub fn row_id(chat: ChatKey, seq: Seq) -> i64 {
@@ -13,10 +13,10 @@ pub fn seq_of(id: i64) -> Seq {
 }
 
 /// Returns the key of a thread in primary keys, which cannot contain NULL. The main conversation has the key 0.
-pub fn thread_key(thread: Option<ThreadId>) -> i64 {
-    thread.map_or(0, |id| id.0)
+pub fn forum_topic_key(forum_topic: Option<ForumTopicId>) -> i64 {
+    forum_topic.map_or(0, |id| id.0)
 }
 
-pub fn thread_of(key: i64) -> Option<ThreadId> {
-    (key != 0).then_some(ThreadId(key))
+pub fn forum_topic_of(key: i64) -> Option<ForumTopicId> {
+    (key != 0).then_some(ForumTopicId(key))
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::types::ValueRef;
 
 use super::messages::{self, VISIBLE};
-use super::row::{thread_key, thread_of};
+use super::row::{forum_topic_key, forum_topic_of};
 use super::sql::{Columns, FromRow, Statements, params};
 use super::{Reader, Result, StoreError, Writer};
 use chime_core::{
@@ -14,7 +14,7 @@ use chime_core::{
     Timestamp, fnv1a,
 };
 
-pub(super) const COLUMNS: &str = "id, thread_id, started_at, first_message_id, ended_at, last_message_id, messages, reason, \
+pub(super) const COLUMNS: &str = "id, forum_topic_id, started_at, first_message_id, ended_at, last_message_id, messages, reason, \
                        closed_at, fingerprint, history_included_at";
 
 /// Time span of changes that share one note. So a busy chat has few notes.
@@ -30,11 +30,11 @@ pub fn note(tx: &Writer<'_>, conversation: Conversation, at: Timestamp) -> Resul
 /// already, the earlier of the two check times applies.
 pub fn note_until(tx: &Writer<'_>, conversation: Conversation, at: Timestamp, check_at: Timestamp) -> Result<()> {
     tx.run(
-        "INSERT INTO session_note (chat_key, thread_id, ts, check_at) VALUES (:chat, :thread, :ts, :check_at)
-         ON CONFLICT (chat_key, thread_id, ts) DO UPDATE SET check_at = excluded.check_at
+        "INSERT INTO session_note (chat_key, forum_topic_id, ts, check_at) VALUES (:chat, :forum_topic, :ts, :check_at)
+         ON CONFLICT (chat_key, forum_topic_id, ts) DO UPDATE SET check_at = excluded.check_at
          WHERE excluded.check_at < session_note.check_at",
         params! {
-            ":chat": conversation.chat, ":thread": thread_key(conversation.thread), ":ts": at.secs(),
+            ":chat": conversation.chat, ":forum_topic": forum_topic_key(conversation.forum_topic), ":ts": at.secs(),
             ":check_at": check_at,
         },
     )
@@ -43,18 +43,18 @@ pub fn note_until(tx: &Writer<'_>, conversation: Conversation, at: Timestamp, ch
 /// Returns at most `limit` conversations that have a note whose check time has come.
 pub fn noted(conn: &Reader, now: Timestamp, limit: u32) -> Result<Vec<Conversation>> {
     conn.map(
-        "SELECT DISTINCT chat_key, thread_id FROM session_note WHERE check_at <= :now
-         ORDER BY chat_key, thread_id LIMIT :limit",
+        "SELECT DISTINCT chat_key, forum_topic_id FROM session_note WHERE check_at <= :now
+         ORDER BY chat_key, forum_topic_id LIMIT :limit",
         params! { ":now": now, ":limit": limit },
-        |raw| Ok(Conversation { chat: raw.get("chat_key")?, thread: thread_of(raw.get("thread_id")?) }),
+        |raw| Ok(Conversation { chat: raw.get("chat_key")?, forum_topic: forum_topic_of(raw.get("forum_topic_id")?) }),
     )
 }
 
 /// Returns the times of a conversation's notes, oldest first.
 pub fn notes_of(conn: &Reader, conversation: Conversation) -> Result<Vec<Timestamp>> {
     let times = conn.all(
-        "SELECT ts FROM session_note WHERE chat_key = :chat AND thread_id = :thread ORDER BY ts",
-        params! { ":chat": conversation.chat, ":thread": thread_key(conversation.thread) },
+        "SELECT ts FROM session_note WHERE chat_key = :chat AND forum_topic_id = :forum_topic ORDER BY ts",
+        params! { ":chat": conversation.chat, ":forum_topic": forum_topic_key(conversation.forum_topic) },
     )?;
     Ok(times.into_iter().map(Timestamp::from_secs).collect())
 }
@@ -62,9 +62,9 @@ pub fn notes_of(conn: &Reader, conversation: Conversation) -> Result<Vec<Timesta
 pub fn clear_notes(tx: &Writer<'_>, conversation: Conversation, notes: &[Timestamp]) -> Result<()> {
     for at in notes {
         tx.run(
-            "DELETE FROM session_note WHERE chat_key = :chat AND thread_id = :thread AND ts = :ts",
+            "DELETE FROM session_note WHERE chat_key = :chat AND forum_topic_id = :forum_topic AND ts = :ts",
             params! {
-                ":chat": conversation.chat, ":thread": thread_key(conversation.thread), ":ts": at.secs(),
+                ":chat": conversation.chat, ":forum_topic": forum_topic_key(conversation.forum_topic), ":ts": at.secs(),
             },
         )?;
     }
@@ -73,10 +73,10 @@ pub fn clear_notes(tx: &Writer<'_>, conversation: Conversation, notes: &[Timesta
 
 pub fn cut(tx: &Writer<'_>, conversation: Conversation, cut: SessionCut) -> Result<()> {
     tx.run(
-        "INSERT OR IGNORE INTO session_cut (chat_key, thread_id, ts, message_id, reason)
-         VALUES (:chat, :thread, :ts, :id, :reason)",
+        "INSERT OR IGNORE INTO session_cut (chat_key, forum_topic_id, ts, message_id, reason)
+         VALUES (:chat, :forum_topic, :ts, :id, :reason)",
         params! {
-            ":chat": conversation.chat, ":thread": thread_key(conversation.thread), ":ts": cut.after.0.secs(),
+            ":chat": conversation.chat, ":forum_topic": forum_topic_key(conversation.forum_topic), ":ts": cut.after.0.secs(),
             ":id": cut.after.1, ":reason": cut.reason,
         },
     )?;
@@ -85,10 +85,10 @@ pub fn cut(tx: &Writer<'_>, conversation: Conversation, cut: SessionCut) -> Resu
 
 /// Ends every open session of a chat, because the bot was removed from it.
 pub fn cut_all(tx: &Writer<'_>, chat: ChatKey, now: Timestamp) -> Result<()> {
-    let threads: Vec<i64> =
-        tx.all("SELECT DISTINCT thread_id FROM session_note WHERE chat_key = :chat", params! { ":chat": chat })?;
-    for thread in threads {
-        let conversation = Conversation { chat, thread: thread_of(thread) };
+    let forum_topics: Vec<i64> =
+        tx.all("SELECT DISTINCT forum_topic_id FROM session_note WHERE chat_key = :chat", params! { ":chat": chat })?;
+    for forum_topic in forum_topics {
+        let conversation = Conversation { chat, forum_topic: forum_topic_of(forum_topic) };
         cut(tx, conversation, SessionCut { after: (now, MessageId(i64::MAX)), reason: Closed::Removed })?;
     }
     Ok(())
@@ -96,11 +96,10 @@ pub fn cut_all(tx: &Writer<'_>, chat: ChatKey, now: Timestamp) -> Result<()> {
 
 /// Returns the places at or after `from` where a session of the conversation was ended early, oldest first.
 pub fn cuts_from(conn: &Reader, conversation: Conversation, from: Timestamp) -> Result<Vec<SessionCut>> {
-    let params =
-        params! { ":chat": conversation.chat, ":thread": thread_key(conversation.thread), ":from": from.secs() };
+    let params = params! { ":chat": conversation.chat, ":forum_topic": forum_topic_key(conversation.forum_topic), ":from": from.secs() };
     conn.map(
         "SELECT ts, message_id, reason FROM session_cut
-         WHERE chat_key = :chat AND thread_id = :thread AND ts >= :from ORDER BY ts, message_id",
+         WHERE chat_key = :chat AND forum_topic_id = :forum_topic AND ts >= :from ORDER BY ts, message_id",
         params,
         |row| {
             Ok(SessionCut {
@@ -123,11 +122,11 @@ pub fn moments(
             "SELECT seq, ts, message_id, role = 'user' AND is_bot = 0 AS is_human, user_id, kind_detail, reply_to_id,
                     iif(kind = 'poll', NULL, edit_ts) AS edit_ts, iif(kind = 'poll', NULL, text) AS text, {VISIBLE} AS is_visible
              FROM message
-             WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) >= (:ts, :id) AND role <> 'system'
+             WHERE chat_key = :chat AND forum_topic_id IS :forum_topic AND (ts, message_id) >= (:ts, :id) AND role <> 'system'
              ORDER BY ts, message_id LIMIT :limit"
         ),
         params! {
-            ":chat": conversation.chat, ":thread": conversation.thread, ":ts": from.0.secs(),
+            ":chat": conversation.chat, ":forum_topic": conversation.forum_topic, ":ts": from.0.secs(),
             ":id": from.1, ":limit": limit,
         },
         moment,
@@ -166,11 +165,11 @@ pub fn last_begun_before(conn: &Reader, conversation: Conversation, at: Timestam
     conn.first(
         &format!(
             "SELECT {COLUMNS} FROM session
-             WHERE chat_key = :chat AND thread_id IS :thread AND started_at < :at
+             WHERE chat_key = :chat AND forum_topic_id IS :forum_topic AND started_at < :at
              ORDER BY started_at DESC, first_message_id DESC LIMIT 1"
         ),
         params! {
-            ":chat": conversation.chat, ":thread": conversation.thread, ":at": at.secs(),
+            ":chat": conversation.chat, ":forum_topic": conversation.forum_topic, ":at": at.secs(),
         },
     )
 }
@@ -185,11 +184,11 @@ pub fn begun_from(
     conn.all(
         &format!(
             "SELECT {COLUMNS} FROM session
-             WHERE chat_key = :chat AND thread_id IS :thread AND (started_at, first_message_id) >= (:ts, :id)
+             WHERE chat_key = :chat AND forum_topic_id IS :forum_topic AND (started_at, first_message_id) >= (:ts, :id)
              ORDER BY started_at, first_message_id LIMIT :limit"
         ),
         params! {
-            ":chat": conversation.chat, ":thread": conversation.thread, ":ts": from.0.secs(),
+            ":chat": conversation.chat, ":forum_topic": conversation.forum_topic, ":ts": from.0.secs(),
             ":id": from.1, ":limit": limit,
         },
     )
@@ -208,11 +207,11 @@ pub fn of_message(
     let begun: Option<Session> = conn.first(
         &format!(
             "SELECT {COLUMNS} FROM session
-             WHERE chat_key = :chat AND thread_id IS :thread AND (started_at, first_message_id) <= (:ts, :id)
+             WHERE chat_key = :chat AND forum_topic_id IS :forum_topic AND (started_at, first_message_id) <= (:ts, :id)
              ORDER BY started_at DESC, first_message_id DESC LIMIT 1"
         ),
         params! {
-            ":chat": conversation.chat, ":thread": conversation.thread, ":ts": message.0.secs(),
+            ":chat": conversation.chat, ":forum_topic": conversation.forum_topic, ":ts": message.0.secs(),
             ":id": message.1,
         },
     )?;
@@ -256,18 +255,23 @@ pub fn newest_folded(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> 
 
 /// Returns the readable messages of a session, oldest first: no stubs and no messages of members who opted out.
 pub fn messages_of(conn: &Reader, session: &Session) -> Result<Vec<StoredMessage>> {
-    messages::within(conn, Conversation { chat: session.id.chat, thread: session.thread }, session.first, session.last)
+    messages::within(
+        conn,
+        Conversation { chat: session.id.chat, forum_topic: session.forum_topic },
+        session.first,
+        session.last,
+    )
 }
 
 /// Adds or updates a session. An existing summary stays until it is replaced.
 pub fn save(tx: &Writer<'_>, session: &Session) -> Result<()> {
-    tx.run("INSERT INTO session (id, chat_key, thread_id, started_at, first_message_id, ended_at, last_message_id, messages,
+    tx.run("INSERT INTO session (id, chat_key, forum_topic_id, started_at, first_message_id, ended_at, last_message_id, messages,
              reason, closed_at, fingerprint)
-         VALUES (:id, :chat, :thread, :started_at, :first, :ended_at, :last, :messages, :reason, :closed_at, :fingerprint)
+         VALUES (:id, :chat, :forum_topic, :started_at, :first, :ended_at, :last, :messages, :reason, :closed_at, :fingerprint)
          ON CONFLICT (id) DO UPDATE
          SET ended_at = excluded.ended_at, last_message_id = excluded.last_message_id, messages = excluded.messages,
              reason = excluded.reason, fingerprint = excluded.fingerprint", params! {
-        ":id": session.id, ":chat": session.id.chat, ":thread": session.thread,
+        ":id": session.id, ":chat": session.id.chat, ":forum_topic": session.forum_topic,
         ":started_at": session.first.0.secs(), ":first": session.first.1, ":ended_at": session.last.0.secs(),
         ":last": session.last.1, ":messages": session.messages, ":reason": session.reason,
         ":closed_at": session.closed_at, ":fingerprint": session.fingerprint,
@@ -284,7 +288,7 @@ impl FromRow for Session {
         let moment = |secs, id| Ok::<_, StoreError>((Timestamp::from_secs(raw.get(secs)?), raw.get(id)?));
         Ok(Self {
             id: raw.get("id")?,
-            thread: raw.get("thread_id")?,
+            forum_topic: raw.get("forum_topic_id")?,
             first: moment("started_at", "first_message_id")?,
             last: moment("ended_at", "last_message_id")?,
             messages: raw.get("messages")?,

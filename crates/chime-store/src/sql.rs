@@ -6,8 +6,8 @@
 use std::cell::Cell;
 
 use chime_core::{
-    AnswerId, AnswerStatus, Because, ChatId, ChatKey, ChatKind, Closed, ConceptId, JobId, JobKind, Kind, Language,
-    MessageId, Origin, Role, Rolling, Seq, SessionId, SummaryMethod, Tell, ThreadId, Timestamp, Uncertainty, UpdateId,
+    AnswerId, AnswerStatus, Because, ChatId, ChatKey, ChatKind, Closed, ConceptId, ForumTopicId, JobId, JobKind, Kind,
+    Language, MessageId, Origin, Role, Rolling, Seq, SessionId, SummaryMethod, Tell, Timestamp, Uncertainty, UpdateId,
     UserId,
 };
 use rusqlite::types::{FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
@@ -249,7 +249,7 @@ macro_rules! ids {
         })+
     };
 }
-ids!(ChatId, ChatKey, JobId, MessageId, Seq, ThreadId, UpdateId, UserId);
+ids!(ChatId, ChatKey, JobId, MessageId, Seq, ForumTopicId, UpdateId, UserId);
 
 /// Types that are stored as text, with their conversions to and from it.
 macro_rules! texts {

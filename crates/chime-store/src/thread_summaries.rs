@@ -28,7 +28,7 @@ pub fn of_messages(
 ) -> Result<Option<ThreadSummary>> {
     let mut counts = BTreeMap::<i64, usize>::new();
     for seq in seqs {
-        let sql = "SELECT strand_id FROM strand_source WHERE chat_key = :chat AND seq = :seq";
+        let sql = "SELECT summary_id FROM thread_source WHERE chat_key = :chat AND seq = :seq";
         for id in conn.all(sql, params! { ":chat": chat, ":seq": seq })? {
             *counts.entry(id).or_default() += 1;
         }
@@ -45,7 +45,7 @@ pub fn of_messages(
 
 fn find(conn: &Reader, chat: ChatKey, id: i64) -> Result<Option<ThreadSummary>> {
     conn.map_first(
-        "SELECT text, tokens, method, model, built_at FROM strand_summary WHERE id = :id",
+        "SELECT text, tokens, method, model, built_at FROM thread_summary WHERE id = :id",
         params! { ":id": id },
         |row| {
             Ok(ThreadSummary {
@@ -57,7 +57,7 @@ fn find(conn: &Reader, chat: ChatKey, id: i64) -> Result<Option<ThreadSummary>> 
                 built_at: row.get("built_at")?,
                 sources: conn
                     .all(
-                        "SELECT seq FROM strand_source WHERE strand_id = :id AND chat_key = :chat",
+                        "SELECT seq FROM thread_source WHERE summary_id = :id AND chat_key = :chat",
                         params! { ":id": id, ":chat": chat },
                     )?
                     .into_iter()
@@ -89,7 +89,7 @@ pub fn extend(tx: &Writer<'_>, conversation: Conversation, extension: &Extension
         Some(before) if find(tx, chat, before.id)?.as_ref() != Some(before) => return Ok(None),
         Some(before) => {
             tx.run(
-                "UPDATE strand_summary SET text = :text, tokens = :tokens, method = :method, model = :model,
+                "UPDATE thread_summary SET text = :text, tokens = :tokens, method = :method, model = :model,
                  built_at = :built_at WHERE id = :id",
                 params! {
                     ":text": extension.text, ":tokens": tokens(extension), ":method": extension.method,
@@ -100,10 +100,10 @@ pub fn extend(tx: &Writer<'_>, conversation: Conversation, extension: &Extension
         }
         None => {
             tx.run(
-                "INSERT INTO strand_summary (chat_key, thread_id, text, tokens, method, model, built_at)
-                 VALUES (:chat, :thread, :text, :tokens, :method, :model, :built_at)",
+                "INSERT INTO thread_summary (chat_key, forum_topic_id, text, tokens, method, model, built_at)
+                 VALUES (:chat, :forum_topic, :text, :tokens, :method, :model, :built_at)",
                 params! {
-                    ":chat": chat, ":thread": conversation.thread, ":text": extension.text,
+                    ":chat": chat, ":forum_topic": conversation.forum_topic, ":text": extension.text,
                     ":tokens": tokens(extension), ":method": extension.method, ":model": extension.model,
                     ":built_at": extension.built_at,
                 },
@@ -113,7 +113,7 @@ pub fn extend(tx: &Writer<'_>, conversation: Conversation, extension: &Extension
     };
     for seq in &extension.added {
         tx.run(
-            "INSERT OR IGNORE INTO strand_source (chat_key, seq, strand_id) VALUES (:chat, :seq, :id)",
+            "INSERT OR IGNORE INTO thread_source (chat_key, seq, summary_id) VALUES (:chat, :seq, :id)",
             params! { ":chat": chat, ":seq": seq, ":id": id },
         )?;
     }
@@ -127,8 +127,8 @@ fn tokens(extension: &Extension) -> i64 {
 /// Deletes the summaries that cover a changed or deleted message. They are made again from the messages.
 pub fn forget(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
     tx.run(
-        "DELETE FROM strand_summary
-         WHERE id IN (SELECT strand_id FROM strand_source WHERE chat_key = :chat AND seq = :seq)",
+        "DELETE FROM thread_summary
+         WHERE id IN (SELECT summary_id FROM thread_source WHERE chat_key = :chat AND seq = :seq)",
         params! { ":chat": chat, ":seq": seq },
     )
 }

@@ -3,52 +3,54 @@
 use super::family::{Cause, Family, Merged, OptOutScope, run_merged};
 use super::sql::{Statements, params};
 use super::{Reader, Result, Writer};
-use chime_core::{ChatKey, Conversation, Kind, StoredMessage, ThreadId, Timestamp, TopicName, UserId};
+use chime_core::{ChatKey, Conversation, ForumTopicId, Kind, StoredMessage, Timestamp, TopicName, UserId};
 
 pub(super) const FAMILY: Family = Family { tables: &["topic_name"], words_gone, opted_out, chat_gone, merged };
 
 /// Stores the name of a forum topic. If the name comes from the message that created the topic, as contained in a
 /// reply, it does not replace a stored name, which may be newer.
-pub fn set(tx: &Writer<'_>, key: ChatKey, thread: ThreadId, topic: &TopicName) -> Result<()> {
+pub fn set(tx: &Writer<'_>, key: ChatKey, forum_topic: ForumTopicId, topic: &TopicName) -> Result<()> {
     tx.run(
-        "INSERT INTO topic_name (chat_key, thread_id, name) VALUES (:key, :thread, :name)
-         ON CONFLICT (chat_key, thread_id) DO UPDATE SET name = excluded.name WHERE :is_news",
-        params! { ":key": key, ":thread": thread, ":name": topic.name, ":is_news": topic.given_in.is_none() },
+        "INSERT INTO topic_name (chat_key, forum_topic_id, name) VALUES (:key, :forum_topic, :name)
+         ON CONFLICT (chat_key, forum_topic_id) DO UPDATE SET name = excluded.name WHERE :is_news",
+        params! { ":key": key, ":forum_topic": forum_topic, ":name": topic.name, ":is_news": topic.given_in.is_none() },
     )
 }
 
 /// Deletes the name of a forum topic if it is `name`, because this name must not be stored.
-pub fn remove(tx: &Writer<'_>, key: ChatKey, thread: ThreadId, name: &str) -> Result<()> {
+pub fn remove(tx: &Writer<'_>, key: ChatKey, forum_topic: ForumTopicId, name: &str) -> Result<()> {
     tx.run(
-        "DELETE FROM topic_name WHERE chat_key = :key AND thread_id = :thread AND name = :name",
-        params! { ":key": key, ":thread": thread, ":name": name },
+        "DELETE FROM topic_name WHERE chat_key = :key AND forum_topic_id = :forum_topic AND name = :name",
+        params! { ":key": key, ":forum_topic": forum_topic, ":name": name },
     )
 }
 
 /// Returns the name of the forum topic of a conversation. Returns `None` outside forum topics and for an unknown name.
 pub fn find(conn: &Reader, conversation: Conversation) -> Result<Option<String>> {
-    let Some(thread) = conversation.thread else { return Ok(None) };
+    let Some(forum_topic) = conversation.forum_topic else { return Ok(None) };
     conn.first(
-        "SELECT name FROM topic_name WHERE chat_key = :key AND thread_id = :thread",
-        params! { ":key": conversation.chat, ":thread": thread },
+        "SELECT name FROM topic_name WHERE chat_key = :key AND forum_topic_id = :forum_topic",
+        params! { ":key": conversation.chat, ":forum_topic": forum_topic },
     )
 }
 
 /// Returns the forum topics of a chat with their names.
-pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Vec<(ThreadId, String)>> {
-    conn.map("SELECT thread_id, name FROM topic_name WHERE chat_key = :key", params! { ":key": chat }, |row| {
-        Ok((row.get("thread_id")?, row.get("name")?))
+pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Vec<(ForumTopicId, String)>> {
+    conn.map("SELECT forum_topic_id, name FROM topic_name WHERE chat_key = :key", params! { ":key": chat }, |row| {
+        Ok((row.get("forum_topic_id")?, row.get("name")?))
     })
 }
 
 /// Deletes the name of a forum topic if the forgotten message is the service message that gave the topic this name.
 fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
     let StoredMessage { chat, message, .. } = stored;
-    let (Cause::Forgotten, Kind::Service, Some(thread)) = (cause, message.kind, message.thread) else { return Ok(()) };
+    let (Cause::Forgotten, Kind::Service, Some(forum_topic)) = (cause, message.kind, message.forum_topic) else {
+        return Ok(());
+    };
     // The service message ends with the name that it gave.
     tx.run(
-        "DELETE FROM topic_name WHERE chat_key = :chat AND thread_id = :thread AND substr(:line, -length(name)) = name",
-        params! { ":chat": chat, ":thread": thread, ":line": message.detail },
+        "DELETE FROM topic_name WHERE chat_key = :chat AND forum_topic_id = :forum_topic AND substr(:line, -length(name)) = name",
+        params! { ":chat": chat, ":forum_topic": forum_topic, ":line": message.detail },
     )
 }
 
@@ -57,7 +59,7 @@ fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     tx.run(
         "DELETE FROM topic_name WHERE (:chat IS NULL OR chat_key = :chat)
          AND EXISTS (SELECT 1 FROM message WHERE message.chat_key = topic_name.chat_key
-                         AND message.thread_id = topic_name.thread_id AND user_id = :user AND kind = 'service'
+                         AND message.forum_topic_id = topic_name.forum_topic_id AND user_id = :user AND kind = 'service'
                          AND substr(kind_detail, -length(name)) = name)",
         params! { ":user": user, ":chat": scope.chat() },
     )
@@ -72,8 +74,8 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
         tx,
         chats,
         &[
-            "INSERT OR IGNORE INTO topic_name (chat_key, thread_id, name)
-             SELECT :into, thread_id, name FROM topic_name WHERE chat_key = :from",
+            "INSERT OR IGNORE INTO topic_name (chat_key, forum_topic_id, name)
+             SELECT :into, forum_topic_id, name FROM topic_name WHERE chat_key = :from",
             "DELETE FROM topic_name WHERE chat_key = :from AND :into <> :from",
         ],
     )

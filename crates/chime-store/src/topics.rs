@@ -1,6 +1,6 @@
 //! Topics: the tags that a conversation is about now, and a summary for each tag.
 
-use super::row::thread_key;
+use super::row::forum_topic_key;
 use super::sessions;
 use super::sql::{Statements, params};
 use super::summaries::{from_row, sources_of, text, with_sources};
@@ -49,10 +49,10 @@ pub struct TopicTag {
 }
 
 pub fn state(conn: &Reader, conversation: Conversation) -> Result<Option<TopicState>> {
-    let params = params! { ":chat": conversation.chat, ":thread": thread_key(conversation.thread) };
+    let params = params! { ":chat": conversation.chat, ":forum_topic": forum_topic_key(conversation.forum_topic) };
     let found = conn.map_first(
         "SELECT opener, evaluated_at, adopted_at, is_undecided, asked_for, max(turns_left, 0) AS turns_left
-         FROM conversation_topic WHERE chat_key = :chat AND thread_id = :thread",
+         FROM conversation_topic WHERE chat_key = :chat AND forum_topic_id = :forum_topic",
         params,
         |raw| {
             Ok(TopicState {
@@ -67,31 +67,33 @@ pub fn state(conn: &Reader, conversation: Conversation) -> Result<Option<TopicSt
         },
     )?;
     let Some(state) = found else { return Ok(None) };
-    let active = conn
-        .all("SELECT tag_id FROM active_topic WHERE chat_key = :chat AND thread_id = :thread ORDER BY place", params)?;
+    let active = conn.all(
+        "SELECT tag_id FROM active_topic WHERE chat_key = :chat AND forum_topic_id = :forum_topic ORDER BY place",
+        params,
+    )?;
     Ok(Some(TopicState { active, ..state }))
 }
 
 pub fn save_state(tx: &Writer<'_>, conversation: Conversation, state: &TopicState) -> Result<()> {
-    let (chat, thread) = (conversation.chat.0, thread_key(conversation.thread));
+    let (chat, forum_topic) = (conversation.chat.0, forum_topic_key(conversation.forum_topic));
     let number = |seq: Option<Seq>| seq.map_or(0, |seq| seq.0);
     tx.run(
-        "DELETE FROM conversation_topic WHERE chat_key = :chat AND thread_id = :thread",
-        params! { ":chat": chat, ":thread": thread },
+        "DELETE FROM conversation_topic WHERE chat_key = :chat AND forum_topic_id = :forum_topic",
+        params! { ":chat": chat, ":forum_topic": forum_topic },
     )?;
-    tx.run("INSERT INTO conversation_topic (chat_key, thread_id, opener, evaluated_at, adopted_at, is_undecided, asked_for,
+    tx.run("INSERT INTO conversation_topic (chat_key, forum_topic_id, opener, evaluated_at, adopted_at, is_undecided, asked_for,
              turns_left)
-         VALUES (:chat, :thread, :opener, :evaluated_at, :adopted_at, :is_undecided, :asked_for, :turns_left)", params! {
-        ":chat": chat, ":thread": thread, ":opener": number(state.opener), ":evaluated_at": state.evaluated_at,
+         VALUES (:chat, :forum_topic, :opener, :evaluated_at, :adopted_at, :is_undecided, :asked_for, :turns_left)", params! {
+        ":chat": chat, ":forum_topic": forum_topic, ":opener": number(state.opener), ":evaluated_at": state.evaluated_at,
         ":adopted_at": state.adopted_at, ":is_undecided": state.is_undecided, ":asked_for": number(state.asked_for),
         ":turns_left": state.turns_left,
     })?;
     for (place, tag) in (0_i64..).zip(&state.active) {
         tx.run(
             // Only tags that still exist, because one may have been deleted since the topics were scored.
-            "INSERT INTO active_topic (chat_key, thread_id, place, tag_id)
-             SELECT :chat, :thread, :place, id FROM tag WHERE id = :tag AND chat_key = :chat",
-            params! { ":chat": chat, ":thread": thread, ":place": place, ":tag": tag },
+            "INSERT INTO active_topic (chat_key, forum_topic_id, place, tag_id)
+             SELECT :chat, :forum_topic, :place, id FROM tag WHERE id = :tag AND chat_key = :chat",
+            params! { ":chat": chat, ":forum_topic": forum_topic, ":place": place, ":tag": tag },
         )?;
     }
     Ok(())
@@ -106,12 +108,12 @@ pub fn set_by_hand(tx: &Writer<'_>, conversation: Conversation, tag: i64) -> Res
 /// countdown is over and topics must be scored. Always returns `false` in a chat without tags.
 pub fn count_turns(tx: &Writer<'_>, conversation: Conversation, turns: u32) -> Result<bool> {
     let is_due = tx.first(
-        "INSERT INTO conversation_topic (chat_key, thread_id, opener, evaluated_at, adopted_at, turns_left)
-         SELECT :chat, :thread, 0, 0, 0, :first - :turns WHERE EXISTS (SELECT 1 FROM tag WHERE chat_key = :chat)
-         ON CONFLICT (chat_key, thread_id) DO UPDATE SET turns_left = turns_left - :turns
+        "INSERT INTO conversation_topic (chat_key, forum_topic_id, opener, evaluated_at, adopted_at, turns_left)
+         SELECT :chat, :forum_topic, 0, 0, 0, :first - :turns WHERE EXISTS (SELECT 1 FROM tag WHERE chat_key = :chat)
+         ON CONFLICT (chat_key, forum_topic_id) DO UPDATE SET turns_left = turns_left - :turns
          RETURNING turns_left <= 0 AS is_due",
         params! {
-            ":chat": conversation.chat, ":thread": thread_key(conversation.thread), ":first": FIRST_LOOK, ":turns": turns,
+            ":chat": conversation.chat, ":forum_topic": forum_topic_key(conversation.forum_topic), ":first": FIRST_LOOK, ":turns": turns,
         },
     )?;
     Ok(is_due.unwrap_or(false))
@@ -120,9 +122,9 @@ pub fn count_turns(tx: &Writer<'_>, conversation: Conversation, turns: u32) -> R
 /// Restarts the countdown to the next scoring at `turns` messages, when a scoring was due but was not made.
 pub fn wait(tx: &Writer<'_>, conversation: Conversation, turns: u32) -> Result<()> {
     tx.run(
-        "UPDATE conversation_topic SET turns_left = :turns WHERE chat_key = :chat AND thread_id = :thread",
+        "UPDATE conversation_topic SET turns_left = :turns WHERE chat_key = :chat AND forum_topic_id = :forum_topic",
         params! {
-            ":chat": conversation.chat, ":thread": thread_key(conversation.thread), ":turns": turns,
+            ":chat": conversation.chat, ":forum_topic": forum_topic_key(conversation.forum_topic), ":turns": turns,
         },
     )
 }
@@ -143,12 +145,12 @@ pub fn look_again(tx: &Writer<'_>, chat: ChatId, conversation: Conversation, now
 pub fn end_session(tx: &Writer<'_>, conversation: Conversation, opener: Seq) -> Result<()> {
     tx.run(
         "DELETE FROM conversation_topic
-         WHERE chat_key = :chat AND thread_id = :thread
+         WHERE chat_key = :chat AND forum_topic_id = :forum_topic
                AND (opener = :opener
                     OR opener = 0 AND NOT EXISTS (SELECT 1 FROM active_topic
-                                                  WHERE chat_key = :chat AND thread_id = :thread))",
+                                                  WHERE chat_key = :chat AND forum_topic_id = :forum_topic))",
         params! {
-            ":chat": conversation.chat, ":thread": thread_key(conversation.thread), ":opener": opener,
+            ":chat": conversation.chat, ":forum_topic": forum_topic_key(conversation.forum_topic), ":opener": opener,
         },
     )
 }
@@ -157,9 +159,9 @@ pub fn end_session(tx: &Writer<'_>, conversation: Conversation, opener: Seq) -> 
 pub fn newest_answered(conn: &Reader, conversation: Conversation, from: Seq) -> Result<Option<Seq>> {
     conn.one(
         "SELECT max(trigger_seq) AS seq FROM answer
-         WHERE chat_key = :chat AND trigger_seq >= :from AND thread_id IS :thread AND status = 'answered'",
+         WHERE chat_key = :chat AND trigger_seq >= :from AND forum_topic_id IS :forum_topic AND status = 'answered'",
         params! {
-            ":chat": conversation.chat, ":thread": conversation.thread, ":from": from,
+            ":chat": conversation.chat, ":forum_topic": conversation.forum_topic, ":from": from,
         },
     )
 }
@@ -269,7 +271,7 @@ pub fn merge(tx: &Writer<'_>, from: i64, into: i64) -> Result<()> {
         "DELETE FROM active_topic
          WHERE tag_id = :from AND EXISTS (SELECT 1 FROM active_topic AS other
                                           WHERE other.chat_key = active_topic.chat_key
-                                                AND other.thread_id = active_topic.thread_id AND other.tag_id = :into)",
+                                                AND other.forum_topic_id = active_topic.forum_topic_id AND other.tag_id = :into)",
         "UPDATE active_topic SET tag_id = :into WHERE tag_id = :from",
     ] {
         tx.run(sql, params)?;
@@ -291,7 +293,7 @@ mod tests {
     use chime_core::{Bullet, Chat, ChatKind, Closed, MessageId, Session, SummaryMethod};
 
     const NOW: Timestamp = Timestamp::from_secs(1_767_700_000);
-    const HERE: Conversation = Conversation { chat: CHAT_KEY, thread: None };
+    const HERE: Conversation = Conversation { chat: CHAT_KEY, forum_topic: None };
 
     fn summary(text: &str, source: u32) -> Summary {
         let bullets = vec![Bullet::fact(text, vec![Seq(source)])];
@@ -302,7 +304,7 @@ mod tests {
         let at = |secs: u32| Timestamp::from_secs(1_767_600_000 + i64::from(first) * 7200 + i64::from(secs));
         Session {
             id: SessionId { chat: CHAT_KEY, first: Seq(first) },
-            thread: None,
+            forum_topic: None,
             first: (at(0), MessageId(first.into())),
             last: (at(60), MessageId(first.into())),
             messages: 1,

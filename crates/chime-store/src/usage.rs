@@ -79,7 +79,7 @@ pub fn spent(conn: &Reader, at: Timestamp, chat: ChatKey, user: UserId) -> Resul
             "SELECT coalesce(sum(tokens), 0) AS total, coalesce(sum(tokens) FILTER (WHERE chat_key = :chat), 0) AS of_chat,
                     coalesce(sum(tokens) FILTER (WHERE user_id = :user), 0) AS of_member,
                     (SELECT CAST(value AS INTEGER) FROM chat_setting
-                     WHERE chat_setting.chat_key = :chat AND thread_id = 0 AND key = 'daily_tokens') AS own_cap
+                     WHERE chat_setting.chat_key = :chat AND forum_topic_id = 0 AND key = 'daily_tokens') AS own_cap
              FROM (SELECT chat_key, user_id, min(prompt_tokens, {MOST}) + min(completion_tokens, {MOST}) AS tokens
                    FROM token_usage WHERE day = :day)"
         ), params! { ":day": at.day(), ":chat": chat, ":user": user })?;

@@ -34,7 +34,7 @@ pub fn unread(
         &format!(
             "SELECT chat_key, seq, text FROM (
                  SELECT id, chat_key, seq, text FROM message
-                 WHERE chat_key = :chat AND thread_id IS :thread AND {VISIBLE} AND role <> 'system'
+                 WHERE chat_key = :chat AND forum_topic_id IS :forum_topic AND {VISIBLE} AND role <> 'system'
                  ORDER BY ts DESC, message_id DESC LIMIT :within) AS newest
              WHERE trim(text) <> ''
                    AND NOT EXISTS (SELECT 1 FROM message_vector JOIN vector_space ON vector_space.id = space
@@ -42,7 +42,7 @@ pub fn unread(
              LIMIT :most"
         ),
         params! {
-            ":chat": conversation.chat, ":thread": conversation.thread, ":model": model,
+            ":chat": conversation.chat, ":forum_topic": conversation.forum_topic, ":model": model,
             ":within": within, ":most": most,
         },
     )
@@ -82,14 +82,14 @@ pub fn before(
         &format!(
             "SELECT telegram_chat_id, message_id, vector FROM (
                  SELECT id, telegram_chat_id, message_id FROM message
-                 WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) < (:ts, :id)
+                 WHERE chat_key = :chat AND forum_topic_id IS :forum_topic AND (ts, message_id) < (:ts, :id)
                        AND {VISIBLE} AND role <> 'system'
                  ORDER BY ts DESC, message_id DESC LIMIT :limit) AS newest
              JOIN message_vector ON message_vector.id = newest.id
              JOIN vector_space ON vector_space.id = space AND model = :model"
         ),
         params! {
-            ":chat": conversation.chat, ":thread": conversation.thread, ":ts": moment.0.secs(),
+            ":chat": conversation.chat, ":forum_topic": conversation.forum_topic, ":ts": moment.0.secs(),
             ":id": moment.1, ":model": model, ":limit": limit,
         },
         |raw| {
@@ -150,7 +150,7 @@ mod tests {
     use chime_core::{Chat, ChatKind, Message};
 
     const MODEL: &str = "small";
-    const HERE: Conversation = Conversation { chat: ChatKey(1), thread: None };
+    const HERE: Conversation = Conversation { chat: ChatKey(1), forum_topic: None };
     const LATER: (Timestamp, MessageId) = (Timestamp::END, MessageId(i64::MAX));
 
     fn known(conn: &Reader) -> Result<Vec<i64>> {

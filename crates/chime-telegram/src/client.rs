@@ -30,8 +30,8 @@ use crate::request;
 use crate::update::{RawUpdate, parse_batch};
 use chime_core::texts::Menu;
 use chime_core::{
-    BotIdentity, Button, ChatId, FormattedText, MessageId, Outgoing, Poll, ReplyTarget, ThreadId, Timestamp, UserId,
-    is_loopback,
+    BotIdentity, Button, ChatId, FormattedText, ForumTopicId, MessageId, Outgoing, Poll, ReplyTarget, Timestamp,
+    UserId, is_loopback,
 };
 
 /// Time added to `poll_timeout` before our side ends a poll that the server has not answered.
@@ -242,11 +242,11 @@ impl Telegram {
     pub async fn draft(
         &self,
         chat: ChatId,
-        thread: Option<ThreadId>,
+        forum_topic: Option<ForumTopicId>,
         answer_to: MessageId,
         content: &FormattedText,
     ) -> Result<(), TelegramError> {
-        self.tell(&request::send_message_draft(chat, thread, answer_to, content)?).await
+        self.tell(&request::send_message_draft(chat, forum_topic, answer_to, content)?).await
     }
 
     pub async fn delete(&self, chat: ChatId, message: MessageId) -> Result<(), TelegramError> {
@@ -254,8 +254,8 @@ impl Telegram {
     }
 
     /// Shows the typing status for 5 s or until the next message of the bot.
-    pub async fn typing(&self, chat: ChatId, thread: Option<ThreadId>) -> Result<(), TelegramError> {
-        self.tell(&request::typing(chat, thread)?).await
+    pub async fn typing(&self, chat: ChatId, forum_topic: Option<ForumTopicId>) -> Result<(), TelegramError> {
+        self.tell(&request::typing(chat, forum_topic)?).await
     }
 
     /// Sets the bot's reaction to a message, or removes it if `emoji` is `None`. Telegram allows only certain `emoji`.

@@ -33,7 +33,7 @@ pub enum TelegramError {
     ReplyGone,
     /// The forum topic is closed, deleted or does not exist.
     #[error("the topic is closed or gone")]
-    ThreadGone,
+    ForumTopicGone,
     /// Nothing can be sent to this chat any more.
     #[error("the chat is out of reach: {description}")]
     Gone { description: String },
@@ -169,7 +169,8 @@ fn bad_request(status: u16, description: String) -> TelegramError {
         "reply message not found",
         "reply_message_id_invalid",
     ];
-    const THREAD_GONE: &[&str] = &["message thread not found", "topic_closed", "topic_deleted", "topic_id_invalid"];
+    const FORUM_TOPIC_GONE: &[&str] =
+        &["message thread not found", "topic_closed", "topic_deleted", "topic_id_invalid"];
     const GONE: &[&str] = &[
         "chat not found",
         "bot was kicked",
@@ -195,8 +196,8 @@ fn bad_request(status: u16, description: String) -> TelegramError {
         TelegramError::NotModified
     } else if says(REPLY_GONE) {
         TelegramError::ReplyGone
-    } else if says(THREAD_GONE) {
-        TelegramError::ThreadGone
+    } else if says(FORUM_TOPIC_GONE) {
+        TelegramError::ForumTopicGone
     } else if says(GONE) {
         TelegramError::Gone { description }
     } else {

@@ -11,8 +11,8 @@ use crate::error::TelegramError;
 use crate::update::ALLOWED_UPDATES;
 use chime_core::texts::Menu;
 use chime_core::{
-    Button, ChatId, CommandName, Entity, EntityKind, FormattedText, MenuScope, MessageId, Outgoing, Poll, ReplyTarget,
-    ThreadId, UserId,
+    Button, ChatId, CommandName, Entity, EntityKind, FormattedText, ForumTopicId, MenuScope, MessageId, Outgoing, Poll,
+    ReplyTarget, UserId,
 };
 
 /// Updates per poll: the server's maximum.
@@ -96,7 +96,7 @@ pub fn get_updates(offset: Option<i64>, timeout: Duration) -> Result<GetUpdates,
 pub fn send_message(outgoing: &Outgoing) -> Result<SendTextMessage, TelegramError> {
     let target = outgoing.to;
     let mut message = SendMessage::new(chat_id(target.chat), outgoing.content.text.clone());
-    message.message_thread_id = target.thread.map(thread_id).transpose()?;
+    message.message_thread_id = target.forum_topic.map(forum_topic_id).transpose()?;
     message.entities = entities(&outgoing.content);
     message.link_preview_options = Some(NO_PREVIEW);
     message.reply_markup = keyboard(&outgoing.buttons).map(wire::ReplyMarkup::InlineKeyboard);
@@ -111,7 +111,7 @@ pub fn send_message(outgoing: &Outgoing) -> Result<SendTextMessage, TelegramErro
 pub fn send_poll(to: ReplyTarget, poll: &Poll) -> Result<SendPoll, TelegramError> {
     Ok(SendPoll {
         chat_id: chat_id(to.chat),
-        message_thread_id: to.thread.map(thread_id).transpose()?,
+        message_thread_id: to.forum_topic.map(forum_topic_id).transpose()?,
         question: poll.question.clone(),
         options: poll.options.iter().map(|(text, _)| wire::InputPollOption::new(text)).collect(),
         reply_parameters: reply_parameters(to)?,
@@ -183,13 +183,13 @@ pub fn edit_inline_message(inline_message: &str, content: &FormattedText) -> Edi
 /// Builds a draft. Drafts with the same `answer_to` update one another.
 pub fn send_message_draft(
     chat: ChatId,
-    thread: Option<ThreadId>,
+    forum_topic: Option<ForumTopicId>,
     answer_to: MessageId,
     content: &FormattedText,
 ) -> Result<SendMessageDraft, TelegramError> {
     Ok(SendMessageDraft {
         chat_id: chat_id(chat),
-        message_thread_id: thread.map(thread_id).transpose()?,
+        message_thread_id: forum_topic.map(forum_topic_id).transpose()?,
         draft_id: answer_to.0,
         text: content.text.clone(),
         entities: entities(content),
@@ -211,9 +211,9 @@ fn entities(content: &FormattedText) -> Option<Vec<wire::MessageEntity>> {
     (!entities.is_empty()).then_some(entities)
 }
 
-pub fn typing(chat: ChatId, thread: Option<ThreadId>) -> Result<SendChatAction, TelegramError> {
+pub fn typing(chat: ChatId, forum_topic: Option<ForumTopicId>) -> Result<SendChatAction, TelegramError> {
     let mut request = SendChatAction::new(chat_id(chat), wire::ChatAction::Typing);
-    request.message_thread_id = thread.map(thread_id).transpose()?;
+    request.message_thread_id = forum_topic.map(forum_topic_id).transpose()?;
     Ok(request)
 }
 
@@ -259,8 +259,8 @@ fn message_id(message: MessageId) -> Result<wire::MessageId, TelegramError> {
     narrow(message.0, "message id").map(wire::MessageId)
 }
 
-fn thread_id(thread: ThreadId) -> Result<wire::ThreadId, TelegramError> {
-    narrow(thread.0, "thread id").map(|id| wire::ThreadId(wire::MessageId(id)))
+fn forum_topic_id(forum_topic: ForumTopicId) -> Result<wire::ThreadId, TelegramError> {
+    narrow(forum_topic.0, "thread id").map(|id| wire::ThreadId(wire::MessageId(id)))
 }
 
 /// Narrows the id of a message or update, which has 32 bits on the wire.
@@ -327,8 +327,12 @@ mod tests {
         expected.assert_eq(&shown);
     }
 
-    fn outgoing(thread: Option<i64>, reply_to: Option<i64>, entities: Vec<Entity>) -> Outgoing {
-        let to = ReplyTarget { chat: ChatId(-1001), thread: thread.map(ThreadId), reply_to: reply_to.map(MessageId) };
+    fn outgoing(forum_topic: Option<i64>, reply_to: Option<i64>, entities: Vec<Entity>) -> Outgoing {
+        let to = ReplyTarget {
+            chat: ChatId(-1001),
+            forum_topic: forum_topic.map(ForumTopicId),
+            reply_to: reply_to.map(MessageId),
+        };
         Outgoing::new(to, FormattedText { text: "see this".to_owned(), entities })
     }
 
@@ -440,7 +444,7 @@ mod tests {
     #[test]
     fn typing_and_commands_are_as_the_bot_api_wants_them() {
         check(
-            typing(ChatId(-1001), Some(ThreadId(7))),
+            typing(ChatId(-1001), Some(ForumTopicId(7))),
             expect![[r#"sendChatAction {"action":"typing","chat_id":-1001,"message_thread_id":7}"#]],
         );
         check(

@@ -84,7 +84,7 @@ fn suggest(
     let record = AnswerRecord {
         id,
         chat: trigger.chat,
-        thread: None,
+        forum_topic: None,
         trigger: trigger.seq,
         asked_by: asked.from,
         created_at: answer.line.sent_at,
@@ -103,7 +103,7 @@ fn suggest(
         removed: Vec::new(),
     };
     answers::save(tx, &record)?;
-    let to = ReplyTarget { chat: trigger.message.chat, thread: None, reply_to: answer.reply_to };
+    let to = ReplyTarget { chat: trigger.message.chat, forum_topic: None, reply_to: answer.reply_to };
     let parts = vec![FormattedText::plain(answer.line.text.as_str())];
     let key = format!("answer:{}:{}", trigger.message.chat, asked.id);
     let reply = NewReply { answer: Some(id), ..NewReply::own(Purpose::Answer, key, to, parts) };
@@ -118,7 +118,7 @@ fn suggest(
     let new = NewFollowUp {
         answer: id,
         chat: trigger.chat,
-        thread: None,
+        forum_topic: None,
         asked_by: asked.from,
         created_at: record.created_at,
         resolved,

@@ -92,8 +92,8 @@ pub fn in_words(decision: &ContextExplanation) -> String {
 
 /// Formats a recalled source as `  m17      2.31  words 0.64, vector 0.52`.
 fn found(source: &FoundSource) -> String {
-    let legs: Vec<String> = source.legs.found().map(|(leg, score)| format!("{leg} {score:.2}")).collect();
-    format!("  {:<8} {:.2}  {}", source.id, source.score, legs.join(", ")).trim_end().to_owned()
+    let retrieved: Vec<String> = source.retrieved.found().map(|(leg, score)| format!("{leg} {score:.2}")).collect();
+    format!("  {:<8} {:.2}  {}", source.id, source.score, retrieved.join(", ")).trim_end().to_owned()
 }
 
 /// Appends the most important features to `line`, if there are any.

@@ -221,7 +221,7 @@ async fn all_chats_at_once_topics_and_chats_that_are_none_of_the_bots() {
     let all = kept(&machine, ChatId(-1_000_000_000_777)).await;
     let place = |id: i64| {
         let found = all.iter().find(|message| message.id == MessageId(id)).expect("imported");
-        (found.thread.map(|topic| topic.0), found.reply_to.map(|parent| parent.0))
+        (found.forum_topic.map(|topic| topic.0), found.reply_to.map(|parent| parent.0))
     };
     assert_eq!([place(11), place(12), place(13)], [(Some(10), None), (Some(10), Some(11)), (None, None)]);
     assert!(all.iter().any(|message| message.kind == Kind::Service));

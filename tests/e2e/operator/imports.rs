@@ -233,7 +233,7 @@ async fn formatting_may_stand_in_the_parts_alone() {
 
 /// Returns the topic and the parent of each message.
 fn places(all: &[Message]) -> Vec<(Option<i64>, Option<i64>)> {
-    all.iter().map(|one| (one.thread.map(|id| id.0), one.reply_to.map(|id| id.0))).collect()
+    all.iter().map(|one| (one.forum_topic.map(|id| id.0), one.reply_to.map(|id| id.0))).collect()
 }
 
 #[tokio::test]
@@ -262,7 +262,7 @@ async fn an_old_message_that_many_reply_to_is_no_topic_of_a_plain_group() {
     });
     run(&machine, &["import", &file(&machine, "result.json", whole(EXPORTED, messages.collect()))]).await;
     let all = kept(&machine, CHAT).await;
-    assert!(all.iter().all(|one| one.thread.is_none()));
+    assert!(all.iter().all(|one| one.forum_topic.is_none()));
     assert_eq!(all.iter().filter(|one| one.reply_to == Some(MessageId(40))).count(), 5);
 }
 

@@ -138,7 +138,7 @@ mod tests {
     const FAILED: Option<&LlmError> = Some(&LlmError::TimedOut);
 
     fn conversation(chat: u32) -> GuardedCall<'static> {
-        let conversation = Conversation { chat: ChatKey(chat), thread: None };
+        let conversation = Conversation { chat: ChatKey(chat), forum_topic: None };
         GuardedCall { purpose: ModelPurpose::Answer, model: "usual", conversation }
     }
 

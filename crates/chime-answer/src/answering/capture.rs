@@ -108,7 +108,7 @@ async fn extract(services: &Services, record: &AnswerRecord, prompt: &Prompt) ->
         .gateway
         .ask(ModelCall {
             purpose: ModelPurpose::Extract,
-            conversation: Conversation { chat: record.chat, thread: record.thread },
+            conversation: Conversation { chat: record.chat, forum_topic: record.forum_topic },
             on_behalf_of: None,
             economy: Economy::Best,
             prompt,
@@ -158,7 +158,7 @@ fn keep(
         let Captured { label, alt_labels, definition, kind } = captured;
         known.push(Concept { id, label, alt_labels, definition, kind });
     }
-    let key = ContextKey { bot, chat: record.chat, thread: record.thread };
+    let key = ContextKey { bot, chat: record.chat, forum_topic: record.forum_topic };
     refer(tx, key, record.id, &referenced, now);
     Ok(())
 }

@@ -137,7 +137,7 @@ fn record(
     AnswerRecord {
         id: AnswerId(Ulid::from_parts(moment, chime_runtime::resilience::random().into())),
         chat: question.trigger().chat,
-        thread: question.trigger().message.thread,
+        forum_topic: question.trigger().message.forum_topic,
         trigger: question.trigger().seq,
         asked_by: question.asker(),
         created_at: now,

@@ -124,10 +124,10 @@ impl Delivery<'_> {
                     continue;
                 }
                 SendStep::SendWithoutReply => self.give_up("Telegram misses a target that was not given").await,
-                SendStep::SendWithoutThread => {
+                SendStep::SendWithoutForumTopic => {
                     // The part cannot be a reply either, since a reply would appear in the topic again. That it answers
                     // a command that only one member sees must not be lost.
-                    part.outgoing.to.thread = None;
+                    part.outgoing.to.forum_topic = None;
                     part.outgoing.to.reply_to = part.outgoing.to.reply_to.filter(|_| part.outgoing.is_unseen());
                     continue;
                 }
@@ -140,7 +140,7 @@ impl Delivery<'_> {
                     self.follow(&part, to).await?;
                     moves += 1;
                     part.outgoing.to.chat = to;
-                    part.outgoing.to.thread = None;
+                    part.outgoing.to.forum_topic = None;
                     part.outgoing.to.reply_to = None;
                     continue;
                 }
@@ -345,7 +345,7 @@ impl Delivery<'_> {
             return Ok(());
         }
         let (to, due_at) = (part.outgoing.to, self.services.clock.now().plus(BACKLOG_SETTLES));
-        self.record(move |tx| backlog::count_one(tx, to.chat, to.thread, due_at)).await?;
+        self.record(move |tx| backlog::count_one(tx, to.chat, to.forum_topic, due_at)).await?;
         self.services.wake.wake();
         Ok(())
     }
@@ -418,7 +418,7 @@ fn standing(part: &ReplyPart, job: &Job, moves: u32, now: Timestamp) -> PartStat
         attempts: job.attempts,
         moves,
         is_plain: is_plain(part),
-        is_in_private_topic: to.chat.0 > 0 && to.thread.is_some(),
+        is_in_private_topic: to.chat.0 > 0 && to.forum_topic.is_some(),
     }
 }
 
@@ -435,7 +435,7 @@ fn weigh(error: TelegramError) -> SendResult {
         | TelegramError::Unauthorized) => SendResult::NotDelivered(error.to_string()),
         error @ (TelegramError::Unknown(_) | TelegramError::Malformed { .. }) => SendResult::Unknown(error.to_string()),
         error @ TelegramError::Refused { .. } => SendResult::Refused(error.to_string()),
-        error @ TelegramError::ThreadGone => SendResult::ThreadGone(error.to_string()),
+        error @ TelegramError::ForumTopicGone => SendResult::ForumTopicGone(error.to_string()),
         error @ (TelegramError::Gone { .. } | TelegramError::NotModified) => SendResult::Impossible(error.to_string()),
     }
 }

@@ -73,7 +73,8 @@ pub fn find(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<
     {
         return Ok(found);
     }
-    let suggestions = follow_ups::suggestions(conn, asked.trigger.chat, asked.trigger.message.thread, SUGGESTIONS)?;
+    let suggestions =
+        follow_ups::suggestions(conn, asked.trigger.chat, asked.trigger.message.forum_topic, SUGGESTIONS)?;
     let mut earlier = Vec::with_capacity(suggestions.len());
     let idle = chat_settings::get(conn, asked.trigger.conversation(), SESSION_IDLE)?.unwrap_or(asked.usual_idle);
     let mut in_session = true;
@@ -97,7 +98,7 @@ pub fn find(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<
             let since = talk_since(conn, asked, &earlier, candidates[0])?;
             match candidates.as_slice() {
                 // Members often follow up on a suggestion that another member has just asked for.
-                [newest, ..] if since <= NEXT => continued(conn, asked, &earlier, *newest, FoundBy::Strand),
+                [newest, ..] if since <= NEXT => continued(conn, asked, &earlier, *newest, FoundBy::Thread),
                 _ => ask_which(conn, asked, &suggestions, &candidates),
             }
         }
@@ -266,7 +267,7 @@ fn is_in_session(
     suggestion: &Suggestion,
     idle: Duration,
 ) -> chime_store::Result<bool> {
-    let conversation = Conversation { chat: asked.trigger.chat, thread: asked.trigger.message.thread };
+    let conversation = Conversation { chat: asked.trigger.chat, forum_topic: asked.trigger.message.forum_topic };
     let silence = follow_ups::longest_silence(conn, conversation, suggestion.created_at, asked.now)?;
     Ok(i64::try_from(idle.as_millis()).is_ok_and(|idle| silence <= idle))
 }
@@ -343,7 +344,7 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
     Some(NewFollowUp {
         answer: record.id,
         chat: record.chat,
-        thread: record.thread,
+        forum_topic: record.forum_topic,
         asked_by: record.asked_by,
         created_at: record.created_at,
         resolved: follow_up.clone(),

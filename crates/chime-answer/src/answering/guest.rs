@@ -129,7 +129,7 @@ async fn words(
     };
     let call = ModelCall {
         purpose: ModelPurpose::Answer,
-        conversation: Conversation { chat: NO_CHAT, thread: None },
+        conversation: Conversation { chat: NO_CHAT, forum_topic: None },
         on_behalf_of: Some(NO_MEMBER),
         economy: Economy::Best,
         prompt: &prompt,

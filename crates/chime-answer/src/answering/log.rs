@@ -17,26 +17,32 @@ use chime_relevance::context::ContextWindow;
 
 /// Returns the span for all work on one trigger.
 pub fn trigger_span(at: MessageAt) -> Span {
-    tracing::info_span!("trigger", chat.id = at.chat.0, thread.id = Empty, message.id = at.message.0, answer.id = Empty,)
+    tracing::info_span!(
+        "trigger",
+        chat.id = at.chat.0,
+        forum_topic.id = Empty,
+        message.id = at.message.0,
+        answer.id = Empty,
+    )
 }
 
 /// Returns the span for the delivery of one reply. [`reply_to`] records its ids once they are known.
 pub fn reply_span() -> Span {
-    tracing::info_span!("reply", chat.id = Empty, thread.id = Empty, message.id = Empty, answer.id = Empty)
+    tracing::info_span!("reply", chat.id = Empty, forum_topic.id = Empty, message.id = Empty, answer.id = Empty)
 }
 
 /// Records the ids of the reply in the current span. `message.id` is the trigger's.
 pub fn reply_to(target: ReplyTarget, answer: Option<AnswerId>) {
     let span = Span::current();
     span.record("chat.id", target.chat.0);
-    span.record("thread.id", target.thread.map(|id| id.0));
+    span.record("thread.id", target.forum_topic.map(|id| id.0));
     span.record("message.id", target.reply_to.map(|id| id.0));
     span.record("answer.id", answer.map(display));
 }
 
 /// Logs that a trigger was received and its window was chosen, with the ids and scores of the messages.
 pub fn found(trigger: &StoredMessage, window: &ContextWindow, took: Duration) {
-    Span::current().record("thread.id", trigger.message.thread.map(|id| id.0));
+    Span::current().record("thread.id", trigger.message.forum_topic.map(|id| id.0));
     tracing::debug!(r#type = "message_received", "chat.event");
     tracing::debug!(phase = "context", ms = millis(took), "chat.metrics");
     let chosen = window.chosen();
@@ -137,8 +143,9 @@ fn vectors_used(record: &AnswerRecord) {
     if record.status != AnswerStatus::Answered {
         return;
     }
-    let legs = record.slots.iter().flat_map(|slot| &slot.found).map(|found| found.legs);
-    let cosines: Vec<f64> = legs.map(|legs| legs.vector.max(legs.summary)).filter(|cosine| *cosine > 0.0).collect();
+    let retrieved = record.slots.iter().flat_map(|slot| &slot.found).map(|found| found.retrieved);
+    let cosines: Vec<f64> =
+        retrieved.map(|retrieved| retrieved.vector.max(retrieved.summary)).filter(|cosine| *cosine > 0.0).collect();
     let distance: f64 = cosines.iter().map(|cosine| 1.0 - cosine).sum();
     let how = if cosines.is_empty() { "unused" } else { "used" };
     tracing::debug!(r#type = how, count = cosines.len() as u64, distance, "recall.vectors");

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use chime_core::{Chat, ChatKey, JobPayload, Piece, PieceLine, Seq, Slot, StoredMessage, Timestamp};
-use chime_relevance::context::{StrandLimits, StrandMessage, Summarized, oldest_part};
+use chime_relevance::context::{Summarized, ThreadLimits, ThreadMessage, oldest_part};
 use chime_store::thread_summaries::ThreadSummary;
 use chime_store::{Reader, Writer, jobs};
 
@@ -17,7 +17,7 @@ type Read = dyn Fn(&Reader, ChatKey, &[Seq]) -> chime_store::Result<Option<Threa
 /// Source of the summaries of long threads.
 #[derive(Clone)]
 pub struct LongThreads {
-    limits: StrandLimits,
+    limits: ThreadLimits,
     read: Arc<Read>,
 }
 
@@ -29,7 +29,7 @@ pub struct OldestPart {
 }
 
 impl LongThreads {
-    pub fn new<F>(limits: StrandLimits, read: F) -> Self
+    pub fn new<F>(limits: ThreadLimits, read: F) -> Self
     where
         F: Fn(&Reader, ChatKey, &[Seq]) -> chime_store::Result<Option<ThreadSummary>> + Send + Sync + 'static,
     {
@@ -38,7 +38,7 @@ impl LongThreads {
 
     /// Returns the oldest part of `thread` and its summary. If the summary cannot be read, the error is logged and the
     /// thread is used without one.
-    pub fn find(&self, conn: &Reader, chat: ChatKey, thread: &[StrandMessage]) -> OldestPart {
+    pub fn find(&self, conn: &Reader, chat: ChatKey, thread: &[ThreadMessage]) -> OldestPart {
         let messages = oldest_part(thread, self.limits);
         if messages.is_empty() {
             return OldestPart::default();
@@ -88,10 +88,10 @@ impl OldestPart {
             return Ok(false);
         }
         let conversation = trigger.conversation();
-        let job = JobPayload::Strand {
+        let job = JobPayload::Thread {
             chat: chat.id,
             key: conversation.chat,
-            thread: conversation.thread,
+            forum_topic: conversation.forum_topic,
             messages: self.messages.clone(),
         };
         jobs::add_or_move(tx, &job, now)?;

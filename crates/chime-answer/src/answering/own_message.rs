@@ -11,7 +11,7 @@ pub fn own_message(bot: &BotIdentity, part: &ReplyPart, id: MessageId, now: Time
     let sender =
         Sender { username: Some(bot.username().to_owned()), is_bot: true, ..Sender::person(bot.id, bot.name.clone()) };
     Message {
-        thread: to.thread,
+        forum_topic: to.forum_topic,
         role: match (part.purpose, &part.outgoing.poll) {
             (Purpose::Answer, _) => Role::Assistant,
             // What it will say is what the members voted.

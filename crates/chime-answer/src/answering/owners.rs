@@ -34,7 +34,7 @@ async fn write_to_owners(services: &Services, markdown: String) -> chime_store::
                 continue;
             }
             // A private chat has the same id as its user.
-            let to = ReplyTarget { chat: ChatId(owner.0), thread: None, reply_to: None };
+            let to = ReplyTarget { chat: ChatId(owner.0), forum_topic: None, reply_to: None };
             outbox::add(tx, &NewReply::own(Purpose::Notice, key, to, format_own(&markdown)), now)?;
         }
         Ok(())

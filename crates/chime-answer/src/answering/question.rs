@@ -139,7 +139,7 @@ impl QuestionLoader {
             enrichment: enrich(conn, &self.services.enrichers, &input),
             scope: ConceptScope::load(
                 conn,
-                ContextKey { bot: self.services.bot.id, chat: trigger.chat, thread: trigger.message.thread },
+                ContextKey { bot: self.services.bot.id, chat: trigger.chat, forum_topic: trigger.message.forum_topic },
             ),
             earliest: messages::earliest(conn, trigger.chat)?,
             introduction: match self.wants_no_introduction(conn, row, asker)? {

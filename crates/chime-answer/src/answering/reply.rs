@@ -19,7 +19,7 @@ pub fn format_own(markdown: &str) -> Vec<FormattedText> {
 /// Returns the reply to `trigger` with these parts, in the same forum topic. `job` is the job that made it.
 pub fn reply_to(trigger: &StoredMessage, answer: AnswerId, job: &JobPayload, parts: Vec<FormattedText>) -> NewReply {
     let message = &trigger.message;
-    let to = ReplyTarget { chat: message.chat, thread: message.thread, reply_to: Some(message.id) };
+    let to = ReplyTarget { chat: message.chat, forum_topic: message.forum_topic, reply_to: Some(message.id) };
     let (answer, made_by) = (Some(answer), Some(job.clone()));
     NewReply { answer, made_by, ..NewReply::own(Purpose::Answer, job.reply_key(), to, parts) }
 }

@@ -225,7 +225,7 @@ impl UnfinishedAnswer<'_> {
         let (chat, now) = (message.chat, clock.now());
         let shown = match place {
             PreviewPlace::Draft => {
-                let drafted = telegram.draft(chat, message.thread, message.id, &content).await;
+                let drafted = telegram.draft(chat, message.forum_topic, message.id, &content).await;
                 if drafted.as_ref().is_err_and(TelegramError::is_lasting) {
                     state.drafts_refused.store(true, Ordering::Relaxed);
                     return Ok(PreviewOutcome::Yes(PreviewPlace::NewMessage));
@@ -261,7 +261,7 @@ impl UnfinishedAnswer<'_> {
         let noted = move |tx: &Writer<'_>| reply_streams::open(tx, &key, chat, now);
         store.write(Priority::Answering, noted).await?;
         state.traffic.note_sent(chat, now);
-        let to = ReplyTarget { chat, thread: message.thread, reply_to: Some(message.id) };
+        let to = ReplyTarget { chat, forum_topic: message.forum_topic, reply_to: Some(message.id) };
         let sent = telegram.send(&Outgoing::new(to, content)).await;
         let key = self.key.clone();
         match sent {

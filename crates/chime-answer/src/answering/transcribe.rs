@@ -43,7 +43,7 @@ async fn transcribe_around(services: &Services, at: MessageAt, parsed: &ParsedTr
     let transcribing = join_all(spoken.into_iter().map(|at| services.voice.transcribe_for(asker, at)));
     tokio::select! {
         _ = transcribing => Ok(()),
-        never = keep_typing(&services.telegram, &services.clock, at.chat, asked.trigger.message.thread) => match never {},
+        never = keep_typing(&services.telegram, &services.clock, at.chat, asked.trigger.message.forum_topic) => match never {},
     }
 }
 

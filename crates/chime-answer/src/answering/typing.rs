@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use chime_core::{ChatId, Message, ThreadId};
+use chime_core::{ChatId, ForumTopicId, Message};
 use chime_runtime::clock::Clock;
 use chime_telegram::Telegram;
 
@@ -21,15 +21,20 @@ pub async fn while_typing<T>(
 ) -> T {
     tokio::select! {
         result = result => result,
-        never = keep_typing(telegram, clock, message.chat, message.thread) => match never {},
+        never = keep_typing(telegram, clock, message.chat, message.forum_topic) => match never {},
     }
 }
 
 /// Shows the typing indicator until the future is dropped. Failures are only logged.
-pub async fn keep_typing(telegram: &Telegram, clock: &Clock, chat: ChatId, thread: Option<ThreadId>) -> Infallible {
+pub async fn keep_typing(
+    telegram: &Telegram,
+    clock: &Clock,
+    chat: ChatId,
+    forum_topic: Option<ForumTopicId>,
+) -> Infallible {
     clock.sleep(TYPING_AFTER).await;
     loop {
-        if let Err(error) = telegram.typing(chat, thread).await {
+        if let Err(error) = telegram.typing(chat, forum_topic).await {
             tracing::debug!(%error, "no sign of typing");
         }
         clock.sleep(TYPING_EVERY).await;

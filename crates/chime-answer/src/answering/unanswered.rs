@@ -41,10 +41,10 @@ pub(super) async fn count_as_old(services: &Services, job: &Job, trigger: &Store
         return close(services, job).await;
     }
     let (kind, key) = (job.kind(), job.key());
-    let (chat, thread) = (trigger.message.chat, trigger.message.thread);
+    let (chat, forum_topic) = (trigger.message.chat, trigger.message.forum_topic);
     let due_at = services.clock.now().plus(BACKLOG_SETTLES);
     let counted = move |tx: &Writer<'_>| {
-        backlog::count_one(tx, chat, thread, due_at)?;
+        backlog::count_one(tx, chat, forum_topic, due_at)?;
         jobs::finish(tx, kind, &key)
     };
     services.store.write(Priority::Answering, counted).await?;
@@ -75,8 +75,8 @@ fn write_refusal(
     let message = &trigger.message;
     let subject = subject(because, trigger.conversation(), message.sender.id, now);
     let tell = tell(now, refusals::told(tx, &subject)?);
-    let (chat, id, thread, until) = (message.chat, message.id, message.thread, now.next_day());
-    refusals::add(tx, &Refusal { chat, message: id, thread, because, subject, until, tell }, now)?;
+    let (chat, id, forum_topic, until) = (message.chat, message.id, message.forum_topic, now.next_day());
+    refusals::add(tx, &Refusal { chat, message: id, forum_topic, because, subject, until, tell }, now)?;
     jobs::add(tx, &JobPayload::Refusal { at: MessageAt::of(trigger) }, now)?;
     Ok(())
 }

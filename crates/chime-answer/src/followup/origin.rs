@@ -59,7 +59,7 @@ pub fn origin(earlier: &[EarlierSuggestion], from: &SuggestionQuery<'_>) -> Sugg
     // in.
     let own_chain = in_thread.iter().find(|it| it.asked_by == from.member).map(|it| it.chain);
     if let Some(found) = in_thread.iter().find(|it| own_chain.is_none_or(|chain| it.chain == chain)) {
-        return SuggestionOrigin::Found(found.answer, FoundBy::Strand);
+        return SuggestionOrigin::Found(found.answer, FoundBy::Thread);
     }
     if from.reply == ReplyTo::Member {
         return SuggestionOrigin::Nothing;
@@ -108,7 +108,7 @@ mod tests {
     fn a_reply_goes_before_the_thread_and_the_thread_before_the_member() {
         let all = [earlier(3, 30, &[31, 32], true), earlier(2, 20, &[21, 22], true), earlier(1, 10, &[11, 12], true)];
         assert_eq!(decide(&all, 30, Some(1), &[21]), SuggestionOrigin::Found(answer(1), FoundBy::Reply));
-        assert_eq!(decide(&all, 30, None, &[12, 22, 50]), SuggestionOrigin::Found(answer(2), FoundBy::Strand));
+        assert_eq!(decide(&all, 30, None, &[12, 22, 50]), SuggestionOrigin::Found(answer(2), FoundBy::Thread));
         assert_eq!(decide(&all, 10, None, &[50]), SuggestionOrigin::Found(answer(1), FoundBy::Member));
     }
 
@@ -125,16 +125,16 @@ mod tests {
         let ben = earlier(2, 20, &[21], true);
         let cheaper = EarlierSuggestion { chain: answer(1), ..earlier(3, 30, &[31], true) };
         let all = [cheaper, ben, ann];
-        assert_eq!(decide(&all, 10, None, &[11, 21, 31]), SuggestionOrigin::Found(answer(3), FoundBy::Strand));
-        assert_eq!(decide(&all, 20, None, &[11, 21, 31]), SuggestionOrigin::Found(answer(2), FoundBy::Strand));
-        assert_eq!(decide(&all, 40, None, &[11, 21, 31]), SuggestionOrigin::Found(answer(3), FoundBy::Strand));
+        assert_eq!(decide(&all, 10, None, &[11, 21, 31]), SuggestionOrigin::Found(answer(3), FoundBy::Thread));
+        assert_eq!(decide(&all, 20, None, &[11, 21, 31]), SuggestionOrigin::Found(answer(2), FoundBy::Thread));
+        assert_eq!(decide(&all, 40, None, &[11, 21, 31]), SuggestionOrigin::Found(answer(3), FoundBy::Thread));
     }
 
     #[test]
     fn after_the_session_ended_only_a_reply_or_the_thread_leads_back() {
         let old = [earlier(1, 10, &[11], false)];
         assert_eq!(decide(&old, 10, None, &[]), SuggestionOrigin::Nothing);
-        assert_eq!(decide(&old, 10, None, &[11]), SuggestionOrigin::Found(answer(1), FoundBy::Strand));
+        assert_eq!(decide(&old, 10, None, &[11]), SuggestionOrigin::Found(answer(1), FoundBy::Thread));
         assert_eq!(decide(&old, 10, Some(1), &[]), SuggestionOrigin::Found(answer(1), FoundBy::Reply));
     }
 
@@ -145,6 +145,6 @@ mod tests {
         let all = [earlier(1, 10, &[11], true)];
         assert_eq!(origin(&all, &from(ReplyTo::OtherAnswer, &thread)), SuggestionOrigin::Nothing);
         assert_eq!(origin(&all, &from(ReplyTo::Member, &other)), SuggestionOrigin::Nothing);
-        assert_eq!(origin(&all, &from(ReplyTo::Member, &thread)), SuggestionOrigin::Found(answer(1), FoundBy::Strand));
+        assert_eq!(origin(&all, &from(ReplyTo::Member, &thread)), SuggestionOrigin::Found(answer(1), FoundBy::Thread));
     }
 }

@@ -119,7 +119,7 @@ fn source<'t>(follow_up: &FollowUp, texts: &'t FollowUpTexts) -> &'t str {
     match follow_up.found_by {
         None => "",
         Some(FoundBy::Reply) => &texts.by_reply,
-        Some(FoundBy::Strand) => &texts.by_strand,
+        Some(FoundBy::Thread) => &texts.by_thread,
         Some(FoundBy::Member) => &texts.by_member,
     }
 }
@@ -195,7 +195,7 @@ mod tests {
                 ..Frame::default()
             },
             follows: Some(AnswerId(ulid::Ulid(1))),
-            found_by: Some(FoundBy::Strand),
+            found_by: Some(FoundBy::Thread),
             excluded: vec![item(1, "A Tale"), item(2, "B Tale")],
             references: vec![Reference {
                 said: "his".to_owned(),

@@ -89,7 +89,7 @@ impl Conversion {
         let sent_at = moment(value, "date")?;
         let numbering = self.numbering.at(sent_at);
         let is_service = value["type"].as_str() == Some("service");
-        let (thread, reply_to) = self.topics.place(id, value);
+        let (forum_topic, reply_to) = self.topics.place(id, value);
         let sender = self.sender(value, chat, numbering);
         let FormattedText { text, entities } = said(value);
         let (kind, detail) = match (is_service, shown(value)) {
@@ -106,7 +106,7 @@ impl Conversion {
         Some(Message {
             chat,
             id: MessageId(id),
-            thread,
+            forum_topic,
             sender,
             role,
             sent_at,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use chime_core::{MessageId, ThreadId};
+use chime_core::{ForumTopicId, MessageId};
 
 /// Minimum number of replies from which on a message older than the export counts as the start of a forum topic.
 const REPLIES: u64 = 3;
@@ -63,10 +63,10 @@ pub struct Topics {
 impl Topics {
     /// Returns the topic of the next message, and the message that it replies to. A reply that only shows the topic is
     /// not returned.
-    pub fn place(&mut self, id: i64, message: &Value) -> (Option<ThreadId>, Option<MessageId>) {
+    pub fn place(&mut self, id: i64, message: &Value) -> (Option<ForumTopicId>, Option<MessageId>) {
         if message["action"].as_str() == Some("topic_created") {
             self.roots.insert(id);
-            return (Some(ThreadId(id)), None);
+            return (Some(ForumTopicId(id)), None);
         }
         let parent = parent(message);
         let root = parent.filter(|parent| self.roots.contains(parent));
@@ -74,7 +74,7 @@ impl Topics {
         if let Some(topic) = topic {
             self.within.insert(id, topic);
         }
-        (topic.map(ThreadId), parent.filter(|_| root.is_none()).map(MessageId))
+        (topic.map(ForumTopicId), parent.filter(|_| root.is_none()).map(MessageId))
     }
 }
 

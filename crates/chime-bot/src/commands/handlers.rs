@@ -142,7 +142,7 @@ impl Commands {
         self.finish_with(job, move |tx| {
             let Some(skipped) = backlog::find(tx, chat)? else { return Ok(()) };
             let count = usize::try_from(skipped.count).unwrap_or(usize::MAX);
-            let to = ReplyTarget { chat, thread: skipped.thread, reply_to: None };
+            let to = ReplyTarget { chat, forum_topic: skipped.forum_topic, reply_to: None };
             let key = format!("backlog:{chat}:{}", now.millis());
             let told = notices_of(tx, chat)?.missed(count, &grouped(skipped.count));
             let parts = format_own(&told.unwrap_or_default());
@@ -247,7 +247,7 @@ fn reply_to(job: &Job, trigger: &StoredMessage, parts: Vec<FormattedText>) -> Ne
     let message = &trigger.message;
     // The group does not see an ephemeral command.
     let reply_to = Some(message.id).filter(|id| id.ephemeral_number().is_none());
-    let to = ReplyTarget { chat: message.chat, thread: message.thread, reply_to };
+    let to = ReplyTarget { chat: message.chat, forum_topic: message.forum_topic, reply_to };
     NewReply::own(Purpose::Command, job.payload.reply_key(), to, parts)
 }
 

@@ -3,7 +3,7 @@
 use chime_answer::plain::escape_markdown;
 use chime_core::chat_settings::{CHAT_SETTINGS, ChatSettings, DEFAULT, MEMORY, OperatorDefaults, SettingEntry};
 use chime_core::texts::{Texts, filled};
-use chime_core::{Button, ChatKey, ChatKind, FNV_START, ThreadId, fnv1a};
+use chime_core::{Button, ChatKey, ChatKind, FNV_START, ForumTopicId, fnv1a};
 
 /// Start of the data of each button on the panel.
 const PREFIX: &str = "settings";
@@ -27,7 +27,7 @@ const MANY_A_ROW: usize = 3;
 pub struct PanelScope {
     /// Chat whose settings are shown, if the panel is in a private chat.
     pub chat: Option<ChatKey>,
-    pub topic: Option<ThreadId>,
+    pub topic: Option<ForumTopicId>,
 }
 
 /// Settings of a chat or topic, as the panel shows them.
@@ -40,7 +40,7 @@ pub struct Panel<'a> {
     /// Title of the chat, if the panel is in another one.
     pub title: Option<&'a str>,
     /// Forum topic in which the panel is, to which it can change.
-    pub here: Option<ThreadId>,
+    pub here: Option<ForumTopicId>,
     pub page: u8,
 }
 
@@ -88,7 +88,7 @@ impl PanelPress {
             None if chat.is_empty() => None,
             None => return None,
         };
-        let topic = topic.map(|id| id.parse().map(ThreadId)).transpose().ok()?;
+        let topic = topic.map(|id| id.parse().map(ForumTopicId)).transpose().ok()?;
         let change = match (setting, value) {
             (SHOW, page) => SettingChange::Show(PAGES.into_iter().find(|number| number.to_string() == page)?),
             (TOPIC, DEFAULT) => SettingChange::ClearTopic,
@@ -270,7 +270,7 @@ mod tests {
         let prices = Some(Prices { prompt: 2.0, completion: 8.5 });
         let models = vec![ListedModel { name: name.to_owned(), prices }];
         let (settings, defaults) = (ChatSettings::default(), OperatorDefaults { models, ..defaults() });
-        let scope = PanelScope { chat: Some(ChatKey(u32::MAX)), topic: Some(ThreadId(i64::from(i32::MAX))) };
+        let scope = PanelScope { chat: Some(ChatKey(u32::MAX)), topic: Some(ForumTopicId(i64::from(i32::MAX))) };
         let buttons = Panel { scope, ..panel(&settings, &defaults, 2) }.buttons(texts("eng"));
         for button in buttons.iter().flatten() {
             let press = PanelPress::parse(&button.data, &defaults).expect("a press");

@@ -306,7 +306,7 @@ impl ChatSearch<'_> {
         }
         let mut found = topic_names::of_chat(self.conn, self.chat.key)?;
         found.retain(|(_, name)| name.to_lowercase().contains(wanted.as_str()));
-        let conversation = |(thread, _)| Conversation { chat: self.chat.key, thread: Some(thread) };
+        let conversation = |(forum_topic, _)| Conversation { chat: self.chat.key, forum_topic: Some(forum_topic) };
         let found: Vec<_> = found.into_iter().map(conversation).collect();
         Ok(Some(found).filter(|found| !found.is_empty()))
     }

@@ -12,8 +12,8 @@ use chime_core::config::AccessConfig;
 use chime_core::texts::texts;
 use chime_core::trigger::is_for_bot;
 use chime_core::{
-    ChatId, ChatKey, Conversation, FormattedText, Job, JobPayload, MessageAt, MessageId, ReplyTarget, Role, Seq,
-    StoredMessage, ThreadId, Timestamp, UserId, Zone, message_link,
+    ChatId, ChatKey, Conversation, FormattedText, ForumTopicId, Job, JobPayload, MessageAt, MessageId, ReplyTarget,
+    Role, Seq, StoredMessage, Timestamp, UserId, Zone, message_link,
 };
 use chime_jobs::worker::Wake;
 use chime_jobs::{JobOutcome, JobResult};
@@ -99,11 +99,12 @@ impl Recaps {
             on_behalf_of: Some(asker),
             private,
         };
-        let reply_here = ReplyTarget { chat: at.chat, thread: asking.message.thread, reply_to: Some(at.message) };
+        let reply_here =
+            ReplyTarget { chat: at.chat, forum_topic: asking.message.forum_topic, reply_to: Some(at.message) };
         let key = job.payload.reply_key();
         let made = tokio::select! {
             made = self.recap(&order) => made?,
-            never = keep_typing(&self.telegram, &self.clock, at.chat, asking.message.thread) => match never {},
+            never = keep_typing(&self.telegram, &self.clock, at.chat, asking.message.forum_topic) => match never {},
         };
         let Some((recap, rests_on)) = made else {
             let parts = format_own(&texts.recap.nothing);
@@ -112,7 +113,7 @@ impl Recaps {
         };
         let could_be_private = personal && private.is_none() && receiver.is_none() && at.chat.0 != asker.0;
         let parts = formatted(&recap, could_be_private.then(|| texts.recap.could_be_private.clone()));
-        let to = private.map_or(reply_here, |chat| ReplyTarget { chat, thread: None, reply_to: None });
+        let to = private.map_or(reply_here, |chat| ReplyTarget { chat, forum_topic: None, reply_to: None });
         let made_by = Some(job.payload.clone());
         let reply = NewReply { made_by, receiver, ..NewReply::own(Purpose::Command, key.clone(), to, parts) };
         let pointer = private.map(|_| {
@@ -169,7 +170,7 @@ impl Recaps {
         let order = RecapRequest { conversation, span, last, on_behalf_of: None, private: None };
         // If nothing happened in the period, the chat gets no message.
         let Some((recap, rests_on)) = self.recap(&order).await? else { return self.write(job, None, None).await };
-        let to = ReplyTarget { chat, thread: conversation.thread, reply_to: None };
+        let to = ReplyTarget { chat, forum_topic: conversation.forum_topic, reply_to: None };
         let (made_by, parts) = (Some(job.payload.clone()), formatted(&recap, None));
         let reply = NewReply { made_by, ..NewReply::own(Purpose::Command, job.payload.reply_key(), to, parts) };
         self.write(job, Some(Showing { reply, chat: conversation.chat, seqs: rests_on }), None).await
@@ -285,10 +286,10 @@ fn start_due(tx: &Writer<'_>, now: Timestamp, zone: Zone) -> chime_store::Result
         let Some(row) = chats::by_key(tx, subscription.chat)? else { continue };
         let Some(time) = time_of(&subscription) else { continue };
         let Some(until) = time.due(subscription.since, now, row.zone(zone)) else { continue };
-        let recaps::Subscription { chat: key, thread, since, .. } = subscription;
+        let recaps::Subscription { chat: key, forum_topic, since, .. } = subscription;
         if row.is_present {
-            let thread = thread.map(|ThreadId(id)| id);
-            jobs::add(tx, &JobPayload::ChatRecap { chat: row.chat.id, key, thread, since, until }, now)?;
+            let forum_topic = forum_topic.map(|ForumTopicId(id)| id);
+            jobs::add(tx, &JobPayload::ChatRecap { chat: row.chat.id, key, forum_topic, since, until }, now)?;
         }
         recaps::advance(tx, key, until)?;
     }

@@ -8,7 +8,9 @@ use chrono::NaiveDate;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use chime_core::{AnswerId, Role, Seq, StoredMessage, Summary, ThreadId, Timestamp, Zone, clip, grouped, message_link};
+use chime_core::{
+    AnswerId, ForumTopicId, Role, Seq, StoredMessage, Summary, Timestamp, Zone, clip, grouped, message_link,
+};
 use chime_memory::members::named;
 use chime_store::chats::ChatRow;
 use chime_store::console::{self, ListedSession, TopicDay};
@@ -54,7 +56,7 @@ struct ChatData {
     arcs: Vec<ReplyArc>,
     /// Answers by the messages that they answer, and by those that show them.
     answers: BTreeMap<Seq, AnswerId>,
-    topics: BTreeMap<ThreadId, String>,
+    topics: BTreeMap<ForumTopicId, String>,
     sessions: Vec<SessionShown>,
     names: BTreeMap<u32, String>,
     tags: Vec<Tag>,
@@ -133,9 +135,11 @@ fn load(
             let part = outbox::by_message(conn, stored.message.chat, stored.message.id)?;
             data.answers.extend(part.and_then(|part| part.answer).map(|answer| (stored.seq, answer)));
         }
-        if let Some(thread) = stored.message.thread.filter(|thread| !data.topics.contains_key(thread)) {
+        if let Some(forum_topic) =
+            stored.message.forum_topic.filter(|forum_topic| !data.topics.contains_key(forum_topic))
+        {
             let name = topic_names::find(conn, stored.conversation())?;
-            data.topics.insert(thread, name.unwrap_or_else(|| format!("topic {thread}")));
+            data.topics.insert(forum_topic, name.unwrap_or_else(|| format!("topic {forum_topic}")));
         }
     }
     let words = query.q.trim();
@@ -232,7 +236,7 @@ fn message(data: &ChatData, place: usize, stored: &StoredMessage, zone: Zone) ->
             p.head {
                 bdi.name { (message.sender.name) } " "
                 a href={ "#m" (stored.seq) } { (moment(message.sent_at, zone)) }
-                @if let Some(topic) = message.thread.and_then(|thread| data.topics.get(&thread)) { " " bdi.tag { (topic) } }
+                @if let Some(topic) = message.forum_topic.and_then(|forum_topic| data.topics.get(&forum_topic)) { " " bdi.tag { (topic) } }
                 @if message.edited_at.is_some() { " " small { "edited" } }
                 @if let Some(answer) = answer { " " a.tag href={ "/answers/" (answer.0) } { (mark) } }
                 @if let Some(link) = message_link(&data.row.chat, message) { " " a href=(link) rel="noreferrer" { "in Telegram" } }

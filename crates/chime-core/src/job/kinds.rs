@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::policy::{Class, MINUTE, Policy};
 use super::{MessageAt, ParsedTrigger};
-use crate::{AnswerId, ChatId, ChatKey, CommandName, Conversation, Seq, SessionId, ThreadId, Timestamp, UserId};
+use crate::{AnswerId, ChatId, ChatKey, CommandName, Conversation, ForumTopicId, Seq, SessionId, Timestamp, UserId};
 
 const TEN_MINUTES: Duration = Duration::from_secs(10 * 60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -130,8 +130,8 @@ job_kinds! {
     = "imported", key chat, lane chat.0, Policy::ANSWERING;
 
     /// Determines what a conversation is about now, and builds the summary of that topic if it is missing.
-    Topic { chat: ChatId, key: ChatKey, thread: Option<ThreadId> }
-    = "topic", key topic_key(*key, *thread), lane chat.0, Policy::BACKGROUND;
+    Topic { chat: ChatId, key: ChatKey, forum_topic: Option<ForumTopicId> }
+    = "topic", key topic_key(*key, *forum_topic), lane chat.0, Policy::BACKGROUND;
 
     /// Builds the summary of a topic. `tag` is the row id of the tag that names the topic.
     TopicSummary { chat: ChatId, key: ChatKey, tag: i64 }
@@ -142,7 +142,7 @@ job_kinds! {
     = "recap", key at, lane at.chat.0, Policy::ANSWERING;
 
     /// Sends a chat the daily or weekly recap to which it subscribed.
-    ChatRecap { chat: ChatId, key: ChatKey, thread: Option<i64>, since: Timestamp, until: Timestamp }
+    ChatRecap { chat: ChatId, key: ChatKey, forum_topic: Option<i64>, since: Timestamp, until: Timestamp }
     = "chat_recap", key format!("{key}:{}", until.millis()), lane chat.0, Policy::BACKGROUND;
 
     /// Transcribes a voice message or video note.
@@ -167,7 +167,7 @@ job_kinds! {
 
     /// Sends all stored data of a chat to the admin `asked_by`, after the day of notice that the chat got. `at` is the
     /// command.
-    Export { at: MessageAt, thread: Option<ThreadId>, asked_by: UserId }
+    Export { at: MessageAt, forum_topic: Option<ForumTopicId>, asked_by: UserId }
     = "export", key format!("{}:{asked_by}", at.chat), lane at.chat.0, Policy::ANSWERING;
 
     /// Removes the bytes of deleted text that remain in the database file.
@@ -203,8 +203,8 @@ job_kinds! {
     = "history", key key, lane chat.0, Policy::BACKGROUND;
 
     /// Summarizes `messages`, the oldest part of a long thread.
-    Strand { chat: ChatId, key: ChatKey, thread: Option<ThreadId>, messages: Vec<Seq> }
-    = "strand", key strand_key(*key, messages), lane chat.0, Policy::BACKGROUND;
+    Thread { chat: ChatId, key: ChatKey, forum_topic: Option<ForumTopicId>, messages: Vec<Seq> }
+    = "thread", key thread_key(*key, messages), lane chat.0, Policy::BACKGROUND;
 
     /// Divides conversations into sessions, and schedules their summaries.
     Sessions {}
@@ -225,17 +225,17 @@ job_kinds! {
 }
 
 /// Identifies a thread by its first message.
-fn strand_key(chat: ChatKey, messages: &[Seq]) -> String {
+fn thread_key(chat: ChatKey, messages: &[Seq]) -> String {
     format!("{chat}:{}", messages.first().copied().unwrap_or(Seq(0)))
 }
 
-fn topic_key(chat: ChatKey, thread: Option<ThreadId>) -> String {
-    format!("{chat}:{}", thread.map_or(0, |id| id.0))
+fn topic_key(chat: ChatKey, forum_topic: Option<ForumTopicId>) -> String {
+    format!("{chat}:{}", forum_topic.map_or(0, |id| id.0))
 }
 
 impl JobPayload {
     pub fn topic(chat: ChatId, conversation: Conversation) -> Self {
-        Self::Topic { chat, key: conversation.chat, thread: conversation.thread }
+        Self::Topic { chat, key: conversation.chat, forum_topic: conversation.forum_topic }
     }
 }
 

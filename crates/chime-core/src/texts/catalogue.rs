@@ -26,7 +26,7 @@ rows! {
 rows! {
     pub struct WhyTexts {
         used, used_none, not_kept, cited, cited_for, replied_you, replied_tag, marked_you, marked_tag, source, tool, answer_to_it,
-        what_it_answered, query, named, found, own_just_before, just_before, own, chain, nearby, same_matter, minutes,
+        what_it_answered, query, named, found, own_just_before, just_before, own, chain, nearby, same_subject, minutes,
         hours, days, around_one, around_many, recalled, recalled_place, words, author, meaning, talk_summary, talk_tag,
         day, beside, and, given, topic, concepts, lines_one, lines_many, from, left_out, left_one, left_many, no_room,
         something_else, guard, uncertainty, low, medium, high, model, no_model, unusable, effort,
@@ -43,7 +43,7 @@ rows! {
 rows! {
     /// Explanations by `/why` of a question that asks for suggestions or continues them.
     pub struct FollowUpTexts {
-        taken, suggest, more, cheaper, budget, entity_search, item_question, compare, ask, at_most, by_reply, by_strand,
+        taken, suggest, more, cheaper, budget, entity_search, item_question, compare, ask, at_most, by_reply, by_thread,
         by_member, kept, named, meant, by_position, by_only, by_primary, by_last, by_choice, anew, kind_changed,
         start_over, excluded, and_more, unclear,
     }

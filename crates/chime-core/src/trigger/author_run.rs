@@ -46,7 +46,7 @@ mod tests {
 
     use super::*;
     use crate::trigger::find::tests::plain_message;
-    use crate::{ChatKey, Seq, ThreadId, Timestamp, UserId};
+    use crate::{ChatKey, ForumTopicId, Seq, Timestamp, UserId};
 
     /// Parses lines `SECOND AUTHOR [thread N] [forward]`, numbered from 1. The last line is the trigger.
     #[track_caller]
@@ -61,7 +61,7 @@ mod tests {
                 let mut message = plain_message(parts[1]);
                 message.sent_at = Timestamp::from_secs(parts[0].parse().expect("a second"));
                 message.sender.id = UserId(i64::from(parts[1].as_bytes()[0]));
-                message.thread = parts.contains(&"thread").then_some(ThreadId(9));
+                message.forum_topic = parts.contains(&"thread").then_some(ForumTopicId(9));
                 message.forward_origin = parts.contains(&"forward").then(|| "Ann".to_owned());
                 StoredMessage { chat: ChatKey(1), seq: Seq(seq), message }
             })

@@ -132,7 +132,7 @@ async fn a_vector_that_comes_later_is_known_to_the_next_trigger() {
     assert_eq!(with_vector().await, [0_i64; 0]);
     let kept = store.write(Priority::Background, |tx| {
         let chat = chats::find(tx, CHAT)?.unwrap().key;
-        let here = chime_core::Conversation { chat, thread: None };
+        let here = chime_core::Conversation { chat, forum_topic: None };
         let open = vectors::unread(tx, here, "small", 9, 4)?;
         open.iter().try_for_each(|one| vectors::keep(tx, one, "small", &[0.6, 0.8]))
     });

@@ -259,7 +259,7 @@ pub(super) fn open_session(
 
 /// Returns `true` if the session's messages are unchanged since it was divided.
 pub(super) fn is_as_divided(conn: &Reader, session: &Session) -> chime_store::Result<bool> {
-    let conversation = Conversation { chat: session.id.chat, thread: session.thread };
+    let conversation = Conversation { chat: session.id.chat, forum_topic: session.forum_topic };
     let messages = sessions::moments(conn, conversation, session.first, session.messages)?;
     Ok(fingerprint(&messages) == session.fingerprint)
 }

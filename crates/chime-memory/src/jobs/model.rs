@@ -69,7 +69,7 @@ impl SummaryModel {
         material: &str,
         clock: &Clock,
     ) -> Result<ModelOutput, AskError> {
-        let conversation = Conversation { chat, thread: None };
+        let conversation = Conversation { chat, forum_topic: None };
         let request =
             ModelRequest { conversation, on_behalf_of: None, purpose, format: format(purpose), task, material };
         self.ask_for(request, clock).await

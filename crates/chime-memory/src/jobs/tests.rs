@@ -28,7 +28,7 @@ use chime_store::testkit::write_new_database;
 use chime_store::{Priority, Store, chats, forget, jobs, memory as kept, messages, sessions, summaries};
 
 const HOUR: Duration = Duration::from_secs(3600);
-const HERE: Conversation = Conversation { chat: CHAT_KEY, thread: None };
+const HERE: Conversation = Conversation { chat: CHAT_KEY, forum_topic: None };
 
 struct Bench {
     memory: Memory,
@@ -138,9 +138,9 @@ impl Bench {
             JobPayload::SummaryVector { session, .. } => self.memory.embed(job, *session).await,
             JobPayload::Recent { key, .. } => self.memory.roll_recent(job, *key).await,
             JobPayload::History { chat, key } => self.memory.fold_history(job, *chat, *key).await,
-            JobPayload::Strand { key, thread, messages, .. } => {
-                let conversation = Conversation { chat: *key, thread: *thread };
-                self.memory.sum_up_strand(job, conversation, messages).await
+            JobPayload::Thread { key, forum_topic, messages, .. } => {
+                let conversation = Conversation { chat: *key, forum_topic: *forum_topic };
+                self.memory.summarize_thread(job, conversation, messages).await
             }
             other => panic!("{other:?}"),
         }
@@ -259,7 +259,7 @@ async fn a_talk_that_never_ends_is_summed_up_by_one_summary_after_the_other() {
     }
     for first in (1..=DAYS * 200 - OLDEST).step_by(35) {
         let oldest: Vec<Seq> = (first..first + OLDEST).map(Seq).collect();
-        let payload = JobPayload::Strand { chat: CHAT, key: CHAT_KEY, thread: None, messages: oldest.clone() };
+        let payload = JobPayload::Thread { chat: CHAT, key: CHAT_KEY, forum_topic: None, messages: oldest.clone() };
         let (wanted, now) = (payload.clone(), bench.memory.clock.now());
         let job = bench.write(move |tx| {
             jobs::add_or_move(tx, &payload, now)?;
@@ -267,7 +267,7 @@ async fn a_talk_that_never_ends_is_summed_up_by_one_summary_after_the_other() {
         });
         bench.do_one(&job.await.unwrap_or_else(|| panic!("no job {wanted:?}"))).await;
         let shown = bench.write(move |tx| {
-            let shown = strand_summary(tx, CHAT_KEY, &oldest)?.expect("a summary");
+            let shown = thread_summary(tx, CHAT_KEY, &oldest)?.expect("a summary");
             Ok((shown.sources.len(), oldest.iter().all(|seq| shown.sources.contains(seq))))
         });
         let (count, is_whole) = shown.await;

@@ -8,7 +8,7 @@ use crate::jobs::error::StepError;
 use crate::jobs::memory::Memory;
 use crate::jobs::new_summary::NewSummary;
 use crate::lines::{self, Spoken};
-use crate::policy::{Means, STRAND_CAPS};
+use crate::policy::{Means, THREAD_CAPS};
 use crate::{extract, members};
 use chime_core::prompts::Template;
 use chime_core::{Bullet, ChatKey, Conversation, Job, Seq, StoredMessage, SummaryMethod, estimate_tokens};
@@ -34,7 +34,7 @@ struct ThreadPart {
 
 impl Memory {
     /// Runs a `strand` job, which summarizes the oldest part of a thread.
-    pub async fn sum_up_strand(&self, job: &Job, conversation: Conversation, oldest: &[Seq]) -> JobResult {
+    pub async fn summarize_thread(&self, job: &Job, conversation: Conversation, oldest: &[Seq]) -> JobResult {
         loop {
             let means = self.standing(conversation.chat).await?.means();
             let (chat, wanted, model) = (conversation.chat, oldest.to_vec(), self.summary_model());
@@ -61,8 +61,8 @@ impl Memory {
         let spoken = self.speak(chat, messages.clone()).await?;
         let made = match means {
             Means::Model => {
-                let told = lines::strand(&so_far, &spoken, self.zone_of(chat).await?);
-                let written = self.bullets_of(chat, Template::Strand, &told, STRAND_CAPS, false).await;
+                let told = lines::thread(&so_far, &spoken, self.zone_of(chat).await?);
+                let written = self.bullets_of(chat, Template::Thread, &told, THREAD_CAPS, false).await;
                 self.or_extract(job, written, || extracted(so_far, &spoken))?
             }
             Means::Extract | Means::Nothing => extracted(so_far, &spoken),
@@ -108,7 +108,7 @@ impl Memory {
 
 /// Returns the summary that covers the greatest part of `oldest`, with the members' current names. Returns `None`
 /// without memory or summary.
-pub fn strand_summary(conn: &Reader, chat: ChatKey, oldest: &[Seq]) -> chime_store::Result<Option<ThreadSummary>> {
+pub fn thread_summary(conn: &Reader, chat: ChatKey, oldest: &[Seq]) -> chime_store::Result<Option<ThreadSummary>> {
     if memory::is_off(conn, chat)? {
         return Ok(None);
     }
@@ -163,8 +163,8 @@ fn are_as_read(conn: &Reader, chat: ChatKey, read: &[StoredMessage]) -> chime_st
 
 fn extracted(so_far: Vec<Bullet>, spoken: &[Spoken]) -> NewSummary {
     let said: Vec<extract::SummaryMessage> = spoken.iter().map(|it| it.line.clone()).collect();
-    let new = extract::session(&said, STRAND_CAPS, estimate_tokens);
+    let new = extract::session(&said, THREAD_CAPS, estimate_tokens);
     let all: Vec<Bullet> = so_far.into_iter().chain(new).collect();
-    let bullets = extract::most_telling(&all, STRAND_CAPS, estimate_tokens);
+    let bullets = extract::most_telling(&all, THREAD_CAPS, estimate_tokens);
     NewSummary::extract(bullets)
 }

@@ -250,7 +250,7 @@ impl Memory {
         let format = AnswerFormat::Json { name: "topics", schema: inferred_schema() };
         let material = fenced(&said.join("\n"), &fence);
         let request = ModelRequest {
-            conversation: Conversation { chat, thread: None },
+            conversation: Conversation { chat, forum_topic: None },
             on_behalf_of: None,
             purpose: ModelPurpose::Extract,
             format,

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use crate::recall::ranked::RankedMessage;
 use crate::recall::request::{ParsedRequest, RecallRequest};
 use crate::recall::summaries::FoundSummary;
-use chime_core::{LegScores, Timestamp, UserId};
+use chime_core::{RetrieverScores, Timestamp, UserId};
 use chime_relevance::retrieval::{Features, Lexicon};
 use chime_store::passages::{self, StoredPassage, Wanted};
 use chime_store::summaries;
@@ -32,7 +32,7 @@ pub fn messages(reading: &ParsedRequest<'_>, lexicon: &mut Lexicon<'_>) -> chime
             listed.push((found, telling));
         }
     }
-    let is_elsewhere = |one: &StoredPassage| one.thread != reading.request.conversation.thread;
+    let is_elsewhere = |one: &StoredPassage| one.forum_topic != reading.request.conversation.forum_topic;
     let names_time = !reading.question.spans.is_empty();
     listed.sort_by(|(a, a_tells), (b, b_tells)| {
         // If the question names a time, the longest messages come first, else the newest.
@@ -57,11 +57,11 @@ pub fn sessions(reading: &ParsedRequest<'_>) -> chime_store::Result<Vec<FoundSum
     ended.retain(|(session, _)| session.id.first < reading.request.before);
     ended.sort_by(|(a, _), (b, _)| b.messages.cmp(&a.messages).then(b.id.cmp(&a.id)));
     ended.dedup_by_key(|(session, _)| session.id);
-    let legs = LegScores { date: 1.0, ..LegScores::default() };
+    let retrieved = RetrieverScores { date: 1.0, ..RetrieverScores::default() };
     Ok(ended
         .into_iter()
         .take(SESSIONS)
-        .map(|(session, mini)| FoundSummary::whole(session.id, &mini, &names, legs))
+        .map(|(session, mini)| FoundSummary::whole(session.id, &mini, &names, retrieved))
         .collect())
 }
 
@@ -106,7 +106,7 @@ impl ParsedRequest<'_> {
             seq: found.seq,
             score: length,
             features: Features { named_author: author, date, length, ..Features::default() },
-            legs: LegScores { author, date, ..LegScores::default() },
+            retrieved: RetrieverScores { author, date, ..RetrieverScores::default() },
         }
     }
 }

@@ -56,7 +56,7 @@ impl LoadedCandidates {
                 replies_to: stored.reply_to.and_then(|id| places.get(&id).copied()),
             })
             .collect();
-        put_beside(&mut passages, self.messages.iter().map(|stored| (stored.thread, stored.seq)));
+        put_beside(&mut passages, self.messages.iter().map(|stored| (stored.forum_topic, stored.seq)));
         passages
     }
 }

@@ -6,7 +6,7 @@ use crate::recall::loaded::LoadedCandidates;
 use crate::recall::request::RecallRequest;
 use crate::recall::retrievers::RecallCandidates;
 use crate::recall::summaries::{self, FoundSummary, Summaries};
-use chime_core::{Bullet, Conversation, LegScores, Seq, SessionId};
+use chime_core::{Bullet, Conversation, RetrieverScores, Seq, SessionId};
 use chime_relevance::retrieval::{Features, Ranked, Recalled, RecalledMessage, RecalledSession};
 use chime_store::{Reader, messages, sessions, topic_names};
 
@@ -35,14 +35,14 @@ pub struct RankedMessage {
     pub seq: Seq,
     pub score: f64,
     pub features: Features,
-    pub legs: LegScores,
+    pub retrieved: RetrieverScores,
 }
 
 impl RankedMessage {
     pub(super) fn of(ranked: Ranked, found: &LoadedCandidates, candidates: &RecallCandidates) -> Self {
         let seq = found.messages[ranked.index].seq;
-        let legs = candidates.messages.get(&seq).copied().unwrap_or_default();
-        Self { seq, score: ranked.score, features: ranked.features, legs }
+        let retrieved = candidates.messages.get(&seq).copied().unwrap_or_default();
+        Self { seq, score: ranked.score, features: ranked.features, retrieved }
     }
 }
 
@@ -74,7 +74,7 @@ impl RankedRecall {
                 message,
                 score: one.score,
                 features: one.features,
-                legs: one.legs,
+                retrieved: one.retrieved,
             });
         }
         Ok(best)
@@ -110,11 +110,11 @@ impl RankedRecall {
             recalled.push(RecalledSession {
                 id: summary.id,
                 started_at: session.first.0,
-                topic: self.other_topic(conn, Conversation { chat, thread: session.thread })?,
+                topic: self.other_topic(conn, Conversation { chat, forum_topic: session.forum_topic })?,
                 grounds: summaries::grounds(conn, chat, &bullets)?,
                 bullets,
                 score: summary.score,
-                legs: summary.legs,
+                retrieved: summary.retrieved,
             });
             if recalled.len() == TOLD {
                 break;

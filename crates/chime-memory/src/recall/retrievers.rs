@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::recall::request::ParsedRequest;
 use chime_core::dot;
-use chime_core::{LegScores, Seq, SessionId, UserId, WordStemmer};
+use chime_core::{RetrieverScores, Seq, SessionId, UserId, WordStemmer};
 use chime_relevance::retrieval::Frequencies;
 use chime_relevance::retrieval::proposals::{Proposal, WordPostings, proposals};
 use chime_store::postings::{self, Postings, Range};
@@ -43,40 +43,41 @@ const OF_SESSION: f64 = 0.7;
 /// Messages and sessions that the retrievers proposed, each with the score that every retriever gave it.
 #[derive(Debug, Default)]
 pub struct RecallCandidates {
-    pub messages: HashMap<Seq, LegScores>,
+    pub messages: HashMap<Seq, RetrieverScores>,
     /// Best first.
     pub proposals: Vec<Proposal>,
-    pub sessions: BTreeMap<SessionId, LegScores>,
+    pub sessions: BTreeMap<SessionId, RetrieverScores>,
     pub frequencies: Frequencies,
     /// Vectors computed during this question, of new messages that have no stored vector yet.
     pub vectors: HashMap<Seq, Vec<f32>>,
 }
 
 impl RecallCandidates {
-    fn add(&mut self, seq: Seq, scores: LegScores) {
+    fn add(&mut self, seq: Seq, scores: RetrieverScores) {
         let known = self.messages.entry(seq).or_default();
         *known = known.merged(scores);
     }
 
-    fn add_session(&mut self, session: SessionId, scores: LegScores) {
+    fn add_session(&mut self, session: SessionId, scores: RetrieverScores) {
         let known = self.sessions.entry(session).or_default();
         *known = known.merged(scores);
     }
 
     /// Returns the sessions proposed by vectors and tags, best first.
-    pub fn best_sessions(&self) -> Vec<(SessionId, LegScores)> {
-        let mut sessions: Vec<(SessionId, LegScores)> = self.sessions.iter().map(|(id, legs)| (*id, *legs)).collect();
+    pub fn best_sessions(&self) -> Vec<(SessionId, RetrieverScores)> {
+        let mut sessions: Vec<(SessionId, RetrieverScores)> =
+            self.sessions.iter().map(|(id, retrieved)| (*id, *retrieved)).collect();
         sessions.sort_by(|(_, a), (_, b)| (b.summary + b.tags).total_cmp(&(a.summary + a.tags)));
         sessions
     }
 
     /// Sorts the proposals by the weighted sum of their scores.
     fn settle(&mut self, words: &[WordPostings]) {
-        let other = |legs: &LegScores| {
-            let by_author = if legs.author > 0.0 { OF_AUTHOR } else { 0.0 };
-            OF_VECTOR * legs.vector.max(OF_SESSION * legs.summary) + by_author
+        let other = |retrieved: &RetrieverScores| {
+            let by_author = if retrieved.author > 0.0 { OF_AUTHOR } else { 0.0 };
+            OF_VECTOR * retrieved.vector.max(OF_SESSION * retrieved.summary) + by_author
         };
-        let others: HashMap<Seq, f64> = self.messages.iter().map(|(seq, legs)| (*seq, other(legs))).collect();
+        let others: HashMap<Seq, f64> = self.messages.iter().map(|(seq, retrieved)| (*seq, other(retrieved))).collect();
         self.proposals = proposals(words, &others);
         for one in &self.proposals {
             if one.own > 0.0 {
@@ -147,7 +148,7 @@ impl ParsedRequest<'_> {
     ) -> chime_store::Result<()> {
         let Some(list) = lists.last_mut().filter(|_| !self.language.has_stemmer()) else { return Ok(()) };
         for seq in postings::of_part(self.conn, &self.range(OF_A_WORD), word)?.seqs {
-            candidates.add(seq, LegScores { trigrams: 1.0, ..LegScores::default() });
+            candidates.add(seq, RetrieverScores { trigrams: 1.0, ..RetrieverScores::default() });
             list.seqs.push(seq);
         }
         Ok(())
@@ -183,7 +184,7 @@ impl ParsedRequest<'_> {
             for (stem, _) in stems {
                 let list = postings::of_stem_by(self.conn, &self.range(OF_A_WORD), stem, name, self.language)?;
                 for seq in list.seqs {
-                    candidates.add(seq, LegScores { author: 1.0, ..LegScores::default() });
+                    candidates.add(seq, RetrieverScores { author: 1.0, ..RetrieverScores::default() });
                 }
             }
         }
@@ -196,11 +197,11 @@ impl ParsedRequest<'_> {
         let (chat, newest) = (self.request.conversation.chat, self.request.before);
         let wanted = Nearest { chat, newest, vector: &self.vector, limit: BY_VECTOR };
         for (seq, cosine) in vector_index::nearest(self.conn, space, MESSAGES, &wanted)? {
-            candidates.add(seq, LegScores { vector: f64::from(cosine), ..LegScores::default() });
+            candidates.add(seq, RetrieverScores { vector: f64::from(cosine), ..RetrieverScores::default() });
         }
         let wanted = Nearest { limit: SESSIONS_BY_VECTOR, ..wanted };
         for (first, cosine) in vector_index::nearest(self.conn, space, SUMMARIES, &wanted)? {
-            let scores = LegScores { summary: f64::from(cosine), ..LegScores::default() };
+            let scores = RetrieverScores { summary: f64::from(cosine), ..RetrieverScores::default() };
             candidates.add_session(SessionId { chat, first }, scores);
         }
         Ok(())
@@ -226,7 +227,7 @@ impl ParsedRequest<'_> {
         }
         near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         for (vector, seq) in near.into_iter().take(BY_VECTOR).filter(|(cosine, _)| *cosine > 0.0) {
-            candidates.add(seq, LegScores { vector, ..LegScores::default() });
+            candidates.add(seq, RetrieverScores { vector, ..RetrieverScores::default() });
         }
         Ok(())
     }
@@ -235,7 +236,7 @@ impl ParsedRequest<'_> {
         let stems: Vec<String> = stems.iter().map(|(stem, _)| stem.clone()).collect();
         let chat = self.request.conversation.chat;
         for (session, tags) in tags::sessions_named(self.conn, chat, &stems, BY_TAG)? {
-            candidates.add_session(session, LegScores { tags, ..LegScores::default() });
+            candidates.add_session(session, RetrieverScores { tags, ..RetrieverScores::default() });
         }
         Ok(())
     }

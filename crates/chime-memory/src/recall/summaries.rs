@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use crate::recall::loaded::LoadedCandidates;
 use crate::recall::request::{MIN_COVERAGE, ParsedRequest};
 use crate::recall::retrievers::RecallCandidates;
-use chime_core::{Bullet, ChatKey, Conversation, LegScores, Seq, SessionId, StoredMessage, Summary, named};
+use chime_core::{Bullet, ChatKey, Conversation, RetrieverScores, Seq, SessionId, StoredMessage, Summary, named};
 use chime_relevance::retrieval::{Frequencies, Lexicon, Ranked, SessionText, SummaryReader, rank_sessions};
 use chime_store::{Reader, messages, sessions, summaries};
 
@@ -27,7 +27,7 @@ pub struct Summaries {
 pub struct FoundSummary {
     pub id: SessionId,
     pub score: f64,
-    pub legs: LegScores,
+    pub retrieved: RetrieverScores,
     /// Bullets with the current names of members, in the summary's order, each with its score.
     bullets: Vec<(Bullet, f64)>,
 }
@@ -47,7 +47,7 @@ impl Summaries {
 struct SessionCandidate {
     id: SessionId,
     summary: Summary,
-    legs: LegScores,
+    retrieved: RetrieverScores,
 }
 
 /// Returns the summaries that contain enough of the question's words, best first. Reads the sessions of the best
@@ -79,9 +79,9 @@ pub fn found(
     let scored = rank_sessions(&reading.question, ranked, session_of, &texts, frequencies, lexicon);
     let says_enough = scored.into_iter().filter(|one| one.summary_coverage >= MIN_COVERAGE);
     let best_first = says_enough.map(|one| {
-        let SessionCandidate { id, summary, legs } = &looked[one.index];
+        let SessionCandidate { id, summary, retrieved } = &looked[one.index];
         let bullets = scored_bullets(reading, summary, &told[one.index], frequencies, lexicon);
-        FoundSummary { id: *id, score: one.score, legs: *legs, bullets }
+        FoundSummary { id: *id, score: one.score, retrieved: *retrieved, bullets }
     });
     Ok(Summaries { best_first: best_first.collect(), said_elsewhere })
 }
@@ -95,7 +95,7 @@ fn sessions_of(
     let mut of_message = HashMap::new();
     for one in ranked.iter().take(MESSAGES) {
         let stored = &found.messages[one.index];
-        let conversation = Conversation { chat: reading.request.conversation.chat, thread: stored.thread };
+        let conversation = Conversation { chat: reading.request.conversation.chat, forum_topic: stored.forum_topic };
         let moment = (stored.sent_at, stored.id);
         if let Some(session) = sessions::of_message(reading.conn, conversation, moment)? {
             of_message.insert(stored.seq, session.id);
@@ -109,7 +109,8 @@ fn look_at(
     of_best: impl Iterator<Item = SessionId>,
     candidates: &RecallCandidates,
 ) -> chime_store::Result<Vec<SessionCandidate>> {
-    let mut wanted: BTreeMap<SessionId, LegScores> = candidates.best_sessions().into_iter().take(PROPOSED).collect();
+    let mut wanted: BTreeMap<SessionId, RetrieverScores> =
+        candidates.best_sessions().into_iter().take(PROPOSED).collect();
     for id in of_best {
         if wanted.len() >= LOOKED {
             break;
@@ -117,9 +118,9 @@ fn look_at(
         wanted.entry(id).or_insert_with(|| candidates.sessions.get(&id).copied().unwrap_or_default());
     }
     let mut looked = Vec::new();
-    for (id, legs) in wanted {
+    for (id, retrieved) in wanted {
         if let Some(summary) = summaries::mini(reading.conn, id)? {
-            looked.push(SessionCandidate { id, summary, legs });
+            looked.push(SessionCandidate { id, summary, retrieved });
         }
     }
     Ok(looked)
@@ -142,10 +143,10 @@ fn scored_bullets(
 
 impl FoundSummary {
     /// Creates the result from a complete summary, with the same score for every bullet.
-    pub fn whole(id: SessionId, summary: &Summary, names: &BTreeMap<u32, String>, legs: LegScores) -> Self {
+    pub fn whole(id: SessionId, summary: &Summary, names: &BTreeMap<u32, String>, retrieved: RetrieverScores) -> Self {
         let told = |bullet: &Bullet| Bullet { text: named(&bullet.text, names), ..bullet.clone() };
         let bullets = summary.bullets.iter().map(|bullet| (told(bullet), 1.0)).collect();
-        Self { id, score: 0.0, legs, bullets }
+        Self { id, score: 0.0, retrieved, bullets }
     }
 
     /// Returns up to `most` of the best bullets for which `is_news` returns `true`, in the summary's order.

@@ -30,7 +30,7 @@ async fn recalled_at(now: Timestamp, chat: &str, text: &str, shown: &[u32]) -> V
                 chats::upsert_member(tx, row.key, &message.sender)?;
             }
             let request = RecallRequest {
-                conversation: Conversation { chat: ChatKey(1), thread: None },
+                conversation: Conversation { chat: ChatKey(1), forum_topic: None },
                 text: &text,
                 now,
                 utc_offset: 0,
@@ -104,7 +104,7 @@ async fn recalled_of_summaries(is_in_recent: bool, text: &'static str, now: Time
             }
             let session = Session {
                 id: SessionId { chat: row.key, first: Seq(3) },
-                thread: None,
+                forum_topic: None,
                 first: (said[2].sent_at, MessageId(3)),
                 last: (said[4].sent_at, MessageId(5)),
                 messages: 3,
@@ -133,7 +133,7 @@ async fn recalled_of_summaries(is_in_recent: bool, text: &'static str, now: Time
                 save_rolling(tx, row.key, Rolling::Recent, &rolled)?;
             }
             let request = RecallRequest {
-                conversation: Conversation { chat: ChatKey(1), thread: None },
+                conversation: Conversation { chat: ChatKey(1), forum_topic: None },
                 text,
                 now,
                 utc_offset: 0,
@@ -153,7 +153,7 @@ async fn what_a_summary_says_is_recalled_with_names_unless_recent_says_it() {
     let session = &found.sessions[0];
     assert_eq!(session.bullets[0].text, "ann paid a deposit of 40 euros for the thai place");
     assert_eq!(session.grounds.iter().map(|stored| stored.seq.0).collect::<Vec<_>>(), [5]);
-    assert!(session.legs.summary > 0.3 && found.messages[0].legs.summary > 0.3, "{found:?}");
+    assert!(session.retrieved.summary > 0.3 && found.messages[0].retrieved.summary > 0.3, "{found:?}");
     let found = recalled_of_summaries(true, text, NOW).await;
     assert!(found.sessions.is_empty() && found.messages.iter().any(|one| one.message.seq == Seq(5)), "{found:?}");
 }
@@ -162,7 +162,7 @@ async fn what_a_summary_says_is_recalled_with_names_unless_recent_says_it() {
 async fn a_day_alone_brings_the_summaries_of_the_talks_that_ended_then() {
     let found = recalled_of_summaries(false, "what was said yesterday?", THE_SIXTH).await;
     let [session] = found.sessions.as_slice() else { panic!("{found:?}") };
-    assert!(session.bullets[0].text.starts_with("ann paid a deposit") && session.legs.date == 1.0, "{session:?}");
+    assert!(session.bullets[0].text.starts_with("ann paid a deposit") && session.retrieved.date == 1.0, "{session:?}");
     for text in ["what was said two days ago?", "what did Cat say yesterday?"] {
         let found = recalled_of_summaries(false, text, THE_SIXTH).await;
         assert!(found.sessions.is_empty(), "{text}: {found:?}");

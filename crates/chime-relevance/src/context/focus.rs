@@ -8,7 +8,7 @@ use crate::context::features::corpus::{Corpus, Utterance};
 use crate::context::features::lexical::rarity;
 use crate::context::linear::Terms;
 use crate::context::meanings::Meanings;
-use crate::context::strands::{Consensus, Partitions};
+use crate::context::threads::{Consensus, Partitions};
 use chime_core::UserId;
 
 pub const FEATURES: usize = 18;

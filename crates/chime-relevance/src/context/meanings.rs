@@ -1,7 +1,7 @@
 //! Embeddings of the candidates minus their mean: all messages of a chat are similar, so only the differences count.
 
 use crate::context::features::corpus::Corpus;
-use crate::context::strands::Consensus;
+use crate::context::threads::Consensus;
 use chime_core::{add_share, dot};
 
 #[derive(Debug)]

@@ -80,7 +80,7 @@ pub fn pick(pool: &CandidateSet<'_>, history: &History, params: &Params, seen: O
     let (talk, asking) = (pool.talk(), Asking::of(history, params.seed));
     let candidates = Candidates::of(&talk, pool.older, &history.evidence, &params.scorers.links);
     let trigger = candidates.read(asking);
-    candidates.pick(&candidates.tag(asking, &trigger), &params.scorers.matters, params.focus_limit, seen)
+    candidates.pick(&candidates.tag(asking, &trigger), &params.scorers.subjects, params.focus_limit, seen)
 }
 
 impl<'a> Candidates<'a> {

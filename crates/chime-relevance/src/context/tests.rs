@@ -208,9 +208,9 @@ fn without_room_the_least_sure_are_left_out() {
 #[test]
 fn an_anchor_in_another_thread_comes_without_its_neighbours() {
     let chat = "
-        09:50 ann#1 [thread 7] a
-        09:51 bob#2 [thread 7] b
-        09:52 cat#3 [thread 7] c
+        09:50 ann#1 [topic 7] a
+        09:51 bob#2 [topic 7] b
+        09:52 cat#3 [topic 7] c
         10:00 dan#4>2 @bot
         ";
     assert_eq!(ids(&get_smart_context(&history(chat), &Params::new(estimate))), [2]);
@@ -238,7 +238,7 @@ fn a_chat_of_thousands_keeps_the_budget_and_the_newest() {
 fn any_history() -> impl Strategy<Value = History> {
     let message = (0_u64..90, 0_usize..3, prop::option::of(0_usize..40), 0..6_usize, 0_usize..600);
     prop::collection::vec(message, 1..40).prop_map(|lines| {
-        let mut chat = transcript("10:00 ann#1 x\n10:00 bob#1 [thread 7] x\n10:00 cat#1 [album x] x");
+        let mut chat = transcript("10:00 ann#1 x\n10:00 bob#1 [topic 7] x\n10:00 cat#1 [album x] x");
         let mut now = Timestamp::from_secs(1_767_571_200);
         let templates = std::mem::take(&mut chat);
         for (index, (minutes, author, reply, kind, length)) in lines.into_iter().enumerate() {

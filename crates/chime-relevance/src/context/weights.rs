@@ -36,7 +36,7 @@ impl FocusWeights {
 #[derive(Debug, Clone)]
 pub struct Scorers {
     pub links: ReplyModel,
-    pub matters: FocusWeights,
+    pub subjects: FocusWeights,
 }
 
 #[expect(clippy::expect_used, reason = "the files are part of the program, and tests read them")]
@@ -50,8 +50,8 @@ impl Scorers {
     }
 
     /// Parses the weights from the contents of the two files.
-    pub fn read(links: &str, matters: &str) -> serde_json::Result<Self> {
-        Ok(Self { links: serde_json::from_str(links)?, matters: serde_json::from_str(matters)? })
+    pub fn read(links: &str, subjects: &str) -> serde_json::Result<Self> {
+        Ok(Self { links: serde_json::from_str(links)?, subjects: serde_json::from_str(subjects)? })
     }
 }
 

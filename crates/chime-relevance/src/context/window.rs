@@ -11,7 +11,7 @@ use crate::context::candidates::{CandidateSet, Index};
 use crate::context::context_window::{ContextWindow, Entry};
 use crate::context::features::lexical::{self, says_little};
 use crate::context::history::{History, Sources, Summarized};
-use crate::context::long_strand::StrandMessage;
+use crate::context::long_thread::ThreadMessage;
 use crate::context::params::Params;
 use crate::context::past::Past;
 use crate::context::pick::{Selection, pick};
@@ -54,7 +54,7 @@ const SURE_PICK: f64 = 0.6;
 const MARKED_FOR_REPLY: f64 = 0.6;
 const MARKED_BESIDE_STRETCHES: f64 = 0.4;
 /// Maximum tokens of the window if the trigger starts a new subject: it then has a few surroundings only.
-const NEW_MATTER_TOKENS: usize = 400;
+const NEW_SUBJECT_TOKENS: usize = 400;
 
 /// Builds the context window of a trigger within the token budget, from `history` alone: the message it replies to, the
 /// sources of the answer that it continues, and messages that are likely about the same subject.
@@ -68,7 +68,7 @@ pub fn get_smart_context_with(
     history: &History,
     params: &Params,
     past: &impl Past,
-    summarize: impl FnOnce(&[StrandMessage]) -> Option<Summarized>,
+    summarize: impl FnOnce(&[ThreadMessage]) -> Option<Summarized>,
 ) -> ContextWindow {
     Focused::of(history, params).window(history, params, past, summarize)
 }
@@ -93,7 +93,7 @@ impl Focused {
         history: &History,
         params: &Params,
         past: &impl Past,
-        summarize: impl FnOnce(&[StrandMessage]) -> Option<Summarized>,
+        summarize: impl FnOnce(&[ThreadMessage]) -> Option<Summarized>,
     ) -> ContextWindow {
         let Self { picked, selection } = self;
         let pool = CandidateSet::new(history, &[]);
@@ -118,8 +118,8 @@ impl Focused {
             None => (pool, picked),
         };
         let is_new = !is_picked && picked.is_empty() && nearby().all(|one| one.probability < FOUND);
-        let budget = params.token_budget.min(if is_new { NEW_MATTER_TOKENS } else { usize::MAX });
-        let summarized = summarize(&whole_strand(&pool, &picked, &likely, params)).unwrap_or_default();
+        let budget = params.token_budget.min(if is_new { NEW_SUBJECT_TOKENS } else { usize::MAX });
+        let summarized = summarize(&whole_thread(&pool, &picked, &likely, params)).unwrap_or_default();
         let budget = budget.saturating_sub(summarized.tokens);
         picked.add_stretches(&pool, &stretches.shown, stretches.narrow(history) && stretches.best >= Some(ABOUT));
         picked.add_surroundings(&pool, &likely, history.question.is_some());
@@ -225,17 +225,17 @@ fn further<'a>(found: &'a [Reranked], stretches: &'a Stretches) -> Vec<&'a Store
 }
 
 /// Returns the picked messages and those that likely belong to the thread although they were not picked.
-fn whole_strand(
+fn whole_thread(
     pool: &CandidateSet<'_>,
     picked: &Picked,
     likely: &BTreeMap<Seq, f32>,
     params: &Params,
-) -> Vec<StrandMessage> {
+) -> Vec<ThreadMessage> {
     let is_likely = |seq: &Seq| likely.get(seq).is_some_and(|share| *share >= SURE);
     let places = (0..pool.messages.len()).filter(|place| picked.has(*place) || is_likely(&pool.messages[*place].seq));
     let message = |place: Index| {
         let StoredMessage { seq, message, .. } = pool.messages[place];
-        StrandMessage {
+        ThreadMessage {
             seq: *seq,
             tokens: (params.estimate)(&message.rendered()),
             is_human: message.role == Role::User,
@@ -272,7 +272,7 @@ fn focus(pool: &CandidateSet<'_>, history: &History, params: &Params) -> (Picked
         (None, Some(answer)) => picked.add_talk_since(pool, answer),
         (None, None) => {
             for taken in &selection.taken {
-                picked.add(pool.candidates[taken.place], Reason::Strand, f64::from(taken.probability));
+                picked.add(pool.candidates[taken.place], Reason::Thread, f64::from(taken.probability));
             }
             picked.add_older_parents(pool);
         }

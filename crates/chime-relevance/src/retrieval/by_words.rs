@@ -95,7 +95,7 @@ fn passages<'a>(messages: &'a [StoredMessage], texts: &'a [Cow<'a, str>]) -> Vec
             replies_to: stored.message.reply_to.and_then(|id| places.get(&id).copied()),
         })
         .collect();
-    put_beside(&mut passages, messages.iter().map(|stored| (stored.message.thread, stored.seq)));
+    put_beside(&mut passages, messages.iter().map(|stored| (stored.message.forum_topic, stored.seq)));
     passages
 }
 

@@ -9,7 +9,7 @@ use crate::retrieval::proposals::AROUND;
 use crate::retrieval::question::ParsedQuestion;
 use crate::retrieval::words::words;
 use chime_core::trigger::{QUESTION_MARKS, calls_bot, ends_like_question};
-use chime_core::{Seq, ThreadId, Timestamp, UserId};
+use chime_core::{ForumTopicId, Seq, Timestamp, UserId};
 
 /// A message that may answer a question, or a neighbour of one.
 #[derive(Debug, Clone, Copy)]
@@ -31,10 +31,10 @@ pub struct Passage<'a> {
 /// Sets `before` and `after` of each of `passages`, which are ordered oldest first. `places` holds their forum topics
 /// and message numbers. Two successive messages of a topic are neighbours if at most [`AROUND`] numbers and no long
 /// silence lie between them.
-pub fn put_beside(passages: &mut [Passage<'_>], places: impl Iterator<Item = (Option<ThreadId>, Seq)>) {
-    let mut last_of: BTreeMap<Option<ThreadId>, (usize, Seq)> = BTreeMap::new();
-    for (place, (thread, seq)) in places.enumerate() {
-        let Some((before, known)) = last_of.insert(thread, (place, seq)) else { continue };
+pub fn put_beside(passages: &mut [Passage<'_>], places: impl Iterator<Item = (Option<ForumTopicId>, Seq)>) {
+    let mut last_of: BTreeMap<Option<ForumTopicId>, (usize, Seq)> = BTreeMap::new();
+    for (place, (forum_topic, seq)) in places.enumerate() {
+        let Some((before, known)) = last_of.insert(forum_topic, (place, seq)) else { continue };
         let silence = passages[place].sent_at.since(passages[before].sent_at);
         if seq.0 - known.0 <= AROUND && silence <= SESSION_SILENCE {
             passages[place].before = Some(before);

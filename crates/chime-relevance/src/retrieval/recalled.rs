@@ -1,7 +1,7 @@
 //! Results of recall: the old messages and sessions that fit a question.
 
 use crate::retrieval::features::Features;
-use chime_core::{Bullet, LegScores, SessionId, StoredMessage, Timestamp};
+use chime_core::{Bullet, RetrieverScores, SessionId, StoredMessage, Timestamp};
 
 /// Messages and sessions of a chat's past that fit a question best.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -27,7 +27,7 @@ pub struct RecalledMessage {
     /// Features of the message; `score` is their weighted sum.
     pub features: Features,
     /// Scores by the retrievers (ways of finding old messages) that proposed it.
-    pub legs: LegScores,
+    pub retrieved: RetrieverScores,
 }
 
 /// Part of a session's summary that matches the question.
@@ -41,5 +41,5 @@ pub struct RecalledSession {
     /// Messages that these lines are based on, oldest first.
     pub grounds: Vec<StoredMessage>,
     pub score: f64,
-    pub legs: LegScores,
+    pub retrieved: RetrieverScores,
 }

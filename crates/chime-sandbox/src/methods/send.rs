@@ -43,7 +43,7 @@ pub(super) fn send_message(state: &mut SandboxState, params: &RequestParams, now
     let buttons = buttons(state, params)?;
     let receiver = receiver(state, &place, params, now)?;
     let post = Post {
-        thread: place.thread,
+        forum_topic: place.forum_topic,
         reply_to: place.reply_to,
         quote: place.quote,
         entities: Some(entities),
@@ -67,7 +67,8 @@ pub(super) fn send_poll(state: &mut SandboxState, params: &RequestParams, now: T
         return Err(ApiError::bad_request("poll options length must not exceed 100"));
     }
     let content = PostContent::Poll { question, options };
-    let post = Post { thread: place.thread, reply_to: place.reply_to, ..Post::new(BOT, "", now).with(content) };
+    let post =
+        Post { forum_topic: place.forum_topic, reply_to: place.reply_to, ..Post::new(BOT, "", now).with(content) };
     sent(state, SandboxMessage::from_post(place.chat, post))
 }
 
@@ -139,12 +140,12 @@ pub(super) fn send_message_draft(state: &mut SandboxState, params: &RequestParam
 
 pub(super) fn send_chat_action(state: &mut SandboxState, params: &RequestParams, _now: Timestamp) -> MethodResult {
     let chat = chat_to_write(state, params)?;
-    let thread = topic(state, chat, params)?;
+    let forum_topic = topic(state, chat, params)?;
     let Some(action) = params.text("action").filter(|action| ACTIONS.contains(action)) else {
         state.note_unexpected("a chat action that does not exist");
         return Err(ApiError::bad_request("wrong parameter action in request"));
     };
-    state.actions.push(BotAction::Acting { chat, thread, action: action.to_owned() });
+    state.actions.push(BotAction::Acting { chat, forum_topic, action: action.to_owned() });
     Ok(true.into())
 }
 

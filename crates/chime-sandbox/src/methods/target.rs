@@ -8,13 +8,13 @@ use crate::ChatMemberStatus;
 use crate::message::BOT;
 use crate::params::{ApiError, RequestParams};
 use crate::state::{SandboxChat, SandboxState};
-use chime_core::{ChatId, ChatKind, MessageId, ThreadId, Timestamp, UserId};
+use chime_core::{ChatId, ChatKind, ForumTopicId, MessageId, Timestamp, UserId};
 
 /// A valid target of a message.
 #[derive(Debug)]
 pub(super) struct SendTarget {
     pub(super) chat: ChatId,
-    pub(super) thread: Option<ThreadId>,
+    pub(super) forum_topic: Option<ForumTopicId>,
     pub(super) reply_to: Option<MessageId>,
     pub(super) quote: Option<String>,
 }
@@ -44,7 +44,7 @@ impl SendTarget {
         let reply = params.parsed::<ReplyParameters>("reply_parameters").inspect_err(|_| {
             state.note_unexpected("reply_parameters that do not parse");
         })?;
-        let mut place = Self { chat, thread: asked, reply_to: None, quote: None };
+        let mut place = Self { chat, forum_topic: asked, reply_to: None, quote: None };
         if let Some(reply) = reply {
             place.attach(state, reply)?;
         }
@@ -63,7 +63,7 @@ impl SendTarget {
         let id = reply.ephemeral_message_id.map(MessageId::ephemeral).or(reply.message_id);
         let id = id.ok_or_else(|| ApiError::bad_request("message identifier is not specified"))?;
         let target = state.message(self.chat, id);
-        if target.is_some_and(|target| self.thread.is_some() && target.thread != self.thread) {
+        if target.is_some_and(|target| self.forum_topic.is_some() && target.forum_topic != self.forum_topic) {
             state.note_unexpected("a reply to another topic");
             return Err(ApiError::bad_request("message to be replied not found"));
         }
@@ -72,7 +72,7 @@ impl SendTarget {
                 if reply.quote.as_ref().is_some_and(|quote| !target.text.contains(quote)) {
                     return Err(ApiError::bad_request("QUOTE_TEXT_INVALID"));
                 }
-                self.thread = self.thread.or(target.thread);
+                self.forum_topic = self.forum_topic.or(target.forum_topic);
                 self.reply_to = Some(id);
                 self.quote = reply.quote;
                 Ok(())
@@ -84,7 +84,7 @@ impl SendTarget {
 
     fn is_closed(&self, state: &SandboxState) -> bool {
         let Some(chat) = state.chats.get(&self.chat) else { return false };
-        let topic = self.thread.and_then(|topic| chat.topics.get(&topic));
+        let topic = self.forum_topic.and_then(|topic| chat.topics.get(&topic));
         topic.is_some_and(|topic| topic.closed) && !chat.standing(BOT).is_admin()
     }
 }
@@ -169,8 +169,8 @@ pub(super) fn topic(
     state: &mut SandboxState,
     chat: ChatId,
     params: &RequestParams,
-) -> Result<Option<ThreadId>, ApiError> {
-    let Some(asked) = params.integer("message_thread_id").map(ThreadId) else { return Ok(None) };
+) -> Result<Option<ForumTopicId>, ApiError> {
+    let Some(asked) = params.integer("message_thread_id").map(ForumTopicId) else { return Ok(None) };
     let (is_forum, is_known) = match state.chats.get(&chat) {
         Some(chat) => (chat.forum, chat.topics.contains_key(&asked)),
         None => (false, false),

@@ -89,7 +89,7 @@ async fn a_thread_of_replies_has_a_thread_id_but_is_no_topic() {
 #[tokio::test]
 async fn a_plain_message_in_a_topic_replies_to_the_topics_creation() {
     forum!(desk, chat, ann, topic);
-    desk.sandbox.say(chat, Post::new(ann, "down again", NOON).in_thread(topic));
+    desk.sandbox.say(chat, Post::new(ann, "down again", NOON).in_forum_topic(topic));
     desk.sandbox.say(chat, Post::new(ann, "in General", NOON));
     let seen = messages(&desk).await;
     let creation = json!({"name": "Outage", "icon_color": 7_322_096});
@@ -102,19 +102,19 @@ async fn a_plain_message_in_a_topic_replies_to_the_topics_creation() {
 #[tokio::test]
 async fn a_reply_goes_to_the_topic_of_its_parent() {
     forum!(desk, chat, ann, topic);
-    let question = desk.sandbox.say(chat, Post::new(ann, "@bot why?", NOON).in_thread(topic));
+    let question = desk.sandbox.say(chat, Post::new(ann, "@bot why?", NOON).in_forum_topic(topic));
     let reply = json!({"message_id": question});
     desk.call("sendMessage", json!({"chat_id": chat, "text": "because", "reply_parameters": reply})).await;
     desk.call("sendMessage", json!({"chat_id": chat, "text": "more", "message_thread_id": topic})).await;
     let sent = desk.sandbox.sent_by_bot(chat);
-    assert_eq!(sent.iter().map(|message| message.thread).collect::<Vec<_>>(), [Some(topic); 2]);
+    assert_eq!(sent.iter().map(|message| message.forum_topic).collect::<Vec<_>>(), [Some(topic); 2]);
     desk.expect_nothing_unexpected();
 }
 
 #[tokio::test]
 async fn general_and_deleted_topics_are_not_found() {
     forum!(desk, chat, _ann, topic);
-    let into = |thread: i64| json!({"chat_id": chat, "text": "hi", "message_thread_id": thread});
+    let into = |forum_topic: i64| json!({"chat_id": chat, "text": "hi", "message_thread_id": forum_topic});
     let lost = "400 Bad Request: message thread not found";
     assert_eq!(desk.refusal("sendMessage", into(1000)).await, lost);
     assert_eq!(
@@ -139,7 +139,7 @@ async fn a_closed_topic_is_closed_to_all_but_admins() {
 async fn a_reply_never_leaves_its_topic() {
     forum!(desk, chat, ann, topic);
     let other = desk.sandbox.create_topic(chat, "Other");
-    let there = desk.sandbox.say(chat, Post::new(ann, "hi", NOON).in_thread(other));
+    let there = desk.sandbox.say(chat, Post::new(ann, "hi", NOON).in_forum_topic(other));
     let reply = json!({"message_id": there, "allow_sending_without_reply": true});
     let params = json!({"chat_id": chat, "text": "hi", "message_thread_id": topic, "reply_parameters": reply});
     assert_eq!(desk.refusal("sendMessage", params).await, "400 Bad Request: message to be replied not found");

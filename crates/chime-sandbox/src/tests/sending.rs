@@ -293,7 +293,7 @@ async fn teloxide_reads_every_answer() {
     let chat = desk.sandbox.add_chat(NewChat::forum("Deploys").with_bot(ChatMemberStatus::Administrator));
     let ann = desk.sandbox.add_member(chat, "ann");
     let topic = desk.sandbox.create_topic(chat, "Outage");
-    desk.sandbox.say(chat, Post::new(ann, "down again", NOON).in_thread(topic));
+    desk.sandbox.say(chat, Post::new(ann, "down again", NOON).in_forum_topic(topic));
     let bot = teloxide::Bot::new(desk.sandbox.token()).set_api_url(desk.sandbox.api_url().parse().unwrap());
     assert_eq!(bot.get_me().await.unwrap().username(), "bot");
     assert_eq!(bot.send_message(ChatId(chat.0), "hi").await.unwrap().text(), Some("hi"));

@@ -17,12 +17,12 @@ pub fn before(
     let mut found = conn.all(
         &format!(
             "SELECT {COLUMNS} FROM message
-             WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) < (:ts, :id)
+             WHERE chat_key = :chat AND forum_topic_id IS :forum_topic AND (ts, message_id) < (:ts, :id)
                    AND {VISIBLE} AND role <> 'system'
              ORDER BY ts DESC, message_id DESC LIMIT :limit"
         ),
         params! {
-            ":chat": conversation.chat, ":thread": conversation.thread,
+            ":chat": conversation.chat, ":forum_topic": conversation.forum_topic,
             ":ts": moment.0.secs(), ":id": moment.1, ":limit": limit,
         },
     )?;
@@ -35,11 +35,11 @@ pub fn between(conn: &Reader, conversation: Conversation, from: Seq, to: Seq) ->
     conn.all(
         &format!(
             "SELECT {COLUMNS} FROM message
-             WHERE id BETWEEN :from AND :to AND thread_id IS :thread AND {VISIBLE} AND role <> 'system' ORDER BY id"
+             WHERE id BETWEEN :from AND :to AND forum_topic_id IS :forum_topic AND {VISIBLE} AND role <> 'system' ORDER BY id"
         ),
         params! {
             ":from": row_id(conversation.chat, from), ":to": row_id(conversation.chat, to),
-            ":thread": conversation.thread,
+            ":forum_topic": conversation.forum_topic,
         },
     )
 }
@@ -76,12 +76,12 @@ pub fn after(
     conn.all(
         &format!(
             "SELECT {COLUMNS} FROM message
-             WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) > (:ts, :id)
+             WHERE chat_key = :chat AND forum_topic_id IS :forum_topic AND (ts, message_id) > (:ts, :id)
                    AND {VISIBLE} AND role <> 'system'
              ORDER BY ts, message_id LIMIT :limit"
         ),
         params! {
-            ":chat": conversation.chat, ":thread": conversation.thread,
+            ":chat": conversation.chat, ":forum_topic": conversation.forum_topic,
             ":ts": moment.0.secs(), ":id": moment.1, ":limit": limit,
         },
     )
@@ -97,13 +97,13 @@ pub fn within(
     conn.all(
         &format!(
             "SELECT {COLUMNS} FROM message
-             WHERE chat_key = :chat AND thread_id IS :thread
+             WHERE chat_key = :chat AND forum_topic_id IS :forum_topic
                    AND (ts, message_id) >= (:from, :first) AND (ts, message_id) <= (:to, :last)
                    AND {VISIBLE} AND role <> 'system'
              ORDER BY ts, message_id"
         ),
         params! {
-            ":chat": conversation.chat, ":thread": conversation.thread,
+            ":chat": conversation.chat, ":forum_topic": conversation.forum_topic,
             ":from": first.0.secs(), ":first": first.1, ":to": last.0.secs(), ":last": last.1,
         },
     )

@@ -4,7 +4,7 @@ use crate::Result;
 use crate::sql::{Columns, FromRow, Json};
 use chime_core::{Borrowed, Message, Sender, StoredMessage, Timestamp};
 
-pub(super) const COLUMNS: &str = "chat_key, seq, telegram_chat_id, message_id, thread_id, user_id, sender_chat_id, sender_name, \
+pub(super) const COLUMNS: &str = "chat_key, seq, telegram_chat_id, message_id, forum_topic_id, user_id, sender_chat_id, sender_name, \
                        sender_username, is_bot, role, ts, edit_ts, kind, kind_detail, file, text, entities, reply_to_id, \
                        quote_text, context_snapshot, forward_origin, origin_chat_id, origin_message_id, origin_user_id, \
                        origin_ts, media_group_id, via_bot, source, is_trigger";
@@ -18,7 +18,7 @@ impl FromRow for StoredMessage {
             message: Message {
                 chat: columns.get("telegram_chat_id")?,
                 id: columns.get("message_id")?,
-                thread: columns.get("thread_id")?,
+                forum_topic: columns.get("forum_topic_id")?,
                 sender: Sender {
                     id: columns.get("user_id")?,
                     is_chat: columns.get::<Option<i64>>("sender_chat_id")?.is_some(),

@@ -104,7 +104,7 @@ async fn respond(stream: &mut TcpStream, reply: &ScriptedReply) {
 }
 
 fn outgoing() -> Outgoing {
-    let to = ReplyTarget { chat: ChatId(-1001), thread: None, reply_to: Some(MessageId(42)) };
+    let to = ReplyTarget { chat: ChatId(-1001), forum_topic: None, reply_to: Some(MessageId(42)) };
     Outgoing::new(to, FormattedText::plain("hello"))
 }
 

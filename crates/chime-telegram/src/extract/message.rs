@@ -5,8 +5,8 @@ use crate::extract::content::{content, formatted, in_one_line};
 use crate::extract::is_direct_messages;
 use crate::extract::{chat, id_of, message_id, service};
 use chime_core::{
-    Arrival, Borrowed, ChatId, Entity, EntityKind, Event, FormattedText, GuestQuestion, Kind, Message, MessageId,
-    Migration, Origin, Role, Sender, ThreadId, Timestamp, TopicName, UserId, utf16_slice,
+    Arrival, Borrowed, ChatId, Entity, EntityKind, Event, FormattedText, ForumTopicId, GuestQuestion, Kind, Message,
+    MessageId, Migration, Origin, Role, Sender, Timestamp, TopicName, UserId, utf16_slice,
 };
 
 pub fn arrived(wire: &dto::TelegramMessage, bot: UserId) -> Result<Vec<Event>, String> {
@@ -86,7 +86,7 @@ fn message(wire: &dto::TelegramMessage, chat: ChatId, bot: UserId, origin: Origi
     Ok(Message {
         chat,
         id: id_of(head.message_id, head.ephemeral_message_id).ok_or_else(|| "no message id".to_owned())?,
-        thread: thread(head),
+        forum_topic: forum_topic(head),
         sender,
         role,
         sent_at: head.date.filter(|date| *date > 0).map(Timestamp::from_secs).ok_or_else(|| "no date".to_owned())?,
@@ -160,8 +160,8 @@ fn sender(head: &dto::Head, chat: ChatId) -> Sender {
 
 /// Returns the forum topic. Replies outside of topics have a `message_thread_id` too: only `is_topic_message` indicates
 /// a topic.
-fn thread(head: &dto::Head) -> Option<ThreadId> {
-    head.message_thread_id.filter(|_| head.is_topic_message == Some(true)).map(ThreadId)
+fn forum_topic(head: &dto::Head) -> Option<ForumTopicId> {
+    head.message_thread_id.filter(|_| head.is_topic_message == Some(true)).map(ForumTopicId)
 }
 
 fn reply(wire: &dto::TelegramMessage, chat: ChatId, bot: UserId) -> RepliedMessage {
@@ -220,7 +220,7 @@ fn topic_name(wire: &dto::TelegramMessage, chat: ChatId, bot: UserId) -> Option<
 /// Returns whether `parent` is the message that created the forum topic. Telegram sends it as the replied-to message of
 /// every message in the topic that is no reply.
 fn is_topic_root(parent: &dto::TelegramMessage, head: &dto::Head) -> bool {
-    let root = thread(head).is_some_and(|topic| parent.head.message_id == Some(topic.0));
+    let root = forum_topic(head).is_some_and(|topic| parent.head.message_id == Some(topic.0));
     root || parent.service.forum_topic_created.is_some()
 }
 

@@ -51,7 +51,7 @@ fn show_message(m: &Message) -> String {
     let mut parts = vec![format!("#{} {}({})", m.id, sender.name, sender.id), m.role.as_str().to_owned()];
     let mut note = |name: &str, value: Option<String>| parts.extend(value.map(|value| format!("{name}={value}")));
     note("is", (sender.is_bot || sender.is_chat).then(|| if sender.is_bot { "bot" } else { "chat" }.to_owned()));
-    note("thread", m.thread.map(|id| id.to_string()));
+    note("thread", m.forum_topic.map(|id| id.to_string()));
     note("reply", m.reply_to.map(|id| id.to_string()));
     note("quote", m.quote.clone());
     note("snapshot", m.snapshot.clone());
@@ -149,7 +149,7 @@ fn a_forward_says_where_it_is_from() {
 fn only_a_topic_message_has_a_thread() {
     check_message(
         json!({"text": "x", "message_thread_id": 7, "is_topic_message": true}),
-        expect!["message #42 Ana(5) user thread=7 | x"],
+        expect!["message #42 Ana(5) user topic=7 | x"],
     );
     check_message(json!({"text": "x", "message_thread_id": 7}), expect!["message #42 Ana(5) user | x"]);
 }
@@ -166,8 +166,8 @@ fn a_reply_brings_its_parent_along() {
             "quote": {"text": "answer", "position": 4}
         }),
         expect![[r#"
-            message #42 Ana(5) user thread=7 reply=41 quote=answer | why?
-              parent #41 Chime(99) assistant is=bot thread=7 origin=snapshot | the answer"#]],
+            message #42 Ana(5) user topic=7 reply=41 quote=answer | why?
+              parent #41 Chime(99) assistant is=bot topic=7 origin=snapshot | the answer"#]],
     );
 }
 
@@ -179,14 +179,14 @@ fn a_reply_to_the_creation_of_a_topic_is_no_reply() {
             "text": "x", "message_thread_id": 7, "is_topic_message": true,
             "reply_to_message": root(json!({"message_id": 7, "forum_topic_created": {"name": "Gear"}})),
         }),
-        expect!["message #42 Ana(5) user thread=7 | x"],
+        expect!["message #42 Ana(5) user topic=7 | x"],
     );
     check_message(
         json!({
             "text": "x", "message_thread_id": 7, "is_topic_message": true,
             "reply_to_message": root(json!({"message_id": 7})),
         }),
-        expect!["message #42 Ana(5) user thread=7 | x"],
+        expect!["message #42 Ana(5) user topic=7 | x"],
     );
     check_message(
         json!({

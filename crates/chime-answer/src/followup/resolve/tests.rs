@@ -19,7 +19,7 @@ fn stored(ask: &str, items: &[(&str, &str, u64)]) -> StoredSuggestion {
     let listed: Vec<Item> =
         (1..).zip(items).map(|(position, (title, person, cents))| item(NOW, position, title, person, *cents)).collect();
     let shown = listed.clone();
-    StoredSuggestion { answer: NOW, found_by: FoundBy::Strand, frame, listed, shown, last_item: None }
+    StoredSuggestion { answer: NOW, found_by: FoundBy::Thread, frame, listed, shown, last_item: None }
 }
 
 fn follow(ask: &str, stored: &StoredSuggestion) -> FollowUp {

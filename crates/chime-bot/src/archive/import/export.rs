@@ -65,7 +65,7 @@ fn message(row: &ChatRow, stored: &StoredMessage) -> Value {
     });
     let optional = [
         ("edited", said.edited_at.map(|at| json!(at.secs()))),
-        ("topic", said.thread.map(|id| json!(id))),
+        ("topic", said.forum_topic.map(|id| json!(id))),
         ("reply_to", said.reply_to.map(|id| json!(id))),
         ("detail", said.detail.as_ref().map(|it| json!(it))),
         ("entities", (!said.entities.is_empty()).then(|| json!(said.entities))),

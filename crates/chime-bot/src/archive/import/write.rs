@@ -154,7 +154,7 @@ pub fn take_in(tx: &Writer<'_>, batch: &ImportBatch, setting: &ImportSettings) -
         counted.counts.added += u64::from(is_news);
         counted.counts.known += u64::from(!is_news);
         if is_news {
-            let conversation = Conversation { chat: row.key, thread: message.thread };
+            let conversation = Conversation { chat: row.key, forum_topic: message.forum_topic };
             let at = earliest.entry(conversation).or_insert(message.sent_at);
             *at = (*at).min(message.sent_at);
             if members.insert(message.sender.id) {

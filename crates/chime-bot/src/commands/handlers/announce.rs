@@ -43,7 +43,7 @@ impl Commands {
         };
         let now = self.clock.now();
         let key = format!("announce:{}:{}", row.key, now.millis());
-        let to = ReplyTarget { chat, thread: None, reply_to: None };
+        let to = ReplyTarget { chat, forum_topic: None, reply_to: None };
         let reply = NewReply::own(Purpose::Notice, key, to, format_own(&notice));
         let announced = self.privacy_facts.announces();
         self.settle(job, reply, move |tx| announcements::write(tx, row.key, announced, now)).await
@@ -53,7 +53,7 @@ impl Commands {
     pub async fn tell_imported(&self, job: &Job, chat: ChatId, count: u64) -> JobResult {
         let notices = self.store.read(move |conn| notices_of(conn, chat)).await?;
         let key = format!("imported:{chat}:{}", self.clock.now().millis());
-        let to = ReplyTarget { chat, thread: None, reply_to: None };
+        let to = ReplyTarget { chat, forum_topic: None, reply_to: None };
         let parts = format_own(&notices.imported(&grouped(count)));
         let settled = self.settle(job, NewReply::own(Purpose::Notice, key, to, parts), |_| Ok(())).await?;
         tracing::info!(chat.id = chat.0, count, "imported {count} older messages of chat {chat}");

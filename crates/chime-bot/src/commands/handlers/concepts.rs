@@ -10,7 +10,7 @@ impl Commands {
     /// Lists the concepts that apply to the current conversation first.
     pub(super) async fn list_concepts(&self, job: &Job, order: CommandRequest) -> JobResult {
         let (chat, texts) = (order.chat.key, order.texts());
-        let key = ContextKey { bot: self.bot.id, chat, thread: order.message.message.thread };
+        let key = ContextKey { bot: self.bot.id, chat, forum_topic: order.message.message.forum_topic };
         let read = self.store.read(move |conn| {
             let context = concepts::load(conn, key)?.unwrap_or_default();
             let markdown = listing(&context, &concepts::of_chat(conn, chat)?, &texts.concepts);

@@ -8,7 +8,7 @@ use crate::archive::import::{ExportError, export};
 use crate::commands::handlers::{CommandRequest, Commands, of_telegram};
 use chime_answer::answering::format_own;
 use chime_core::texts::{Texts, texts};
-use chime_core::{ChatId, ChatKind, Job, JobKind, JobPayload, MessageAt, ReplyTarget, ThreadId, UserId};
+use chime_core::{ChatId, ChatKind, ForumTopicId, Job, JobKind, JobPayload, MessageAt, ReplyTarget, UserId};
 use chime_jobs::{JobError, JobResult};
 use chime_privacy::wording;
 use chime_privacy::{Asker, ExportRequest, RequestDecision, decide_export};
@@ -75,7 +75,7 @@ impl Commands {
     async fn announce_export(&self, job: &Job, order: &CommandRequest, wait: Duration) -> JobResult {
         let message = &order.message.message;
         let at = MessageAt { chat: message.chat, message: message.id };
-        let later = JobPayload::Export { at, thread: message.thread, asked_by: message.sender.id };
+        let later = JobPayload::Export { at, forum_topic: message.forum_topic, asked_by: message.sender.id };
         let (now, wanted) = (self.now(), later.clone());
         let pending = self.store.read(move |conn| jobs::find(conn, &wanted)).await?;
         let due_at = pending.map_or(now.plus(wait), |pending| pending.due_at);
@@ -100,7 +100,7 @@ impl Commands {
         &self,
         job: &Job,
         at: MessageAt,
-        thread: Option<ThreadId>,
+        forum_topic: Option<ForumTopicId>,
         asked_by: UserId,
     ) -> JobResult {
         let row = self.store.read(move |conn| chats::find(conn, at.chat)).await?;
@@ -114,7 +114,7 @@ impl Commands {
             texts.export_no_longer_admin.clone()
         };
         let key = format!("{}:{}", job.payload.reply_key(), at.message);
-        let to = ReplyTarget { chat: at.chat, thread, reply_to: Some(at.message) };
+        let to = ReplyTarget { chat: at.chat, forum_topic, reply_to: Some(at.message) };
         self.settle(job, NewReply::own(Purpose::Command, key, to, format_own(&told)), |_| Ok(())).await
     }
 

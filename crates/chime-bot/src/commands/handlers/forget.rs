@@ -198,7 +198,7 @@ impl Commands {
             until: asked_at(message),
             asked_by: message.sender.id,
             was_announced,
-            to: Some(ReplyTarget { chat: message.chat, thread: message.thread, reply_to: Some(message.id) }),
+            to: Some(ReplyTarget { chat: message.chat, forum_topic: message.forum_topic, reply_to: Some(message.id) }),
         }
     }
 

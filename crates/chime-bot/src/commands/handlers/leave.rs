@@ -48,7 +48,7 @@ impl Commands {
                         no_longer_allowed(chat, texts)
                     }
                 };
-                let to = ReplyTarget { chat, thread: None, reply_to: None };
+                let to = ReplyTarget { chat, forum_topic: None, reply_to: None };
                 let parts = format_own(&markdown);
                 self.write(NewReply::own(Purpose::Notice, key, to, parts)).await?;
                 Ok(self.later())

@@ -28,7 +28,7 @@ impl Commands {
             let record = answers::find(tx, answer)?.filter(|record| record.chat == key);
             let poll = poll(&own.question, &follow_ups::items_of(tx, answer)?);
             let (Some(record), Some(poll)) = (record, poll) else { return Ok(PollOutcome::Unknown) };
-            let to = ReplyTarget { chat: at.0, thread: record.thread, reply_to: Some(at.1) };
+            let to = ReplyTarget { chat: at.0, forum_topic: record.forum_topic, reply_to: Some(at.1) };
             let parts = vec![FormattedText::plain(poll.text())];
             let reply = NewReply::own(Purpose::Command, reply_key, to, parts);
             outbox::add(tx, &NewReply { answer: Some(answer), poll: Some(poll), ..reply }, now)?;

@@ -73,7 +73,7 @@ impl Commands {
         let now = self.clock.now();
         let subscription = Subscription {
             chat: order.chat.key,
-            thread: order.message.message.thread,
+            forum_topic: order.message.message.forum_topic,
             weekday: time.weekday.map(|day| u8::try_from(day.num_days_from_monday()).unwrap_or(0)),
             minute: time.minute,
             since: now,

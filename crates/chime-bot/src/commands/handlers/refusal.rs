@@ -52,7 +52,7 @@ impl Commands {
     /// Stores `words` as a reply and finishes the job, in one transaction. A line that replaces a reaction is sent only
     /// once for each member or chat that exceeds a limit, not for each refused trigger.
     async fn write_refusal(&self, job: &Job, refusal: Refusal, words: String) -> JobResult {
-        let to = ReplyTarget { chat: refusal.chat, thread: refusal.thread, reply_to: Some(refusal.message) };
+        let to = ReplyTarget { chat: refusal.chat, forum_topic: refusal.forum_topic, reply_to: Some(refusal.message) };
         let parts = format_own(&words);
         let reply = NewReply::own(Purpose::Notice, job.payload.reply_key(), to, parts);
         let now = self.clock.now();

@@ -85,7 +85,7 @@ impl Commands {
         let weekday = |day: Weekday| u8::try_from(day.num_days_from_monday()).unwrap_or(0);
         let reminder = Reminder {
             chat,
-            thread: message.thread,
+            forum_topic: message.forum_topic,
             asked_by: sender,
             seq: order.message.seq,
             asked_in: message.chat,
@@ -185,7 +185,7 @@ impl Commands {
             let read = move |conn: &Reader| {
                 let Some(mut chat) = chats::by_key(conn, reminder.chat)? else { return Ok(None) };
                 chat.settings =
-                    chat_settings::load(conn, Conversation { chat: reminder.chat, thread: reminder.thread })?;
+                    chat_settings::load(conn, Conversation { chat: reminder.chat, forum_topic: reminder.forum_topic })?;
                 if served(conn, &chat.chat, reminder.asked_by, &access)? == Access::Refused {
                     return Ok(None);
                 }
@@ -198,7 +198,7 @@ impl Commands {
             let urls: Vec<&str> = links.iter().map(String::as_str).collect();
             // In a chat with a new id, the message has another one too.
             let reply_to = (chat.chat.id == reminder.asked_in).then_some(reminder.message);
-            let to = ReplyTarget { chat: chat.chat.id, thread: reminder.thread, reply_to };
+            let to = ReplyTarget { chat: chat.chat.id, forum_topic: reminder.forum_topic, reply_to };
             let key = format!("reminder:{id}:{}", reminder.due_at.millis());
             let reply = NewReply::own(Purpose::Reminder, key, to, format_parts(&markdown, &urls, &[]));
             let next = next(&reminder, now, chat.zone(self.zone));
@@ -292,6 +292,6 @@ fn confirmation(time: &ReminderTime, reminder: &Reminder, zone: Zone, texts: &Te
 fn link(chat: &ChatRow, reminder: &Reminder, message: MessageId) -> Option<String> {
     let at: ChatId = reminder.asked_in;
     let sender = Sender::person(reminder.asked_by, "");
-    let message = Message { thread: reminder.thread, ..Message::new(at, message, sender, reminder.due_at) };
+    let message = Message { forum_topic: reminder.forum_topic, ..Message::new(at, message, sender, reminder.due_at) };
     message_link(&chat.chat, &message)
 }

@@ -7,7 +7,9 @@ use chime_answer::answering::format_own;
 use chime_answer::plain::escape_markdown;
 use chime_core::chat_settings::{DEFAULT, MEMORY, SettingEntry, SettingValue};
 use chime_core::texts::{filled, notices, texts};
-use chime_core::{Button, ChatId, ChatKey, ChatKind, Conversation, Job, Press, Seq, ThreadId, Timestamp, UserId, clip};
+use chime_core::{
+    Button, ChatId, ChatKey, ChatKind, Conversation, ForumTopicId, Job, Press, Seq, Timestamp, UserId, clip,
+};
 use chime_jobs::{JobError, JobResult};
 use chime_privacy::ChatRole;
 use chime_store::chat_settings::NewValue;
@@ -19,14 +21,14 @@ impl Commands {
     pub(super) async fn show_settings(&self, job: &Job, order: CommandRequest) -> JobResult {
         let message = &order.message.message;
         let may_change = self.may_change(message.chat, message.sender.id).await?;
-        if let Some(asked) = WordedSetting::parse(&order.args, message.thread) {
+        if let Some(asked) = WordedSetting::parse(&order.args, message.forum_topic) {
             if !may_change {
                 return self.say(job, &order, &notices(order.chat.speaks().code()).admins_only).await;
             }
             return self.set_by_words(job, &order, asked).await;
         }
         let scope = PanelScope::default();
-        let shown = self.panel(&order.chat, scope, message.thread, may_change, 1).await?;
+        let shown = self.panel(&order.chat, scope, message.forum_topic, may_change, 1).await?;
         let (markdown, mut buttons) = shown;
         if may_change && order.chat.chat.kind == ChatKind::Private {
             let groups = self.groups_of(message.sender.id, ChatRole::is_admin).await?;
@@ -82,7 +84,7 @@ impl Commands {
             Some(told) => filled(told, &[("value", &(entry.shown)(&current, texts))]),
             None => entry.line(&current, texts),
         };
-        let conversation = Conversation { chat: order.chat.key, thread: topic };
+        let conversation = Conversation { chat: order.chat.key, forum_topic: topic };
         let by = entry.is_written.then_some((order.message.message.sender.id, order.message.seq));
         self.answer(job, order, &told, move |tx| write(tx, conversation, &change, by)).await
     }
@@ -111,7 +113,7 @@ impl Commands {
             return self.confirm_shown(job, press, again).await;
         }
         let (query, shown) = (press.query.clone(), change.page());
-        let conversation = Conversation { chat: target.key, thread: scope.topic };
+        let conversation = Conversation { chat: target.key, forum_topic: scope.topic };
         let again = PanelPress { scope, change: SettingChange::Show(shown) }.data();
         // Change and end of the job are one transaction: if the job ran twice, its second run could undo a later press.
         let written = move |tx: &Writer<'_>| {
@@ -140,11 +142,11 @@ impl Commands {
         let (at, message) = (press.chat, press.message);
         let read = move |conn: &Reader| {
             let part = outbox::by_message(conn, at, message)?;
-            Ok((chats::by_key(conn, here)?, part.and_then(|part| part.outgoing.to.thread)))
+            Ok((chats::by_key(conn, here)?, part.and_then(|part| part.outgoing.to.forum_topic)))
         };
         // Loads the chat again, because the change may have been its language.
-        let (Some(chat), thread) = self.store.read(read).await? else { return Ok(None) };
-        let (markdown, buttons) = self.panel(&chat, scope, thread, true, page).await?;
+        let (Some(chat), forum_topic) = self.store.read(read).await? else { return Ok(None) };
+        let (markdown, buttons) = self.panel(&chat, scope, forum_topic, true, page).await?;
         Ok(self.edit(press, &format_own(&markdown), &buttons).await)
     }
 
@@ -153,14 +155,14 @@ impl Commands {
         &self,
         chat: &ChatRow,
         scope: PanelScope,
-        here: Option<ThreadId>,
+        here: Option<ForumTopicId>,
         may_change: bool,
         page: u8,
     ) -> chime_store::Result<(String, Vec<Vec<Button>>)> {
         let (other, key) = (scope.chat.filter(|key| *key != chat.key), scope.chat.unwrap_or(chat.key));
         let read = move |conn: &Reader| {
             let other = other.map_or(Ok(None), |key| chats::by_key(conn, key))?;
-            Ok((other, chat_settings::load(conn, Conversation { chat: key, thread: scope.topic })?))
+            Ok((other, chat_settings::load(conn, Conversation { chat: key, forum_topic: scope.topic })?))
         };
         let (other, settings) = self.store.read(read).await?;
         let shown = other.as_ref().unwrap_or(chat);
@@ -189,14 +191,14 @@ const LONGEST_VALUE: usize = 60;
 /// Setting and value in the arguments of `/settings timezone Europe/Paris`.
 struct WordedSetting<'a> {
     /// Forum topic of `/settings topic timezone Europe/Paris`.
-    topic: Option<ThreadId>,
+    topic: Option<ForumTopicId>,
     entry: &'static SettingEntry,
     value: &'a str,
 }
 
 impl<'a> WordedSetting<'a> {
     /// Parses the arguments of a command in the forum topic `here`. Returns `None` if they name no setting.
-    fn parse(args: &'a str, here: Option<ThreadId>) -> Option<Self> {
+    fn parse(args: &'a str, here: Option<ForumTopicId>) -> Option<Self> {
         let first_word = |text: &'a str| {
             let text = text.trim();
             text.split_once(char::is_whitespace).unwrap_or((text, ""))

@@ -28,7 +28,7 @@ pub struct JobRequest<'a> {
 
 impl JobRequest<'_> {
     fn conversation(&self) -> Conversation {
-        Conversation { chat: self.chat, thread: self.message.thread }
+        Conversation { chat: self.chat, forum_topic: self.message.forum_topic }
     }
 }
 
@@ -65,8 +65,8 @@ pub fn start(
         Decision::Refuse { .. } if message.id.ephemeral_number().is_some() => Ok(Start::Known),
         Decision::Refuse { because, until, tell } => {
             let subject = subject(because, conversation, user, at);
-            let (chat, id, thread) = (message.chat, message.id, message.thread);
-            refusals::add(tx, &Refusal { chat, message: id, thread, because, subject, until, tell }, at)?;
+            let (chat, id, forum_topic) = (message.chat, message.id, message.forum_topic);
+            refusals::add(tx, &Refusal { chat, message: id, forum_topic, because, subject, until, tell }, at)?;
             jobs::add(tx, &refusal, now)?;
             Ok(Start::Refused(because))
         }

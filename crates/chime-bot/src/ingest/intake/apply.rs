@@ -247,12 +247,12 @@ fn take_in_message(
     if let Some(parent) = arrival.parent.as_ref().filter(|_| is_parent_news) {
         applied.touched.add(row.key, parent);
     }
-    let conversation = Conversation { chat: row.key, thread: message.thread };
+    let conversation = Conversation { chat: row.key, forum_topic: message.forum_topic };
     applied.heard.insert(conversation, false);
-    if let (Some(thread), Some(topic)) = (message.thread, &arrival.topic) {
+    if let (Some(forum_topic), Some(topic)) = (message.forum_topic, &arrival.topic) {
         match consent::is_withheld(tx, row.key, topic.given_in.as_deref().unwrap_or(message))? {
-            true => topic_names::remove(tx, row.key, thread, &topic.name)?,
-            false => topic_names::set(tx, row.key, thread, topic)?,
+            true => topic_names::remove(tx, row.key, forum_topic, &topic.name)?,
+            false => topic_names::set(tx, row.key, forum_topic, topic)?,
         }
     }
     let (is_news, words) = match &kept.message {

@@ -82,7 +82,7 @@ pub fn start_work(
                     }
                     hold(tx, message, words, at)?;
                     applied.started += 1;
-                    applied.heard.insert(Conversation { chat: chat_key, thread: message.thread }, true);
+                    applied.heard.insert(Conversation { chat: chat_key, forum_topic: message.forum_topic }, true);
                 }
                 Start::Refused(because) => {
                     applied.started += 1;
@@ -91,7 +91,7 @@ pub fn start_work(
             }
         }
         TriggerAction::CountAsOld => {
-            backlog::count_one(tx, message.chat, message.thread, at.now.plus(BACKLOG_SETTLES))?;
+            backlog::count_one(tx, message.chat, message.forum_topic, at.now.plus(BACKLOG_SETTLES))?;
             applied.postponed = true;
         }
     }
@@ -113,7 +113,7 @@ fn watch_question(
     if !is_own || !is_question || trigger::calls_bot(&message.text) {
         return Ok(false);
     }
-    if chat_settings::get(tx, Conversation { chat, thread: message.thread }, AMBIENT)? != Some(true) {
+    if chat_settings::get(tx, Conversation { chat, forum_topic: message.forum_topic }, AMBIENT)? != Some(true) {
         return Ok(false);
     }
     let job = JobPayload::Ambient { at: MessageAt { chat: message.chat, message: message.id } };
@@ -155,7 +155,7 @@ fn start_album(
     if started {
         hold(tx, message, words, at)?;
         applied.postponed = true;
-        applied.heard.insert(Conversation { chat, thread: message.thread }, true);
+        applied.heard.insert(Conversation { chat, forum_topic: message.forum_topic }, true);
     }
     Ok(())
 }
@@ -190,7 +190,7 @@ fn bare_tag_before(
     arrival: &Arrival,
     setting: &IntakeSettings,
 ) -> chime_store::Result<Option<MessageAt>> {
-    let conversation = Conversation { chat, thread: arrival.message.thread };
+    let conversation = Conversation { chat, forum_topic: arrival.message.forum_topic };
     split_question::tag_before(tx, &arrival.message, conversation, |earlier| {
         find_trigger(tx, earlier, arrival, setting)
     })
@@ -216,7 +216,7 @@ fn find_trigger(
     // An ephemeral command was sent to this bot alone.
     let is_only_bot = message.id.ephemeral_number().is_some() || !chats::has_other_bots(tx, arrival.chat.id)?;
     let settings = match chats::find(tx, arrival.chat.id)? {
-        Some(row) => chat_settings::load(tx, Conversation { chat: row.key, thread: message.thread })?,
+        Some(row) => chat_settings::load(tx, Conversation { chat: row.key, forum_topic: message.forum_topic })?,
         None => ChatSettings::default(),
     };
     let called = settings.get(NAME).map(|name| name.0);
@@ -242,7 +242,7 @@ fn answer_before(tx: &Writer<'_>, message: &Message) -> chime_store::Result<Opti
     /// Number of messages searched: in a group others may have written since the answer.
     const JUST_BEFORE: usize = 3;
     let Some(row) = chats::find(tx, message.chat)? else { return Ok(None) };
-    let conversation = Conversation { chat: row.key, thread: message.thread };
+    let conversation = Conversation { chat: row.key, forum_topic: message.forum_topic };
     let before = messages::before(tx, conversation, (message.sent_at, message.id), JUST_BEFORE)?;
     let own = before.into_iter().map(|stored| stored.message).filter(|said| said.role == Role::Assistant);
     let Some(last) = own.max_by_key(|said| said.id.0) else { return Ok(None) };

@@ -17,13 +17,13 @@ impl Touched {
     /// Adds the hour in which a new or changed message was sent.
     pub fn add(&mut self, chat: ChatKey, message: &Message) {
         let hour = message.sent_at.secs().div_euclid(sessions::NOTE_SPAN.as_secs().cast_signed());
-        self.0.insert((Conversation { chat, thread: message.thread }, hour));
+        self.0.insert((Conversation { chat, forum_topic: message.forum_topic }, hour));
     }
 
     /// Moves the hours of chat `ended` to chat `into`, after the two were merged.
     pub fn move_to(&mut self, ended: ChatKey, into: ChatKey) {
         let moved = std::mem::take(&mut self.0).into_iter().map(|(conversation, hour)| match conversation {
-            Conversation { chat, thread } if chat == ended => (Conversation { chat: into, thread }, hour),
+            Conversation { chat, forum_topic } if chat == ended => (Conversation { chat: into, forum_topic }, hour),
             other => (other, hour),
         });
         self.0 = moved.collect();
@@ -45,7 +45,7 @@ pub struct Turns(HashMap<Conversation, (ChatId, u32)>);
 impl Turns {
     pub fn add(&mut self, chat: ChatKey, message: &Message) {
         if message.role == Role::User && !message.sender.is_bot {
-            let conversation = Conversation { chat, thread: message.thread };
+            let conversation = Conversation { chat, forum_topic: message.forum_topic };
             self.0.entry(conversation).or_insert((message.chat, 0)).1 += 1;
         }
     }
@@ -85,5 +85,5 @@ pub fn cut_closed_topic(tx: &Writer<'_>, chat: ChatKey, message: &Message) -> ch
         return Ok(());
     }
     let cut = SessionCut { after: (message.sent_at, message.id), reason: Closed::Topic };
-    sessions::cut(tx, Conversation { chat, thread: message.thread }, cut)
+    sessions::cut(tx, Conversation { chat, forum_topic: message.forum_topic }, cut)
 }

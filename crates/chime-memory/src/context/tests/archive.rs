@@ -9,7 +9,8 @@ use crate::recall::Recaller;
 use chime_core::embed::Embedder;
 use chime_core::testkit::{CHAT, transcript};
 use chime_core::{
-    Chat, ChatId, ChatKind, Language, Message, MessageId, Origin, Reason, Seq, StoredMessage, ThreadId, estimate_tokens,
+    Chat, ChatId, ChatKind, ForumTopicId, Language, Message, MessageId, Origin, Reason, Seq, StoredMessage,
+    estimate_tokens,
 };
 use chime_relevance::context::context_window::ContextWindow;
 use chime_relevance::context::params::Params;
@@ -159,7 +160,7 @@ async fn a_matter_that_began_a_thousand_messages_ago_comes_back_without_the_joke
 #[tokio::test]
 async fn nothing_comes_from_another_chat_or_thread() {
     let of_another_chat = resumed_with(&[301, 302], |message| message.chat = ChatId(-1_001_000_000_002)).await;
-    let of_another_thread = resumed_with(&[301, 302], |message| message.thread = Some(ThreadId(7))).await;
+    let of_another_thread = resumed_with(&[301, 302], |message| message.forum_topic = Some(ForumTopicId(7))).await;
     assert_eq!([bridged(&of_another_chat), bridged(&of_another_thread)], [[0_i64; 0]; 2]);
 }
 

@@ -61,8 +61,8 @@ async fn scripted(now: Timestamp) -> Scripted {
     bench
         .write(move |tx| {
             answers::save(tx, &asked(now))?;
-            let (key, thread, messages) = (CHAT_KEY, None, (1..=5).map(Seq).collect());
-            jobs::add(tx, &JobPayload::Strand { chat: CHAT, key, thread, messages }, now).map(drop)
+            let (key, forum_topic, messages) = (CHAT_KEY, None, (1..=5).map(Seq).collect());
+            jobs::add(tx, &JobPayload::Thread { chat: CHAT, key, forum_topic, messages }, now).map(drop)
         })
         .await;
     Scripted { bench, _servers: [writes, tags] }
@@ -72,7 +72,7 @@ fn asked(now: Timestamp) -> AnswerRecord {
     AnswerRecord {
         id: AnswerId(ulid::Ulid(1)),
         chat: CHAT_KEY,
-        thread: None,
+        forum_topic: None,
         trigger: Seq(900),
         asked_by: UserId(1),
         created_at: now,
@@ -173,8 +173,8 @@ impl Bench {
                 for session in sessions::begun_from(tx, HERE, (Timestamp::default(), MessageId(i64::MIN)), 100)? {
                     told.push(format!("{:?}", tags::of_session(tx, session.id)?));
                 }
-                let strand = thread_summaries::of_messages(tx, CHAT_KEY, [Seq(1)], usize::MAX)?;
-                told.push(format!("{:?}", strand.map(|it| (it.text, it.sources))));
+                let thread = thread_summaries::of_messages(tx, CHAT_KEY, [Seq(1)], usize::MAX)?;
+                told.push(format!("{:?}", thread.map(|it| (it.text, it.sources))));
                 told.push(format!("no vector: {:?}", summary_vectors::missing(tx, "scripted", 9)?));
                 told.push(format!("open and parked: {:?}", jobs::counts(tx)?));
                 Ok(told)
@@ -201,7 +201,7 @@ async fn ended_at_any_step_of_any_kind_of_job_memory_is_the_same() {
         JobKind::SummaryVector,
         JobKind::Recent,
         JobKind::History,
-        JobKind::Strand,
+        JobKind::Thread,
     ] {
         let disturbed = scripted(now).await;
         let cuts = disturbed.bench.work_in_spite_of(Some(kind)).await;

@@ -93,7 +93,7 @@ impl Bench {
         let recaller = Recaller::new(Some(Arc::clone(embedder)));
         let find = move |conn: &chime_store::Reader| {
             let request = RecallRequest {
-                conversation: Conversation { chat: KEY, thread: None },
+                conversation: Conversation { chat: KEY, forum_topic: None },
                 text: "what is the code of the front door?",
                 now: Timestamp::from_secs(1_900_000_000),
                 utc_offset: 0,
@@ -193,7 +193,11 @@ async fn far_messages_get_vectors_and_the_index_finds_what_a_scan_finds() {
     let (index, scan) = both(&bench, &embedder, "the door's code").await;
     assert_eq!((index[0], scan[0]), (Seq(3), Seq(3)));
     let found = bench.recalled(&embedder).await;
-    assert!(found.message.seq == Seq(3) && found.legs.vector > 0.4 && found.legs.words > 0.0, "{:?}", found.legs);
+    assert!(
+        found.message.seq == Seq(3) && found.retrieved.vector > 0.4 && found.retrieved.words > 0.0,
+        "{:?}",
+        found.retrieved
+    );
 }
 
 #[tokio::test]
@@ -230,7 +234,7 @@ async fn an_index_that_is_not_whole_is_made_anew_and_recall_does_without_it_mean
     let lost = space.clone();
     bench.store.write(Priority::Answering, move |tx| vector_index::remove(tx, &lost)).await.unwrap();
     let by_words = bench.recalled(&embedder).await;
-    assert!(by_words.message.seq == Seq(3) && by_words.legs.vector == 0.0, "{:?}", by_words.legs);
+    assert!(by_words.message.seq == Seq(3) && by_words.retrieved.vector == 0.0, "{:?}", by_words.retrieved);
     bench.keep(&embedder).await;
     let whole = space.clone();
     assert!(bench.store.read(move |conn| vector_index::is_whole(conn, &whole)).await.unwrap());
@@ -251,11 +255,11 @@ async fn another_model_is_searched_when_all_its_vectors_are_made_and_not_before(
     assert_eq!(bench.active().await, old);
     let coverage = bench.coverage(&after).await;
     assert_eq!((coverage.messages, coverage.searched), ((100, 390), Some(before.name().to_owned())));
-    assert!(bench.recalled(&after).await.legs.vector > 0.4, "the vectors of the model before are searched");
+    assert!(bench.recalled(&after).await.retrieved.vector > 0.4, "the vectors of the model before are searched");
     bench.keep(&after).await;
     let new = bench.active().await;
     assert_eq!((new.model.as_str(), new.id == old.id), (after.name(), false));
-    assert!(bench.recalled(&after).await.legs.vector > 0.4);
+    assert!(bench.recalled(&after).await.retrieved.vector > 0.4);
     let left = bench
         .store
         .read(move |conn| {

@@ -9,8 +9,8 @@ use crate::context::index_set::IndexSet;
 use crate::context::pick::Candidates;
 use crate::context::replies::antecedents::Antecedents;
 use crate::context::replies::sample::{Forest, forests};
-use crate::context::strands::{Partitioned, Partitions, segments};
 use crate::context::subjects::assign::Assignment;
+use crate::context::threads::{Partitioned, Partitions, segments};
 use crate::context::weights::FocusWeights;
 
 impl Partitioned {
@@ -22,18 +22,18 @@ impl Partitioned {
             |sets: &[Vec<IndexSet>]| Partitions::of(sets.iter().map(Vec::as_slice), corpus.utterances.len());
         let segments = cut(Some(weights.far));
         let mut assignment = Assignment::new(corpus, &weights.segment_link);
-        let matters: Vec<Vec<IndexSet>> = segments
+        let subjects: Vec<Vec<IndexSet>> = segments
             .iter()
             .zip(forests)
             .map(|(segments, forest)| assignment.forest(segments, &forest.chances))
             .collect();
-        Self { strands: partitions(&cut(None)), segments: partitions(&segments), matters: partitions(&matters) }
+        Self { threads: partitions(&cut(None)), segments: partitions(&segments), subjects: partitions(&subjects) }
     }
 }
 
 impl Candidates<'_> {
     /// Splits the candidates into the threads, segments and subjects of `forests`.
-    pub(super) fn strands_in(&self, forests: &[Forest], weights: &FocusWeights) -> Partitioned {
+    pub(super) fn threads_in(&self, forests: &[Forest], weights: &FocusWeights) -> Partitioned {
         Partitioned::of(&self.corpus(None), forests, weights)
     }
 

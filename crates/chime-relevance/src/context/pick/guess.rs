@@ -10,7 +10,7 @@ use crate::context::pick::{Candidates, Selection};
 use crate::context::relatedness::pairwise::Pairwise;
 use crate::context::relatedness::refine::{self, Refinement};
 use crate::context::select::expected_f1::{Guess, best_set, marginals};
-use crate::context::strands::Partitioned;
+use crate::context::threads::Partitioned;
 use crate::context::weights::FocusWeights;
 
 /// Maximum number of candidates that are considered as the trigger's target.
@@ -66,7 +66,7 @@ impl Candidates<'_> {
         seen: Option<&mut ByCandidate>,
     ) -> (Vec<Guess>, Vec<f32>) {
         let corpus = self.corpus(Some(tag.utterance.at));
-        let partitioned = self.strands_in(&self.forests(), weights);
+        let partitioned = self.threads_in(&self.forests(), weights);
         guesses(&corpus, &partitioned, tag, weights, seen)
     }
 }
@@ -93,9 +93,9 @@ fn guesses(
         }
     }
     if by_relatedness < 1.0 {
-        let strands = partitioned.strands.led_to(&tag.links).into_iter();
+        let threads = partitioned.threads.led_to(&tag.links).into_iter();
         guesses
-            .extend(strands.map(|(weight, members)| Guess { weight: (1.0 - by_relatedness) as f32 * weight, members }));
+            .extend(threads.map(|(weight, members)| Guess { weight: (1.0 - by_relatedness) as f32 * weight, members }));
     }
     let marginals = with_common_words(&guesses, left.into_iter());
     (guesses, marginals)

@@ -27,8 +27,8 @@ use crate::context::relatedness::refine::Refinement;
 use crate::context::replies::antecedents::ReplyContext;
 use crate::context::replies::model::ReplyModel;
 use crate::context::replies::sample::Forest;
-use crate::context::strands::segments;
 use crate::context::subjects::lessons::{Lesson, lessons};
+use crate::context::threads::segments;
 use crate::context::weights::Scorers;
 use chime_core::StoredMessage;
 
@@ -85,7 +85,7 @@ impl<'a> Example<'a> {
     /// Returns the training rows of a refining pass that comes after `looks` other passes: for each candidate at the
     /// indices `of`, the indices of the candidates compared with it and the features of each pair.
     pub fn refine_rows(&self, of: &[usize], looks: usize) -> Vec<Vec<(usize, Vec<f64>)>> {
-        let weights = &self.scorers.matters;
+        let weights = &self.scorers.subjects;
         self.with_pairs(|_, pairwise| {
             let mut refinement = Refinement::around(pairwise, of, &weights.pairwise);
             weights.refine.iter().take(looks).for_each(|weights| refinement.look(weights));
@@ -97,14 +97,14 @@ impl<'a> Example<'a> {
     /// Returns the training examples for linking segments to subjects, from the first `count` forests. `truth` holds
     /// the right subject of each candidate, if known.
     pub fn segment_lessons(&self, truth: &[Option<usize>], count: usize) -> Vec<Lesson> {
-        let (corpus, far) = (self.candidates.corpus(None), Some(self.scorers.matters.far));
+        let (corpus, far) = (self.candidates.corpus(None), Some(self.scorers.subjects.far));
         let segments = self.forests.iter().take(count).map(|forest| segments(&corpus, &forest.antecedents, far));
         segments.flat_map(|segments| lessons(&corpus, &segments, truth)).collect()
     }
 
     fn with_pairs<R>(&self, then: impl FnOnce(&SegmentedCorpus<'_>, &Pairwise<'_>) -> R) -> R {
         let corpus = self.candidates.corpus(None);
-        let partitioned = self.candidates.strands_in(&self.forests, &self.scorers.matters);
+        let partitioned = self.candidates.threads_in(&self.forests, &self.scorers.subjects);
         let scene = SegmentedCorpus::of(&corpus, &partitioned.segments);
         then(&scene, &Pairwise::new(&corpus, &scene.consensus, &partitioned))
     }

@@ -3,14 +3,14 @@
 use crate::context::features::corpus::Corpus;
 use crate::context::focus::{flag, minutes};
 use crate::context::relatedness::matrix::Matrix;
-use crate::context::strands::{Consensus, Partitioned, Partitions};
+use crate::context::threads::{Consensus, Partitioned, Partitions};
 use chime_core::{add_share, dot};
 
 pub const FEATURES: usize = 11;
 pub const NAMES: [&str; FEATURES] = [
     "same_segment",
-    "same_strand",
-    "same_matter_odds",
+    "same_thread",
+    "same_subject_odds",
     "reply",
     "minutes_between",
     "word_cosine",
@@ -26,8 +26,8 @@ pub type PairFeatures = [f64; FEATURES];
 pub struct Pairwise<'a> {
     corpus: &'a Corpus<'a>,
     consensus: &'a Consensus,
-    strands: &'a Partitions,
-    matters: &'a Partitions,
+    threads: &'a Partitions,
+    subjects: &'a Partitions,
     /// Log odds that two candidates share a subject, indexed by the number of forests that put them in one subject.
     agreed: Vec<f64>,
     holders: Holders,
@@ -46,9 +46,9 @@ pub struct Pairwise<'a> {
 
 impl<'a> Pairwise<'a> {
     pub fn new(corpus: &'a Corpus<'a>, consensus: &'a Consensus, partitioned: &'a Partitioned) -> Self {
-        let Partitioned { strands, matters, .. } = partitioned;
+        let Partitioned { threads, subjects, .. } = partitioned;
         let log_odds = |share: f64| ((share + 0.03) / (1.03 - share)).ln();
-        let forests = matters.share().recip().round() as u32;
+        let forests = subjects.share().recip().round() as u32;
         let count = corpus.utterances.len();
         let holders = Holders::of(corpus);
         let words = word_products(corpus, &holders);
@@ -63,11 +63,11 @@ impl<'a> Pairwise<'a> {
             people_lengths: people.rows().map(|row| dot(row, row).sqrt()).collect(),
             word_lengths: Vec::new(),
             sizes: consensus.sizes().into_iter().map(f64::ln).collect(),
-            agreed: (0..=forests).map(|times| log_odds(f64::from(times) * matters.share())).collect(),
+            agreed: (0..=forests).map(|times| log_odds(f64::from(times) * subjects.share())).collect(),
             corpus,
             consensus,
-            strands,
-            matters,
+            threads,
+            subjects,
             holders,
             words,
             of_segments,
@@ -85,8 +85,8 @@ impl<'a> Pairwise<'a> {
 
     /// Returns the features of each of `places` paired with `target`, in the order of [`NAMES`].
     pub fn rows(&self, target: usize, places: &[usize]) -> Vec<PairFeatures> {
-        let (in_strand, in_matter) = (self.strands.times_with(target), self.matters.times_with(target));
-        let (share, rarest) = (self.strands.share(), self.rarest_shared(target));
+        let (in_thread, in_subject) = (self.threads.times_with(target), self.subjects.times_with(target));
+        let (share, rarest) = (self.threads.share(), self.rarest_shared(target));
         let cosine = |product: f32, lengths: &[f32], place: usize| {
             f64::from(product / (lengths[target].max(1e-6) * lengths[place].max(1e-6)))
         };
@@ -98,8 +98,8 @@ impl<'a> Pairwise<'a> {
             let (earlier, later) = (&self.corpus.utterances[first], &self.corpus.utterances[last]);
             [
                 f64::from(self.in_segment(target, *place)),
-                f64::from(in_strand[*place]) * share,
-                self.agreed[usize::from(in_matter[*place])],
+                f64::from(in_thread[*place]) * share,
+                self.agreed[usize::from(in_subject[*place])],
                 flag(later.reply == Some(first)),
                 minutes(later.at - earlier.at),
                 f64::from(self.words.cosine(target, *place)),

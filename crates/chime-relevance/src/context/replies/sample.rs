@@ -27,7 +27,7 @@ pub fn forests<'a>(candidates: impl Iterator<Item = (MessageAddress, &'a Anteced
             let distance = drawn(antecedents, chance);
             forests[forest].antecedents.push(distance.and_then(|distance| place.checked_sub(distance)));
         });
-        each_chance((id, MATTER), |forest, chance| forests[forest].chances.push(chance));
+        each_chance((id, SUBJECT), |forest, chance| forests[forest].chances.push(chance));
     }
     forests
 }
@@ -45,7 +45,7 @@ fn drawn(antecedents: &Antecedents, chance: f32) -> Option<usize> {
 
 /// Purposes of a random number. They are part of the hash, so that a message gets different numbers for both.
 const ANTECEDENT: u64 = 0;
-const MATTER: u64 = 1;
+const SUBJECT: u64 = 1;
 
 /// Number of low bits of a hash that are replaced by the number of its forest.
 const FOREST_BITS: u32 = 8;

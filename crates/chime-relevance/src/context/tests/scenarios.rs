@@ -35,7 +35,8 @@ fn history(chat: &str) -> History {
     let mut all = transcript(chat);
     let trigger = all.pop().expect("a trigger");
     let ask = trigger.message.text.replace("@bot", "").trim().to_owned();
-    let (recent, linked) = all.into_iter().partition(|stored| stored.message.thread == trigger.message.thread);
+    let (recent, linked) =
+        all.into_iter().partition(|stored| stored.message.forum_topic == trigger.message.forum_topic);
     let mut evidence = CandidateFeatures { embedder: Some(embedder()), ..CandidateFeatures::default() };
     let recent: Vec<StoredMessage> = recent;
     for stored in &recent {
@@ -156,7 +157,7 @@ fn what_was_given_is_what_the_window_is_about() {
     let chosen = |id: i64| Chosen {
         seq: Seq(u32::try_from(id).expect("small")),
         id: MessageId(id),
-        reason: Reason::Strand,
+        reason: Reason::Thread,
         score: 0.5,
     };
     history.given = Some([2, 4, 99].map(chosen).to_vec());
@@ -258,10 +259,10 @@ fn nothing_earlier_is_nothing() {
 fn another_thread_stays_out() {
     check(
         "
-        [thread 7]
+        [topic 7]
         10:00 ann#1 who can drive on friday?
         10:01 ben#2>1 I can drive
-        [thread 8]
+        [topic 8]
         10:00 cat#3 the poster for the concert is too dark
         10:02 dan#4>3 brighter, and a larger date
         10:03 cat#5 @bot

@@ -44,7 +44,7 @@ impl Picked {
                 pool.candidates.binary_search(parent).is_err() && pool.conversation.binary_search(parent).is_ok()
             };
             if let Some(parent) = pool.parent(place).filter(is_older) {
-                self.add(parent, Reason::Strand, score * CHAIN_DECAY);
+                self.add(parent, Reason::Thread, score * CHAIN_DECAY);
             }
         }
     }
@@ -82,7 +82,7 @@ impl Picked {
     /// further questions to the bot and their answers.
     pub fn add_talk_since(&mut self, pool: &CandidateSet<'_>, answer: Index) {
         for place in pool.parent(answer).into_iter().chain([answer]) {
-            self.add(place, Reason::Strand, CHAIN_SCORE);
+            self.add(place, Reason::Thread, CHAIN_SCORE);
         }
         let since = || pool.conversation.iter().rev().copied().take_while(|place| *place > answer);
         let answers: Vec<Index> =
@@ -141,7 +141,7 @@ impl Picked {
     /// Drops the messages picked as part of the thread that `keeps` rejects. Messages with other reasons, such as reply
     /// links, stay.
     pub fn retain(&mut self, keeps: impl Fn(Index, f64) -> bool) {
-        self.0.retain(|place, (reason, score)| *reason != Reason::Strand || keeps(*place, *score));
+        self.0.retain(|place, (reason, score)| *reason != Reason::Thread || keeps(*place, *score));
     }
 
     /// Adds the stretches for a question, best first; each message gets its stretch's score. If `is_sure`, the messages

@@ -148,11 +148,11 @@ pub fn segments(corpus: &Corpus<'_>, antecedents: &[Option<usize>], far: Option<
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Partitioned {
     /// Threads: the trees of each forest.
-    pub strands: Partitions,
+    pub threads: Partitions,
     /// Segments: threads cut at long silences and after answers of the bot.
     pub segments: Partitions,
     /// Subjects: segments about the same thing, linked across silences.
-    pub matters: Partitions,
+    pub subjects: Partitions,
 }
 
 #[cfg(test)]

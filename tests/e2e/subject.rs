@@ -56,17 +56,17 @@ async fn boiler_answered(w: &mut World) -> (Vec<MessageId>, Vec<MessageId>, Sand
     w.settled().await;
     let tag = w.say("ann", "@bot who did we pick for the boiler and what did it cost?");
     let answer = w.answer_to(tag).await;
-    let (matter, others) = divided(&said, &OF_BOILER);
-    check(&focus(w, &answer).await, &[matter[2], matter[3]], &others);
-    (matter, others, answer)
+    let (subject, others) = divided(&said, &OF_BOILER);
+    check(&focus(w, &answer).await, &[subject[2], subject[3]], &others);
+    (subject, others, answer)
 }
 
 #[tokio::test]
 async fn a_question_in_words_finds_its_matter_and_not_the_words_it_shares_with_others() {
     World::run(async |w| {
         w.model.script(["Hansen, for 640."]);
-        let (matter, _, answer) = boiler_answered(w).await;
-        check(&focus(w, &answer).await, &matter, &[]);
+        let (subject, _, answer) = boiler_answered(w).await;
+        check(&focus(w, &answer).await, &subject, &[]);
     })
     .await;
 }
@@ -75,13 +75,13 @@ async fn a_question_in_words_finds_its_matter_and_not_the_words_it_shares_with_o
 async fn what_follows_an_answer_keeps_its_matter() {
     World::run(async |w| {
         w.model.script(["Hansen, for 640.", "He comes on thursday at nine.", "Yes, thursday."]);
-        let (matter, others, first) = boiler_answered(w).await;
+        let (subject, others, first) = boiler_answered(w).await;
         let tag = w.say("ann", "@bot and?");
         let second = w.answer_to(tag).await;
-        check(&focus(w, &second).await, &[matter.clone(), vec![first.id]].concat(), &others);
+        check(&focus(w, &second).await, &[subject.clone(), vec![first.id]].concat(), &others);
         let tag = w.say("dan", "@bot shorter");
         let third = w.answer_to(tag).await;
-        check(&focus(w, &third).await, &[matter, vec![second.id]].concat(), &others);
+        check(&focus(w, &third).await, &[subject, vec![second.id]].concat(), &others);
     })
     .await;
 }
@@ -91,12 +91,12 @@ async fn a_correction_after_an_answer_is_seen_by_the_next() {
     World::run(async |w| {
         // A reply to an answer is a question to the bot.
         w.model.script(["Hansen, for 640.", "Then it is 690.", "690 then."]);
-        let (matter, others, first) = boiler_answered(w).await;
+        let (subject, others, first) = boiler_answered(w).await;
         let corrected = w.reply("ben", first.id, "not quite, Hansen said 690 on the phone, with the new valve");
         w.answer_to(corrected).await;
         let tag = w.say("cat", "@bot and?");
         let second = w.answer_to(tag).await;
-        check(&focus(w, &second).await, &[vec![matter[2], first.id, corrected]].concat(), &others);
+        check(&focus(w, &second).await, &[vec![subject[2], first.id, corrected]].concat(), &others);
     })
     .await;
 }
@@ -105,7 +105,7 @@ async fn a_correction_after_an_answer_is_seen_by_the_next() {
 async fn a_reply_to_an_answer_two_days_later_is_about_its_matter() {
     World::run(async |w| {
         w.model.script(["Hansen, for 640.", "Yes, thursday at nine."]);
-        let (matter, others, first) = boiler_answered(w).await;
+        let (subject, others, first) = boiler_answered(w).await;
         w.clock.advance(DAY * 2);
         let lately: Vec<MessageId> =
             [("cat", "the pickles are in the cellar now"), ("dan", "how many jars did it come to?")]
@@ -115,7 +115,7 @@ async fn a_reply_to_an_answer_two_days_later_is_about_its_matter() {
         w.settled().await;
         let reply = w.reply("eve", first.id, "and is he still coming?");
         let second = w.answer_to(reply).await;
-        check(&focus(w, &second).await, &[matter, vec![first.id]].concat(), &[others, lately].concat());
+        check(&focus(w, &second).await, &[subject, vec![first.id]].concat(), &[others, lately].concat());
     })
     .await;
 }
@@ -124,7 +124,7 @@ async fn a_reply_to_an_answer_two_days_later_is_about_its_matter() {
 async fn a_bare_tag_in_a_talk_that_began_after_an_answer_is_about_that_talk() {
     World::run(async |w| {
         w.model.script(["Hansen, for 640.", "The battery."]);
-        let (matter, others, first) = boiler_answered(w).await;
+        let (subject, others, first) = boiler_answered(w).await;
         let mut talk = Vec::new();
         for (name, text) in [
             ("ben", "my laptop battery lasts an hour, new one or new battery?"),
@@ -138,7 +138,7 @@ async fn a_bare_tag_in_a_talk_that_began_after_an_answer_is_about_that_talk() {
         w.settled().await;
         let tag = w.say("ann", "@bot thoughts?");
         let second = w.answer_to(tag).await;
-        check(&focus(w, &second).await, &talk, &[matter, others, vec![first.id]].concat());
+        check(&focus(w, &second).await, &talk, &[subject, others, vec![first.id]].concat());
     })
     .await;
 }
@@ -147,13 +147,13 @@ async fn a_bare_tag_in_a_talk_that_began_after_an_answer_is_about_that_talk() {
 async fn another_members_matter_is_not_drawn_into_a_cry_for_help() {
     World::run(async |w| {
         w.model.script(["Hansen, for 640.", "Take it to the shop."]);
-        let (matter, _, first) = boiler_answered(w).await;
+        let (subject, _, first) = boiler_answered(w).await;
         let trouble = w.say("fay", "my bike makes a grinding noise when I brake");
         let wheel = w.say("fay", "and the back wheel wobbles since yesterday");
         w.settled().await;
         let tag = w.say("fay", "@bot help");
         let second = w.answer_to(tag).await;
-        check(&focus(w, &second).await, &[trouble, wheel], &[matter, vec![first.id]].concat());
+        check(&focus(w, &second).await, &[trouble, wheel], &[subject, vec![first.id]].concat());
     })
     .await;
 }
@@ -171,8 +171,8 @@ async fn a_cry_for_help_right_after_an_answer_to_another_is_about_ones_own_troub
         w.clock.advance(Duration::from_secs(60));
         let tag = w.say("fay", "@bot help");
         let second = w.answer_to(tag).await;
-        let (matter, _) = divided(&said, &OF_BOILER);
-        check(&focus(w, &second).await, &[trouble, wheel], &[matter, vec![first.id]].concat());
+        let (subject, _) = divided(&said, &OF_BOILER);
+        check(&focus(w, &second).await, &[trouble, wheel], &[subject, vec![first.id]].concat());
     })
     .await;
 }
@@ -186,8 +186,8 @@ async fn a_tag_and_then_the_question_as_the_next_message_are_one_ask() {
         let question = w.say("ann", "when does the man for the boiler come?");
         let tag = w.say("ann", "@bot");
         let answer = w.answer_to(tag).await;
-        let (matter, others) = divided(&said, &OF_BOILER);
-        check(&focus(w, &answer).await, &[vec![question], matter[2..].to_vec()].concat(), &others);
+        let (subject, others) = divided(&said, &OF_BOILER);
+        check(&focus(w, &answer).await, &[vec![question], subject[2..].to_vec()].concat(), &others);
     })
     .await;
 }
@@ -219,8 +219,8 @@ async fn an_allowed_or_decided_question_finds_the_talk_that_decided_it() {
         let tag =
             w.say("zed", "@bot are we allowed to use let chains yet or what was decided about the compiler version");
         let answer = w.answer_to(tag).await;
-        let (matter, _) = divided(&said, &[2, 3, 6, 7]);
-        check(&focus(w, &answer).await, &matter, &[said[0], said[4], said[8], said[9], said[12], said[13]]);
+        let (subject, _) = divided(&said, &[2, 3, 6, 7]);
+        check(&focus(w, &answer).await, &subject, &[said[0], said[4], said[8], said[9], said[12], said[13]]);
     })
     .await;
 }

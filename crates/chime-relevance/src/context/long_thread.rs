@@ -4,7 +4,7 @@ use chime_core::Seq;
 
 /// Message of the trigger's thread that may enter the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StrandMessage {
+pub struct ThreadMessage {
     pub seq: Seq,
     /// Number of tokens of its text.
     pub tokens: usize,
@@ -16,14 +16,14 @@ pub struct StrandMessage {
 
 /// Limits up to which a thread is shown without a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StrandLimits {
+pub struct ThreadLimits {
     /// Maximum number of messages, from the setting `MAX_CHAT_HISTORY`.
     pub messages: usize,
     pub tokens: usize,
 }
 
 /// Maximum tokens of a thread without a summary, however few messages it has.
-pub const MAX_STRAND_TOKENS: usize = 6000;
+pub const MAX_THREAD_TOKENS: usize = 6000;
 /// Number of tokens that are reserved for the summary.
 const SUMMARY_TOKENS: usize = 180;
 /// Number of messages by which a thread with too many is cut further, to leave room for the summary and the trigger.
@@ -33,22 +33,22 @@ const KEPT_HUMANS: usize = 2;
 
 /// Returns the messages of `strand` (oldest first) to summarise, so that the others and the summary fit into `limits`;
 /// empty if the whole thread fits.
-pub fn oldest_part(strand: &[StrandMessage], limits: StrandLimits) -> Vec<Seq> {
-    let tokens: usize = strand.iter().map(|one| one.tokens).sum();
-    if strand.len() <= limits.messages && tokens <= limits.tokens {
+pub fn oldest_part(thread: &[ThreadMessage], limits: ThreadLimits) -> Vec<Seq> {
+    let tokens: usize = thread.iter().map(|one| one.tokens).sum();
+    if thread.len() <= limits.messages && tokens <= limits.tokens {
         return Vec::new();
     }
-    let most = if strand.len() > limits.messages { limits.messages.saturating_sub(ROOM) } else { strand.len() };
+    let most = if thread.len() > limits.messages { limits.messages.saturating_sub(ROOM) } else { thread.len() };
     let mut left = if tokens > limits.tokens { limits.tokens.saturating_sub(SUMMARY_TOKENS) } else { usize::MAX };
-    let newest = strand.iter().rev().take(most).take_while(|one| {
+    let newest = thread.iter().rev().take(most).take_while(|one| {
         let fits = one.tokens <= left;
         left = left.saturating_sub(one.tokens);
         fits
     });
     let kept = newest.count();
     let newest_humans: Vec<Seq> =
-        strand.iter().rev().filter(|one| one.is_human).take(KEPT_HUMANS).map(|one| one.seq).collect();
-    let oldest = strand[..strand.len() - kept].iter();
+        thread.iter().rev().filter(|one| one.is_human).take(KEPT_HUMANS).map(|one| one.seq).collect();
+    let oldest = thread[..thread.len() - kept].iter();
     oldest.filter(|one| !one.is_anchor && !newest_humans.contains(&one.seq)).map(|one| one.seq).collect()
 }
 
@@ -58,10 +58,10 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: StrandLimits = StrandLimits { messages: 60, tokens: MAX_STRAND_TOKENS };
+    const LIMITS: ThreadLimits = ThreadLimits { messages: 60, tokens: MAX_THREAD_TOKENS };
 
-    fn strand(tokens: &[usize]) -> Vec<StrandMessage> {
-        let one = |(seq, tokens): (u32, &usize)| StrandMessage {
+    fn thread(tokens: &[usize]) -> Vec<ThreadMessage> {
+        let one = |(seq, tokens): (u32, &usize)| ThreadMessage {
             seq: Seq(seq),
             tokens: *tokens,
             is_human: true,
@@ -72,23 +72,23 @@ mod tests {
 
     #[test]
     fn a_strand_within_its_limits_stays_whole() {
-        assert_eq!(oldest_part(&strand(&[100; 60]), LIMITS), []);
+        assert_eq!(oldest_part(&thread(&[100; 60]), LIMITS), []);
     }
 
     #[test]
     fn beyond_sixty_messages_the_newest_fifty_eight_stay() {
-        assert_eq!(oldest_part(&strand(&[10; 61]), LIMITS), [Seq(1), Seq(2), Seq(3)]);
+        assert_eq!(oldest_part(&thread(&[10; 61]), LIMITS), [Seq(1), Seq(2), Seq(3)]);
     }
 
     #[test]
     fn beyond_six_thousand_tokens_the_newest_that_fit_beside_the_summary_stay() {
-        let oldest = oldest_part(&strand(&[1000; 7]), LIMITS);
+        let oldest = oldest_part(&thread(&[1000; 7]), LIMITS);
         assert_eq!(oldest, [Seq(1), Seq(2)]);
     }
 
     #[test]
     fn the_newest_two_of_members_and_the_anchor_stay_whatever_they_take() {
-        let mut long = strand(&[9000, 9000, 9000, 9000]);
+        let mut long = thread(&[9000, 9000, 9000, 9000]);
         long[0].is_anchor = true;
         long[3].is_human = false;
         assert_eq!(oldest_part(&long, LIMITS), [Seq(4)]);
@@ -99,13 +99,13 @@ mod tests {
         fn what_is_left_keeps_the_limits_but_for_what_has_to_stay(
             tokens in prop::collection::vec(0_usize..3000, 0..120),
         ) {
-            let strand = strand(&tokens);
-            let oldest = oldest_part(&strand, LIMITS);
-            let left: Vec<&StrandMessage> = strand.iter().filter(|one| !oldest.contains(&one.seq)).collect();
+            let thread = thread(&tokens);
+            let oldest = oldest_part(&thread, LIMITS);
+            let left: Vec<&ThreadMessage> = thread.iter().filter(|one| !oldest.contains(&one.seq)).collect();
             prop_assert!(left.len() <= 60);
             let sum: usize = left.iter().map(|one| one.tokens).sum();
             prop_assert!(sum <= 6000 || left.len() <= KEPT_HUMANS + 1);
-            let newest: Vec<Seq> = strand.iter().rev().take(2).map(|one| one.seq).collect();
+            let newest: Vec<Seq> = thread.iter().rev().take(2).map(|one| one.seq).collect();
             prop_assert!(newest.iter().all(|seq| !oldest.contains(seq)));
         }
     }
