@@ -48,14 +48,14 @@ fn check_demo(lines: &str, expected: Expect) {
         database: "/tmp/demo.db".into(),
     };
     let demo = Config::for_demo(&Settings::new(|name| variables.get(name).cloned()), &place);
-    let told = demo.map(|demo| {
+    let actual = demo.map(|demo| {
         let Config { telegram, llm, store, access, context, .. } = demo;
         format!(
             "{} {} {:?} {:?}\n{:?} {:?} {:?}",
             telegram.api_url, llm.base_url, llm.model, llm.timeout, store.path, access.chats, context.lookback_limit,
         )
     });
-    expected.assert_eq(&told.unwrap_or_else(|error| error.to_string()));
+    expected.assert_eq(&actual.unwrap_or_else(|error| error.to_string()));
 }
 
 #[test]

@@ -160,13 +160,13 @@ pub fn jobs(open: u64, parked: &[ParkedJob], all_parked: u64) -> CheckFinding {
 pub fn vectors(coverage: &VectorCoverage) -> CheckFinding {
     const NAME: &str = "vectors";
     let VectorCoverage { messages, summaries, searched } = coverage;
-    let told = format!(
+    let shown = format!(
         "{} of {} older messages and {} of {} summaries have one",
         messages.0, messages.1, summaries.0, summaries.1
     );
     match searched {
-        Some(model) => CheckFinding::ok(NAME, format!("{told}; until all have, those of {model} are searched")),
-        None => CheckFinding::ok(NAME, told),
+        Some(model) => CheckFinding::ok(NAME, format!("{shown}; until all have, those of {model} are searched")),
+        None => CheckFinding::ok(NAME, shown),
     }
 }
 
@@ -235,14 +235,14 @@ pub fn privacy(bot: &BotIdentity, groups: &[(Chat, GroupMembership)]) -> Vec<Che
     const NAME: &str = "privacy";
     const REMEDY: &str = "send /setprivacy to @BotFather, choose Disable, then remove the bot from the group and add it \
                           again; or make it an admin there";
-    let outside = groups.iter().filter(|(_, standing)| *standing == GroupMembership::Outside).map(|(chat, _)| {
+    let outside = groups.iter().filter(|(_, membership)| *membership == GroupMembership::Outside).map(|(chat, _)| {
         CheckFinding::warn(
             NAME,
             format!("the bot is no longer in {}", named(chat)),
             "add it again if it should be there",
         )
     });
-    let deaf = groups.iter().filter(|(_, standing)| *standing == GroupMembership::Member).map(|(chat, _)| {
+    let deaf = groups.iter().filter(|(_, membership)| *membership == GroupMembership::Member).map(|(chat, _)| {
         let what =
             format!("privacy mode is on and the bot is no admin in {}: it sees no plain mentions there", named(chat));
         CheckFinding::fail(NAME, what, REMEDY)
@@ -253,7 +253,7 @@ pub fn privacy(bot: &BotIdentity, groups: &[(Chat, GroupMembership)]) -> Vec<Che
     }
     let mut findings: Vec<CheckFinding> = deaf.chain(outside).collect();
     if findings.is_empty() {
-        findings.push(match groups.iter().filter(|(_, standing)| *standing == GroupMembership::Admin).count() {
+        findings.push(match groups.iter().filter(|(_, membership)| *membership == GroupMembership::Admin).count() {
             0 => CheckFinding::warn(NAME, "privacy mode is on: in groups the bot sees no plain mentions", REMEDY),
             admin => {
                 CheckFinding::ok(NAME, format!("privacy mode is on, and the bot is an admin in all {admin} groups"))

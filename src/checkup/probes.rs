@@ -186,8 +186,8 @@ impl Checkup<'_> {
         tell(judge::webhook(&telegram.webhook_host().await));
         let mut known = Vec::new();
         for chat in groups {
-            let standing = standing(&telegram, &chat, bot.id).await;
-            known.push((chat, standing));
+            let membership = membership(&telegram, &chat, bot.id).await;
+            known.push((chat, membership));
         }
         judge::privacy(&bot, &known).into_iter().for_each(tell);
     }
@@ -273,7 +273,7 @@ fn look(conn: &Reader, model: Option<&str>) -> chime_store::Result<DatabaseConte
     Ok(DatabaseContents { groups, admitted, open, parked: jobs::parked(conn, PARKED)?, all_parked, vectors })
 }
 
-async fn standing(telegram: &Telegram, chat: &Chat, bot: UserId) -> GroupMembership {
+async fn membership(telegram: &Telegram, chat: &Chat, bot: UserId) -> GroupMembership {
     match telegram.get_chat_member(chat.id, bot).await {
         Ok(status) if status.is_admin() => GroupMembership::Admin,
         Ok(status) if status.is_member() => GroupMembership::Member,

@@ -197,8 +197,8 @@ mod tests {
             ("Carla has 90 euros for the weekend.", false, false),
             ("", false, false),
         ] {
-            let told = [SampleLanguage::English, SampleLanguage::German].map(|asked| is_right(answer, asked));
-            assert_eq!(told, [is_english, is_german], "{answer}");
+            let shown = [SampleLanguage::English, SampleLanguage::German].map(|asked| is_right(answer, asked));
+            assert_eq!(shown, [is_english, is_german], "{answer}");
         }
     }
 

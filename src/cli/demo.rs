@@ -147,8 +147,8 @@ impl DemoSession {
             return *id;
         }
         // The user is the chat's creator, so that the commands of admins can be tried.
-        let standing = if name == YOU { ChatMemberStatus::Creator } else { ChatMemberStatus::Member };
-        let id = self.sandbox.add_member(self.chat, NewMember::named(name).standing(standing));
+        let status = if name == YOU { ChatMemberStatus::Creator } else { ChatMemberStatus::Member };
+        let id = self.sandbox.add_member(self.chat, NewMember::named(name).status(status));
         self.people.insert(name.to_owned(), id);
         self.names.insert(id, name.to_owned());
         id

@@ -23,7 +23,7 @@ pub async fn run(options: MemoryOptions) -> CommandResult {
     let (path, zone) = database::path_and_zone()?;
     let chat = ChatId(options.chat);
     let unknown = |error: Unknown| CommandError::new(error, Exit::Failed);
-    let told = match options.rebuild {
+    let shown = match options.rebuild {
         Some(what) => {
             let now = Clock::system().now();
             let rebuild = |tx: &Writer<'_>| chats::find(tx, chat)?.map(|row| rebuild(tx, &row, &what, now)).transpose();
@@ -38,6 +38,6 @@ pub async fn run(options: MemoryOptions) -> CommandResult {
         }
     };
     // Fails if the reader closed the pipe, which is not an error.
-    let _ = writeln!(std::io::stdout(), "{told}");
+    let _ = writeln!(std::io::stdout(), "{shown}");
     Ok(Exit::Done)
 }

@@ -65,7 +65,7 @@ impl Health {
             failing.push(format!("a poll has not come back for {} s", vitals.poll_age.as_secs()));
         }
         if let Some(trouble) = &vitals.trouble {
-            let (red, reason) = told(trouble);
+            let (red, reason) = described(trouble);
             if red { failing.push(reason) } else { degraded.push(reason) }
         }
         match &vitals.kept {
@@ -121,7 +121,7 @@ impl Health {
 }
 
 /// Describes a problem. The `bool` is `true` if the daemon counts as failing because of it.
-fn told(trouble: &PollTrouble) -> (bool, String) {
+fn described(trouble: &PollTrouble) -> (bool, String) {
     let PollTrouble { kind, what, lasting } = trouble;
     match kind {
         TroubleKind::Storing => (true, format!("updates cannot be stored: {what}")),

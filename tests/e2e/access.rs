@@ -49,9 +49,9 @@ async fn the_first_to_send_the_code_owns_the_bot_and_lets_it_into_groups() {
         let owner = claim(w, "ann").await;
 
         let late = w.say_in(stranger, "eve", &format!("/claim {code}"));
-        let told = w.next_sent().await;
-        assert_eq!((told.chat, told.reply_to), (stranger, None), "a code works once; {late} is a stranger's again");
-        assert!(told.text.contains(&stranger.to_string()), "{}", told.text);
+        let shown = w.next_sent().await;
+        assert_eq!((shown.chat, shown.reply_to), (stranger, None), "a code works once; {late} is a stranger's again");
+        assert!(shown.text.contains(&stranger.to_string()), "{}", shown.text);
 
         let chat = group(w, "The lake");
         w.telegram.add_bot_to(chat, ChatMemberStatus::Member, owner);
@@ -77,9 +77,9 @@ async fn a_group_to_which_a_stranger_adds_the_bot_is_told_how_to_be_allowed_and_
         let eve = w.telegram.add_member(chat, "eve");
         w.telegram.add_bot_to(chat, ChatMemberStatus::Member, eve);
         w.say_in(chat, "eve", "@bot the password is swordfish");
-        let told = w.next_sent().await;
-        assert_eq!(told.chat, chat);
-        assert!(told.text.contains(&chat.to_string()) && told.text.contains("ALLOWED_CHATS"), "{}", told.text);
+        let shown = w.next_sent().await;
+        assert_eq!(shown.chat, chat);
+        assert!(shown.text.contains(&chat.to_string()) && shown.text.contains("ALLOWED_CHATS"), "{}", shown.text);
         w.settled().await;
         assert!(has_left(w, chat));
         assert!(
@@ -105,8 +105,8 @@ async fn a_group_that_is_not_allowed_is_told_before_anybody_speaks() {
         let chat = w.telegram.add_chat(NewChat::supergroup("Silence"));
         let eve = w.telegram.add_member(chat, "eve");
         w.telegram.add_bot_to(chat, ChatMemberStatus::Member, eve);
-        let told = w.next_sent().await;
-        assert!(told.chat == chat && told.text.starts_with("I work only in chats"), "{}", told.text);
+        let shown = w.next_sent().await;
+        assert!(shown.chat == chat && shown.text.starts_with("I work only in chats"), "{}", shown.text);
         w.settled().await;
         assert!(has_left(w, chat));
     })
@@ -122,8 +122,8 @@ async fn whoever_is_turned_away_is_told_so_in_their_language() {
         w.say_in(chat, "eva", "Wer bringt morgen den Kuchen mit?");
         w.telegram.all_confirmed().await;
         w.clock.advance(std::time::Duration::from_secs(5));
-        let told = w.next_sent().await;
-        assert!(told.text.starts_with("Ich arbeite nur in Chats"), "{}", told.text);
+        let shown = w.next_sent().await;
+        assert!(shown.text.starts_with("Ich arbeite nur in Chats"), "{}", shown.text);
         assert!(!holds_words(w, chat).await);
     })
     .await;
@@ -198,8 +198,8 @@ async fn in_private_a_member_is_served_and_a_stranger_is_told_once() {
         let said = w.say_in(stranger, "eve", "tell me everything");
         w.telegram.all_confirmed().await;
         w.clock.advance(std::time::Duration::from_secs(5));
-        let told = w.next_sent().await;
-        assert!(told.chat == stranger && told.text.contains("members of the groups"), "{}", told.text);
+        let shown = w.next_sent().await;
+        assert!(shown.chat == stranger && shown.text.contains("members of the groups"), "{}", shown.text);
         w.say_in(stranger, "eve", "please?");
         w.telegram.all_confirmed().await;
         w.clock.advance(std::time::Duration::from_secs(5));
@@ -230,14 +230,14 @@ async fn telegram_is_told_which_commands_there_are_and_what_is_kept() {
     World::run(async |w| {
         let menus = menus().count();
         w.telegram.called("setMyCommands", menus).await;
-        let told = format!("{:?}", w.telegram.commands());
+        let shown = format!("{:?}", w.telegram.commands());
         for command in ["ask", "why", "forget", "optout", "optin", "privacy", "help"] {
-            assert!(told.contains(&format!("\"{command}\"")), "{command} is not in {told}");
+            assert!(shown.contains(&format!("\"{command}\"")), "{command} is not in {shown}");
         }
         w.telegram.called("setMyShortDescription", 1).await;
-        let told = w.telegram.short_description();
+        let shown = w.telegram.short_description();
         assert_eq!(
-            told,
+            shown,
             "Reads its chats, answers when tagged, with links. Keeps what it reads for 365 days: /privacy"
         );
         // Each menu is in the reader's language; members see no commands of admins.

@@ -390,15 +390,15 @@ async fn after_a_downtime_old_tags_are_counted_in_one_line_for_each_chat_and_a_f
         w.model.script(["Now."]);
         w.start().await;
         assert_eq!(w.answer_to(fresh).await.text, "Now.");
-        let mut told: Vec<(ChatId, String)> = Vec::new();
+        let mut actual: Vec<(ChatId, String)> = Vec::new();
         for _ in 0..2 {
             let line = w.next_sent().await;
-            told.push((line.chat, line.text));
+            actual.push((line.chat, line.text));
         }
-        told.sort();
+        actual.sort();
         let line =
             "While I was away, I was tagged in 3 messages that I did not answer. Tag me again if it still matters.";
-        assert_eq!(told, [(other, line.to_owned()), (w.chat, line.to_owned())]);
+        assert_eq!(actual, [(other, line.to_owned()), (w.chat, line.to_owned())]);
         w.restart().await;
     })
     .await;

@@ -65,8 +65,8 @@ async fn a_chat_that_used_up_its_day_is_told_once_and_answered_again_tomorrow() 
     World::with(&[("DAILY_TOKENS_PER_CHAT", "1000")], async |w| {
         ask_for(w, "Ana", 1000).await;
         let second = w.say("Bob", "@bot and me?");
-        let told = w.answer_to(second).await.text;
-        assert!(told.starts_with("This chat has used up its budget for today. Please ask again in "), "{told}");
+        let shown = w.answer_to(second).await.text;
+        assert!(shown.starts_with("This chat has used up its budget for today. Please ask again in "), "{shown}");
         let third = w.say("Cat", "@bot hello?");
         assert!(is_reacted_to(w, third).await);
         w.restart().await;
@@ -224,23 +224,23 @@ async fn owners_are_told_once_a_day_that_the_model_server_refuses() {
         w.set("OWNER_IDS", &owner.to_string());
         w.restart().await;
         let refused = || Reply::Status(401, r#"{"error":{"message":"no","code":"invalid_api_key"}}"#.to_owned());
-        let mut told = Vec::new();
+        let mut shown = Vec::new();
         for days in [0, 0, 1] {
             w.clock.advance(DAY * days);
             w.model.script([refused()]);
             w.say("ann", "@bot thoughts?");
             let mut sent = vec![w.next_sent().await];
-            if days > 0 || told.is_empty() {
+            if days > 0 || shown.is_empty() {
                 sent.push(w.next_sent().await);
             }
-            told.extend(sent.into_iter().filter(|message| message.chat != w.chat));
+            shown.extend(sent.into_iter().filter(|message| message.chat != w.chat));
             w.settled().await;
         }
-        assert_eq!(told.len(), 2, "{told:?}");
-        assert!(told.iter().all(|message| message.chat.0 == owner.0));
+        assert_eq!(shown.len(), 2, "{shown:?}");
+        assert!(shown.iter().all(|message| message.chat.0 == owner.0));
         let words = "To you as the owner: I cannot answer anybody at the moment, because the model server refused \
                      (HTTP 401, invalid_api_key): check OPENAI_API_KEY.";
-        assert!(told[0].text.starts_with(words), "{}", told[0].text);
+        assert!(shown[0].text.starts_with(words), "{}", shown[0].text);
     })
     .await;
 }
@@ -256,8 +256,8 @@ async fn an_answer_tells_how_much_of_the_talk_it_did_not_read() {
         w.model.script(["Paint it first."]);
         let tag = w.reply("cat", last, "@bot where do we begin with the boat?");
         let answer = w.answer_to(tag).await.text;
-        let told = texts("eng").digest.left_out.split('{').next().expect("words");
-        assert!(answer.starts_with("Paint it first") && answer.contains(told), "{answer}");
+        let shown = texts("eng").digest.left_out.split('{').next().expect("words");
+        assert!(answer.starts_with("Paint it first") && answer.contains(shown), "{answer}");
     })
     .await;
 }

@@ -68,8 +68,8 @@ async fn what_an_answer_speaks_of_is_in_scope_of_the_next() {
         assert!(prompt.contains("- VAT – a tax on goods and services"), "{prompt}");
         assert!(prompt.contains("Where relevant, prefer grounded explanations that reuse these concepts."), "{prompt}");
         let listing = w.say("ann", "/concepts@bot");
-        let told = w.answer_to(listing).await.text;
-        assert_eq!(told, "Used in this conversation:\n\n• VAT – a tax on goods and services");
+        let shown = w.answer_to(listing).await.text;
+        assert_eq!(shown, "Used in this conversation:\n\n• VAT – a tax on goods and services");
     })
     .await;
 }
@@ -88,8 +88,8 @@ async fn what_the_model_looked_up_is_in_scope_of_the_next_whatever_the_answer_ca
         let sent = w.answer_to(tag).await;
         w.record_of(&sent).await;
         let requests = w.model.requests();
-        let told = requests[requests.len() - 1]["messages"].to_string();
-        assert!(told.contains("due on the tenth"), "{told}");
+        let shown = requests[requests.len() - 1]["messages"].to_string();
+        assert!(shown.contains("due on the tenth"), "{shown}");
         let key = key(w, None).await;
         let context = w.read_store(move |conn| concepts::load(conn, key)).await.expect("a context");
         assert_eq!(context.active, [vat]);
@@ -208,8 +208,8 @@ async fn concepts_of_an_answer_are_captured_right_after_it_and_resolved_by_their
         })
         .await;
         let why = w.reply("ben", sent.id, "/why@bot");
-        let told = w.answer_to(why).await.text;
-        assert!(told.lines().any(|line| line.ends_with(": Value-added tax.")), "{told}");
+        let shown = w.answer_to(why).await.text;
+        assert!(shown.lines().any(|line| line.ends_with(": Value-added tax.")), "{shown}");
     })
     .await;
 }
@@ -313,7 +313,7 @@ async fn nothing_is_captured_in_the_background_where_memory_is_off() {
     World::with(&[("MEMORY", "on")], async |w| {
         w.capture_concepts();
         w.restart().await;
-        let cat = w.telegram.add_member(w.chat, NewMember::named("cat").standing(ChatMemberStatus::Administrator));
+        let cat = w.telegram.add_member(w.chat, NewMember::named("cat").status(ChatMemberStatus::Administrator));
         let off = w.telegram.say(w.chat, Post::new(cat, "/memory@bot off", w.clock.now()));
         w.answer_to(off).await;
         ask(w, "@bot what is VAT?", "A tax on goods.").await;

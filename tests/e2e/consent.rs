@@ -139,8 +139,8 @@ async fn in_a_chat_that_is_no_longer_served_members_still_have_their_words_forgo
         w.set("ALLOWED_CHATS", "-42");
         w.set("OWNER_IDS", "4711");
         w.start().await;
-        let told = command(w, w.chat, "ann", "/forget me").await;
-        assert!(told.starts_with("Deleted: 1 message"), "{told}");
+        let shown = command(w, w.chat, "ann", "/forget me").await;
+        assert!(shown.starts_with("Deleted: 1 message"), "{shown}");
         assert!(command(w, w.chat, "ben", "/optout").await.starts_with("From now on I keep nothing"));
         w.clock.advance(Duration::from_secs(5));
         let notice = w.next_sent().await.text;

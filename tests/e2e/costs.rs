@@ -153,7 +153,7 @@ async fn what_keeps_house_at_work_walks_nothing() {
         for part in ["UPDATE inbox SET raw = NULL", "AND state = 'sending'"] {
             assert!(seen(part), "{part} was not run");
         }
-        let walking: Vec<String> = too_dear(w, &costs).into_iter().filter(|told| !told.contains(", []:")).collect();
+        let walking: Vec<String> = too_dear(w, &costs).into_iter().filter(|shown| !shown.contains(", []:")).collect();
         assert_eq!(walking, Vec::<String>::new());
     })
     .await;

@@ -53,8 +53,8 @@ async fn whoever_asks_too_often_is_told_when_to_ask_again() {
             w.answer_to(tag).await;
         }
         let tag = w.say("cat", "@bot thoughts?");
-        let told = w.answer_to(tag).await.text;
-        assert!(told.contains("Please ask again in 5 minutes"), "{told}");
+        let shown = w.answer_to(tag).await.text;
+        assert!(shown.contains("Please ask again in 5 minutes"), "{shown}");
         assert_eq!(w.model.requests().len(), 2);
     })
     .await;
@@ -65,18 +65,18 @@ async fn a_model_that_keeps_failing_is_left_alone_and_the_messages_are_shown() {
     World::run(async |w| {
         w.say("ann", "the boat leaves at nine");
         w.model.always(Reply::Status(400, BROKEN.to_owned()));
-        let (mut told, mut asked) = (Vec::new(), Vec::new());
+        let (mut shown, mut asked) = (Vec::new(), Vec::new());
         for _ in 0..7 {
             let tag = w.say("ben", "@bot when does the boat leave?");
             let text = w.answer_to(tag).await.text;
             assert!(text.contains("Here are the relevant messages:"), "{text}");
             assert!(text.contains("“the boat leaves at nine” [1]"), "{text}");
-            told.push(text.lines().take(3).collect::<Vec<_>>().join("\n"));
+            shown.push(text.lines().take(3).collect::<Vec<_>>().join("\n"));
             asked.push(w.model.requests().len());
         }
         assert_eq!(asked[4], asked[6], "after five failures no model is asked: {asked:?}");
-        assert!(told[6].starts_with("Temporary issue generating response."), "{told:?}");
-        assert!(told[5..].iter().all(|text| text == &told[5]), "{told:?}");
+        assert!(shown[6].starts_with("Temporary issue generating response."), "{shown:?}");
+        assert!(shown[5..].iter().all(|text| text == &shown[5]), "{shown:?}");
         w.model.script(["At nine."]);
         w.clock.advance(Duration::from_secs(40));
         let tag = w.say("ben", "@bot when does the boat leave?");

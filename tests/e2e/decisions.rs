@@ -225,7 +225,7 @@ async fn a_button_marks_an_item_as_done_and_opens_it_again() {
         assert_eq!(open_part(&again, talk.done), again.text, "nothing is done");
         assert!(again.text.contains(talk.words[1]), "{}", again.text);
         // Where only admins may tag the bot, only they may press.
-        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Administrator));
+        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").status(ChatMemberStatus::Administrator));
         let asked = w.telegram.say(w.chat, Post::new(eve, "/settings@bot", w.clock.now()));
         let panel = w.answer_to(asked).await;
         let pressed = w.telegram.press(w.chat, panel.id, eve, &data_of(&panel, "Only admins"));
@@ -260,8 +260,8 @@ async fn forgetting_and_opting_out_reach_items_and_lists() {
         w.settled().await;
         for command in ["/decisions", "/open"] {
             let ask = w.say("dan", command);
-            let told = w.answer_to(ask).await;
-            assert!(!told.text.contains(talk.words[0]) && !told.text.contains(talk.words[1]), "{}", told.text);
+            let shown = w.answer_to(ask).await;
+            assert!(!shown.text.contains(talk.words[0]) && !shown.text.contains(talk.words[1]), "{}", shown.text);
         }
         let forget = w.say("bob", "/forget me");
         w.answer_to(forget).await;

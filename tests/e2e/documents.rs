@@ -136,7 +136,7 @@ async fn an_answer_says_which_document_could_not_be_read() {
     World::run(async |w| {
         with_reader(w).await;
         let texts = &texts("eng").unread_file;
-        for (name, bytes, told) in [
+        for (name, bytes, shown) in [
             ("secret.pdf", encrypted_pdf("7731"), &texts.encrypted),
             ("scan.pdf", pdf("Scan", &[""]), &texts.no_text),
             ("half.pdf", b"%PDF-1.7 and no more".to_vec(), &texts.damaged),
@@ -146,7 +146,7 @@ async fn an_answer_says_which_document_could_not_be_read() {
             w.model.script(["The ferry leaves at nine."]);
             let tag = w.reply("ben", posted, "@bot what does it say, and when does the ferry leave?");
             let answer = w.answer_to(tag).await;
-            assert_eq!(answer.text, format!("The ferry leaves at nine.\n\n{}", told.replace("{file}", name)));
+            assert_eq!(answer.text, format!("The ferry leaves at nine.\n\n{}", shown.replace("{file}", name)));
         }
         assert!(w.prompt(1).await.contains("could not be read"));
         assert_eq!(kept(w), 0);
@@ -159,7 +159,7 @@ async fn a_document_is_saved_as_a_note_by_a_reply() {
     World::run(async |w| {
         with_reader(w).await;
         let posted = post(w, "ann", "rules.pdf", pdf("Rules", &RULES));
-        let admin = NewMember::named("eve").standing(ChatMemberStatus::Administrator);
+        let admin = NewMember::named("eve").status(ChatMemberStatus::Administrator);
         let order = Post::new(w.telegram.add_member(w.chat, admin), "/note@bot", w.clock.now());
         let saved = w.telegram.say(w.chat, order.reply_to(posted));
         w.answer_to(saved).await;
@@ -358,8 +358,8 @@ async fn eight_hostile_documents_are_told_and_the_rest_is_answered() {
             let posted = post(w, "ann", name, bytes);
             let tag = w.reply("ben", posted, "@bot what does it say, and when does the ferry leave?");
             let answer = w.answer_to(tag).await;
-            let told = answer.text.strip_prefix("The ferry leaves at nine.\n\n");
-            assert!(told.is_some_and(|told| told.contains(name)), "{name}: {}", answer.text);
+            let shown = answer.text.strip_prefix("The ferry leaves at nine.\n\n");
+            assert!(shown.is_some_and(|shown| shown.contains(name)), "{name}: {}", answer.text);
         }
         assert_eq!(kept(w), 0);
     })
@@ -374,8 +374,8 @@ async fn a_long_document_is_cut_and_the_answer_says_so() {
         let posted = post(w, "ann", "book.txt", "A long sentence of a long book. ".repeat(70_000));
         let tag = w.reply("ben", posted, "@bot what does it say?");
         let answer = w.answer_to(tag).await;
-        let told = answer.text.strip_prefix("Noted.\n\n").expect("the answer first");
-        assert!(told.contains("book.txt"), "{told}");
+        let shown = answer.text.strip_prefix("Noted.\n\n").expect("the answer first");
+        assert!(shown.contains("book.txt"), "{shown}");
     })
     .await;
 }

@@ -15,7 +15,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 
 /// Makes the bot an admin of the group.
 async fn promote(w: &World) {
-    let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Creator));
+    let eve = w.telegram.add_member(w.chat, NewMember::named("eve").status(ChatMemberStatus::Creator));
     w.telegram.add_bot_to(w.chat, ChatMemberStatus::Administrator, eve);
     w.settled().await;
 }
@@ -64,11 +64,11 @@ async fn where_the_bot_is_an_admin_the_asker_alone_sees_what_is_for_them() {
             let known = w.all_stored(w.chat).await.len();
             for command in ["/why", "/memory", "/search", "/settings@bot", "/reminders", "/privacy@bot"] {
                 let ask = w.say("ann", command);
-                let told = w.answer_to(ask).await;
-                assert_eq!((told.receiver, told.chat), (Some(ann), w.chat), "{command}");
+                let actual = w.answer_to(ask).await;
+                assert_eq!((actual.receiver, actual.chat), (Some(ann), w.chat), "{command}");
                 if command.starts_with("/privacy") {
                     let begins = beginning(&texts(code).privacy);
-                    assert!(told.text.starts_with(begins), "{begins:?} in {}", told.text);
+                    assert!(actual.text.starts_with(begins), "{begins:?} in {}", actual.text);
                 }
             }
             let ask = w.say("ann", &format!("@bot {missed}"));
@@ -77,7 +77,7 @@ async fn where_the_bot_is_an_admin_the_asker_alone_sees_what_is_for_them() {
             // Only the questions are new in the group.
             assert_eq!(w.all_stored(w.chat).await.len(), known + 7, "{:?}", stored_texts(w).await);
             // Everybody is told what changes something for them.
-            let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Creator));
+            let eve = w.telegram.add_member(w.chat, NewMember::named("eve").status(ChatMemberStatus::Creator));
             let ask = w.telegram.say(w.chat, Post::new(eve, "/memory on", w.clock.now()));
             assert_eq!(w.answer_to(ask).await.receiver, None);
         })
@@ -119,10 +119,10 @@ async fn a_command_that_the_group_does_not_see_leaves_no_words_and_is_answered_a
         }
         w.settled().await;
         let ask = whisper(w, "bob", "/search firewood zqsecret7xk");
-        let told = w.answer_to(ask).await;
-        assert!(told.receiver == Some(w.member("bob")) && told.text.contains("pile"), "{told:?}");
-        assert!(buttons(&told).is_empty(), "its words are not kept for another page");
-        assert!(told.text.ends_with(&texts("eng").search.rest), "{}", told.text);
+        let actual = w.answer_to(ask).await;
+        assert!(actual.receiver == Some(w.member("bob")) && actual.text.contains("pile"), "{actual:?}");
+        assert!(buttons(&actual).is_empty(), "its words are not kept for another page");
+        assert!(actual.text.ends_with(&texts("eng").search.rest), "{}", actual.text);
         let ask = whisper(w, "bob", "/settings@bot");
         assert_eq!(w.answer_to(ask).await.receiver, Some(w.member("bob")));
         // What is no command to the bot is none of its business.
@@ -184,7 +184,7 @@ async fn an_ephemeral_command_of_an_anonymous_admin_is_answered_to_nobody_else()
         promote(w).await;
         w.say("ann", "the firewood is behind the sauna");
         w.settled().await;
-        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Creator));
+        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").status(ChatMemberStatus::Creator));
         for command in ["/search firewood", "/recap 1h", "/settings@bot"] {
             w.telegram.say(w.chat, Post::new(eve, command, w.clock.now()).as_chat(w.chat).ephemeral());
             w.settled().await;
@@ -228,9 +228,9 @@ async fn a_refusal_is_answered_as_before_and_remembered_for_a_day() {
         let hello = w.say_in(private, "cat", "/help");
         w.answer_to(hello).await;
         w.say("cat", "/search firewood");
-        let told = w.next_sent().await;
-        assert!(told.chat == private && told.text.contains("behind the sauna"), "{told:?}");
-        let cat = w.telegram.add_member(w.chat, NewMember::named("cat").standing(ChatMemberStatus::Administrator));
+        let actual = w.next_sent().await;
+        assert!(actual.chat == private && actual.text.contains("behind the sauna"), "{actual:?}");
+        let cat = w.telegram.add_member(w.chat, NewMember::named("cat").status(ChatMemberStatus::Administrator));
         let ask = w.telegram.say(w.chat, Post::new(cat, "/settings@bot", w.clock.now()));
         assert!(!buttons(&w.answer_to(ask).await).is_empty());
         assert_eq!(tried(w), 1);
@@ -253,10 +253,10 @@ async fn an_older_server_shows_it_to_everybody_as_before() {
         w.telegram.become_older();
         w.say("ann", "the firewood is behind the sauna");
         let ask = w.say("bob", "/search firewood");
-        let told = w.answer_to(ask).await;
-        assert!(told.receiver.is_none() && told.id.0 > 0);
+        let actual = w.answer_to(ask).await;
+        assert!(actual.receiver.is_none() && actual.id.0 > 0);
         w.settled().await;
-        assert!(w.stored(w.chat, told.id).await.is_some(), "it is a message of the group");
+        assert!(w.stored(w.chat, actual.id).await.is_some(), "it is a message of the group");
         let ask = w.say("bob", "/search firewood");
         w.answer_to(ask).await;
         assert_eq!(tried(w), 1);
@@ -280,10 +280,8 @@ async fn buttons_work_for_the_one_who_sees_them_and_only_for_admins_where_admins
             w.say("ann", &format!("pile {number} of the firewood is behind the sauna"));
         }
         w.settled().await;
-        let (bob, eve) = (
-            w.member("bob"),
-            w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Creator)),
-        );
+        let (bob, eve) =
+            (w.member("bob"), w.telegram.add_member(w.chat, NewMember::named("eve").status(ChatMemberStatus::Creator)));
         let ask = w.say("bob", "/search firewood");
         let first = w.answer_to(ask).await;
         let second = pressed(w, &first, bob, "11–12 →").await;
@@ -295,7 +293,7 @@ async fn buttons_work_for_the_one_who_sees_them_and_only_for_admins_where_admins
         let strict = pressed(w, &panel, eve, "Strict answers").await;
         assert!(strict.text != panel.text && strict.receiver == Some(eve), "{}", strict.text);
         // A press by somebody who is no admin any more changes nothing.
-        w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Member));
+        w.telegram.add_member(w.chat, NewMember::named("eve").status(ChatMemberStatus::Member));
         let before = w.telegram.cursor();
         let press = w.telegram.press(w.chat, panel.id, eve, &data_of(&panel, "Strict answers"));
         assert!(outcome(w, before, &press).await.is_some());

@@ -27,10 +27,10 @@ async fn the_creator_of_a_group_gets_all_that_is_kept_of_it_in_private() {
         w.say("ben", "and the key under the plant");
         let refused = w.say("ben", "/export");
         assert_eq!(w.answer_to(refused).await.text, WHO);
-        let cat = w.telegram.add_member(w.chat, NewMember::named("cat").standing(ChatMemberStatus::Creator));
+        let cat = w.telegram.add_member(w.chat, NewMember::named("cat").status(ChatMemberStatus::Creator));
         let asked = w.telegram.say(w.chat, Post::new(cat, "/export", w.clock.now()));
-        let told = "I can't write to you yet. Open a private chat with me, press Start, and ask here again.";
-        assert_eq!(w.answer_to(asked).await.text, told);
+        let shown = "I can't write to you yet. Open a private chat with me, press Start, and ask here again.";
+        assert_eq!(w.answer_to(asked).await.text, shown);
         assert_eq!(uploads(w), []);
         let private = w.telegram.add_chat(NewChat::private("cat"));
         let asked = w.telegram.say(w.chat, Post::new(cat, "/export", w.clock.now()));
@@ -47,7 +47,7 @@ async fn the_creator_of_a_group_gets_all_that_is_kept_of_it_in_private() {
 #[tokio::test]
 async fn a_file_whose_arrival_is_never_known_is_sent_twice_at_most() {
     World::run(async |w| {
-        let cat = w.telegram.add_member(w.chat, NewMember::named("cat").standing(ChatMemberStatus::Creator));
+        let cat = w.telegram.add_member(w.chat, NewMember::named("cat").status(ChatMemberStatus::Creator));
         w.telegram.add_chat(NewChat::private("cat"));
         w.telegram.fault("sendDocument", Fault::DropAfter, 9);
         let asked = w.telegram.say(w.chat, Post::new(cat, "/export", w.clock.now()));
@@ -71,8 +71,8 @@ async fn who_asks_in_the_name_of_the_group_is_told_why_no_file_can_be_sent() {
 }
 
 /// Gives `name` this standing in the group.
-fn stand(w: &World, name: &str, standing: ChatMemberStatus) -> UserId {
-    w.telegram.add_member(w.chat, NewMember::named(name).standing(standing))
+fn stand(w: &World, name: &str, status: ChatMemberStatus) -> UserId {
+    w.telegram.add_member(w.chat, NewMember::named(name).status(status))
 }
 
 /// Returns the reply to a command by `who` in the group, skipping a file that may come first.
@@ -103,8 +103,8 @@ async fn another_admin_gets_the_file_after_a_day_in_which_the_chat_was_told() {
         w.say("ann", "the boat is at the lake");
         let dan = stand(w, "dan", ChatMemberStatus::Administrator);
         let private = w.telegram.add_chat(NewChat::private("dan"));
-        let told = order(w, dan, "/export").await.text;
-        assert!(told.starts_with("In 24 h I will send everything I keep from this chat"), "{told}");
+        let shown = order(w, dan, "/export").await.text;
+        assert!(shown.starts_with("In 24 h I will send everything I keep from this chat"), "{shown}");
         w.clock.advance(HOUR);
         assert!(order(w, dan, "/export").await.text.starts_with("In 23 h"), "asking twice changes nothing");
         assert_eq!(uploads(w), []);

@@ -409,12 +409,12 @@ async fn a_hung_model_in_one_chat_holds_up_no_other() {
         assert_eq!((first.chat, first.reply_to), (other, Some(quick)));
         // A hanging request ends in an apology, and its slots go to waiting questions.
         w.model.release();
-        let mut told = Vec::new();
+        let mut shown = Vec::new();
         for _ in 0..QUESTIONS {
-            told.extend(w.next_sent().await.reply_to);
+            shown.extend(w.next_sent().await.reply_to);
         }
-        told.sort();
-        assert_eq!(told, asked, "each is told once");
+        shown.sort();
+        assert_eq!(shown, asked, "each is told once");
     })
     .await;
 }

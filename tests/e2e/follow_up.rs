@@ -319,14 +319,14 @@ async fn why_tells_what_was_resolved_from_where_and_how_sure() {
         ask(w, "ann", "@bot näita raamatuid", TOLKIEN).await;
         let more = ask(w, "ann", "@bot näita veel tema raamatuid", "1. **Silmarillion** by J.R.R. Tolkien").await;
         let why = w.reply("ann", more.id, "/why@bot");
-        let told = w.answer_to(why).await.text;
+        let shown = w.answer_to(why).await.text;
         for part in [
             "a search by name",
             "about the newest suggestion in this conversation",
             "I think “tema raamatuid” means “J.R.R. Tolkien”: nothing else could be meant (95% sure)",
             "Already suggested, so not again: “Roverandom”, “The Hobbit”.",
         ] {
-            assert!(told.contains(part), "{part} in {told}");
+            assert!(shown.contains(part), "{part} in {shown}");
         }
     })
     .await;
@@ -348,10 +348,10 @@ async fn without_a_model_what_was_worked_out_is_shown() {
     World::offline(async |w| {
         w.say("ann", "I need something to read");
         let tag = w.say("ann", "@bot suggest books under 20 euros");
-        let told = w.answer_to(tag).await.text;
+        let shown = w.answer_to(tag).await.text;
         assert!(
-            told.starts_with("I understood the question as a request for suggestions (book, at most 20 EUR)."),
-            "{told}"
+            shown.starts_with("I understood the question as a request for suggestions (book, at most 20 EUR)."),
+            "{shown}"
         );
     })
     .await;
@@ -376,12 +376,12 @@ async fn forgetting_reaches_frames_items_and_what_was_taken_over() {
 
 /// Returns all stored data about suggestions as one text.
 fn of_suggestions(conn: &chime_store::Reader) -> chime_store::Result<String> {
-    let mut told = String::new();
+    let mut shown = String::new();
     for (table, words) in [("follow_up", "resolved"), ("frame", "frame"), ("item", "title || people")] {
         let sql = format!("SELECT coalesce(group_concat({words}), '') FROM {table}");
-        told.push_str(&conn.query_row(&sql, [], |row| row.get::<_, String>(0))?);
+        shown.push_str(&conn.query_row(&sql, [], |row| row.get::<_, String>(0))?);
     }
-    Ok(told.to_lowercase())
+    Ok(shown.to_lowercase())
 }
 
 #[tokio::test]
@@ -399,7 +399,7 @@ async fn opting_out_and_retention_reach_frames_items_and_what_was_taken_over() {
             } else {
                 w.clock.advance(Duration::from_secs(31 * 24 * 3600));
             }
-            let gone = move |told: &str| !markers.iter().any(|marker| told.contains(marker));
+            let gone = move |shown: &str| !markers.iter().any(|marker| shown.contains(marker));
             w.until("the words are gone", move |conn| Ok(gone(&of_suggestions(conn)?))).await;
             if by == "RETENTION_DAYS" {
                 w.stop().await;

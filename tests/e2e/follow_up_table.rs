@@ -100,9 +100,9 @@ fn tells_list(prompt: &str) -> bool {
 async fn missed(cases: &[Case], is_held: impl Fn(&Case, &str) -> bool) -> Vec<String> {
     let mut missed = Vec::new();
     for case in cases {
-        let (tell, told) = std::sync::mpsc::channel();
+        let (tell, shown) = std::sync::mpsc::channel();
         World::run(async |w| tell.send(asked(w, case).await).expect("somebody listens")).await;
-        let prompt = told.recv().expect("the prompt");
+        let prompt = shown.recv().expect("the prompt");
         if !is_held(case, &prompt) {
             let frame = prompt.split("You listed these things here before").nth(1).unwrap_or(&prompt);
             missed.push(format!("{} {}\n    {:.300}", case.id, case.question, frame.replace('\n', " | ")));

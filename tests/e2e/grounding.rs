@@ -44,7 +44,7 @@ pub async fn outcome(w: &World, from: Cursor, press: &str) -> Option<String> {
 }
 
 fn admin(w: &World, name: &str) -> UserId {
-    w.telegram.add_member(w.chat, NewMember::named(name).standing(ChatMemberStatus::Administrator))
+    w.telegram.add_member(w.chat, NewMember::named(name).status(ChatMemberStatus::Administrator))
 }
 
 /// Makes the group strict, with a press by an admin.
@@ -129,8 +129,8 @@ async fn rights_are_checked_on_every_press() {
         let pressed = w.telegram.press(w.chat, panel.id, ann, &data_of(&panel, "Open answers"));
         assert_eq!(outcome(w, before, &pressed).await.as_deref(), Some("Only admins of this chat can change this."));
         let forged = w.telegram.press(w.chat, panel.id, ann, "settings:grounding:everything");
-        let told = outcome(w, before, &forged).await;
-        assert_eq!(told.as_deref(), Some("I no longer know this button. Please tag me again."));
+        let actual = outcome(w, before, &forged).await;
+        assert_eq!(actual.as_deref(), Some("I no longer know this button. Please tag me again."));
         assert_eq!(grounding(w).await, Some(Grounding::Strict));
         let asked = w.say("ben", "/settings@bot");
         let shown = w.answer_to(asked).await;
@@ -155,8 +155,8 @@ async fn a_strict_chat_gets_no_answer_about_what_it_never_talked_about() {
         let why = w.reply("cat", answer.id, "/why@bot");
         assert!(w.answer_to(why).await.text.contains("so no model was asked"));
         // Questions about the chat are answered from the messages alone.
-        let told = format!("At nine on Friday [source: m{boat}]. Boats are fun for everybody.\n[uncertainty: low]");
-        w.model.script([told.as_str()]);
+        let actual = format!("At nine on Friday [source: m{boat}]. Boats are fun for everybody.\n[uncertainty: low]");
+        w.model.script([actual.as_str()]);
         let tag = w.say("cat", "@bot when does the boat leave on friday?");
         let answer = w.answer_to(tag).await;
         assert!(answer.text.starts_with("At nine on Friday [1]. Boats are fun for everybody. (no source)"), "{}", answer.text);
@@ -178,9 +178,9 @@ async fn a_strict_chat_marks_a_number_that_nobody_gave() {
         let said = w.play("10:00 ann#1 the boat leaves at nine on friday\n10:01 ben#2>1 then I bring the bread")[1];
         w.settled().await;
         let bread = w.stored(w.chat, said).await.expect("it is stored").seq;
-        let told =
+        let actual =
             format!("Ben brings the bread [source: m{bread}]. Ben brings the bread, 37 loaves [source: m{bread}].");
-        w.model.script([told.as_str()]);
+        w.model.script([actual.as_str()]);
         let tag = w.reply("cat", said, "@bot what does ben bring?");
         let answer = w.answer_to(tag).await;
         let mark = format!("({})", notices("eng").unsourced);
@@ -226,7 +226,7 @@ async fn choose(w: &World, panel: MessageId, admin: UserId, label: &str) -> Sand
 #[tokio::test]
 async fn admins_choose_who_may_tag_the_bot() {
     World::run(async |w| {
-        let ann = w.telegram.add_member(w.chat, NewMember::named("ann").standing(ChatMemberStatus::Administrator));
+        let ann = w.telegram.add_member(w.chat, NewMember::named("ann").status(ChatMemberStatus::Administrator));
         let by_ann = |text: &str| w.telegram.say(w.chat, Post::new(ann, text, w.clock.now()));
         let panel = by_ann("/settings@bot");
         let panel = w.answer_to(panel).await;
@@ -234,8 +234,8 @@ async fn admins_choose_who_may_tag_the_bot() {
         let shown = choose(w, panel.id, ann, "Only admins").await;
         assert!(shown.text.contains("Tags: only admins can tag me"), "{}", shown.text);
         let refused = w.say("ben", "@bot thoughts?");
-        let told = w.answer_to(refused).await.text;
-        assert_eq!(told, "In this chat only admins can tag me. They can change that with /settings.");
+        let actual = w.answer_to(refused).await.text;
+        assert_eq!(actual, "In this chat only admins can tag me. They can change that with /settings.");
         let again = w.say("ben", "@bot please?");
         assert_eq!(w.next_reaction().await.0, again);
         w.model.script(["At eight.", "At nine."]);
@@ -254,7 +254,7 @@ async fn admins_choose_who_may_tag_the_bot() {
 #[tokio::test]
 async fn admins_cap_what_their_chat_takes_in_a_day() {
     World::run(async |w| {
-        let ann = w.telegram.add_member(w.chat, NewMember::named("ann").standing(ChatMemberStatus::Administrator));
+        let ann = w.telegram.add_member(w.chat, NewMember::named("ann").status(ChatMemberStatus::Administrator));
         let panel = w.telegram.say(w.chat, Post::new(ann, "/settings@bot", w.clock.now()));
         let panel = w.answer_to(panel).await;
         assert!(panel.text.contains("Budget: the default limit"), "{}", panel.text);
@@ -264,8 +264,8 @@ async fn admins_cap_what_their_chat_takes_in_a_day() {
         let asked = w.say("ben", "@bot when?");
         assert!(w.answer_to(asked).await.text.starts_with("Sure."));
         let asked = w.say("cat", "@bot and then?");
-        let told = w.answer_to(asked).await.text;
-        assert!(told.starts_with("This chat has used up its budget for today."), "{told}");
+        let actual = w.answer_to(asked).await.text;
+        assert!(actual.starts_with("This chat has used up its budget for today."), "{actual}");
         choose(w, panel.id, ann, "Default").await;
         let asked = w.say("dan", "@bot and then?");
         assert!(w.answer_to(asked).await.text.starts_with("At nine."));

@@ -151,10 +151,10 @@ async fn a_model_that_fails_leaves_no_promise_behind() {
         ask(w, 10, ELSEWHERE, 7001, "@bot when does it leave?");
         let mut cursor = Cursor::default();
         shown(w, &mut cursor).await;
-        let told = shown(w, &mut cursor).await;
+        let actual = shown(w, &mut cursor).await;
         assert!(
-            told.ends_with(&texts("eng").guests.invitation) && told.starts_with(&texts("eng").notices.sorry),
-            "{told}"
+            actual.ends_with(&texts("eng").guests.invitation) && actual.starts_with(&texts("eng").notices.sorry),
+            "{actual}"
         );
     })
     .await;

@@ -97,7 +97,7 @@ async fn killed_in_the_middle_of(
         let images = images::stop(&w.database());
         w.stop().await;
         let bot = w.telegram.bot_id().0;
-        let undisturbed = told(&w.database(), bot).await;
+        let undisturbed = rendered(&w.database(), bot).await;
         let chosen = chosen(&images, kinds);
         for place in chosen {
             let Image { file, at, due } = &images[place];
@@ -106,7 +106,7 @@ async fn killed_in_the_middle_of(
             w.start().await;
             w.quiet(end.since(*at)).await;
             w.stop().await;
-            for (table, rows) in told(file, bot).await {
+            for (table, rows) in rendered(file, bot).await {
                 // Vectors from a server are made only when a trigger needs them, so both runs may have different ones.
                 if table == "message_vector" && settings.contains(&BY_A_SERVER) {
                     continue;
@@ -163,9 +163,9 @@ const LEFT_OUT: &[&str] = &[
 /// Returns the rows of every table in a form that two runs share: without times of the daemon's clock and without
 /// random ids, and with names of tags. Messages of the bot are compared by the outbox, which holds each part of a reply
 /// once.
-async fn told(file: &Path, bot: i64) -> BTreeMap<String, Vec<String>> {
+async fn rendered(file: &Path, bot: i64) -> BTreeMap<String, Vec<String>> {
     let store = Store::open_to_read(file).expect("open the database");
-    let told = store.read(move |conn| {
+    let rendered = store.read(move |conn| {
         let tables: Vec<String> = conn
             .prepare(
                 "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%'
@@ -188,7 +188,7 @@ async fn told(file: &Path, bot: i64) -> BTreeMap<String, Vec<String>> {
             while let Some(row) = rows.next()? {
                 let cells = columns.iter().enumerate().map(|(place, column)| {
                     let cell = Cell { table, column, value: row.get(place)? };
-                    Ok(format!("{column}={}", cell.told(&tags)))
+                    Ok(format!("{column}={}", cell.rendered(&tags)))
                 });
                 found.push(cells.collect::<chime_store::Result<Vec<_>>>()?.join(" "));
             }
@@ -200,7 +200,7 @@ async fn told(file: &Path, bot: i64) -> BTreeMap<String, Vec<String>> {
         all.insert("parked jobs".to_owned(), vec![parked.to_string()]);
         Ok(all)
     });
-    told.await.expect("read the database")
+    rendered.await.expect("read the database")
 }
 
 struct Cell<'a> {
@@ -210,7 +210,7 @@ struct Cell<'a> {
 }
 
 impl Cell<'_> {
-    fn told(self, tags: &BTreeMap<i64, String>) -> String {
+    fn rendered(self, tags: &BTreeMap<i64, String>) -> String {
         use rusqlite::types::Value as Sql;
         let shown = match self.value {
             Sql::Null => "-".to_owned(),
@@ -390,7 +390,7 @@ async fn killed_while_a_recap_is_told() {
         RECAPS,
         &[],
         async |w| {
-            let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Administrator));
+            let eve = w.telegram.add_member(w.chat, NewMember::named("eve").status(ChatMemberStatus::Administrator));
             let order = w.telegram.say(w.chat, Post::new(eve, "/recap daily 18:00", w.clock.now()));
             w.answer_to(order).await;
             for _ in 0..3 {

@@ -122,8 +122,8 @@ fn check(sent: &SandboxMessage, (system, fence): (&str, &str), said: &str, what:
     let text = &sent.text;
     let rules = words(system);
     let runs: std::collections::HashSet<&[String]> = rules.windows(RUN).collect();
-    let told = words(text);
-    if let Some(run) = told.windows(RUN).find(|run| runs.contains(run)) {
+    let actual = words(text);
+    if let Some(run) = actual.windows(RUN).find(|run| runs.contains(run)) {
         panic!("{what}: the rules are repeated: {run:?}");
     }
     // A fence is closed by its random code only; members may write the rest of it.
@@ -331,8 +331,8 @@ async fn ask_for_all(w: &mut World, when: &str) -> usize {
     }
     // Members can see the stored memory too.
     let memory = w.say("ann", "/memory");
-    let told = w.answer_to(memory).await;
-    check(&told, ("", "no fence"), "", &format!("{when}: /memory"));
+    let actual = w.answer_to(memory).await;
+    check(&actual, ("", "no fence"), "", &format!("{when}: /memory"));
     shown
 }
 

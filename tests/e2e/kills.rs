@@ -515,8 +515,8 @@ fn checked_vectors(w: &World) -> (u64, u64, String) {
         .current_dir(folder)
         .output()
         .expect("run chime check");
-    let told = String::from_utf8(output.stdout).expect("text");
-    let line = told.lines().find(|line| line.contains("vectors:")).unwrap_or_else(|| panic!("{told}")).trim();
+    let actual = String::from_utf8(output.stdout).expect("text");
+    let line = actual.lines().find(|line| line.contains("vectors:")).unwrap_or_else(|| panic!("{actual}")).trim();
     let mut numbers = line.split(' ').filter_map(|word| word.parse().ok());
     (numbers.next().expect("done"), numbers.next().expect("of all"), line.to_owned())
 }
@@ -552,9 +552,9 @@ async fn killed_while_another_model_makes_its_vectors() {
         let [(_, of_old), (new, of_new)] = by_space[..] else { panic!("two spaces: {by_space:?}") };
         assert!(of_new > 0 && of_new < of_old, "ended half-way: {by_space:?}");
         assert_eq!(active, Some(old), "the old vectors are searched until all new ones are made");
-        let (done, all, told) = checked_vectors(w);
-        assert!(done > 0 && done < all, "{told}");
-        assert!(told.ends_with("until all have, those of chat-static-ml-160-int8 are searched"), "{told}");
+        let (done, all, actual) = checked_vectors(w);
+        assert!(done > 0 && done < all, "{actual}");
+        assert!(actual.ends_with("until all have, those of chat-static-ml-160-int8 are searched"), "{actual}");
         let _third = Process::start(w).await;
         vectors_are_due(w);
         w.model.script(["It is 4711."]);
@@ -569,8 +569,8 @@ async fn killed_while_another_model_makes_its_vectors() {
             Ok(!is_left && embedding_spaces::active(conn)?.is_some_and(|space| space.id == new))
         })
         .await;
-        let (done, _, told) = checked_vectors(w);
-        assert!(done >= all && !told.contains("searched"), "{told}");
+        let (done, _, actual) = checked_vectors(w);
+        assert!(done >= all && !actual.contains("searched"), "{actual}");
         w.settled().await;
     })
     .await;

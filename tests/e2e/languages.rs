@@ -22,11 +22,14 @@ async fn help_privacy_and_forgetting_are_told_in_the_language_of_the_chat() {
     World::run(async |w| {
         talk_in_german(w).await;
         let help = w.say("ben", "/help@bot");
-        let told = w.answer_to(help).await.text;
-        assert!(told.starts_with("Ich lese mit und bleibe still") && told.contains("@bot und eine Frage"), "{told}");
+        let actual = w.answer_to(help).await.text;
+        assert!(
+            actual.starts_with("Ich lese mit und bleibe still") && actual.contains("@bot und eine Frage"),
+            "{actual}"
+        );
         let privacy = w.say("ben", "/privacy@bot");
-        let told = w.answer_to(privacy).await.text;
-        assert!(told.starts_with("Ich speichere die Nachrichten") && !told.contains(['{', '}']), "{told}");
+        let actual = w.answer_to(privacy).await.text;
+        assert!(actual.starts_with("Ich speichere die Nachrichten") && !actual.contains(['{', '}']), "{actual}");
         let said = w.say("ben", "das war nichts");
         for (ask, begins) in [
             ("/notes", "Dieser Chat hat keine gespeicherten Notizen. Schick /note"),
@@ -35,8 +38,8 @@ async fn help_privacy_and_forgetting_are_told_in_the_language_of_the_chat() {
             ("/note x", "Nur Admins dieses Chats können Notizen speichern"),
         ] {
             let asked = w.say("ben", ask);
-            let told = w.answer_to(asked).await.text;
-            assert!(told.starts_with(begins), "{told}");
+            let actual = w.answer_to(asked).await.text;
+            assert!(actual.starts_with(begins), "{actual}");
         }
         let forget = w.reply("ben", said, "/forget");
         assert_eq!(w.answer_to(forget).await.text, "Gelöscht: 1 Nachricht.");
@@ -50,7 +53,7 @@ async fn help_privacy_and_forgetting_are_told_in_the_language_of_the_chat() {
 async fn admins_choose_the_language_of_what_the_bot_says_of_itself() {
     World::run(async |w| {
         talk_in_german(w).await;
-        let ann = w.telegram.add_member(w.chat, NewMember::named("ann").standing(ChatMemberStatus::Administrator));
+        let ann = w.telegram.add_member(w.chat, NewMember::named("ann").status(ChatMemberStatus::Administrator));
         let asked = w.telegram.say(w.chat, Post::new(ann, "/settings@bot", w.clock.now()));
         let panel = w.answer_to(asked).await;
         assert!(panel.text.contains("Sprache meiner Hinweise: die Sprache des Chats"), "{}", panel.text);
@@ -65,8 +68,8 @@ async fn admins_choose_the_language_of_what_the_bot_says_of_itself() {
             let shown = w.telegram.message(w.chat, panel.id).expect("the panel");
             assert!(shown.text.contains(holds), "{}", shown.text);
             let help = w.say("ben", "/help@bot");
-            let told = w.answer_to(help).await.text;
-            assert!(told.starts_with(begins), "{told}");
+            let actual = w.answer_to(help).await.text;
+            assert!(actual.starts_with(begins), "{actual}");
         }
     })
     .await;
@@ -84,8 +87,8 @@ async fn the_first_answer_tells_what_is_kept_in_the_language_of_the_chat() {
         w.settled().await;
         w.model.script(["Nada."]);
         let tag = w.say("ana", "@bot ¿qué falta por decidir?");
-        let told = w.answer_to(tag).await.text;
-        assert!(told.contains("Para todos"), "{told}");
+        let actual = w.answer_to(tag).await.text;
+        assert!(actual.contains("Para todos"), "{actual}");
     })
     .await;
 }
@@ -108,19 +111,19 @@ async fn a_few_messages_tell_the_language_of_a_chat() {
 async fn recaps_and_memory_are_asked_for_and_told_in_the_language_of_the_chat() {
     World::with(&[NO_MODEL[0], NO_MODEL[1]], async |w| {
         talk_in_german(w).await;
-        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Administrator));
+        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").status(ChatMemberStatus::Administrator));
         let asked = |w: &World, text: &str| w.telegram.say(w.chat, Post::new(eve, text, w.clock.now()));
         let today = asked(w, "/recap heute");
-        let told = w.answer_to(today).await.text;
-        assert!(told.starts_with("Rückblick seit ") && told.contains("40 Nachrichten von 1 Mitglied"), "{told}");
+        let actual = w.answer_to(today).await.text;
+        assert!(actual.starts_with("Rückblick seit ") && actual.contains("40 Nachrichten von 1 Mitglied"), "{actual}");
         let weekly = asked(w, "/recap wöchentlich mo 9:00");
-        let told = w.answer_to(weekly).await.text;
-        assert!(told.starts_with("Ab jetzt kommt hier jeden Montag um 09:00"), "{told}");
+        let actual = w.answer_to(weekly).await.text;
+        assert!(actual.starts_with("Ab jetzt kommt hier jeden Montag um 09:00"), "{actual}");
         let off = asked(w, "/recap aus");
         assert_eq!(w.answer_to(off).await.text, "Ich schicke hier von selbst keine Rückblicke mehr.");
         let memory = asked(w, "/memory");
-        let told = w.answer_to(memory).await.text;
-        assert!(told.starts_with("Ich erinnere mich noch an nichts") || told.contains("Gedächtnis"), "{told}");
+        let actual = w.answer_to(memory).await.text;
+        assert!(actual.starts_with("Ich erinnere mich noch an nichts") || actual.contains("Gedächtnis"), "{actual}");
     })
     .await;
 }
@@ -130,14 +133,14 @@ async fn a_private_chat_is_not_addressed_as_a_group() {
     World::run(async |w| {
         let private = w.telegram.add_chat(NewChat::private("ann"));
         let help = w.say_in(private, "ann", "/help");
-        let told = w.answer_to(help).await.text;
-        assert!(told.starts_with("Write to me and I answer."), "{told}");
+        let actual = w.answer_to(help).await.text;
+        assert!(actual.starts_with("Write to me and I answer."), "{actual}");
         w.announce();
         w.restart().await;
         w.model.script(["Hello."]);
         let hello = w.say_in(private, "ann", "hello there");
-        let told = w.answer_to(hello).await.text;
-        assert!(told.contains("I keep what you write to me here") && !told.contains("everybody"), "{told}");
+        let actual = w.answer_to(hello).await.text;
+        assert!(actual.contains("I keep what you write to me here") && !actual.contains("everybody"), "{actual}");
     })
     .await;
 }

@@ -41,9 +41,9 @@ async fn the_first_tag_too_many_is_told_when_to_ask_again_and_later_ones_get_a_l
             ask(w, name).await;
         }
         let fourth = w.say("Dan", "@bot and me?");
-        let told = w.answer_to(fourth).await.text;
+        let shown = w.answer_to(fourth).await.text;
         assert!(
-            told.starts_with(
+            shown.starts_with(
                 "I have been tagged very often in this conversation in a short time. Please ask again in "
             )
         );
@@ -65,8 +65,8 @@ async fn a_setting_of_admins_is_never_refused() {
         w.answer_to(fourth).await;
         for command in ["/settings@bot", "/memory@bot off", "/note delete 1", "/topics"] {
             let sent = w.say("Dan", command);
-            let told = w.answer_to(sent).await.text;
-            assert!(!told.starts_with("I have been tagged"), "{command}: {told}");
+            let shown = w.answer_to(sent).await.text;
+            assert!(!shown.starts_with("I have been tagged"), "{command}: {shown}");
         }
     })
     .await;

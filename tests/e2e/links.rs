@@ -218,7 +218,7 @@ async fn a_page_goes_with_an_opt_out_and_after_two_weeks() {
 
 /// Returns the file that the creator of the chat gets.
 pub async fn exported(w: &mut World) -> serde_json::Value {
-    let cat = w.telegram.add_member(w.chat, NewMember::named("cat").standing(ChatMemberStatus::Creator));
+    let cat = w.telegram.add_member(w.chat, NewMember::named("cat").status(ChatMemberStatus::Creator));
     w.telegram.add_chat(NewChat::private("cat"));
     let asked = w.telegram.say(w.chat, Post::new(cat, "/export", w.clock.now()));
     while w.next_sent().await.reply_to != Some(asked) {}

@@ -197,9 +197,9 @@ async fn a_model_summarizes_where_the_bot_was_asked_and_its_bullets_are_checked(
         until_summarized(w, 1).await;
         let session = closed(w).await.remove(0);
         let summary = summary_of(w, &session).await.expect("a summary");
-        let told: Vec<&str> = summary.bullets.iter().map(|it| it.text.as_str()).collect();
+        let actual: Vec<&str> = summary.bullets.iter().map(|it| it.text.as_str()).collect();
         assert_eq!(
-            (told.as_slice(), summary.method),
+            (actual.as_slice(), summary.method),
             (["{u3} decided on the red tent"].as_slice(), SummaryMethod::Model)
         );
         let (tags, recent) = w
@@ -346,16 +346,16 @@ async fn a_forgotten_message_is_out_of_every_summary_at_once() {
         let (mini, recent) = w
             .read_store(move |conn| Ok((summaries::mini(conn, id)?, summaries::rolling(conn, chat, Rolling::Recent)?)))
             .await;
-        let told = format!("{mini:?}{recent:?}");
-        assert!(!told.contains("decided"), "{told}");
+        let actual = format!("{mini:?}{recent:?}");
+        assert!(!actual.contains("decided"), "{actual}");
         w.settled().await;
         w.clock.advance(Duration::from_secs(120));
         until_summarized(w, 1).await;
         let anew = summary_of(w, &session).await;
         assert!(!format!("{anew:?}").contains("decided"), "{anew:?}");
         // Texts shown to members that contained it are deleted too.
-        let told = w.all_stored(w.chat).await;
-        assert!(told.iter().all(|it| !it.message.text.contains("then we decided")), "{told:#?}");
+        let actual = w.all_stored(w.chat).await;
+        assert!(actual.iter().all(|it| !it.message.text.contains("then we decided")), "{actual:#?}");
     })
     .await;
 }
@@ -442,7 +442,7 @@ async fn members_see_what_is_remembered_and_admins_switch_it_off() {
         assert!(shown.text.contains("cat: then we decided: the red tent comes along"), "{}", shown.text);
         let try_it = w.say("dan", "/memory off");
         assert_eq!(w.answer_to(try_it).await.text, "Only admins can turn memory on or off.");
-        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Administrator));
+        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").status(ChatMemberStatus::Administrator));
         let off = w.telegram.say(w.chat, Post::new(eve, "/memory off", w.clock.now()));
         let question = w.answer_to(off).await;
         let session = closed(w).await.remove(0);
@@ -543,8 +543,8 @@ async fn the_operator_sees_what_is_remembered_and_has_it_made_anew() {
         for (what, kind) in [("recent", Rolling::Recent), ("history", Rolling::History)] {
             let before = w.read_store(built(kind)).await.expect("there before");
             w.clock.advance(HOUR);
-            let told = told_by_the_program(w, &["--rebuild", what]);
-            assert!(told.contains("made anew in the background"), "{told}");
+            let actual = told_by_the_program(w, &["--rebuild", what]);
+            assert!(actual.contains("made anew in the background"), "{actual}");
             w.quiet(Duration::from_secs(60)).await;
             let after = w.read_store(built(kind)).await.expect("there again");
             assert!(after.summary.built_at > before.summary.built_at, "{what} is as it was");

@@ -7,7 +7,7 @@ use chime_store::{feedback, outbox};
 use chime_world::World;
 
 fn admin(w: &World, name: &str) -> UserId {
-    w.telegram.add_member(w.chat, NewMember::named(name).standing(ChatMemberStatus::Administrator))
+    w.telegram.add_member(w.chat, NewMember::named(name).status(ChatMemberStatus::Administrator))
 }
 
 /// Posts `text` by an admin, possibly as a reply.
@@ -154,8 +154,8 @@ async fn a_file_of_who_opted_out_or_whose_message_is_forgotten_is_not_saved() {
         w.settled().await;
         for sent in [before, after, forgotten] {
             let tried = order(w, "/note", Some(sent));
-            let told = w.answer_to(tried).await.text;
-            assert!(told.starts_with("I have no text of that message"), "{sent}: {told}");
+            let shown = w.answer_to(tried).await.text;
+            assert!(shown.starts_with("I have no text of that message"), "{sent}: {shown}");
         }
         let list = w.say("cat", "/notes@bot");
         assert!(w.answer_to(list).await.text.starts_with("This chat has no saved notes."));
@@ -169,7 +169,7 @@ async fn a_file_that_is_no_text_is_refused_with_the_reason() {
         w.read_documents_with(env!("CARGO_BIN_EXE_chime")).await;
         let ann = admin(w, "ann");
         let texts = &texts("eng").unread_file;
-        for (name, bytes, told) in [
+        for (name, bytes, shown) in [
             ("plan.zip", b"PK\x03\x04".to_vec(), &texts.unsupported),
             ("plan.pdf", b"%PDF-1.7".to_vec(), &texts.damaged),
             ("all.txt", vec![b'x'; 20 * 1024 * 1024 + 1], &texts.too_large),
@@ -178,7 +178,7 @@ async fn a_file_that_is_no_text_is_refused_with_the_reason() {
         ] {
             w.telegram.put_file(name, bytes);
             let sent = send_file(w, ann, name, "/note");
-            assert_eq!(w.answer_to(sent).await.text, told.replace("{file}", name));
+            assert_eq!(w.answer_to(sent).await.text, shown.replace("{file}", name));
         }
         let gone = send_file(w, ann, "gone.txt", "/note");
         assert_eq!(w.answer_to(gone).await.text, texts.unavailable.replace("{file}", "gone.txt"));

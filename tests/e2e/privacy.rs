@@ -63,8 +63,8 @@ async fn copy_before_migration(w: &World) {
     w.read_store(move |conn| chime_store::copy_to(conn, &to).map(drop)).await;
 }
 
-fn stand(w: &World, name: &str, standing: ChatMemberStatus) -> UserId {
-    w.telegram.add_member(w.chat, NewMember::named(name).standing(standing))
+fn stand(w: &World, name: &str, status: ChatMemberStatus) -> UserId {
+    w.telegram.add_member(w.chat, NewMember::named(name).status(status))
 }
 
 /// Like [`command`], for a member with a given standing in the group.
@@ -88,7 +88,7 @@ async fn what_was_forgotten_is_in_no_byte_of_any_file() {
             w.say("ann", &format!("note {round} {plain} {}", "with a long tail of words ".repeat(round % 7)));
         }
         let saved = w.say("ann", &format!("the code of the gate is {noted}"));
-        let cat = w.telegram.add_member(w.chat, NewMember::named("cat").standing(ChatMemberStatus::Administrator));
+        let cat = w.telegram.add_member(w.chat, NewMember::named("cat").status(ChatMemberStatus::Administrator));
         let save = w.telegram.say(w.chat, Post::new(cat, "/note", w.clock.now()).reply_to(saved));
         w.answer_to(save).await;
         let list = w.say("ben", "/notes@bot");
@@ -103,9 +103,9 @@ async fn what_was_forgotten_is_in_no_byte_of_any_file() {
         let ben = w.member("ben");
         let quoting = Post::new(ben, "is it?", w.clock.now()).reply_to(secret).quote(quoted.as_str());
         w.telegram.say(w.chat, quoting);
-        let told = format!("pass on {forwarded} to all");
-        let passed_on = w.say("ann", &told);
-        w.telegram.say(w.chat, Post::new(ben, told, w.clock.now()).forward_of(w.chat, passed_on));
+        let actual = format!("pass on {forwarded} to all");
+        let passed_on = w.say("ann", &actual);
+        w.telegram.say(w.chat, Post::new(ben, actual, w.clock.now()).forward_of(w.chat, passed_on));
         w.settled().await;
         let source = w.stored(w.chat, secret).await.expect("it is stored").seq;
         w.model.script([Reply::text(format!("She wrote {answered}, and the code {quoted} [source: m{source}]."))]);
@@ -214,20 +214,20 @@ async fn who_opts_out_is_in_no_summary_from_then_on() {
         w.say("ben", "the old projector shows everything in green, so somebody has to look at it before");
         w.settled().await;
         w.clock.advance(Duration::from_secs(2 * 3600));
-        let told = |conn: &Reader| -> chime_store::Result<String> {
+        let actual = |conn: &Reader| -> chime_store::Result<String> {
             let recent = summaries::rolling(conn, ChatKey(1), Rolling::Recent)?;
             Ok(format!("{recent:?}{:?}", memory::newest_texts(conn, ChatKey(1), 9)?))
         };
-        w.until("the talk is summarized", move |conn| Ok(told(conn)?.matches("zqtent7xk").count() >= 2)).await;
+        w.until("the talk is summarized", move |conn| Ok(actual(conn)?.matches("zqtent7xk").count() >= 2)).await;
         w.settled().await;
         command(w, "ann", "/optout").await;
-        let at_once = w.read_store(told).await;
+        let at_once = w.read_store(actual).await;
         assert!(!at_once.contains("zqtent7xk"), "{at_once}");
         w.settled().await;
         w.clock.advance(Duration::from_secs(2 * 3600));
-        w.until("it is summarized anew", move |conn| Ok(told(conn)?.contains("projector"))).await;
+        w.until("it is summarized anew", move |conn| Ok(actual(conn)?.contains("projector"))).await;
         w.settled().await;
-        assert!(!w.read_store(told).await.contains("zqtent7xk"));
+        assert!(!w.read_store(actual).await.contains("zqtent7xk"));
     })
     .await;
 }
@@ -240,7 +240,7 @@ async fn what_is_remembered_goes_with_the_last_message_behind_it() {
             w.say("ben", "I'll bring the blue cable from the cupboard and the projector on Friday at 18:30");
             w.say("cat", "then I book a table for nine people at the thai restaurant near the bridge");
         };
-        let told = |conn: &Reader| -> chime_store::Result<String> {
+        let actual = |conn: &Reader| -> chime_store::Result<String> {
             let history = summaries::rolling(conn, ChatKey(1), Rolling::History)?;
             Ok(format!("{history:?}{:?}", memory::newest_texts(conn, ChatKey(1), 9)?))
         };
@@ -251,13 +251,13 @@ async fn what_is_remembered_goes_with_the_last_message_behind_it() {
         w.settled().await;
         w.clock.advance(35 * DAY);
         let has_both = move |text: &str| ["zqold7xk", "zqnew7xk"].iter().all(|it| text.matches(it).count() >= 2);
-        w.until("both are in History", move |conn| Ok(has_both(&told(conn)?))).await;
+        w.until("both are in History", move |conn| Ok(has_both(&actual(conn)?))).await;
         w.settled().await;
         w.clock.advance(10 * DAY);
-        w.until("the older one has expired", move |conn| Ok(!told(conn)?.contains("zqold7xk"))).await;
+        w.until("the older one has expired", move |conn| Ok(!actual(conn)?.contains("zqold7xk"))).await;
         w.settled().await;
         w.clock.advance(Duration::from_secs(2 * 3600));
-        w.until("History is folded anew without it", move |conn| Ok(told(conn)?.matches("zqnew7xk").count() >= 2))
+        w.until("History is folded anew without it", move |conn| Ok(actual(conn)?.matches("zqnew7xk").count() >= 2))
             .await;
         w.settled().await;
     })
@@ -507,8 +507,8 @@ async fn an_answer_whose_ground_is_forgotten_before_it_is_out_is_made_anew() {
         let mut words = [(first.reply_to, first.text), (second.reply_to, second.text)];
         words.sort();
         assert_eq!(words[0], (Some(tag), "I do not know the word.".to_owned()));
-        let told = "Deleted: 1 message, and 1 answer of mine based on that.".to_owned();
-        assert_eq!(words[1], (Some(forgetting), told));
+        let actual = "Deleted: 1 message, and 1 answer of mine based on that.".to_owned();
+        assert_eq!(words[1], (Some(forgetting), actual));
         w.settled().await;
         assert_eq!(found_in_files(w, &["zqrace7xk".to_owned()]), Vec::<String>::new());
     })
@@ -756,10 +756,10 @@ async fn a_month_after_the_bot_was_removed_nothing_of_the_chat_is_left() {
 
 /// Waits for the notice on joining and checks it.
 async fn notice(w: &mut World, chat: ChatId) {
-    let told = w.next_sent().await;
-    assert!(told.chat == chat && told.text.starts_with("For everybody here"), "{}", told.text);
+    let actual = w.next_sent().await;
+    assert!(actual.chat == chat && actual.text.starts_with("For everybody here"), "{}", actual.text);
     for word in ["127.0.0.1", "90 days", "@ann_o", "/optout", "/forget me", "/privacy@bot"] {
-        assert!(told.text.contains(word), "{word} is not in {}", told.text);
+        assert!(actual.text.contains(word), "{word} is not in {}", actual.text);
     }
 }
 
@@ -774,8 +774,8 @@ async fn of_two_first_answers_one_tells_what_is_kept() {
         w.say("bob", "@bot and how?");
         let first = w.next_sent().await.text;
         w.model.release();
-        let told = [first, w.next_sent().await.text];
-        assert_eq!(told.iter().filter(|text| text.contains("For everybody here")).count(), 1, "{told:?}");
+        let actual = [first, w.next_sent().await.text];
+        assert_eq!(actual.iter().filter(|text| text.contains("For everybody here")).count(), 1, "{actual:?}");
     })
     .await;
 }

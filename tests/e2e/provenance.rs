@@ -45,8 +45,8 @@ async fn a_strangers_forget_touches_no_other_chat_and_tells_nothing_of_it() {
         let said = w.say_in(private, "eve", saying);
         w.words_to(said).await;
         w.settled().await;
-        let told = command_in(w, private, "eve", "/forget me").await.text;
-        assert_eq!(told, "Deleted: 1 message, and 1 answer of mine based on that.");
+        let shown = command_in(w, private, "eve", "/forget me").await.text;
+        assert_eq!(shown, "Deleted: 1 message, and 1 answer of mine based on that.");
         w.settled().await;
         assert!(has_words(w, w.chat, forward).await, "the same words of another");
         let kept = w.stored(other, reply).await.expect("the reply stays");
@@ -118,8 +118,8 @@ async fn a_name_goes_from_service_messages_and_from_what_why_showed() {
         w.settled().await;
         assert!(!crate::privacy::found_in_files(w, &marker).is_empty());
         let chat = w.chat;
-        let told = command_in(w, chat, "zqname7xk", "/forget me").await.text;
-        assert!(told.starts_with("Deleted: 2 messages, and 1 answer"), "{told}");
+        let shown = command_in(w, chat, "zqname7xk", "/forget me").await.text;
+        assert!(shown.starts_with("Deleted: 2 messages, and 1 answer"), "{shown}");
         w.settled().await;
         w.stop().await;
         assert_eq!(crate::privacy::found_in_files(w, &marker), Vec::<String>::new());
@@ -212,8 +212,8 @@ async fn a_clock_that_is_wrong_does_not_keep_messages_from_being_forgotten() {
         let old = w.say("ann", "of before");
         w.settled().await;
         let said = w.say("ann", "/forget me 1h");
-        let told = w.answer_to(said).await.text;
-        assert_eq!(told, "Deleted: 1 message.");
+        let shown = w.answer_to(said).await.text;
+        assert_eq!(shown, "Deleted: 1 message.");
         assert!(!has_words(w, chat, old).await);
         let out = w.say("ann", "/optout");
         assert!(w.answer_to(out).await.text.starts_with("From now on"));
@@ -292,8 +292,8 @@ async fn a_tag_that_waited_through_a_downtime_is_told_of_and_not_answered() {
         w.model.release();
         w.clock.advance(HOUR);
         w.start().await;
-        let told = w.next_sent().await;
-        assert!(told.reply_to.is_none() && told.text.starts_with("While I was away"), "{}", told.text);
+        let shown = w.next_sent().await;
+        assert!(shown.reply_to.is_none() && shown.text.starts_with("While I was away"), "{}", shown.text);
         w.settled().await;
     })
     .await;

@@ -303,7 +303,7 @@ pub fn next_change(zone: Zone, from: Timestamp) -> Timestamp {
 async fn a_subscription_keeps_its_hour_over_a_change_of_clocks_and_sends_none_twice() {
     let zone = Zone::parse("Europe/Berlin").expect("a zone");
     World::with(&[NO_MODEL[0], NO_MODEL[1], ("TIME_ZONE", "Europe/Berlin"), ("RETENTION_DAYS", "0")], async |w| {
-        let dan = w.telegram.add_member(w.chat, NewMember::named("dan").standing(ChatMemberStatus::Administrator));
+        let dan = w.telegram.add_member(w.chat, NewMember::named("dan").status(ChatMemberStatus::Administrator));
         let change = next_change(zone, w.clock.now());
         // The evening before the change.
         let evening = zone.local(change).date_naive().pred_opt().and_then(|day| day.and_hms_opt(18, 0, 0));
@@ -312,8 +312,8 @@ async fn a_subscription_keeps_its_hour_over_a_change_of_clocks_and_sends_none_tw
         let no = w.say("ann", "/recap daily 18:00");
         assert_eq!(w.answer_to(no).await.text, "Only admins can change the recaps of this chat.");
         let subscribe = w.telegram.say(w.chat, Post::new(dan, "/recap daily 18:00", w.clock.now()));
-        let told = w.answer_to(subscribe).await;
-        assert!(told.text.contains("daily at 18:00 (Europe/Berlin)"), "{}", told.text);
+        let shown = w.answer_to(subscribe).await;
+        assert!(shown.text.contains("daily at 18:00 (Europe/Berlin)"), "{}", shown.text);
         w.say("ann", "we decided: the red tent comes along to the lake");
         w.settled().await;
 

@@ -43,10 +43,10 @@ async fn a_reminder_is_confirmed_sent_once_and_leads_to_where_it_began() {
         let due = zone.moment(tomorrow.expect("a day"));
         let began = w.say("bob", "somebody has to order the wood");
         let ask = w.reply("ann", began, "@bot remind us tomorrow at nine, please");
-        let told = w.answer_to(ask).await;
-        assert!(told.text.contains("09:00") && told.text.contains("Europe/Berlin"), "{}", told.text);
-        assert!(told.text.contains(&zone.local(due).format("%-d").to_string()), "{}", told.text);
-        assert!(told.text.contains(&zone.local(due).format("%A").to_string()), "{}", told.text);
+        let shown = w.answer_to(ask).await;
+        assert!(shown.text.contains("09:00") && shown.text.contains("Europe/Berlin"), "{}", shown.text);
+        assert!(shown.text.contains(&zone.local(due).format("%-d").to_string()), "{}", shown.text);
+        assert!(shown.text.contains(&zone.local(due).format("%A").to_string()), "{}", shown.text);
         w.clock.advance(due.minus(MINUTE).since(w.clock.now()));
         w.settled().await;
         w.clock.advance(MINUTE);
@@ -66,20 +66,20 @@ async fn a_reminder_is_confirmed_sent_once_and_leads_to_where_it_began() {
 async fn reminders_are_listed_and_cancelled_by_those_who_set_them_and_by_admins() {
     World::offline(async |w| {
         let ask = w.say("ann", "/remind in 20 minutes: turn off the oven");
-        let told = w.answer_to(ask).await;
+        let shown = w.answer_to(ask).await;
         let daily = w.say("bob", "@bot remind us every day at 8:00 until 2099-01-01 to water the plants");
         w.answer_to(daily).await;
-        let data = data_of(&told, "Cancel");
+        let data = data_of(&shown, "Cancel");
         let before = w.telegram.cursor();
-        let pressed = w.telegram.press(w.chat, told.id, w.member("bob"), &data);
+        let pressed = w.telegram.press(w.chat, shown.id, w.member("bob"), &data);
         assert!(outcome(w, before, &pressed).await.is_some(), "it is not bob's");
         let list = w.say("cat", "/reminders");
         let listed = w.answer_to(list).await;
         assert!(listed.text.contains("oven") && listed.text.contains("plants"), "{}", listed.text);
         let before = w.telegram.cursor();
-        let pressed = w.telegram.press(w.chat, told.id, w.member("ann"), &data);
+        let pressed = w.telegram.press(w.chat, shown.id, w.member("ann"), &data);
         assert_eq!(outcome(w, before, &pressed).await, None);
-        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Administrator));
+        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").status(ChatMemberStatus::Administrator));
         let before = w.telegram.cursor();
         let pressed = w.telegram.press(w.chat, listed.id, eve, &data_of(&listed, "Cancel 2"));
         assert_eq!(outcome(w, before, &pressed).await, None);
@@ -186,7 +186,7 @@ async fn a_member_who_left_and_a_bot_that_was_away_are_no_reason_to_lose_a_remin
         w.answer_to(ask).await;
         let later = w.say("bob", "@bot remind us in 3 hours to fetch the keys");
         w.answer_to(later).await;
-        w.telegram.add_member(w.chat, NewMember::named("ann").standing(ChatMemberStatus::Left));
+        w.telegram.add_member(w.chat, NewMember::named("ann").status(ChatMemberStatus::Left));
         w.clock.advance(HOUR);
         assert!(w.answer_to(ask).await.text.contains("lock the boat"));
         w.settled().await;
@@ -244,8 +244,8 @@ async fn a_thousand_at_once_arrive_once_each_under_flood_limits() {
         }
         let full = w.say_in(chats[0], "member0", "/remind in 2 days: one too many");
         w.settled().await;
-        let told = by_the_bot(w, chats[0]).pop().expect("an answer");
-        assert!(told.reply_to == Some(full) && told.text.contains("20"), "{told:?}");
+        let shown = by_the_bot(w, chats[0]).pop().expect("an answer");
+        assert!(shown.reply_to == Some(full) && shown.text.contains("20"), "{shown:?}");
         // `quiet` moves the clock by a quarter of an hour while a chat is held, so the last ones wait for over an hour.
         w.telegram.limit_floods(20);
         let known: Vec<usize> = chats.iter().map(|chat| by_the_bot(w, *chat).len()).collect();

@@ -61,7 +61,7 @@ async fn a_search_in_plain_words_asks_no_model() {
             assert_eq!(links(&w.answer_to(ask).await), [said]);
         }
         assert!(w.model.requests().is_empty());
-        let note = w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Administrator));
+        let note = w.telegram.add_member(w.chat, NewMember::named("eve").status(ChatMemberStatus::Administrator));
         let saved = w.telegram.say(w.chat, Post::new(note, "/note The chimney sweep comes in March", w.clock.now()));
         w.answer_to(saved).await;
         let ask = w.say("cat", "/search chimney");
@@ -193,15 +193,15 @@ async fn in_private_a_member_searches_their_chats_one_at_a_time() {
         assert_eq!(links(&shown), [here], "{}", shown.text);
 
         // Somebody who has left the chat, and a forged chat, get nothing.
-        w.telegram.add_member(club, NewMember::named("ann").standing(ChatMemberStatus::Left));
+        w.telegram.add_member(club, NewMember::named("ann").status(ChatMemberStatus::Left));
         let key = data.split(':').nth(2).and_then(|key| key.parse::<u32>().ok()).expect("a chat");
         for chat in (1..10).filter(|chat| *chat != key) {
             let forged = data.replacen(&format!(":{key}:"), &format!(":{chat}:"), 1);
             let before = w.telegram.cursor();
             let pressed = w.telegram.press(private, which.id, ann, &forged);
-            let told = outcome(w, before, &pressed).await;
+            let actual = outcome(w, before, &pressed).await;
             let shown = w.telegram.message(private, which.id).expect("it is there").text;
-            assert!(!shown.contains("secret") && !shown.contains("club"), "{chat}: {told:?} {shown}");
+            assert!(!shown.contains("secret") && !shown.contains("club"), "{chat}: {actual:?} {shown}");
         }
         // In a group, no button leads out of it.
         let before = w.telegram.cursor();

@@ -32,8 +32,8 @@ async fn new_ends_the_talk_there_and_then() {
         w.clock.advance(2 * HOUR);
         until_summarized(w, 2).await;
         let found = closed(w).await;
-        let told: Vec<(Closed, bool)> = found.iter().map(|it| (it.reason, it.last.1 < new)).collect();
-        assert_eq!(told, [(Closed::New, true), (Closed::Silence, false)]);
+        let shown: Vec<(Closed, bool)> = found.iter().map(|it| (it.reason, it.last.1 < new)).collect();
+        assert_eq!(shown, [(Closed::New, true), (Closed::Silence, false)]);
         assert!(found[1].first.1 > new);
     })
     .await;
@@ -192,7 +192,7 @@ async fn a_chat_that_was_told_the_old_text_gets_one_new_notice_before_its_first_
         let chat = w.chat;
         w.until("the chat is told", move |conn| {
             let key = chats::find(conn, chat)?.expect("a chat").key;
-            Ok(memory::standing(conn, key)?.told_at.is_some())
+            Ok(memory::memory_state(conn, key)?.told_at.is_some())
         })
         .await;
         w.settled().await;

@@ -16,7 +16,7 @@ use crate::grounding::{buttons, data_of, outcome};
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
 pub fn admin(w: &World, chat: ChatId, name: &str) -> UserId {
-    w.telegram.add_member(chat, NewMember::named(name).standing(ChatMemberStatus::Administrator))
+    w.telegram.add_member(chat, NewMember::named(name).status(ChatMemberStatus::Administrator))
 }
 
 pub async fn by(w: &mut World, user: UserId, text: &str) -> SandboxMessage {
@@ -100,7 +100,7 @@ async fn a_demoted_admin_changes_nothing_and_takes_the_persona_along_when_opting
         let prompt = rules_for(w, "@bot when does the boat leave?").await;
         assert!(!prompt.contains("Whisper"), "{prompt}");
         // Who opted out leaves no new text either.
-        w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Administrator));
+        w.telegram.add_member(w.chat, NewMember::named("eve").status(ChatMemberStatus::Administrator));
         by(w, eve, "/settings@bot persona Whisper like a mouse.").await;
         assert!(!rules_for(w, "@bot when does the boat leave?").await.contains("Whisper"));
     })
@@ -346,8 +346,8 @@ async fn a_fallback_on_another_server_gets_its_own_key_and_is_named_in_the_priva
         assert_eq!(other.authorizations(), [Some("Bearer sk-other".to_owned())]);
         assert_eq!(w.model.authorizations(), [Some("Bearer sk-main".to_owned())]);
         let asked = w.say("bob", "/privacy@bot");
-        let told = w.answer_to(asked).await.text;
-        assert!(told.contains("127.0.0.1, localhost"), "{told}");
+        let actual = w.answer_to(asked).await.text;
+        assert!(actual.contains("127.0.0.1, localhost"), "{actual}");
     })
     .await;
 }

@@ -141,8 +141,8 @@ async fn a_demo_leaves_the_database_of_a_bot_alone() {
         .stdin(Stdio::null())
         .output()
         .expect("the demo starts");
-    let told = String::from_utf8_lossy(&refused.stderr);
-    assert_eq!((refused.status.code(), told.contains("is the database of a bot")), (Some(1), true), "{told}");
+    let actual = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!((refused.status.code(), actual.contains("is the database of a bot")), (Some(1), true), "{actual}");
     assert_eq!(std::fs::read(&database).expect("read the file"), before);
 }
 

@@ -37,8 +37,8 @@ async fn ten_thousand_messages_take_a_few_megabytes() {
         let vectors = of_vectors(w);
         assert!(later - vectors <= LATER_BYTES, "{later} bytes afterwards, {vectors} of vectors:\n{}", by_table(w));
         assert!(vectors <= VECTOR_BYTES, "{vectors} bytes of vectors:\n{}", by_table(w));
-        let told = format!("{fresh} bytes, {later} afterwards, {vectors} of vectors\n{}\n", by_table(w));
-        std::io::stdout().write_all(told.as_bytes()).expect("told");
+        let shown = format!("{fresh} bytes, {later} afterwards, {vectors} of vectors\n{}\n", by_table(w));
+        std::io::stdout().write_all(shown.as_bytes()).expect("told");
     })
     .await;
 }

@@ -23,8 +23,8 @@ async fn prompt_sources_and_why_tell_times_of_the_chosen_zone() {
         assert!(prompt.contains("(Asia/Tokyo)") && !prompt.contains("UTC"), "{prompt}");
         assert!(answer.text.contains(&format!("ann {time}")), "{}", answer.text);
         let why = w.reply("bob", answer.id, "/why@bot");
-        let told = w.answer_to(why).await.text;
-        assert!(told.contains(&time), "{told}");
+        let actual = w.answer_to(why).await.text;
+        assert!(actual.contains(&time), "{actual}");
     })
     .await;
 }
@@ -44,7 +44,7 @@ async fn utc_is_named_where_members_see_it() {
 async fn admins_set_the_time_zone_of_their_chat() {
     World::with(&[("TIME_ZONE", "UTC"), ("OPENAI_BASE_URL", ""), ("MODEL", "")], async |w| {
         let said = w.play("10:00 ann#1 the boat leaves at noon, says the harbour")[0];
-        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Administrator));
+        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").status(ChatMemberStatus::Administrator));
         let by_eve = |w: &World, text: &str| w.telegram.say(w.chat, Post::new(eve, text, w.clock.now()));
         let refused = w.say("bob", "/settings@bot timezone Asia/Tokyo");
         assert!(w.answer_to(refused).await.text.contains("Only admins"));

@@ -99,8 +99,8 @@ async fn the_model_looks_up_three_times_at_most() {
         assert!(results(&requests[1]).contains("grandma") && results(&requests[2]).contains("grandma"));
         // If no tools are offered, results are sent as plain text.
         assert_eq!(results(&requests[3]), "");
-        let told = w.prompt(4).await;
-        assert!(told.contains("soup is on") && told.contains("get_smart_context"), "{told}");
+        let shown = w.prompt(4).await;
+        assert!(shown.contains("soup is on") && shown.contains("get_smart_context"), "{shown}");
     })
     .await;
 }
@@ -222,8 +222,8 @@ async fn summaries_are_looked_up_by_tag_and_time() {
             let before = w.model.requests().len();
             let tag = w.say("dan", "@bot what was it?");
             w.answer_to(tag).await;
-            let told = w.prompt(before + 2).await;
-            assert_eq!(told.contains(&format!("[s{decided}] (")), is_found, "{arguments}: {told}");
+            let shown = w.prompt(before + 2).await;
+            assert_eq!(shown.contains(&format!("[s{decided}] (")), is_found, "{arguments}: {shown}");
         }
         w.settled().await;
     })

@@ -81,12 +81,12 @@ async fn three_tags_on_a_matter_adopt_its_topic_and_the_next_answer_has_its_fact
         assert!(slot.sources.contains(&source), "{slot:?}");
         assert_eq!(record.sources.iter().map(|it| it.id.clone()).collect::<Vec<_>>(), [source]);
         let why = w.reply("dan", answer.id, "/why");
-        let told = w.answer_to(why).await;
-        assert!(told.text.contains("the topic \"tent\" (1 line, 1 cited) from "), "{}", told.text);
+        let actual = w.answer_to(why).await;
+        assert!(actual.text.contains("the topic \"tent\" (1 line, 1 cited) from "), "{}", actual.text);
         let said = w.all_stored(w.chat).await[0].message.id;
         let is_link =
             |kind: &EntityKind| matches!(kind, EntityKind::TextLink { url } if url.ends_with(&format!("/{said}")));
-        assert!(told.entities.iter().any(|entity| is_link(&entity.kind)), "{:?}", told.entities);
+        assert!(actual.entities.iter().any(|entity| is_link(&entity.kind)), "{:?}", actual.entities);
     })
     .await;
 }
@@ -186,7 +186,7 @@ async fn synonyms_count_as_one_and_a_topic_is_set_by_hand_until_its_session_ends
         assert!(listed.contains("tent (1)") && listed.contains("boiler (1)"), "{listed}");
         let no = w.say("dan", "/topics merge boiler tent");
         assert_eq!(w.answer_to(no).await.text, "Only admins of this chat can change this.");
-        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Administrator));
+        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").status(ChatMemberStatus::Administrator));
         let merge = w.telegram.say(w.chat, Post::new(eve, "/topics merge boiler tent", w.clock.now()));
         assert!(w.answer_to(merge).await.text.starts_with("From now on boiler counts as tent"));
         let list = w.say("dan", "/topics");

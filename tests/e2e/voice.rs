@@ -150,8 +150,8 @@ async fn what_is_forgotten_is_gone_with_its_words_and_who_opted_out_is_not_heard
 async fn members_are_told_where_their_voice_goes() {
     World::with(LISTENS, async |w| {
         let asked = w.say("ann", "/privacy@bot");
-        let told = w.answer_to(asked).await.text;
-        assert!(told.contains("Voice messages go there too, to be turned into text."), "{told}");
+        let shown = w.answer_to(asked).await.text;
+        assert!(shown.contains("Voice messages go there too, to be turned into text."), "{shown}");
     })
     .await;
 }
@@ -212,8 +212,8 @@ async fn a_chat_is_told_before_it_is_listened_to() {
         w.ignore_what_was_sent();
         w.model.hear(["The key is under the plant"]);
         speak(w, "ann");
-        let told = w.next_sent().await.text;
-        assert!(told.starts_with("News for everybody here: from now on I turn voice messages into text."), "{told}");
+        let shown = w.next_sent().await.text;
+        assert!(shown.starts_with("News for everybody here: from now on I turn voice messages into text."), "{shown}");
         w.settled().await;
         assert!(w.model.recordings().is_empty());
         let said = speak(w, "ann");

@@ -103,7 +103,7 @@ async fn a_strict_chat_and_one_that_switched_it_off_search_nothing() {
     with_service(&[], async |w, service| {
         w.model.always("At nine [1].");
         w.say("ann", "we meet at nine at the bus station");
-        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Administrator));
+        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").status(ChatMemberStatus::Administrator));
         let panel = w.telegram.say(w.chat, Post::new(eve, "/settings@bot", w.clock.now()));
         let panel = w.answer_to(panel).await;
         for label in ["Web search off", "Web search on", "Strict answers"] {

@@ -33,11 +33,11 @@ pub fn recent(
     limit: RateLimit,
 ) -> Result<Recent> {
     let after = at.minus(limit.per);
-    let told = |because| refusals::told(conn, &subject(because, conversation, user, at));
+    let shown = |because| refusals::explained(conn, &subject(because, conversation, user, at));
     Ok(Recent {
         of_conversation: refusals::triggers_of_conversation(conn, conversation, after)?,
         of_member: refusals::triggers_of_member(conn, user, after)?,
-        told_conversation: told(Because::Conversation)?,
-        told_member: told(Because::Member)?,
+        told_conversation: shown(Because::Conversation)?,
+        told_member: shown(Because::Member)?,
     })
 }

@@ -56,14 +56,14 @@ mod tests {
 
     #[test]
     fn a_chat_may_take_less_than_the_operator_lets_it_and_never_more() {
-        let told = |of_chat, own| {
+        let explained = |of_chat, own| {
             let spent = Spent { of_chat, own_cap_of_chat: Some(own), ..Spent::default() };
             (allowance(spent, CAPS), allowance(spent, DailyTokens { per_chat: None, ..CAPS }))
         };
         let over = Allowance::Over(Because::DailyTokensOfChat);
-        assert_eq!(told(50, 50), (over, over));
-        assert_eq!(told(49, 50), (Allowance::Tight, Allowance::Tight));
-        assert_eq!(told(100, 1000), (over, Allowance::Ample));
+        assert_eq!(explained(50, 50), (over, over));
+        assert_eq!(explained(49, 50), (Allowance::Tight, Allowance::Tight));
+        assert_eq!(explained(100, 1000), (over, Allowance::Ample));
     }
 
     #[test]

@@ -41,15 +41,15 @@ pub fn admit(at: Timestamp, recent: &Recent, limit: RateLimit) -> Decision {
     ];
     let longest = reached.into_iter().filter_map(|(because, until)| Some((because, until?))).max_by_key(|(_, at)| *at);
     let Some((because, until)) = longest else { return Decision::Allow };
-    let told = if because.is_personal() { recent.told_member } else { recent.told_conversation };
-    Decision::Refuse { because, until, tell: tell(at, told) }
+    let earlier = if because.is_personal() { recent.told_member } else { recent.told_conversation };
+    Decision::Refuse { because, until, tell: tell(at, earlier) }
 }
 
 /// Chooses words or a mere reaction for a refusal at `at`. `told` is the last refusal explained in words: until its
 /// end, and for at least a minute, further refusals get only a reaction.
-pub fn tell(at: Timestamp, told: Option<ExplainedRefusal>) -> Tell {
-    match told {
-        Some(told) if at < told.until.max(told.at.plus(SAY_AGAIN_AFTER)) => Tell::Reaction,
+pub fn tell(at: Timestamp, earlier: Option<ExplainedRefusal>) -> Tell {
+    match earlier {
+        Some(earlier) if at < earlier.until.max(earlier.at.plus(SAY_AGAIN_AFTER)) => Tell::Reaction,
         Some(_) | None => Tell::Words,
     }
 }
@@ -101,15 +101,15 @@ mod tests {
     #[track_caller]
     fn check(triggers: &str, limit: RateLimit, expected: Expect) {
         let mut allowed: Vec<(Timestamp, &str)> = Vec::new();
-        let mut told: Vec<(Because, &str, ExplainedRefusal)> = Vec::new();
+        let mut earlier: Vec<(Because, &str, ExplainedRefusal)> = Vec::new();
         let mut lines = Vec::new();
         for trigger in triggers.split(',').map(str::trim) {
             let (secs, name) = trigger.split_once(' ').expect("a second and a name");
             let now = at(secs.parse().expect("seconds"));
             let of = |wanted: fn(Because) -> bool, whose: Option<&str>| {
-                let mut said = told.iter().rev();
+                let mut said = earlier.iter().rev();
                 said.find(|(because, who, _)| wanted(*because) && whose.is_none_or(|whose| whose == *who))
-                    .map(|(.., told)| *told)
+                    .map(|(.., earlier)| *earlier)
             };
             let recent = Recent {
                 of_conversation: allowed.iter().map(|(time, _)| *time).collect(),
@@ -124,7 +124,7 @@ mod tests {
                 }
                 Decision::Refuse { because, until, tell } => {
                     if tell == Tell::Words {
-                        told.push((because, name, ExplainedRefusal { at: now, until }));
+                        earlier.push((because, name, ExplainedRefusal { at: now, until }));
                     }
                     format!("{trigger}: {because:?} {tell:?}, again at {}", until.secs() - at(0).secs())
                 }

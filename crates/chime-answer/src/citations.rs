@@ -200,16 +200,17 @@ fn source_item(number: usize, source: &Citable, now: Timestamp, zone: Zone) -> S
     let name = escape_markdown(&clean_name(&source.name));
     let when = zone.short_time(source.sent_at, now);
     let grounds = source.rests_on.iter().take(MOST_GROUNDS).map(|grounds| {
-        let told = format!("{} {}", escape_markdown(&clean_name(&grounds.name)), zone.short_time(grounds.sent_at, now));
-        grounds.link.as_ref().map_or(told.clone(), |link| format!("[{told}]({link})"))
+        let rendered =
+            format!("{} {}", escape_markdown(&clean_name(&grounds.name)), zone.short_time(grounds.sent_at, now));
+        grounds.link.as_ref().map_or(rendered.clone(), |link| format!("[{rendered}]({link})"))
     });
-    let told = match source.rests_on.is_empty() {
+    let rendered = match source.rests_on.is_empty() {
         true => format!("{number} {name} {when}"),
         false => format!("{number} {name} ({})", grounds.collect::<Vec<_>>().join(", ")),
     };
     match links(source).next() {
-        Some(_) => told,
-        None => format!("{told} “{}”", escape_markdown(&one_line(&source.text, QUOTE_CHARS))),
+        Some(_) => rendered,
+        None => format!("{rendered} “{}”", escape_markdown(&one_line(&source.text, QUOTE_CHARS))),
     }
 }
 

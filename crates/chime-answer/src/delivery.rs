@@ -95,21 +95,21 @@ pub enum ReactionStep {
     Retry(Duration, String),
 }
 
-pub fn after_send(result: SendResult, standing: PartState, now: Timestamp) -> SendStep {
-    let age = now.since(standing.created_at);
-    let pause = pause(standing.attempts);
+pub fn after_send(result: SendResult, state: PartState, now: Timestamp) -> SendStep {
+    let age = now.since(state.created_at);
+    let pause = pause(state.attempts);
     match result {
         SendResult::Sent(message) => SendStep::Record(message),
         SendResult::ReplyGone => SendStep::SendWithoutReply,
-        SendResult::ForumTopicGone(_) if standing.is_in_private_topic => SendStep::SendWithoutForumTopic,
+        SendResult::ForumTopicGone(_) if state.is_in_private_topic => SendStep::SendWithoutForumTopic,
         SendResult::ForumTopicGone(why) => SendStep::GiveUpVisibly(why),
-        SendResult::Migrated(to) if standing.moves == 0 => SendStep::Follow(to),
+        SendResult::Migrated(to) if state.moves == 0 => SendStep::Follow(to),
         // A chat changes its id only once. Several changes in one attempt would be a cycle.
         SendResult::Migrated(to) => {
             let moved = SendResult::NotDelivered(format!("the chat is said to have moved on to {to}"));
-            after_send(moved, standing, now)
+            after_send(moved, state, now)
         }
-        SendResult::Refused(_) if !standing.is_plain => SendStep::SendPlain,
+        SendResult::Refused(_) if !state.is_plain => SendStep::SendPlain,
         SendResult::Refused(why) => SendStep::GiveUpVisibly(why),
         SendResult::Impossible(why) => SendStep::GiveUp(why),
         SendResult::Throttled(wait) if age + wait <= STALE_AFTER => SendStep::HoldChatUntil(now.plus(wait)),
@@ -118,7 +118,7 @@ pub fn after_send(result: SendResult, standing: PartState, now: Timestamp) -> Se
         }
         SendResult::NotDelivered(why) if age + pause <= STALE_AFTER => SendStep::RetryAt { at: now.plus(pause), why },
         SendResult::NotDelivered(why) => SendStep::GiveUpVisibly(why),
-        SendResult::Unknown(why) if may_repeat(standing.unknown_sends, age) => {
+        SendResult::Unknown(why) if may_repeat(state.unknown_sends, age) => {
             SendStep::RetryUnknownAt { at: now.plus(pause.max(OUTAGE)), why }
         }
         SendResult::Unknown(why) => SendStep::GiveUpUnknown(why),
@@ -160,7 +160,7 @@ pub fn may_resume(unknown_sends: u32, age: Duration) -> bool {
 mod tests {
     use super::*;
 
-    fn standing(age_s: u64, unknown_sends: u32) -> (PartState, Timestamp) {
+    fn state(age_s: u64, unknown_sends: u32) -> (PartState, Timestamp) {
         let created_at = Timestamp::from_secs(1_000_000);
         (
             PartState { created_at, unknown_sends, attempts: 0, moves: 0, is_plain: false, is_in_private_topic: false },
@@ -170,8 +170,8 @@ mod tests {
 
     #[track_caller]
     fn check(result: SendResult, age_s: u64, unknown_sends: u32, expected: &str) {
-        let (standing, now) = standing(age_s, unknown_sends);
-        let step = match after_send(result, standing, now) {
+        let (state, now) = state(age_s, unknown_sends);
+        let step = match after_send(result, state, now) {
             SendStep::Record(message) => format!("record {message}"),
             SendStep::RetryAt { at, .. } => format!("retry after {:?}", at.since(now)),
             SendStep::RetryUnknownAt { at, .. } => format!("repeat after {:?}", at.since(now)),
@@ -215,17 +215,17 @@ mod tests {
 
     #[test]
     fn what_is_refused_is_sent_plain_once_and_then_given_up_where_it_is_seen() {
-        let (standing, now) = standing(0, 0);
+        let (state, now) = state(0, 0);
         let refused = || SendResult::Refused("BUTTON_DATA_INVALID".to_owned());
-        assert_eq!(after_send(refused(), standing, now), SendStep::SendPlain);
-        let plain = PartState { is_plain: true, ..standing };
+        assert_eq!(after_send(refused(), state, now), SendStep::SendPlain);
+        let plain = PartState { is_plain: true, ..state };
         assert_eq!(after_send(refused(), plain, now), SendStep::GiveUpVisibly("BUTTON_DATA_INVALID".to_owned()));
     }
 
     #[test]
     fn a_chat_that_moves_in_circles_is_followed_once_and_then_tried_later() {
-        let (standing, now) = standing(0, 0);
-        let moved = PartState { moves: 1, ..standing };
+        let (state, now) = state(0, 0);
+        let moved = PartState { moves: 1, ..state };
         let step = after_send(SendResult::Migrated(ChatId(-7)), moved, now);
         assert!(matches!(step, SendStep::RetryAt { .. }), "{step:?}");
     }

@@ -106,8 +106,8 @@ mod tests {
             entry.reason = if is_tag { Reason::Thread } else { Reason::Nearby };
         }
         let bot = identity();
-        let told = digest(&window, Query { ask: "and hers", bot: &bot, embedder: None }, None, None, texts("eng"));
-        assert!(told.ends_with("leaks” [source: m1]\n- **bob**: “I have tar” [source: m2]"), "{told}");
+        let rendered = digest(&window, Query { ask: "and hers", bot: &bot, embedder: None }, None, None, texts("eng"));
+        assert!(rendered.ends_with("leaks” [source: m1]\n- **bob**: “I have tar” [source: m2]"), "{rendered}");
     }
 
     #[test]

@@ -147,9 +147,9 @@ fn parsed(conn: &Reader, trigger: &StoredMessage) -> chime_store::Result<ParsedT
 }
 
 /// Formats the most important features as `common words +1.20, time since -0.40`.
-pub fn told(features: &[Feature]) -> String {
-    let told = |feature: &Feature| format!("{} {:+.2}", meaning(&feature.name), feature.contribution);
-    features.iter().take(TOLD).map(told).collect::<Vec<_>>().join(", ")
+pub fn described(features: &[Feature]) -> String {
+    let described = |feature: &Feature| format!("{} {:+.2}", meaning(&feature.name), feature.contribution);
+    features.iter().take(TOLD).map(described).collect::<Vec<_>>().join(", ")
 }
 
 fn meaning(name: &str) -> String {
@@ -178,6 +178,6 @@ mod tests {
     fn features_are_told_in_plain_words() {
         let feature = |name: &str, contribution| Feature { name: name.to_owned(), value: 1.0, contribution };
         let features = [feature("tag.minutes_since", 1.2), feature("pair.word_cosine", -0.4), feature("new.one", 0.1)];
-        assert_eq!(told(&features), "time since +1.20, common words -0.40, one +0.10");
+        assert_eq!(described(&features), "time since +1.20, common words -0.40, one +0.10");
     }
 }

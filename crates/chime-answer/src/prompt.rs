@@ -193,11 +193,11 @@ fn enriched(prompts: &Prompts, input: &PromptInput<'_>, piece: &Piece) -> Result
         .map(|line| PromptTranscript::new(input.bot_name, input.fence, input.zone, input.style).aside(&line.text))
         .collect();
     let topic = piece.topic.as_deref().map(clean_name);
-    let told = |lines: &[String]| {
+    let actual = |lines: &[String]| {
         let (slot, topic) = (piece.slot.name(), topic.as_deref());
         prompts.slot(&SlotValues { slot, topic, fence: input.fence, lines: &lines.join("\n") })
     };
-    let room = piece.slot.cap().unwrap_or(usize::MAX).saturating_sub((input.estimate)(&told(&[])?));
+    let room = piece.slot.cap().unwrap_or(usize::MAX).saturating_sub((input.estimate)(&actual(&[])?));
     let mut kept = lines.len();
     while kept > 0 && (input.estimate)(&lines[..kept].join("\n")) > room {
         kept -= 1;
@@ -205,7 +205,7 @@ fn enriched(prompts: &Prompts, input: &PromptInput<'_>, piece: &Piece) -> Result
     if kept == 0 {
         return Ok(None);
     }
-    let text = told(&lines[..kept])?;
+    let text = actual(&lines[..kept])?;
     let citable: Vec<Citable> = piece.lines[..kept].iter().filter_map(|line| line.source.clone()).collect();
     let sources = citable.iter().map(|source| source.id).collect();
     Ok(Some(Filled { topic, citable, ..Filled::new(piece.slot, text, sources) }))
@@ -681,15 +681,15 @@ mod tests {
             ..input(&trigger, &window)
         };
         let built = rendered(&input);
-        let told: Vec<(&str, usize)> = built.slots.iter().map(|slot| (slot.name.as_str(), slot.tokens)).collect();
+        let actual: Vec<(&str, usize)> = built.slots.iter().map(|slot| (slot.name.as_str(), slot.tokens)).collect();
         for (slot, tokens) in [Slot::ChatRecent, Slot::ChatHistory, Slot::ChatTopic, Slot::Concepts, Slot::Recall]
-            .map(|slot| (slot, told.iter().find(|(name, _)| *name == slot.name()).map_or(0, |(_, tokens)| *tokens)))
+            .map(|slot| (slot, actual.iter().find(|(name, _)| *name == slot.name()).map_or(0, |(_, tokens)| *tokens)))
         {
             let cap = slot.cap().unwrap_or(0);
-            assert!(tokens <= cap && tokens * 10 >= cap * 7, "{} takes {tokens} of {cap}: {told:?}", slot.name());
+            assert!(tokens <= cap && tokens * 10 >= cap * 7, "{} takes {tokens} of {cap}: {actual:?}", slot.name());
         }
         let all = built.tokens() + Slot::Frame.cap().unwrap_or(0);
-        assert!((6_000..=6_900).contains(&all), "{all}: {told:?}");
+        assert!((6_000..=6_900).contains(&all), "{all}: {actual:?}");
         // The estimate is a fifth above servers' counts, which leaves room for the answer.
         assert!(FULL_ANSWER_TOKENS >= all as u64);
     }
@@ -760,8 +760,8 @@ mod tests {
     #[test]
     fn slots_say_what_may_be_cited() {
         let prompt = built("10:00 ann#1 hello\n10:01 bob#2 hi\n10:10 dan#3>1 @bot", "");
-        let told: Vec<String> = prompt.slots.iter().map(|slot| format!("{} {:?}", slot.name, slot.sources)).collect();
-        assert_eq!(told, [r#"system.role []"#, r#"context ["m1", "m2"]"#, r#"ask ["m1", "m3"]"#]);
+        let actual: Vec<String> = prompt.slots.iter().map(|slot| format!("{} {:?}", slot.name, slot.sources)).collect();
+        assert_eq!(actual, [r#"system.role []"#, r#"context ["m1", "m2"]"#, r#"ask ["m1", "m3"]"#]);
         assert!(prompt.slots.iter().all(|slot| slot.tokens > 0));
     }
 

@@ -78,8 +78,8 @@ impl ReadText {
     /// Returns a piece as a line of the prompt: `[n3 · Packing list · 14 October 2026] text`.
     pub fn line(&self, page: Option<u32>, text: &str) -> PieceLine {
         let id = SourceId { page, ..self.id };
-        let told = [self.title.trim(), &self.dated].into_iter().filter(|part| !part.is_empty());
-        let head: String = told.map(|part| format!(" · {}", clean_name(part))).collect();
+        let rendered = [self.title.trim(), &self.dated].into_iter().filter(|part| !part.is_empty());
+        let head: String = rendered.map(|part| format!(" · {}", clean_name(part))).collect();
         let on_page = page.map_or_else(String::new, |page| format!(", p. {page}"));
         let source = Citable {
             id,
@@ -106,7 +106,7 @@ pub enum UnreadReason {
 
 impl UnreadReason {
     /// Returns the sentence for members about the page or file `name`.
-    pub fn told(self, name: &str, texts: &Texts) -> String {
+    pub fn sentence(self, name: &str, texts: &Texts) -> String {
         let (page, file) = (&texts.unread, &texts.unread_file);
         let text = match self {
             Self::Page(UnreadablePage::TooSlow) => &page.slow,

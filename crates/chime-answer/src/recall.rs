@@ -29,7 +29,7 @@ pub fn fitting(found: Recalled, cap: usize, estimate: fn(&str) -> usize) -> Reca
         fits
     };
     let mut sessions: Vec<RecalledSession> =
-        found.sessions.into_iter().filter(|one| fits(&told(one), &mut left)).collect();
+        found.sessions.into_iter().filter(|one| fits(&actual(one), &mut left)).collect();
     let mut left = room - (sessions_room - left);
     let mut messages: Vec<RecalledMessage> =
         found.messages.into_iter().filter(|one| fits(&shown(one), &mut left)).collect();
@@ -42,7 +42,7 @@ fn shown(one: &RecalledMessage) -> String {
     clip(&one.message.message.rendered(), SHOWN_CHARS).into_owned()
 }
 
-fn told(one: &RecalledSession) -> String {
+fn actual(one: &RecalledSession) -> String {
     one.bullets.iter().map(|bullet| format!("- {}", bullet.text)).collect::<Vec<_>>().join("\n")
 }
 
@@ -52,7 +52,7 @@ pub(super) fn lines(recalled: &Recalled, transcript: &mut PromptTranscript<'_>) 
     let mut lines = Vec::new();
     for one in &recalled.sessions {
         let place = place(transcript.day(one.started_at), one.topic.as_deref());
-        lines.push(format!("[{}] Summary of a talk, {place}:\n    {}", one.id, transcript.aside(&told(one))));
+        lines.push(format!("[{}] Summary of a talk, {place}:\n    {}", one.id, transcript.aside(&actual(one))));
     }
     let messages = recalled.messages.iter().map(|one| (&one.message, one.topic.as_deref(), SHOWN_CHARS));
     lines.push(dated(messages, transcript));
@@ -98,7 +98,7 @@ pub fn citable(recalled: &Recalled, chat: &Chat, zone: Zone) -> Vec<Citable> {
         id: SourceId::summary(one.id.first.0),
         name: format!("Summary, {}", zone.day_in_words(one.started_at)),
         sent_at: one.started_at,
-        text: told(one),
+        text: actual(one),
         link: None,
         rests_on: (one.grounds.iter())
             .map(|stored| Grounds {

@@ -477,9 +477,9 @@ mod tests {
             stored.seq = Seq(u32::try_from(round).unwrap_or(0));
             stored.message.text = long.clone();
             let found = vec![LookedUpMessage { message: stored, topic: None }];
-            let told =
+            let actual =
                 looked_up.take_in("search_messages", LookupResult::Messages(found), &mut transcript, estimate_tokens);
-            assert!(estimate_tokens(&told) <= RESULT_TOKENS + 40, "{told}");
+            assert!(estimate_tokens(&actual) <= RESULT_TOKENS + 40, "{actual}");
         }
         let tokens: usize = looked_up.uses.iter().map(|slot| slot.tokens).sum();
         assert!(tokens > 2000 && tokens <= ALL_TOKENS + 40 * looked_up.uses.len(), "{tokens}");

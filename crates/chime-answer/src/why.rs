@@ -227,7 +227,7 @@ impl ExplainedRecord<'_> {
     /// `I was also shown summaries of earlier talks: [2 Jan 14:02](link) (found by its meaning), s9 (found by a tag).`
     fn summaries(&self, known: &BTreeMap<Seq, &UsedMessage>) -> Option<String> {
         let texts = self.texts();
-        let told: Vec<String> = recalled(self.record)
+        let rendered: Vec<String> = recalled(self.record)
             .filter(|found| found.id.starts_with('s'))
             .map(|found| {
                 let place = self.place(&found.id, known).unwrap_or_else(|| found.id.clone());
@@ -237,7 +237,7 @@ impl ExplainedRecord<'_> {
                 )
             })
             .collect();
-        (!told.is_empty()).then(|| filled(&texts.recalled, &[("list", &told.join(", "))]))
+        (!rendered.is_empty()).then(|| filled(&texts.recalled, &[("list", &rendered.join(", "))]))
     }
 
     /// Lists the summaries of the chat that the prompt contained, with a link to the first message behind each line:
@@ -245,7 +245,7 @@ impl ExplainedRecord<'_> {
     fn remembered(&self, known: &BTreeMap<Seq, &UsedMessage>) -> Option<String> {
         let texts = self.texts();
         let is_cited = |id: &String| self.record.sources.iter().any(|source| source.id == *id);
-        let told = self.record.slots.iter().filter_map(|slot| {
+        let rendered = self.record.slots.iter().filter_map(|slot| {
             let name = match slot.name.strip_prefix("system.chat.")?.split_once(':') {
                 Some((_, topic)) => filled(&texts.topic, &[("topic", &escape_markdown(&clean_name(topic)))]),
                 None if slot.name.ends_with("history") => self.to.texts.memory.history.clone(),
@@ -263,8 +263,8 @@ impl ExplainedRecord<'_> {
             }
             Some(filled(&texts.from, &[("places", &places.join(", ")), ("given", &given)]))
         });
-        let told: Vec<String> = told.collect();
-        (!told.is_empty()).then(|| filled(&texts.given, &[("list", &told.join(", "))]))
+        let rendered: Vec<String> = rendered.collect();
+        (!rendered.is_empty()).then(|| filled(&texts.given, &[("list", &rendered.join(", "))]))
     }
 
     /// Returns the time of the message with the source id `id`, as a link if it has one; `None` if the message is no
@@ -329,13 +329,13 @@ pub fn in_plain_words(reason: Reason) -> &'static str {
 /// else).`
 fn left_out(record: &AnswerRecord, texts: &WhyTexts) -> Option<String> {
     let reasons = [("no room", &texts.no_room), ("about something else", &texts.something_else)];
-    let told = reasons.into_iter().filter_map(|(why, words)| {
+    let rendered = reasons.into_iter().filter_map(|(why, words)| {
         let count = record.omitted.iter().filter(|omitted| omitted.why == why).count();
         let form = if count == 1 { &texts.left_one } else { &texts.left_many };
         (count > 0).then(|| filled(form, &[("n", &count.to_string()), ("why", words)]))
     });
-    let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| filled(&texts.left_out, &[("list", &told.join(", "))]))
+    let rendered: Vec<String> = rendered.collect();
+    (!rendered.is_empty()).then(|| filled(&texts.left_out, &[("list", &rendered.join(", "))]))
 }
 
 /// Returns the line with the model, tokens, time and the answer's id.
@@ -412,7 +412,7 @@ mod tests {
         }
     }
 
-    fn told(member: i64) -> WhyReader {
+    fn rendered(member: i64) -> WhyReader {
         WhyReader { member: UserId(member), zone: here(), texts: texts("eng") }
     }
 
@@ -437,7 +437,7 @@ mod tests {
             Left out: 1 message (no room), 2 messages (about something else).
 
             Model some\_model-1: 1,204 tokens read, 88 written, 2.1 s. Answer `00000000010000000000000002`."#]]
-        .assert_eq(&why(&record(), &used, &WhyExtras::default(), told(1)));
+        .assert_eq(&why(&record(), &used, &WhyExtras::default(), rendered(1)));
     }
 
     #[test]
@@ -457,14 +457,14 @@ mod tests {
             sources: vec![SourceRef { id: "s4".to_owned(), text: "The red tent".to_owned() }],
             ..record()
         };
-        let told = why(&record, &[], &WhyExtras::default(), told(1));
+        let rendered = why(&record, &[], &WhyExtras::default(), rendered(1));
         let line = "Summaries I saw: Recent (2 lines, 0 cited), the topic \"red-tent\" (1 line, 1 cited).";
-        assert!(told.contains(line), "{told}");
+        assert!(rendered.contains(line), "{rendered}");
         let kept = [
             used(9, None, "14:40", "x"),
             UsedMessage { link: Some("https://t.me/c/1/4".to_owned()), ..used(4, None, "14:55", "x") },
         ];
-        let told = why(
+        let rendered = why(
             &record,
             &kept,
             &WhyExtras::default(),
@@ -472,13 +472,13 @@ mod tests {
         );
         let line = "Summaries I saw: Recent (2 lines, 0 cited) from 14:40, the topic \"red-tent\" (1 line, 1 cited) from \
                     [14:55](https://t.me/c/1/4).";
-        assert!(told.contains(line), "{told}");
+        assert!(rendered.contains(line), "{rendered}");
     }
 
     #[test]
     fn why_is_told_in_the_language_of_the_chat() {
         let used = [used(1, None, "-3d 14:02", "Welches *Restaurant*?"), used(4, None, "14:55", "Das Thai?")];
-        let told = why(&record(), &used, &WhyExtras::default(), WhyReader { texts: texts("deu"), ..told(1) });
+        let rendered = why(&record(), &used, &WhyExtras::default(), WhyReader { texts: texts("deu"), ..rendered(1) });
         expect![[r#"
             Diese Nachrichten habe ich benutzt:
 
@@ -490,7 +490,7 @@ mod tests {
             Weggelassen: 1 Nachricht (kein Platz), 2 Nachrichten (über etwas anderes).
 
             Modell some\_model-1: 1,204 Tokens gelesen, 88 geschrieben, 2.1 s. Antwort `00000000010000000000000002`."#]]
-        .assert_eq(&told);
+        .assert_eq(&rendered);
     }
 
     #[test]
@@ -498,7 +498,7 @@ mod tests {
         let record = record();
         let all = [used(1, None, "-3d 14:02", ""), used(4, None, "-2d 10:00", "x")];
         let reason = |reason, message: &UsedMessage| {
-            ExplainedRecord { record: &record, used: &all, to: told(9) }.reason(reason, message)
+            ExplainedRecord { record: &record, used: &all, to: rendered(9) }.reason(reason, message)
         };
         assert_eq!(reason(Reason::Anchor, &all[0]), "the question was a reply to it");
         assert_eq!(reason(Reason::Thread, &all[1]), "same subject, 2 days earlier");
@@ -524,11 +524,14 @@ mod tests {
             }],
             ..record()
         };
-        let told = why(&record, &[used(4, None, "14:40", "The thai one?")], &WhyExtras::default(), told(1));
-        assert!(told.contains("it is about what was asked, found by its words and its meaning, cited"), "{told}");
+        let rendered = why(&record, &[used(4, None, "14:40", "The thai one?")], &WhyExtras::default(), rendered(1));
         assert!(
-            told.contains("summaries of earlier conversations: s7 (found by a keyword of its conversation)."),
-            "{told}"
+            rendered.contains("it is about what was asked, found by its words and its meaning, cited"),
+            "{rendered}"
+        );
+        assert!(
+            rendered.contains("summaries of earlier conversations: s7 (found by a keyword of its conversation)."),
+            "{rendered}"
         );
         assert_eq!(retrievers_in_words(&RetrieverScores::default(), &texts("eng").why), "what was said next to it");
     }
@@ -546,12 +549,14 @@ mod tests {
             I used no earlier message for this answer.
 
             No model, 0.0 s. Answer `00000000010000000000000002`."#]]
-        .assert_eq(&why(&record, &[], &WhyExtras::default(), told(1)));
+        .assert_eq(&why(&record, &[], &WhyExtras::default(), rendered(1)));
     }
 
     #[test]
     fn why_of_an_apology_names_no_model() {
         let record = AnswerRecord { status: AnswerStatus::Apologised, ..record() };
-        assert!(why(&record, &[], &WhyExtras::default(), told(1)).contains("No model gave a usable answer, 2.1 s."));
+        assert!(
+            why(&record, &[], &WhyExtras::default(), rendered(1)).contains("No model gave a usable answer, 2.1 s.")
+        );
     }
 }

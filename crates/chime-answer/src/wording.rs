@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn help_names_the_bot() {
-        let told = help("chime_bot", false, chime_core::texts::texts("eng"));
-        assert!(told.contains("@chime\\_bot") && !told.contains('{'), "{told}");
+        let rendered = help("chime_bot", false, chime_core::texts::texts("eng"));
+        assert!(rendered.contains("@chime\\_bot") && !rendered.contains('{'), "{rendered}");
     }
 }

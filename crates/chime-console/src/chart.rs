@@ -14,7 +14,7 @@ pub struct Bar {
     /// Part of `value` that is drawn darker, such as the answers among the triggers.
     pub part: u64,
     /// Value in words, shown when the bar is pointed at.
-    pub told: String,
+    pub caption: String,
 }
 
 /// Draws bars with the highest value and the first and last label beside them.
@@ -30,7 +30,7 @@ pub fn bars(title: &str, total: &str, bars: &[Bar]) -> Markup {
                 line.axis x1="0" x2=(WIDTH) y1=(HEIGHT + 1) y2=(HEIGHT + 1) {}
                 @for (place, bar) in bars.iter().enumerate() {
                     g {
-                        title { (bar.label) ": " (bar.told) }
+                        title { (bar.label) ": " (bar.caption) }
                         rect.hit x=(place * step) y="0" width=(step) height=(HEIGHT) {}
                         rect.bar x=(place * step + 2) y=(HEIGHT - height(bar.value)) width=(step.saturating_sub(4).max(1)) height=(height(bar.value)) {}
                         rect.part x=(place * step + 2) y=(HEIGHT - height(bar.part)) width=(step.saturating_sub(4).max(1)) height=(height(bar.part)) {}
@@ -39,7 +39,7 @@ pub fn bars(title: &str, total: &str, bars: &[Bar]) -> Markup {
             }
             p.scale {
                 span { (bars.first().map_or("", |bar| &bar.label)) }
-                span { @if let Some(top) = top { "most: " (top.told) } }
+                span { @if let Some(top) = top { "most: " (top.caption) } }
                 span { (bars.last().map_or("", |bar| &bar.label)) }
             }
         }

@@ -59,8 +59,8 @@ mod tests {
 
     #[test]
     fn spans_are_told_in_the_largest_useful_unit() {
-        let told = |secs| span_in_words(Duration::from_secs(secs));
-        let spans = [59, 60, 7199, 7200, 26 * 3600 + 1800, 48 * 3600 - 1, 48 * 3600, 10 * 86_400].map(told);
+        let rendered = |secs| span_in_words(Duration::from_secs(secs));
+        let spans = [59, 60, 7199, 7200, 26 * 3600 + 1800, 48 * 3600 - 1, 48 * 3600, 10 * 86_400].map(rendered);
         assert_eq!(spans, ["less than a minute", "1 min", "119 min", "2 h", "26 h", "47 h", "2 days", "10 days"]);
     }
 

@@ -87,9 +87,9 @@ mod tests {
 
     #[test]
     fn cheaper_is_seventy_percent_rounded_down() {
-        let told = |amount: Amount| amount.cheaper().to_string();
+        let rendered = |amount: Amount| amount.cheaper().to_string();
         assert_eq!(
-            [Amount::units(50), Amount::units(30), Amount(1299), Amount(90)].map(told),
+            [Amount::units(50), Amount::units(30), Amount(1299), Amount(90)].map(rendered),
             ["35", "21", "9", "0.63"]
         );
     }

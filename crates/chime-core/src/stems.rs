@@ -89,10 +89,10 @@ impl Language {
             usual.retain(|language| *language != whatlang::Lang::Ukr);
         }
         // A text in another script fits none of the likely languages, so all usual ones are tried next, then all.
-        let told = among(question, &[of_talk.unwrap_or(chat.0), chat.0, whatlang::Lang::Eng])
+        let rendered = among(question, &[of_talk.unwrap_or(chat.0), chat.0, whatlang::Lang::Eng])
             .or_else(|| among(question, &usual))
             .or_else(|| detect(question).map(|info| info.lang()));
-        Some(Self(told.or(of_talk).unwrap_or(chat.0)))
+        Some(Self(rendered.or(of_talk).unwrap_or(chat.0)))
     }
 
     /// Detects the language of a text in a script that is neither Latin nor Cyrillic, which tells the language even of a

@@ -12,7 +12,7 @@ use chime_core::trigger::{Languages, is_generic};
 use chime_core::{ChatId, ChatKey, Message, MessageId, Role, Sender, Seq, StoredMessage, Timestamp, UserId, dot};
 use chime_relevance::context::{
     AskedSpan, CandidateFeatures, History, MessageFeatures, OlderQuery, OpenQuestion, Params, Past, ReplyModel,
-    RerankWeights, Reranked, Scorers, antecedent_rows, read_question, rerank, said, told, without_bots,
+    RerankWeights, Reranked, Scorers, antecedent_rows, asked_spans, read_question, rerank, said, without_bots,
 };
 use chime_relevance::retrieval::{Archive, Lexicon, NEAREST, Person, Sought, Stretch, by_words, stretches};
 use chime_store::{Language, stems};
@@ -149,7 +149,7 @@ impl PreparedChat {
             AskedSpan::Newest => true,
             AskedSpan::Within(span) => (span.from..span.to).contains(&stored.message.sent_at),
         };
-        let wanted = told(&asked, &trigger);
+        let wanted = asked_spans(&asked, &trigger);
         let meant: Vec<StoredMessage> =
             reaches.iter().filter(|stored| wanted.iter().any(|one| is_meant(stored, one))).cloned().collect();
         let given = said(&asked, &trigger, &meant, &evidence);

@@ -219,10 +219,10 @@ R | where to? | 1";
         assert_eq!((first.text.as_str(), first.username.as_deref()), ("Cornwall | again?", Some("ann_b")));
         assert_eq!((chat.messages[1].text.as_str(), chat.messages[4].is_bot), ("with the dog\nyes", true));
         assert_eq!(chat.subjects[1], ["trip", "dog"]);
-        let told: Vec<(&str, Option<&str>, &[i64])> = (chat.queries.iter())
+        let shown: Vec<(&str, Option<&str>, &[i64])> = (chat.queries.iter())
             .map(|query| (query.ask.variant.as_str(), query.gold.slice.kind.as_deref(), &query.gold.context[..]))
             .collect();
-        assert_eq!(told, [("group", Some("bare"), &[1, 2][..]), ("new", Some("specific"), &[])]);
+        assert_eq!(shown, [("group", Some("bare"), &[1, 2][..]), ("new", Some("specific"), &[])]);
     }
 
     #[test]

@@ -85,7 +85,7 @@ pub async fn evaluate(
             Some(remembered) => remembered.ranked(&question.ask).await?,
             None => chat.ranked(&question.ask, retriever.profile()).iter().map(|one| (one.index, one.score)).collect(),
         };
-        let mut ranked = chat.told(&question.ask, &ranked, scope);
+        let mut ranked = chat.returned(&question.ask, &ranked, scope);
         ranked.truncate(KEPT);
         let figures = score(question, &ranked, pack);
         for heading in [QUESTION.to_owned(), format!("{QUESTION}/category {}", question.gold.category)] {
@@ -135,7 +135,7 @@ impl<'a> ReadChat<'a> {
     }
 
     /// Returns the ids of ranked messages; in session scope, the best message of each session.
-    fn told(&mut self, ask: &QuestionAsk, ranked: &[(usize, f64)], scope: RankingUnit) -> Vec<i64> {
+    fn returned(&mut self, ask: &QuestionAsk, ranked: &[(usize, f64)], scope: RankingUnit) -> Vec<i64> {
         let places = match scope {
             RankingUnit::Turn => ranked.iter().map(|(place, _)| *place).collect(),
             RankingUnit::Session => {

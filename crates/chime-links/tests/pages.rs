@@ -23,9 +23,9 @@ fn no_passage_of_a_page_is_lost_and_little_of_what_surrounds_it_is_kept() {
         let page = fs::read_to_string(&path).expect("a page");
         let read = page_text(page.as_bytes(), None, "https://example.org/page", &|| true).expect("a text");
         let text = read.text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let told = |words: &str| format!("{}: {words}", path.display());
-        lost.extend(listed(&page, "<!-- has: ").filter(|words| !text.contains(words)).map(told));
-        kept.extend(listed(&page, "<!-- lacks: ").filter(|words| text.contains(words)).map(told));
+        let shown = |words: &str| format!("{}: {words}", path.display());
+        lost.extend(listed(&page, "<!-- has: ").filter(|words| !text.contains(words)).map(shown));
+        kept.extend(listed(&page, "<!-- lacks: ").filter(|words| text.contains(words)).map(shown));
     }
     assert_eq!(lost, Vec::<String>::new());
     assert!(kept.len() <= MOST_KEPT, "{kept:#?}");

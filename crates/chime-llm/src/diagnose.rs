@@ -230,11 +230,11 @@ mod tests {
     fn check(status: u16, body: &str, expected: Expect) {
         let error =
             diagnose(ServerFailure::Refusal(ErrorResponse { status, retry_after: None, body: body.to_owned() }));
-        let told = match &error {
+        let reported = match &error {
             LlmError::Refused { reason, check } => format!("refused, {reason}: check {check:?}"),
             other => other.to_string(),
         };
-        expected.assert_eq(&format!("{told} -> {:?}", error.recovery()));
+        expected.assert_eq(&format!("{reported} -> {:?}", error.recovery()));
     }
 
     #[test]
@@ -363,8 +363,8 @@ mod tests {
         for (status, body) in NO_SYSTEM_ROLE {
             let other = named(&refusal(status, body), plain, &with_tools());
             assert_eq!(other, Some(Dialect { no_system: true, ..plain }), "{body}");
-            let told = Prompt { messages: prompt().messages.split_off(1), ..prompt() };
-            assert_eq!(named(&refusal(status, body), plain, &told), None, "{body}");
+            let reported = Prompt { messages: prompt().messages.split_off(1), ..prompt() };
+            assert_eq!(named(&refusal(status, body), plain, &reported), None, "{body}");
         }
         let thoughts =
             r#"{"error":{"message":"Missing `reasoning_content` field in the assistant message at message index 2"}}"#;

@@ -86,8 +86,8 @@ impl ServerFacts {
         let named = listed.iter().find(|entry| entry["id"] == model);
         // A server that lists a single model uses it for any requested name.
         let Some(entry) = named.or(listed.first().filter(|_| listed.len() == 1)) else { return Self::default() };
-        let told = ["max_model_len", "context_length", "context_window", "max_context_length"];
-        let context = told.iter().find_map(|key| size(entry.get(key)));
+        let reported = ["max_model_len", "context_length", "context_window", "max_context_length"];
+        let context = reported.iter().find_map(|key| size(entry.get(key)));
         let of_meta = |key: &str| entry.get("meta").and_then(|meta| meta.get(key));
         Self {
             context: context.or_else(|| size(of_meta("n_ctx"))).or_else(|| size(of_meta("n_ctx_train"))),
@@ -232,26 +232,26 @@ mod tests {
 
     use super::*;
 
-    fn told(facts: ServerFacts) -> (Option<usize>, Option<usize>, Option<u64>) {
+    fn reported(facts: ServerFacts) -> (Option<usize>, Option<usize>, Option<u64>) {
         (facts.context, facts.slots, facts.parameters)
     }
 
     #[test]
     fn llama_cpp_tells_the_context_of_a_slot() {
         let props = json!({"default_generation_settings": {"n_ctx": 8192}, "total_slots": 2});
-        assert_eq!(told(ServerFacts::of_props(&props)), (Some(8192), Some(2), None));
+        assert_eq!(reported(ServerFacts::of_props(&props)), (Some(8192), Some(2), None));
         assert_eq!(ServerFacts::of_props(&json!({"error": {"code": 404}})), ServerFacts::default());
     }
 
     #[test]
     fn lists_of_models_tell_it_in_many_ways() {
         let vllm = json!({"data": [{"id": "q", "owned_by": "vllm", "max_model_len": 32768}]});
-        assert_eq!(told(ServerFacts::of_models(&vllm, "q")), (Some(32_768), Some(MANY_SLOTS), None));
+        assert_eq!(reported(ServerFacts::of_models(&vllm, "q")), (Some(32_768), Some(MANY_SLOTS), None));
         let llama =
             json!({"data": [{"id": "local", "meta": {"n_ctx": 8192, "n_ctx_train": 32768, "n_params": 1777088000}}]});
-        assert_eq!(told(ServerFacts::of_models(&llama, "any name")), (Some(8192), None, Some(1_777_088_000)));
+        assert_eq!(reported(ServerFacts::of_models(&llama, "any name")), (Some(8192), None, Some(1_777_088_000)));
         let router = json!({"data": [{"id": "a", "context_length": 1000}, {"id": "b", "context_length": 131072}]});
-        assert_eq!(told(ServerFacts::of_models(&router, "b")), (Some(131_072), None, None));
+        assert_eq!(reported(ServerFacts::of_models(&router, "b")), (Some(131_072), None, None));
         assert_eq!(ServerFacts::of_models(&router, "c"), ServerFacts::default());
         assert_eq!(ServerFacts::of_models(&json!({"data": [{"id": "gpt"}]}), "gpt"), ServerFacts::default());
     }

@@ -234,7 +234,7 @@ mod tests {
         data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n\
         data: {\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":2}}\n\ndata: [DONE]\n\n";
 
-    fn told(stream: &[u8], cuts: &[usize]) -> String {
+    fn described(stream: &[u8], cuts: &[usize]) -> String {
         let mut assembly = Assembly::default();
         let mut from = 0;
         for cut in cuts.iter().copied().chain([stream.len()]).map(|cut| cut.min(stream.len())) {
@@ -251,28 +251,28 @@ mod tests {
 
     #[test]
     fn a_stream_is_read_to_its_end() {
-        assert_eq!(told(STREAM.as_bytes(), &[]), "Frühling 🎉 Some((7, 2))");
+        assert_eq!(described(STREAM.as_bytes(), &[]), "Frühling 🎉 Some((7, 2))");
     }
 
     proptest! {
         #[test]
         fn where_it_is_cut_makes_no_difference(mut cuts in prop::collection::vec(0..400usize, 0..12)) {
             cuts.sort_unstable();
-            prop_assert_eq!(told(STREAM.as_bytes(), &cuts), told(STREAM.as_bytes(), &[]));
+            prop_assert_eq!(described(STREAM.as_bytes(), &cuts), described(STREAM.as_bytes(), &[]));
         }
 
         #[test]
         fn whatever_comes_is_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            let _ = told(&bytes, &[]);
+            let _ = described(&bytes, &[]);
             let lines: Vec<u8> = [b"data: ".as_slice(), &bytes].concat();
-            let _ = told(&lines, &[]);
+            let _ = described(&lines, &[]);
         }
 
         #[test]
         fn what_breaks_off_is_no_answer(end in 0..STREAM.find("\"stop\"").unwrap()) {
             let end = (0..=end).rev().find(|end| STREAM.is_char_boundary(*end)).unwrap();
-            let told = told(&STREAM.as_bytes()[..end], &[]);
-            prop_assert!(told.starts_with("the model server's answer") && !told.contains("Fr"), "{}", told);
+            let described = described(&STREAM.as_bytes()[..end], &[]);
+            prop_assert!(described.starts_with("the model server's answer") && !described.contains("Fr"), "{}", described);
         }
     }
 }

@@ -54,7 +54,7 @@ async fn started() -> ModelServer {
     ModelServer::start(Clock::system()).await.expect("a port")
 }
 
-fn told(outcome: &Result<Completion, LlmError>) -> String {
+fn reported(outcome: &Result<Completion, LlmError>) -> String {
     match outcome {
         Ok(Completion { text, model, truncated, .. }) => {
             format!("{model}: {text}{}", if *truncated { " (truncated)" } else { "" })
@@ -68,7 +68,7 @@ async fn check(script: Vec<Reply>, expected: Expect) {
     let server = started().await;
     server.script(script);
     let outcome = client(options(&server)).complete(&prompt(), &Clock::system()).await;
-    expected.assert_eq(&format!("{} [{}]", told(&outcome), server.requests().len()));
+    expected.assert_eq(&format!("{} [{}]", reported(&outcome), server.requests().len()));
     assert!(server.unexpected().is_empty(), "{:?}", server.unexpected());
     assert!(server.leftover().is_empty(), "{:?}", server.leftover());
 }
@@ -275,7 +275,7 @@ async fn the_server_is_given_the_time_it_asks_for() {
     let clock = Clock::system();
     let watch = clock.stopwatch();
     let outcome = client(options(&server)).complete(&prompt(), &clock).await;
-    assert_eq!(told(&outcome), "test-model: Friday.");
+    assert_eq!(reported(&outcome), "test-model: Friday.");
     assert!(watch.elapsed() >= Duration::from_secs(1), "asked again after {:?}", watch.elapsed());
 }
 
@@ -287,7 +287,7 @@ async fn nobody_waits_for_a_retry_beyond_the_deadline() {
     let clock = Clock::system();
     let watch = clock.stopwatch();
     let outcome = client(options).complete(&prompt(), &clock).await;
-    assert_eq!(told(&outcome), "the model server asks us to slow down -> RetryLater(Some(600s))");
+    assert_eq!(reported(&outcome), "the model server asks us to slow down -> RetryLater(Some(600s))");
     assert!(watch.elapsed() < Duration::from_secs(4), "took {:?}", watch.elapsed());
     assert_eq!(server.requests().len(), 1);
 }
@@ -298,7 +298,7 @@ async fn a_call_that_hangs_ends_and_is_not_tried_again() {
     server.script([Reply::Hang]);
     let options = LlmOptions { timeout: Duration::from_millis(50), ..options(&server) };
     let outcome = client(options).complete(&prompt(), &Clock::system()).await;
-    assert_eq!(told(&outcome), "the model took too long -> RetryLater(None)");
+    assert_eq!(reported(&outcome), "the model took too long -> RetryLater(None)");
     assert_eq!(server.requests().len(), 1, "what was slow will be slow again");
 }
 
@@ -310,7 +310,7 @@ async fn a_call_ends_when_nobody_waits_for_it_any_more() {
     let watch = clock.stopwatch();
     let until = Some(clock.now().plus(Duration::from_millis(300)));
     let outcome = client(options(&server)).complete(&Prompt { until, ..prompt() }, &clock).await;
-    assert_eq!(told(&outcome), "the model took too long -> RetryLater(None)");
+    assert_eq!(reported(&outcome), "the model took too long -> RetryLater(None)");
     let took = watch.elapsed();
     assert!((250..5000).contains(&took.as_millis()), "took {took:?}");
     assert_eq!(server.requests().len(), 1);
@@ -364,7 +364,7 @@ async fn stream_slowly(pause: Duration) -> Result<Completion, LlmError> {
 
 #[tokio::test]
 async fn a_timeout_counts_silence_and_not_how_long_an_answer_takes() {
-    assert_eq!(told(&stream_slowly(MINUTE - Duration::from_secs(5)).await), "test-model: At half past nine.");
+    assert_eq!(reported(&stream_slowly(MINUTE - Duration::from_secs(5)).await), "test-model: At half past nine.");
     // On the test clock, more time than allowed passes between two words.
     let cut = stream_slowly(MINUTE * 2).await;
     assert!(matches!(cut, Err(LlmError::TimedOut)), "{cut:?}");
@@ -377,7 +377,7 @@ async fn a_server_that_refuses_to_stream_is_asked_for_whole_answers() {
     server.script([Reply::Status(400, refusal.to_owned()), Reply::text("Friday."), Reply::text("At seven.")]);
     let model = client(options(&server));
     for expected in ["test-model: Friday.", "test-model: At seven."] {
-        assert_eq!(told(&model.complete(&prompt(), &Clock::system()).await), expected);
+        assert_eq!(reported(&model.complete(&prompt(), &Clock::system()).await), expected);
     }
     let streams: Vec<bool> = server.requests().iter().map(|request| request["stream"] == true).collect();
     assert_eq!(streams, [true, false, false]);
@@ -422,7 +422,7 @@ async fn check_fallback(script: Vec<Reply>, expected: Expect) {
     let options = LlmOptions { timeout: Duration::from_millis(300), ..with_fallback(&server) };
     let outcome = client(options).complete(&prompt(), &Clock::system()).await;
     let asked: Vec<String> = server.requests().iter().map(|request| request["model"].to_string()).collect();
-    expected.assert_eq(&format!("{} [{}]", told(&outcome), asked.join(", ")));
+    expected.assert_eq(&format!("{} [{}]", reported(&outcome), asked.join(", ")));
     assert!(server.leftover().is_empty() && server.unexpected().is_empty());
 }
 
@@ -495,8 +495,8 @@ async fn a_model_that_takes_another_form_of_request_is_asked_in_that_form_from_t
     ]);
     let model = client(options(&server));
     let clock = Clock::system();
-    assert_eq!(told(&model.complete(&prompt(), &clock).await), "test-model: Friday.");
-    assert_eq!(told(&model.complete(&prompt(), &clock).await), "test-model: At seven.");
+    assert_eq!(reported(&model.complete(&prompt(), &clock).await), "test-model: Friday.");
+    assert_eq!(reported(&model.complete(&prompt(), &clock).await), "test-model: At seven.");
     let last = &server.requests()[3];
     assert_eq!(last["max_completion_tokens"], 100);
     assert!(last.get("max_tokens").is_none() && last.get("temperature").is_none(), "{last}");
@@ -518,7 +518,7 @@ async fn an_answer_that_somebody_has_begun_to_read_is_not_asked_for_again() {
     server.script([cut(), Reply::Raw { status: 200, headers: Vec::new(), body: vec![whole.into_bytes()] }]);
     // No part of the answer was shown, so the call is retried.
     let outcome = model.complete_streaming(&prompt(), &progress, &clock).await;
-    assert_eq!(told(&outcome), "test-model: Friday at seven.");
+    assert_eq!(reported(&outcome), "test-model: Friday at seven.");
     assert!(outcome.is_ok_and(|answer| answer.first_word.is_some()));
     assert_eq!(server.requests().len(), 3);
 }
@@ -530,7 +530,7 @@ async fn a_server_that_does_not_count_streams_is_asked_without_counts() {
     server.script([Reply::Status(400, refusal.to_owned()), Reply::text("Friday.")]);
     let (model, progress) = (client(options(&server)), AnswerProgress::default());
     let outcome = model.complete_streaming(&prompt(), &progress, &Clock::system()).await;
-    assert_eq!(told(&outcome), "test-model: Friday.");
+    assert_eq!(reported(&outcome), "test-model: Friday.");
     assert_eq!(server.requests()[0]["stream_options"], serde_json::json!({"include_usage": true}));
     assert!(server.requests()[1].get("stream_options").is_none());
     assert_eq!(server.requests()[1]["stream"], true);

@@ -93,13 +93,13 @@ impl Tools {
 
     /// Returns the earlier calls and results as one message in plain text, for a server without tool support. `None` if
     /// there are none.
-    pub fn told(&self) -> Option<Value> {
+    pub fn as_message(&self) -> Option<Value> {
         let looked_up = self.rounds.iter().flat_map(|round| round.calls.iter().zip(&round.results));
-        let told: Vec<String> =
+        let reported: Vec<String> =
             looked_up.map(|(call, result)| format!("{} {}:\n{result}", call.name, call.arguments)).collect();
-        let told = (!told.is_empty()).then(|| told.join("\n\n"));
-        told.map(
-            |told| json!({"role": "user", "content": format!("What you looked up for this:\n\n{told}\n\nNow answer.")}),
+        let reported = (!reported.is_empty()).then(|| reported.join("\n\n"));
+        reported.map(
+            |reported| json!({"role": "user", "content": format!("What you looked up for this:\n\n{reported}\n\nNow answer.")}),
         )
     }
 
@@ -214,7 +214,7 @@ mod tests {
         serde_json::from_value(json).expect("pieces")
     }
 
-    fn told(calls: &[ToolCall]) -> String {
+    fn reported(calls: &[ToolCall]) -> String {
         calls.iter().map(|call| format!("{} {} {}", call.id, call.name, call.arguments)).collect::<Vec<_>>().join(", ")
     }
 
@@ -231,7 +231,7 @@ mod tests {
             {"index": 0, "function": {"arguments": " \"tent\"}"}},
             {"index": 1, "id": "b", "function": {"name": "chain", "arguments": "{}"}},
         ]));
-        assert_eq!(told(&joined(streamed)), r#"a search {"query": "tent"}, b chain {}"#);
+        assert_eq!(reported(&joined(streamed)), r#"a search {"query": "tent"}, b chain {}"#);
     }
 
     #[test]
@@ -240,7 +240,7 @@ mod tests {
             {"index": 0, "id": "a", "function": {"name": "search", "arguments": "{}"}},
             {"index": 0, "id": "b", "function": {"name": "search", "arguments": "{}"}},
         ]));
-        assert_eq!(told(&joined(streamed)), "a search {}, b search {}");
+        assert_eq!(reported(&joined(streamed)), "a search {}, b search {}");
     }
 
     #[test]
@@ -252,7 +252,7 @@ mod tests {
             {"id": 7, "function": 8},
         ]));
         let calls = joined(in_order(whole).collect());
-        assert_eq!(told(&calls), r#"call_1 search {"query":"tent"}, call_2 search "#);
+        assert_eq!(reported(&calls), r#"call_1 search {"query":"tent"}, call_2 search "#);
         assert_eq!(calls[0].to_json()["extra_content"]["sign"], "x");
     }
 
@@ -262,8 +262,8 @@ mod tests {
         let round = ToolRound { said: String::new(), calls: vec![call], results: vec!["the red tent".into()] };
         let tools = Tools { rounds: vec![round], ..tools() };
         assert_eq!(tools.messages(false)[1]["tool_call_id"], "a");
-        let told = tools.told().expect("a message");
-        assert!(told["content"].as_str().is_some_and(|text| text.contains("the red tent")), "{told}");
+        let reported = tools.as_message().expect("a message");
+        assert!(reported["content"].as_str().is_some_and(|text| text.contains("the red tent")), "{reported}");
         assert!(tools.estimated_tokens() > 20);
     }
 }

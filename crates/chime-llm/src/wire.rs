@@ -76,7 +76,7 @@ pub fn request(model: &str, prompt: &Prompt, dialect: Dialect) -> Value {
     let looked_up = if with_tools {
         prompt.tools.messages(dialect.wants_thoughts)
     } else {
-        prompt.tools.told().into_iter().collect()
+        prompt.tools.as_message().into_iter().collect()
     };
     if let Some(messages) = body["messages"].as_array_mut() {
         messages.extend(looked_up);
@@ -103,15 +103,15 @@ fn messages(messages: &[PromptMessage], dialect: Dialect) -> Vec<PromptMessage> 
     if !dialect.no_system {
         return messages.to_vec();
     }
-    let mut told: Vec<PromptMessage> = Vec::new();
+    let mut described: Vec<PromptMessage> = Vec::new();
     for PromptMessage { role, content } in messages {
         let role = if *role == PromptRole::System { PromptRole::User } else { *role };
-        match told.last_mut().filter(|last| last.role == role) {
+        match described.last_mut().filter(|last| last.role == role) {
             Some(last) => last.content = format!("{}\n\n{content}", last.content),
-            None => told.push(PromptMessage { role, content: content.clone() }),
+            None => described.push(PromptMessage { role, content: content.clone() }),
         }
     }
-    told
+    described
 }
 
 /// Appends pictures to the text of the last message, each after its label.
@@ -335,7 +335,7 @@ mod tests {
 
     #[track_caller]
     fn check(body: &str, expected: Expect) {
-        expected.assert_eq(&told(body));
+        expected.assert_eq(&described(body));
     }
 
     fn read(body: &str) -> Result<ModelAnswer, LlmError> {
@@ -344,7 +344,7 @@ mod tests {
         assembly.conclude(&Prompt::new(Vec::new(), 100))
     }
 
-    fn told(body: &str) -> String {
+    fn described(body: &str) -> String {
         match read(body) {
             Ok(ModelAnswer { text, truncated, tokens, .. }) => {
                 let tokens = tokens.map_or("uncounted".to_owned(), |t| format!("{} + {}", t.prompt, t.completion));
@@ -358,7 +358,7 @@ mod tests {
     fn every_name_for_a_good_end_is_accepted() {
         for reason in ["stop", "STOP", "eos", "eos_token", "end_turn", "stop_sequence", "tool_calls", ""] {
             let body = format!(r#"{{"choices":[{{"message":{{"content":"Friday."}},"finish_reason":"{reason}"}}]}}"#);
-            assert_eq!(told(&body), "\"Friday.\", uncounted", "finish reason {reason:?}");
+            assert_eq!(described(&body), "\"Friday.\", uncounted", "finish reason {reason:?}");
         }
     }
 
@@ -385,12 +385,12 @@ mod tests {
             r#"{"choices":[{"message":null,"finish_reason":"stop"}]}"#,
             r#"{"choices":[{"message":{"content":null,"tool_calls":[{}]},"finish_reason":"tool_calls"}]}"#,
         ] {
-            assert_eq!(told(body), "the model answered without text");
+            assert_eq!(described(body), "the model answered without text");
         }
         for body in
             [r#"{"choices":[]}"#, r#"{"choices":null}"#, "{}", "[]", "null", r#""Friday.""#, r#"{"choices":"Friday."}"#]
         {
-            assert_eq!(told(body), "the model server's answer cannot be used: it has no choices");
+            assert_eq!(described(body), "the model server's answer cannot be used: it has no choices");
         }
     }
 
@@ -398,7 +398,7 @@ mod tests {
     fn a_body_that_came_whole_needs_no_finish_reason() {
         for finish in [r#""finish_reason":null"#, r#""finish_reason":"""#, r#""finish_reason":{}"#, r#""index":0"#] {
             let body = format!(r#"{{"choices":[{{"message":{{"content":"Friday."}},{finish}}}]}}"#);
-            assert_eq!(told(&body), "\"Friday.\", uncounted", "{finish}");
+            assert_eq!(described(&body), "\"Friday.\", uncounted", "{finish}");
         }
     }
 
@@ -432,7 +432,7 @@ mod tests {
             r#"{"choices":[{"message":{"content":null},"finish_reason":"SAFETY"}]}"#,
             r#"{"choices":[{"message":{"content":null,"refusal":"I cannot."},"finish_reason":"stop"}]}"#,
         ] {
-            assert_eq!(told(body), "the model's content filter withheld the answer");
+            assert_eq!(described(body), "the model's content filter withheld the answer");
         }
     }
 
@@ -482,8 +482,8 @@ mod tests {
         assert_eq!(request("m", &prompt, Dialect::default()), plain);
         let merged = PromptMessage { role: PromptRole::User, content: "When?".into() };
         let asked = Prompt { messages: [messages.clone(), vec![merged]].concat(), ..prompt.clone() };
-        let told = request("m", &asked, Dialect { no_system: true, ..Dialect::default() });
-        assert_eq!(told["messages"], json!([{"role": "user", "content": "Be brief.\n\nWhen?"}]));
+        let described = request("m", &asked, Dialect { no_system: true, ..Dialect::default() });
+        assert_eq!(described["messages"], json!([{"role": "user", "content": "Be brief.\n\nWhen?"}]));
         let newest = Dialect { completion_limit: true, default_temperature: true, ..Dialect::default() };
         let messages = &plain["messages"];
         let said = json!({"model": "m", "messages": messages, "stream": false, "max_completion_tokens": 300});

@@ -341,7 +341,7 @@ mod tests {
     }
 
     /// Formats the calls of offered tools and the remaining text.
-    fn told(text: &str) -> String {
+    fn reported(text: &str) -> String {
         let (rest, calls) = take_out(text, &tools());
         let calls: Vec<String> =
             calls.iter().map(|call| format!("{} {} {}", call.id, call.name, call.arguments)).collect();
@@ -379,8 +379,8 @@ mod tests {
     fn a_call_is_read_in_every_notation() {
         for text in NOTATIONS {
             let call = r#"call_1 search_messages {"query":"tent"} | "#;
-            assert_eq!(told(text), call, "{text}");
-            assert_eq!(told(&format!("Let me look.\n\n{text}")), format!("{call}Let me look."), "{text}");
+            assert_eq!(reported(text), call, "{text}");
+            assert_eq!(reported(&format!("Let me look.\n\n{text}")), format!("{call}Let me look."), "{text}");
             let (rest, calls) = take_out(text, &[]);
             let is_code = text.starts_with("```json") || text.starts_with("search_") || text.starts_with("[search_");
             assert!(calls.is_empty() && (rest.is_empty() || is_code), "not offered: {text}: {rest}");
@@ -406,18 +406,21 @@ mod tests {
             "[search_messages(query=\"tent\"), get_messages(ids=[4])]",
             "<function=search_messages>{\"query\": \"tent\"}</function><function=get_messages>{\"ids\": [4]}</function>",
         ] {
-            assert_eq!(told(text), both, "{text}");
+            assert_eq!(reported(text), both, "{text}");
         }
         let result = "<tool_response>The red tent.</tool_response>";
         let call = "<tool_call>{\"name\": \"search_messages\", \"arguments\": {}}</tool_call>";
-        assert_eq!(told(&format!("{call}\n{result}\nIt is red.")), "call_1 search_messages {} | ");
-        assert_eq!(told(&format!("{call}\nIt is red.")), "call_1 search_messages {} | ");
+        assert_eq!(reported(&format!("{call}\n{result}\nIt is red.")), "call_1 search_messages {} | ");
+        assert_eq!(reported(&format!("{call}\nIt is red.")), "call_1 search_messages {} | ");
         let unknown = call.replace("search_messages", "order_pizza");
-        assert_eq!(told(&format!("It is red.\n{unknown}\n{result}\nThe big one.")), " | It is red.\n\n\nThe big one.");
-        let lines = "search_messages(query=\"tent\")\nget_messages(ids=[4, 5])";
-        assert_eq!(told(lines), both.replace("[4]", "[4,5]"));
         assert_eq!(
-            told(r#"<function=get_messages>{"query": "search_messages"}</function>"#),
+            reported(&format!("It is red.\n{unknown}\n{result}\nThe big one.")),
+            " | It is red.\n\n\nThe big one."
+        );
+        let lines = "search_messages(query=\"tent\")\nget_messages(ids=[4, 5])";
+        assert_eq!(reported(lines), both.replace("[4]", "[4,5]"));
+        assert_eq!(
+            reported(r#"<function=get_messages>{"query": "search_messages"}</function>"#),
             r#"call_1 get_messages {"query":"search_messages"} | "#
         );
     }
@@ -438,7 +441,7 @@ mod tests {
             "f(x) = 3",
             "",
         ] {
-            assert_eq!(told(text), format!(" | {text}"), "{text}");
+            assert_eq!(reported(text), format!(" | {text}"), "{text}");
         }
     }
 }

@@ -137,11 +137,11 @@ mod tests {
 
     #[track_caller]
     fn check(answer: &str, expected: Expect) {
-        let told: Vec<String> = parse(answer, &grounds())
+        let rendered: Vec<String> = parse(answer, &grounds())
             .iter()
             .map(|it| format!("{} {:?}", it.text, it.sources.iter().map(|seq| seq.0).collect::<Vec<_>>()))
             .collect();
-        expected.assert_eq(&told.join("\n"));
+        expected.assert_eq(&rendered.join("\n"));
     }
 
     #[test]
@@ -185,14 +185,14 @@ mod tests {
         let answer = "- decision: Thai place [m12]\n- **Task:** {u3} pays the deposit [m15]\n- question: which day, Friday? [m12]\n\
                       - Done: deposit [m15]\n- Deposit: {u3} pays 410 [m15]\n- task: [m15]";
         let kinds = |it: &Bullet| format!("{} {}", it.kind.as_str(), it.text);
-        let told: Vec<String> = parse(answer, &grounds()).iter().map(kinds).collect();
+        let rendered: Vec<String> = parse(answer, &grounds()).iter().map(kinds).collect();
         expect![[r#"
             decision Thai place
             task {u3} pays the deposit
             question which day, Friday?
             done deposit
             fact Deposit: {u3} pays 410"#]]
-        .assert_eq(&told.join("\n"));
+        .assert_eq(&rendered.join("\n"));
     }
 
     #[test]

@@ -28,7 +28,7 @@ use chime_relevance::context::params::Params;
 use chime_relevance::context::past::Past;
 use chime_relevance::context::retrieval::query::OlderQuery;
 use chime_relevance::context::retrieval::rerank::{RerankWeights, Reranked, rerank};
-use chime_relevance::context::said::{AskedSpan, said, told};
+use chime_relevance::context::said::{AskedSpan, asked_spans, said};
 use chime_relevance::context::window::Focused;
 use chime_relevance::retrieval::{Person, Stretch};
 use chime_store::{Reader, answers, chats, messages, outbox};
@@ -95,7 +95,7 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, features: &FeatureCa
         .collect();
     let asked = open_question::read(&trigger, &ask, language, utc_offset, &people);
     let mut meant = Vec::new();
-    for wanted in told(&asked, &trigger) {
+    for wanted in asked_spans(&asked, &trigger) {
         meant.extend(told_in(conn, &trigger, wanted)?);
     }
     let given = said(&asked, &trigger, &meant, &evidence);

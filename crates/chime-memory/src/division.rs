@@ -170,7 +170,7 @@ mod tests {
             }
         }
 
-        fn told(&self) -> Vec<(Seq, MessageId, i64)> {
+        fn lines(&self) -> Vec<(Seq, MessageId, i64)> {
             self.sessions.iter().map(|it| (it.id.first, it.last.1, it.fingerprint)).collect()
         }
     }
@@ -206,7 +206,7 @@ mod tests {
             let mut anew = Kept { messages: lived.messages.clone(), ..Kept::default() };
             anew.notes.push(Timestamp::from_secs(0));
             anew.look(NOW, 1000);
-            prop_assert_eq!(lived.told(), anew.told());
+            prop_assert_eq!(lived.lines(), anew.lines());
         }
     }
 }

@@ -304,14 +304,14 @@ mod tests {
             10:06 bob#7>5 I'll book a table for six
             ",
         );
-        let told: Vec<String> = session(&talk, caps(45), estimate_tokens)
+        let rendered: Vec<String> = session(&talk, caps(45), estimate_tokens)
             .iter()
             .map(|it| it.text.split_once(' ').unwrap().1.to_owned())
             .collect();
         expect![[r#"
             going for the thai place then, Friday 19:30
             I'll book a table for six"#]]
-        .assert_eq(&told.join("\n"));
+        .assert_eq(&rendered.join("\n"));
         assert_eq!(session(&[], caps(300), estimate_tokens), []);
     }
 

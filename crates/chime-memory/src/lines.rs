@@ -80,13 +80,13 @@ fn tidy_long(text: &str) -> String {
 /// Formats bullets of older summaries as lines, numbered from 1. Each has a label: the date of its session, or
 /// `profile` for a bullet of History so far.
 pub fn told_bullets<'a>(bullets: impl Iterator<Item = (&'a str, &'a Bullet)>) -> NumberedLines {
-    let mut told = NumberedLines::default();
+    let mut shown = NumberedLines::default();
     for (number, (label, bullet)) in (1..).zip(bullets) {
         let ground = Ground { text: bullet.text.clone(), by: None, sources: bullet.sources.clone() };
         let kind = bullet.kind.in_head();
-        told.add(format!("[m{number} · {label}{kind}] {}", tidy(&bullet.text)), number, ground);
+        shown.add(format!("[m{number} · {label}{kind}] {}", tidy(&bullet.text)), number, ground);
     }
-    told
+    shown
 }
 
 /// Formats bullets that a model is to merge, in parts of at most `tokens` each.
@@ -108,17 +108,17 @@ pub fn bullet_parts(bullets: &[Bullet], tokens: usize, estimate: fn(&str) -> usi
 /// Formats the summary of a thread so far and the messages to add to it. Messages have their own numbers, bullets
 /// follow after the highest.
 pub fn thread(so_far: &[Bullet], spoken: &[Spoken], zone: Zone) -> NumberedLines {
-    let mut told = NumberedLines::default();
+    let mut shown = NumberedLines::default();
     let last = spoken.iter().map(|one| one.line.seq.0).max().unwrap_or(0);
     for (number, bullet) in (last + 1..).zip(so_far) {
         let ground = Ground { text: bullet.text.clone(), by: None, sources: bullet.sources.clone() };
-        told.add(format!("[m{number} · so far] {}", tidy(&bullet.text)), number, ground);
+        shown.add(format!("[m{number} · so far] {}", tidy(&bullet.text)), number, ground);
     }
     for one in spoken {
         let ground = Ground { text: one.line.text.clone(), by: one.line.by, sources: vec![one.line.seq] };
-        told.add(message_line(one, zone), one.line.seq.0, ground);
+        shown.add(message_line(one, zone), one.line.seq.0, ground);
     }
-    told
+    shown
 }
 
 impl NumberedLines {
@@ -194,8 +194,8 @@ mod tests {
     #[test]
     fn bullets_are_numbered_anew_and_keep_their_sources() {
         let bullet = Bullet::fact("the code is 4711", vec![Seq(9), Seq(12)]);
-        let told = told_bullets([("14 Oct", &bullet)].into_iter());
-        assert_eq!(told.text, "[m1 · 14 Oct] the code is 4711");
-        assert_eq!(told.grounds[&1].sources, [Seq(9), Seq(12)]);
+        let shown = told_bullets([("14 Oct", &bullet)].into_iter());
+        assert_eq!(shown.text, "[m1 · 14 Oct] the code is 4711");
+        assert_eq!(shown.grounds[&1].sources, [Seq(9), Seq(12)]);
     }
 }

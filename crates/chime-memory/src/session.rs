@@ -210,7 +210,7 @@ mod tests {
         (found, tail)
     }
 
-    fn told(chat: &str, cuts: &[SessionCut], now: &str) -> String {
+    fn rendered(chat: &str, cuts: &[SessionCut], now: &str) -> String {
         let (found, tail) = divided(&messages(chat), cuts, moment(now));
         let mut lines: Vec<String> =
             found.iter().map(|it| format!("{}-{} {}", it.first.1, it.last.1, it.reason.as_str())).collect();
@@ -223,7 +223,7 @@ mod tests {
 
     #[track_caller]
     fn check(chat: &str, cuts: &[SessionCut], now: &str, expected: Expect) {
-        expected.assert_eq(&told(chat, cuts, now));
+        expected.assert_eq(&rendered(chat, cuts, now));
     }
 
     #[test]

@@ -177,13 +177,13 @@ mod tests {
 
     #[track_caller]
     fn check(answer: &str, expected: Expect) {
-        let told = match parse(answer, &MemberNames::of(["Ana Müller 🎸 (Boat club)", "Tom | drums"])) {
+        let rendered = match parse(answer, &MemberNames::of(["Ana Müller 🎸 (Boat club)", "Tom | drums"])) {
             Ok(tags) => {
                 tags.iter().map(|it| format!("{}={} {}", it.name, it.key, it.confidence)).collect::<Vec<_>>().join(", ")
             }
             Err(error) => error.to_string(),
         };
-        expected.assert_eq(&told);
+        expected.assert_eq(&rendered);
     }
 
     #[test]

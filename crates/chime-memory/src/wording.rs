@@ -49,18 +49,18 @@ pub fn shown(remembered: &Remembered, texts: &Texts) -> String {
         (own.recent.as_str(), &own.recent_when, &remembered.recent),
         (own.history.as_str(), &own.history_when, &remembered.history),
     ];
-    let told: Vec<String> = sections
+    let rendered: Vec<String> = sections
         .into_iter()
         .filter_map(|(name, when, kept)| {
             kept.as_ref().map(|(summary, sessions)| section(remembered, name, when, summary, *sessions, texts))
         })
         .collect();
-    let state = match (told.is_empty(), remembered.is_being_made) {
+    let state = match (rendered.is_empty(), remembered.is_being_made) {
         (_, true) => Some(own.being_made.clone()),
         (true, false) => Some(own.none_yet.clone()),
         (false, false) => None,
     };
-    told.into_iter().chain(state).collect::<Vec<_>>().join("\n\n")
+    rendered.into_iter().chain(state).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Renders the topic of a conversation with its summary, whose bullets are in `remembered`.
@@ -111,15 +111,15 @@ pub fn items_shown(found: &Remembered, none: &str, texts: &Texts) -> String {
         kept.iter().flat_map(|(summary, _)| &summary.bullets).map(line).collect()
     };
     let (open, done) = (lines(&found.recent), lines(&found.history));
-    let mut told = if open.is_empty() { none.to_owned() } else { under_headings(open, texts) };
+    let mut rendered = if open.is_empty() { none.to_owned() } else { under_headings(open, texts) };
     if !done.is_empty() {
         let lines: Vec<String> = done.into_iter().map(|(_, line)| line).collect();
-        told.push_str(&format!("\n\n**{}**\n\n{}", texts.items.done, lines.join("\n")));
+        rendered.push_str(&format!("\n\n**{}**\n\n{}", texts.items.done, lines.join("\n")));
     }
     let kept = [&found.recent, &found.history].into_iter().flatten();
     match kept.into_iter().any(|(summary, _)| summary.method == SummaryMethod::Extract) {
-        true => format!("{told}\n\n{}", texts.recap.own_words),
-        false => told,
+        true => format!("{rendered}\n\n{}", texts.recap.own_words),
+        false => rendered,
     }
 }
 
@@ -135,10 +135,10 @@ pub fn under_headings(mut lines: Vec<(BulletKind, String)>, texts: &Texts) -> St
             BulletKind::Question => &texts.items.questions,
             BulletKind::Done | BulletKind::Fact => &texts.items.also,
         };
-        let told: Vec<&str> = group.iter().map(|(_, line)| line.as_str()).collect();
+        let rendered: Vec<&str> = group.iter().map(|(_, line)| line.as_str()).collect();
         match group.len() == lines.len() && kind(group[0].0) == BulletKind::Fact {
-            true => told.join("\n"),
-            false => format!("**{heading}**\n\n{}", told.join("\n")),
+            true => rendered.join("\n"),
+            false => format!("**{heading}**\n\n{}", rendered.join("\n")),
         }
     };
     groups.map(group).collect::<Vec<_>>().join("\n\n")

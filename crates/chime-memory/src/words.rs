@@ -58,9 +58,9 @@ mod tests {
 
     #[test]
     fn forms_of_a_word_share_a_stem_and_numbers_stay_whole() {
-        let told = |text: &str| stems(text).into_iter().collect::<Vec<_>>().join(" ");
-        assert_eq!(told("We booked the tables at 19:30 for 410"), "19 30 410 book tabl");
-        assert_eq!(told("Столик заказали, столики заказаны"), "зака стол");
-        assert_eq!(told("the and of"), "");
+        let lines = |text: &str| stems(text).into_iter().collect::<Vec<_>>().join(" ");
+        assert_eq!(lines("We booked the tables at 19:30 for 410"), "19 30 410 book tabl");
+        assert_eq!(lines("Столик заказали, столики заказаны"), "зака стол");
+        assert_eq!(lines("the and of"), "");
     }
 }

@@ -82,15 +82,15 @@ pub(super) fn terms_in(facts: &PrivacyFacts, retention: Option<Duration>, code: 
 fn terms(facts: &PrivacyFacts, retention: Option<Duration>, words: &PrivacyNoticeTexts) -> PrivacyTerms {
     let whereto = match facts.hosts() {
         Some(hosts) => {
-            let told = match (facts.sends_all, facts.remembers) {
+            let text = match (facts.sends_all, facts.remembers) {
                 (true, _) => &words.all_go_to,
                 (false, true) => &words.summaries_too,
                 (false, false) => &words.goes_to,
             };
-            let told = told.replace("{host}", &hosts);
+            let text = text.replace("{host}", &hosts);
             let voice = facts.transcribes.then(|| words.voice_too.clone());
             let web = facts.search_host.as_ref().map(|host| words.web_too.replace("{host}", &format!("`{host}`")));
-            [Some(told), voice, web].into_iter().flatten().collect::<Vec<_>>().join(" ")
+            [Some(text), voice, web].into_iter().flatten().collect::<Vec<_>>().join(" ")
         }
         None => words.goes_nowhere.clone(),
     };
@@ -138,8 +138,8 @@ mod tests {
         assert_eq!((items(&facts(), facts().retention), items(&quiet, None)), (4, 3));
         assert_eq!(items(&PrivacyFacts { remembers: true, ..facts() }, None), 5);
         let words = &texts("eng").privacy_notice;
-        let told = group_notice(&quiet, None, NoticeKind::Everything, "a language that nobody speaks");
-        assert!(told.contains(&words.goes_nowhere) && told.contains(&words.kept_for_good), "{told}");
+        let text = group_notice(&quiet, None, NoticeKind::Everything, "a language that nobody speaks");
+        assert!(text.contains(&words.goes_nowhere) && text.contains(&words.kept_for_good), "{text}");
     }
 
     #[test]
@@ -147,8 +147,8 @@ mod tests {
         let facts = PrivacyFacts { remembers: true, ..facts() };
         for language in languages() {
             let words = &texts(&language.code).privacy_notice;
-            let told = group_notice(&facts, facts.retention, NoticeKind::Memory, &language.code);
-            assert!(told.starts_with(&words.news) && told.contains("/memory@chime\\_bot off"), "{told}");
+            let text = group_notice(&facts, facts.retention, NoticeKind::Memory, &language.code);
+            assert!(text.starts_with(&words.news) && text.contains("/memory@chime\\_bot off"), "{text}");
         }
         let here = group_notice(
             &PrivacyFacts { model_hosts: Vec::new(), ..facts.clone() },
@@ -163,11 +163,11 @@ mod tests {
     fn it_says_that_voice_messages_are_written_down_where_they_are() {
         for language in languages() {
             let words = &texts(&language.code).privacy_notice;
-            let told = |transcribes| {
+            let text = |transcribes| {
                 group_notice(&PrivacyFacts { transcribes, ..facts() }, None, NoticeKind::Voice, &language.code)
             };
-            assert!(told(true).starts_with(&words.news_voice));
-            assert!(told(true).contains(&words.voice_too) && !told(false).contains(&words.voice_too), "{}", told(true));
+            assert!(text(true).starts_with(&words.news_voice));
+            assert!(text(true).contains(&words.voice_too) && !text(false).contains(&words.voice_too), "{}", text(true));
         }
     }
 
@@ -188,8 +188,8 @@ mod tests {
         let facts = PrivacyFacts { remembers: true, ..facts() };
         for language in languages() {
             let words = &texts(&language.code).privacy_notice;
-            let told = private_notice(&facts, facts.retention, &language.code);
-            assert!(told.starts_with(&words.opening_private) && !told.contains('{'), "{told}");
+            let text = private_notice(&facts, facts.retention, &language.code);
+            assert!(text.starts_with(&words.opening_private) && !text.contains('{'), "{text}");
         }
     }
 

@@ -265,7 +265,7 @@ mod tests {
             format!("eyJhbGciOiJIUzI1NiJ9.{}.{}", key("eyJ"), key("")),
             "d41d8cd98f00b204e9800998ecf8427e".to_owned(),
         ];
-        let told: Vec<String> = lines.iter().map(|line| redact(line)).collect();
+        let notice: Vec<String> = lines.iter().map(|line| redact(line)).collect();
         expect![[r#"
             mail [email] today
             call [phone] or [phone]
@@ -278,7 +278,7 @@ mod tests {
             [wallet] and [wallet]
             [secret]
             [secret]"#]]
-        .assert_eq(&told.join("\n"));
+        .assert_eq(&notice.join("\n"));
     }
 
     #[test]

@@ -68,7 +68,7 @@ impl ChatRole {
 pub struct Asker {
     pub owns_the_bot: bool,
     /// Role in the chat that the request concerns. In a private chat the user counts as its creator.
-    pub standing: ChatRole,
+    pub role: ChatRole,
     pub is_author: bool,
 }
 
@@ -89,8 +89,8 @@ pub enum RequestRefusal {
 }
 
 pub fn decide(request: &ForgetRequest, asker: Asker) -> RequestDecision {
-    let has_the_say = asker.owns_the_bot || asker.standing == ChatRole::Creator;
-    let is_admin = has_the_say || asker.standing == ChatRole::Admin;
+    let has_the_say = asker.owns_the_bot || asker.role == ChatRole::Creator;
+    let is_admin = has_the_say || asker.role == ChatRole::Admin;
     match request {
         ForgetRequest::Me { .. } => RequestDecision::Now,
         ForgetRequest::Message(_) if asker.is_author || is_admin => RequestDecision::Now,
@@ -120,9 +120,9 @@ impl ExportRequest {
 /// Decides about an export. Owners of the bot have the rights of a creator only in chats of which they are members,
 /// because an export shows the messages.
 pub fn decide_export(request: ExportRequest, asker: Asker) -> RequestDecision {
-    let owns_and_belongs = asker.owns_the_bot && asker.standing != ChatRole::Outside;
-    let has_the_say = owns_and_belongs || asker.standing == ChatRole::Creator;
-    let is_admin = has_the_say || asker.standing == ChatRole::Admin;
+    let owns_and_belongs = asker.owns_the_bot && asker.role != ChatRole::Outside;
+    let has_the_say = owns_and_belongs || asker.role == ChatRole::Creator;
+    let is_admin = has_the_say || asker.role == ChatRole::Admin;
     match request {
         ExportRequest::Send if has_the_say => RequestDecision::Now,
         ExportRequest::Send if is_admin => RequestDecision::After(ANNOUNCED),
@@ -167,7 +167,7 @@ mod tests {
     /// Checks the decision for each kind of asker: owner of the bot, creator, admin, author, member.
     #[track_caller]
     fn check(request: &ForgetRequest, expected: Expect) {
-        let asker = |owns_the_bot, standing, is_author| Asker { owns_the_bot, standing, is_author };
+        let asker = |owns_the_bot, role, is_author| Asker { owns_the_bot, role, is_author };
         let verdicts = [
             asker(true, ChatRole::Outside, false),
             asker(false, ChatRole::Creator, false),
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn an_export_is_for_who_runs_the_chat() {
         let check = |request, expected: Expect| {
-            let asker = |owns_the_bot, standing| Asker { owns_the_bot, standing, is_author: false };
+            let asker = |owns_the_bot, role| Asker { owns_the_bot, role, is_author: false };
             let verdicts = [
                 asker(true, ChatRole::Member),
                 asker(false, ChatRole::Creator),

@@ -97,13 +97,13 @@ mod tests {
 
     #[track_caller]
     fn check(arrival: &Arrival, withheld: Withheld, expected: Expect) {
-        let told = |keep: &Keep| match keep {
+        let notice = |keep: &Keep| match keep {
             Keep::Whole(message) => format!("{:?}, quote {:?}, {:?}", message.text, message.quote, message.snapshot),
             Keep::Stub(message) => format!("stub of {}", message.id),
         };
         let Stripped { message, parent } = strip(arrival, withheld);
-        let parent = parent.as_ref().map_or_else(|| "none".to_owned(), told);
-        expected.assert_eq(&format!("message: {}\nparent: {parent}", told(&message)));
+        let parent = parent.as_ref().map_or_else(|| "none".to_owned(), notice);
+        expected.assert_eq(&format!("message: {}\nparent: {parent}", notice(&message)));
     }
 
     #[test]

@@ -58,13 +58,13 @@ mod tests {
 
     #[track_caller]
     fn check(raw: &str, expected: Expect) {
-        let told = serde_json::from_str(raw).ok().map(|update: Value| {
+        let notice = serde_json::from_str(raw).ok().map(|update: Value| {
             let Traces { authors, messages } = traces(&update);
             let authors: Vec<i64> = authors.iter().map(|user| user.0).collect();
             let messages: Vec<String> = messages.iter().map(|(chat, id)| format!("{chat}/{id}")).collect();
             format!("{authors:?} {messages:?}")
         });
-        expected.assert_eq(&told.unwrap_or_else(|| "unreadable".to_owned()));
+        expected.assert_eq(&notice.unwrap_or_else(|| "unreadable".to_owned()));
     }
 
     #[test]

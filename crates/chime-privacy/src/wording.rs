@@ -38,7 +38,7 @@ pub fn privacy(
     code: &str,
 ) -> String {
     let texts = texts(code);
-    let standing = out.map(|out| match out {
+    let opt_out = out.map(|out| match out {
         Reach::ThisChat => format!("{}\n\n", texts.out_here),
         Reach::EveryChat => format!("{}\n\n", texts.out_everywhere),
     });
@@ -49,10 +49,10 @@ pub fn privacy(
             ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => &texts.privacy_memory_off,
         };
         let off = filled(off, &[("memory", &command(facts, "memory"))]);
-        let told = format!("{} {off}", texts.privacy_memory);
+        let shown = format!("{} {off}", texts.privacy_memory);
         match facts.hosts() {
-            Some(_) => format!("{told} {}", texts.privacy_redacted),
-            None => told,
+            Some(_) => format!("{shown} {}", texts.privacy_redacted),
+            None => shown,
         }
     });
     let items = [Some(whereto), remembers, Some(format!("{how_long} {}", texts.privacy_raw))]
@@ -61,7 +61,7 @@ pub fn privacy(
         .flatten();
     let commands = [&texts.privacy_optout, &texts.privacy_forget, &texts.privacy_forget_me, &texts.privacy_forget_all];
     let items: Vec<String> = items.chain(commands.into_iter().cloned()).map(|it| format!("- {it}")).collect();
-    format!("{}{}\n\n{}", standing.unwrap_or_default(), texts.privacy, items.join("\n"))
+    format!("{}{}\n\n{}", opt_out.unwrap_or_default(), texts.privacy, items.join("\n"))
 }
 
 pub fn opted_out(reach: Reach, texts: &Texts) -> String {
@@ -125,8 +125,8 @@ pub fn forgotten(counts: Counts, texts: &Texts) -> String {
         1 => texts.more_one.clone(),
         many => filled(&texts.more_many, &[("n", &grouped(many))]),
     };
-    let told = if messages == 1 { &texts.forgotten_one } else { &texts.forgotten_many };
-    filled(told, &[("n", &grouped(messages)), ("more", &more)])
+    let shown = if messages == 1 { &texts.forgotten_one } else { &texts.forgotten_many };
+    filled(shown, &[("n", &grouped(messages)), ("more", &more)])
 }
 
 #[cfg(test)]
@@ -137,12 +137,12 @@ mod tests {
 
     #[test]
     fn what_was_forgotten_is_counted() {
-        let told = |messages, answers| forgotten(Counts { messages, answers }, texts("eng"));
+        let shown = |messages, answers| forgotten(Counts { messages, answers }, texts("eng"));
         expect![[r#"
             There was nothing to delete.
             Deleted: 1 message.
             Deleted: 1,204 messages, and 1 answer of mine based on that."#]]
-        .assert_eq(&[told(0, 0), told(1, 0), told(1204, 1)].join("\n"));
+        .assert_eq(&[shown(0, 0), shown(1, 0), shown(1204, 1)].join("\n"));
     }
 
     #[test]
@@ -157,9 +157,9 @@ mod tests {
             retention: None,
             contact: None,
         };
-        let told = |kind| privacy(&facts, None, None, kind, "eng");
-        assert!(told(ChatKind::Group).contains("Admins can turn this off with /memory@bot off."));
-        let alone = told(ChatKind::Private);
+        let shown = |kind| privacy(&facts, None, None, kind, "eng");
+        assert!(shown(ChatKind::Group).contains("Admins can turn this off with /memory@bot off."));
+        let alone = shown(ChatKind::Private);
         assert!(alone.contains("You can turn this off with /memory@bot off.") && !alone.contains("Admins"), "{alone}");
     }
 }

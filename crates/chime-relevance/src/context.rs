@@ -87,7 +87,7 @@ pub use replies::antecedents::{Antecedent, Antecedents};
 pub use replies::model::ReplyModel;
 pub use retrieval::query::OlderQuery;
 pub use retrieval::rerank::{RerankWeights, Reranked, rerank};
-pub use said::{AskedSpan, said, told};
+pub use said::{AskedSpan, asked_spans, said};
 pub use seed::SeedRule;
 pub use weights::Scorers;
 pub use window::{Focused, get_smart_context, get_smart_context_with};

@@ -34,12 +34,12 @@ impl SandboxState {
     /// Returns whether the bot receives `message`: it is in the chat, no other bot wrote it, and privacy mode allows
     /// it.
     fn bot_hears(&self, chat: &SandboxChat, message: &SandboxMessage) -> bool {
-        let standing = chat.standing(BOT);
+        let status = chat.status_of(BOT);
         let by_a_bot = message.sender_chat.is_none() && self.people.get(&message.from).is_some_and(|who| who.is_bot);
-        if by_a_bot || !standing.is_present() {
+        if by_a_bot || !status.is_present() {
             return false;
         }
-        let hears_all = self.reads_all || standing.is_admin();
+        let hears_all = self.reads_all || status.is_admin();
         let is_group = matches!(chat.kind, ChatKind::Group | ChatKind::Supergroup);
         hears_all || !is_group || message.content.is_service() || self.is_for_the_bot(chat, message)
     }

@@ -26,7 +26,7 @@ impl SandboxState {
     pub(super) fn someone_in_charge(&self, chat: ChatId) -> UserId {
         let members = self.chats.get(&chat).into_iter().flat_map(|chat| &chat.members);
         let people = members.filter(|(user, _)| **user != BOT);
-        people.max_by_key(|(_, standing)| standing.is_admin()).map_or(ANONYMOUS_ADMIN, |(user, _)| *user)
+        people.max_by_key(|(_, status)| status.is_admin()).map_or(ANONYMOUS_ADMIN, |(user, _)| *user)
     }
 
     /// Converts a basic group to a supergroup: a new chat with another id, whose message ids start at 1. Posts a

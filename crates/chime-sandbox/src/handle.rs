@@ -79,9 +79,9 @@ impl Sandbox {
 
     /// Adds the bot to a chat in the name of `by`, or changes its status: queues `my_chat_member` and a service
     /// message.
-    pub fn add_bot_to(&self, chat: ChatId, standing: ChatMemberStatus, by: UserId) {
+    pub fn add_bot_to(&self, chat: ChatId, status: ChatMemberStatus, by: UserId) {
         let now = self.world.clock.now();
-        self.world.change(|state| state.move_bot(chat, standing, by, now));
+        self.world.change(|state| state.move_bot(chat, status, by, now));
     }
 
     /// Removes the bot from a chat; in a private chat, the person blocks it.

@@ -61,7 +61,7 @@ pub struct NewMember {
     /// Equal names denote the same person in all chats.
     pub name: String,
     pub username: Option<String>,
-    pub standing: ChatMemberStatus,
+    pub status: ChatMemberStatus,
     pub is_bot: bool,
     /// Language of the person's app, such as `de`.
     pub language: Option<String>,
@@ -69,7 +69,7 @@ pub struct NewMember {
 
 impl NewMember {
     pub fn named(name: impl Into<String>) -> Self {
-        Self { name: name.into(), username: None, standing: ChatMemberStatus::Member, is_bot: false, language: None }
+        Self { name: name.into(), username: None, status: ChatMemberStatus::Member, is_bot: false, language: None }
     }
 
     #[must_use]
@@ -78,8 +78,8 @@ impl NewMember {
     }
 
     #[must_use]
-    pub fn standing(self, standing: ChatMemberStatus) -> Self {
-        Self { standing, ..self }
+    pub fn status(self, status: ChatMemberStatus) -> Self {
+        Self { status, ..self }
     }
 
     #[must_use]

@@ -12,7 +12,7 @@ impl SandboxState {
         let user = self.person(member);
         match self.chats.get_mut(&chat) {
             Some(chat) => {
-                chat.members.insert(user, member.standing);
+                chat.members.insert(user, member.status);
             }
             None => self.note_unexpected(format!("a member for chat {chat}, which does not exist")),
         }
@@ -64,7 +64,7 @@ impl SandboxState {
         let Some(message) = self.message_mut(chat, id) else { return };
         let old = message.reactions.insert(by, new.clone()).unwrap_or_default();
         if let Some(chat) = self.chats.get(&chat)
-            && chat.standing(BOT).is_admin()
+            && chat.status_of(BOT).is_admin()
         {
             let payload = wire::reaction(self, chat, id, by, &wire::DatedChange { old: &old, new: &new, at });
             self.queue.push("message_reaction", &payload.to_string());

@@ -43,7 +43,7 @@ pub(super) struct SandboxChat {
 }
 
 impl SandboxChat {
-    pub(super) fn standing(&self, user: UserId) -> ChatMemberStatus {
+    pub(super) fn status_of(&self, user: UserId) -> ChatMemberStatus {
         self.members.get(&user).copied().unwrap_or(ChatMemberStatus::Left)
     }
 }

@@ -65,17 +65,17 @@ pub(super) fn full_chat(state: &SandboxState, of: &SandboxChat) -> Value {
 }
 
 /// Returns a `ChatMember`.
-pub(super) fn member(state: &SandboxState, who: UserId, standing: ChatMemberStatus) -> Value {
-    let rights: &[&str] = match standing {
+pub(super) fn member(state: &SandboxState, who: UserId, status: ChatMemberStatus) -> Value {
+    let rights: &[&str] = match status {
         ChatMemberStatus::Creator | ChatMemberStatus::Member | ChatMemberStatus::Left | ChatMemberStatus::Kicked => &[],
         ChatMemberStatus::Administrator => &ADMIN_RIGHTS,
         ChatMemberStatus::Restricted => &RESTRICTIONS,
     };
-    let allowed = standing == ChatMemberStatus::Administrator;
+    let allowed = status == ChatMemberStatus::Administrator;
     let mut object: Map<String, Value> = rights.iter().map(|right| ((*right).to_owned(), allowed.into())).collect();
-    object.insert("status".to_owned(), standing.as_str().into());
+    object.insert("status".to_owned(), status.as_str().into());
     object.insert("user".to_owned(), user(state, who));
-    match standing {
+    match status {
         ChatMemberStatus::Creator | ChatMemberStatus::Administrator => {
             object.insert("is_anonymous".to_owned(), false.into())
         }

@@ -56,7 +56,7 @@ pub fn is_off(conn: &Reader, chat: ChatKey) -> Result<bool> {
 
 /// Properties of a chat that decide if memory is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ChatStanding {
+pub struct ChatMemoryState {
     /// `true` if the chat switched memory off.
     pub is_off: bool,
     pub is_present: bool,
@@ -66,7 +66,7 @@ pub struct ChatStanding {
     pub asked_at: Option<Timestamp>,
 }
 
-pub fn standing(conn: &Reader, chat: ChatKey) -> Result<ChatStanding> {
+pub fn memory_state(conn: &Reader, chat: ChatKey) -> Result<ChatMemoryState> {
     let found = conn.map_first(
         "SELECT is_member, memory_told_at,
                 (SELECT created_at FROM answer WHERE answer.chat_key = chat.chat_key
@@ -74,7 +74,7 @@ pub fn standing(conn: &Reader, chat: ChatKey) -> Result<ChatStanding> {
          FROM chat WHERE chat_key = :chat",
         params! { ":chat": chat },
         |raw| {
-            Ok(ChatStanding {
+            Ok(ChatMemoryState {
                 is_off: false,
                 is_present: raw.get("is_member")?,
                 told_at: raw.get("memory_told_at")?,
@@ -82,8 +82,8 @@ pub fn standing(conn: &Reader, chat: ChatKey) -> Result<ChatStanding> {
             })
         },
     )?;
-    let found = found.unwrap_or(ChatStanding { is_off: false, is_present: false, told_at: None, asked_at: None });
-    Ok(ChatStanding { is_off: is_off(conn, chat)?, ..found })
+    let found = found.unwrap_or(ChatMemoryState { is_off: false, is_present: false, told_at: None, asked_at: None });
+    Ok(ChatMemoryState { is_off: is_off(conn, chat)?, ..found })
 }
 
 /// Switches memory on or off in a chat. After it is switched on, the scheduler builds memory from the stored messages.

@@ -311,7 +311,7 @@ pub fn messages_of(conn: &Reader, answer: AnswerId) -> Result<Vec<(ChatId, Messa
 }
 
 /// Returns the number of parts that are still to be sent, or `None` if the reply does not exist.
-pub fn standing(conn: &Reader, key: &str) -> Result<Option<u64>> {
+pub fn unsent_parts(conn: &Reader, key: &str) -> Result<Option<u64>> {
     let (parts, open): (u64, u64) = conn.one(
         "SELECT count(*) AS parts, count(*) FILTER (WHERE state IN ('pending', 'sending')) AS open
          FROM outbox WHERE reply_key = :key",

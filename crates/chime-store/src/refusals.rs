@@ -73,8 +73,8 @@ pub fn add_trigger(tx: &Writer<'_>, counted: AcceptedTrigger, at: Timestamp, too
 
 /// Returns the last refusal under the key `subject` that was explained in words, or `None`. Later refusals under the
 /// same key only get a reaction for a while.
-pub fn told(conn: &Reader, subject: &str) -> Result<Option<ExplainedRefusal>> {
-    let told = conn.map_first(
+pub fn explained(conn: &Reader, subject: &str) -> Result<Option<ExplainedRefusal>> {
+    let shown = conn.map_first(
         "SELECT told_at, until FROM told_refusal WHERE subject = :subject",
         params! { ":subject": subject },
         |raw| {
@@ -82,7 +82,7 @@ pub fn told(conn: &Reader, subject: &str) -> Result<Option<ExplainedRefusal>> {
             Ok(ExplainedRefusal { at: time("told_at")?, until: time("until")? })
         },
     )?;
-    Ok(told)
+    Ok(shown)
 }
 
 /// Stores a refusal that the member must be notified of. If the notice is in words, also records that this refusal was

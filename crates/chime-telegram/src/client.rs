@@ -286,7 +286,7 @@ impl Telegram {
 
     /// Returns the status of a user in a chat. `user` may be a chat in whose name somebody writes. Makes no request if
     /// the ids tell the answer: ids of groups and channels are negative, ids of people positive.
-    pub async fn standing(&self, chat: ChatId, user: UserId) -> Result<MemberStatus, TelegramError> {
+    pub async fn member_status(&self, chat: ChatId, user: UserId) -> Result<MemberStatus, TelegramError> {
         match (chat.0 == user.0, user.0 < 0) {
             // A private chat has the id of its user.
             (true, false) => Ok(MemberStatus::Owner),
@@ -300,7 +300,7 @@ impl Telegram {
     pub async fn get_chat_member(&self, chat: ChatId, user: UserId) -> Result<MemberStatus, TelegramError> {
         let payload = GetChatMember::new(request::chat_id(chat), request::user_id(user)?);
         let member: dto::ChatMember = self.request(&payload).await?;
-        member.standing().ok_or_else(|| missing("status"))
+        member.status().ok_or_else(|| missing("status"))
     }
 
     /// Ends the loading state of a pressed button, with an optional short notice.

@@ -23,7 +23,7 @@ impl MemberStatus {
 
 impl ChatMember {
     /// Returns the status, or `None` if it is missing. Unknown statuses count as `Member`.
-    pub fn standing(&self) -> Option<MemberStatus> {
+    pub fn status(&self) -> Option<MemberStatus> {
         Some(match (self.status.as_deref()?, self.is_member) {
             ("creator", _) => MemberStatus::Owner,
             ("administrator", _) => MemberStatus::Admin,

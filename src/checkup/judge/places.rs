@@ -112,10 +112,10 @@ pub fn prompts(folder: &Path, found: &Result<(usize, Vec<Gap>), String>) -> Chec
             "copy the templates that you want to change into it, or unset PROMPTS_DIR",
         ),
         Ok((_, gaps)) if !gaps.is_empty() => {
-            let told: Vec<String> = gaps.iter().map(Gap::to_string).collect();
+            let shown: Vec<String> = gaps.iter().map(Gap::to_string).collect();
             CheckFinding::warn(
                 NAME,
-                format!("{place}: {}", told.join(", ")),
+                format!("{place}: {}", shown.join(", ")),
                 "put back what the built-in template shows, or remove the file",
             )
         }

@@ -15,9 +15,9 @@ const FEWEST_COLUMNS: usize = 40;
 
 /// Returns the number of columns for a line.
 fn width() -> usize {
-    let told = rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_col));
-    let told = if told == 0 { MOST_COLUMNS } else { told };
-    told.clamp(FEWEST_COLUMNS, MOST_COLUMNS)
+    let described = rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_col));
+    let described = if described == 0 { MOST_COLUMNS } else { described };
+    described.clamp(FEWEST_COLUMNS, MOST_COLUMNS)
 }
 
 /// Breaks `text` between words so that its lines have at most `width` columns. `taken` columns of the first line are in

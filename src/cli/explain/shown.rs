@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use chime_answer::explain::{ContextExplanation, in_a_line, told};
+use chime_answer::explain::{ContextExplanation, described, in_a_line};
 use chime_answer::why::in_plain_words;
 use chime_core::{FoundSource, MessageId, Part};
 use chime_relevance::context::{Entry, Feature};
@@ -81,7 +81,7 @@ pub fn in_words(decision: &ContextExplanation) -> String {
     }
     lines.extend(window.further_back.iter().map(|older| {
         let became = if older.is_accepted { "taken" } else { "left" };
-        format!("  #{} {became} {:.2}  {}", older.message.message.id, older.probability, told(&older.features()))
+        format!("  #{} {became} {:.2}  {}", older.message.message.id, older.probability, described(&older.features()))
     }));
     for slot in &decision.slots {
         lines.push(format!("slot     {:<20} {} tokens", slot.name, slot.tokens));
@@ -98,8 +98,8 @@ fn found(source: &FoundSource) -> String {
 
 /// Appends the most important features to `line`, if there are any.
 fn with_features(line: String, features: &[Feature]) -> String {
-    match told(features) {
-        told if told.is_empty() => line,
-        told => format!("{line}\n            {told}"),
+    match described(features) {
+        described if described.is_empty() => line,
+        described => format!("{line}\n            {described}"),
     }
 }

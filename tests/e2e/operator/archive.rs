@@ -34,8 +34,8 @@ fn write(machine: &Machine, name: &str, export: &Export) -> String {
 
 pub(super) async fn run(machine: &Machine, arguments: &[&str]) -> (Option<i32>, String) {
     let output = machine.run(arguments).await;
-    let told = [output.stdout, output.stderr].concat();
-    (output.status.code(), String::from_utf8_lossy(&told).into_owned())
+    let actual = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8_lossy(&actual).into_owned())
 }
 
 pub(super) async fn kept(machine: &Machine, chat: ChatId) -> Vec<Message> {
@@ -71,14 +71,14 @@ async fn a_history_is_imported_once_and_told_of() {
     machine.set("ALLOWED_CHATS", "*");
     let file = write(&machine, "result.json", &export(700));
     with_chat(&machine, None, None).await;
-    let (code, told) = run(&machine, &["import", &file, "--dry-run"]).await;
-    assert_eq!((code, told.contains("700 would be imported, 0 known already")), (Some(0), true), "{told}");
+    let (code, actual) = run(&machine, &["import", &file, "--dry-run"]).await;
+    assert_eq!((code, actual.contains("700 would be imported, 0 known already")), (Some(0), true), "{actual}");
     assert_eq!(kept(&machine, CHAT).await.len(), 0, "a dry run writes nothing");
 
-    let (code, told) = run(&machine, &["import", &file]).await;
-    assert_eq!((code, told.contains("Friday table (-1001234567890): 700 imported")), (Some(0), true), "{told}");
-    let (code, told) = run(&machine, &["import", &file]).await;
-    assert_eq!((code, told.contains("0 imported, 700 known already")), (Some(0), true), "{told}");
+    let (code, actual) = run(&machine, &["import", &file]).await;
+    assert_eq!((code, actual.contains("Friday table (-1001234567890): 700 imported")), (Some(0), true), "{actual}");
+    let (code, actual) = run(&machine, &["import", &file]).await;
+    assert_eq!((code, actual.contains("0 imported, 700 known already")), (Some(0), true), "{actual}");
 
     let all = kept(&machine, CHAT).await;
     assert_eq!(all.len(), 700);
@@ -119,8 +119,8 @@ async fn a_chat_is_told_and_answers_from_what_was_imported() {
     let file = write(&machine, "result.json", &export);
     assert_eq!(run(&machine, &["import", &file]).await.0, Some(0));
     let mut daemon = machine.start();
-    let (told, cursor) = machine.telegram.next_sent(machine.telegram.cursor()).await;
-    assert!(told.text.contains("imported 40 older messages"), "{}", told.text);
+    let (actual, cursor) = machine.telegram.next_sent(machine.telegram.cursor()).await;
+    assert!(actual.text.contains("imported 40 older messages"), "{}", actual.text);
     machine.model.script([Reply::text("It leaves for the lake.")]);
     let ana = machine.telegram.add_member(chat, "Ana");
     machine.telegram.say(chat, Post::new(ana, "@bot where does the boat go?", Clock::system().now()));
@@ -140,8 +140,8 @@ async fn who_objects_is_a_stub_and_what_the_bot_heard_itself_stays() {
     heard.sent_at = Clock::system().now();
     with_chat(&machine, Some(heard), Some(UserId(5005))).await;
     let file = write(&machine, "result.json", &export);
-    let (_, told) = run(&machine, &["import", &file]).await;
-    assert!(told.contains("4 without words"), "{told}");
+    let (_, actual) = run(&machine, &["import", &file]).await;
+    assert!(actual.contains("4 without words"), "{actual}");
     let all = kept(&machine, CHAT).await;
     assert_eq!(all.len(), 30);
     let text = |id: i64| all.iter().find(|message| message.id == MessageId(id)).map(|message| message.text.as_str());
@@ -159,13 +159,13 @@ async fn a_broken_or_foreign_file_is_told_of_and_loses_nothing() {
     assert_eq!(run(&machine, &["import", &file]).await.0, Some(1));
     assert!(!machine.database().exists(), "a foreign file creates no database");
     let file = write(&machine, "result.json", &export);
-    let (code, told) = run(&machine, &["import", &file, "--dry-run"]).await;
-    assert_eq!((code, told.contains("1,200 would be imported")), (Some(0), true), "{told}");
+    let (code, actual) = run(&machine, &["import", &file, "--dry-run"]).await;
+    assert_eq!((code, actual.contains("1,200 would be imported")), (Some(0), true), "{actual}");
     assert!(!machine.database().exists(), "nor does a dry run");
     let whole = std::fs::read(&file).expect("read the export");
     std::fs::write(&file, &whole[..whole.len() / 2]).expect("cut it");
-    let (code, told) = run(&machine, &["import", &file]).await;
-    assert_eq!((code, told.contains("breaks off or is damaged at line")), (Some(1), true), "{told}");
+    let (code, actual) = run(&machine, &["import", &file]).await;
+    assert_eq!((code, actual.contains("breaks off or is damaged at line")), (Some(1), true), "{actual}");
     let before = kept(&machine, CHAT).await.len();
     assert!((400..900).contains(&before), "{before} were kept");
     std::fs::write(&file, &whole).expect("mend it");
@@ -174,8 +174,8 @@ async fn a_broken_or_foreign_file_is_told_of_and_loses_nothing() {
 
     for foreign in ["{\"hello\": [1, 2]}", "no JSON at all", "[]", ""] {
         std::fs::write(&file, foreign).expect("write something else");
-        let (code, told) = run(&machine, &["import", &file]).await;
-        assert_eq!((code, told.contains("no Telegram Desktop export")), (Some(1), true), "{foreign}: {told}");
+        let (code, actual) = run(&machine, &["import", &file]).await;
+        assert_eq!((code, actual.contains("no Telegram Desktop export")), (Some(1), true), "{foreign}: {actual}");
     }
     assert_eq!(run(&machine, &["import", "nowhere.json"]).await.0, Some(1));
 }
@@ -212,12 +212,12 @@ async fn all_chats_at_once_topics_and_chats_that_are_none_of_the_bots() {
         message(1, "")
     );
     std::fs::write(&file, list).expect("write the export");
-    let (code, told) = run(&machine, &["import", &file.display().to_string()]).await;
-    assert_eq!(code, Some(0), "{told}");
-    assert!(told.contains("Forum (-1000000000777): 4 imported, 0 known already, 1 could not be read"), "{told}");
-    assert!(told.contains("Small (-555): 1 imported"), "{told}");
-    assert!(told.contains("Bob: left out, it is between two people"), "{told}");
-    assert!(told.contains("Strangers: left out, it is not allowed: set ALLOWED_CHATS=-1000000000888"), "{told}");
+    let (code, actual) = run(&machine, &["import", &file.display().to_string()]).await;
+    assert_eq!(code, Some(0), "{actual}");
+    assert!(actual.contains("Forum (-1000000000777): 4 imported, 0 known already, 1 could not be read"), "{actual}");
+    assert!(actual.contains("Small (-555): 1 imported"), "{actual}");
+    assert!(actual.contains("Bob: left out, it is between two people"), "{actual}");
+    assert!(actual.contains("Strangers: left out, it is not allowed: set ALLOWED_CHATS=-1000000000888"), "{actual}");
     let all = kept(&machine, ChatId(-1_000_000_000_777)).await;
     let place = |id: i64| {
         let found = all.iter().find(|message| message.id == MessageId(id)).expect("imported");
@@ -256,8 +256,8 @@ async fn an_author_whom_an_old_export_numbers_alone_may_object() {
     let now = Clock::system().now();
     let lines = [(1, json!(50), "not for keeping", json!({})), (2, json!(51), "for keeping", json!({}))];
     let file = write_supergroup(&machine, now, &lines);
-    let (_, told) = run(&machine, &["import", &file]).await;
-    assert!(told.contains("1 imported") && told.contains("1 without words"), "{told}");
+    let (_, actual) = run(&machine, &["import", &file]).await;
+    assert!(actual.contains("1 imported") && actual.contains("1 without words"), "{actual}");
     let all = kept(&machine, CHAT).await;
     let said: Vec<_> = all.iter().map(|one| (one.sender.id.0, one.sender.is_chat, one.text.as_str())).collect();
     assert_eq!(said, [(50, false, ""), (51, false, "for keeping")]);
@@ -302,12 +302,12 @@ async fn messages_from_before_a_migration_are_those_of_the_former_group() {
         (9, json!("user50"), "in the supergroup", json!({})),
     ];
     let file = write_supergroup(&machine, now, &lines);
-    let (_, told) = run(&machine, &["import", &file, "--dry-run"]).await;
-    assert!(told.contains("2 would be imported, 3 known already"), "{told}");
-    let (_, told) = run(&machine, &["import", &file]).await;
-    assert!(told.contains("2 imported, 3 known already"), "{told}");
-    let (_, told) = run(&machine, &["import", &file]).await;
-    assert!(told.contains("0 imported, 5 known already"), "{told}");
+    let (_, actual) = run(&machine, &["import", &file, "--dry-run"]).await;
+    assert!(actual.contains("2 would be imported, 3 known already"), "{actual}");
+    let (_, actual) = run(&machine, &["import", &file]).await;
+    assert!(actual.contains("2 imported, 3 known already"), "{actual}");
+    let (_, actual) = run(&machine, &["import", &file]).await;
+    assert!(actual.contains("0 imported, 5 known already"), "{actual}");
     let all = kept(&machine, CHAT).await;
     let mut kept: Vec<_> = all.iter().map(|one| (one.chat.0, one.id.0, one.text.as_str())).collect();
     kept.sort_unstable();
@@ -331,8 +331,8 @@ async fn a_message_from_before_an_unknown_migration_is_kept_without_a_link() {
     machine.set("ALLOWED_CHATS", "*");
     let lines = [(moved(5), json!("user50"), "before", json!({})), (6, json!("user50"), "after", json!({}))];
     let file = write_supergroup(&machine, Clock::system().now(), &lines);
-    let (_, told) = run(&machine, &["import", &file]).await;
-    assert!(told.contains("2 imported"), "{told}");
+    let (_, actual) = run(&machine, &["import", &file]).await;
+    assert!(actual.contains("2 imported"), "{actual}");
     let exported = machine.run(&["export", &CHAT.to_string()]).await;
     let parsed: Value = serde_json::from_slice(&exported.stdout).expect("JSON");
     let links: Vec<_> = [0, 1].into_iter().map(|at| parsed["messages"][at]["link"].as_str()).collect();
@@ -366,13 +366,13 @@ async fn an_import_that_is_killed_half_way_is_gone_on_with_and_a_second_run_adds
     first.wait().expect("it is dead");
     let half = kept(&machine, CHAT).await.len();
     assert!((500..MESSAGES).contains(&half), "{half} were written");
-    let (code, told) = run(&machine, &["import", &file]).await;
-    assert_eq!(code, Some(0), "{told}");
+    let (code, actual) = run(&machine, &["import", &file]).await;
+    assert_eq!(code, Some(0), "{actual}");
     let rest = grouped(u64::try_from(MESSAGES - half).expect("a count"));
-    assert!(told.contains(&format!("{rest} imported")), "{told}");
+    assert!(actual.contains(&format!("{rest} imported")), "{actual}");
     assert_eq!(kept(&machine, CHAT).await.len(), MESSAGES);
-    let (_, told) = run(&machine, &["import", &file]).await;
-    assert!(told.contains(" 0 imported"), "{told}");
+    let (_, actual) = run(&machine, &["import", &file]).await;
+    assert!(actual.contains(" 0 imported"), "{actual}");
     assert_eq!(kept(&machine, CHAT).await.len(), MESSAGES);
 }
 
@@ -401,11 +401,11 @@ async fn what_was_decided_before_the_bot_came_is_answered_with_a_link() {
     );
     let file = machine.folder.path().join("result.json");
     std::fs::write(&file, list).expect("write the export");
-    let (code, told) = run(&machine, &["import", &file.display().to_string()]).await;
-    assert_eq!(code, Some(0), "{told}");
+    let (code, actual) = run(&machine, &["import", &file.display().to_string()]).await;
+    assert_eq!(code, Some(0), "{actual}");
     let mut daemon = machine.start();
-    let (told, cursor) = machine.telegram.next_sent(machine.telegram.cursor()).await;
-    assert!(told.text.contains("imported 4 older messages"), "{}", told.text);
+    let (actual, cursor) = machine.telegram.next_sent(machine.telegram.cursor()).await;
+    assert!(actual.text.contains("imported 4 older messages"), "{}", actual.text);
     let clock = Clock::system();
     let mut folded = false;
     for _ in 0..400 {

@@ -68,8 +68,8 @@ async fn answers<R: Into<Reply>>(machine: &Machine, said: impl IntoIterator<Item
     let output = machine.run(&["check"]).await;
     assert_eq!(output.status.code(), Some(0), "a poor answer is no failure");
     assert!(machine.model.leftover().is_empty() && machine.model.unexpected().is_empty());
-    let told = String::from_utf8(output.stdout).expect("text");
-    machine.steady(told.lines().find(|line| line.contains(" answers: ")).expect("a line about it"))
+    let shown = String::from_utf8(output.stdout).expect("text");
+    machine.steady(shown.lines().find(|line| line.contains(" answers: ")).expect("a line about it"))
 }
 
 #[tokio::test]
@@ -77,12 +77,12 @@ async fn a_small_model_is_asked_plainly_and_may_be_wrong() {
     let mut machine = Machine::new(Setup::default()).await;
     machine.set("MODEL", "qwen2.5:1.5b").set("CONTEXT_TOKENS", "700");
     machine.model.tell_of_itself(json!({"default_generation_settings": {"n_ctx": 4096}, "total_slots": 1}));
-    let told = answers(&machine, ["Carla has 90 euros."]).await;
-    expect![[r#"warn answers: from the talk: no, "Carla has N euros." instead of N euros; cites: no, Chime adds sources; N tokens read and N written in N s; it is given N tokens of talk (CONTEXT_TOKENS); context: N tokens; summaries: in the members' own words, the model is small; do: run chime check again; if that stays so, set MODEL to a larger one (docs/operating.md)"#]].assert_eq(&told);
+    let shown = answers(&machine, ["Carla has 90 euros."]).await;
+    expect![[r#"warn answers: from the talk: no, "Carla has N euros." instead of N euros; cites: no, Chime adds sources; N tokens read and N written in N s; it is given N tokens of talk (CONTEXT_TOKENS); context: N tokens; summaries: in the members' own words, the model is small; do: run chime check again; if that stays so, set MODEL to a larger one (docs/operating.md)"#]].assert_eq(&shown);
     let asked = machine.model.requests().last().map(ToString::to_string).unwrap_or_default();
     assert!(asked.contains("Question: How much does the room cost") && !asked.contains("[4]"), "{asked}");
-    let told = answers(&machine, ["34 euros.", "It is 34 euros for each of you, for both nights."]).await;
-    expect!["ok answers: from the talk: yes, in German no; cites: no, Chime adds sources; N tokens read and N written in N s; it is given N tokens of talk (CONTEXT_TOKENS); context: N tokens; summaries: in the members' own words, the model is small"].assert_eq(&told);
+    let shown = answers(&machine, ["34 euros.", "It is 34 euros for each of you, for both nights."]).await;
+    expect!["ok answers: from the talk: yes, in German no; cites: no, Chime adds sources; N tokens read and N written in N s; it is given N tokens of talk (CONTEXT_TOKENS); context: N tokens; summaries: in the members' own words, the model is small"].assert_eq(&shown);
 }
 
 /// Builds a streamed answer of a server that measures its reading speed.
@@ -97,8 +97,8 @@ fn measured(said: &str) -> Reply {
 async fn how_fast_a_model_reads_says_how_much_it_is_given() {
     let machine = Machine::new(Setup::default()).await;
     machine.model.script([Reply::text("ready"), tool_call(), stream(), measured("34 euros."), measured("34 Euro.")]);
-    let told = String::from_utf8(machine.run(&["check"]).await.stdout).expect("text");
-    assert!(told.contains("reads about 251 tokens a second, so it is given about 1,410 tokens of talk"), "{told}");
+    let shown = String::from_utf8(machine.run(&["check"]).await.stdout).expect("text");
+    assert!(shown.contains("reads about 251 tokens a second, so it is given about 1,410 tokens of talk"), "{shown}");
 }
 
 #[tokio::test]
@@ -106,9 +106,9 @@ async fn a_model_that_does_not_answer_about_a_talk_is_told_of() {
     let machine = Machine::new(Setup::default()).await;
     machine.model.script([Reply::text("ready"), tool_call(), stream(), Reply::Filtered]);
     let output = machine.run(&["check"]).await;
-    let told = String::from_utf8(output.stdout).expect("text");
-    let line = told.lines().last().expect("a line");
-    assert!(line.starts_with("warn answers: none to a question about eight messages:"), "{told}");
+    let shown = String::from_utf8(output.stdout).expect("text");
+    let line = shown.lines().last().expect("a line");
+    assert!(line.starts_with("warn answers: none to a question about eight messages:"), "{shown}");
     assert_eq!(output.status.code(), Some(0));
 }
 
@@ -117,14 +117,14 @@ async fn a_server_that_is_to_make_vectors_is_asked_for_one() {
     let mut machine = Machine::new(Setup::default()).await;
     machine.set("EMBEDDING", "openai:letters");
     machine.model.always(Reply::text("ready"));
-    let told = async || {
+    let shown = async || {
         let output = String::from_utf8(machine.run(&["check"]).await.stdout).expect("text");
         output.lines().filter(|line| line.contains("embedding")).map(str::to_owned).collect::<Vec<_>>().join("\n")
     };
-    let made = told().await;
+    let made = shown().await;
     assert!(made.starts_with("ok embedding: letters makes vectors of 26 numbers in "), "{made}");
     machine.model.refuse_to_embed(true);
-    let refused = told().await;
+    let refused = shown().await;
     assert!(refused.starts_with("warn embedding: letters: the model server is out of order"), "{refused}");
 }
 
@@ -150,7 +150,7 @@ async fn servers_of_single_tasks_are_asked_with_their_own_keys() {
     machine.model.always(Reply::text("ready"));
     other.always(Reply::text("ready"));
     other.hear_always("");
-    let told = servers(&machine).await;
+    let shown = servers(&machine).await;
     for begins in [
         "ok embedding: letters makes vectors of 26 numbers in ",
         "ok voice: ears transcribes, ",
@@ -158,7 +158,7 @@ async fn servers_of_single_tasks_are_asked_with_their_own_keys() {
         "ok model: scripted answers in ",
         "ok model: spare answers in ",
     ] {
-        assert!(told.iter().any(|line| line.starts_with(begins)), "{begins}: {told:#?}");
+        assert!(shown.iter().any(|line| line.starts_with(begins)), "{begins}: {shown:#?}");
     }
     let asked = |server: &ModelServer| -> Vec<(String, Option<String>)> {
         let models = server.requests().into_iter().map(|it| it["model"].as_str().unwrap_or_default().to_owned());
@@ -170,10 +170,10 @@ async fn servers_of_single_tasks_are_asked_with_their_own_keys() {
     assert!(other.embedded().len() == 1 && other.recordings().len() == 1);
     assert!(machine.model.embedded().is_empty() && machine.model.recordings().is_empty());
     drop(other);
-    let told = servers(&machine).await;
+    let shown = servers(&machine).await;
     let ill: Vec<&str> =
-        told.iter().filter(|line| !line.starts_with("ok")).filter_map(|it| it.split(": ").nth(1)).collect();
-    assert_eq!(ill, ["letters", "ears", "digest", "spare"], "{told:#?}");
+        shown.iter().filter(|line| !line.starts_with("ok")).filter_map(|it| it.split(": ").nth(1)).collect();
+    assert_eq!(ill, ["letters", "ears", "digest", "spare"], "{shown:#?}");
 }
 
 #[tokio::test]
@@ -181,15 +181,15 @@ async fn a_search_service_is_asked_for_one_word() {
     let mut machine = Machine::new(Setup::default()).await;
     machine.model.always(Reply::text("ready"));
     let (works, fails) = (service(), Site::of_pages("no results here"));
-    let mut told = Vec::new();
+    let mut shown = Vec::new();
     for address in [works.at.to_string(), fails.at.to_string(), "127.0.0.1:9".to_owned()] {
         machine.set("WEB_SEARCH", &format!("http://{address}"));
-        told.extend(servers(&machine).await.into_iter().filter(|line| line.contains("web search")));
+        shown.extend(servers(&machine).await.into_iter().filter(|line| line.contains("web search")));
     }
-    assert!(told[0].starts_with("ok web search: 127.0.0.1 answers in ") && told[0].ends_with(": 1"), "{told:#?}");
+    assert!(shown[0].starts_with("ok web search: 127.0.0.1 answers in ") && shown[0].ends_with(": 1"), "{shown:#?}");
     let ill =
         ["warn web search: 127.0.0.1 answers without results; do: ", "warn web search: 127.0.0.1: the server cannot"];
-    assert!(told[1..].iter().zip(ill).all(|(line, begins)| line.starts_with(begins)), "{told:#?}");
+    assert!(shown[1..].iter().zip(ill).all(|(line, begins)| line.starts_with(begins)), "{shown:#?}");
     assert_eq!(works.count(), 1);
 }
 
@@ -308,9 +308,9 @@ async fn parked_jobs_are_shown_and_retried_while_somebody_holds_the_database() {
         .await
         .expect("park two jobs");
     let offline = machine.run(&["check", "--offline"]).await;
-    let told = String::from_utf8(offline.stdout).expect("text");
-    assert!(told.contains("2 parked: #1 answer (attempt 1: the prompt cannot be rendered), #2"), "{told}");
-    assert!(told.contains("do: chime retry JOB"), "{told}");
+    let shown = String::from_utf8(offline.stdout).expect("text");
+    assert!(shown.contains("2 parked: #1 answer (attempt 1: the prompt cannot be rendered), #2"), "{shown}");
+    assert!(shown.contains("do: chime retry JOB"), "{shown}");
     assert_eq!(machine.run(&["retry", "9"]).await.status.code(), Some(1));
     assert_eq!(machine.run(&["retry", "1"]).await.status.code(), Some(0));
     assert_eq!(store.read(jobs::counts).await.expect("counts"), (1, 1));
@@ -334,8 +334,8 @@ async fn a_socks_proxy_is_used() {
     machine.set("TELEGRAM_API_URL", &format!("http://telegram.invalid:{port}"));
     machine.set("ALL_PROXY", &format!("socks5h://{proxy}"));
     let output = machine.run(&["check"]).await;
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(told.contains("the token belongs to @bot"), "{told}");
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(shown.contains("the token belongs to @bot"), "{shown}");
 }
 
 /// A SOCKS5 proxy that leads everywhere to `there`. Returns its address.
@@ -376,8 +376,8 @@ async fn a_database_of_a_newer_version_fails_the_check() {
         .and_then(|conn| conn.pragma_update(None, "user_version", 99))
         .expect("make it newer");
     let output = machine.run(&["check", "--offline"]).await;
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    let line = told.lines().find(|line| line.starts_with("FAIL database")).unwrap_or_else(|| panic!("{told}"));
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    let line = shown.lines().find(|line| line.starts_with("FAIL database")).unwrap_or_else(|| panic!("{shown}"));
     assert!(line.contains("version 99") && line.contains("install the newer chime"), "{line}");
     assert_eq!(output.status.code(), Some(69));
 }

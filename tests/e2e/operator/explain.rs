@@ -79,11 +79,11 @@ async fn a_decision_is_shown_and_tried_again_under_other_settings() {
 
         let all = window(&explain(w, tag, &["--json"]));
         assert_eq!(all.len(), 9);
-        let told = explain(w, tag, &[]);
-        let told = String::from_utf8_lossy(&told.stdout).into_owned();
-        assert!(told.contains("focus    ") && told.contains("around   "), "{told}");
-        assert!(told.contains("dan: \"the boat needs 1 more ropes"), "{told}");
-        assert!(told.contains("#1        ") && told.lines().any(|line| line.contains(" +")), "{told}");
+        let actual = explain(w, tag, &[]);
+        let actual = String::from_utf8_lossy(&actual.stdout).into_owned();
+        assert!(actual.contains("focus    ") && actual.contains("around   "), "{actual}");
+        assert!(actual.contains("dan: \"the boat needs 1 more ropes"), "{actual}");
+        assert!(actual.contains("#1        ") && actual.lines().any(|line| line.contains(" +")), "{actual}");
         let fewer = window(&explain(w, tag, &["--json", "--with", "CONTEXT_TOKENS=100"]));
         assert!(fewer.len() < all.len(), "{fewer:?} of {all:?}");
 
@@ -117,10 +117,10 @@ async fn what_was_compared_further_back_is_shown() {
         assert!(of_restaurant["taken"].is_boolean() && of_restaurant["score"].is_number(), "{of_restaurant}");
         let words = &of_restaurant["features"]["beyond.words"];
         assert!(words["value"].is_number() && words["contribution"].is_number(), "{of_restaurant}");
-        let told = explain(w, tag, &[]);
-        let told = String::from_utf8_lossy(&told.stdout).into_owned();
-        assert!(told.contains(&format!("older    {} messages compared", places.len())), "{told}");
-        assert!(told.lines().any(|line| line.starts_with(&format!("  #{} ", began.0))), "{told}");
+        let actual = explain(w, tag, &[]);
+        let actual = String::from_utf8_lossy(&actual.stdout).into_owned();
+        assert!(actual.contains(&format!("older    {} messages compared", places.len())), "{actual}");
+        assert!(actual.lines().any(|line| line.starts_with(&format!("  #{} ", began.0))), "{actual}");
     })
     .await;
 }

@@ -73,8 +73,8 @@ async fn numbers_of_before_june_2021_hold_the_type_of_the_account() {
                "actor_id": PERSON + 51, "action": "pin_message"}),
     ];
     let path = file(&machine, "result.json", whole(GROUP + EXPORTED, messages));
-    let (_, told) = run(&machine, &["import", &path]).await;
-    assert!(told.contains("Friday table (-1001234567890): 4 imported, 0 known already, 1 without words"), "{told}");
+    let (_, shown) = run(&machine, &["import", &path]).await;
+    assert!(shown.contains("Friday table (-1001234567890): 4 imported, 0 known already, 1 without words"), "{shown}");
     let all = kept(&machine, CHAT).await;
     let wanted = [
         (50, false, ""),
@@ -99,8 +99,8 @@ async fn negative_numbers_are_those_of_the_bot_api() {
         ]
     };
     let path = file(&machine, "result.json", whole(CHAT.0, messages()));
-    let (_, told) = run(&machine, &["import", &path]).await;
-    assert!(told.contains("Friday table (-1001234567890): 4 imported"), "{told}");
+    let (_, shown) = run(&machine, &["import", &path]).await;
+    assert!(shown.contains("Friday table (-1001234567890): 4 imported"), "{shown}");
     let wanted = [
         (6_000_000_000, false, "by a person"),
         (-1_000_000_000_077, true, "by a channel"),
@@ -109,8 +109,8 @@ async fn negative_numbers_are_those_of_the_bot_api() {
     ];
     assert_eq!(authors(&kept(&machine, CHAT).await), wanted);
     let small = whole(-555, messages()).replace("private_supergroup", "private_group");
-    let (_, told) = run(&machine, &["import", &file(&machine, "small.json", small)]).await;
-    assert!(told.contains("Friday table (-555): 4 imported"), "{told}");
+    let (_, shown) = run(&machine, &["import", &file(&machine, "small.json", small)]).await;
+    assert!(shown.contains("Friday table (-555): 4 imported"), "{shown}");
 }
 
 #[tokio::test]
@@ -152,8 +152,8 @@ async fn a_byte_order_mark_and_half_an_emoji_are_no_damage() {
         export.extend(b"\"}");
     }
     export.extend(b"]}");
-    let (code, told) = run(&machine, &["import", &file(&machine, "result.json", export)]).await;
-    assert_eq!(code, Some(0), "{told}");
+    let (code, shown) = run(&machine, &["import", &file(&machine, "result.json", export)]).await;
+    assert_eq!(code, Some(0), "{shown}");
     let all = kept(&machine, CHAT).await;
     let texts: Vec<_> = all.iter().map(|one| one.text.as_str()).collect();
     let wanted = [
@@ -172,22 +172,22 @@ async fn a_folder_stands_for_the_one_export_in_it() {
     let machine = machine().await;
     let folder = |name: &str| machine.folder.path().join(name).display().to_string();
     std::fs::create_dir_all(folder("exports/empty")).expect("make a folder");
-    let (code, told) = run(&machine, &["import", &folder("exports")]).await;
-    assert_eq!((code, told.contains("holds no result.json")), (Some(1), true), "{told}");
+    let (code, shown) = run(&machine, &["import", &folder("exports")]).await;
+    assert_eq!((code, shown.contains("holds no result.json")), (Some(1), true), "{shown}");
     file(&machine, "exports/page/messages.html", "<html>");
-    let (code, told) = run(&machine, &["import", &folder("exports/page")]).await;
-    assert_eq!((code, told.contains("HTML")), (Some(1), true), "{told}");
+    let (code, shown) = run(&machine, &["import", &folder("exports/page")]).await;
+    assert_eq!((code, shown.contains("HTML")), (Some(1), true), "{shown}");
     let export = whole(EXPORTED, vec![said(1, "user5", ago(60), "hello")]);
     file(&machine, "exports/one/result.json", &export);
     for named in ["exports/one", "exports"] {
-        let (code, told) = run(&machine, &["import", &folder(named), "--dry-run"]).await;
-        assert_eq!((code, told.contains("1 would be imported")), (Some(0), true), "{named}: {told}");
+        let (code, shown) = run(&machine, &["import", &folder(named), "--dry-run"]).await;
+        assert_eq!((code, shown.contains("1 would be imported")), (Some(0), true), "{named}: {shown}");
     }
     file(&machine, "exports/two/result.json", &export);
-    let (code, told) = run(&machine, &["import", &folder("exports")]).await;
+    let (code, shown) = run(&machine, &["import", &folder("exports")]).await;
     let names = [PathBuf::from("one/result.json"), PathBuf::from("two/result.json")];
-    assert!(names.iter().all(|name| told.contains(&name.display().to_string())), "{told}");
-    assert_eq!((code, told.contains("several exports")), (Some(1), true), "{told}");
+    assert!(names.iter().all(|name| shown.contains(&name.display().to_string())), "{shown}");
+    assert_eq!((code, shown.contains("several exports")), (Some(1), true), "{shown}");
 }
 
 #[tokio::test]
@@ -199,12 +199,12 @@ async fn messages_may_stand_before_the_chat_that_they_are_of() {
         format!(r#"{{"id":{id},"messages":{messages},"name":"Late {id}","type":"private_supergroup"}}"#)
     };
     let path = file(&machine, "result.json", late(EXPORTED, "hello"));
-    let (code, told) = run(&machine, &["import", &path]).await;
-    assert_eq!(code, Some(0), "{told}");
-    assert!(told.contains("Late 1234567890 (-1001234567890): 1 imported"), "{told}");
+    let (code, shown) = run(&machine, &["import", &path]).await;
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("Late 1234567890 (-1001234567890): 1 imported"), "{shown}");
     let list = format!(r#"{{"chats":{{"list":[{},{}]}}}}"#, late(771, "first"), late(772, "second"));
-    let (code, told) = run(&machine, &["import", &file(&machine, "all.json", list)]).await;
-    assert_eq!(code, Some(0), "{told}");
+    let (code, shown) = run(&machine, &["import", &file(&machine, "all.json", list)]).await;
+    assert_eq!(code, Some(0), "{shown}");
     for (id, text) in [(771, "first"), (772, "second")] {
         assert_eq!(kept(&machine, ChatId(-1_000_000_000_000 - id)).await[0].text, text);
     }
@@ -291,17 +291,17 @@ async fn a_dry_run_says_what_the_run_says() {
         with(said(3, "user51", now, "of another"), json!({"forwarded_from": "Yan", "forwarded_from_id": "user50"})),
         json!({"id": 4, "type": "message", "text": "of no date"}),
     ];
-    let told = same_twice(&machine, &file(&machine, "first.json", whole(EXPORTED, first))).await;
-    assert!(told.contains("1 imported, 1 known already, 2 without words"), "{told}");
-    assert!(told.contains("1 could not be read"), "{told}");
+    let shown = same_twice(&machine, &file(&machine, "first.json", whole(EXPORTED, first))).await;
+    assert!(shown.contains("1 imported, 1 known already, 2 without words"), "{shown}");
+    assert!(shown.contains("1 could not be read"), "{shown}");
     let edited = json!({"edited_unixtime": ago(60).secs().to_string()});
     let second = vec![
         with(said(2, "user51", now, "kept, and edited"), edited),
         said(3, "user51", now, "of another"),
         said(5, "user51", now, "new"),
     ];
-    let told = same_twice(&machine, &file(&machine, "second.json", whole(EXPORTED, second))).await;
-    assert!(told.contains("2 imported, 1 known already"), "{told}");
+    let shown = same_twice(&machine, &file(&machine, "second.json", whole(EXPORTED, second))).await;
+    assert!(shown.contains("2 imported, 1 known already"), "{shown}");
 }
 
 #[tokio::test]
@@ -310,14 +310,14 @@ async fn a_damaged_file_is_told_of_in_both_with_the_place_and_what_could_be_read
     let lines: Vec<String> = (1..=40).map(|id| said(id, "user5", ago(60), "hello").to_string()).collect();
     let whole = format!("{}[\n{}\n]}}", head(EXPORTED), lines.join(",\n"));
     let broken = whole.replacen(r#""id":31,"#, r#""id":31;"#, 1);
-    let told = same_twice(&machine, &file(&machine, "broken.json", &broken)).await;
-    assert!(told.contains("30 imported") && told.contains("at line 32, column"), "{told}");
-    let told = same_twice(&machine, &file(&machine, "cut.json", &whole[..whole.len() / 2])).await;
-    assert!(told.contains("0 imported") && told.contains("breaks off or is damaged at line 2"), "{told}");
+    let shown = same_twice(&machine, &file(&machine, "broken.json", &broken)).await;
+    assert!(shown.contains("30 imported") && shown.contains("at line 32, column"), "{shown}");
+    let shown = same_twice(&machine, &file(&machine, "cut.json", &whole[..whole.len() / 2])).await;
+    assert!(shown.contains("0 imported") && shown.contains("breaks off or is damaged at line 2"), "{shown}");
     // Without a chat in the file nothing can be imported.
     let nameless = format!(r#"{{"messages":[{},"#, lines.join(",\n"));
-    let told = same_twice(&machine, &file(&machine, "nameless.json", nameless)).await;
-    assert!(told.contains("breaks off or is damaged at line 40"), "{told}");
+    let shown = same_twice(&machine, &file(&machine, "nameless.json", nameless)).await;
+    assert!(shown.contains("breaks off or is damaged at line 40"), "{shown}");
     assert_eq!(kept(&machine, CHAT).await.len(), 30);
 }
 
@@ -332,8 +332,8 @@ async fn an_import_is_one_line_of_the_log() {
         said(number + 1, "user5", at, &format!("the boat number {number} leaves for the lake at {number} o'clock"))
     });
     let path = file(&machine, "result.json", whole(-1_000_000_000_000 - chat.0, messages.collect()));
-    let (code, told) = run(&machine, &["import", &path]).await;
-    assert_eq!(code, Some(0), "{told}");
+    let (code, shown) = run(&machine, &["import", &path]).await;
+    assert_eq!(code, Some(0), "{shown}");
     let mut daemon = machine.start();
     machine.telegram.next_sent(machine.telegram.cursor()).await;
     let clock = Clock::system();

@@ -15,8 +15,8 @@ async fn run(machine: &Machine, arguments: &[&str]) -> (bool, String) {
     command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).envs(&machine.settings);
     let output =
         tokio::task::spawn_blocking(move || command.output()).await.expect("no panic").expect("run the script");
-    let told = [output.stdout, output.stderr].concat();
-    (output.status.success(), String::from_utf8_lossy(&told).into_owned())
+    let shown = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8_lossy(&shown).into_owned())
 }
 
 /// Returns the names of the files in `folder`, in order.
@@ -50,8 +50,8 @@ async fn with_release() -> (Machine, PathBuf) {
 async fn an_installation_finds_the_model_runs_and_is_upgraded_with_a_copy() {
     let (mut machine, root) = with_release().await;
     machine.model.always("On Friday.");
-    let (done, told) = run(&machine, &[]).await;
-    assert!(done && told.contains("ok telegram") && told.contains("Using test-model."), "{told}");
+    let (done, shown) = run(&machine, &[]).await;
+    assert!(done && shown.contains("ok telegram") && shown.contains("Using test-model."), "{shown}");
     let settings = root.join("etc/chime/chime.env");
     assert_eq!(std::fs::metadata(&settings).expect("the settings").permissions().mode() & 0o777, 0o600);
     let written = std::fs::read_to_string(&settings).expect("the settings");
@@ -65,8 +65,8 @@ async fn an_installation_finds_the_model_runs_and_is_upgraded_with_a_copy() {
     assert_eq!(daemon.stop().await, Some(0), "{}", daemon.log());
     machine.settings.remove("DATABASE_PATH");
     machine.set("MODEL", "another");
-    let (done, told) = run(&machine, &[]).await;
-    assert!(done && told.contains("copied the database to"), "{told}");
+    let (done, shown) = run(&machine, &[]).await;
+    assert!(done && shown.contains("copied the database to"), "{shown}");
     assert_eq!(std::fs::read_to_string(&settings).expect("the settings"), written, "an upgrade keeps the settings");
     let copies = files(&data).into_iter().filter(|name| name.starts_with("chime.db.before-v"));
     assert_eq!(copies.count(), 1, "{:?}", files(&data));
@@ -74,19 +74,19 @@ async fn an_installation_finds_the_model_runs_and_is_upgraded_with_a_copy() {
     let binary = machine.folder.path().join("release/chime");
     std::fs::remove_file(&binary).expect("take the release away");
     std::fs::write(&binary, "#!/bin/sh\nexit 69\n").expect("a release that fails its check");
-    let (done, told) = run(&machine, &[]).await;
-    assert!(!done && told.contains("is back"), "{told}");
+    let (done, shown) = run(&machine, &[]).await;
+    assert!(!done && shown.contains("is back"), "{shown}");
     let installed = std::fs::metadata(root.join("usr/local/bin/chime")).expect("the old program");
     assert!(installed.len() > 1_000_000, "it is the script");
     std::fs::remove_file(&binary).expect("take the broken release away");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_chime"), &binary).expect("link the binary");
 
-    let (done, told) = run(&machine, &["uninstall"]).await;
-    assert!(done, "{told}");
+    let (done, shown) = run(&machine, &["uninstall"]).await;
+    assert!(done, "{shown}");
     assert_eq!(files(&root.join("usr/local/bin")), Vec::<String>::new());
     assert!(settings.exists() && data.join("chime.db").exists());
-    let (done, told) = run(&machine, &[]).await;
-    assert!(done && told.contains("ok database"), "it is installed again with its data: {told}");
+    let (done, shown) = run(&machine, &[]).await;
+    assert!(done && shown.contains("ok database"), "it is installed again with its data: {shown}");
     assert!(run(&machine, &["uninstall", "--purge"]).await.0);
     assert!(!settings.exists() && !data.exists());
 }
@@ -94,13 +94,13 @@ async fn an_installation_finds_the_model_runs_and_is_upgraded_with_a_copy() {
 #[tokio::test]
 async fn nothing_is_installed_without_a_token_or_a_release() {
     let (mut machine, root) = with_release().await;
-    let (done, told) = run(&machine, &["/nowhere"]).await;
-    assert!(!done && told.contains("/nowhere"), "{told}");
+    let (done, shown) = run(&machine, &["/nowhere"]).await;
+    assert!(!done && shown.contains("/nowhere"), "{shown}");
     machine.settings.remove("TELEGRAM_BOT_TOKEN");
-    let (done, told) = run(&machine, &[]).await;
-    assert!(!done && told.contains("TELEGRAM_BOT_TOKEN"), "{told}");
+    let (done, shown) = run(&machine, &[]).await;
+    assert!(!done && shown.contains("TELEGRAM_BOT_TOKEN"), "{shown}");
     std::fs::remove_file(machine.folder.path().join("release/chimectl")).expect("lose a file of the release");
-    let (done, told) = run(&machine, &[]).await;
-    assert!(!done && told.contains("there is no chimectl"), "{told}");
+    let (done, shown) = run(&machine, &[]).await;
+    assert!(!done && shown.contains("there is no chimectl"), "{shown}");
     assert_eq!(files(&root), Vec::<String>::new());
 }

@@ -26,22 +26,22 @@ async fn at_work(machine: &mut Machine) -> Daemon {
 
 async fn run(machine: &Machine, arguments: &[&str]) -> (Option<i32>, String) {
     let output = machine.run(arguments).await;
-    let told = [output.stdout, output.stderr].concat();
-    (output.status.code(), String::from_utf8_lossy(&told).into_owned())
+    let shown = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8_lossy(&shown).into_owned())
 }
 
 #[tokio::test]
 async fn a_copy_taken_while_the_daemon_works_brings_everything_back() {
     let mut machine = Machine::new(Setup::default()).await;
     let mut daemon = at_work(&mut machine).await;
-    let (code, told) = run(&machine, &["backup", "copy.db"]).await;
-    assert_eq!(code, Some(0), "{told}");
-    assert!(told.starts_with("copied the database to copy.db: "), "{told}");
-    let (code, told) = run(&machine, &["restore", "copy.db"]).await;
-    assert_eq!((code, told.contains("another chime already works with")), (Some(75), true), "{told}");
+    let (code, shown) = run(&machine, &["backup", "copy.db"]).await;
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.starts_with("copied the database to copy.db: "), "{shown}");
+    let (code, shown) = run(&machine, &["restore", "copy.db"]).await;
+    assert_eq!((code, shown.contains("another chime already works with")), (Some(75), true), "{shown}");
     assert_eq!(daemon.stop().await, Some(0));
-    let (code, told) = run(&machine, &["restore", "copy.db"]).await;
-    assert_eq!((code, told.contains("there is already a file at")), (Some(1), true), "{told}");
+    let (code, shown) = run(&machine, &["restore", "copy.db"]).await;
+    assert_eq!((code, shown.contains("there is already a file at")), (Some(1), true), "{shown}");
 
     std::fs::rename(machine.database(), machine.folder.path().join("old.db")).expect("move the old file away");
     let mut daemon = machine.start();
@@ -102,8 +102,8 @@ async fn a_damaged_or_foreign_or_newer_copy_is_refused() {
         ("none.db", "no copy of a Chime database at none.db"),
         (".", "no copy of a Chime database at ."),
     ] {
-        let (code, told) = run(&machine, &["restore", copy]).await;
-        assert!(code == Some(74) && told.contains(word), "{copy}: {code:?} {told}");
+        let (code, shown) = run(&machine, &["restore", copy]).await;
+        assert!(code == Some(74) && shown.contains(word), "{copy}: {code:?} {shown}");
         assert!(!machine.database().exists(), "{copy}");
     }
 }
@@ -116,8 +116,8 @@ async fn a_log_of_another_database_is_not_played_into_the_restored_one() {
     assert_eq!(run(&machine, &["backup", "copy.db"]).await.0, Some(0));
     std::fs::rename(machine.database(), machine.folder.path().join("old.db")).expect("move the old file away");
     std::fs::write(machine.folder.path().join("chime.db-wal"), "left behind").expect("write a file");
-    let (code, told) = run(&machine, &["restore", "copy.db"]).await;
-    assert_eq!((code, told.contains("chime.db-wal")), (Some(1), true), "{told}");
+    let (code, shown) = run(&machine, &["restore", "copy.db"]).await;
+    assert_eq!((code, shown.contains("chime.db-wal")), (Some(1), true), "{shown}");
 }
 
 #[tokio::test]
@@ -137,8 +137,8 @@ async fn of_a_copy_that_does_not_fit_nothing_is_left() {
         shell.args(["-c", line, env!("CARGO_BIN_EXE_chime"), command, place]);
         let output = shell.current_dir(machine.folder.path()).env_clear().envs(&machine.settings).output();
         let output = output.expect("run the shell");
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!((output.status.code(), told.contains("no space is left")), (Some(1), true), "{told}");
+        let shown = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), shown.contains("no space is left")), (Some(1), true), "{shown}");
     }
     let moved = |name: &String| if name == "chime.db" { "old.db".to_owned() } else { name.clone() };
     let mut expected: Vec<String> = before.iter().map(moved).collect();

@@ -29,7 +29,7 @@ async fn chats_are_listed_with_size_and_own_settings() {
             (&before["id"], &before["messages"], &before["settings"]),
             (&json!(w.chat.0), &json!(1), &json!({}))
         );
-        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(ChatMemberStatus::Administrator));
+        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").status(ChatMemberStatus::Administrator));
         let zone = "/settings@bot timezone europe/tallinn";
         let set = w.telegram.say(w.chat, Post::new(eve, zone, w.clock.now()));
         w.answer_to(set).await;

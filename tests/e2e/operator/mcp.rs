@@ -97,8 +97,8 @@ async fn an_assistant_reads_the_named_chats_and_nobody_who_opted_out() {
         let (done, long_ago) = assistant.call("read", json!({"until": "2020-01-31"}));
         assert!(done && !long_ago.contains("boat"), "{long_ago}");
         for arguments in [json!({"chat": other.0}), json!({"chat": 1}), json!({"chats": 1}), json!({"since": "May"})] {
-            let (done, told) = assistant.call("read", arguments.clone());
-            assert!(!done && !told.contains("plums"), "{arguments}: {told}");
+            let (done, shown) = assistant.call("read", arguments.clone());
+            assert!(!done && !shown.contains("plums"), "{arguments}: {shown}");
         }
         assert!(!assistant.call("search", json!({})).0);
         assistant.end();

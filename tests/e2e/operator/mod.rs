@@ -89,8 +89,8 @@ impl Machine {
     /// Checks the exit code and the output of `chime check`, with machine-specific values replaced.
     async fn check(&self, arguments: &[&str], expected: Expect) {
         let output = self.run(&[&["check"], arguments].concat()).await;
-        let told = String::from_utf8(output.stdout).expect("text");
-        let steady: Vec<String> = told.lines().map(|line| self.steady(line)).collect();
+        let shown = String::from_utf8(output.stdout).expect("text");
+        let steady: Vec<String> = shown.lines().map(|line| self.steady(line)).collect();
         expected.assert_eq(&format!("{}\nexit {:?}", steady.join("\n"), output.status.code()));
     }
 
@@ -106,8 +106,8 @@ impl Machine {
     /// Creates a database with some groups.
     async fn with_groups(&self, groups: &[(&str, ChatMemberStatus)]) {
         let (store, _) = self.store();
-        for (title, standing) in groups {
-            let id = self.telegram.add_chat(NewChat::supergroup(*title).with_bot(*standing));
+        for (title, status) in groups {
+            let id = self.telegram.add_chat(NewChat::supergroup(*title).with_bot(*status));
             let title = Some((*title).to_owned());
             let chat = Chat { id, kind: ChatKind::Supergroup, title, username: None };
             let kept = store.write(Priority::Answering, move |tx| chats::upsert(tx, &chat).map(drop)).await;

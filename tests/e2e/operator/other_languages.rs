@@ -64,8 +64,8 @@ async fn what_a_question_needs_is_in_the_prompt_in_languages_without_a_file() {
         let chat = machine.telegram.add_chat(NewChat::supergroup(name.as_str()));
         let file = machine.folder.path().join(format!("{name}.json"));
         std::fs::write(&file, export(chat, messages).to_string()).expect("write the export");
-        let (code, told) = run(&machine, &["import", &file.display().to_string()]).await;
-        assert_eq!(code, Some(0), "{told}");
+        let (code, actual) = run(&machine, &["import", &file.display().to_string()]).await;
+        assert_eq!(code, Some(0), "{actual}");
         chats.insert(name.as_str(), chat);
     }
     let mut daemon = machine.start();

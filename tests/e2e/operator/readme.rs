@@ -90,8 +90,8 @@ fn settings_of_the_readme_can_be_pasted() {
         std::fs::write(folder.path().join(".env"), format!("{token}{block}")).expect("write .env");
         let mut check = Command::new(env!("CARGO_BIN_EXE_chime"));
         let check = check.args(["check", "--offline"]).current_dir(folder.path()).env_clear().output();
-        let told = String::from_utf8(check.expect("run chime").stdout).expect("text");
-        assert!(told.lines().any(|line| line.starts_with("ok ") && line.contains("config: ")), "{block}\n{told}");
+        let actual = String::from_utf8(check.expect("run chime").stdout).expect("text");
+        assert!(actual.lines().any(|line| line.starts_with("ok ") && line.contains("config: ")), "{block}\n{actual}");
     }
 }
 
@@ -158,7 +158,7 @@ async fn a_bot_is_set_up_and_owned_by_the_readme_alone() {
     let (welcome, _) = machine.telegram.next_sent(cursor).await;
     assert_eq!(welcome.chat, private);
     let check = machine.outcome_of(machine.typed(chime, &["check"])).await;
-    let told = String::from_utf8_lossy(&check.stdout).into_owned();
-    assert!(!told.contains("there is no owner"), "{told}");
+    let actual = String::from_utf8_lossy(&check.stdout).into_owned();
+    assert!(!actual.contains("there is no owner"), "{actual}");
     assert_eq!(daemon.stop().await, Some(0));
 }

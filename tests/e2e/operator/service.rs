@@ -14,7 +14,7 @@ fn deployed(name: &str) -> String {
 }
 
 /// Waits until the manager receives `word`.
-async fn told(manager: &UnixDatagram, word: &'static str) {
+async fn shown(manager: &UnixDatagram, word: &'static str) {
     let socket = manager.try_clone().expect("the same socket");
     let waiting = tokio::task::spawn_blocking(move || {
         let mut buffer = [0; 512];
@@ -37,10 +37,10 @@ async fn a_service_manager_is_told_that_it_started_lives_and_stops() {
     manager.set_read_timeout(Some(PATIENCE)).expect("a time-out");
     machine.set("NOTIFY_SOCKET", &socket.display().to_string());
     let mut daemon = machine.start();
-    told(&manager, "READY=1").await;
+    shown(&manager, "READY=1").await;
     machine.telegram.called("getUpdates", 1).await;
     assert_eq!(daemon.stop().await, Some(0));
-    told(&manager, "STOPPING=1").await;
+    shown(&manager, "STOPPING=1").await;
 }
 
 #[tokio::test]
@@ -53,10 +53,10 @@ async fn a_start_without_telegram_counts_as_started() {
     // Nothing listens on this port.
     machine.set("TELEGRAM_API_URL", "http://127.0.0.1:9");
     let mut daemon = machine.start();
-    told(&manager, "READY=1").await;
+    shown(&manager, "READY=1").await;
     // Sent again with every retry, so that the watchdog does not fire.
-    told(&manager, "WATCHDOG=1").await;
-    told(&manager, "STATUS=waiting for Telegram").await;
+    shown(&manager, "WATCHDOG=1").await;
+    shown(&manager, "STATUS=waiting for Telegram").await;
     assert_eq!(daemon.stop().await, Some(0));
 }
 

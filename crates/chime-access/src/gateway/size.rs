@@ -116,8 +116,8 @@ mod tests {
 
     #[test]
     fn own_servers_work_on_one_call_until_they_tell_of_more() {
-        let told = ServerFacts { slots: Some(4), ..ServerFacts::default() };
-        assert_eq!((slots(told, true), slots(told, false)), (4, 4));
+        let reported = ServerFacts { slots: Some(4), ..ServerFacts::default() };
+        assert_eq!((slots(reported, true), slots(reported, false)), (4, 4));
         assert_eq!((slots(ServerFacts::default(), true), slots(ServerFacts::default(), false)), (1, 8));
     }
 }

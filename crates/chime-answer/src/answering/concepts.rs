@@ -37,12 +37,12 @@ impl ConceptScope {
 
     /// Returns the known concepts that the answer mentions or that the model looked up for it.
     pub fn referenced(&self, record: &AnswerRecord, looked_up: &LookedUp) -> Vec<ConceptId> {
-        let told = match record.status {
+        let rendered = match record.status {
             AnswerStatus::Answered => looked_up.searched.iter().chain([&record.text]),
             AnswerStatus::Offline | AnswerStatus::Apologised => return Vec::new(),
         };
         let mut referenced = Vec::new();
-        for id in told.flat_map(|text| mentioned(text, &self.known)) {
+        for id in rendered.flat_map(|text| mentioned(text, &self.known)) {
             if !referenced.contains(&id) {
                 referenced.push(id);
             }

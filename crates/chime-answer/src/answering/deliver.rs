@@ -116,8 +116,8 @@ impl Delivery<'_> {
                 EphemeralStep::SendAgain => continue,
                 EphemeralStep::GiveUp => return self.give_up("only the asker may see it").await,
             }
-            let standing = standing(&part, self.job, moves, self.services.clock.now());
-            return match after_send(result, standing, self.services.clock.now()) {
+            let state = state(&part, self.job, moves, self.services.clock.now());
+            return match after_send(result, state, self.services.clock.now()) {
                 SendStep::Record(message) => self.mark_sent(part, message, is_last).await,
                 SendStep::SendWithoutReply if part.outgoing.to.reply_to.is_some() => {
                     part.outgoing.to.reply_to = None;
@@ -410,7 +410,7 @@ fn is_about_rights(why: &str) -> bool {
     ["ephemeral", "rights", "admin"].iter().any(|word| why.contains(word))
 }
 
-fn standing(part: &ReplyPart, job: &Job, moves: u32, now: Timestamp) -> PartState {
+fn state(part: &ReplyPart, job: &Job, moves: u32, now: Timestamp) -> PartState {
     let to = part.outgoing.to;
     PartState {
         created_at: awaited_since(part, now),

@@ -88,7 +88,7 @@ pub(super) async fn may_ask(services: &Services, chat: &ChatRow, user: UserId) -
     if services.store.read(move |conn| is_owner(conn, user, &access)).await? {
         return Ok(true);
     }
-    Ok(match services.telegram.standing(chat.chat.id, user).await {
+    Ok(match services.telegram.member_status(chat.chat.id, user).await {
         Ok(status) => status.is_admin(),
         Err(error) => {
             tracing::info!(%error, "whether an admin asks is not known");

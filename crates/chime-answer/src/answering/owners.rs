@@ -16,7 +16,7 @@ pub(super) async fn tell_owners(services: &Services, error: &LlmError) {
     if blame_of(error) == Blame::Passing {
         return;
     }
-    if let Err(error) = write_to_owners(services, told(error)).await {
+    if let Err(error) = write_to_owners(services, notice_to_owner(error)).await {
         tracing::warn!(%error, "the owners are not told that the model server refuses");
     }
 }
@@ -44,7 +44,7 @@ async fn write_to_owners(services: &Services, markdown: String) -> chime_store::
     Ok(())
 }
 
-fn told(error: &LlmError) -> String {
+fn notice_to_owner(error: &LlmError) -> String {
     format!(
         "To you as the owner: I cannot answer anybody at the moment, because {error}. `chime check` on my machine shows \
          what the server says. I tell you once a day at most."

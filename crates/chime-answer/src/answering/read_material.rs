@@ -101,13 +101,13 @@ impl QuestionContext {
 
     /// Adds the reason why a text could not be read to the answer.
     pub(super) fn tell_unread(&mut self, posted: &PostedText, why: UnreadReason) {
-        self.remark(why.told(&posted.name(), self.texts()));
+        self.remark(why.sentence(&posted.name(), self.texts()));
     }
 
     /// Adds a sentence to the answer, once.
-    pub(super) fn remark(&mut self, told: String) {
-        if !self.remarks.contains(&told) {
-            self.remarks.push(told);
+    pub(super) fn remark(&mut self, remark: String) {
+        if !self.remarks.contains(&remark) {
+            self.remarks.push(remark);
         }
     }
 }

@@ -98,11 +98,11 @@ async fn look_up(
                     LookupCall::SearchWeb(query) => search_web(services, question, &query).await,
                     lookup => find_in_chat(services, question, lookup).await,
                 };
-                let told = question.looked_up.take_in(&call.name, finding, &mut transcript, services.params.estimate);
+                let output = question.looked_up.take_in(&call.name, finding, &mut transcript, services.params.estimate);
                 let found = question.looked_up.uses.len() > found_before;
                 question.looked_up.searched.extend(words.filter(|_| found));
                 log::looked_up(&call.name, question.looked_up.messages.len());
-                told
+                output
             }
             Err(bad) => bad.to_string(),
         };
@@ -195,12 +195,12 @@ impl LookupScope {
                 return self.summaries(conn, about.as_deref(), tag.as_deref(), span);
             }
         };
-        let mut told = Vec::new();
+        let mut output = Vec::new();
         for message in found.into_iter().filter(|stored| self.is_before(stored)) {
             let topic = self.topic(conn, &message)?;
-            told.push(LookedUpMessage { message, topic });
+            output.push(LookedUpMessage { message, topic });
         }
-        Ok(LookupResult::Messages(told))
+        Ok(LookupResult::Messages(output))
     }
 
     fn is_before(&self, stored: &StoredMessage) -> bool {

@@ -74,7 +74,7 @@ fn write_refusal(
 ) -> chime_store::Result<()> {
     let message = &trigger.message;
     let subject = subject(because, trigger.conversation(), message.sender.id, now);
-    let tell = tell(now, refusals::told(tx, &subject)?);
+    let tell = tell(now, refusals::explained(tx, &subject)?);
     let (chat, id, forum_topic, until) = (message.chat, message.id, message.forum_topic, now.next_day());
     refusals::add(tx, &Refusal { chat, message: id, forum_topic, because, subject, until, tell }, now)?;
     jobs::add(tx, &JobPayload::Refusal { at: MessageAt::of(trigger) }, now)?;

@@ -116,12 +116,12 @@ mod tests {
     #[track_caller]
     fn check(code: &str, asks: &[&str], expected: Expect) {
         let table = FollowUpTables::shipped().get(code).expect("a table");
-        let told = asks.iter().map(|ask| match budget(&tokens(ask), table) {
+        let lines = asks.iter().map(|ask| match budget(&tokens(ask), table) {
             (_, spans) if spans.is_empty() => format!("{ask}: none"),
             (None, _) => format!("{ask}: no limit"),
             (Some(price), _) => format!("{ask}: {} {}", price.amount, price.currency.as_deref().unwrap_or("?")),
         });
-        expected.assert_eq(&told.collect::<Vec<_>>().join("\n"));
+        expected.assert_eq(&lines.collect::<Vec<_>>().join("\n"));
     }
 
     #[test]

@@ -65,18 +65,18 @@ pub fn why(follow_up: &FollowUp, texts: &FollowUpTexts) -> Option<String> {
         return None;
     }
     let (what, going_on) = (asked_for(&follow_up.frame, texts), source(follow_up, texts));
-    let mut told = vec![filled(&texts.taken, &[("what", &what), ("going_on", going_on)])];
+    let mut rendered = vec![filled(&texts.taken, &[("what", &what), ("going_on", going_on)])];
     if !earlier_wishes(follow_up).is_empty() {
         let kept: Vec<String> = earlier_wishes(follow_up).iter().map(|wish| quoted(wish)).collect();
-        told.push(filled(&texts.kept, &[("list", &kept.join(", "))]));
+        rendered.push(filled(&texts.kept, &[("list", &kept.join(", "))]));
     }
-    told.extend(follow_up.references.iter().map(|reference| meant(reference, texts)));
-    told.extend(left_out(follow_up, texts));
+    rendered.extend(follow_up.references.iter().map(|reference| meant(reference, texts)));
+    rendered.extend(left_out(follow_up, texts));
     if let Some(open) = &follow_up.frame.clarification {
         let candidates: Vec<String> = open.candidates.iter().map(|name| quoted(name)).collect();
-        told.push(filled(&texts.unclear, &[("list", &candidates.join(", "))]));
+        rendered.push(filled(&texts.unclear, &[("list", &candidates.join(", "))]));
     }
-    Some(told.join(" "))
+    Some(rendered.join(" "))
 }
 
 fn meant(reference: &Reference, texts: &FollowUpTexts) -> String {

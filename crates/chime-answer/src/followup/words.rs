@@ -109,17 +109,20 @@ mod tests {
 
     #[test]
     fn words_are_folded_and_numbers_stay_whole() {
-        let told = |text: &str| fold(text);
-        assert_eq!(told("Näita RAAMATUID, what's €12.99? d'autres"), "naita raamatuid whats € 12.99 dautres");
-        assert_eq!(told("тёплый ещё Їжа"), "теплыи еще іжа");
-        assert_eq!(told("the 2nd, 30€/head. 1,500"), "the 2nd 30 € head 1,500");
+        let rendered = |text: &str| fold(text);
+        assert_eq!(rendered("Näita RAAMATUID, what's €12.99? d'autres"), "naita raamatuid whats € 12.99 dautres");
+        assert_eq!(rendered("тёплый ещё Їжа"), "теплыи еще іжа");
+        assert_eq!(rendered("the 2nd, 30€/head. 1,500"), "the 2nd 30 € head 1,500");
     }
 
     #[test]
     fn a_word_knows_where_it_stands_and_whether_a_clause_ends() {
         let text = "by J.R.R. Tolkien, please";
         let found = tokens(text);
-        let told: Vec<_> = found.iter().map(|token| (token.written(text), token.ends_clause)).collect();
-        assert_eq!(told, [("by", false), ("J", true), ("R", true), ("R", true), ("Tolkien", true), ("please", false)]);
+        let rendered: Vec<_> = found.iter().map(|token| (token.written(text), token.ends_clause)).collect();
+        assert_eq!(
+            rendered,
+            [("by", false), ("J", true), ("R", true), ("R", true), ("Tolkien", true), ("please", false)]
+        );
     }
 }

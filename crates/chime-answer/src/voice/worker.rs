@@ -111,7 +111,7 @@ impl Voice {
                 let (row, message) = (chats::find(conn, at.chat)?, messages::find(conn, at.chat, at.message)?);
                 let (Some(row), Some(message)) = (row, message) else { return Ok(TranscriptionDecision::No) };
                 let is_served = served(conn, &row.chat, message.message.sender.id, &access)? == Access::Allowed;
-                let kept = memory::standing(conn, row.key)?;
+                let kept = memory::memory_state(conn, row.key)?;
                 let is_remembered = remembers && is_served && !kept.is_off && kept.is_present;
                 let is_wanted = is_transcribed_unasked(is_remembered, kept.asked_at, now);
                 Ok(match is_wanted {

@@ -199,12 +199,12 @@ mod tests {
         if let (Some(value), Value::Object(more)) = (value.as_object_mut(), more) {
             value.extend(more);
         }
-        let told = conversion().convert(&value, ChatId(-100)).map(|message| {
+        let reply = conversion().convert(&value, ChatId(-100)).map(|message| {
             let lender = message.borrowed.and_then(|borrowed| borrowed.author).map(|author| author.0);
             let Message { sender, role, .. } = message;
             format!("{} chat {} {} lender {lender:?}", sender.id, sender.is_chat, role.as_str())
         });
-        expected.assert_eq(&told.unwrap_or_else(|| "unreadable".to_owned()));
+        expected.assert_eq(&reply.unwrap_or_else(|| "unreadable".to_owned()));
     }
 
     #[test]

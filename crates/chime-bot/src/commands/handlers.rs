@@ -144,8 +144,8 @@ impl Commands {
             let count = usize::try_from(skipped.count).unwrap_or(usize::MAX);
             let to = ReplyTarget { chat, forum_topic: skipped.forum_topic, reply_to: None };
             let key = format!("backlog:{chat}:{}", now.millis());
-            let told = notices_of(tx, chat)?.missed(count, &grouped(skipped.count));
-            let parts = format_own(&told.unwrap_or_default());
+            let sentence = notices_of(tx, chat)?.missed(count, &grouped(skipped.count));
+            let parts = format_own(&sentence.unwrap_or_default());
             outbox::add(tx, &NewReply::own(Purpose::Notice, key, to, parts), now)?;
             backlog::clear(tx, chat)
         })

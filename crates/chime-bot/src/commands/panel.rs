@@ -322,8 +322,11 @@ mod tests {
     fn the_panel_speaks_the_language_of_the_chat() {
         let (settings, defaults) = (ChatSettings::default(), defaults());
         let panel = panel(&settings, &defaults, 1);
-        let told = panel.markdown(true, texts("deu"));
-        assert!(told.starts_with("Einstellungen dieses Chats.") && told.contains("die Sprache des Chats."), "{told}");
+        let reply = panel.markdown(true, texts("deu"));
+        assert!(
+            reply.starts_with("Einstellungen dieses Chats.") && reply.contains("die Sprache des Chats."),
+            "{reply}"
+        );
         assert_eq!(panel.buttons(texts("deu"))[0][0].label, "✓ Offene Antworten");
     }
 }

@@ -76,11 +76,11 @@ mod tests {
 
     #[test]
     fn every_form_of_the_command_is_read() {
-        let told =
+        let reply =
             ["", "use Red Tent", "use", "merge bills invoices", "merge bills", "what?"].map(TopicsRequest::parse);
         expect![[r#"
             [List, Use("red-tent"), Unclear, Merge("bills", "invoices"), Unclear, Unclear]"#]]
-        .assert_eq(&format!("{told:?}"));
+        .assert_eq(&format!("{reply:?}"));
     }
 
     #[test]

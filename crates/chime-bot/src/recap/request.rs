@@ -183,9 +183,9 @@ mod tests {
 
     #[track_caller]
     fn check(args: &[&str], expected: Expect) {
-        let told: Vec<String> =
+        let reply: Vec<String> =
             args.iter().map(|args| format!("{args}: {:?}", RecapArguments::parse(args, false, texts("eng")))).collect();
-        expected.assert_eq(&told.join("\n"));
+        expected.assert_eq(&reply.join("\n"));
     }
 
     #[test]

@@ -124,22 +124,22 @@ mod tests {
 
     #[test]
     fn times_are_told_in_the_language_of_the_chat() {
-        let told = |weekday, minute, code| in_words(RecapTime { weekday, minute }, texts(code));
-        assert_eq!(told(Some(chrono::Weekday::Mon), 540, "eng"), "every Monday at 09:00");
-        assert_eq!(told(None, 1085, "eng"), "daily at 18:05");
-        assert_eq!(told(Some(chrono::Weekday::Wed), 540, "rus"), "каждую среду в 09:00");
+        let sentence = |weekday, minute, code| in_words(RecapTime { weekday, minute }, texts(code));
+        assert_eq!(sentence(Some(chrono::Weekday::Mon), 540, "eng"), "every Monday at 09:00");
+        assert_eq!(sentence(None, 1085, "eng"), "daily at 18:05");
+        assert_eq!(sentence(Some(chrono::Weekday::Wed), 540, "rus"), "каждую среду в 09:00");
     }
 
     #[test]
     fn the_first_recap_is_told_with_its_day_where_that_is_another() {
-        let told = |at, code| {
+        let sentence = |at, code| {
             let time = RecapTime { weekday: None, minute: 1080 };
             subscribed(time, Some(moment(at)), Zone::UTC, moment("15:00"), texts(code))
         };
-        assert!(told("18:00", "eng").contains("The first one comes at 18:00 UTC."), "{}", told("18:00", "eng"));
-        let other_day = told("-3d 18:00", "eng");
+        assert!(sentence("18:00", "eng").contains("The first one comes at 18:00 UTC."), "{}", sentence("18:00", "eng"));
+        let other_day = sentence("-3d 18:00", "eng");
         assert!(other_day.contains("The first one comes on 2 Jan at 18:00 UTC."), "{other_day}");
-        assert!(told("18:00", "fra").contains("Le premier arrive à 18:00 UTC."), "{}", told("18:00", "fra"));
+        assert!(sentence("18:00", "fra").contains("Le premier arrive à 18:00 UTC."), "{}", sentence("18:00", "fra"));
     }
 
     #[test]

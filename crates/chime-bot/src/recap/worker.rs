@@ -138,7 +138,7 @@ impl Recaps {
         if chat.0 > 0 || self.store.read(move |conn| chats::refuses_ephemeral(conn, chat, now)).await? {
             return Ok(false);
         }
-        Ok(self.telegram.standing(chat, self.bot).await.is_ok_and(MemberStatus::is_admin))
+        Ok(self.telegram.member_status(chat, self.bot).await.is_ok_and(MemberStatus::is_admin))
     }
 
     /// Returns `true` if Telegram reports that the private chat cannot be reached. After a user has blocked the bot,

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use ulid::Ulid;
 
 use chime_answer::answering::format_own;
-use chime_answer::explain::{ContextExplanation, explain_choice, told};
+use chime_answer::explain::{ContextExplanation, described, explain_choice};
 use chime_answer::why::in_plain_words;
 use chime_core::{
     AnswerId, AnswerRecord, Chosen, MessagePlace, Part, Seq, SourceId, StoredMessage, Zone, clip, grouped, message_link,
@@ -227,7 +227,7 @@ fn selected_again(data: &AnswerData, again: &ContextExplanation) -> Markup {
                 td { (message_place(&data.row, seq)) }
                 td.number { (format!("{:.2}", entry.score)) }
                 td { (level(share(entry.score), 100)) }
-                td { (in_plain_words(entry.reason)) br; small { (told(&again.features(entry))) } }
+                td { (in_plain_words(entry.reason)) br; small { (described(&again.features(entry))) } }
                 td { (said(&entry.message)) }
                 td { @match before.get(&seq) { None => "new", Some(part) if *part != entry.part() => "moved", Some(_) => "as before" } }
             }

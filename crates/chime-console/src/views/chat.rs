@@ -287,7 +287,7 @@ fn topic_charts(data: &ChatData, zone: Zone) -> Markup {
         label: date(first_day(data.today) + WEEK * week as i64, zone),
         value: *count,
         part: 0,
-        told: sessions(*count),
+        caption: sessions(*count),
     };
     html! {
         @if !topics.is_empty() { h3 { "The last " (WEEKS) " weeks" } }

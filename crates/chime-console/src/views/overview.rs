@@ -94,11 +94,11 @@ pub async fn show(
 fn charts(data: &OverviewData, zone: Zone) -> Markup {
     let mut sum = DayCounts::default();
     data.days.values().for_each(|counts| sum.add(counts));
-    let chart = |title: &str, total: &str, value: fn(&DayCounts) -> (u64, u64), told: fn(u64) -> String| {
+    let chart = |title: &str, total: &str, value: fn(&DayCounts) -> (u64, u64), caption: fn(u64) -> String| {
         let drawn: Vec<Bar> = (data.days.range(data.first..))
             .map(|(at, counts)| {
                 let (value, part) = value(counts);
-                Bar { label: date(*at, zone), value, part, told: told(value) }
+                Bar { label: date(*at, zone), value, part, caption: caption(value) }
             })
             .collect();
         bars(title, total, &drawn)

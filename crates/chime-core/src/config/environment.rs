@@ -184,20 +184,20 @@ mod tests {
     #[test]
     fn names_that_nothing_reads_are_told_with_what_was_meant() {
         let read = Environment::parse("MODLE=m\nOPENAI_KEY=sk-1\nOWNER=7\nFAVOURITE_COLOUR=red\nMODEL=m\nTZ=UTC\n");
-        let told: Vec<String> = read.warnings().iter().map(|it| format!("{}: {}", it.name, it.remedy)).collect();
+        let rendered: Vec<String> = read.warnings().iter().map(|it| format!("{}: {}", it.name, it.remedy)).collect();
         expect![[r#"
             FAVOURITE_COLOUR: delete the line from .env, or see .env.example for the names
             MODLE: did you mean MODEL? rename it in .env
             OPENAI_KEY: did you mean OPENAI_API_KEY? rename it in .env
             OWNER: delete the line from .env, or see .env.example for the names"#]]
-        .assert_eq(&told.join("\n"));
+        .assert_eq(&rendered.join("\n"));
     }
 
     #[test]
     fn quotes_that_nobody_took_off_are_told() {
         let read = Environment::parse("").with([("MODEL".to_owned(), "\"gpt\"".to_owned())]);
-        let told: Vec<String> = read.warnings().iter().map(ToString::to_string).collect();
-        assert_eq!(told, ["MODEL: stands in quotes, which are taken for a part of it"]);
+        let rendered: Vec<String> = read.warnings().iter().map(ToString::to_string).collect();
+        assert_eq!(rendered, ["MODEL: stands in quotes, which are taken for a part of it"]);
     }
 
     proptest! {

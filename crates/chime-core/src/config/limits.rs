@@ -129,12 +129,12 @@ mod tests {
 
     #[track_caller]
     fn check(raw: &[&str], expected: Expect) {
-        let told = |raw: &str| match rate(raw) {
+        let rendered = |raw: &str| match rate(raw) {
             Some(Some(limit)) => limit.to_string(),
             Some(None) => "off".to_owned(),
             None => "refused".to_owned(),
         };
-        let lines: Vec<String> = raw.iter().map(|raw| format!("{raw} -> {}", told(raw))).collect();
+        let lines: Vec<String> = raw.iter().map(|raw| format!("{raw} -> {}", rendered(raw))).collect();
         expected.assert_eq(&lines.join("\n"));
     }
 

@@ -116,11 +116,11 @@ mod tests {
     fn check(name: &str, text: &str, expected: Expect) {
         let dir = tempfile::tempdir().expect("a folder");
         fs::write(dir.path().join(name), text).expect("a file");
-        let told = match Prompts::load(Some(dir.path())) {
+        let described = match Prompts::load(Some(dir.path())) {
             Ok(prompts) => prompts.gaps().iter().map(Gap::to_string).collect::<Vec<_>>().join("\n"),
             Err(error) => error.to_string(),
         };
-        expected.assert_eq(&told);
+        expected.assert_eq(&described);
     }
 
     #[test]

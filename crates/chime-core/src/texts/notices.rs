@@ -97,9 +97,9 @@ mod tests {
             for because in Because::ALL.into_iter().filter(|because| *because != Because::AdminsOnly) {
                 let toast = words.refused(because, ten_minutes);
                 assert!(toast.chars().count() <= TOAST_CHARS && toast.contains("10"), "{toast}");
-                let told = words.refused_until(because, ten_minutes, "👀");
-                assert!(told.contains("👀"), "{told}");
-                said.extend([toast, told, words.refused(because, Duration::ZERO)]);
+                let rendered = words.refused_until(because, ten_minutes, "👀");
+                assert!(rendered.contains("👀"), "{rendered}");
+                said.extend([toast, rendered, words.refused(because, Duration::ZERO)]);
             }
             for line in said.iter().chain(&waits) {
                 assert!(!line.contains(['{', '}']), "{line}");
@@ -113,14 +113,14 @@ mod tests {
         let english = notices("eng");
         assert_eq!(english.missed(0, "0"), None);
         assert_eq!(english.missed(1, "1").as_ref(), Some(&english.missed_one));
-        assert!(english.missed(1200, "1,200").is_some_and(|told| told.contains("1,200")));
+        assert!(english.missed(1200, "1,200").is_some_and(|rendered| rendered.contains("1,200")));
     }
 
     #[test]
     fn a_wait_is_rounded_up() {
         let waits = [400, 5_200, 60_000, 179_001, 7_199_000, 8 * 3_600_000];
-        let told = waits.map(|millis| notices("eng").refused(Because::Member, Duration::from_millis(millis)));
-        let numbers = told.map(|told| told.chars().filter(char::is_ascii_digit).collect::<String>());
+        let rendered = waits.map(|millis| notices("eng").refused(Because::Member, Duration::from_millis(millis)));
+        let numbers = rendered.map(|rendered| rendered.chars().filter(char::is_ascii_digit).collect::<String>());
         assert_eq!(numbers, ["", "6", "", "3", "120", "8"]);
     }
 }

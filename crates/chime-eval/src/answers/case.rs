@@ -352,9 +352,9 @@ mod tests {
             .filter_map(|case| {
                 let ask = case.ask.replace("@bot", "");
                 let talk: Vec<&str> = case.lines.iter().map(|line| line.text.as_str()).collect();
-                let told = Language::of_question(&ask, &talk.join("\n"), Language::DEFAULT)?;
-                let is_right = language::is(told.code(), &case.language) || Language::is_named_in(&ask);
-                (!is_right).then(|| format!("{}: {}", case.id, told.english_name()))
+                let described = Language::of_question(&ask, &talk.join("\n"), Language::DEFAULT)?;
+                let is_right = language::is(described.code(), &case.language) || Language::is_named_in(&ask);
+                (!is_right).then(|| format!("{}: {}", case.id, described.english_name()))
             })
             .collect();
         assert!(wrong.len() * 50 <= cases.len(), "{wrong:?}");

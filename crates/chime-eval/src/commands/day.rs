@@ -45,22 +45,22 @@ pub async fn run(options: &EvalDayOptions) -> Result<(), Box<dyn std::error::Err
 
 /// Returns lines about all session summaries with their tags, and about Recent.
 fn remembered(conn: &Reader) -> chime_store::Result<Vec<String>> {
-    let mut told = Vec::new();
+    let mut described = Vec::new();
     for key in chats::all(conn)?.into_iter().map(|chat| chat.key) {
         let (first, last) = (Timestamp::from_secs(0), Timestamp::from_secs(i64::MAX / 1000));
         let mut minis = summaries::minis_between(conn, key, first, last, SESSIONS)?;
         minis.reverse();
         for (session, summary) in minis {
             let tags: Vec<String> = tags::of_session(conn, session.id)?.into_iter().map(|(name, _)| name).collect();
-            told.push(format!("SESSION of {} messages, tags {}", session.messages, tags.join(", ")));
-            told.extend(shown(conn, key, &summary)?);
+            described.push(format!("SESSION of {} messages, tags {}", session.messages, tags.join(", ")));
+            described.extend(shown(conn, key, &summary)?);
         }
         if let Some(rolling) = summaries::rolling(conn, key, Rolling::Recent)? {
-            told.push("RECENT".to_owned());
-            told.extend(shown(conn, key, &rolling.summary)?);
+            described.push("RECENT".to_owned());
+            described.extend(shown(conn, key, &rolling.summary)?);
         }
     }
-    Ok(told)
+    Ok(described)
 }
 
 fn shown(conn: &Reader, chat: ChatKey, summary: &chime_core::Summary) -> chime_store::Result<Vec<String>> {

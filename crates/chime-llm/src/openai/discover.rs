@@ -29,13 +29,13 @@ impl OpenAi {
     }
 
     async fn discover_on(&self, server: &Arc<Server>, clock: &Clock) -> bool {
-        let models = told(server, clock, "/models").await;
+        let models = fetch(server, clock, "/models").await;
         let owner = models.as_ref().and_then(|body| body.pointer("/data/0/owned_by")?.as_str());
         let is_ollama = owner == Some("library");
         // Only llama.cpp has `/props`. A server of a provider is not asked for it.
         let is_llama = owner == Some("llamacpp") || server.is_own() && !is_ollama;
-        let props = if is_llama { told(server, clock, "/props").await } else { None };
-        let loaded = if is_ollama { told(server, clock, "/api/ps").await } else { None };
+        let props = if is_llama { fetch(server, clock, "/props").await } else { None };
+        let loaded = if is_ollama { fetch(server, clock, "/api/ps").await } else { None };
         for model in self.models().filter(|model| Arc::ptr_eq(&model.server, server)) {
             let show = if is_ollama { ollama_shows(server, &model.name, clock).await } else { None };
             let facts = [
@@ -60,7 +60,7 @@ impl OpenAi {
     }
 }
 
-async fn told(server: &Server, clock: &Clock, path: &str) -> Option<Value> {
+async fn fetch(server: &Server, clock: &Clock, path: &str) -> Option<Value> {
     let asking = async {
         match path {
             "/models" => server.models().await,

@@ -53,7 +53,7 @@ fn reply(kind: &str, content: &[u8]) -> Reply {
     }
 }
 
-fn told(outcome: &Result<Completion, LlmError>) -> String {
+fn reported(outcome: &Result<Completion, LlmError>) -> String {
     match outcome {
         Ok(answer) => {
             let counted = match answer.tokens_counted {
@@ -84,7 +84,7 @@ async fn asked(server: &ModelServer, clients: &[OpenAi; 2], reply: Reply) -> ([S
     let whole = first.complete(&prompt(), &clock).await;
     let streamed = second.complete_streaming(&prompt(), &progress, &clock).await;
     let shown = progress.watch().borrow().clone();
-    ([told(&whole), told(&streamed)], shown)
+    ([reported(&whole), reported(&streamed)], shown)
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Log, client, options, prompt, started, told, with_fallback};
+use super::{Log, client, options, prompt, reported, started, with_fallback};
 use crate::{
     AnswerFormat, AnswerProgress, LlmError, OpenAi, Prompt, PromptMessage, PromptRole, Tool, ToolRound, Tools,
 };
@@ -43,7 +43,7 @@ async fn asked_twice(model: &OpenAi, server: &ModelServer, prompt: &Prompt, scri
     let first = model.complete(prompt, &Clock::system()).await;
     let second = model.complete(prompt, &Clock::system()).await;
     assert!(server.leftover().is_empty() && server.unexpected().is_empty(), "{:?}", server.unexpected());
-    [told(&first), told(&second)]
+    [reported(&first), reported(&second)]
 }
 
 #[tokio::test]
@@ -56,8 +56,8 @@ async fn a_model_without_a_system_role_finds_the_rules_in_the_question_from_then
     ] {
         let server = started().await;
         let script = vec![refusal(status, words), Reply::text("Friday."), Reply::text("At seven.")];
-        let told = asked_twice(&client(options(&server)), &server, &with_rules(), script).await;
-        assert_eq!(told, ["test-model: Friday.", "test-model: At seven."], "{words}");
+        let reported = asked_twice(&client(options(&server)), &server, &with_rules(), script).await;
+        assert_eq!(reported, ["test-model: Friday.", "test-model: At seven."], "{words}");
         let merged = json!([{"role": "user", "content": "Be brief.\n\nWhen is the dinner?"}]);
         assert_eq!(server.requests()[2]["messages"], merged, "{words}");
     }
@@ -78,7 +78,7 @@ async fn thoughts_go_back_with_a_call_where_the_server_wants_them() {
     prompt.tools.rounds.push(ToolRound { said: String::new(), calls, results: vec!["the red tent".into()] });
     let missing = "Missing `reasoning_content` field in the assistant message at message index 2.";
     server.script([refusal(400, missing), Reply::text("It is red.")]);
-    assert_eq!(told(&model.complete(&prompt, &clock).await), "test-model: It is red.");
+    assert_eq!(reported(&model.complete(&prompt, &clock).await), "test-model: It is red.");
     let requests = server.requests();
     assert!(requests[1]["messages"][2].get("reasoning_content").is_none());
     assert_eq!(requests[2]["messages"][2]["reasoning_content"], "I should look.");
@@ -125,8 +125,8 @@ async fn a_server_that_fails_at_a_form_is_asked_without_one() {
     let server = started().await;
     let broken = || Reply::Status(500, r#"{"error":{"message":"Internal Server Error"}}"#.to_owned());
     let script = vec![broken(), Reply::text("{}"), Reply::text("{}")];
-    let told = asked_twice(&client(options(&server)), &server, &with_form(), script).await;
-    assert_eq!(told, ["test-model: {}", "test-model: {}"]);
+    let reported = asked_twice(&client(options(&server)), &server, &with_form(), script).await;
+    assert_eq!(reported, ["test-model: {}", "test-model: {}"]);
     assert!(
         server.requests()[1].get("response_format").is_none() && server.requests()[2].get("response_format").is_none()
     );
@@ -142,15 +142,15 @@ async fn a_model_that_thinks_too_long_is_given_more_room_once_and_from_then_on()
     let thinking = || body(&json!({"content": "", "reasoning_content": "Hm, two dates"}), "length");
     let server = started().await;
     let script = vec![thinking(), Reply::text("Friday."), Reply::text("At seven.")];
-    let told = asked_twice(&client(options(&server)), &server, &prompt(), script).await;
-    assert_eq!(told, ["test-model: Friday.", "test-model: At seven."]);
+    let reported = asked_twice(&client(options(&server)), &server, &prompt(), script).await;
+    assert_eq!(reported, ["test-model: Friday.", "test-model: At seven."]);
     let limits: Vec<Value> = server.requests().iter().map(|request| request["max_tokens"].clone()).collect();
     assert_eq!(limits, [json!(100), json!(4096), json!(4096)]);
     let server = started().await;
     let script = vec![thinking(), body(&json!({"content": "<think>Hm"}), "length"), thinking()];
-    let told = asked_twice(&client(options(&server)), &server, &prompt(), script).await;
+    let reported = asked_twice(&client(options(&server)), &server, &prompt(), script).await;
     let named = "the model thinks longer than the limit of tokens allows, and gave no answer -> GiveUp";
-    assert_eq!(told, [named, named]);
+    assert_eq!(reported, [named, named]);
 }
 
 #[tokio::test]
@@ -166,10 +166,10 @@ async fn a_stream_that_breaks_off_is_asked_for_again() {
     server.script([cut(), done]);
     let (model, progress) = (client(options(&server)), AnswerProgress::default());
     let outcome = model.complete_streaming(&prompt(), &progress, &Clock::system()).await;
-    assert_eq!(told(&outcome), "test-model: Friday.");
+    assert_eq!(reported(&outcome), "test-model: Friday.");
     server.script([cut(), cut(), cut()]);
     let outcome = model.complete(&prompt(), &Clock::system()).await;
-    assert_eq!(told(&outcome), "the model server's answer broke off -> RetryLater(None)");
+    assert_eq!(reported(&outcome), "the model server's answer broke off -> RetryLater(None)");
 }
 
 #[tokio::test]
@@ -180,7 +180,7 @@ async fn a_stream_that_loops_is_not_read_to_its_end() {
     server.script([Reply::Stream(pieces.to_vec())]);
     let (model, progress) = (client(options(&server)), AnswerProgress::default());
     let outcome = model.complete_streaming(&prompt(), &progress, &Clock::system()).await;
-    assert_eq!(told(&outcome), "test-model: On Friday. the moment:");
+    assert_eq!(reported(&outcome), "test-model: On Friday. the moment:");
 }
 
 #[tokio::test]

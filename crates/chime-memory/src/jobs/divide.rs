@@ -84,11 +84,11 @@ impl Memory {
         };
         for chat in may_upgrade.iter().filter(|chat| !chats.contains(chat)).chain(&chats) {
             let (chat, now) = (*chat, self.clock.now());
-            let standing = self.standing(chat).await?;
-            if !standing.is_wanted || !standing.is_present {
+            let conditions = self.conditions(chat).await?;
+            if !conditions.is_wanted || !conditions.is_present {
                 continue;
             }
-            let upgrades = (standing.means() == Means::Model).then(|| model.clone());
+            let upgrades = (conditions.means() == Means::Model).then(|| model.clone());
             self.store.write(Priority::Background, move |tx| enqueue(tx, chat, upgrades.as_deref(), now)).await?;
         }
         self.wake.wake();
@@ -117,7 +117,7 @@ impl Memory {
 
     /// Enqueues a job that updates a chat's rolling summary, if the chat wants summaries.
     async fn roll(&self, key: ChatKey, job: fn(ChatId, ChatKey) -> JobPayload) -> chime_store::Result<()> {
-        if self.standing(key).await?.means() == Means::Nothing {
+        if self.conditions(key).await?.means() == Means::Nothing {
             return Ok(());
         }
         let now = self.clock.now();

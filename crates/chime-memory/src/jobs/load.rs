@@ -33,8 +33,8 @@ impl SessionRead {
 
 impl Memory {
     /// Loads the facts that decide whether and how a chat's summaries are made.
-    pub(super) async fn standing(&self, chat: ChatKey) -> chime_store::Result<SummaryConditions> {
-        let kept = self.store.read(move |conn| memory::standing(conn, chat)).await?;
+    pub(super) async fn conditions(&self, chat: ChatKey) -> chime_store::Result<SummaryConditions> {
+        let kept = self.store.read(move |conn| memory::memory_state(conn, chat)).await?;
         let now = self.clock.now();
         let spent = self.store.read(move |conn| usage::spent(conn, now, chat, UserId(0))).await?;
         Ok(SummaryConditions {

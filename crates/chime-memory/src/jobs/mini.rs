@@ -32,13 +32,13 @@ const SETTLES: Duration = Duration::from_secs(5);
 impl Memory {
     pub async fn summarize(&self, job: &Job, id: SessionId) -> JobResult {
         let Some(read) = self.read_session(id).await? else { return self.finish(job).await };
-        let standing = self.standing(id.chat).await?;
-        if standing.must_be_told() {
+        let conditions = self.conditions(id.chat).await?;
+        if conditions.must_be_told() {
             let (announce, now) = (JobPayload::Announce { chat: read.chat.chat.id }, self.clock.now());
             self.store.write(Priority::Background, move |tx| jobs::add_unless_due(tx, &announce, now)).await?;
             self.wake.wake();
         }
-        let means = standing.means();
+        let means = conditions.means();
         if means == Means::Nothing {
             return self.finish(job).await;
         }
@@ -79,8 +79,8 @@ impl Memory {
             }
             (parts, merges) = (merged, true);
         }
-        let told = parts.pop().unwrap_or_default();
-        let mut made = self.bullets_of(chat, Template::Mini, &told, MINI, merges).await?;
+        let input = parts.pop().unwrap_or_default();
+        let mut made = self.bullets_of(chat, Template::Mini, &input, MINI, merges).await?;
         items::close_cited(&mut made, &open);
         Ok(made)
     }
@@ -91,21 +91,21 @@ impl Memory {
         &self,
         chat: chime_core::ChatKey,
         prompt: Template,
-        told: &NumberedLines,
+        input: &NumberedLines,
         caps: Caps,
         merges: bool,
     ) -> Result<NewSummary, StepError> {
         let mut shorter = false;
         loop {
             let fence = fence();
-            let values = SummaryValues { fence: &fence, shorter, merges, has_open: told.has_open, inventory: "" };
+            let values = SummaryValues { fence: &fence, shorter, merges, has_open: input.has_open, inventory: "" };
             let task = self.prompts.summary(prompt, &values)?;
             let written = self
                 .model
-                .ask(chat, ModelPurpose::Summary, task, &fenced(&told.text, &fence), &self.clock)
+                .ask(chat, ModelPurpose::Summary, task, &fenced(&input.text, &fence), &self.clock)
                 .await
                 .map_err(|error| StepError::of_ask(&error))?;
-            let found = checked(&written.text, &told.grounds);
+            let found = checked(&written.text, &input.grounds);
             if found.is_empty() {
                 return Err(StepError::Unusable("no bullet of the summary rests on what was given".to_owned()));
             }

@@ -74,13 +74,13 @@ impl Memory {
         &self,
         conversation: Conversation,
         on_behalf_of: Option<UserId>,
-        told: &NumberedLines,
+        input: &NumberedLines,
         merges: bool,
     ) -> Result<Vec<Bullet>, StepError> {
         let fence = fence();
         let values = SummaryValues { fence: &fence, merges, ..SummaryValues::default() };
         let task = self.prompts.summary(Template::Recap, &values)?;
-        let material = fenced(&told.text, &fence);
+        let material = fenced(&input.text, &fence);
         let request = ModelRequest {
             conversation,
             on_behalf_of,
@@ -91,7 +91,7 @@ impl Memory {
         };
         loop {
             match self.model.ask_for(request.clone(), &self.clock).await {
-                Ok(written) => return Ok(bullets::parse(&written.text, &told.grounds)),
+                Ok(written) => return Ok(bullets::parse(&written.text, &input.grounds)),
                 // Answers come first: a recap in the background waits and then continues.
                 Err(AskError::GaveWay { retry_after }) => self.clock.sleep(retry_after).await,
                 Err(error) => return Err(StepError::Model(error.to_string())),

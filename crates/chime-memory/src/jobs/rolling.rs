@@ -33,8 +33,8 @@ pub(super) type Minis = Vec<(Session, Summary)>;
 impl Memory {
     pub async fn roll_recent(&self, job: &Job, chat: ChatKey) -> JobResult {
         let now = self.clock.now();
-        let standing = self.standing(chat).await?;
-        let means = standing.means();
+        let conditions = self.conditions(chat).await?;
+        let means = conditions.means();
         if means == Means::Nothing {
             return self.finish(job).await;
         }
@@ -48,8 +48,8 @@ impl Memory {
         };
         let made = match means {
             Means::Model if !chosen.is_empty() => {
-                let told = lines::told_bullets(chosen.iter().map(|(label, bullet)| (label.as_str(), bullet)));
-                let written = self.bullets_of(chat, Template::Recent, &told, RECENT_CAPS, false).await;
+                let shown = lines::told_bullets(chosen.iter().map(|(label, bullet)| (label.as_str(), bullet)));
+                let written = self.bullets_of(chat, Template::Recent, &shown, RECENT_CAPS, false).await;
                 self.or_extract(job, written, extract)?
             }
             Means::Model | Means::Extract | Means::Nothing => extract(),
@@ -85,7 +85,7 @@ impl Memory {
 
     pub async fn fold_history(&self, job: &Job, telegram: ChatId, chat: ChatKey) -> JobResult {
         let now = self.clock.now();
-        let means = self.standing(chat).await?.means();
+        let means = self.conditions(chat).await?.means();
         if means == Means::Nothing {
             return self.finish(job).await;
         }
@@ -157,8 +157,8 @@ impl Memory {
                 Ok(extract())
             }
             Means::Model => {
-                let told = lines::told_bullets(all.iter().map(|(label, bullet)| (label.as_str(), *bullet)));
-                let written = self.bullets_of(chat, Template::History, &told, HISTORY_CAPS, false).await;
+                let shown = lines::told_bullets(all.iter().map(|(label, bullet)| (label.as_str(), *bullet)));
+                let written = self.bullets_of(chat, Template::History, &shown, HISTORY_CAPS, false).await;
                 self.or_extract(job, written, extract)
             }
             Means::Extract | Means::Nothing => Ok(extract()),
@@ -205,8 +205,8 @@ pub(super) fn chosen(
             .collect()
     };
     let older = dated(older);
-    let told: Vec<Bullet> = older.iter().map(|(_, bullet)| bullet.clone()).collect();
-    let kept = extract::rolled(&told, Caps { tokens: others, ..OTHERS }, Period::Recent, ranking);
+    let shown: Vec<Bullet> = older.iter().map(|(_, bullet)| bullet.clone()).collect();
+    let kept = extract::rolled(&shown, Caps { tokens: others, ..OTHERS }, Period::Recent, ranking);
     debug_assert!(cost(&kept, estimate_tokens) <= OTHERS.tokens);
     older.into_iter().filter(|(_, bullet)| kept.contains(bullet)).chain(dated(newest)).collect()
 }

@@ -131,7 +131,7 @@ impl Memory {
                     self.store.write(Priority::Background, save).await?;
                 }
                 SummaryVectors::Server(_) => {
-                    let standing = self.standing(id.chat).await?;
+                    let conditions = self.conditions(id.chat).await?;
                     let now = self.clock.now();
                     let enqueue = move |tx: &Writer<'_>| match chats::by_key(tx, id.chat)? {
                         Some(row) => {
@@ -139,7 +139,7 @@ impl Memory {
                         }
                         None => Ok(()),
                     };
-                    if standing.means() == Means::Model {
+                    if conditions.means() == Means::Model {
                         self.store.write(Priority::Background, enqueue).await?;
                     }
                 }

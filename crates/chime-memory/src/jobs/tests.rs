@@ -147,20 +147,20 @@ impl Bench {
     }
 
     /// Returns the contents of the whole memory as text, for comparison.
-    async fn told(&self) -> Vec<String> {
+    async fn stored_lines(&self) -> Vec<String> {
         self.write(|tx| {
             let all: Vec<Session> =
                 sessions::begun_from(tx, HERE, (Timestamp::default(), MessageId(i64::MIN)), 10_000)?;
-            let mut told = Vec::new();
+            let mut stored_lines = Vec::new();
             for session in all {
                 let summary = summaries::mini(tx, session.id)?.map(|it| it.bullets);
-                told.push(format!("{} {:?} {} {summary:?}", session.id, session.last, session.is_folded));
+                stored_lines.push(format!("{} {:?} {} {summary:?}", session.id, session.last, session.is_folded));
             }
             for kind in [Rolling::Recent, Rolling::History] {
                 let rolled = summaries::rolling(tx, CHAT_KEY, kind)?.map(|it| (it.summary.bullets, it.sessions));
-                told.push(format!("{kind:?} {rolled:?}"));
+                stored_lines.push(format!("{kind:?} {rolled:?}"));
             }
-            Ok(told)
+            Ok(stored_lines)
         })
         .await
     }
@@ -239,9 +239,9 @@ proptest! {
             }
             bench.memory.clock.advance(2 * HOUR);
             bench.work().await;
-            let lived = bench.told().await;
+            let lived = bench.stored_lines().await;
             bench.make_anew().await;
-            (lived, bench.told().await)
+            (lived, bench.stored_lines().await)
         });
         prop_assert_eq!(lived, anew);
     }
@@ -293,16 +293,16 @@ async fn a_year_of_a_busy_group_keeps_every_cap() {
             bench.check_caps().await;
         }
     }
-    let told = bench.told().await;
-    let (history, recent) = (told.last().unwrap(), &told[told.len() - 2]);
-    let folded = told.iter().filter(|line| line.contains(") true ")).count();
+    let stored_lines = bench.stored_lines().await;
+    let (history, recent) = (stored_lines.last().unwrap(), &stored_lines[stored_lines.len() - 2]);
+    let folded = stored_lines.iter().filter(|line| line.contains(") true ")).count();
     let is_of_the_talk =
         |summary: &str| ["tent", "table", "projector", "cable"].iter().any(|word| summary.contains(word));
     assert!(is_of_the_talk(history) && is_of_the_talk(recent) && folded > 1000, "{folded} folded: {history}");
     let bytes = bench.memory.store.read(chime_store::size).await.unwrap();
     println!(
         "{DAYS} days of {A_DAY} messages: {} sessions in {:?}, {} bytes for 10,000 messages",
-        told.len() - 2,
+        stored_lines.len() - 2,
         watch.elapsed(),
         bytes * 10_000 / u64::from(DAYS * A_DAY)
     );

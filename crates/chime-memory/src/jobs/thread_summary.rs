@@ -36,7 +36,7 @@ impl Memory {
     /// Runs a `strand` job, which summarizes the oldest part of a thread.
     pub async fn summarize_thread(&self, job: &Job, conversation: Conversation, oldest: &[Seq]) -> JobResult {
         loop {
-            let means = self.standing(conversation.chat).await?.means();
+            let means = self.conditions(conversation.chat).await?.means();
             let (chat, wanted, model) = (conversation.chat, oldest.to_vec(), self.summary_model());
             let by = (means == Means::Model).then_some(model);
             let room = self.model.material_tokens(PART_TOKENS);
@@ -61,8 +61,8 @@ impl Memory {
         let spoken = self.speak(chat, messages.clone()).await?;
         let made = match means {
             Means::Model => {
-                let told = lines::thread(&so_far, &spoken, self.zone_of(chat).await?);
-                let written = self.bullets_of(chat, Template::Thread, &told, THREAD_CAPS, false).await;
+                let input = lines::thread(&so_far, &spoken, self.zone_of(chat).await?);
+                let written = self.bullets_of(chat, Template::Thread, &input, THREAD_CAPS, false).await;
                 self.or_extract(job, written, || extracted(so_far, &spoken))?
             }
             Means::Extract | Means::Nothing => extracted(so_far, &spoken),

@@ -40,7 +40,7 @@ struct TopicSummaryInput {
 
 impl Memory {
     pub async fn sum_up_topic(&self, job: &Job, chat: ChatKey, tag: i64) -> JobResult {
-        let means = self.standing(chat).await?.means();
+        let means = self.conditions(chat).await?.means();
         if means != Means::Nothing {
             self.refresh_topic(Some(job), chat, tag, means).await?;
         }
@@ -97,8 +97,8 @@ impl Memory {
             Means::Model => {
                 let room = self.model.material_tokens(CHOSEN_TOKENS);
                 let chosen = chosen(minis, room, now, zone, &mut self.ranking());
-                let told = lines::told_bullets(chosen.iter().map(|(label, bullet)| (label.as_str(), bullet)));
-                let written = self.bullets_of(chat, Template::Topic, &told, TOPIC_CAPS, false).await;
+                let actual = lines::told_bullets(chosen.iter().map(|(label, bullet)| (label.as_str(), bullet)));
+                let written = self.bullets_of(chat, Template::Topic, &actual, TOPIC_CAPS, false).await;
                 match job {
                     Some(job) => self.or_extract(job, written, extract),
                     None => written,

@@ -56,10 +56,10 @@ struct ScoredTags {
 impl Memory {
     pub async fn find_topic(&self, job: &Job, conversation: Conversation) -> JobResult {
         let chat = conversation.chat;
-        let standing = self.standing(chat).await?;
-        let means = standing.means();
+        let conditions = self.conditions(chat).await?;
+        let means = conditions.means();
         let set_by_hand = self.store.read(move |conn| set_by_hand(conn, conversation)).await?;
-        if means == Means::Nothing || !standing.was_asked_lately && set_by_hand.is_empty() {
+        if means == Means::Nothing || !conditions.was_asked_lately && set_by_hand.is_empty() {
             return self.wait_for_turns(job, conversation).await;
         }
         let Some(talk) = self.talk(conversation).await? else {

@@ -86,13 +86,13 @@ impl RankedRecall {
         let is_news = |one: &&RankedMessage| one.seq < self.before && !shown.contains(&one.seq);
         let mut found = self.messages.iter().filter(is_news).take(RECALLED);
         let mut listed = self.listed.iter().filter(is_news).take(LISTED);
-        let (mut told, mut seen) = (Vec::new(), HashSet::new());
+        let (mut lines, mut seen) = (Vec::new(), HashSet::new());
         loop {
             let next = [listed.next(), found.next()];
             if next.iter().all(Option::is_none) {
-                return told;
+                return lines;
             }
-            told.extend(next.into_iter().flatten().filter(|one| seen.insert(one.seq)));
+            lines.extend(next.into_iter().flatten().filter(|one| seen.insert(one.seq)));
         }
     }
 

@@ -68,9 +68,9 @@ pub fn found(
         return Ok(Summaries { said_elsewhere, ..Summaries::default() });
     }
     let names = summaries::member_names(reading.conn, reading.request.conversation.chat)?;
-    let told: Vec<Vec<String>> =
+    let lines: Vec<Vec<String>> =
         looked.iter().map(|one| one.summary.bullets.iter().map(|it| named(&it.text, &names)).collect()).collect();
-    let texts: Vec<String> = told.iter().map(|bullets| bullets.join("\n")).collect();
+    let texts: Vec<String> = lines.iter().map(|bullets| bullets.join("\n")).collect();
     let texts: Vec<SessionText<'_>> = texts.iter().map(|summary| SessionText { summary }).collect();
     let session_of = |place: usize| {
         let id = of_message.get(&found.messages.get(place)?.seq)?;
@@ -80,7 +80,7 @@ pub fn found(
     let says_enough = scored.into_iter().filter(|one| one.summary_coverage >= MIN_COVERAGE);
     let best_first = says_enough.map(|one| {
         let SessionCandidate { id, summary, retrieved } = &looked[one.index];
-        let bullets = scored_bullets(reading, summary, &told[one.index], frequencies, lexicon);
+        let bullets = scored_bullets(reading, summary, &lines[one.index], frequencies, lexicon);
         FoundSummary { id: *id, score: one.score, retrieved: *retrieved, bullets }
     });
     Ok(Summaries { best_first: best_first.collect(), said_elsewhere })
@@ -129,14 +129,14 @@ fn look_at(
 fn scored_bullets(
     reading: &ParsedRequest<'_>,
     summary: &Summary,
-    told: &[String],
+    lines: &[String],
     frequencies: &Frequencies,
     lexicon: &mut Lexicon<'_>,
 ) -> Vec<(Bullet, f64)> {
     let mut reader = SummaryReader::new(&reading.question, frequencies, lexicon);
-    let scored = summary.bullets.iter().zip(told).map(|(bullet, told)| {
-        let (coverage, cosine) = reader.read(told, lexicon);
-        (Bullet { text: told.clone(), ..bullet.clone() }, coverage + cosine)
+    let scored = summary.bullets.iter().zip(lines).map(|(bullet, lines)| {
+        let (coverage, cosine) = reader.read(lines, lexicon);
+        (Bullet { text: lines.clone(), ..bullet.clone() }, coverage + cosine)
     });
     scored.collect()
 }
@@ -144,8 +144,8 @@ fn scored_bullets(
 impl FoundSummary {
     /// Creates the result from a complete summary, with the same score for every bullet.
     pub fn whole(id: SessionId, summary: &Summary, names: &BTreeMap<u32, String>, retrieved: RetrieverScores) -> Self {
-        let told = |bullet: &Bullet| Bullet { text: named(&bullet.text, names), ..bullet.clone() };
-        let bullets = summary.bullets.iter().map(|bullet| (told(bullet), 1.0)).collect();
+        let lines = |bullet: &Bullet| Bullet { text: named(&bullet.text, names), ..bullet.clone() };
+        let bullets = summary.bullets.iter().map(|bullet| (lines(bullet), 1.0)).collect();
         Self { id, score: 0.0, retrieved, bullets }
     }
 

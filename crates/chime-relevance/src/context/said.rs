@@ -33,7 +33,7 @@ pub enum AskedSpan {
 
 /// Returns the ranges of messages to load for a question that asks for all that was said at a time, in a conversation
 /// or by a member; empty for any other question.
-pub fn told(question: &ParsedQuestion, trigger: &StoredMessage) -> Vec<AskedSpan> {
+pub fn asked_spans(question: &ParsedQuestion, trigger: &StoredMessage) -> Vec<AskedSpan> {
     // A question that names only the asker ("^ what I asked") means an earlier question, which the picker finds.
     let names_another = question.named.iter().any(|id| *id != trigger.message.sender.id);
     let names_any = names_another || !question.spans.is_empty() || question.last_talk || question.asks_news;

@@ -150,7 +150,7 @@ struct Flood {
 struct ChatFlood {
     taken: VecDeque<Timestamp>,
     /// Time of the last 429, and the end of its delay.
-    told: Option<(Timestamp, Timestamp)>,
+    announced: Option<(Timestamp, Timestamp)>,
 }
 
 impl Flood {
@@ -165,7 +165,7 @@ impl Flood {
         let lane = self.taken.entry(chat).or_default();
         // A call that was sent before the 429 arrived does not count as ignoring it.
         let knew = |(at, until): (Timestamp, Timestamp)| call.at.since(at) > ON_ITS_WAY && call.at < until;
-        self.ignored += usize::from(lane.told.is_some_and(knew));
+        self.ignored += usize::from(lane.announced.is_some_and(knew));
         while lane.taken.front().is_some_and(|at| call.at.since(*at) >= MINUTE) {
             lane.taken.pop_front();
         }
@@ -175,7 +175,7 @@ impl Flood {
         }
         let oldest = lane.taken.front().copied().unwrap_or(call.at);
         let wait = MINUTE.saturating_sub(call.at.since(oldest)).as_secs() + 1;
-        lane.told = Some((call.at, call.at.plus(Duration::from_secs(wait))));
+        lane.announced = Some((call.at, call.at.plus(Duration::from_secs(wait))));
         Some(wait)
     }
 }

@@ -18,8 +18,8 @@ pub(super) fn get_chat_member(state: &mut SandboxState, params: &RequestParams, 
     let id = chat_to_see(state, params)?;
     let user = params.integer("user_id").map(UserId).filter(|user| state.people.contains_key(user));
     let user = user.ok_or_else(|| ApiError::bad_request("invalid user_id specified"))?;
-    let standing = state.chats.get(&id).map_or(ChatMemberStatus::Left, |chat| chat.standing(user));
-    Ok(wire::member(state, user, standing))
+    let status = state.chats.get(&id).map_or(ChatMemberStatus::Left, |chat| chat.status_of(user));
+    Ok(wire::member(state, user, status))
 }
 
 pub(super) fn leave_chat(state: &mut SandboxState, params: &RequestParams, now: Timestamp) -> MethodResult {

@@ -71,7 +71,7 @@ pub(super) fn delete_message(state: &mut SandboxState, params: &RequestParams, _
     let Some(place) = state.chats.get_mut(&chat) else { return Err(ApiError::bad_request("chat not found")) };
     match place.messages.get(&id) {
         None => return Err(ApiError::bad_request("message to delete not found")),
-        Some(message) if message.from != BOT && !place.standing(BOT).is_admin() => {
+        Some(message) if message.from != BOT && !place.status_of(BOT).is_admin() => {
             return Err(ApiError::bad_request("message can't be deleted"));
         }
         Some(_) => place.messages.remove(&id),

@@ -85,7 +85,7 @@ impl SendTarget {
     fn is_closed(&self, state: &SandboxState) -> bool {
         let Some(chat) = state.chats.get(&self.chat) else { return false };
         let topic = self.forum_topic.and_then(|topic| chat.topics.get(&topic));
-        topic.is_some_and(|topic| topic.closed) && !chat.standing(BOT).is_admin()
+        topic.is_some_and(|topic| topic.closed) && !chat.status_of(BOT).is_admin()
     }
 }
 
@@ -114,10 +114,10 @@ pub(super) fn receiver(
     let is_fresh =
         asked.is_some_and(|asked| asked.from == to.receiver_user_id && now.since(asked.date) <= ANSWERED_WITHIN);
     let is_group = matches!(chat.kind, ChatKind::Group | ChatKind::Supergroup);
-    if !is_group || !chat.standing(BOT).is_admin() && !is_fresh {
+    if !is_group || !chat.status_of(BOT).is_admin() && !is_fresh {
         return Err(ApiError::bad_request("not enough rights to send ephemeral messages to the chat"));
     }
-    if !chat.standing(to.receiver_user_id).is_present() {
+    if !chat.status_of(to.receiver_user_id).is_present() {
         return Err(ApiError::bad_request("USER_NOT_PARTICIPANT"));
     }
     Ok(Some(to.receiver_user_id))
@@ -135,7 +135,7 @@ pub(super) fn chat_to_see(state: &SandboxState, params: &RequestParams) -> Resul
         ChatKind::Supergroup => "supergroup",
         ChatKind::Channel => "channel",
     };
-    match (chat.standing(BOT), chat.kind) {
+    match (chat.status_of(BOT), chat.kind) {
         (ChatMemberStatus::Kicked | ChatMemberStatus::Left, ChatKind::Private) => {
             Err(ApiError::forbidden("bot was blocked by the user"))
         }
@@ -154,8 +154,8 @@ pub(super) fn chat_to_see(state: &SandboxState, params: &RequestParams) -> Resul
 /// Returns the chat of `chat_id` if the bot may write there.
 pub(super) fn chat_to_write(state: &SandboxState, params: &RequestParams) -> Result<ChatId, ApiError> {
     let id = chat_to_see(state, params)?;
-    let standing = state.chats.get(&id).map(|chat| chat.standing(BOT));
-    match standing {
+    let status = state.chats.get(&id).map(|chat| chat.status_of(BOT));
+    match status {
         Some(ChatMemberStatus::Restricted) => {
             Err(ApiError::bad_request("not enough rights to send text messages to the chat"))
         }

@@ -204,7 +204,7 @@ async fn a_bot_that_left_is_out() {
 async fn members_have_a_status() {
     let desk = Desk::open().await;
     let chat = desk.group_saying(&[]);
-    let owner = desk.sandbox.add_member(chat, NewMember::named("bob").standing(ChatMemberStatus::Creator));
+    let owner = desk.sandbox.add_member(chat, NewMember::named("bob").status(ChatMemberStatus::Creator));
     let stranger = desk.sandbox.add_member(desk.sandbox.add_chat(NewChat::group("x")), "eve");
     for (user, expected) in [(owner, "creator"), (stranger, "left"), (desk.sandbox.bot_id(), "member")] {
         let answer = desk.call("getChatMember", json!({"chat_id": chat, "user_id": user})).await;

@@ -109,14 +109,14 @@ fn outgoing() -> Outgoing {
 }
 
 /// Formats the error and its sources as a log would.
-fn told(error: &TelegramError) -> String {
-    let mut told = format!("{error} {error:?}");
+fn described(error: &TelegramError) -> String {
+    let mut described = format!("{error} {error:?}");
     let mut source = error.source();
     while let Some(cause) = source {
-        told.push_str(&format!(" {cause} {cause:?}"));
+        described.push_str(&format!(" {cause} {cause:?}"));
         source = cause.source();
     }
-    told
+    described
 }
 
 /// Sends one message and checks the outcome.
@@ -126,7 +126,7 @@ async fn check_send(reply: ScriptedReply, timeout: Duration, expected: Expect) {
     let shown = match outcome {
         Ok(sent) => format!("{sent:?}"),
         Err(error) => {
-            assert!(!told(&error).contains("SECRET"), "the token leaks: {}", told(&error));
+            assert!(!described(&error).contains("SECRET"), "the token leaks: {}", described(&error));
             error.to_string()
         }
     };
@@ -195,7 +195,7 @@ async fn without_a_connection_surely_nothing_was_sent() {
     drop(listener);
     let error = client(&address, PATIENT).send(&outgoing()).await.unwrap_err();
     assert!(matches!(error, TelegramError::NotSent(_)), "{error:?}");
-    assert!(!told(&error).contains("SECRET"), "{}", told(&error));
+    assert!(!described(&error).contains("SECRET"), "{}", described(&error));
 }
 
 #[tokio::test]
@@ -214,7 +214,7 @@ async fn an_api_url_that_is_none_sends_nothing_and_shows_no_token() {
     };
     let error = Telegram::new(options).unwrap().get_me().await.unwrap_err();
     assert!(matches!(error, TelegramError::NotSent(_)), "{error:?}");
-    assert!(!told(&error).contains("SECRET"), "{}", told(&error));
+    assert!(!described(&error).contains("SECRET"), "{}", described(&error));
 }
 
 #[tokio::test]

@@ -492,15 +492,15 @@ fn membership_of_the_bot() {
     };
     expect![[r#"Membership(Membership { chat: Chat { id: ChatId(-1001), kind: Supergroup, title: Some("Band"), username: Some("band") }, by: UserId(5), language: None, is_member: true, is_admin: true })"#]]
         .assert_eq(&change("administrator", false));
-    let standing = |status: &str, is_member: bool| {
+    let status = |status: &str, is_member: bool| {
         let shown = change(status, is_member);
         shown.split_once("is_member: ").map(|(_, rest)| rest.trim_end_matches(" })").to_owned()).unwrap()
     };
-    assert_eq!(standing("member", false), "true, is_admin: false");
-    assert_eq!(standing("restricted", true), "true, is_admin: false");
-    assert_eq!(standing("restricted", false), "false, is_admin: false");
-    assert_eq!(standing("left", false), "false, is_admin: false");
-    assert_eq!(standing("kicked", true), "false, is_admin: false");
+    assert_eq!(status("member", false), "true, is_admin: false");
+    assert_eq!(status("restricted", true), "true, is_admin: false");
+    assert_eq!(status("restricted", false), "false, is_admin: false");
+    assert_eq!(status("left", false), "false, is_admin: false");
+    assert_eq!(status("kicked", true), "false, is_admin: false");
 }
 
 #[test]

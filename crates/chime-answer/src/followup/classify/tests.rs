@@ -24,16 +24,16 @@ fn read(row: &Row<'_>) -> ClassifiedQuestion {
 }
 
 fn told_signals(reading: &ClassifiedQuestion) -> String {
-    let mut told = Vec::new();
-    let mut flag = |on: bool, name: &str| told.extend(on.then(|| name.to_owned()));
+    let mut rendered = Vec::new();
+    let mut flag = |on: bool, name: &str| rendered.extend(on.then(|| name.to_owned()));
     flag(reading.start_over, "over");
     flag(reading.cheaper, "cheaper");
     flag(reading.not_that, "not");
     flag(reading.unknown == 0, "whole");
-    told.extend(reading.kind.as_ref().map(|kind| format!("kind={kind}")));
-    told.extend(reading.budget.as_ref().map(|price| format!("max={}", price.amount)));
-    told.extend(reading.budget.as_ref().and_then(|price| price.currency.clone()));
-    or_dash(told)
+    rendered.extend(reading.kind.as_ref().map(|kind| format!("kind={kind}")));
+    rendered.extend(reading.budget.as_ref().map(|price| format!("max={}", price.amount)));
+    rendered.extend(reading.budget.as_ref().and_then(|price| price.currency.clone()));
+    or_dash(rendered)
 }
 
 fn told_references(mentions: &Mentions) -> String {
@@ -41,18 +41,18 @@ fn told_references(mentions: &Mentions) -> String {
         ItemPosition::Nth(nth) => format!("nth:{nth}"),
         ItemPosition::Last => "last".to_owned(),
     });
-    let mut told: Vec<String> = places.collect();
-    if told.is_empty() {
-        told.extend(mentions.person.as_ref().map(|_| "person".to_owned()));
+    let mut rendered: Vec<String> = places.collect();
+    if rendered.is_empty() {
+        rendered.extend(mentions.person.as_ref().map(|_| "person".to_owned()));
     }
-    if told.is_empty() {
-        told.extend(mentions.item.as_ref().map(|_| "item".to_owned()));
+    if rendered.is_empty() {
+        rendered.extend(mentions.item.as_ref().map(|_| "item".to_owned()));
     }
-    or_dash(told)
+    or_dash(rendered)
 }
 
-fn or_dash(told: Vec<String>) -> String {
-    if told.is_empty() { "-".to_owned() } else { told.join(" ") }
+fn or_dash(rendered: Vec<String>) -> String {
+    if rendered.is_empty() { "-".to_owned() } else { rendered.join(" ") }
 }
 
 #[test]
@@ -62,9 +62,9 @@ fn every_ask_of_the_table_is_read_as_it_says() {
     let mut wrong = Vec::new();
     for row in &rows {
         let reading = read(row);
-        let told = [reading.intent.as_str().to_owned(), told_signals(&reading), told_references(&reading.mentions)];
-        if told != row.cells[3..] {
-            wrong.push(format!("{}\n    -> {} ({:?})", row.line, told.join(" | "), reading.language));
+        let rendered = [reading.intent.as_str().to_owned(), told_signals(&reading), told_references(&reading.mentions)];
+        if rendered != row.cells[3..] {
+            wrong.push(format!("{}\n    -> {} ({:?})", row.line, rendered.join(" | "), reading.language));
         }
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), rows.len(), wrong.join("\n"));

@@ -67,10 +67,10 @@ fn people_and_prices_come_with_the_titles() {
             }
         }
         if let Some(expected) = answer.prices {
-            let told =
+            let rendered =
                 |price: &chime_core::Price| format!("{} {}", price.amount, price.currency.as_deref().unwrap_or("?"));
             let prices: Vec<String> =
-                items.iter().map(|item| item.price.as_ref().map(told).unwrap_or_default()).collect();
+                items.iter().map(|item| item.price.as_ref().map(rendered).unwrap_or_default()).collect();
             if prices != expected {
                 wrong.push(format!("{expected:?}\n  -> {prices:?}"));
             }

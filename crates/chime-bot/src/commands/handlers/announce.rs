@@ -21,7 +21,7 @@ impl Commands {
                 let Some(row) = chats::find(conn, chat)? else { return Ok(None) };
                 let is_served = served(conn, &row.chat, UserId(chat.0), &access)? == Access::Allowed;
                 let is_news = !announcements::is_told(conn, row.key)?;
-                let knows_of_memory = memory::standing(conn, row.key)?.told_at.is_some();
+                let knows_of_memory = memory::memory_state(conn, row.key)?.told_at.is_some();
                 let knows_of_voice = announcements::is_told_of_voice(conn, row.key)?;
                 let own_retention = chats::own_retention(conn, row.key)?;
                 let is_memory_news = remembers && !knows_of_memory;

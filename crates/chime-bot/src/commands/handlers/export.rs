@@ -30,7 +30,7 @@ enum Exported {
 
 impl Exported {
     /// Returns the reply to the command, or `None` if the chat is unknown.
-    fn told(&self, texts: &Texts) -> Option<String> {
+    fn reply_text(&self, texts: &Texts) -> Option<String> {
         match self {
             Self::Sent => Some(texts.export_sent.clone()),
             Self::TooLarge => Some(texts.export_large.clone()),
@@ -47,9 +47,9 @@ impl Commands {
         }
         let message = &order.message.message;
         let owns_the_bot = self.owns_the_bot(message.sender.id).await?;
-        let standing = self.standing(message.chat, message.sender.id).await?;
+        let role = self.role_of(message.chat, message.sender.id).await?;
         let request = ExportRequest::parse(&order.args);
-        match (decide_export(request, Asker { owns_the_bot, standing, is_author: false }), request) {
+        match (decide_export(request, Asker { owns_the_bot, role, is_author: false }), request) {
             (RequestDecision::Refused(_), _) => self.say(job, &order, &order.texts().export_who).await,
             (RequestDecision::After(wait), _) => self.announce_export(job, &order, wait).await,
             (RequestDecision::Now, ExportRequest::Stop) => self.call_off_exports(job, &order).await,
@@ -60,12 +60,12 @@ impl Commands {
     async fn export_now(&self, job: &Job, order: &CommandRequest) -> JobResult {
         let message = &order.message.message;
         let exported = self.send_export(message.chat, message.sender.id, job.attempts).await?;
-        match exported.told(order.texts()) {
+        match exported.reply_text(order.texts()) {
             // In private no other reply than the file is needed.
             Some(_) if matches!(exported, Exported::Sent) && order.chat.chat.kind == ChatKind::Private => {
                 self.finish(job).await
             }
-            Some(told) => self.say(job, order, told).await,
+            Some(text) => self.say(job, order, text).await,
             None => self.finish(job).await,
         }
     }
@@ -79,20 +79,20 @@ impl Commands {
         let (now, wanted) = (self.now(), later.clone());
         let pending = self.store.read(move |conn| jobs::find(conn, &wanted)).await?;
         let due_at = pending.map_or(now.plus(wait), |pending| pending.due_at);
-        let told = wording::export_announced(due_at.since(now), order.texts());
-        self.answer(job, order, &told, move |tx| jobs::add_unless_due(tx, &later, due_at)).await
+        let text = wording::export_announced(due_at.since(now), order.texts());
+        self.answer(job, order, &text, move |tx| jobs::add_unless_due(tx, &later, due_at)).await
     }
 
     async fn call_off_exports(&self, job: &Job, order: &CommandRequest) -> JobResult {
         let chat = order.message.message.chat;
         let lane = move |conn: &chime_store::Reader| jobs::is_any_due(conn, JobKind::Export, chat);
         let texts = order.texts();
-        let told = match self.store.read(lane).await? {
+        let text = match self.store.read(lane).await? {
             true => &texts.export_called_off,
             false => &texts.export_not_pending,
         };
         let end = move |tx: &chime_store::Writer<'_>| jobs::end_kind_of(tx, JobKind::Export, chat);
-        self.answer(job, order, told, end).await
+        self.answer(job, order, text, end).await
     }
 
     /// Handles an `export` job: sends the announced file, if its receiver is still an admin.
@@ -105,9 +105,9 @@ impl Commands {
     ) -> JobResult {
         let row = self.store.read(move |conn| chats::find(conn, at.chat)).await?;
         let texts = texts(row.map_or(Language::DEFAULT, |row| row.speaks()).code());
-        let told = if self.standing(at.chat, asked_by).await?.is_admin() {
-            match self.send_export(at.chat, asked_by, job.attempts).await?.told(texts) {
-                Some(told) => told,
+        let text = if self.role_of(at.chat, asked_by).await?.is_admin() {
+            match self.send_export(at.chat, asked_by, job.attempts).await?.reply_text(texts) {
+                Some(text) => text,
                 None => return self.finish(job).await,
             }
         } else {
@@ -115,7 +115,7 @@ impl Commands {
         };
         let key = format!("{}:{}", job.payload.reply_key(), at.message);
         let to = ReplyTarget { chat: at.chat, forum_topic, reply_to: Some(at.message) };
-        self.settle(job, NewReply::own(Purpose::Command, key, to, format_own(&told)), |_| Ok(())).await
+        self.settle(job, NewReply::own(Purpose::Command, key, to, format_own(&text)), |_| Ok(())).await
     }
 
     async fn send_export(&self, chat: ChatId, to: UserId, attempts: u32) -> Result<Exported, JobError> {

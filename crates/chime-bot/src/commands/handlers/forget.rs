@@ -38,11 +38,11 @@ impl Commands {
         };
         let is_author = target.as_ref().is_some_and(|target| target.message.sender.id == message.sender.id);
         let owns_the_bot = self.owns_the_bot(message.sender.id).await?;
-        let standing = match (&request, is_author) {
+        let role = match (&request, is_author) {
             (ForgetRequest::Me { .. }, _) | (_, true) => ChatRole::Member,
-            _ => self.standing(place, message.sender.id).await?,
+            _ => self.role_of(place, message.sender.id).await?,
         };
-        match decide(&request, Asker { owns_the_bot, standing, is_author }) {
+        match decide(&request, Asker { owns_the_bot, role, is_author }) {
             // Somebody who is not in the chat must not learn whether the message exists, so the reply is the same as
             // for an unknown message.
             RequestDecision::Refused(_) if place != message.chat => {
@@ -77,8 +77,8 @@ impl Commands {
     }
 
     /// Asks Telegram for the role of a user in a chat.
-    pub(super) async fn standing(&self, chat: ChatId, user: UserId) -> Result<ChatRole, JobError> {
-        Ok(match self.telegram.standing(chat, user).await {
+    pub(super) async fn role_of(&self, chat: ChatId, user: UserId) -> Result<ChatRole, JobError> {
+        Ok(match self.telegram.member_status(chat, user).await {
             Ok(MemberStatus::Owner) => ChatRole::Creator,
             Ok(MemberStatus::Admin) => ChatRole::Admin,
             Ok(MemberStatus::Member) => ChatRole::Member,
@@ -112,8 +112,8 @@ impl Commands {
         let now = self.now();
         let request = self.request(order, DeletionTarget::Chat(chat), true);
         let due_at = pending.map_or(now, |pending| pending.request.asked_at).plus(wait);
-        let told = wording::announced(due_at.since(now), order.texts());
-        self.answer(job, order, &told, move |tx| {
+        let words = wording::announced(due_at.since(now), order.texts());
+        self.answer(job, order, &words, move |tx| {
             if pending.is_none() {
                 let id = deletions::add(tx, &request)?;
                 jobs::add_or_move(tx, &JobPayload::Forget { request: id, chat: here }, due_at)?;
@@ -136,7 +136,7 @@ impl Commands {
         };
         if deletion.request.was_announced {
             let place = deletion.request.to.map_or(ChatId(job.lane()), |to| to.chat);
-            if !self.standing(place, deletion.request.asked_by).await?.is_admin() {
+            if !self.role_of(place, deletion.request.asked_by).await?.is_admin() {
                 return self.tell(job, &deletion, self.texts_of(&deletion).await?.no_longer_admin.clone()).await;
             }
         }

@@ -69,7 +69,7 @@ impl Commands {
                 if served(conn, &row.chat, UserId(chat.0), &access)? == Access::Allowed {
                     return Ok(LeaveState::Welcome);
                 }
-                Ok(match outbox::standing(conn, &key)? {
+                Ok(match outbox::unsent_parts(conn, &key)? {
                     None => {
                         let can_be_claimed = has_code && is_unclaimed(&access, admission::has_owner(conn)?);
                         let is_any_kept = messages::is_any_kept(conn, row.key)?;

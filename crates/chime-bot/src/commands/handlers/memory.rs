@@ -91,7 +91,7 @@ impl Commands {
             })
             .await?;
         let Some(chat) = found else { return self.say(job, order, &order.texts().memory.only_members).await };
-        match self.standing(chat.chat.id, order.message.message.sender.id).await? {
+        match self.role_of(chat.chat.id, order.message.message.sender.id).await? {
             ChatRole::Outside => self.say(job, order, &order.texts().memory.only_members).await,
             ChatRole::Creator | ChatRole::Admin | ChatRole::Member => self.show_memory(job, order, chat).await,
         }
@@ -106,9 +106,9 @@ impl Commands {
             return self.offer(job, order, question, buttons).await;
         }
         let texts = &order.texts().memory;
-        let told = if is_on { &texts.switched_on } else { &texts.switched_off };
+        let reply = if is_on { &texts.switched_on } else { &texts.switched_off };
         let key = order.chat.key;
-        self.answer(job, order, told, move |tx| memory::set(tx, key, is_on)).await
+        self.answer(job, order, reply, move |tx| memory::set(tx, key, is_on)).await
     }
 }
 

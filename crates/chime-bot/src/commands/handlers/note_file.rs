@@ -34,7 +34,7 @@ impl Commands {
             {
                 Err(of_telegram(&error, "fetching a file"))
             }
-            Err(error) => Ok(FileText::Unusable(UnreadReason::from(error).told(name, order.texts()))),
+            Err(error) => Ok(FileText::Unusable(UnreadReason::from(error).sentence(name, order.texts()))),
         }
     }
 }

@@ -66,7 +66,7 @@ impl Commands {
                     let sources = parent.into_iter().chain([order.message.seq]).collect();
                     return self.save_note(job, &order, text, sources).await;
                 }
-                FileText::Unusable(told) => return self.say(job, &order, &told).await,
+                FileText::Unusable(reply) => return self.say(job, &order, &reply).await,
             }
         }
         match request {
@@ -109,20 +109,20 @@ impl Commands {
         // The number that the note will get can be read before writing: nothing else writes notes of this chat at this
         // time.
         let next = self.store.read(move |conn| notes::next_number(conn, chat)).await?;
-        let told = filled(&order.texts().notes.saved, &[("n", &next.to_string())]);
-        self.answer(job, order, &told, move |tx| notes::add(tx, &note).map(drop)).await
+        let reply = filled(&order.texts().notes.saved, &[("n", &next.to_string())]);
+        self.answer(job, order, &reply, move |tx| notes::add(tx, &note).map(drop)).await
     }
 
     async fn delete_note(&self, job: &Job, order: &CommandRequest, number: u32) -> JobResult {
         let chat = order.chat.key;
         let is_there =
             self.store.read(move |conn| notes::of_chat(conn, chat)).await?.iter().any(|note| note.number == number);
-        let told = match is_there {
+        let reply = match is_there {
             true => &order.texts().notes.deleted,
             false => &order.texts().notes.no_such,
         };
-        let told = filled(told, &[("n", &number.to_string())]);
-        self.answer(job, order, &told, move |tx| notes::remove(tx, chat, number).map(drop)).await
+        let reply = filled(reply, &[("n", &number.to_string())]);
+        self.answer(job, order, &reply, move |tx| notes::remove(tx, chat, number).map(drop)).await
     }
 
     pub(super) async fn list_notes(&self, job: &Job, order: CommandRequest) -> JobResult {

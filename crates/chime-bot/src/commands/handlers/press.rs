@@ -42,9 +42,9 @@ impl Commands {
     }
 
     /// Finishes the job of a press without a change, and shows the member why.
-    pub(super) async fn refuse(&self, job: &Job, press: &Press, told: &str) -> JobResult {
+    pub(super) async fn refuse(&self, job: &Job, press: &Press, reply: &str) -> JobResult {
         self.finish(job).await?;
-        self.confirm(press, Some(told)).await;
+        self.confirm(press, Some(reply)).await;
         Ok(JobOutcome::Finished)
     }
 
@@ -58,8 +58,8 @@ impl Commands {
         Ok(again.map_or(JobOutcome::Finished, JobOutcome::WaitUntil))
     }
 
-    async fn confirm(&self, press: &Press, told: Option<&str>) {
-        if let Err(error) = self.telegram.answer_callback(&press.query, told).await {
+    async fn confirm(&self, press: &Press, reply: Option<&str>) {
+        if let Err(error) = self.telegram.answer_callback(&press.query, reply).await {
             tracing::info!(%error, "a press was not confirmed");
         }
     }

@@ -78,8 +78,8 @@ impl Commands {
             minute: time.minute,
             since: now,
         };
-        let told = wording::subscribed(time, time.next(now, zone), zone, now, order.texts());
-        self.answer(job, order, &told, move |tx| recaps::set(tx, &subscription)).await
+        let reply = wording::subscribed(time, time.next(now, zone), zone, now, order.texts());
+        self.answer(job, order, &reply, move |tx| recaps::set(tx, &subscription)).await
     }
 
     async fn unsubscribe(&self, job: &Job, order: &CommandRequest) -> JobResult {
@@ -88,8 +88,8 @@ impl Commands {
         }
         let chat = order.chat.key;
         let was_there = self.store.read(move |conn| recaps::of_chat(conn, chat)).await?.is_some();
-        let told = wording::unsubscribed(was_there, order.texts());
-        self.answer(job, order, &told, move |tx| recaps::remove(tx, chat).map(drop)).await
+        let reply = wording::unsubscribed(was_there, order.texts());
+        self.answer(job, order, &reply, move |tx| recaps::remove(tx, chat).map(drop)).await
     }
 }
 

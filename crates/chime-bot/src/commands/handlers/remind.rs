@@ -102,8 +102,14 @@ impl Commands {
     }
 
     /// Stores the reminder, its job and the confirmation in one transaction.
-    async fn confirm_reminder(&self, job: &Job, order: &CommandRequest, reminder: Reminder, told: String) -> JobResult {
-        let reply = reply_to(job, &order.message, format_own(&told));
+    async fn confirm_reminder(
+        &self,
+        job: &Job,
+        order: &CommandRequest,
+        reminder: Reminder,
+        sentence: String,
+    ) -> JobResult {
+        let reply = reply_to(job, &order.message, format_own(&sentence));
         let (label, now) = (order.texts().reminders.cancel_button.clone(), self.clock.now());
         self.finish_with(job, move |tx| {
             let id = reminders::set(tx, &reminder)?;
@@ -227,10 +233,10 @@ impl Commands {
         // The words are inserted last: they may look like placeholders.
         let blanks =
             [("day", day.as_str()), ("time", &time), ("name", &escape_markdown(name)), ("words", words.as_str())];
-        let told = filled(text, &blanks);
+        let sentence = filled(text, &blanks);
         match link(chat, reminder, reminder.began) {
-            Some(link) => (format!("{told}\n\n[{}]({link})", texts.reminders.began), vec![link]),
-            None => (told, Vec::new()),
+            Some(link) => (format!("{sentence}\n\n[{}]({link})", texts.reminders.began), vec![link]),
+            None => (sentence, Vec::new()),
         }
     }
 }
@@ -276,14 +282,14 @@ fn confirmation(time: &ReminderTime, reminder: &Reminder, zone: Zone, texts: &Te
     let weekday = own.weekdays[day_of_week % 7].as_str();
     let day = texts.date_of(time.at, zone);
     let blanks = [("every", every), ("weekday", weekday), ("day", &day), ("time", &clock), ("zone", zone_name)];
-    let told = filled(text, &blanks);
+    let sentence = filled(text, &blanks);
     match time.until {
         // The repetition ends with the day before this time.
         Some(until) => {
             let last = texts.date_of(until.minus(Duration::from_secs(60 * 60)), zone);
-            format!("{told} {}", filled(&own.last_day, &[("day", &last)]))
+            format!("{sentence} {}", filled(&own.last_day, &[("day", &last)]))
         }
-        None => told,
+        None => sentence,
     }
 }
 

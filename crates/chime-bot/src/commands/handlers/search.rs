@@ -116,7 +116,7 @@ impl Commands {
         if self.store.read(move |conn| served(conn, &row, user, &access)).await? != Access::Allowed {
             return Ok(false);
         }
-        Ok(enough(self.standing(chat.chat.id, user).await?))
+        Ok(enough(self.role_of(chat.chat.id, user).await?))
     }
 }
 

@@ -64,9 +64,9 @@ impl Commands {
         let chosen = if is_default { Some(DEFAULT.to_owned()) } else { (entry.parse)(value, &self.defaults) };
         let default = (entry.default)(&self.defaults, order.chat.chat.kind);
         let (Some(default), Some(chosen), true) = (default, chosen, topic.is_none() || entry.in_topics) else {
-            let told = entry.text("unknown", texts).unwrap_or(&texts.settings.unknown);
-            let told = filled(told, &[("value", &escape_markdown(&clip(value, LONGEST_VALUE)))]);
-            return self.say(job, order, told).await;
+            let words = entry.text("unknown", texts).unwrap_or(&texts.settings.unknown);
+            let words = filled(words, &[("value", &escape_markdown(&clip(value, LONGEST_VALUE)))]);
+            return self.say(job, order, words).await;
         };
         let (chat, author) = (order.chat.key, order.message.message.sender.id);
         let is_out = move |conn: &Reader| Ok(consent::opted_out(conn, chat, author)?.is_some());
@@ -80,13 +80,13 @@ impl Commands {
             return self.offer(job, order, question, buttons).await;
         }
         let current = if is_default { default } else { chosen };
-        let told = match entry.text("set", texts) {
-            Some(told) => filled(told, &[("value", &(entry.shown)(&current, texts))]),
+        let words = match entry.text("set", texts) {
+            Some(words) => filled(words, &[("value", &(entry.shown)(&current, texts))]),
             None => entry.line(&current, texts),
         };
         let conversation = Conversation { chat: order.chat.key, forum_topic: topic };
         let by = entry.is_written.then_some((order.message.message.sender.id, order.message.seq));
-        self.answer(job, order, &told, move |tx| write(tx, conversation, &change, by)).await
+        self.answer(job, order, &words, move |tx| write(tx, conversation, &change, by)).await
     }
 
     pub(super) async fn change(
@@ -181,7 +181,7 @@ impl Commands {
 
     /// Returns `true` if `user` may change the settings of a chat: an admin, or an owner of the bot.
     pub(super) async fn may_change(&self, chat: ChatId, user: UserId) -> Result<bool, JobError> {
-        Ok(self.owns_the_bot(user).await? || self.standing(chat, user).await?.is_admin())
+        Ok(self.owns_the_bot(user).await? || self.role_of(chat, user).await?.is_admin())
     }
 }
 

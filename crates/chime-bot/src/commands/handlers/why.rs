@@ -12,7 +12,7 @@ impl Commands {
         let (message, zone, texts) = (order.message.clone(), order.chat.zone(self.zone), order.texts());
         match self.store.read(move |conn| explain(conn, &message, zone, texts)).await? {
             Ok(shown) => self.answer_showing(job, &order, shown).await,
-            Err(told) => self.say(job, &order, told).await,
+            Err(reply) => self.say(job, &order, reply).await,
         }
     }
 }

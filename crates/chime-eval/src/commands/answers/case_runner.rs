@@ -112,7 +112,7 @@ impl CaseRunner {
         let post = Post::new(from, case.ask.as_str(), self.clock.now());
         let asked = self.sandbox.say(room.chat, reply_to.into_iter().fold(post, Post::reply_to));
         let (sent, seconds) = self.until_answered(room.chat, asked, watch).await?;
-        self.told(&room, asked, &sent, seconds).await
+        self.described(&room, asked, &sent, seconds).await
     }
 
     pub fn store(&self) -> Store {
@@ -264,7 +264,7 @@ impl CaseRunner {
         Ok((sent, changed.as_secs_f64()))
     }
 
-    async fn told(
+    async fn described(
         &self,
         room: &CaseChat,
         asked: MessageId,

@@ -82,11 +82,11 @@ async fn asked_in(
     damage: &'static str,
 ) -> ContextWindow {
     let (_folder, store) = new_store().await;
-    let mut told = transcript(&written(&lines));
-    told.iter_mut().for_each(|stored| change(&mut stored.message));
-    let last = told.iter().map(|stored| stored.message.id).max().unwrap();
+    let mut rendered = transcript(&written(&lines));
+    rendered.iter_mut().for_each(|stored| change(&mut stored.message));
+    let last = rendered.iter().map(|stored| stored.message.id).max().unwrap();
     let stored = store.write(Priority::Background, move |tx| {
-        for StoredMessage { message, .. } in &told {
+        for StoredMessage { message, .. } in &rendered {
             let chat = Chat { id: message.chat, kind: ChatKind::Supergroup, title: None, username: None };
             messages::take_in(tx, &chats::upsert(tx, &chat)?, message)?;
         }

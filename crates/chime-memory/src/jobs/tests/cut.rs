@@ -166,22 +166,22 @@ impl Bench {
     }
 
     async fn all_told(&self) -> Vec<String> {
-        let mut told = self.told().await;
+        let mut stored_lines = self.stored_lines().await;
         let rest = self
             .write(|tx| {
-                let mut told = Vec::new();
+                let mut stored_lines = Vec::new();
                 for session in sessions::begun_from(tx, HERE, (Timestamp::default(), MessageId(i64::MIN)), 100)? {
-                    told.push(format!("{:?}", tags::of_session(tx, session.id)?));
+                    stored_lines.push(format!("{:?}", tags::of_session(tx, session.id)?));
                 }
                 let thread = thread_summaries::of_messages(tx, CHAT_KEY, [Seq(1)], usize::MAX)?;
-                told.push(format!("{:?}", thread.map(|it| (it.text, it.sources))));
-                told.push(format!("no vector: {:?}", summary_vectors::missing(tx, "scripted", 9)?));
-                told.push(format!("open and parked: {:?}", jobs::counts(tx)?));
-                Ok(told)
+                stored_lines.push(format!("{:?}", thread.map(|it| (it.text, it.sources))));
+                stored_lines.push(format!("no vector: {:?}", summary_vectors::missing(tx, "scripted", 9)?));
+                stored_lines.push(format!("open and parked: {:?}", jobs::counts(tx)?));
+                Ok(stored_lines)
             })
             .await;
-        told.extend(rest);
-        told
+        stored_lines.extend(rest);
+        stored_lines
     }
 }
 
@@ -191,7 +191,7 @@ async fn ended_at_any_step_of_any_kind_of_job_memory_is_the_same() {
     let undisturbed = scripted(now).await;
     assert_eq!(undisturbed.bench.work_in_spite_of(None).await, 0);
     let whole = undisturbed.bench.all_told().await;
-    assert!(whole.iter().filter(|told| told.contains("red tent")).count() >= 5, "{whole:#?}");
+    assert!(whole.iter().filter(|stored_lines| stored_lines.contains("red tent")).count() >= 5, "{whole:#?}");
     assert!(whole.contains(&"no vector: []".to_owned()) && whole.contains(&"open and parked: (0, 0)".to_owned()));
     for kind in [
         JobKind::Sessions,
@@ -275,7 +275,7 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let (disturbed, undisturbed) = runtime.block_on(async {
             let now = Clock::system().now();
-            let mut told = Vec::new();
+            let mut stored_lines = Vec::new();
             for crashes in [crashes.as_slice(), &[]] {
                 let bench = Bench::new().await;
                 for number in 0..SESSIONS * 3 {
@@ -288,9 +288,9 @@ proptest! {
                 }
                 bench.work().await;
                 assert_eq!(bench.folded_once().await, SESSIONS as usize);
-                told.push(bench.told().await);
+                stored_lines.push(bench.stored_lines().await);
             }
-            (told.remove(0), told.remove(0))
+            (stored_lines.remove(0), stored_lines.remove(0))
         });
         prop_assert_eq!(disturbed, undisturbed);
     }
