@@ -10,7 +10,7 @@ use chime_eval::context::PreparedChat;
 use chime_eval::labelled::{self, LabelledChat};
 use chime_eval::pack::PackQuery;
 use chime_eval::pack_file::read_pack;
-use chime_relevance::context::training::{Asking, SeedRule};
+use chime_relevance::context::training::{PickInput, SeedRule};
 use chime_relevance::context::{MessageFeatures, Scorers};
 
 use crate::Outcome;
@@ -112,8 +112,14 @@ impl Chat {
     }
 
     /// Returns the message at `place` as if it mentioned the bot with these words.
-    pub fn asking<'a>(&'a self, place: usize, text: &'a str) -> Asking<'a> {
-        Asking { message: &self.prepared.messages[place], text, is_tag: true, seed: SeedRule::default(), sources: None }
+    pub fn asking<'a>(&'a self, place: usize, text: &'a str) -> PickInput<'a> {
+        PickInput {
+            message: &self.prepared.messages[place],
+            text,
+            is_tag: true,
+            seed: SeedRule::default(),
+            sources: None,
+        }
     }
 
     #[must_use]

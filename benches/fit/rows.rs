@@ -2,7 +2,7 @@
 
 use chime_relevance::context::Scorers;
 use chime_relevance::context::training::{
-    Asking, Example, FOCUS_NAMES, NOVELTY_NAMES, OF_BARE_TAG, PAIR_NAMES, SeedRule, TagRows, link_rows,
+    Example, FOCUS_NAMES, NOVELTY_NAMES, OF_BARE_TAG, PAIR_NAMES, PickInput, SeedRule, TagRows, link_rows,
 };
 
 use crate::chats::{Chat, Kind, WINDOW};
@@ -125,7 +125,7 @@ pub fn tags(chat: &Chat, scorers: &Scorers, into: &mut OfTags) {
         for text in ["", stored.message.text.as_str()] {
             let mut message = stored.clone();
             message.message.reply_to = None;
-            let asking = Asking { message: &message, text, is_tag: true, seed: SeedRule::default(), sources: None };
+            let asking = PickInput { message: &message, text, is_tag: true, seed: SeedRule::default(), sources: None };
             let before = chat.before(place);
             let rows = Example::of(asking, &before, &chat.prepared.evidence, scorers).map(|it| it.tag_rows(&[]));
             if let Some(rows) = rows.filter(|rows| rows.is_bare == text.is_empty()) {
@@ -135,7 +135,7 @@ pub fn tags(chat: &Chat, scorers: &Scorers, into: &mut OfTags) {
     }
     for query in &chat.queries {
         let history = chat.prepared.history(&query.ask);
-        let asking = Asking { is_tag: true, ..Asking::of(&history, SeedRule::default()) };
+        let asking = PickInput { is_tag: true, ..PickInput::of(&history, SeedRule::default()) };
         let recent: Vec<&_> = history.recent.iter().collect();
         let Some(example) = Example::of(asking, &recent, &history.evidence, scorers) else { continue };
         let rows = example.tag_rows(&[]);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::checkup::judge::{self, Ability, Door, GroupMembership, Obstacle};
+use crate::checkup::judge::{self, Ability, GroupMembership, Obstacle, PortState};
 use crate::checkup::{CheckFinding, Severity};
 use chime_core::config::{
     AccessConfig, AnswerConfig, BackupConfig, Config, ConfigError, ConsoleConfig, EmbeddingConfig, Environment,
@@ -91,7 +91,7 @@ impl Checkup<'_> {
         ];
         for (key, address) in listening {
             if let Some(address) = address {
-                tell(judge::door(key, &address, &door(address).await));
+                tell(judge::port_state(key, &address, &port_state(address).await));
             }
         }
         if let Ok(PromptConfig { dir: Some(folder) }) = PromptConfig::load(&settings) {
@@ -307,18 +307,18 @@ fn is_writable(folder: &Path) -> bool {
 }
 
 /// Checks whether `address` is free, or used by a running Chime, or by another program.
-async fn door(address: SocketAddr) -> Door {
+async fn port_state(address: SocketAddr) -> PortState {
     let error = match TcpListener::bind(address).await {
-        Ok(_) => return Door::Free,
+        Ok(_) => return PortState::Free,
         Err(error) => error,
     };
     if error.kind() != ErrorKind::AddrInUse {
-        return Door::Unusable(error.to_string());
+        return PortState::Unusable(error.to_string());
     }
     // Only responses of Chime contain this field, or name this setting.
     match answer_at(address).await {
-        Ok(answer) if answer.contains("last_poll_age_s") || answer.contains("CONSOLE_URL") => Door::Ours,
-        Ok(_) | Err(_) => Door::Taken,
+        Ok(answer) if answer.contains("last_poll_age_s") || answer.contains("CONSOLE_URL") => PortState::Ours,
+        Ok(_) | Err(_) => PortState::Taken,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chime_core::{
-    ChatKey, Closed, Conversation, EntityKind, MessageId, Rolling, Session, Summary, SummaryMethod, Timestamp,
+    ChatKey, CloseReason, Conversation, EntityKind, MessageId, Rolling, Session, Summary, SummaryMethod, Timestamp,
 };
 use chime_sandbox::{ChatMemberStatus, NewChat, NewMember, Post};
 use chime_store::{answers, chats, jobs, memory, sessions, summaries, tags};
@@ -96,7 +96,7 @@ async fn without_a_model_a_session_is_remembered_by_its_own_messages() {
         w.clock.advance(2 * HOUR);
         until_summarized(w, 1).await;
         let session = closed(w).await.remove(0);
-        assert_eq!((session.messages, session.reason), (4, Closed::Silence));
+        assert_eq!((session.messages, session.reason), (4, CloseReason::Silence));
         let summary = summary_of(w, &session).await.expect("a summary");
         assert_eq!(summary.method, SummaryMethod::Extract);
         let text: Vec<&str> = summary.bullets.iter().map(|it| it.text.as_str()).collect();

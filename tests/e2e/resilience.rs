@@ -42,14 +42,14 @@ fn tool_call() -> Reply {
     Reply::Tools(vec![("search_messages", json!({"query": "nine"}))])
 }
 
-async fn ends_in_one_apology(manner: Manner, reply: Reply) {
+async fn ends_in_one_apology(options: Manner, reply: Reply) {
     let mut settings = SHORT.to_vec();
-    if manner.streams() {
+    if options.streams() {
         settings.push(STREAMING);
     }
     World::with(&settings, async |w| {
         w.say("ben", "Nine of us will come");
-        if manner.looks_up() {
+        if options.looks_up() {
             w.model.script([tool_call()]);
         }
         w.model.always(reply.clone());
@@ -58,12 +58,12 @@ async fn ends_in_one_apology(manner: Manner, reply: Reply) {
         w.settled().await;
         let said = w.telegram.sent_by_bot(w.chat);
         let texts: Vec<&str> = said.iter().map(|message| message.text.as_str()).collect();
-        assert_eq!(said.len(), 1, "{manner:?} {reply:?}: {texts:?}");
-        assert!(texts[0].starts_with(APOLOGY), "{manner:?} {reply:?} ends in {texts:?}");
+        assert_eq!(said.len(), 1, "{options:?} {reply:?}: {texts:?}");
+        assert!(texts[0].starts_with(APOLOGY), "{options:?} {reply:?} ends in {texts:?}");
         assert!(texts[0].contains("Nine of us will come"), "it shows what it would have answered from: {texts:?}");
         // Three attempts of the failing call, and the call before it.
         let asked = w.model.requests().len();
-        assert!(asked <= 3 + usize::from(manner.looks_up()), "{manner:?} {reply:?}: {asked} requests");
+        assert!(asked <= 3 + usize::from(options.looks_up()), "{options:?} {reply:?}: {asked} requests");
         w.model.release();
     })
     .await;

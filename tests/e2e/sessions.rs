@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chime_core::{Closed, Conversation, ForumTopicId, MessageId, Session, Timestamp};
+use chime_core::{CloseReason, Conversation, ForumTopicId, MessageId, Session, Timestamp};
 use chime_sandbox::{ChatMemberStatus, NewChat, Post};
 use chime_store::{chats, jobs, memory, sessions, summaries};
 use chime_testkit::Reply;
@@ -32,8 +32,8 @@ async fn new_ends_the_talk_there_and_then() {
         w.clock.advance(2 * HOUR);
         until_summarized(w, 2).await;
         let found = closed(w).await;
-        let shown: Vec<(Closed, bool)> = found.iter().map(|it| (it.reason, it.last.1 < new)).collect();
-        assert_eq!(shown, [(Closed::New, true), (Closed::Silence, false)]);
+        let shown: Vec<(CloseReason, bool)> = found.iter().map(|it| (it.reason, it.last.1 < new)).collect();
+        assert_eq!(shown, [(CloseReason::New, true), (CloseReason::Silence, false)]);
         assert!(found[1].first.1 > new);
     })
     .await;
@@ -56,7 +56,7 @@ async fn the_closing_of_a_topic_ends_its_session() {
             let Some(row) = chats::find(conn, club)? else { return Ok(false) };
             let here = Conversation { chat: row.key, forum_topic: Some(boats) };
             let all = sessions::begun_from(conn, here, (Timestamp::default(), MessageId(i64::MIN)), 9)?;
-            Ok(all.len() == 1 && all[0].reason == Closed::Topic && sessions::stale(conn, row.key, 1)?.is_empty())
+            Ok(all.len() == 1 && all[0].reason == CloseReason::Topic && sessions::stale(conn, row.key, 1)?.is_empty())
         })
         .await;
         w.settled().await;
@@ -80,7 +80,7 @@ async fn a_bot_that_is_removed_summarizes_nothing_until_it_is_back() {
         })
         .await;
         let session = closed(w).await.remove(0);
-        assert_eq!((session.reason, summary_of(w, &session).await), (Closed::Removed, None));
+        assert_eq!((session.reason, summary_of(w, &session).await), (CloseReason::Removed, None));
         w.telegram.add_bot_to(w.chat, ChatMemberStatus::Member, ann);
         w.settled().await;
         w.clock.advance(MINUTES);
@@ -102,7 +102,7 @@ async fn a_week_switched_off_closes_what_is_due_once() {
         w.clock.advance(MINUTES);
         until_summarized(w, 1).await;
         let session = closed(w).await.remove(0);
-        assert_eq!((session.messages, session.reason), (4, Closed::Silence));
+        assert_eq!((session.messages, session.reason), (4, CloseReason::Silence));
         let closed_at = session.closed_at;
         w.restart().await;
         w.clock.advance(2 * HOUR);

@@ -2,7 +2,7 @@
 
 use crate::{Access, AccessFacts, Recent, chat_access, subject};
 use chime_core::config::{AccessConfig, RateLimit};
-use chime_core::{Because, Chat, ChatKind, Conversation, Timestamp, UserId};
+use chime_core::{Chat, ChatKind, Conversation, RefusalReason, Timestamp, UserId};
 use chime_store::{Reader, Result, admission, chats, refusals};
 
 /// Decides if the bot serves `sender` in `chat`, from the configuration and from owners added in Telegram.
@@ -37,7 +37,7 @@ pub fn recent(
     Ok(Recent {
         of_conversation: refusals::triggers_of_conversation(conn, conversation, after)?,
         of_member: refusals::triggers_of_member(conn, user, after)?,
-        told_conversation: shown(Because::Conversation)?,
-        told_member: shown(Because::Member)?,
+        told_conversation: shown(RefusalReason::Conversation)?,
+        told_member: shown(RefusalReason::Member)?,
     })
 }

@@ -1,7 +1,7 @@
 //! Compares the tokens used today with the daily caps. Pure functions.
 
 use chime_core::config::DailyTokens;
-use chime_core::{Because, Spent};
+use chime_core::{RefusalReason, Spent};
 
 /// A budget of which at least this percentage is used counts as nearly used up.
 const TIGHT_PERCENT: u64 = 80;
@@ -13,16 +13,16 @@ pub enum Allowance {
     /// At least 80 % of a budget is used: callers use a smaller context and the cheaper model.
     Tight,
     /// A budget is used up: no model may be called today.
-    Over(Because),
+    Over(RefusalReason),
 }
 
 /// Compares today's usage with the caps. Calls still running are not in `spent` yet, so the total may exceed a cap
 /// slightly.
 pub fn allowance(spent: Spent, caps: DailyTokens) -> Allowance {
     let budgets = [
-        (spent.total, caps.total, Because::DailyTokens),
-        (spent.of_chat, cap_of_chat(spent, caps), Because::DailyTokensOfChat),
-        (spent.of_member, caps.per_member, Because::DailyTokensOfMember),
+        (spent.total, caps.total, RefusalReason::DailyTokens),
+        (spent.of_chat, cap_of_chat(spent, caps), RefusalReason::DailyTokensOfChat),
+        (spent.of_member, caps.per_member, RefusalReason::DailyTokensOfMember),
     ];
     let limited = budgets.into_iter().filter_map(|(spent, cap, because)| Some((spent, cap?, because)));
     let mut allowance = Allowance::Ample;
@@ -60,7 +60,7 @@ mod tests {
             let spent = Spent { of_chat, own_cap_of_chat: Some(own), ..Spent::default() };
             (allowance(spent, CAPS), allowance(spent, DailyTokens { per_chat: None, ..CAPS }))
         };
-        let over = Allowance::Over(Because::DailyTokensOfChat);
+        let over = Allowance::Over(RefusalReason::DailyTokensOfChat);
         assert_eq!(explained(50, 50), (over, over));
         assert_eq!(explained(49, 50), (Allowance::Tight, Allowance::Tight));
         assert_eq!(explained(100, 1000), (over, Allowance::Ample));
@@ -73,9 +73,9 @@ mod tests {
         check((800, 0, 0), CAPS, Allowance::Tight);
         check((0, 80, 0), CAPS, Allowance::Tight);
         check((0, 99, 9), CAPS, Allowance::Tight);
-        check((0, 0, 10), CAPS, Allowance::Over(Because::DailyTokensOfMember));
-        check((0, 100, 10), CAPS, Allowance::Over(Because::DailyTokensOfChat));
-        check((1000, 100, 10), CAPS, Allowance::Over(Because::DailyTokens));
+        check((0, 0, 10), CAPS, Allowance::Over(RefusalReason::DailyTokensOfMember));
+        check((0, 100, 10), CAPS, Allowance::Over(RefusalReason::DailyTokensOfChat));
+        check((1000, 100, 10), CAPS, Allowance::Over(RefusalReason::DailyTokens));
     }
 
     #[test]

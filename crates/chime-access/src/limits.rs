@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use chime_core::config::RateLimit;
-use chime_core::{Because, Conversation, ExplainedRefusal, Tell, Timestamp, UserId};
+use chime_core::{Conversation, ExplainedRefusal, RefusalNotice, RefusalReason, Timestamp, UserId};
 
 /// Number of triggers of one member, the current one included, over which flooding is measured.
 const FLOOD_TRIGGERS: usize = 5;
@@ -28,16 +28,16 @@ pub struct Recent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     Allow,
-    Refuse { because: Because, until: Timestamp, tell: Tell },
+    Refuse { because: RefusalReason, until: Timestamp, tell: RefusalNotice },
 }
 
 /// Decides if a trigger sent at `at` is admitted. Refused triggers are not in `recent`, so asking too early never
 /// extends the wait.
 pub fn admit(at: Timestamp, recent: &Recent, limit: RateLimit) -> Decision {
     let reached = [
-        (Because::Conversation, full_until(at, &recent.of_conversation, limit)),
-        (Because::Member, full_until(at, &recent.of_member, limit)),
-        (Because::Flood, flood_until(at, &recent.of_member)),
+        (RefusalReason::Conversation, full_until(at, &recent.of_conversation, limit)),
+        (RefusalReason::Member, full_until(at, &recent.of_member, limit)),
+        (RefusalReason::Flood, flood_until(at, &recent.of_member)),
     ];
     let longest = reached.into_iter().filter_map(|(because, until)| Some((because, until?))).max_by_key(|(_, at)| *at);
     let Some((because, until)) = longest else { return Decision::Allow };
@@ -47,23 +47,23 @@ pub fn admit(at: Timestamp, recent: &Recent, limit: RateLimit) -> Decision {
 
 /// Chooses words or a mere reaction for a refusal at `at`. `told` is the last refusal explained in words: until its
 /// end, and for at least a minute, further refusals get only a reaction.
-pub fn tell(at: Timestamp, earlier: Option<ExplainedRefusal>) -> Tell {
+pub fn tell(at: Timestamp, earlier: Option<ExplainedRefusal>) -> RefusalNotice {
     match earlier {
-        Some(earlier) if at < earlier.until.max(earlier.at.plus(SAY_AGAIN_AFTER)) => Tell::Reaction,
-        Some(_) | None => Tell::Words,
+        Some(earlier) if at < earlier.until.max(earlier.at.plus(SAY_AGAIN_AFTER)) => RefusalNotice::Reaction,
+        Some(_) | None => RefusalNotice::Words,
     }
 }
 
 /// Returns the key of a refusal. Of refusals with the same key, only the first is explained in words until asking again
 /// makes sense. Rate and flood refusals of a member share a key, because both advise to wait.
-pub fn subject(because: Because, conversation: Conversation, user: UserId, at: Timestamp) -> String {
+pub fn subject(because: RefusalReason, conversation: Conversation, user: UserId, at: Timestamp) -> String {
     let (chat, forum_topic, day) = (conversation.chat, conversation.forum_topic.map_or(0, |id| id.0), at.day());
     match because {
-        Because::Conversation => format!("rate:{chat}:{forum_topic}"),
-        Because::Member | Because::Flood => format!("rate:{chat}:{forum_topic}:{user}"),
-        Because::DailyTokens | Because::DailyTokensOfChat => format!("tokens:{chat}:{day}"),
-        Because::DailyTokensOfMember => format!("tokens:{chat}:{day}:{user}"),
-        Because::AdminsOnly => format!("askers:{chat}:{day}:{user}"),
+        RefusalReason::Conversation => format!("rate:{chat}:{forum_topic}"),
+        RefusalReason::Member | RefusalReason::Flood => format!("rate:{chat}:{forum_topic}:{user}"),
+        RefusalReason::DailyTokens | RefusalReason::DailyTokensOfChat => format!("tokens:{chat}:{day}"),
+        RefusalReason::DailyTokensOfMember => format!("tokens:{chat}:{day}:{user}"),
+        RefusalReason::AdminsOnly => format!("askers:{chat}:{day}:{user}"),
     }
 }
 
@@ -101,12 +101,12 @@ mod tests {
     #[track_caller]
     fn check(triggers: &str, limit: RateLimit, expected: Expect) {
         let mut allowed: Vec<(Timestamp, &str)> = Vec::new();
-        let mut earlier: Vec<(Because, &str, ExplainedRefusal)> = Vec::new();
+        let mut earlier: Vec<(RefusalReason, &str, ExplainedRefusal)> = Vec::new();
         let mut lines = Vec::new();
         for trigger in triggers.split(',').map(str::trim) {
             let (secs, name) = trigger.split_once(' ').expect("a second and a name");
             let now = at(secs.parse().expect("seconds"));
-            let of = |wanted: fn(Because) -> bool, whose: Option<&str>| {
+            let of = |wanted: fn(RefusalReason) -> bool, whose: Option<&str>| {
                 let mut said = earlier.iter().rev();
                 said.find(|(because, who, _)| wanted(*because) && whose.is_none_or(|whose| whose == *who))
                     .map(|(.., earlier)| *earlier)
@@ -114,8 +114,8 @@ mod tests {
             let recent = Recent {
                 of_conversation: allowed.iter().map(|(time, _)| *time).collect(),
                 of_member: allowed.iter().filter(|(_, who)| *who == name).map(|(time, _)| *time).collect(),
-                told_conversation: of(|because| because == Because::Conversation, None),
-                told_member: of(|because| because != Because::Conversation, Some(name)),
+                told_conversation: of(|because| because == RefusalReason::Conversation, None),
+                told_member: of(|because| because != RefusalReason::Conversation, Some(name)),
             };
             lines.push(match admit(now, &recent, limit) {
                 Decision::Allow => {
@@ -123,7 +123,7 @@ mod tests {
                     format!("{trigger}: allowed")
                 }
                 Decision::Refuse { because, until, tell } => {
-                    if tell == Tell::Words {
+                    if tell == RefusalNotice::Words {
                         earlier.push((because, name, ExplainedRefusal { at: now, until }));
                     }
                     format!("{trigger}: {because:?} {tell:?}, again at {}", until.secs() - at(0).secs())
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn a_member_has_a_limit_of_their_own_across_conversations() {
         let recent = Recent { of_member: vec![at(0), at(20), at(40)], ..Recent::default() };
-        let refused = Decision::Refuse { because: Because::Member, until: at(60), tell: Tell::Words };
+        let refused = Decision::Refuse { because: RefusalReason::Member, until: at(60), tell: RefusalNotice::Words };
         assert_eq!(admit(at(50), &recent, LIMIT), refused);
         assert_eq!(admit(at(60), &recent, LIMIT), Decision::Allow);
     }

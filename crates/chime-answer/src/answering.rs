@@ -60,7 +60,7 @@ use crate::answering::unanswered::{close, count_as_old, give_up, refuse};
 use crate::answering::unasked::is_left_open;
 use crate::answering::write_draft::{DraftOutcome, choose_backend, write_draft};
 use crate::job::Backend;
-use chime_core::{Because, How, Job, JobKind, MessageAt, ParsedTrigger};
+use chime_core::{AddressedBy, Job, JobKind, MessageAt, ParsedTrigger, RefusalReason};
 use chime_jobs::{JobError, JobOutcome, JobResult};
 
 pub use capture::{capture_missed, capture_new};
@@ -85,7 +85,7 @@ pub async fn answer(services: &Services, job: &Job, at: MessageAt, parsed: &Pars
 pub async fn answer_unasked(services: &Services, job: &Job, at: MessageAt) -> JobResult {
     let now = services.clock.now();
     if services.store.read(move |conn| is_left_open(conn, at, now)).await? {
-        let parsed = ParsedTrigger { how: How::Command, ..ParsedTrigger::default() };
+        let parsed = ParsedTrigger { how: AddressedBy::Command, ..ParsedTrigger::default() };
         return answer(services, job, at, &parsed).await;
     }
     close(services, job).await?;
@@ -104,7 +104,7 @@ async fn run_stages(services: &Services, job: &Job, at: MessageAt, parsed: &Pars
         TriggerState::Answered => return close(services, job).await,
     };
     if !may_ask(services, &question.chat, question.asker()).await? {
-        return refuse(services, job, question.trigger(), Because::AdminsOnly).await;
+        return refuse(services, job, question.trigger(), RefusalReason::AdminsOnly).await;
     }
     log::found(question.trigger(), &question.window, watch.elapsed());
     question.follow_up = question.going_on.resolve(&question.history.ask);

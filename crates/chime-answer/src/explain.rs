@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 use crate::answering::asked;
 use chime_core::trigger::{Languages, Rules, ask_of, find, is_generic};
 use chime_core::{
-    BotIdentity, Entity, EntityKind, How, MessageId, MessagePlace, ParsedTrigger, Reason, SlotUse, StoredMessage,
-    TokenCalibration, Zone, clip, utf16_slice,
+    AddressedBy, BotIdentity, Entity, EntityKind, MessageId, MessagePlace, ParsedTrigger, Reason, SlotUse,
+    StoredMessage, TokenCalibration, Zone, clip, utf16_slice,
 };
 use chime_memory::context::{FeatureCache, gather, window};
 use chime_memory::recall::Recaller;
@@ -140,7 +140,7 @@ fn parsed(conn: &Reader, trigger: &StoredMessage) -> chime_store::Result<ParsedT
             utf16_slice(text, 0, entity.offset).len()..utf16_slice(text, 0, entity.offset + entity.length).len()
         })
         .collect();
-    let how = if cut.is_empty() { How::Reply } else { How::Mention };
+    let how = if cut.is_empty() { AddressedBy::Reply } else { AddressedBy::Mention };
     let mut parsed = ParsedTrigger { how, is_generic: false, cut };
     parsed.is_generic = is_generic(&ask_of(&trigger.message, &parsed), Languages::shipped());
     Ok(parsed)

@@ -2,7 +2,7 @@
 //! returns the result.
 
 use crate::grounding::Guard;
-use chime_core::Because;
+use chime_core::RefusalReason;
 
 /// Number of attempts after which the member gets an apology and the model is not asked again. The process may have
 /// crashed in each of them.
@@ -23,7 +23,7 @@ pub enum Step<C> {
     /// Reply that the model failed, with the reason and the relevant messages.
     Apologise(Blame),
     /// Do not answer, since the daily tokens are used up. A notice says so.
-    Refuse(Because),
+    Refuse(RefusalReason),
 }
 
 /// One call of the model.
@@ -54,7 +54,7 @@ pub enum Backend {
     /// The model, while the daily tokens run low.
     Thrifty,
     /// No model: the daily tokens are used up.
-    Spent(Because),
+    Spent(RefusalReason),
     Offline,
     /// No model: this clarifying question is sent instead of an answer.
     NotNeeded(String),
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn when_tokens_are_used_up_the_trigger_is_refused() {
-        assert_eq!(first(Backend::Spent(Because::DailyTokens)), Step::Refuse(Because::DailyTokens));
+        assert_eq!(first(Backend::Spent(RefusalReason::DailyTokens)), Step::Refuse(RefusalReason::DailyTokens));
     }
 
     #[test]

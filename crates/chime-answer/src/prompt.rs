@@ -180,7 +180,7 @@ pub fn build(prompts: &Prompts, input: &PromptInput<'_>) -> Result<BuiltPrompt, 
     // The order of `Slot` puts first what rarely changes between two answers. The sort is stable, so pieces of the same
     // slot keep their order.
     filled.sort_by_key(|slot| slot.slot);
-    let built = assemble(sacrifice(filled, input), input);
+    let built = assemble(drop_to_fit(filled, input), input);
     Ok(BuiltPrompt { labels: transcript.into_labels(), fence: input.fence.to_owned(), ..built })
 }
 
@@ -213,10 +213,10 @@ fn enriched(prompts: &Prompts, input: &PromptInput<'_>, piece: &Piece) -> Result
 
 /// Drops slots in the order of [`Slot::SACRIFICE`] until the prompt fits into `input.room`. Returns the other slots
 /// with their tokens.
-fn sacrifice(mut filled: Vec<Filled>, input: &PromptInput<'_>) -> Vec<(Filled, usize)> {
+fn drop_to_fit(mut filled: Vec<Filled>, input: &PromptInput<'_>) -> Vec<(Filled, usize)> {
     let tokens = |slot: &Filled| (input.estimate)(&slot.text);
     if let Some(room) = input.room {
-        for given_up in Slot::SACRIFICE {
+        for given_up in Slot::DROP_ORDER {
             if filled.iter().map(tokens).sum::<usize>() <= room {
                 break;
             }
@@ -822,7 +822,7 @@ mod tests {
 
     #[test]
     fn when_the_prompt_is_too_long_slots_give_way_in_order_and_never_the_ask() {
-        let all = Slot::SACRIFICE.map(|slot| piece(slot, &["one line of words"])).to_vec();
+        let all = Slot::DROP_ORDER.map(|slot| piece(slot, &["one line of words"])).to_vec();
         let enrichment = Enrichment { pieces: all };
         let whole = built_with(TAG, "", &enrichment, None);
         let names = |room| -> Vec<String> {

@@ -6,4 +6,4 @@
 pub mod intake;
 mod plan;
 
-pub use plan::{ArrivedMessage, Came, TriggerAction, task_for};
+pub use plan::{ArrivalKind, ArrivedMessage, TriggerAction, task_for};

@@ -75,7 +75,7 @@ impl fmt::Display for MessageAt {
 /// Way in which a message addresses the bot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum How {
+pub enum AddressedBy {
     #[default]
     Mention,
     Reply,
@@ -86,7 +86,7 @@ pub enum How {
 /// Result of parsing a trigger. It holds no text: the question is the text of the message without the ranges in `cut`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParsedTrigger {
-    pub how: How,
+    pub how: AddressedBy,
     /// `true` if the question is empty or only points at other messages ("thoughts?").
     pub is_generic: bool,
     /// Byte ranges, in the text of the message, of the bot's names and of the command.
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn a_payload_is_read_back_as_it_was_written() {
         let at = MessageAt { chat: ChatId(-100), message: MessageId(7) };
-        let parsed = ParsedTrigger { how: How::Reply, is_generic: true, cut: vec![0..4, 9..12] };
+        let parsed = ParsedTrigger { how: AddressedBy::Reply, is_generic: true, cut: vec![0..4, 9..12] };
         let answer = JobPayload::Answer { at, parsed };
         let send =
             JobPayload::Send { reply: answer.reply_key(), chat: at.chat, made_by: Some(Box::new(answer.clone())) };

@@ -65,17 +65,17 @@ pub use host::is_loopback;
 pub use ids::{AnswerId, ChatId, ChatKey, ConceptId, ForumTopicId, JobId, MessageId, Seq, UpdateId, UserId};
 pub use item::{Amount, Item, ItemId, Price, Suggested};
 pub use job::{
-    BACKLOG_SETTLES, Class, How, Job, JobKind, JobPayload, MessageAt, ParsedTrigger, Policy, UNANSWERED_AFTER,
+    AddressedBy, BACKLOG_SETTLES, Class, Job, JobKind, JobPayload, MessageAt, ParsedTrigger, Policy, UNANSWERED_AFTER,
 };
 pub use message::{Borrowed, Kind, Message, MessageFile, Origin, Role, Sender, StoredMessage};
 pub use outgoing::{Button, Outgoing, Poll, PollButton, ReplyTarget};
 pub use packed::{add_share, dot, pack, packed_cosine, unpack};
 pub use panics::unless_it_panics;
 pub use phrases::{PhraseIndex, PhraseWord};
-pub use refusal::{Askers, Because, ExplainedRefusal, Refusal, Tell};
+pub use refusal::{Askers, ExplainedRefusal, Refusal, RefusalNotice, RefusalReason};
 pub use repair::repair;
 pub use session::{
-    Bullet, BulletKind, Closed, Rolling, Session, SessionCut, SessionId, SessionMessage, Summary, SummaryMethod,
+    Bullet, BulletKind, CloseReason, Rolling, Session, SessionCut, SessionId, SessionMessage, Summary, SummaryMethod,
     TOPIC_CLOSED, named,
 };
 pub use source::{Citable, Enrichment, FULL_ANSWER_TOKENS, Grounds, Piece, PieceLine, Slot, SourceId, SourceKind};

@@ -4,7 +4,7 @@ use super::{ChatId, ForumTopicId, MessageId, Timestamp};
 
 /// Reason for refusing a trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Because {
+pub enum RefusalReason {
     /// All members together reached the rate limit of the conversation.
     Conversation,
     /// The member reached their own rate limit, which counts triggers in all conversations.
@@ -33,7 +33,7 @@ words!(Askers { Everybody = "everybody", Admins = "admins" });
 
 /// Way of informing the asker about a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tell {
+pub enum RefusalNotice {
     /// Message that says when to ask again.
     Words,
     /// Only a reaction to the trigger, because the message was already sent.
@@ -52,22 +52,22 @@ pub struct Refusal {
     pub chat: ChatId,
     pub message: MessageId,
     pub forum_topic: Option<ForumTopicId>,
-    pub because: Because,
+    pub because: RefusalReason,
     /// Key of the refusal. Of refusals with the same key, only the first is explained in a message until asking again
     /// makes sense.
     pub subject: String,
     /// Time at which asking again makes sense.
     pub until: Timestamp,
-    pub tell: Tell,
+    pub tell: RefusalNotice,
 }
 
-words!(Because {
+words!(RefusalReason {
     Conversation = "conversation", Member = "member", Flood = "flood", DailyTokens = "daily_tokens",
     DailyTokensOfChat = "daily_tokens_of_chat", DailyTokensOfMember = "daily_tokens_of_member",
     AdminsOnly = "admins_only",
 });
 
-impl Because {
+impl RefusalReason {
     /// Returns `true` if the reason concerns only the asker, not the whole chat.
     pub fn is_personal(self) -> bool {
         match self {
@@ -77,4 +77,4 @@ impl Because {
     }
 }
 
-words!(Tell { Words = "words", Reaction = "reaction" });
+words!(RefusalNotice { Words = "words", Reaction = "reaction" });

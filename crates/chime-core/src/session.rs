@@ -29,7 +29,7 @@ impl fmt::Display for SessionId {
 
 /// Reason for closing a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Closed {
+pub enum CloseReason {
     /// Nobody wrote for longer than `SESSION_IDLE`.
     Silence,
     /// It reached `SESSION_MAX_MESSAGES`.
@@ -44,7 +44,7 @@ pub enum Closed {
     Removed,
 }
 
-words!(Closed { Silence = "silence", Size = "size", Age = "age", New = "new", Topic = "topic", Removed = "removed" });
+words!(CloseReason { Silence = "silence", Size = "size", Age = "age", New = "new", Topic = "topic", Removed = "removed" });
 
 /// Detail of the service message that reports that a forum topic was closed.
 pub const TOPIC_CLOSED: &str = "closed the topic";
@@ -57,7 +57,7 @@ pub struct Session {
     pub first: (Timestamp, MessageId),
     pub last: (Timestamp, MessageId),
     pub messages: u32,
-    pub reason: Closed,
+    pub reason: CloseReason,
     pub closed_at: Timestamp,
     /// Hash of the content of its messages. If it changes, the session is summarized again.
     pub fingerprint: i64,
@@ -149,7 +149,7 @@ pub struct SessionMessage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionCut {
     pub after: (Timestamp, MessageId),
-    pub reason: Closed,
+    pub reason: CloseReason,
 }
 
 /// Text for members whose name is not known.

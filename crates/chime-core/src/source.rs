@@ -141,7 +141,7 @@ pub const FULL_ANSWER_TOKENS: u64 = 7_000;
 impl Slot {
     /// Slots that are left out, in this order, until the prompt fits into the model's context. `Role`, `Persona` and
     /// `Ask` are always included, and `Context` has its own limit.
-    pub const SACRIFICE: [Self; 7] = [
+    pub const DROP_ORDER: [Self; 7] = [
         Self::Recall,
         Self::ChatHistory,
         Self::ChatTopic,

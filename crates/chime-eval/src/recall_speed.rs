@@ -7,7 +7,8 @@ use crate::speed::{Sorted, milliseconds, resident_mb};
 use crate::synthetic_session::{AUTHOR, SyntheticSession};
 use chime_core::embed::Embedder;
 use chime_core::{
-    Bullet, ChatId, ChatKey, Closed, Conversation, Seq, Session, SessionId, Summary, SummaryMethod, Timestamp, pack,
+    Bullet, ChatId, ChatKey, CloseReason, Conversation, Seq, Session, SessionId, Summary, SummaryMethod, Timestamp,
+    pack,
 };
 use chime_memory::recall::{RecallRequest, Recaller, VectorIndexer, VectorSource};
 use chime_runtime::clock::Clock;
@@ -244,7 +245,7 @@ fn remember(tx: &Writer<'_>, talk: &SyntheticSession, embedder: &Embedder) -> ch
         first: (begin.sent_at, begin.id),
         last: (end.sent_at, end.id),
         messages: OF_A_SESSION,
-        reason: Closed::Silence,
+        reason: CloseReason::Silence,
         closed_at: end.sent_at.plus(Duration::from_secs(3_600)),
         fingerprint: i64::from(first.0),
         is_folded: true,

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::synthetic::{self, CHATS};
 use chime_core::embed::Embedder;
 use chime_core::{ChatId, Conversation, MessageId, Seq, StoredMessage, Timestamp, estimate_tokens};
-use chime_memory::context::{Asked, FeatureCache, gather, window};
+use chime_memory::context::{FeatureCache, TriggerInput, gather, window};
 use chime_memory::recall::{RecallRequest, Recaller};
 use chime_relevance::context::Params;
 use chime_runtime::clock::{Clock, Stopwatch};
@@ -170,7 +170,7 @@ impl SpeedBench {
         let ask = if trigger.seq.0.is_multiple_of(2) { String::new() } else { trigger.message.text.clone() };
         let pick = move |conn: &_| {
             let params = Params::new(estimate_tokens);
-            let asked = Asked { trigger, ask, is_tag: true, language: Language::DEFAULT, utc_offset: 0 };
+            let asked = TriggerInput { trigger, ask, is_tag: true, language: Language::DEFAULT, utc_offset: 0 };
             let history = gather(conn, asked, &params, &features)?;
             let window = window(conn, &history, &params, &recaller);
             Ok((history, window))

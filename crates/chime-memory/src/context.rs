@@ -42,7 +42,7 @@ const OWN_ANSWER_WITHIN: usize = 5;
 
 /// Trigger whose context is to be loaded, and how it was understood.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct TriggerInput {
     pub trigger: StoredMessage,
     /// Text without the bot's name.
     pub ask: String,
@@ -54,8 +54,13 @@ pub struct Asked {
 }
 
 /// Loads the messages before the trigger and all messages reachable by reply links, with their features.
-pub fn gather(conn: &Reader, asked: Asked, params: &Params, features: &FeatureCache) -> chime_store::Result<History> {
-    let Asked { mut trigger, ask, is_tag, language, utc_offset } = asked;
+pub fn gather(
+    conn: &Reader,
+    asked: TriggerInput,
+    params: &Params,
+    features: &FeatureCache,
+) -> chime_store::Result<History> {
+    let TriggerInput { mut trigger, ask, is_tag, language, utc_offset } = asked;
     let anchor_withheld = match trigger.message.reply_to {
         Some(parent) => messages::is_withheld(conn, trigger.message.chat, parent)?,
         None => false,

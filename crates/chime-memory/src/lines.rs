@@ -11,7 +11,7 @@ const LINE_CHARS: usize = 1200;
 
 /// Message prepared for a summary, with its time.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Spoken {
+pub struct SummaryLine {
     pub line: SummaryMessage,
     pub at: Timestamp,
 }
@@ -33,7 +33,7 @@ pub fn spoken(
     usernames: &std::collections::BTreeMap<String, u32>,
     reply_to: Option<Seq>,
     vector: Vec<f32>,
-) -> Spoken {
+) -> SummaryLine {
     let rendered = stored.message.rendered();
     let said = match stored.message.role {
         Role::Assistant => without_citations(&rendered),
@@ -42,11 +42,11 @@ pub fn spoken(
     let text = members::without_usernames(&said, usernames);
     let is_for_bot = is_for_bot(&stored.message);
     let line = SummaryMessage { seq: stored.seq, text, by, is_for_bot, reply_to, vector };
-    Spoken { line, at: stored.message.sent_at }
+    SummaryLine { line, at: stored.message.sent_at }
 }
 
 /// Formats messages in parts of at most `tokens` each. A message longer than that is a part of its own.
-pub fn parts(spoken: &[Spoken], tokens: usize, estimate: fn(&str) -> usize, zone: Zone) -> Vec<NumberedLines> {
+pub fn parts(spoken: &[SummaryLine], tokens: usize, estimate: fn(&str) -> usize, zone: Zone) -> Vec<NumberedLines> {
     let mut parts: Vec<NumberedLines> = Vec::new();
     let mut spent = 0;
     for one in spoken {
@@ -65,7 +65,7 @@ pub fn parts(spoken: &[Spoken], tokens: usize, estimate: fn(&str) -> usize, zone
     parts
 }
 
-fn message_line(one: &Spoken, zone: Zone) -> String {
+fn message_line(one: &SummaryLine, zone: Zone) -> String {
     let by = one.line.by.map_or_else(|| "bot".to_owned(), members::marker);
     let reply = one.line.reply_to.map_or_else(String::new, |seq| format!(" · → m{seq}"));
     let text: String = tidy_long(&one.line.text);
@@ -107,7 +107,7 @@ pub fn bullet_parts(bullets: &[Bullet], tokens: usize, estimate: fn(&str) -> usi
 
 /// Formats the summary of a thread so far and the messages to add to it. Messages have their own numbers, bullets
 /// follow after the highest.
-pub fn thread(so_far: &[Bullet], spoken: &[Spoken], zone: Zone) -> NumberedLines {
+pub fn thread(so_far: &[Bullet], spoken: &[SummaryLine], zone: Zone) -> NumberedLines {
     let mut shown = NumberedLines::default();
     let last = spoken.iter().map(|one| one.line.seq.0).max().unwrap_or(0);
     for (number, bullet) in (last + 1..).zip(so_far) {
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn messages_are_lines_with_numbers_for_members() {
         let usernames = BTreeMap::from([("bob".to_owned(), 2)]);
-        let said: Vec<Spoken> = transcript("10:00 ann#1 @bob the code?\n    | now\n10:01 bob#2>1 [photo] there")
+        let said: Vec<SummaryLine> = transcript("10:00 ann#1 @bob the code?\n    | now\n10:01 bob#2>1 [photo] there")
             .iter()
             .zip([(1, None), (2, Some(Seq(1)))])
             .map(|(stored, (by, reply))| spoken(stored, Some(by), &usernames, reply, Vec::new()))

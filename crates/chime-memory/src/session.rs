@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use chime_core::{Closed, MessageId, Seq, SessionCut, SessionMessage, Timestamp};
+use chime_core::{CloseReason, MessageId, Seq, SessionCut, SessionMessage, Timestamp};
 
 /// Maximum duration of a session; an active conversation is divided after it.
 const MAX_AGE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -22,7 +22,7 @@ pub struct ClosedSession {
     pub first: (Timestamp, MessageId),
     pub last: (Timestamp, MessageId),
     pub messages: u32,
-    pub reason: Closed,
+    pub reason: CloseReason,
     pub fingerprint: i64,
 }
 
@@ -102,11 +102,11 @@ impl Divider {
         let reason = if let Some(reason) = self.cut_between(open.last, (now, MessageId(i64::MAX))) {
             Some(reason)
         } else if open.messages >= self.rules.max_messages {
-            Some(Closed::Size)
+            Some(CloseReason::Size)
         } else if now.since(open.last.0) > self.rules.idle {
-            Some(Closed::Silence)
+            Some(CloseReason::Silence)
         } else if now.since(open.first.0) >= MAX_AGE {
-            Some(Closed::Age)
+            Some(CloseReason::Age)
         } else {
             None
         };
@@ -128,11 +128,11 @@ impl Divider {
         let reason = if let Some(reason) = self.cut_between(open.last, (message.at, message.id)) {
             reason
         } else if open.messages >= self.rules.max_messages {
-            Closed::Size
+            CloseReason::Size
         } else if message.at.since(open.last.0) > self.rules.idle {
-            Closed::Silence
+            CloseReason::Silence
         } else if message.at.since(open.first.0) >= MAX_AGE {
-            Closed::Age
+            CloseReason::Age
         } else {
             return None;
         };
@@ -141,14 +141,14 @@ impl Divider {
     }
 
     /// Returns the reason of the first cut at or after `last` and before `next`. Forgets cuts before `last`.
-    fn cut_between(&mut self, last: (Timestamp, MessageId), next: (Timestamp, MessageId)) -> Option<Closed> {
+    fn cut_between(&mut self, last: (Timestamp, MessageId), next: (Timestamp, MessageId)) -> Option<CloseReason> {
         self.cuts.retain(|cut| cut.after >= last);
         self.cuts.first().filter(|cut| cut.after < next).map(|cut| cut.reason)
     }
 }
 
 impl Open {
-    fn closed(self, reason: Closed) -> ClosedSession {
+    fn closed(self, reason: CloseReason) -> ClosedSession {
         ClosedSession {
             opener: self.opener,
             first: self.first,
@@ -255,7 +255,7 @@ mod tests {
             .collect();
         let mut divider = Divider::new(SessionRules { max_messages: 500, ..RULES }, Vec::new());
         let ended: Vec<ClosedSession> = day_long.iter().filter_map(|message| divider.push(*message)).collect();
-        assert_eq!(ended.iter().map(|it| (it.messages, it.reason)).collect::<Vec<_>>(), [(24, Closed::Age)]);
+        assert_eq!(ended.iter().map(|it| (it.messages, it.reason)).collect::<Vec<_>>(), [(24, CloseReason::Age)]);
     }
 
     #[test]
@@ -263,7 +263,7 @@ mod tests {
         let cut = |time: &str, id, reason| SessionCut { after: (moment(time), MessageId(id)), reason };
         check(
             "10:00 ann#1 a\n10:01 bob#2 /new\n10:02 cat#3 c\n10:05 ann#4 d",
-            &[cut("10:01", 2, Closed::New), cut("10:04", i64::MAX, Closed::Removed)],
+            &[cut("10:01", 2, CloseReason::New), cut("10:04", i64::MAX, CloseReason::Removed)],
             "10:06",
             expect![[r#"
                 1-2 new
@@ -272,7 +272,7 @@ mod tests {
         );
         check(
             "10:00 ann#1 a",
-            &[cut("09:00", 0, Closed::New), cut("10:01", 2, Closed::Topic)],
+            &[cut("09:00", 0, CloseReason::New), cut("10:01", 2, CloseReason::Topic)],
             "10:02",
             expect!["1-1 topic"],
         );

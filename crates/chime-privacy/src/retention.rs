@@ -7,7 +7,7 @@ use chime_core::Timestamp;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Longest time to keep raw updates and pages that were read. Updates serve to diagnose problems, and hold the file ids with which photos, voice
 /// messages and files of notes are downloaded.
-const RAW_UPDATES: Duration = Duration::from_secs(14 * 24 * 60 * 60);
+const UPDATES_AND_PAGES: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 /// Time to keep the data of a chat after the bot was removed from it, because the removal may have been a mistake.
 const AFTER_REMOVAL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
@@ -46,7 +46,7 @@ pub struct Cutoffs {
     /// Messages sent before this time, in chats without a retention setting of their own. `None` keeps them forever.
     pub messages: Option<Timestamp>,
     /// Raw updates that arrived before this time, and pages that were read before it.
-    pub raw_updates: Timestamp,
+    pub updates_and_pages: Timestamp,
     /// All data of chats from which the bot was removed before this time.
     pub removals: Timestamp,
     /// Concepts in scope of conversations where they last changed before this time.
@@ -58,7 +58,7 @@ pub struct Cutoffs {
 pub fn cutoffs(now: Timestamp, retention: Option<Duration>) -> Cutoffs {
     Cutoffs {
         messages: retention.map(|span| now.minus(span)),
-        raw_updates: now.minus(retention.map_or(RAW_UPDATES, |span| span.max(DAY).min(RAW_UPDATES))),
+        updates_and_pages: now.minus(retention.map_or(UPDATES_AND_PAGES, |span| span.max(DAY).min(UPDATES_AND_PAGES))),
         removals: now.minus(AFTER_REMOVAL),
         contexts: now.minus(IDLE_CONTEXT),
     }
@@ -84,10 +84,13 @@ mod tests {
         let now = Timestamp::from_secs(400 * 86_400);
         let days_ago = |days: u32| now.minus(DAY * days);
         let year = cutoffs(now, Some(DAY * 365));
-        assert_eq!((year.messages, year.raw_updates), (Some(days_ago(365)), days_ago(14)));
+        assert_eq!((year.messages, year.updates_and_pages), (Some(days_ago(365)), days_ago(14)));
         let week = cutoffs(now, Some(DAY * 7));
-        assert_eq!((week.messages, week.raw_updates), (Some(days_ago(7)), days_ago(7)));
+        assert_eq!((week.messages, week.updates_and_pages), (Some(days_ago(7)), days_ago(7)));
         let for_good = cutoffs(now, None);
-        assert_eq!((for_good.messages, for_good.raw_updates, for_good.removals), (None, days_ago(14), days_ago(30)));
+        assert_eq!(
+            (for_good.messages, for_good.updates_and_pages, for_good.removals),
+            (None, days_ago(14), days_ago(30))
+        );
     }
 }

@@ -74,7 +74,7 @@ impl RetentionWorker {
             }
             Err(error) => return Err(JobError::RetryAt(now.plus(LOOK_AGAIN), error.to_string())),
         };
-        match self.keep_promises(aged_by, now).await {
+        match self.delete_expired(aged_by, now).await {
             Ok(deleted) => {
                 if deleted > 0 {
                     tracing::info!(deleted, "deleted {deleted} rows that were kept long enough");
@@ -98,8 +98,8 @@ impl RetentionWorker {
 
     /// Deletes everything that is expired at `now`, the checked time, and rewrites the file if that is due by `here`,
     /// this machine's time. Returns the number of deleted rows.
-    async fn keep_promises(&self, now: Timestamp, here: Timestamp) -> chime_store::Result<usize> {
-        let Cutoffs { messages, raw_updates, removals, contexts } = cutoffs(now, self.config.retention);
+    async fn delete_expired(&self, now: Timestamp, here: Timestamp) -> chime_store::Result<usize> {
+        let Cutoffs { messages, updates_and_pages, removals, contexts } = cutoffs(now, self.config.retention);
         let mut deleted = 0;
         let ages = self.store.read(move |conn| retention::cutoffs(conn, now, messages)).await?;
         for (chat, cutoff) in ages {
@@ -113,8 +113,8 @@ impl RetentionWorker {
             self.background(move |tx| derived::chat_gone(tx, chat, now)).await?;
         }
         deleted += self.repeat(move |tx| concepts::prune_contexts(tx, contexts, AT_ONCE)).await?;
-        deleted += self.repeat(move |tx| inbox::prune(tx, raw_updates, AT_ONCE)).await?;
-        deleted += self.repeat(move |tx| pages::prune(tx, raw_updates, AT_ONCE)).await?;
+        deleted += self.repeat(move |tx| inbox::prune(tx, updates_and_pages, AT_ONCE)).await?;
+        deleted += self.repeat(move |tx| pages::prune(tx, updates_and_pages, AT_ONCE)).await?;
         let empty = self.store.read(move |conn| retention::empty_chats(conn, removals)).await?;
         for chat in empty {
             deleted += self.background(move |tx| retention::remove_chat(tx, chat, now)).await?;
@@ -203,10 +203,10 @@ impl RetentionWorker {
     }
 
     async fn forget_before(&self, chat: ChatKey, cutoff: Timestamp) -> chime_store::Result<usize> {
-        let manner = ForgetOptions { cause: Cause::Expired, leave: Leave::Nothing, repeats };
+        let options = ForgetOptions { cause: Cause::Expired, leave: Leave::Nothing, repeats };
         self.repeat(move |tx| {
             let rows = retention::expired(tx, chat, cutoff, AT_ONCE)?;
-            forget::messages(tx, &rows, manner)?;
+            forget::messages(tx, &rows, options)?;
             Ok(rows.len())
         })
         .await

@@ -123,14 +123,14 @@ pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, 
             Leave::Nothing
         }
     };
-    let manner = ForgetOptions { cause: Cause::Forgotten, leave, repeats };
+    let options = ForgetOptions { cause: Cause::Forgotten, leave, repeats };
     if let DeletionTarget::Derived { chat, user } = request.what {
         let rows = answers::grounds_of_member(tx, chat, user, request.asked_at, limit)?;
-        forget::answers_on(tx, &rows, manner)?;
+        forget::answers_on(tx, &rows, options)?;
         return Ok(if rows.is_empty() { Progress::Done } else { Progress::More });
     }
     let rows = next(tx, request, limit)?;
-    let forgotten = forget::messages(tx, &rows, manner)?;
+    let forgotten = forget::messages(tx, &rows, options)?;
     tx.run(
         "UPDATE deletion SET messages = messages + :messages, answers = answers + :answers WHERE id = :id",
         params! { ":messages": forgotten.messages, ":answers": forgotten.answers, ":id": deletion.id },
@@ -141,7 +141,7 @@ pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, 
     if let DeletionTarget::Member { chat, user, since } = request.what {
         // Other members wrote these messages, so they are not in the counts reported to the requester.
         let rows = quotes_and_forwards::about_member(tx, chat, user, since.unwrap_or_default(), request.until, limit)?;
-        forget::messages(tx, &rows, manner)?;
+        forget::messages(tx, &rows, options)?;
         if !rows.is_empty() {
             return Ok(Progress::More);
         }

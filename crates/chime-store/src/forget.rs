@@ -39,29 +39,29 @@ pub struct Forgotten {
 /// Deletes messages, with the quotes, raw updates and answers made from them. If a member requested it
 /// ([`Cause::Forgotten`]), also deletes forwards and quotes in other chats. If the messages expired, these stay,
 /// because the other chat may keep messages longer.
-pub fn messages(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], manner: ForgetOptions) -> Result<Forgotten> {
+pub fn messages(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], options: ForgetOptions) -> Result<Forgotten> {
     let mut named = Vec::new();
     for (chat, seq) in rows {
         named.extend(messages::any_by_seq(tx, *chat, *seq)?);
     }
     let mut copies = Vec::new();
-    if manner.cause == Cause::Forgotten {
+    if options.cause == Cause::Forgotten {
         for stored in &named {
             copies.extend(quotes_and_forwards::copies_of(tx, stored)?);
         }
     }
     let texts = texts_of(&named);
-    let (answers, carriers) = resting_on(tx, named.iter().chain(&copies), &texts, manner)?;
+    let (answers, carriers) = resting_on(tx, named.iter().chain(&copies), &texts, options)?;
     let asked_in: BTreeSet<ChatKey> = named.iter().map(|stored| stored.chat).collect();
-    let answers_there = remove_answers(tx, &answers, &carriers, manner.cause)?;
+    let answers_there = remove_answers(tx, &answers, &carriers, options.cause)?;
     for copy in &copies {
         inbox::forget(tx, copy.message.chat, copy.message.id)?;
         if !quotes_and_forwards::give_back(tx, copy)? {
-            remove(tx, copy, Leave::Stub, manner.cause)?;
+            remove(tx, copy, Leave::Stub, options.cause)?;
         }
     }
     for stored in &named {
-        remove(tx, stored, manner.leave, manner.cause)?;
+        remove(tx, stored, options.leave, options.cause)?;
     }
     let words = |stored: &&StoredMessage| !stored.message.sender.name.is_empty();
     let answers = answers_there.iter().filter(|chat| asked_in.contains(chat)).count();
@@ -69,13 +69,13 @@ pub fn messages(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], manner: ForgetOptions)
 }
 
 /// Deletes the answers that are based on messages whose author opted out. The messages themselves stay.
-pub fn answers_on(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], manner: ForgetOptions) -> Result<()> {
+pub fn answers_on(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], options: ForgetOptions) -> Result<()> {
     let mut named = Vec::new();
     for (chat, seq) in rows {
         named.extend(messages::any_by_seq(tx, *chat, *seq)?);
     }
-    let (answers, carriers) = resting_on(tx, named.iter(), &texts_of(&named), manner)?;
-    remove_answers(tx, &answers, &carriers, manner.cause).map(drop)
+    let (answers, carriers) = resting_on(tx, named.iter(), &texts_of(&named), options)?;
+    remove_answers(tx, &answers, &carriers, options.cause).map(drop)
 }
 
 /// Makes the chat store messages sent up to `until` only as stubs from now on, for example copies inside a reply.
@@ -123,7 +123,7 @@ fn resting_on<'a>(
     tx: &Writer<'_>,
     roots: impl Iterator<Item = &'a StoredMessage>,
     texts: &[&str],
-    manner: ForgetOptions,
+    options: ForgetOptions,
 ) -> Result<(BTreeMap<AnswerId, ChatKey>, Carriers)> {
     let mut going = BTreeMap::new();
     let mut carriers = Carriers::new();
@@ -141,7 +141,7 @@ fn resting_on<'a>(
                 let passes_on = |record: &AnswerRecord| {
                     record.anchor == Some(carrier.message.id)
                         || record.sources.iter().any(|source| source.id == format!("m{}", carrier.seq))
-                        || texts.iter().any(|text| says_again(record, text, manner))
+                        || texts.iter().any(|text| says_again(record, text, options))
                 };
                 if answers::find(tx, later)?.as_ref().is_some_and(passes_on) {
                     pending.push((later, carrier.chat));
@@ -153,8 +153,8 @@ fn resting_on<'a>(
     Ok((going, carriers))
 }
 
-fn says_again(record: &AnswerRecord, text: &str, manner: ForgetOptions) -> bool {
-    (manner.repeats)(&record.text, text) || record.sources.iter().any(|source| (manner.repeats)(&source.text, text))
+fn says_again(record: &AnswerRecord, text: &str, options: ForgetOptions) -> bool {
+    (options.repeats)(&record.text, text) || record.sources.iter().any(|source| (options.repeats)(&source.text, text))
 }
 
 #[cfg(test)]
@@ -229,8 +229,8 @@ mod tests {
                 let given = answer(tx, 1, 1, 2, "Ann has a new code.")?;
                 let passing_on = answer(tx, 2, 2, 3, "As I said, the new door code is 4711.")?;
                 let unrelated = answer(tx, 3, 2, 4, "The lake is warm.")?;
-                let manner = ForgetOptions { cause: Cause::Forgotten, leave: Leave::Stub, repeats };
-                let forgotten = super::messages(tx, &[(ChatKey(1), Seq(1))], manner)?;
+                let options = ForgetOptions { cause: Cause::Forgotten, leave: Leave::Stub, repeats };
+                let forgotten = super::messages(tx, &[(ChatKey(1), Seq(1))], options)?;
                 assert_eq!(forgotten, Forgotten { messages: 1, answers: 2 });
                 let mut left = Vec::new();
                 for id in [given, passing_on, unrelated] {

@@ -23,14 +23,14 @@ pub struct Image {
 type Now = Box<dyn Fn() -> Timestamp + Send>;
 type IsWanted = Box<dyn Fn(&[JobKind]) -> bool + Send>;
 
-struct Album {
+struct CommitRecording {
     folder: PathBuf,
     now: Now,
     is_wanted: IsWanted,
     images: Vec<Image>,
 }
 
-static ALBUMS: Mutex<BTreeMap<PathBuf, Album>> = Mutex::new(BTreeMap::new());
+static RECORDINGS: Mutex<BTreeMap<PathBuf, CommitRecording>> = Mutex::new(BTreeMap::new());
 
 /// Starts to record each commit to the database at `path`, with the kinds of jobs that are due at `now()`. Also copies
 /// the database into `folder` if `is_wanted` returns `true` for these kinds.
@@ -41,18 +41,18 @@ pub fn start(
     is_wanted: impl Fn(&[JobKind]) -> bool + Send + 'static,
 ) {
     let (now, is_wanted): (Now, IsWanted) = (Box::new(now), Box::new(is_wanted));
-    let album = Album { folder: folder.to_owned(), now, is_wanted, images: Vec::new() };
-    ALBUMS.lock().insert(path.to_owned(), album);
+    let album = CommitRecording { folder: folder.to_owned(), now, is_wanted, images: Vec::new() };
+    RECORDINGS.lock().insert(path.to_owned(), album);
 }
 
 /// Stops recording and returns an image for each commit, in order.
 pub fn stop(path: &Path) -> Vec<Image> {
-    ALBUMS.lock().remove(path).map(|album| album.images).unwrap_or_default()
+    RECORDINGS.lock().remove(path).map(|album| album.images).unwrap_or_default()
 }
 
 /// Copies the database and its log after a commit, while the writer does nothing.
 pub(super) fn take(writer: &Connection) {
-    let mut albums = ALBUMS.lock();
+    let mut albums = RECORDINGS.lock();
     let Some(album) = writer.path().and_then(|path| albums.get_mut(Path::new(path))) else { return };
     let file = album.folder.join(format!("{}.db", album.images.len()));
     let at = (album.now)();

@@ -351,7 +351,7 @@ mod tests {
     use crate::testkit::new_store;
     use crate::{Priority, chats, messages, summary_vectors};
     use chime_core::testkit::{CHAT, CHAT_KEY, DAY_ONE, transcript};
-    use chime_core::{Bullet, Chat, ChatKind, Closed, Message, MessageId, Seq, Summary, SummaryMethod};
+    use chime_core::{Bullet, Chat, ChatKind, CloseReason, Message, MessageId, Seq, Summary, SummaryMethod};
 
     const NOW: Timestamp = Timestamp::from_secs(1_767_700_000);
 
@@ -363,7 +363,7 @@ mod tests {
             first: (at(times.0), MessageId(first.into())),
             last: (at(times.1), MessageId(last.into())),
             messages: last - first + 1,
-            reason: Closed::Silence,
+            reason: CloseReason::Silence,
             closed_at: NOW,
             fingerprint: 7,
             is_folded: false,

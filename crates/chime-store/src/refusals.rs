@@ -4,7 +4,7 @@ use super::family::{Family, Merged, run_merged};
 use super::row::forum_topic_key;
 use super::sql::{Statements, params, rows};
 use super::{Reader, Result, Writer};
-use chime_core::{ChatId, Conversation, ExplainedRefusal, MessageId, Refusal, Tell, Timestamp, UserId};
+use chime_core::{ChatId, Conversation, ExplainedRefusal, MessageId, Refusal, RefusalNotice, Timestamp, UserId};
 
 const COLUMNS: &str = "telegram_chat_id, message_id, forum_topic_id, because, subject, until, tell";
 
@@ -98,7 +98,7 @@ pub fn add(tx: &Writer<'_>, refusal: &Refusal, at: Timestamp) -> Result<()> {
             ":tell": refusal.tell,
         },
     )?;
-    if refusal.tell == Tell::Words {
+    if refusal.tell == RefusalNotice::Words {
         note_told(tx, &refusal.subject, at, refusal.until)?;
     }
     Ok(())

@@ -10,8 +10,8 @@ use super::row::{forum_topic_key, forum_topic_of};
 use super::sql::{Columns, FromRow, Statements, params};
 use super::{Reader, Result, StoreError, Writer};
 use chime_core::{
-    ChatKey, Closed, Conversation, FNV_START, MessageId, Session, SessionCut, SessionId, SessionMessage, StoredMessage,
-    Timestamp, fnv1a,
+    ChatKey, CloseReason, Conversation, FNV_START, MessageId, Session, SessionCut, SessionId, SessionMessage,
+    StoredMessage, Timestamp, fnv1a,
 };
 
 pub(super) const COLUMNS: &str = "id, forum_topic_id, started_at, first_message_id, ended_at, last_message_id, messages, reason, \
@@ -89,7 +89,7 @@ pub fn cut_all(tx: &Writer<'_>, chat: ChatKey, now: Timestamp) -> Result<()> {
         tx.all("SELECT DISTINCT forum_topic_id FROM session_note WHERE chat_key = :chat", params! { ":chat": chat })?;
     for forum_topic in forum_topics {
         let conversation = Conversation { chat, forum_topic: forum_topic_of(forum_topic) };
-        cut(tx, conversation, SessionCut { after: (now, MessageId(i64::MAX)), reason: Closed::Removed })?;
+        cut(tx, conversation, SessionCut { after: (now, MessageId(i64::MAX)), reason: CloseReason::Removed })?;
     }
     Ok(())
 }

@@ -6,9 +6,9 @@
 use std::cell::Cell;
 
 use chime_core::{
-    AnswerId, AnswerStatus, Because, ChatId, ChatKey, ChatKind, Closed, ConceptId, ForumTopicId, JobId, JobKind, Kind,
-    Language, MessageId, Origin, Role, Rolling, Seq, SessionId, SummaryMethod, Tell, Timestamp, Uncertainty, UpdateId,
-    UserId,
+    AnswerId, AnswerStatus, ChatId, ChatKey, ChatKind, CloseReason, ConceptId, ForumTopicId, JobId, JobKind, Kind,
+    Language, MessageId, Origin, RefusalNotice, RefusalReason, Role, Rolling, Seq, SessionId, SummaryMethod, Timestamp,
+    Uncertainty, UpdateId, UserId,
 };
 use rusqlite::types::{FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, ToSql};
@@ -272,7 +272,7 @@ macro_rules! texts {
 }
 pub(crate) use texts;
 
-texts! { words: AnswerStatus, Because, ChatKind, Closed, JobKind, Kind, Origin, Role, Rolling, SummaryMethod, Tell, Uncertainty }
+texts! { words: AnswerStatus, RefusalReason, ChatKind, CloseReason, JobKind, Kind, Origin, Role, Rolling, SummaryMethod, RefusalNotice, Uncertainty }
 texts! {
     AnswerId: |id: AnswerId| id.0.to_string(), |raw: &str| raw.parse().ok().map(AnswerId);
     ConceptId: |id: ConceptId| id.0.to_string(), |raw: &str| raw.parse().ok().map(ConceptId);

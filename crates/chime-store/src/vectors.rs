@@ -195,8 +195,8 @@ mod tests {
                 assert_eq!(known(tx)?, [2, 4, 5], "an edit");
                 keep(tx, &open[3], MODEL, &[0.6, 0.8])?;
                 assert_eq!(known(tx)?, [2, 4, 5], "the old words came back too late");
-                let manner = ForgetOptions { cause: Cause::Forgotten, leave: Leave::Stub, repeats: |_, _| false };
-                forget::messages(tx, &[(ChatKey(1), Seq(4))], manner)?;
+                let options = ForgetOptions { cause: Cause::Forgotten, leave: Leave::Stub, repeats: |_, _| false };
+                forget::messages(tx, &[(ChatKey(1), Seq(4))], options)?;
                 assert_eq!(known(tx)?, [2, 5], "forgotten");
                 consent::opt_out(tx, OptOutScope::Chat(ChatKey(1)), said[1].sender.id, Timestamp::from_secs(9))?;
                 let left: u32 = tx.query_row("SELECT count(*) AS n FROM message_vector", [], |raw| raw.get("n"))?;

@@ -73,7 +73,7 @@ pub fn backups(folder: &Path, is_writable: bool, age: &Result<Option<Duration>, 
 
 /// State of a network address to listen at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Door {
+pub enum PortState {
     Free,
     /// In use by a running Chime.
     Ours,
@@ -82,17 +82,17 @@ pub enum Door {
     Unusable(String),
 }
 
-pub fn door(key: &str, address: &dyn Display, door: &Door) -> CheckFinding {
+pub fn port_state(key: &str, address: &dyn Display, port_state: &PortState) -> CheckFinding {
     const NAME: &str = "http";
-    match door {
-        Door::Free => CheckFinding::ok(NAME, format!("{address} is free")),
-        Door::Ours => CheckFinding::ok(NAME, format!("a running chime serves {address}")),
-        Door::Taken => CheckFinding::fail(
+    match port_state {
+        PortState::Free => CheckFinding::ok(NAME, format!("{address} is free")),
+        PortState::Ours => CheckFinding::ok(NAME, format!("a running chime serves {address}")),
+        PortState::Taken => CheckFinding::fail(
             NAME,
             format!("another program listens at {key} {address}"),
             format!("set {key} to another port, or to off"),
         ),
-        Door::Unusable(why) => CheckFinding::fail(
+        PortState::Unusable(why) => CheckFinding::fail(
             NAME,
             format!("{key} {address} cannot be served: {why}"),
             format!("set {key} to an address of this machine and a port above 1023, or to off"),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chime_core::Because;
+use chime_core::RefusalReason;
 use chime_llm::{LlmError, Recovery};
 
 /// Failed model call. The message is safe to log.
@@ -13,7 +13,7 @@ pub enum AskError {
     Offline,
     /// A daily token budget is used up: try again tomorrow (UTC), or answer without a model.
     #[error("the budget `{}` is used up", .0.as_str())]
-    OverBudget(Because),
+    OverBudget(RefusalReason),
     /// The circuit breaker blocks calls after repeated failures: retry after this time.
     #[error("the model keeps failing and was not asked")]
     BreakerOpen { retry_after: Duration },

@@ -8,10 +8,10 @@ use chime_access::admission::{is_owner, served};
 use chime_core::chat_settings::ASKERS;
 use chime_core::trigger::{self, Languages, author_run, calls_bot};
 use chime_core::{
-    Askers, How, MessageAt, MessageId, MessagePlace, ParsedTrigger, StoredMessage, Timestamp, UserId, Zone,
+    AddressedBy, Askers, MessageAt, MessageId, MessagePlace, ParsedTrigger, StoredMessage, Timestamp, UserId, Zone,
     parse_message_link,
 };
-use chime_memory::context::Asked;
+use chime_memory::context::TriggerInput;
 use chime_store::chats::{self, ChatRow};
 use chime_store::{Reader, answers, chat_settings, consent, messages};
 
@@ -29,7 +29,7 @@ pub enum TriggerState<T> {
 
 /// A trigger that is to be answered, before its history is read.
 pub struct LoadedTrigger {
-    pub asked: Asked,
+    pub asked: TriggerInput,
     pub chat: ChatRow,
     /// `true` if the question has no words of its own and only points at the conversation.
     pub generic: bool,
@@ -127,17 +127,17 @@ pub fn asked(
     chat: &ChatRow,
     zone: Zone,
     parsed: &ParsedTrigger,
-) -> chime_store::Result<(Asked, bool)> {
+) -> chime_store::Result<(TriggerInput, bool)> {
     let ask = trigger::ask_of(&trigger.message, parsed);
-    let may_follow_tag = parsed.how == How::Mention && parsed.cut.is_empty();
+    let may_follow_tag = parsed.how == AddressedBy::Mention && parsed.cut.is_empty();
     let (ask, generic) = match (parsed.is_generic, may_follow_tag) {
         (true, _) => in_pieces(conn, &trigger, ask)?,
         (false, true) => (after_tag(conn, &trigger, ask)?, false),
         (false, false) => (ask, false),
     };
     let utc_offset = chat.zone(zone).ahead_secs(trigger.message.sent_at);
-    let is_tag = parsed.how == How::Mention;
-    Ok((Asked { trigger, ask, is_tag, language: chat.language, utc_offset }, generic))
+    let is_tag = parsed.how == AddressedBy::Mention;
+    Ok((TriggerInput { trigger, ask, is_tag, language: chat.language, utc_offset }, generic))
 }
 
 /// Returns the question for a trigger that has none: what its author wrote just before it, in one message or several.

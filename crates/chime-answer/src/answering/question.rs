@@ -24,7 +24,7 @@ use chime_core::{
     PieceLine, Role, Seq, Slot, SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link,
     without_citations,
 };
-use chime_memory::context::{Asked, gather, window_around};
+use chime_memory::context::{TriggerInput, gather, window_around};
 use chime_memory::recall::{RankedRecall, RecallRequest};
 use chime_relevance::context::{ContextWindow, Focused, History, Params};
 use chime_relevance::retrieval::Recalled;
@@ -130,7 +130,7 @@ impl QuestionLoader {
     }
 
     pub fn beside(&self, conn: &Reader, opened: &LoadedTrigger) -> chime_store::Result<TriggerFacts> {
-        let LoadedTrigger { asked: Asked { trigger, ask, .. }, chat: row, generic, .. } = opened;
+        let LoadedTrigger { asked: TriggerInput { trigger, ask, .. }, chat: row, generic, .. } = opened;
         let asker = trigger.message.sender.id;
         let input =
             EnricherInput { chat: trigger.chat, conversation: trigger.conversation(), ask: ask.clone(), now: self.now };
@@ -222,7 +222,7 @@ impl QuestionLoader {
 
     /// Searches older messages and summaries for the question. An error is logged and gives `None`.
     fn look(&self, conn: &Reader, opened: &LoadedTrigger, zone: Zone) -> Option<RankedRecall> {
-        let Asked { trigger, ask, .. } = &opened.asked;
+        let TriggerInput { trigger, ask, .. } = &opened.asked;
         let request = RecallRequest {
             conversation: trigger.conversation(),
             text: ask,

@@ -4,7 +4,9 @@
 use crate::answering::services::Services;
 use crate::answering::stream::take_back;
 use chime_access::{subject, tell};
-use chime_core::{BACKLOG_SETTLES, Because, Job, JobKind, JobPayload, MessageAt, Refusal, StoredMessage, Timestamp};
+use chime_core::{
+    BACKLOG_SETTLES, Job, JobKind, JobPayload, MessageAt, Refusal, RefusalReason, StoredMessage, Timestamp,
+};
 use chime_jobs::JobError;
 use chime_store::{Priority, Writer, backlog, jobs, refusals};
 
@@ -14,7 +16,7 @@ pub(super) async fn refuse(
     services: &Services,
     job: &Job,
     trigger: &StoredMessage,
-    because: Because,
+    because: RefusalReason,
 ) -> Result<(), JobError> {
     take_back(services, &job.payload.reply_key()).await?;
     if job.kind() == JobKind::Ambient {
@@ -69,7 +71,7 @@ pub(super) async fn close(services: &Services, job: &Job) -> Result<(), JobError
 fn write_refusal(
     tx: &Writer<'_>,
     trigger: &StoredMessage,
-    because: Because,
+    because: RefusalReason,
     now: Timestamp,
 ) -> chime_store::Result<()> {
     let message = &trigger.message;

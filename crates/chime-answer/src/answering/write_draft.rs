@@ -21,7 +21,7 @@ use chime_access::Allowance;
 use chime_access::gateway::ModelPurpose;
 use chime_access::gateway::ask::UsageRecord;
 use chime_core::chat_settings::LANGUAGE;
-use chime_core::{Because, Grounding, Job};
+use chime_core::{Grounding, Job, RefusalReason};
 use chime_jobs::JobError;
 use chime_llm::Completion;
 
@@ -29,7 +29,7 @@ use chime_llm::Completion;
 pub enum DraftOutcome {
     Written(Box<(Draft, BuiltPrompt)>),
     /// The daily tokens are used up.
-    Refused(Because),
+    Refused(RefusalReason),
     /// The model failed on a question that nobody asked the bot.
     Silent,
 }

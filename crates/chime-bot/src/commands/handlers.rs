@@ -114,11 +114,11 @@ impl Commands {
     pub async fn run(&self, job: &Job, at: MessageAt, name: CommandName, parsed: &ParsedTrigger) -> JobResult {
         let (access, parsed) = (self.access.clone(), parsed.clone());
         let found = self.store.read(move |conn| find(conn, at, name, &parsed, &access)).await?;
-        let Some(order) = found else { return self.finish(job).await };
+        let Some(request) = found else { return self.finish(job).await };
         macro_rules! call_handler {
             ($($command:ident = $name:literal, $handler:ident, $addressing:ident, $limits:ident;)+) => {
                 match name {
-                    $(CommandName::$command => self.$handler(job, order).await,)+
+                    $(CommandName::$command => self.$handler(job, request).await,)+
                 }
             };
         }
@@ -153,33 +153,33 @@ impl Commands {
     }
 
     /// Returns the message that a command replies to, if it is stored.
-    async fn parent_of(&self, order: &CommandRequest) -> chime_store::Result<Option<StoredMessage>> {
-        let message = &order.message.message;
+    async fn parent_of(&self, request: &CommandRequest) -> chime_store::Result<Option<StoredMessage>> {
+        let message = &request.message.message;
         let (chat, Some(parent)) = (message.chat, message.reply_to) else { return Ok(None) };
         self.store.read(move |conn| messages::find(conn, chat, parent)).await
     }
 
     /// Replies with text that contains words of members.
-    async fn answer_showing(&self, job: &Job, order: &CommandRequest, shown: Shown) -> JobResult {
+    async fn answer_showing(&self, job: &Job, request: &CommandRequest, shown: Shown) -> JobResult {
         // Text with members' names must not be formatted like text written by the bot.
-        let reply = order.reply(job, format_parts(&shown.markdown, &shown.urls(), &[]));
+        let reply = request.reply(job, format_parts(&shown.markdown, &shown.urls(), &[]));
         let (key, made_by) = (job.payload.reply_key(), Some(job.payload.clone()));
         let also = move |tx: &Writer<'_>| outbox::note_uses(tx, &key, shown.chat, shown.rests_on);
         self.settle(job, NewReply { made_by, buttons: shown.buttons, ..reply }, also).await
     }
 
     /// Replies to a command with text of the bot and finishes the job.
-    async fn say(&self, job: &Job, order: &CommandRequest, markdown: impl AsRef<str>) -> JobResult {
-        self.settle(job, order.reply(job, format_own(markdown.as_ref())), |_| Ok(())).await
+    async fn say(&self, job: &Job, request: &CommandRequest, markdown: impl AsRef<str>) -> JobResult {
+        self.settle(job, request.reply(job, format_own(markdown.as_ref())), |_| Ok(())).await
     }
 
     /// Replies to a command with text of the bot for everybody, since it changes something for them, and finishes the
     /// job. `also` makes the change in the same transaction.
-    async fn answer<F>(&self, job: &Job, order: &CommandRequest, markdown: &str, also: F) -> JobResult
+    async fn answer<F>(&self, job: &Job, request: &CommandRequest, markdown: &str, also: F) -> JobResult
     where
         F: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Send + 'static,
     {
-        self.settle(job, reply_to(job, &order.message, format_own(markdown)), also).await
+        self.settle(job, reply_to(job, &request.message, format_own(markdown)), also).await
     }
 
     /// Stores a reply and finishes the job. `also` runs in the same transaction.

@@ -22,11 +22,11 @@ pub enum TriggerAction {
 pub struct ArrivedMessage {
     pub at: MessageAt,
     pub sent_at: Timestamp,
-    pub came: Came,
+    pub came: ArrivalKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Came {
+pub enum ArrivalKind {
     New,
     /// The same message has arrived before.
     Again,
@@ -42,8 +42,8 @@ impl ArrivedMessage {
     /// Returns the time at which the bot was asked: the time of the message, or of the edit that made it a question.
     fn asked_at(&self) -> Timestamp {
         match self.came {
-            Came::Edited { at, was_for_us: false } if at.since(self.sent_at) <= TAGGED_LATER => at,
-            Came::New | Came::Again | Came::Edited { .. } => self.sent_at,
+            ArrivalKind::Edited { at, was_for_us: false } if at.since(self.sent_at) <= TAGGED_LATER => at,
+            ArrivalKind::New | ArrivalKind::Again | ArrivalKind::Edited { .. } => self.sent_at,
         }
     }
 }
@@ -60,10 +60,10 @@ pub fn task_for(trigger: Option<&Trigger>, said: ArrivedMessage, now: Timestamp,
         }
         (TriggerKind::Thanks, false, _) => TriggerAction::Start(JobPayload::Thank { at }),
         // A privacy command is obeyed however late it arrives, but only once.
-        (TriggerKind::Command(name, _), true, Came::New) if name.is_about_privacy() => {
+        (TriggerKind::Command(name, _), true, ArrivalKind::New) if name.is_about_privacy() => {
             TriggerAction::Start(JobPayload::Command { at, name: *name, parsed })
         }
-        (TriggerKind::Ask | TriggerKind::Command(..), true, Came::New) => TriggerAction::CountAsOld,
+        (TriggerKind::Ask | TriggerKind::Command(..), true, ArrivalKind::New) => TriggerAction::CountAsOld,
         (TriggerKind::Ask | TriggerKind::Command(..) | TriggerKind::Thanks, true, _) => TriggerAction::Nothing,
     }
 }
@@ -71,7 +71,7 @@ pub fn task_for(trigger: Option<&Trigger>, said: ArrivedMessage, now: Timestamp,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chime_core::{ChatId, How, MessageId};
+    use chime_core::{AddressedBy, ChatId, MessageId};
 
     const MAX_AGE: u64 = 600;
 
@@ -81,11 +81,12 @@ mod tests {
     fn check(edited: Option<(u64, bool)>, now: u64, expected: &str) {
         let sent_at = Timestamp::from_secs(1_000_000);
         let later = |secs| sent_at.plus(Duration::from_secs(secs));
-        let came = edited.map_or(Came::New, |(secs, was_for_us)| Came::Edited { at: later(secs), was_for_us });
+        let came =
+            edited.map_or(ArrivalKind::New, |(secs, was_for_us)| ArrivalKind::Edited { at: later(secs), was_for_us });
         let said = ArrivedMessage { at: MessageAt { chat: ChatId(-1), message: MessageId(7) }, sent_at, came };
         let trigger = Trigger {
             kind: TriggerKind::Ask,
-            how: How::Mention,
+            how: AddressedBy::Mention,
             ask: "when?".to_owned(),
             generic: false,
             cut: Vec::new(),

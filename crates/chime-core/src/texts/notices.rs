@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Notices, texts};
-use crate::Because;
+use crate::RefusalReason;
 
 /// Returns the notices for an ISO 639-3 `code`; in English if there are none.
 pub fn notices(code: &str) -> &'static Notices {
@@ -13,26 +13,26 @@ pub fn notices(code: &str) -> &'static Notices {
 impl Notices {
     /// Returns the notice that a question is refused, with the reason and the time after which the member can ask
     /// again.
-    pub fn refused(&self, because: Because, wait: Duration) -> String {
+    pub fn refused(&self, because: RefusalReason, wait: Duration) -> String {
         self.refusal(because, wait, &self.ask_again)
     }
 
     /// Returns the text of [`Self::refused`], and explains that until then refused questions only get the reaction
     /// `eyes`.
-    pub fn refused_until(&self, because: Because, wait: Duration, eyes: &str) -> String {
+    pub fn refused_until(&self, because: RefusalReason, wait: Duration, eyes: &str) -> String {
         self.refusal(because, wait, &self.until_then).replace("{eyes}", eyes)
     }
 
-    fn refusal(&self, because: Because, wait: Duration, when: &str) -> String {
+    fn refusal(&self, because: RefusalReason, wait: Duration, when: &str) -> String {
         let why = match because {
-            Because::Conversation => &self.conversation,
-            Because::Member => &self.member,
-            Because::Flood => &self.flood,
-            Because::DailyTokens => &self.daily_tokens,
-            Because::DailyTokensOfChat => &self.daily_tokens_of_chat,
-            Because::DailyTokensOfMember => &self.daily_tokens_of_member,
+            RefusalReason::Conversation => &self.conversation,
+            RefusalReason::Member => &self.member,
+            RefusalReason::Flood => &self.flood,
+            RefusalReason::DailyTokens => &self.daily_tokens,
+            RefusalReason::DailyTokensOfChat => &self.daily_tokens_of_chat,
+            RefusalReason::DailyTokensOfMember => &self.daily_tokens_of_member,
             // Waiting does not help.
-            Because::AdminsOnly => return self.admins_ask.clone(),
+            RefusalReason::AdminsOnly => return self.admins_ask.clone(),
         };
         match wait {
             Duration::ZERO => format!("{why} {}", self.ask_again_now),
@@ -91,10 +91,10 @@ mod tests {
                 assert!(matches!(wait.0, 0 | 2) || wait.1.contains(|c: char| c.is_ascii_digit()), "{wait:?}");
             }
             let ten_minutes = Duration::from_secs(600);
-            let not_them = words.refused_until(Because::AdminsOnly, ten_minutes, "👀");
+            let not_them = words.refused_until(RefusalReason::AdminsOnly, ten_minutes, "👀");
             let mut said = vec![words.silent_until("10:30"), words.missed(12, "12").unwrap(), not_them];
             assert!(said[0].contains("10:30") && said[1].contains("12"), "{said:?}");
-            for because in Because::ALL.into_iter().filter(|because| *because != Because::AdminsOnly) {
+            for because in RefusalReason::ALL.into_iter().filter(|because| *because != RefusalReason::AdminsOnly) {
                 let toast = words.refused(because, ten_minutes);
                 assert!(toast.chars().count() <= TOAST_CHARS && toast.contains("10"), "{toast}");
                 let rendered = words.refused_until(because, ten_minutes, "👀");
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn a_wait_is_rounded_up() {
         let waits = [400, 5_200, 60_000, 179_001, 7_199_000, 8 * 3_600_000];
-        let rendered = waits.map(|millis| notices("eng").refused(Because::Member, Duration::from_millis(millis)));
+        let rendered = waits.map(|millis| notices("eng").refused(RefusalReason::Member, Duration::from_millis(millis)));
         let numbers = rendered.map(|rendered| rendered.chars().filter(char::is_ascii_digit).collect::<String>());
         assert_eq!(numbers, ["", "6", "", "3", "120", "8"]);
     }

@@ -7,13 +7,15 @@ use crate::trigger::address::{Address, Addressee, Call, address, called_at_start
 use crate::trigger::ask::without;
 use crate::trigger::generic::{asks_what_was_missed, consents, is_generic, is_thanks, is_thanks_by_name};
 use crate::trigger::languages::Languages;
-use crate::{Addressing, BotIdentity, ChatKind, CommandName, How, Kind, Message, ParsedTrigger, Role, source_list};
+use crate::{
+    AddressedBy, Addressing, BotIdentity, ChatKind, CommandName, Kind, Message, ParsedTrigger, Role, source_list,
+};
 
 /// A message that addresses the bot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trigger {
     pub kind: TriggerKind,
-    pub how: How,
+    pub how: AddressedBy,
     /// The question: the text without the bot's name and the command.
     pub ask: String,
     /// `true` if the question has no subject of its own, such as "thoughts?": see [`is_generic`].
@@ -84,8 +86,10 @@ pub fn find(
     let is_reply = rules.parent_is_answer && is_from_the_bot(parent, bot);
     let how = how(&address, is_reply, chat_kind)?;
     let is_thanks = match how {
-        How::Mention if !is_reply => is_thanks_by_name(&ask, rules.languages),
-        How::Mention | How::Reply | How::Private | How::Command => is_mere_reaction(message, &ask, rules.languages),
+        AddressedBy::Mention if !is_reply => is_thanks_by_name(&ask, rules.languages),
+        AddressedBy::Mention | AddressedBy::Reply | AddressedBy::Private | AddressedBy::Command => {
+            is_mere_reaction(message, &ask, rules.languages)
+        }
     };
     // "Yes" in reply to "Shall I list them?" is not thanks.
     let answered = if is_reply { parent } else { rules.said_before };
@@ -138,12 +142,12 @@ fn is_from_the_bot(parent: Option<&Message>, bot: &BotIdentity) -> bool {
     parent.is_none_or(|parent| parent.sender.id == bot.id && parent.kind != Kind::Service)
 }
 
-fn how(address: &Address, is_reply: bool, chat_kind: ChatKind) -> Option<How> {
+fn how(address: &Address, is_reply: bool, chat_kind: ChatKind) -> Option<AddressedBy> {
     match chat_kind {
-        ChatKind::Private => Some(How::Private),
+        ChatKind::Private => Some(AddressedBy::Private),
         ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => match (address.is_named, is_reply) {
-            (true, _) => Some(How::Mention),
-            (false, true) => Some(How::Reply),
+            (true, _) => Some(AddressedBy::Mention),
+            (false, true) => Some(AddressedBy::Reply),
             (false, false) => None,
         },
     }
@@ -163,10 +167,10 @@ fn called(call: &Call, chat_kind: ChatKind, args: String, rules: &Rules<'_>) -> 
         (_, Addressee::Anyone) => return None,
     };
     Some(match name {
-        CommandName::Ask => asked(How::Command, args, rules.languages),
+        CommandName::Ask => asked(AddressedBy::Command, args, rules.languages),
         name => Trigger {
             kind: TriggerKind::Command(name, args.clone()),
-            how: How::Command,
+            how: AddressedBy::Command,
             ask: args,
             generic: false,
             cut: Vec::new(),
@@ -174,7 +178,7 @@ fn called(call: &Call, chat_kind: ChatKind, args: String, rules: &Rules<'_>) -> 
     })
 }
 
-fn asked(how: How, ask: String, languages: &Languages) -> Trigger {
+fn asked(how: AddressedBy, ask: String, languages: &Languages) -> Trigger {
     Trigger { kind: TriggerKind::Ask, how, generic: is_generic(&ask, languages), ask, cut: Vec::new() }
 }
 

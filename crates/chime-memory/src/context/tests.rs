@@ -5,7 +5,7 @@ mod archive;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::context::{Asked, FeatureCache, gather};
+use crate::context::{FeatureCache, TriggerInput, gather};
 use crate::recall::Recaller;
 use chime_core::embed::Embedder;
 use chime_core::testkit::CHAT;
@@ -63,7 +63,8 @@ async fn gathered(store: &Store, readings: &Arc<FeatureCache>, trigger: i64, ask
     let readings = Arc::clone(readings);
     let gathered = store.read(move |conn| {
         let trigger = messages::find(conn, CHAT, MessageId(trigger))?.unwrap();
-        let asked = Asked { trigger, ask: ask.to_owned(), is_tag: true, language: Language::DEFAULT, utc_offset: 0 };
+        let asked =
+            TriggerInput { trigger, ask: ask.to_owned(), is_tag: true, language: Language::DEFAULT, utc_offset: 0 };
         gather(conn, asked, &Params::new(estimate_tokens), &readings)
     });
     gathered.await.unwrap()

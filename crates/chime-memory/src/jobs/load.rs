@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::bullets::cost;
 use crate::extract::SummaryMessage;
 use crate::jobs::memory::{Memory, SummaryVectors};
-use crate::lines::{Spoken, spoken};
+use crate::lines::{SummaryLine, spoken};
 use crate::policy::RECENT_CAPS;
 use crate::policy::{self, SummaryConditions};
 use crate::wording::{BulletSource, Remembered};
@@ -21,7 +21,7 @@ use chime_store::{Priority, Reader, Writer, chats, memory, messages, sessions, s
 pub(super) struct SessionRead {
     pub session: Session,
     pub chat: ChatRow,
-    pub spoken: Vec<Spoken>,
+    pub spoken: Vec<SummaryLine>,
     pub has_substance: bool,
 }
 
@@ -64,7 +64,7 @@ impl Memory {
             })
             .await?;
         let Some((session, chat, said)) = found else { return Ok(None) };
-        let spoken = self.speak(id.chat, said).await?;
+        let spoken = self.summary_lines(id.chat, said).await?;
         let humans = spoken.iter().filter(|it| it.line.by.is_some()).count();
         let tokens = spoken.iter().filter(|it| it.line.by.is_some()).map(|it| estimate_tokens(&it.line.text)).sum();
         Ok(Some(SessionRead { session, chat, spoken, has_substance: policy::has_substance(humans, tokens) }))
@@ -72,7 +72,11 @@ impl Memory {
 
     /// Converts messages of a chat to summary input. Each author is given a number, under which summaries refer to
     /// them.
-    pub(super) async fn speak(&self, chat: ChatKey, said: Vec<StoredMessage>) -> chime_store::Result<Vec<Spoken>> {
+    pub(super) async fn summary_lines(
+        &self,
+        chat: ChatKey,
+        said: Vec<StoredMessage>,
+    ) -> chime_store::Result<Vec<SummaryLine>> {
         let senders: Vec<UserId> = said.iter().filter(|it| is_human(it)).map(|it| it.message.sender.id).collect();
         let numbers = self.store.write(Priority::Background, move |tx| numbers(tx, chat, &senders)).await?;
         let embedder = match &self.vectors {
@@ -80,7 +84,7 @@ impl Memory {
             SummaryVectors::Off | SummaryVectors::Server(_) => None,
         };
         // Embedding is slow, so it runs on a reader's thread.
-        self.store.read(move |conn| Ok(speak(&said, &numbers, &seqs(conn, &said)?, embedder.as_deref()))).await
+        self.store.read(move |conn| Ok(summary_lines(&said, &numbers, &seqs(conn, &said)?, embedder.as_deref()))).await
     }
 }
 
@@ -111,12 +115,12 @@ fn seqs(conn: &Reader, said: &[StoredMessage]) -> chime_store::Result<BTreeMap<M
     Ok(seqs)
 }
 
-fn speak(
+fn summary_lines(
     said: &[StoredMessage],
     numbers: &BTreeMap<UserId, u32>,
     seqs: &BTreeMap<MessageId, Seq>,
     embedder: Option<&Embedder>,
-) -> Vec<Spoken> {
+) -> Vec<SummaryLine> {
     let usernames: BTreeMap<String, u32> = said
         .iter()
         .filter_map(|it| {

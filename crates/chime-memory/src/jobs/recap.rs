@@ -6,7 +6,7 @@ use crate::jobs::error::StepError;
 use crate::jobs::fence::{fence, fenced};
 use crate::jobs::memory::Memory;
 use crate::jobs::model::ModelRequest;
-use crate::lines::{self, NumberedLines, Spoken};
+use crate::lines::{self, NumberedLines, SummaryLine};
 use crate::policy::{Caps, RECAP};
 use chime_access::gateway::{AskError, ModelPurpose};
 use chime_core::prompts::{SummaryValues, Template};
@@ -26,7 +26,7 @@ impl Memory {
         on_behalf_of: Option<UserId>,
         said: Vec<StoredMessage>,
     ) -> chime_store::Result<(Vec<Bullet>, SummaryMethod)> {
-        let spoken = self.speak(conversation.chat, said).await?;
+        let spoken = self.summary_lines(conversation.chat, said).await?;
         if self.model.can_write().await {
             match self.recap_by_model(conversation, on_behalf_of, &spoken).await {
                 Ok(points) if !points.is_empty() => return Ok((points, SummaryMethod::Model)),
@@ -45,7 +45,7 @@ impl Memory {
         &self,
         conversation: Conversation,
         on_behalf_of: Option<UserId>,
-        spoken: &[Spoken],
+        spoken: &[SummaryLine],
     ) -> Result<Vec<Bullet>, StepError> {
         let zone = self.zone_of(conversation.chat).await?;
         let room = self.model.material_tokens(PART_TOKENS);

@@ -99,8 +99,8 @@ impl Bench {
     async fn forget(&self, id: MessageId) {
         self.write(move |tx| {
             let Some(stored) = messages::find(tx, CHAT, id)? else { return Ok(()) };
-            let manner = ForgetOptions { leave: Leave::Stub, cause: Cause::Forgotten, repeats: |_, _| false };
-            forget::messages(tx, &[(stored.chat, stored.seq)], manner).map(drop)
+            let options = ForgetOptions { leave: Leave::Stub, cause: Cause::Forgotten, repeats: |_, _| false };
+            forget::messages(tx, &[(stored.chat, stored.seq)], options).map(drop)
         })
         .await;
     }

@@ -7,7 +7,7 @@ use crate::bullets::cost;
 use crate::jobs::error::StepError;
 use crate::jobs::memory::Memory;
 use crate::jobs::new_summary::NewSummary;
-use crate::lines::{self, Spoken};
+use crate::lines::{self, SummaryLine};
 use crate::policy::{Means, THREAD_CAPS};
 use crate::{extract, members};
 use chime_core::prompts::Template;
@@ -58,7 +58,7 @@ impl Memory {
     ) -> Result<bool, StepError> {
         let ThreadPart { before, so_far, messages } = part;
         let chat = conversation.chat;
-        let spoken = self.speak(chat, messages.clone()).await?;
+        let spoken = self.summary_lines(chat, messages.clone()).await?;
         let made = match means {
             Means::Model => {
                 let input = lines::thread(&so_far, &spoken, self.zone_of(chat).await?);
@@ -161,7 +161,7 @@ fn are_as_read(conn: &Reader, chat: ChatKey, read: &[StoredMessage]) -> chime_st
     Ok(true)
 }
 
-fn extracted(so_far: Vec<Bullet>, spoken: &[Spoken]) -> NewSummary {
+fn extracted(so_far: Vec<Bullet>, spoken: &[SummaryLine]) -> NewSummary {
     let said: Vec<extract::SummaryMessage> = spoken.iter().map(|it| it.line.clone()).collect();
     let new = extract::session(&said, THREAD_CAPS, estimate_tokens);
     let all: Vec<Bullet> = so_far.into_iter().chain(new).collect();

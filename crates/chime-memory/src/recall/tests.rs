@@ -89,7 +89,7 @@ async fn nothing_is_recalled_for_what_was_never_said() {
 /// Recalls for `text` from a conversation whose session has a summary. If `is_in_recent`, Recent contains its first
 /// bullet too.
 async fn recalled_of_summaries(is_in_recent: bool, text: &'static str, now: Timestamp) -> Recalled {
-    use chime_core::{Bullet, Closed, MessageId, Rolling, Session, SessionId, Summary, SummaryMethod};
+    use chime_core::{Bullet, CloseReason, MessageId, Rolling, Session, SessionId, Summary, SummaryMethod};
     use chime_store::summaries::{RollingSummary, save_mini, save_rolling};
     use chime_store::{sessions, summary_vectors};
 
@@ -108,7 +108,7 @@ async fn recalled_of_summaries(is_in_recent: bool, text: &'static str, now: Time
                 first: (said[2].sent_at, MessageId(3)),
                 last: (said[4].sent_at, MessageId(5)),
                 messages: 3,
-                reason: Closed::Silence,
+                reason: CloseReason::Silence,
                 closed_at: NOW,
                 fingerprint: 1,
                 is_folded: false,

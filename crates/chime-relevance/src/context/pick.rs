@@ -30,7 +30,7 @@ use chime_core::{MessageId, Role, StoredMessage, UserId};
 
 /// Input of the picker that belongs to the trigger.
 #[derive(Debug, Clone, Copy)]
-pub struct Asking<'a> {
+pub struct PickInput<'a> {
     pub message: &'a StoredMessage,
     /// Text of the trigger without the bot's name.
     pub text: &'a str,
@@ -42,7 +42,7 @@ pub struct Asking<'a> {
     pub sources: Option<&'a Sources>,
 }
 
-impl<'a> Asking<'a> {
+impl<'a> PickInput<'a> {
     pub fn of(history: &'a History, seed: SeedRule) -> Self {
         let message = &history.trigger;
         let sources = history.sources.as_ref().filter(|sources| message.message.reply_to == Some(sources.of));
@@ -77,7 +77,7 @@ struct Candidates<'a> {
 /// Picks the candidates that the trigger of `history` is about. If `seen` is given, adds to it how much each feature
 /// contributed.
 pub fn pick(pool: &CandidateSet<'_>, history: &History, params: &Params, seen: Option<&mut ByCandidate>) -> Selection {
-    let (talk, asking) = (pool.talk(), Asking::of(history, params.seed));
+    let (talk, asking) = (pool.talk(), PickInput::of(history, params.seed));
     let candidates = Candidates::of(&talk, pool.older, &history.evidence, &params.scorers.links);
     let trigger = candidates.read(asking);
     candidates.pick(&candidates.tag(asking, &trigger), &params.scorers.subjects, params.focus_limit, seen)
@@ -106,7 +106,7 @@ impl<'a> Candidates<'a> {
     }
 
     /// Computes the features of a trigger. Its common words are dropped if it also has a rarer one.
-    fn read(&self, asking: Asking<'_>) -> MessageFeatures {
+    fn read(&self, asking: PickInput<'_>) -> MessageFeatures {
         let known = self.evidence.readings.get(&address(asking.message));
         let vector = known.map_or_else(Vec::new, |known| known.vector.clone());
         let mut trigger = MessageFeatures::of(&asking.message.message, asking.text, vector);
@@ -120,7 +120,7 @@ impl<'a> Candidates<'a> {
 
     /// Combines the trigger's features with those that depend on the candidates, such as the probability of replying to
     /// each.
-    fn tag<'b>(&self, asking: Asking<'_>, trigger: &'b MessageFeatures) -> TriggerFeatures<'b> {
+    fn tag<'b>(&self, asking: PickInput<'_>, trigger: &'b MessageFeatures) -> TriggerFeatures<'b> {
         let message = asking.message;
         let is_bare = says_little(asking.text, |stem| self.features.iter().any(|it| it.has_stem(stem)));
         let past = ReplyContext::of(&self.features, trigger);

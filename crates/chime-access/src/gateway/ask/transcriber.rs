@@ -5,7 +5,7 @@ use parking_lot::Mutex;
 use super::charge;
 use crate::Allowance;
 use crate::gateway::{AskError, DailyBudget};
-use chime_core::{Because, Conversation, TokenUse, UserId};
+use chime_core::{Conversation, RefusalReason, TokenUse, UserId};
 use chime_llm::{Audio, LlmError, Transcriptions, tokens_of};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::{Admission, Breaker, CallOutcome};
@@ -56,7 +56,7 @@ impl Transcriber {
             return Err(AskError::OverBudget(because));
         }
         if on_behalf_of.is_none() && !self.budget.has_room_unasked(spent) {
-            return Err(AskError::OverBudget(Because::DailyTokens));
+            return Err(AskError::OverBudget(RefusalReason::DailyTokens));
         }
         self.admit()?;
         let call = |tokens, cost_micros| CallUsage {

@@ -8,14 +8,14 @@ use chime_store::concepts::{self, ContextKey};
 
 impl Commands {
     /// Lists the concepts that apply to the current conversation first.
-    pub(super) async fn list_concepts(&self, job: &Job, order: CommandRequest) -> JobResult {
-        let (chat, texts) = (order.chat.key, order.texts());
-        let key = ContextKey { bot: self.bot.id, chat, forum_topic: order.message.message.forum_topic };
+    pub(super) async fn list_concepts(&self, job: &Job, command: CommandRequest) -> JobResult {
+        let (chat, texts) = (command.chat.key, command.texts());
+        let key = ContextKey { bot: self.bot.id, chat, forum_topic: command.message.message.forum_topic };
         let read = self.store.read(move |conn| {
             let context = concepts::load(conn, key)?.unwrap_or_default();
             let markdown = listing(&context, &concepts::of_chat(conn, chat)?, &texts.concepts);
             Ok(Shown { markdown, rests_on: concepts::grounds(conn, chat)?, ..Shown::of_chat(chat) })
         });
-        self.answer_showing(job, &order, read.await?).await
+        self.answer_showing(job, &command, read.await?).await
     }
 }

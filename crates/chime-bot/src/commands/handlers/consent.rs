@@ -11,44 +11,44 @@ use chime_store::{chats, messages};
 impl Commands {
     /// Replies to `/claim`. The code was checked when the message arrived, so now the sender is an owner, or the code
     /// was wrong.
-    pub(super) async fn welcome_owner(&self, job: &Job, order: CommandRequest) -> JobResult {
-        let is_owner = self.owns_the_bot(order.message.message.sender.id).await?;
-        let texts = &order.texts().access;
-        let markdown = match (order.chat.chat.kind, is_owner) {
+    pub(super) async fn welcome_owner(&self, job: &Job, command: CommandRequest) -> JobResult {
+        let is_owner = self.owns_the_bot(command.message.message.sender.id).await?;
+        let texts = &command.texts().access;
+        let markdown = match (command.chat.chat.kind, is_owner) {
             (ChatKind::Private, true) => &texts.claimed,
             (ChatKind::Private, false) => &texts.wrong_code,
             (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, _) => &texts.claim_in_private,
         };
-        self.say(job, &order, markdown).await
+        self.say(job, &command, markdown).await
     }
 
-    pub(super) async fn explain_privacy(&self, job: &Job, order: CommandRequest) -> JobResult {
-        let (chat, sender) = (order.chat.key, order.message.message.sender.id);
+    pub(super) async fn explain_privacy(&self, job: &Job, command: CommandRequest) -> JobResult {
+        let (chat, sender) = (command.chat.key, command.message.message.sender.id);
         let (out, own_retention) = self
             .store
             .read(move |conn| Ok((consent::opted_out(conn, chat, sender)?, chats::own_retention(conn, chat)?)))
             .await?;
         let retention = own_retention.unwrap_or(self.privacy_facts.retention);
-        let (kind, code) = (order.chat.chat.kind, order.chat.speaks().code());
+        let (kind, code) = (command.chat.chat.kind, command.chat.speaks().code());
         let markdown = wording::privacy(&self.privacy_facts, retention, out.map(reach), kind, code);
-        self.say(job, &order, markdown).await
+        self.say(job, &command, markdown).await
     }
 
-    pub(super) async fn opt_out(&self, job: &Job, order: CommandRequest) -> JobResult {
-        if order.is_in_the_name_of_the_chat() {
-            return self.say_anonymous(job, &order).await;
+    pub(super) async fn opt_out(&self, job: &Job, command: CommandRequest) -> JobResult {
+        if command.is_in_the_name_of_the_chat() {
+            return self.say_anonymous(job, &command).await;
         }
         // The opt-out took effect when the command arrived; only the reply is left.
-        let markdown = wording::opted_out(reach(order.scope()), order.texts());
-        self.say(job, &order, markdown).await
+        let markdown = wording::opted_out(reach(command.scope()), command.texts());
+        self.say(job, &command, markdown).await
     }
 
-    pub(super) async fn opt_in(&self, job: &Job, order: CommandRequest) -> JobResult {
-        if order.is_in_the_name_of_the_chat() {
-            return self.say_anonymous(job, &order).await;
+    pub(super) async fn opt_in(&self, job: &Job, command: CommandRequest) -> JobResult {
+        if command.is_in_the_name_of_the_chat() {
+            return self.say_anonymous(job, &command).await;
         }
-        let (scope, sender, chat) = (order.scope(), order.message.message.sender.id, order.chat.key);
-        let at = MessageAt::of(&order.message);
+        let (scope, sender, chat) = (command.scope(), command.message.message.sender.id, command.chat.key);
+        let at = MessageAt::of(&command.message);
         let read = move |conn: &chime_store::Reader| {
             // `true` if the command itself was stored without content, because its sender was opted out when it
             // arrived.
@@ -58,11 +58,11 @@ impl Commands {
         let (out, was_out) = self.store.read(read).await?;
         // An opt-in in a group does not end an opt-out of all chats, which must be ended in private: the reply says so.
         let still = out.filter(|out| *out == OptOutScope::EveryChat && scope != OptOutScope::EveryChat).map(reach);
-        self.say(job, &order, wording::opted_in(still, was_out, order.texts())).await
+        self.say(job, &command, wording::opted_in(still, was_out, command.texts())).await
     }
 
-    pub(super) async fn say_anonymous(&self, job: &Job, order: &CommandRequest) -> JobResult {
-        self.say(job, order, &order.texts().anonymous).await
+    pub(super) async fn say_anonymous(&self, job: &Job, command: &CommandRequest) -> JobResult {
+        self.say(job, command, &command.texts().anonymous).await
     }
 }
 

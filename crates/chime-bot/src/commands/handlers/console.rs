@@ -6,13 +6,13 @@ use chime_core::{ChatKind, FormattedText, Job, Outgoing, ReplyTarget};
 use chime_jobs::{JobError, JobResult};
 
 impl Commands {
-    pub(super) async fn open_console(&self, job: &Job, order: CommandRequest) -> JobResult {
-        let (message, texts) = (&order.message.message, &order.texts().access);
+    pub(super) async fn open_console(&self, job: &Job, command: CommandRequest) -> JobResult {
+        let (message, texts) = (&command.message.message, &command.texts().access);
         let sender = message.sender.id;
-        if !self.owns_the_bot(sender).await? || order.chat.chat.kind != ChatKind::Private {
-            return self.say(job, &order, &texts.console_who).await;
+        if !self.owns_the_bot(sender).await? || command.chat.chat.kind != ChatKind::Private {
+            return self.say(job, &command, &texts.console_who).await;
         }
-        let Some(console) = &self.console else { return self.say(job, &order, &texts.console_off).await };
+        let Some(console) = &self.console else { return self.say(job, &command, &texts.console_off).await };
         let Some(token) = console.tokens.issue(sender, self.clock.now()) else {
             return Err(JobError::Hindered("the system gives no random numbers".to_owned()));
         };

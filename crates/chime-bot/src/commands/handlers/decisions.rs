@@ -43,26 +43,26 @@ impl ItemButton {
 }
 
 impl Commands {
-    pub(super) async fn list_decisions(&self, job: &Job, order: CommandRequest) -> JobResult {
-        let zone = order.chat.zone(self.zone);
-        let since = match order.args.trim() {
+    pub(super) async fn list_decisions(&self, job: &Job, command: CommandRequest) -> JobResult {
+        let zone = command.chat.zone(self.zone);
+        let since = match command.args.trim() {
             "" => Some(Timestamp::from_secs(0)),
-            args => day(args, order.chat.language, order.message.message.sent_at, zone).map(|(from, _)| from),
+            args => day(args, command.chat.language, command.message.message.sent_at, zone).map(|(from, _)| from),
         };
-        let Some(since) = since else { return self.say(job, &order, &order.texts().items.how).await };
-        self.list_items(job, &order, ItemList::Decisions(since)).await
+        let Some(since) = since else { return self.say(job, &command, &command.texts().items.how).await };
+        self.list_items(job, &command, ItemList::Decisions(since)).await
     }
 
-    pub(super) async fn list_open(&self, job: &Job, order: CommandRequest) -> JobResult {
-        self.list_items(job, &order, ItemList::Open(self.clock.now())).await
+    pub(super) async fn list_open(&self, job: &Job, command: CommandRequest) -> JobResult {
+        self.list_items(job, &command, ItemList::Open(self.clock.now())).await
     }
 
-    async fn list_items(&self, job: &Job, order: &CommandRequest, list: ItemList) -> JobResult {
-        if let Some(off) = self.memory_off(order.chat.key, order.texts()).await? {
-            return self.say(job, order, off).await;
+    async fn list_items(&self, job: &Job, command: &CommandRequest, list: ItemList) -> JobResult {
+        if let Some(off) = self.memory_off(command.chat.key, command.texts()).await? {
+            return self.say(job, command, off).await;
         }
-        let shown = self.items_of(&order.chat, list).await?;
-        self.answer_showing(job, order, shown).await
+        let shown = self.items_of(&command.chat, list).await?;
+        self.answer_showing(job, command, shown).await
     }
 
     async fn items_of(&self, chat: &ChatRow, list: ItemList) -> chime_store::Result<Shown> {

@@ -41,58 +41,58 @@ impl Exported {
 }
 
 impl Commands {
-    pub(super) async fn export(&self, job: &Job, order: CommandRequest) -> JobResult {
-        if order.is_in_the_name_of_the_chat() {
-            return self.say(job, &order, &order.texts().export_anonymous).await;
+    pub(super) async fn export(&self, job: &Job, command: CommandRequest) -> JobResult {
+        if command.is_in_the_name_of_the_chat() {
+            return self.say(job, &command, &command.texts().export_anonymous).await;
         }
-        let message = &order.message.message;
+        let message = &command.message.message;
         let owns_the_bot = self.owns_the_bot(message.sender.id).await?;
         let role = self.role_of(message.chat, message.sender.id).await?;
-        let request = ExportRequest::parse(&order.args);
+        let request = ExportRequest::parse(&command.args);
         match (decide_export(request, Asker { owns_the_bot, role, is_author: false }), request) {
-            (RequestDecision::Refused(_), _) => self.say(job, &order, &order.texts().export_who).await,
-            (RequestDecision::After(wait), _) => self.announce_export(job, &order, wait).await,
-            (RequestDecision::Now, ExportRequest::Stop) => self.call_off_exports(job, &order).await,
-            (RequestDecision::Now, ExportRequest::Send) => self.export_now(job, &order).await,
+            (RequestDecision::Refused(_), _) => self.say(job, &command, &command.texts().export_who).await,
+            (RequestDecision::After(wait), _) => self.announce_export(job, &command, wait).await,
+            (RequestDecision::Now, ExportRequest::Stop) => self.call_off_exports(job, &command).await,
+            (RequestDecision::Now, ExportRequest::Send) => self.export_now(job, &command).await,
         }
     }
 
-    async fn export_now(&self, job: &Job, order: &CommandRequest) -> JobResult {
-        let message = &order.message.message;
+    async fn export_now(&self, job: &Job, command: &CommandRequest) -> JobResult {
+        let message = &command.message.message;
         let exported = self.send_export(message.chat, message.sender.id, job.attempts).await?;
-        match exported.reply_text(order.texts()) {
+        match exported.reply_text(command.texts()) {
             // In private no other reply than the file is needed.
-            Some(_) if matches!(exported, Exported::Sent) && order.chat.chat.kind == ChatKind::Private => {
+            Some(_) if matches!(exported, Exported::Sent) && command.chat.chat.kind == ChatKind::Private => {
                 self.finish(job).await
             }
-            Some(text) => self.say(job, order, text).await,
+            Some(text) => self.say(job, command, text).await,
             None => self.finish(job).await,
         }
     }
 
     /// Announces in the chat that an admin will get the file after `wait`. If it is announced already, its time does
     /// not change.
-    async fn announce_export(&self, job: &Job, order: &CommandRequest, wait: Duration) -> JobResult {
-        let message = &order.message.message;
+    async fn announce_export(&self, job: &Job, command: &CommandRequest, wait: Duration) -> JobResult {
+        let message = &command.message.message;
         let at = MessageAt { chat: message.chat, message: message.id };
         let later = JobPayload::Export { at, forum_topic: message.forum_topic, asked_by: message.sender.id };
         let (now, wanted) = (self.now(), later.clone());
         let pending = self.store.read(move |conn| jobs::find(conn, &wanted)).await?;
         let due_at = pending.map_or(now.plus(wait), |pending| pending.due_at);
-        let text = wording::export_announced(due_at.since(now), order.texts());
-        self.answer(job, order, &text, move |tx| jobs::add_unless_due(tx, &later, due_at)).await
+        let text = wording::export_announced(due_at.since(now), command.texts());
+        self.answer(job, command, &text, move |tx| jobs::add_unless_due(tx, &later, due_at)).await
     }
 
-    async fn call_off_exports(&self, job: &Job, order: &CommandRequest) -> JobResult {
-        let chat = order.message.message.chat;
+    async fn call_off_exports(&self, job: &Job, command: &CommandRequest) -> JobResult {
+        let chat = command.message.message.chat;
         let lane = move |conn: &chime_store::Reader| jobs::is_any_due(conn, JobKind::Export, chat);
-        let texts = order.texts();
+        let texts = command.texts();
         let text = match self.store.read(lane).await? {
             true => &texts.export_called_off,
             false => &texts.export_not_pending,
         };
         let end = move |tx: &chime_store::Writer<'_>| jobs::end_kind_of(tx, JobKind::Export, chat);
-        self.answer(job, order, text, end).await
+        self.answer(job, command, text, end).await
     }
 
     /// Handles an `export` job: sends the announced file, if its receiver is still an admin.

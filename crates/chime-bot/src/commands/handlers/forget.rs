@@ -25,16 +25,16 @@ use chime_telegram::{MemberStatus, TelegramError};
 const AT_ONCE: u32 = 16;
 
 impl Commands {
-    pub(super) async fn forget_on_request(&self, job: &Job, order: CommandRequest) -> JobResult {
-        let message = &order.message.message;
-        let Some(request) = ForgetRequest::parse(&order.args, message.reply_to.is_some()) else {
-            return self.say(job, &order, &order.texts().forget_what).await;
+    pub(super) async fn forget_on_request(&self, job: &Job, invocation: CommandRequest) -> JobResult {
+        let message = &invocation.message.message;
+        let Some(request) = ForgetRequest::parse(&invocation.args, message.reply_to.is_some()) else {
+            return self.say(job, &invocation, &invocation.texts().forget_what).await;
         };
-        if matches!(request, ForgetRequest::Me { .. }) && order.is_in_the_name_of_the_chat() {
-            return self.say_anonymous(job, &order).await;
+        if matches!(request, ForgetRequest::Me { .. }) && invocation.is_in_the_name_of_the_chat() {
+            return self.say_anonymous(job, &invocation).await;
         }
-        let Some((place, target)) = self.target(&order, &request).await? else {
-            return self.say(job, &order, &order.texts().not_kept).await;
+        let Some((place, target)) = self.target(&invocation, &request).await? else {
+            return self.say(job, &invocation, &invocation.texts().not_kept).await;
         };
         let is_author = target.as_ref().is_some_and(|target| target.message.sender.id == message.sender.id);
         let owns_the_bot = self.owns_the_bot(message.sender.id).await?;
@@ -46,14 +46,16 @@ impl Commands {
             // Somebody who is not in the chat must not learn whether the message exists, so the reply is the same as
             // for an unknown message.
             RequestDecision::Refused(_) if place != message.chat => {
-                self.say(job, &order, &order.texts().not_kept).await
+                self.say(job, &invocation, &invocation.texts().not_kept).await
             }
-            RequestDecision::Refused(refusal) => self.say(job, &order, wording::refused(refusal, order.texts())).await,
-            RequestDecision::After(wait) => self.announce_deletion(job, &order, wait).await,
-            RequestDecision::Now if request == ForgetRequest::Keep => self.call_off(job, &order).await,
-            RequestDecision::Now => match what(&order, &request, target.as_ref()) {
-                Some(what) => self.start_forgetting(job, &order, what).await,
-                None => self.say(job, &order, &order.texts().not_kept).await,
+            RequestDecision::Refused(refusal) => {
+                self.say(job, &invocation, wording::refused(refusal, invocation.texts())).await
+            }
+            RequestDecision::After(wait) => self.announce_deletion(job, &invocation, wait).await,
+            RequestDecision::Now if request == ForgetRequest::Keep => self.call_off(job, &invocation).await,
+            RequestDecision::Now => match what(&invocation, &request, target.as_ref()) {
+                Some(what) => self.start_forgetting(job, &invocation, what).await,
+                None => self.say(job, &invocation, &invocation.texts().not_kept).await,
             },
         }
     }
@@ -62,11 +64,11 @@ impl Commands {
     /// message does not exist.
     async fn target(
         &self,
-        order: &CommandRequest,
+        invocation: &CommandRequest,
         request: &ForgetRequest,
     ) -> chime_store::Result<Option<(ChatId, Option<StoredMessage>)>> {
-        let here = order.message.message.chat;
-        let target = match (request, order.message.message.reply_to) {
+        let here = invocation.message.message.chat;
+        let target = match (request, invocation.message.message.reply_to) {
             (ForgetRequest::Me { .. } | ForgetRequest::All | ForgetRequest::Keep, _) => return Ok(Some((here, None))),
             (ForgetRequest::Message(ForgetTarget::RepliedTo), Some(parent)) => MessagePlace::Ids(here, parent),
             (ForgetRequest::Message(ForgetTarget::RepliedTo), None) => return Ok(None),
@@ -90,9 +92,9 @@ impl Commands {
     }
 
     /// Stores the request and enqueues the job that deletes the data. That job also sends the reply.
-    async fn start_forgetting(&self, job: &Job, order: &CommandRequest, what: DeletionTarget) -> JobResult {
-        let (request, now) = (self.request(order, what, false), self.now());
-        let (command, here) = ((order.message.chat, order.message.seq), order.message.message.chat);
+    async fn start_forgetting(&self, job: &Job, invocation: &CommandRequest, what: DeletionTarget) -> JobResult {
+        let (request, now) = (self.request(invocation, what, false), self.now());
+        let (command, here) = ((invocation.message.chat, invocation.message.seq), invocation.message.message.chat);
         self.finish_with(job, move |tx| {
             if let DeletionTarget::Chat(chat) = what {
                 call_off(tx, chat)?;
@@ -100,20 +102,20 @@ impl Commands {
             let id = deletions::add(tx, &request)?;
             jobs::add_or_move(tx, &JobPayload::Forget { request: id, chat: here }, now)?;
             // The command itself is deleted now, without being counted: members do not expect it among their messages.
-            let manner = ForgetOptions { cause: Cause::Forgotten, leave: Leave::Stub, repeats };
-            forget::messages(tx, &[command], manner).map(drop)
+            let options = ForgetOptions { cause: Cause::Forgotten, leave: Leave::Stub, repeats };
+            forget::messages(tx, &[command], options).map(drop)
         })
         .await
     }
 
-    async fn announce_deletion(&self, job: &Job, order: &CommandRequest, wait: Duration) -> JobResult {
-        let (chat, here) = (order.chat.key, order.message.message.chat);
+    async fn announce_deletion(&self, job: &Job, invocation: &CommandRequest, wait: Duration) -> JobResult {
+        let (chat, here) = (invocation.chat.key, invocation.message.message.chat);
         let pending = self.store.read(move |conn| pending_for(conn, chat)).await?;
         let now = self.now();
-        let request = self.request(order, DeletionTarget::Chat(chat), true);
+        let request = self.request(invocation, DeletionTarget::Chat(chat), true);
         let due_at = pending.map_or(now, |pending| pending.request.asked_at).plus(wait);
-        let words = wording::announced(due_at.since(now), order.texts());
-        self.answer(job, order, &words, move |tx| {
+        let words = wording::announced(due_at.since(now), invocation.texts());
+        self.answer(job, invocation, &words, move |tx| {
             if pending.is_none() {
                 let id = deletions::add(tx, &request)?;
                 jobs::add_or_move(tx, &JobPayload::Forget { request: id, chat: here }, due_at)?;
@@ -123,10 +125,13 @@ impl Commands {
         .await
     }
 
-    async fn call_off(&self, job: &Job, order: &CommandRequest) -> JobResult {
-        let chat = order.chat.key;
+    async fn call_off(&self, job: &Job, invocation: &CommandRequest) -> JobResult {
+        let chat = invocation.chat.key;
         let was_pending = self.store.read(move |conn| pending_for(conn, chat)).await?.is_some();
-        self.answer(job, order, &wording::called_off(was_pending, order.texts()), move |tx| call_off(tx, chat)).await
+        self.answer(job, invocation, &wording::called_off(was_pending, invocation.texts()), move |tx| {
+            call_off(tx, chat)
+        })
+        .await
     }
 
     /// Handles a `forget` job. `id` is the row number of the stored request.
@@ -190,8 +195,13 @@ impl Commands {
         self.settle(job, reply, move |tx| deletions::remove(tx, id)).await
     }
 
-    fn request(&self, order: &CommandRequest, what: DeletionTarget, was_announced: bool) -> deletions::DeletionRequest {
-        let message = &order.message.message;
+    fn request(
+        &self,
+        invocation: &CommandRequest,
+        what: DeletionTarget,
+        was_announced: bool,
+    ) -> deletions::DeletionRequest {
+        let message = &invocation.message.message;
         deletions::DeletionRequest {
             what,
             asked_at: self.now(),
@@ -209,17 +219,21 @@ impl Commands {
 
 /// Returns the data to delete. Returns `None` if the request is to stop a deletion, or names a message that does not
 /// exist.
-fn what(order: &CommandRequest, request: &ForgetRequest, target: Option<&StoredMessage>) -> Option<DeletionTarget> {
+fn what(
+    invocation: &CommandRequest,
+    request: &ForgetRequest,
+    target: Option<&StoredMessage>,
+) -> Option<DeletionTarget> {
     match (request, target) {
         (ForgetRequest::Message(_), Some(target)) => {
             Some(DeletionTarget::Message { chat: target.chat, seq: target.seq })
         }
         (ForgetRequest::Me { lately }, _) => Some(DeletionTarget::Member {
-            chat: (order.chat.chat.kind != ChatKind::Private).then_some(order.chat.key),
-            user: order.message.message.sender.id,
-            since: lately.map(|span| asked_at(&order.message.message).minus(span)),
+            chat: (invocation.chat.chat.kind != ChatKind::Private).then_some(invocation.chat.key),
+            user: invocation.message.message.sender.id,
+            since: lately.map(|span| asked_at(&invocation.message.message).minus(span)),
         }),
-        (ForgetRequest::All, _) => Some(DeletionTarget::Chat(order.chat.key)),
+        (ForgetRequest::All, _) => Some(DeletionTarget::Chat(invocation.chat.key)),
         (ForgetRequest::Keep, _) | (ForgetRequest::Message(_), None) => None,
     }
 }

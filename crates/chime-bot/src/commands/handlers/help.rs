@@ -6,8 +6,8 @@ use chime_core::{ChatKind, Job};
 use chime_jobs::JobResult;
 
 impl Commands {
-    pub(super) async fn help(&self, job: &Job, order: CommandRequest) -> JobResult {
-        let is_private = order.chat.chat.kind == ChatKind::Private;
-        self.say(job, &order, wording::help(self.bot.username(), is_private, order.texts())).await
+    pub(super) async fn help(&self, job: &Job, command: CommandRequest) -> JobResult {
+        let is_private = command.chat.chat.kind == ChatKind::Private;
+        self.say(job, &command, wording::help(self.bot.username(), is_private, command.texts())).await
     }
 }

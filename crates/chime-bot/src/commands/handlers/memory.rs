@@ -3,7 +3,7 @@
 use crate::commands::handlers::{CommandRequest, Commands, Shown};
 use crate::commands::panel::{PanelScope, memory_question};
 use chime_core::texts::Texts;
-use chime_core::{ChatKey, ChatKind, Closed, Job, MessagePlace, SessionCut, parse_message_link};
+use chime_core::{ChatKey, ChatKind, CloseReason, Job, MessagePlace, SessionCut, parse_message_link};
 use chime_jobs::JobResult;
 use chime_memory::jobs::{remembered, remembered_topics};
 use chime_memory::wording::{self, Remembered};
@@ -30,34 +30,34 @@ fn request(args: &str) -> MemoryArguments {
 }
 
 impl Commands {
-    pub(super) async fn remember(&self, job: &Job, order: CommandRequest) -> JobResult {
-        match request(&order.args) {
-            MemoryArguments::Show => self.show_memory(job, &order, order.chat.clone()).await,
-            MemoryArguments::ShowOf(place) if order.chat.chat.kind == ChatKind::Private => {
-                self.show_memory_of(job, &order, place).await
+    pub(super) async fn remember(&self, job: &Job, command: CommandRequest) -> JobResult {
+        match request(&command.args) {
+            MemoryArguments::Show => self.show_memory(job, &command, command.chat.clone()).await,
+            MemoryArguments::ShowOf(place) if command.chat.chat.kind == ChatKind::Private => {
+                self.show_memory_of(job, &command, place).await
             }
-            MemoryArguments::Set(is_on) => self.set_memory(job, &order, is_on).await,
+            MemoryArguments::Set(is_on) => self.set_memory(job, &command, is_on).await,
             MemoryArguments::ShowOf(_) | MemoryArguments::Unclear => {
-                self.say(job, &order, &order.texts().memory.how).await
+                self.say(job, &command, &command.texts().memory.how).await
             }
         }
     }
 
     /// Handles `/new`: ends the current session at this command.
-    pub(super) async fn start_session(&self, job: &Job, order: CommandRequest) -> JobResult {
-        let message = &order.message.message;
-        let cut = SessionCut { after: (message.sent_at, message.id), reason: Closed::New };
-        let conversation = order.message.conversation();
+    pub(super) async fn start_session(&self, job: &Job, command: CommandRequest) -> JobResult {
+        let message = &command.message.message;
+        let cut = SessionCut { after: (message.sent_at, message.id), reason: CloseReason::New };
+        let conversation = command.message.conversation();
         let also = move |tx: &chime_store::Writer<'_>| sessions::cut(tx, conversation, cut);
-        self.answer(job, &order, &order.texts().memory.new_talk, also).await
+        self.answer(job, &command, &command.texts().memory.new_talk, also).await
     }
 
     /// Replies with the memory of `chat`. The caller must have checked that the sender is a member of it.
-    async fn show_memory(&self, job: &Job, order: &CommandRequest, chat: ChatRow) -> JobResult {
+    async fn show_memory(&self, job: &Job, command: &CommandRequest, chat: ChatRow) -> JobResult {
         let (key, zone) = (chat.key, self.zone);
-        let (conversation, rules, now) = (order.message.conversation(), self.memory.clone(), self.clock.now());
-        if let Some(off) = self.memory_off(key, order.texts()).await? {
-            return self.say(job, order, off).await;
+        let (conversation, rules, now) = (command.message.conversation(), self.memory.clone(), self.clock.now());
+        if let Some(off) = self.memory_off(key, command.texts()).await? {
+            return self.say(job, command, off).await;
         }
         let (found, topics) = self
             .store
@@ -68,7 +68,7 @@ impl Commands {
                 Ok((remembered(conn, &chat, zone)?, topics))
             })
             .await?;
-        self.answer_showing(job, order, shown(key, &found, &topics, order.texts())).await
+        self.answer_showing(job, command, shown(key, &found, &topics, command.texts())).await
     }
 
     /// Returns the text that says that memory is off; `None` if it is on.
@@ -82,7 +82,7 @@ impl Commands {
     }
 
     /// Replies in private with the memory of another chat, if the sender is a member of it.
-    async fn show_memory_of(&self, job: &Job, order: &CommandRequest, place: MessagePlace) -> JobResult {
+    async fn show_memory_of(&self, job: &Job, command: &CommandRequest, place: MessagePlace) -> JobResult {
         let found = self
             .store
             .read(move |conn| match place {
@@ -90,25 +90,25 @@ impl Commands {
                 MessagePlace::Public { username, .. } => chats::by_username(conn, &username),
             })
             .await?;
-        let Some(chat) = found else { return self.say(job, order, &order.texts().memory.only_members).await };
-        match self.role_of(chat.chat.id, order.message.message.sender.id).await? {
-            ChatRole::Outside => self.say(job, order, &order.texts().memory.only_members).await,
-            ChatRole::Creator | ChatRole::Admin | ChatRole::Member => self.show_memory(job, order, chat).await,
+        let Some(chat) = found else { return self.say(job, command, &command.texts().memory.only_members).await };
+        match self.role_of(chat.chat.id, command.message.message.sender.id).await? {
+            ChatRole::Outside => self.say(job, command, &command.texts().memory.only_members).await,
+            ChatRole::Creator | ChatRole::Admin | ChatRole::Member => self.show_memory(job, command, chat).await,
         }
     }
 
-    async fn set_memory(&self, job: &Job, order: &CommandRequest, is_on: bool) -> JobResult {
-        if !self.may_change(order.message.message.chat, order.message.message.sender.id).await? {
-            return self.say(job, order, &order.texts().memory.only_admins).await;
+    async fn set_memory(&self, job: &Job, command: &CommandRequest, is_on: bool) -> JobResult {
+        if !self.may_change(command.message.message.chat, command.message.message.sender.id).await? {
+            return self.say(job, command, &command.texts().memory.only_admins).await;
         }
-        if !is_on && self.has_memory(order.chat.key).await? {
-            let (question, buttons) = memory_question(PanelScope::default(), order.texts());
-            return self.offer(job, order, question, buttons).await;
+        if !is_on && self.has_memory(command.chat.key).await? {
+            let (question, buttons) = memory_question(PanelScope::default(), command.texts());
+            return self.offer(job, command, question, buttons).await;
         }
-        let texts = &order.texts().memory;
+        let texts = &command.texts().memory;
         let reply = if is_on { &texts.switched_on } else { &texts.switched_off };
-        let key = order.chat.key;
-        self.answer(job, order, reply, move |tx| memory::set(tx, key, is_on)).await
+        let key = command.chat.key;
+        self.answer(job, command, reply, move |tx| memory::set(tx, key, is_on)).await
     }
 }
 

@@ -19,8 +19,8 @@ pub(super) enum FileText {
 
 impl Commands {
     /// Downloads the file attached to the command or to the message that it replies to, and returns its text.
-    pub(super) async fn text_of_file(&self, order: &CommandRequest) -> Result<FileText, JobError> {
-        let message = &order.message.message;
+    pub(super) async fn text_of_file(&self, command: &CommandRequest) -> Result<FileText, JobError> {
+        let message = &command.message.message;
         let parent = message.reply_to.map(|parent| (message.chat, parent));
         let parent = move |conn: &Reader| parent.map_or(Ok(None), |(chat, id)| messages::find(conn, chat, id));
         let parent = self.store.read(parent).await?.map(|stored| stored.message);
@@ -34,7 +34,7 @@ impl Commands {
             {
                 Err(of_telegram(&error, "fetching a file"))
             }
-            Err(error) => Ok(FileText::Unusable(UnreadReason::from(error).sentence(name, order.texts()))),
+            Err(error) => Ok(FileText::Unusable(UnreadReason::from(error).sentence(name, command.texts()))),
         }
     }
 }

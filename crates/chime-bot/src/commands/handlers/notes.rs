@@ -52,45 +52,45 @@ fn deletion(named: &str) -> Option<NoteArguments> {
 }
 
 impl Commands {
-    pub(super) async fn note(&self, job: &Job, order: CommandRequest) -> JobResult {
-        let message = &order.message.message;
+    pub(super) async fn note(&self, job: &Job, command: CommandRequest) -> JobResult {
+        let message = &command.message.message;
         if !self.may_change(message.chat, message.sender.id).await? {
-            return self.say(job, &order, &order.texts().notes.only_admins).await;
+            return self.say(job, &command, &command.texts().notes.only_admins).await;
         }
-        let request = request(&order.args, message.reply_to.is_some());
-        if matches!(request, NoteArguments::Unclear | NoteArguments::SaveParent) && order.args.trim().is_empty() {
-            match self.text_of_file(&order).await? {
+        let request = request(&command.args, message.reply_to.is_some());
+        if matches!(request, NoteArguments::Unclear | NoteArguments::SaveParent) && command.args.trim().is_empty() {
+            match self.text_of_file(&command).await? {
                 FileText::NoFile => {}
                 FileText::Text(text) => {
-                    let parent = self.parent_of(&order).await?.map(|parent| parent.seq);
-                    let sources = parent.into_iter().chain([order.message.seq]).collect();
-                    return self.save_note(job, &order, text, sources).await;
+                    let parent = self.parent_of(&command).await?.map(|parent| parent.seq);
+                    let sources = parent.into_iter().chain([command.message.seq]).collect();
+                    return self.save_note(job, &command, text, sources).await;
                 }
-                FileText::Unusable(reply) => return self.say(job, &order, &reply).await,
+                FileText::Unusable(reply) => return self.say(job, &command, &reply).await,
             }
         }
         match request {
-            NoteArguments::Unclear => self.say(job, &order, &order.texts().notes.how).await,
-            NoteArguments::Delete(number) => self.delete_note(job, &order, number).await,
-            NoteArguments::Save(text) => self.save_note(job, &order, text, vec![order.message.seq]).await,
+            NoteArguments::Unclear => self.say(job, &command, &command.texts().notes.how).await,
+            NoteArguments::Delete(number) => self.delete_note(job, &command, number).await,
+            NoteArguments::Save(text) => self.save_note(job, &command, text, vec![command.message.seq]).await,
             NoteArguments::SaveParent => {
-                match self.parent_of(&order).await?.filter(|parent| !parent.message.text.trim().is_empty()) {
+                match self.parent_of(&command).await?.filter(|parent| !parent.message.text.trim().is_empty()) {
                     Some(parent) => {
-                        let sources = vec![parent.seq, order.message.seq];
+                        let sources = vec![parent.seq, command.message.seq];
                         let text = match parent.message.role {
                             Role::Assistant => without_citations(&parent.message.text),
                             Role::User | Role::System | Role::SystemSummary => parent.message.text,
                         };
-                        self.save_note(job, &order, text, sources).await
+                        self.save_note(job, &command, text, sources).await
                     }
-                    None => self.say(job, &order, &order.texts().notes.nothing_there).await,
+                    None => self.say(job, &command, &command.texts().notes.nothing_there).await,
                 }
             }
         }
     }
 
-    async fn save_note(&self, job: &Job, order: &CommandRequest, text: String, sources: Vec<Seq>) -> JobResult {
-        let (chat, sender) = (order.chat.key, order.message.message.sender.id);
+    async fn save_note(&self, job: &Job, command: &CommandRequest, text: String, sources: Vec<Seq>) -> JobResult {
+        let (chat, sender) = (command.chat.key, command.message.message.sender.id);
         let (count, in_pieces, out) = self
             .store
             .read(move |conn| {
@@ -100,41 +100,41 @@ impl Commands {
             .await?;
         let pieces = pieces(&text);
         if out.is_some() {
-            return self.say(job, order, &order.texts().notes.opted_out).await;
+            return self.say(job, command, &command.texts().notes.opted_out).await;
         }
         if count >= MOST_NOTES || in_pieces + pieces.len() > MOST_PIECES {
-            return self.say(job, order, &order.texts().notes.full).await;
+            return self.say(job, command, &command.texts().notes.full).await;
         }
         let note = NewNote { chat, title: title(&text), saved_at: self.clock.now(), sources, pieces };
         // The number that the note will get can be read before writing: nothing else writes notes of this chat at this
         // time.
         let next = self.store.read(move |conn| notes::next_number(conn, chat)).await?;
-        let reply = filled(&order.texts().notes.saved, &[("n", &next.to_string())]);
-        self.answer(job, order, &reply, move |tx| notes::add(tx, &note).map(drop)).await
+        let reply = filled(&command.texts().notes.saved, &[("n", &next.to_string())]);
+        self.answer(job, command, &reply, move |tx| notes::add(tx, &note).map(drop)).await
     }
 
-    async fn delete_note(&self, job: &Job, order: &CommandRequest, number: u32) -> JobResult {
-        let chat = order.chat.key;
+    async fn delete_note(&self, job: &Job, command: &CommandRequest, number: u32) -> JobResult {
+        let chat = command.chat.key;
         let is_there =
             self.store.read(move |conn| notes::of_chat(conn, chat)).await?.iter().any(|note| note.number == number);
         let reply = match is_there {
-            true => &order.texts().notes.deleted,
-            false => &order.texts().notes.no_such,
+            true => &command.texts().notes.deleted,
+            false => &command.texts().notes.no_such,
         };
         let reply = filled(reply, &[("n", &number.to_string())]);
-        self.answer(job, order, &reply, move |tx| notes::remove(tx, chat, number).map(drop)).await
+        self.answer(job, command, &reply, move |tx| notes::remove(tx, chat, number).map(drop)).await
     }
 
-    pub(super) async fn list_notes(&self, job: &Job, order: CommandRequest) -> JobResult {
-        let chat = order.chat.key;
+    pub(super) async fn list_notes(&self, job: &Job, command: CommandRequest) -> JobResult {
+        let chat = command.chat.key;
         let found = self.store.read(move |conn| notes::of_chat(conn, chat)).await?;
         let rests_on = found.iter().flat_map(|note| note.sources.iter().copied()).collect();
         if found.is_empty() {
-            let texts = &order.texts().notes;
-            return self.say(job, &order, format!("{} {}", texts.none, texts.how)).await;
+            let texts = &command.texts().notes;
+            return self.say(job, &command, format!("{} {}", texts.none, texts.how)).await;
         }
-        let markdown = listing(&found, order.chat.zone(self.zone), order.texts());
-        self.answer_showing(job, &order, Shown { markdown, rests_on, ..Shown::of_chat(chat) }).await
+        let markdown = listing(&found, command.chat.zone(self.zone), command.texts());
+        self.answer_showing(job, &command, Shown { markdown, rests_on, ..Shown::of_chat(chat) }).await
     }
 }
 

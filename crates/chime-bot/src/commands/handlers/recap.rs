@@ -19,77 +19,77 @@ const MOMENTS: usize = 200;
 const A_SECOND: Duration = Duration::from_secs(1);
 
 impl Commands {
-    pub(super) async fn recap(&self, job: &Job, order: CommandRequest) -> JobResult {
-        let zone = order.chat.zone(self.zone);
-        let asked_at = order.message.message.sent_at;
-        let request = match asks_what_was_missed(&order.args, Languages::shipped()) {
+    pub(super) async fn recap(&self, job: &Job, command: CommandRequest) -> JobResult {
+        let zone = command.chat.zone(self.zone);
+        let asked_at = command.message.message.sent_at;
+        let request = match asks_what_was_missed(&command.args, Languages::shipped()) {
             true => RecapArguments::SinceSeen,
-            false => RecapArguments::parse(&order.args, order.message.message.reply_to.is_some(), order.texts()),
+            false => RecapArguments::parse(&command.args, command.message.message.reply_to.is_some(), command.texts()),
         };
         match request {
-            RecapArguments::Span(span) => self.start_recap(job, &order, asked_at.minus(span), false).await,
-            RecapArguments::Today => self.start_recap(job, &order, midnight(asked_at, zone, 0), false).await,
-            RecapArguments::Yesterday => self.start_recap(job, &order, midnight(asked_at, zone, 1), false).await,
+            RecapArguments::Span(span) => self.start_recap(job, &command, asked_at.minus(span), false).await,
+            RecapArguments::Today => self.start_recap(job, &command, midnight(asked_at, zone, 0), false).await,
+            RecapArguments::Yesterday => self.start_recap(job, &command, midnight(asked_at, zone, 1), false).await,
             RecapArguments::SinceWeekday(day) => {
                 let since = midnight(asked_at, zone, days_since(day, asked_at, zone));
-                self.start_recap(job, &order, since, false).await
+                self.start_recap(job, &command, since, false).await
             }
-            RecapArguments::SinceReply => match self.parent_of(&order).await? {
-                Some(parent) => self.start_recap(job, &order, parent.message.sent_at, false).await,
-                None => self.say(job, &order, &order.texts().recap.reply_not_kept).await,
+            RecapArguments::SinceReply => match self.parent_of(&command).await? {
+                Some(parent) => self.start_recap(job, &command, parent.message.sent_at, false).await,
+                None => self.say(job, &command, &command.texts().recap.reply_not_kept).await,
             },
             RecapArguments::SinceSeen => {
-                let (chat, user) = (order.chat.key, order.message.message.sender.id);
+                let (chat, user) = (command.chat.key, command.message.message.sender.id);
                 let before = asked_at.minus(A_SECOND);
                 let wrote = move |conn: &chime_store::Reader| messages::moments_of(conn, chat, user, before, MOMENTS);
                 let wrote = self.store.read(wrote).await?;
                 // A member without an earlier visit gets a recap since their first message.
                 match last_seen(asked_at, &wrote).or(wrote.last().copied()) {
-                    Some(at) => self.start_recap(job, &order, at.plus(A_SECOND), true).await,
-                    None => self.say(job, &order, &order.texts().recap.never_here).await,
+                    Some(at) => self.start_recap(job, &command, at.plus(A_SECOND), true).await,
+                    None => self.say(job, &command, &command.texts().recap.never_here).await,
                 }
             }
-            RecapArguments::Subscribe(time) => self.subscribe(job, &order, time, zone).await,
-            RecapArguments::Unsubscribe => self.unsubscribe(job, &order).await,
+            RecapArguments::Subscribe(time) => self.subscribe(job, &command, time, zone).await,
+            RecapArguments::Unsubscribe => self.unsubscribe(job, &command).await,
             RecapArguments::Unclear => {
-                let chat = order.chat.key;
+                let chat = command.chat.key;
                 let own = self.store.read(move |conn| recaps::of_chat(conn, chat)).await?;
                 let own = own.as_ref().and_then(time_of);
-                self.say(job, &order, wording::how_to_ask(own, order.texts())).await
+                self.say(job, &command, wording::how_to_ask(own, command.texts())).await
             }
         }
     }
 
     /// Enqueues the job that writes the recap.
-    async fn start_recap(&self, job: &Job, order: &CommandRequest, since: Timestamp, personal: bool) -> JobResult {
-        let recap = JobPayload::Recap { at: MessageAt::of(&order.message), since, personal };
+    async fn start_recap(&self, job: &Job, command: &CommandRequest, since: Timestamp, personal: bool) -> JobResult {
+        let recap = JobPayload::Recap { at: MessageAt::of(&command.message), since, personal };
         self.hand_on(job, recap).await
     }
 
-    async fn subscribe(&self, job: &Job, order: &CommandRequest, time: RecapTime, zone: Zone) -> JobResult {
-        if !self.may_change(order.message.message.chat, order.message.message.sender.id).await? {
-            return self.say(job, order, &order.texts().recap.only_admins).await;
+    async fn subscribe(&self, job: &Job, command: &CommandRequest, time: RecapTime, zone: Zone) -> JobResult {
+        if !self.may_change(command.message.message.chat, command.message.message.sender.id).await? {
+            return self.say(job, command, &command.texts().recap.only_admins).await;
         }
         let now = self.clock.now();
         let subscription = Subscription {
-            chat: order.chat.key,
-            forum_topic: order.message.message.forum_topic,
+            chat: command.chat.key,
+            forum_topic: command.message.message.forum_topic,
             weekday: time.weekday.map(|day| u8::try_from(day.num_days_from_monday()).unwrap_or(0)),
             minute: time.minute,
             since: now,
         };
-        let reply = wording::subscribed(time, time.next(now, zone), zone, now, order.texts());
-        self.answer(job, order, &reply, move |tx| recaps::set(tx, &subscription)).await
+        let reply = wording::subscribed(time, time.next(now, zone), zone, now, command.texts());
+        self.answer(job, command, &reply, move |tx| recaps::set(tx, &subscription)).await
     }
 
-    async fn unsubscribe(&self, job: &Job, order: &CommandRequest) -> JobResult {
-        if !self.may_change(order.message.message.chat, order.message.message.sender.id).await? {
-            return self.say(job, order, &order.texts().recap.only_admins).await;
+    async fn unsubscribe(&self, job: &Job, command: &CommandRequest) -> JobResult {
+        if !self.may_change(command.message.message.chat, command.message.message.sender.id).await? {
+            return self.say(job, command, &command.texts().recap.only_admins).await;
         }
-        let chat = order.chat.key;
+        let chat = command.chat.key;
         let was_there = self.store.read(move |conn| recaps::of_chat(conn, chat)).await?.is_some();
-        let reply = wording::unsubscribed(was_there, order.texts());
-        self.answer(job, order, &reply, move |tx| recaps::remove(tx, chat).map(drop)).await
+        let reply = wording::unsubscribed(was_there, command.texts());
+        self.answer(job, command, &reply, move |tx| recaps::remove(tx, chat).map(drop)).await
     }
 }
 

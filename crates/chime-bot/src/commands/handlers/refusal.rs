@@ -3,7 +3,7 @@
 use crate::commands::handlers::Commands;
 use chime_answer::answering::format_own;
 use chime_core::texts::{Notices, notices};
-use chime_core::{Job, Language, MessageAt, Refusal, ReplyTarget, Tell, Zone};
+use chime_core::{Job, Language, MessageAt, Refusal, RefusalNotice, ReplyTarget, Zone};
 use chime_jobs::{JobError, JobOutcome, JobResult};
 use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{chats, outbox, refusals};
@@ -23,12 +23,12 @@ impl Commands {
         let notices = notices(row.as_ref().map_or(Language::DEFAULT, |row| row.speaks()).code());
         let zone = row.map_or(self.zone, |row| row.zone(self.zone));
         match refusal.tell {
-            Tell::Words => {
+            RefusalNotice::Words => {
                 let now = self.clock.now();
                 let words = notices.refused_until(refusal.because, refusal.until.since(now), REFUSED_REACTION);
                 self.write_refusal(job, refusal, words).await
             }
-            Tell::Reaction => self.react_to(job, refusal, notices, zone).await,
+            RefusalNotice::Reaction => self.react_to(job, refusal, notices, zone).await,
         }
     }
 
@@ -57,7 +57,7 @@ impl Commands {
         let reply = NewReply::own(Purpose::Notice, job.payload.reply_key(), to, parts);
         let now = self.clock.now();
         self.finish_with(job, move |tx| {
-            if refusal.tell == Tell::Words || refusals::close(tx, &refusal.subject)? {
+            if refusal.tell == RefusalNotice::Words || refusals::close(tx, &refusal.subject)? {
                 outbox::add(tx, &reply, now)?;
             }
             refusals::remove(tx, refusal.chat, refusal.message)

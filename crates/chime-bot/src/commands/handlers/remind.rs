@@ -14,7 +14,7 @@ use chime_answer::answering::{format_own, format_parts};
 use chime_answer::plain::{escape_markdown, one_line};
 use chime_core::texts::{Texts, filled, notices, texts};
 use chime_core::{
-    Button, ChatId, Conversation, How, Job, JobPayload, Message, MessageId, ReplyTarget, Sender, StoredMessage,
+    AddressedBy, Button, ChatId, Conversation, Job, JobPayload, Message, MessageId, ReplyTarget, Sender, StoredMessage,
     Timestamp, Zone, message_link,
 };
 use chime_jobs::{JobOutcome, JobResult};
@@ -58,27 +58,27 @@ impl CancelButton {
 
 impl Commands {
     /// Sets a reminder. A request in plain words that names no time is a question, which gets an answer.
-    pub(super) async fn remind(&self, job: &Job, order: CommandRequest) -> JobResult {
-        let (message, zone) = (&order.message.message, order.chat.zone(self.zone));
-        let texts = &order.texts().reminders;
-        let Some(time) = reminder_time(&order.args, order.chat.language, message.sent_at, zone) else {
+    pub(super) async fn remind(&self, job: &Job, command: CommandRequest) -> JobResult {
+        let (message, zone) = (&command.message.message, command.chat.zone(self.zone));
+        let texts = &command.texts().reminders;
+        let Some(time) = reminder_time(&command.args, command.chat.language, message.sent_at, zone) else {
             return match &job.payload {
-                JobPayload::Command { at, parsed, .. } if parsed.how != How::Command => {
+                JobPayload::Command { at, parsed, .. } if parsed.how != AddressedBy::Command => {
                     let answer = JobPayload::Answer { at: *at, parsed: parsed.clone() };
                     self.hand_on(job, answer).await
                 }
-                _ => self.say(job, &order, &texts.how).await,
+                _ => self.say(job, &command, &texts.how).await,
             };
         };
-        let (chat, sender) = (order.chat.key, message.sender.id);
+        let (chat, sender) = (command.chat.key, message.sender.id);
         let read =
             move |conn: &Reader| Ok((consent::opted_out(conn, chat, sender)?, reminders::count_of(conn, sender)?));
         let (out, count) = self.store.read(read).await?;
         if out.is_some() {
-            return self.say(job, &order, &texts.opted_out).await;
+            return self.say(job, &command, &texts.opted_out).await;
         }
         if count >= MOST {
-            return self.say(job, &order, filled(&texts.full, &[("n", &MOST.to_string())])).await;
+            return self.say(job, &command, filled(&texts.full, &[("n", &MOST.to_string())])).await;
         }
         let local = zone.local(time.at);
         let minute = u16::try_from(local.hour() * 60 + local.minute()).unwrap_or(0);
@@ -87,7 +87,7 @@ impl Commands {
             chat,
             forum_topic: message.forum_topic,
             asked_by: sender,
-            seq: order.message.seq,
+            seq: command.message.seq,
             asked_in: message.chat,
             message: message.id,
             began: message.reply_to.unwrap_or(message.id),
@@ -98,19 +98,19 @@ impl Commands {
             }),
             until: time.until,
         };
-        self.confirm_reminder(job, &order, reminder, confirmation(&time, &reminder, zone, order.texts())).await
+        self.confirm_reminder(job, &command, reminder, confirmation(&time, &reminder, zone, command.texts())).await
     }
 
     /// Stores the reminder, its job and the confirmation in one transaction.
     async fn confirm_reminder(
         &self,
         job: &Job,
-        order: &CommandRequest,
+        command: &CommandRequest,
         reminder: Reminder,
         sentence: String,
     ) -> JobResult {
-        let reply = reply_to(job, &order.message, format_own(&sentence));
-        let (label, now) = (order.texts().reminders.cancel_button.clone(), self.clock.now());
+        let reply = reply_to(job, &command.message, format_own(&sentence));
+        let (label, now) = (command.texts().reminders.cancel_button.clone(), self.clock.now());
         self.finish_with(job, move |tx| {
             let id = reminders::set(tx, &reminder)?;
             let data = CancelButton { id, is_in_list: false }.data();
@@ -119,12 +119,12 @@ impl Commands {
         .await
     }
 
-    pub(super) async fn list_reminders(&self, job: &Job, order: CommandRequest) -> JobResult {
-        let shown = self.reminders_of(&order.chat).await?;
+    pub(super) async fn list_reminders(&self, job: &Job, command: CommandRequest) -> JobResult {
+        let shown = self.reminders_of(&command.chat).await?;
         if shown.rests_on.is_empty() {
-            return self.say(job, &order, &order.texts().reminders.none).await;
+            return self.say(job, &command, &command.texts().reminders.none).await;
         }
-        self.answer_showing(job, &order, shown).await
+        self.answer_showing(job, &command, shown).await
     }
 
     async fn reminders_of(&self, chat: &ChatRow) -> chime_store::Result<Shown> {

@@ -18,32 +18,32 @@ use chime_store::{chats, consent};
 const CHATS: u32 = 10;
 
 impl Commands {
-    pub(super) async fn search(&self, job: &Job, order: CommandRequest) -> JobResult {
-        if self.search_request(&order.message, &order.chat).is_none() {
-            return self.say(job, &order, &order.texts().search.how).await;
+    pub(super) async fn search(&self, job: &Job, invocation: CommandRequest) -> JobResult {
+        if self.search_request(&invocation.message, &invocation.chat).is_none() {
+            return self.say(job, &invocation, &invocation.texts().search.how).await;
         }
-        let (command, here) = (order.message.message.id, order.chat.key);
+        let (command, here) = (invocation.message.message.id, invocation.chat.key);
         let page = |chat| SearchPage { command, chat, number: 0 };
-        if order.chat.chat.kind == ChatKind::Private {
-            let member = order.message.message.sender.id;
+        if invocation.chat.chat.kind == ChatKind::Private {
+            let member = invocation.message.message.sender.id;
             let groups = self.groups_of(member, is_member).await?;
             if !groups.is_empty() {
-                let texts = &order.texts().search;
+                let texts = &invocation.texts().search;
                 let here = vec![Button { label: texts.here_button.clone(), data: page(here).data() }];
                 let buttons = groups.iter().map(|group| chat_button(group, page(group.key).data()));
                 let buttons = buttons.chain([here]).collect();
-                return self.offer(job, &order, &texts.which, buttons).await;
+                return self.offer(job, &invocation, &texts.which, buttons).await;
             }
         }
-        let texts = order.texts();
-        let shown = self.page(order.message.clone(), order.chat.clone(), page(here), texts).await?;
+        let texts = invocation.texts();
+        let shown = self.page(invocation.message.clone(), invocation.chat.clone(), page(here), texts).await?;
         let ShownPage { mut markdown, links, mut buttons, rests_on } = shown;
         if command.ephemeral_number().is_some() && !buttons.is_empty() {
             // Its words are not stored, so the search cannot be repeated for another page.
             buttons.clear();
             markdown = format!("{markdown}\n\n{}", texts.search.rest);
         }
-        self.answer_showing(job, &order, Shown { markdown, links, chat: here, rests_on, buttons }).await
+        self.answer_showing(job, &invocation, Shown { markdown, links, chat: here, rests_on, buttons }).await
     }
 
     /// Handles a press that asks for a page, which replaces the one shown.

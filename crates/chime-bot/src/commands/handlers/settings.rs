@@ -18,19 +18,19 @@ use chime_store::outbox::NewReply;
 use chime_store::{Priority, Reader, Writer, button_presses, chat_settings, chats, consent, memory, outbox};
 
 impl Commands {
-    pub(super) async fn show_settings(&self, job: &Job, order: CommandRequest) -> JobResult {
-        let message = &order.message.message;
+    pub(super) async fn show_settings(&self, job: &Job, command: CommandRequest) -> JobResult {
+        let message = &command.message.message;
         let may_change = self.may_change(message.chat, message.sender.id).await?;
-        if let Some(asked) = WordedSetting::parse(&order.args, message.forum_topic) {
+        if let Some(asked) = WordedSetting::parse(&command.args, message.forum_topic) {
             if !may_change {
-                return self.say(job, &order, &notices(order.chat.speaks().code()).admins_only).await;
+                return self.say(job, &command, &notices(command.chat.speaks().code()).admins_only).await;
             }
-            return self.set_by_words(job, &order, asked).await;
+            return self.set_by_words(job, &command, asked).await;
         }
         let scope = PanelScope::default();
-        let shown = self.panel(&order.chat, scope, message.forum_topic, may_change, 1).await?;
+        let shown = self.panel(&command.chat, scope, message.forum_topic, may_change, 1).await?;
         let (markdown, mut buttons) = shown;
-        if may_change && order.chat.chat.kind == ChatKind::Private {
+        if may_change && command.chat.chat.kind == ChatKind::Private {
             let groups = self.groups_of(message.sender.id, ChatRole::is_admin).await?;
             buttons.extend(groups.iter().map(|group| {
                 let scope = PanelScope { chat: Some(group.key), topic: None };
@@ -38,55 +38,55 @@ impl Commands {
                 chat_button(group, press.data())
             }));
         }
-        self.offer(job, &order, &markdown, buttons).await
+        self.offer(job, &command, &markdown, buttons).await
     }
 
     /// Replies to a command with a text and buttons.
     pub(super) async fn offer(
         &self,
         job: &Job,
-        order: &CommandRequest,
+        command: &CommandRequest,
         markdown: &str,
         buttons: Vec<Vec<Button>>,
     ) -> JobResult {
-        self.settle(job, NewReply { buttons, ..order.reply(job, format_own(markdown)) }, |_| Ok(())).await
+        self.settle(job, NewReply { buttons, ..command.reply(job, format_own(markdown)) }, |_| Ok(())).await
     }
 
     /// Sets a setting to a value that an admin typed. `default` or nothing goes back to the operator's value.
     async fn set_by_words(
         &self,
         job: &Job,
-        order: &CommandRequest,
+        command: &CommandRequest,
         WordedSetting { topic, entry, value }: WordedSetting<'_>,
     ) -> JobResult {
-        let texts = order.texts();
+        let texts = command.texts();
         let is_default = value.is_empty() || value.eq_ignore_ascii_case(DEFAULT);
         let chosen = if is_default { Some(DEFAULT.to_owned()) } else { (entry.parse)(value, &self.defaults) };
-        let default = (entry.default)(&self.defaults, order.chat.chat.kind);
+        let default = (entry.default)(&self.defaults, command.chat.chat.kind);
         let (Some(default), Some(chosen), true) = (default, chosen, topic.is_none() || entry.in_topics) else {
             let words = entry.text("unknown", texts).unwrap_or(&texts.settings.unknown);
             let words = filled(words, &[("value", &escape_markdown(&clip(value, LONGEST_VALUE)))]);
-            return self.say(job, order, words).await;
+            return self.say(job, command, words).await;
         };
-        let (chat, author) = (order.chat.key, order.message.message.sender.id);
+        let (chat, author) = (command.chat.key, command.message.message.sender.id);
         let is_out = move |conn: &Reader| Ok(consent::opted_out(conn, chat, author)?.is_some());
         if entry.is_written && !is_default && self.store.read(is_out).await? {
-            return self.say(job, order, &texts.notes.opted_out).await;
+            return self.say(job, command, &texts.notes.opted_out).await;
         }
         let change = SettingChange::Set(entry, chosen.clone());
         let scope = PanelScope { chat: None, topic };
-        if change.ends_memory() && self.has_memory(order.chat.key).await? {
+        if change.ends_memory() && self.has_memory(command.chat.key).await? {
             let (question, buttons) = memory_question(scope, texts);
-            return self.offer(job, order, question, buttons).await;
+            return self.offer(job, command, question, buttons).await;
         }
         let current = if is_default { default } else { chosen };
         let words = match entry.text("set", texts) {
             Some(words) => filled(words, &[("value", &(entry.shown)(&current, texts))]),
             None => entry.line(&current, texts),
         };
-        let conversation = Conversation { chat: order.chat.key, forum_topic: topic };
-        let by = entry.is_written.then_some((order.message.message.sender.id, order.message.seq));
-        self.answer(job, order, &words, move |tx| write(tx, conversation, &change, by)).await
+        let conversation = Conversation { chat: command.chat.key, forum_topic: topic };
+        let by = entry.is_written.then_some((command.message.message.sender.id, command.message.seq));
+        self.answer(job, command, &words, move |tx| write(tx, conversation, &change, by)).await
     }
 
     pub(super) async fn change(

@@ -23,17 +23,17 @@ const SESSIONS: u32 = 20;
 const MESSAGES: u32 = 20;
 
 impl Commands {
-    pub(super) async fn topics(&self, job: &Job, order: CommandRequest) -> JobResult {
-        match TopicsRequest::parse(&order.args) {
-            TopicsRequest::List => self.list_topics(job, &order).await,
-            TopicsRequest::Use(slug) => self.use_topic(job, &order, &slug).await,
-            TopicsRequest::Merge(from, into) => self.merge_topics(job, &order, &from, &into).await,
-            TopicsRequest::Unclear => self.say(job, &order, &order.texts().topics_how).await,
+    pub(super) async fn topics(&self, job: &Job, command: CommandRequest) -> JobResult {
+        match TopicsRequest::parse(&command.args) {
+            TopicsRequest::List => self.list_topics(job, &command).await,
+            TopicsRequest::Use(slug) => self.use_topic(job, &command, &slug).await,
+            TopicsRequest::Merge(from, into) => self.merge_topics(job, &command, &from, &into).await,
+            TopicsRequest::Unclear => self.say(job, &command, &command.texts().topics_how).await,
         }
     }
 
-    async fn list_topics(&self, job: &Job, order: &CommandRequest) -> JobResult {
-        let (conversation, rules, now) = (order.message.conversation(), self.memory.clone(), self.clock.now());
+    async fn list_topics(&self, job: &Job, command: &CommandRequest) -> JobResult {
+        let (conversation, rules, now) = (command.message.conversation(), self.memory.clone(), self.clock.now());
         let (all, active, rests_on) = self
             .store
             .read(move |conn| {
@@ -53,40 +53,40 @@ impl Commands {
             })
             .collect();
         let slugs: Vec<&str> = all.iter().map(|tag| tag.name.as_str()).collect();
-        let markdown = topics::listing(&listed, &near_pairs(&slugs, PAIRS), order.texts());
-        self.say_of_tags(job, order, markdown, rests_on, |_| Ok(())).await
+        let markdown = topics::listing(&listed, &near_pairs(&slugs, PAIRS), command.texts());
+        self.say_of_tags(job, command, markdown, rests_on, |_| Ok(())).await
     }
 
-    async fn use_topic(&self, job: &Job, order: &CommandRequest, slug: &str) -> JobResult {
-        let Some(tag) = self.tag(order.chat.key, slug).await? else {
-            return self.say(job, order, &order.texts().topics_unknown).await;
+    async fn use_topic(&self, job: &Job, command: &CommandRequest, slug: &str) -> JobResult {
+        let Some(tag) = self.tag(command.chat.key, slug).await? else {
+            return self.say(job, command, &command.texts().topics_unknown).await;
         };
-        let (conversation, now) = (order.message.conversation(), self.clock.now());
-        let find = JobPayload::topic(order.message.message.chat, conversation);
-        let (markdown, id) = (topics::set(&tag.name, order.texts()), tag.id);
+        let (conversation, now) = (command.message.conversation(), self.clock.now());
+        let find = JobPayload::topic(command.message.message.chat, conversation);
+        let (markdown, id) = (topics::set(&tag.name, command.texts()), tag.id);
         let rests_on = self.store.read(move |conn| grounds(conn, [&tag])).await?;
-        self.say_of_tags(job, order, markdown, rests_on, move |tx| {
+        self.say_of_tags(job, command, markdown, rests_on, move |tx| {
             rows::set_by_hand(tx, conversation, id)?;
             jobs::add_or_move(tx, &find, now)
         })
         .await
     }
 
-    async fn merge_topics(&self, job: &Job, order: &CommandRequest, from: &str, into: &str) -> JobResult {
-        let message = &order.message.message;
+    async fn merge_topics(&self, job: &Job, command: &CommandRequest, from: &str, into: &str) -> JobResult {
+        let message = &command.message.message;
         if !self.may_change(message.chat, message.sender.id).await? {
-            return self.say(job, order, &notices(order.chat.speaks().code()).admins_only).await;
+            return self.say(job, command, &notices(command.chat.speaks().code()).admins_only).await;
         }
-        let (from, into) = (self.tag(order.chat.key, from).await?, self.tag(order.chat.key, into).await?);
+        let (from, into) = (self.tag(command.chat.key, from).await?, self.tag(command.chat.key, into).await?);
         let (Some(from), Some(into)) = (from, into) else {
-            return self.say(job, order, &order.texts().topics_unknown).await;
+            return self.say(job, command, &command.texts().topics_unknown).await;
         };
         if from.id == into.id {
-            return self.say(job, order, topics::same(&into.name, order.texts())).await;
+            return self.say(job, command, topics::same(&into.name, command.texts())).await;
         }
-        let (markdown, ids) = (topics::merged(&from.name, &into.name, order.texts()), (from.id, into.id));
+        let (markdown, ids) = (topics::merged(&from.name, &into.name, command.texts()), (from.id, into.id));
         let rests_on = self.store.read(move |conn| grounds(conn, [&from, &into])).await?;
-        self.say_of_tags(job, order, markdown, rests_on, move |tx| rows::merge(tx, ids.0, ids.1)).await
+        self.say_of_tags(job, command, markdown, rests_on, move |tx| rows::merge(tx, ids.0, ids.1)).await
     }
 
     async fn tag(&self, chat: ChatKey, slug: &str) -> chime_store::Result<Option<Tag>> {
@@ -99,7 +99,7 @@ impl Commands {
     async fn say_of_tags<F>(
         &self,
         job: &Job,
-        order: &CommandRequest,
+        command: &CommandRequest,
         markdown: String,
         rests_on: BTreeSet<Seq>,
         also: F,
@@ -107,8 +107,8 @@ impl Commands {
     where
         F: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Send + 'static,
     {
-        let (key, chat) = (job.payload.reply_key(), order.chat.key);
-        self.answer(job, order, &markdown, move |tx| {
+        let (key, chat) = (job.payload.reply_key(), command.chat.key);
+        self.answer(job, command, &markdown, move |tx| {
             also(tx)?;
             outbox::note_uses(tx, &key, chat, rests_on)
         })

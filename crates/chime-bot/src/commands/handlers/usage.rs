@@ -18,12 +18,12 @@ use chime_store::{chats, messages, usage};
 const MOST_MEMBERS: usize = 15;
 
 impl Commands {
-    pub(super) async fn show_usage(&self, job: &Job, order: CommandRequest) -> JobResult {
-        let message = &order.message.message;
+    pub(super) async fn show_usage(&self, job: &Job, command: CommandRequest) -> JobResult {
+        let message = &command.message.message;
         if !self.may_change(message.chat, message.sender.id).await? {
-            return self.say(job, &order, &notices(order.chat.speaks().code()).admins_only).await;
+            return self.say(job, &command, &notices(command.chat.speaks().code()).admins_only).await;
         }
-        let (chat, now) = (order.chat.key, self.clock.now());
+        let (chat, now) = (command.chat.key, self.clock.now());
         let first = now.day() - i64::from(now.to_utc().day0());
         let read = move |conn: &chime_store::Reader| {
             let spent = usage::spent(conn, now, chat, UserId(0))?;
@@ -36,8 +36,8 @@ impl Commands {
         };
         let (used, members, spent, rests_on) = self.store.read(read).await?;
         let cap = cap_of_chat(Spent { of_member: 0, ..spent }, self.caps);
-        let markdown = report(&used, &members, cap, order.texts());
-        self.answer_showing(job, &order, Shown { markdown, rests_on, ..Shown::of_chat(chat) }).await
+        let markdown = report(&used, &members, cap, command.texts());
+        self.answer_showing(job, &command, Shown { markdown, rests_on, ..Shown::of_chat(chat) }).await
     }
 }
 

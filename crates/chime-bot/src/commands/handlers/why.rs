@@ -8,11 +8,11 @@ use chime_jobs::JobResult;
 use chime_store::{Reader, answers, chats, follow_ups, messages, outbox};
 
 impl Commands {
-    pub(super) async fn explain_answer(&self, job: &Job, order: CommandRequest) -> JobResult {
-        let (message, zone, texts) = (order.message.clone(), order.chat.zone(self.zone), order.texts());
+    pub(super) async fn explain_answer(&self, job: &Job, command: CommandRequest) -> JobResult {
+        let (message, zone, texts) = (command.message.clone(), command.chat.zone(self.zone), command.texts());
         match self.store.read(move |conn| explain(conn, &message, zone, texts)).await? {
-            Ok(shown) => self.answer_showing(job, &order, shown).await,
-            Err(reply) => self.say(job, &order, reply).await,
+            Ok(shown) => self.answer_showing(job, &command, shown).await,
+            Err(reply) => self.say(job, &command, reply).await,
         }
     }
 }

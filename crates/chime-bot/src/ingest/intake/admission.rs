@@ -3,7 +3,7 @@
 use chime_access::admission::recent;
 use chime_access::{Decision, admit, subject};
 use chime_core::config::RateLimit;
-use chime_core::{Because, ChatKey, Conversation, JobKind, JobPayload, Message, MessageAt, Refusal, Timestamp};
+use chime_core::{ChatKey, Conversation, JobKind, JobPayload, Message, MessageAt, Refusal, RefusalReason, Timestamp};
 use chime_store::refusals::AcceptedTrigger;
 use chime_store::{Writer, jobs, refusals};
 
@@ -14,7 +14,7 @@ pub enum Start {
     Known,
     Started,
     /// Refused by the rate limit. A job reports this.
-    Refused(Because),
+    Refused(RefusalReason),
 }
 
 /// Trigger that asks for a job.

@@ -12,7 +12,7 @@ pub const SETTLES: Duration = Duration::from_secs(1);
 
 /// State of the job that another message of the same album may have started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Begun {
+pub enum AlbumJobState {
     Nothing,
     /// A message without words has started a job that is not due yet: that message, and the time at which it is due.
     Wordless(MessageAt, Timestamp),
@@ -21,17 +21,17 @@ pub enum Begun {
 }
 
 /// Returns the state of the job of `message`'s album. Returns [`Begun::Nothing`] if the message is not in an album.
-pub fn begun(conn: &Reader, message: &Message, now: Timestamp) -> chime_store::Result<Begun> {
-    let Some(album) = &message.album else { return Ok(Begun::Nothing) };
+pub fn begun(conn: &Reader, message: &Message, now: Timestamp) -> chime_store::Result<AlbumJobState> {
+    let Some(album) = &message.album else { return Ok(AlbumJobState::Nothing) };
     for (id, is_wordless) in messages::of_album(conn, message.chat, album)? {
         let at = MessageAt { chat: message.chat, message: id };
         if id == message.id || !has_job(conn, at)? {
             continue;
         }
         let waiting = jobs::find(conn, &answer_to(at))?.filter(|job| is_wordless && job.due_at > now);
-        return Ok(waiting.map_or(Begun::Done, |job| Begun::Wordless(at, job.due_at)));
+        return Ok(waiting.map_or(AlbumJobState::Done, |job| AlbumJobState::Wordless(at, job.due_at)));
     }
-    Ok(Begun::Nothing)
+    Ok(AlbumJobState::Nothing)
 }
 
 /// Replaces the job for the message `wordless` by `job`, which is for a message with words.

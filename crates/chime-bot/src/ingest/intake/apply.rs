@@ -1,7 +1,7 @@
 //! Stores a batch of updates: raw updates, messages, jobs and the poll offset in one transaction.
 
-use crate::ingest::Came;
-use crate::ingest::intake::authorize::Asks;
+use crate::ingest::ArrivalKind;
+use crate::ingest::intake::authorize::AllowedRequest;
 use crate::ingest::intake::batch::{Applied, Moment};
 use crate::ingest::intake::enqueue::{StoredArrival, WordStorage, start_work, was_trigger};
 use crate::ingest::intake::read::ReadUpdate;
@@ -276,9 +276,9 @@ fn take_in_message(
         applied.touched.add(row.key, message);
     }
     let came = match (edited_at, is_news) {
-        (Some(at), _) => Came::Edited { at, was_for_us },
-        (None, true) => Came::New,
-        (None, false) => Came::Again,
+        (Some(at), _) => ArrivalKind::Edited { at, was_for_us },
+        (None, true) => ArrivalKind::New,
+        (None, false) => ArrivalKind::Again,
     };
     let news = StoredArrival { chat: row.key, came, words };
     start_work(tx, arrival, news, setting, at, applied)?;
@@ -302,9 +302,9 @@ fn reject_message(
     let chat = arrival.chat.id;
     applied.refused_chats.insert(chat.0);
     let (key, asks) = authorize::store_stub(tx, arrival, setting)?;
-    if asks == Asks::AboutPrivacy {
+    if asks == AllowedRequest::AboutPrivacy {
         // The text is stored only until this job is done, as for a member who opted out.
-        let news = StoredArrival { chat: key, came: Came::New, words: WordStorage::Held };
+        let news = StoredArrival { chat: key, came: ArrivalKind::New, words: WordStorage::Held };
         start_work(tx, arrival, news, setting, at, applied)?;
     }
     authorize::reject(tx, chat, at.now)?;

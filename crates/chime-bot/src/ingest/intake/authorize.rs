@@ -39,12 +39,16 @@ pub fn store_stub(
     tx: &Writer<'_>,
     arrival: &Arrival,
     setting: &IntakeSettings,
-) -> chime_store::Result<(ChatKey, Asks)> {
+) -> chime_store::Result<(ChatKey, AllowedRequest)> {
     let row = chats::upsert(tx, &nameless(&arrival.chat))?;
     set_language_of_app(tx, row.key, arrival.language.as_deref())?;
     let is_news = messages::insert_stub(tx, &row, &arrival.message)?;
     let is_asked = is_news && command_in(arrival, setting).is_some_and(|(command, _)| command.is_about_privacy());
-    let asks = if is_asked && messages::is_any_kept(tx, row.key)? { Asks::AboutPrivacy } else { Asks::Nothing };
+    let asks = if is_asked && messages::is_any_kept(tx, row.key)? {
+        AllowedRequest::AboutPrivacy
+    } else {
+        AllowedRequest::Nothing
+    };
     Ok((row.key, asks))
 }
 
@@ -59,7 +63,7 @@ pub fn set_language_of_app(tx: &Writer<'_>, chat: ChatKey, app: Option<&str>) ->
 
 /// Kind of request that is still handled in an unauthorised chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asks {
+pub enum AllowedRequest {
     AboutPrivacy,
     Nothing,
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::ingest::intake::memory_jobs::{Touched, Turns};
-use chime_core::{Because, ChatId, Conversation, GuestQuestion, Timestamp};
+use chime_core::{ChatId, Conversation, GuestQuestion, RefusalReason, Timestamp};
 
 /// Current time by both clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct Applied {
     /// Kind and error of each update that was stored but could not be handled.
     pub parked: Vec<(String, String)>,
     /// Triggers refused by the rate limit.
-    pub refused: Vec<(ChatId, Because)>,
+    pub refused: Vec<(ChatId, RefusalReason)>,
     /// New votes on answers: `true` for 👍, `false` for 👎.
     pub feedback: Vec<bool>,
     /// Chats whose messages were rejected because the chat is not authorised.

@@ -1,17 +1,17 @@
 //! Enqueues the jobs of a message that was just stored.
 
 use crate::ingest::intake::admission::{self, JobRequest, Start};
-use crate::ingest::intake::album::{self, Begun};
+use crate::ingest::intake::album::{self, AlbumJobState};
 use crate::ingest::intake::batch::{Applied, Moment};
 use crate::ingest::intake::consent_filter;
 use crate::ingest::intake::settings::IntakeSettings;
 use crate::ingest::intake::split_question;
-use crate::ingest::{ArrivedMessage, Came, TriggerAction, task_for};
+use crate::ingest::{ArrivalKind, ArrivedMessage, TriggerAction, task_for};
 use chime_core::chat_settings::{AMBIENT, ChatSettings, NAME, REPLIES};
 use chime_core::trigger::{self, Rules, Trigger, TriggerKind};
 use chime_core::{
-    Arrival, BACKLOG_SETTLES, ChatKey, CommandLimits, Conversation, How, JobPayload, Message, MessageAt, ParsedTrigger,
-    Role, UNANSWERED_AFTER,
+    AddressedBy, Arrival, BACKLOG_SETTLES, ChatKey, CommandLimits, Conversation, JobPayload, Message, MessageAt,
+    ParsedTrigger, Role, UNANSWERED_AFTER,
 };
 use chime_store::outbox::Purpose;
 use chime_store::{Writer, backlog, chat_settings, chats, consent, jobs, messages, outbox, scrub};
@@ -28,7 +28,7 @@ pub enum WordStorage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredArrival {
     pub chat: ChatKey,
-    pub came: Came,
+    pub came: ArrivalKind,
     pub words: WordStorage,
 }
 
@@ -44,14 +44,16 @@ pub fn start_work(
     let message = &arrival.message;
     let mut found = find_trigger(tx, message, arrival, setting)?;
     let tag = match found {
-        None if came == Came::New && words == WordStorage::Stored => bare_tag_before(tx, chat_key, arrival, setting)?,
+        None if came == ArrivalKind::New && words == WordStorage::Stored => {
+            bare_tag_before(tx, chat_key, arrival, setting)?
+        }
         _ => None,
     };
     if tag.is_some() {
         found = Some(split_question::trigger(message));
     }
     let at_message = MessageAt { chat: message.chat, message: message.id };
-    if found.as_ref().is_some_and(|found| found.how != How::Private) {
+    if found.as_ref().is_some_and(|found| found.how != AddressedBy::Private) {
         messages::mark_trigger(tx, at_message)?;
     }
     if found.is_none() && message.edited_at.is_some() {
@@ -60,7 +62,7 @@ pub fn start_work(
     }
     let said = ArrivedMessage { at: at_message, sent_at: message.sent_at, came };
     match task_for(found.as_ref(), said, at.there, setting.backlog_max_age) {
-        TriggerAction::Nothing if came == Came::New && words == WordStorage::Stored && found.is_none() => {
+        TriggerAction::Nothing if came == ArrivalKind::New && words == WordStorage::Stored && found.is_none() => {
             applied.postponed |= watch_question(tx, arrival, chat_key, setting, at)?;
         }
         TriggerAction::Nothing => {}
@@ -133,13 +135,13 @@ fn start_album(
 ) -> chime_store::Result<()> {
     let message = &arrival.message;
     let started = match album::begun(tx, message, at.now)? {
-        Begun::Done => false,
-        Begun::Wordless(..) if message.text.is_empty() => false,
-        Begun::Wordless(wordless, due_at) => {
+        AlbumJobState::Done => false,
+        AlbumJobState::Wordless(..) if message.text.is_empty() => false,
+        AlbumJobState::Wordless(wordless, due_at) => {
             album::take_over(tx, wordless, &job, due_at)?;
             true
         }
-        Begun::Nothing => {
+        AlbumJobState::Nothing => {
             let request = JobRequest { job, chat, message };
             match admission::start(tx, request, setting.rate, at.now.plus(album::SETTLES))? {
                 Start::Known => false,

@@ -4,7 +4,8 @@
 use std::collections::{HashMap, HashSet};
 
 use chime_core::{
-    ChatId, ChatKey, Closed, Conversation, JobPayload, Message, MessageAt, Role, SessionCut, TOPIC_CLOSED, Timestamp,
+    ChatId, ChatKey, CloseReason, Conversation, JobPayload, Message, MessageAt, Role, SessionCut, TOPIC_CLOSED,
+    Timestamp,
 };
 use chime_store::messages::TakenIn;
 use chime_store::{Writer, jobs, sessions, topics};
@@ -84,6 +85,6 @@ pub fn cut_closed_topic(tx: &Writer<'_>, chat: ChatKey, message: &Message) -> ch
     if message.detail.as_deref() != Some(TOPIC_CLOSED) {
         return Ok(());
     }
-    let cut = SessionCut { after: (message.sent_at, message.id), reason: Closed::Topic };
+    let cut = SessionCut { after: (message.sent_at, message.id), reason: CloseReason::Topic };
     sessions::cut(tx, Conversation { chat, forum_topic: message.forum_topic }, cut)
 }

@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use chime_core::trigger::{Languages, Trigger, TriggerKind, is_generic};
-use chime_core::{Conversation, EntityKind, How, JobKind, JobPayload, Kind, Message, MessageAt, ParsedTrigger, Role};
+use chime_core::{
+    AddressedBy, Conversation, EntityKind, JobKind, JobPayload, Kind, Message, MessageAt, ParsedTrigger, Role,
+};
 use chime_store::{Reader, Writer, jobs, messages};
 
 /// Maximum time between the mention and the question.
@@ -49,7 +51,9 @@ pub fn tag_before(
         languages.goes_on(text) || is_generic(text, languages)
     };
     let says_nothing = |found: &Trigger| {
-        found.kind == TriggerKind::Ask && found.how == How::Mention && !found.ask.contains(char::is_alphanumeric)
+        found.kind == TriggerKind::Ask
+            && found.how == AddressedBy::Mention
+            && !found.ask.contains(char::is_alphanumeric)
     };
     let is_open = || jobs::is_due(conn, &answer_to(MessageAt { chat: tag.chat, message: tag.id }));
     let is_tag = match as_trigger(tag)? {
@@ -81,7 +85,7 @@ fn calls_member<'a>(message: &Message, before: impl Iterator<Item = &'a Message>
 /// Returns the trigger for a message that completes a mention. The question is its whole text.
 pub fn trigger(message: &Message) -> Trigger {
     let ask = message.text.trim().to_owned();
-    Trigger { kind: TriggerKind::Ask, how: How::Mention, ask, generic: false, cut: Vec::new() }
+    Trigger { kind: TriggerKind::Ask, how: AddressedBy::Mention, ask, generic: false, cut: Vec::new() }
 }
 
 /// Cancels the answer to the mention if it is not given yet. Returns `true` if it was cancelled.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::context::FeatureCache;
-use crate::context::{Asked, gather, window};
+use crate::context::{TriggerInput, gather, window};
 use crate::recall::Recaller;
 use chime_core::embed::Embedder;
 use chime_core::testkit::{CHAT, transcript};
@@ -98,7 +98,8 @@ async fn asked_in(
     let picked = store.read(move |conn| {
         let trigger = messages::find(conn, CHAT, last)?.unwrap();
         let params = Params::new(estimate_tokens);
-        let asked = Asked { trigger, ask: ask.to_owned(), is_tag: true, language: Language::DEFAULT, utc_offset: 0 };
+        let asked =
+            TriggerInput { trigger, ask: ask.to_owned(), is_tag: true, language: Language::DEFAULT, utc_offset: 0 };
         Ok(window(conn, &gather(conn, asked, &params, &readings)?, &params, &recaller))
     });
     picked.await.unwrap()

@@ -210,12 +210,12 @@ async fn what_is_forgotten_is_in_no_index_and_an_edit_is_read_again() {
         let later = Some(Timestamp::from_secs(1_950_000_000));
         let edited = chime_core::Message { text: "my bicycle was stolen".to_owned(), edited_at: later, ..first };
         messages::take_in(tx, &row, &edited)?;
-        let manner = forget::ForgetOptions {
+        let options = forget::ForgetOptions {
             cause: chime_store::family::Cause::Forgotten,
             leave: forget::Leave::Stub,
             repeats: |_, _| false,
         };
-        forget::messages(tx, &[(KEY, Seq(3))], manner)?;
+        forget::messages(tx, &[(KEY, Seq(3))], options)?;
         Ok(())
     };
     bench.store.write(Priority::Answering, change).await.unwrap();

@@ -59,14 +59,14 @@ impl Names {
 
 /// Members named by a message and by each message before it.
 #[derive(Debug)]
-pub struct Hearing {
+pub struct NamedInHistory {
     pub names: Names,
     /// Members named by each message before it, in the same order.
     pub past: Vec<NamedMembers>,
     pub message: NamedMembers,
 }
 
-impl Hearing {
+impl NamedInHistory {
     pub fn of(past: &[Arc<MessageFeatures>], message: &MessageFeatures) -> Self {
         let mut names = Names::default();
         past.iter().for_each(|one| names.add(one));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 pub use crate::context::focus::{NAMES as FOCUS_NAMES, WORDS as OF_BARE_TAG};
 pub use crate::context::novelty::NAMES as NOVELTY_NAMES;
-pub use crate::context::pick::Asking;
+pub use crate::context::pick::PickInput;
 pub use crate::context::relatedness::pairwise::NAMES as PAIR_NAMES;
 pub use crate::context::relatedness::refine::NAMES as REFINE_NAMES;
 pub use crate::context::retrieval::query::{Candidate, OlderQuery};
@@ -34,7 +34,7 @@ use chime_core::StoredMessage;
 
 /// A trigger with its candidates and their reply forests, from which feature rows are computed.
 pub struct Example<'a> {
-    asking: Asking<'a>,
+    asking: PickInput<'a>,
     candidates: Candidates<'a>,
     forests: Vec<Forest>,
     scorers: &'a Scorers,
@@ -55,7 +55,7 @@ pub struct TagRows {
 impl<'a> Example<'a> {
     /// Builds an example from a trigger and the `messages` before it, oldest first; `None` if there are no messages.
     pub fn of(
-        asking: Asking<'a>,
+        asking: PickInput<'a>,
         messages: &'a [&'a StoredMessage],
         evidence: &'a CandidateFeatures,
         scorers: &'a Scorers,

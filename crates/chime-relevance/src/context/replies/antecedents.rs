@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::context::features::mentions::Hearing;
+use crate::context::features::mentions::NamedInHistory;
 use crate::context::features::message::MessageFeatures;
 use crate::context::features::rhythm::WINDOW;
 use crate::context::replies::model::{FactorValues, ReplyModel};
@@ -74,14 +74,14 @@ impl Antecedents {
 pub struct ReplyContext<'a> {
     message: &'a MessageFeatures,
     past: &'a [Arc<MessageFeatures>],
-    hearing: Hearing,
+    hearing: NamedInHistory,
 }
 
 impl<'a> ReplyContext<'a> {
     /// Prepares `message` and the last [`WINDOW`] messages of `past`, which is ordered oldest first.
     pub fn of(past: &'a [Arc<MessageFeatures>], message: &'a MessageFeatures) -> Self {
         let past = &past[past.len().saturating_sub(WINDOW)..];
-        Self { message, past, hearing: Hearing::of(past, message) }
+        Self { message, past, hearing: NamedInHistory::of(past, message) }
     }
 
     pub fn mentions(self) -> Vec<UserId> {

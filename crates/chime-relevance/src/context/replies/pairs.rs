@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
 
-use crate::context::features::mentions::Hearing;
+use crate::context::features::mentions::NamedInHistory;
 use crate::context::features::message::MessageFeatures;
 use crate::context::features::rhythm::{WINDOW, rhythm_of};
 use crate::context::features::token::Quick;
@@ -78,7 +78,7 @@ const NEVER_MQ: f32 = 4.0;
 pub fn pairs(
     message: &MessageFeatures,
     past: &[Arc<MessageFeatures>],
-    hearing: &Hearing,
+    hearing: &NamedInHistory,
     bare: bool,
     mut each: impl FnMut(usize, &[f32; RAW]),
 ) {
@@ -98,7 +98,7 @@ struct PairContext<'a> {
     past: &'a [Arc<MessageFeatures>],
     bare: bool,
     /// Members that the message and each message before it name.
-    hearing: &'a Hearing,
+    hearing: &'a NamedInHistory,
     /// Seconds between each message of `past` and the one before it, 0 for the first. The last entry is the gap before
     /// `message`.
     gaps: Vec<f64>,
@@ -162,7 +162,12 @@ impl Walk {
 }
 
 impl<'a> PairContext<'a> {
-    fn new(message: &'a MessageFeatures, past: &'a [Arc<MessageFeatures>], hearing: &'a Hearing, bare: bool) -> Self {
+    fn new(
+        message: &'a MessageFeatures,
+        past: &'a [Arc<MessageFeatures>],
+        hearing: &'a NamedInHistory,
+        bare: bool,
+    ) -> Self {
         let gaps = gaps(message, past);
         let rhythm = ranks(&gaps);
         let author = message.author;

@@ -27,7 +27,7 @@ pub fn marginals(guesses: &[Guess]) -> Vec<f32> {
 }
 
 /// State of a guess during the selection.
-struct Bet<'a> {
+struct GuessState<'a> {
     guess: &'a Guess,
     /// Expected number of messages of the subject, at least 1 and at most the number that may be taken.
     size: f32,
@@ -40,7 +40,8 @@ struct Bet<'a> {
 pub fn best_set(guesses: &[Guess], most: usize, costs: &[f32]) -> Vec<Taken> {
     let marginals = marginals(guesses);
     let size = |guess: &Guess| guess.members.iter().sum::<f32>().clamp(1.0, most.max(1) as f32);
-    let mut bets: Vec<Bet<'_>> = guesses.iter().map(|guess| Bet { guess, size: size(guess), hits: 0.0 }).collect();
+    let mut bets: Vec<GuessState<'_>> =
+        guesses.iter().map(|guess| GuessState { guess, size: size(guess), hits: 0.0 }).collect();
     let mut taken: Vec<Taken> = Vec::new();
     let mut is_taken = vec![false; marginals.len()];
     let cost = |place: usize| costs.get(place).copied().unwrap_or(0.0);

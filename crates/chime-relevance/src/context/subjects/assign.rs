@@ -5,7 +5,7 @@ use std::hash::BuildHasherDefault;
 use crate::context::features::corpus::Corpus;
 use crate::context::features::token::Quick;
 use crate::context::index_set::IndexSet;
-use crate::context::subjects::link::{Scored, SegmentLink, bond};
+use crate::context::subjects::link::{Scored, SegmentLink, segment_pair};
 use crate::context::subjects::segment::Segment;
 use crate::context::subjects::subject::LinkedSubject;
 
@@ -41,11 +41,11 @@ impl<'a> Assignment<'a> {
             let next = known.len();
             let new = || (next, Segment::new(members.places().collect(), corpus));
             let (number, segment) = &*known.entry(*members).or_insert_with(new);
-            let bond = |(of, subject): &(usize, LinkedSubject)| {
+            let segment_pair = |(of, subject): &(usize, LinkedSubject)| {
                 let known = bonds.entry((*of, *number));
-                (*known.or_insert_with(|| segment_link.scored(&bond(corpus, segment, subject))), subject.count)
+                (*known.or_insert_with(|| segment_link.scored(&segment_pair(corpus, segment, subject))), subject.count)
             };
-            let at_hand: Vec<(Scored, usize)> = subjects.iter().map(bond).collect();
+            let at_hand: Vec<(Scored, usize)> = subjects.iter().map(segment_pair).collect();
             let probabilities = likelihoods(segment_link.scores(&at_hand, corpus.slowness));
             let place = match drawn(&probabilities, f64::from(chances[segment.start()])) {
                 Some(chosen) => {

@@ -3,7 +3,7 @@
 
 use crate::context::features::corpus::Corpus;
 use crate::context::index_set::IndexSet;
-use crate::context::subjects::link::{Bond, LinkFeatures, bond, rows};
+use crate::context::subjects::link::{LinkFeatures, SegmentPair, rows, segment_pair};
 use crate::context::subjects::segment::Segment;
 use crate::context::subjects::subject::LinkedSubject;
 
@@ -45,8 +45,8 @@ fn lesson(
     subjects: &[(Option<usize>, LinkedSubject)],
     truth: &[Option<usize>],
 ) -> Lesson {
-    let bonds: Vec<(Bond, usize)> =
-        subjects.iter().map(|(_, subject)| (bond(corpus, segment, subject), subject.count)).collect();
+    let bonds: Vec<(SegmentPair, usize)> =
+        subjects.iter().map(|(_, subject)| (segment_pair(corpus, segment, subject), subject.count)).collect();
     let share = |subject: &LinkedSubject| match about {
         None => 0.0,
         about => subject.members.places().filter(|place| truth[*place] == about).count() as f64 / subject.count as f64,

@@ -50,7 +50,7 @@ pub struct SegmentLink {
 /// Features of a segment and a subject that depend on no other subject. They are the same in every forest that has
 /// both, so they are cached. The features from `COMPARED` on are 0.
 #[derive(Debug, Clone, Copy)]
-pub struct Bond(LinkFeatures);
+pub struct SegmentPair(LinkFeatures);
 
 /// The numbers of a [`Bond`] that its score needs.
 #[derive(Debug, Clone, Copy)]
@@ -63,34 +63,35 @@ pub struct Scored {
 
 type Compared = [f64; ABOVE_MEAN.len()];
 
-impl Bond {
+impl SegmentPair {
     fn compared(&self) -> Compared {
         ABOVE_MEAN.map(|feature| self.0[feature])
     }
 }
 
 impl SegmentLink {
-    pub fn scored(&self, bond: &Bond) -> Scored {
-        let alone = self.terms.terms.iter().zip(&bond.0).take(COMPARED).map(|(term, value)| term.weigh(*value)).sum();
-        Scored { alone, compared: bond.compared() }
+    pub fn scored(&self, segment_pair: &SegmentPair) -> Scored {
+        let alone =
+            self.terms.terms.iter().zip(&segment_pair.0).take(COMPARED).map(|(term, value)| term.weigh(*value)).sum();
+        Scored { alone, compared: segment_pair.compared() }
     }
 
     /// Returns the score of a segment with each earlier subject. Each bond comes with the number of messages of its
     /// subject.
     pub fn scores(&self, bonds: &[(Scored, usize)], slowness: f64) -> Vec<f64> {
-        let means = means(bonds.iter().map(|(bond, count)| (bond.compared, *count)));
+        let means = means(bonds.iter().map(|(segment_pair, count)| (segment_pair.compared, *count)));
         let (so_far, compared) = (self.terms.terms[COMPARED], &self.terms.terms[COMPARED + 1..]);
         let so_far = so_far.weigh((bonds.len() as f64).ln_1p());
-        let score = |(bond, _): &(Scored, usize)| {
-            let above = bond.compared.iter().zip(means).zip(compared);
+        let score = |(segment_pair, _): &(Scored, usize)| {
+            let above = segment_pair.compared.iter().zip(means).zip(compared);
             let parts = above.map(|((value, mean), term)| term.weigh(value - mean));
-            self.terms.bias + parts.fold(bond.alone + so_far, |sum, part| sum + part) + self.slow * slowness
+            self.terms.bias + parts.fold(segment_pair.alone + so_far, |sum, part| sum + part) + self.slow * slowness
         };
         bonds.iter().map(score).collect()
     }
 }
 
-pub fn bond(corpus: &Corpus<'_>, segment: &Segment, subject: &LinkedSubject) -> Bond {
+pub fn segment_pair(corpus: &Corpus<'_>, segment: &Segment, subject: &LinkedSubject) -> SegmentPair {
     let start = segment.start();
     let near = subject.members.last_before(start).unwrap_or(subject.first);
     let seconds = (corpus.utterances[start].at - corpus.utterances[near].at).abs();
@@ -114,17 +115,17 @@ pub fn bond(corpus: &Corpus<'_>, segment: &Segment, subject: &LinkedSubject) -> 
         segment.wordiness,
         subject.stem_count.ln_1p(),
     ]);
-    Bond(row)
+    SegmentPair(row)
 }
 
 /// Returns all features of a segment with each earlier subject, to fit the weights. Each bond comes with the number of
 /// messages of its subject.
-pub fn rows(bonds: &[(Bond, usize)]) -> impl Iterator<Item = LinkFeatures> {
-    let means = means(bonds.iter().map(|(bond, count)| (bond.compared(), *count)));
-    bonds.iter().map(move |(bond, _)| {
-        let mut row = bond.0;
+pub fn rows(bonds: &[(SegmentPair, usize)]) -> impl Iterator<Item = LinkFeatures> {
+    let means = means(bonds.iter().map(|(segment_pair, count)| (segment_pair.compared(), *count)));
+    bonds.iter().map(move |(segment_pair, _)| {
+        let mut row = segment_pair.0;
         row[COMPARED] = (bonds.len() as f64).ln_1p();
-        for (place, (value, mean)) in (COMPARED + 1..).zip(bond.compared().iter().zip(means)) {
+        for (place, (value, mean)) in (COMPARED + 1..).zip(segment_pair.compared().iter().zip(means)) {
             row[place] = value - mean;
         }
         row
