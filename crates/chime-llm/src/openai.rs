@@ -2,10 +2,10 @@
 //!
 //! Every answer is requested as a stream, because a call fails when its server sends nothing for too long.
 
-mod attempts;
 mod call;
 mod discover;
 mod probe;
+mod refused_parameters;
 mod timeouts;
 
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use parking_lot::Mutex;
 use crate::dialect::Dialect;
 use crate::facts::{ServerFacts, Speeds};
 use crate::failure::ServerFailure;
-use crate::openai::attempts::Attempts;
 use crate::openai::call::{TimedAnswer, refuses_streams};
+use crate::openai::refused_parameters::Attempts;
 use crate::transport::{Incoming, Server};
 use crate::wire;
 use crate::{AnswerProgress, Completion, LlmError, LlmOptions, Prompt, Recovery};

@@ -290,7 +290,7 @@ mod tests {
     use crate::testkit::new_store;
     use crate::{Priority, chats, memory, summaries};
     use chime_core::testkit::{CHAT, CHAT_KEY};
-    use chime_core::{Bullet, Chat, ChatKind, Closed, MessageId, Session, SummaryMethod};
+    use chime_core::{Bullet, Chat, ChatKind, CloseReason, MessageId, Session, SummaryMethod};
 
     const NOW: Timestamp = Timestamp::from_secs(1_767_700_000);
     const HERE: Conversation = Conversation { chat: CHAT_KEY, forum_topic: None };
@@ -308,7 +308,7 @@ mod tests {
             first: (at(0), MessageId(first.into())),
             last: (at(60), MessageId(first.into())),
             messages: 1,
-            reason: Closed::Silence,
+            reason: CloseReason::Silence,
             closed_at: NOW,
             fingerprint: 7,
             is_folded: false,

@@ -18,7 +18,7 @@ use chime_core::{
     Timestamp, Zone, message_link,
 };
 use chime_jobs::{JobOutcome, JobResult};
-use chime_relevance::retrieval::moments::Repeat;
+use chime_relevance::retrieval::reminder_times::Repeat;
 use chime_relevance::retrieval::{ReminderTime, reminder_time};
 use chime_store::chats::ChatRow;
 use chime_store::outbox::{NewReply, Purpose};
