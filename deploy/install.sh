@@ -166,7 +166,8 @@ install_or_upgrade() {
     find_release
     if [ -e "$data/chime.db" ] && chime=$(PATH="$root/usr/local/bin:$root/usr/bin:$PATH" command -v chime); then
         # With this name it is listed by `chime restore`, deleted after a month, and by a member's wish to be forgotten.
-        copy=$data/chime.db.before-vnext-$(date -u +%Y%m%d-%H%M%S)
+        # The number keeps two copies within a second apart.
+        copy=$data/chime.db.before-vnext$$-$(date -u +%Y%m%d-%H%M%S)
         run_chime backup "$copy" || fail "the database could not be copied, so nothing was changed"
     fi
     grep -q '^TELEGRAM_BOT_TOKEN=.' "$settings" 2>/dev/null || write_settings

@@ -70,7 +70,7 @@ struct Arguments {
     /// Score one of this many queries in chats without triggers
     #[arg(long, default_value_t = 10, value_name = "N")]
     every: usize,
-    /// Folder for the weights of all chats: `links.json`, `matters.json`
+    /// Folder for the weights of all chats: `links.json`, `subjects.json`
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
     /// Fit only the choice of messages from before the window: `beyond.json`
@@ -141,7 +141,7 @@ fn main() -> Outcome<()> {
         std::fs::create_dir_all(folder)?;
         let all = &training.written[training.folds];
         std::fs::write(folder.join("links.json"), all.links())?;
-        std::fs::write(folder.join("matters.json"), all.subjects())?;
+        std::fs::write(folder.join("subjects.json"), all.subjects())?;
     }
     // The weights are written already; thresholds change only the printed figures.
     if arguments.thresholds {

@@ -15,7 +15,7 @@ use chime_privacy::redact;
 use chime_runtime::clock::Clock;
 use chime_store::Store;
 
-/// Capacity of the queue of conversations. If it is full, the conversation's next message adds it again.
+/// Maximum number of conversations that wait for vectors. One that finds the queue full is added by its next message.
 const QUEUE: usize = 256;
 
 /// Returns the options of the client, or `None` if no server makes vectors.

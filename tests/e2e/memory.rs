@@ -82,7 +82,7 @@ async fn a_small_model_answers_and_writes_no_summary() {
         assert_eq!(summary.method, SummaryMethod::Extract);
         let ask = w.say("dan", "/recap 1d");
         let recap = w.answer_to(ask).await;
-        assert!(recap.text.contains(TALK[2].1), "{}", recap.text);
+        assert!(recap.text.contains(TALK[3].1), "{}", recap.text);
         assert_eq!(w.model.requests().len(), 1);
     })
     .await;

@@ -211,7 +211,7 @@ fn enriched(prompts: &Prompts, input: &PromptInput<'_>, piece: &Piece) -> Result
     Ok(Some(Filled { topic, citable, ..Filled::new(piece.slot, text, sources) }))
 }
 
-/// Drops slots in the order of [`Slot::SACRIFICE`] until the prompt fits into `input.room`. Returns the other slots
+/// Drops slots in the order of [`Slot::DROP_ORDER`] until the prompt fits into `input.room`. Returns the other slots
 /// with their tokens.
 fn drop_to_fit(mut filled: Vec<Filled>, input: &PromptInput<'_>) -> Vec<(Filled, usize)> {
     let tokens = |slot: &Filled| (input.estimate)(&slot.text);

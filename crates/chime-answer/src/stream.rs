@@ -40,7 +40,7 @@ pub fn may_show(traffic: Traffic, now: Timestamp) -> bool {
 static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
     pattern_in_any_case(r"(?:[\[【［][^\[\]【】［］]{0,200}(?:\]\([^()]{0,200})?|[(（][^()（）]{0,40})\z")
 });
-/// Matches the heading of a list of sources at the end of an answer.
+/// Matches the heading of a list of sources, or the line on uncertainty, at the end of an answer.
 static OWN_LIST: LazyLock<Regex> = LazyLock::new(|| {
     let label = crate::source_lists::LABEL;
     pattern_in_any_case(&format!(r"(?:\A|\n)[*_#> \t]*(?:{label}|uncertainty)[*_]*[ \t]?[:：][^\n]*\z"))

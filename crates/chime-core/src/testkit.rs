@@ -7,11 +7,11 @@
 //!     | a second line of the same message
 //! 10:05 eve#3 [album x] [photo] the bike               tags come before the text
 //! day 2                                                the following lines are on the second day
-//! [thread 7]                                           and in this forum topic, until `[thread none]`
+//! [topic 7]                                            and in this forum topic, until `[topic none]`
 //! 09:00:30 chime#9 [assistant] Good morning.
 //! ```
 //!
-//! Tags: `[thread 7]`, `[album x]`, `[quote marked words]`, `[assistant]`, `[snapshot]`, `[forwarded Name]`, and every
+//! Tags: `[topic 7]`, `[album x]`, `[quote marked words]`, `[assistant]`, `[snapshot]`, `[forwarded Name]`, and every
 //! [`Kind`] with its detail, such as `[voice 0:12]`. Other brackets are text. `@names` become mentions.
 
 use std::time::Duration;
@@ -97,7 +97,7 @@ impl Scene {
             message.entities = mentions(&message.text);
             return Ok(());
         }
-        if let Some((("thread", value), "")) = tag(line) {
+        if let Some((("topic", value), "")) = tag(line) {
             self.forum_topic = read_forum_topic(value)?;
             return Ok(());
         }
@@ -135,7 +135,7 @@ impl Scene {
 fn apply(message: &mut Message, key: &str, value: &str) -> Result<bool, String> {
     let some = (!value.is_empty()).then(|| value.to_owned());
     match key {
-        "thread" => message.forum_topic = read_forum_topic(value)?,
+        "topic" => message.forum_topic = read_forum_topic(value)?,
         "album" => message.album = some,
         "quote" => message.quote = some,
         "forwarded" => message.forward_origin = some,
@@ -193,7 +193,7 @@ fn tag(text: &str) -> Option<((&str, &str), &str)> {
 fn read_forum_topic(value: &str) -> Result<Option<ForumTopicId>, String> {
     match value {
         "none" => Ok(None),
-        id => Ok(Some(ForumTopicId(number(id, "thread")?))),
+        id => Ok(Some(ForumTopicId(number(id, "topic")?))),
     }
 }
 
@@ -227,7 +227,7 @@ mod tests {
         let mut line = format!("{} {}#{}", message.sent_at.to_utc().format("%d %T"), message.sender.name, message.id);
         let facts = [
             message.reply_to.map(|id| format!("reply to {id}")),
-            message.forum_topic.map(|id| format!("thread {id}")),
+            message.forum_topic.map(|id| format!("topic {id}")),
             message.album.as_ref().map(|album| format!("album {album}")),
             message.quote.as_ref().map(|quote| format!("quote {quote}")),
             (message.role == Role::Assistant).then(|| "assistant".to_owned()),

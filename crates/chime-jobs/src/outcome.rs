@@ -9,7 +9,7 @@ use tokio::task::JoinError;
 
 pub type JobResult = Result<JobOutcome, JobError>;
 
-/// Attempt that did not fail.
+/// Result of an attempt that did not fail, and when the job runs next.
 #[derive(Debug)]
 pub enum JobOutcome {
     /// Success. The transaction that stored the result has also marked the job done.

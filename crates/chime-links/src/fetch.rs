@@ -17,7 +17,8 @@ use crate::policy::{AddressPolicy, is_public};
 const REDIRECTS: usize = 5;
 /// Maximum size of a page in bytes, as sent and as decompressed.
 const MOST_BYTES: usize = 5 * 1024 * 1024;
-/// Pages whose HTML is read at the same time. One that takes long keeps its place until it is done.
+/// Maximum number of pages parsed at the same time. A slow page counts until its thread ends, even if the caller has
+/// given up.
 const READ_AT_ONCE: usize = 2;
 /// Stack of the thread that reads HTML, in bytes: the reader descends into nested elements.
 const STACK: usize = 8 * 1024 * 1024;

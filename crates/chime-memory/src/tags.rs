@@ -141,8 +141,8 @@ fn singular(word: &str) -> String {
     }
 }
 
-/// Returns tags made without a model: words that at least two of the lines of a session share, and that are rare in
-/// other sessions. `rarity` of a word and its stem is 0 if it names nothing, and 1 if no other session contains it.
+/// Returns tags made without a model: words in at least two lines of a session. `rarity` maps a word and its stem to 0
+/// if it is too common for a tag, and up to 1 if no other session contains it.
 pub fn extracted(lines: &[&str], names: &MemberNames, rarity: impl Fn(&str, &str) -> f64) -> Vec<SessionTag> {
     // The shortest form of each stem, since it is closest to the dictionary form, and the number of lines with it.
     let mut candidates: BTreeMap<String, (String, usize)> = BTreeMap::new();

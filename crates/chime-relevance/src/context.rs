@@ -14,7 +14,7 @@
 //! 3. **Reply structure** (`replies`): a linear model with a softmax gives each message a distribution over
 //!    antecedents, including "starts something new"; a reply link is nearly certain. Twelve reply forests are sampled.
 //!    Their trees are *threads*; threads cut at silences of two hours and after answers of the bot are *segments*
-//!    (`strands`); segments about the same thing are linked into *subjects* (`subjects`). The consensus of two
+//!    (`threads`); segments about the same thing are linked into *subjects* (`subjects`). The consensus of two
 //!    candidates is the share of forests that put them in one segment.
 //! 4. **Focus** (`focus`): a softmax over all candidates for the one that the trigger points at. A trigger without
 //!    words is scored by position and reply structure, a question also by words, embeddings, names and days. A reply

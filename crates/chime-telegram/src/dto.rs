@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::extract::EVENTS;
+use crate::events::EVENTS;
 
 /// A field of which only the presence matters.
 pub type Present = IgnoredAny;

@@ -303,9 +303,9 @@ mod tests {
     #[test]
     fn a_400_is_sorted_by_its_words() {
         check_refusal(400, "Bad Request: message to be replied not found", expect!["ReplyGone"]);
-        check_refusal(400, "Bad Request: message thread not found", expect!["ThreadGone"]);
-        check_refusal(400, "Bad Request: TOPIC_CLOSED", expect!["ThreadGone"]);
-        check_refusal(400, "Bad Request: TOPIC_DELETED", expect!["ThreadGone"]);
+        check_refusal(400, "Bad Request: message thread not found", expect!["ForumTopicGone"]);
+        check_refusal(400, "Bad Request: TOPIC_CLOSED", expect!["ForumTopicGone"]);
+        check_refusal(400, "Bad Request: TOPIC_DELETED", expect!["ForumTopicGone"]);
         check_refusal(400, "Bad Request: message is not modified: specified new message", expect!["NotModified"]);
         check_refusal(
             400,

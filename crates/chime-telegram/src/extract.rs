@@ -12,8 +12,6 @@ use std::collections::BTreeMap;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-pub use service::EVENTS;
-
 use crate::dto::{self, Items, filled};
 use crate::error::fault;
 use crate::update::{RawUpdate, is_unused};

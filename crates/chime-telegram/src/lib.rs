@@ -8,6 +8,7 @@ mod client;
 mod clip;
 mod dto;
 mod error;
+mod events;
 mod extract;
 mod files;
 mod markdown;

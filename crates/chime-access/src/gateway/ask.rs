@@ -150,15 +150,17 @@ impl Gateway {
         let (parts, mut is_known) = (&self.state.parts, false);
         loop {
             let mut models = parts.models.all();
-            if let Some(main) = models.next() {
+            let main = models.next();
+            if let Some(main) = main {
                 is_known |= main.discover(&parts.clock).await;
                 self.state.widen_queue();
-                // Answers wait for the main server only: another one may hang.
-                self.state.is_discovered.send_replace(true);
-                main.discover_fallback(&parts.clock).await;
             }
+            // Answers wait for the main server only: another one may hang.
+            self.state.is_discovered.send_replace(true);
             for model in models {
                 is_known |= model.discover(&parts.clock).await;
+            }
+            for model in parts.models.all() {
                 model.discover_fallback(&parts.clock).await;
             }
             self.state.widen_queue();

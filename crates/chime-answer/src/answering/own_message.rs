@@ -14,7 +14,7 @@ pub fn own_message(bot: &BotIdentity, part: &ReplyPart, id: MessageId, now: Time
         forum_topic: to.forum_topic,
         role: match (part.purpose, &part.outgoing.poll) {
             (Purpose::Answer, _) => Role::Assistant,
-            // What it will say is what the members voted.
+            // A poll counts as words of the members: its text will hold their votes.
             (_, Some(_)) => Role::User,
             // Notices and the output of commands are not part of the conversation.
             (_, None) => Role::System,

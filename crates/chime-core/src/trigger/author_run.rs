@@ -48,7 +48,7 @@ mod tests {
     use crate::trigger::find::tests::plain_message;
     use crate::{ChatKey, ForumTopicId, Seq, Timestamp, UserId};
 
-    /// Parses lines `SECOND AUTHOR [thread N] [forward]`, numbered from 1. The last line is the trigger.
+    /// Parses lines `SECOND AUTHOR [topic N] [forward]`, numbered from 1. The last line is the trigger.
     #[track_caller]
     fn check(chat: &str, expected: Expect) {
         let stored: Vec<StoredMessage> = chat
@@ -61,7 +61,7 @@ mod tests {
                 let mut message = plain_message(parts[1]);
                 message.sent_at = Timestamp::from_secs(parts[0].parse().expect("a second"));
                 message.sender.id = UserId(i64::from(parts[1].as_bytes()[0]));
-                message.forum_topic = parts.contains(&"thread").then_some(ForumTopicId(9));
+                message.forum_topic = parts.contains(&"topic").then_some(ForumTopicId(9));
                 message.forward_origin = parts.contains(&"forward").then(|| "Ann".to_owned());
                 StoredMessage { chat: ChatKey(1), seq: Seq(seq), message }
             })
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn another_thread_is_another_conversation() {
-        check("0 bob\n5 ann thread\n6 bob thread\n10 bob", expect!["[1]"]);
+        check("0 bob\n5 ann topic\n6 bob topic\n10 bob", expect!["[1]"]);
     }
 
     #[test]

@@ -33,7 +33,7 @@ impl Trigger {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TriggerKind {
-    /// Question to answer. Includes `/ask`, with [`How::Command`].
+    /// Question to answer. Includes `/ask`, with [`AddressedBy::Command`].
     Ask,
     /// Any other command, with its arguments. Includes requests in plain words: for a recap ("what did I
     /// miss?"), a search or a reminder.

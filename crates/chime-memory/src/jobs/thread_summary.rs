@@ -33,7 +33,7 @@ struct ThreadPart {
 }
 
 impl Memory {
-    /// Runs a `strand` job, which summarizes the oldest part of a thread.
+    /// Runs a `thread` job, which summarizes the oldest part of a thread.
     pub async fn summarize_thread(&self, job: &Job, conversation: Conversation, oldest: &[Seq]) -> JobResult {
         loop {
             let means = self.conditions(conversation.chat).await?.means();

@@ -31,7 +31,7 @@ const ROOM: usize = 2;
 /// Number of the newest messages written by members that always stay as they are and are never summarised.
 const KEPT_HUMANS: usize = 2;
 
-/// Returns the messages of `strand` (oldest first) to summarise, so that the others and the summary fit into `limits`;
+/// Returns the messages of `thread` (oldest first) to summarise, so that the others and the summary fit into `limits`;
 /// empty if the whole thread fits.
 pub fn oldest_part(thread: &[ThreadMessage], limits: ThreadLimits) -> Vec<Seq> {
     let tokens: usize = thread.iter().map(|one| one.tokens).sum();

@@ -28,7 +28,7 @@ fn ids(window: &ContextWindow) -> Vec<i64> {
     window.entries.iter().map(|entry| entry.message.message.id.0).collect()
 }
 
-/// Returns the focus with its reasons, such as `3 strand`.
+/// Returns the focus with its reasons, such as `3 thread`.
 fn focus(window: &ContextWindow) -> Vec<String> {
     window.focus().map(|entry| format!("{} {}", entry.message.message.id, entry.reason.as_str())).collect()
 }

@@ -19,8 +19,9 @@ pub struct FocusWeights {
     pub far: f64,
     pub segment_link: SegmentLink,
     pub novelty: NoveltyModel,
-    /// Weights for a trigger whose words say too little, and (`focus_text`) for all others.
+    /// Weights for triggers whose words say too little.
     pub focus_bare: Terms<{ focus::FEATURES }>,
+    /// Weights for all other triggers.
     pub focus_text: Terms<{ focus::FEATURES }>,
     pub pairwise: Terms<{ pairwise::FEATURES }>,
     /// Weights of each refining pass, in order.

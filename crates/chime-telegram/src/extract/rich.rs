@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 
 use chime_core::{Entity, EntityKind, FormattedText, UserId, UserRef, utf16_len};
 
-/// Returns the text of a rich message, one line per block, with the entities that matter in plain text.
+/// Returns the text of a rich message, one line per block. Of the entities, only mentions, commands, links and code
+/// are kept.
 pub fn plain(message: &Value) -> FormattedText {
     let mut text = Text::default();
     text.blocks(message.get("blocks"));

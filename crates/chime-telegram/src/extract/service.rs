@@ -1,55 +1,7 @@
 //! Describes service messages in short English phrases.
 
 use crate::dto::{self, Items, filled, minutes};
-use chime_core::{TOPIC_CLOSED, UserId};
-
-/// Fields that stand for an event without details, with the words for it.
-pub const EVENTS: &[(&str, &str)] = &[
-    ("migrate_to_chat_id", "turned the group into a supergroup"),
-    ("migrate_from_chat_id", "turned the group into a supergroup"),
-    ("pinned_message", "pinned a message"),
-    ("new_chat_photo", "changed the chat photo"),
-    ("delete_chat_photo", "removed the chat photo"),
-    ("group_chat_created", "created the group"),
-    ("supergroup_chat_created", "created the group"),
-    ("channel_chat_created", "created the channel"),
-    ("message_auto_delete_timer_changed", "changed the auto-delete timer"),
-    ("chat_owner_left", "left, and was the owner"),
-    ("forum_topic_closed", TOPIC_CLOSED),
-    ("forum_topic_reopened", "reopened the topic"),
-    ("general_forum_topic_hidden", "hid the General topic"),
-    ("general_forum_topic_unhidden", "showed the General topic again"),
-    ("video_chat_scheduled", "scheduled a video chat"),
-    ("video_chat_started", "started a video chat"),
-    ("boost_added", "boosted the chat"),
-    ("chat_background_set", "changed the chat background"),
-    ("checklist_tasks_done", "ticked off tasks of a checklist"),
-    ("checklist_tasks_added", "added tasks to a checklist"),
-    ("poll_option_added", "added an option to a poll"),
-    ("poll_option_deleted", "removed an option from a poll"),
-    ("giveaway_created", "started a giveaway"),
-    ("giveaway_completed", "finished a giveaway"),
-    ("proximity_alert_triggered", "came close to another member"),
-    ("gift", "sent a gift"),
-    ("unique_gift", "sent a gift"),
-    ("gift_upgrade_sent", "sent a gift"),
-    ("successful_payment", "made a payment"),
-    ("refunded_payment", "got a payment back"),
-    ("users_shared", "shared contacts"),
-    ("chat_shared", "shared a chat"),
-    ("connected_website", "logged in to a website"),
-    ("write_access_allowed", "allowed the bot to write"),
-    ("passport_data", "sent documents"),
-    ("web_app_data", "sent data from a web app"),
-    ("managed_bot_created", "created a bot"),
-    ("paid_message_price_changed", "changed the price of messages"),
-    ("direct_message_price_changed", "changed the price of messages"),
-    ("suggested_post_approved", "dealt with a suggested post"),
-    ("suggested_post_approval_failed", "dealt with a suggested post"),
-    ("suggested_post_declined", "dealt with a suggested post"),
-    ("suggested_post_paid", "dealt with a suggested post"),
-    ("suggested_post_refunded", "dealt with a suggested post"),
-];
+use chime_core::UserId;
 
 /// Returns the event in words to put after the sender's name, such as `pinned a message`, or a whole sentence such as
 /// `Ana joined`. `None` if the message describes no event.

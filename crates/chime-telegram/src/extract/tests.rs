@@ -51,7 +51,7 @@ fn show_message(m: &Message) -> String {
     let mut parts = vec![format!("#{} {}({})", m.id, sender.name, sender.id), m.role.as_str().to_owned()];
     let mut note = |name: &str, value: Option<String>| parts.extend(value.map(|value| format!("{name}={value}")));
     note("is", (sender.is_bot || sender.is_chat).then(|| if sender.is_bot { "bot" } else { "chat" }.to_owned()));
-    note("thread", m.forum_topic.map(|id| id.to_string()));
+    note("topic", m.forum_topic.map(|id| id.to_string()));
     note("reply", m.reply_to.map(|id| id.to_string()));
     note("quote", m.quote.clone());
     note("snapshot", m.snapshot.clone());
@@ -387,7 +387,7 @@ fn service_messages_are_told_in_a_few_words() {
     check_message(json!({"new_chat_title": "Duo"}), expect!["message #42 Ana(5) system | [changed the title to Duo]"]);
     check_message(
         json!({"forum_topic_created": {"name": "Gear"}, "message_thread_id": 7, "is_topic_message": true}),
-        expect!["message #42 Ana(5) system thread=7 | [created the topic Gear]"],
+        expect!["message #42 Ana(5) system topic=7 | [created the topic Gear]"],
     );
     check_message(
         json!({"forum_topic_edited": {"icon_custom_emoji_id": ""}}),

@@ -33,7 +33,7 @@ fn nameless(chat: &Chat) -> Chat {
 }
 
 /// Stores a message from an unauthorised chat without its content, and the language of the author's app. Also returns
-/// [`Asks::AboutPrivacy`] if the message is a privacy command, which is still obeyed in a chat that was authorised
+/// [`AllowedRequest::AboutPrivacy`] if the message is a privacy command, which is still obeyed in a chat that was authorised
 /// before.
 pub fn store_stub(
     tx: &Writer<'_>,

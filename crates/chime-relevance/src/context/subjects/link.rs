@@ -52,7 +52,8 @@ pub struct SegmentLink {
 #[derive(Debug, Clone, Copy)]
 pub struct SegmentPair(LinkFeatures);
 
-/// The numbers of a [`Bond`] that its score needs.
+/// The part of a score that stays the same when other subjects are added, and the three similarities that are compared
+/// with their mean.
 #[derive(Debug, Clone, Copy)]
 pub struct Scored {
     /// Weighted sum of the features that depend on no other subject: those before `COMPARED`.
