@@ -1,17 +1,17 @@
-//! Answers questions and sends replies. [`answer`] takes a question through these stages; each has a file:
+//! Answers questions and sends replies. `answer` takes a question through these stages; each has a file:
 //!
 //! | stage | input | output |
 //! | --- | --- | --- |
-//! | [`load_question`] | the trigger | [`QuestionContext`](question::QuestionContext): the messages that it is about, and all else that the prompt needs |
-//! | [`follow_up`] | the question, earlier suggestions | what the question continues |
-//! | [`read_material`] | the question | its photos, pages, documents and search results |
-//! | [`ask`] | the question | [`BuiltPrompt`](crate::prompt::BuiltPrompt), the model's answer |
-//! | [`write_draft`] | the prompt | [`Draft`](draft::Draft), by the model or without it |
-//! | [`check`] | the draft, its sources | [`CheckedAnswer`](check::CheckedAnswer): the reply, with valid citations, and its record |
-//! | [`store_answer`] | the checked answer | reply in the outbox, end of the job |
-//! | [`deliver`] | the reply | messages in Telegram |
+//! | `load_question` | the trigger | `QuestionContext`: the messages that it is about, and all else that the prompt needs |
+//! | `follow_up` | the question, earlier suggestions | what the question continues |
+//! | `read_material` | the question | its photos, pages, documents and search results |
+//! | `ask` | the question | `BuiltPrompt`, the model's answer |
+//! | `write_draft` | the prompt | `Draft`, by the model or without it |
+//! | `check` | the draft, its sources | `CheckedAnswer`: the reply, with valid citations, and its record |
+//! | `store_answer` | the checked answer | reply in the outbox, end of the job |
+//! | `deliver` | the reply | messages in Telegram |
 //!
-//! All stages use the same [`Services`].
+//! All stages use the same `Services`.
 
 mod ask;
 mod capture;

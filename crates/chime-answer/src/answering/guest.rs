@@ -41,7 +41,7 @@ const WRITTEN_CHARS: usize = 3000;
 const NO_CHAT: ChatKey = ChatKey(0);
 const NO_MEMBER: UserId = UserId(-1);
 
-/// Answers `questions`, at most [`AT_ONCE`] at the same time, until `stop`.
+/// Answers `questions`, at most four at the same time, until `stop`.
 pub async fn answer_guests(services: Services, mut questions: mpsc::Receiver<GuestQuestion>, stop: CancellationToken) {
     let (mut answered, mut running) = (Vec::new(), JoinSet::new());
     loop {

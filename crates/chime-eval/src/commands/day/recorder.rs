@@ -42,6 +42,7 @@ pub struct Recorder {
 
 impl Recorder {
     /// Starts to record what goes to the model server at `url`. Returns the recorder and the URL to use in its place.
+    #[expect(clippy::disallowed_methods, reason = "the server ends with the program")]
     pub async fn start(url: &str) -> anyhow::Result<(Self, String)> {
         let upstream = reqwest::Url::parse(url)?;
         let recorder = Self {
