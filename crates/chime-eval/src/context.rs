@@ -203,7 +203,7 @@ impl Past for PackPast<'_> {
         }
     }
 
-    fn stretches(&self, question: &OpenQuestion) -> Vec<Stretch> {
+    fn stretches(&self, question: &OpenQuestion) -> Option<Vec<Stretch>> {
         let first = if self.chat.reaches_back { i64::MIN } else { self.ask.window.0 };
         let from = Seq(self.chat.messages.partition_point(|stored| stored.message.id.0 < first) as u32 + 1);
         let end = self.chat.messages.partition_point(|stored| stored.message.id.0 <= self.ask.window.1);
@@ -215,7 +215,7 @@ impl Past for PackPast<'_> {
         };
         let mut lexicon = Lexicon::new(self.chat.language, self.chat.evidence.embedder.as_deref());
         match stretches(&older, &question.sought(), &mut lexicon) {
-            Ok(found) => found,
+            Ok(found) => Some(found),
             Err(never) => match never {},
         }
     }

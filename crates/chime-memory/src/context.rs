@@ -161,11 +161,9 @@ impl Past for Kept<'_> {
         rerank(query, met.unwrap_or_default(), RerankWeights::shipped())
     }
 
-    fn stretches(&self, question: &OpenQuestion) -> Vec<Stretch> {
+    fn stretches(&self, question: &OpenQuestion) -> Option<Vec<Stretch>> {
         let found = self.recaller.stretches(self.conn, self.conversation, &question.sought());
-        let found =
-            found.inspect_err(|error| tracing::warn!(%error, "nothing is looked for by the words of a question"));
-        found.unwrap_or_default()
+        found.inspect_err(|error| tracing::warn!(%error, "nothing is looked for by the words of a question")).ok()
     }
 }
 

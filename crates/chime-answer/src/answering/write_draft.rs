@@ -21,9 +21,12 @@ use chime_access::Allowance;
 use chime_access::gateway::ModelPurpose;
 use chime_access::gateway::ask::UsageRecord;
 use chime_core::chat_settings::LANGUAGE;
-use chime_core::{Grounding, Job, RefusalReason};
+use chime_core::{Grounding, Job, RefusalReason, StoredMessage};
 use chime_jobs::JobError;
 use chime_llm::Completion;
+
+/// Number of the newest messages, which may have no vectors yet.
+const UNSEARCHED: u32 = 40;
 
 /// Result of [`write_draft`].
 pub enum DraftOutcome {
@@ -56,16 +59,22 @@ fn unanswerable(services: &Services, question: &QuestionContext) -> Option<Guard
     let embedder = services.features.embedder();
     // Without an embedding model, the score of the best match is lower and not comparable.
     let is_talked_about = embedder.is_none() || is_talked_about(&question.window);
-    // Other forum topics were not searched for it.
-    let here = question.history.trigger.conversation();
-    let said = question.shown().filter(|stored| is_talked_about || stored.conversation() != here);
+    let trigger = question.trigger();
+    // The search does not see the newest messages, other forum topics, and what is in files.
+    let is_unsearched = |stored: &StoredMessage| {
+        stored.seq.0 + UNSEARCHED >= trigger.seq.0
+            || stored.conversation() != trigger.conversation()
+            || stored.message.file.is_some()
+    };
+    let said = question.shown().filter(|stored| is_talked_about || is_unsearched(stored));
     let said = said.map(|stored| stored.message.rendered());
     let texts = said.chain(question.remembered(&[]).into_iter().map(|source| source.text));
     let added = question.enrichment.pieces.iter().flat_map(|piece| &piece.lines).map(|line| line.text.clone());
     let texts: Vec<String> = texts.chain(added).collect();
     let (similarities, measure) = similarities(&question.history.ask, &texts, embedder);
     let similarity = similarities.into_iter().reduce(f64::max);
-    let has_anchor_or_thread = has_anchor_or_thread(&question.window, is_talked_about);
+    let has_anchor_or_thread =
+        trigger.message.file.is_some() || has_anchor_or_thread(&question.window, is_talked_about);
     guard(GroundingEvidence { has_anchor_or_thread, similarity, measure })
 }
 
@@ -147,12 +156,15 @@ fn usable(
     }
 }
 
-/// Returns `true` if `text` goes on with the chat or is about the rules, as small models write. A tiny model also needs a
-/// message that supports a sentence.
+/// Returns `true` if `text` is what small models write in place of an answer: it goes on with the chat, or is about the
+/// rules. A tiny model also needs a message that supports a sentence.
 fn is_nonsense(services: &Services, question: &QuestionContext, built: &BuiltPrompt, text: &str) -> bool {
-    let (given, ask) = (question.citable(), &question.history.ask);
-    let talk = given.iter().map(|it| it.text.as_str()).chain([ask.as_str()]);
     let (gateway, purpose) = (&question.gateway, ModelPurpose::Answer);
+    if !gateway.is_small(purpose) {
+        return false;
+    }
+    let (given, ask) = (question.given(built), &question.history.ask);
+    let talk = given.iter().map(|it| it.text.as_str()).chain([ask.as_str()]);
     let is_tiny = gateway.server_facts(purpose).is_tiny(gateway.model_name(purpose));
     if plays_on(text, question.generic || is_tiny, |name| built.labels.has_name(name))
         || is_about_rules(text, &built.instructions, &built.fence, talk)

@@ -10,8 +10,8 @@ pub trait Past {
     /// Returns messages older than the candidates that may share the subject of the focus, the likeliest first.
     fn older(&self, query: &OlderQuery) -> Vec<Reranked>;
 
-    /// Returns stretches from any time that fit a question, best first.
-    fn stretches(&self, question: &OpenQuestion) -> Vec<Stretch>;
+    /// Returns stretches from any time that fit a question, best first; `None` if nothing could be searched.
+    fn stretches(&self, question: &OpenQuestion) -> Option<Vec<Stretch>>;
 }
 
 impl Past for () {
@@ -19,7 +19,7 @@ impl Past for () {
         Vec::new()
     }
 
-    fn stretches(&self, _: &OpenQuestion) -> Vec<Stretch> {
-        Vec::new()
+    fn stretches(&self, _: &OpenQuestion) -> Option<Vec<Stretch>> {
+        Some(Vec::new())
     }
 }

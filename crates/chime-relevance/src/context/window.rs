@@ -153,14 +153,15 @@ impl Stretches {
     fn of(history: &History, past: &impl Past, params: &Params) -> Self {
         let is_open = history.given.is_none() && !is_bare(history);
         let Some(question) = history.question.as_ref().filter(|_| is_open) else { return Self::default() };
+        let Some(found) = past.stretches(question) else { return Self::default() };
         let mut left = (params.token_budget as f64 * STRETCHES_SHARE) as usize;
         let (mut stretches, mut score) = (Self { best: Some(0.0), ..Self::default() }, STRETCH_SCORE);
-        for stretch in past.stretches(question) {
+        for stretch in found {
             let tokens = |stored: &StoredMessage| (params.estimate)(&stored.message.rendered()) + LINE_TOKENS;
             let needed: usize = stretch.messages.iter().map(tokens).sum();
+            stretches.best = stretches.best.map(|best| best.max(stretch.score));
             let Some(rest) = left.checked_sub(needed) else { continue };
             left = rest;
-            stretches.best = stretches.best.map(|best| best.max(stretch.score));
             stretches.shown.push((stretch, score));
             score *= STRETCH_DECAY;
         }
