@@ -74,8 +74,10 @@ pub fn save(tx: &Writer<'_>, new: &NewFollowUp) -> Result<()> {
     let id = new.answer.0.to_string();
     // What another kind of thing is wanted for stays in the chain, so forgetting has to reach it.
     let follows = new.resolved.follows.filter(|_| new.resolved.reset != Some(Reset::StartOver));
-    let chain = match follows {
-        Some(before) => chain_of(tx, before)?.unwrap_or_else(|| id.clone()),
+    let chain = match follows.map(|before| chain_of(tx, before)).transpose()? {
+        Some(Some(chain)) => chain,
+        // The chain was forgotten while the model answered. The frame still has its words.
+        Some(None) => return Ok(()),
         None => id.clone(),
     };
     tx.run(
@@ -110,6 +112,15 @@ pub fn save(tx: &Writer<'_>, new: &NewFollowUp) -> Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// Returns the triggers of all answers in the chain of `answer`, whose words the frame keeps.
+pub fn triggers_of_chain(conn: &Reader, answer: AnswerId) -> Result<Vec<Seq>> {
+    conn.all(
+        "SELECT answer.trigger_seq FROM follow_up JOIN answer ON answer.id = follow_up.answer_id
+         WHERE follow_up.chain = (SELECT chain FROM follow_up WHERE answer_id = :id)",
+        params! { ":id": answer },
+    )
 }
 
 /// Returns how the question behind an answer was understood, or `None` if nothing is stored.

@@ -122,7 +122,8 @@ fn continued(
     if !is_bound && since > TOLD_WITHIN {
         return Ok(unbound(asked));
     }
-    let rests_on = rests_on(earlier, answer);
+    let mut rests_on = rests_on(earlier, answer);
+    rests_on.extend(follow_ups::triggers_of_chain(conn, answer)?);
     let suggested = Some(SuggestedList { wanted: stored.frame.wanted.clone(), items: stored.listed.clone() });
     Ok(match is_bound {
         true => FollowUpContext { reading, stored: Some(stored), suggested, rests_on, ..FollowUpContext::default() },
@@ -208,8 +209,9 @@ fn chosen(
     let Some(question) = &pending.frame.clarification else { return Ok(None) };
     let reading = read(asked, asked.ask, Some(&[]));
     let Some(candidate) = choose(question, asked.ask, &reading) else { return Ok(None) };
-    let rests_on = answers::find(conn, answer)?.map(|record| record.trigger).into_iter().collect();
+    let mut rests_on: Vec<Seq> = answers::find(conn, answer)?.map(|record| record.trigger).into_iter().collect();
     if let (Unclear::Suggestion, Some(chosen)) = (question.about, question.answers.get(candidate)) {
+        rests_on.extend(follow_ups::triggers_of_chain(conn, *chosen)?);
         let stored = load(conn, *chosen, FoundBy::Reply)?;
         let shown = stored.as_ref().map(|stored| stored.shown.as_slice());
         return Ok(Some(FollowUpContext {
@@ -219,6 +221,7 @@ fn chosen(
             ..FollowUpContext::default()
         }));
     }
+    rests_on.extend(follow_ups::triggers_of_chain(conn, answer)?);
     let settled = Some(answered(pending.clone(), candidate));
     Ok(Some(FollowUpContext { reading, settled, rests_on, ..FollowUpContext::default() }))
 }
@@ -243,7 +246,7 @@ fn ask_which(
         let titles: Vec<&str> = items.iter().map(|item| item.title()).collect();
         question.candidates.push(suggestion_name(&suggestion.frame, &titles));
         question.answers.push(suggestion.answer);
-        rests_on.push(suggestion.trigger);
+        rests_on.extend(follow_ups::triggers_of_chain(conn, suggestion.answer)?);
     }
     Ok(FollowUpContext { reading, open: Some(question), rests_on, ..FollowUpContext::default() })
 }
