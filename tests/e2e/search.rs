@@ -80,7 +80,7 @@ async fn what_is_said_to_the_bot_is_no_source_however_it_is_addressed() {
         w.clock.advance(Duration::from_secs(2 * 60 * 60));
         let said = w.say("ann", "the ferry to the island leaves at nine, says the harbour master of the island");
         w.say("dan", "then we decided: everybody is at the harbour at half past eight");
-        let mut asked = Vec::new();
+        let (mut asked, mut last) = (Vec::new(), MessageId(0));
         for ask in [
             "@bot when does the ferry of the harbour master leave for the island?",
             "Chime, when does the ferry of the harbour master leave for the island?",
@@ -88,12 +88,15 @@ async fn what_is_said_to_the_bot_is_no_source_however_it_is_addressed() {
         ] {
             asked.push(w.say("bob", ask));
             let answer = w.answer_to(*asked.last().expect("a question")).await;
-            asked.push(w.reply("bob", answer.id, "and that ferry is back at the harbour by midnight, we decided"));
-            w.answer_to(*asked.last().expect("a question")).await;
+            asked.push(w.reply("bob", answer.id, "and is that ferry back at the harbour by midnight?"));
+            last = w.answer_to(*asked.last().expect("a question")).await.id;
         }
+        // A correction of an answer is talk.
+        let moved = w.reply("bob", last, "no, the ferry was moved to half past nine, we decided that at the harbour");
+        w.answer_to(moved).await;
         w.settled().await;
         let search = w.say("cat", "Chime, search ferry");
-        assert_eq!(links(&w.answer_to(search).await), [said]);
+        assert_eq!(links(&w.answer_to(search).await), [moved, said]);
         for ask in ["Chime, what did I miss?", "/recap 1h"] {
             let ask = w.say("cat", ask);
             let recap = w.answer_to(ask).await;

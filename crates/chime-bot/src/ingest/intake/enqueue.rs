@@ -8,7 +8,7 @@ use crate::ingest::intake::settings::IntakeSettings;
 use crate::ingest::intake::split_question;
 use crate::ingest::{ArrivalKind, ArrivedMessage, TriggerAction, task_for};
 use chime_core::chat_settings::{AMBIENT, ChatSettings, NAME, REPLIES};
-use chime_core::trigger::{self, Rules, Trigger, TriggerKind};
+use chime_core::trigger::{self, Languages, Rules, Trigger, TriggerKind};
 use chime_core::{
     AddressedBy, Arrival, BACKLOG_SETTLES, ChatKey, CommandLimits, Conversation, JobPayload, Message, MessageAt,
     ParsedTrigger, Role, UNANSWERED_AFTER,
@@ -53,7 +53,13 @@ pub fn start_work(
         found = Some(split_question::trigger(message));
     }
     let at_message = MessageAt { chat: message.chat, message: message.id };
-    if found.as_ref().is_some_and(|found| found.how != AddressedBy::Private) {
+    let is_only_for_bot = |found: &Trigger| match found.how {
+        AddressedBy::Private => false,
+        // A reply to an answer may also correct it: "no, it was moved to Friday".
+        AddressedBy::Reply => found.generic || Languages::shipped().is_question(&found.ask),
+        AddressedBy::Mention | AddressedBy::Command => true,
+    };
+    if found.as_ref().is_some_and(is_only_for_bot) {
         messages::mark_trigger(tx, at_message)?;
     }
     if found.is_none() && message.edited_at.is_some() {
