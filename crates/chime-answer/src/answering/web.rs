@@ -41,11 +41,17 @@ pub(super) fn may_search_web(services: &Services, question: &QuestionContext) ->
     search_service(services, question).is_some() && is_needed()
 }
 
-/// Returns `true` if the chat probably has the answer to `question`: the prompt holds a statement by a member, a summary, a
-/// note or a document that is about the same and has most of its words.
+/// Returns `true` if the chat probably has the answer to `question`: the prompt holds a statement by another member, a
+/// summary, a note or a document that is about the same and has most of its words. The message that the question replies
+/// to is none: "is it true that …?"
 fn has_answer(services: &Services, question: &QuestionContext) -> bool {
     let (ask, embedder) = (&question.history.ask, services.features.embedder());
-    let is_said = |stored: &&StoredMessage| stored.message.role == Role::User && !is_for_bot(&stored.message);
+    let (asker, anchor) = (question.asker(), question.trigger().message.reply_to);
+    let is_said = |stored: &&StoredMessage| {
+        let message = &stored.message;
+        let is_by_another = message.role == Role::User && message.sender.id != asker && Some(message.id) != anchor;
+        is_by_another && !is_for_bot(message)
+    };
     let lines = question.enrichment.pieces.iter().flat_map(|piece| &piece.lines);
     let given: Vec<_> = lines.filter_map(|line| line.source.clone()).collect();
     let of_chat = question.remembered(&given).into_iter().filter(|source| source.id.kind != SourceKind::Web);
