@@ -128,7 +128,10 @@ impl ServerFacts {
 /// Parses the number of parameters from a model's name, such as `llama3.2:1b`, `Qwen2.5-1.5B-Instruct` or
 /// `SmolLM2-135M`; `None` if the name has none.
 fn parameters_in_name(name: &str) -> Option<u64> {
-    name.split(|c: char| !c.is_ascii_alphanumeric() && c != '.').find_map(parameters)
+    /// A smaller size is something else, such as the context size in `sonnet-1m`.
+    const SMALLEST: u64 = 10_000_000;
+    let parts = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
+    parts.filter_map(parameters).find(|parameters| *parameters >= SMALLEST)
 }
 
 /// Parses the context size from a refusal such as “maximum context length is 8192 tokens”. `None` if it names no
@@ -347,6 +350,7 @@ mod tests {
             ("qwen2.5:72b-instruct-q4_K_M", Some(72_000_000_000)),
             ("gpt-4.1-mini", None),
             ("o3", None),
+            ("sonnet-4-1m", None),
             ("mistral-small", None),
         ] {
             assert_eq!(parameters_in_name(name), expected, "{name}");

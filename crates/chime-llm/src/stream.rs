@@ -166,7 +166,13 @@ impl Assembly {
 
     fn take_in(&mut self, body: &Value) -> Result<(), LlmError> {
         let chunk = Chunk::deserialize(body).unwrap_or_default();
-        if body.get("error").or_else(|| body.get(0)?.get("error")).is_some_and(|error| !error.is_null()) {
+        // Some servers send an empty error beside an answer.
+        let is_error = |error: &Value| match error {
+            Value::String(text) => !text.is_empty(),
+            Value::Object(fields) => !fields.is_empty(),
+            error => !error.is_null() && body.get("choices").is_none(),
+        };
+        if body.get("error").or_else(|| body.get(0)?.get("error")).is_some_and(is_error) {
             return Err(diagnose_body(body));
         }
         self.pieces.reading = ReadingTime::of(body).or(self.pieces.reading);

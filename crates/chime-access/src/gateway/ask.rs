@@ -150,15 +150,14 @@ impl Gateway {
         let (parts, mut is_known) = (&self.state.parts, false);
         loop {
             let mut models = parts.models.all();
-            let main = models.next();
-            if let Some(main) = main {
+            if let Some(main) = models.next() {
                 is_known |= main.discover(&parts.clock).await;
                 self.state.widen_queue();
             }
             // Answers wait for the main server only: another one may hang.
             self.state.is_discovered.send_replace(true);
             for model in models {
-                is_known |= model.discover(&parts.clock).await;
+                model.discover(&parts.clock).await;
             }
             for model in parts.models.all() {
                 model.discover_fallback(&parts.clock).await;
