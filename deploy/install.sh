@@ -6,7 +6,7 @@
 #   sudo sh install.sh uninstall [--purge] --purge also deletes settings, messages and backups
 #
 # It asks for the bot token and the model server, unless they are in the environment: TELEGRAM_BOT_TOKEN, OWNER_IDS,
-# OPENAI_BASE_URL, OPENAI_API_KEY, MODEL. --root DIR installs below DIR and starts nothing.
+# ALLOWED_CHATS, OPENAI_BASE_URL, OPENAI_API_KEY, MODEL, TELEGRAM_API_URL. --root DIR installs below DIR and starts nothing.
 set -eu
 
 SETTINGS="TELEGRAM_BOT_TOKEN OWNER_IDS ALLOWED_CHATS OPENAI_BASE_URL OPENAI_API_KEY MODEL TELEGRAM_API_URL"

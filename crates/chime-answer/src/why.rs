@@ -198,7 +198,7 @@ impl ExplainedRecord<'_> {
         let with_span = |sentence: &str| filled(sentence, &[("span", &span(before, texts))]);
         match reason {
             Reason::Query => match self.found(message) {
-                Some(by) => filled(&texts.found, &[("legs", &by)]),
+                Some(by) => filled(&texts.found, &[("ways", &by)]),
                 None => texts.query.clone(),
             },
             _ if before <= JUST_BEFORE && is_ours => texts.own_just_before.clone(),
@@ -233,7 +233,7 @@ impl ExplainedRecord<'_> {
                 let place = self.place(&found.id, known).unwrap_or_else(|| found.id.clone());
                 filled(
                     &texts.recalled_place,
-                    &[("legs", &retrievers_in_words(&found.retrieved, texts)), ("place", &place)],
+                    &[("ways", &retrievers_in_words(&found.retrieved, texts)), ("place", &place)],
                 )
             })
             .collect();

@@ -48,7 +48,8 @@ keys! {
         .mistaken(&["TELEGRAM_TOKEN", "TELEGRAM_BOT_KEY", "TELEGRAM_API_TOKEN", "BOT_TOKEN", "TELOXIDE_TOKEN"]) =>
         "The bot's token from @BotFather. Required.";
     OPENAI_API_KEY("sk-example").secret().mistaken(&["OPENAI_APIKEY", "OPENAI_KEY", "OPENAI_TOKEN"]) =>
-        "The model server's key. Without it and without a base URL the offline responder answers.";
+        "The model server's key. Without it and without a base URL there is no model, and the bot shows messages instead \
+         of answers.";
     OPENAI_BASE_URL("http://127.0.0.1:11434/v1")
         .default("https://api.openai.com/v1")
         .mistaken(&["OPENAI_API_BASE", "OPENAI_BASEURL", "OPENAI_API_URL", "OPENAI_URL"]) =>
@@ -69,7 +70,7 @@ keys! {
     MODEL_SUMMARY_KEY("sk-example").secret() =>
         "The key of the server that `MODEL_SUMMARY` names.";
     MODEL_EXTRACT("gpt-4.1-nano") =>
-        "The model of the same server that extracts facts as JSON; `MODEL` where it is not set.";
+        "The model of the same server that names tags, topics and concepts; `MODEL` where it is not set.";
     MODEL_TRANSCRIBE("gpt-4o-mini-transcribe")
         .mistaken(&["MODEL_TRANSCRIPTION", "MODEL_WHISPER", "TRANSCRIBE_MODEL", "WHISPER_MODEL"]) =>
         "The model that transcribes voice messages and video notes; without it they are `[voice 0:12]` to Chime. \
@@ -104,9 +105,10 @@ keys! {
     EMBEDDING_KEY("sk-example").secret() =>
         "The key of the server that `EMBEDDING` names.";
     LOOKBACK_LIMIT("20").default("20") =>
-        "How many messages of a short talk without a long silence come in as they are.";
+        "How many of the newest messages, up to a long silence, count as the talk just before a question: one of the \
+         signs by which messages are chosen.";
     TIME_THRESHOLD("60m").default("60m") =>
-        "A silence longer than this ends a short talk.";
+        "A silence longer than this ends that talk.";
     TIME_ZONE("Europe/Berlin").mistaken(&["TIMEZONE"]) =>
         "The time zone in which times are shown, by its IANA name; that of the machine where it is not set.";
     BACKLOG_MAX_AGE("15m").default("15m") =>
@@ -132,7 +134,7 @@ keys! {
     SESSION_MAX_MESSAGES("200").default("500") =>
         "A session ends at this many messages, however lively it is.";
     MAX_CHAT_HISTORY("100").default("60") =>
-        "Messages of one talk beyond which a summary stands for its oldest part.";
+        "Messages of one thread beyond which a summary stands for its oldest part.";
     REDACT("all").default("summaries") =>
         "E-mail addresses, phone and card numbers, IBANs, keys, tokens and wallets are taken out of what is sent to a \
          server: for summaries and embeddings (`summaries`), for answers too (`all`), or not at all (`off`).";
