@@ -71,7 +71,7 @@ impl SampleLanguage {
     }
 }
 
-/// Builds the prompt for the question, like that of an answer in a group. `style` depends on the size of the model.
+/// Builds the prompt for the question, as for an answer in a group. `style` depends on the size of the model.
 ///
 /// # Errors
 /// Fails if a template does not render.

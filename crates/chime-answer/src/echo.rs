@@ -76,7 +76,7 @@ pub fn is_about_rules<'t>(
     of_rule >= FEWEST && of_rule > of_talk.len()
 }
 
-/// Returns `true` if `answer` goes on with the chat in place of answering: many lines begin with the name of a member,
+/// Returns `true` if `answer` goes on with the chat instead of answering: many lines begin with the name of a member,
 /// and one of them is a question or comes twice. `is_likely` needs no such sign: nothing was asked, or the model is tiny.
 pub fn plays_on(answer: &str, is_likely: bool, is_member: impl Fn(&str) -> bool) -> bool {
     let lines: Vec<&str> = answer.lines().map(str::trim).filter(|line| !line.is_empty()).collect();

@@ -142,7 +142,7 @@ chat_settings! {
     offered |_| list(&[DEFAULT, "300000", "100000", "30000"]),
     default |_, _| Some(DEFAULT.to_owned());
 
-    /// Language of the bot's own texts; by default that of the chat's messages.
+    /// Language of the bot's own texts; by default the language of the chat's messages.
     LANGUAGE: Language = "language", page 1, in topics false, if |_, _| true,
     offered |_| [DEFAULT.to_owned()].into_iter().chain(languages().iter().map(|file| file.code.clone())).collect(),
     default |_, _| Some(DEFAULT.to_owned());

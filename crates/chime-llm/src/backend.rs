@@ -50,7 +50,7 @@ impl LlmOptions {
         Self::of(config, &model.name).on(model.server.as_ref())
     }
 
-    /// Replaces address and key by those of `server`, if there is one.
+    /// Takes address and key from `server`, if there is one.
     #[must_use]
     pub(super) fn on(self, server: Option<&ModelServerConfig>) -> Self {
         match server {

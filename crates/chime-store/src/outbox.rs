@@ -222,7 +222,7 @@ pub fn for_all_or_private(
     receiver: UserId,
     has_buttons: bool,
 ) -> Result<Option<ReplyTarget>> {
-    // A private chat has the same id as its user. The id of an anonymous admin is that of the group.
+    // A private chat has the same id as its user. An anonymous admin has the id of the group.
     let private = ChatId(receiver.0);
     if !has_buttons && private.0 > 0 && chats::find(conn, private)?.is_some_and(|row| row.is_present) {
         return Ok(Some(ReplyTarget { chat: private, forum_topic: None, reply_to: None }));

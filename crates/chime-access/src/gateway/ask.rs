@@ -76,7 +76,7 @@ pub struct Models {
 }
 
 impl Models {
-    /// Returns all models, that of the answers first.
+    /// Returns all models, the answering one first.
     fn all(&self) -> impl Iterator<Item = &OpenAi> {
         [&self.answer, &self.summary, &self.extract].into_iter().chain(&self.listed).filter_map(|llm| match llm {
             Llm::OpenAi(model) => Some(model.as_ref()),

@@ -109,7 +109,7 @@ pub struct QuestionContext {
     pub spent: Spent,
 }
 
-/// Reads what is known about one question.
+/// Loads the facts about one question.
 pub struct QuestionLoader {
     pub services: Services,
     /// Calls the model that the chat chose.

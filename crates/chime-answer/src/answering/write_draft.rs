@@ -156,7 +156,7 @@ fn usable(
     }
 }
 
-/// Returns `true` if `text` is what small models write in place of an answer: it goes on with the chat, or is about the
+/// Returns `true` if `text` is what small models write instead of an answer: it goes on with the chat, or is about the
 /// rules. A tiny model also needs a message that supports a sentence.
 fn is_nonsense(services: &Services, question: &QuestionContext, built: &BuiltPrompt, text: &str) -> bool {
     let (gateway, purpose) = (&question.gateway, ModelPurpose::Answer);

@@ -74,7 +74,7 @@ impl Recaps {
             .store
             .read(move |conn| {
                 let Some(asking) = asking(conn, at)? else { return Ok(None) };
-                // A channel and an anonymous admin have no private chat: the id of such a sender is that of a chat.
+                // A channel and an anonymous admin have no private chat: such a sender has the id of a chat.
                 let private = ChatId(asking.message.sender.id.0);
                 let is_open =
                     !asking.message.sender.is_chat && chats::find(conn, private)?.is_some_and(|row| row.is_present);
