@@ -166,7 +166,7 @@ fn is_nonsense(services: &Services, question: &QuestionContext, built: &BuiltPro
     let (given, ask) = (question.given(built), &question.history.ask);
     let talk = given.iter().map(|it| it.text.as_str()).chain([ask.as_str()]);
     let is_tiny = gateway.server_facts(purpose).is_tiny(gateway.model_name(purpose));
-    if plays_on(text, question.generic || is_tiny, |name| built.labels.has_name(name))
+    if plays_on(text, is_tiny, |name| built.labels.has_name(name))
         || is_about_rules(text, &built.instructions, &built.fence, talk)
     {
         return true;
