@@ -385,6 +385,26 @@ fn of_suggestions(conn: &chime_store::Reader) -> chime_store::Result<String> {
 }
 
 #[tokio::test]
+async fn forgetting_reaches_an_answer_far_down_a_chain() {
+    World::with(&[("CONTEXT_TOKENS", "600")], async |w| {
+        ask(w, "ann", "@bot suggest books about zqsubject7xk", "1. **First** by Jane Doe").await;
+        for answer in ["1. **Second** by Jane Doe", "1. **Third** by Jane Doe", "1. **Fourth** – on zqsubject7xk"] {
+            ask(w, "ben", "@bot more", answer).await;
+            for number in 0..25 {
+                w.say("cat", &format!("the boat number {number} lies at the quay of the island behind the lighthouse"));
+            }
+            w.settled().await;
+        }
+        assert!(last_prompt(w).await.contains("asked for: suggest books about zqsubject7xk"));
+        let forget = w.say("ann", "/forget@bot me");
+        w.answer_to(forget).await;
+        w.settled().await;
+        assert_eq!(found_in_files(w, &["zqsubject7xk".to_owned()]), Vec::<String>::new());
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn opting_out_and_retention_reach_frames_items_and_what_was_taken_over() {
     for by in ["/optout", "RETENTION_DAYS"] {
         World::with(&[("RETENTION_DAYS", "30")], async |w| {
