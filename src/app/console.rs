@@ -11,7 +11,7 @@ use chime_jobs::worker::Wake;
 use chime_memory::recall::Recaller;
 
 impl AppComponents {
-    /// Returns what makes links to the page; `None` if it is switched off.
+    /// Returns the maker of links to the page; `None` if the page is switched off.
     pub(super) fn console_links(&self) -> Option<ConsoleLinks> {
         let config = &self.config.console;
         let url = config.url.clone().or_else(|| Some(format!("http://{}", config.address?)));

@@ -99,8 +99,8 @@ struct DemoSession {
 }
 
 impl DemoSession {
-    /// Adds the messages of `file` to the chat. Returns those up to the bot's last message, which must be recorded in
-    /// the database. The daemon gets the later ones as updates.
+    /// Adds the messages of `file` to the chat. Returns the messages up to the bot's last one, which must be recorded
+    /// in the database. The daemon gets the later ones as updates.
     fn set(place: (Sandbox, ChatId), file: &ChatFile, screen: Screen, clock: Clock) -> (Self, Vec<RecordedMessage>) {
         let (sandbox, chat) = place;
         let names = HashMap::from([(sandbox.bot_id(), BOT.to_owned())]);

@@ -22,7 +22,7 @@ use chime_core::{Citable, SourceKind, SourceRef, Timestamp, Zone, source_labels}
 
 /// Maximum number of characters of a source's text that are stored with the answer.
 const SOURCE_CHARS: usize = 160;
-/// Maximum number of characters quoted of a source without a link in the source line.
+/// Maximum number of characters that the source line quotes from a source without a link.
 const QUOTE_CHARS: usize = 60;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
@@ -36,7 +36,7 @@ pub struct Checked {
     pub valid: Vec<String>,
     /// The cited ids that were not in the prompt. Their citations were removed.
     pub removed: Vec<String>,
-    /// Number of statements with a number or a name that the material does not contain.
+    /// Number of statements with a number or a name that occurs nowhere in the text given to the model.
     pub unfounded: usize,
 }
 
@@ -57,9 +57,10 @@ pub struct CitationWords<'a> {
     pub language: &'a str,
     /// Text in brackets behind each statement without a source; `None` if the chat is not strict.
     pub mark: Option<&'a str>,
-    /// Words of the material, in which numbers and names are looked up; `None` for a text that no model wrote.
+    /// Words of everything that the model was given, in which numbers and names are looked up; `None` for a text that
+    /// no model wrote.
     pub known: Option<&'a KnownWords>,
-    /// Sentences below the answer that need no source, such as on what could not be read.
+    /// Sentences below the answer that need no source, such as that a page could not be read.
     pub remarks: &'a [String],
 }
 

@@ -91,7 +91,8 @@ pub fn merge(context: &ConversationContext, referenced: &[ConceptId]) -> Convers
     ConversationContext { active }
 }
 
-/// Returns a prompt line for each concept in scope, the last referenced first: a cap cuts the end of the list.
+/// Returns a prompt line for each concept in scope, the last referenced first, because a token limit cuts the end of
+/// the list.
 pub fn in_scope(context: &ConversationContext, known: &[Concept]) -> Vec<String> {
     let found = context.active.iter().rev().filter_map(|id| known.iter().find(|concept| concept.id == *id));
     found.map(|concept| format!("- {}", described(concept))).collect()

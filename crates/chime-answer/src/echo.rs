@@ -76,8 +76,8 @@ pub fn is_about_rules<'t>(
     of_rule >= FEWEST && of_rule > of_talk.len()
 }
 
-/// Returns `true` if `answer` goes on with the chat instead of answering: many lines begin with the name of a member,
-/// and one of them is a question or comes twice. `is_likely` needs no such sign: the model is tiny.
+/// Returns `true` if `answer` continues the chat instead of answering: many lines begin with the name of a member, and
+/// one of them is a question or comes twice. If `is_likely`, no such sign is needed: the smallest models often do this.
 pub fn plays_on(answer: &str, is_likely: bool, is_member: impl Fn(&str) -> bool) -> bool {
     let lines: Vec<&str> = answer.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let is_headed = |line: &&str| line.split_once(':').is_some_and(|(name, _)| is_member(name));

@@ -51,7 +51,7 @@ pub enum WindowSize {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Backend {
     Model,
-    /// The model, while the daily tokens run low.
+    /// The model may be called, but the daily tokens run low.
     Thrifty,
     /// No model: the daily tokens are used up.
     Spent(RefusalReason),

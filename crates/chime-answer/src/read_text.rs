@@ -29,7 +29,7 @@ const MOST_UNREAD: usize = 1_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadText {
-    /// Pieces of a document with pages have their page in the id too.
+    /// Id of the text. For a piece of a document with pages, the id includes the page.
     pub id: SourceId,
     pub title: String,
     /// Date of the text in words; empty if there is none.
@@ -40,7 +40,7 @@ pub struct ReadText {
     pub is_cut: bool,
     /// `true` if the question is certainly about it. It then gets the beginning too, which tells what the text is about.
     pub is_asked: bool,
-    /// Time for the list of sources.
+    /// Time shown in the list of sources.
     pub at: Timestamp,
     /// Address of a result of a web search.
     pub link: Option<String>,

@@ -94,7 +94,7 @@ struct Console {
     has_tls: bool,
     token_hash: Option<String>,
     reader: ChatReader,
-    /// One place: a page or a tool may read for long, and answers need the other read connection.
+    /// One request at a time: reading a page may take long, and answers need the other read connection.
     places: Semaphore,
 }
 

@@ -35,7 +35,7 @@ pub struct ChatReader {
     pub recaller: Arc<Recaller>,
 }
 
-/// Arguments of all tools. Each uses its part.
+/// Arguments of all tools. Each tool uses some of them.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolArguments {

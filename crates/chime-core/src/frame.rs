@@ -78,10 +78,10 @@ pub struct Frame {
     /// and what is not wanted is part of these words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub wanted: Vec<String>,
-    /// Kind of item such as `book` or `restaurant`, if the tables know it.
+    /// Kind of item such as `book` or `restaurant`, if the phrase tables know it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// Highest price.
+    /// Highest price that the member allows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Price>,
     /// Authors or makers whose items are wanted.
@@ -172,7 +172,7 @@ pub struct SuggestedList {
 }
 
 impl FollowUp {
-    /// Returns `true` if there is more to say about the question than its words: a suggestion is wanted or continued, a
+    /// Returns `true` if the prompt needs more than the words of the question: a suggestion is wanted or continued, a
     /// reference was resolved, or something is ambiguous.
     pub fn is_telling(&self) -> bool {
         let is_plain = self.references.is_empty() && self.items.is_empty() && self.reset.is_none();

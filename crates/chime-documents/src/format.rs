@@ -19,7 +19,7 @@ pub(crate) enum TextKind {
     Subtitles,
 }
 
-/// Bytes at the beginning that are looked at.
+/// Number of bytes at the beginning of a file by which its format is recognised.
 const HEAD: usize = 1_024;
 /// Office files of before 2007, and the containers of encrypted DOCX files.
 const COMPOUND_FILE: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";

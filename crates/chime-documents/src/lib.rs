@@ -88,7 +88,7 @@ pub enum DocumentError {
     TooSlow,
 }
 
-/// Text as a reader returns it.
+/// Text of a document, as the reader of its format returns it.
 #[derive(Default)]
 struct Content {
     title: Option<String>,

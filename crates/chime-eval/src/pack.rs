@@ -1,6 +1,6 @@
 //! Packs: chats with queries and their right answers ("gold").
 //!
-//! The input of a selector and the gold have different types, so gold cannot leak.
+//! A query's input and its gold have different types, so a selector cannot read the gold.
 
 use std::collections::HashMap;
 

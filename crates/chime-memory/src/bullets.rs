@@ -8,7 +8,7 @@ use regex::Regex;
 use crate::{members, words};
 use chime_core::{Bullet, BulletKind, Seq, clip};
 
-/// Maximum length of a bullet in characters: twice the length of the longest useful ones seen.
+/// Maximum length of a bullet in characters: twice the length of the longest useful bullets seen.
 const BULLET_CHARS: usize = 400;
 
 #[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
@@ -36,8 +36,8 @@ pub struct Ground {
     pub text: String,
     /// Number of the author; `None` for a bullet.
     pub by: Option<u32>,
-    /// Message numbers that a bullet citing this text gets as its sources: the message itself, or the sources of the
-    /// older bullet.
+    /// Message numbers that a bullet citing this text gets as its sources: this message, or the sources of this older
+    /// bullet.
     pub sources: Vec<Seq>,
 }
 

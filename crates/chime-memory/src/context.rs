@@ -146,8 +146,8 @@ pub fn window_around(
     focused.window(history, params, &past, summarize)
 }
 
-/// Access to older messages of a conversation. Returns none if the index cannot be read, since an answer is possible
-/// without them.
+/// Older messages of a conversation, loaded from the store. If the index cannot be read, there are none, since an
+/// answer is possible without them.
 struct Kept<'a> {
     conn: &'a Reader,
     conversation: Conversation,

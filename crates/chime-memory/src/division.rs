@@ -24,9 +24,10 @@ pub struct ConversationPart {
 pub struct Division {
     /// New sessions, and stored ones whose messages changed.
     pub save: Vec<ClosedSession>,
-    /// Stored sessions that the messages no longer give, to be deleted.
+    /// Stored sessions that do not result from the messages any more, to be deleted.
     pub remove: Vec<Session>,
-    /// Change notes before this time are done and can be deleted; `None` if all are done.
+    /// Change notes (stored times at which messages changed) before this time are done and can be deleted; `None` if
+    /// all are done.
     pub settled_until: Option<Timestamp>,
     /// Time from which division must continue: set if the part ended before a computed session equalled a stored one.
     pub goes_on_at: Option<Timestamp>,
@@ -82,8 +83,8 @@ pub fn divide(part: &ConversationPart, rules: SessionRules, now: Timestamp) -> D
     division
 }
 
-/// Returns the times from which messages must still be divided after `division`. Each note covers `span` from its time
-/// on.
+/// Returns the times from which messages must still be divided after `division`. Each change note covers `span` from
+/// its time on.
 pub fn unsettled(notes: &[Timestamp], span: Duration, division: &Division) -> Vec<Timestamp> {
     let Some(until) = division.settled_until else { return Vec::new() };
     let open = notes.iter().filter(|at| at.plus(span) > until).map(|at| (*at).max(until));

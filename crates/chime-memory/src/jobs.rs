@@ -1,4 +1,4 @@
-//! Background jobs of the memory. Each reads its input, asks the model if that is allowed, and ends itself in the
+//! Background jobs of the memory. Each reads its input, asks the model if that is allowed, and marks itself done in the
 //! transaction that stores its result.
 
 mod divide;

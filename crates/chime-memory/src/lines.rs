@@ -78,7 +78,7 @@ fn tidy_long(text: &str) -> String {
 }
 
 /// Formats bullets of older summaries as lines, numbered from 1. Each has a label: the date of its session, or
-/// `profile` for a bullet of History so far.
+/// `profile` for a bullet of History.
 pub fn told_bullets<'a>(bullets: impl Iterator<Item = (&'a str, &'a Bullet)>) -> NumberedLines {
     let mut shown = NumberedLines::default();
     for (number, (label, bullet)) in (1..).zip(bullets) {
@@ -122,7 +122,7 @@ pub fn thread(so_far: &[Bullet], spoken: &[SummaryLine], zone: Zone) -> Numbered
 }
 
 impl NumberedLines {
-    /// Adds lines of open tasks and questions from before, with the numbers of their first messages.
+    /// Adds lines of open tasks and questions of earlier sessions, with the numbers of their first messages.
     pub fn add_open(&mut self, items: &[Bullet]) {
         for item in items {
             let Some(first) = item.sources.first() else { continue };

@@ -112,7 +112,7 @@ impl Recaller {
         self.with_words(row.language, |lexicon| by_words(&kept, row.language, words, before, lexicon))
     }
 
-    /// Returns the parts of a conversation that match the words in `sought`.
+    /// Returns the stretches (runs of neighbouring messages) of a conversation that match the words in `sought`.
     pub fn stretches(
         &self,
         conn: &Reader,

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-/// Describes which part of a JSON value is stored in columns and therefore left out of the raw update.
+/// Part of a JSON value that is stored in columns and therefore left out of the raw update.
 enum Held {
     Whole,
-    /// These fields of an object, and of each field the given part.
+    /// These fields of an object; of each field, the given part.
     Fields(&'static [(&'static str, Held)]),
     /// The given part of each element of a list.
     Each(&'static Held),

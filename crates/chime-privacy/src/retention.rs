@@ -15,7 +15,7 @@ const AFTER_REMOVAL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// about something else.
 const IDLE_CONTEXT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// If this machine's clock and Telegram's differ by more than this, nothing is deleted for its age.
+/// If this machine's clock and Telegram's differ by more than this, no data counts as expired.
 const LARGE_SKEW: Duration = DAY;
 
 /// Current time for measuring the age of data.

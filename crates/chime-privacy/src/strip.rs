@@ -53,8 +53,8 @@ pub fn strip_message(message: &Message, withheld: Withheld) -> Keep {
     keep(message, withheld.message || withheld.named || !is_left)
 }
 
-/// Removes content from elsewhere if it is withheld. Returns `false` if nothing may be stored, because the whole
-/// message is a withheld forward.
+/// Removes text that the message forwards or quotes from another chat, if its author does not allow it to be stored
+/// (`is_withheld`). Returns `false` if nothing may be stored, because the whole message is such a forward.
 fn without_borrowed(message: &mut Message, is_withheld: bool) -> bool {
     if !is_withheld {
         return true;

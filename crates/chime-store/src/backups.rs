@@ -18,8 +18,8 @@ const KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const COPYING_TAKES: Duration = Duration::from_secs(24 * 60 * 60);
 const TIME: &str = "%Y%m%d-%H%M%S";
 const HOUR_S: i64 = 60 * 60;
-/// Hour of the day, in UTC, after which the daily copy is made: the database was rewritten in it, so the copy holds no
-/// remains of deleted text.
+/// Hour of the day, in UTC, after which the daily copy is made. The database file is rewritten in this hour, so the
+/// copy contains no remains of deleted text.
 pub const QUIET_HOUR: i64 = 3;
 /// Bytes that a daily copy leaves free on its disk.
 const LEFT_FREE: u64 = 64 * 1024 * 1024;
@@ -150,7 +150,7 @@ fn delete_broken(folder: &Path, is_broken: impl Fn(&Path) -> bool) -> Result<usi
     Ok(deleted)
 }
 
-/// Returns `true` if no program is making this copy: it would have locked the file.
+/// Returns `true` if no program is writing the copy in `directory`: it would have locked the file.
 fn is_unlocked(room: &Path) -> bool {
     fs::File::open(room.join(snapshot::ROOM_LOCK)).is_ok_and(|lock| lock.try_lock().is_ok())
 }

@@ -22,8 +22,8 @@ pub struct ForgetOptions {
 /// Decision about the row of a forgotten message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leave {
-    /// Leaves a stub without author and text. If a later reply contains a copy of the message, the stub keeps the text
-    /// from being stored again.
+    /// Leaves a stub without author and text. If a copy of the message arrives later, inside a reply, the stub prevents
+    /// that it is stored.
     Stub,
     Nothing,
 }

@@ -16,8 +16,8 @@ const APPLICATION_ID: i32 = 0x4348_494d;
 /// Time for which SQLite retries while another program has locked the file. Litestream and backups lock it only
 /// briefly.
 pub const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Page cache sizes. They are small, and mmap is off, so that the process fits a 512 MB machine. A reader's cache is
-/// emptied by every commit, so it only needs space for the pages that one read uses repeatedly.
+/// Page cache sizes in KiB. They are small, and mmap is off, so that the process fits a machine with 512 MB. A reader's
+/// cache is emptied by every commit, so it only needs space for the pages that one read uses repeatedly.
 const WRITER_CACHE_KIB: i64 = 4096;
 const READER_CACHE_KIB: i64 = 2048;
 /// Size to which SQLite truncates the write-ahead log after a checkpoint.

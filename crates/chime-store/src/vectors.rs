@@ -55,8 +55,8 @@ pub fn keep(tx: &Writer<'_>, of: &Unread, model: &str, vector: &[f32]) -> Result
     keep_in(tx, space.id, row_id(of.chat, of.seq), &of.text, vector)
 }
 
-/// Stores a vector in an existing space. `id` is the row id of the message and `text` the text that the vector was made
-/// from: nothing is stored if the message's text is now another. A zero vector is not stored.
+/// Stores a vector in an existing space. `id` is the row id of the message and `text` the text from which the vector
+/// was made: nothing is stored if the message has another text by now. A zero vector is not stored.
 pub fn keep_in(tx: &Writer<'_>, space: i64, id: i64, text: &str, vector: &[f32]) -> Result<()> {
     tx.run("DELETE FROM message_vector WHERE id = :id AND space = :space", params! { ":id": id, ":space": space })?;
     let Some(packed) = pack(vector) else { return Ok(()) };

@@ -33,7 +33,8 @@ pub type WriteFn = Box<dyn FnOnce(&Writer<'_>) -> Result<Given> + Send>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TransactionUse {
-    /// A single write. It needs no savepoint, which would copy pages: rolling back the transaction undoes the write.
+    /// A single write. It needs no savepoint, because rolling back the transaction undoes the write, and a savepoint
+    /// would copy pages.
     Alone,
     Shared,
 }
@@ -134,8 +135,8 @@ async fn next(answering: &mut mpsc::Receiver<Work>, background: &mut mpsc::Recei
 fn commit(conn: &mut Connection, group: Vec<Work>) {
     let company = if group.len() == 1 { TransactionUse::Alone } else { TransactionUse::Shared };
     let (runs, replies): (Vec<WriteFn>, Vec<_>) = group.into_iter().map(|work| (work.run, work.reply)).unzip();
-    // Immediate: takes the write lock at the start of the transaction. Later, SQLite could not wait for a lock of
-    // another program.
+    // Immediate: takes the write lock at the start of the transaction. If it were taken later, SQLite could not wait
+    // for a lock of another program.
     let (outcomes, committed) = match conn.transaction_with_behavior(TransactionBehavior::Immediate) {
         Ok(tx) => {
             let outcomes: Vec<_> = runs.into_iter().map(|run| attempt(&tx, company, run)).collect();

@@ -5,7 +5,8 @@ use chime_core::MessageFile;
 
 /// Size of a second of compressed speech in bytes, for files whose duration is not known.
 const BYTES_A_SECOND: u64 = 8_000;
-/// Maximum width and height in pixels. A menu can be read at this size, and a larger one costs more tokens.
+/// Maximum width and height of a photo, in pixels. Small print on a photo can be read at this size, and a larger photo
+/// costs more tokens.
 const MOST_DOTS: u64 = 1_280;
 
 /// Returns the file of a message if an answer may need it: a document, a recording, or a photo in the largest size of

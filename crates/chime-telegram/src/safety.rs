@@ -140,9 +140,8 @@ fn join_words(text: FormattedText, allowed: &Allowed<'_>) -> FormattedText {
     insert(text, &insertions)
 }
 
-/// Returns the byte positions in `text` where a word joiner prevents a mention, a command or an app link.
-///
-/// Adds one in case of doubt: an extra invisible character is harmless.
+/// Returns the byte positions in `text` where a word joiner prevents a mention, a command or an app link. If it is
+/// uncertain whether one is needed, it is added, because an extra invisible character is harmless.
 fn teeth(text: &str, names: &[&str]) -> Vec<usize> {
     let mut found = Vec::new();
     let mut previous = None;

@@ -134,7 +134,7 @@ impl ModelServer {
         self.stage.play().hears.extend(said.into_iter().map(Into::into));
     }
 
-    /// Sets the transcript for recordings beyond those.
+    /// Sets the transcript for recordings beyond those of [`hear`](Self::hear).
     pub fn hear_always(&self, said: &str) {
         self.stage.play().always_hears = Some(said.to_owned());
     }
@@ -251,7 +251,7 @@ async fn embed(State(stage): State<Arc<ServerState>>, Json(request): Json<Value>
     Reply::Body(body).into_response(&request)
 }
 
-/// Records the raw form, so that tests see what was sent.
+/// Records the request body as it was sent, so that tests can check it.
 async fn transcribe(State(stage): State<Arc<ServerState>>, body: Bytes) -> Response {
     let mut play = stage.play();
     play.recordings.push(String::from_utf8_lossy(&body).into_owned());

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 /// Reply of the scripted model server.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
-    /// Good completion.
+    /// Good completion with this text.
     Text(String),
     /// Good completion after a delay.
     Slow(Duration, String),
@@ -88,7 +88,7 @@ impl Reply {
             Self::Body(body) => ok(&body),
             Self::Status(status, body) => with_status(status, body),
             Self::Raw { status, headers, body } => raw(status, headers, body),
-            // Not requested as a stream: all at once.
+            // The request wants no stream, so the whole text is sent at once.
             Self::Stream(pieces) => ok(&good(&pieces.concat())),
             Self::BrokenStream(_) => with_status(500, String::new()),
             Self::Throttle(secs) => throttled(secs),

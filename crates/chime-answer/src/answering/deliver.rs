@@ -202,8 +202,9 @@ impl Delivery<'_> {
         Ok(None)
     }
 
-    /// Handles what Telegram said about a part for one member. If it is not shown to them alone, changes the part to one
-    /// that everybody in its target sees. If the chat is the reason, records that it refuses such messages.
+    /// Handles Telegram's response to a part that only one member should see. If Telegram does not show it to that
+    /// member alone, addresses the part so that everybody in the target chat sees it. If the cause holds for the whole
+    /// chat, records that the chat refuses ephemeral messages.
     async fn after_ephemeral(&self, part: &mut ReplyPart, result: &SendResult) -> chime_store::Result<EphemeralStep> {
         let Some(receiver) = part.outgoing.receiver else { return Ok(EphemeralStep::GoOn) };
         let is_sent = matches!(result, SendResult::Sent(_));
@@ -278,7 +279,7 @@ impl Delivery<'_> {
             if part.part == 0 {
                 reply_streams::close(tx, &key)?;
             }
-            // What one member sees is no message of the group.
+            // A message that only one member sees is not stored as a message of the group.
             if message.ephemeral_number().is_none() {
                 keep(tx, own, &part)?;
             }
@@ -378,8 +379,8 @@ impl Delivery<'_> {
     }
 }
 
-/// Marks a part as being sent. Returns `false` instead if a source of it was forgotten after the part was read, while
-/// earlier parts were sent.
+/// Marks a part as being sent. Returns `false` instead if one of its sources was forgotten after the part was read,
+/// while earlier parts were sent.
 fn begin(tx: &Writer<'_>, part: i64) -> chime_store::Result<bool> {
     if outbox::is_forgotten(tx, part)? {
         return Ok(false);
@@ -395,7 +396,7 @@ fn is_surely_unsent(part: &ReplyPart, job: &Job) -> bool {
     is_waiting && part.unknown_sends == 0
 }
 
-/// Returns the time from which the age of a part counts. Reminders do not age: they were promised.
+/// Returns the time from which the age of a part counts. Reminders do not age, since the member was promised one.
 fn awaited_since(part: &ReplyPart, now: Timestamp) -> Timestamp {
     if part.purpose == Purpose::Reminder { now } else { part.created_at }
 }

@@ -24,8 +24,8 @@ use chime_store::{Language, Reader, Writer, answers, chat_settings, consent, fol
 
 /// Number of newest suggestions of a conversation on which a question may follow up.
 const SUGGESTIONS: u32 = 20;
-/// Maximum number of items read of a chain of suggestions. It is higher than the number of items that a follow-up
-/// excludes.
+/// Maximum number of items that are read from a chain of suggestions. It is higher than the number of items that a
+/// follow-up excludes.
 const ITEMS: u32 = 60;
 /// “More” refers to a list if at most this many messages of members came after it.
 const NEXT: usize = 4;

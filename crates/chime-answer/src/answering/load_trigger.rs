@@ -110,7 +110,7 @@ fn linked(conn: &Reader, chat: &ChatRow, trigger: &StoredMessage) -> chime_store
     Ok(known.filter(|linked| linked.seq != trigger.seq).map(|linked| linked.message.id))
 }
 
-/// Decides again if a voice message only points at the conversation: its words were unknown when it came in.
+/// Decides again if a voice message has a question of its own: its words were unknown when it arrived.
 fn as_transcribed(parsed: &ParsedTrigger, trigger: &StoredMessage) -> ParsedTrigger {
     let mut parsed = parsed.clone();
     if trigger.message.kind.is_spoken() {

@@ -89,12 +89,12 @@ pub struct QuestionContext {
     pub recalled: Recalled,
     /// Token budget of the window, in tokens as our estimate counts them.
     pub room: usize,
-    /// The suggestion that the question may follow up on.
+    /// The earlier suggestion that the question may follow up on.
     pub going_on: FollowUpContext,
     pub scope: ConceptScope,
     /// Usage records of the model calls before the one that gave the answer. They are stored with the answer.
     pub bills: Vec<UsageRecord>,
-    /// Result of resolving `going_on`.
+    /// The question resolved as a follow-up on the suggestion in `going_on`.
     pub follow_up: FollowUp,
     pub looked_up: LookedUp,
     pub photos: Vec<ShownPhoto>,
@@ -318,8 +318,8 @@ impl QuestionContext {
             .collect()
     }
 
-    /// Returns the sources other than messages that an answer may rest on. A text that no model wrote uses nothing
-    /// recalled, but may cite a page or a document.
+    /// Returns the sources other than messages that an answer may rest on. A text that no model wrote uses no recalled
+    /// sources, but may cite a page or a document.
     pub fn rested_on(&self, status: AnswerStatus, given: &[Citable]) -> Vec<Citable> {
         match status {
             AnswerStatus::Answered => self.remembered(given),

@@ -40,7 +40,7 @@ enum PreviewPlace {
 
 enum PreviewOutcome {
     Yes(PreviewPlace),
-    /// Not this time; the next attempt may succeed.
+    /// Not shown this time; the next attempt may succeed.
     Skipped,
     /// Nothing more can be shown until the answer is complete.
     Never,

@@ -57,8 +57,8 @@ pub(super) async fn converse(
         let outside =
             OutsideTools { links: may_read_links(services, question), web: may_search_web(services, question) };
         prompt.tools.offered = if is_open { offered(question.is_all_shown(), outside) } else { Vec::new() };
-        // The request does not describe the tools to small models, which use them badly, nor if the prompt already
-        // shows the whole chat.
+        // The request does not describe the tools if the model is small, since small models use them badly, or if the
+        // prompt already shows the whole chat.
         prompt.tools.is_silent = question.style == Style::Plain || question.is_all_shown() && !outside.is_any();
         let (completion, bill) = ask(services, job, question, built, &prompt, asking.choice).await?;
         spent = TokenUse {
@@ -170,7 +170,7 @@ fn offered(is_all_shown: bool, outside: OutsideTools) -> Vec<chime_llm::Tool> {
 struct LookupScope {
     trigger: StoredMessage,
     chat: ChatRow,
-    /// Time zone in which days in a search are meant.
+    /// Time zone of the days that a search names.
     zone: Zone,
     recaller: Arc<Recaller>,
 }

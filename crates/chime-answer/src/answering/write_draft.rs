@@ -78,7 +78,8 @@ fn unanswerable(services: &Services, question: &QuestionContext) -> Option<Guard
     guard(GroundingEvidence { has_anchor_or_thread, similarity, measure })
 }
 
-/// Builds the prompt and takes the steps of [`crate::job`], until there is a draft or none is to be written.
+/// Builds the prompt and takes the steps of [`crate::job`] until there is a draft, or until it is decided that none is
+/// written.
 pub(super) async fn write_draft(
     services: &Services,
     job: &Job,
@@ -156,8 +157,8 @@ fn usable(
     }
 }
 
-/// Returns `true` if `text` is what small models write instead of an answer: it goes on with the chat, or is about the
-/// rules. A tiny model also needs a message that supports a sentence.
+/// Returns `true` if `text` is not an answer but what small models often write in its place: it continues the chat, or
+/// is about the rules. For the smallest models, also returns `true` if no message supports any sentence.
 fn is_nonsense(services: &Services, question: &QuestionContext, built: &BuiltPrompt, text: &str) -> bool {
     let (gateway, purpose) = (&question.gateway, ModelPurpose::Answer);
     if !gateway.is_small(purpose) {

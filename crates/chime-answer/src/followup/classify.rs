@@ -74,9 +74,9 @@ pub struct ClassifiedQuestion {
     pub has_question_word: bool,
     /// `true` if it asks for items other than those shown.
     pub searches: bool,
-    /// Number of words that the patterns do not know.
+    /// Number of words that no pattern contains.
     pub unknown: usize,
-    /// `true` if a position belongs to a word that the patterns do not know: "the second meeting".
+    /// `true` if an ordinal belongs to a word that no pattern contains: "the second meeting".
     pub counts_others: bool,
 }
 
@@ -199,7 +199,7 @@ impl<'a> TableClassifier<'a> {
         !self.more.is_empty() || self.has(PhraseRow::Search)
     }
 
-    /// Returns `true` if a pattern with a meaning covers the word at `at`.
+    /// Returns `true` if the word at `at` is part of a phrase that decides the classification.
     fn covers(&self, at: usize) -> bool {
         let has_meaning = |row: PhraseRow| {
             use PhraseRow::{BudgetMax, BudgetMin, Fillers, NotMoney, NotName, Without};

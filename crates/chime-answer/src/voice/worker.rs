@@ -49,7 +49,7 @@ pub struct UnderWay {
 /// Maximum number of recordings in `silent`; the oldest are removed.
 const MOST_SILENT: usize = 1_000;
 
-/// Decision if a recording is transcribed although no question is about it.
+/// Decides if a recording is transcribed although no question is about it.
 enum TranscriptionDecision {
     Yes,
     No,
@@ -78,8 +78,8 @@ impl Voice {
     pub async fn run(&self, job: &Job, at: MessageAt) -> JobResult {
         match self.is_wanted(at).await? {
             TranscriptionDecision::Yes => match self.transcribe(at, None).await {
-                // Transcribing unasked is given up when the daily tokens are used up. A question about the recording
-                // still transcribes it later.
+                // If the daily tokens are used up, a recording that no question is about is not transcribed. A question
+                // about it still transcribes it later.
                 Ok(()) | Err(TranscribeError::Model(AskError::OverBudget(_))) => {}
                 Err(error) => return Err(job_error(error)),
             },

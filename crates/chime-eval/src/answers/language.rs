@@ -2,7 +2,7 @@
 
 use whatlang::Lang;
 
-/// Number of letters below which a text passes for any language.
+/// A text with fewer letters passes for any language.
 const FEWEST_LETTERS: usize = 20;
 /// Confidence (0 to 1) below which a text may be in the expected language after all.
 const SURE: f64 = 0.4;

@@ -46,7 +46,7 @@ impl Memory {
         let open = self.store.read(move |conn| items::open_before(conn, &session)).await?;
         let extract = || extracted(&read, &open);
         let made = match means {
-            // Too short for a summary, but perhaps it says that something is done.
+            // Too short for a summary, but the session may report that a task is done.
             Means::Extract | Means::Model | Means::Nothing if !read.has_substance => {
                 let closes = extract::closed(&open, &read.said());
                 return self.keep(job, read, None, closes).await;

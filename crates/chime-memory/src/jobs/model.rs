@@ -26,7 +26,7 @@ pub(super) struct ModelOutput {
     pub latency: Duration,
 }
 
-/// Request for a model call. `material` is text by members, `task` are the instructions.
+/// Request for a model call. `material` is text by members, `task` holds the instructions.
 #[derive(Debug, Clone)]
 pub(super) struct ModelRequest<'a> {
     pub conversation: Conversation,
@@ -39,8 +39,8 @@ pub(super) struct ModelRequest<'a> {
 }
 
 impl SummaryModel {
-    /// Returns `true` if there is a model that can write summaries. A small one mixes up who does what, so the members'
-    /// own words say more.
+    /// Returns `true` if there is a model that can write summaries. A small model mixes up who does what, so an extract
+    /// of the members' own words is better.
     pub async fn can_write(&self) -> bool {
         self.gateway.wait_for_facts().await;
         !self.gateway.is_offline() && !self.gateway.is_small(ModelPurpose::Summary)

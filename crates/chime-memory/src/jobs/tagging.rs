@@ -20,7 +20,8 @@ use chime_store::{
 
 /// Number of a chat's newest summaries among which a word must be rare to become a tag.
 const TEXTS: u32 = 200;
-/// Number of summaries from which on a word in more than this share of them names nothing.
+/// Minimum number of summaries for [`SPREAD`]: from then on, a word in more than this share of them does not name a
+/// topic.
 const SPREAD_TEXTS: usize = 12;
 const SPREAD: f64 = 0.2;
 /// Maximum number of missing vectors made per run.

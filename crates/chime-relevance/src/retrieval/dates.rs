@@ -249,7 +249,8 @@ impl DateReader<'_> {
         Some(used)
     }
 
-    /// Returns the month at `place`, and its number of words. Of 一月 and 十一月, 月 and 11月, the longer one counts.
+    /// Returns the month at `place`, and its number of words. Where two names of months match, as 月 and 11月 do in 十一月,
+    /// the longer one counts.
     fn month_at(&self, place: usize) -> Option<(u32, usize)> {
         let months = (1..).zip(&self.table.months);
         months.filter_map(|(number, month)| Some((number, month.at(self.words, place)?))).max_by_key(|month| month.1)

@@ -109,7 +109,7 @@ impl ParsedQuestion {
         if !asks_news && asks(|table| &table.asks_oneself) {
             named.extend(asked.by.filter(|by| !named.contains(by)));
         }
-        // Where no space separates a name or a time from other words, it is cut out.
+        // Where no space separates a name or a time from other words, the name or time is cut out.
         let (mut rest, mut bare, mut called) = (folded(text).into_owned(), text.to_owned(), Vec::<String>::new());
         // In the languages of the bot, times are stop words.
         let of_times = tables.of_question().filter(|table| table.short.is_none()).map(|table| table.times_in(&said));

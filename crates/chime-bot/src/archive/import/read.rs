@@ -83,7 +83,7 @@ enum Pass<'a> {
 struct ExportReader<'a> {
     pass: Pass<'a>,
     outlines: Vec<ExportOutline>,
-    /// Number of chats whose messages were reached in this pass.
+    /// Number of chats that this pass has reached.
     met: usize,
     left_out: Vec<(String, Unusable)>,
 }

@@ -59,7 +59,7 @@ pub fn add(tally: &mut Tally, BatchCounts { chat, is_served, counts }: BatchCoun
 /// Members and a period of a chat whose messages are stored without content.
 struct Objections {
     members: HashSet<UserId>,
-    /// Time of the last `/forget all`: applies to messages up to it.
+    /// Time of the last `/forget all`. Messages up to this time are stored without content.
     forgotten_until: Option<Timestamp>,
 }
 

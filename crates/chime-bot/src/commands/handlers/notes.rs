@@ -10,7 +10,7 @@ use chime_jobs::JobResult;
 use chime_store::notes::{NewNote, Note};
 use chime_store::{consent, notes};
 
-/// Maximum number of notes in a chat. Larger collections belong elsewhere.
+/// Maximum number of notes in a chat.
 const MOST_NOTES: usize = 200;
 /// Maximum number of pieces of all notes in a chat, since every question is compared with each piece.
 const MOST_PIECES: usize = 4_000;

@@ -293,8 +293,8 @@ fn confirmation(time: &ReminderTime, reminder: &Reminder, zone: Zone, texts: &Te
     }
 }
 
-/// Returns the link to a message of the chat in which the reminder was asked for. There is none if the chat has a new
-/// id since.
+/// Returns the link to a message of the chat in which the reminder was requested. `None` if the chat has had another id
+/// since.
 fn link(chat: &ChatRow, reminder: &Reminder, message: MessageId) -> Option<String> {
     let at: ChatId = reminder.asked_in;
     let sender = Sender::person(reminder.asked_by, "");

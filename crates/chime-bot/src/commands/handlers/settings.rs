@@ -218,7 +218,7 @@ impl<'a> WordedSetting<'a> {
     }
 }
 
-/// Makes a change. `by` are the author and the command of a text by a member.
+/// Makes a change. `by` are the author and the command of a text that a member wrote.
 fn write(
     tx: &Writer<'_>,
     conversation: Conversation,

@@ -28,7 +28,8 @@ impl Commands {
         let read = move |conn: &chime_store::Reader| {
             let spent = usage::spent(conn, now, chat, UserId(0))?;
             let used = usage::of_chat(conn, chat, first, now)?;
-            // The names are deleted with the newest message of their members.
+            // A member's name is deleted together with that member's newest message, so that message is a source of the
+            // reply.
             let users = used.iter().filter_map(|it| it.user);
             let rests_on =
                 users.map(|user| messages::newest_of(conn, chat, user)).collect::<chime_store::Result<Vec<_>>>()?;

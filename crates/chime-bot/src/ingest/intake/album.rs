@@ -1,5 +1,4 @@
-//! Treats an album as one trigger. Telegram sends its photos as separate messages, and any of them may have the
-//! caption.
+//! Treats an album as one trigger. Telegram sends its photos as separate messages, any of which may have the caption.
 
 use std::time::Duration;
 

@@ -100,7 +100,7 @@ pub fn reject(tx: &Writer<'_>, chat: ChatId, now: Timestamp) -> chime_store::Res
     jobs::add_unless_due(tx, &JobPayload::Leave { chat }, now.plus(ADMISSION_SETTLES))
 }
 
-/// Handles that the bot was added to a chat or unblocked by a user. Returns the chat's access.
+/// Handles the update that the bot was added to a chat or unblocked by a user. Returns the chat's access.
 pub fn enter(
     tx: &Writer<'_>,
     membership: &Membership,

@@ -35,6 +35,6 @@ pub struct Applied {
     pub guests: Vec<GuestQuestion>,
     /// New messages by members.
     pub turns: Turns,
-    /// Conversations with new messages, and `true` if one of these is being answered.
+    /// Conversations with new messages; the value is `true` if one of these messages is being answered.
     pub heard: HashMap<Conversation, bool>,
 }

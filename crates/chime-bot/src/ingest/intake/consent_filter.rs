@@ -64,8 +64,8 @@ pub fn apply_command(
             if answers::grounds_of_member(tx, scope.chat(), user, now, 1)?.is_empty() {
                 return Ok(false);
             }
-            // Answers with the member's words are hidden from now on. This job deletes them, when there is no more
-            // important work.
+            // Answers with the member's words are hidden from now on. A job deletes them when no more important work is
+            // left.
             let what = DeletionTarget::Derived { chat: scope.chat(), user };
             let until = message.sent_at;
             let request = deletions::DeletionRequest {

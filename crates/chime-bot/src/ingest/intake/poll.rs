@@ -219,7 +219,7 @@ impl Ingest {
             }
         }
         for question in applied.guests {
-            // If the queue is full, nobody may wait that long.
+            // If the queue is full, the question is dropped: nobody would wait that long for an answer.
             let _ = self.guests.try_send(question);
         }
         if applied.postponed || applied.started > 0 {

@@ -15,7 +15,7 @@ pub struct ReadUpdate {
     pub id: UpdateId,
     pub kind: String,
     pub json: String,
-    /// Content of the update that is in none of its events; `None` if there is nothing else.
+    /// Content of the update that is in none of its events; `None` if the events contain everything.
     pub leftover: Option<String>,
     /// Users and messages that the update names; `None` if it is not valid JSON.
     pub traces: Option<Traces>,

@@ -92,7 +92,7 @@ pub fn pairs(
     }
 }
 
-/// Data that is computed once for a message and used for its features with every earlier message.
+/// Data of a message that is computed once and used for its features with every earlier message.
 struct PairContext<'a> {
     message: &'a MessageFeatures,
     past: &'a [Arc<MessageFeatures>],
