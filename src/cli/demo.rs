@@ -329,8 +329,8 @@ impl DemoSession {
         }
     }
 
-    /// Returns `true` if all updates were taken in and no job is left that a member waits for. Periodic jobs and those in
-    /// the background do not count.
+    /// Returns `true` if all updates were taken in and no job is left that a member waits for. Periodic jobs and those
+    /// in the background do not count.
     async fn is_quiet(&self) -> Result<bool, CommandError> {
         let Some(store) = &self.store else { return Ok(true) };
         if self.sandbox.pending_updates() > 0 {

@@ -1,4 +1,5 @@
-//! Finds the citations of an answer in one pass and writes each in the canonical form: `[source: 4]`, `[source: m3, s5]`.
+//! Finds the citations of an answer in one pass and writes each in the canonical form: `[source: 4]`, `[source: m3,
+//! s5]`.
 //!
 //! The prompt shows messages as `[4]` and other sources as `[s5]`, `[n2]`. Models also write lists and ranges, a word
 //! before the id, the author behind it, and round or full-width brackets.

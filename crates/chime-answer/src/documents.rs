@@ -1,4 +1,5 @@
-//! Downloads documents and reads them in a process of their own, since a damaged file may crash its reader or exhaust its memory.
+//! Downloads documents and reads them in a process of their own, since a damaged file may crash its reader or exhaust
+//! its memory.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::ExitStatusExt;

@@ -281,8 +281,8 @@ fn says_something(entry: &Entry) -> bool {
     message.role == Role::User && !message.rendered().trim().is_empty() && !is_greeting
 }
 
-/// Returns `true` if a message only mentions the bot, or asks it a question, for a search or for a reminder: none of these
-/// answers anybody.
+/// Returns `true` if a message only mentions the bot, or asks it a question, for a search or for a reminder: none of
+/// these answers anybody.
 fn is_tag(entry: &Entry, bot: &BotIdentity) -> bool {
     let message = &entry.message.message;
     let names_us = message.entities.iter().any(|entity| match &entity.kind {

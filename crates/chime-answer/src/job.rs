@@ -1,5 +1,5 @@
-//! Decides the steps of an answer, from its job to the reply. Pure functions; `answering::write_draft` runs each step and
-//! returns the result.
+//! Decides the steps of an answer, from its job to the reply. Pure functions; `answering::write_draft` runs each step
+//! and returns the result.
 
 use crate::grounding::Guard;
 use chime_core::RefusalReason;

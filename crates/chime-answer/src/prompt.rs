@@ -58,7 +58,7 @@ pub struct PromptInput<'a> {
     pub trigger: &'a StoredMessage,
     /// The trigger's text without the mention.
     pub ask: &'a str,
-    /// `true` if the question is empty or only points at the conversation.
+    /// `true` if the question is empty or only refers to the conversation ("thoughts?").
     pub generic: bool,
     pub window: &'a ContextWindow,
     /// Older messages and summaries relevant to the question, oldest first.

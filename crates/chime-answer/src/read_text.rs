@@ -1,5 +1,5 @@
-//! Text that is read for one answer, such as a page, a document or a note: cut to what the question needs, and made a source. A new kind
-//! fills a [`ReadText`]; ranking, prompt, citations and links follow from it.
+//! Text that is read for one answer, such as a page, a document or a note: cut to what the question needs, and made a
+//! source. A new kind fills a [`ReadText`]; ranking, prompt, citations and links follow from it.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -38,7 +38,8 @@ pub struct ReadText {
     pub text: String,
     /// `true` if the text is only the beginning.
     pub is_cut: bool,
-    /// `true` if the question is certainly about it. It then gets the beginning too, which tells what the text is about.
+    /// `true` if the question is certainly about it. It then gets the beginning too, which tells what the text is
+    /// about.
     pub is_asked: bool,
     /// Time shown in the list of sources.
     pub at: Timestamp,
@@ -56,8 +57,8 @@ impl ReadText {
         let pieces = pages.flat_map(|(text, page)| pieces(text).into_iter().map(move |piece| (page, piece)));
         let (pages, pieces): (Vec<u32>, Vec<String>) = pieces.take(MOST_COMPARED).unzip();
         let (found, measure) = similarities(ask, &pieces, embedder);
-        // Embeddings miss names, and words of languages that the model does not know. In a text that is only in the focus,
-        // common words would find too much.
+        // Embeddings miss names, and words of languages that the model does not know. In a text that is only in the
+        // focus, common words would find too much.
         let by_words = if self.is_asked { shares_of_words(ask, &pieces) } else { Vec::new() };
         let rankings = [nearest(&found, min_similarity(measure)), nearest(&by_words, min_similarity(Measure::Words))];
         let mut places: Vec<usize> = Vec::new();

@@ -132,8 +132,8 @@ impl ExplainedRecord<'_> {
         format!("- {head} “{quoted}”: {}{cited}", self.reason(chosen.reason, message))
     }
 
-    /// Returns the sentences of the answer that rest on the source `id`: `cited for “It leaves at nine.”`. `None` if it is
-    /// not cited. Without a model an answer has no sentences of its own.
+    /// Returns the sentences of the answer that rest on the source `id`: `cited for “It leaves at nine.”`. `None` if it
+    /// is not cited. Without a model an answer has no sentences of its own.
     fn cited(&self, id: &str) -> Option<String> {
         let place = self.record.sources.iter().position(|source| source.id == id)?;
         let of_model = Some(&self.record.text).filter(|_| self.record.status == AnswerStatus::Answered);

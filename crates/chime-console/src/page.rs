@@ -38,8 +38,8 @@ impl OwnerSession {
     }
 }
 
-/// Returns the stylesheet. The rules that place messages and arcs in the grid of the timeline are made here, since style
-/// attributes are forbidden by our own policy.
+/// Returns the stylesheet. The rules that place messages and arcs in the grid of the timeline are made here, since
+/// style attributes are forbidden by our own policy.
 pub fn style() -> &'static str {
     static STYLE: LazyLock<String> = LazyLock::new(|| {
         let mut style = include_str!("style.css").to_owned();

@@ -173,7 +173,7 @@ pub enum AnswerStatus {
     Answered,
     /// No model was used; the reply lists messages of the context window.
     Offline,
-    /// The model failed for good; the reply is an apology.
+    /// The model failed permanently; the reply is an apology.
     Apologised,
 }
 

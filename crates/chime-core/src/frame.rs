@@ -157,8 +157,8 @@ pub struct FollowUp {
     pub items: Vec<Item>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<Reference>,
-    /// The newest suggestion, if it is unclear whether the question continues it; then the prompt shows it and the model
-    /// decides. Never stored: it belongs to another answer and must be deleted with it.
+    /// The newest suggestion, if it is unclear whether the question continues it; then the prompt shows it and the
+    /// model decides. Never stored: it belongs to another answer and must be deleted with it.
     #[serde(skip)]
     pub suggested: Option<SuggestedList>,
 }

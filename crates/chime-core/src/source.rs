@@ -167,8 +167,8 @@ impl Slot {
         }
     }
 
-    /// Returns the largest size of the slot in tokens. `None` for `Role`, `Persona` and `Ask`, which have no limit, and for
-    /// `Context`, whose limit is a setting.
+    /// Returns the largest size of the slot in tokens. `None` for `Role`, `Persona` and `Ask`, which have no limit, and
+    /// for `Context`, whose limit is a setting.
     pub fn cap(self) -> Option<usize> {
         match self {
             Self::ChatRecent | Self::ChatTopic => Some(800),

@@ -1,5 +1,6 @@
 //! Readers of the documents that members post. Every file is untrusted: the readers bound what they read, and the
-//! program runs them in a process of its own, with less memory and time, since a damaged PDF may still end that process.
+//! program runs them in a process of its own, with less memory and time, since a damaged PDF may still end that
+//! process.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -116,8 +117,8 @@ impl Content {
     }
 }
 
-/// Reads a document. Its type follows from its content, then from its name, then from the MIME type. A panic of a reader
-/// is [`DocumentError::Damaged`].
+/// Reads a document. Its type follows from its content, then from its name, then from the MIME type. A panic of a
+/// reader is [`DocumentError::Damaged`].
 pub fn read(bytes: &[u8], request: &ReadRequest) -> Result<Document, DocumentError> {
     if bytes.len() > MAX_BYTES {
         return Err(DocumentError::TooLarge);

@@ -132,8 +132,8 @@ impl Pool {
         Ok([next, chosen.look_at].into_iter().flatten().fold(now.plus(LONGEST_SLEEP), Timestamp::min))
     }
 
-    /// Marks each job as started, so that a crash counts as an attempt, and runs it in a task of its own. The caller has
-    /// already taken a place in the pool for each.
+    /// Marks each job as started, so that a crash counts as an attempt, and runs it in a task of its own. The caller
+    /// has already taken a place in the pool for each.
     async fn start<H, F>(&self, tasks: &mut JobTasks, jobs: Vec<Job>, handle: &H) -> Result<(), StoreError>
     where
         H: Fn(Job) -> F,

@@ -207,7 +207,7 @@ impl OpenAi {
         Deadline { until: call.prompt.until.map_or(until, |sooner| sooner.min(until)), span: self.deadline }
     }
 
-    /// Calls a model until it answers, fails for good, or retries or time run out.
+    /// Calls a model until it answers, fails permanently, or retries or time run out.
     async fn ask_patiently(
         &self,
         model: &Model,

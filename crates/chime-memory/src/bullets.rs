@@ -44,8 +44,8 @@ pub struct Ground {
 /// Texts that a model may cite, by the number that they have in the prompt: 17 for `m17`.
 pub type NumberedGrounds = BTreeMap<u32, Ground>;
 
-/// Parses the bullets in a model's answer. Of the texts that a bullet cites, those that share a content word or a number
-/// with it become its sources, or if there are none, those that share a member. Drops bullets without sources.
+/// Parses the bullets in a model's answer. Of the texts that a bullet cites, those that share a content word or a
+/// number with it become its sources, or if there are none, those that share a member. Drops bullets without sources.
 pub fn parse(answer: &str, grounds: &NumberedGrounds) -> Vec<Bullet> {
     let mut found: Vec<Bullet> = Vec::new();
     let members: BTreeSet<u32> =

@@ -1,4 +1,5 @@
-//! Extracts the part of a Telegram update that is not stored in columns, such as fields that this version does not know. The database stores it as the raw update.
+//! Extracts the part of a Telegram update that is not stored in columns, such as fields that this version does not
+//! know. The database stores it as the raw update.
 
 use serde_json::{Map, Value};
 

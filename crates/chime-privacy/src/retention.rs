@@ -5,8 +5,8 @@ use std::time::Duration;
 use chime_core::Timestamp;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// Longest time to keep raw updates and pages that were read. Updates serve to diagnose problems, and hold the file ids with which photos, voice
-/// messages and files of notes are downloaded.
+/// Longest time to keep raw updates and pages that were read. Updates serve to diagnose problems, and hold the file ids
+/// with which photos, voice messages and files of notes are downloaded.
 const UPDATES_AND_PAGES: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 /// Time to keep the data of a chat after the bot was removed from it, because the removal may have been a mistake.
 const AFTER_REMOVAL: Duration = Duration::from_secs(30 * 24 * 60 * 60);

@@ -16,9 +16,9 @@
 //!    Their trees are *threads*; threads cut at silences of two hours and after answers of the bot are *segments*
 //!    (`threads`); segments about the same thing are linked into *subjects* (`subjects`). The consensus of two
 //!    candidates is the share of forests that put them in one segment.
-//! 4. **Focus** (`focus`): a softmax over all candidates for the one that the trigger points at. A trigger without
+//! 4. **Focus** (`focus`): a softmax over all candidates for the one that the trigger refers to. A trigger without
 //!    words is scored by position and reply structure, a question also by words, embeddings, names and days. A reply
-//!    points at its anchor.
+//!    refers to its anchor.
 //! 5. **Relatedness** (`relatedness`): a pairwise classifier scores which candidates share the subject of each such
 //!    target; two passes that compare the neighbours of both refine the scores. In a busy chat, threads replace this
 //!    step.

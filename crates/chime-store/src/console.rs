@@ -114,8 +114,8 @@ pub fn first_since(conn: &Reader, chat: ChatKey, at: Timestamp) -> Result<Option
     )
 }
 
-/// Returns the answers to the messages `from..=to` of a chat, each with its trigger, without those that are withheld (see
-/// [`is_answer_withheld`]).
+/// Returns the answers to the messages `from..=to` of a chat, each with its trigger, without those that are withheld
+/// (see [`is_answer_withheld`]).
 pub fn answers_between(conn: &Reader, chat: ChatKey, from: Seq, to: Seq) -> Result<Vec<(Seq, AnswerId)>> {
     let found: Vec<(Seq, AnswerId)> = conn.all(
         "SELECT trigger_seq, id FROM answer

@@ -359,8 +359,8 @@ pub fn recover(tx: &Writer<'_>) -> Result<usize> {
 }
 
 /// Redirects unsent parts to the new id of a chat. They are sent as normal messages and not as replies, because message
-/// ids differ in the new chat. The negative id of a command that only one member sees stays, so that nobody else gets the
-/// reply.
+/// ids differ in the new chat. The negative id of a command that only one member sees stays, so that nobody else gets
+/// the reply.
 pub fn redirect(tx: &Writer<'_>, from: ChatId, to: ChatId) -> Result<()> {
     tx.run(
         "UPDATE outbox SET telegram_chat_id = :to, forum_topic_id = NULL,

@@ -450,8 +450,8 @@ impl GatewayState {
     }
 }
 
-/// Stores the usage of a failed call. An error of storing is only logged, so that the caller gets the reason why the call
-/// failed.
+/// Stores the usage of a failed call. An error of storing is only logged, so that the caller gets the reason why the
+/// call failed.
 async fn charge(store: &Store, priority: Priority, call: CallUsage) {
     if let Err(error) = store.write(priority, move |tx| usage::add(tx, &call)).await {
         tracing::warn!(%error, "a failed model call is missing in the day's budget");

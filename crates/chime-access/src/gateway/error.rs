@@ -27,7 +27,7 @@ pub enum AskError {
     /// The prompt does not fit into the model's context: a shorter one may succeed at once.
     #[error("the prompt is too long for the model")]
     TooLong,
-    /// The call failed for good: the same prompt will fail again.
+    /// The call failed permanently: the same prompt will fail again.
     #[error(transparent)]
     Final(LlmError),
     /// The budget or the usage table could not be read or written.

@@ -36,8 +36,8 @@ enum Next {
     End,
 }
 
-/// Runs a `send` job: sends the reply with the key `reply`. If a source of the reply is forgotten before it is sent, the
-/// job `made_by` makes the answer again.
+/// Runs a `send` job: sends the reply with the key `reply`. If a source of the reply is forgotten before it is sent,
+/// the job `made_by` makes the answer again.
 pub async fn deliver(services: &Services, job: &Job, reply: &str, made_by: Option<&JobPayload>) -> JobResult {
     Delivery { services, job }.deliver(reply, made_by).instrument(log::reply_span()).await?;
     Ok(JobOutcome::Finished)
@@ -405,7 +405,8 @@ fn is_plain(part: &ReplyPart) -> bool {
     part.outgoing.content.entities.is_empty() && part.outgoing.buttons.is_empty()
 }
 
-/// Returns `true` if Telegram's refusal names ephemeral messages or the bot's rights, so that it holds for the whole chat.
+/// Returns `true` if Telegram's refusal names ephemeral messages or the bot's rights, so that it holds for the whole
+/// chat.
 fn is_about_rights(why: &str) -> bool {
     let why = why.to_lowercase();
     ["ephemeral", "rights", "admin"].iter().any(|word| why.contains(word))

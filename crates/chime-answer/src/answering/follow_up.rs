@@ -145,7 +145,8 @@ fn continues(reading: &ClassifiedQuestion, names_items: bool, since: usize) -> b
     // A pronoun refers to the message just before it, so no message may be between it and the list.
     let is_near = since <= if has_pronoun && mentions.places.is_empty() { 0 } else { NEXT };
     match reading.intent {
-        // These words make sense only after a list, so the list may be further back. "Who is cheaper?" may ask anything.
+        // These words make sense only after a list, so the list may be further back. "Who is cheaper?" may ask
+        // anything.
         Intent::More | Intent::Cheaper | Intent::Budget if !has_pronoun => {
             is_whole && since <= if reading.has_question_word { 0 } else { TOLD_WITHIN }
         }

@@ -44,8 +44,8 @@ pub struct Gathered {
 
 /// Data for an answer that does not depend on the window. It is read in parallel while the window is chosen.
 pub struct TriggerFacts {
-    /// Results of the search in older messages. `None` if the question only points at the conversation, or if the
-    /// search failed.
+    /// Results of the search in older messages. `None` if the question only refers to the conversation ("thoughts?"),
+    /// or if the search failed.
     looked: Option<RankedRecall>,
     enrichment: Enrichment,
     scope: ConceptScope,
@@ -375,8 +375,8 @@ impl QuestionContext {
         self.chat.settings.get(LANGUAGE).or_else(asked).unwrap_or(self.chat.language)
     }
 
-    /// Returns the sentence that tells how many messages of the subject did not fit into the prompt; `None` if these are
-    /// too few to matter.
+    /// Returns the sentence that tells how many messages of the subject did not fit into the prompt; `None` if these
+    /// are too few to matter.
     pub fn left_out(&self, language: Language) -> Option<String> {
         const FEW: usize = 2;
         let count = self.window.omitted.iter().filter(|omitted| omitted.why == "no room").count();

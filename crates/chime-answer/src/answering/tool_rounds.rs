@@ -126,8 +126,8 @@ async fn find_in_chat(services: &Services, question: &QuestionContext, lookup: L
     })
 }
 
-/// Returns `true` if the model may use tools in this attempt: not near the daily cap, not after a prompt was too long or
-/// an answer could not be shown, and not after `most` rounds.
+/// Returns `true` if the model may use tools in this attempt: not near the daily cap, not after a prompt was too long
+/// or an answer could not be shown, and not after `most` rounds.
 fn may_look_up(asking: ModelAttempt, rounds: usize, most: usize) -> bool {
     rounds < most && asking.choice == ModelChoice::Best && asking.window == WindowSize::Full
 }

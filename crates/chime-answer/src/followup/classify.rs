@@ -24,8 +24,8 @@ pub fn is_generic_kind(kind: &str) -> bool {
 #[derive(Debug, Clone, Copy)]
 pub struct ClassifierInput<'a> {
     pub text: &'a str,
-    /// `true` if the question has no words of its own and only points at the conversation. Then it is classified only
-    /// if it is clearly a follow-up.
+    /// `true` if the question has no words of its own and only refers to the conversation ("thoughts?"). Then it is
+    /// classified only if it is clearly a follow-up.
     pub generic: bool,
     /// Items suggested before, to which the question may refer; `None` if there is no earlier suggestion.
     pub shown: Option<&'a [Item]>,

@@ -68,8 +68,8 @@ struct RecapRequest {
 }
 
 impl Recaps {
-    /// Handles a `recap` job: replies to the message `at` with a recap since `since`. If `personal`, only the author sees it
-    /// where Telegram allows that; else it goes to their private chat, if there is one.
+    /// Handles a `recap` job: replies to the message `at` with a recap since `since`. If `personal`, only the author
+    /// sees it where Telegram allows that; else it goes to their private chat, if there is one.
     pub async fn run(&self, job: &Job, at: MessageAt, since: Timestamp, personal: bool) -> JobResult {
         let found = self
             .store

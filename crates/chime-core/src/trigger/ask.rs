@@ -9,8 +9,8 @@ const AFTER_NAME: [char; 9] = [',', ':', ';', '.', '!', '…', '-', '–', '—'
 /// Punctuation that follows a word without a space.
 const CLOSING: [char; 8] = [',', ':', ';', '.', '!', '?', '…', ')'];
 
-/// Returns the question of a trigger, which is its text without the ranges in `parsed.cut`, with the addresses of hidden
-/// links.
+/// Returns the question of a trigger, which is its text without the ranges in `parsed.cut`, with the addresses of
+/// hidden links.
 pub fn ask_of(message: &Message, parsed: &ParsedTrigger) -> String {
     let (mut text, mut cut) = (message.text.clone(), parsed.cut.clone());
     // From the end, so that the byte positions of earlier ranges stay valid. The address of a link on the bot's name is

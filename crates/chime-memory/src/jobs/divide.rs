@@ -97,8 +97,8 @@ impl Memory {
 }
 
 impl Memory {
-    /// Runs the periodic `memory_upkeep` job: enqueues updates of Recent and History for chats with sessions older than 28 days, and makes summary vectors
-    /// that are missing in the current model.
+    /// Runs the periodic `memory_upkeep` job: enqueues updates of Recent and History for chats with sessions older than
+    /// 28 days, and makes summary vectors that are missing in the current model.
     pub async fn keep_up(&self) -> JobResult {
         if !self.config.is_on {
             return Ok(JobOutcome::UntilNextRun);

@@ -85,8 +85,8 @@ impl Memory {
         Ok(JobOutcome::Finished)
     }
 
-    /// Runs a `summary_vector` job: requests the vector of a summary from the server and stores it. (A local model makes the vector together with
-    /// the summary.)
+    /// Runs a `summary_vector` job: requests the vector of a summary from the server and stores it. (A local model
+    /// makes the vector together with the summary.)
     pub async fn embed(&self, job: &Job, id: SessionId) -> JobResult {
         let found = self.store.read(move |conn| summaries::mini(conn, id)).await?;
         let (Some(summary), SummaryVectors::Server(embeddings)) = (found, &self.vectors) else {

@@ -187,8 +187,8 @@ fn is_bare(history: &History) -> bool {
     })
 }
 
-/// Returns `true` if a picked message stays in the focus. It must not be small talk, and it must be supported: by a high
-/// score or its place right after the anchor if the trigger is a reply, else by a stretch if [`Stretches::narrow`]
+/// Returns `true` if a picked message stays in the focus. It must not be small talk, and it must be supported: by a
+/// high score or its place right after the anchor if the trigger is a reply, else by a stretch if [`Stretches::narrow`]
 /// requires one.
 fn keeps(history: &History, pool: &CandidateSet<'_>, stretches: &Stretches, place: Index, score: f64) -> bool {
     let stored = pool.messages[place];

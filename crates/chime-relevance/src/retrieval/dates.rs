@@ -217,8 +217,8 @@ impl DateReader<'_> {
         Some(length)
     }
 
-    /// Parses a weekday as the last such day before today, or the next one after it. On that weekday, "on friday" may mean
-    /// a week ago or today, so both are added.
+    /// Parses a weekday as the last such day before today, or the next one after it. On that weekday, "on friday" may
+    /// mean a week ago or today, so both are added.
     pub fn weekday(&mut self, place: usize) -> Option<usize> {
         let (number, length) =
             (0..).zip(&self.table.weekdays).find_map(|(n, one)| Some((n, one.at(self.words, place)?)))?;

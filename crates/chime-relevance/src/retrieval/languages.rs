@@ -68,7 +68,8 @@ impl Phrases {
 pub struct PhraseTable {
     /// ISO 639-3 code.
     code: &'static str,
-    /// ISO 639-1 code; `None` for a language without a file in `lang/`, of which only names of days and months are known.
+    /// ISO 639-1 code; `None` for a language without a file in `lang/`, of which only names of days and months are
+    /// known.
     pub short: Option<&'static str>,
     phrases: RecallPhrases,
 }

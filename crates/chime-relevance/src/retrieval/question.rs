@@ -218,8 +218,8 @@ fn asks_talk_alone(said: &[String], tables: Tables, may_name_talk: bool, is_name
     asks
 }
 
-/// Returns `true` if a question in a language whose words for talking are not known names a time, and so few other words
-/// that they name no subject: "what happened yesterday?".
+/// Returns `true` if a question in a language whose words for talking are not known names a time, and so few other
+/// words that they name no subject: "what happened yesterday?".
 fn asks_day_alone(said: &[String], table: &PhraseTable, is_name: impl Fn(&str) -> bool) -> bool {
     /// Maximum number of letters of the other words.
     const LETTERS: usize = 14;

@@ -33,8 +33,8 @@ fn nameless(chat: &Chat) -> Chat {
 }
 
 /// Stores a message from an unauthorised chat without its content, and the language of the author's app. Also returns
-/// [`AllowedRequest::AboutPrivacy`] if the message is a privacy command, which is still obeyed in a chat that was authorised
-/// before.
+/// [`AllowedRequest::AboutPrivacy`] if the message is a privacy command, which is still obeyed in a chat that was
+/// authorised before.
 pub fn store_stub(
     tx: &Writer<'_>,
     arrival: &Arrival,

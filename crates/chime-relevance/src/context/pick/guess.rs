@@ -230,7 +230,7 @@ mod tests {
 
     #[derive(Deserialize)]
     struct Expected {
-        /// Messages that the trigger may point at, with their weights.
+        /// Messages that the trigger may refer to, with their weights.
         #[serde(rename = "anchors")]
         targets: Vec<(usize, f32)>,
         /// Probability that each message belongs to the subject of the likeliest target.
