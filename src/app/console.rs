@@ -23,7 +23,7 @@ impl AppComponents {
         let (Some(address), Some(links)) = (self.config.console.address, self.console_links()) else {
             return Ok(None);
         };
-        let patient = self.patient.clone();
+        let monitored = self.monitored.clone();
         let parts = ConsoleParts {
             store: self.store.clone(),
             clock: self.clock.clone(),
@@ -39,8 +39,8 @@ impl AppComponents {
             links: links.tokens,
             token: self.config.console.token.clone(),
             state: Arc::new(move || {
-                let patient = patient.clone();
-                Box::pin(async move { DaemonState { health: patient.report().await, warnings: recent_warnings() } })
+                let monitored = monitored.clone();
+                Box::pin(async move { DaemonState { health: monitored.report().await, warnings: recent_warnings() } })
             }),
         };
         let server = ConsoleServer::bind(address, parts).await;

@@ -235,7 +235,7 @@ mod tests {
     const ENGLISH: CitationWords<'static> = CitationWords { language: "eng", mark: None, known: None, remarks: &[] };
     use crate::lines::Labels;
     use chime_core::testkit::{here, moment};
-    use chime_core::{Grounds, Seq, SourceId};
+    use chime_core::{Seq, SourceId, SourceMessage};
 
     fn given() -> Vec<Citable> {
         let citable = |id: &str, name: &str, at: &str, text: &str| Citable {
@@ -402,7 +402,7 @@ mod tests {
 
     #[test]
     fn a_summary_leads_to_the_messages_it_rests_on() {
-        let grounds = |name: &str, id: u32| Grounds {
+        let grounds = |name: &str, id: u32| SourceMessage {
             message: Seq(id),
             name: name.to_owned(),
             sent_at: moment("-3d 10:00"),

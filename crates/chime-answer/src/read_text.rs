@@ -11,7 +11,7 @@ use crate::notes::{nearest, pieces, short_title};
 use crate::plain::{clean_name, escape_markdown};
 use chime_core::embed::Embedder;
 use chime_core::texts::{Texts, filled};
-use chime_core::{Citable, Grounds, PieceLine, SourceId, Timestamp};
+use chime_core::{Citable, PieceLine, SourceId, SourceMessage, Timestamp};
 use chime_documents::DocumentError;
 use chime_links::UnreadablePage;
 use chime_store::pages::PostedLink;
@@ -46,7 +46,7 @@ pub struct ReadText {
     /// Address of a result of a web search.
     pub link: Option<String>,
     /// Messages that posted it. Citations link to them.
-    pub posted: Vec<Grounds>,
+    pub posted: Vec<SourceMessage>,
 }
 
 impl ReadText {

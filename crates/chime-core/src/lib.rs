@@ -78,7 +78,9 @@ pub use session::{
     Bullet, BulletKind, CloseReason, Rolling, Session, SessionCut, SessionId, SessionMessage, Summary, SummaryMethod,
     TOPIC_CLOSED, named,
 };
-pub use source::{Citable, Enrichment, FULL_ANSWER_TOKENS, Grounds, Piece, PieceLine, Slot, SourceId, SourceKind};
+pub use source::{
+    Citable, Enrichment, FULL_ANSWER_TOKENS, Piece, PieceLine, Slot, SourceId, SourceKind, SourceMessage,
+};
 pub use stems::{Language, WordStemmer, short_stem, split_words, stems};
 pub use text::{Entity, EntityKind, FormattedText, UserRef, hidden_links, utf16_len, utf16_slice, with_links};
 pub use time::Timestamp;

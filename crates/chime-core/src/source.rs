@@ -104,12 +104,12 @@ pub struct Citable {
     /// Link to the message in Telegram, or to a result of a web search; `None` if there is none.
     pub link: Option<String>,
     /// The messages on which it is based, the most informative first. Citations link to them.
-    pub rests_on: Vec<Grounds>,
+    pub rests_on: Vec<SourceMessage>,
 }
 
 /// Message on which another source is based.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Grounds {
+pub struct SourceMessage {
     pub message: Seq,
     pub name: String,
     pub sent_at: Timestamp,

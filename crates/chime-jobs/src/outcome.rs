@@ -23,7 +23,7 @@ pub enum JobOutcome {
 /// Reason why an attempt ended early. The texts must not contain message content.
 #[derive(Debug)]
 pub enum JobError {
-    /// Error of the store: a damaged file stops the pool, a temporary error counts as [`Hindered`](Self::Hindered), any
+    /// Error of the store: a damaged file stops the pool, a temporary error counts as [`Transient`](Self::Transient), any
     /// other as [`Failed`](Self::Failed).
     Store(StoreError),
     /// A server asks to wait this long. The attempt is not counted.
@@ -32,7 +32,7 @@ pub enum JobError {
     RetryAt(Timestamp, String),
     /// Temporary failure, such as a full disk or a lost network. Retried until it has passed; the attempt is not
     /// counted.
-    Hindered(String),
+    Transient(String),
     /// Failure that is retried up to the limit of the job's kind. A periodic job runs again at its next regular time.
     Failed(String),
 }

@@ -33,7 +33,7 @@ const UNTIL_NEXT_TRY: Duration = Duration::from_millis(250);
 const AT_ONCE: Timestamp = Timestamp::from_millis(0);
 /// Delay before a job is retried after a temporary failure. A member may be waiting for the answer, so it is short; but
 /// not so short that retries flood the failing service.
-const UNTIL_HINDRANCE_PASSES: Duration = Duration::from_secs(2);
+const TRANSIENT_RETRY_DELAY: Duration = Duration::from_secs(2);
 
 /// Wakes the pool when there may be work. Losing a wake-up loses no work, because jobs are read from the table.
 #[derive(Debug, Clone, Default)]
@@ -200,9 +200,9 @@ impl Pool {
             Err(JobError::Later(span)) => return self.postpone(id, now.plus(span), now).await,
             Err(JobError::Store(error)) if error.is_damage() => return Err(error),
             Err(JobError::Store(error)) if error.is_passing() => {
-                return self.hindered(job, &error.to_string()).await;
+                return self.transient(job, &error.to_string()).await;
             }
-            Err(JobError::Hindered(error)) => return self.hindered(job, &error).await,
+            Err(JobError::Transient(error)) => return self.transient(job, &error).await,
             Err(JobError::RetryAt(at, error)) => {
                 tracing::warn!(job.id = id.0, %error, "job {id} failed and will be tried again");
                 (RetryDecision::RetryAt(by_clock_of(now, at, began)), error)
@@ -223,10 +223,10 @@ impl Pool {
         self.store.write(Priority::Answering, move |tx| jobs::postpone(tx, id, at)).await
     }
 
-    async fn hindered(&self, job: &Job, error: &str) -> Result<(), StoreError> {
+    async fn transient(&self, job: &Job, error: &str) -> Result<(), StoreError> {
         tracing::warn!(job.id = job.id.0, "{job} cannot be done yet and waits: {error}");
         let now = self.clock.now();
-        self.postpone(job.id, now.plus(UNTIL_HINDRANCE_PASSES), now).await
+        self.postpone(job.id, now.plus(TRANSIENT_RETRY_DELAY), now).await
     }
 
     /// Decides about a failure that counts as an attempt.

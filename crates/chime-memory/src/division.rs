@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::{ClosedSession, Divider, OpenSession, SessionRules, Tail};
+use crate::{ClosedSession, Divider, LastSession, OpenSession, SessionRules};
 use chime_core::{Conversation, MessageId, Seq, Session, SessionCut, SessionId, SessionMessage, Timestamp};
 
 /// Part of a conversation to divide. It starts with the first message of a session.
@@ -57,9 +57,9 @@ pub fn divide(part: &ConversationPart, rules: SessionRules, now: Timestamp) -> D
         Some(place) => Some(place),
         None if part.is_all => {
             match divider.finish(now) {
-                Tail::Closed(stretch) => found.push(stretch),
-                Tail::Open(open) => division.open = Some(open),
-                Tail::Nothing => {}
+                LastSession::Closed(stretch) => found.push(stretch),
+                LastSession::Open(open) => division.open = Some(open),
+                LastSession::Nothing => {}
             }
             None
         }

@@ -27,8 +27,8 @@ use chime_core::embed::{Embedder, SHIPPED_NAME};
 use chime_core::{Conversation, Language, Seq, StoredMessage};
 use chime_relevance::retrieval::lexicon::WordsRead;
 use chime_relevance::retrieval::{
-    Archive, Features, Lexicon, Met, NEAREST, ParsedQuestion, Person, Profile, QuestionContext, Recalled, Sought,
-    Stretch, WeightedWord, by_words, rank, stretches,
+    Archive, Features, FoundMessage, Lexicon, NEAREST, ParsedQuestion, Person, Profile, QuestionContext, Recalled,
+    Sought, Stretch, WeightedWord, by_words, rank, stretches,
 };
 use chime_store::vector_index::{self, Nearest};
 use chime_store::vector_tables::MESSAGES;
@@ -106,7 +106,7 @@ impl Recaller {
         conversation: Conversation,
         words: &[WeightedWord],
         before: Seq,
-    ) -> chime_store::Result<Vec<Met>> {
+    ) -> chime_store::Result<Vec<FoundMessage>> {
         let Some(row) = chats::by_key(conn, conversation.chat)? else { return Ok(Vec::new()) };
         let kept = StoredArchive { conn, conversation, space: None };
         self.with_words(row.language, |lexicon| by_words(&kept, row.language, words, before, lexicon))

@@ -2,7 +2,7 @@
 //! it.
 
 use super::family::{Cause, Family, Merged, OptOutScope};
-use super::forget::{self, Leave};
+use super::forget::{self, Replacement};
 use super::sql::{Columns, Json, Statements, params, texts};
 use super::{Reader, Result, Writer, chats, jobs, messages};
 use chime_core::{
@@ -136,7 +136,7 @@ fn take_back(tx: &Writer<'_>, keys: Vec<String>, cause: Cause) -> Result<()> {
             )?;
             let Some(id) = part.message else { continue };
             if let Some(carrier) = messages::find_any(tx, part.outgoing.to.chat, id)? {
-                forget::remove(tx, &carrier, Leave::Stub, cause)?;
+                forget::remove(tx, &carrier, Replacement::Stub, cause)?;
             }
         }
     }

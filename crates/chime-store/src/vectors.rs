@@ -143,7 +143,7 @@ fn forget_member(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forget::{self, ForgetOptions, Leave};
+    use crate::forget::{self, ForgetOptions, Replacement};
     use crate::testkit::new_store;
     use crate::{Priority, chats, consent, messages};
     use chime_core::testkit::{CHAT, transcript};
@@ -195,7 +195,8 @@ mod tests {
                 assert_eq!(known(tx)?, [2, 4, 5], "an edit");
                 keep(tx, &open[3], MODEL, &[0.6, 0.8])?;
                 assert_eq!(known(tx)?, [2, 4, 5], "the old words came back too late");
-                let options = ForgetOptions { cause: Cause::Forgotten, leave: Leave::Stub, repeats: |_, _| false };
+                let options =
+                    ForgetOptions { cause: Cause::Forgotten, replacement: Replacement::Stub, repeats: |_, _| false };
                 forget::messages(tx, &[(ChatKey(1), Seq(4))], options)?;
                 assert_eq!(known(tx)?, [2, 5], "forgotten");
                 consent::opt_out(tx, OptOutScope::Chat(ChatKey(1)), said[1].sender.id, Timestamp::from_secs(9))?;

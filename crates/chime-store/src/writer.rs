@@ -21,15 +21,15 @@ const QUEUE: usize = 256;
 
 /// Result of a write, as `dyn Any`. So the code around it is compiled once, and not for each of some four hundred
 /// result types.
-pub type Given = Box<dyn Any + Send>;
+pub type ErasedResult = Box<dyn Any + Send>;
 
 /// A write, and the channel that its result is sent to after the commit.
 pub struct Work {
     pub run: WriteFn,
-    pub reply: oneshot::Sender<Result<Given>>,
+    pub reply: oneshot::Sender<Result<ErasedResult>>,
 }
 
-pub type WriteFn = Box<dyn FnOnce(&Writer<'_>) -> Result<Given> + Send>;
+pub type WriteFn = Box<dyn FnOnce(&Writer<'_>) -> Result<ErasedResult> + Send>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TransactionUse {
@@ -64,7 +64,7 @@ pub fn start(conn: Connection) -> std::io::Result<WriterThread> {
 }
 
 /// Runs a write and turns a panic into [`StoreError::Panicked`].
-fn attempt(tx: &Writer<'_>, company: TransactionUse, run: WriteFn) -> Result<Given> {
+fn attempt(tx: &Writer<'_>, company: TransactionUse, run: WriteFn) -> Result<ErasedResult> {
     match company {
         TransactionUse::Alone => catch_unwind(AssertUnwindSafe(|| run(tx))).unwrap_or(Err(StoreError::Panicked)),
         TransactionUse::Shared => in_savepoint(tx, run),

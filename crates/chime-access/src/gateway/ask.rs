@@ -17,8 +17,8 @@ use tokio::sync::watch;
 use crate::Allowance;
 use crate::gateway::ask::queue::{CallQueue, ServerSlot, Urgency};
 use crate::gateway::{
-    AskError, DailyBudget, Economy, GuardState, GuardedCall, ModelGuard, ModelPurpose, answer_tokens, room_for_answer,
-    room_for_prompt, slots, talk_tokens,
+    AskError, DailyBudget, GuardState, GuardedCall, ModelGuard, ModelPreference, ModelPurpose, answer_tokens,
+    room_for_answer, room_for_prompt, slots, talk_tokens,
 };
 use chime_core::chat_settings::ModelName;
 use chime_core::config::ContextTokens;
@@ -92,7 +92,7 @@ pub struct ModelCall<'a> {
     /// Member who waits for the result. `None` for background work: its tokens count for the chat and for the day's
     /// total, not for any member.
     pub on_behalf_of: Option<UserId>,
-    pub economy: Economy,
+    pub preference: ModelPreference,
     pub prompt: &'a Prompt,
 }
 
@@ -311,10 +311,12 @@ impl Gateway {
         }
         let watch = parts.clock.stopwatch();
         let calling = async {
-            match (ask.economy, progress) {
-                (Economy::Best, Some(progress)) => model.complete_streaming(ask.prompt, progress, &parts.clock).await,
-                (Economy::Best, None) => model.complete(ask.prompt, &parts.clock).await,
-                (Economy::Cheaper, _) => model.complete_cheaply(ask.prompt, &parts.clock).await,
+            match (ask.preference, progress) {
+                (ModelPreference::Best, Some(progress)) => {
+                    model.complete_streaming(ask.prompt, progress, &parts.clock).await
+                }
+                (ModelPreference::Best, None) => model.complete(ask.prompt, &parts.clock).await,
+                (ModelPreference::Cheaper, _) => model.complete_cheaply(ask.prompt, &parts.clock).await,
             }
         };
         let completed = tokio::select! {

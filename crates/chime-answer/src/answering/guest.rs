@@ -12,7 +12,7 @@ use crate::answering::reply::{format_own, format_parts};
 use crate::answering::services::Services;
 use chime_access::admission::served;
 use chime_access::gateway::ask::ModelCall;
-use chime_access::gateway::{Economy, ModelPurpose};
+use chime_access::gateway::{ModelPreference, ModelPurpose};
 use chime_access::{Access, Decision, Recent, admit};
 use chime_core::chat_settings::AnswerLength;
 use chime_core::config::{RateLimit, Redaction};
@@ -131,7 +131,7 @@ async fn words(
         purpose: ModelPurpose::Answer,
         conversation: Conversation { chat: NO_CHAT, forum_topic: None },
         on_behalf_of: Some(NO_MEMBER),
-        economy: Economy::Best,
+        preference: ModelPreference::Best,
         prompt: &prompt,
     };
     Ok(services.gateway.ask(call).await?.text)

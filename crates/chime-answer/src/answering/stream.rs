@@ -114,7 +114,7 @@ impl UnfinishedAnswer<'_> {
             return asking.await;
         }
         // Both futures run to the end, for the same reason as above.
-        let (answered, shown) = tokio::join!(asking, self.hold_place(&stop));
+        let (answered, shown) = tokio::join!(asking, self.send_placeholder(&stop));
         if let Err(error) = shown {
             tracing::warn!(%error, "no message held the place of an answer");
         }
@@ -123,7 +123,7 @@ impl UnfinishedAnswer<'_> {
 
     /// Sends a placeholder after [`PLACEHOLDER_AFTER`], unless the answer is complete (`stop`) or a message already
     /// shows it.
-    async fn hold_place(&self, stop: &CancellationToken) -> chime_store::Result<()> {
+    async fn send_placeholder(&self, stop: &CancellationToken) -> chime_store::Result<()> {
         tokio::select! {
             () = stop.cancelled() => return Ok(()),
             () = self.services.clock.sleep(PLACEHOLDER_AFTER) => {}

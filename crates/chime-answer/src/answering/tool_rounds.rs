@@ -21,8 +21,8 @@ use chime_access::Allowance;
 use chime_access::gateway::ask::UsageRecord;
 use chime_core::trigger::Languages;
 use chime_core::{
-    Citable, Grounds, Job, MessageId, Seq, SourceId, Spent, StoredMessage, Timestamp, TokenUse, Zone, message_link,
-    stems,
+    Citable, Job, MessageId, Seq, SourceId, SourceMessage, Spent, StoredMessage, Timestamp, TokenUse, Zone,
+    message_link, stems,
 };
 use chime_llm::{Completion, ToolRound};
 use chime_memory::recall::{RecallRequest, Recaller};
@@ -400,7 +400,7 @@ impl LookupScope {
         let mut rests_on = Vec::new();
         for seq in sources {
             let Some(stored) = messages::by_seq(conn, self.chat.key, *seq)? else { continue };
-            rests_on.push(Grounds {
+            rests_on.push(SourceMessage {
                 message: *seq,
                 name: stored.message.sender.name.clone(),
                 sent_at: stored.message.sent_at,

@@ -7,7 +7,7 @@ use crate::answering::question::QuestionContext;
 use crate::answering::services::Services;
 use crate::answering::tool_rounds::converse;
 use crate::answering::{follow_up, log};
-use crate::echo::{has_words, is_about_rules, plays_on, restates, without_echo, without_heads};
+use crate::echo::{continues_chat, has_words, is_about_rules, restates, without_echo, without_heads};
 use crate::extractive_ranking::Query;
 use crate::grounding::{
     GroundingEvidence, Guard, guard, has_anchor_or_thread, is_talked_about, sentences, similarities,
@@ -167,7 +167,7 @@ fn is_nonsense(services: &Services, question: &QuestionContext, built: &BuiltPro
     let (given, ask) = (question.given(built), &question.history.ask);
     let talk = given.iter().map(|it| it.text.as_str()).chain([ask.as_str()]);
     let is_tiny = gateway.server_facts(purpose).is_tiny(gateway.model_name(purpose));
-    if plays_on(text, is_tiny, |name| built.labels.has_name(name))
+    if continues_chat(text, is_tiny, |name| built.labels.has_name(name))
         || is_about_rules(text, &built.instructions, &built.fence, talk)
     {
         return true;

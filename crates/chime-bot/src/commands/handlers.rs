@@ -262,7 +262,7 @@ fn of_telegram(error: &TelegramError, doing: &str) -> JobError {
     match error {
         TelegramError::Throttled { retry_after } => JobError::Later(*retry_after),
         error if error.is_lasting() => JobError::Failed(format!("{doing}: {error}")),
-        error => JobError::Hindered(format!("{doing}: {error}")),
+        error => JobError::Transient(format!("{doing}: {error}")),
     }
 }
 

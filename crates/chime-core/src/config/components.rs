@@ -114,7 +114,7 @@ pub enum ContextTokens {
 
 impl ContextTokens {
     /// Returns the token budget to use if the reading speed of the server is unknown.
-    pub fn or_usual(self) -> usize {
+    pub fn or_default(self) -> usize {
         match self {
             Self::Auto => 1600,
             Self::Fixed(tokens) => tokens,

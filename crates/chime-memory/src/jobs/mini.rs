@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::bullets::{self, NumberedGrounds};
+use crate::bullets::{self, CitableTexts};
 use crate::extract;
 use crate::jobs::error::StepError;
 use crate::jobs::fence::{fence, fenced};
@@ -229,6 +229,6 @@ fn extracted(read: &SessionRead, open: &[Bullet]) -> NewSummary {
     NewSummary { closes, ..NewSummary::extract(bullets) }
 }
 
-fn checked(answer: &str, grounds: &NumberedGrounds) -> Vec<Bullet> {
+fn checked(answer: &str, grounds: &CitableTexts) -> Vec<Bullet> {
     bullets::parse(answer, grounds)
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chime_access::gateway::ask::{Gateway, ModelCall};
-use chime_access::gateway::{AskError, DailyBudget, Economy, ModelPurpose};
+use chime_access::gateway::{AskError, DailyBudget, ModelPreference, ModelPurpose};
 use chime_core::config::{DailyTokens, Redaction};
 use chime_core::{ChatKey, Conversation, Spent, TokenUse, UserId};
 use chime_llm::{AnswerFormat, Prompt, PromptMessage, PromptRole};
@@ -83,7 +83,7 @@ impl SummaryModel {
         let messages = vec![message(PromptRole::System, task), message(PromptRole::User, material)];
         let prompt = Prompt { format, ..Prompt::new(messages, purpose.max_answer_tokens()) };
         let watch = clock.stopwatch();
-        let ask = ModelCall { purpose, conversation, on_behalf_of, economy: Economy::Best, prompt: &prompt };
+        let ask = ModelCall { purpose, conversation, on_behalf_of, preference: ModelPreference::Best, prompt: &prompt };
         let completion = self.gateway.ask(ask).await?;
         let cost = self.gateway.cost_micros(&completion.model, completion.tokens);
         Ok(ModelOutput {

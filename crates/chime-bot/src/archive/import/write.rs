@@ -72,11 +72,11 @@ impl Objections {
     }
 
     fn strip(&self, message: &Message) -> Keep {
-        let lender = message.borrowed.and_then(|borrowed| borrowed.author);
+        let author = message.borrowed.and_then(|borrowed| borrowed.author);
         let withheld = Withheld {
             message: self.members.contains(&message.sender.id)
                 || self.forgotten_until.is_some_and(|until| message.sent_at <= until),
-            lender: lender.is_some_and(|lender| self.members.contains(&lender)),
+            copied: author.is_some_and(|author| self.members.contains(&author)),
             ..Withheld::default()
         };
         strip_message(message, withheld)

@@ -14,7 +14,7 @@ impl Commands {
         }
         let Some(console) = &self.console else { return self.say(job, &command, &texts.console_off).await };
         let Some(token) = console.tokens.issue(sender, self.clock.now()) else {
-            return Err(JobError::Hindered("the system gives no random numbers".to_owned()));
+            return Err(JobError::Transient("the system gives no random numbers".to_owned()));
         };
         let link = format!("{}/login?token={token}", console.url);
         let content = FormattedText { text: filled(&texts.console_link, &[("link", &link)]), entities: Vec::new() };
