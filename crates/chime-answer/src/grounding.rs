@@ -22,10 +22,10 @@ const MIN_MATCH: f64 = 0.5;
 /// Minimum cosine similarity between a question and a text that may answer it, with the shipped embedding model. Fitted
 /// on hand-labelled group chats: see `docs/evaluation.md`.
 const MIN_SIMILARITY_SHIPPED: f64 = 0.30;
-/// The same for an embedding model that the operator provides. Its vectors are not centred on their mean, so all
-/// similarities are higher.
+/// Minimum cosine similarity with an embedding model that the operator provides. Its vectors are not centred on their
+/// mean, so all similarities are higher.
 const MIN_SIMILARITY_OTHER: f64 = 0.40;
-/// The same without an embedding model: minimum share of the question's content words found in a text.
+/// Minimum share of the question's content words in a text, if there is no embedding model.
 const MIN_SHARED_WORDS: f64 = 0.25;
 /// Statements with fewer words are not claims: `Yes.`, `Not quite:`.
 const CLAIM_WORDS: usize = 3;

@@ -30,7 +30,7 @@ use chime_relevance::retrieval::Recalled;
 /// The window shows it in full.
 const ANCHOR_CHARS: usize = 600;
 
-/// The same limit in a prompt of [`Style::Plain`], which shows the anchor on one line.
+/// Maximum number of characters of the anchor in a prompt of [`Style::Plain`], which shows it on one line.
 const PLAIN_ANCHOR_CHARS: usize = 300;
 
 /// Maximum number of recent members given to the prompt. More would not be worth their tokens.
@@ -83,7 +83,7 @@ pub struct PromptInput<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PresentMember {
     pub name: String,
-    /// Without `@`.
+    /// Username without `@`.
     pub username: Option<String>,
 }
 

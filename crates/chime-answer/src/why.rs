@@ -33,7 +33,7 @@ pub struct UsedMessage {
     pub sent_at: Timestamp,
     pub text: String,
     pub reply_to: Option<MessageId>,
-    /// Its link, if Telegram has one.
+    /// Link to the message, if Telegram has one.
     pub link: Option<String>,
 }
 

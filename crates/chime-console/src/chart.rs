@@ -5,7 +5,6 @@ use maud::{Markup, html};
 const WIDTH: usize = 600;
 const HEIGHT: usize = 120;
 
-/// A bar of a chart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bar {
     /// Label below the bar, such as a day.

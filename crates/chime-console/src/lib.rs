@@ -52,7 +52,7 @@ pub struct LoggedWarning {
 /// State of the daemon that is not in the database.
 #[derive(Debug, Clone)]
 pub struct DaemonState {
-    /// The same object as at `/healthz`.
+    /// JSON object that `/healthz` returns.
     pub health: Value,
     /// The last warnings and errors in the log, newest first.
     pub warnings: Vec<LoggedWarning>,

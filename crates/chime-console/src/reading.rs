@@ -69,7 +69,6 @@ pub enum RefusedCall {
     Store(#[from] chime_store::StoreError),
 }
 
-/// Result of a call.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadResult {

@@ -33,7 +33,6 @@ pub struct ReadRequest {
     pub mime_type: Option<String>,
 }
 
-/// Text of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
     /// Title from the document's metadata, else the file name.
@@ -63,7 +62,6 @@ impl Document {
     }
 }
 
-/// Passage of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentPiece {
     /// Page from 1, or `None` if the format has no fixed pages.

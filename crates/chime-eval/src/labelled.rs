@@ -42,7 +42,6 @@ pub struct LabelledChat {
     pub questions: Vec<PackQuestion>,
 }
 
-/// Message of a labelled chat.
 struct LabelledMessage {
     message: PackMessage,
     subjects: Vec<String>,

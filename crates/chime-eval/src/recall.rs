@@ -32,7 +32,6 @@ pub enum Retriever {
     Tags,
 }
 
-/// Unit of ranking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum RankingUnit {
     /// Messages
@@ -169,7 +168,6 @@ impl<'a> ReadChat<'a> {
     }
 }
 
-/// Chat in which a question is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuestionChat {
     OwnChat,

@@ -50,7 +50,6 @@ pub fn message(chat: ChatId, number: u32, start: Timestamp) -> Message {
     }
 }
 
-/// Position of a message in its chat.
 struct PositionInChat {
     in_chat: u32,
     /// Average distance from one message of the chat to the next, in numbers.

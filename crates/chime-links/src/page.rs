@@ -28,7 +28,7 @@ const HEAD_BYTES: usize = 4_096;
 pub struct PageText {
     /// Empty if the page has none.
     pub title: String,
-    /// As the page gives it, mostly `2026-01-31T10:00:00Z`.
+    /// Date of the page as the page gives it, mostly `2026-01-31T10:00:00Z`.
     pub published: Option<String>,
     /// Paragraphs with a blank line between them.
     pub text: String,

@@ -12,7 +12,8 @@ const SURELY_SILENT: f64 = 0.9;
 const UNSURE: f64 = -0.5;
 /// Maximum number of characters in a second of speech; more cannot have been spoken.
 const FASTEST: usize = 40;
-/// In shorter recordings (in seconds), the number of characters per second does not show if the text was spoken.
+/// In recordings up to this length (in seconds), the number of characters per second does not show if the text was
+/// spoken.
 const SHORT_SECONDS: u32 = 3;
 /// Whole transcripts that models write for silence, in lower case and without punctuation at the end.
 const STOCK: [&str; 22] = [

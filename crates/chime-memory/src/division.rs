@@ -15,7 +15,7 @@ pub struct ConversationPart {
     pub cuts: Vec<SessionCut>,
     /// Stored sessions of this part, oldest first.
     pub kept: Vec<Session>,
-    /// No message at or after this time has changed.
+    /// No message sent at or after this time has changed.
     pub noted_until: Timestamp,
 }
 

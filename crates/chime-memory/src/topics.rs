@@ -62,7 +62,6 @@ pub struct TopicCandidate {
     pub sessions: BTreeSet<u32>,
 }
 
-/// Decision about the topic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TopicDecision {
     Keep,

@@ -22,7 +22,7 @@ use chime_telegram::Telegram;
 
 /// Number of rows to delete in one transaction: few enough that it takes less than 5 ms, because answers wait for it.
 const AT_ONCE: u32 = 8;
-/// The same for the job table, whose rows are small.
+/// The same number for the job table, whose rows are small.
 const JOB_ROWS_AT_ONCE: u32 = 100;
 /// Largest database, in bytes, that is rewritten immediately, which takes 1 to 2 seconds. A larger one is rewritten
 /// only at `QUIET_HOUR`.

@@ -27,7 +27,7 @@ pub(super) const FAMILY: Family = Family {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewValue {
-    /// In the form in which it is stored.
+    /// Value in the form in which it is stored.
     pub value: String,
     /// Author and command of a text by a member.
     pub written: Option<(UserId, Seq)>,

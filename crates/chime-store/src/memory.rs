@@ -33,7 +33,7 @@ pub(super) const FAMILY: Family = Family {
     ],
     words_gone: |tx, stored, cause| match cause {
         Cause::Forgotten => forget_message(tx, stored),
-        // Only summaries of threads: other data is deleted when all messages of its session have expired.
+        // Deletes only summaries of threads: other data is deleted when all messages of its session have expired.
         Cause::Expired => thread_summaries::forget(tx, stored.chat, stored.seq),
         Cause::Edited => {
             sessions::note(tx, stored.conversation(), stored.message.sent_at)?;

@@ -56,8 +56,8 @@ pub fn lock(path: &Path) -> Result<FileLock> {
 pub fn open_for_writing(path: &Path, now: Timestamp) -> Result<(Connection, Opened)> {
     let existed = exists(path)?;
     if !existed {
-        // Only the owner may read it, because it contains members' messages. SQLite creates its other files with the
-        // same permissions.
+        // Only the owner of the file may read it, because it contains members' messages. SQLite creates its other files
+        // with the same permissions.
         let create = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
         create.map_err(|source| file_error("cannot create", path, source))?;
     }

@@ -68,10 +68,10 @@ impl Export {
 
 /// Number of messages after which the kinds repeat.
 const ROUND: i64 = 128;
-/// Returns the fields of the common kinds.
+/// Placeholder for a key to remove.
 const LEFT_OUT: &str = "(left out)";
 
-/// Common kinds.
+/// Returns the fields of the common kinds.
 fn media(place: usize, id: i64, secs: i64) -> Value {
     let missing = "(File not included. Change data exporting settings to download.)";
     match place {

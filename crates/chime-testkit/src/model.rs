@@ -213,7 +213,8 @@ impl ServerState {
 
 async fn complete(State(stage): State<Arc<ServerState>>, headers: HeaderMap, Json(request): Json<Value>) -> Response {
     let reply = stage.take_reply(&headers, &request);
-    // Both before the request is announced, since a test may react to it at once by moving the clock or releasing.
+    // Both are done before the request is announced, since a test may react to it at once by moving the clock or
+    // releasing.
     let mut released = stage.released.subscribe();
     let until = stage.clock.now().plus(reply.pause());
     stage.asked.send_modify(|count| *count += 1);

@@ -35,7 +35,7 @@ pub enum Reply {
     Throttle(u64),
     /// No answer until [`ModelServer::release`](super::ModelServer::release), then an empty 200.
     Hang,
-    /// No answer until then, then a good completion.
+    /// No answer until the release, then a good completion.
     Held(String),
     /// A proxy's error page.
     Html502,

@@ -32,7 +32,7 @@ use chime_store::{Priority, Reader, Store, Writer};
 /// Interval between requests for the server's facts (context size, parallel calls, speed) until it answers the first
 /// time.
 const ASK_AGAIN: Duration = Duration::from_secs(60);
-/// The same interval after the first answer. Requests go on, because the operator may replace the model.
+/// Interval after the first answer. The requests go on, because the operator may replace the model.
 const LOOK_AGAIN: Duration = Duration::from_secs(10 * 60);
 /// Longest time that calls wait for the first request of the server's facts after the start.
 const FACTS_WITHIN: Duration = Duration::from_secs(2);

@@ -123,7 +123,7 @@ pub async fn ask(
     answered.map_err(|error| failure_of(&error))
 }
 
-/// Returns the type of an image by its first bytes: one sent as a file may have any.
+/// Returns the MIME type of an image by its first bytes, since an image that was sent as a file may be of any type.
 fn media_type(bytes: &[u8]) -> &'static str {
     match bytes {
         [0x89, b'P', b'N', b'G', ..] => "image/png",

@@ -191,7 +191,7 @@ impl Delivery<'_> {
             && shown.is_none()
             && let Err(error) = self.services.telegram.get_me().await
         {
-            // Only one repeat is allowed. It is kept for when Telegram can be reached.
+            // Only one repeat is allowed, so it waits until Telegram can be reached.
             return Err(JobError::RetryAt(now.plus(pause(self.job.attempts)), error.to_string()));
         }
         if part.state == State::Pending

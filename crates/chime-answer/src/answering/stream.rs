@@ -51,7 +51,7 @@ struct UnfinishedAnswer<'a> {
     services: &'a Services,
     question: &'a QuestionContext,
     built: &'a BuiltPrompt,
-    /// Key of the reply.
+    /// Key of the reply in the outbox.
     key: String,
     /// Restores the personal data that the prompt hides from the model.
     masks: Masks,
@@ -113,7 +113,8 @@ impl UnfinishedAnswer<'_> {
         if self.question.is_unasked || self.question.chat.chat.kind == ChatKind::Private {
             return asking.await;
         }
-        // Both futures run to the end, for the same reason as above.
+        // Both futures run to the end: the id of a message that is being sent must be stored before the whole answer
+        // arrives.
         let (answered, shown) = tokio::join!(asking, self.send_placeholder(&stop));
         if let Err(error) = shown {
             tracing::warn!(%error, "no message held the place of an answer");

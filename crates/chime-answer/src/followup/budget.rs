@@ -84,7 +84,7 @@ fn sums(tokens: &[FoldedToken], table: &FollowUpTable) -> Vec<Sum> {
             let unit = FoldedToken { word: letters.to_owned(), ..token.clone() };
             match currency(std::slice::from_ref(&unit), 0, table) {
                 Some((code, _)) => named = Some(code),
-                // Not money: "2nd", "10am".
+                // The word is not money: "2nd", "10am".
                 None => continue,
             }
         }

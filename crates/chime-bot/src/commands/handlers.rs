@@ -63,7 +63,6 @@ pub struct Commands {
     pub privacy_facts: PrivacyFacts,
     pub memory: MemoryConfig,
     pub defaults: OperatorDefaults,
-    /// Daily token caps of the operator.
     pub caps: DailyTokens,
     /// Reads the files that are saved as notes.
     pub documents: DocumentReader,

@@ -45,7 +45,6 @@ pub struct Panel<'a> {
     pub page: u8,
 }
 
-/// Press on a button of a panel.
 #[derive(Debug, Clone)]
 pub struct PanelPress {
     pub scope: PanelScope,

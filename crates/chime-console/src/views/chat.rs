@@ -63,7 +63,6 @@ struct ChatData {
     /// The UTC day of the request.
     today: i64,
     topic_days: Vec<TopicDay>,
-    /// Messages that a search found.
     found: Vec<StoredMessage>,
 }
 

@@ -16,7 +16,6 @@ pub struct SummaryModel {
     pub redaction: Redaction,
 }
 
-/// Output of a model call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ModelOutput {
     pub text: String,

@@ -24,7 +24,6 @@ pub struct WeightedWord {
     pub weight: f64,
 }
 
-/// A message that the search found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundMessage {
     pub message: StoredMessage,

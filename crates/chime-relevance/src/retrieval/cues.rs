@@ -20,7 +20,7 @@ struct CueLists {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cues {
-    /// Only messages before this one are searched.
+    /// `true` if the text tells of a choice that was made.
     pub settled: bool,
     /// `true` if somebody took on a task.
     pub taken: bool,

@@ -25,7 +25,6 @@ pub struct QuestionContext<'a> {
     pub people: &'a [Person<'a>],
 }
 
-/// A parsed question.
 #[derive(Debug, Clone)]
 pub struct ParsedQuestion {
     pub tables: Tables,

@@ -18,7 +18,6 @@ const LAST_SMALL_HOUR: u32 = 6;
 /// Longest time until a reminder, in years.
 const YEARS: u32 = 5;
 
-/// Time of a reminder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReminderTime {
     /// The first time.

@@ -29,7 +29,6 @@ pub struct ImportSettings {
     pub now: Timestamp,
 }
 
-/// Counts of one batch.
 pub struct BatchCounts {
     chat: ChatId,
     is_served: bool,

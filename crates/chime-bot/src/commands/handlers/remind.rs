@@ -37,7 +37,6 @@ const LISTED_CHARS: usize = 120;
 /// Start of the data of each button.
 const PREFIX: &str = "reminder";
 
-/// Button that cancels a reminder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CancelButton {
     id: i64,

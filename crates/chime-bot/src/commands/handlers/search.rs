@@ -39,7 +39,7 @@ impl Commands {
         let shown = self.page(invocation.message.clone(), invocation.chat.clone(), page(here), texts).await?;
         let ShownPage { mut markdown, links, mut buttons, rests_on } = shown;
         if command.ephemeral_number().is_some() && !buttons.is_empty() {
-            // Its words are not stored, so the search cannot be repeated for another page.
+            // The words of the command are not stored, so the search cannot be repeated for another page.
             buttons.clear();
             markdown = format!("{markdown}\n\n{}", texts.search.rest);
         }

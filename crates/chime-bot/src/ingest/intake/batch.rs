@@ -33,7 +33,6 @@ pub struct Applied {
     pub touched: ChangedHours,
     /// Questions in chats that the bot is not in.
     pub guests: Vec<GuestQuestion>,
-    /// New messages by members.
     pub turns: NewMessageCounts,
     /// Conversations with new messages; the value is `true` if one of these messages is being answered.
     pub heard: HashMap<Conversation, bool>,

@@ -20,7 +20,7 @@ use chime_store::{Writer, backlog, chat_settings, chats, consent, jobs, messages
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WordStorage {
     Stored,
-    /// Not stored permanently, since the author opted out: kept until the job is done.
+    /// The text is not stored permanently, since the author opted out. It is kept until the job is done.
     Held,
 }
 

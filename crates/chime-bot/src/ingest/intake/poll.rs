@@ -151,8 +151,8 @@ impl Ingest {
                         backoff.succeeded();
                         continue;
                     }
-                    // No update in the batch has an id, so the batch cannot be confirmed and comes again at once: waits
-                    // first.
+                    // No update in the batch has an id, so the batch cannot be confirmed and will come again at once.
+                    // Waits before the next poll.
                     backoff.failed(random())
                 }
                 Err(error) => {
