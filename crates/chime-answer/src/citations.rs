@@ -9,11 +9,11 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use crate::citation_forms::{CODE, canonical, unfenced};
-use crate::fences::closed;
+use crate::code_blocks::closed;
 use crate::grounding::{KnownWords, mark_unsourced};
 use crate::material::{CitationMaterial, TAG};
 use crate::pattern;
-use crate::plain::{clean_name, escape_markdown, one_line};
+use crate::sanitize::{clean_name, escape_markdown, one_line};
 use crate::source_lists;
 use crate::sources::with_sources;
 use crate::support::Support;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::plain::{escape_markdown, one_line};
+use crate::sanitize::{escape_markdown, one_line};
 use chime_core::texts::{ConceptTexts, filled};
 use chime_core::{Captured, Concept, ConceptId, ConversationContext};
 

@@ -1,7 +1,7 @@
 //! Answer without a model: a list of the messages that fit the question best.
 
 use crate::extractive_ranking::{Query, bullets, most_telling};
-use crate::plain::{clean_name, escape_markdown, one_line};
+use crate::sanitize::{clean_name, escape_markdown, one_line};
 use chime_core::texts::{DigestTexts, Texts, filled};
 use chime_core::{Citable, Enrichment, Slot, SourceKind, Timestamp, Zone};
 use chime_relevance::context::ContextWindow;

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::plain::{clean_name, escape_markdown, gist};
+use crate::sanitize::{clean_name, escape_markdown, gist};
 use crate::support::has_number;
 use chime_core::embed::Embedder;
 use chime_core::trigger::{Languages, is_generic, is_small_talk};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::plain::{clean_name, clean_text, without_fence};
+use crate::sanitize::{clean_name, clean_text, without_fence};
 use chime_core::{
     ChatId, MessageId, Part, Role, Seq, SourceId, StoredMessage, Timestamp, UserId, Zone, clip, span_in_words,
     without_citations,

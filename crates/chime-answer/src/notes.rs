@@ -1,6 +1,6 @@
 //! Splits notes into pieces, and ranks the pieces for a question.
 
-use crate::plain::one_line;
+use crate::sanitize::one_line;
 
 /// Maximum number of characters of a piece: a paragraph or two.
 const PIECE_CHARS: usize = 900;

@@ -4,7 +4,7 @@ use chime_core::lang::{LanguageFile, begins_like};
 use chime_core::{Kind, Message, Role, SourceKind, StoredMessage};
 use chime_relevance::context::{ContextWindow, Entry};
 
-use crate::plain::one_line;
+use crate::sanitize::one_line;
 
 /// Maximum number of pages, and of documents, that are read before the model is asked.
 const MOST: usize = 2;

@@ -12,8 +12,8 @@ use crate::grounding::KnownWords;
 pub use crate::lines::Style;
 use crate::lines::{Labels, PromptTranscript};
 use crate::material::CitationMaterial;
-use crate::plain::{clean_name, one_line, without_fence};
 use crate::recall;
+use crate::sanitize::{clean_name, one_line, without_fence};
 use chime_core::chat_settings::AnswerLength;
 use chime_core::prompts::{
     AskValues, ConceptsValues, ContextValues, FrameValues, PromptError, Prompts, RecallValues, RoleValues, SlotValues,

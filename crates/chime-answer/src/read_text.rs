@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::extractive_ranking::shares_of_words;
 use crate::grounding::{Measure, min_similarity, similarities};
 use crate::notes::{nearest, pieces, short_title};
-use crate::plain::{clean_name, escape_markdown};
+use crate::sanitize::{clean_name, escape_markdown};
 use chime_core::embed::Embedder;
 use chime_core::texts::{Texts, filled};
 use chime_core::{Citable, PieceLine, SourceId, SourceMessage, Timestamp};

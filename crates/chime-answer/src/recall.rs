@@ -1,7 +1,7 @@
 //! Renders the recall slot: old messages and summaries relevant to the question, in addition to the window.
 
 use crate::lines::PromptTranscript;
-use crate::plain::clean_name;
+use crate::sanitize::clean_name;
 use chime_core::{
     Chat, Chosen, Citable, FoundSource, Reason, RetrieverScores, Slot, SlotUse, SourceId, SourceMessage, StoredMessage,
     Zone, clip, message_link,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::followup::show;
 use crate::grounding::resting_on;
-use crate::plain::{clean_name, escape_markdown, gist};
+use crate::sanitize::{clean_name, escape_markdown, gist};
 use chime_core::texts::{Texts, WhyTexts, filled};
 use chime_core::{
     AnswerRecord, AnswerStatus, Chosen, FollowUp, FoundSource, MessageId, Part, Reason, RetrieverScores, Role, Seq,

@@ -69,7 +69,7 @@ pub struct ConsoleParts {
     pub wake: Wake,
     pub access: AccessConfig,
     pub zone: Zone,
-    /// How long messages are kept in chats without a setting of their own; `None` for ever.
+    /// Retention period of chats without a setting of their own; `None` keeps messages forever.
     pub retention: Option<Duration>,
     pub features: Arc<FeatureCache>,
     pub recaller: Arc<Recaller>,

@@ -73,7 +73,7 @@ pub enum RefusedCall {
 #[serde(rename_all = "snake_case")]
 pub enum ReadResult {
     Messages(Vec<ReadMessage>),
-    /// What is remembered, as plain text.
+    /// Memory of the chat, as plain text.
     Text(String),
 }
 

@@ -166,7 +166,7 @@ pub struct FollowUp {
 /// Suggestion that a question may be about.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SuggestedList {
-    /// What it was a suggestion for, in the members' words.
+    /// Wishes that the suggestion was made for, in the words of members.
     pub wanted: Vec<String>,
     pub items: Vec<Item>,
 }

@@ -23,8 +23,8 @@ pub enum JobOutcome {
 /// Reason why an attempt ended early. The texts must not contain message content.
 #[derive(Debug)]
 pub enum JobError {
-    /// Error of the store: a damaged file stops the pool, a temporary error counts as [`Transient`](Self::Transient), any
-    /// other as [`Failed`](Self::Failed).
+    /// Error of the store: a damaged file stops the pool, a temporary error counts as [`Transient`](Self::Transient),
+    /// any other as [`Failed`](Self::Failed).
     Store(StoreError),
     /// A server asks to wait this long. The attempt is not counted.
     Later(Duration),

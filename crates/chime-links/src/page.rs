@@ -60,7 +60,7 @@ pub fn page_text(body: &[u8], media_type: Option<&str>, at: &str, is_wanted: &dy
     (text.chars().count() >= FEWEST_CHARS).then_some(PageText { text, is_cut, ..page })
 }
 
-/// Converts a body to text. The encoding is that of its byte order mark, else the one in `Content-Type`, else the one
+/// Converts a body to text. The encoding is given by its byte order mark, else by `Content-Type`, else the one
 /// that the page names.
 fn decoded(body: &[u8], media_type: &str) -> String {
     let head = String::from_utf8_lossy(body.get(..HEAD_BYTES).unwrap_or(body)).to_ascii_lowercase();

@@ -54,7 +54,7 @@ struct Model {
     learned: Mutex<Learned>,
 }
 
-/// What the responses of a model showed about it.
+/// Facts about a model that its responses showed.
 #[derive(Debug, Default)]
 struct Learned {
     dialect: Dialect,

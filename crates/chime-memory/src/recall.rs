@@ -2,11 +2,11 @@
 //! a ranker scores them.
 //!
 //! Start with [`Recaller`]. `retrievers` propose candidates, `loaded` has their messages, `summaries` their sessions,
-//! `listed` handles questions about a member or a day only, `ranked` selects the best, and `indexer` maintains the
-//! vector index.
+//! `by_time_or_member` handles questions about a member or a day only, `ranked` selects the best, and `indexer`
+//! maintains the vector index.
 
+mod by_time_or_member;
 mod indexer;
-mod listed;
 mod loaded;
 mod ranked;
 mod request;
@@ -95,7 +95,8 @@ impl Recaller {
             if !reading.question.asks_talk {
                 return Ok(looked);
             }
-            Ok(looked.with_listed(listed::messages(&reading, lexicon)?, listed::sessions(&reading)?))
+            Ok(looked
+                .with_listed(by_time_or_member::messages(&reading, lexicon)?, by_time_or_member::sessions(&reading)?))
         })
     }
 

@@ -134,7 +134,7 @@ impl ModelServer {
         self.stage.play().hears.extend(said.into_iter().map(Into::into));
     }
 
-    /// Sets the transcript for recordings beyond those of [`hear`](Self::hear).
+    /// Sets the transcript for recordings for which [`hear`](Self::hear) gave none.
     pub fn hear_always(&self, said: &str) {
         self.stage.play().always_hears = Some(said.to_owned());
     }

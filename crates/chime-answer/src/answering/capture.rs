@@ -9,7 +9,7 @@ use crate::answering::ask::new_fence;
 use crate::answering::concepts::refer;
 use crate::answering::services::Services;
 use crate::concepts::{capture_schema, parse_captured, resolve};
-use crate::plain::without_fence;
+use crate::sanitize::without_fence;
 use chime_access::gateway::ask::ModelCall;
 use chime_access::gateway::{AskError, ModelPreference, ModelPurpose};
 use chime_core::config::Redaction;

@@ -11,7 +11,7 @@ use crate::answering::{follow_up, log};
 use crate::citations::Checked;
 use crate::prompt::BuiltPrompt;
 use crate::support::Support;
-use crate::used::used;
+use crate::used_memory::used;
 use crate::{citations, recall};
 use chime_access::gateway::ask::UsageRecord;
 use chime_core::texts::notices;

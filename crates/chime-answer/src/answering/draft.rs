@@ -2,8 +2,8 @@
 
 use crate::answering::question::QuestionContext;
 use crate::answering::reply::{format_own, format_parts};
+use crate::code_blocks::closed;
 use crate::extractive_ranking::Query;
-use crate::fences::closed;
 use crate::followup::show;
 use crate::job::{Blame, ModelFailure};
 use crate::{digest, wording};

@@ -368,7 +368,7 @@ impl QuestionContext {
         Language::of_question(ask, &talk.join("\n"), self.chat.language)
     }
 
-    /// Returns the language of an answer without a model: the one set for the chat, else that of the question if there
+    /// Returns the language of an answer without a model: the language set for the chat, else the question's if there
     /// are texts in it.
     pub fn notice_language(&self) -> Language {
         let asked = || self.language().filter(|asked| languages().iter().any(|known| known.code == asked.code()));

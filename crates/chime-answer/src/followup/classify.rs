@@ -63,7 +63,7 @@ pub struct ClassifiedQuestion {
     pub mentions: Mentions,
     /// Kind of thing that is wanted, by its canonical name; a specific one if there is any.
     pub kind: Option<String>,
-    /// Highest price.
+    /// Highest price that the question names.
     pub budget: Option<Price>,
     pub cheaper: bool,
     pub start_over: bool,

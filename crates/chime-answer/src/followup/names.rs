@@ -1,4 +1,4 @@
-//! Recognises names of authors and makers, and finds those of shown items in a text.
+//! Recognises names of authors and makers, and finds the makers of shown items in a text.
 
 use crate::followup::tables::{FollowUpTables, PhraseRow, TokenSpan};
 use crate::followup::words::{FoldedToken, fold, tokens};

@@ -5,7 +5,7 @@ use crate::followup::classify::{ClassifiedQuestion, ItemPosition, is_generic_kin
 use crate::followup::item_question::mentioned;
 use crate::followup::references::{self, PronounTarget, reference};
 use crate::followup::words::{FoldedToken, fold, tokens};
-use crate::plain::one_line;
+use crate::sanitize::one_line;
 use chime_core::{
     AnswerId, Clarification, Evidence, FollowUp, FoundBy, Frame, Intent, Item, Price, Reference, Reset, Unclear,
 };

@@ -1,6 +1,6 @@
 //! Renders a follow-up: for the prompt, for `/why`, and as a clarifying question.
 
-use crate::plain::{escape_markdown, one_line};
+use crate::sanitize::{escape_markdown, one_line};
 use chime_core::texts::{FollowUpTexts, filled};
 use chime_core::{Evidence, FollowUp, FoundBy, Frame, Intent, Item, Price, Reference, Reset, SuggestedList};
 

@@ -1,6 +1,6 @@
 //! Panel of `/settings`: its text, its buttons, and the change that each button makes.
 
-use chime_answer::plain::escape_markdown;
+use chime_answer::sanitize::escape_markdown;
 use chime_core::chat_settings::{CHAT_SETTINGS, ChatSettings, DEFAULT, MEMORY, OperatorDefaults, SettingEntry};
 use chime_core::texts::{Texts, filled};
 use chime_core::{Button, ChatKey, ChatKind, FNV_START, ForumTopicId, fnv1a};

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use chime_answer::plain::{escape_markdown, one_line};
+use chime_answer::sanitize::{escape_markdown, one_line};
 use chime_core::chat_settings::{ChatSettings, NAME};
 use chime_core::texts::{Texts, filled};
 use chime_core::trigger::{Languages, called_at_start, is_for_bot};

@@ -19,7 +19,7 @@ pub(super) struct Address {
 /// Command in a text. Its name may be unknown to the bot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Call {
-    /// Byte range in the text.
+    /// Byte range of the command in the text.
     pub(super) range: Range<usize>,
     /// Name without the slash and the bot's username.
     pub(super) name: String,

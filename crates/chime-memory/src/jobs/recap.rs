@@ -2,8 +2,8 @@
 
 use crate::bullets;
 use crate::extract::{self, SummaryMessage};
+use crate::jobs::delimiters::{fence, fenced};
 use crate::jobs::error::StepError;
-use crate::jobs::fence::{fence, fenced};
 use crate::jobs::memory::Memory;
 use crate::jobs::model::ModelRequest;
 use crate::lines::{self, NumberedLines, SummaryLine};

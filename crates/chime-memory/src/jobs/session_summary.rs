@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::bullets::{self, CitableTexts};
 use crate::extract;
+use crate::jobs::delimiters::{fence, fenced};
 use crate::jobs::error::StepError;
-use crate::jobs::fence::{fence, fenced};
 use crate::jobs::load::SessionRead;
 use crate::jobs::memory::{Memory, SummaryVectors};
 use crate::jobs::model::ModelOutput;

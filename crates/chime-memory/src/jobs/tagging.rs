@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use crate::jobs::delimiters::{fence, fenced};
 use crate::jobs::error::{StepError, is_given_up};
-use crate::jobs::fence::{fence, fenced};
 use crate::jobs::memory::{Memory, SummaryVectors};
 use crate::lines::SummaryLine;
 use crate::policy::Means;

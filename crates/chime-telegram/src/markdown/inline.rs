@@ -26,7 +26,7 @@ struct OpenTag {
     start: TextPosition,
     /// Earlier parts of the spoiler's text, each ended by a code span, because code cannot be inside another entity.
     earlier: Vec<Range<TextPosition>>,
-    /// Number of open marks at its start: both tags of a pair must be inside the same mark.
+    /// Number of open marks at the start of the tag: both tags of a pair must be inside the same mark.
     depth: usize,
 }
 

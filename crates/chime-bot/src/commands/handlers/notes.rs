@@ -3,7 +3,7 @@
 use crate::commands::handlers::note_file::FileText;
 use crate::commands::handlers::{CommandRequest, Commands, Shown};
 use chime_answer::notes::{pieces, title};
-use chime_answer::plain::escape_markdown;
+use chime_answer::sanitize::escape_markdown;
 use chime_core::texts::{Texts, filled};
 use chime_core::{Job, Role, Seq, Zone, without_citations};
 use chime_jobs::JobResult;

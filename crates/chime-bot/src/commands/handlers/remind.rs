@@ -11,7 +11,7 @@ use chime_access::Access;
 use chime_access::admission::served;
 use chime_answer::answering::{format_own, format_parts};
 
-use chime_answer::plain::{escape_markdown, one_line};
+use chime_answer::sanitize::{escape_markdown, one_line};
 use chime_core::texts::{Texts, filled, notices, texts};
 use chime_core::{
     AddressedBy, Button, ChatId, Conversation, Job, JobPayload, Message, MessageId, ReplyTarget, Sender, StoredMessage,

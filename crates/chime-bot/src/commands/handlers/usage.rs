@@ -6,7 +6,7 @@ use chrono::Datelike;
 
 use crate::commands::handlers::{CommandRequest, Commands, Shown};
 use chime_access::cap_of_chat;
-use chime_answer::plain::{clean_name, escape_markdown};
+use chime_answer::sanitize::{clean_name, escape_markdown};
 use chime_core::texts::{Texts, filled, notices};
 use chime_core::{Job, Spent, UserId, grouped};
 use chime_jobs::JobResult;

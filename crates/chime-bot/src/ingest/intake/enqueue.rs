@@ -72,7 +72,7 @@ pub fn start_work(
             applied.postponed |= watch_question(tx, arrival, chat_key, setting, at)?;
         }
         TriggerAction::Nothing => {}
-        // Nobody but the asker sees it, and an answer would be for everybody.
+        // Only the asker sees it, and an answer would be for everybody.
         TriggerAction::Start(JobPayload::Answer { .. }) if message.id.ephemeral_number().is_some() => {}
         TriggerAction::Start(job @ JobPayload::Answer { .. }) if message.album.is_some() => {
             start_album(tx, arrival, news, job, setting, at, applied)?;
