@@ -1,6 +1,5 @@
-//! Readers of the documents that members post. Every file is untrusted: the readers bound what they read, and the
-//! program runs them in a process of its own, with less memory and time, since a damaged PDF may still end that
-//! process.
+//! Readers of the documents that members post. Every file is untrusted: the readers limit how much they read, and
+//! the program runs them in a separate process with limited memory and time, since a damaged PDF may still crash it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -61,7 +61,8 @@ pub struct TriggerFeatures<'a> {
     pub cluster: usize,
 }
 
-/// Candidates and, for any two of them, the share of the sampled reply forests that put them in one segment.
+/// Candidates and, for any two of them, how often both are in one segment (part of a thread) of the sampled reply
+/// forests: a share from 0 to 1.
 pub struct SegmentedCorpus<'a> {
     pub corpus: &'a Corpus<'a>,
     pub consensus: Consensus,

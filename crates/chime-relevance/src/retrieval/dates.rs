@@ -40,7 +40,6 @@ fn span(from: NaiveDate, to: NaiveDate, utc_offset: i32) -> Option<TimeSpan> {
     (from < to).then(|| TimeSpan { from: start(from), to: start(to) })
 }
 
-/// Reader of the dates in a text.
 pub(super) struct DateReader<'a> {
     pub words: &'a [String],
     pub table: &'static PhraseTable,

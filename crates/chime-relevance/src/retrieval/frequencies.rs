@@ -24,7 +24,7 @@ impl Frequencies {
         (1.0 + (self.messages - holding + 0.5).max(0.5) / (holding + 0.5)).ln()
     }
 
-    /// Counts the stems of the passages with the properties `readings`.
+    /// Counts in how many passages each stem occurs. `readings` holds the properties of each passage.
     pub(super) fn count(readings: &[PassageProperties], lexicon: &Lexicon<'_>) -> Self {
         let mut holding: HashMap<String, f64> = HashMap::new();
         for reading in readings {
