@@ -27,7 +27,7 @@ use crate::app::jobs::JobHandlers;
 use crate::app::menu::MenuTask;
 use crate::app::tasks::Tasks;
 use crate::app::watchdog::{Watchdog, patience};
-use crate::health::server::Patient;
+use crate::health::server::MonitoredDaemon;
 use chime_access::ClaimCode;
 use chime_access::console_tokens::{ConsoleTokens, LINK_LIFETIME};
 use chime_access::gateway::ask::Gateway;
@@ -79,7 +79,7 @@ impl App {
         let backups = DailyBackups::new(&store, &clock, config.store.backups.clone());
         let mut tasks = Tasks::new(stop.clone());
         // Started first, so that monitoring can show why no updates arrive, even if Telegram cannot be reached.
-        let patient = Patient {
+        let monitored = MonitoredDaemon {
             store: store.clone(),
             clock: clock.clone(),
             poll: health.clone(),
@@ -87,7 +87,7 @@ impl App {
             gateway: gateway.clone(),
             backups: backups.clone(),
         };
-        if let Some(server) = start::health_server(&config, &patient).await? {
+        if let Some(server) = start::health_server(&config, &monitored).await? {
             tasks.spawn("http", |stop| async move {
                 server.run(stop).await.map_err(|error| AppError::Task(format!("HTTP_ADDR: {error}")))
             });
@@ -126,7 +126,7 @@ impl App {
             gateway,
             health,
             backups,
-            patient,
+            monitored,
             console_links: Arc::new(ConsoleTokens::new(LINK_LIFETIME)),
         };
         let app = parts.launch(tasks).await?;
@@ -328,7 +328,7 @@ impl AppComponents {
 pub fn context_params(config: &ContextConfig) -> Params {
     Params {
         seed: SeedRule { lookback_limit: config.lookback_limit, time_threshold: config.time_threshold },
-        token_budget: config.tokens.or_usual(),
+        token_budget: config.tokens.or_default(),
         ..Params::new(estimate_tokens)
     }
 }

@@ -52,8 +52,8 @@ impl Disk {
     }
 }
 
-/// Measures from a mention or command in Telegram's queue to the reply at Telegram, one at a time, with messages in between. The
-/// disk is measured between the mentions, since other programs may use it too.
+/// Measures from a mention or command in Telegram's queue to the reply at Telegram, one at a time, with messages in
+/// between. The disk is measured between the mentions, since other programs may use it too.
 pub async fn replies(scene: &Scene, mentions: usize, ask: impl Fn(&Scene, usize) -> Post) -> Outcome<Answered> {
     let mut disk = Disk::beside(scene.folder())?;
     let (mut reply, mut sync) = (Vec::new(), Vec::new());

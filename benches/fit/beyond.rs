@@ -11,7 +11,7 @@ use chime_relevance::context::training::{
     ACCEPTED, BEYOND_FEATURES, BEYOND_NAMES, Candidate, OlderQuery, RerankWeights, beyond_values,
 };
 use chime_relevance::context::{History, Params, get_smart_context, without_bots};
-use chime_relevance::retrieval::{Archive as Older, Lexicon, Met, Sought, by_words};
+use chime_relevance::retrieval::{Archive as Older, FoundMessage, Lexicon, Sought, by_words};
 use chime_store::{Language, stems};
 
 use crate::chats::Chat;
@@ -212,7 +212,7 @@ impl Archive {
             Ok(found) => found,
             Err(never) => match never {},
         };
-        let spotted = |met: Met| Spotted {
+        let spotted = |met: FoundMessage| Spotted {
             features: beyond_values(&query, &met),
             is_right: self.own[met.message.seq.0 as usize - 1].is_some_and(|id| gold.contains(&id)),
         };

@@ -90,12 +90,12 @@ pub fn bridges(chat: &Chat, scorers: &Scorers, into: &mut Examples) {
         let truth: Vec<Option<usize>> = (first..place).map(|other| chat.truth.about(other)).collect();
         let before = chat.before(place);
         let example = Example::of(chat.asking(place, ""), &before, &chat.prepared.evidence, scorers);
-        for lesson in example.map_or_else(Vec::new, |example| example.segment_lessons(&truth, FORESTS)) {
-            let best = lesson.shares.iter().copied().fold(0.0, f64::max);
-            for (row, share) in lesson.rows.iter().zip(&lesson.shares) {
+        for link_example in example.map_or_else(Vec::new, |example| example.segment_examples(&truth, FORESTS)) {
+            let best = link_example.shares.iter().copied().fold(0.0, f64::max);
+            for (row, share) in link_example.rows.iter().zip(&link_example.shares) {
                 into.row(row.map(|value| value as f32), *share as f32, 0.0);
             }
-            let weight = if lesson.is_known { weight } else { weight * UNKNOWN };
+            let weight = if link_example.is_known { weight } else { weight * UNKNOWN };
             into.close(Weighed { none: Some((1.0 - best) as f32), weight, fold: chat.fold });
         }
     }

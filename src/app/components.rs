@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::app::DailyBackups;
-use crate::health::server::Patient;
+use crate::health::server::MonitoredDaemon;
 use chime_access::ClaimCode;
 use chime_access::console_tokens::ConsoleTokens;
 use chime_access::gateway::ask::Gateway;
@@ -32,6 +32,6 @@ pub struct AppComponents {
     pub gateway: Gateway,
     pub health: PollHealth,
     pub backups: DailyBackups,
-    pub patient: Patient,
+    pub monitored: MonitoredDaemon,
     pub console_links: Arc<ConsoleTokens>,
 }

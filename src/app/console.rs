@@ -11,7 +11,7 @@ use chime_jobs::worker::Wake;
 use chime_memory::recall::Recaller;
 
 impl AppComponents {
-    /// Returns what makes links to the page; `None` if it is switched off.
+    /// Returns the maker of links to the page; `None` if the page is switched off.
     pub(super) fn console_links(&self) -> Option<ConsoleLinks> {
         let config = &self.config.console;
         let url = config.url.clone().or_else(|| Some(format!("http://{}", config.address?)));
@@ -23,7 +23,7 @@ impl AppComponents {
         let (Some(address), Some(links)) = (self.config.console.address, self.console_links()) else {
             return Ok(None);
         };
-        let patient = self.patient.clone();
+        let monitored = self.monitored.clone();
         let parts = ConsoleParts {
             store: self.store.clone(),
             clock: self.clock.clone(),
@@ -39,8 +39,8 @@ impl AppComponents {
             links: links.tokens,
             token: self.config.console.token.clone(),
             state: Arc::new(move || {
-                let patient = patient.clone();
-                Box::pin(async move { DaemonState { health: patient.report().await, warnings: recent_warnings() } })
+                let monitored = monitored.clone();
+                Box::pin(async move { DaemonState { health: monitored.report().await, warnings: recent_warnings() } })
             }),
         };
         let server = ConsoleServer::bind(address, parts).await;

@@ -74,7 +74,7 @@ impl JobHandlers {
             JobPayload::Recaps {} => self.recaps.start_due().await,
             JobPayload::Retention {} => {
                 let outcome = self.keeper.run().await;
-                // Afterwards, since the database then holds no remains of expired text.
+                // Backups are made last, since the database then holds no remains of expired text.
                 self.backups.run().await;
                 outcome
             }

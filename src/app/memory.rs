@@ -61,7 +61,7 @@ pub fn enrichers(config: &MemoryConfig, zone: Zone) -> Vec<Enricher> {
     vec![recent_and_history, topic, items]
 }
 
-/// Returns the size from which on the oldest part of a thread is replaced by a summary, or `None` if memory is off.
+/// Returns the source of the summaries that replace the oldest part of a long thread, or `None` if memory is off.
 pub fn long_threads(config: &MemoryConfig) -> Option<LongThreads> {
     let limits = ThreadLimits { messages: config.max_history, tokens: MAX_THREAD_TOKENS };
     config.is_on.then(|| LongThreads::new(limits, thread_summary))
@@ -75,7 +75,7 @@ fn vectors(config: &Config, embedder: Option<&Arc<Embedder>>) -> Result<SummaryV
     })
 }
 
-/// Returns the model that makes vectors of messages and summaries.
+/// Returns the source of vectors for messages and summaries.
 pub fn sources(config: &Config, embedder: Option<&Arc<Embedder>>) -> Result<VectorSource, AppError> {
     if let EmbeddingConfig::OpenAi(_) = &config.embedding {
         return Ok(servers::server(config)?.map_or(VectorSource::Off, VectorSource::Server));

@@ -43,7 +43,7 @@ impl MenuTask {
 
     /// Sets the menus that have changed since they were last set, then the description.
     async fn introduce(&self) -> Result<(), TelegramError> {
-        // Without the database, all menus are set, now and at the next start.
+        // If the database cannot be read, all menus are set, now and at the next start.
         let known = self.store.read(menus::hashes).await.unwrap_or_default();
         let (mut set, mut done) = (Vec::new(), Ok(()));
         for menu in texts::menus() {

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::error::AppError;
 use crate::app::service;
-use crate::health::server::{HealthServer, Patient};
+use crate::health::server::{HealthServer, MonitoredDaemon};
 use chime_access::{ClaimCode, is_unclaimed};
 use chime_bot::ingest::intake::{PollHealth, TroubleKind};
 use chime_core::config::{AllowedChats, Config, EmbeddingConfig};
@@ -176,8 +176,11 @@ pub(super) async fn introduce(
 }
 
 /// Opens the port for health and metrics. Returns `None` if it is not configured.
-pub(super) async fn health_server(config: &Config, patient: &Patient) -> Result<Option<HealthServer>, AppError> {
+pub(super) async fn health_server(
+    config: &Config,
+    monitored: &MonitoredDaemon,
+) -> Result<Option<HealthServer>, AppError> {
     let Some(address) = config.http.address else { return Ok(None) };
-    let server = HealthServer::bind(address, patient.clone()).await;
+    let server = HealthServer::bind(address, monitored.clone()).await;
     server.map(Some).map_err(|source| AppError::Address { key: "HTTP_ADDR", address, source })
 }

@@ -12,7 +12,7 @@ use chime_runtime::clock::Clock;
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// Time that a poll may take in addition to its timeout. Twice the sum counts as silence.
 const GRACE: Duration = Duration::from_secs(15);
-/// Time after the warning until the daemon ends: after so long only a new process helps.
+/// Time from the warning to the end of the daemon. After that time only a new process helps.
 const GIVE_UP: Duration = Duration::from_secs(10 * 60);
 
 /// Returns the maximum time that a working poll takes.
@@ -39,8 +39,8 @@ impl Watchdog {
                 tracing::error!(silent_s = silent.as_secs(), "a poll does not come back");
             }
             warned = silent > silence_after;
-            // Stops reporting to the service manager during a silence, which then restarts the process after its own
-            // timeout.
+            // During a silence, nothing is reported to the service manager, which then restarts the process after its
+            // own timeout.
             if !warned {
                 service::alive();
             }

@@ -4,7 +4,6 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-/// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
     Ok,
@@ -13,7 +12,6 @@ pub enum Severity {
     Fail,
 }
 
-/// Finding of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckFinding {
     pub name: &'static str,

@@ -136,7 +136,7 @@ pub fn disk(free: Option<u64>, database: u64) -> CheckFinding {
     }
 }
 
-/// Checks for parked jobs (jobs that failed for good). `open` is the number of waiting or running jobs, `all_parked`
+/// Checks for parked jobs (jobs that failed permanently). `open` is the number of waiting or running jobs, `all_parked`
 /// the number of parked ones, of which `parked` lists some.
 pub fn jobs(open: u64, parked: &[ParkedJob], all_parked: u64) -> CheckFinding {
     const NAME: &str = "jobs";
@@ -327,8 +327,8 @@ pub fn transcriptions(model: &str, heard: Result<(), &LlmError>, took: Duration)
     }
 }
 
-/// Reports how many pages the search service `host` found for one word. A failure is only a warning, since questions are
-/// answered without the web too.
+/// Reports how many pages the search service `host` found for one word. A failure is only a warning, since questions
+/// are answered without the web too.
 pub fn web_search(host: &str, found: Result<usize, UnreadablePage>, took: Duration) -> CheckFinding {
     const NAME: &str = "web search";
     const REMEDY: &str =

@@ -29,7 +29,7 @@ use chime_store::jobs::ParkedJob;
 use chime_store::{Reader, Store, backups, chats, inspect, jobs};
 use chime_telegram::{Telegram, TelegramError, TelegramOptions};
 
-/// Maximum number of groups whose settings are checked. With more groups, a mistake in the settings shows in these too.
+/// Maximum number of groups whose settings are checked. If there are more, these are enough to show a wrong setting.
 const GROUPS: u32 = 50;
 /// Maximum number of parked jobs that are loaded.
 const PARKED: u32 = 10;
@@ -213,7 +213,7 @@ impl Checkup<'_> {
         tell(judge::transcriptions(&model.name, heard.as_ref().copied(), watch.elapsed()));
     }
 
-    /// Asks the model of summaries and those among which admins choose for one word each.
+    /// Asks the summary model, and each model that admins may choose, for one word.
     async fn other_models(&self, config: &LlmConfig, tell: &mut impl FnMut(CheckFinding)) {
         let listed = config.models.iter().map(|listed| ModelConfig::named(listed.name.clone()));
         let is_other = |model: &ModelConfig| model.server.is_some() || Some(&model.name) != config.model.as_ref();

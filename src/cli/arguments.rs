@@ -65,7 +65,8 @@ pub enum Command {
                       Examples:\n  chime backup /var/backups/chime-before-upgrade.db\n  chime backup /var/backups"
     )]
     Backup(BackupOptions),
-    /// Make a checked copy of SRC the database, or list the copies; the daemon must be stopped, and the old file moved away
+    /// Make a checked copy of SRC the database, or list the copies; the daemon must be stopped, and the old file moved
+    /// away
     #[command(after_help = "Examples:\n  chime restore\n  chime restore /var/backups/chime-before-upgrade.db")]
     Restore(RestoreOptions),
     /// Import older history from a Telegram Desktop export; the daemon must be stopped

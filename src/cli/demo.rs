@@ -99,8 +99,8 @@ struct DemoSession {
 }
 
 impl DemoSession {
-    /// Adds the messages of `file` to the chat. Returns those up to the bot's last message, which must be recorded in
-    /// the database. The daemon gets the later ones as updates.
+    /// Adds the messages of `file` to the chat. Returns the messages up to the bot's last one, which must be recorded
+    /// in the database. The daemon gets the later ones as updates.
     fn set(place: (Sandbox, ChatId), file: &ChatFile, screen: Screen, clock: Clock) -> (Self, Vec<RecordedMessage>) {
         let (sandbox, chat) = place;
         let names = HashMap::from([(sandbox.bot_id(), BOT.to_owned())]);
@@ -329,8 +329,8 @@ impl DemoSession {
         }
     }
 
-    /// Returns `true` if all updates were taken in and no job is left that a member waits for. Periodic jobs and those in
-    /// the background do not count.
+    /// Returns `true` if all updates were taken in and no job is left that a member waits for. Periodic jobs and those
+    /// in the background do not count.
     async fn is_quiet(&self) -> Result<bool, CommandError> {
         let Some(store) = &self.store else { return Ok(true) };
         if self.sandbox.pending_updates() > 0 {

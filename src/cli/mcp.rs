@@ -31,7 +31,7 @@ struct McpServer(ChatReader);
 pub async fn run(options: McpOptions) -> CommandResult {
     let (path, zone) = database::path_and_zone()?;
     let store = Store::open_to_read(&path)?;
-    // Without the model, words alone are compared.
+    // Without the embedding model, messages are found by their words alone.
     let embedder = Embedder::load(&EmbeddingConfig::Local).ok().flatten().map(Arc::new);
     let chats = Some(options.chats.into_iter().map(ChatId).collect());
     let reader = ChatReader { store, clock: Clock::system(), chats, zone, recaller: Arc::new(Recaller::new(embedder)) };

@@ -21,8 +21,8 @@ pub(super) fn run() -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// Limits memory and time. Takes away what a reader never needs: files and connections, whose number is limited to
-/// those that are open, and files of memory after a crash.
+/// Limits memory and time. Forbids what a reader never needs: opening files or connections, and core dumps after a
+/// crash.
 fn limit() -> io::Result<()> {
     let limits = [
         (Resource::Data, MAX_MEMORY),

@@ -12,7 +12,7 @@ use chime_bot::ingest::intake::{PollTrouble, TroubleKind};
 use chime_store::usage::DayTotal;
 
 /// Telegram may be unreachable for this time before the daemon counts as failing.
-const HICCUP: Duration = Duration::from_secs(15);
+const TOLERATED_OUTAGE: Duration = Duration::from_secs(15);
 /// Difference from Telegram's clock above which the ages of messages are wrong and certificates may look invalid.
 const SKEW_HARMFUL: Duration = Duration::from_secs(300);
 #[derive(Debug, Clone)]
@@ -126,7 +126,9 @@ fn described(trouble: &PollTrouble) -> (bool, String) {
     match kind {
         TroubleKind::Storing => (true, format!("updates cannot be stored: {what}")),
         TroubleKind::Conflict => (true, format!("another instance polls with this token: {what}")),
-        TroubleKind::Polling => (*lasting >= HICCUP, format!("polling has failed for {} s: {what}", lasting.as_secs())),
+        TroubleKind::Polling => {
+            (*lasting >= TOLERATED_OUTAGE, format!("polling has failed for {} s: {what}", lasting.as_secs()))
+        }
     }
 }
 

@@ -25,7 +25,7 @@ use chime_store::{Reader, Result, Store, jobs, usage};
 
 /// Parts of the daemon that the responses report on.
 #[derive(Clone)]
-pub struct Patient {
+pub struct MonitoredDaemon {
     pub store: Store,
     pub clock: Clock,
     pub poll: PollHealth,
@@ -38,13 +38,13 @@ pub struct Patient {
 /// Serves `GET /healthz` and `GET /metrics` at one address.
 pub struct HealthServer {
     listener: TcpListener,
-    patient: Patient,
+    monitored: MonitoredDaemon,
 }
 
 impl HealthServer {
     /// Opens the address for requests, which [`Self::run`] then serves.
-    pub async fn bind(address: SocketAddr, patient: Patient) -> std::io::Result<Self> {
-        Ok(Self { listener: TcpListener::bind(address).await?, patient })
+    pub async fn bind(address: SocketAddr, monitored: MonitoredDaemon) -> std::io::Result<Self> {
+        Ok(Self { listener: TcpListener::bind(address).await?, monitored })
     }
 
     /// Serves requests until `stop`.
@@ -52,24 +52,24 @@ impl HealthServer {
         let router = Router::new()
             .route("/healthz", get(healthz))
             .route("/metrics", get(exposition))
-            .with_state(Arc::new(self.patient));
+            .with_state(Arc::new(self.monitored));
         chime_console::serve(self.listener, router, stop).await
     }
 }
 
-async fn healthz(State(patient): State<Arc<Patient>>) -> Response {
-    let vitals = patient.vitals().await;
+async fn healthz(State(monitored): State<Arc<MonitoredDaemon>>) -> Response {
+    let vitals = monitored.vitals().await;
     let health = Health::of(&vitals);
     let status = StatusCode::from_u16(health.http_status()).unwrap_or(StatusCode::SERVICE_UNAVAILABLE);
     (status, Json(health.as_json(&vitals))).into_response()
 }
 
-async fn exposition(State(patient): State<Arc<Patient>>) -> Response {
-    let text = metrics(&patient.vitals().await);
+async fn exposition(State(monitored): State<Arc<MonitoredDaemon>>) -> Response {
+    let text = metrics(&monitored.vitals().await);
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()
 }
 
-impl Patient {
+impl MonitoredDaemon {
     pub async fn report(&self) -> Value {
         let vitals = self.vitals().await;
         Health::of(&vitals).as_json(&vitals)

@@ -8,7 +8,7 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 
-/// Maximum number of labels of a metric. Labels are a few fixed words of our own code; if a bug makes more, they are
+/// Maximum number of labels of a metric. Labels are a few fixed words of our own code. If a bug makes more, they are
 /// not counted, so that they cannot fill the memory.
 const MOST_LABELS: usize = 64;
 
@@ -38,11 +38,11 @@ const fn summary(event: &'static str, name: &'static str, help: &'static str, la
     EventMetric { event, name, help, label, kind: MetricKind::Summary }
 }
 
-/// Lines at the levels of warning and error, by level.
+/// Metric of the log lines at the levels of warning and error, by level.
 const LINES: EventMetric = counter("", "chime_log_lines_total", "Lines of warning and error.", "level");
 
-/// All metrics of log events. Messages that are only stored have none, since there may be hundreds of them for each
-/// question.
+/// All metrics of log events. Messages that are only stored are not counted by log events, since there may be hundreds
+/// of them for each question.
 pub const EVENT_METRICS: [EventMetric; 14] = [
     counter(
         "chat.event",

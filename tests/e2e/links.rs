@@ -1,4 +1,5 @@
-//! Links that members post: the addresses behind words, messages of the chat that are linked to, and pages that are read.
+//! Links that members post: the addresses behind words, messages of the chat that are linked to, and pages that are
+//! read.
 
 use std::time::Duration;
 

@@ -237,7 +237,8 @@ fn small_talk_before_a_question_hides_nothing() {
     }
     let shown = played(&["hello", "@bot thoughts?"]);
     let reply = shown.rsplit("@bot thoughts?").next().expect("it was asked");
-    // The hour at which the demo runs decides how long ago its first messages are, and so which line names the restaurant.
+    // The hour at which the demo runs decides how long ago its first messages are, and so which line names the
+    // restaurant.
     assert!(reply.contains("restaurant") && !reply.contains("“hello”"), "{reply}");
 }
 

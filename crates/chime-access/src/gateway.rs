@@ -13,5 +13,5 @@ mod size;
 pub use budget::DailyBudget;
 pub use error::AskError;
 pub use guard::{GuardState, GuardedCall, ModelGuard};
-pub use purpose::{Economy, ModelPurpose};
+pub use purpose::{ModelPreference, ModelPurpose};
 pub use size::{answer_tokens, room_for_answer, room_for_prompt, slots, talk_tokens};

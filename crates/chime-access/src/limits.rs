@@ -45,8 +45,8 @@ pub fn admit(at: Timestamp, recent: &Recent, limit: RateLimit) -> Decision {
     Decision::Refuse { because, until, tell: tell(at, earlier) }
 }
 
-/// Chooses words or a mere reaction for a refusal at `at`. `told` is the last refusal explained in words: until its
-/// end, and for at least a minute, further refusals get only a reaction.
+/// Decides if a refusal at `at` is explained in words or only shown by a reaction. `earlier` is the last refusal
+/// explained in words: until its end, and for at least a minute, further refusals get only a reaction.
 pub fn tell(at: Timestamp, earlier: Option<ExplainedRefusal>) -> RefusalNotice {
     match earlier {
         Some(earlier) if at < earlier.until.max(earlier.at.plus(SAY_AGAIN_AFTER)) => RefusalNotice::Reaction,
@@ -75,7 +75,7 @@ fn full_until(at: Timestamp, times: &[Timestamp], limit: RateLimit) -> Option<Ti
     within.get(too_many).map(|oldest| oldest.plus(limit.per))
 }
 
-/// Returns the earliest time at which another trigger is not a flood, or `None` if it is none now.
+/// Returns the earliest time at which another trigger is not a flood, or `None` if one is allowed now.
 fn flood_until(at: Timestamp, times: &[Timestamp]) -> Option<Timestamp> {
     let mut newest = times.to_vec();
     newest.sort_unstable_by(|a, b| b.cmp(a));

@@ -1,4 +1,5 @@
-//! Finds the citations of an answer in one pass and writes each in the canonical form: `[source: 4]`, `[source: m3, s5]`.
+//! Finds the citations of an answer in one pass and writes each in the canonical form: `[source: 4]`, `[source: m3,
+//! s5]`.
 //!
 //! The prompt shows messages as `[4]` and other sources as `[s5]`, `[n2]`. Models also write lists and ranges, a word
 //! before the id, the author behind it, and round or full-width brackets.
@@ -81,8 +82,8 @@ pub fn canonical(answer: &str, material: CitationMaterial<'_>) -> String {
         .into_owned()
 }
 
-/// Returns the ids that the text in a pair of brackets cites; `None` if it cites nothing. A bare number cites in square
-/// brackets only, and not with an address: `[4](https://…)` is a link.
+/// Returns the ids that the text in a pair of brackets cites; `None` if it cites nothing. A number without a letter is
+/// a citation only in square brackets that no address follows: `[4](https://…)` is a link.
 fn cited(text: &str, is_square: bool, has_address: bool) -> Option<Vec<String>> {
     let says_source = SAYS_SOURCE.is_match(text);
     let list = LIST.captures(text);

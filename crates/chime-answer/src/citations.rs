@@ -9,11 +9,11 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use crate::citation_forms::{CODE, canonical, unfenced};
-use crate::fences::closed;
+use crate::code_blocks::closed;
 use crate::grounding::{KnownWords, mark_unsourced};
 use crate::material::{CitationMaterial, TAG};
 use crate::pattern;
-use crate::plain::{clean_name, escape_markdown, one_line};
+use crate::sanitize::{clean_name, escape_markdown, one_line};
 use crate::source_lists;
 use crate::sources::with_sources;
 use crate::support::Support;
@@ -22,7 +22,7 @@ use chime_core::{Citable, SourceKind, SourceRef, Timestamp, Zone, source_labels}
 
 /// Maximum number of characters of a source's text that are stored with the answer.
 const SOURCE_CHARS: usize = 160;
-/// Maximum number of characters quoted of a source without a link in the source line.
+/// Maximum number of characters that the source line quotes from a source without a link.
 const QUOTE_CHARS: usize = 60;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
@@ -36,7 +36,7 @@ pub struct Checked {
     pub valid: Vec<String>,
     /// The cited ids that were not in the prompt. Their citations were removed.
     pub removed: Vec<String>,
-    /// Number of statements with a number or a name that the material does not contain.
+    /// Number of statements with a number or a name that occurs nowhere in the text given to the model.
     pub unfounded: usize,
 }
 
@@ -57,9 +57,10 @@ pub struct CitationWords<'a> {
     pub language: &'a str,
     /// Text in brackets behind each statement without a source; `None` if the chat is not strict.
     pub mark: Option<&'a str>,
-    /// Words of the material, in which numbers and names are looked up; `None` for a text that no model wrote.
+    /// Words of everything that the model was given, in which numbers and names are looked up; `None` for a text that
+    /// no model wrote.
     pub known: Option<&'a KnownWords>,
-    /// Sentences below the answer that need no source, such as on what could not be read.
+    /// Sentences below the answer that need no source, such as that a page could not be read.
     pub remarks: &'a [String],
 }
 
@@ -234,7 +235,7 @@ mod tests {
     const ENGLISH: CitationWords<'static> = CitationWords { language: "eng", mark: None, known: None, remarks: &[] };
     use crate::lines::Labels;
     use chime_core::testkit::{here, moment};
-    use chime_core::{Grounds, Seq, SourceId};
+    use chime_core::{Seq, SourceId, SourceMessage};
 
     fn given() -> Vec<Citable> {
         let citable = |id: &str, name: &str, at: &str, text: &str| Citable {
@@ -401,7 +402,7 @@ mod tests {
 
     #[test]
     fn a_summary_leads_to_the_messages_it_rests_on() {
-        let grounds = |name: &str, id: u32| Grounds {
+        let grounds = |name: &str, id: u32| SourceMessage {
             message: Seq(id),
             name: name.to_owned(),
             sent_at: moment("-3d 10:00"),

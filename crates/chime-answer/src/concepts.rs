@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::plain::{escape_markdown, one_line};
+use crate::sanitize::{escape_markdown, one_line};
 use chime_core::texts::{ConceptTexts, filled};
 use chime_core::{Captured, Concept, ConceptId, ConversationContext};
 
@@ -91,7 +91,8 @@ pub fn merge(context: &ConversationContext, referenced: &[ConceptId]) -> Convers
     ConversationContext { active }
 }
 
-/// Returns a prompt line for each concept in scope, the last referenced first: a cap cuts the end of the list.
+/// Returns a prompt line for each concept in scope, the last referenced first, because a token limit cuts the end of
+/// the list.
 pub fn in_scope(context: &ConversationContext, known: &[Concept]) -> Vec<String> {
     let found = context.active.iter().rev().filter_map(|id| known.iter().find(|concept| concept.id == *id));
     found.map(|concept| format!("- {}", described(concept))).collect()

@@ -51,7 +51,8 @@ pub struct PartState {
     pub moves: u32,
     /// `true` if the part has neither formatting nor buttons that Telegram could refuse.
     pub is_plain: bool,
-    /// `true` for a topic of a private chat: the same person reads the chat outside of the topic, and nobody else.
+    /// `true` for a topic of a private chat. A reply sent outside of the topic reaches the same person, and nobody
+    /// else.
     pub is_in_private_topic: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Answer without a model: a list of the messages that fit the question best.
 
 use crate::extractive_ranking::{Query, bullets, most_telling};
-use crate::plain::{clean_name, escape_markdown, one_line};
+use crate::sanitize::{clean_name, escape_markdown, one_line};
 use chime_core::texts::{DigestTexts, Texts, filled};
 use chime_core::{Citable, Enrichment, Slot, SourceKind, Timestamp, Zone};
 use chime_relevance::context::ContextWindow;
@@ -40,8 +40,8 @@ pub fn digest(
     format!("{messages}\n\n{}", lines.join("\n"))
 }
 
-/// Returns the decisions or open tasks that the question asks for, as a list with citations. They are the only summaries
-/// among the pieces of [`Slot::Recall`].
+/// Returns the decisions or open tasks that the question asks for, as a list with citations. They are the only
+/// summaries among the pieces of [`Slot::Recall`].
 pub fn items(enrichment: &Enrichment) -> Option<String> {
     let pieces = enrichment.pieces.iter().filter(|piece| piece.slot == Slot::Recall);
     let sources = pieces.flat_map(|piece| &piece.lines).filter_map(|line| line.source.as_ref());

@@ -1,4 +1,5 @@
-//! Downloads documents and reads them in a process of their own, since a damaged file may crash its reader or exhaust its memory.
+//! Downloads documents and reads them in a process of their own, since a damaged file may crash its reader or exhaust
+//! its memory.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -95,7 +96,7 @@ impl DocumentReader {
             return Ok(Err(DocumentError::TooSlow));
         };
         let (output, errors) = replied.map_err(io::Error::other)??;
-        // Its pipes are closed, so it has ended or is about to.
+        // The pipes of the process are closed, so it has ended or is about to end.
         let status = process.0.wait()?;
         Ok(outcome(&output, &errors, status))
     }

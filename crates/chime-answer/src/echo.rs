@@ -76,9 +76,9 @@ pub fn is_about_rules<'t>(
     of_rule >= FEWEST && of_rule > of_talk.len()
 }
 
-/// Returns `true` if `answer` goes on with the chat instead of answering: many lines begin with the name of a member,
-/// and one of them is a question or comes twice. `is_likely` needs no such sign: the model is tiny.
-pub fn plays_on(answer: &str, is_likely: bool, is_member: impl Fn(&str) -> bool) -> bool {
+/// Returns `true` if `answer` continues the chat instead of answering: many lines begin with the name of a member, and
+/// one of them is a question or comes twice. If `is_likely`, no such sign is needed: the smallest models often do this.
+pub fn continues_chat(answer: &str, is_likely: bool, is_member: impl Fn(&str) -> bool) -> bool {
     let lines: Vec<&str> = answer.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let is_headed = |line: &&str| line.split_once(':').is_some_and(|(name, _)| is_member(name));
     let is_odd = |line: &&str| line.ends_with('?') || lines.iter().filter(|other| *other == line).count() > 1;
@@ -164,14 +164,14 @@ mod tests {
 
     #[test]
     fn a_chat_that_goes_on_is_no_answer() {
-        let plays_on = |answer| super::plays_on(answer, false, |name| ["Ana", "Ben"].contains(&name));
-        assert!(plays_on("Ana: the 13th is ok\nBen: which date?"));
-        assert!(plays_on("Ana: ok\n\nAna: ok"));
-        assert!(plays_on("At nine?\nAna: at nine\nBen (about Ana)\nBen: at nine?\nBen"));
-        assert!(!plays_on("Ana: potato salad\nBen: a cake"));
-        assert!(super::plays_on("Ana: morning\nBen: a new shirt", true, |name| ["Ana", "Ben"].contains(&name)));
-        assert!(!plays_on("Ana: which date?"));
-        assert!(!plays_on("The date:\nAna: which date?"));
+        let continues_chat = |answer| super::continues_chat(answer, false, |name| ["Ana", "Ben"].contains(&name));
+        assert!(continues_chat("Ana: the 13th is ok\nBen: which date?"));
+        assert!(continues_chat("Ana: ok\n\nAna: ok"));
+        assert!(continues_chat("At nine?\nAna: at nine\nBen (about Ana)\nBen: at nine?\nBen"));
+        assert!(!continues_chat("Ana: potato salad\nBen: a cake"));
+        assert!(super::continues_chat("Ana: morning\nBen: a new shirt", true, |name| ["Ana", "Ben"].contains(&name)));
+        assert!(!continues_chat("Ana: which date?"));
+        assert!(!continues_chat("The date:\nAna: which date?"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::plain::{clean_name, escape_markdown, gist};
+use crate::sanitize::{clean_name, escape_markdown, gist};
 use crate::support::has_number;
 use chime_core::embed::Embedder;
 use chime_core::trigger::{Languages, is_generic, is_small_talk};
@@ -76,7 +76,7 @@ pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize
     if !is_found(&matched) && !is_named && !is_generic(query.ask, Languages::shipped()) {
         matched = with_replies(&by_meaning(window, query, &may_show));
     }
-    // Nobody spoke of what a question is about if no entry has one of its several content words.
+    // If a question has several content words and no entry has any of them, nobody spoke of its subject.
     let is_said = (0..matched.len()).any(|place| words.matched[place] > 0.0 && may_show(place));
     // In a language that the embedding model does not cover, nothing is known about what was spoken of.
     let is_covered = query.embedder.is_none_or(|embedder| !embedder.embed(query.ask).is_empty());
@@ -114,7 +114,7 @@ pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize
         })
         .collect();
     if ranked.is_empty() && has_focus {
-        // The subject consists of triggers and answers: shows the messages around them.
+        // The focus consists of triggers and answers only: the messages around them are shown.
         let shown = (0..window.entries.len()).filter(|place| may_show(*place));
         ranked = shown.map(|place| (place, place as f64)).collect();
     }
@@ -281,8 +281,8 @@ fn says_something(entry: &Entry) -> bool {
     message.role == Role::User && !message.rendered().trim().is_empty() && !is_greeting
 }
 
-/// Returns `true` if a message only mentions the bot, or asks it a question, for a search or for a reminder: none of these
-/// answers anybody.
+/// Returns `true` if a message only mentions the bot, or asks it a question, for a search or for a reminder: none of
+/// these answers anybody.
 fn is_tag(entry: &Entry, bot: &BotIdentity) -> bool {
     let message = &entry.message.message;
     let names_us = message.entities.iter().any(|entity| match &entity.kind {

@@ -22,10 +22,10 @@ const MIN_MATCH: f64 = 0.5;
 /// Minimum cosine similarity between a question and a text that may answer it, with the shipped embedding model. Fitted
 /// on hand-labelled group chats: see `docs/evaluation.md`.
 const MIN_SIMILARITY_SHIPPED: f64 = 0.30;
-/// The same for an embedding model that the operator provides. Its vectors are not centred on their mean, so all
-/// similarities are higher.
+/// Minimum cosine similarity with an embedding model that the operator provides. Its vectors are not centred on their
+/// mean, so all similarities are higher.
 const MIN_SIMILARITY_OTHER: f64 = 0.40;
-/// The same without an embedding model: minimum share of the question's content words found in a text.
+/// Minimum share of the question's content words in a text, if there is no embedding model.
 const MIN_SHARED_WORDS: f64 = 0.25;
 /// Statements with fewer words are not claims: `Yes.`, `Not quite:`.
 const CLAIM_WORDS: usize = 3;
@@ -110,7 +110,7 @@ pub fn without_source_links(text: &str) -> String {
     CITATION.replace_all(text, "").into_owned()
 }
 
-/// Returns the sentences of an answer that cite its source `number`. The line that lists the sources is none of them.
+/// Returns the sentences of an answer that cite its source `number`, without the line that lists the sources.
 pub fn resting_on(answer: &str, number: usize) -> Vec<String> {
     let (body, _) = answer.rsplit_once("\n\n").unwrap_or_default();
     let tag = format!(r"\[{number}\]");
@@ -118,7 +118,7 @@ pub fn resting_on(answer: &str, number: usize) -> Vec<String> {
     body.lines().flat_map(sentences).filter(cites).map(|sentence| without_source_links(&sentence)).collect()
 }
 
-/// Words of the material of an answer, in which the numbers and names of its statements are looked up.
+/// Words of everything that the model was given for an answer. Numbers and names in its statements are looked up here.
 #[derive(Debug)]
 pub struct KnownWords(BTreeSet<String>);
 
@@ -128,14 +128,14 @@ impl KnownWords {
         Self(texts.into_iter().flat_map(str::lines).flat_map(telling_words).map(|word| plain_number(&word)).collect())
     }
 
-    /// Returns the number of statements in `text` with a number or a name that the material does not contain.
+    /// Returns the number of statements in `text` with a number or a name that the model was not given.
     pub fn count_unfounded(&self, text: &str, language: &str) -> usize {
         prose(text).flat_map(sentences).filter(|sentence| self.lacks(sentence, language)).count()
     }
 
-    /// Returns `true` if `sentence` has a number or a name that the material does not contain. Numbers of one digit count
-    /// nothing, since they may be counted or part of a list. German writes all nouns like names, so they are not
-    /// looked up.
+    /// Returns `true` if `sentence` has a number or a name that the model was not given. One-digit numbers are ignored,
+    /// since the model may have counted something or numbered a list. German writes all nouns like names, so names are
+    /// not looked up there.
     fn lacks(&self, sentence: &str, language: &str) -> bool {
         let plain = without_source_links(sentence);
         let is_long = |number: &String| number.bytes().filter(u8::is_ascii_digit).count() > 1;

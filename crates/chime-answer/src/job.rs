@@ -1,5 +1,5 @@
-//! Decides the steps of an answer, from its job to the reply. Pure functions; `answering::write_draft` runs each step and
-//! returns the result.
+//! Decides the steps of an answer, from its job to the reply. Pure functions; `answering::write_draft` runs each step
+//! and returns the result.
 
 use crate::grounding::Guard;
 use chime_core::RefusalReason;
@@ -51,7 +51,7 @@ pub enum WindowSize {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Backend {
     Model,
-    /// The model, while the daily tokens run low.
+    /// The model may be called, but the daily tokens run low.
     Thrifty,
     /// No model: the daily tokens are used up.
     Spent(RefusalReason),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::plain::{clean_name, clean_text, without_fence};
+use crate::sanitize::{clean_name, clean_text, without_fence};
 use chime_core::{
     ChatId, MessageId, Part, Role, Seq, SourceId, StoredMessage, Timestamp, UserId, Zone, clip, span_in_words,
     without_citations,
@@ -18,7 +18,7 @@ const TIME_SHOWN_AFTER: Duration = Duration::from_secs(10 * 60);
 /// Maximum number of characters shown of an earlier answer of the bot. A model that sees its own words in full repeats
 /// them.
 const OWN_CHARS: usize = 160;
-/// The same limit if the answer is in the focus, since the question may be about it.
+/// Maximum number of characters shown of an answer in the focus, which is higher because the question may be about it.
 const OWN_FOCUS_CHARS: usize = 600;
 /// Indent of a message's further lines, so that none of them looks like the start of a message.
 const INDENT: &str = "    ";

@@ -1,6 +1,6 @@
 //! Splits notes into pieces, and ranks the pieces for a question.
 
-use crate::plain::one_line;
+use crate::sanitize::one_line;
 
 /// Maximum number of characters of a piece: a paragraph or two.
 const PIECE_CHARS: usize = 900;
@@ -9,7 +9,8 @@ const TITLE_CHARS: usize = 60;
 const SHORT_CHARS: usize = 26;
 /// Maximum number of pieces added for a question.
 const TOP: usize = 3;
-/// The same limit if the best pieces are about equally similar, so that it is unclear which one answers the question.
+/// Maximum number of pieces if the best ones are about equally similar, so that it is unclear which one answers the
+/// question.
 const TOP_OF_EQUALS: usize = 5;
 /// If the best and the third similarity differ by less than this, they count as about equal.
 const SPREAD: f64 = 0.05;

@@ -4,7 +4,7 @@ use chime_core::lang::{LanguageFile, begins_like};
 use chime_core::{Kind, Message, Role, SourceKind, StoredMessage};
 use chime_relevance::context::{ContextWindow, Entry};
 
-use crate::plain::one_line;
+use crate::sanitize::one_line;
 
 /// Maximum number of pages, and of documents, that are read before the model is asked.
 const MOST: usize = 2;
@@ -60,7 +60,7 @@ pub fn page_addresses(message: &Message) -> Vec<&str> {
 }
 
 /// Returns the links that the question `ask` is about: links in the trigger, in the message it replies to, and in the
-/// focus if the question points at a link there or `reads_focus`.
+/// focus if the question refers to a link there or `reads_focus`.
 pub fn asked_links(trigger: &StoredMessage, ask: &str, window: &ContextWindow, reads_focus: bool) -> Vec<PostedText> {
     let asked = words(ask);
     let reads_focus = reads_focus || has_word(&asked, |language| &language.links);
@@ -79,8 +79,8 @@ pub fn asked_links(trigger: &StoredMessage, ask: &str, window: &ContextWindow, r
 }
 
 /// Returns the documents that the question `ask` is about. Documents of the trigger and of the message it replies to,
-/// with their albums, come first, then the one that a short question follows, the ones that it names among `posted`, the
-/// newest shown if it has a word for a document, and the focus. `albums` are the messages of these albums in their
+/// with their albums, come first, then the one that a short question follows, the ones that it names among `posted`,
+/// the newest shown if it has a word for a document, and the focus. `albums` are the messages of these albums in their
 /// order, `posted` the newest documents of the chat, newest first.
 pub fn asked_documents<'w>(
     trigger: &'w StoredMessage,

@@ -12,8 +12,8 @@ use crate::grounding::KnownWords;
 pub use crate::lines::Style;
 use crate::lines::{Labels, PromptTranscript};
 use crate::material::CitationMaterial;
-use crate::plain::{clean_name, one_line, without_fence};
 use crate::recall;
+use crate::sanitize::{clean_name, one_line, without_fence};
 use chime_core::chat_settings::AnswerLength;
 use chime_core::prompts::{
     AskValues, ConceptsValues, ContextValues, FrameValues, PromptError, Prompts, RecallValues, RoleValues, SlotValues,
@@ -30,7 +30,7 @@ use chime_relevance::retrieval::Recalled;
 /// The window shows it in full.
 const ANCHOR_CHARS: usize = 600;
 
-/// The same limit in a prompt of [`Style::Plain`], which shows the anchor on one line.
+/// Maximum number of characters of the anchor in a prompt of [`Style::Plain`], which shows it on one line.
 const PLAIN_ANCHOR_CHARS: usize = 300;
 
 /// Maximum number of recent members given to the prompt. More would not be worth their tokens.
@@ -58,7 +58,7 @@ pub struct PromptInput<'a> {
     pub trigger: &'a StoredMessage,
     /// The trigger's text without the mention.
     pub ask: &'a str,
-    /// `true` if the question is empty or only points at the conversation.
+    /// `true` if the question is empty or only refers to the conversation ("thoughts?").
     pub generic: bool,
     pub window: &'a ContextWindow,
     /// Older messages and summaries relevant to the question, oldest first.
@@ -83,7 +83,7 @@ pub struct PromptInput<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PresentMember {
     pub name: String,
-    /// Without `@`.
+    /// Username without `@`.
     pub username: Option<String>,
 }
 

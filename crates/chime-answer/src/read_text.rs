@@ -1,5 +1,5 @@
-//! Text that is read for one answer, such as a page, a document or a note: cut to what the question needs, and made a source. A new kind
-//! fills a [`ReadText`]; ranking, prompt, citations and links follow from it.
+//! Text that is read for one answer, such as a page, a document or a note: cut to what the question needs, and made a
+//! source. A new kind fills a [`ReadText`]; ranking, prompt, citations and links follow from it.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -8,10 +8,10 @@ use std::time::Duration;
 use crate::extractive_ranking::shares_of_words;
 use crate::grounding::{Measure, min_similarity, similarities};
 use crate::notes::{nearest, pieces, short_title};
-use crate::plain::{clean_name, escape_markdown};
+use crate::sanitize::{clean_name, escape_markdown};
 use chime_core::embed::Embedder;
 use chime_core::texts::{Texts, filled};
-use chime_core::{Citable, Grounds, PieceLine, SourceId, Timestamp};
+use chime_core::{Citable, PieceLine, SourceId, SourceMessage, Timestamp};
 use chime_documents::DocumentError;
 use chime_links::UnreadablePage;
 use chime_store::pages::PostedLink;
@@ -29,7 +29,7 @@ const MOST_UNREAD: usize = 1_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadText {
-    /// Pieces of a document with pages have their page in the id too.
+    /// Id of the text. For a piece of a document with pages, the id includes the page.
     pub id: SourceId,
     pub title: String,
     /// Date of the text in words; empty if there is none.
@@ -38,14 +38,15 @@ pub struct ReadText {
     pub text: String,
     /// `true` if the text is only the beginning.
     pub is_cut: bool,
-    /// `true` if the question is certainly about it. It then gets the beginning too, which tells what the text is about.
+    /// `true` if the question is certainly about it. It then gets the beginning too, which tells what the text is
+    /// about.
     pub is_asked: bool,
-    /// Time for the list of sources.
+    /// Time shown in the list of sources.
     pub at: Timestamp,
     /// Address of a result of a web search.
     pub link: Option<String>,
     /// Messages that posted it. Citations link to them.
-    pub posted: Vec<Grounds>,
+    pub posted: Vec<SourceMessage>,
 }
 
 impl ReadText {
@@ -56,8 +57,8 @@ impl ReadText {
         let pieces = pages.flat_map(|(text, page)| pieces(text).into_iter().map(move |piece| (page, piece)));
         let (pages, pieces): (Vec<u32>, Vec<String>) = pieces.take(MOST_COMPARED).unzip();
         let (found, measure) = similarities(ask, &pieces, embedder);
-        // Embeddings miss names, and words of languages that the model does not know. In a text that is only in the focus,
-        // common words would find too much.
+        // Embeddings miss names, and words of languages that the model does not know. In a text that is only in the
+        // focus, common words would find too much.
         let by_words = if self.is_asked { shares_of_words(ask, &pieces) } else { Vec::new() };
         let rankings = [nearest(&found, min_similarity(measure)), nearest(&by_words, min_similarity(Measure::Words))];
         let mut places: Vec<usize> = Vec::new();

@@ -1,10 +1,10 @@
 //! Renders the recall slot: old messages and summaries relevant to the question, in addition to the window.
 
 use crate::lines::PromptTranscript;
-use crate::plain::clean_name;
+use crate::sanitize::clean_name;
 use chime_core::{
-    Chat, Chosen, Citable, FoundSource, Grounds, Reason, RetrieverScores, Slot, SlotUse, SourceId, StoredMessage, Zone,
-    clip, message_link,
+    Chat, Chosen, Citable, FoundSource, Reason, RetrieverScores, Slot, SlotUse, SourceId, SourceMessage, StoredMessage,
+    Zone, clip, message_link,
 };
 use chime_relevance::retrieval::{Recalled, RecalledMessage, RecalledSession};
 
@@ -101,7 +101,7 @@ pub fn citable(recalled: &Recalled, chat: &Chat, zone: Zone) -> Vec<Citable> {
         text: actual(one),
         link: None,
         rests_on: (one.grounds.iter())
-            .map(|stored| Grounds {
+            .map(|stored| SourceMessage {
                 message: stored.seq,
                 name: stored.message.sender.name.clone(),
                 sent_at: stored.message.sent_at,

@@ -36,7 +36,7 @@ pub fn may_show(traffic: Traffic, now: Timestamp) -> bool {
 }
 
 /// Matches the beginning of a citation or a link at the end of an answer. Round brackets are common in prose, so a long
-/// text in them is none.
+/// text in them does not count.
 static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
     pattern_in_any_case(r"(?:[\[【［][^\[\]【】［］]{0,200}(?:\]\([^()]{0,200})?|[(（][^()（）]{0,40})\z")
 });

@@ -272,7 +272,7 @@ fn seq(id: &Value, labels: &Labels) -> Option<Seq> {
 }
 
 /// Returns the messages of `steps` before the first silence longer than `gap`. `steps` begins with the message nearest
-/// to `from` and leads away from it.
+/// to `from` in time and moves away from it.
 pub fn until_silence(from: Timestamp, steps: Vec<StoredMessage>, gap: Duration) -> Vec<StoredMessage> {
     let mut last = from;
     let follows = |stored: &StoredMessage| {
@@ -297,7 +297,7 @@ pub enum LookupResult {
     Messages(Vec<LookedUpMessage>),
     /// Lines of summaries, pieces of a page, or results of the web.
     Sources(Vec<Citable>),
-    /// Sentence that tells why there is nothing.
+    /// Sentence that says why there is no result.
     Nothing(&'static str),
 }
 

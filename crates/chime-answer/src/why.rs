@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::followup::show;
 use crate::grounding::resting_on;
-use crate::plain::{clean_name, escape_markdown, gist};
+use crate::sanitize::{clean_name, escape_markdown, gist};
 use chime_core::texts::{Texts, WhyTexts, filled};
 use chime_core::{
     AnswerRecord, AnswerStatus, Chosen, FollowUp, FoundSource, MessageId, Part, Reason, RetrieverScores, Role, Seq,
@@ -33,7 +33,7 @@ pub struct UsedMessage {
     pub sent_at: Timestamp,
     pub text: String,
     pub reply_to: Option<MessageId>,
-    /// Its link, if Telegram has one.
+    /// Link to the message, if Telegram has one.
     pub link: Option<String>,
 }
 
@@ -132,8 +132,8 @@ impl ExplainedRecord<'_> {
         format!("- {head} “{quoted}”: {}{cited}", self.reason(chosen.reason, message))
     }
 
-    /// Returns the sentences of the answer that rest on the source `id`: `cited for “It leaves at nine.”`. `None` if it is
-    /// not cited. Without a model an answer has no sentences of its own.
+    /// Returns the sentences of the answer that rest on the source `id`: `cited for “It leaves at nine.”`. `None` if it
+    /// is not cited. Without a model an answer has no sentences of its own.
     fn cited(&self, id: &str) -> Option<String> {
         let place = self.record.sources.iter().position(|source| source.id == id)?;
         let of_model = Some(&self.record.text).filter(|_| self.record.status == AnswerStatus::Answered);

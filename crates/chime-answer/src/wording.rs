@@ -1,7 +1,7 @@
 //! Texts of apologies and of `/help`, as Markdown.
 
 use crate::extractive_ranking::{Query, bullets, most_telling};
-use crate::plain::escape_markdown;
+use crate::sanitize::escape_markdown;
 use chime_core::texts::{Notices, Texts, filled};
 use chime_relevance::context::ContextWindow;
 

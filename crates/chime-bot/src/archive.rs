@@ -1,4 +1,4 @@
-//! Imports chat history from a Telegram Desktop export, and exports a chat's own data as JSON.
+//! Imports chat history from a Telegram Desktop export, and exports the stored data of a chat as JSON.
 //!
 //! Start at [`import::open`], [`import::import`] and [`import::export`]. `privacy` and `store::consent` decide whether
 //! a message may be stored. Nothing here talks to Telegram.

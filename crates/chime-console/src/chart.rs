@@ -5,10 +5,9 @@ use maud::{Markup, html};
 const WIDTH: usize = 600;
 const HEIGHT: usize = 120;
 
-/// A bar of a chart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bar {
-    /// Such as a day.
+    /// Label below the bar, such as a day.
     pub label: String,
     pub value: u64,
     /// Part of `value` that is drawn darker, such as the answers among the triggers.

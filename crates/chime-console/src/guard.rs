@@ -43,8 +43,8 @@ pub fn host_of(authority: &str) -> Option<String> {
 }
 
 impl Console {
-    /// Returns `true` for hosts that no other site can own: addresses, `localhost`, and the host of `CONSOLE_URL`. A name
-    /// of another site may lead here by DNS rebinding.
+    /// Returns `true` for hosts that no other site can own: addresses, `localhost`, and the host of `CONSOLE_URL`. A
+    /// name of another site may lead here by DNS rebinding.
     fn is_ours(&self, host: &str) -> bool {
         host == "localhost" || host.parse::<IpAddr>().is_ok() || self.host.as_deref() == Some(host)
     }

@@ -52,7 +52,7 @@ pub struct LoggedWarning {
 /// State of the daemon that is not in the database.
 #[derive(Debug, Clone)]
 pub struct DaemonState {
-    /// The same object as at `/healthz`.
+    /// JSON object that `/healthz` returns.
     pub health: Value,
     /// The last warnings and errors in the log, newest first.
     pub warnings: Vec<LoggedWarning>,
@@ -69,7 +69,7 @@ pub struct ConsoleParts {
     pub wake: Wake,
     pub access: AccessConfig,
     pub zone: Zone,
-    /// How long messages are kept in chats without an own setting; `None` for good.
+    /// Retention period of chats without a setting of their own; `None` keeps messages forever.
     pub retention: Option<Duration>,
     pub features: Arc<FeatureCache>,
     pub recaller: Arc<Recaller>,
@@ -94,7 +94,7 @@ struct Console {
     has_tls: bool,
     token_hash: Option<String>,
     reader: ChatReader,
-    /// One place: a page or a tool may read for long, and answers need the other read connection.
+    /// One request at a time: reading a page may take long, and answers need the other read connection.
     places: Semaphore,
 }
 

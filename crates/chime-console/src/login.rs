@@ -1,4 +1,4 @@
-//! Login by the link that `/console` sends, sessions, and the token in each form.
+//! Login by the link that `/console` sends, sessions, and the token in each form that protects it from other sites.
 
 use axum::extract::{Extension, Form, Query, Request, State};
 use axum::http::{StatusCode, header};

@@ -19,7 +19,6 @@ pub const LANES: usize = 6;
 
 pub const ICON: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#2f6f5e"/><path d="M16 6a7 7 0 0 0-7 7v6l-2 3h18l-2-3v-6a7 7 0 0 0-7-7zm-3 17a3 3 0 0 0 6 0z" fill="#fff"/></svg>"##;
 
-/// Session of an owner.
 #[derive(Clone)]
 pub struct OwnerSession {
     pub token: String,
@@ -38,8 +37,8 @@ impl OwnerSession {
     }
 }
 
-/// Returns the stylesheet. The rules that place messages and arcs in the grid of the timeline are made here, since style
-/// attributes are forbidden by our own policy.
+/// Returns the stylesheet. The rules that place messages and arcs in the grid of the timeline are made here, since
+/// style attributes are forbidden by our own policy.
 pub fn style() -> &'static str {
     static STYLE: LazyLock<String> = LazyLock::new(|| {
         let mut style = include_str!("style.css").to_owned();

@@ -35,7 +35,7 @@ pub struct ChatReader {
     pub recaller: Arc<Recaller>,
 }
 
-/// Arguments of all tools. Each uses its part.
+/// Arguments of all tools. Each tool uses some of them.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolArguments {
@@ -69,12 +69,11 @@ pub enum RefusedCall {
     Store(#[from] chime_store::StoreError),
 }
 
-/// Result of a call.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadResult {
     Messages(Vec<ReadMessage>),
-    /// What is remembered, as plain text.
+    /// Memory of the chat, as plain text.
     Text(String),
 }
 

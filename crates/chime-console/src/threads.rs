@@ -16,7 +16,7 @@ const COLOURS: usize = 8;
 pub struct ReplyLink {
     /// Place of the earlier message on the page.
     pub parent: usize,
-    /// `true` for a reply in Telegram, `false` if it was guessed.
+    /// `true` if the message is a reply in Telegram, `false` if the link was guessed.
     pub is_reply: bool,
 }
 
@@ -90,8 +90,8 @@ pub fn colours(links: &[Option<ReplyLink>]) -> Vec<usize> {
         .collect()
 }
 
-/// Places arcs in lanes so that no two in one lane overlap, short ones nearest to the text. Arcs without room, and guessed
-/// ones between neighbours, are left out.
+/// Places arcs in lanes so that no two in one lane overlap, short ones nearest to the text. Arcs that fit into no lane,
+/// and guessed ones between neighbours, are left out.
 pub fn arcs(links: &[Option<ReplyLink>], lanes: usize) -> Vec<ReplyArc> {
     let mut wanted: Vec<(usize, usize, bool)> = (links.iter().enumerate())
         .filter_map(|(to, link)| link.map(|link| (link.parent, to, link.is_reply)))

@@ -66,11 +66,11 @@ pub struct Chosen {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Omitted {
     pub id: MessageId,
-    /// Reason in English: `no room` or `about something else`.
+    /// Reason in English: `no room` (the token limit) or `about something else`.
     pub why: String,
 }
 
-/// Part of a prompt, with the sources that it contained.
+/// Part of a prompt (slot), with the sources that it contained.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SlotUse {
     pub name: String,
@@ -173,7 +173,7 @@ pub enum AnswerStatus {
     Answered,
     /// No model was used; the reply lists messages of the context window.
     Offline,
-    /// The model failed for good; the reply is an apology.
+    /// The model failed permanently; the reply is an apology.
     Apologised,
 }
 

@@ -53,8 +53,8 @@ pub enum CommandLimits {
     Limited,
     /// Rate limits do not apply: the command changes a setting, which must not be lost. It calls no model.
     Setting,
-    /// Concerns the sender's own data. It is handled in private without access to the bot too, even if limits are reached
-    /// or it arrives late.
+    /// Concerns the sender's own data. It is handled in private without access to the bot too, even if limits are
+    /// reached or it arrives late.
     OwnData,
 }
 

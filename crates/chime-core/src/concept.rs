@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ConceptId;
 
-/// Named thing that a chat talks about, in the version extracted last.
+/// Named thing that a chat talks about, with the definition from its newest extraction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Concept {
     pub id: ConceptId,

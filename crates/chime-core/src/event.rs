@@ -94,7 +94,7 @@ pub struct GuestQuestion {
     /// Telegram's id of the chat. Another chat that the bot is in may have the same one.
     pub chat: ChatId,
     pub by: UserId,
-    /// Name and text of the asker, then those of the message replied to, if any.
+    /// Name and text of the asker, then author's name and text of the message replied to, if any.
     pub said: Vec<(String, String)>,
     /// Author of the message replied to.
     pub parent_by: Option<UserId>,

@@ -78,10 +78,10 @@ pub struct Frame {
     /// and what is not wanted is part of these words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub wanted: Vec<String>,
-    /// Kind of item such as `book` or `restaurant`, if the tables know it.
+    /// Kind of item such as `book` or `restaurant`, if the phrase tables know it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// Highest price.
+    /// Highest price that the member allows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Price>,
     /// Authors or makers whose items are wanted.
@@ -157,8 +157,8 @@ pub struct FollowUp {
     pub items: Vec<Item>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<Reference>,
-    /// The newest suggestion, if it is unclear whether the question continues it; then the prompt shows it and the model
-    /// decides. Never stored: it belongs to another answer and must be deleted with it.
+    /// The newest suggestion, if it is unclear whether the question continues it; then the prompt shows it and the
+    /// model decides. Never stored: it belongs to another answer and must be deleted with it.
     #[serde(skip)]
     pub suggested: Option<SuggestedList>,
 }
@@ -166,13 +166,13 @@ pub struct FollowUp {
 /// Suggestion that a question may be about.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SuggestedList {
-    /// What it was a suggestion for, in the members' words.
+    /// Wishes that the suggestion was made for, in the words of members.
     pub wanted: Vec<String>,
     pub items: Vec<Item>,
 }
 
 impl FollowUp {
-    /// Returns `true` if there is more to say about the question than its words: a suggestion is wanted or continued, a
+    /// Returns `true` if the prompt needs more than the words of the question: a suggestion is wanted or continued, a
     /// reference was resolved, or something is ambiguous.
     pub fn is_telling(&self) -> bool {
         let is_plain = self.references.is_empty() && self.items.is_empty() && self.reset.is_none();

@@ -87,7 +87,7 @@ pub enum AddressedBy {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParsedTrigger {
     pub how: AddressedBy,
-    /// `true` if the question is empty or only points at other messages ("thoughts?").
+    /// `true` if the question is empty or only refers to other messages ("thoughts?").
     pub is_generic: bool,
     /// Byte ranges, in the text of the message, of the bot's names and of the command.
     pub cut: Vec<Range<usize>>,

@@ -33,6 +33,7 @@ pub mod prompts;
 mod refusal;
 mod repair;
 pub mod rows;
+mod sent_citations;
 mod session;
 mod source;
 mod stems;
@@ -44,7 +45,6 @@ mod time;
 mod tokenize;
 mod tokens;
 pub mod trigger;
-mod uncited;
 mod visible;
 mod zone;
 
@@ -74,16 +74,18 @@ pub use panics::unless_it_panics;
 pub use phrases::{PhraseIndex, PhraseWord};
 pub use refusal::{Askers, ExplainedRefusal, Refusal, RefusalNotice, RefusalReason};
 pub use repair::repair;
+pub use sent_citations::{source_labels, source_list, without_citations};
 pub use session::{
     Bullet, BulletKind, CloseReason, Rolling, Session, SessionCut, SessionId, SessionMessage, Summary, SummaryMethod,
     TOPIC_CLOSED, named,
 };
-pub use source::{Citable, Enrichment, FULL_ANSWER_TOKENS, Grounds, Piece, PieceLine, Slot, SourceId, SourceKind};
+pub use source::{
+    Citable, Enrichment, FULL_ANSWER_TOKENS, Piece, PieceLine, Slot, SourceId, SourceKind, SourceMessage,
+};
 pub use stems::{Language, WordStemmer, short_stem, split_words, stems};
 pub use text::{Entity, EntityKind, FormattedText, UserRef, hidden_links, utf16_len, utf16_slice, with_links};
 pub use time::Timestamp;
 pub use tokenize::{folded, is_unspaced, pieces, search_words};
 pub use tokens::{TokenCalibration, estimate_tokens};
-pub use uncited::{source_labels, source_list, without_citations};
 pub use visible::{is_blank, is_removed};
 pub use zone::Zone;

@@ -193,7 +193,8 @@ impl Message {
         })
     }
 
-    /// Returns the addresses behind linked words; see [`hidden_links`]. The bot's own are left out: they link citations.
+    /// Returns the addresses behind linked words; see [`hidden_links`]. The bot's own are left out: they link
+    /// citations.
     pub fn hidden_links(&self) -> Vec<(usize, String)> {
         if self.role == Role::User { hidden_links(&self.text, &self.entities) } else { Vec::new() }
     }

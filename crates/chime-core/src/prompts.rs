@@ -103,9 +103,9 @@ pub struct AskValues<'a> {
     pub ask: &'a str,
     /// `true` if the trigger contains more than the bot's name.
     pub has_words: bool,
-    /// `true` if the question only points at other messages ("thoughts?").
+    /// `true` if the question is empty or only refers to other messages ("thoughts?").
     pub generic: bool,
-    /// `true` if there are no other messages at which it could point.
+    /// `true` if there are no other messages to which it could refer.
     pub nothing_known: bool,
     /// Language to answer in, such as `German`.
     pub language: Option<&'a str>,

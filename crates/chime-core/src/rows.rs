@@ -1,7 +1,7 @@
 //! Structs that are read from a table of a data file, with one key for each field.
 //!
-//! They do not derive `Deserialize`, whose code for so many fields took half a minute to compile, a seventh of the whole
-//! build.
+//! They do not derive `Deserialize`, whose code for so many fields took half a minute to compile, a seventh of the
+//! whole build.
 
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error};

@@ -15,7 +15,7 @@ pub struct SessionId {
 }
 
 impl SessionId {
-    /// Returns a text that identifies the session among those of all chats.
+    /// Returns a text that identifies the session among the sessions of all chats.
     pub fn key(self) -> String {
         format!("{}:{}", self.chat, self.first)
     }

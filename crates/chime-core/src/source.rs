@@ -104,12 +104,12 @@ pub struct Citable {
     /// Link to the message in Telegram, or to a result of a web search; `None` if there is none.
     pub link: Option<String>,
     /// The messages on which it is based, the most informative first. Citations link to them.
-    pub rests_on: Vec<Grounds>,
+    pub rests_on: Vec<SourceMessage>,
 }
 
 /// Message on which another source is based.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Grounds {
+pub struct SourceMessage {
     pub message: Seq,
     pub name: String,
     pub sent_at: Timestamp,
@@ -167,8 +167,8 @@ impl Slot {
         }
     }
 
-    /// Returns the largest size of the slot in tokens. `None` for `Role`, `Persona` and `Ask`, which have no limit, and for
-    /// `Context`, whose limit is a setting.
+    /// Returns the largest size of the slot in tokens. `None` for `Role`, `Persona` and `Ask`, which have no limit, and
+    /// for `Context`, whose limit is a setting.
     pub fn cap(self) -> Option<usize> {
         match self {
             Self::ChatRecent | Self::ChatTopic => Some(800),

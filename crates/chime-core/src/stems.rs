@@ -58,8 +58,8 @@ impl Language {
     }
 
     /// Detects the language of a question. A short question is assigned to one of the likely languages if possible: the
-    /// language of the surrounding messages (`talk`), the chat's language, or English. Returns `None` if neither text
-    /// has enough letters to tell.
+    /// language of the surrounding messages (`talk`), the chat's language, or English. Returns `None` if neither
+    /// `question` nor `talk` has enough letters to tell.
     pub fn of_question(question: &str, talk: &str, chat: Self) -> Option<Self> {
         /// Smallest number of letters from which a language is detected without a list of likely ones.
         const ENOUGH: usize = 40;
@@ -95,8 +95,8 @@ impl Language {
         Some(Self(rendered.or(of_talk).unwrap_or(chat.0)))
     }
 
-    /// Detects the language of a text in a script that is neither Latin nor Cyrillic, which tells the language even of a
-    /// few words. Returns `None` for the other two.
+    /// Detects the language of a text in a script that is neither Latin nor Cyrillic, which tells the language even of
+    /// a few words. Returns `None` for the other two.
     pub fn of_script(text: &str) -> Option<Self> {
         use whatlang::Script;
         whatlang::detect_script(text).filter(|script| !matches!(script, Script::Latin | Script::Cyrillic))?;
@@ -184,8 +184,8 @@ pub fn split_words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// Returns the first four characters of a word, without the Arabic article. For texts of an unknown language: with four,
-/// the forms of a word have the same stem in all tested languages.
+/// Returns the first four characters of a word, without the Arabic article. For texts of an unknown language: with
+/// four, the forms of a word have the same stem in all tested languages.
 pub fn short_stem(word: &str) -> &str {
     let word = word.strip_prefix("ال").filter(|rest| rest.chars().nth(2).is_some()).unwrap_or(word);
     word.char_indices().nth(4).map_or(word, |(end, _)| &word[..end])

@@ -77,8 +77,8 @@ pub struct UserRef {
     pub id: super::UserId,
 }
 
-/// Returns the web addresses behind linked words of `text`, as ` (https://example.org/menu)`, each with the byte at which
-/// its words end. Long ones are shortened; those that the words already show are left out.
+/// Returns the web addresses behind linked words of `text`, as ` (https://example.org/menu)`, each with the byte at
+/// which its words end. Long ones are shortened; those that the words already show are left out.
 pub fn hidden_links(text: &str, entities: &[Entity]) -> Vec<(usize, String)> {
     let hidden = entities.iter().filter_map(|entity| {
         let EntityKind::TextLink { url } = &entity.kind else { return None };

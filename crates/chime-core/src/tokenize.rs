@@ -37,7 +37,7 @@ fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200c}' | '\u{200d}')
 }
 
-/// Returns the form of a decomposed character; `None` for a mark that does not tell words apart.
+/// Returns the comparison form of a decomposed character; `None` for a mark that does not distinguish words.
 fn fold(c: char) -> Option<char> {
     match c {
         // Vowel signs, accents and hamza of Greek, Hebrew and Arabic; the Arabic letter stretcher; the nukta.
@@ -69,7 +69,8 @@ fn ascii_digit(c: char) -> char {
     u32::try_from(before.count()).ok().and_then(|value| char::from_digit(value, 10)).unwrap_or(c)
 }
 
-/// Returns the words of a [`folded`] text in order. A script without spaces between words gives its [`pieces`].
+/// Returns the words of a [`folded`] text in order. Text in a script without spaces between words is divided into
+/// [`pieces`].
 pub fn search_words(folded: &str) -> Vec<&str> {
     let (mut found, mut run) = (Vec::with_capacity(folded.len() / 5), 0..0);
     for (at, word) in folded.unicode_word_indices() {
@@ -83,7 +84,7 @@ pub fn search_words(folded: &str) -> Vec<&str> {
     found
 }
 
-/// Divides a word where its script has no spaces between words: into all pairs of neighbouring characters, and single
+/// Divides a word in a script that has no spaces between words: into all pairs of neighbouring characters, and single
 /// Chinese characters, which have a meaning of their own. Other words stay whole.
 pub fn pieces(word: &str) -> Vec<&str> {
     let mut found = Vec::new();
@@ -113,7 +114,7 @@ fn push_pieces<'a>(word: &'a str, found: &mut Vec<&'a str>) {
 }
 
 /// Returns `true` for characters of scripts that put no space between words, and of Korean, which puts none before
-/// particles. Katakana words are told apart by the script itself.
+/// particles. Katakana is excluded, because changes between scripts already separate its words.
 pub fn is_unspaced(c: char) -> bool {
     is_chinese(c)
         || matches!(c, '\u{3041}'..='\u{309f}' | '\u{ac00}'..='\u{d7a3}' | '\u{e01}'..='\u{eff}' |

@@ -19,15 +19,15 @@ pub(crate) enum TextKind {
     Subtitles,
 }
 
-/// Bytes at the beginning that are looked at.
+/// Number of bytes at the beginning of a file by which its format is recognised.
 const HEAD: usize = 1_024;
 /// Office files of before 2007, and the containers of encrypted DOCX files.
 const COMPOUND_FILE: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
 /// Name of the stream that holds an encrypted DOCX, in UTF-16.
 const ENCRYPTED_STREAM: &[u8] = b"E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e\0";
 
-/// Endings of the names of files that are worth downloading, besides those with a type of text: documents, tables, data,
-/// subtitles, code.
+/// Endings of the names of files that are worth downloading, besides those with a type of text: documents, tables,
+/// data, subtitles, code.
 const ENDINGS: [&str; 67] = [
     "pdf", "docx", "odt", "txt", "text", "md", "markdown", "rst", "tex", "org", "log", "csv", "tsv", "json", "jsonl",
     "xml", "yaml", "yml", "toml", "ini", "cfg", "conf", "srt", "vtt", "ics", "vcf", "gpx", "geojson", "html", "htm",

@@ -1,5 +1,5 @@
-//! Readers of the documents that members post. Every file is untrusted: the readers bound what they read, and the
-//! program runs them in a process of its own, with less memory and time, since a damaged PDF may still end that process.
+//! Readers of the documents that members post. Every file is untrusted: the readers limit how much they read, and
+//! the program runs them in a separate process with limited memory and time, since a damaged PDF may still crash it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -32,7 +32,6 @@ pub struct ReadRequest {
     pub mime_type: Option<String>,
 }
 
-/// Text of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
     /// Title from the document's metadata, else the file name.
@@ -62,7 +61,6 @@ impl Document {
     }
 }
 
-/// Passage of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentPiece {
     /// Page from 1, or `None` if the format has no fixed pages.
@@ -88,7 +86,7 @@ pub enum DocumentError {
     TooSlow,
 }
 
-/// Text as a reader returns it.
+/// Text of a document, as the reader of its format returns it.
 #[derive(Default)]
 struct Content {
     title: Option<String>,
@@ -116,8 +114,8 @@ impl Content {
     }
 }
 
-/// Reads a document. Its type follows from its content, then from its name, then from the MIME type. A panic of a reader
-/// is [`DocumentError::Damaged`].
+/// Reads a document. Its type follows from its content, then from its name, then from the MIME type. A panic of a
+/// reader is [`DocumentError::Damaged`].
 pub fn read(bytes: &[u8], request: &ReadRequest) -> Result<Document, DocumentError> {
     if bytes.len() > MAX_BYTES {
         return Err(DocumentError::TooLarge);

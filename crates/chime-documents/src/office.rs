@@ -10,7 +10,7 @@ use zip::result::ZipError;
 
 use crate::{Content, DocumentError, MAX_TEXT};
 
-/// Maximum number of files in an archive. Each picture of a document is one.
+/// Maximum number of files in an archive. Each picture of a document is one file.
 const MAX_ENTRIES: usize = 10_000;
 /// Maximum size of an XML file after decompression. A document with `MAX_TEXT` rarely reaches a third of it.
 const MAX_XML: u64 = 50 * 1024 * 1024;
@@ -66,8 +66,8 @@ fn content(parts: &[String], metadata: Option<String>) -> Result<Content, Docume
     Ok(content)
 }
 
-/// Returns the text inside the elements `holders`, a little more than `MAX_TEXT` bytes at most. Declarations of
-/// documents, in which entities are defined, are refused.
+/// Returns the text inside the elements `holders`, a little more than `MAX_TEXT` bytes at most. Refuses document type
+/// declarations, which can define entities of any size.
 fn text(xml: &str, holders: &[&str]) -> Result<String, DocumentError> {
     let mut reader = Reader::from_str(xml);
     let mut text = String::new();

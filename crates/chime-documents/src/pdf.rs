@@ -1,4 +1,4 @@
-//! PDF.
+//! Reads PDF files.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -6,13 +6,13 @@ use pdf_extract::{PlainTextOutput, output_doc_page};
 
 use crate::{Content, DocumentError};
 
-/// Maximum number of pages that are read: a long book.
+/// Maximum number of pages that are read, enough for a long book.
 const MAX_PAGES: usize = 2_000;
 
 /// Reads the text of each page. Pages that the reader cannot handle are left out.
 pub(crate) fn read(bytes: &[u8]) -> Result<Content, DocumentError> {
     let file = pdf_extract::Document::load_mem(bytes).map_err(|_| DocumentError::Damaged)?;
-    // Files with the empty password, which only forbid printing, are decrypted by now.
+    // Files with an empty password, which only forbids printing, are already decrypted here.
     if file.trailer.has(b"Encrypt") {
         return Err(DocumentError::Encrypted);
     }

@@ -50,7 +50,7 @@ fn rows(text: &str) -> String {
     reader.records().filter_map(Result::ok).map(row).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns JSON of one line with line breaks, `None` for other JSON.
+/// Returns one-line JSON with line breaks and indentation; `None` for other JSON.
 fn indented(text: &str) -> Option<String> {
     let is_one_line = text.trim().lines().nth(1).is_none();
     let value: serde_json::Value = serde_json::from_str(text).ok().filter(|_| is_one_line)?;

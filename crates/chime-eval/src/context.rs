@@ -112,8 +112,8 @@ impl PreparedChat {
         self
     }
 
-    /// Returns the history that the daemon would load for this trigger. The variants `plain`, `bare` and `reply` have no
-    /// reply links; in `bare…` the trigger has no words.
+    /// Returns the history that the daemon would load for this trigger. The variants `plain`, `bare` and `reply` have
+    /// no reply links; in `bare…` the trigger has no words.
     pub fn history(&self, ask: &QueryAsk) -> History {
         let bare = ask.variant.starts_with("bare");
         let has_links = !matches!(ask.variant.as_str(), "plain" | "bare" | "reply");

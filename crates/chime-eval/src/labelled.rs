@@ -10,13 +10,13 @@ use regex::Regex;
 
 use crate::pack::{Pack, PackMessage, PackQuery, PackQuestion, QueryAsk, QueryGold, QuestionAsk, QuestionGold, Slice};
 
-/// Messages before a trigger that are its window. Relevant messages before it count as far.
+/// Number of messages before a trigger that are its window. Relevant messages before the window count as far.
 const WINDOW: usize = 200;
 /// Most words of a trigger without a question of its own.
 const BARE_WORDS: usize = 5;
 /// Mark of a trigger, before its subject.
 const TAG: &str = "Q:";
-/// Subject of a trigger that refers to nothing earlier.
+/// Subject of a trigger that refers to nothing said earlier.
 const NEW: &str = "new";
 const BOT: &str = "Bot";
 /// Seconds from the last message to the questions about the chat.
@@ -42,7 +42,6 @@ pub struct LabelledChat {
     pub questions: Vec<PackQuestion>,
 }
 
-/// Message of a labelled chat.
 struct LabelledMessage {
     message: PackMessage,
     subjects: Vec<String>,

@@ -1,6 +1,6 @@
 //! Packs: chats with queries and their right answers ("gold").
 //!
-//! The input of a selector and the gold have different types, so gold cannot leak.
+//! A query's input and its gold have different types, so a selector cannot read the gold.
 
 use std::collections::HashMap;
 
@@ -40,7 +40,7 @@ pub struct QuestionAsk {
     pub date: i64,
 }
 
-/// Gold of a question.
+/// Right answers to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuestionGold {
     pub context: Vec<i64>,
@@ -89,7 +89,7 @@ pub struct QueryAsk {
     pub trigger: Option<PackMessage>,
 }
 
-/// Gold of a query.
+/// Right answers to a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryGold {
     /// Messages that an answer needs.

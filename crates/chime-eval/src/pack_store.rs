@@ -13,7 +13,7 @@ use chime_store::messages::TakenIn;
 use chime_store::search::Merging;
 use chime_store::{Language, Priority, Store, Writer, chats, messages};
 
-/// Messages from which a chat's language is detected.
+/// Number of messages from which a chat's language is detected.
 const JUDGED: usize = 200;
 /// Id of the first chat; the others count down from it.
 const FIRST_CHAT: i64 = -1_007_000_000_000;
@@ -50,7 +50,7 @@ impl RememberedPack {
         Ok(Self { store, recaller, chats, _folder: folder })
     }
 
-    /// Returns the daemon's ranking for a question, best first: index of each message in its chat, and score.
+    /// Returns the daemon's ranking for a question, best first: each message's index in its chat, and its score.
     pub async fn ranked(&self, ask: &QuestionAsk) -> chime_store::Result<Vec<(usize, f64)>> {
         let Some(chat) = self.chats.get(&ask.chat_id) else { return Ok(Vec::new()) };
         let (recaller, text, now) = (Arc::clone(&self.recaller), ask.question.clone(), Timestamp::from_secs(ask.date));
@@ -66,7 +66,7 @@ impl RememberedPack {
     }
 }
 
-/// Stores a chat's messages, with its language set before. In an ongoing chat the daemon knows the language too.
+/// Stores a chat's messages. The language is set before, since the daemon would know it too.
 fn take_in(tx: &Writer<'_>, id: ChatId, said: &[PackMessage]) -> chime_store::Result<RememberedChat> {
     let chat = Chat { id, kind: ChatKind::Supergroup, title: None, username: None };
     let newest = said[said.len().saturating_sub(JUDGED)..].iter();

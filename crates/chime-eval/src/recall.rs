@@ -26,13 +26,12 @@ pub enum Retriever {
     Lexical,
     /// Vectors alone
     Vectors,
-    /// The first design's blend of similarity, tags and recency
+    /// Weighted sum of similarity, tag overlap and recency, as in the first design
     SeedBlend,
     Bm25,
     Tags,
 }
 
-/// Unit of ranking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum RankingUnit {
     /// Messages
@@ -41,9 +40,9 @@ pub enum RankingUnit {
     Session,
 }
 
-/// Ranks kept in a prediction.
+/// Number of ranks that a prediction contains.
 const KEPT: usize = 200;
-/// Messages from which a chat's language is detected.
+/// Number of messages from which a chat's language is detected.
 const JUDGED: usize = 200;
 
 impl Retriever {
@@ -169,11 +168,10 @@ impl<'a> ReadChat<'a> {
     }
 }
 
-/// Chat in which a question is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuestionChat {
     OwnChat,
-    /// Next chat of the pack, in which nothing answers the question.
+    /// Next chat of the pack, in which no message answers the question.
     OtherChat,
 }
 

@@ -30,7 +30,7 @@ const AT_ONCE: u32 = 100;
 /// Questions measured, round-robin over the chats, after the warm-up questions.
 const QUESTIONS: u32 = 200;
 const WARM_UP: u32 = 50;
-/// Id of the first chat.
+/// Telegram's id of the first measured chat; the others count down from it.
 const FIRST_CHAT: ChatId = ChatId(-1_008_000_000_000);
 
 /// Times of the whole recall and of single retrievers.

@@ -6,18 +6,18 @@ use serde::Serialize;
 
 use crate::pack::{PackQuery, Slice};
 
-/// Figures of one query. A figure without meaning, for example without gold, is absent.
+/// Figures of one query. A figure that is undefined, for example without gold, is absent.
 pub type QueryFigures = BTreeMap<&'static str, f64>;
 
 /// Result of a selector for one query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Prediction {
     pub query_id: String,
-    /// Best first.
+    /// Ids of the chosen messages, best first.
     pub selected: Vec<i64>,
-    /// A longer ranking, best first.
+    /// Ids of further messages too, best first: a ranking longer than `selected`.
     pub ranked: Vec<i64>,
-    /// Everything in the prompt.
+    /// Ids of all messages in the prompt.
     pub given: Vec<i64>,
 }
 

@@ -20,7 +20,6 @@ pub enum Selector {
     RecentWindows,
 }
 
-/// Limits for a selector.
 #[derive(Debug, Clone, Copy)]
 pub struct SelectorLimits {
     /// Most messages of the focus.

@@ -31,7 +31,7 @@ const INGESTED: u32 = 10_000;
 const TRIGGERS: u32 = 300;
 /// Triggers before measuring, to fill caches.
 const WARM_UP: u32 = 100;
-/// Id of the largest chat.
+/// Telegram's id of the largest chat; the others count down from it.
 const FIRST_CHAT: ChatId = ChatId(-1_009_000_000_000);
 
 /// Figures of one size. The field names are part of the output format.
@@ -126,7 +126,7 @@ impl SpeedBench {
                     messages::take_in(tx, &row, &message)?;
                     chats::upsert_member(tx, row.key, &message.sender)?;
                     let hour = message.sent_at.secs() / sessions::NOTE_SPAN.as_secs().cast_signed();
-                    // Sessions need one note per hour.
+                    // Sessions are found by the hours in which messages were sent, so each hour is noted once.
                     if noted.insert((row.key, message.forum_topic, hour)) {
                         let conversation = Conversation { chat: row.key, forum_topic: message.forum_topic };
                         sessions::note(tx, conversation, message.sent_at)?;
@@ -175,7 +175,7 @@ impl SpeedBench {
             let window = window(conn, &history, &params, &recaller);
             Ok((history, window))
         };
-        // The daemon keeps both in memory until the answer is sent.
+        // The daemon keeps both values in memory until the answer is sent, so they are not dropped before.
         let _question = self.store.read(pick).await?;
         Ok(milliseconds(watch))
     }

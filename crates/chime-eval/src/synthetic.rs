@@ -13,13 +13,13 @@ pub const WORDS: u64 = 20_000;
 const AUTHORS: u64 = 40;
 /// Average time between two messages over all chats. It makes the largest chat busy and the others slow.
 pub const APART: Duration = Duration::from_secs(20);
-/// Messages of a talk, which is followed by silence.
+/// Number of messages of a talk, which is followed by silence.
 const TALK: u32 = 8;
 /// Factor by which messages within a talk follow each other faster than on average.
 const PACE: u32 = 10;
-/// Members of one talk.
+/// Number of members in one talk.
 const PRESENT: u64 = 4;
-/// Talks on one subject, and the number of words typical of it.
+/// Number of talks on one subject, and number of words that are typical of it.
 const TALKS: u32 = 3;
 const SUBJECT_WORDS: u64 = 12;
 
@@ -50,7 +50,6 @@ pub fn message(chat: ChatId, number: u32, start: Timestamp) -> Message {
     }
 }
 
-/// Position of a message in its chat.
 struct PositionInChat {
     in_chat: u32,
     /// Average distance from one message of the chat to the next, in numbers.

@@ -165,8 +165,8 @@ async fn cases_are_played_through_the_daemon_and_asked_plainly() {
     assert!(asked.contains("8443 is taken") && asked.contains("lunch at 12"), "{asked}");
 }
 
-/// Every change of what is shown for one of the 1,112 labelled triggers is visible in a commit. `UPDATE_EXPECT=1` writes the
-/// file anew. Processors round differently, so the file holds on x86-64 only.
+/// Every change of what is shown for one of the 1,112 labelled triggers is visible in a commit. `UPDATE_EXPECT=1`
+/// writes the file anew. Processors round differently, so the file holds on x86-64 only.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn the_messages_shown_for_each_labelled_trigger_are_those_on_record() {

@@ -20,19 +20,19 @@ pub enum JobOutcome {
     WaitUntil(Timestamp),
 }
 
-/// Attempt that ended early. The texts must not contain message content.
+/// Reason why an attempt ended early. The texts must not contain message content.
 #[derive(Debug)]
 pub enum JobError {
-    /// Damage of the file stops the pool, an error that will pass counts as [`Hindered`](Self::Hindered), any other as
-    /// [`Failed`](Self::Failed).
+    /// Error of the store: a damaged file stops the pool, a temporary error counts as [`Transient`](Self::Transient),
+    /// any other as [`Failed`](Self::Failed).
     Store(StoreError),
     /// A server asks to wait this long. The attempt is not counted.
     Later(Duration),
     /// Failure, to be retried at a time that the handler chose.
     RetryAt(Timestamp, String),
-    /// Failure that will pass, such as a full disk or a lost network. Retried until it has passed; the attempt is not
+    /// Temporary failure, such as a full disk or a lost network. Retried until it has passed; the attempt is not
     /// counted.
-    Hindered(String),
+    Transient(String),
     /// Failure that is retried up to the limit of the job's kind. A periodic job runs again at its next regular time.
     Failed(String),
 }

@@ -29,11 +29,11 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 const DRAIN: Duration = Duration::from_secs(7);
 /// Time to wait before reading or writing again after the disk was full or the file locked.
 const UNTIL_NEXT_TRY: Duration = Duration::from_millis(250);
-/// Time of the next read of the table that is past by any clock.
+/// Time of the next read of the table that is due at once, whatever the clock shows.
 const AT_ONCE: Timestamp = Timestamp::from_millis(0);
-/// Delay before a job is retried after a failure that will pass. A member may be waiting for the answer, so it is
-/// short; but not so short that retries flood the failing service.
-const UNTIL_HINDRANCE_PASSES: Duration = Duration::from_secs(2);
+/// Delay before a job is retried after a temporary failure. A member may be waiting for the answer, so it is short; but
+/// not so short that retries flood the failing service.
+const TRANSIENT_RETRY_DELAY: Duration = Duration::from_secs(2);
 
 /// Wakes the pool when there may be work. Losing a wake-up loses no work, because jobs are read from the table.
 #[derive(Debug, Clone, Default)]
@@ -82,7 +82,7 @@ impl Pool {
             if look_at <= now {
                 look_at = self.start_due(&mut tasks, &handle).await?;
             }
-            // From the same look at the clock: it may have been set back since.
+            // Computed from the time that was read above: the system clock may have been set back since.
             let pause = look_at.since(now);
             tokio::select! {
                 () = stop.cancelled() => break,
@@ -98,8 +98,8 @@ impl Pool {
         self.drain(tasks).await
     }
 
-    /// Moves all due times back like the system clock, so that no job waits much longer than intended: `by` is how far
-    /// the clock is behind the last look at it.
+    /// Moves all due times back together with the system clock, so that no job waits much longer than intended. `by` is
+    /// the time by which the clock was set back.
     async fn follow_clock(&self, tasks: &mut JobTasks, by: Duration) -> Result<(), StoreError> {
         tracing::warn!(by_s = by.as_secs(), "the clock of this machine was set back by {} s", by.as_secs());
         // The pauses between background jobs would last too long.
@@ -132,8 +132,8 @@ impl Pool {
         Ok([next, chosen.look_at].into_iter().flatten().fold(now.plus(LONGEST_SLEEP), Timestamp::min))
     }
 
-    /// Marks each job as started, so that a crash counts as an attempt, and runs it in a task of its own. The caller has
-    /// already taken a place in the pool for each.
+    /// Marks each job as started, so that a crash counts as an attempt, and runs it in a task of its own. The caller
+    /// has already taken a place in the pool for each.
     async fn start<H, F>(&self, tasks: &mut JobTasks, jobs: Vec<Job>, handle: &H) -> Result<(), StoreError>
     where
         H: Fn(Job) -> F,
@@ -200,9 +200,9 @@ impl Pool {
             Err(JobError::Later(span)) => return self.postpone(id, now.plus(span), now).await,
             Err(JobError::Store(error)) if error.is_damage() => return Err(error),
             Err(JobError::Store(error)) if error.is_passing() => {
-                return self.hindered(job, &error.to_string()).await;
+                return self.transient(job, &error.to_string()).await;
             }
-            Err(JobError::Hindered(error)) => return self.hindered(job, &error).await,
+            Err(JobError::Transient(error)) => return self.transient(job, &error).await,
             Err(JobError::RetryAt(at, error)) => {
                 tracing::warn!(job.id = id.0, %error, "job {id} failed and will be tried again");
                 (RetryDecision::RetryAt(by_clock_of(now, at, began)), error)
@@ -223,10 +223,10 @@ impl Pool {
         self.store.write(Priority::Answering, move |tx| jobs::postpone(tx, id, at)).await
     }
 
-    async fn hindered(&self, job: &Job, error: &str) -> Result<(), StoreError> {
+    async fn transient(&self, job: &Job, error: &str) -> Result<(), StoreError> {
         tracing::warn!(job.id = job.id.0, "{job} cannot be done yet and waits: {error}");
         let now = self.clock.now();
-        self.postpone(job.id, now.plus(UNTIL_HINDRANCE_PASSES), now).await
+        self.postpone(job.id, now.plus(TRANSIENT_RETRY_DELAY), now).await
     }
 
     /// Decides about a failure that counts as an attempt.
@@ -280,7 +280,7 @@ where
     }
 }
 
-/// Time of the next read of the table, decided when a job ends: at once, or later as already planned.
+/// Time of the next read of the table, decided when a job ends: at once, or as already planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NextRead {
     Now,

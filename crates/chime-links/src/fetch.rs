@@ -23,7 +23,7 @@ const READ_AT_ONCE: usize = 2;
 /// Stack of the thread that reads HTML, in bytes: the reader descends into nested elements.
 const STACK: usize = 8 * 1024 * 1024;
 
-/// Reason why a page has no text for us.
+/// Reason why a page has no text for the bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UnreadablePage {
     #[error("the address may not be fetched")]
@@ -178,7 +178,7 @@ fn decompressed(body: Vec<u8>, encoding: &str) -> Result<Vec<u8>, UnreadablePage
     }
 }
 
-/// Resolver that gives only allowed addresses. The client connects to what it gives, without a second lookup.
+/// DNS resolver that returns only allowed addresses. The client connects to exactly these, without a second lookup.
 struct CheckedNames(Arc<AddressPolicy>);
 
 impl Resolve for CheckedNames {
@@ -190,7 +190,8 @@ impl Resolve for CheckedNames {
                 Some(address) => vec![address],
                 None => tokio::net::lookup_host((host, 0)).await?.collect(),
             };
-            // One address that is not public is enough: such a name is set up to reach this network.
+            // A single private address is enough to refuse the name: a public site has none, so the name was made to
+            // reach this network.
             if found.is_empty() || !found.iter().all(|address| policy.allows(*address)) {
                 return Err(UnreadablePage::Refused.into());
             }

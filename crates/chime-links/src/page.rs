@@ -13,22 +13,22 @@ const HTML_BYTES: usize = 2 * 1024 * 1024;
 /// Bytes of HTML that are parsed at once.
 const PART_BYTES: usize = 4_096;
 const MOST_ELEMENTS: usize = 50_000;
-/// Maximum depth of nested elements: the readers descend recursively, and take long for a deep page.
+/// Maximum depth of nested elements: the HTML readers are recursive, and take long for a deep page.
 const MOST_DEPTH: usize = 256;
 /// Maximum number of characters of a text that is kept.
 const MOST_CHARS: usize = 200_000;
 /// Minimum length of an article. With fewer characters the whole page is read, as for a list of opening hours.
 const ARTICLE_CHARS: usize = 200;
-/// Minimum length of a page's text. A shorter one asks to switch on scripts.
+/// Minimum length of a page's text, in characters. A shorter text usually only asks to switch on scripts.
 const FEWEST_CHARS: usize = 20;
-/// Number of bytes in which a page names its encoding.
+/// Number of bytes at the beginning of a page in which it names its encoding.
 const HEAD_BYTES: usize = 4_096;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PageText {
     /// Empty if the page has none.
     pub title: String,
-    /// As the page gives it, mostly `2026-01-31T10:00:00Z`.
+    /// Date of the page as the page gives it, mostly `2026-01-31T10:00:00Z`.
     pub published: Option<String>,
     /// Paragraphs with a blank line between them.
     pub text: String,
@@ -60,7 +60,8 @@ pub fn page_text(body: &[u8], media_type: Option<&str>, at: &str, is_wanted: &dy
     (text.chars().count() >= FEWEST_CHARS).then_some(PageText { text, is_cut, ..page })
 }
 
-/// Converts a body to text by its byte order mark, the server's word, or its own.
+/// Converts a body to text. The encoding is given by its byte order mark, else by `Content-Type`, else the one
+/// that the page names.
 fn decoded(body: &[u8], media_type: &str) -> String {
     let head = String::from_utf8_lossy(body.get(..HEAD_BYTES).unwrap_or(body)).to_ascii_lowercase();
     let marked = Encoding::for_bom(body).map(|(encoding, _)| encoding);

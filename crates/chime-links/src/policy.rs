@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Allows public addresses that are not servers of the operator.
+/// Rule that allows public addresses, except those of the operator's own servers.
 #[derive(Debug, Clone, Default)]
 pub struct AddressPolicy {
     /// Host names of the operator's servers, in lower case.
     own_hosts: Vec<String>,
-    /// Names that a test resolves itself. No setting fills this.
+    /// Names that a test resolves itself. No setting fills this field.
     test_names: BTreeMap<String, SocketAddr>,
 }
 
@@ -18,7 +18,7 @@ impl AddressPolicy {
         Self { own_hosts, test_names: BTreeMap::new() }
     }
 
-    /// Resolves these names itself, and allows those on loopback under their name.
+    /// Returns a policy that resolves these names itself, and allows them even on loopback.
     #[must_use]
     pub fn with_test_names(self, test_names: BTreeMap<String, SocketAddr>) -> Self {
         Self { test_names, ..self }
@@ -54,7 +54,7 @@ pub(crate) fn is_public(address: IpAddr) -> bool {
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
     let [a, b, c, _] = address.octets();
-    // This network, carrier-grade NAT, protocol assignments, 6to4 relays, benchmarks, reserved.
+    // 0.0.0.0/8, carrier-grade NAT, protocol assignments, 6to4 relays, benchmarks, reserved.
     let is_special = matches!(
         (a, b, c),
         (0, ..) | (100, 64..=127, _) | (192, 0, 0) | (192, 88, 99) | (198, 18..=19, _) | (240.., ..)

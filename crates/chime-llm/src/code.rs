@@ -1,4 +1,5 @@
-//! Finds code spans and code blocks in Markdown: tags and tokens that a model quotes in code must stay in its answer.
+//! Finds code spans and code blocks in Markdown. Reasoning tags and tokens of the chat template that stand in code are
+//! not removed from an answer.
 
 use std::ops::Range;
 

@@ -17,7 +17,7 @@ pub struct Dialect {
     pub no_system: bool,
     /// `true` if requests with earlier tool calls must also contain the model's reasoning before these calls.
     pub wants_thoughts: bool,
-    /// `true` if the model accepted a `response_format` before: status 500 then has another cause.
+    /// `true` if the model accepted a `response_format` before. A status 500 then has another cause.
     pub takes_forms: bool,
     /// Search for the refused parameter: position in `Optional::ALL`, counted from 1, of the one to omit in the next
     /// call. 0 if no search is under way.

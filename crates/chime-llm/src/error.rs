@@ -15,7 +15,7 @@ pub enum LlmError {
     /// The connection failed, or broke before the answer was complete.
     #[error("the model server cannot be reached")]
     Unreachable(#[source] reqwest::Error),
-    /// No complete answer within the time limit of the call or of all attempts.
+    /// No complete answer arrived within the time limit of the call or of all attempts.
     #[error("the model took too long")]
     TimedOut,
     #[error("the prompt is too long for the model")]

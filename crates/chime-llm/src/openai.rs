@@ -54,7 +54,7 @@ struct Model {
     learned: Mutex<Learned>,
 }
 
-/// What the responses of a model showed about it.
+/// Facts about a model that its responses showed.
 #[derive(Debug, Default)]
 struct Learned {
     dialect: Dialect,
@@ -152,8 +152,7 @@ impl OpenAi {
     /// Calls the primary model with retries, then the fallback once. No attempt starts after the deadline; dropping the
     /// future ends the call.
     ///
-    /// # Errors
-    /// The primary model's error, even if the fallback failed after it.
+    /// # Errors Returns the primary model's error, even if the fallback failed after it.
     pub async fn complete(&self, prompt: &Prompt, clock: &Clock) -> Result<Completion, LlmError> {
         let call = ModelCall { prompt, progress: None, clock };
         self.complete_with(&self.primary, self.fallback.as_ref(), call).await
@@ -191,8 +190,8 @@ impl OpenAi {
             Err(error) => error,
         };
         let second = second.filter(|_| error.another_model_may_help() && !call.is_shown());
-        // A silent model uses up the time. The other one is called even after the deadline, unless the prompt has its
-        // own limit.
+        // A primary model that sends nothing uses up the time, so the fallback is called even after the deadline,
+        // unless the prompt has its own time limit.
         let has_time =
             matches!(error, LlmError::TimedOut) && call.prompt.until.is_none() || !deadline.left(call.clock).is_zero();
         let Some(second) = second.filter(|_| has_time) else { return Err(error) };
@@ -208,7 +207,7 @@ impl OpenAi {
         Deadline { until: call.prompt.until.map_or(until, |sooner| sooner.min(until)), span: self.deadline }
     }
 
-    /// Calls a model until it answers, fails for good, or retries or time run out.
+    /// Calls a model until it answers, fails permanently, or retries or time run out.
     async fn ask_patiently(
         &self,
         model: &Model,

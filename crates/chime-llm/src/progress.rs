@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::watch;
 
-/// Channel for the text of an answer while the model writes it. An answer that was shown in part is never retried: its
-/// text would change while somebody reads it.
+/// Channel for the text of an answer while the model writes it. An answer that was shown in part is never retried,
+/// because its text would change while somebody reads it.
 #[derive(Debug, Default)]
 pub struct AnswerProgress {
     text: watch::Sender<String>,

@@ -14,19 +14,18 @@ const TIMES: usize = 4;
 const TIMES_OF_LINES: usize = 8;
 /// Number of repetitions that make a loop of table rows or lines of code.
 const TIMES_OF_ROWS: usize = 16;
-/// Words of a repeated line from which the limit for short lines no longer applies: nobody repeats a long line on
-/// purpose.
+/// A repeated line of at least this many words has no special limit, since nobody repeats a long line on purpose.
 const LONG_LINE: usize = 6;
 
 /// A word, or a single character in scripts without spaces.
 struct Word<'a> {
-    /// `#` for the number of a list item, so that items that differ only by number are equal.
+    /// Text of the word; `#` for the number of a list item, so that items that differ only by number are equal.
     text: &'a str,
     at: Range<usize>,
     begins_line: bool,
 }
 
-/// The same sequence of words (unit), several times in a row at the end of a text.
+/// Sequence of words (unit) that stands several times in a row at the end of a text.
 struct Repetition {
     /// Index of its first word.
     start: usize,

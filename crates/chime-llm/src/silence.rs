@@ -4,15 +4,16 @@ use serde_json::Value;
 
 use crate::repetition::without_loop;
 
-/// Probability of silence from which a part is dropped if the model was also unsure of its words.
+/// A part is dropped from this probability of silence on, if the model was also unsure of its words.
 const SILENT: f64 = 0.6;
-/// Probability of silence from which a part is dropped however sure the model was.
+/// A part is dropped from this probability of silence on, however sure the model was of its words.
 const SURELY_SILENT: f64 = 0.9;
 /// Mean log probability of the words below which the model was unsure of them.
 const UNSURE: f64 = -0.5;
-/// Nobody speaks more characters than this in a second.
+/// Maximum number of characters in a second of speech; more cannot have been spoken.
 const FASTEST: usize = 40;
-/// Recordings up to this length are too short for the speed of speech to tell anything, in seconds.
+/// In recordings up to this length (in seconds), the number of characters per second does not show if the text was
+/// spoken.
 const SHORT_SECONDS: u32 = 3;
 /// Whole transcripts that models write for silence, in lower case and without punctuation at the end.
 const STOCK: [&str; 22] = [
@@ -39,7 +40,7 @@ const STOCK: [&str; 22] = [
     "продолжение следует",
     "спасибо за просмотр",
 ];
-/// Words of subtitle credits, which stand in no voice message.
+/// Words of subtitle credits, which no voice message contains.
 const CREDITS: [&str; 8] = [
     "amara.org",
     "untertitel der",
@@ -51,8 +52,8 @@ const CREDITS: [&str; 8] = [
     "редактор субтитров",
 ];
 
-/// Returns the words of a transcript that somebody spoke: without the segments that the server took for silence, and
-/// empty if the text is none that fits into `seconds`.
+/// Returns the words of a transcript that somebody spoke, without the segments that the server marks as silence.
+/// Returns an empty text if a recording of `seconds` cannot contain the transcript.
 pub fn spoken(text: &str, body: &Value, seconds: u32) -> String {
     let segments =
         body["segments"].as_array().filter(|segments| segments.iter().any(|it| it["no_speech_prob"].is_f64()));

@@ -1,8 +1,8 @@
 //! Tools that a model may call before it answers, in the format of chat completions.
 //!
 //! A call arrives whole or in pieces, with its arguments as text or as an object, with or without an id;
-//! [`written_calls`](super::written_calls) parses calls that a model writes into its answer. Servers without tool support get earlier
-//! results as plain text.
+//! [`written_calls`](super::written_calls) parses calls that a model writes into its answer. Servers without tool
+//! support get earlier results as plain text.
 
 use async_openai::types::chat::{ChatCompletionTool, ChatCompletionTools, FunctionObject};
 use serde::Deserialize;

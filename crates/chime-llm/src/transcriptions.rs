@@ -99,7 +99,7 @@ fn read(body: &Value, seconds: u32) -> Result<Transcript, LlmError> {
 /// Builds a silent WAV file: one channel, 8,000 samples per second, 8 bits each.
 fn silence(seconds: u32) -> Vec<u8> {
     const RATE: u32 = 8_000;
-    /// Bytes of the header that its length field counts: all after this field.
+    /// Value of the header's length field without the samples: the number of header bytes after this field.
     const HEAD: u32 = 36;
     let length = RATE * seconds;
     let mut file = Vec::new();

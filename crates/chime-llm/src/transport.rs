@@ -16,8 +16,8 @@ use chime_core::is_loopback;
 
 /// Longest wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Read timeout of a connection, as a multiple of the operator's timeout. It works even if the system clock is set
-/// back.
+/// Read timeout of a connection, as a multiple of the operator's timeout. It does not depend on the system clock, which
+/// may be set back.
 const SILENCES: u32 = 20;
 
 #[derive(Debug)]
@@ -150,7 +150,7 @@ fn http_client(host: &str, is_https: bool, silence: Duration) -> Result<reqwest:
     let builder = reqwest::Client::builder()
         .user_agent(concat!("chime/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECT_TIMEOUT)
-        // Our own time limits depend on the clock. This one works even if the system clock is set back.
+        // Our own time limits depend on the system clock. This one works even if that clock is set back.
         .read_timeout(silence)
         .tcp_nodelay(true)
         // Following a redirect would turn the POST into a GET and hide a wrong address.

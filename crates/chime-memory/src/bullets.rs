@@ -8,7 +8,7 @@ use regex::Regex;
 use crate::{members, words};
 use chime_core::{Bullet, BulletKind, Seq, clip};
 
-/// Maximum length of a bullet in characters: twice the length of the longest useful ones seen.
+/// Maximum length of a bullet in characters: twice the length of the longest useful bullets seen.
 const BULLET_CHARS: usize = 400;
 
 #[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
@@ -31,22 +31,22 @@ static MARKED: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Text that a bullet may cite as its source: a message, or a bullet of an older summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ground {
+pub struct CitableText {
     /// Text, in which members are markers such as `{u7}`.
     pub text: String,
     /// Number of the author; `None` for a bullet.
     pub by: Option<u32>,
-    /// Message numbers that a bullet citing this text gets as its sources: the message itself, or the sources of the
-    /// older bullet.
+    /// Message numbers that a bullet citing this text gets as its sources: this message, or the sources of this older
+    /// bullet.
     pub sources: Vec<Seq>,
 }
 
 /// Texts that a model may cite, by the number that they have in the prompt: 17 for `m17`.
-pub type NumberedGrounds = BTreeMap<u32, Ground>;
+pub type CitableTexts = BTreeMap<u32, CitableText>;
 
-/// Parses the bullets in a model's answer. Of the texts that a bullet cites, those that share a content word or a number
-/// with it become its sources, or if there are none, those that share a member. Drops bullets without sources.
-pub fn parse(answer: &str, grounds: &NumberedGrounds) -> Vec<Bullet> {
+/// Parses the bullets in a model's answer. Of the texts that a bullet cites, those that share a content word or a
+/// number with it become its sources, or if there are none, those that share a member. Drops bullets without sources.
+pub fn parse(answer: &str, grounds: &CitableTexts) -> Vec<Bullet> {
     let mut found: Vec<Bullet> = Vec::new();
     let members: BTreeSet<u32> =
         grounds.values().flat_map(|ground| members::numbers(&ground.text).into_iter().chain(ground.by)).collect();
@@ -84,11 +84,11 @@ fn kind_of(text: &str) -> (BulletKind, &str) {
     named.unwrap_or((BulletKind::Fact, text))
 }
 
-fn supporting<'g>(text: &str, cited: impl Iterator<Item = &'g Ground>) -> BTreeSet<Seq> {
+fn supporting<'g>(text: &str, cited: impl Iterator<Item = &'g CitableText>) -> BTreeSet<Seq> {
     let (named, said) = (members::numbers(text), words::stems(text));
-    let (with_words, others): (Vec<&Ground>, Vec<&Ground>) =
+    let (with_words, others): (Vec<&CitableText>, Vec<&CitableText>) =
         cited.partition(|ground| !words::stems(&ground.text).is_disjoint(&said));
-    let has_member = |ground: &&Ground| {
+    let has_member = |ground: &&CitableText| {
         let of_ground = members::numbers(&ground.text);
         named.iter().any(|number| Some(*number) == ground.by || of_ground.contains(number))
     };
@@ -126,9 +126,9 @@ mod tests {
     use super::*;
     use chime_core::estimate_tokens;
 
-    fn grounds() -> NumberedGrounds {
-        let ground = |text: &str, by, seq| Ground { text: text.to_owned(), by: Some(by), sources: vec![Seq(seq)] };
-        NumberedGrounds::from([
+    fn grounds() -> CitableTexts {
+        let ground = |text: &str, by, seq| CitableText { text: text.to_owned(), by: Some(by), sources: vec![Seq(seq)] };
+        CitableTexts::from([
             (12, ground("shall we book the thai place on Friday at 19:30?", 1, 12)),
             (13, ground("fine by me", 2, 13)),
             (15, ground("I pay the deposit, 410", 3, 15)),

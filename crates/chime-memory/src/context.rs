@@ -16,6 +16,7 @@ pub use vectors::{VectorError, Vectors};
 use crate::recall::Recaller;
 use chime_core::trigger::{Languages, is_generic};
 use chime_core::{Conversation, Language, MessageId, Part, Role, Seq, StoredMessage};
+use chime_relevance::context::by_time_or_member::{AskedSpan, asked_spans, said};
 use chime_relevance::context::context_window::ContextWindow;
 use chime_relevance::context::features::lexical::says_little;
 use chime_relevance::context::features::message::{MessageAddress, address};
@@ -28,7 +29,6 @@ use chime_relevance::context::params::Params;
 use chime_relevance::context::past::Past;
 use chime_relevance::context::retrieval::query::OlderQuery;
 use chime_relevance::context::retrieval::rerank::{RerankWeights, Reranked, rerank};
-use chime_relevance::context::said::{AskedSpan, asked_spans, said};
 use chime_relevance::context::window::Focused;
 use chime_relevance::retrieval::{Person, Stretch};
 use chime_store::{Reader, answers, chats, messages, outbox};
@@ -146,8 +146,8 @@ pub fn window_around(
     focused.window(history, params, &past, summarize)
 }
 
-/// Access to older messages of a conversation. Returns none if the index cannot be read, since an answer is possible
-/// without them.
+/// Older messages of a conversation, loaded from the store. If the index cannot be read, there are none, since an
+/// answer is possible without them.
 struct Kept<'a> {
     conn: &'a Reader,
     conversation: Conversation,

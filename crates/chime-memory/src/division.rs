@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::{ClosedSession, Divider, OpenSession, SessionRules, Tail};
+use crate::{ClosedSession, Divider, LastSession, OpenSession, SessionRules};
 use chime_core::{Conversation, MessageId, Seq, Session, SessionCut, SessionId, SessionMessage, Timestamp};
 
 /// Part of a conversation to divide. It starts with the first message of a session.
@@ -15,7 +15,7 @@ pub struct ConversationPart {
     pub cuts: Vec<SessionCut>,
     /// Stored sessions of this part, oldest first.
     pub kept: Vec<Session>,
-    /// No message at or after this time has changed.
+    /// No message sent at or after this time has changed.
     pub noted_until: Timestamp,
 }
 
@@ -24,9 +24,10 @@ pub struct ConversationPart {
 pub struct Division {
     /// New sessions, and stored ones whose messages changed.
     pub save: Vec<ClosedSession>,
-    /// Stored sessions that the messages no longer give, to be deleted.
+    /// Stored sessions that do not result from the messages any more, to be deleted.
     pub remove: Vec<Session>,
-    /// Change notes before this time are done and can be deleted; `None` if all are done.
+    /// Change notes (stored times at which messages changed) before this time are done and can be deleted; `None` if
+    /// all are done.
     pub settled_until: Option<Timestamp>,
     /// Time from which division must continue: set if the part ended before a computed session equalled a stored one.
     pub goes_on_at: Option<Timestamp>,
@@ -56,9 +57,9 @@ pub fn divide(part: &ConversationPart, rules: SessionRules, now: Timestamp) -> D
         Some(place) => Some(place),
         None if part.is_all => {
             match divider.finish(now) {
-                Tail::Closed(stretch) => found.push(stretch),
-                Tail::Open(open) => division.open = Some(open),
-                Tail::Nothing => {}
+                LastSession::Closed(stretch) => found.push(stretch),
+                LastSession::Open(open) => division.open = Some(open),
+                LastSession::Nothing => {}
             }
             None
         }
@@ -82,8 +83,8 @@ pub fn divide(part: &ConversationPart, rules: SessionRules, now: Timestamp) -> D
     division
 }
 
-/// Returns the times from which messages must still be divided after `division`. Each note covers `span` from its time
-/// on.
+/// Returns the times from which messages must still be divided after `division`. Each change note covers `span` from
+/// its time on.
 pub fn unsettled(notes: &[Timestamp], span: Duration, division: &Division) -> Vec<Timestamp> {
     let Some(until) = division.settled_until else { return Vec::new() };
     let open = notes.iter().filter(|at| at.plus(span) > until).map(|at| (*at).max(until));

@@ -16,7 +16,8 @@ use chime_relevance::retrieval::cues;
 /// Maximum length of a message in the summary, and of a question before its answer, in characters; the rest is cut off.
 const SHOWN_CHARS: usize = 180;
 const QUESTION_CHARS: usize = 120;
-/// Number of common words by which a line answers a question, or says that a task is done.
+/// Minimum number of common words by which a line counts as the answer to a question, or as the report that a task is
+/// done.
 const SHARED: usize = 2;
 /// Number of lines after a question within which it is answered.
 const ANSWERED_WITHIN: usize = 30;
@@ -31,7 +32,7 @@ pub struct SummaryMessage {
     pub text: String,
     /// Author; `None` for bots, whose messages are not summarized.
     pub by: Option<u32>,
-    /// `true` for a question or command to a bot, which is no source.
+    /// `true` for a question or command to a bot, which must not become a source.
     pub is_for_bot: bool,
     pub reply_to: Option<Seq>,
     /// Embedding of the text, normalized; empty if unknown.
@@ -70,7 +71,7 @@ pub fn session(lines: &[SummaryMessage], caps: Caps, estimate: fn(&str) -> usize
     chosen
 }
 
-/// Returns 0 for what was settled or done, 1 for promises and plans, 2 for the rest.
+/// Returns 0 for what was settled or done, 1 for promises and plans, 2 for everything else.
 fn precedence(text: &str) -> u8 {
     let found = cues(text);
     match Languages::shipped().is_question(text) {
@@ -139,8 +140,9 @@ fn answers(lines: &[SummaryMessage]) -> BTreeMap<usize, usize> {
     (0..lines.len()).filter(asked).filter_map(answer).collect()
 }
 
-/// Returns the first sources of those `items`, open tasks and questions, that a later line of `lines` shows to be done
-/// or answered: a reply, or a line with several words of the item; one word is enough for a member's own task.
+/// Returns the first sources of those `items` (open tasks and questions) that a later line of `lines` shows to be done
+/// or answered. Such a line is a reply, or shares several words with the item; one word is enough for a member's own
+/// task.
 pub fn closed(items: &[Bullet], lines: &[SummaryMessage]) -> Vec<Seq> {
     // Computed once, since a busy chat has hundreds of open items.
     let statements = lines.iter().filter(|line| line.by.is_some() && !Languages::shipped().is_question(&line.text));
@@ -181,14 +183,14 @@ pub struct Ranking {
 pub enum Period {
     /// The last weeks.
     Recent,
-    /// Everything before: what names a day or an hour is out of date.
+    /// Everything before. A bullet that names a day or an hour is worth less here, because it is out of date.
     History,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Rank {
     worth: f64,
-    /// Worth in History.
+    /// Score of the bullet in History.
     lasting: f64,
     tokens: usize,
 }

@@ -1,18 +1,18 @@
-//! Background jobs of the memory. Each reads its input, asks the model if that is allowed, and ends itself in the
+//! Background jobs of the memory. Each reads its input, asks the model if that is allowed, and marks itself done in the
 //! transaction that stores its result.
 
+mod delimiters;
 mod divide;
 mod error;
-mod fence;
 mod items;
 mod load;
 mod memory;
 mod memory_lines;
-mod mini;
 mod model;
 mod new_summary;
 mod recap;
 mod rolling;
+mod session_summary;
 mod tagging;
 #[cfg(test)]
 mod tests;

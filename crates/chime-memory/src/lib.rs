@@ -19,4 +19,4 @@ pub mod topics;
 pub mod wording;
 mod words;
 
-pub use session::{ClosedSession, Divider, OpenSession, SessionRules, Tail, fingerprint};
+pub use session::{ClosedSession, Divider, LastSession, OpenSession, SessionRules, fingerprint};

@@ -1,6 +1,6 @@
 //! Formats messages and bullets as numbered lines of a prompt.
 
-use crate::bullets::{Ground, NumberedGrounds, tidy};
+use crate::bullets::{CitableText, CitableTexts, tidy};
 use crate::extract::SummaryMessage;
 use crate::members;
 use chime_core::trigger::is_for_bot;
@@ -20,7 +20,7 @@ pub struct SummaryLine {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NumberedLines {
     pub text: String,
-    pub grounds: NumberedGrounds,
+    pub grounds: CitableTexts,
     /// `true` if there are lines of open items.
     pub has_open: bool,
 }
@@ -58,7 +58,7 @@ pub fn parts(spoken: &[SummaryLine], tokens: usize, estimate: fn(&str) -> usize,
         }
         spent += cost;
         if let Some(part) = parts.last_mut() {
-            let ground = Ground { text: one.line.text.clone(), by: one.line.by, sources: vec![one.line.seq] };
+            let ground = CitableText { text: one.line.text.clone(), by: one.line.by, sources: vec![one.line.seq] };
             part.add(line, one.line.seq.0, ground);
         }
     }
@@ -78,11 +78,11 @@ fn tidy_long(text: &str) -> String {
 }
 
 /// Formats bullets of older summaries as lines, numbered from 1. Each has a label: the date of its session, or
-/// `profile` for a bullet of History so far.
+/// `profile` for a bullet of History.
 pub fn told_bullets<'a>(bullets: impl Iterator<Item = (&'a str, &'a Bullet)>) -> NumberedLines {
     let mut shown = NumberedLines::default();
     for (number, (label, bullet)) in (1..).zip(bullets) {
-        let ground = Ground { text: bullet.text.clone(), by: None, sources: bullet.sources.clone() };
+        let ground = CitableText { text: bullet.text.clone(), by: None, sources: bullet.sources.clone() };
         let kind = bullet.kind.in_head();
         shown.add(format!("[m{number} · {label}{kind}] {}", tidy(&bullet.text)), number, ground);
     }
@@ -111,29 +111,29 @@ pub fn thread(so_far: &[Bullet], spoken: &[SummaryLine], zone: Zone) -> Numbered
     let mut shown = NumberedLines::default();
     let last = spoken.iter().map(|one| one.line.seq.0).max().unwrap_or(0);
     for (number, bullet) in (last + 1..).zip(so_far) {
-        let ground = Ground { text: bullet.text.clone(), by: None, sources: bullet.sources.clone() };
+        let ground = CitableText { text: bullet.text.clone(), by: None, sources: bullet.sources.clone() };
         shown.add(format!("[m{number} · so far] {}", tidy(&bullet.text)), number, ground);
     }
     for one in spoken {
-        let ground = Ground { text: one.line.text.clone(), by: one.line.by, sources: vec![one.line.seq] };
+        let ground = CitableText { text: one.line.text.clone(), by: one.line.by, sources: vec![one.line.seq] };
         shown.add(message_line(one, zone), one.line.seq.0, ground);
     }
     shown
 }
 
 impl NumberedLines {
-    /// Adds lines of open tasks and questions from before, with the numbers of their first messages.
+    /// Adds lines of open tasks and questions of earlier sessions, with the numbers of their first messages.
     pub fn add_open(&mut self, items: &[Bullet]) {
         for item in items {
             let Some(first) = item.sources.first() else { continue };
-            let ground = Ground { text: item.text.clone(), by: None, sources: vec![*first] };
+            let ground = CitableText { text: item.text.clone(), by: None, sources: vec![*first] };
             let line = format!("[m{first} · open {}] {}", item.kind.as_str(), tidy(&item.text));
             self.add(line, first.0, ground);
             self.has_open = true;
         }
     }
 
-    fn add(&mut self, line: String, number: u32, ground: Ground) {
+    fn add(&mut self, line: String, number: u32, ground: CitableText) {
         if !self.text.is_empty() {
             self.text.push('\n');
         }

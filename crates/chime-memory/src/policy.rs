@@ -1,5 +1,5 @@
-//! Decides whether a chat gets summaries, and whether a model or an extract makes them. Chats that do not use the bot
-//! cost no model calls.
+//! Decides whether a chat or a session gets a summary, and whether a model or an extract makes it. Chats that do not
+//! use the bot cost no model calls.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ pub const RECENT: Duration = Duration::from_secs(28 * 24 * 60 * 60);
 /// Maximum number of sessions that are merged into History at once.
 pub const FOLDED_AT_ONCE: u32 = 20;
 
-/// Largest number of sessions waiting for History that a model merges. More, as after an import or a reset of History,
-/// are merged by extracts: otherwise each expired message, which resets History, would cost the model calls of a whole
-/// year.
+/// Maximum number of sessions waiting for History that a model merges. If more wait, as after an import or a reset of
+/// History, extracts are merged instead: each expired message resets History, and would otherwise cost the model calls
+/// of a whole year.
 pub const FOLDED_BY_A_MODEL: u32 = 2 * FOLDED_AT_ONCE;
 
 /// Limits of a summary.

@@ -2,11 +2,11 @@
 //! a ranker scores them.
 //!
 //! Start with [`Recaller`]. `retrievers` propose candidates, `loaded` has their messages, `summaries` their sessions,
-//! `listed` handles questions about a member or a day only, `ranked` selects the best, and `indexer` maintains the
-//! vector index.
+//! `by_time_or_member` handles questions about a member or a day only, `ranked` selects the best, and `indexer`
+//! maintains the vector index.
 
+mod by_time_or_member;
 mod indexer;
-mod listed;
 mod loaded;
 mod ranked;
 mod request;
@@ -27,8 +27,8 @@ use chime_core::embed::{Embedder, SHIPPED_NAME};
 use chime_core::{Conversation, Language, Seq, StoredMessage};
 use chime_relevance::retrieval::lexicon::WordsRead;
 use chime_relevance::retrieval::{
-    Archive, Features, Lexicon, Met, NEAREST, ParsedQuestion, Person, Profile, QuestionContext, Recalled, Sought,
-    Stretch, WeightedWord, by_words, rank, stretches,
+    Archive, Features, FoundMessage, Lexicon, NEAREST, ParsedQuestion, Person, Profile, QuestionContext, Recalled,
+    Sought, Stretch, WeightedWord, by_words, rank, stretches,
 };
 use chime_store::vector_index::{self, Nearest};
 use chime_store::vector_tables::MESSAGES;
@@ -95,7 +95,8 @@ impl Recaller {
             if !reading.question.asks_talk {
                 return Ok(looked);
             }
-            Ok(looked.with_listed(listed::messages(&reading, lexicon)?, listed::sessions(&reading)?))
+            Ok(looked
+                .with_listed(by_time_or_member::messages(&reading, lexicon)?, by_time_or_member::sessions(&reading)?))
         })
     }
 
@@ -106,13 +107,13 @@ impl Recaller {
         conversation: Conversation,
         words: &[WeightedWord],
         before: Seq,
-    ) -> chime_store::Result<Vec<Met>> {
+    ) -> chime_store::Result<Vec<FoundMessage>> {
         let Some(row) = chats::by_key(conn, conversation.chat)? else { return Ok(Vec::new()) };
         let kept = StoredArchive { conn, conversation, space: None };
         self.with_words(row.language, |lexicon| by_words(&kept, row.language, words, before, lexicon))
     }
 
-    /// Returns the parts of a conversation that match the words in `sought`.
+    /// Returns the stretches (runs of neighbouring messages) of a conversation that match the words in `sought`.
     pub fn stretches(
         &self,
         conn: &Reader,

@@ -40,7 +40,7 @@ pub struct OpenSession {
 
 /// Session that the last message belongs to, as of a given time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tail {
+pub enum LastSession {
     Nothing,
     Closed(ClosedSession),
     Open(OpenSession),
@@ -96,8 +96,8 @@ impl Divider {
     }
 
     /// Returns the state of the last session at `now`, when all messages have been added.
-    pub fn finish(mut self, now: Timestamp) -> Tail {
-        let Some(open) = self.open else { return Tail::Nothing };
+    pub fn finish(mut self, now: Timestamp) -> LastSession {
+        let Some(open) = self.open else { return LastSession::Nothing };
         let ends_at = open.last.0.plus(self.rules.idle).min(open.first.0.plus(MAX_AGE));
         let reason = if let Some(reason) = self.cut_between(open.last, (now, MessageId(i64::MAX))) {
             Some(reason)
@@ -111,8 +111,8 @@ impl Divider {
             None
         };
         match reason {
-            Some(reason) => Tail::Closed(open.closed(reason)),
-            None => Tail::Open(OpenSession {
+            Some(reason) => LastSession::Closed(open.closed(reason)),
+            None => LastSession::Open(OpenSession {
                 opener: open.opener,
                 first: open.first,
                 last: open.last,
@@ -200,11 +200,11 @@ mod tests {
         transcript(chat).into_iter().map(message).collect()
     }
 
-    fn divided(messages: &[SessionMessage], cuts: &[SessionCut], now: Timestamp) -> (Vec<ClosedSession>, Tail) {
+    fn divided(messages: &[SessionMessage], cuts: &[SessionCut], now: Timestamp) -> (Vec<ClosedSession>, LastSession) {
         let mut divider = Divider::new(RULES, cuts.to_vec());
         let mut found: Vec<ClosedSession> = messages.iter().filter_map(|message| divider.push(*message)).collect();
         let tail = divider.finish(now);
-        if let Tail::Closed(stretch) = tail {
+        if let LastSession::Closed(stretch) = tail {
             found.push(stretch);
         }
         (found, tail)
@@ -214,7 +214,7 @@ mod tests {
         let (found, tail) = divided(&messages(chat), cuts, moment(now));
         let mut lines: Vec<String> =
             found.iter().map(|it| format!("{}-{} {}", it.first.1, it.last.1, it.reason.as_str())).collect();
-        if let Tail::Open(open) = tail {
+        if let LastSession::Open(open) = tail {
             let minutes = open.ends_at.since(moment(now)).as_secs() / 60;
             lines.push(format!("{}-{} open for {minutes} min, {} turns", open.first.1, open.last.1, open.turns));
         }

@@ -12,7 +12,7 @@ use chime_relevance::retrieval::is_time_word;
 const MOST: usize = 10;
 const FEWEST: usize = 3;
 const TAG_CHARS: usize = 40;
-/// Minimum length of a word that is a tag without a model, and minimum number of lines that have it.
+/// Minimum length of a word that becomes a tag without a model, and minimum number of lines that contain it.
 const TAG_WORD_CHARS: usize = 4;
 const TAG_LINES: usize = 2;
 /// Maximum number of words in a tag.

@@ -8,26 +8,26 @@ use serde::Deserialize;
 use crate::words;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// Scores topics first at this turn, and from then on after every `EVERY` turns.
+/// Turn at which topics are scored first. From then on they are scored after every `EVERY` turns.
 const FIRST_TURN: u32 = 3;
 const EVERY: u32 = 5;
 /// Minimum score to adopt a topic.
 const ADOPT: f64 = 0.70;
 /// Minimum lead in score over the current topic to replace it.
 const LEAD: f64 = 0.15;
-/// Asks the model if the best score or its lead is below its threshold by at most this much.
+/// The model is asked if the best score or its lead is below its threshold by at most this much.
 const BORDERLINE: f64 = 0.15;
 /// Largest difference of two scores that count as equal; both topics may then be adopted.
 const EQUAL: f64 = 0.02;
 /// Largest share of common sessions of two topics that count as distinct.
 const DISTINCT: f64 = 0.2;
-/// Minimum score in the model's answer from which on a tag counts as mentioned by the members.
+/// A tag counts as mentioned by the members from this score in the model's answer on.
 const SURE: f64 = 0.5;
 /// Maximum number of candidates that [`ranked`] returns.
 pub const MOST: usize = 6;
 /// Age after which the summary of a topic is updated.
 pub const KEPT: Duration = DAY.saturating_mul(7);
-/// Number of messages with the topic's words from which on `WORDS` is reached.
+/// Number of messages with the topic's words at which the score by mentions reaches `WORDS`.
 const SURE_MENTIONS: f64 = 2.0;
 /// Maximum score by mentions alone (`WORDS`), and by cosine alone (`MEANING`).
 const WORDS: f64 = 0.85;
@@ -35,15 +35,15 @@ const MEANING: f64 = 0.8;
 /// Cosine of the latest messages and a topic's summaries that gives score 0 (and below), and that gives `MEANING` (and
 /// above).
 const COSINE: (f64, f64) = (0.25, 0.65);
-/// Minimum cosine between a session and the mean vector of a topic's sessions for it to count as similar, and maximum
-/// number of such sessions.
+/// Minimum cosine between a session and the mean vector of a topic's sessions for the session to count as similar, and
+/// maximum number of such sessions.
 const NEIGHBOUR: f64 = 0.7;
 const NEIGHBOURS: usize = 10;
 
 /// Evidence that a conversation is about a topic, apart from the model's opinion.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Signals {
-    /// Highest cosine between the text of the latest messages and a summary of the topic's sessions.
+    /// Number of the latest messages that mention the topic.
     pub mentions: u32,
     /// Cosine of the latest messages with the nearest of its sessions.
     pub cosine: f64,
@@ -62,7 +62,6 @@ pub struct TopicCandidate {
     pub sessions: BTreeSet<u32>,
 }
 
-/// Decision about the topic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TopicDecision {
     Keep,

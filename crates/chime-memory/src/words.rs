@@ -12,11 +12,11 @@ const MIN_UNSPACED: usize = 2;
 /// Returns the content words of a text in their order, each with its stem.
 pub fn telling(text: &str) -> Vec<(String, String)> {
     let lower = normal(text);
-    // Links, and names of emoji, such as `:wave:`.
+    // Links and names of emoji, such as `:wave:`, are not words.
     let is_no_word = |word: &&str| word.contains("://") || word.starts_with("www.") || word.starts_with(':');
     let words = lower.split_whitespace().filter(|word| !is_no_word(word)).flat_map(search_words);
     let word = |whole: &str| {
-        // Of "boiler's" and "l'eau" the longer part counts.
+        // In "boiler's" and "l'eau", the longer part is the word.
         let word = whole.split('\'').max_by_key(|part| part.len()).filter(|_| !is_common(whole, &lower))?;
         let has_digit = word.chars().any(char::is_numeric);
         let least = if word.starts_with(is_unspaced) { MIN_UNSPACED } else { MIN_CHARS };
@@ -36,7 +36,8 @@ pub fn stems(text: &str) -> BTreeSet<String> {
     telling(text).into_iter().map(|(_, stem)| stem).collect()
 }
 
-/// Returns the distinct stems of all words of a text, function words too, which makes it cheaper than [`stems`].
+/// Returns the distinct stems of all words of a text. Function words are included, since leaving them out as [`stems`]
+/// does takes longer.
 pub fn all_stems(text: &str) -> HashSet<String> {
     let lower = normal(text);
     search_words(&lower).iter().flat_map(|word| word.split('\'')).map(|part| short_stem(part).to_owned()).collect()

@@ -1,11 +1,12 @@
-//! Extracts the part of a Telegram update that is not stored in columns, such as fields that this version does not know. The database stores it as the raw update.
+//! Extracts the part of a Telegram update that is not stored in columns, such as fields that this version does not
+//! know. The database stores it as the raw update.
 
 use serde_json::{Map, Value};
 
-/// Describes which part of a JSON value is stored in columns and therefore left out of the raw update.
+/// Part of a JSON value that is stored in columns and therefore left out of the raw update.
 enum Held {
     Whole,
-    /// These fields of an object, and of each field the given part.
+    /// These fields of an object; of each field, the given part.
     Fields(&'static [(&'static str, Held)]),
     /// The given part of each element of a list.
     Each(&'static Held),

@@ -24,6 +24,6 @@ pub use repeats::repeats;
 pub use request::{
     Asker, ChatRole, ExportRequest, ForgetRequest, ForgetTarget, RequestDecision, RequestRefusal, decide, decide_export,
 };
-pub use retention::{Cutoffs, Reckoning, cutoffs, reckon};
+pub use retention::{Cutoffs, ExpiryClock, cutoffs, expiry_clock};
 pub use strip::{Keep, Stripped, Withheld, strip, strip_message};
 pub use traces::{Traces, traces};

@@ -39,7 +39,7 @@ struct RedactionRule {
 }
 
 /// Rules whose `\b` and `\d` know only ASCII: in `邮箱ana@example.org发` the address must be found, but a Unicode `\b`
-/// sees no word boundary there. It also makes `regex` many times slower on such text.
+/// sees no word boundary there. Unicode also makes `regex` many times slower on such text.
 static RULES: LazyLock<Vec<RedactionRule>> =
     LazyLock::new(|| rules(|rule| rule.replace(r"\b", r"(?-u:\b)").replace(r"\d", "[0-9]")));
 /// The same rules with Unicode `\b` and `\d`, for texts with digits of other scripts.
@@ -206,9 +206,9 @@ fn is_mixed(text: &str) -> bool {
     has(char::is_ascii_digit) && has(char::is_ascii_lowercase) && has(char::is_ascii_uppercase)
 }
 
-/// Returns `true` for strings that look random: hexadecimal with a digit, or with a digit and so mixed that the kind of
-/// character (digit, upper case, lower case) changes on average at least every four characters. It changes less often
-/// in words and file names.
+/// Returns `true` for strings that look random: hexadecimal with a digit; or with a digit, if the kind of character
+/// (digit, upper case, lower case) changes on average at least every four characters. In words and file names it
+/// changes less often.
 fn is_random(text: &str) -> bool {
     let kind = |c: char| {
         if c.is_ascii_digit() {

@@ -63,7 +63,7 @@ impl ChatRole {
     }
 }
 
-/// Facts about the sender of a request that decide about it.
+/// Facts about the sender of a request by which the request is decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asker {
     pub owns_the_bot: bool,

@@ -5,8 +5,8 @@ use std::time::Duration;
 use chime_core::Timestamp;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// Longest time to keep raw updates and pages that were read. Updates serve to diagnose problems, and hold the file ids with which photos, voice
-/// messages and files of notes are downloaded.
+/// Longest time to keep raw updates and pages that were read. Updates serve to diagnose problems, and hold the file ids
+/// with which photos, voice messages and files of notes are downloaded.
 const UPDATES_AND_PAGES: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 /// Time to keep the data of a chat after the bot was removed from it, because the removal may have been a mistake.
 const AFTER_REMOVAL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -15,12 +15,12 @@ const AFTER_REMOVAL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// about something else.
 const IDLE_CONTEXT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// If this machine's clock and Telegram's differ by more than this, nothing is deleted for its age.
+/// If this machine's clock and Telegram's differ by more than this, no data counts as expired.
 const LARGE_SKEW: Duration = DAY;
 
 /// Current time for measuring the age of data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reckoning {
+pub enum ExpiryClock {
     By(Timestamp),
     /// The two clocks differ by this much, so neither can be trusted and nothing may be deleted.
     Refused(Duration),
@@ -29,14 +29,14 @@ pub enum Reckoning {
 /// Returns the earlier time of two clocks, so that nothing is deleted too soon. `here` is this machine's clock; `there`
 /// is Telegram's, which dates the messages. If Telegram did not answer, the date of the `newest` message replaces its
 /// clock.
-pub fn reckon(here: Timestamp, there: Option<Timestamp>, newest: Option<Timestamp>) -> Reckoning {
+pub fn expiry_clock(here: Timestamp, there: Option<Timestamp>, newest: Option<Timestamp>) -> ExpiryClock {
     match (there, newest) {
         (Some(there), _) => match here.since(there).max(there.since(here)) {
-            skew if skew > LARGE_SKEW => Reckoning::Refused(skew),
-            _ => Reckoning::By(here.min(there)),
+            skew if skew > LARGE_SKEW => ExpiryClock::Refused(skew),
+            _ => ExpiryClock::By(here.min(there)),
         },
-        (None, Some(newest)) => Reckoning::By(here.min(newest)),
-        (None, None) => Reckoning::By(here),
+        (None, Some(newest)) => ExpiryClock::By(here.min(newest)),
+        (None, None) => ExpiryClock::By(here),
     }
 }
 
@@ -72,11 +72,11 @@ mod tests {
     fn the_earlier_clock_counts_and_clocks_far_apart_delete_nothing() {
         let at = |day: i64| Timestamp::from_secs(day * 86_400);
         let an_hour = |day: i64| at(day).plus(Duration::from_secs(3600));
-        assert_eq!(reckon(an_hour(400), Some(at(400)), None), Reckoning::By(at(400)));
-        assert_eq!(reckon(at(400), Some(an_hour(400)), Some(at(1))), Reckoning::By(at(400)));
-        assert_eq!(reckon(at(800), Some(at(400)), None), Reckoning::Refused(DAY * 400));
-        assert_eq!(reckon(at(400), Some(at(800)), None), Reckoning::Refused(DAY * 400));
-        assert_eq!(reckon(at(800), None, Some(at(400))), Reckoning::By(at(400)), "out of reach");
+        assert_eq!(expiry_clock(an_hour(400), Some(at(400)), None), ExpiryClock::By(at(400)));
+        assert_eq!(expiry_clock(at(400), Some(an_hour(400)), Some(at(1))), ExpiryClock::By(at(400)));
+        assert_eq!(expiry_clock(at(800), Some(at(400)), None), ExpiryClock::Refused(DAY * 400));
+        assert_eq!(expiry_clock(at(400), Some(at(800)), None), ExpiryClock::Refused(DAY * 400));
+        assert_eq!(expiry_clock(at(800), None, Some(at(400))), ExpiryClock::By(at(400)), "out of reach");
     }
 
     #[test]

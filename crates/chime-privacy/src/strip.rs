@@ -11,9 +11,9 @@ pub struct Withheld {
     /// The parent: the message that it replies to.
     pub parent: bool,
     /// Content that the message forwards, or quotes from another chat.
-    pub lender: bool,
+    pub copied: bool,
     /// Content that the parent forwards, or quotes from another chat.
-    pub parent_lender: bool,
+    pub parent_copied: bool,
     /// A service message, because it names a member who opted out.
     pub named: bool,
 }
@@ -35,12 +35,12 @@ pub struct Stripped {
 /// Removes the withheld parts of `arrival`. If the parent is withheld, the quote from it is removed too.
 pub fn strip(arrival: &Arrival, withheld: Withheld) -> Stripped {
     let mut message = arrival.message.clone();
-    if withheld.parent || withheld.parent_lender {
+    if withheld.parent || withheld.parent_copied {
         message.quote = None;
     }
     let message = strip_message(&message, withheld);
     let parent = arrival.parent.clone().map(|mut parent| {
-        let is_parent_withheld = withheld.parent || !without_borrowed(&mut parent, withheld.parent_lender);
+        let is_parent_withheld = withheld.parent || !without_borrowed(&mut parent, withheld.parent_copied);
         keep(parent, is_parent_withheld)
     });
     Stripped { message, parent }
@@ -49,12 +49,12 @@ pub fn strip(arrival: &Arrival, withheld: Withheld) -> Stripped {
 /// Like [`strip`], for a message without its parent.
 pub fn strip_message(message: &Message, withheld: Withheld) -> Keep {
     let mut message = message.clone();
-    let is_left = without_borrowed(&mut message, withheld.lender);
+    let is_left = without_borrowed(&mut message, withheld.copied);
     keep(message, withheld.message || withheld.named || !is_left)
 }
 
-/// Removes content from elsewhere if it is withheld. Returns `false` if nothing may be stored, because the whole
-/// message is a withheld forward.
+/// Removes text that the message forwards or quotes from another chat, if its author does not allow it to be stored
+/// (`is_withheld`). Returns `false` if nothing may be stored, because the whole message is such a forward.
 fn without_borrowed(message: &mut Message, is_withheld: bool) -> bool {
     if !is_withheld {
         return true;
@@ -143,7 +143,7 @@ mod tests {
     fn what_was_quoted_or_forwarded_from_elsewhere_goes_too() {
         check(
             &arrival(),
-            Withheld { lender: true, ..Withheld::default() },
+            Withheld { copied: true, ..Withheld::default() },
             expect![[r#"
             message: "so it is", quote None, None
             parent: "the lake is lovely", quote None, None"#]],
@@ -152,7 +152,7 @@ mod tests {
         forward.message.forward_origin = Some("ann".to_owned());
         check(
             &forward,
-            Withheld { lender: true, ..Withheld::default() },
+            Withheld { copied: true, ..Withheld::default() },
             expect![[r#"
             message: stub of 2
             parent: "the lake is lovely", quote None, None"#]],

@@ -15,7 +15,7 @@ pub struct Traces {
     pub messages: BTreeSet<(ChatId, MessageId)>,
 }
 
-/// JSON fields that hold a user or chat: the author of the surrounding object, or the member it is about.
+/// JSON fields that hold a user or chat: the author of the surrounding object, or the member whom it concerns.
 const AUTHORS: [&str; 4] = ["from", "sender_chat", "sender_user", "left_chat_member"];
 /// JSON fields that hold a list of users.
 const NAMED: [&str; 2] = ["new_chat_members", "users"];

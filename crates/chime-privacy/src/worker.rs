@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use crate::{Cutoffs, Reckoning, cutoffs, reckon, repeats};
+use crate::{Cutoffs, ExpiryClock, cutoffs, expiry_clock, repeats};
 use chime_core::config::PrivacyConfig;
 use chime_core::{ChatKey, Job, Timestamp};
 use chime_jobs::{JobError, JobOutcome, JobResult};
@@ -13,7 +13,7 @@ use chime_runtime::clock::Clock;
 use chime_store::backups::QUIET_HOUR;
 use chime_store::derived;
 use chime_store::family::Cause;
-use chime_store::forget::{self, ForgetOptions, Leave};
+use chime_store::forget::{self, ForgetOptions, Replacement};
 use chime_store::search::Merging;
 use chime_store::{
     Priority, Store, StoreError, backups, concepts, consent, inbox, jobs, memory, pages, retention, scrub,
@@ -22,7 +22,7 @@ use chime_telegram::Telegram;
 
 /// Number of rows to delete in one transaction: few enough that it takes less than 5 ms, because answers wait for it.
 const AT_ONCE: u32 = 8;
-/// The same for the job table, whose rows are small.
+/// The same number for the job table, whose rows are small.
 const JOB_ROWS_AT_ONCE: u32 = 100;
 /// Largest database, in bytes, that is rewritten immediately, which takes 1 to 2 seconds. A larger one is rewritten
 /// only at `QUIET_HOUR`.
@@ -62,9 +62,9 @@ impl RetentionWorker {
         // Read once at the start: data that expires during the run is left to the next run.
         let now = self.clock.now();
         self.merge_index(now).await;
-        let aged_by = match self.reckon().await {
-            Ok(Reckoning::By(aged_by)) => aged_by,
-            Ok(Reckoning::Refused(skew)) => {
+        let aged_by = match self.expiry_clock().await {
+            Ok(ExpiryClock::By(aged_by)) => aged_by,
+            Ok(ExpiryClock::Refused(skew)) => {
                 tracing::error!(
                     skew_s = skew.as_secs(),
                     "the clock of this machine and Telegram's are {} s apart: nothing is deleted for its age",
@@ -88,12 +88,12 @@ impl RetentionWorker {
         }
     }
 
-    async fn reckon(&self) -> chime_store::Result<Reckoning> {
+    async fn expiry_clock(&self) -> chime_store::Result<ExpiryClock> {
         // Only the date in the headers of the response is needed.
         let met = self.telegram.get_me().await;
         let (here, there) = (self.clock.now(), self.telegram.server_date().filter(|_| met.is_ok()));
         let newest = self.store.read(retention::newest).await?;
-        Ok(reckon(here, there, newest))
+        Ok(expiry_clock(here, there, newest))
     }
 
     /// Deletes everything that is expired at `now`, the checked time, and rewrites the file if that is due by `here`,
@@ -203,7 +203,7 @@ impl RetentionWorker {
     }
 
     async fn forget_before(&self, chat: ChatKey, cutoff: Timestamp) -> chime_store::Result<usize> {
-        let options = ForgetOptions { cause: Cause::Expired, leave: Leave::Nothing, repeats };
+        let options = ForgetOptions { cause: Cause::Expired, replacement: Replacement::Nothing, repeats };
         self.repeat(move |tx| {
             let rows = retention::expired(tx, chat, cutoff, AT_ONCE)?;
             forget::messages(tx, &rows, options)?;

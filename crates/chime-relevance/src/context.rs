@@ -16,9 +16,9 @@
 //!    Their trees are *threads*; threads cut at silences of two hours and after answers of the bot are *segments*
 //!    (`threads`); segments about the same thing are linked into *subjects* (`subjects`). The consensus of two
 //!    candidates is the share of forests that put them in one segment.
-//! 4. **Focus** (`focus`): a softmax over all candidates for the one that the trigger points at. A trigger without
+//! 4. **Focus** (`focus`): a softmax over all candidates for the one that the trigger refers to. A trigger without
 //!    words is scored by position and reply structure, a question also by words, embeddings, names and days. A reply
-//!    points at its anchor.
+//!    refers to its anchor.
 //! 5. **Relatedness** (`relatedness`): a pairwise classifier scores which candidates share the subject of each such
 //!    target; two passes that compare the neighbours of both refine the scores. In a busy chat, threads replace this
 //!    step.
@@ -36,12 +36,13 @@
 //!     the first.
 //!
 //! A question that names only a time, a conversation or a member skips the picker: its focus is what was said then or
-//! by that member (`said`), ranked by `central`. `seed` is the first design's rule (a time gap and an anchor), kept as
-//! a baseline for measurements and as a feature. `explain` runs the picker again and records the contribution of each
-//! feature (`contributions`). All models are linear (`linear`, `weights`) and fitted by `benches/fit` on rows from
-//! `pick/training`.
+//! by that member (`by_time_or_member`), ranked by `central`. `seed` is the first design's rule (a time gap and an
+//! anchor), kept as a baseline for measurements and as a feature. `explain` runs the picker again and records the
+//! contribution of each feature (`contributions`). All models are linear (`linear`, `weights`) and fitted by
+//! `benches/fit` on rows from `pick/training`.
 
 pub mod budget;
+pub mod by_time_or_member;
 pub mod candidate_features;
 pub mod candidates;
 pub mod central;
@@ -63,7 +64,6 @@ pub mod pick;
 pub mod relatedness;
 pub mod replies;
 pub mod retrieval;
-pub mod said;
 pub mod seed;
 pub mod select;
 pub mod subjects;
@@ -71,6 +71,7 @@ pub mod threads;
 pub mod weights;
 pub mod window;
 
+pub use by_time_or_member::{AskedSpan, asked_spans, said};
 pub use candidate_features::{CandidateFeatures, antecedent_rows};
 pub use central::{TalkLine, is_talk, ranked, worth};
 pub use context_window::{ContextWindow, Entry};
@@ -87,7 +88,6 @@ pub use replies::antecedents::{Antecedent, Antecedents};
 pub use replies::model::ReplyModel;
 pub use retrieval::query::OlderQuery;
 pub use retrieval::rerank::{RerankWeights, Reranked, rerank};
-pub use said::{AskedSpan, asked_spans, said};
 pub use seed::SeedRule;
 pub use weights::Scorers;
 pub use window::{Focused, get_smart_context, get_smart_context_with};

@@ -30,7 +30,7 @@ pub mod stretches;
 pub mod words;
 
 pub use archive::{Archive, Sought};
-pub use by_words::{Met, WeightedWord, by_words};
+pub use by_words::{FoundMessage, WeightedWord, by_words};
 pub use cues::{Cues, cues};
 pub use dates::{TimeSpan, spans_named};
 pub use days::days_named;

@@ -17,8 +17,8 @@ pub const SET_BACK_FROM: Duration = Duration::from_secs(5);
 /// Source of the current time, and of waits until a time. Cheap to clone; clones share the shift of tests.
 #[derive(Debug, Clone)]
 pub struct Clock {
-    /// Milliseconds by which this clock is ahead of the machine's. Only demos and tests set it; it is zero in the
-    /// daemon.
+    /// Milliseconds by which this clock is ahead of the machine's. Only demos and tests change it; in the daemon it is
+    /// zero.
     shift: Arc<AtomicI64>,
     /// Wakes the waits in progress when `shift` changes.
     moved: watch::Sender<()>,
@@ -97,8 +97,8 @@ impl Clock {
         self.moved.send_replace(());
     }
 
-    /// Returns a future that completes when any task calls [`sleep_until`](Self::sleep_until) after this call: then
-    /// that task has nothing to do until the time moves.
+    /// Returns a future that completes when any task calls [`sleep_until`](Self::sleep_until) after this call: from
+    /// then on, that task has nothing to do until a test moves the time.
     #[cfg(feature = "testkit")]
     pub fn next_wait(&self) -> tokio::sync::futures::OwnedNotified {
         Arc::clone(&self.waits).notified_owned()

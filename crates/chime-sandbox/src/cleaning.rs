@@ -7,8 +7,8 @@ fn is_removed(c: char) -> bool {
     matches!(c, '\r' | '\u{30A}' | '\u{333}' | '\u{33F}' | '\u{2028}'..='\u{202E}')
 }
 
-/// Returns `text` as Telegram stores it, with adjusted entities: without the characters of `is_removed`, and with blanks
-/// in place of all other control characters but line breaks.
+/// Returns `text` as Telegram stores it, with adjusted entities: without the characters of `is_removed`, and with
+/// blanks instead of all other control characters except line breaks.
 pub fn cleaned(text: &str, entities: Vec<Entity>) -> FormattedText {
     let mut kept = String::with_capacity(text.len());
     // Positions of the removed characters in UTF-16 units.

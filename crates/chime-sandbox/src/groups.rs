@@ -70,7 +70,6 @@ impl SandboxState {
         self.say(chat, Post::new(by, "", at).with(PostContent::TopicClosed).in_forum_topic(topic));
     }
 
-    /// Deletes a forum topic with its messages.
     pub(super) fn delete_topic(&mut self, chat: ChatId, topic: ForumTopicId) {
         if let Some(chat) = self.chats.get_mut(&chat) {
             chat.topics.remove(&topic);

@@ -23,7 +23,6 @@ pub struct SandboxMessage {
     pub entities: Vec<Entity>,
     pub reply_to: Option<MessageId>,
     pub quote: Option<String>,
-    /// Forum topic of the message.
     pub forum_topic: Option<ForumTopicId>,
     /// First message of its chain of replies. Telegram sends this as `message_thread_id` too.
     pub reply_thread: Option<MessageId>,

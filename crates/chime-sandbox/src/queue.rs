@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use chime_core::UpdateId;
 
-/// Id of the first update. Arbitrary: the real server starts at random.
+/// Id of the first update. Any number would do, since the real server starts at random.
 const FIRST_ID: i64 = 500_000_001;
 /// Largest distance of a valid offset above the next id. The server ignores a larger offset and sends all pending
 /// updates.
@@ -25,8 +25,8 @@ struct Update {
     body: Arc<str>,
 }
 
-/// A redelivered update. Its id is already confirmed, so no offset can confirm it again: after its delivery, the next
-/// poll removes it.
+/// Update that is delivered again. Its id is already confirmed, so no offset can confirm it again: after its delivery,
+/// the next poll removes it.
 #[derive(Debug)]
 struct Echo {
     body: Arc<str>,

@@ -68,8 +68,8 @@ pub fn resting_on(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Vec<AnswerId
 }
 
 pub(super) const FAMILY: Family =
-    // No `words_gone`: `super::forget` decides which answers are deleted with a message, because that depends on their
-    // text.
+    // No `words_gone`: `super::forget` decides which answers are deleted with a message, because that depends on the
+    // text of the answers.
     Family { tables: &["answer", "answer_use"], opted_out: hide, merged, ..Family::UNTOUCHED };
 
 /// Marks the messages that show answers based on the member's messages as stubs, so that they are no longer read. A job
@@ -133,7 +133,7 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 }
 
 /// Changes the numbers of all messages that answers are based on. `note_uses` only stores the context window; an answer
-/// may also be based on others, for example those behind a summary.
+/// may also be based on other messages, for example those behind a summary.
 fn uses_merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     for (id, seqs) in answer_sources::take_of_chat(tx, chats.from)? {
         if tx.any("SELECT 1 FROM answer WHERE id = :id", params! { ":id": id })? {

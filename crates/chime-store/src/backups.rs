@@ -18,8 +18,8 @@ const KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const COPYING_TAKES: Duration = Duration::from_secs(24 * 60 * 60);
 const TIME: &str = "%Y%m%d-%H%M%S";
 const HOUR_S: i64 = 60 * 60;
-/// Hour of the day, in UTC, after which the daily copy is made: the database was rewritten in it, so the copy holds no
-/// remains of deleted text.
+/// Hour of the day, in UTC, after which the daily copy is made. The database file is rewritten in this hour, so the
+/// copy contains no remains of deleted text.
 pub const QUIET_HOUR: i64 = 3;
 /// Bytes that a daily copy leaves free on its disk.
 const LEFT_FREE: u64 = 64 * 1024 * 1024;
@@ -127,7 +127,7 @@ fn must_have_space(folder: &Path, bytes: u64) -> Result<()> {
 /// Deletes all but the newest copies from before migrations, those that are too old, and what interrupted copies left.
 /// Returns the number of deletions.
 pub fn prune(path: &Path, now: Timestamp) -> Result<usize> {
-    let broken = delete_broken(folder_of(path), |room| is_unlocked(room) || is_old(room, now))?;
+    let broken = delete_broken(folder_of(path), |directory| is_unlocked(directory) || is_old(directory, now))?;
     let mut copies = copies(folder_of(path), path, CopyKind::BeforeMigration)?;
     copies.sort_by_key(|copy| std::cmp::Reverse(copy.made_at));
     let too_many = |place: usize, copy: &Copy| place >= KEPT || now.since(copy.made_at) > KEPT_FOR;
@@ -140,8 +140,9 @@ pub fn prune(path: &Path, now: Timestamp) -> Result<usize> {
 fn delete_broken(folder: &Path, is_broken: impl Fn(&Path) -> bool) -> Result<usize> {
     let mut deleted = 0;
     for path in files_in(folder)? {
-        let is_room = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(snapshot::ROOM));
-        if is_room && is_broken(&path) {
+        let is_copy_folder =
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(snapshot::COPY_FOLDER));
+        if is_copy_folder && is_broken(&path) {
             fs::remove_dir_all(&path)
                 .map_err(|source| open::file_error("cannot delete the broken copy", &path, source))?;
             deleted += 1;
@@ -150,15 +151,15 @@ fn delete_broken(folder: &Path, is_broken: impl Fn(&Path) -> bool) -> Result<usi
     Ok(deleted)
 }
 
-/// Returns `true` if no program is making this copy: it would have locked the file.
-fn is_unlocked(room: &Path) -> bool {
-    fs::File::open(room.join(snapshot::ROOM_LOCK)).is_ok_and(|lock| lock.try_lock().is_ok())
+/// Returns `true` if no program is writing the copy in `directory`: it would have locked the file.
+fn is_unlocked(directory: &Path) -> bool {
+    fs::File::open(directory.join(snapshot::COPY_LOCK)).is_ok_and(|lock| lock.try_lock().is_ok())
 }
 
 /// Returns `true` if the directory is too old to be in use. Needed for directories whose lock file is missing or cannot
 /// be opened.
-fn is_old(room: &Path, now: Timestamp) -> bool {
-    let touched = fs::metadata(room).and_then(|metadata| metadata.modified());
+fn is_old(directory: &Path, now: Timestamp) -> bool {
+    let touched = fs::metadata(directory).and_then(|metadata| metadata.modified());
     let touched = touched.map(|time| Timestamp::from_secs(DateTime::<Utc>::from(time).timestamp()));
     touched.is_ok_and(|touched| now.since(touched) > COPYING_TAKES)
 }
@@ -254,32 +255,32 @@ mod tests {
     #[test]
     fn what_a_killed_copy_left_goes_after_a_day() {
         let folder = tempfile::tempdir().unwrap();
-        let room = folder.path().join(format!("{}x1y2", snapshot::ROOM));
-        fs::create_dir(&room).unwrap();
-        fs::write(room.join("half"), "of a database").unwrap();
-        let made = fs::metadata(&room).unwrap().modified().unwrap();
+        let directory = folder.path().join(format!("{}x1y2", snapshot::COPY_FOLDER));
+        fs::create_dir(&directory).unwrap();
+        fs::write(directory.join("half"), "of a database").unwrap();
+        let made = fs::metadata(&directory).unwrap().modified().unwrap();
         let made = Timestamp::from_secs(DateTime::<Utc>::from(made).timestamp());
         let database = folder.path().join("chime.db");
         assert_eq!(prune(&database, made.plus(Duration::from_secs(60))).unwrap(), 0);
-        assert!(room.exists(), "it may still be under way");
+        assert!(directory.exists(), "it may still be under way");
         assert_eq!(prune(&database, made.plus(DAY * 2)).unwrap(), 1);
-        assert!(!room.exists());
+        assert!(!directory.exists());
     }
 
     #[test]
     fn what_a_killed_copy_left_is_forgotten_at_once_unless_it_is_under_way() {
         let folder = tempfile::tempdir().unwrap();
-        let room = folder.path().join(format!("{}x1y2", snapshot::ROOM));
-        fs::create_dir(&room).unwrap();
-        let lock = fs::File::create(room.join(snapshot::ROOM_LOCK)).unwrap();
+        let directory = folder.path().join(format!("{}x1y2", snapshot::COPY_FOLDER));
+        fs::create_dir(&directory).unwrap();
+        let lock = fs::File::create(directory.join(snapshot::COPY_LOCK)).unwrap();
         lock.lock().unwrap();
         let database = folder.path().join("chime.db");
         let now = Timestamp::from_secs(1_767_621_720);
         assert_eq!(delete_since(&database, None, now).unwrap(), 0);
-        assert!(room.exists(), "the copy is under way");
+        assert!(directory.exists(), "the copy is under way");
         drop(lock);
         assert_eq!(delete_since(&database, None, now).unwrap(), 1);
-        assert!(!room.exists());
+        assert!(!directory.exists());
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Settings that the admins of a chat changed, for the chat or one forum topic. A missing one has the operator's value.
+//! Settings that the admins of a chat changed, for the chat or one forum topic. If a setting is missing, the operator's
+//! value applies.
 
 use super::family::{Cause, Family, Merged, run_merged};
 use super::row::forum_topic_key;
@@ -26,7 +27,7 @@ pub(super) const FAMILY: Family = Family {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewValue {
-    /// In the form in which it is stored.
+    /// Value in the form in which it is stored.
     pub value: String,
     /// Author and command of a text by a member.
     pub written: Option<(UserId, Seq)>,
@@ -69,7 +70,8 @@ pub fn clear_topic(tx: &Writer<'_>, conversation: Conversation) -> Result<()> {
     )
 }
 
-/// Removes what a member wrote, in one chat or in all (`None`), also if the command itself is no longer stored.
+/// Removes the settings whose value a member wrote, in one chat or in all (`None`), even if the command itself is no
+/// longer stored.
 pub(super) fn forget_author(tx: &Writer<'_>, chat: Option<ChatKey>, user: UserId) -> Result<()> {
     tx.run(
         "DELETE FROM chat_setting WHERE set_by = :user AND (:chat IS NULL OR chat_key = :chat)",
@@ -78,7 +80,7 @@ pub(super) fn forget_author(tx: &Writer<'_>, chat: Option<ChatKey>, user: UserId
 }
 
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    // By row, since a new number may equal an old one of another row.
+    // Updated row by row, since a new number may equal an old one of another row.
     let written: Vec<(i64, String, Seq)> = tx.all(
         "SELECT forum_topic_id, key, seq FROM chat_setting WHERE chat_key = :from AND seq IS NOT NULL",
         params! { ":from": chats.from },

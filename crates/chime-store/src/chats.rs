@@ -73,7 +73,7 @@ pub fn all(conn: &Reader) -> Result<Vec<ChatRow>> {
     conn.map(&sql, &[], from_row)
 }
 
-/// Returns groups that the bot is in, those first seen last first, at most `limit`.
+/// Returns at most `limit` groups that the bot is in, the newest group first.
 pub fn groups(conn: &Reader, limit: u32) -> Result<Vec<ChatRow>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM chat WHERE is_member = 1 AND kind IN ('group', 'supergroup')

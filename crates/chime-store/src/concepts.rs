@@ -10,8 +10,8 @@ use chime_core::{
     AnswerId, Captured, ChatKey, Concept, ConceptId, ConversationContext, ForumTopicId, Seq, Timestamp, UserId,
 };
 
-/// Reactions to privacy events. A forgotten message needs none: concepts are deleted with the answer they were captured
-/// from.
+/// Reactions to privacy events. A forgotten message needs none, because concepts are deleted with the answer from which
+/// they were captured.
 pub(super) const FAMILY: Family = Family {
     tables: &["concept", "concept_scan", "conversation_context"],
     opted_out,

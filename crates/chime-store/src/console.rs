@@ -11,7 +11,7 @@ use ulid::Ulid;
 /// Number of answers whose time the percentiles are computed from: the newest.
 const TIMED: u32 = 1_000;
 
-/// What happened in a chat on one UTC day.
+/// Counts of a chat on one UTC day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChatDay {
     pub chat: ChatKey,
@@ -46,7 +46,7 @@ rows! {
     ListedOptOut { chat = "chat_key", user = "user_id", since }
 }
 
-/// Returns what happened from the UTC day of `from` on; several rows may be of the same chat and day.
+/// Returns the counts from the UTC day of `from` on. Several rows may be of the same chat and day.
 pub fn activity(conn: &Reader, from: Timestamp) -> Result<Vec<ChatDay>> {
     let day = from.day();
     let row = |raw: &Columns<'_>, counts| Ok(ChatDay { chat: raw.get("chat_key")?, day: raw.get("day")?, counts });
@@ -88,7 +88,7 @@ fn first_id(at: Timestamp) -> AnswerId {
     AnswerId(Ulid::from_parts(at.millis().max(0).cast_unsigned(), 0))
 }
 
-/// Returns the milliseconds that answers of models since `from` took, the newest, sorted.
+/// Returns the durations in milliseconds of the newest answers by models since `from`, sorted.
 pub fn answer_times(conn: &Reader, from: Timestamp) -> Result<Vec<u64>> {
     conn.all(
         "SELECT latency_ms FROM (SELECT latency_ms FROM answer WHERE id >= :first AND status = 'answered'
@@ -114,8 +114,8 @@ pub fn first_since(conn: &Reader, chat: ChatKey, at: Timestamp) -> Result<Option
     )
 }
 
-/// Returns the answers to the messages `from..=to` of a chat, each with its trigger, without those that are withheld (see
-/// [`is_answer_withheld`]).
+/// Returns the answers to the messages `from..=to` of a chat, each with its trigger, without those that are withheld
+/// (see [`is_answer_withheld`]).
 pub fn answers_between(conn: &Reader, chat: ChatKey, from: Seq, to: Seq) -> Result<Vec<(Seq, AnswerId)>> {
     let found: Vec<(Seq, AnswerId)> = conn.all(
         "SELECT trigger_seq, id FROM answer
@@ -219,7 +219,7 @@ pub fn opt_outs(conn: &Reader, limit: u32) -> Result<Vec<ListedOptOut>> {
     )
 }
 
-/// Numbers of what forgetting a member deletes.
+/// Numbers of messages and other data that forgetting a member deletes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Forgettable {
     pub messages: u64,

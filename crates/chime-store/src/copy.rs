@@ -59,7 +59,7 @@ fn open_source(path: &Path, stop: &CancellationToken) -> Result<Connection> {
         StoreError::Corrupt(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
             StoreError::Foreign { path: path.to_owned() }
         }
-        // The error must name the file, because two files are involved.
+        // The error must name the file, because the copy and the database are involved.
         StoreError::Corrupt(error) => StoreError::Damaged { path: path.to_owned(), what: error.to_string() },
         other => other,
     })

@@ -5,7 +5,7 @@ use rusqlite::ToSql;
 
 use super::derived;
 use super::family::{Cause, Family, Merged, run_merged};
-use super::forget::{self, ForgetOptions, Forgotten, Leave};
+use super::forget::{self, ForgetOptions, Forgotten, Replacement};
 use super::sql::{Columns, Statements, params};
 use super::{
     Reader, Result, StoreError, Writer, answers, chat_settings, chats, inbox, memory, quotes_and_forwards, row,
@@ -115,15 +115,17 @@ pub fn oldest(conn: &Reader, request: &DeletionRequest) -> Result<Option<Timesta
 /// [`Progress::Done`].
 pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, &str) -> bool) -> Result<Progress> {
     let request = &deletion.request;
-    let leave = match request.what {
-        DeletionTarget::Message { .. } | DeletionTarget::Member { .. } | DeletionTarget::Derived { .. } => Leave::Stub,
+    let replacement = match request.what {
+        DeletionTarget::Message { .. } | DeletionTarget::Member { .. } | DeletionTarget::Derived { .. } => {
+            Replacement::Stub
+        }
         DeletionTarget::Chat(chat) => {
             forget::set_forgotten_until(tx, chat, request.until)?;
             memory::forget_chat(tx, chat)?;
-            Leave::Nothing
+            Replacement::Nothing
         }
     };
-    let options = ForgetOptions { cause: Cause::Forgotten, leave, repeats };
+    let options = ForgetOptions { cause: Cause::Forgotten, replacement, repeats };
     if let DeletionTarget::Derived { chat, user } = request.what {
         let rows = answers::grounds_of_member(tx, chat, user, request.asked_at, limit)?;
         forget::answers_on(tx, &rows, options)?;

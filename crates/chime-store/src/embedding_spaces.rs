@@ -27,7 +27,7 @@ pub fn of_model(conn: &Reader, model: &str) -> Result<Option<Space>> {
     one(conn, "model = :model", params! { ":model": model })
 }
 
-/// Returns a space that another one has replaced and that is to be deleted.
+/// Returns a space that another one has replaced and that is still to be deleted.
 pub fn left(conn: &Reader) -> Result<Option<Space>> {
     one(conn, "state = 'left'", params! {})
 }
@@ -69,7 +69,7 @@ fn set_state(tx: &Writer<'_>, space: i64, state: SpaceState) -> Result<()> {
     tx.run("UPDATE vector_space SET state = :state WHERE id = :id", params! { ":state": state, ":id": space })
 }
 
-/// Deletes part of a replaced space: first its index, then its vectors, at most `limit` at a time, and in the end the
+/// Deletes part of a replaced space: first its index, then its vectors, at most `limit` at a time, and at the end the
 /// space itself. Returns `true` if it must be called again.
 pub fn delete_some(tx: &Writer<'_>, space: &Space, limit: u32) -> Result<bool> {
     if vector_index::exists(tx, space)? {

@@ -72,11 +72,11 @@ pub struct NewFollowUp {
 /// Stores how a question was understood and, if the answer suggested items, the suggestion with these items.
 pub fn save(tx: &Writer<'_>, new: &NewFollowUp) -> Result<()> {
     let id = new.answer.0.to_string();
-    // What another kind of thing is wanted for stays in the chain, so forgetting has to reach it.
+    // The chain keeps the wishes for another kind of thing too, so that forgetting reaches them.
     let follows = new.resolved.follows.filter(|_| new.resolved.reset != Some(Reset::StartOver));
     let chain = match follows.map(|before| chain_of(tx, before)).transpose()? {
         Some(Some(chain)) => chain,
-        // The chain was forgotten while the model answered. The frame still has its words.
+        // The chain was forgotten while the model answered, but the frame still contains its words.
         Some(None) => return Ok(()),
         None => id.clone(),
     };
@@ -114,7 +114,7 @@ pub fn save(tx: &Writer<'_>, new: &NewFollowUp) -> Result<()> {
     Ok(())
 }
 
-/// Returns the triggers of all answers in the chain of `answer`, whose words the frame keeps.
+/// Returns the triggers of all answers in the chain of `answer`. The frame contains their words.
 pub fn triggers_of_chain(conn: &Reader, answer: AnswerId) -> Result<Vec<Seq>> {
     conn.all(
         "SELECT answer.trigger_seq FROM follow_up JOIN answer ON answer.id = follow_up.answer_id

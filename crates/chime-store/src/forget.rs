@@ -14,16 +14,16 @@ use chime_core::{AnswerId, AnswerRecord, ChatKey, Seq, StoredMessage, Timestamp}
 #[derive(Debug, Clone, Copy)]
 pub struct ForgetOptions {
     pub cause: Cause,
-    pub leave: Leave,
+    pub replacement: Replacement,
     /// Function that returns `true` if its first text repeats its second one, the text of a forgotten message.
     pub repeats: fn(&str, &str) -> bool,
 }
 
 /// Decision about the row of a forgotten message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Leave {
-    /// Leaves a stub without author and text. If a later reply contains a copy of the message, the stub keeps the text
-    /// from being stored again.
+pub enum Replacement {
+    /// Leaves a stub without author and text. If a copy of the message arrives later, inside a reply, the stub prevents
+    /// that it is stored.
     Stub,
     Nothing,
 }
@@ -57,11 +57,11 @@ pub fn messages(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], options: ForgetOptions
     for copy in &copies {
         inbox::forget(tx, copy.message.chat, copy.message.id)?;
         if !quotes_and_forwards::give_back(tx, copy)? {
-            remove(tx, copy, Leave::Stub, options.cause)?;
+            remove(tx, copy, Replacement::Stub, options.cause)?;
         }
     }
     for stored in &named {
-        remove(tx, stored, options.leave, options.cause)?;
+        remove(tx, stored, options.replacement, options.cause)?;
     }
     let words = |stored: &&StoredMessage| !stored.message.sender.name.is_empty();
     let answers = answers_there.iter().filter(|chat| asked_in.contains(chat)).count();
@@ -87,11 +87,11 @@ pub fn set_forgotten_until(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> 
 }
 
 /// Deletes a message, or replaces it by a stub, and deletes the data derived from it except answers.
-pub(super) fn remove(tx: &Writer<'_>, stored: &StoredMessage, leave: Leave, cause: Cause) -> Result<()> {
+pub(super) fn remove(tx: &Writer<'_>, stored: &StoredMessage, replacement: Replacement, cause: Cause) -> Result<()> {
     derived::words_gone(tx, stored, cause)?;
-    match leave {
-        Leave::Stub => messages::blank(tx, stored),
-        Leave::Nothing => messages::delete(tx, stored.chat, stored.seq),
+    match replacement {
+        Replacement::Stub => messages::blank(tx, stored),
+        Replacement::Nothing => messages::delete(tx, stored.chat, stored.seq),
     }
 }
 
@@ -106,7 +106,7 @@ fn remove_answers(
         answers::forget(tx, *answer)?;
     }
     for carrier in carriers.values() {
-        remove(tx, carrier, Leave::Stub, cause)?;
+        remove(tx, carrier, Replacement::Stub, cause)?;
     }
     Ok(answers.values().copied().collect())
 }
@@ -229,7 +229,7 @@ mod tests {
                 let given = answer(tx, 1, 1, 2, "Ann has a new code.")?;
                 let passing_on = answer(tx, 2, 2, 3, "As I said, the new door code is 4711.")?;
                 let unrelated = answer(tx, 3, 2, 4, "The lake is warm.")?;
-                let options = ForgetOptions { cause: Cause::Forgotten, leave: Leave::Stub, repeats };
+                let options = ForgetOptions { cause: Cause::Forgotten, replacement: Replacement::Stub, repeats };
                 let forgotten = super::messages(tx, &[(ChatKey(1), Seq(1))], options)?;
                 assert_eq!(forgotten, Forgotten { messages: 1, answers: 2 });
                 let mut left = Vec::new();

@@ -12,7 +12,7 @@ use tokio::sync::{Semaphore, oneshot};
 
 use super::open::{self, FileLock, Opened};
 use super::search::{self, Merging};
-use super::writer::{self, Given, Task, Work, WriteFn, WriterThread};
+use super::writer::{self, ErasedResult, Task, Work, WriteFn, WriterThread};
 use super::{Reader, Result, StoreError, Writer};
 use chime_core::Timestamp;
 
@@ -48,7 +48,7 @@ struct Running {
     _lock: FileLock,
 }
 
-type ReadTask = Box<dyn FnOnce(&Reader) -> Result<Given> + Send>;
+type ReadTask = Box<dyn FnOnce(&Reader) -> Result<ErasedResult> + Send>;
 
 #[derive(Clone)]
 struct Queues {
@@ -111,10 +111,10 @@ impl Store {
         T: Send + 'static,
     {
         let run: WriteFn = Box::new(move |tx| Ok(Box::new(work(tx)?)));
-        self.write_any(priority, run).map(taken::<T> as fn(_) -> _)
+        self.write_any(priority, run).map(downcast::<T> as fn(_) -> _)
     }
 
-    async fn write_any(&self, priority: Priority, run: WriteFn) -> Result<Given> {
+    async fn write_any(&self, priority: Priority, run: WriteFn) -> Result<ErasedResult> {
         let (reply, outcome) = oneshot::channel();
         self.submit(priority, Work { run, reply }).await?;
         outcome.await.map_err(|_| StoreError::Closed)?
@@ -174,11 +174,11 @@ impl Store {
         T: Send + 'static,
     {
         let reading: ReadTask = Box::new(move |conn| Ok(Box::new(work(conn)?)));
-        self.read_any(reading).map(taken::<T> as fn(_) -> _)
+        self.read_any(reading).map(downcast::<T> as fn(_) -> _)
     }
 
     /// Waits for a free read connection and runs `work` with it, on a thread that may block.
-    async fn read_any(&self, work: ReadTask) -> Result<Given> {
+    async fn read_any(&self, work: ReadTask) -> Result<ErasedResult> {
         let free_readers = Arc::clone(&self.shared.free_readers);
         let permit = free_readers.acquire_owned().await.map_err(|_| StoreError::Closed)?;
         let shared = Arc::clone(&self.shared);
@@ -237,7 +237,7 @@ impl Drop for PooledConnection<'_> {
 }
 
 /// Downcasts a type-erased result to the type that the caller expects.
-fn taken<T: 'static>(outcome: Result<Given>) -> Result<T> {
+fn downcast<T: 'static>(outcome: Result<ErasedResult>) -> Result<T> {
     outcome?.downcast().map(|given| *given).map_err(|_| StoreError::Panicked)
 }
 

@@ -1,4 +1,4 @@
-//! Marks on tasks and questions: done, or opened again by a member. They contain no words.
+//! Marks on tasks and questions: done, or opened again by a member. They contain no words of members.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub(super) const FAMILY: Family = Family {
     ..Family::UNTOUCHED
 };
 
-/// Moves the marks of members. The others belong to summaries, which are made again.
+/// Moves the marks that members made. The other marks belong to summaries, which are made again.
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     chats.renumber(
         tx,
@@ -62,7 +62,7 @@ pub fn mark(tx: &Writer<'_>, chat: ChatKey, item: Seq, is_done: bool, at: Timest
     )
 }
 
-/// Returns the items of a chat that are done, with the time, except those marked by the session `but`.
+/// Returns the items of a chat that are done, each with the time, except those marked by the session `but`.
 pub fn done(conn: &Reader, chat: ChatKey, but: Option<SessionId>) -> Result<BTreeMap<Seq, Timestamp>> {
     let rows: Vec<(Seq, Timestamp)> = conn.all(
         "SELECT seq, marked_at FROM item_mark

@@ -187,7 +187,7 @@ pub fn finish(tx: &Writer<'_>, kind: JobKind, key: &str) -> Result<()> {
     )
 }
 
-/// Deletes a job that came to nothing.
+/// Deletes a job that had nothing to do.
 pub fn remove(tx: &Writer<'_>, kind: JobKind, key: &str) -> Result<()> {
     tx.run("DELETE FROM job WHERE kind = :kind AND key = :key", params! { ":kind": kind, ":key": key })
 }
@@ -253,8 +253,8 @@ pub fn parked(conn: &Reader, limit: u32) -> Result<Vec<ParkedJob>> {
     )
 }
 
-/// Makes the parked job `which`, or all parked jobs for `None`, due at `now` with no attempts counted. Returns the
-/// number of jobs.
+/// Makes the parked job `which` due at `now` with no attempts counted; for `None`, all parked jobs. Returns the number
+/// of jobs.
 pub fn unpark(tx: &Writer<'_>, which: Option<JobId>, now: Timestamp) -> Result<usize> {
     tx.changed(
         "UPDATE job SET state = 'due', due_at = :now, attempts = 0

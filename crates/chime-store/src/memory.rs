@@ -33,7 +33,7 @@ pub(super) const FAMILY: Family = Family {
     ],
     words_gone: |tx, stored, cause| match cause {
         Cause::Forgotten => forget_message(tx, stored),
-        // Only summaries of threads: other data is deleted when all messages of its session have expired.
+        // Deletes only summaries of threads: other data is deleted when all messages of its session have expired.
         Cause::Expired => thread_summaries::forget(tx, stored.chat, stored.seq),
         Cause::Edited => {
             sessions::note(tx, stored.conversation(), stored.message.sent_at)?;
@@ -44,7 +44,7 @@ pub(super) const FAMILY: Family = Family {
     chat_gone: |tx, chat, _| forget_chat(tx, chat),
     merged: |tx, chats| {
         take_out(tx, chats.from)?;
-        // Messages that moved to the remaining chat are divided into sessions again there.
+        // Messages that moved to the remaining chat are divided into sessions there.
         divide_anew(tx, chats.from, chats.into)
     },
 };
@@ -334,7 +334,7 @@ pub fn chats_without_recent(conn: &Reader, from: Timestamp) -> Result<Vec<ChatKe
     )
 }
 
-/// Returns the texts of a chat's newest session summaries. Used to find rare words.
+/// Returns the texts of a chat's newest session summaries. They are used to find rare words.
 pub fn newest_texts(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<String>> {
     conn.all(
         "SELECT text FROM mini_summary WHERE session_id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295

@@ -113,7 +113,7 @@ fn supersedes(incoming: &Message, kept: &Message) -> bool {
     }
 }
 
-/// Returns the id of a message's file that stays the same.
+/// Returns the id of a message's file that does not change when the file is sent again.
 fn file_of(message: &Message) -> Option<&str> {
     message.file.as_ref().map(|file| file.unique_id.as_str())
 }

@@ -7,7 +7,7 @@ use chime_core::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// Number by which citations name the note (`n3`). Notes are counted per chat, and a number is never used again.
+    /// Number by which citations name the note (`n3`). Notes are counted per chat, and no number is given twice.
     pub number: u32,
     pub title: String,
     pub saved_at: Timestamp,
@@ -41,7 +41,7 @@ rows! {
     NotePiece { number, title, saved_at, text }
 }
 
-/// Deletes the notes for which the message is a source, when it is forgotten or expires. An edit does not change a
+/// Deletes the notes that have this message as a source, when it is forgotten or expires. An edit does not change a
 /// note.
 fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
     if cause == Cause::Edited {

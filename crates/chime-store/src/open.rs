@@ -16,8 +16,8 @@ const APPLICATION_ID: i32 = 0x4348_494d;
 /// Time for which SQLite retries while another program has locked the file. Litestream and backups lock it only
 /// briefly.
 pub const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Page cache sizes. They are small, and mmap is off, so that the process fits a 512 MB machine. A reader's cache is
-/// emptied by every commit, so it only needs space for the pages that one read uses repeatedly.
+/// Page cache sizes in KiB. They are small, and mmap is off, so that the process fits a machine with 512 MB. A reader's
+/// cache is emptied by every commit, so it only needs space for the pages that one read uses repeatedly.
 const WRITER_CACHE_KIB: i64 = 4096;
 const READER_CACHE_KIB: i64 = 2048;
 /// Size to which SQLite truncates the write-ahead log after a checkpoint.
@@ -56,8 +56,8 @@ pub fn lock(path: &Path) -> Result<FileLock> {
 pub fn open_for_writing(path: &Path, now: Timestamp) -> Result<(Connection, Opened)> {
     let existed = exists(path)?;
     if !existed {
-        // Only the owner may read it, because it contains members' messages. SQLite creates its other files with the
-        // same permissions.
+        // Only the owner of the file may read it, because it contains members' messages. SQLite creates its other files
+        // with the same permissions.
         let create = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
         create.map_err(|source| file_error("cannot create", path, source))?;
     }

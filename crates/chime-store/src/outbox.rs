@@ -2,7 +2,7 @@
 //! it.
 
 use super::family::{Cause, Family, Merged, OptOutScope};
-use super::forget::{self, Leave};
+use super::forget::{self, Replacement};
 use super::sql::{Columns, Json, Statements, params, texts};
 use super::{Reader, Result, Writer, chats, jobs, messages};
 use chime_core::{
@@ -16,7 +16,7 @@ pub enum Purpose {
     Answer,
     Command,
     Notice,
-    /// Was promised for a time, so it is sent however late.
+    /// A reply that was promised for a certain time, so it is sent however late.
     Reminder,
 }
 
@@ -26,7 +26,7 @@ texts! { words: Purpose, State }
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     Pending,
-    /// Handed to Telegram. After a crash in this state it is unknown if Telegram received the part.
+    /// Handed to Telegram. If the process crashes in this state, it is unknown if Telegram received the part.
     Sending,
     Sent,
     /// Sending was given up after an error.
@@ -136,7 +136,7 @@ fn take_back(tx: &Writer<'_>, keys: Vec<String>, cause: Cause) -> Result<()> {
             )?;
             let Some(id) = part.message else { continue };
             if let Some(carrier) = messages::find_any(tx, part.outgoing.to.chat, id)? {
-                forget::remove(tx, &carrier, Leave::Stub, cause)?;
+                forget::remove(tx, &carrier, Replacement::Stub, cause)?;
             }
         }
     }
@@ -159,7 +159,7 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     tx.run("DELETE FROM reply_use WHERE chat_key = :from", params! { ":from": chats.from })
 }
 
-/// Records further messages that a reply shows since it was edited, by its place in Telegram.
+/// Records further messages that a reply shows after it was edited. The reply is found by its message in Telegram.
 pub fn note_more_uses(
     tx: &Writer<'_>,
     at: (ChatId, MessageId),
@@ -173,8 +173,8 @@ pub fn note_more_uses(
     key.map_or(Ok(()), |key| note_uses(tx, &key, chat, seqs))
 }
 
-/// Stores a reply and the job that sends it. CONTRIBUTING.md names what is sent in other ways. The first part is stored as
-/// `Sending` at once, which saves a commit before it is sent; the others are `Pending`.
+/// Stores a reply and the job that sends it. CONTRIBUTING.md lists the messages that are sent without it. The first
+/// part is stored as `Sending` at once, which saves a commit before it is sent; the others are `Pending`.
 pub fn add(tx: &Writer<'_>, reply: &NewReply, now: Timestamp) -> Result<()> {
     let (to, receiver) = target(tx, reply, now)?;
     for (number, part) in (0u32..).zip(&reply.parts) {
@@ -200,8 +200,8 @@ pub fn add(tx: &Writer<'_>, reply: &NewReply, now: Timestamp) -> Result<()> {
     jobs::add_unless_due(tx, &reply.send_job(), now)
 }
 
-/// Returns the target of a reply, and the only member who is to see it. In a chat in which Telegram refused that
-/// lately, the reply takes the way of [`for_all_or_private`].
+/// Returns the target of a reply, and the only member who is to see it. In a chat in which Telegram lately refused to
+/// show messages to one member alone, the target is that of [`for_all_or_private`].
 fn target(conn: &Reader, reply: &NewReply, now: Timestamp) -> Result<(ReplyTarget, Option<UserId>)> {
     if let Some(receiver) = reply.receiver
         && chats::refuses_ephemeral(conn, reply.to.chat, now)?
@@ -213,9 +213,9 @@ fn target(conn: &Reader, reply: &NewReply, now: Timestamp) -> Result<(ReplyTarge
     Ok((reply.to, reply.receiver))
 }
 
-/// Returns where a reply goes that Telegram does not show to `receiver` alone: to their private chat with the bot, or
-/// to the group. With buttons it goes to the group, since a button acts on the chat in which it is pressed. `None` if
-/// only the receiver knows what they asked, and there is no private chat.
+/// Returns the target of a reply that Telegram does not show to `receiver` alone: their private chat with the bot, or
+/// else the group. A reply with buttons goes to the group, since a button acts on the chat in which it is pressed.
+/// `None` if only the receiver knows what they asked, and there is no private chat.
 pub fn for_all_or_private(
     conn: &Reader,
     to: ReplyTarget,
@@ -248,8 +248,8 @@ pub fn exists(conn: &Reader, key: &str) -> Result<bool> {
     conn.any("SELECT 1 FROM outbox WHERE reply_key = :key", params! { ":key": key })
 }
 
-/// Returns `true` if a part of the reply was sent, or may still be. A reply that was given up is removed, so that it can be
-/// made again.
+/// Returns `true` if a part of the reply was sent or may have been. Otherwise removes the reply, so that it can be made
+/// again.
 pub fn may_arrive(tx: &Writer<'_>, key: &str) -> Result<bool> {
     tx.run("DELETE FROM outbox WHERE reply_key = :key AND state = 'failed'", params! { ":key": key })?;
     exists(tx, key)
@@ -359,8 +359,8 @@ pub fn recover(tx: &Writer<'_>) -> Result<usize> {
 }
 
 /// Redirects unsent parts to the new id of a chat. They are sent as normal messages and not as replies, because message
-/// ids differ in the new chat. The negative id of a command that only one member sees stays, so that nobody else gets the
-/// reply.
+/// ids differ in the new chat. The negative id of a command that only one member sees stays, so that nobody else gets
+/// the reply.
 pub fn redirect(tx: &Writer<'_>, from: ChatId, to: ChatId) -> Result<()> {
     tx.run(
         "UPDATE outbox SET telegram_chat_id = :to, forum_topic_id = NULL,

@@ -1,5 +1,5 @@
-//! Web pages that members linked to and documents that they posted, as they were read for an answer. A chat has its own
-//! copy, which goes with the last message from which it was read.
+//! Web pages that members linked to and documents that they posted, as they were read for an answer. Each chat has its
+//! own copy, which is deleted with the last message from which it was read.
 
 use super::family::{Cause, Family, Merged, OptOutScope, run_merged};
 use super::sql::{FromRow, Statements, params, rows};

@@ -1,5 +1,5 @@
 //! Posting lists: the messages of one chat that contain a word. A lookup reads a limited number of rows, however common
-//! the word is, and only rows of this chat. FTS5's own ranking counts over all chats.
+//! the word is, and only rows of this chat. The ranking of FTS5 is not used, because it counts over all chats.
 
 use super::row::row_id;
 use super::sql::{Statements, params};
@@ -50,8 +50,8 @@ pub fn of_pair(conn: &Reader, range: &Range, first: &str, second: &str) -> Resul
     read(conn, STEMS, range, &format!("text : ({} AND {})", quoted(first), quoted(second)))
 }
 
-/// Minimum number of letters to search for. From a longer word, `ENDING_CHARS` letters are cut off at the end, because
-/// inflection may change them.
+/// Minimum number of letters that are searched for. `ENDING_CHARS` letters at the end of a longer word are ignored,
+/// because inflection may change them.
 const PART_CHARS: usize = 3;
 const ENDING_CHARS: usize = 2;
 

@@ -24,7 +24,7 @@ pub fn note_named(tx: &Writer<'_>, chat: ChatKey, seq: Seq, named: &[UserId]) ->
 
 fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
     if cause == Cause::Edited {
-        // The quotes were taken from the earlier text and stay as they are.
+        // The quotes were made from the earlier text and do not change.
         return Ok(());
     }
     tx.run(
@@ -96,7 +96,7 @@ pub fn copies_of(conn: &Reader, of: &StoredMessage) -> Result<Vec<StoredMessage>
     Ok(stored?.into_iter().flatten().filter(|copy| (copy.chat, copy.seq) != (of.chat, of.seq)).collect())
 }
 
-/// Returns messages of others that forward messages of `user` or name `user`, in `chat` or, for `None`, in every chat.
+/// Returns messages by others that forward messages of `user` or name `user`, in `chat` or, for `None`, in every chat.
 /// `since` and `until` limit the sending time of the forwarded message, or of the message with the name.
 pub fn about_member(
     conn: &Reader,
@@ -118,8 +118,8 @@ pub fn about_member(
     })
 }
 
-/// Removes the quote of another chat from a message. Returns `true` if the message is a reply whose own words remain.
-/// Returns `false` for a forward: it has no words of its own, so the caller must turn it into a stub.
+/// Removes the quote from another chat from a message. Returns `true` if the message is a reply, whose own words
+/// remain. Returns `false` for a forward: it has no words of its own, so the caller must turn it into a stub.
 pub fn give_back(tx: &Writer<'_>, copy: &StoredMessage) -> Result<bool> {
     let is_reply = copy.message.forward_origin.is_none() && copy.message.snapshot.is_some();
     if is_reply {

@@ -1,4 +1,4 @@
-//! Reminders that members asked for. They contain no text: it is in the message that asked.
+//! Reminders that members requested. They contain no text: it is in the message with the request.
 
 use super::family::{Cause, Family, Merged, OptOutScope, run_merged};
 use super::sql::{Columns, Statements, params};
@@ -10,11 +10,11 @@ pub struct Reminder {
     pub chat: ChatKey,
     pub forum_topic: Option<ForumTopicId>,
     pub asked_by: UserId,
-    /// The message that asked, with the Telegram id that its chat had then.
+    /// The message with the request. `asked_in` is the id that its chat then had.
     pub seq: Seq,
     pub asked_in: ChatId,
     pub message: MessageId,
-    /// The message that this one replied to, or itself: where the reminder began.
+    /// The message to which the request replied, or the request itself.
     pub began: MessageId,
     pub due_at: Timestamp,
     pub repeat: Option<RepeatTime>,

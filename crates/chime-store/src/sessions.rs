@@ -133,7 +133,7 @@ pub fn moments(
     )
 }
 
-/// Reads what a summary depends on. The text of a poll is left out: each vote changes it.
+/// Reads the columns on which a summary depends. The text of a poll is left out, because each vote changes it.
 fn moment(raw: &Columns<'_>) -> Result<SessionMessage> {
     let is_visible: bool = raw.get("is_visible")?;
     let mut content = with_part(FNV_START, &[u8::from(is_visible)]);
@@ -156,7 +156,8 @@ fn moment(raw: &Columns<'_>) -> Result<SessionMessage> {
     })
 }
 
-/// Continues a hash with `bytes` and their length, so that moving text from one part to the next changes it.
+/// Continues a hash with `bytes` and their length. Because of the length, moving text from one part to the next changes
+/// the hash.
 fn with_part(hash: u64, bytes: &[u8]) -> u64 {
     fnv1a(fnv1a(hash, &(bytes.len() as u64).to_le_bytes()), bytes)
 }

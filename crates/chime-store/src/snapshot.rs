@@ -12,9 +12,9 @@ use tokio_util::sync::CancellationToken;
 use super::{Result, StoreError, migrate};
 
 /// Name prefix of the temporary directory in which a copy is made. Random characters follow.
-pub const ROOM: &str = ".chime-copy-";
+pub const COPY_FOLDER: &str = ".chime-copy-";
 /// Name of a file in the temporary directory. It is locked while the copy is being made.
-pub const ROOM_LOCK: &str = "lock";
+pub const COPY_LOCK: &str = "lock";
 
 /// Number of pages that are copied between two checks for a stop: about 4 MB.
 const PAGES_AT_ONCE: i32 = 1000;
@@ -43,8 +43,8 @@ pub fn copy_unless(source: &Connection, to: &Path, stop: &CancellationToken) -> 
     }
     let file = |action| move |source| StoreError::File { action, path: to.to_owned(), source };
     let folder = to.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let room = CopyFolder::in_folder(folder).map_err(file("cannot write beside"))?;
-    let partial = tempfile::NamedTempFile::new_in(&room.folder).map_err(file("cannot write beside"))?;
+    let directory = CopyFolder::in_folder(folder).map_err(file("cannot write beside"))?;
+    let partial = tempfile::NamedTempFile::new_in(&directory.folder).map_err(file("cannot write beside"))?;
     copy_pages(source, partial.path(), stop)?;
     let version = settle(partial.path(), stop)?;
     partial.as_file().sync_all().map_err(file("cannot sync"))?;
@@ -70,8 +70,8 @@ struct CopyFolder {
 
 impl CopyFolder {
     fn in_folder(folder: &Path) -> std::io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix(ROOM).tempdir_in(folder)?;
-        let lock = fs::File::create(folder.path().join(ROOM_LOCK))?;
+        let folder = tempfile::Builder::new().prefix(COPY_FOLDER).tempdir_in(folder)?;
+        let lock = fs::File::create(folder.path().join(COPY_LOCK))?;
         let _ = lock.lock();
         Ok(Self { folder, _lock: lock })
     }

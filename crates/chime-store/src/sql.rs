@@ -95,7 +95,7 @@ pub trait Statements {
         read: impl FnOnce(&Columns<'_>) -> Result<T>,
     ) -> Result<Option<T>>;
 
-    /// Returns what `read` makes of each row.
+    /// Returns the results of `read` for all rows.
     fn map<T>(&self, sql: &str, params: Params<'_>, read: impl FnMut(&Columns<'_>) -> Result<T>) -> Result<Vec<T>>;
 }
 
@@ -122,7 +122,8 @@ impl Statements for Connection {
     }
 }
 
-/// Columns of a row. Reading them in the order of the statement is fastest: then none is searched by its name.
+/// Columns of a row. Reading them in the order of the statement is fastest, because no column has to be searched by
+/// name.
 pub struct Columns<'row> {
     row: &'row rusqlite::Row<'row>,
     next: Cell<usize>,

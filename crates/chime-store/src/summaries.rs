@@ -57,7 +57,7 @@ pub fn save_mini(tx: &Writer<'_>, session: &Session, summary: &Summary) -> Resul
     Ok(true)
 }
 
-/// Records that a session has too little content to summarise. Records nothing and returns `false` if the session's
+/// Records that a session has too little content for a summary. Records nothing and returns `false` if the session's
 /// messages have changed since they were read.
 pub fn settle_without(tx: &Writer<'_>, session: &Session) -> Result<bool> {
     let is_settled = settle(tx, session)?;
@@ -67,8 +67,8 @@ pub fn settle_without(tx: &Writer<'_>, session: &Session) -> Result<bool> {
     Ok(is_settled)
 }
 
-/// Requests a new summary of a session, for example from a model if the stored one was made without. The old summary
-/// stays until the new one is stored.
+/// Requests a new summary of a session, for example from a model if the stored one is an extract. The old summary stays
+/// until the new one is stored.
 pub fn unsettle(tx: &Writer<'_>, id: SessionId) -> Result<()> {
     tx.run("UPDATE session SET summarized = NULL WHERE id = :id", params! { ":id": id })
 }

@@ -4,9 +4,9 @@ use super::sql::{Statements, params};
 use super::{Reader, Result, Writer, embedding_spaces};
 use chime_core::{ChatKey, SessionId, Timestamp, pack};
 
-/// Stores the vector that `model` made for the summary of a session, and returns `true`. Returns `false` and stores
-/// nothing if the summary with time `built_at` was replaced, or if all values are zero. An empty vector is stored but
-/// also returns `false`: it records that the model cannot represent this text.
+/// Stores the vector that `model` made for the summary of a session, and returns `true`. Stores nothing and returns
+/// `false` if the summary with time `built_at` was replaced, or if all values are zero. An empty vector is stored, to
+/// record that the model cannot represent this text, but the result is also `false`.
 pub fn save(tx: &Writer<'_>, session: SessionId, built_at: Timestamp, model: &str, vector: &[f32]) -> Result<bool> {
     let (space, packed) = match pack(vector) {
         Some(packed) => (embedding_spaces::ensure(tx, model, vector.len())?, packed),

@@ -14,7 +14,7 @@ pub struct ThreadSummary {
     pub method: SummaryMethod,
     pub model: String,
     pub built_at: Timestamp,
-    /// Messages whose content the summary replaces.
+    /// Messages that the summary replaces in a prompt.
     pub sources: BTreeSet<Seq>,
 }
 
@@ -77,7 +77,7 @@ pub struct Extension {
     pub method: SummaryMethod,
     pub model: String,
     pub built_at: Timestamp,
-    /// Messages that the stored summary does not cover and the new one does.
+    /// Messages that the new summary covers and the stored one does not.
     pub added: BTreeSet<Seq>,
 }
 

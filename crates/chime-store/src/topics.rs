@@ -90,7 +90,7 @@ pub fn save_state(tx: &Writer<'_>, conversation: Conversation, state: &TopicStat
     })?;
     for (place, tag) in (0_i64..).zip(&state.active) {
         tx.run(
-            // Only tags that still exist, because one may have been deleted since the topics were scored.
+            // Stores only tags that still exist, because one may have been deleted since the topics were scored.
             "INSERT INTO active_topic (chat_key, forum_topic_id, place, tag_id)
              SELECT :chat, :forum_topic, :place, id FROM tag WHERE id = :tag AND chat_key = :chat",
             params! { ":chat": chat, ":forum_topic": forum_topic, ":place": place, ":tag": tag },

@@ -33,7 +33,7 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     run_merged(tx, chats, &[&added, "DELETE FROM token_usage WHERE chat_key = :from AND :into <> :from"])
 }
 
-/// User id that is stored for background work, which no member asked for.
+/// User id that is stored for background work, which no member requested.
 const NOBODY: i64 = 0;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +86,7 @@ pub fn spent(conn: &Reader, at: Timestamp, chat: ChatKey, user: UserId) -> Resul
     Ok(Spent { total, of_chat, of_member, own_cap_of_chat })
 }
 
-/// Tokens of a chat that a member used with one model, today and since the first day asked for.
+/// Tokens of a chat that a member used with one model: today, and since the first day of the query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemberUsage {
     /// `None` for background work.

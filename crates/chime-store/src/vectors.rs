@@ -55,8 +55,8 @@ pub fn keep(tx: &Writer<'_>, of: &Unread, model: &str, vector: &[f32]) -> Result
     keep_in(tx, space.id, row_id(of.chat, of.seq), &of.text, vector)
 }
 
-/// Stores a vector in an existing space. `id` is the row id of the message and `text` the text that the vector was made
-/// from: nothing is stored if the message's text is now another. A zero vector is not stored.
+/// Stores a vector in an existing space. `id` is the row id of the message and `text` the text from which the vector
+/// was made: nothing is stored if the message has another text by now. A zero vector is not stored.
 pub fn keep_in(tx: &Writer<'_>, space: i64, id: i64, text: &str, vector: &[f32]) -> Result<()> {
     tx.run("DELETE FROM message_vector WHERE id = :id AND space = :space", params! { ":id": id, ":space": space })?;
     let Some(packed) = pack(vector) else { return Ok(()) };
@@ -143,7 +143,7 @@ fn forget_member(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forget::{self, ForgetOptions, Leave};
+    use crate::forget::{self, ForgetOptions, Replacement};
     use crate::testkit::new_store;
     use crate::{Priority, chats, consent, messages};
     use chime_core::testkit::{CHAT, transcript};
@@ -195,7 +195,8 @@ mod tests {
                 assert_eq!(known(tx)?, [2, 4, 5], "an edit");
                 keep(tx, &open[3], MODEL, &[0.6, 0.8])?;
                 assert_eq!(known(tx)?, [2, 4, 5], "the old words came back too late");
-                let options = ForgetOptions { cause: Cause::Forgotten, leave: Leave::Stub, repeats: |_, _| false };
+                let options =
+                    ForgetOptions { cause: Cause::Forgotten, replacement: Replacement::Stub, repeats: |_, _| false };
                 forget::messages(tx, &[(ChatKey(1), Seq(4))], options)?;
                 assert_eq!(known(tx)?, [2, 5], "forgotten");
                 consent::opt_out(tx, OptOutScope::Chat(ChatKey(1)), said[1].sender.id, Timestamp::from_secs(9))?;

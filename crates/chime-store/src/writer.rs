@@ -21,19 +21,20 @@ const QUEUE: usize = 256;
 
 /// Result of a write, as `dyn Any`. So the code around it is compiled once, and not for each of some four hundred
 /// result types.
-pub type Given = Box<dyn Any + Send>;
+pub type ErasedResult = Box<dyn Any + Send>;
 
 /// A write, and the channel that its result is sent to after the commit.
 pub struct Work {
     pub run: WriteFn,
-    pub reply: oneshot::Sender<Result<Given>>,
+    pub reply: oneshot::Sender<Result<ErasedResult>>,
 }
 
-pub type WriteFn = Box<dyn FnOnce(&Writer<'_>) -> Result<Given> + Send>;
+pub type WriteFn = Box<dyn FnOnce(&Writer<'_>) -> Result<ErasedResult> + Send>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TransactionUse {
-    /// A single write. It needs no savepoint, which would copy pages: rolling back the transaction undoes the write.
+    /// A single write. It needs no savepoint, because rolling back the transaction undoes the write, and a savepoint
+    /// would copy pages.
     Alone,
     Shared,
 }
@@ -63,7 +64,7 @@ pub fn start(conn: Connection) -> std::io::Result<WriterThread> {
 }
 
 /// Runs a write and turns a panic into [`StoreError::Panicked`].
-fn attempt(tx: &Writer<'_>, company: TransactionUse, run: WriteFn) -> Result<Given> {
+fn attempt(tx: &Writer<'_>, company: TransactionUse, run: WriteFn) -> Result<ErasedResult> {
     match company {
         TransactionUse::Alone => catch_unwind(AssertUnwindSafe(|| run(tx))).unwrap_or(Err(StoreError::Panicked)),
         TransactionUse::Shared => in_savepoint(tx, run),
@@ -134,8 +135,8 @@ async fn next(answering: &mut mpsc::Receiver<Work>, background: &mut mpsc::Recei
 fn commit(conn: &mut Connection, group: Vec<Work>) {
     let company = if group.len() == 1 { TransactionUse::Alone } else { TransactionUse::Shared };
     let (runs, replies): (Vec<WriteFn>, Vec<_>) = group.into_iter().map(|work| (work.run, work.reply)).unzip();
-    // Immediate: takes the write lock at the start of the transaction. Later, SQLite could not wait for a lock of
-    // another program.
+    // Immediate: takes the write lock at the start of the transaction. If it were taken later, SQLite could not wait
+    // for a lock of another program.
     let (outcomes, committed) = match conn.transaction_with_behavior(TransactionBehavior::Immediate) {
         Ok(tx) => {
             let outcomes: Vec<_> = runs.into_iter().map(|run| attempt(&tx, company, run)).collect();

@@ -39,7 +39,7 @@ const POLL_GRACE: Duration = Duration::from_secs(10);
 
 /// Time limit for a large file over a slow connection.
 const FILE_TIMEOUT: Duration = Duration::from_secs(120);
-/// Largest response in bytes: the maximum of 100 updates of at most 512 KiB each.
+/// Largest response in bytes: 100 updates of at most 512 KiB each, and some more.
 const MOST_BYTES: usize = 100 * 512 * 1024 + 64 * 1024;
 /// Longest wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -149,7 +149,7 @@ impl Telegram {
     }
 
     /// Sends one message. Not idempotent: after [`Unknown`](TelegramError::Unknown) or
-    /// [`Malformed`](TelegramError::Malformed) it may be in the chat.
+    /// [`Malformed`](TelegramError::Malformed), the message may have been sent.
     pub async fn send(&self, outgoing: &Outgoing) -> Result<Sent, TelegramError> {
         let message: dto::MessageReference = self.request(&request::send_message(outgoing)?).await?;
         Ok(Sent {

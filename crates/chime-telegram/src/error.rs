@@ -139,7 +139,7 @@ fn refusal_without_words(status: u16) -> TelegramError {
     let description = "no description".to_owned();
     match status {
         429 => TelegramError::Throttled { retry_after: UNNAMED_WAIT },
-        // The request itself is invalid, regardless of who refuses it.
+        // The request itself is invalid, whether Telegram or a proxy refuses it.
         400 | 413 => TelegramError::Refused { status, description },
         // Redirects are not followed. 502 and 503: the gateway found no server for the request.
         300..=499 | 502 | 503 => TelegramError::Failed { status, description },

@@ -44,7 +44,7 @@ pub fn extract(update: &RawUpdate, bot: UserId) -> Result<Vec<Event>, Unreadable
         "message_reaction" => content().and_then(read).and_then(|r| reaction(&r)),
         "callback_query" => content().and_then(read).and_then(callback),
         "poll" => content().and_then(read).map(poll),
-        // One that cannot be read is dropped: nothing of a chat without the bot may be stored.
+        // A guest message that cannot be parsed is dropped, because nothing from a chat without the bot may be stored.
         "guest_message" => {
             Ok(content().and_then(read).ok().and_then(|m| message::guest(&m, bot)).into_iter().collect())
         }

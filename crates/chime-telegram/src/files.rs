@@ -5,16 +5,17 @@ use chime_core::MessageFile;
 
 /// Size of a second of compressed speech in bytes, for files whose duration is not known.
 const BYTES_A_SECOND: u64 = 8_000;
-/// Maximum width and height in pixels. A menu can be read at this size, and a larger one costs more tokens.
-const MOST_DOTS: u64 = 1_280;
+/// Maximum width and height of a photo, in pixels. Small print on a photo can be read at this size, and a larger photo
+/// costs more tokens.
+const MAX_SIDE: u64 = 1_280;
 
 /// Returns the file of a message if an answer may need it: a document, a recording, or a photo in the largest size of
-/// at most [`MOST_DOTS`] pixels in width and height, else in the smallest.
+/// at most [`MAX_SIDE`] pixels in width and height, else in the smallest.
 pub fn file_of(content: &dto::Content) -> Option<MessageFile> {
     let sizes = Items::of(content.photo.as_ref());
-    let dots = |size: &&dto::File| size.width.unwrap_or(0).max(size.height.unwrap_or(0));
-    let fitting = sizes.iter().filter(|size| dots(size) <= MOST_DOTS).max_by_key(dots);
-    let photo = fitting.or_else(|| sizes.iter().min_by_key(dots));
+    let side = |size: &&dto::File| size.width.unwrap_or(0).max(size.height.unwrap_or(0));
+    let fitting = sizes.iter().filter(|size| side(size) <= MAX_SIDE).max_by_key(side);
+    let photo = fitting.or_else(|| sizes.iter().min_by_key(side));
     // The document of an animation is the animation itself.
     let document = content.document.as_ref().filter(|_| content.animation.is_none());
     let file = document.or(content.voice.as_ref()).or(content.video_note.as_ref()).or(photo)?;

@@ -26,8 +26,8 @@ const NO_PREVIEW: wire::LinkPreviewOptions = wire::LinkPreviewOptions {
     show_above_text: false,
 };
 
-/// Declares requests, with the names of their methods, and parts of requests that teloxide lacks, or whose fields it
-/// lacks: required fields; optional ones.
+/// Declares requests, with the names of their methods, and parts of requests. They are those that teloxide lacks, or of
+/// which it lacks fields. An entry gives the required fields, then the optional ones.
 macro_rules! wire_structs {
     ($($name:ident $(= $method:literal)? {
         $($(#[$attribute:meta])* $field:ident: $type:ty),*; $($optional:ident: $inner:ty),* $(,)?

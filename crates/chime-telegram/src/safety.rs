@@ -128,7 +128,7 @@ fn join_words(text: FormattedText, allowed: &Allowed<'_>) -> FormattedText {
     let mut units = 0;
     let mut counted = 0;
     let mut insertions = Vec::new();
-    for at in teeth(&text.text, allowed.names) {
+    for at in joiner_positions(&text.text, allowed.names) {
         units += utf16_len(&text.text[counted..at]);
         counted = at;
         // Skips positions directly after a character in code: an `@` in code is harmless, even if the name after it is
@@ -140,10 +140,9 @@ fn join_words(text: FormattedText, allowed: &Allowed<'_>) -> FormattedText {
     insert(text, &insertions)
 }
 
-/// Returns the byte positions in `text` where a word joiner prevents a mention, a command or an app link.
-///
-/// Adds one in case of doubt: an extra invisible character is harmless.
-fn teeth(text: &str, names: &[&str]) -> Vec<usize> {
+/// Returns the byte positions in `text` where a word joiner prevents a mention, a command or an app link. If it is
+/// uncertain whether one is needed, it is added, because an extra invisible character is harmless.
+fn joiner_positions(text: &str, names: &[&str]) -> Vec<usize> {
     let mut found = Vec::new();
     let mut previous = None;
     let mut web_until = 0;

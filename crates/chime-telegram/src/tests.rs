@@ -201,14 +201,14 @@ fn check_parts(text: &FormattedText) -> Result<(), TestCaseError> {
 }
 
 /// Returns mentions, commands and app links that Telegram would make active: outside of code and web addresses.
-fn teeth(text: &FormattedText) -> Vec<String> {
+fn active_parts(text: &FormattedText) -> Vec<String> {
     let all = text.text.as_str();
     let address = regex::Regex::new(r"(?i)https://[a-z]\.example[/?#][-a-z0-9_.~/?#@!$&*+,;=%:]*").unwrap();
-    let tooth = regex::Regex::new(
+    let active = regex::Regex::new(
         r"(?i)(?:^|[^a-z0-9_])(@bob|@ana)|(?:^|[^a-z0-9_/<])(/start|/ban)[a-z0-9_]*(?:[^a-z0-9_/]|$)|(tg://)",
     )
     .unwrap();
-    let found = tooth.captures_iter(all).flat_map(|found| found.iter().skip(1).flatten().collect::<Vec<_>>());
+    let found = active.captures_iter(all).flat_map(|found| found.iter().skip(1).flatten().collect::<Vec<_>>());
     let is_inert = |at: usize| {
         let units = utf16_len(&all[..at]);
         let in_code = text.entities.iter().any(|e| is_code(&e.kind) && (e.offset..end(e)).contains(&units));
@@ -252,8 +252,8 @@ proptest! {
                 prop_assert_eq!(url, "https://a.example");
             }
         }
-        for tooth in teeth(&safe) {
-            prop_assert_eq!(tooth, "@ana");
+        for part in active_parts(&safe) {
+            prop_assert_eq!(part, "@ana");
         }
         prop_assert_eq!(&defuse(safe.clone(), &allowed), &safe);
     }

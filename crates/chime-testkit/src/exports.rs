@@ -71,7 +71,7 @@ const ROUND: i64 = 128;
 /// Placeholder for a key to remove.
 const LEFT_OUT: &str = "(left out)";
 
-/// Common kinds.
+/// Returns the fields of the common kinds.
 fn media(place: usize, id: i64, secs: i64) -> Value {
     let missing = "(File not included. Change data exporting settings to download.)";
     match place {
@@ -101,7 +101,7 @@ fn media(place: usize, id: i64, secs: i64) -> Value {
     }
 }
 
-/// Rare kinds, and variants of older and newer versions of the format.
+/// Returns the fields of rare kinds, and of variants in older and newer versions of the format.
 fn rarer(place: usize, chat: i64, secs: i64) -> Value {
     match place {
         0 => json!({"file": "a.mp4", "media_type": "animation", "mime_type": "video/mp4", "text": ""}),
@@ -149,7 +149,7 @@ fn rarer(place: usize, chat: i64, secs: i64) -> Value {
     }
 }
 
-/// Service messages, by action.
+/// Returns the fields of service messages, by action.
 fn service(place: usize, id: i64) -> Value {
     const ACTIONS: [&str; 25] = [
         "create_group",
@@ -202,7 +202,7 @@ fn local(secs: i64) -> String {
     chrono::DateTime::from_timestamp(secs, 0).map_or_else(String::new, |at| at.format("%Y-%m-%dT%H:%M:%S").to_string())
 }
 
-/// Returns up to twelve more words, as texts in groups vary in length.
+/// Returns up to twelve more words, because texts in groups vary in length.
 fn more_words(id: i64) -> String {
     const WORDS: [&str; 24] = [
         "harbour", "ticket", "tomorrow", "rain", "cheese", "ladder", "minutes", "cousin", "printer", "garden",

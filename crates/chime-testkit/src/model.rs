@@ -134,7 +134,7 @@ impl ModelServer {
         self.stage.play().hears.extend(said.into_iter().map(Into::into));
     }
 
-    /// Sets the transcript for recordings beyond those.
+    /// Sets the transcript for recordings for which [`hear`](Self::hear) gave none.
     pub fn hear_always(&self, said: &str) {
         self.stage.play().always_hears = Some(said.to_owned());
     }
@@ -213,7 +213,8 @@ impl ServerState {
 
 async fn complete(State(stage): State<Arc<ServerState>>, headers: HeaderMap, Json(request): Json<Value>) -> Response {
     let reply = stage.take_reply(&headers, &request);
-    // Both before the request is announced, since a test may react to it at once by moving the clock or releasing.
+    // Both are done before the request is announced, since a test may react to it at once by moving the clock or
+    // releasing.
     let mut released = stage.released.subscribe();
     let until = stage.clock.now().plus(reply.pause());
     stage.asked.send_modify(|count| *count += 1);
@@ -251,7 +252,7 @@ async fn embed(State(stage): State<Arc<ServerState>>, Json(request): Json<Value>
     Reply::Body(body).into_response(&request)
 }
 
-/// Records the raw form, so that tests see what was sent.
+/// Records the request body as it was sent, so that tests can check it.
 async fn transcribe(State(stage): State<Arc<ServerState>>, body: Bytes) -> Response {
     let mut play = stage.play();
     play.recordings.push(String::from_utf8_lossy(&body).into_owned());

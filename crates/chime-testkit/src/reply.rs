@@ -12,7 +12,7 @@ use tokio::sync::watch;
 /// Reply of the scripted model server.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
-    /// Good completion.
+    /// Good completion with this text.
     Text(String),
     /// Good completion after a delay.
     Slow(Duration, String),
@@ -35,7 +35,7 @@ pub enum Reply {
     Throttle(u64),
     /// No answer until [`ModelServer::release`](super::ModelServer::release), then an empty 200.
     Hang,
-    /// No answer until then, then a good completion.
+    /// No answer until the release, then a good completion.
     Held(String),
     /// A proxy's error page.
     Html502,
@@ -88,7 +88,7 @@ impl Reply {
             Self::Body(body) => ok(&body),
             Self::Status(status, body) => with_status(status, body),
             Self::Raw { status, headers, body } => raw(status, headers, body),
-            // Not requested as a stream: all at once.
+            // The request wants no stream, so the whole text is sent at once.
             Self::Stream(pieces) => ok(&good(&pieces.concat())),
             Self::BrokenStream(_) => with_status(500, String::new()),
             Self::Throttle(secs) => throttled(secs),

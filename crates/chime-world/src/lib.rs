@@ -52,7 +52,7 @@ pub struct World {
     captures_concepts: bool,
     /// Web servers of the test by host name.
     sites: BTreeMap<String, SocketAddr>,
-    /// The program `chime`, which the daemon starts to read documents.
+    /// Path of the program `chime`, which the daemon starts to read documents.
     program: Option<PathBuf>,
 }
 

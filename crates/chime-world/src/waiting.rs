@@ -73,8 +73,8 @@ impl World {
         }
     }
 
-    /// Moves the clock by at least `span`, until every job has ended and every periodic job has run again. Give the
-    /// model an hour (`MODEL_TIMEOUT`, `ANSWER_DEADLINE`), since the clock runs ahead of it.
+    /// Moves the clock by at least `span`, until every job has ended and every periodic job has run again. A test that
+    /// uses it should set `MODEL_TIMEOUT` and `ANSWER_DEADLINE` to an hour, since the clock runs ahead of the model.
     pub async fn quiet(&self, span: Duration) {
         /// Step while jobs run: background work starts at a bounded rate.
         const WORKING: Duration = Duration::from_millis(250);

@@ -55,5 +55,5 @@ Your turn: type @bot with or without a question, `> {named} @bot` to reply to me
 
 const BOOKS_CLOSING: &str = "
 Your turn: `@bot cheaper`, `@bot what about the second one?`, `@bot something by the same author`, `> {named} more` to go on
-with message {named}, `Ana: …` to speak as Ana, or `> ID /why` to see how an ask was read. `help` shows this again, `quit` ends.
+with message {named}, `Ana: …` to speak as Ana, or `> ID /why` to see how a question was understood. `help` shows this again, `quit` ends.
 ";

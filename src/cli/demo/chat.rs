@@ -7,7 +7,8 @@ use chrono::NaiveDateTime;
 
 use chime_core::{Timestamp, Zone};
 
-/// Silence after which a new conversation begins. The last conversation is moved in time by itself.
+/// Silence after which a new conversation begins. The last conversation is moved in time separately from the messages
+/// before it.
 const LAST_TALK_GAP: Duration = Duration::from_secs(60 * 60);
 /// Minimum silence before the last conversation after it was moved, so that it still counts as a new one.
 const QUIET: Duration = Duration::from_secs(8 * 60 * 60);
@@ -73,7 +74,7 @@ impl ChatFile {
     }
 
     /// Moves the chat in time so that its last message was sent at `last`. Messages before the last conversation are
-    /// moved by whole days: they keep their time of day in `zone`, so that nobody has lunch at night.
+    /// moved by whole days, so that they keep their time of day in `zone`.
     #[must_use]
     pub fn moved_to(mut self, last: Timestamp, zone: Zone) -> Self {
         let Some(newest) = self.messages.last().map(|message| message.sent_at) else { return self };

@@ -40,7 +40,6 @@ fn wrapped(text: &str, width: usize, taken: usize) -> String {
     lines.join(&format!("\n{INDENT}"))
 }
 
-/// Message to print.
 pub struct ShownMessage<'a> {
     pub id: i64,
     pub date: Timestamp,

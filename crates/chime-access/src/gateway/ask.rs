@@ -17,8 +17,8 @@ use tokio::sync::watch;
 use crate::Allowance;
 use crate::gateway::ask::queue::{CallQueue, ServerSlot, Urgency};
 use crate::gateway::{
-    AskError, DailyBudget, Economy, GuardState, GuardedCall, ModelGuard, ModelPurpose, answer_tokens, room_for_answer,
-    room_for_prompt, slots, talk_tokens,
+    AskError, DailyBudget, GuardState, GuardedCall, ModelGuard, ModelPreference, ModelPurpose, answer_tokens,
+    room_for_answer, room_for_prompt, slots, talk_tokens,
 };
 use chime_core::chat_settings::ModelName;
 use chime_core::config::ContextTokens;
@@ -32,7 +32,7 @@ use chime_store::{Priority, Reader, Store, Writer};
 /// Interval between requests for the server's facts (context size, parallel calls, speed) until it answers the first
 /// time.
 const ASK_AGAIN: Duration = Duration::from_secs(60);
-/// The same interval after the first answer. Requests go on, because the operator may replace the model.
+/// Interval after the first answer. The requests go on, because the operator may replace the model.
 const LOOK_AGAIN: Duration = Duration::from_secs(10 * 60);
 /// Longest time that calls wait for the first request of the server's facts after the start.
 const FACTS_WITHIN: Duration = Duration::from_secs(2);
@@ -92,7 +92,7 @@ pub struct ModelCall<'a> {
     /// Member who waits for the result. `None` for background work: its tokens count for the chat and for the day's
     /// total, not for any member.
     pub on_behalf_of: Option<UserId>,
-    pub economy: Economy,
+    pub preference: ModelPreference,
     pub prompt: &'a Prompt,
 }
 
@@ -311,10 +311,12 @@ impl Gateway {
         }
         let watch = parts.clock.stopwatch();
         let calling = async {
-            match (ask.economy, progress) {
-                (Economy::Best, Some(progress)) => model.complete_streaming(ask.prompt, progress, &parts.clock).await,
-                (Economy::Best, None) => model.complete(ask.prompt, &parts.clock).await,
-                (Economy::Cheaper, _) => model.complete_cheaply(ask.prompt, &parts.clock).await,
+            match (ask.preference, progress) {
+                (ModelPreference::Best, Some(progress)) => {
+                    model.complete_streaming(ask.prompt, progress, &parts.clock).await
+                }
+                (ModelPreference::Best, None) => model.complete(ask.prompt, &parts.clock).await,
+                (ModelPreference::Cheaper, _) => model.complete_cheaply(ask.prompt, &parts.clock).await,
             }
         };
         let completed = tokio::select! {
@@ -450,8 +452,8 @@ impl GatewayState {
     }
 }
 
-/// Stores the usage of a failed call. An error of storing is only logged, so that the caller gets the reason why the call
-/// failed.
+/// Stores the usage of a failed call. An error of storing is only logged, so that the caller gets the reason why the
+/// call failed.
 async fn charge(store: &Store, priority: Priority, call: CallUsage) {
     if let Err(error) = store.write(priority, move |tx| usage::add(tx, &call)).await {
         tracing::warn!(%error, "a failed model call is missing in the day's budget");

@@ -27,7 +27,7 @@ pub enum AskError {
     /// The prompt does not fit into the model's context: a shorter one may succeed at once.
     #[error("the prompt is too long for the model")]
     TooLong,
-    /// The call failed for good: the same prompt will fail again.
+    /// The call failed permanently: the same prompt will fail again.
     #[error(transparent)]
     Final(LlmError),
     /// The budget or the usage table could not be read or written.
@@ -59,7 +59,7 @@ impl AskError {
 
     /// Returns the time after which the same call may succeed, or `None` if repeating it today is useless.
     pub fn retry_after(&self) -> Option<Duration> {
-        /// Used if the error names no time.
+        /// Delay that is used if the error names none.
         const A_WHILE: Duration = Duration::from_secs(60);
         match self {
             Self::BreakerOpen { retry_after } | Self::GaveWay { retry_after } => Some(*retry_after),

@@ -35,7 +35,7 @@ impl ModelPurpose {
 
 /// Choice between the model of a purpose and its fallback.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Economy {
+pub enum ModelPreference {
     #[default]
     Best,
     /// The fallback model (`MODEL_FALLBACK`), which is cheaper.

@@ -16,7 +16,7 @@ use crate::job::{ModelChoice, ModelFailure, WindowSize};
 use crate::lines::Style;
 use crate::prompt::{self, BuiltPrompt, PromptInput};
 use chime_access::gateway::ask::{ModelCall, UsageRecord};
-use chime_access::gateway::{AskError, Economy, ModelPurpose};
+use chime_access::gateway::{AskError, ModelPreference, ModelPurpose};
 use chime_core::chat_settings::{ANSWER_LENGTH, TEMPERATURE};
 use chime_core::prompts::PromptError;
 use chime_core::{Job, Language};
@@ -105,9 +105,9 @@ pub async fn ask(
         purpose: ModelPurpose::Answer,
         conversation: question.trigger().conversation(),
         on_behalf_of: (!question.is_unasked).then(|| question.asker()),
-        economy: match choice {
-            ModelChoice::Best => Economy::Best,
-            ModelChoice::Cheaper => Economy::Cheaper,
+        preference: match choice {
+            ModelChoice::Best => ModelPreference::Best,
+            ModelChoice::Cheaper => ModelPreference::Cheaper,
         },
         prompt,
     };
@@ -123,7 +123,7 @@ pub async fn ask(
     answered.map_err(|error| failure_of(&error))
 }
 
-/// Returns the type of an image by its first bytes: one sent as a file may have any.
+/// Returns the MIME type of an image by its first bytes, since an image that was sent as a file may be of any type.
 fn media_type(bytes: &[u8]) -> &'static str {
     match bytes {
         [0x89, b'P', b'N', b'G', ..] => "image/png",

@@ -9,9 +9,9 @@ use crate::answering::ask::new_fence;
 use crate::answering::concepts::refer;
 use crate::answering::services::Services;
 use crate::concepts::{capture_schema, parse_captured, resolve};
-use crate::plain::without_fence;
+use crate::sanitize::without_fence;
 use chime_access::gateway::ask::ModelCall;
-use chime_access::gateway::{AskError, Economy, ModelPurpose};
+use chime_access::gateway::{AskError, ModelPreference, ModelPurpose};
 use chime_core::config::Redaction;
 use chime_core::prompts::CaptureValues;
 use chime_core::{
@@ -110,7 +110,7 @@ async fn extract(services: &Services, record: &AnswerRecord, prompt: &Prompt) ->
             purpose: ModelPurpose::Extract,
             conversation: Conversation { chat: record.chat, forum_topic: record.forum_topic },
             on_behalf_of: None,
-            economy: Economy::Best,
+            preference: ModelPreference::Best,
             prompt,
         })
         .await?;

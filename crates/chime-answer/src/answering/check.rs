@@ -11,7 +11,7 @@ use crate::answering::{follow_up, log};
 use crate::citations::Checked;
 use crate::prompt::BuiltPrompt;
 use crate::support::Support;
-use crate::used::used;
+use crate::used_memory::used;
 use crate::{citations, recall};
 use chime_access::gateway::ask::UsageRecord;
 use chime_core::texts::notices;
@@ -34,7 +34,8 @@ pub struct CheckedAnswer {
     pub concepts: Vec<ConceptId>,
     /// Messages outside the window that the answer rests on.
     pub rests_on: Vec<Seq>,
-    /// Messages that sources from memory in the prompt rest on. The answer may not use them.
+    /// Messages from which the summaries and notes in the prompt were made. If one of them is forgotten, the answer
+    /// must not be stored.
     pub grounds: Vec<Seq>,
     /// Position of the privacy notice in the reply, if it has one.
     pub notice: Option<NoticePosition>,
@@ -102,7 +103,7 @@ async fn introduce(
     parts: &mut Vec<FormattedText>,
 ) -> chime_store::Result<Option<NoticePosition>> {
     let Some(words) = question.introduction.take() else { return Ok(None) };
-    // Another answer in the chat may have had it since it was added to this question.
+    // Another answer may have brought the notice to the chat since it was added to this question.
     let is_due = services.introduction.is_due(&services.store, question.chat.key).await?;
     Ok(is_due.then(|| append(parts, words)))
 }

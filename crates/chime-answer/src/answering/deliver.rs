@@ -36,8 +36,8 @@ enum Next {
     End,
 }
 
-/// Runs a `send` job: sends the reply with the key `reply`. If a source of the reply is forgotten before it is sent, the
-/// job `made_by` makes the answer again.
+/// Runs a `send` job: sends the reply with the key `reply`. If a source of the reply is forgotten before it is sent,
+/// the job `made_by` makes the answer again.
 pub async fn deliver(services: &Services, job: &Job, reply: &str, made_by: Option<&JobPayload>) -> JobResult {
     Delivery { services, job }.deliver(reply, made_by).instrument(log::reply_span()).await?;
     Ok(JobOutcome::Finished)
@@ -191,7 +191,7 @@ impl Delivery<'_> {
             && shown.is_none()
             && let Err(error) = self.services.telegram.get_me().await
         {
-            // Only one repeat is allowed. It is kept for when Telegram can be reached.
+            // Only one repeat is allowed, so it waits until Telegram can be reached.
             return Err(JobError::RetryAt(now.plus(pause(self.job.attempts)), error.to_string()));
         }
         if part.state == State::Pending
@@ -202,8 +202,9 @@ impl Delivery<'_> {
         Ok(None)
     }
 
-    /// Handles what Telegram said about a part for one member. If it is not shown to them alone, changes the part to one
-    /// that everybody in its target sees. If the chat is the reason, records that it refuses such messages.
+    /// Handles Telegram's response to a part that only one member should see. If Telegram does not show it to that
+    /// member alone, addresses the part so that everybody in the target chat sees it. If the cause holds for the whole
+    /// chat, records that the chat refuses ephemeral messages.
     async fn after_ephemeral(&self, part: &mut ReplyPart, result: &SendResult) -> chime_store::Result<EphemeralStep> {
         let Some(receiver) = part.outgoing.receiver else { return Ok(EphemeralStep::GoOn) };
         let is_sent = matches!(result, SendResult::Sent(_));
@@ -278,7 +279,7 @@ impl Delivery<'_> {
             if part.part == 0 {
                 reply_streams::close(tx, &key)?;
             }
-            // What one member sees is no message of the group.
+            // A message that only one member sees is not stored as a message of the group.
             if message.ephemeral_number().is_none() {
                 keep(tx, own, &part)?;
             }
@@ -378,8 +379,8 @@ impl Delivery<'_> {
     }
 }
 
-/// Marks a part as being sent. Returns `false` instead if a source of it was forgotten after the part was read, while
-/// earlier parts were sent.
+/// Marks a part as being sent. Returns `false` instead if one of its sources was forgotten after the part was read,
+/// while earlier parts were sent.
 fn begin(tx: &Writer<'_>, part: i64) -> chime_store::Result<bool> {
     if outbox::is_forgotten(tx, part)? {
         return Ok(false);
@@ -395,7 +396,7 @@ fn is_surely_unsent(part: &ReplyPart, job: &Job) -> bool {
     is_waiting && part.unknown_sends == 0
 }
 
-/// Returns the time from which the age of a part counts. Reminders do not age: they were promised.
+/// Returns the time from which the age of a part counts. Reminders do not age, since the member was promised one.
 fn awaited_since(part: &ReplyPart, now: Timestamp) -> Timestamp {
     if part.purpose == Purpose::Reminder { now } else { part.created_at }
 }
@@ -404,7 +405,8 @@ fn is_plain(part: &ReplyPart) -> bool {
     part.outgoing.content.entities.is_empty() && part.outgoing.buttons.is_empty()
 }
 
-/// Returns `true` if Telegram's refusal names ephemeral messages or the bot's rights, so that it holds for the whole chat.
+/// Returns `true` if Telegram's refusal names ephemeral messages or the bot's rights, so that it holds for the whole
+/// chat.
 fn is_about_rights(why: &str) -> bool {
     let why = why.to_lowercase();
     ["ephemeral", "rights", "admin"].iter().any(|word| why.contains(word))

@@ -2,8 +2,8 @@
 
 use crate::answering::question::QuestionContext;
 use crate::answering::reply::{format_own, format_parts};
+use crate::code_blocks::closed;
 use crate::extractive_ranking::Query;
-use crate::fences::closed;
 use crate::followup::show;
 use crate::job::{Blame, ModelFailure};
 use crate::{digest, wording};
@@ -49,7 +49,8 @@ impl Draft {
         if self.is_help { format_own(text) } else { format_parts(text, urls, names) }
     }
 
-    /// Returns `true` if pages and documents that were read could be used for it.
+    /// Returns `true` if the draft could have used the pages and documents that were read for the question: a model
+    /// wrote it, or it is the answer of a bot without a model.
     pub fn may_use_material(&self) -> bool {
         self.is_of_a_model() || self.status == AnswerStatus::Offline
     }

@@ -10,7 +10,7 @@ use chime_store::Reader;
 pub struct EnricherInput {
     pub chat: ChatKey,
     pub conversation: Conversation,
-    /// Its text without the mention.
+    /// Text of the question without the mention.
     pub ask: String,
     pub now: Timestamp,
 }

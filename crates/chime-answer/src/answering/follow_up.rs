@@ -24,8 +24,8 @@ use chime_store::{Language, Reader, Writer, answers, chat_settings, consent, fol
 
 /// Number of newest suggestions of a conversation on which a question may follow up.
 const SUGGESTIONS: u32 = 20;
-/// Maximum number of items read of a chain of suggestions. It is higher than the number of items that a follow-up
-/// excludes.
+/// Maximum number of items that are read from a chain of suggestions. It is higher than the number of items that a
+/// follow-up excludes.
 const ITEMS: u32 = 60;
 /// “More” refers to a list if at most this many messages of members came after it.
 const NEXT: usize = 4;
@@ -145,7 +145,8 @@ fn continues(reading: &ClassifiedQuestion, names_items: bool, since: usize) -> b
     // A pronoun refers to the message just before it, so no message may be between it and the list.
     let is_near = since <= if has_pronoun && mentions.places.is_empty() { 0 } else { NEXT };
     match reading.intent {
-        // These words make sense only after a list, so the list may be further back. "Who is cheaper?" may ask anything.
+        // These words make sense only after a list, so the list may be further back. "Who is cheaper?" may ask
+        // anything.
         Intent::More | Intent::Cheaper | Intent::Budget if !has_pronoun => {
             is_whole && since <= if reading.has_question_word { 0 } else { TOLD_WITHIN }
         }

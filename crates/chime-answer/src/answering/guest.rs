@@ -1,5 +1,5 @@
-//! Answers questions in chats that the bot is not in, from what the update itself shows. Nothing of them is stored, so
-//! they are not answered after a crash either.
+//! Answers questions in chats that the bot is not in, using only the messages in the update. Nothing of them is stored,
+//! so a question is lost if the program crashes.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::answering::reply::{format_own, format_parts};
 use crate::answering::services::Services;
 use chime_access::admission::served;
 use chime_access::gateway::ask::ModelCall;
-use chime_access::gateway::{Economy, ModelPurpose};
+use chime_access::gateway::{ModelPreference, ModelPurpose};
 use chime_access::{Access, Decision, Recent, admit};
 use chime_core::chat_settings::AnswerLength;
 use chime_core::config::{RateLimit, Redaction};
@@ -41,7 +41,7 @@ const WRITTEN_CHARS: usize = 3000;
 const NO_CHAT: ChatKey = ChatKey(0);
 const NO_MEMBER: UserId = UserId(-1);
 
-/// Answers `questions`, at most four at the same time, until `stop`.
+/// Answers `questions`, at most four at the same time, until `stop` is cancelled.
 pub async fn answer_guests(services: Services, mut questions: mpsc::Receiver<GuestQuestion>, stop: CancellationToken) {
     let (mut answered, mut running) = (Vec::new(), JoinSet::new());
     loop {
@@ -56,7 +56,7 @@ pub async fn answer_guests(services: Services, mut questions: mpsc::Receiver<Gue
             Some(ended) = running.join_next(), if !running.is_empty() => match ended {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => tracing::info!(%error, "a question in a chat without the bot is not answered"),
-                // What a panic says may quote the question.
+                // A panic message may quote the question, so it is not logged.
                 Err(_) => tracing::error!("answering a question in a chat without the bot panicked"),
             },
         }
@@ -131,7 +131,7 @@ async fn words(
         purpose: ModelPurpose::Answer,
         conversation: Conversation { chat: NO_CHAT, forum_topic: None },
         on_behalf_of: Some(NO_MEMBER),
-        economy: Economy::Best,
+        preference: ModelPreference::Best,
         prompt: &prompt,
     };
     Ok(services.gateway.ask(call).await?.text)
@@ -193,7 +193,7 @@ async fn complete(services: &Services, message: &str, words: &str, texts: &Texts
     Ok(edited?)
 }
 
-/// Returns the private chat with a user, which has the same id.
+/// Returns the private chat with a user. Its id is the user's id.
 fn private_chat(user: UserId) -> Chat {
     Chat { id: ChatId(user.0), kind: ChatKind::Private, title: None, username: None }
 }

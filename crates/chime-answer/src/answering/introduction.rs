@@ -38,7 +38,6 @@ impl Introduction {
     }
 }
 
-/// Position of the notice in a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoticePosition {
     pub part: usize,

@@ -31,7 +31,7 @@ pub enum TriggerState<T> {
 pub struct LoadedTrigger {
     pub asked: TriggerInput,
     pub chat: ChatRow,
-    /// `true` if the question has no words of its own and only points at the conversation.
+    /// `true` if the question has no words of its own and only refers to the conversation ("thoughts?").
     pub generic: bool,
 }
 
@@ -110,7 +110,7 @@ fn linked(conn: &Reader, chat: &ChatRow, trigger: &StoredMessage) -> chime_store
     Ok(known.filter(|linked| linked.seq != trigger.seq).map(|linked| linked.message.id))
 }
 
-/// Decides again if a voice message only points at the conversation: its words were unknown when it came in.
+/// Decides again if a voice message has a question of its own: its words were unknown when it arrived.
 fn as_transcribed(parsed: &ParsedTrigger, trigger: &StoredMessage) -> ParsedTrigger {
     let mut parsed = parsed.clone();
     if trigger.message.kind.is_spoken() {
@@ -119,8 +119,8 @@ fn as_transcribed(parsed: &ParsedTrigger, trigger: &StoredMessage) -> ParsedTrig
     parsed
 }
 
-/// Returns the question of a trigger of `chat`, and `true` if it only points at the conversation. `zone` is the time
-/// zone of chats that have none of their own.
+/// Returns the question of a trigger of `chat`, and `true` if it only refers to the conversation ("thoughts?"). `zone`
+/// is the time zone of chats that have none of their own.
 pub fn asked(
     conn: &Reader,
     trigger: StoredMessage,

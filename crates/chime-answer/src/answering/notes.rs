@@ -9,7 +9,7 @@ use crate::grounding::{min_similarity, similarities_by};
 use crate::notes::nearest;
 use crate::read_text::ReadText;
 use chime_core::embed::Embedder;
-use chime_core::{ChatKey, Grounds, Piece, PieceLine, Slot, SourceId, SourceKind, Zone, message_link};
+use chime_core::{ChatKey, Piece, PieceLine, Slot, SourceId, SourceKind, SourceMessage, Zone, message_link};
 use chime_store::notes::NotePiece;
 use chime_store::{Reader, chats, messages, notes};
 
@@ -75,14 +75,14 @@ fn gather(
 }
 
 /// Returns the messages that a note was saved from. They also count as sources of the answer.
-fn saved_from(conn: &Reader, chat: ChatKey, piece: &NotePiece) -> chime_store::Result<Vec<Grounds>> {
+fn saved_from(conn: &Reader, chat: ChatKey, piece: &NotePiece) -> chime_store::Result<Vec<SourceMessage>> {
     let row = chats::by_key(conn, chat)?;
     let mut rests_on = Vec::new();
     for seq in notes::sources_of(conn, chat, piece.number)? {
         if let (Some(row), Some(stored)) = (&row, messages::by_seq(conn, chat, seq)?) {
             let message = &stored.message;
             let (name, link) = (message.sender.name.clone(), message_link(&row.chat, message));
-            rests_on.push(Grounds { message: seq, name, sent_at: message.sent_at, link });
+            rests_on.push(SourceMessage { message: seq, name, sent_at: message.sent_at, link });
         }
     }
     Ok(rests_on)

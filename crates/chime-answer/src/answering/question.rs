@@ -44,8 +44,8 @@ pub struct Gathered {
 
 /// Data for an answer that does not depend on the window. It is read in parallel while the window is chosen.
 pub struct TriggerFacts {
-    /// Results of the search in older messages. `None` if the question only points at the conversation, or if the
-    /// search failed.
+    /// Results of the search in older messages. `None` if the question only refers to the conversation ("thoughts?"),
+    /// or if the search failed.
     looked: Option<RankedRecall>,
     enrichment: Enrichment,
     scope: ConceptScope,
@@ -89,12 +89,12 @@ pub struct QuestionContext {
     pub recalled: Recalled,
     /// Token budget of the window, in tokens as our estimate counts them.
     pub room: usize,
-    /// The suggestion that the question may follow up on.
+    /// The earlier suggestion that the question may follow up on.
     pub going_on: FollowUpContext,
     pub scope: ConceptScope,
     /// Usage records of the model calls before the one that gave the answer. They are stored with the answer.
     pub bills: Vec<UsageRecord>,
-    /// Result of resolving `going_on`.
+    /// The question resolved as a follow-up on the suggestion in `going_on`.
     pub follow_up: FollowUp,
     pub looked_up: LookedUp,
     pub photos: Vec<ShownPhoto>,
@@ -318,8 +318,8 @@ impl QuestionContext {
             .collect()
     }
 
-    /// Returns the sources other than messages that an answer may rest on. A text that no model wrote uses nothing
-    /// recalled, but may cite a page or a document.
+    /// Returns the sources other than messages that an answer may rest on. A text that no model wrote uses no recalled
+    /// sources, but may cite a page or a document.
     pub fn rested_on(&self, status: AnswerStatus, given: &[Citable]) -> Vec<Citable> {
         match status {
             AnswerStatus::Answered => self.remembered(given),
@@ -368,15 +368,15 @@ impl QuestionContext {
         Language::of_question(ask, &talk.join("\n"), self.chat.language)
     }
 
-    /// Returns the language of an answer without a model: the one set for the chat, else that of the question if there
+    /// Returns the language of an answer without a model: the language set for the chat, else the question's if there
     /// are texts in it.
     pub fn notice_language(&self) -> Language {
         let asked = || self.language().filter(|asked| languages().iter().any(|known| known.code == asked.code()));
         self.chat.settings.get(LANGUAGE).or_else(asked).unwrap_or(self.chat.language)
     }
 
-    /// Returns the sentence that tells how many messages of the subject did not fit into the prompt; `None` if these are
-    /// too few to matter.
+    /// Returns the sentence that tells how many messages of the subject did not fit into the prompt; `None` if these
+    /// are too few to matter.
     pub fn left_out(&self, language: Language) -> Option<String> {
         const FEW: usize = 2;
         let count = self.window.omitted.iter().filter(|omitted| omitted.why == "no room").count();

@@ -10,9 +10,9 @@ use crate::answering::services::Services;
 use crate::answering::typing::while_typing;
 use crate::answering::web::{asked_web, search_results, web_lines};
 use crate::job::Backend;
-use crate::plain::escape_markdown;
 use crate::posted_texts::{PostedText, asked_documents};
 use crate::read_text::UnreadReason;
+use crate::sanitize::escape_markdown;
 use chime_core::texts::{Texts, filled, texts};
 use chime_core::{Piece, PieceLine, Slot, StoredMessage};
 use chime_store::{Reader, messages};
@@ -20,8 +20,8 @@ use chime_store::{Reader, messages};
 /// Maximum number of a chat's documents whose names are compared with the question.
 const MOST_NAMES: u32 = 100;
 
-/// Loads the photos that the question is about, and adds to the prompt what it needs of pages, documents and the web.
-/// What cannot be read is noted for the answer.
+/// Loads the photos that the question is about, and adds to the prompt the pieces of pages, documents and web results
+/// that it needs. The answer mentions what could not be read.
 pub(super) async fn read_material(services: &Services, question: &mut QuestionContext, backend: &Backend) {
     if *backend == Backend::Model && question.gateway.sees_pictures() {
         question.photos = load_photos(services, question).await;
@@ -45,7 +45,7 @@ pub(super) async fn read_material(services: &Services, question: &mut QuestionCo
     };
     let reading = futures::future::join(reading, searching);
     let (read, found) = while_typing(&services.telegram, &services.clock, message, reading).await;
-    // Each line with its rank in its text: if space is short, each text keeps its best pieces.
+    // Each line has its rank within its text: if space is short, every text keeps its best pieces.
     let mut lines: Vec<(usize, PieceLine)> = Vec::new();
     for (text, posted) in read.into_iter().zip(posted) {
         match text {

@@ -1,4 +1,4 @@
-//! What the stages of an answer share.
+//! Services and settings that the stages of an answer share.
 
 use std::hash::RandomState;
 use std::sync::Arc;

@@ -11,7 +11,7 @@ use chime_store::{Reader, answers, consent, jobs, messages, outbox, topics};
 
 enum SaveOutcome {
     Saved,
-    /// The job was ended by something else while the answer was made: nothing is stored.
+    /// The job has already ended, for example because the trigger was deleted: nothing is stored.
     Ended,
     /// A source may no longer be used: nothing is stored, and the answer has to be made again.
     Gone,

@@ -40,7 +40,7 @@ enum PreviewPlace {
 
 enum PreviewOutcome {
     Yes(PreviewPlace),
-    /// Not this time; the next attempt may succeed.
+    /// Not shown this time; the next attempt may succeed.
     Skipped,
     /// Nothing more can be shown until the answer is complete.
     Never,
@@ -51,7 +51,7 @@ struct UnfinishedAnswer<'a> {
     services: &'a Services,
     question: &'a QuestionContext,
     built: &'a BuiltPrompt,
-    /// Key of the reply.
+    /// Key of the reply in the outbox.
     key: String,
     /// Restores the personal data that the prompt hides from the model.
     masks: Masks,
@@ -113,8 +113,9 @@ impl UnfinishedAnswer<'_> {
         if self.question.is_unasked || self.question.chat.chat.kind == ChatKind::Private {
             return asking.await;
         }
-        // Both futures run to the end, for the same reason as above.
-        let (answered, shown) = tokio::join!(asking, self.hold_place(&stop));
+        // Both futures run to the end: the id of a message that is being sent must be stored before the whole answer
+        // arrives.
+        let (answered, shown) = tokio::join!(asking, self.send_placeholder(&stop));
         if let Err(error) = shown {
             tracing::warn!(%error, "no message held the place of an answer");
         }
@@ -123,7 +124,7 @@ impl UnfinishedAnswer<'_> {
 
     /// Sends a placeholder after [`PLACEHOLDER_AFTER`], unless the answer is complete (`stop`) or a message already
     /// shows it.
-    async fn hold_place(&self, stop: &CancellationToken) -> chime_store::Result<()> {
+    async fn send_placeholder(&self, stop: &CancellationToken) -> chime_store::Result<()> {
         tokio::select! {
             () = stop.cancelled() => return Ok(()),
             () = self.services.clock.sleep(PLACEHOLDER_AFTER) => {}

@@ -21,8 +21,8 @@ use chime_access::Allowance;
 use chime_access::gateway::ask::UsageRecord;
 use chime_core::trigger::Languages;
 use chime_core::{
-    Citable, Grounds, Job, MessageId, Seq, SourceId, Spent, StoredMessage, Timestamp, TokenUse, Zone, message_link,
-    stems,
+    Citable, Job, MessageId, Seq, SourceId, SourceMessage, Spent, StoredMessage, Timestamp, TokenUse, Zone,
+    message_link, stems,
 };
 use chime_llm::{Completion, ToolRound};
 use chime_memory::recall::{RecallRequest, Recaller};
@@ -57,8 +57,8 @@ pub(super) async fn converse(
         let outside =
             OutsideTools { links: may_read_links(services, question), web: may_search_web(services, question) };
         prompt.tools.offered = if is_open { offered(question.is_all_shown(), outside) } else { Vec::new() };
-        // The request does not describe the tools to small models, which use them badly, nor if the prompt already
-        // shows the whole chat.
+        // The request does not describe the tools if the model is small, since small models use them badly, or if the
+        // prompt already shows the whole chat.
         prompt.tools.is_silent = question.style == Style::Plain || question.is_all_shown() && !outside.is_any();
         let (completion, bill) = ask(services, job, question, built, &prompt, asking.choice).await?;
         spent = TokenUse {
@@ -126,8 +126,8 @@ async fn find_in_chat(services: &Services, question: &QuestionContext, lookup: L
     })
 }
 
-/// Returns `true` if the model may use tools in this attempt: not near the daily cap, not after a prompt was too long or
-/// an answer could not be shown, and not after `most` rounds.
+/// Returns `true` if the model may use tools in this attempt: not near the daily cap, not after a prompt was too long
+/// or an answer could not be shown, and not after `most` rounds.
 fn may_look_up(asking: ModelAttempt, rounds: usize, most: usize) -> bool {
     rounds < most && asking.choice == ModelChoice::Best && asking.window == WindowSize::Full
 }
@@ -170,7 +170,7 @@ fn offered(is_all_shown: bool, outside: OutsideTools) -> Vec<chime_llm::Tool> {
 struct LookupScope {
     trigger: StoredMessage,
     chat: ChatRow,
-    /// Time zone in which days in a search are meant.
+    /// Time zone of the days that a search names.
     zone: Zone,
     recaller: Arc<Recaller>,
 }
@@ -400,7 +400,7 @@ impl LookupScope {
         let mut rests_on = Vec::new();
         for seq in sources {
             let Some(stored) = messages::by_seq(conn, self.chat.key, *seq)? else { continue };
-            rests_on.push(Grounds {
+            rests_on.push(SourceMessage {
                 message: *seq,
                 name: stored.message.sender.name.clone(),
                 sent_at: stored.message.sent_at,

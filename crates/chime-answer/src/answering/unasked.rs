@@ -1,5 +1,5 @@
-//! Answers questions to the chat that nobody answered, where admins wish it (ambient mode). Silence is the rule: there is
-//! no answer without a source, and no notice of any kind.
+//! Answers questions to the chat that nobody answered, if the admins have switched this on (ambient mode). Stays silent
+//! if in doubt: there is no answer without a source, and no notice of any kind.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Number of later messages that are read for an answer by a member.
 const LATER: usize = 50;
 
-/// Returns `true` if the question still stands, the chat still wants an answer, and nobody wrote one. Any later message
-/// may be an answer, or the asker's withdrawal, unless it replies to something else.
+/// Returns `true` if the question still stands, the chat still wants an answer, and nobody has written one. Any later
+/// message may be an answer, or the asker's withdrawal, unless it replies to something else.
 pub(super) fn is_left_open(conn: &Reader, at: MessageAt, now: Timestamp) -> chime_store::Result<bool> {
     let (Some(asked), Some(chat)) = (messages::find(conn, at.chat, at.message)?, chats::find(conn, at.chat)?) else {
         return Ok(false);

@@ -23,7 +23,7 @@ use chime_runtime::resilience::within;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Maximum number of characters of a query.
 const QUERY_CHARS: usize = 200;
-/// A query of fewer words is about the message that the question replies to: "google this".
+/// A query of fewer words, such as "google this", is about the message that the question replies to.
 const FEWEST_WORDS: usize = 2;
 /// Minimum share of the question's content words in a statement that probably answers it.
 const ANSWERING_WORDS: f64 = 0.6;
@@ -42,8 +42,8 @@ pub(super) fn may_search_web(services: &Services, question: &QuestionContext) ->
 }
 
 /// Returns `true` if the chat probably has the answer to `question`: the prompt holds a statement by another member, a
-/// summary, a note or a document that is about the same and has most of its words. The message that the question replies
-/// to is none: "is it true that …?"
+/// summary, a note or a document that is about the same and has most of its words. The message that the question
+/// replies to does not count, as in "is it true that …?"
 fn has_answer(services: &Services, question: &QuestionContext) -> bool {
     let (ask, embedder) = (&question.history.ask, services.features.embedder());
     let (asker, anchor) = (question.asker(), question.trigger().message.reply_to);
@@ -84,7 +84,7 @@ pub(super) async fn search_results(services: &Services, query: &str) -> Result<V
     found.inspect_err(|why| tracing::warn!(error_type = ?why, "the web could not be searched"))
 }
 
-/// Returns the results as lines of the prompt. A failed search is noted for the answer.
+/// Returns the results as lines of the prompt. If the search fails, the answer mentions it.
 pub(super) fn web_lines(
     services: &Services,
     question: &mut QuestionContext,

@@ -7,7 +7,7 @@ use crate::answering::question::QuestionContext;
 use crate::answering::services::Services;
 use crate::answering::tool_rounds::converse;
 use crate::answering::{follow_up, log};
-use crate::echo::{has_words, is_about_rules, plays_on, restates, without_echo, without_heads};
+use crate::echo::{continues_chat, has_words, is_about_rules, restates, without_echo, without_heads};
 use crate::extractive_ranking::Query;
 use crate::grounding::{
     GroundingEvidence, Guard, guard, has_anchor_or_thread, is_talked_about, sentences, similarities,
@@ -78,7 +78,8 @@ fn unanswerable(services: &Services, question: &QuestionContext) -> Option<Guard
     guard(GroundingEvidence { has_anchor_or_thread, similarity, measure })
 }
 
-/// Builds the prompt and takes the steps of [`crate::job`], until there is a draft or none is to be written.
+/// Builds the prompt and takes the steps of [`crate::job`] until there is a draft, or until it is decided that none is
+/// written.
 pub(super) async fn write_draft(
     services: &Services,
     job: &Job,
@@ -156,8 +157,8 @@ fn usable(
     }
 }
 
-/// Returns `true` if `text` is what small models write instead of an answer: it goes on with the chat, or is about the
-/// rules. A tiny model also needs a message that supports a sentence.
+/// Returns `true` if `text` is not an answer but what small models often write in its place: it continues the chat, or
+/// is about the rules. For the smallest models, also returns `true` if no message supports any sentence.
 fn is_nonsense(services: &Services, question: &QuestionContext, built: &BuiltPrompt, text: &str) -> bool {
     let (gateway, purpose) = (&question.gateway, ModelPurpose::Answer);
     if !gateway.is_small(purpose) {
@@ -166,7 +167,7 @@ fn is_nonsense(services: &Services, question: &QuestionContext, built: &BuiltPro
     let (given, ask) = (question.given(built), &question.history.ask);
     let talk = given.iter().map(|it| it.text.as_str()).chain([ask.as_str()]);
     let is_tiny = gateway.server_facts(purpose).is_tiny(gateway.model_name(purpose));
-    if plays_on(text, is_tiny, |name| built.labels.has_name(name))
+    if continues_chat(text, is_tiny, |name| built.labels.has_name(name))
         || is_about_rules(text, &built.instructions, &built.fence, talk)
     {
         return true;

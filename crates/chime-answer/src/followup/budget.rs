@@ -10,8 +10,8 @@ struct Sum {
     span: TokenSpan,
 }
 
-/// Returns the highest price that the question allows, and the positions of all its words about money. There are such
-/// words but no price in a question such as "over 20".
+/// Returns the highest price that the question allows, and the positions of all its words about money. A question such
+/// as "over 20" has such words but no highest price.
 pub fn budget(tokens: &[FoldedToken], table: &FollowUpTable) -> (Option<Price>, Vec<TokenSpan>) {
     let marks = |row, is_most| table.find(row, tokens).into_iter().map(move |span| (span, is_most));
     let marks: Vec<(TokenSpan, bool)> =
@@ -84,7 +84,7 @@ fn sums(tokens: &[FoldedToken], table: &FollowUpTable) -> Vec<Sum> {
             let unit = FoldedToken { word: letters.to_owned(), ..token.clone() };
             match currency(std::slice::from_ref(&unit), 0, table) {
                 Some((code, _)) => named = Some(code),
-                // Not money: "2nd", "10am".
+                // The word is not money: "2nd", "10am".
                 None => continue,
             }
         }

@@ -24,8 +24,8 @@ pub fn is_generic_kind(kind: &str) -> bool {
 #[derive(Debug, Clone, Copy)]
 pub struct ClassifierInput<'a> {
     pub text: &'a str,
-    /// `true` if the question has no words of its own and only points at the conversation. Then it is classified only
-    /// if it is clearly a follow-up.
+    /// `true` if the question has no words of its own and only refers to the conversation ("thoughts?"). Then it is
+    /// classified only if it is clearly a follow-up.
     pub generic: bool,
     /// Items suggested before, to which the question may refer; `None` if there is no earlier suggestion.
     pub shown: Option<&'a [Item]>,
@@ -63,7 +63,7 @@ pub struct ClassifiedQuestion {
     pub mentions: Mentions,
     /// Kind of thing that is wanted, by its canonical name; a specific one if there is any.
     pub kind: Option<String>,
-    /// Highest price.
+    /// Highest price that the question names.
     pub budget: Option<Price>,
     pub cheaper: bool,
     pub start_over: bool,
@@ -74,9 +74,9 @@ pub struct ClassifiedQuestion {
     pub has_question_word: bool,
     /// `true` if it asks for items other than those shown.
     pub searches: bool,
-    /// Number of words that the patterns do not know.
+    /// Number of words that no pattern contains.
     pub unknown: usize,
-    /// `true` if a position belongs to a word that the patterns do not know: "the second meeting".
+    /// `true` if an ordinal belongs to a word that no pattern contains: "the second meeting".
     pub counts_others: bool,
 }
 
@@ -199,7 +199,7 @@ impl<'a> TableClassifier<'a> {
         !self.more.is_empty() || self.has(PhraseRow::Search)
     }
 
-    /// Returns `true` if a pattern with a meaning covers the word at `at`.
+    /// Returns `true` if the word at `at` is part of a phrase that decides the classification.
     fn covers(&self, at: usize) -> bool {
         let has_meaning = |row: PhraseRow| {
             use PhraseRow::{BudgetMax, BudgetMin, Fillers, NotMoney, NotName, Without};

@@ -1,4 +1,4 @@
-//! Names of authors and makers: what a valid one is, and which of the shown ones a text names.
+//! Recognises names of authors and makers, and finds the makers of shown items in a text.
 
 use crate::followup::tables::{FollowUpTables, PhraseRow, TokenSpan};
 use crate::followup::words::{FoldedToken, fold, tokens};

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use chime_core::{AnswerId, FoundBy, Seq, UserId};
 
-/// An earlier suggestion in the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EarlierSuggestion {
     pub answer: AnswerId,

@@ -1,11 +1,11 @@
-//! Resolves a follow-up: what it takes from the suggestion that it continues, what stays excluded, and which items and
-//! people it means.
+//! Resolves a follow-up: which wishes and limits it inherits from the suggestion that it continues, which items are
+//! excluded, and which items and people it means.
 
 use crate::followup::classify::{ClassifiedQuestion, ItemPosition, is_generic_kind};
 use crate::followup::item_question::mentioned;
 use crate::followup::references::{self, PronounTarget, reference};
 use crate::followup::words::{FoldedToken, fold, tokens};
-use crate::plain::one_line;
+use crate::sanitize::one_line;
 use chime_core::{
     AnswerId, Clarification, Evidence, FollowUp, FoundBy, Frame, Intent, Item, Price, Reference, Reset, Unclear,
 };
@@ -13,7 +13,7 @@ use chime_core::{
 const NAMED_CONFIDENCE: f64 = 0.95;
 /// Maximum number of items that are excluded from new suggestions; the newest count.
 const MAX_EXCLUDED: usize = 30;
-/// Maximum number of wishes kept of a chain of suggestions: the first and the newest.
+/// Maximum number of wishes that are kept for a chain of suggestions: the first and the newest.
 const MAX_WISHES: usize = 8;
 /// Maximum number of characters of a wish.
 const WISH_CHARS: usize = 160;
@@ -105,7 +105,7 @@ pub fn answered(mut follow_up: FollowUp, candidate: usize) -> FollowUp {
     follow_up
 }
 
-/// Takes what the question leaves open from the suggestion that it continues: earlier wishes, kind, price and people.
+/// Copies from the suggestion what the question leaves open: earlier wishes, kind, price and people.
 fn inherit(follow_up: &mut FollowUp, reading: &ClassifiedQuestion, stored: &StoredSuggestion) {
     let frame = &mut follow_up.frame;
     let is_specific = |kind: &Option<String>| kind.as_deref().is_some_and(|kind| !is_generic_kind(kind));

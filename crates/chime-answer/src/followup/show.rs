@@ -1,6 +1,6 @@
 //! Renders a follow-up: for the prompt, for `/why`, and as a clarifying question.
 
-use crate::plain::{escape_markdown, one_line};
+use crate::sanitize::{escape_markdown, one_line};
 use chime_core::texts::{FollowUpTexts, filled};
 use chime_core::{Evidence, FollowUp, FoundBy, Frame, Intent, Item, Price, Reference, Reset, SuggestedList};
 
@@ -9,9 +9,8 @@ const VALUE_CHARS: usize = 160;
 /// Maximum number of items that `/why` names.
 const NAMED_ITEMS: usize = 5;
 
-/// Returns the facts about a follow-up for the prompt, one a line: what was asked for before, what was suggested, and
-/// what the question means. They contain untrusted text of members and of the model. Empty if nothing was suggested
-/// before.
+/// Returns the facts about a follow-up for the prompt, one a line: earlier wishes, earlier suggestions, and the meaning
+/// of the question. They contain untrusted text of members and of the model. Empty if nothing was suggested before.
 pub fn prompt_lines(follow_up: &FollowUp) -> Vec<String> {
     let line = |name: &str, value: &str| format!("{name}: {}", one_line(value, VALUE_CHARS));
     if let Some(SuggestedList { wanted, items }) = &follow_up.suggested {
@@ -31,7 +30,7 @@ pub fn prompt_lines(follow_up: &FollowUp) -> Vec<String> {
     lines.extend(follow_up.references.iter().map(meaning));
     if follow_up.frame.intent.suggests() && !follow_up.excluded.is_empty() {
         lines.push("already suggested, not to be suggested again:".to_owned());
-        // Newest first, so that a cap cuts the oldest.
+        // Newest first, because a token limit cuts the end.
         let titles = follow_up.excluded.iter().rev().map(|item| format!("- {}", one_line(item.title(), VALUE_CHARS)));
         lines.extend(titles);
     }
@@ -58,8 +57,8 @@ fn amount(price: &Price) -> String {
     format!("{} {}", price.amount, price.currency.as_deref().unwrap_or_default()).trim_end().to_owned()
 }
 
-/// Returns the part of `/why` about a follow-up, as Markdown: what it was taken to mean, why, and the items left out.
-/// `None` if nothing was resolved.
+/// Returns the part of `/why` about a follow-up, as Markdown: how the question was understood, why, and the items left
+/// out. `None` if nothing was resolved.
 pub fn why(follow_up: &FollowUp, texts: &FollowUpTexts) -> Option<String> {
     if !follow_up.is_telling() {
         return None;

@@ -49,7 +49,7 @@ pub struct UnderWay {
 /// Maximum number of recordings in `silent`; the oldest are removed.
 const MOST_SILENT: usize = 1_000;
 
-/// Decision if a recording is transcribed although no question is about it.
+/// Decides if a recording is transcribed although no question is about it.
 enum TranscriptionDecision {
     Yes,
     No,
@@ -78,8 +78,8 @@ impl Voice {
     pub async fn run(&self, job: &Job, at: MessageAt) -> JobResult {
         match self.is_wanted(at).await? {
             TranscriptionDecision::Yes => match self.transcribe(at, None).await {
-                // Transcribing unasked is given up when the daily tokens are used up. A question about the recording
-                // still transcribes it later.
+                // If the daily tokens are used up, a recording that no question is about is not transcribed. A question
+                // about it still transcribes it later.
                 Ok(()) | Err(TranscribeError::Model(AskError::OverBudget(_))) => {}
                 Err(error) => return Err(job_error(error)),
             },
@@ -177,7 +177,7 @@ fn job_error(error: TranscribeError) -> JobError {
         TranscribeError::Store(error) | TranscribeError::Model(AskError::Store(error)) => error.into(),
         TranscribeError::Telegram(TelegramError::Throttled { retry_after })
         | TranscribeError::Model(AskError::BreakerOpen { retry_after }) => JobError::Later(retry_after),
-        TranscribeError::Telegram(error @ TelegramError::NotSent(_)) => JobError::Hindered(error.to_string()),
+        TranscribeError::Telegram(error @ TelegramError::NotSent(_)) => JobError::Transient(error.to_string()),
         TranscribeError::Telegram(_) | TranscribeError::Model(_) => JobError::Failed(error.to_string()),
     }
 }

@@ -45,8 +45,8 @@ pub fn bare(id: i64) -> i64 {
 }
 
 /// Parses an account id: `user12`, `channel34`, `chat56` or a number. Returns the id in the form of the Bot API, and
-/// `true` if it belongs to a chat. A positive number without a type counts as a person: if it is one, a request to
-/// forget that person finds it.
+/// `true` if it belongs to a chat. A positive number without a type counts as a person, so that a request to forget
+/// that person finds it.
 pub fn account(id: &Value, numbering: AccountIdFormat) -> Option<(UserId, bool)> {
     if let Some(id) = id.as_i64() {
         return numbered(id, numbering);

@@ -1,4 +1,4 @@
-//! Describes the media of an exported message with the same words as those of a live update.
+//! Describes the media of an exported message with the same words as a live update.
 
 use serde_json::Value;
 

@@ -36,13 +36,13 @@ pub enum Unusable {
 }
 
 impl ExportedChat {
-    /// Returns `true` if the file has the id and the kind of the chat.
+    /// Returns `true` if the file names the id and the kind of the chat.
     pub fn is_known(&self) -> bool {
         !self.kind.is_empty() && self.id != 0
     }
 
     /// Returns the chat with the id that the bot uses for it. The export of a private chat with the bot has the bot's
-    /// id, so the person must be given as `partner`; without it, returns `Ok(None)`.
+    /// id, so the other person must be given as `partner`; without it, returns `Ok(None)`.
     pub fn known_to_bot_as(&self, bot: UserId, partner: Option<UserId>) -> Result<Option<Chat>, Unusable> {
         if !self.is_known() {
             return Err(Unusable::Nameless);

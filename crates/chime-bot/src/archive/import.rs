@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::archive::import::read::{Ended, ImportBatch};
+use crate::archive::import::read::{ImportBatch, ReadOutcome};
 use crate::archive::import::write::DryRunMessages;
 use crate::archive::{Tally, Unusable};
 use chime_core::config::AccessConfig;
@@ -107,7 +107,7 @@ pub async fn import(import: Import, mut tell: impl FnMut(ImportProgress)) -> Res
         write::add(&mut tally, counted);
         tell(ImportProgress { bytes, total, messages: tally.messages() });
     }
-    let Ended { left_out, outcome } = reading.await.map_err(|_| ImportError::Panicked { path })?;
+    let ReadOutcome { left_out, outcome } = reading.await.map_err(|_| ImportError::Panicked { path })?;
     if mode == ImportMode::Write {
         finish(&store, &tally, now).await?;
     }

@@ -1,4 +1,4 @@
-//! Describes the service messages of an export (such as “Ana joined”) with the same words as those of live updates.
+//! Describes the service messages of an export (such as “Ana joined”) with the same words as live updates.
 
 use serde_json::Value;
 

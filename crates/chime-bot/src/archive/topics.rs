@@ -9,12 +9,12 @@ use chime_core::{ForumTopicId, MessageId};
 
 /// Minimum number of replies from which on a message older than the export counts as the start of a forum topic.
 const REPLIES: u64 = 3;
-/// A chat counts as a forum if so many messages reply to such starts, ...
+/// A chat counts as a forum if at least this many messages reply to such starts of topics.
 const OF_FORUM: u64 = 10;
-/// ... and at least one message in this many does.
+/// A chat counts as a forum only if at least one in this many of its messages replies to such a start.
 const SHARE: u64 = 4;
 
-/// Facts from the first pass that show a chat's forum topics.
+/// Facts about a chat's forum topics, collected in the first pass over the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TopicHints {
     /// Id of the first message. Messages with lower ids are older than the export, because an export has no gaps.
@@ -61,7 +61,7 @@ pub struct Topics {
 }
 
 impl Topics {
-    /// Returns the topic of the next message, and the message that it replies to. A reply that only shows the topic is
+    /// Returns the topic of the next message, and the message that it replies to. A reply that only marks the topic is
     /// not returned.
     pub fn place(&mut self, id: i64, message: &Value) -> (Option<ForumTopicId>, Option<MessageId>) {
         if message["action"].as_str() == Some("topic_created") {

@@ -63,13 +63,12 @@ pub struct Commands {
     pub privacy_facts: PrivacyFacts,
     pub memory: MemoryConfig,
     pub defaults: OperatorDefaults,
-    /// Daily token caps of the operator.
     pub caps: DailyTokens,
     /// Reads the files that are saved as notes.
     pub documents: DocumentReader,
     /// The owners' page; `None` if it is switched off.
     pub console: Option<ConsoleLinks>,
-    /// `true` if a claim code is in force, with which a member becomes the owner of the bot.
+    /// `true` if the bot has no owner yet and a claim code is valid, by which a member becomes the owner.
     pub has_claim_code: bool,
 }
 
@@ -88,7 +87,7 @@ struct CommandRequest {
     args: String,
 }
 
-/// Reply that contains words of members, as Markdown.
+/// Markdown reply that quotes members.
 struct Shown {
     markdown: String,
     /// Links in the text that stay active; they lead to messages.
@@ -135,8 +134,7 @@ impl Commands {
     }
 
     /// Handles a `backlog` job: reports in one message how many of the chat's triggers were too old to be answered.
-    /// Counts them and stores the report in one transaction, so that a trigger that arrives meanwhile is counted in the
-    /// next report.
+    /// Counting and storing the report are one transaction, so a trigger that arrives meanwhile is in the next report.
     pub async fn tell_backlog(&self, job: &Job, chat: ChatId) -> JobResult {
         let now = self.clock.now();
         self.finish_with(job, move |tx| {
@@ -173,8 +171,8 @@ impl Commands {
         self.settle(job, request.reply(job, format_own(markdown.as_ref())), |_| Ok(())).await
     }
 
-    /// Replies to a command with text of the bot for everybody, since it changes something for them, and finishes the
-    /// job. `also` makes the change in the same transaction.
+    /// Replies to a command with text of the bot that everybody sees, because the command changes something for
+    /// everybody, and finishes the job. `also` makes the change in the same transaction.
     async fn answer<F>(&self, job: &Job, request: &CommandRequest, markdown: &str, also: F) -> JobResult
     where
         F: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Send + 'static,
@@ -263,7 +261,7 @@ fn of_telegram(error: &TelegramError, doing: &str) -> JobError {
     match error {
         TelegramError::Throttled { retry_after } => JobError::Later(*retry_after),
         error if error.is_lasting() => JobError::Failed(format!("{doing}: {error}")),
-        error => JobError::Hindered(format!("{doing}: {error}")),
+        error => JobError::Transient(format!("{doing}: {error}")),
     }
 }
 

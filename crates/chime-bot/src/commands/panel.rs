@@ -1,6 +1,6 @@
 //! Panel of `/settings`: its text, its buttons, and the change that each button makes.
 
-use chime_answer::plain::escape_markdown;
+use chime_answer::sanitize::escape_markdown;
 use chime_core::chat_settings::{CHAT_SETTINGS, ChatSettings, DEFAULT, MEMORY, OperatorDefaults, SettingEntry};
 use chime_core::texts::{Texts, filled};
 use chime_core::{Button, ChatKey, ChatKind, FNV_START, ForumTopicId, fnv1a};
@@ -19,10 +19,11 @@ const DELETE: &str = "delete";
 const CHOSEN: &str = "✓ ";
 /// Largest number of buttons in one row.
 const MOST_A_ROW: usize = 4;
-/// Number of buttons per row of a setting with more: three names fit on a small screen.
+/// Maximum number of buttons per row for a setting with more than [`MOST_A_ROW`] values: three names fit on a small
+/// screen.
 const MANY_A_ROW: usize = 3;
 
-/// Chat or forum topic whose settings a panel shows, if not the chat of the panel as a whole.
+/// Chat or forum topic whose settings a panel shows, if they are not those of the whole chat in which the panel is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PanelScope {
     /// Chat whose settings are shown, if the panel is in a private chat.
@@ -39,12 +40,11 @@ pub struct Panel<'a> {
     pub kind: ChatKind,
     /// Title of the chat, if the panel is in another one.
     pub title: Option<&'a str>,
-    /// Forum topic in which the panel is, to which it can change.
+    /// Forum topic in which the panel is. A button switches to its settings.
     pub here: Option<ForumTopicId>,
     pub page: u8,
 }
 
-/// Press on a button of a panel.
 #[derive(Debug, Clone)]
 pub struct PanelPress {
     pub scope: PanelScope,

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use chime_answer::plain::{escape_markdown, one_line};
+use chime_answer::sanitize::{escape_markdown, one_line};
 use chime_core::chat_settings::{ChatSettings, NAME};
 use chime_core::texts::{Texts, filled};
 use chime_core::trigger::{Languages, called_at_start, is_for_bot};
@@ -20,19 +20,19 @@ use chime_store::postings::{self, Postings, Range};
 use chime_store::{Reader, chats, messages, notes, topic_names};
 use chrono::{NaiveDate, NaiveTime};
 
-/// Maximum number of messages that a search finds, and number on a page.
+/// Maximum number of messages that a search finds, and number of messages on a page.
 const MOST: usize = 50;
 const PAGE: usize = 10;
-/// Maximum number of messages with a word that are read, the newest.
+/// For each word searched for, maximum number of messages that are read, newest first.
 const OF_A_WORD: u32 = 300;
-/// Number of letters that words share in a language without a stemmer.
+/// Number of first letters by which words are compared in a language without a stemmer.
 const KEY_CHARS: usize = 5;
-/// For a search with filters: number of messages within them, the newest, and of messages with a word among these.
+/// For a search with filters: maximum number of messages within the filters that are read, newest first.
 const READ: u32 = 2000;
 const SAYING: u32 = 10_000;
 /// Maximum number of notes found.
 const NOTES: usize = 5;
-/// Words shown of a message before the first one that was searched for, and maximum number of characters shown.
+/// Number of words shown before the first word searched for, and maximum number of characters shown of a message.
 const WORDS_BEFORE: usize = 6;
 const SHOWN_CHARS: usize = 140;
 /// Start of the data of each button.
@@ -218,8 +218,8 @@ impl ChatSearch<'_> {
         keys(&self.telling(), self.chat.language)
     }
 
-    /// Returns messages with words searched for: those with the two rarest ones, then those with one, the rarest first.
-    /// Of each word, the newest come first.
+    /// Returns the messages with words searched for: first those with the two rarest words, then those with one word,
+    /// the rarest word first. For each word, the newest come first.
     fn saying(&self) -> chime_store::Result<Vec<Seq>> {
         let range = Range { chat: self.chat.key, from: Seq(0), before: self.before(), limit: OF_A_WORD };
         let mut words = self.postings(&range)?;
@@ -281,8 +281,8 @@ impl ChatSearch<'_> {
         if self.command.chat == self.chat.key { self.command.seq } else { Seq(u32::MAX) }
     }
 
-    /// Returns the members whose name has the word `from:`, or nobody for a search without it; `None` if nobody has
-    /// such a name.
+    /// Returns the members whose name contains the word after `from:`; empty if the search has no such filter, and
+    /// `None` if nobody has such a name.
     fn authors(&self) -> chime_store::Result<Option<Vec<UserId>>> {
         let Some(from) = &self.request.from else { return Ok(Some(Vec::new())) };
         let wanted = words(from);
@@ -298,7 +298,8 @@ impl ChatSearch<'_> {
         Ok(Some(named).filter(|named| !named.is_empty()))
     }
 
-    /// Returns the conversations of `topic:`, or none for a search without it; `None` if no forum topic has such a name.
+    /// Returns the conversations that `topic:` names; empty if the search has no such filter, and `None` if no forum
+    /// topic has such a name.
     fn topics(&self) -> chime_store::Result<Option<Vec<Conversation>>> {
         let Some(wanted) = &self.request.topic else { return Ok(Some(Vec::new())) };
         if wanted == "here" {
@@ -363,7 +364,7 @@ fn has(text: &str, kind: Kind, attachment: Attachment) -> bool {
     }
 }
 
-/// Returns each value to filter by, or one that stands for all.
+/// Returns each value to filter by, or a single `None`, which stands for all values.
 fn all_or_each<T: Copy>(values: &[T]) -> Vec<Option<T>> {
     if values.is_empty() { vec![None] } else { values.iter().copied().map(Some).collect() }
 }

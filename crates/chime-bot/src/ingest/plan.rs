@@ -59,7 +59,7 @@ pub fn task_for(trigger: Option<&Trigger>, said: ArrivedMessage, now: Timestamp,
             TriggerAction::Start(JobPayload::Command { at, name: *name, parsed })
         }
         (TriggerKind::Thanks, false, _) => TriggerAction::Start(JobPayload::Thank { at }),
-        // A privacy command is obeyed however late it arrives, but only once.
+        // A privacy command is carried out however late it arrives, but only once.
         (TriggerKind::Command(name, _), true, ArrivalKind::New) if name.is_about_privacy() => {
             TriggerAction::Start(JobPayload::Command { at, name: *name, parsed })
         }

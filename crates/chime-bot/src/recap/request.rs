@@ -122,7 +122,7 @@ impl<'a> RecapVocabulary<'a> {
         when.map(str::trim)
     }
 
-    /// Returns `true` if `when` means the member's own last visit, such as “I was here”, and not a time.
+    /// Returns `true` if `when` means the asking member's last visit, such as "I was here", and not a time.
     fn is_of_asker(&self, when: &str) -> bool {
         let is_mine = |word: &str| self.are(word, |of| &of.mine);
         !when.contains(|c: char| c.is_ascii_digit()) && when.split(' ').any(is_mine)
@@ -162,7 +162,7 @@ impl<'a> RecapVocabulary<'a> {
 }
 
 /// Returns the time of the last message of the member's previous visit. `wrote` are the times of their messages, newest
-/// first. The visit in which they asked is skipped. Returns `None` if there was no other.
+/// first. The visit during which they asked is skipped. Returns `None` if there was no other.
 pub fn last_seen(asked_at: Timestamp, wrote: &[Timestamp]) -> Option<Timestamp> {
     let mut present = asked_at;
     for at in wrote {

@@ -4,7 +4,7 @@ use chrono::{Datelike, Days, Weekday};
 
 use chime_core::{Timestamp, Zone};
 
-/// Number of days in which the next time is searched.
+/// Number of days that are searched for the next time.
 const AHEAD: u64 = 9;
 /// Maximum number of missed times that are skipped one by one after a long downtime.
 const CAUGHT_UP: usize = 400;

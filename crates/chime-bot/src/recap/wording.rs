@@ -21,7 +21,7 @@ pub struct Recap {
     pub zone: Zone,
     pub messages: usize,
     pub people: usize,
-    /// `true` if the period had more messages than are read for a recap, so that the recap begins later than requested.
+    /// `true` if the period has more messages than a recap reads, so that the recap begins later than requested.
     pub is_cut: bool,
     pub names: BTreeMap<u32, String>,
     pub places: BTreeMap<Seq, BulletSource>,

@@ -59,7 +59,8 @@ struct Showing {
 struct RecapRequest {
     conversation: Conversation,
     span: (Timestamp, Timestamp),
-    /// Last message to include: several messages may have the last second of the span.
+    /// Last message to include. It is needed besides the time, because several messages may have the last second of the
+    /// span.
     last: MessageId,
     on_behalf_of: Option<UserId>,
     /// Private chat that the recap is sent to; `None` to send it to the chat of the conversation.
@@ -67,8 +68,8 @@ struct RecapRequest {
 }
 
 impl Recaps {
-    /// Handles a `recap` job: replies to the message `at` with a recap since `since`. If `personal`, only the author sees it
-    /// where Telegram allows that; else it goes to their private chat, if there is one.
+    /// Handles a `recap` job: replies to the message `at` with a recap since `since`. If `personal`, only the author
+    /// sees it where Telegram allows that; else it goes to their private chat, if there is one.
     pub async fn run(&self, job: &Job, at: MessageAt, since: Timestamp, personal: bool) -> JobResult {
         let found = self
             .store
@@ -141,8 +142,8 @@ impl Recaps {
         Ok(self.telegram.member_status(chat, self.bot).await.is_ok_and(MemberStatus::is_admin))
     }
 
-    /// Returns `true` if Telegram reports that the private chat cannot be reached. After a user has blocked the bot,
-    /// Telegram does not always report it.
+    /// Returns `true` if Telegram reports that the bot may not write to the private chat. If a user has blocked the
+    /// bot, Telegram does not always report it.
     async fn is_out_of_reach(&self, private: ChatId) -> bool {
         matches!(self.telegram.typing(private, None).await, Err(TelegramError::Gone { .. }))
     }

@@ -1,5 +1,5 @@
-//! An answer: its question, the prompt by slots, the messages chosen for it, its sources, and the choice once more with
-//! another number of tokens.
+//! An answer: its question, the prompt by slots, the messages chosen for it and its sources. The messages can be chosen
+//! once more with another number of tokens.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;

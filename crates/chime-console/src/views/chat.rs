@@ -29,12 +29,12 @@ const SHOWN_CHARS: usize = 2000;
 const LINE_CHARS: usize = 160;
 const SESSIONS: u32 = 20;
 const TOPICS: u32 = 12;
-/// Number of topics with a chart, of weeks in it, and of days in a week.
+/// Number of topics with a chart, of weeks in a chart, and of days in a week.
 const CHARTS: usize = 4;
 const WEEKS: usize = 12;
 const WEEK: i64 = 7;
 
-/// Part of the timeline that is shown. Without any, its end.
+/// Part of the timeline that is shown. Without any field, its end.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct TimelineQuery {
     before: Option<u32>,
@@ -54,7 +54,7 @@ struct ChatData {
     messages: Vec<StoredMessage>,
     colours: Vec<usize>,
     arcs: Vec<ReplyArc>,
-    /// Answers by the messages that they answer, and by those that show them.
+    /// Answers by the messages that they answer, and by the bot's messages that contain them.
     answers: BTreeMap<Seq, AnswerId>,
     topics: BTreeMap<ForumTopicId, String>,
     sessions: Vec<SessionShown>,
@@ -63,7 +63,6 @@ struct ChatData {
     /// The UTC day of the request.
     today: i64,
     topic_days: Vec<TopicDay>,
-    /// Messages that a search found.
     found: Vec<StoredMessage>,
 }
 

@@ -31,7 +31,7 @@ struct PrivacyData {
 struct ChatRetention {
     key: ChatKey,
     title: String,
-    /// The chat's own setting, if it has one; in it, `None` stands for good.
+    /// The chat's own setting, if it has one; in it, `None` keeps messages forever.
     own: Option<Option<Duration>>,
 }
 

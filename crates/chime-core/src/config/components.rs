@@ -50,7 +50,7 @@ pub enum EmbeddingConfig {
 }
 
 impl EmbeddingConfig {
-    /// Returns the model of a server that makes vectors, or `None` if there is none.
+    /// Returns the embedding model if it runs on a server, otherwise `None`.
     pub fn server_model(&self) -> Option<&ModelConfig> {
         match self {
             Self::OpenAi(model) => Some(model),
@@ -113,8 +113,8 @@ pub enum ContextTokens {
 }
 
 impl ContextTokens {
-    /// Returns the budget to use if the speed of the server is unknown.
-    pub fn or_usual(self) -> usize {
+    /// Returns the token budget to use if the reading speed of the server is unknown.
+    pub fn or_default(self) -> usize {
         match self {
             Self::Auto => 1600,
             Self::Fixed(tokens) => tokens,
@@ -166,9 +166,10 @@ pub struct AnswerConfig {
     pub streaming: Streaming,
     pub links: LinkReading,
     pub web: Option<WebSearchConfig>,
-    /// Servers of a test, by host name, although they are not public. No setting fills it.
+    /// Servers of a test, by host name, which may be used although they are not public. No setting fills this field.
     pub test_servers: BTreeMap<String, SocketAddr>,
-    /// The program `chime`, where a test runs the daemon in another one. No setting fills it.
+    /// Path of the program `chime`, for a test that runs the daemon inside another program. No setting fills this
+    /// field.
     pub test_program: Option<PathBuf>,
 }
 

@@ -65,12 +65,11 @@ keys! {
     MODEL_FALLBACK_KEY("sk-example").secret() =>
         "The key of the server that `MODEL_FALLBACK` names.";
     MODEL_SUMMARY("gpt-4.1-nano") =>
-        "The model that summarizes in the background; `MODEL` where it is not set. `NAME@https://…/v1` for another \
-         server.";
+        "The model that summarizes in the background, by default `MODEL`. `NAME@https://…/v1` for another server.";
     MODEL_SUMMARY_KEY("sk-example").secret() =>
         "The key of the server that `MODEL_SUMMARY` names.";
     MODEL_EXTRACT("gpt-4.1-nano") =>
-        "The model of the same server that names tags, topics and concepts; `MODEL` where it is not set.";
+        "The model of the same server that names tags, topics and concepts, by default `MODEL`.";
     MODEL_TRANSCRIBE("gpt-4o-mini-transcribe")
         .mistaken(&["MODEL_TRANSCRIPTION", "MODEL_WHISPER", "TRANSCRIBE_MODEL", "WHISPER_MODEL"]) =>
         "The model that transcribes voice messages and video notes; without it they are `[voice 0:12]` to Chime. \
@@ -86,7 +85,7 @@ keys! {
     RETENTION_DAYS("90").default("365") =>
         "Messages older than this many days are deleted; `0` keeps them for good.";
     OPERATOR_CONTACT("@your_name") =>
-        "How members reach whoever runs this bot: shown when it joins a chat, and by `/privacy`.";
+        "How members reach the operator: shown when the bot joins a chat, and by `/privacy`.";
     DATABASE_PATH("/var/lib/chime/chime.db").default("chime.db") =>
         "The SQLite file that holds everything.";
     BACKUP_DIR("/var/backups/chime").mistaken(&["BACKUP_FOLDER", "BACKUP_PATH"]) =>
@@ -95,7 +94,7 @@ keys! {
     BACKUP_KEEP("14").default("7") =>
         "How many daily copies stay; the oldest is deleted.";
     CONTEXT_TOKENS("1600").default("auto") =>
-        "How many tokens of earlier messages an answer may rest on; `auto`: what the model server reads in about eight \
+        "How many tokens of messages a prompt may hold; `auto`: as many as the model server reads in about eight \
          seconds, 600 to 6000.";
     EMBEDDING("model2vec:/srv/models/potion-base-8M").default("local") =>
         "Embedding model used for the similarity of texts: `local`, the one inside the program; `off`; \
@@ -105,12 +104,12 @@ keys! {
     EMBEDDING_KEY("sk-example").secret() =>
         "The key of the server that `EMBEDDING` names.";
     LOOKBACK_LIMIT("20").default("20") =>
-        "How many of the newest messages, up to a long silence, count as the talk just before a question: one of the \
-         signs by which messages are chosen.";
+        "How many of the newest messages, up to a long silence, count as the talk just before a question, which is \
+         one of the features by which messages are chosen.";
     TIME_THRESHOLD("60m").default("60m") =>
-        "A silence longer than this ends that talk.";
+        "A silence longer than this ends the talk that `LOOKBACK_LIMIT` counts.";
     TIME_ZONE("Europe/Berlin").mistaken(&["TIMEZONE"]) =>
-        "The time zone in which times are shown, by its IANA name; that of the machine where it is not set.";
+        "The time zone in which times are shown, by its IANA name; by default the time zone of the machine.";
     BACKLOG_MAX_AGE("15m").default("15m") =>
         "After downtime, tags older than this are counted, not answered.";
     STREAMING("all").default("private") =>
@@ -132,15 +131,15 @@ keys! {
     SESSION_IDLE_PRIVATE("30m").default("15m") =>
         "The same in private chats.";
     SESSION_MAX_MESSAGES("200").default("500") =>
-        "A session ends at this many messages, however lively it is.";
+        "A session ends at this many messages, even without a silence.";
     MAX_CHAT_HISTORY("100").default("60") =>
-        "Messages of one thread beyond which a summary stands for its oldest part.";
+        "If a thread has more messages than this, a summary replaces its oldest part.";
     REDACT("all").default("summaries") =>
         "E-mail addresses, phone and card numbers, IBANs, keys, tokens and wallets are taken out of what is sent to a \
          server: for summaries and embeddings (`summaries`), for answers too (`all`), or not at all (`off`).";
     RATE_LIMIT("20/10m").default("60/300s") =>
-        "How often the bot may be tagged in one conversation and by one member: so many times within a time. `off` is \
-         for load runs: it also lifts the daily caps below that are not set.";
+        "How often the bot may be tagged in one conversation and by one member: a number of times within a period. \
+         `off` is for load runs: it also lifts the daily caps below that are not set.";
     DAILY_TOKENS("500k").default("12M") =>
         "Tokens that all model calls of a day (UTC) may take together, or `off`. Near it answers get shorter, over it \
          they stop.";
@@ -149,7 +148,7 @@ keys! {
     DAILY_TOKENS_PER_MEMBER("off").default("300k") =>
         "The same for one member.";
     PRICE_IN("0.40") =>
-        "What a million tokens read by the model cost, in any currency; with it the money spent is kept too.";
+        "What a million tokens read by the model cost, in any currency. If it is set, costs are recorded too.";
     PRICE_OUT("1.60") =>
         "What a million tokens written by the model cost.";
     MODEL_TIMEOUT("60s").default("60s") =>
@@ -161,7 +160,7 @@ keys! {
         "How often the model may look something up in the chat before it answers, `0` to `10`; `0` for models that \
          misuse tools.";
     POLL_TIMEOUT("25s").default("25s") =>
-        "How long one poll waits for news on Telegram's side, `1s` to `50s`.";
+        "How long Telegram may hold a poll that has no updates, `1s` to `50s`.";
     SEND_TIMEOUT("15s").default("15s") =>
         "How long one request that sends something may take.";
     LOG_FORMAT("json").default("auto") =>
@@ -169,12 +168,12 @@ keys! {
     LOG_LEVEL("debug").default("info") =>
         "How much is logged: `error`, `warn`, `info`, `debug` or `trace`. No level shows what members write.";
     HTTP_ADDR("127.0.0.1:9464").default("off") =>
-        "Where `GET /healthz` and `GET /metrics` are served, or `off`. Nobody is asked for a password there.";
+        "Where `GET /healthz` and `GET /metrics` are served, or `off`. There is no password.";
     CONSOLE_ADDR("127.0.0.1:9465").default("off") =>
         "Where the owners' page is served, or `off`. Keep it on this machine, and reach it through SSH or a proxy with \
          TLS.";
     CONSOLE_URL("https://chime.example.org") =>
-        "How a browser reaches the owners' page through a proxy; `http://` and `CONSOLE_ADDR` where it is not set.";
+        "How a browser reaches the owners' page through a proxy; by default `http://` and `CONSOLE_ADDR`.";
     CONSOLE_TOKEN("32-or-more-letters-and-digits-by-chance").secret() =>
         "With it in the header `Authorization: Bearer`, a program reads chats as JSON at the console's address.";
     PROMPTS_DIR("/etc/chime/prompts") =>

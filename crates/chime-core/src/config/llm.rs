@@ -54,7 +54,7 @@ impl ModelConfig {
     pub(super) fn parse(raw: &str) -> Option<Self> {
         let at = ["@http://", "@https://"].into_iter().filter_map(|scheme| raw.find(scheme)).min();
         let (name, url) = at.map_or((raw, None), |at| (&raw[..at], Some(&raw[at + 1..])));
-        // An address of another kind is no part of a name.
+        // A server address of another scheme is not part of a model name.
         if name.contains("://") {
             return None;
         }
@@ -176,8 +176,8 @@ impl LlmConfig {
         host_of(&self.base_url)
     }
 
-    /// Returns the hosts to which texts or recordings of members may go, the one that answers first.
-    /// `embedding` is the model of a server that makes vectors.
+    /// Returns the hosts to which texts or recordings of members may go, the one that answers first. `embedding` is the
+    /// embedding model, if it runs on a server.
     pub fn hosts(&self, embedding: Option<&ModelConfig>) -> Vec<String> {
         let Some(answering) = self.host() else { return Vec::new() };
         let others = [&self.model_fallback, &self.model_summary, &self.model_transcribe];

@@ -34,7 +34,7 @@ pub enum Redaction {
     Off,
     /// Requests for summaries and embeddings.
     Summaries,
-    /// Also requests for answers.
+    /// Requests for summaries and embeddings, and also for answers.
     All,
 }
 

@@ -139,8 +139,9 @@ impl Embedder {
         if is_noise { Vec::new() } else { vector }
     }
 
-    /// Returns how rare a word is in any talk, 0 for "care" to 1 for "dentist": the model gives rare words longer
-    /// vectors. Words of several pieces and unknown words are rare; in another model than the shipped one, all are.
+    /// Returns how rare a word is in ordinary conversation, from 0 for "care" to 1 for "dentist". The model gives rare
+    /// words longer vectors. Words of several pieces and unknown words count as rare (1). With any other model than the
+    /// shipped one, all words do.
     pub fn rarity(&self, word: &str) -> f64 {
         /// Lengths of the vectors of everyday words and of rare ones.
         const LENGTHS: (f32, f32) = (4.5, 7.0);

@@ -77,7 +77,7 @@ macro_rules! job_kinds {
                 }
             }
 
-            /// Returns the job of a kind whose jobs have no data.
+            /// Returns the payload of a kind whose jobs have no data.
             fn bare(self) -> Option<JobPayload> {
                 match self {
                     $(Self::$kind => job_kinds!(@bare $kind $($field)*),)+
@@ -165,8 +165,8 @@ job_kinds! {
     Forget { request: i64, chat: ChatId }
     = "forget", key request, lane chat.0, Policy { ends_with_chat: false, ..Policy::ANSWERING };
 
-    /// Sends all stored data of a chat to the admin `asked_by`, after the day of notice that the chat got. `at` is the
-    /// command.
+    /// Sends all stored data of a chat to the admin `asked_by`. It runs a day after the chat got a notice of it. `at`
+    /// is the command.
     Export { at: MessageAt, forum_topic: Option<ForumTopicId>, asked_by: UserId }
     = "export", key format!("{}:{asked_by}", at.chat), lane at.chat.0, Policy::ANSWERING;
 

@@ -40,7 +40,7 @@ pub enum Class {
 }
 
 impl Policy {
-    /// Returns the number of failed attempts for which one crash during the job counts.
+    /// Returns the number of failed attempts that one crash during the job counts as.
     pub fn charge_of_crash(&self) -> u32 {
         self.attempts.div_ceil(CRASHES)
     }

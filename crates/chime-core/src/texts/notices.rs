@@ -17,8 +17,8 @@ impl Notices {
         self.refusal(because, wait, &self.ask_again)
     }
 
-    /// Returns the text of [`Self::refused`], and explains that until then refused questions only get the reaction
-    /// `eyes`.
+    /// Returns the text of [`Self::refused`], with the explanation that until then refused questions only get the
+    /// reaction `eyes`.
     pub fn refused_until(&self, because: RefusalReason, wait: Duration, eyes: &str) -> String {
         self.refusal(because, wait, &self.until_then).replace("{eyes}", eyes)
     }

@@ -19,7 +19,7 @@ pub(super) struct Address {
 /// Command in a text. Its name may be unknown to the bot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Call {
-    /// Byte range in the text.
+    /// Byte range of the command in the text.
     pub(super) range: Range<usize>,
     /// Name without the slash and the bot's username.
     pub(super) name: String,
@@ -145,8 +145,8 @@ pub fn calls_bot(text: &str) -> bool {
     text.contains('@') && text.split_whitespace().any(names_bot)
 }
 
-/// Returns `true` if a message is for a bot: a trigger, a command, or the mention of any bot. It is no source of a recap, a
-/// summary or a search.
+/// Returns `true` if a message is for a bot: a trigger, a command, or the mention of any bot. Recaps, summaries and
+/// searches leave such messages out.
 pub fn is_for_bot(message: &Message) -> bool {
     message.is_trigger || message.text.trim_start().starts_with('/') || calls_bot(&message.text)
 }

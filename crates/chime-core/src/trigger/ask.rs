@@ -9,11 +9,12 @@ const AFTER_NAME: [char; 9] = [',', ':', ';', '.', '!', '…', '-', '–', '—'
 /// Punctuation that follows a word without a space.
 const CLOSING: [char; 8] = [',', ':', ';', '.', '!', '?', '…', ')'];
 
-/// Returns the question of a trigger, which is its text without the ranges in `parsed.cut`, with the addresses of hidden
-/// links.
+/// Returns the question of a trigger, which is its text without the ranges in `parsed.cut`, with the addresses of
+/// hidden links.
 pub fn ask_of(message: &Message, parsed: &ParsedTrigger) -> String {
     let (mut text, mut cut) = (message.text.clone(), parsed.cut.clone());
-    // From the end, so that the places before stay valid. An address behind the bot's name goes with the name.
+    // From the end, so that the byte positions of earlier ranges stay valid. The address of a link on the bot's name is
+    // removed with the name.
     for (end, address) in message.hidden_links().into_iter().rev() {
         if !cut.iter().any(|range| range.start < end && end <= range.end) {
             text.insert_str(end, &address);

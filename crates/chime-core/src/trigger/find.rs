@@ -35,8 +35,8 @@ impl Trigger {
 pub enum TriggerKind {
     /// Question to answer. Includes `/ask`, with [`AddressedBy::Command`].
     Ask,
-    /// Any other command, with its arguments. Includes requests in plain words: for a recap ("what did I
-    /// miss?"), a search or a reminder.
+    /// Any other command, with its arguments. Includes requests in plain words: for a recap ("what did I miss?"), a
+    /// search or a reminder.
     Command(CommandName, String),
     /// Only thanks or emoji, to which the bot answers with a reaction.
     Thanks,
@@ -51,7 +51,7 @@ pub struct Rules<'a> {
     pub languages: &'a Languages,
     /// `true` if no other bot is known in the chat, so that a command without a bot's name is for this one.
     pub is_only_bot: bool,
-    /// The bot's answer shortly before the message, if the message is no reply.
+    /// The bot's answer shortly before the message, if the message is not a reply.
     pub said_before: Option<&'a Message>,
     /// Name that counts as a tag at the beginning of a message.
     pub called: Option<&'a str>,
@@ -102,7 +102,7 @@ pub fn find(
         let kind = TriggerKind::Command(CommandName::Recap, ask.clone());
         return Some(Trigger { kind, how, ask, generic: false, cut: address.cut });
     }
-    // "Search the web for …" is a question.
+    // "Search the web for …" is a question, not a search of the chat.
     let searched = rules.languages.searched(&ask).filter(|_| web_query(&ask).is_none());
     let command = match searched {
         Some(_) => Some(CommandName::Search),

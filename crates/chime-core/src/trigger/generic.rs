@@ -9,7 +9,7 @@ const LONGEST_GENERIC: usize = 24;
 const EMOTICONS: [&str; 16] =
     [":)", ":-)", "(:", ":))", ")", "))", ")))", ";)", ";-)", ":D", ":-D", ":P", ":*", "<3", "+1", "\\o/"];
 
-/// Emoji that point or ask. A text with one of them is not thanks.
+/// Emoji that refer to a message or ask something. A text with one of them is not thanks.
 const POINTING: [char; 16] =
     ['👆', '👇', '👈', '👉', '☝', '⬆', '⬇', '🔼', '🔽', '🔝', '❓', '❔', '⁉', '❗', '🆘', '🤷'];
 
@@ -49,14 +49,15 @@ pub fn is_small_talk(text: &str, languages: &Languages) -> bool {
     said.len() <= LONGEST && languages.tables.iter().any(|language| language.only_small_talk(&said, NAMES))
 }
 
-/// Returns `true` if `ask` only asks for missed messages ("what did I miss?").
+/// Returns `true` if `ask` only asks what the member missed ("what did I miss?").
 pub fn asks_what_was_missed(ask: &str, languages: &Languages) -> bool {
     let asked = words(ask);
     asked.len() <= LONGEST_GENERIC && languages.tables.iter().any(|language| language.asks_what_was_missed(&asked))
 }
 
-/// Returns `true` if `ask`, in a message that mentions the bot, is thanks. Stricter than [`is_thanks`]: with the bot's
-/// name, a mere emoji points at other messages, and words that may also ask ("true", "agreed") are a question.
+/// Returns `true` if `ask`, in a message that mentions the bot, is thanks. Stricter than [`is_thanks`]: together with
+/// the bot's name, an emoji alone refers to other messages, and words that may also ask ("true", "agreed") are a
+/// question.
 pub fn is_thanks_by_name(ask: &str, languages: &Languages) -> bool {
     let said = words(ask);
     !said.is_empty() && is_thanks(ask, languages) && !languages.tables.iter().any(|language| language.only_asks(&said))
@@ -68,7 +69,8 @@ pub fn asks_about_bot(ask: &str, languages: &Languages) -> bool {
     said.len() <= LONGEST_GENERIC && languages.tables.iter().any(|language| language.only_meets(&said))
 }
 
-/// Returns `true` if `text` agrees to a question ("yes", "ok thanks", 👍). Elsewhere such a text is thanks.
+/// Returns `true` if `text` agrees to a question ("yes", "ok thanks", 👍). If the bot has asked nothing, such a text is
+/// thanks.
 pub fn consents(text: &str, languages: &Languages) -> bool {
     const NODS: [char; 6] = ['👍', '👌', '✅', '✔', '☑', '🆗'];
     let said = words(text);

@@ -29,20 +29,21 @@ pub struct Languages {
     content_words: HashSet<String>,
 }
 
-/// Phrases of one language: its lists, and others made of them.
+/// Phrases of one language: its lists, and further lists that are derived from them.
 #[derive(Debug)]
 pub(super) struct LanguagePhrases {
     /// ISO 639-1 code.
     code: &'static str,
     lists: TriggerLists,
-    /// Single words that are ignored anywhere in a question: fillers, polite words, words that point at messages.
+    /// Single words that are ignored anywhere in a question: fillers, polite words, and words such as "this" that refer
+    /// to messages.
     fillers: HashSet<String>,
-    /// Phrases without a subject, which only point at messages or ask in general, and polite phrases. Fillers are
-    /// removed from them.
+    /// Phrases without a subject of their own: they only refer to messages ("what do you think of this") or are polite.
+    /// Fillers are removed from them.
     generic: HashSet<String>,
     /// Requests for missed messages ("what did I miss"), without fillers.
     missed: HashSet<String>,
-    /// Fillers and polite phrases that are not thanks; they may surround thanks or a greeting.
+    /// Fillers and polite phrases that are not thanks. A text of thanks or greetings may contain them too.
     around: HashSet<String>,
 }
 
@@ -100,7 +101,7 @@ impl Languages {
             let of_these = counts.iter().enumerate().filter(|(place, _)| (of >> place & 1 == 1) == is_own);
             of_these.map(|(_, count)| *count).max().unwrap_or_default()
         };
-        // The word itself must not count.
+        // The word itself does not count as evidence of its language.
         let others = most(true).saturating_sub(1);
         others > 0 && others >= most(false)
     }
@@ -146,7 +147,7 @@ impl Languages {
         self.likely(question).any(|language| begins_with(&said, &language.lists.goes_on))
     }
 
-    /// Returns `true` if the beginning of a text points back at what was said before, so that the text does not stand
+    /// Returns `true` if the beginning of a text refers to what was said before, so that the text cannot be understood
     /// alone ("and that too", "yes, because …").
     pub fn looks_back(&self, text: &str) -> bool {
         let said = words(text.get(..text.floor_char_boundary(OPENING)).unwrap_or(text));
@@ -258,7 +259,7 @@ impl From<Vec<String>> for PhraseSet {
 impl LanguagePhrases {
     fn of(language: &'static LanguageFile, lists: TriggerLists) -> Self {
         let of = |sets: &[&PhraseSet]| sets.iter().flat_map(|set| set.0.clone()).collect::<HashSet<String>>();
-        // Words that point at messages count as fillers, because they also occur inside phrases: *sellest* ("of this")
+        // Words that refer to messages count as fillers, because they also occur inside phrases: *sellest* ("of this")
         // in "mida sa sellest arvad".
         let mut fillers = of(&[&lists.fillers, &lists.politeness, &lists.pointers]);
         fillers.retain(|phrase| !phrase.contains(' '));
@@ -277,20 +278,20 @@ impl LanguagePhrases {
         begins_with(said, &self.lists.questions)
     }
 
-    /// Returns `true` if `asked` requests missed messages, ignoring fillers.
+    /// Returns `true` if `asked` asks what the member missed, ignoring fillers.
     pub(super) fn asks_what_was_missed(&self, asked: &[String]) -> bool {
         let rest: Vec<&str> = asked.iter().map(String::as_str).filter(|word| !self.fillers.contains(*word)).collect();
         self.missed.contains(&rest.join(" "))
     }
 
-    /// Returns `true` if `asked` has no subject of its own: it consists of fillers and of phrases that point at
+    /// Returns `true` if `asked` has no subject of its own: it consists of fillers and of phrases that refer to
     /// messages or ask in general.
     pub(super) fn only_points(&self, asked: &[String]) -> bool {
         let rest: Vec<&str> = asked.iter().map(String::as_str).filter(|word| !self.fillers.contains(*word)).collect();
         is_made_of(&rest, |phrase| self.generic.contains(phrase))
     }
 
-    /// Returns `true` if `said` consists of phrases that point at messages or ask in general, with no other words.
+    /// Returns `true` if `said` consists of phrases that refer to messages or ask in general, with no other words.
     pub(super) fn only_asks(&self, said: &[String]) -> bool {
         let said: Vec<&str> = said.iter().map(String::as_str).collect();
         is_made_of(&said, |phrase| self.lists.pointers.contains(phrase) || self.lists.phrases.contains(phrase))

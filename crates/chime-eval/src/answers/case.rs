@@ -170,7 +170,6 @@ fn history_file(cases: &Path, name: &str) -> PathBuf {
     found.unwrap_or_else(|| beside.join(&file))
 }
 
-/// Case as written in its file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenCase {

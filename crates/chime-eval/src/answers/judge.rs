@@ -34,7 +34,6 @@ pub struct CaseAnswer {
     pub answer_tokens: u64,
 }
 
-/// Judgement of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AnswerJudgement {
     /// `true` if the answer contains all facts and nothing forbidden, is in the expected language, and is no apology.

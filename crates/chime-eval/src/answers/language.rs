@@ -2,11 +2,11 @@
 
 use whatlang::Lang;
 
-/// Number of letters below which a text passes for any language.
+/// A text with fewer letters passes for any language.
 const FEWEST_LETTERS: usize = 20;
 /// Confidence (0 to 1) below which a text may be in the expected language after all.
 const SURE: f64 = 0.4;
-/// The same when English is the only alternative.
+/// The same confidence, if English is the only alternative.
 const SURE_OF_ENGLISH: f64 = 0.2;
 
 /// ISO 639-1 codes of the languages that the detector knows.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::answers::{AnswerJudgement, Case, CaseAnswer, CaseKind};
 
-/// Source of an answer.
+/// Program that gave an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answerer {

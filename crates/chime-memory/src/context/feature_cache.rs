@@ -94,7 +94,7 @@ impl FeatureCache {
             embedder: self.embedder.clone(),
             ..CandidateFeatures::default()
         };
-        // The trigger is added to the recent messages below.
+        // Room for the recent messages and the trigger, which are added below.
         evidence.readings.reserve(recent.len() + 1);
         evidence.antecedents.reserve(recent.len());
         for (place, (stored, past)) in (earlier.len()..).zip(recent.iter().zip(pasts)) {

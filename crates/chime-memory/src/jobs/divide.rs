@@ -19,7 +19,7 @@ const CONVERSATIONS_AT_ONCE: u32 = 64;
 const JOBS_AT_ONCE: u32 = 20;
 /// Maximum number of a chat's extracts per run that a model replaces by summaries of its own.
 const UPGRADES_AT_ONCE: u32 = 5;
-/// Added to the time at which a session ends, so that the check does not run too early.
+/// Delay from the end of a session to the check, so that the check does not run too early.
 const MOMENT: Duration = Duration::from_secs(1);
 
 /// Sessions that ended longer ago are logged at debug level only: an import or a long downtime closes many at once.
@@ -50,7 +50,7 @@ impl Memory {
     }
 
     async fn divide_one(&self, conversation: Conversation) -> chime_store::Result<()> {
-        // A page holds two sessions of maximal length, so each round closes at least one.
+        // A page holds two sessions of maximum length, so each round closes at least one.
         let mut page = self.config.max_messages.saturating_mul(2).saturating_add(100);
         let mut went_on_at = None;
         loop {
@@ -97,8 +97,8 @@ impl Memory {
 }
 
 impl Memory {
-    /// Runs the periodic `memory_upkeep` job: enqueues updates of Recent and History for chats with sessions older than 28 days, and makes summary vectors
-    /// that are missing in the current model.
+    /// Runs the periodic `memory_upkeep` job: enqueues updates of Recent and History for chats with sessions older than
+    /// 28 days, and makes summary vectors that are missing in the current model.
     pub async fn keep_up(&self) -> JobResult {
         if !self.config.is_on {
             return Ok(JobOutcome::UntilNextRun);

@@ -14,13 +14,13 @@ use chime_relevance::retrieval::{ItemQuestion, cues, item_question};
 use chime_store::chats::ChatRow;
 use chime_store::{Reader, chats, item_marks, memory, summaries};
 
-/// Maximum number of sessions that are read, the newest.
+/// Maximum number of sessions that are read, the newest first.
 const SESSIONS: u32 = 2000;
 /// A task or a question that is older than this is no longer listed as open.
 const OPEN_FOR: Duration = Duration::from_secs(60 * 24 * 60 * 60);
 /// Time for which items that are done are still shown.
 const SHOWN_DONE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-/// Maximum number of items in a list, of done ones, and of items in a prompt.
+/// Maximum number of items in a list, of done items in it, and of items in a prompt.
 const MOST: usize = 20;
 const MOST_DONE: usize = 5;
 const IN_PROMPT: usize = 12;
@@ -121,13 +121,14 @@ pub(super) fn open_before(conn: &Reader, session: &Session) -> chime_store::Resu
     let (chat, start) = (session.id.chat, session.first.0);
     let list = ItemList::Open(start);
     let (mut open, _) = of_kinds(conn, chat, (list.from(), start), list.kinds())?;
-    // Its own marks are of an earlier summary, which the new one replaces.
+    // The session's own marks come from an earlier summary, which the new one replaces.
     let marks = item_marks::done(conn, chat, Some(session.id))?;
     open.retain(|item| done_at(item, &marks).is_none());
     Ok(open)
 }
 
-/// Returns the open items that a session may be about, the newest, since they share a word with it or were replied to.
+/// Returns the open items that a session may be about: those that share a word with it or that it replies to, the
+/// newest of them.
 pub(super) fn touched(open: &[Bullet], said: &[SummaryMessage]) -> Vec<Bullet> {
     let stems: BTreeSet<String> = said.iter().flat_map(|line| words::stems(&line.text)).collect();
     let parents: BTreeSet<Seq> = said.iter().filter_map(|line| line.reply_to).collect();

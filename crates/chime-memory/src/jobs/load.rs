@@ -171,7 +171,7 @@ fn newest_talks(conn: &Reader, chat: ChatKey) -> chime_store::Result<OfSessions>
     Ok(Some((Summary { bullets, tokens, ..newest.clone() }, u32::try_from(kept.len()).unwrap_or(u32::MAX))))
 }
 
-/// Summary and the number of sessions that it covers.
+/// Summary, with the number of sessions that it covers.
 type OfSessions = Option<(Summary, u32)>;
 
 /// Adds the names of members and the links of source messages, which displaying needs.

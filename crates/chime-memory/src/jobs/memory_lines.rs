@@ -3,7 +3,7 @@
 use crate::jobs::load::remembered;
 use crate::members;
 use crate::wording::{BulletSource, Remembered};
-use chime_core::{Bullet, ChatKey, Citable, Grounds, Piece, PieceLine, Seq, Slot, SourceId, Summary, Zone};
+use chime_core::{Bullet, ChatKey, Citable, Piece, PieceLine, Seq, Slot, SourceId, SourceMessage, Summary, Zone};
 use chime_store::{Reader, chats, memory};
 
 /// Name under which the sources of an answer list a memory line.
@@ -29,9 +29,9 @@ pub fn pieces(conn: &Reader, chat: ChatKey, zone: Zone) -> chime_store::Result<V
 pub(super) fn line(bullet: &Bullet, remembered: &Remembered) -> Option<PieceLine> {
     let grounds = |seq: &Seq| {
         let BulletSource { link, at, by } = remembered.places.get(seq)?;
-        Some(Grounds { message: *seq, name: by.clone(), sent_at: *at, link: link.clone() })
+        Some(SourceMessage { message: *seq, name: by.clone(), sent_at: *at, link: link.clone() })
     };
-    let rests_on: Vec<Grounds> = bullet.sources.iter().filter_map(grounds).collect();
+    let rests_on: Vec<SourceMessage> = bullet.sources.iter().filter_map(grounds).collect();
     let first = rests_on.first()?;
     // The number comes from the first source message, so that a bullet has the same number in every prompt.
     let id = SourceId::summary(first.message.0);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chime_access::gateway::ask::{Gateway, ModelCall};
-use chime_access::gateway::{AskError, DailyBudget, Economy, ModelPurpose};
+use chime_access::gateway::{AskError, DailyBudget, ModelPreference, ModelPurpose};
 use chime_core::config::{DailyTokens, Redaction};
 use chime_core::{ChatKey, Conversation, Spent, TokenUse, UserId};
 use chime_llm::{AnswerFormat, Prompt, PromptMessage, PromptRole};
@@ -16,7 +16,6 @@ pub struct SummaryModel {
     pub redaction: Redaction,
 }
 
-/// Output of a model call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ModelOutput {
     pub text: String,
@@ -26,7 +25,7 @@ pub(super) struct ModelOutput {
     pub latency: Duration,
 }
 
-/// Request for a model call. `material` is text by members, `task` are the instructions.
+/// Request for a model call. `material` is text by members, `task` holds the instructions.
 #[derive(Debug, Clone)]
 pub(super) struct ModelRequest<'a> {
     pub conversation: Conversation,
@@ -39,8 +38,8 @@ pub(super) struct ModelRequest<'a> {
 }
 
 impl SummaryModel {
-    /// Returns `true` if there is a model that can write summaries. A small one mixes up who does what, so the members'
-    /// own words say more.
+    /// Returns `true` if there is a model that can write summaries. A small model mixes up who does what, so an extract
+    /// of the members' own words is better.
     pub async fn can_write(&self) -> bool {
         self.gateway.wait_for_facts().await;
         !self.gateway.is_offline() && !self.gateway.is_small(ModelPurpose::Summary)
@@ -83,7 +82,7 @@ impl SummaryModel {
         let messages = vec![message(PromptRole::System, task), message(PromptRole::User, material)];
         let prompt = Prompt { format, ..Prompt::new(messages, purpose.max_answer_tokens()) };
         let watch = clock.stopwatch();
-        let ask = ModelCall { purpose, conversation, on_behalf_of, economy: Economy::Best, prompt: &prompt };
+        let ask = ModelCall { purpose, conversation, on_behalf_of, preference: ModelPreference::Best, prompt: &prompt };
         let completion = self.gateway.ask(ask).await?;
         let cost = self.gateway.cost_micros(&completion.model, completion.tokens);
         Ok(ModelOutput {

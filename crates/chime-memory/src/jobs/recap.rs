@@ -2,8 +2,8 @@
 
 use crate::bullets;
 use crate::extract::{self, SummaryMessage};
+use crate::jobs::delimiters::{fence, fenced};
 use crate::jobs::error::StepError;
-use crate::jobs::fence::{fence, fenced};
 use crate::jobs::memory::Memory;
 use crate::jobs::model::ModelRequest;
 use crate::lines::{self, NumberedLines, SummaryLine};
@@ -18,8 +18,8 @@ const PART_TOKENS: usize = 4000;
 const PART: Caps = Caps { bullets: 8, tokens: 400 };
 
 impl Memory {
-    /// Returns the points of a recap of `said`, oldest first, each with its source messages, and the method. Makes an
-    /// extract if there is no model or it fails.
+    /// Returns the points of a recap of `said` (messages, oldest first), each with its source messages, and the method
+    /// by which they were made. Makes an extract if there is no model or if it fails.
     pub async fn recap(
         &self,
         conversation: Conversation,
@@ -60,8 +60,7 @@ impl Memory {
                 points.extend(bullets::capped(found, caps.bullets, caps.tokens, estimate_tokens));
             }
             let merged = lines::bullet_parts(&points, room, estimate_tokens);
-            // Merging does not make the points fewer, so it would never end. They are used as they are, within the
-            // caps.
+            // Merging would never end if it did not make the points fewer. They are used as they are, within the caps.
             if is_last || points.is_empty() || merges && merged.len() >= parts.len() {
                 break;
             }

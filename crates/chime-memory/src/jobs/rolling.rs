@@ -126,7 +126,8 @@ impl Memory {
         if is_kept {
             report(chat, &kept, &made, "HISTORY_SUMMARY_UPDATED", u32::try_from(count).unwrap_or(u32::MAX));
         }
-        // The job runs again: there may be more sessions to fold, or after a failure, other ones.
+        // The job runs again at once: there may be more sessions to fold. After a failure it waits, and then may find
+        // other sessions.
         Ok(JobOutcome::WaitUntil(if is_kept { now } else { now.plus(CHANGED) }))
     }
 
@@ -170,7 +171,7 @@ pub(super) fn extract_of(bullets: &[Bullet], caps: Caps, period: Period, ranking
     NewSummary::extract(extract::rolled(bullets, caps, period, ranking))
 }
 
-/// Returns the summaries of the last 28 days' sessions, oldest first.
+/// Returns the summaries of the sessions of the last 28 days, oldest first.
 fn recent_minis(conn: &Reader, chat: ChatKey, now: Timestamp) -> chime_store::Result<Minis> {
     let mut found = summaries::minis_between(conn, chat, now.minus(RECENT), Timestamp::END, SESSIONS)?;
     found.reverse();

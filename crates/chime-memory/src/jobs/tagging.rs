@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use crate::jobs::delimiters::{fence, fenced};
 use crate::jobs::error::{StepError, is_given_up};
-use crate::jobs::fence::{fence, fenced};
 use crate::jobs::memory::{Memory, SummaryVectors};
 use crate::lines::SummaryLine;
 use crate::policy::Means;
@@ -20,7 +20,8 @@ use chime_store::{
 
 /// Number of a chat's newest summaries among which a word must be rare to become a tag.
 const TEXTS: u32 = 200;
-/// Number of summaries from which on a word in more than this share of them names nothing.
+/// Minimum number of summaries for [`SPREAD`]: from then on, a word in more than this share of them does not name a
+/// topic.
 const SPREAD_TEXTS: usize = 12;
 const SPREAD: f64 = 0.2;
 /// Maximum number of missing vectors made per run.
@@ -84,8 +85,8 @@ impl Memory {
         Ok(JobOutcome::Finished)
     }
 
-    /// Runs a `summary_vector` job: requests the vector of a summary from the server and stores it. (A local model makes the vector together with
-    /// the summary.)
+    /// Runs a `summary_vector` job: requests the vector of a summary from the server and stores it. (A local model
+    /// makes the vector together with the summary.)
     pub async fn embed(&self, job: &Job, id: SessionId) -> JobResult {
         let found = self.store.read(move |conn| summaries::mini(conn, id)).await?;
         let (Some(summary), SummaryVectors::Server(embeddings)) = (found, &self.vectors) else {

@@ -23,7 +23,7 @@ use chime_jobs::{JobError, JobOutcome, JobResult};
 use chime_llm::Llm;
 use chime_runtime::clock::Clock;
 use chime_store::family::Cause;
-use chime_store::forget::{ForgetOptions, Leave};
+use chime_store::forget::{ForgetOptions, Replacement};
 use chime_store::testkit::write_new_database;
 use chime_store::{Priority, Store, chats, forget, jobs, memory as kept, messages, sessions, summaries};
 
@@ -99,7 +99,8 @@ impl Bench {
     async fn forget(&self, id: MessageId) {
         self.write(move |tx| {
             let Some(stored) = messages::find(tx, CHAT, id)? else { return Ok(()) };
-            let options = ForgetOptions { leave: Leave::Stub, cause: Cause::Forgotten, repeats: |_, _| false };
+            let options =
+                ForgetOptions { replacement: Replacement::Stub, cause: Cause::Forgotten, repeats: |_, _| false };
             forget::messages(tx, &[(stored.chat, stored.seq)], options).map(drop)
         })
         .await;

@@ -18,8 +18,8 @@ use chime_store::{Priority, Reader, memory, messages, summaries};
 
 /// Maximum number of tokens of messages that a summary is extended by at once.
 const PART_TOKENS: usize = 6000;
-/// A summary of this many messages is not extended: the next messages get one of their own. When a message is
-/// forgotten, every answer is deleted that shows a summary of it, so summaries must not cover too many messages.
+/// A summary of this many messages is not extended: the next messages get a summary of their own. When a message is
+/// forgotten, every answer that shows a summary of it is deleted, so a summary must not cover too many messages.
 const MOST_MESSAGES: usize = 400;
 /// No limit on the number of messages that a summary covers.
 const ANY: usize = usize::MAX;

@@ -24,7 +24,7 @@ use chime_store::{
     Priority, Reader, Writer, chats, memory, sessions, summaries, summary_vectors, tags, topics as rows,
 };
 
-/// Maximum number of sessions, the newest with the tag, that a topic's summary is made from.
+/// Maximum number of sessions with the tag, the newest first, from which a topic's summary is made.
 const SESSIONS: u32 = 300;
 /// Number of attempts per run: if the input changes meanwhile, the summary is made again.
 const ATTEMPTS: usize = 2;

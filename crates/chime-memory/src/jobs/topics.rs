@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use crate::jobs::delimiters::{fence, fenced};
 use crate::jobs::divide;
 use crate::jobs::error::StepError;
-use crate::jobs::fence::{fence, fenced};
 use crate::jobs::memory::{Memory, SummaryVectors};
 use crate::jobs::model::{ModelOutput, ModelRequest};
 use crate::policy::Means;

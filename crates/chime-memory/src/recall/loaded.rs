@@ -11,7 +11,8 @@ use chime_relevance::retrieval::passage::put_beside;
 use chime_relevance::retrieval::proposals::ranges;
 use chime_store::passages::{self, StoredPassage};
 
-/// Maximum number of messages loaded. In the labelled chats no right message was ever proposed at a lower rank.
+/// Maximum number of messages that are loaded. In the labelled chats, every right message was proposed at a higher
+/// rank.
 const READ: u32 = 400;
 
 /// Proposed messages and their neighbours, ordered by message number.

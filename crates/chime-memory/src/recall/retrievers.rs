@@ -15,8 +15,9 @@ use chime_store::{embedding_spaces, passages, summaries, tags};
 
 /// Maximum number of messages read for a word.
 const OF_A_WORD: u32 = 400;
-/// Words with more messages than that are also searched in pairs. Number of such words (the rarest), maximum number of
-/// messages per pair, and approximate number of the rarer word's newest messages among which the pair is searched.
+/// Words with more messages than [`OF_A_WORD`] are also searched in pairs. The limits are: number of such words, the
+/// rarest first; number of messages per pair; and approximate number of the rarer word's newest messages in which the
+/// other word is searched.
 const PAIRED: usize = 3;
 const OF_A_PAIR: u32 = 60;
 const PASSED_BY: f64 = 4_000.0;

@@ -9,9 +9,9 @@ use chime_core::{Bullet, ChatKey, Conversation, RetrieverScores, Seq, SessionId,
 use chime_relevance::retrieval::{Frequencies, Lexicon, Ranked, SessionText, SummaryReader, rank_sessions};
 use chime_store::{Reader, messages, sessions, summaries};
 
-/// Number of best messages whose sessions' summaries are read.
+/// Number of best messages of which the sessions' summaries are read.
 const MESSAGES: usize = 10;
-/// Maximum number of session summaries read, and how many of these may come from the proposals of vectors and tags.
+/// Maximum number of session summaries read, and maximum number of these that vectors and tags may propose.
 const LOOKED: usize = 8;
 const PROPOSED: usize = 4;
 /// Session summaries that match a question.

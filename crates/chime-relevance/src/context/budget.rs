@@ -18,7 +18,7 @@ const LARGEST_SHARE: usize = 4;
 const ANCHOR_SHARE: usize = 2;
 /// Number of tokens that the anchor may always take, however small the budget is.
 const ANCHOR_FLOOR: usize = 40;
-/// Minimum tokens to which a message is shortened. A shorter rest is not worth a line of the prompt.
+/// Minimum number of tokens to which a message is shortened. A shorter part is not worth a line of the prompt.
 const SHORTEST: usize = 40;
 /// Maximum characters of a quote, of the text of a replied-to message, or of the name of a forward's origin.
 const ASIDE: usize = 200;
@@ -127,8 +127,8 @@ fn shorten(text: &str, max_tokens: usize, estimate: fn(&str) -> usize) -> (Strin
     }
 }
 
-/// Removes the middle of a text, so that `kept` graphemes are left. Three fifths of them are from the beginning, which
-/// says more than the end.
+/// Removes the middle of a text, so that `kept` graphemes are left. Three fifths of them are from the beginning,
+/// because it says more than the end.
 fn without_middle(graphemes: &[&str], kept: usize) -> String {
     let head = kept * 3 / 5;
     let tail = kept - head;

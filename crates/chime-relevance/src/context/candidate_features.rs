@@ -10,7 +10,8 @@ use crate::context::replies::model::ReplyModel;
 use chime_core::embed::Embedder;
 use chime_core::{MessageId, StoredMessage, unless_it_panics};
 
-/// Features of the candidates and of the trigger. Any of them may be missing: it is then computed on demand or not used.
+/// Features of the candidates and of the trigger. Any of them may be missing: it is then computed on demand or not
+/// used.
 #[derive(Debug, Clone, Default)]
 pub struct CandidateFeatures {
     pub readings: Quick<MessageAddress, Arc<MessageFeatures>>,

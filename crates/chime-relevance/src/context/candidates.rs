@@ -22,9 +22,9 @@ pub struct CandidateSet<'a> {
     pub conversation: Vec<Index>,
     /// Indices of the messages that the picker scores, oldest first, at most [`WINDOW`].
     pub candidates: Vec<Index>,
-    /// Number of candidates at the start of the list that are older than the newest messages; after them there are no
-    /// gaps. It is 0 unless the trigger replies to an old message, so in all other cases the given antecedents are
-    /// valid.
+    /// Number of candidates at the start of the list that are older than the newest messages. There are no gaps between
+    /// the candidates after them. The number is 0 unless the trigger replies to an old message; only then are the
+    /// cached antecedents invalid.
     pub older: usize,
     by_address: BTreeMap<MessageAddress, Index>,
 }

@@ -16,7 +16,7 @@ use chime_core::{StoredMessage, dot};
 mod weight {
     /// Cosine with the mean vector of all messages.
     pub const CENTRAL: f64 = 1.0;
-    /// A decision (`SETTLED`), a task that somebody took on (`TAKEN`), a plan (`PLANNED`).
+    /// Weights of a decision, of a task that somebody took on (`TAKEN`), and of a plan (`PLANNED`).
     pub const SETTLED: f64 = 0.6;
     pub const TAKEN: f64 = 0.4;
     pub const PLANNED: f64 = 0.3;
@@ -25,12 +25,13 @@ mod weight {
     /// Number of content words, as a share of [`super::LONG`] and at most 1.
     pub const WORDS: f64 = 1.0;
     pub const QUESTION: f64 = -0.2;
-    /// Begins with a word that points back, such as "and" or "it", so that it does not stand alone.
+    /// The text begins with a word that refers to what was said before, such as "and" or "it", so that it cannot be
+    /// understood alone.
     pub const LOOKS_BACK: f64 = -0.3;
-    /// Names a time or calls a member by name, in a text that is to be read long after.
+    /// The text names a time or addresses one member. Used only for texts that must stay useful for long.
     pub const NAMES_TIME: f64 = -1.0;
     pub const FOR_ONE: f64 = -1.0;
-    /// Weight of each reply to the message; only two count.
+    /// Weight of each reply to the message. Only two replies count.
     pub const REPLY: f64 = 0.2;
 }
 
@@ -40,7 +41,7 @@ const SAME: f64 = 0.85;
 /// Minimum number of content words of a message besides its links.
 const TALK_WORDS: usize = 2;
 
-/// Line of a talk.
+/// Message of a talk, prepared for ranking.
 #[derive(Debug, Clone)]
 pub struct TalkLine<'a> {
     pub text: Cow<'a, str>,
@@ -110,8 +111,8 @@ pub fn is_talk(text: &str) -> bool {
 }
 
 /// Scores a text by itself: decisions, tasks, plans, numbers and content words raise the score; questions, and words
-/// that point back, lower it. With `lasts`, the text is to be true long after: plans and numbers do not count, and a
-/// time that it names lowers the score.
+/// that refer to what was said before, lower it. If `lasts`, the text must stay useful for long: then plans and numbers
+/// do not count, and a time that it names lowers the score.
 pub fn worth(text: &str, lasts: bool) -> f64 {
     let text = without_links(text);
     let (found, is_question) = (cues(&text), Languages::shipped().is_question(&text));
@@ -123,7 +124,7 @@ pub fn worth(text: &str, lasts: bool) -> f64 {
         + weight::WORDS * (stems(&text).len() as f64).min(LONG) / LONG
         + match lasts {
             true => {
-                // "Ann: …" and "Ann - …" are for one member, at one time; "Also, …" may not be.
+                // "Ann: …" and "Ann - …" address one member; "Also, …" may not.
                 let is_for_one = first.starts_with('@') || first.ends_with(':') || second == Some("-");
                 flag(names_time(&text), weight::NAMES_TIME)
                     + flag(is_for_one, weight::FOR_ONE)

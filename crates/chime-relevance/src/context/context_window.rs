@@ -18,7 +18,7 @@ pub struct ContextWindow {
     pub entries: Vec<Entry>,
     /// Some messages that were considered and left out, with reasons, to be shown to a person.
     pub omitted: Vec<Omitted>,
-    /// Number of every fetched message of the conversation that was left out, ascending.
+    /// Message numbers of all fetched messages of the conversation that are not in the window, ascending.
     pub left_out: BTreeSet<Seq>,
     /// Lowest message number of the part that was fetched without gaps; `None` if that is the whole conversation. How
     /// many messages before it were left out is unknown.
@@ -28,7 +28,8 @@ pub struct ContextWindow {
     pub best_match: Option<f64>,
     /// Ids of all candidates, the likeliest first.
     pub ranked: Vec<MessageId>,
-    /// Messages found further back, the likeliest first; not all of them are in the window.
+    /// Messages older than all candidates that the search found, the likeliest first. Not all of them are in the
+    /// window.
     pub further_back: Vec<Reranked>,
 }
 

@@ -11,7 +11,7 @@ use chime_core::{MessageId, StoredMessage};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explained {
     pub id: MessageId,
-    /// Probability that it belongs to the subject of the trigger, 0 to 1.
+    /// Probability that the candidate belongs to the subject of the trigger, 0 to 1.
     pub probability: f64,
     /// Features that decided, the largest contribution first.
     pub features: Vec<Feature>,

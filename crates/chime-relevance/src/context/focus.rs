@@ -1,6 +1,6 @@
-//! Estimates which candidate a trigger points at (the target): a softmax over linear scores.
+//! Estimates which candidate a trigger refers to (the target): a softmax over linear scores.
 //!
-//! A trigger without words points at a conversation that is under way or unfinished. A trigger with words points at
+//! A trigger without words refers to a conversation that is under way or unfinished. A trigger with words refers to
 //! messages about the same thing.
 
 use crate::context::contributions::{self, ByCandidate};
@@ -61,7 +61,8 @@ pub struct TriggerFeatures<'a> {
     pub cluster: usize,
 }
 
-/// Candidates and, for any two of them, the share of the sampled reply forests that put them in one segment.
+/// Candidates and, for any two of them, how often both are in one segment (part of a thread) of the sampled reply
+/// forests: a share from 0 to 1.
 pub struct SegmentedCorpus<'a> {
     pub corpus: &'a Corpus<'a>,
     pub consensus: Consensus,
@@ -73,7 +74,7 @@ impl<'a> SegmentedCorpus<'a> {
     }
 }
 
-/// Returns the probability that the trigger points at each candidate; sums to 1.
+/// Returns the probability that the trigger refers to each candidate; sums to 1.
 pub fn targets(tag: &TriggerFeatures<'_>, rows: &[FocusFeatures], terms: &Terms<FEATURES>) -> Vec<f64> {
     if !tag.rests_on.is_empty() {
         // A reply to an answer is about that answer and its sources.
@@ -81,7 +82,7 @@ pub fn targets(tag: &TriggerFeatures<'_>, rows: &[FocusFeatures], terms: &Terms<
         return (0..rows.len()).map(|place| if tag.rests_on.contains(&place) { share } else { 0.0 }).collect();
     }
     if tag.is_reply {
-        // The reply model has given the reply link nearly all of the probability.
+        // By the reply model, the reply link already has nearly all of the probability.
         let sum: f64 = tag.links.iter().sum::<f64>().max(1e-9);
         return tag.links.iter().map(|link| link / sum).collect();
     }
@@ -144,9 +145,9 @@ fn pointing(tag: &TriggerFeatures<'_>, scene: &SegmentedCorpus<'_>) -> Vec<Focus
     (0..count).map(row).collect()
 }
 
-/// Returns how surely the bot has answered in a candidate's segment since: the largest share of the forests that put
-/// the candidate in one segment with an answer of the bot (the candidate itself or a later message). Only answers to an
-/// asker that `whom` accepts count.
+/// Returns how certain it is that the bot has already answered in a candidate's segment: the largest share of the
+/// forests that put the candidate in one segment with an answer of the bot (the candidate itself or a later message).
+/// Only answers to an asker that `whom` accepts count.
 fn answered(
     place: usize,
     SegmentedCorpus { corpus, consensus, .. }: &SegmentedCorpus<'_>,

@@ -22,8 +22,8 @@ pub struct History {
     pub ask: String,
     /// `true` if the trigger tags the bot; `false` if it only continues the conversation.
     pub is_tag: bool,
-    /// Focus chosen in advance, in which case nothing is picked: a member has asked for this subject, or the question
-    /// names the time or the member whose messages it wants.
+    /// Focus that was chosen in advance, so that the picker does not run: a member asked for this subject, or the
+    /// question names the time or the member whose messages it wants.
     pub given: Option<Vec<Chosen>>,
     /// Question of the trigger, if it stands alone, so that the whole conversation is searched for its answer.
     pub question: Option<OpenQuestion>,
@@ -72,6 +72,6 @@ pub struct Summarized {
 pub struct Sources {
     /// Id of the message that contains the answer.
     pub of: MessageId,
-    /// Number of each message, with `true` if the answer cites it.
+    /// Number of each message; `true` if the answer cites it.
     pub used: Vec<(Seq, bool)>,
 }

@@ -26,9 +26,10 @@ pub struct ThreadLimits {
 pub const MAX_THREAD_TOKENS: usize = 6000;
 /// Number of tokens that are reserved for the summary.
 const SUMMARY_TOKENS: usize = 180;
-/// Number of messages by which a thread with too many is cut further, to leave room for the summary and the trigger.
+/// Number of messages by which a thread with too many messages is shortened further, to leave space for the summary and
+/// the trigger.
 const ROOM: usize = 2;
-/// Number of the newest messages written by members that always stay as they are and are never summarised.
+/// Number of the newest messages by members that are always shown in full and never summarised.
 const KEPT_HUMANS: usize = 2;
 
 /// Returns the messages of `thread` (oldest first) to summarise, so that the others and the summary fit into `limits`;

@@ -7,7 +7,7 @@ use crate::context::weights::Scorers;
 
 #[derive(Debug, Clone)]
 pub struct Params {
-    /// Rule of the first design (a time gap), which gives one feature.
+    /// Rule of the first design (messages up to a time gap), which now gives one feature.
     pub seed: SeedRule,
     /// Maximum number of reply links that are followed back from a message.
     pub chain_depth: usize,

@@ -10,7 +10,8 @@ pub trait Past {
     /// Returns messages older than the candidates that may share the subject of the focus, the likeliest first.
     fn older(&self, query: &OlderQuery) -> Vec<Reranked>;
 
-    /// Returns stretches from any time that fit a question, best first; `None` if nothing could be searched.
+    /// Returns stretches (runs of neighbouring messages) from any time that fit a question, best first; `None` if
+    /// nothing could be searched.
     fn stretches(&self, question: &OpenQuestion) -> Option<Vec<Stretch>>;
 }
 

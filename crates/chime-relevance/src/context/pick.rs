@@ -1,8 +1,8 @@
-//! Picks the focus among the candidates of a trigger: guesses which candidates the trigger points at and which others
+//! Picks the focus among the candidates of a trigger: guesses which candidates the trigger refers to and which others
 //! share their subject (`guess`), then takes the set with the highest expected F1 over these guesses.
 //!
 //! The members of a subject come from the relatedness of pairs, or in a busy chat from the threads of sampled reply
-//! forests. For a trigger that does not tag the bot, both count: the slower the chat, the more the pairs.
+//! forests. For a trigger that does not tag the bot, both count: the slower the chat, the more the pairs count.
 
 mod forests;
 mod guess;

@@ -12,7 +12,7 @@ use crate::context::replies::model::ReplyModel;
 use crate::context::subjects::link::SegmentLink;
 
 /// Weights fitted on the labelled chats of `data/chats` by `cargo bench --bench fit`; published figures were measured
-/// on other chats. Set by hand were `far`, the novelty threshold and the price of a token.
+/// on other chats. Three were set by hand: `far`, the threshold of novelty and the price of a token.
 #[derive(Debug, Clone, Deserialize)]
 pub struct FocusWeights {
     /// Seconds of silence after which a thread is cut into segments, unless a reply link connects both sides.

@@ -43,14 +43,14 @@ const STRETCH_SCORE: f64 = 0.95;
 const STRETCH_DECAY: f64 = 0.97;
 /// Minimum score of the best stretch at which its messages join the focus.
 const ABOUT: f64 = 0.9;
-/// Number of best stretches that keep a picked message in the focus if they hold it.
+/// Number of best stretches that keep a picked message in the focus: the message must be part of one of them.
 const NARROWED_TO: usize = 2;
-/// Number of messages right after the anchor that stay in the focus even with a low score, if the trigger is a reply.
+/// Number of messages right after the anchor that stay in the focus of a reply even if their score is low.
 const BEHIND_ANCHOR: usize = 3;
 /// Score from which on a picked message stays in the focus of a reply, wherever it is.
 const SURE_PICK: f64 = 0.6;
-/// Minimum probability at which an older message joins the focus of a reply, and of a question with stretches. Less
-/// likely ones are shown as surroundings.
+/// Minimum probability at which an older message joins the focus if the trigger is a reply or a question with
+/// stretches. Less likely ones are shown as surroundings.
 const MARKED_FOR_REPLY: f64 = 0.6;
 const MARKED_BESIDE_STRETCHES: f64 = 0.4;
 /// Maximum tokens of the window if the trigger starts a new subject: it then has a few surroundings only.
@@ -168,9 +168,9 @@ impl Stretches {
         stretches
     }
 
-    /// Returns `true` if picked messages stay in the focus only if a stretch holds them: if there are stretches, and the
-    /// conversation is longer than the fetched messages. In long conversations the picker is often wrong about questions
-    /// with words of their own: one in seven of its picks belonged to the subject, and half of the messages in stretches.
+    /// Returns `true` if picked messages stay in the focus only if they are part of a stretch. This is so if there are
+    /// stretches, and the conversation is longer than the fetched messages: there, one in seven of the picks for a
+    /// question with words of its own belonged to its subject, and half of the messages in stretches.
     fn narrow(&self, history: &History) -> bool {
         !self.shown.is_empty() && history.known_from().is_some()
     }
@@ -187,8 +187,8 @@ fn is_bare(history: &History) -> bool {
     })
 }
 
-/// Returns `true` if a picked message stays in the focus. It must not be small talk, and it must be supported: by a high
-/// score or its place right after the anchor if the trigger is a reply, else by a stretch if [`Stretches::narrow`]
+/// Returns `true` if a picked message stays in the focus. It must not be small talk, and it must be supported: by a
+/// high score or its place right after the anchor if the trigger is a reply, else by a stretch if [`Stretches::narrow`]
 /// requires one.
 fn keeps(history: &History, pool: &CandidateSet<'_>, stretches: &Stretches, place: Index, score: f64) -> bool {
     let stored = pool.messages[place];
@@ -208,8 +208,8 @@ fn keeps(history: &History, pool: &CandidateSet<'_>, stretches: &Stretches, plac
     is_supported && (answers || !is_small_talk(&stored.message.rendered(), Languages::shipped()))
 }
 
-/// Returns the minimum probability at which an older message that was found joins the focus. The message that a trigger
-/// replies to names the subject already, and so do stretches; a bare trigger has nothing else.
+/// Returns the minimum probability at which an older message that was found joins the focus. It is higher if the
+/// subject is known already, from the message that the trigger replies to or from stretches, than for a bare trigger.
 fn least_marked(history: &History, stretches: &Stretches) -> f64 {
     match history.trigger.message.reply_to {
         Some(_) => MARKED_FOR_REPLY,
@@ -225,7 +225,7 @@ fn further<'a>(found: &'a [Reranked], stretches: &'a Stretches) -> Vec<&'a Store
     found.iter().map(|one| &one.message).chain(of_stretches).filter(|stored| seen.insert(stored.seq)).collect()
 }
 
-/// Returns the picked messages and those that likely belong to the thread although they were not picked.
+/// Returns the picked messages, and those that likely belong to the thread although they were not picked.
 fn whole_thread(
     pool: &CandidateSet<'_>,
     picked: &Picked,
@@ -311,7 +311,7 @@ fn quoted(trigger: &StoredMessage) -> Option<String> {
     trigger.message.quote.clone().filter(|quote| !quote.trim().is_empty())
 }
 
-/// Builds the query for messages older than the fetched ones. `None` if everything was fetched, the focus was given in
+/// Builds the query for messages older than the fetched ones. `None` if everything was fetched, the focus was chosen in
 /// advance, or no word is worth a search.
 fn older_query(history: &History, pool: &CandidateSet<'_>, picked: &Picked) -> Option<OlderQuery> {
     let before = history.known_from().filter(|_| history.given.is_none())?;
@@ -336,7 +336,7 @@ fn left_out(pool: &CandidateSet<'_>, entries: &[Entry]) -> Vec<Index> {
 }
 
 /// Returns up to [`OMITTED_SHOWN`] messages that were left out, oldest first, with reasons. Messages that did not fit
-/// are taken first, then the newest of the others.
+/// have priority, then the newest of the others.
 fn omitted(pool: &CandidateSet<'_>, left_out: &[Index], no_room: &[Index]) -> Vec<Omitted> {
     let lacked_room: BTreeSet<Index> = no_room.iter().copied().collect();
     let never_picked = left_out.iter().rev().copied().filter(|place| !lacked_room.contains(place));

@@ -13,7 +13,7 @@ pub struct Sought<'a> {
     /// Text that is embedded, to find messages of similar meaning.
     pub text: &'a str,
     pub spans: &'a [TimeSpan],
-    /// Number of the first message that is not searched: only older ones are.
+    /// Only messages before this one are searched.
     pub before: Seq,
 }
 

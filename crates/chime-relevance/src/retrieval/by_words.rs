@@ -24,9 +24,8 @@ pub struct WeightedWord {
     pub weight: f64,
 }
 
-/// A message that the search found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Met {
+pub struct FoundMessage {
     pub message: StoredMessage,
     pub features: Features,
     /// Number of searched words that occur in the message itself.
@@ -40,7 +39,7 @@ pub fn by_words<A: Archive>(
     words: &[WeightedWord],
     before: Seq,
     lexicon: &mut Lexicon<'_>,
-) -> Result<Vec<Met>, A::Error> {
+) -> Result<Vec<FoundMessage>, A::Error> {
     let all = archive.count()?;
     let (mut postings, mut worths, mut telling) = (Vec::new(), HashMap::new(), Vec::new());
     for WeightedWord { text, weight } in words {
@@ -68,7 +67,7 @@ pub fn by_words<A: Archive>(
     let prepared = PreparedQuestion::new(&question, &passages, &readings, worth_of, lexicon);
     let read = |place| (prepared.features(&passages, &readings, place), prepared.words_said(place));
     let read: Vec<(Features, usize)> = (0..passages.len()).map(read).collect();
-    let met = |(message, (features, words))| Met { message, features, words };
+    let met = |(message, (features, words))| FoundMessage { message, features, words };
     Ok(messages.into_iter().zip(read).map(met).collect())
 }
 

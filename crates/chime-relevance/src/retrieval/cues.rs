@@ -1,4 +1,5 @@
-//! Recognises decisions, tasks, plans and what is done by their phrases, listed in the table `cues` of each language.
+//! Recognises by their phrases that a text tells of a decision, a task, a plan or something finished. The phrases are
+//! in the table `cues` of each language.
 
 use std::sync::LazyLock;
 
@@ -19,7 +20,7 @@ struct CueLists {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cues {
-    /// `true` if a choice was made.
+    /// `true` if the text tells of a choice that was made.
     pub settled: bool,
     /// `true` if somebody took on a task.
     pub taken: bool,

@@ -40,7 +40,6 @@ fn span(from: NaiveDate, to: NaiveDate, utc_offset: i32) -> Option<TimeSpan> {
     (from < to).then(|| TimeSpan { from: start(from), to: start(to) })
 }
 
-/// Reader of the dates in a text.
 pub(super) struct DateReader<'a> {
     pub words: &'a [String],
     pub table: &'static PhraseTable,
@@ -217,8 +216,8 @@ impl DateReader<'_> {
         Some(length)
     }
 
-    /// Parses a weekday as the last such day before today, or the next one after it. On that weekday, "on friday" may mean
-    /// a week ago or today, so both are added.
+    /// Parses a weekday as the last such day before today, or the next one after it. On that weekday, "on friday" may
+    /// mean a week ago or today, so both are added.
     pub fn weekday(&mut self, place: usize) -> Option<usize> {
         let (number, length) =
             (0..).zip(&self.table.weekdays).find_map(|(n, one)| Some((n, one.at(self.words, place)?)))?;
@@ -249,7 +248,8 @@ impl DateReader<'_> {
         Some(used)
     }
 
-    /// Returns the month at `place`, and its number of words. Of 一月 and 十一月, 月 and 11月, the longer one counts.
+    /// Returns the month at `place`, and its number of words. Where two names of months match, as 月 and 11月 do in 十一月,
+    /// the longer one counts.
     fn month_at(&self, place: usize) -> Option<(u32, usize)> {
         let months = (1..).zip(&self.table.months);
         months.filter_map(|(number, month)| Some((number, month.at(self.words, place)?))).max_by_key(|month| month.1)

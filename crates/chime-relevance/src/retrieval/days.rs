@@ -22,7 +22,7 @@ enum Named {
 /// Words for days in all languages.
 static WORDS: LazyLock<PhraseIndex<Named>> = LazyLock::new(|| {
     let (mut open, whole): (Vec<_>, Vec<_>) = all().flat_map(day_words).partition(|(words, _)| words[0].is_open);
-    // Of equally long phrases the last one counts.
+    // Of equally long phrases, the last one in the index counts, so the order is reversed.
     open.reverse();
     open.into_iter().chain(whole).collect()
 });

@@ -87,7 +87,7 @@ const NEIGHBOR_VECTOR: f32 = 0.5;
 /// Number of messages on either side that count for [`Features::wide_coverage`], and for [`Features::wide_cosine`].
 const WIDE_COVERAGE: usize = 5;
 const WIDE_COSINE: usize = 4;
-/// The same for [`Features::named_beside`].
+/// Number of neighbours on either side that count for [`Features::named_beside`].
 const NAMED_BESIDE: usize = 2;
 /// Minimum share of the question's words that the embedding model must know. Below it, the question gets no vector.
 const MIN_KNOWN_WORDS: f64 = 0.5;

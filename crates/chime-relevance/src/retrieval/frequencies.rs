@@ -15,7 +15,7 @@ pub struct Frequencies {
 
 impl Frequencies {
     /// Returns the idf of a stem. A stem that no message has gets the highest idf, so that messages without it score
-    /// low; but 0 in scripts without spaces, where most pairs of characters are no word.
+    /// low. In scripts without spaces it gets 0, because most pairs of characters are not a word.
     pub fn idf(&self, stem: &str) -> f64 {
         let holding = self.holding.get(stem).copied().unwrap_or(0.0);
         if holding == 0.0 && stem.starts_with(is_unspaced) {
@@ -24,7 +24,7 @@ impl Frequencies {
         (1.0 + (self.messages - holding + 0.5).max(0.5) / (holding + 0.5)).ln()
     }
 
-    /// Counts the stems of the passages with the properties `readings`.
+    /// Counts in how many passages each stem occurs. `readings` holds the properties of each passage.
     pub(super) fn count(readings: &[PassageProperties], lexicon: &Lexicon<'_>) -> Self {
         let mut holding: HashMap<String, f64> = HashMap::new();
         for reading in readings {

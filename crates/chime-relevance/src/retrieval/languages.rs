@@ -68,7 +68,8 @@ impl Phrases {
 pub struct PhraseTable {
     /// ISO 639-3 code.
     code: &'static str,
-    /// ISO 639-1 code; `None` for a language without a file in `lang/`, of which only names of days and months are known.
+    /// ISO 639-1 code; `None` for a language without a file in `lang/`, of which only names of days and months are
+    /// known.
     pub short: Option<&'static str>,
     phrases: RecallPhrases,
 }
@@ -106,8 +107,8 @@ impl RecallPhrases {
 }
 
 impl PhraseTable {
-    /// Divides `words` into time expressions without numbers and single other words. Where a character counts as a word,
-    /// one alone ("day") is no time expression, since it is mostly a part of another word.
+    /// Splits `words` into time expressions without numbers, and single other words. In scripts where a character
+    /// counts as a word, a single character ("day") is not a time expression, since it is usually part of another word.
     pub fn times_in<'w>(&self, words: &'w [String]) -> Vec<(&'w [String], bool)> {
         let (mut found, mut rest) = (Vec::new(), words);
         while let Some(word) = rest.first() {

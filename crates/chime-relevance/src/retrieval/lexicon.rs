@@ -87,12 +87,12 @@ impl LexiconEntry {
     }
 }
 
-/// Summary of a word, by which most pairs of words are found at little cost not to be similar.
+/// Summary of a word. For most pairs of words it shows at little cost that they are not similar.
 #[derive(Debug, Clone, Copy)]
 pub struct Outline {
     /// First eight bytes of the stem, as a number.
     stem: u64,
-    /// Bitmap of the hashes of the word's trigrams; several trigrams may share a bit.
+    /// Bitmap of the hashes of the word's trigrams. Several trigrams may share a bit.
     trigrams: u64,
     /// Number of the word's trigrams, repeated ones included.
     count: u32,
@@ -118,8 +118,8 @@ impl Outline {
     /// Returns an upper bound of the Dice coefficient of both words' trigrams: the share that they have in common.
     pub fn most_in_common(self, other: Self) -> f64 {
         let (bits, of_other) = (self.trigrams.count_ones(), other.trigrams.count_ones());
-        // A shared trigram sets its bit in both bitmaps. Trigrams that share a bit with another one cannot be seen;
-        // they count as shared, so that the bound is never too low.
+        // A shared trigram sets its bit in both bitmaps. Trigrams that share a bit with another one are invisible; they
+        // count as shared, so that the bound is never too low.
         let unseen = (self.count - bits).min(other.count - of_other);
         let shared = (self.trigrams & other.trigrams).count_ones() + unseen;
         2.0 * f64::from(shared) / f64::from((bits + of_other).max(1))
@@ -138,7 +138,7 @@ impl<'e> Lexicon<'e> {
     }
 
     /// Returns the words for reuse. If there are over a quarter more than `most` (or, with a vector, than
-    /// `most_vectors`), only the first ones keep their entry (or vector), since common words are met first.
+    /// `most_vectors`), only the first ones keep their entry (or vector), since common words are usually read first.
     pub fn into_read(self, most: usize, most_vectors: usize) -> WordsRead {
         let mut read = self.read;
         // Truncating visits all words, so it is not done for a small excess.

@@ -21,7 +21,7 @@ pub struct Passage<'a> {
     pub vector: &'a [f32],
     /// `true` if the bot wrote it.
     pub is_own: bool,
-    /// Index of the message before it in its session or thread; `after` is the one that follows it.
+    /// Index of the message before it in its session or thread. `after` is the index of the message that follows it.
     pub before: Option<usize>,
     pub after: Option<usize>,
     /// Index of the message that it replies to; `None` if that is not among the passages.

@@ -89,7 +89,7 @@ pub fn ranges(proposals: impl Iterator<Item = Seq>, before: Seq, most: u32) -> V
         }
         let reach = if place < BEST { AROUND } else { NEXT };
         let (mut from, mut to) = (seq.0.saturating_sub(reach), seq.0.saturating_add(reach).min(before.0 - 1));
-        // Merges it with the ranges that it touches.
+        // Merges the new range with the ranges that it touches.
         while let Some((known_from, known_to)) = ranges.range(..=to + 1).next_back().map(|(from, to)| (*from, *to)) {
             if known_to + 1 < from {
                 break;

@@ -25,7 +25,6 @@ pub struct QuestionContext<'a> {
     pub people: &'a [Person<'a>],
 }
 
-/// A parsed question.
 #[derive(Debug, Clone)]
 pub struct ParsedQuestion {
     pub tables: Tables,
@@ -109,7 +108,7 @@ impl ParsedQuestion {
         if !asks_news && asks(|table| &table.asks_oneself) {
             named.extend(asked.by.filter(|by| !named.contains(by)));
         }
-        // Where no space separates a name or a time from other words, it is cut out.
+        // Where no space separates a name or a time from other words, the name or time is cut out.
         let (mut rest, mut bare, mut called) = (folded(text).into_owned(), text.to_owned(), Vec::<String>::new());
         // In the languages of the bot, times are stop words.
         let of_times = tables.of_question().filter(|table| table.short.is_none()).map(|table| table.times_in(&said));
@@ -218,8 +217,8 @@ fn asks_talk_alone(said: &[String], tables: Tables, may_name_talk: bool, is_name
     asks
 }
 
-/// Returns `true` if a question in a language whose words for talking are not known names a time, and so few other words
-/// that they name no subject: "what happened yesterday?".
+/// Returns `true` if a question in a language whose words for talking are not known names a time, and so few other
+/// words that they name no subject: "what happened yesterday?".
 fn asks_day_alone(said: &[String], table: &PhraseTable, is_name: impl Fn(&str) -> bool) -> bool {
     /// Maximum number of letters of the other words.
     const LETTERS: usize = 14;

@@ -18,7 +18,6 @@ const LAST_SMALL_HOUR: u32 = 6;
 /// Longest time until a reminder, in years.
 const YEARS: u32 = 5;
 
-/// Time of a reminder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReminderTime {
     /// The first time.
@@ -84,12 +83,12 @@ fn joined(text: &str) -> String {
     tokens.collect::<Vec<_>>().join(" ")
 }
 
-/// Time of day as it is written.
+/// Time of day as it is written, before it is known if it is in the morning or the afternoon.
 #[derive(Debug, Clone, Copy)]
 struct ClockTime {
     hour: u32,
     minute: u32,
-    /// `true` if it cannot be twelve hours later.
+    /// `true` if the time cannot be meant twelve hours later, as in "at 21:00" or "9 am".
     is_exact: bool,
 }
 
@@ -243,7 +242,7 @@ impl<'a> MomentReader<'a> {
             _ => None,
         };
         let part = (0..).zip(phrases.parts_of_day()).find_map(|(n, part)| self.at(part, end).map(|used| (n, used)));
-        // A number is a time only with a word that says so.
+        // A number is a time only together with a word such as "at" or "pm".
         if !is_time && !is_half && mark.is_none() && oclock.is_none() && is_late.is_none() && part.is_none() {
             return None;
         }
@@ -293,7 +292,7 @@ impl<'a> MomentReader<'a> {
         self.date.is_some_and(|day| day.weekday() == self.dates.today.weekday())
     }
 
-    /// Returns the time that was read, if it is after `now`.
+    /// Returns the time that the text names, if it is after `now`.
     fn time(&self, now: Timestamp, zone: Zone) -> Option<ReminderTime> {
         if let Some(after) = self.after {
             return Some(ReminderTime { at: now.plus(after), repeat: None, until: None });
@@ -344,7 +343,7 @@ impl<'a> MomentReader<'a> {
 }
 
 impl ClockTime {
-    /// Sets the half of the day; `true` for the second.
+    /// Sets the half of the day; `true` means the afternoon.
     fn set_half(&mut self, is_late: Option<bool>) {
         match is_late {
             Some(true) if self.hour < 12 => self.hour += 12,

@@ -26,7 +26,7 @@ pub struct SessionScore {
     pub summary_cosine: f64,
 }
 
-/// Number of messages that count for a session: its best ones.
+/// Number of a session's best messages that count for its score.
 const BEST: usize = 3;
 
 /// Ranks sessions, best first. `ranked` are the messages, best first, and `session_of` returns the index of a message's

@@ -10,7 +10,7 @@ use crate::retrieval::passage::SESSION_SILENCE;
 use chime_core::trigger::{Languages, calls_bot, is_small_talk};
 use chime_core::{Role, Seq, StoredMessage, dot};
 
-/// Number of messages of a stretch, and the number of them before the message that matched.
+/// Number of messages of a stretch, and number of them before the message that matched.
 const LENGTH: u32 = 10;
 const LEAD: u32 = 2;
 /// Maximum number of stretches that are read, chosen by their words alone.
@@ -18,7 +18,7 @@ const READ: usize = 30;
 /// Number of messages nearest to the question by vector. They start a stretch even without a word of the question.
 pub const NEAREST: usize = 20;
 /// Weight of the cosine between the question and the stretch, and bonus for a stretch from a time that the question
-/// names. The share of the words has weight 1.
+/// names. For comparison, the share of the words has weight 1.
 const COSINE: f64 = 1.6;
 const THEN: f64 = 0.6;
 
@@ -110,8 +110,8 @@ impl SoughtWords {
         times.iter().zip(&self.idfs).map(|(times, idf)| idf * 2.0 * times / (times + 1.0)).sum()
     }
 
-    /// Returns at most [`READ`] messages to start a stretch from: those with the most words around them, best first and
-    /// the newest of equal ones. No two are so close that their stretches overlap.
+    /// Returns at most [`READ`] messages from which a stretch starts: those with the most words around them, best
+    /// first, and of equal ones the newest. No two are so close that their stretches overlap.
     fn best(&self) -> Vec<u32> {
         let around = |begun: u32| self.worth(begun.saturating_sub(LEAD), begun.saturating_add(LENGTH - LEAD));
         let mut ranked: Vec<(f64, u32)> = self.held.keys().map(|begun| (around(*begun), *begun)).collect();

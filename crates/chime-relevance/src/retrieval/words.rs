@@ -3,8 +3,8 @@
 use chime_core::folded;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Returns the words of a text in order, [`folded`], in lower case and with one kind of apostrophe. Of scripts without
-/// spaces between words, each character is a word: for phrases, not for a search.
+/// Returns the words of a text in order, [`folded`], in lower case and with one kind of apostrophe. In scripts without
+/// spaces between words, each character is a word. Used for phrases; a search uses other words.
 pub fn words(text: &str) -> Vec<String> {
     folded(text).unicode_words().map(lower).collect()
 }

@@ -37,7 +37,7 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// First delay. Short, because most failures end at once.
+    /// First delay. It is short, because most failures end quickly.
     const BASE: Duration = Duration::from_millis(250);
     /// Longest delay, and so the longest time until the end of an outage is noticed.
     const CAP: Duration = Duration::from_secs(15);

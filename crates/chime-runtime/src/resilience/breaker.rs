@@ -49,8 +49,8 @@ impl Breaker {
     /// [`settle`](Self::settle), or call [`withdraw`](Self::withdraw) if it makes no call.
     #[must_use]
     pub fn admit(&mut self, now: Timestamp) -> Admission {
-        // A remaining time longer than the whole one means that the clock was set back. The real one is unknown, so the
-        // call is admitted as the probe.
+        // If the remaining time is longer than the whole time, the clock was set back. The real remaining time is
+        // unknown, so the call is admitted as the probe.
         let is_blocked = |until: Timestamp, span| now < until && until.since(now) <= span;
         match *self {
             Self::Closed { .. } => return Admission::Go,

@@ -124,7 +124,7 @@ pub(super) fn send_document(state: &mut SandboxState, params: &RequestParams, no
     Ok(answer)
 }
 
-/// Shows a draft, which is no message and disappears by itself.
+/// Shows a draft, which is not a message and disappears by itself.
 pub(super) fn send_message_draft(state: &mut SandboxState, params: &RequestParams, _now: Timestamp) -> MethodResult {
     let chat = chat_to_write(state, params)?;
     if state.chats.get(&chat).is_some_and(|chat| chat.kind != ChatKind::Private) {

@@ -96,7 +96,7 @@ struct EphemeralMessageParameters {
     receiver_user_id: UserId,
 }
 
-/// Returns the only member who is to see a message, if it is ephemeral. A bot that is no admin may only answer an
+/// Returns the only member who is to see a message, if it is ephemeral. A bot that is not an admin may only answer an
 /// ephemeral command, within 15 seconds.
 pub(super) fn receiver(
     state: &SandboxState,
@@ -179,7 +179,7 @@ pub(super) fn topic(
         (true, true) => Ok(Some(asked)),
         (true, false) => Err(ApiError::bad_request("message thread not found")),
         (false, _) => {
-            // The real server ignores it. The bot has mistaken a reply thread for a forum topic.
+            // The real server ignores the parameter. A bot that sends it has mistaken a reply thread for a forum topic.
             state.note_unexpected("message_thread_id in a chat without topics");
             Ok(None)
         }

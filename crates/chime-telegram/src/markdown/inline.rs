@@ -22,17 +22,18 @@ pub(super) struct Marks {
 
 struct OpenTag {
     kind: EntityKind,
-    /// Start of its text, or of the part after the last code span.
+    /// Start of the spoiler's text, or of the part after the last code span.
     start: TextPosition,
-    /// Earlier parts of its text, each ended by a code span: code cannot be inside another entity.
+    /// Earlier parts of the spoiler's text, each ended by a code span, because code cannot be inside another entity.
     earlier: Vec<Range<TextPosition>>,
-    /// Number of open marks at its start: both tags of a pair must be inside the same mark.
+    /// Number of open marks at the start of the tag: both tags of a pair must be inside the same mark.
     depth: usize,
 }
 
 struct OpenMark {
     start: TextPosition,
-    /// `None` if the mark adds no entity: it is nested in one of the same kind, or surrounds a bare address.
+    /// `None` if the mark adds no entity: it is nested in one of the same kind, or surrounds an address without a link
+    /// text.
     kind: Option<EntityKind>,
     /// Text to show if nothing is between the marks.
     instead: String,
@@ -96,7 +97,7 @@ impl Marks {
         self.push(None, String::new(), writer);
     }
 
-    /// Opens `marks` that are no formatting here, such as the `*` in `5*3*2`. They are shown as text.
+    /// Opens `marks` that are not formatting here, such as the `*` in `5*3*2`. They are shown as text.
     pub(super) fn open_as_text(&mut self, marks: &'static str, writer: &mut EntityWriter) {
         writer.push(marks);
         self.push(None, String::new(), writer);
@@ -120,7 +121,7 @@ impl Marks {
     }
 
     pub(super) fn code(&mut self, code: &str, writer: &mut EntityWriter) {
-        // Telegram does not hide code, so bars before and after code make no spoiler.
+        // Telegram does not hide code, so bars around code are not a spoiler.
         self.spoiler = None;
         if self.in_link() {
             return writer.push(code);

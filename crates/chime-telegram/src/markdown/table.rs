@@ -15,7 +15,7 @@ pub(super) struct TextTable {
     links: Vec<Link>,
 }
 
-/// A link from a cell. It is written below the table, because Telegram allows no links in monospaced text.
+/// Link from a cell. It is written below the table, because Telegram allows no links in monospaced text.
 pub(super) struct Link {
     pub(super) words: String,
     pub(super) url: String,

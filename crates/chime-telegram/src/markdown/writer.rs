@@ -26,7 +26,7 @@ pub(super) struct EntityWriter {
 #[derive(Clone, Copy)]
 pub(super) struct TextPosition {
     bytes: usize,
-    /// The same position in UTF-16 units.
+    /// Position in UTF-16 units.
     units: usize,
 }
 

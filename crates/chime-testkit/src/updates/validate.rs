@@ -63,7 +63,7 @@ fn named(api: &BotApi, path: &str, name: &str, value: &Value) -> Result<(), Stri
     }
 }
 
-/// Succeeds if one outcome does. Of a single candidate, reports its own error, which is the most specific.
+/// Succeeds if one outcome does. If there is a single candidate, returns its own error, which is the most specific.
 fn any(path: &str, outcomes: impl Iterator<Item = Result<(), String>>) -> Result<(), String> {
     let mut faults = Vec::new();
     for outcome in outcomes {

@@ -47,7 +47,7 @@ struct RunningCall {
     called_off: CancellationToken,
 }
 
-/// Place in the queue, then slot of the server. Dropping it gives the place or slot free.
+/// Place in the queue, and later a slot of the server. Dropping it frees the place or the slot.
 #[derive(Debug)]
 pub struct ServerSlot {
     queue: CallQueue,

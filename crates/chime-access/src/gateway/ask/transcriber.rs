@@ -25,7 +25,7 @@ pub struct Transcriber {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "a call that is not written down is missing in the day's budget"]
 pub struct Transcribed {
-    /// Empty if nobody speaks.
+    /// Empty if nobody speaks in the recording.
     pub text: String,
     call: CallUsage,
 }

@@ -22,8 +22,8 @@ pub enum ExportError {
     Store(#[from] StoreError),
 }
 
-/// Writes the readable messages of a chat, and the pages and documents that were read there, to `out`. Leaves out forgotten messages and members who opted out. Returns
-/// the number of messages.
+/// Writes the readable messages of a chat, and the pages and documents that were read there, to `out`. Leaves out
+/// forgotten messages and members who opted out. Returns the number of messages.
 pub async fn export(store: &Store, chat: ChatId, out: &mut impl Write) -> Result<u64, ExportError> {
     let found = store.read(move |conn| chats::find(conn, chat)).await?;
     let Some(row) = found else { return Err(ExportError::NoSuchChat(chat)) };

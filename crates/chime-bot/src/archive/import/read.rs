@@ -41,7 +41,7 @@ pub struct ImportBatch {
 }
 
 /// Result of the second pass: skipped chats with the reasons, and the error that ended it early, if any.
-pub struct Ended {
+pub struct ReadOutcome {
     pub left_out: Vec<(String, Unusable)>,
     pub outcome: Result<(), ImportError>,
 }
@@ -66,13 +66,13 @@ pub fn look_through(path: &Path) -> Result<ExportFile, ImportError> {
 }
 
 /// Reads the file again and sends its messages in batches. Ends early if the receiver is dropped.
-pub fn read(file: ExportFile, bot: UserId, batches: &mpsc::Sender<ImportBatch>) -> Ended {
+pub fn read(file: ExportFile, bot: UserId, batches: &mpsc::Sender<ImportBatch>) -> ReadOutcome {
     let ExportFile { path, outlines } = file;
     let bytes = Arc::new(AtomicU64::new(0));
     let pass = Pass::Messages { bot, batches, bytes: Arc::clone(&bytes) };
     let mut reading = ExportReader { pass, outlines, met: 0, left_out: Vec::new() };
     let outcome = reading.pass_over(&path, bytes);
-    Ended { left_out: reading.left_out, outcome }
+    ReadOutcome { left_out: reading.left_out, outcome }
 }
 
 enum Pass<'a> {
@@ -83,7 +83,7 @@ enum Pass<'a> {
 struct ExportReader<'a> {
     pass: Pass<'a>,
     outlines: Vec<ExportOutline>,
-    /// Number of chats whose messages were reached in this pass.
+    /// Number of chats that this pass has reached.
     met: usize,
     left_out: Vec<(String, Unusable)>,
 }
@@ -214,13 +214,14 @@ impl<'de> Visitor<'de> for Messages<'_, '_, '_> {
             }
         };
         let conversion = Conversion::new(bot, &exported, &hints);
-        let filling = Filling { exported, bot, conversion, chat, messages: Vec::new(), unreadable: 0, batches, bytes };
-        filling.fill(seq)
+        let collector =
+            BatchCollector { exported, bot, conversion, chat, messages: Vec::new(), unreadable: 0, batches, bytes };
+        collector.fill(seq)
     }
 }
 
 /// Collects the messages of one chat and sends them in batches.
-struct Filling<'a> {
+struct BatchCollector<'a> {
     exported: ExportedChat,
     bot: UserId,
     conversion: Conversion,
@@ -232,7 +233,7 @@ struct Filling<'a> {
     bytes: &'a AtomicU64,
 }
 
-impl Filling<'_> {
+impl BatchCollector<'_> {
     fn fill<'de, S: SeqAccess<'de>>(mut self, mut seq: S) -> Result<(), S::Error> {
         loop {
             let next = match seq.next_element::<Value>() {

@@ -51,7 +51,7 @@ fn listed(files: &[PathBuf]) -> String {
 /// Opens an export for a JSON parser. `bytes` counts the bytes read so far.
 pub fn open(path: &Path, bytes: Arc<AtomicU64>) -> Result<impl Read, ImportError> {
     let file = File::open(path).map_err(|source| ImportError::File { path: path.to_owned(), source })?;
-    Ok(BufReader::with_capacity(CHUNK, Mended::new(CountingReader { file, bytes })))
+    Ok(BufReader::with_capacity(CHUNK, RepairingReader::new(CountingReader { file, bytes })))
 }
 
 struct CountingReader {
@@ -70,7 +70,7 @@ impl Read for CountingReader {
 /// Reader that removes a byte-order mark and replaces lone surrogates in JSON. Some exporters cut a text in the middle
 /// of an emoji and so write only half of a surrogate pair. The replacement has the same length, so that the positions
 /// in error messages are right.
-struct Mended<R> {
+struct RepairingReader<R> {
     inner: R,
     buffer: Vec<u8>,
     /// Number of buffered bytes that the caller has read.
@@ -81,7 +81,7 @@ struct Mended<R> {
     is_at_end: bool,
 }
 
-impl<R: Read> Mended<R> {
+impl<R: Read> RepairingReader<R> {
     fn new(inner: R) -> Self {
         Self { inner, buffer: Vec::new(), taken: 0, ready: 0, has_begun: false, is_at_end: false }
     }
@@ -98,13 +98,13 @@ impl<R: Read> Mended<R> {
                     self.buffer.drain(..BYTE_ORDER_MARK.len());
                 }
             }
-            self.ready = mend(&mut self.buffer, self.is_at_end);
+            self.ready = repair(&mut self.buffer, self.is_at_end);
         }
         Ok(())
     }
 }
 
-impl<R: Read> Read for Mended<R> {
+impl<R: Read> Read for RepairingReader<R> {
     fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
         if self.taken == self.ready {
             self.refill()?;
@@ -118,20 +118,20 @@ impl<R: Read> Read for Mended<R> {
 
 /// Replaces lone surrogates. Returns the number of bytes that are final: the last few may depend on bytes that are not
 /// read yet.
-fn mend(bytes: &mut [u8], is_end: bool) -> usize {
+fn repair(bytes: &mut [u8], is_end: bool) -> usize {
     let mut at = 0;
     while let Some(next) = bytes[at..].iter().position(|byte| matches!(byte, b'\\' | 0xed)) {
         at += next;
         if bytes.len() - at < LONGEST && !is_end {
             return at;
         }
-        at += mend_one(&mut bytes[at..]);
+        at += repair_one(&mut bytes[at..]);
     }
     bytes.len()
 }
 
 /// Repairs the escape or character at the start of `bytes`. Returns its length in bytes.
-fn mend_one(bytes: &mut [u8]) -> usize {
+fn repair_one(bytes: &mut [u8]) -> usize {
     let unit = |at: usize| {
         let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
         u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
@@ -175,12 +175,12 @@ mod tests {
         for end in 0..=bytes.len() {
             // Bytes reported as final do not change when more bytes follow.
             let mut whole = bytes.to_vec();
-            let done = mend(&mut whole[..end], false);
-            mend(&mut whole[done..], true);
+            let done = repair(&mut whole[..end], false);
+            repair(&mut whole[done..], true);
             assert_eq!(whole, expected, "in two parts: {end}");
         }
         let mut read = Vec::new();
-        Mended::new(Slow(bytes)).read_to_end(&mut read).unwrap();
+        RepairingReader::new(Slow(bytes)).read_to_end(&mut read).unwrap();
         assert_eq!(read, expected);
     }
 
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn a_byte_order_mark_is_taken_off_at_the_beginning_alone() {
         let mut read = Vec::new();
-        Mended::new(&b"\xef\xbb\xbf{\"\xef\xbb\xbf\"}"[..]).read_to_end(&mut read).unwrap();
+        RepairingReader::new(&b"\xef\xbb\xbf{\"\xef\xbb\xbf\"}"[..]).read_to_end(&mut read).unwrap();
         assert_eq!(read, b"{\"\xef\xbb\xbf\"}");
     }
 }

@@ -29,7 +29,6 @@ pub struct ImportSettings {
     pub now: Timestamp,
 }
 
-/// Counts of one batch.
 pub struct BatchCounts {
     chat: ChatId,
     is_served: bool,
@@ -59,7 +58,7 @@ pub fn add(tally: &mut Tally, BatchCounts { chat, is_served, counts }: BatchCoun
 /// Members and a period of a chat whose messages are stored without content.
 struct Objections {
     members: HashSet<UserId>,
-    /// Time of the last `/forget all`: applies to messages up to it.
+    /// Time of the last `/forget all`. Messages up to this time are stored without content.
     forgotten_until: Option<Timestamp>,
 }
 
@@ -72,11 +71,11 @@ impl Objections {
     }
 
     fn strip(&self, message: &Message) -> Keep {
-        let lender = message.borrowed.and_then(|borrowed| borrowed.author);
+        let author = message.borrowed.and_then(|borrowed| borrowed.author);
         let withheld = Withheld {
             message: self.members.contains(&message.sender.id)
                 || self.forgotten_until.is_some_and(|until| message.sent_at <= until),
-            lender: lender.is_some_and(|lender| self.members.contains(&lender)),
+            copied: author.is_some_and(|author| self.members.contains(&author)),
             ..Withheld::default()
         };
         strip_message(message, withheld)

@@ -9,8 +9,8 @@ use chime_store::family::OptOutScope;
 use chime_store::{chats, messages};
 
 impl Commands {
-    /// Replies to `/claim`. The code was checked when the message arrived, so now the sender is an owner, or the code
-    /// was wrong.
+    /// Replies to `/claim`. The code was checked when the message arrived: if it was right, the sender is an owner by
+    /// now.
     pub(super) async fn welcome_owner(&self, job: &Job, command: CommandRequest) -> JobResult {
         let is_owner = self.owns_the_bot(command.message.message.sender.id).await?;
         let texts = &command.texts().access;

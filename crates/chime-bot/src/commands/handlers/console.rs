@@ -14,12 +14,12 @@ impl Commands {
         }
         let Some(console) = &self.console else { return self.say(job, &command, &texts.console_off).await };
         let Some(token) = console.tokens.issue(sender, self.clock.now()) else {
-            return Err(JobError::Hindered("the system gives no random numbers".to_owned()));
+            return Err(JobError::Transient("the system gives no random numbers".to_owned()));
         };
         let link = format!("{}/login?token={token}", console.url);
         let content = FormattedText { text: filled(&texts.console_link, &[("link", &link)]), entities: Vec::new() };
         let to = ReplyTarget { chat: message.chat, forum_topic: None, reply_to: Some(message.id) };
-        // Not through the outbox: the database would keep the link.
+        // Not sent through the outbox, because the database would keep the link.
         match self.telegram.send(&Outgoing::new(to, content)).await {
             Ok(_) => self.finish(job).await,
             Err(error) => Err(of_telegram(&error, "the link to the console")),

@@ -19,9 +19,9 @@ const BUTTONS_IN_ROW: usize = 5;
 /// Button that marks an item as done, or opens it again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ItemButton {
-    /// First message that the item rests on.
+    /// First of the messages that the item is based on.
     item: Seq,
-    /// `None` only shows the list again.
+    /// `true` marks the item as done, `false` as open; `None` only shows the list again.
     is_done: Option<bool>,
 }
 
@@ -90,7 +90,7 @@ impl Commands {
         })
     }
 
-    /// Handles a press that marks an item, which any member may do who may ask. The list is shown again.
+    /// Handles a press that marks an item. Any member who may ask the bot may do this. The list is shown again.
     pub(super) async fn mark_item(&self, job: &Job, press: &Press, chat: &ChatRow, button: ItemButton) -> JobResult {
         let only_admins = chat.settings.get(ASKERS) == Some(Askers::Admins);
         if only_admins && !self.may_change(press.chat, press.by).await? {

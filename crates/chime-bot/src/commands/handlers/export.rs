@@ -19,7 +19,6 @@ use chime_telegram::TelegramError;
 /// Maximum size of the file in bytes, since it is built in memory. For more data, the operator runs `chime export`.
 const LARGEST_BYTES: usize = 20 * 1024 * 1024;
 
-/// Result of an export.
 enum Exported {
     Sent,
     TooLarge,

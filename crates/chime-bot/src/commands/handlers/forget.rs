@@ -16,7 +16,7 @@ use chime_privacy::{Asker, ChatRole, ForgetRequest, ForgetTarget, RequestDecisio
 use chime_store::Language;
 use chime_store::deletions::{self, Deletion, DeletionTarget, Progress};
 use chime_store::family::Cause;
-use chime_store::forget::{self, ForgetOptions, Leave};
+use chime_store::forget::{self, ForgetOptions, Replacement};
 use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{Priority, Reader, Writer, chats, jobs, messages};
 use chime_telegram::{MemberStatus, TelegramError};
@@ -102,7 +102,7 @@ impl Commands {
             let id = deletions::add(tx, &request)?;
             jobs::add_or_move(tx, &JobPayload::Forget { request: id, chat: here }, now)?;
             // The command itself is deleted now, without being counted: members do not expect it among their messages.
-            let options = ForgetOptions { cause: Cause::Forgotten, leave: Leave::Stub, repeats };
+            let options = ForgetOptions { cause: Cause::Forgotten, replacement: Replacement::Stub, repeats };
             forget::messages(tx, &[command], options).map(drop)
         })
         .await

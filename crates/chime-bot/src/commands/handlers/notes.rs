@@ -3,14 +3,14 @@
 use crate::commands::handlers::note_file::FileText;
 use crate::commands::handlers::{CommandRequest, Commands, Shown};
 use chime_answer::notes::{pieces, title};
-use chime_answer::plain::escape_markdown;
+use chime_answer::sanitize::escape_markdown;
 use chime_core::texts::{Texts, filled};
 use chime_core::{Job, Role, Seq, Zone, without_citations};
 use chime_jobs::JobResult;
 use chime_store::notes::{NewNote, Note};
 use chime_store::{consent, notes};
 
-/// Maximum number of notes in a chat. Larger collections belong elsewhere.
+/// Maximum number of notes in a chat.
 const MOST_NOTES: usize = 200;
 /// Maximum number of pieces of all notes in a chat, since every question is compared with each piece.
 const MOST_PIECES: usize = 4_000;

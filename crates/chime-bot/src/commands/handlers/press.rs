@@ -41,7 +41,7 @@ impl Commands {
         }
     }
 
-    /// Finishes the job of a press without a change, and shows the member why.
+    /// Finishes the job of a press that changes nothing, and shows the member the reason.
     pub(super) async fn refuse(&self, job: &Job, press: &Press, reply: &str) -> JobResult {
         self.finish(job).await?;
         self.confirm(press, Some(reply)).await;

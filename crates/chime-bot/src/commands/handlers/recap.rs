@@ -13,7 +13,7 @@ use chime_jobs::JobResult;
 use chime_store::messages;
 use chime_store::recaps::{self, Subscription};
 
-/// Number of a member's last messages in which their previous visit is searched.
+/// Number of a member's newest messages in which their previous visit is searched.
 const MOMENTS: usize = 200;
 /// Telegram gives the times of messages in whole seconds.
 const A_SECOND: Duration = Duration::from_secs(1);
@@ -100,8 +100,8 @@ fn midnight(at: Timestamp, zone: Zone, days: u64) -> Timestamp {
     zone.moment(day.and_time(NaiveTime::MIN))
 }
 
-/// Returns how many days ago it was `day`, 1 to 7. If today is that day, returns 7, since [`RecapArguments::Today`]
-/// covers today.
+/// Returns how many days ago the last `day` was, 1 to 7. If today is that day, returns 7, since
+/// [`RecapArguments::Today`] covers today.
 fn days_since(day: Weekday, at: Timestamp, zone: Zone) -> u64 {
     match zone.local(at).weekday().days_since(day) {
         0 => 7,

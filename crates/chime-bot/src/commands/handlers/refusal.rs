@@ -1,4 +1,4 @@
-//! Tells a member that their trigger was refused: by a text, by a reaction, or by one line if the reaction fails.
+//! Reports to a member that their trigger was refused: by a text, by a reaction, or by one line if the reaction fails.
 
 use crate::commands::handlers::Commands;
 use chime_answer::answering::format_own;

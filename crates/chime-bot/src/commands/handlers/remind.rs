@@ -11,7 +11,7 @@ use chime_access::Access;
 use chime_access::admission::served;
 use chime_answer::answering::{format_own, format_parts};
 
-use chime_answer::plain::{escape_markdown, one_line};
+use chime_answer::sanitize::{escape_markdown, one_line};
 use chime_core::texts::{Texts, filled, notices, texts};
 use chime_core::{
     AddressedBy, Button, ChatId, Conversation, Job, JobPayload, Message, MessageId, ReplyTarget, Sender, StoredMessage,
@@ -37,7 +37,6 @@ const LISTED_CHARS: usize = 120;
 /// Start of the data of each button.
 const PREFIX: &str = "reminder";
 
-/// Button that cancels a reminder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CancelButton {
     id: i64,
@@ -293,8 +292,8 @@ fn confirmation(time: &ReminderTime, reminder: &Reminder, zone: Zone, texts: &Te
     }
 }
 
-/// Returns the link to a message of the chat in which the reminder was asked for. There is none if the chat has a new
-/// id since.
+/// Returns the link to a message of the chat in which the reminder was requested. `None` if the chat has had another id
+/// since.
 fn link(chat: &ChatRow, reminder: &Reminder, message: MessageId) -> Option<String> {
     let at: ChatId = reminder.asked_in;
     let sender = Sender::person(reminder.asked_by, "");

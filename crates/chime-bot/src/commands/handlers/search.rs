@@ -39,7 +39,7 @@ impl Commands {
         let shown = self.page(invocation.message.clone(), invocation.chat.clone(), page(here), texts).await?;
         let ShownPage { mut markdown, links, mut buttons, rests_on } = shown;
         if command.ephemeral_number().is_some() && !buttons.is_empty() {
-            // Its words are not stored, so the search cannot be repeated for another page.
+            // The words of the command are not stored, so the search cannot be repeated for another page.
             buttons.clear();
             markdown = format!("{markdown}\n\n{}", texts.search.rest);
         }
@@ -95,7 +95,7 @@ impl Commands {
         SearchRequest::parse(sought, chat.language, command.message.sent_at, chat.zone(self.zone))
     }
 
-    /// Returns the groups in which a member has a role that is `enough`.
+    /// Returns the groups in which the member's role satisfies `enough`.
     pub(super) async fn groups_of(
         &self,
         member: UserId,
@@ -110,7 +110,7 @@ impl Commands {
         Ok(groups)
     }
 
-    /// Returns `true` if the present role of `user` in the chat is `enough`, and the chat may use the bot.
+    /// Returns `true` if the current role of `user` in the chat satisfies `enough`, and the chat may use the bot.
     async fn has_role(&self, user: UserId, chat: &ChatRow, enough: fn(ChatRole) -> bool) -> Result<bool, JobError> {
         let (row, access) = (chat.chat.clone(), self.access.clone());
         if self.store.read(move |conn| served(conn, &row, user, &access)).await? != Access::Allowed {

@@ -4,7 +4,7 @@ use crate::commands::handlers::{CommandRequest, Commands, chat_button};
 use crate::commands::panel::{Panel, PanelPress, PanelScope, SettingChange, memory_question};
 use chime_access::admission::is_owner;
 use chime_answer::answering::format_own;
-use chime_answer::plain::escape_markdown;
+use chime_answer::sanitize::escape_markdown;
 use chime_core::chat_settings::{DEFAULT, MEMORY, SettingEntry, SettingValue};
 use chime_core::texts::{filled, notices, texts};
 use chime_core::{
@@ -218,7 +218,7 @@ impl<'a> WordedSetting<'a> {
     }
 }
 
-/// Makes a change. `by` are the author and the command of a text by a member.
+/// Makes a change. `by` are the author and the command of a text that a member wrote.
 fn write(
     tx: &Writer<'_>,
     conversation: Conversation,

@@ -15,7 +15,7 @@ use chime_store::{Reader, Writer, jobs, outbox, summaries, tags, topics as rows}
 
 /// Maximum number of topics in the list.
 const LISTED: u32 = 20;
-/// Number of tags in which similar names are searched, and maximum number of pairs that are suggested for merging.
+/// Number of tags that are compared to find similar names, and maximum number of pairs that are suggested for merging.
 const COMPARED: u32 = 100;
 const PAIRS: usize = 3;
 /// Limits on the messages that a reply depends on: sessions per tag, and messages per session.

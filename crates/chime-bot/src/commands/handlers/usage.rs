@@ -6,7 +6,7 @@ use chrono::Datelike;
 
 use crate::commands::handlers::{CommandRequest, Commands, Shown};
 use chime_access::cap_of_chat;
-use chime_answer::plain::{clean_name, escape_markdown};
+use chime_answer::sanitize::{clean_name, escape_markdown};
 use chime_core::texts::{Texts, filled, notices};
 use chime_core::{Job, Spent, UserId, grouped};
 use chime_jobs::JobResult;
@@ -28,7 +28,8 @@ impl Commands {
         let read = move |conn: &chime_store::Reader| {
             let spent = usage::spent(conn, now, chat, UserId(0))?;
             let used = usage::of_chat(conn, chat, first, now)?;
-            // The names are deleted with the newest message of their members.
+            // A member's name is deleted together with that member's newest message, so that message is a source of the
+            // reply.
             let users = used.iter().filter_map(|it| it.user);
             let rests_on =
                 users.map(|user| messages::newest_of(conn, chat, user)).collect::<chime_store::Result<Vec<_>>>()?;

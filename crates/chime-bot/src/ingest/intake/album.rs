@@ -1,5 +1,4 @@
-//! Treats an album as one trigger. Telegram sends its photos as separate messages, and any of them may have the
-//! caption.
+//! Treats an album as one trigger. Telegram sends its photos as separate messages, any of which may have the caption.
 
 use std::time::Duration;
 
@@ -20,7 +19,8 @@ pub enum AlbumJobState {
     Done,
 }
 
-/// Returns the state of the job of `message`'s album. Returns [`AlbumJobState::Nothing`] if the message is not in an album.
+/// Returns the state of the job of `message`'s album. Returns [`AlbumJobState::Nothing`] if the message is not in an
+/// album.
 pub fn begun(conn: &Reader, message: &Message, now: Timestamp) -> chime_store::Result<AlbumJobState> {
     let Some(album) = &message.album else { return Ok(AlbumJobState::Nothing) };
     for (id, is_wordless) in messages::of_album(conn, message.chat, album)? {

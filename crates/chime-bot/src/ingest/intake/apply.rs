@@ -42,7 +42,8 @@ pub fn apply(
     Ok(applied)
 }
 
-/// Returns `true` if the database itself has the error, not an update: the whole batch must then be tried again.
+/// Returns `true` if the error is one of the database itself, not of an update: the whole batch must then be tried
+/// again.
 fn blames_the_file(error: &StoreError) -> bool {
     error.is_fatal() || error.is_passing()
 }
@@ -185,7 +186,7 @@ fn take_in_poll(
     Ok(RawJsonPermission::Drop)
 }
 
-/// Stores a 👍 or 👎 on an answer of the bot as feedback. Ignores other reactions.
+/// Stores a thumbs-up or thumbs-down reaction on an answer of the bot as feedback. Ignores other reactions.
 fn take_in_feedback(
     tx: &Writer<'_>,
     reaction: &Reaction,
@@ -229,8 +230,8 @@ fn take_in_message(
     if chat.kind == ChatKind::Private {
         authorize::set_language_of_app(tx, row.key, arrival.language.as_deref())?;
     }
-    // A message shows that the bot is in the chat. A message that names the bot does not: it may be the report that the
-    // bot was removed.
+    // A message shows that the bot is in the chat. A message whose service part names the bot does not: it may report
+    // that the bot was removed.
     if !row.is_present && !arrival.named.contains(&setting.bot.id) {
         chats::set_present(tx, row.key)?;
     }

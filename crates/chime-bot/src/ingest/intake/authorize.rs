@@ -33,8 +33,8 @@ fn nameless(chat: &Chat) -> Chat {
 }
 
 /// Stores a message from an unauthorised chat without its content, and the language of the author's app. Also returns
-/// [`AllowedRequest::AboutPrivacy`] if the message is a privacy command, which is still obeyed in a chat that was authorised
-/// before.
+/// [`AllowedRequest::AboutPrivacy`] if the message is a privacy command, which is still obeyed in a chat that was
+/// authorised before.
 pub fn store_stub(
     tx: &Writer<'_>,
     arrival: &Arrival,
@@ -100,7 +100,7 @@ pub fn reject(tx: &Writer<'_>, chat: ChatId, now: Timestamp) -> chime_store::Res
     jobs::add_unless_due(tx, &JobPayload::Leave { chat }, now.plus(ADMISSION_SETTLES))
 }
 
-/// Handles that the bot was added to a chat or unblocked by a user. Returns the chat's access.
+/// Handles the update that the bot was added to a chat or unblocked by a user. Returns the chat's access.
 pub fn enter(
     tx: &Writer<'_>,
     membership: &Membership,

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::ingest::intake::memory_jobs::{Touched, Turns};
+use crate::ingest::intake::memory_jobs::{ChangedHours, NewMessageCounts};
 use chime_core::{ChatId, Conversation, GuestQuestion, RefusalReason, Timestamp};
 
 /// Current time by both clocks.
@@ -30,11 +30,10 @@ pub struct Applied {
     /// Chats whose messages were rejected because the chat is not authorised.
     pub refused_chats: HashSet<i64>,
     /// Hours of conversations in which messages were added or changed, so that their sessions must be divided again.
-    pub touched: Touched,
+    pub touched: ChangedHours,
     /// Questions in chats that the bot is not in.
     pub guests: Vec<GuestQuestion>,
-    /// New messages by members.
-    pub turns: Turns,
-    /// Conversations with new messages, and `true` if one of these is being answered.
+    pub turns: NewMessageCounts,
+    /// Conversations with new messages; the value is `true` if one of these messages is being answered.
     pub heard: HashMap<Conversation, bool>,
 }

@@ -14,7 +14,7 @@ use chime_store::{Reader, Writer, answers, chats, consent, deletions, jobs, mess
 
 /// Returns the parts of `arrival` that must not be stored.
 pub fn withheld(conn: &Reader, chat: &ChatRow, arrival: &Arrival) -> chime_store::Result<Withheld> {
-    let lender = |message: &Message| is_lender_out(conn, chat.key, message);
+    let copied = |message: &Message| is_original_author_out(conn, chat.key, message);
     let mut named = false;
     for user in &arrival.named {
         named = named || consent::opted_out(conn, chat.key, *user)?.is_some();
@@ -22,15 +22,15 @@ pub fn withheld(conn: &Reader, chat: &ChatRow, arrival: &Arrival) -> chime_store
     Ok(Withheld {
         message: consent::is_withheld(conn, chat.key, &arrival.message)?,
         parent: arrival.parent.as_ref().map_or(Ok(false), |parent| consent::is_withheld(conn, chat.key, parent))?,
-        lender: lender(&arrival.message)?,
-        parent_lender: arrival.parent.as_ref().map_or(Ok(false), lender)?,
+        copied: copied(&arrival.message)?,
+        parent_copied: arrival.parent.as_ref().map_or(Ok(false), copied)?,
         named,
     })
 }
 
 /// Returns `true` if the message forwards or quotes a person who opted out, in this chat or in the chat where the words
 /// come from.
-fn is_lender_out(conn: &Reader, chat: ChatKey, message: &Message) -> chime_store::Result<bool> {
+fn is_original_author_out(conn: &Reader, chat: ChatKey, message: &Message) -> chime_store::Result<bool> {
     let Some(Borrowed { chat: origin, author: Some(author), .. }) = message.borrowed else { return Ok(false) };
     let origin = origin.map_or(Ok(None), |id| chats::find(conn, id))?.map(|row| row.key);
     for key in iter::once(chat).chain(origin) {
@@ -64,8 +64,8 @@ pub fn apply_command(
             if answers::grounds_of_member(tx, scope.chat(), user, now, 1)?.is_empty() {
                 return Ok(false);
             }
-            // Answers with the member's words are hidden from now on. This job deletes them, when there is no more
-            // important work.
+            // Answers with the member's words are hidden from now on. A job deletes them when no more important work is
+            // left.
             let what = DeletionTarget::Derived { chat: scope.chat(), user };
             let until = message.sent_at;
             let request = deletions::DeletionRequest {

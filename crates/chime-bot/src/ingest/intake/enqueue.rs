@@ -1,4 +1,4 @@
-//! Enqueues the jobs of a message that was just stored.
+//! Enqueues the jobs that a stored message starts.
 
 use crate::ingest::intake::admission::{self, JobRequest, Start};
 use crate::ingest::intake::album::{self, AlbumJobState};
@@ -20,7 +20,7 @@ use chime_store::{Writer, backlog, chat_settings, chats, consent, jobs, messages
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WordStorage {
     Stored,
-    /// Not stored permanently, since the author opted out: kept until the job is done.
+    /// The text is not stored permanently, since the author opted out. It is kept until the job is done.
     Held,
 }
 
@@ -63,7 +63,7 @@ pub fn start_work(
         messages::mark_trigger(tx, at_message)?;
     }
     if found.is_none() && message.edited_at.is_some() {
-        // The edit removed the mention of the bot. If the answer is still given, the whole text becomes the question.
+        // The edit removed the mention of the bot. If the answer is not cancelled, the whole text is the question.
         jobs::replace(tx, &JobPayload::Answer { at: at_message, parsed: ParsedTrigger::default() })?;
     }
     let said = ArrivedMessage { at: at_message, sent_at: message.sent_at, came };
@@ -72,7 +72,7 @@ pub fn start_work(
             applied.postponed |= watch_question(tx, arrival, chat_key, setting, at)?;
         }
         TriggerAction::Nothing => {}
-        // Nobody but the asker sees it, and an answer would be for everybody.
+        // Only the asker sees it, and an answer would be for everybody.
         TriggerAction::Start(JobPayload::Answer { .. }) if message.id.ephemeral_number().is_some() => {}
         TriggerAction::Start(job @ JobPayload::Answer { .. }) if message.album.is_some() => {
             start_album(tx, arrival, news, job, setting, at, applied)?;
@@ -106,8 +106,8 @@ pub fn start_work(
     Ok(())
 }
 
-/// Enqueues the answer to a question to the chat, for the time at which it counts as unanswered. Returns `true` if the
-/// admins wish that and the message is such a question.
+/// Enqueues a job that answers a question to the chat if it stays unanswered. The job is due when the question counts
+/// as unanswered. Returns `false` if the admins have not switched this on or if the message is no such question.
 fn watch_question(
     tx: &Writer<'_>,
     arrival: &Arrival,

@@ -6,7 +6,7 @@ use chime_store::{Language, Writer, chats, messages, search};
 
 /// The language is detected again each time the chat has this many more messages.
 const JUDGE_EVERY: u32 = 200;
-/// Numbers of messages at which it is detected for the first times.
+/// Numbers of messages at which it is detected in a new chat.
 const JUDGE_FIRST: [u32; 5] = [8, 15, 30, 60, 100];
 /// Number of messages up to which the language is also detected before an answer.
 const YOUNG: i64 = 30;
@@ -20,7 +20,7 @@ pub fn judge_as_it_grows(tx: &Writer<'_>, row: &ChatRow, taken: &TakenIn) -> chi
     judge(tx, row, &messages::recent_texts(tx, row.key, JUDGE_EVERY as usize)?)
 }
 
-/// Detects the language of a new chat before its first answer. With it the chat gets the privacy notice, which is sent
+/// Detects the language of a new chat before its first answer. That answer contains the privacy notice, which is sent
 /// only once and must be in the right language.
 pub fn judge_before_answering(tx: &Writer<'_>, row: &ChatRow) -> chime_store::Result<()> {
     if search::newest(tx, row.key)? > YOUNG {

@@ -12,9 +12,9 @@ use chime_store::{Writer, jobs, sessions, topics};
 
 /// Hours of conversations in which messages were added or changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Touched(HashSet<(Conversation, i64)>);
+pub struct ChangedHours(HashSet<(Conversation, i64)>);
 
-impl Touched {
+impl ChangedHours {
     /// Adds the hour in which a new or changed message was sent.
     pub fn add(&mut self, chat: ChatKey, message: &Message) {
         let hour = message.sent_at.secs().div_euclid(sessions::NOTE_SPAN.as_secs().cast_signed());
@@ -41,9 +41,9 @@ impl Touched {
 
 /// Number of new messages by members in each conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Turns(HashMap<Conversation, (ChatId, u32)>);
+pub struct NewMessageCounts(HashMap<Conversation, (ChatId, u32)>);
 
-impl Turns {
+impl NewMessageCounts {
     pub fn add(&mut self, chat: ChatKey, message: &Message) {
         if message.role == Role::User && !message.sender.is_bot {
             let conversation = Conversation { chat, forum_topic: message.forum_topic };

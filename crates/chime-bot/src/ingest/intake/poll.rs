@@ -151,8 +151,8 @@ impl Ingest {
                         backoff.succeeded();
                         continue;
                     }
-                    // No update in the batch has an id, so the batch cannot be confirmed and comes again at once: waits
-                    // first.
+                    // No update in the batch has an id, so the batch cannot be confirmed and will come again at once.
+                    // Waits before the next poll.
                     backoff.failed(random())
                 }
                 Err(error) => {
@@ -219,7 +219,7 @@ impl Ingest {
             }
         }
         for question in applied.guests {
-            // If the queue is full, nobody may wait that long.
+            // If the queue is full, the question is dropped: nobody would wait that long for an answer.
             let _ = self.guests.try_send(question);
         }
         if applied.postponed || applied.started > 0 {

@@ -15,7 +15,7 @@ pub struct ReadUpdate {
     pub id: UpdateId,
     pub kind: String,
     pub json: String,
-    /// Content of the update that is in none of its events; `None` if there is nothing else.
+    /// Content of the update that is in none of its events; `None` if the events contain everything.
     pub leftover: Option<String>,
     /// Users and messages that the update names; `None` if it is not valid JSON.
     pub traces: Option<Traces>,
@@ -34,9 +34,9 @@ fn read(raw: RawUpdate, bot: UserId) -> ReadUpdate {
         Some(Err(unreadable)) => Err(unreadable.to_string()),
         None => Err("reading it panicked".to_owned()),
     };
-    let (traces, leftover) = unless_it_panics(|| looked_through(&raw.json)).flatten().unzip();
+    let (traces, leftover) = unless_it_panics(|| traces_and_leftover(&raw.json)).flatten().unzip();
     ReadUpdate {
-        id: raw.id.unwrap_or_else(|| stand_in(&raw.json)),
+        id: raw.id.unwrap_or_else(|| substitute_id(&raw.json)),
         kind: raw.kind,
         json: raw.json,
         leftover: leftover.flatten(),
@@ -47,7 +47,7 @@ fn read(raw: RawUpdate, bot: UserId) -> ReadUpdate {
 
 /// Returns the users and messages that an update names, and its content that is in no event. Returns `None` if it is
 /// not valid JSON.
-fn looked_through(json: &str) -> Option<(Traces, Option<String>)> {
+fn traces_and_leftover(json: &str) -> Option<(Traces, Option<String>)> {
     let update: Value = serde_json::from_str(&repair(json)).ok()?;
     Some((traces(&update), leftover(update)))
 }
@@ -58,7 +58,7 @@ pub fn offset_after(batch: &[RawUpdate]) -> Option<i64> {
 }
 
 /// Returns an id for an update that has none: a negative hash of its content. Telegram's ids are never negative.
-fn stand_in(json: &str) -> UpdateId {
+fn substitute_id(json: &str) -> UpdateId {
     let mut hasher = DefaultHasher::new();
     json.hash(&mut hasher);
     UpdateId(-1 - (hasher.finish() >> 1).cast_signed())

@@ -17,10 +17,10 @@ const LOOKED_AT: usize = 6;
 /// them.
 const HEARD: usize = 40;
 
-/// Returns the earlier message that `message` completes. This is its author's previous message, if it only mentions the
-/// bot, or if it is itself such a question and not answered yet. Returns `None` if `message` addresses a member or the
-/// group, or if the earlier message was answered and `message` does not continue that answer. `as_trigger` returns the
-/// trigger in a message.
+/// Returns the earlier message that `message` completes: its author's previous message, if that only mentions the bot,
+/// or if it is itself the second half of such a question and not answered yet. Returns `None` if `message` addresses a
+/// member or the group, or if the earlier message was answered and `message` does not continue that answer.
+/// `as_trigger` returns the trigger in a message.
 pub fn tag_before(
     conn: &Reader,
     message: &Message,

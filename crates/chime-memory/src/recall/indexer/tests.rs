@@ -212,7 +212,7 @@ async fn what_is_forgotten_is_in_no_index_and_an_edit_is_read_again() {
         messages::take_in(tx, &row, &edited)?;
         let options = forget::ForgetOptions {
             cause: chime_store::family::Cause::Forgotten,
-            leave: forget::Leave::Stub,
+            replacement: forget::Replacement::Stub,
             repeats: |_, _| false,
         };
         forget::messages(tx, &[(KEY, Seq(3))], options)?;

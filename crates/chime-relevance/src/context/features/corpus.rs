@@ -58,7 +58,8 @@ impl<'a> Corpus<'a> {
     }
 }
 
-/// Returns the number of `met`, given from 0 in the order of first occurrence, and adds 1 to its count in `counts`.
+/// Returns the number of `met`, and adds 1 to its count in `counts`. Numbers are given from 0 in the order of first
+/// occurrence.
 fn counted<K: Eq + Hash>(numbers: &mut Quick<K, u32>, met: K, counts: &mut Vec<u16>) -> u32 {
     let number = *numbers.entry(met).or_insert(counts.len() as u32);
     if number as usize == counts.len() {

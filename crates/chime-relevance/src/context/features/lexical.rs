@@ -9,11 +9,11 @@ use crate::context::features::token::{Quick, Token, token};
 use chime_core::trigger::Languages;
 use chime_core::{Language, WordStemmer, folded, is_unspaced, pieces, short_stem, split_words};
 
-/// Maximum characters of an ASCII stem. It is longer since English endings are removed first: "pickles" is no form of
-/// "pick".
+/// Maximum characters of an ASCII stem. It can be longer than other stems, because English endings are removed first; a
+/// shorter one would make "pickles" a form of "pick".
 const PLAIN_STEM_CHARS: usize = 6;
-/// Minimum ratio at which a word of a question is common: of the messages that have the word to those that have the
-/// question's rarest word.
+/// A word of a question is common if at least this many times more messages have it than have the question's rarest
+/// word.
 const COMMON: usize = 3;
 /// Minimum characters of a part of a word joined by dots, hyphens or apostrophes; shorter parts do not count.
 const MIN_PART_CHARS: usize = 3;
@@ -119,8 +119,8 @@ fn stem(word: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns a question without its common words; `None` if it has no rarer word beside a common one. `spread` returns
-/// the number of messages that have a stem.
+/// Returns a question without its common words; `None` if it has no common word or no rarer one. `spread` returns the
+/// number of messages that have a stem.
 pub fn telling_part(ask: &str, spread: impl Fn(Token) -> usize) -> Option<String> {
     let spreads: Vec<(Token, usize)> = stems(ask).into_iter().map(|stem| (stem, spread(stem))).collect();
     let rarest = spreads.iter().map(|(_, spread)| *spread).filter(|spread| *spread > 0).min()?;

@@ -12,7 +12,7 @@ use chime_core::{
 
 /// Number of bytes at the start of a text that are searched for names.
 const NAMES_WITHIN: usize = 600;
-/// Minimum characters of a name; shorter words are too often no names.
+/// Minimum characters of a name; a shorter word is too often not a name.
 const MIN_NAME_CHARS: usize = 3;
 
 /// Features of a message that depend on no other message. They stay valid until the message is edited.

@@ -1,4 +1,4 @@
-//! Guesses the subject of a trigger: one guess for each candidate that the trigger may point at (target), with the
+//! Guesses the subject of a trigger: one guess for each candidate that the trigger may refer to (its target), with the
 //! probability of each other candidate to belong to the same subject.
 
 use crate::context::contributions::ByCandidate;
@@ -22,8 +22,8 @@ const FAINT: f64 = 0.01;
 const EARLIER_TAG: f64 = 1e-6;
 /// Factor on the weight of a candidate that shares only common words with the trigger, if others share a rarer one.
 const COMMON_ALONE: f64 = 0.02;
-/// Minimum probability, by the reply model, that a trigger starts something new, at which a trigger that does not tag
-/// the bot gets no focus.
+/// Probability, by the reply model, that a trigger starts something new. From this value on, a trigger that does not
+/// tag the bot gets no focus.
 const UNLINKED: f64 = 0.86;
 
 /// Weights of one refining pass.
@@ -84,7 +84,7 @@ fn guesses(
     // the bot uses both, weighted by the chat's slowness.
     let by_relatedness = if tag.is_tag && (slowness > 0.0 || tag.is_reply) { 1.0 } else { slowness };
     let (mut guesses, mut left) = (Vec::new(), Vec::new());
-    // If these guesses have no weight, they are computed only to be explained.
+    // If these guesses have no weight, they are computed only for an explanation.
     if by_relatedness > 0.0 || seen.is_some() {
         let found = by_target(corpus, partitioned, tag, weights, before, last, seen);
         for WeightedTarget { weight, members, share } in found.into_iter().filter(|_| by_relatedness > 0.0) {
@@ -101,7 +101,7 @@ fn guesses(
     (guesses, marginals)
 }
 
-/// Candidate that the trigger may point at.
+/// Candidate that the trigger may refer to.
 struct WeightedTarget {
     weight: f64,
     /// Probability that each candidate belongs to the target's subject.
@@ -125,7 +125,8 @@ fn by_target(
     let scene = SegmentedCorpus::of(corpus, &partitioned.segments);
     let (rows, slowness) = (&focus::features(tag, &scene), corpus.slowness);
     let terms = if tag.is_bare { &weights.focus_bare } else { &weights.focus_text };
-    // A trigger that does not tag the bot points at what the reply model says, whatever its words are.
+    // The target of a trigger that does not tag the bot is decided by the reply model, whatever the trigger's words
+    // are.
     let by_tag = match (tag.rests_on.is_empty(), tag.is_tag) {
         (false, _) => 1.0,
         (true, true) => slowness,
@@ -133,7 +134,7 @@ fn by_target(
     };
     let mut pointed = blended(&targets(tag, rows, terms), &tag.links, by_tag);
     for (weight, earlier) in pointed.iter_mut().zip(&corpus.utterances) {
-        // An earlier trigger without words points at other messages. These are the target, not the trigger.
+        // An earlier trigger without words refers to other messages. These are the target, not that trigger.
         if earlier.features.calls_bot && earlier.features.stems.is_empty() && !tag.is_reply {
             *weight *= EARLIER_TAG;
         }
@@ -155,8 +156,8 @@ fn by_target(
 }
 
 /// Returns the probability that each candidate belongs to the trigger's subject, over all guesses. First divides the
-/// weights of the first guesses by `left`, the factors such as [`COMMON_ALONE`] that they include: the result also
-/// ranks the surroundings, which may share common words alone.
+/// weights of the first guesses by `left`, the factors such as [`COMMON_ALONE`] that they include, because the result
+/// also ranks the surroundings, which may share only common words.
 fn with_common_words(guesses: &[Guess], left: impl Iterator<Item = f32>) -> Vec<f32> {
     let mut whole = guesses.to_vec();
     whole.iter_mut().zip(left).for_each(|(guess, left)| guess.weight /= left);
@@ -229,7 +230,7 @@ mod tests {
 
     #[derive(Deserialize)]
     struct Expected {
-        /// Messages that the trigger may point at, with their weights.
+        /// Messages that the trigger may refer to, with their weights.
         #[serde(rename = "anchors")]
         targets: Vec<(usize, f32)>,
         /// Probability that each message belongs to the subject of the likeliest target.

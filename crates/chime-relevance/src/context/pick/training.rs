@@ -27,7 +27,7 @@ use crate::context::relatedness::refine::Refinement;
 use crate::context::replies::antecedents::ReplyContext;
 use crate::context::replies::model::ReplyModel;
 use crate::context::replies::sample::Forest;
-use crate::context::subjects::lessons::{Lesson, lessons};
+use crate::context::subjects::link_examples::{LinkExample, link_examples};
 use crate::context::threads::segments;
 use crate::context::weights::Scorers;
 use chime_core::StoredMessage;
@@ -96,10 +96,10 @@ impl<'a> Example<'a> {
 
     /// Returns the training examples for linking segments to subjects, from the first `count` forests. `truth` holds
     /// the right subject of each candidate, if known.
-    pub fn segment_lessons(&self, truth: &[Option<usize>], count: usize) -> Vec<Lesson> {
+    pub fn segment_examples(&self, truth: &[Option<usize>], count: usize) -> Vec<LinkExample> {
         let (corpus, far) = (self.candidates.corpus(None), Some(self.scorers.subjects.far));
         let segments = self.forests.iter().take(count).map(|forest| segments(&corpus, &forest.antecedents, far));
-        segments.flat_map(|segments| lessons(&corpus, &segments, truth)).collect()
+        segments.flat_map(|segments| link_examples(&corpus, &segments, truth)).collect()
     }
 
     fn with_pairs<R>(&self, then: impl FnOnce(&SegmentedCorpus<'_>, &Pairwise<'_>) -> R) -> R {

@@ -20,8 +20,8 @@ pub struct Antecedent {
     pub probability: f32,
 }
 
-/// Possible antecedents of a message, the likeliest first. What their probabilities lack to 1 is the probability that
-/// the message starts something new.
+/// Possible antecedents of a message, the likeliest first. The difference between 1 and the sum of their probabilities
+/// is the probability that the message starts something new.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Antecedents(pub Vec<Antecedent>);
 

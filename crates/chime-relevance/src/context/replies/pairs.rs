@@ -83,7 +83,7 @@ pub fn pairs(
     mut each: impl FnMut(usize, &[f32; RAW]),
 ) {
     let scene = PairContext::new(message, past, hearing, bare);
-    let mut walk = Walk { longest: 0.0, longest_gap: 0.0, by: vec![0.0; scene.spoken.len()], distinct: 0.0 };
+    let mut walk = BetweenMessages { longest: 0.0, longest_gap: 0.0, by: vec![0.0; scene.spoken.len()], distinct: 0.0 };
     for place in (0..past.len()).rev() {
         walk.meet(place, &scene);
         let raw = scene.features(place, &walk);
@@ -92,7 +92,7 @@ pub fn pairs(
     }
 }
 
-/// Data that is computed once for a message and used for its features with every earlier message.
+/// Data of a message that is computed once and used for its features with every earlier message.
 struct PairContext<'a> {
     message: &'a MessageFeatures,
     past: &'a [Arc<MessageFeatures>],
@@ -109,7 +109,7 @@ struct PairContext<'a> {
     scale: f64,
     texts: Similarity,
     /// Distance to the author's previous message.
-    own: Own,
+    own: OwnDistance,
     /// Number of distinct authors of the last 20 messages.
     speakers: f32,
     /// Author number, from 0, of each message of `past`, and last of the message itself.
@@ -127,7 +127,7 @@ struct PairContext<'a> {
 }
 
 /// Distance in messages and in time to the author's previous message. It is the same for all earlier messages.
-struct Own {
+struct OwnDistance {
     is_known: bool,
     ln_distance: f32,
     ln_seconds: f32,
@@ -136,7 +136,7 @@ struct Own {
 }
 
 /// Counts over the messages that lie between an earlier message and the message itself, updated from new to old.
-struct Walk {
+struct BetweenMessages {
     longest: f32,
     longest_gap: f64,
     /// Number of messages between an earlier message and the message itself, by author number.
@@ -144,7 +144,7 @@ struct Walk {
     distinct: f32,
 }
 
-impl Walk {
+impl BetweenMessages {
     /// Adds the gap that follows the earlier message at `place`, since it lies between that message and the message
     /// itself.
     fn meet(&mut self, place: usize, scene: &PairContext<'_>) {
@@ -177,7 +177,7 @@ impl<'a> PairContext<'a> {
             message,
             past,
             bare,
-            own: Own::of(message, past, &rhythm),
+            own: OwnDistance::of(message, past, &rhythm),
             rhythm,
             scale: scale(&gaps),
             gaps,
@@ -220,7 +220,7 @@ impl<'a> PairContext<'a> {
         }
     }
 
-    fn features(&self, place: usize, walk: &Walk) -> [f32; RAW] {
+    fn features(&self, place: usize, walk: &BetweenMessages) -> [f32; RAW] {
         let (i, j) = (self.message, &*self.past[place]);
         let (to, heard) = (&self.hearing.message, &self.hearing.past[place]);
         let distance = self.past.len() - place;
@@ -289,7 +289,7 @@ impl<'a> PairContext<'a> {
     }
 }
 
-impl Own {
+impl OwnDistance {
     fn of(message: &MessageFeatures, past: &[Arc<MessageFeatures>], rhythm: &[f32]) -> Self {
         match past.iter().rposition(|turn| turn.author == message.author) {
             Some(own) => Self {

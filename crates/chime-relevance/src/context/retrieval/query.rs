@@ -21,7 +21,7 @@ pub type Candidate<'a> = (&'a StoredMessage, Arc<MessageFeatures>, f64);
 pub struct OlderQuery {
     /// Words to search for, by descending weight.
     pub words: Vec<WeightedWord>,
-    /// Number of the first message that is not searched: only older ones are.
+    /// Only messages before this one are searched.
     pub before: Seq,
     /// Authors of picked messages, each with the highest score of their messages.
     pub authors: Quick<UserId, f64>,

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::context::contributions::Feature;
 use crate::context::linear::{Terms, chance};
 use crate::context::retrieval::query::OlderQuery;
-use crate::retrieval::Met;
+use crate::retrieval::FoundMessage;
 use chime_core::StoredMessage;
 
 /// Maximum number of messages that are accepted into the focus; subjects hardly ever have more of them.
@@ -57,10 +57,10 @@ impl Reranked {
 }
 
 /// Scores the messages that were found and marks those accepted into the focus. Returns the likeliest first.
-pub fn rerank(query: &OlderQuery, found: Vec<Met>, weights: &RerankWeights) -> Vec<Reranked> {
+pub fn rerank(query: &OlderQuery, found: Vec<FoundMessage>, weights: &RerankWeights) -> Vec<Reranked> {
     /// Maximum number of messages that are returned.
     const KEPT: usize = 80;
-    let score = |met: Met| {
+    let score = |met: FoundMessage| {
         let values = values(query, &met);
         Reranked { probability: weights.probability(&values), is_accepted: false, values, message: met.message }
     };
@@ -83,10 +83,10 @@ fn accept_albums(reranked: &mut [Reranked]) {
 }
 
 /// Computes the features of a message that was found.
-pub fn values(query: &OlderQuery, met: &Met) -> [f64; FEATURES] {
+pub fn values(query: &OlderQuery, met: &FoundMessage) -> [f64; FEATURES] {
     /// Distance in messages up to which all messages count as equally near.
     const NEAREST: u32 = 16;
-    let Met { message, features, words } = met;
+    let FoundMessage { message, features, words } = met;
     let back = query.before.0.saturating_sub(message.seq.0).max(NEAREST);
     [
         features.own_coverage,

@@ -8,10 +8,10 @@ pub struct Taken {
     pub probability: f32,
 }
 
-/// Guess at the trigger's subject: one of several possible ones.
+/// Guess at the trigger's subject: one of several possible subjects.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guess {
-    /// Probability that the guess is right; all weights sum to 1.
+    /// Probability that the guess is right. The weights of all guesses sum to 1.
     pub weight: f32,
     /// Probability of each candidate to belong to the subject, if the guess is right.
     pub members: Vec<f32>,
@@ -26,16 +26,16 @@ pub fn marginals(guesses: &[Guess]) -> Vec<f32> {
     marginals
 }
 
-/// State of a guess during the selection.
+/// State of one [`Guess`] at the trigger's subject, while messages are selected one after the other.
 struct GuessState<'a> {
     guess: &'a Guess,
-    /// Expected number of messages of the subject, at least 1 and at most the number that may be taken.
+    /// Expected number of messages of the guessed subject, at least 1 and at most the number that may be selected.
     size: f32,
-    /// Expected number of messages of the subject among those taken.
+    /// Expected number of messages of the guessed subject among those selected so far.
     hits: f32,
 }
 
-/// Takes at most `most` candidates, one after the other, as long as the expected F1 over all `guesses` rises by more
+/// Selects at most `most` candidates, one after the other, as long as the expected F1 over all `guesses` rises by more
 /// than the candidate costs. `costs` is the cost of each candidate, in F1; a missing one is 0.
 pub fn best_set(guesses: &[Guess], most: usize, costs: &[f32]) -> Vec<Taken> {
     let marginals = marginals(guesses);

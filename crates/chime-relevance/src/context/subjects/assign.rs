@@ -65,8 +65,8 @@ impl<'a> Assignment<'a> {
     }
 }
 
-/// Converts scores to the probability that a segment continues each subject. What these lack to 1 is the probability
-/// that it begins a new one.
+/// Converts scores to the probability that a segment continues each subject. The difference between 1 and their sum is
+/// the probability that the segment begins a new subject.
 fn likelihoods(mut scores: Vec<f64>) -> Vec<f64> {
     let highest = scores.iter().copied().fold(0.0, f64::max);
     let sum = (-highest).exp() + scores.iter().map(|score| (score - highest).exp()).sum::<f64>();

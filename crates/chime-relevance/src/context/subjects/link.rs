@@ -77,8 +77,8 @@ impl SegmentLink {
         Scored { alone, compared: segment_pair.compared() }
     }
 
-    /// Returns the score of a segment with each earlier subject. Each bond comes with the number of messages of its
-    /// subject.
+    /// Returns the score of a segment with each earlier subject. Each of `bonds` comes with the number of messages of
+    /// its subject.
     pub fn scores(&self, bonds: &[(Scored, usize)], slowness: f64) -> Vec<f64> {
         let means = means(bonds.iter().map(|(segment_pair, count)| (segment_pair.compared, *count)));
         let (so_far, compared) = (self.terms.terms[COMPARED], &self.terms.terms[COMPARED + 1..]);
@@ -119,8 +119,8 @@ pub fn segment_pair(corpus: &Corpus<'_>, segment: &Segment, subject: &LinkedSubj
     SegmentPair(row)
 }
 
-/// Returns all features of a segment with each earlier subject, to fit the weights. Each bond comes with the number of
-/// messages of its subject.
+/// Returns all features of a segment with each earlier subject, to fit the weights. Each of `bonds` comes with the
+/// number of messages of its subject.
 pub fn rows(bonds: &[(SegmentPair, usize)]) -> impl Iterator<Item = LinkFeatures> {
     let means = means(bonds.iter().map(|(segment_pair, count)| (segment_pair.compared(), *count)));
     bonds.iter().map(move |(segment_pair, _)| {
@@ -159,7 +159,8 @@ fn people(corpus: &Corpus<'_>, segment: &Segment, subject: &LinkedSubject) -> (f
     (likelihood / own.sqrt(), product / lengths.max(1e-6))
 }
 
-/// Returns the cosine of the stems of both, weighted by idf, and the idf of the rarest shared stem.
+/// Returns the cosine of the stems of the segment and the subject, weighted by idf, and the idf of the rarest shared
+/// stem.
 fn words(corpus: &Corpus<'_>, segment: &Segment, subject: &LinkedSubject) -> (f64, f64) {
     let (mut product, mut rarest) = (0.0, 0.0_f64);
     let shared = segment.stems.iter().map(|used| (used, subject.stems[used.stem as usize]));

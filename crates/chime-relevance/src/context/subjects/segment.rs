@@ -6,7 +6,7 @@ use chime_core::dot;
 
 #[derive(Debug)]
 pub struct Segment {
-    /// Indices of its messages, ascending.
+    /// Indices of the segment's messages, ascending.
     pub places: Vec<usize>,
     /// Author numbers, each with the number of messages.
     pub authors: Vec<(usize, f64)>,

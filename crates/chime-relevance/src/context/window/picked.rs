@@ -17,10 +17,10 @@ const CHAIN_SCORE: f64 = 0.9;
 const CHAIN_DECAY: f64 = 0.97;
 /// Score of the message right before the trigger, if it is picked for closeness in time.
 const CLUSTER_SCORE: f64 = 0.85;
-/// Factor on the score for each message further back; after 20 messages the score is about a third.
+/// Factor on the score for each message further back. After 20 messages the score is about a third.
 const CLUSTER_DECAY: f64 = 0.95;
 
-/// Picks by index, each with reason and score. If a message is added again, its first reason and score stay.
+/// Picked messages by index, each with reason and score. If a message is added again, its first reason and score stay.
 #[derive(Default)]
 pub struct Picked(BTreeMap<Index, (Reason, f64)>);
 
@@ -110,8 +110,9 @@ impl Picked {
         }
     }
 
-    /// Adds the accepted messages of `found`, which are from further back; those with a probability of `least` join the focus. Also converts all indices: they refer to
-    /// `before`, and in the result to `pool`, which has the added messages too.
+    /// Adds the accepted messages of `found`, which are older than all candidates; those with a probability of at least
+    /// `least` join the focus. Also converts all indices: they refer to `before`, and in the result to `pool`, which
+    /// has the added messages too.
     pub fn with_bridged(
         self,
         before: &CandidateSet<'_>,
@@ -138,8 +139,8 @@ impl Picked {
         self.0.is_empty()
     }
 
-    /// Drops the messages picked as part of the thread that `keeps` rejects. Messages with other reasons, such as reply
-    /// links, stay.
+    /// Drops the messages that were picked as part of the thread and that `keeps` rejects. Messages with other reasons,
+    /// such as reply links, stay.
     pub fn retain(&mut self, keeps: impl Fn(Index, f64) -> bool) {
         self.0.retain(|place, (reason, score)| *reason != Reason::Thread || keeps(*place, *score));
     }

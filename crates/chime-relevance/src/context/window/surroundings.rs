@@ -9,7 +9,7 @@ use chime_core::{Role, Seq};
 /// Bonus of the newest message. Set by hand: in real chats, replies and bare triggers are often about what was said in
 /// the last minutes, which the picker may miss.
 const RECENCY: f64 = 0.25;
-/// The same for a question with words of its own, which is about any time.
+/// The same bonus for a question with words of its own, which may be about any time.
 const RECENCY_OF_QUESTION: f64 = 0.05;
 /// Number of messages over which the bonus for recency falls to about a third.
 const RECENCY_SPAN: f64 = 15.0;

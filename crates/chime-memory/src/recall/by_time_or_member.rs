@@ -43,7 +43,7 @@ pub fn messages(reading: &ParsedRequest<'_>, lexicon: &mut Lexicon<'_>) -> chime
 }
 
 /// Returns the summaries of the longest sessions that ended at the times in the question. Returns none if the question
-/// names a member, since a summary is about several.
+/// names a member, since a summary covers several members.
 pub fn sessions(reading: &ParsedRequest<'_>) -> chime_store::Result<Vec<FoundSummary>> {
     if !reading.question.named.is_empty() {
         return Ok(Vec::new());
@@ -111,7 +111,7 @@ impl ParsedRequest<'_> {
     }
 }
 
-/// Wraps each item in `Some`. If there are none, returns a single `None`, which means “any”.
+/// Wraps each item in `Some`. If there are none, returns a single `None`, which means "any".
 fn each_or_any<T>(named: Vec<T>) -> Vec<Option<T>> {
     if named.is_empty() { vec![None] } else { named.into_iter().map(Some).collect() }
 }

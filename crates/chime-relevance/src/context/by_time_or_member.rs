@@ -13,7 +13,7 @@ use chime_core::{Chosen, Message, Reason, Role, StoredMessage};
 /// Score of the best message, and the amount by which each further one scores less.
 const SCORE: f64 = 0.9;
 const STEP: f64 = 0.005;
-/// Maximum messages of a time span in the focus; more do not improve an answer.
+/// Maximum number of messages of a time span in the focus; more do not improve an answer.
 const MOST: usize = 60;
 /// Number of the newest messages of the named members in the focus, if the question names no time.
 const NEWEST_OF_MEMBERS: usize = 12;
@@ -47,8 +47,8 @@ pub fn asked_spans(question: &ParsedQuestion, trigger: &StoredMessage) -> Vec<As
     }
 }
 
-/// Returns the messages that the question wants out of the loaded messages `read`, oldest first. The most
-/// representative have the highest score. `None` if there are none.
+/// Returns the messages that the question wants, out of the loaded messages `read`, which are sorted oldest first. The
+/// most representative have the highest score. `None` if there are none.
 pub fn said(
     question: &ParsedQuestion,
     trigger: &StoredMessage,

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::bullets::{self, NumberedGrounds};
+use crate::bullets::{self, CitableTexts};
 use crate::extract;
+use crate::jobs::delimiters::{fence, fenced};
 use crate::jobs::error::StepError;
-use crate::jobs::fence::{fence, fenced};
 use crate::jobs::load::SessionRead;
 use crate::jobs::memory::{Memory, SummaryVectors};
 use crate::jobs::model::ModelOutput;
@@ -46,7 +46,7 @@ impl Memory {
         let open = self.store.read(move |conn| items::open_before(conn, &session)).await?;
         let extract = || extracted(&read, &open);
         let made = match means {
-            // Too short for a summary, but perhaps it says that something is done.
+            // Too short for a summary, but the session may report that a task is done.
             Means::Extract | Means::Model | Means::Nothing if !read.has_substance => {
                 let closes = extract::closed(&open, &read.said());
                 return self.keep(job, read, None, closes).await;
@@ -229,6 +229,6 @@ fn extracted(read: &SessionRead, open: &[Bullet]) -> NewSummary {
     NewSummary { closes, ..NewSummary::extract(bullets) }
 }
 
-fn checked(answer: &str, grounds: &NumberedGrounds) -> Vec<Bullet> {
+fn checked(answer: &str, grounds: &CitableTexts) -> Vec<Bullet> {
     bullets::parse(answer, grounds)
 }

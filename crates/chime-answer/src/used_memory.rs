@@ -28,7 +28,7 @@ fn repeats(said: &BTreeSet<String>, line: &BTreeSet<String>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chime_core::{Grounds, SourceId, Timestamp};
+    use chime_core::{SourceId, SourceMessage, Timestamp};
 
     #[test]
     fn a_line_is_used_where_it_is_cited_or_said_again() {
@@ -38,7 +38,7 @@ mod tests {
             sent_at: Timestamp::default(),
             text: text.to_owned(),
             link: None,
-            rests_on: vec![Grounds {
+            rests_on: vec![SourceMessage {
                 message: Seq(number),
                 name: "Ana".to_owned(),
                 sent_at: Timestamp::default(),

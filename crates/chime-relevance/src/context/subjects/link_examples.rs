@@ -9,7 +9,7 @@ use crate::context::subjects::subject::LinkedSubject;
 
 /// Training example: a segment with the subjects before it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Lesson {
+pub struct LinkExample {
     /// Features of the segment with each earlier subject.
     pub rows: Vec<LinkFeatures>,
     /// For each earlier subject, the share of its messages that have the segment's label.
@@ -20,14 +20,14 @@ pub struct Lesson {
 
 /// Builds the examples from the `segments` of one forest, oldest first. `truth` holds the label of each message, if
 /// known.
-pub fn lessons(corpus: &Corpus<'_>, segments: &[IndexSet], truth: &[Option<usize>]) -> Vec<Lesson> {
+pub fn link_examples(corpus: &Corpus<'_>, segments: &[IndexSet], truth: &[Option<usize>]) -> Vec<LinkExample> {
     let mut subjects: Vec<(Option<usize>, LinkedSubject)> = Vec::new();
-    let mut lessons = Vec::new();
+    let mut link_examples = Vec::new();
     for members in segments {
         let segment = Segment::new(members.places().collect(), corpus);
         let about = about(members, truth);
         if !subjects.is_empty() {
-            lessons.push(lesson(corpus, &segment, about, &subjects, truth));
+            link_examples.push(link_example(corpus, &segment, about, &subjects, truth));
         }
         let own = subjects.iter_mut().rfind(|(known, _)| about.is_some() && *known == about);
         match own {
@@ -35,23 +35,23 @@ pub fn lessons(corpus: &Corpus<'_>, segments: &[IndexSet], truth: &[Option<usize
             None => subjects.push((about, LinkedSubject::begun_by(&segment, corpus))),
         }
     }
-    lessons
+    link_examples
 }
 
-fn lesson(
+fn link_example(
     corpus: &Corpus<'_>,
     segment: &Segment,
     about: Option<usize>,
     subjects: &[(Option<usize>, LinkedSubject)],
     truth: &[Option<usize>],
-) -> Lesson {
+) -> LinkExample {
     let bonds: Vec<(SegmentPair, usize)> =
         subjects.iter().map(|(_, subject)| (segment_pair(corpus, segment, subject), subject.count)).collect();
     let share = |subject: &LinkedSubject| match about {
         None => 0.0,
         about => subject.members.places().filter(|place| truth[*place] == about).count() as f64 / subject.count as f64,
     };
-    Lesson {
+    LinkExample {
         rows: rows(&bonds).collect(),
         shares: subjects.iter().map(|(_, subject)| share(subject)).collect(),
         is_known: about.is_some(),
