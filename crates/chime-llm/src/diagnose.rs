@@ -19,7 +19,12 @@ const TOO_LONG: &[&str] = &[
     "context size",
     "maximum context",
     "prompt is too long",
+    "prompt too long",
     "input token count",
+    "input length",
+    "model token limit",
+    "size limit exceeded",
+    "prompt 超长",
     "request too large",
     "reduce the length",
     "input is too long",
@@ -302,6 +307,12 @@ mod tests {
             r#"{"error":{"message":"Input validation error: `inputs` must have less than 4097 tokens. Given: 5000"}}"#,
             r#"{"message":"Input is too long for requested model."}"#,
             r#"{"error":"This model's maximum prompt length is 8192 but the request contains 9000 tokens."}"#,
+            r#"{"error":{"message":"Input length 131393 exceeds the maximum allowed input length of 131040 tokens."}}"#,
+            r#"{"error":{"message":"<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 30720]"}}"#,
+            r#"{"error":{"message":"Invalid request: Your request exceeded model token limit: 8192 (requested: 9000)"}}"#,
+            r#"{"message":"too many tokens: size limit exceeded by 11326 tokens. Try using shorter or fewer inputs."}"#,
+            r#"{"error":"Prompt too long: 5152 tokens exceeds max_seq_len 2048 (leave room for output tokens)"}"#,
+            r#"{"error":{"code":"1261","message":"Prompt 超长"}}"#,
         ];
         for body in bodies {
             check(400, body, expect!["the prompt is too long for the model -> ShrinkPrompt"]);

@@ -79,6 +79,8 @@ impl Tools {
         let mut messages = Vec::new();
         for ToolRound { said, calls, results } in &self.rounds {
             let calls_made: Vec<Value> = calls.iter().map(ToolCall::to_json).collect();
+            // Some providers refuse an empty text.
+            let said = (!said.is_empty()).then_some(said);
             let mut message = json!({"role": "assistant", "content": said, "tool_calls": calls_made});
             if with_thoughts {
                 let thoughts = calls.iter().find_map(|call| call.thoughts.as_deref());
@@ -381,7 +383,8 @@ mod tests {
         let call = ToolCall { id: "a".into(), name: "search".into(), arguments: "{}".into(), ..ToolCall::default() };
         let round = ToolRound { said: String::new(), calls: vec![call], results: vec!["the red tent".into()] };
         let tools = Tools { rounds: vec![round], ..tools() };
-        assert_eq!(tools.messages(false)[1]["tool_call_id"], "a");
+        let messages = tools.messages(false);
+        assert_eq!((&messages[0]["content"], &messages[1]["tool_call_id"]), (&Value::Null, &json!("a")));
         let reported = tools.as_message().expect("a message");
         assert!(reported.content.contains("the red tent"), "{reported:?}");
         assert!(tools.estimated_tokens() > 20);

@@ -19,7 +19,7 @@ use crate::turns::{TOKEN, is_of_calls, is_talked_about};
 static OPENER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"<(?:｜?\w+[:｜])?(?P<tag>(?:tool|function)_?(?:calls?|code|use|response|result)|invoke|function)(?:[\s=][^<>\n]*)?>",
-        r"|<\|[^|<>\n]*(?:tool|python_tag|plugin)[^|<>\n]*\|>|<｜[^｜<>\n]*(?:tool|call)[^｜<>\n]*｜>",
+        r"|<\|[^|<>\n]*(?:tool|python_tag|plugin)[^|<>\n]*\|?>|<｜[^｜<>\n]*(?:tool|call)[^｜<>\n]*｜>",
         r"|\[TOOL_CALLS?\]",
         r"|(?:<\|start\|>assistant)?(?:<\|channel\|>|assistant)?commentary to=",
     ))
@@ -27,11 +27,14 @@ static OPENER: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Start of a line that is itself a call.
 static LINE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?m)^[ \t]*(?:[\[(]|print\()?(?:(?:functions|default_api)\.)?(?P<name>\w+)(?::\d+)?[({]")
+    pattern(r"(?m)^[ \t]*(?:[\[(]|print\()?(?:(?:functions|default_api)\.|call:)?(?P<name>\w+)(?::\d+)?[({]")
 });
 
 /// Namespaces that may precede the name of a tool.
-const PREFIXES: [&str; 2] = ["functions.", "default_api."];
+const PREFIXES: [&str; 3] = ["functions.", "default_api.", "call:"];
+
+/// Quotation mark of Gemma's calls, such as `call:search{query:<|"|>tent<|"|>}`.
+const QUOTE: &str = "<|\"|>";
 
 /// Start of a JSON call that may still be incomplete.
 static BEGUN: LazyLock<Regex> =
@@ -45,7 +48,9 @@ static TAGGED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 static NAMED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r#"(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\[[^\]\n]*\]|[^,()\s]+)"#)
+    pattern(
+        r#"(?P<name>[A-Za-z_]\w*)\s*[=:]\s*(?P<value>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\[[^\]\n]*\]|[^,(){}\s]+)"#,
+    )
 });
 
 /// Removes call blocks from `text`; returns the remaining text and the calls of offered tools.
@@ -220,6 +225,8 @@ fn balanced(text: &str) -> Option<usize> {
 }
 
 fn read(block: &str, offered: &[Tool]) -> Vec<(String, Value)> {
+    let block = block.replace(QUOTE, "\"");
+    let block = block.as_str();
     let written: Vec<(String, Value)> = json_values(block).iter().flat_map(calls_in).collect();
     if !written.is_empty() {
         let call = |(name, arguments): (String, Value)| Some((named(offered, &name)?.to_owned(), arguments));
@@ -342,7 +349,7 @@ mod tests {
         format!("{} | {rest}", calls.join(", "))
     }
 
-    const NOTATIONS: [&str; 24] = [
+    const NOTATIONS: [&str; 26] = [
         r#"<tool_call>{"name": "search_messages", "arguments": {"query": "tent"}}</tool_call>"#,
         r#"<tool_call>{"name": "search_messages", "arguments": {"query": "tent"}}"#,
         r#"<function=search_messages>{"query": "tent"}</function>"#,
@@ -367,6 +374,8 @@ mod tests {
         "<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"search_messages\">\n<｜DSML｜parameter name=\"query\" string=\"true\">tent</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>",
         r#"<|channel|>commentary to=functions.search_messages <|constrain|>json<|message|>{"query": "tent"}<|call|>"#,
         r#"assistantcommentary to=functions.search_messages json{"query": "tent"}"#,
+        r#"<|tool_call>call:search_messages{query:<|"|>tent<|"|>}<tool_call|>"#,
+        r#"call:search_messages{query:"tent"}"#,
     ];
 
     #[test]
