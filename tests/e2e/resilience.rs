@@ -92,7 +92,7 @@ async fn whatever_the_model_does_after_both_a_question_ends_in_one_visible_reply
 /// Fails for the first model; the fallback calls a tool and then answers.
 fn first_is_gone(request: &Value) -> Reply {
     let has_looked = request["messages"].as_array().into_iter().flatten().any(|message| {
-        let actual = message["content"].as_str().is_some_and(|text| text.starts_with("What you looked up"));
+        let actual = message["content"].as_str().is_some_and(|text| text.contains("\n\nWhat you looked up"));
         message["role"] == "tool" || actual
     });
     match (request["model"].as_str(), has_looked) {

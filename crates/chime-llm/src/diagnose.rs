@@ -1,7 +1,12 @@
 //! Classifies refusals of model servers. Each server has its own error format, and the status alone is ambiguous.
 
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use regex::Regex;
 use serde_json::Value;
 
+use crate::code::pattern;
 use crate::dialect::Dialect;
 use crate::failure::{ErrorResponse, ServerFailure};
 use crate::{AnswerFormat, Check, LlmError, Prompt, PromptRole};
@@ -14,7 +19,12 @@ const TOO_LONG: &[&str] = &[
     "context size",
     "maximum context",
     "prompt is too long",
+    "prompt too long",
     "input token count",
+    "input length",
+    "model token limit",
+    "size limit exceeded",
+    "prompt 超长",
     "request too large",
     "reduce the length",
     "input is too long",
@@ -57,6 +67,15 @@ const NO_SYSTEM: &[&str] = &[
     "roles must alternate",
     "roles are supported",
 ];
+
+/// A delay that an error names in its text, such as `"retryDelay": "39s"`, “try again in 1m2.5s” or “retry after 26
+/// seconds”.
+static DELAY: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r#"(?:retrydelay"\s*:\s*"|(?:retry|try again) (?:in|after) )"#,
+        r"(?:(?P<ms>\d+(?:\.\d+)?) ?ms|(?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?:(?P<s>\d+(?:\.\d+)?) ?s)?)",
+    ))
+});
 
 /// Estimated tokens of a prompt above which a refusal without a known reason means that the prompt is too long.
 const LARGE: usize = 2_000;
@@ -151,7 +170,7 @@ fn of_refusal(refusal: &ErrorResponse, complaint: &Complaint) -> LlmError {
         413 => LlmError::PromptTooLong,
         _ if says(TOO_LONG) => LlmError::PromptTooLong,
         400..500 if says(NO_CREDIT) => complaint.refused(status, Check::Credit),
-        429 => LlmError::Throttled { retry_after },
+        429 => LlmError::Throttled { retry_after: retry_after.or_else(|| delay_in(&complaint.text)) },
         408 => LlmError::TimedOut,
         // Status 2xx: the gateway answered, but a server behind it failed, and the body states no other status.
         200..=299 | 500.. => LlmError::Unavailable { status, retry_after },
@@ -164,6 +183,15 @@ fn of_refusal(refusal: &ErrorResponse, complaint: &Complaint) -> LlmError {
         ..=399 | 405 => complaint.refused(status, Check::Address),
         _ => complaint.refused(status, Check::Request),
     }
+}
+
+/// Parses the delay before a retry from an error in lower case.
+fn delay_in(text: &str) -> Option<Duration> {
+    let found = DELAY.captures(text)?;
+    let secs_of = |(name, secs): (&str, f64)| Some(found.name(name)?.as_str().parse::<f64>().ok()? * secs);
+    let parts = [("ms", 0.001), ("h", 3600.0), ("m", 60.0), ("s", 1.0)].into_iter().filter_map(secs_of);
+    let secs = parts.reduce(|one, other| one + other)?;
+    Duration::try_from_secs_f64(secs).ok()
 }
 
 /// The parts of an error body that all servers have in common.
@@ -279,6 +307,12 @@ mod tests {
             r#"{"error":{"message":"Input validation error: `inputs` must have less than 4097 tokens. Given: 5000"}}"#,
             r#"{"message":"Input is too long for requested model."}"#,
             r#"{"error":"This model's maximum prompt length is 8192 but the request contains 9000 tokens."}"#,
+            r#"{"error":{"message":"Input length 131393 exceeds the maximum allowed input length of 131040 tokens."}}"#,
+            r#"{"error":{"message":"<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 30720]"}}"#,
+            r#"{"error":{"message":"Invalid request: Your request exceeded model token limit: 8192 (requested: 9000)"}}"#,
+            r#"{"message":"too many tokens: size limit exceeded by 11326 tokens. Try using shorter or fewer inputs."}"#,
+            r#"{"error":"Prompt too long: 5152 tokens exceeds max_seq_len 2048 (leave room for output tokens)"}"#,
+            r#"{"error":{"code":"1261","message":"Prompt 超长"}}"#,
         ];
         for body in bodies {
             check(400, body, expect!["the prompt is too long for the model -> ShrinkPrompt"]);
@@ -308,6 +342,27 @@ mod tests {
             r#"{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}"#,
             expect!["refused, HTTP 429, insufficient_quota: check Credit -> GiveUp"],
         );
+    }
+
+    #[test]
+    fn a_delay_is_read_where_no_header_names_it() {
+        for (said, expected) in [
+            (
+                r#"{"error":{"code":429,"details":[{"@type":"x/google.rpc.RetryInfo","retryDelay":"39.5s"}]}}"#,
+                Some(39_500),
+            ),
+            (r#"{"error":{"message":"Rate limit reached. Please try again in 1m7.66s. Need more?"}}"#, Some(67_660)),
+            (r#"{"error":{"message":"Please try again in 250ms."}}"#, Some(250)),
+            (r#"{"error":{"message":"Please try again in 2h3m."}}"#, Some(7_380_000)),
+            (r#"{"error":{"code":"429","message":"Please retry after 26 seconds."}}"#, Some(26_000)),
+            (r#"{"error":{"message":"Please try again in a while."}}"#, None),
+            (r#"{"error":{"message":"Slow down."}}"#, None),
+        ] {
+            let refusal = ErrorResponse { status: 429, retry_after: None, body: said.to_owned() };
+            let error = diagnose(ServerFailure::Refusal(refusal));
+            let LlmError::Throttled { retry_after } = error else { panic!("{error}") };
+            assert_eq!(retry_after, expected.map(Duration::from_millis), "{said}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use async_openai::types::embeddings::{CreateEmbeddingRequest, EmbeddingInput, EncodingFormat};
+use async_openai::types::embeddings::{CreateEmbeddingRequest, EmbeddingInput};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -25,6 +25,10 @@ pub type Prepare = fn(&str) -> String;
 
 /// Characters of a text that are sent: the same limit as for the built-in model.
 const WITHIN: usize = 1500;
+/// Characters down to which a refused text is shortened, before [`BLANK`] is sent in its place.
+const SHORTEST: usize = 200;
+/// Text sent for one without words: servers reject empty texts.
+const BLANK: &str = "-";
 
 #[derive(Debug, Deserialize)]
 struct EmbeddingsBody {
@@ -48,17 +52,37 @@ impl Embeddings {
     }
 
     /// Returns the vectors of `texts`, of length 1 and equal dimension, in the order of `texts`. Makes one call without
-    /// retries.
+    /// retries, or more with parts of the texts if the server does not take them all: servers limit the number of texts
+    /// and the length of each, and some models fail at certain texts.
     ///
     /// # Errors
     /// As for a completion; [`LlmError::Malformed`] when a vector is missing, zero, or of another dimension.
     pub async fn embed(&self, texts: &[&str], clock: &Clock) -> Result<Vec<Vec<f32>>, LlmError> {
         // `prepare` gets the whole text: it would not recognize a pattern that the cut splits.
-        let prepared = texts.iter().map(|text| (self.prepare)(text).chars().take(WITHIN).collect()).collect();
+        let prepared = texts.iter().map(|text| within_limits((self.prepare)(text), WITHIN)).collect();
+        let (mut waiting, mut vectors): (Vec<Vec<String>>, _) = (vec![prepared], Vec::new());
+        while let Some(mut batch) = waiting.pop() {
+            match self.request(&batch, clock).await {
+                Ok(made) => vectors.extend(made),
+                Err(error) if !may_take_less(&error) => return Err(error),
+                Err(_) if batch.len() > 1 => {
+                    waiting.push(batch.split_off(batch.len() / 2));
+                    waiting.push(batch);
+                }
+                Err(error) => {
+                    let text = batch.pop().filter(|text| text != BLANK).ok_or(error)?;
+                    let chars = text.chars().count();
+                    waiting.push(vec![within_limits(text, if chars > SHORTEST { chars / 2 } else { 0 })]);
+                }
+            }
+        }
+        Ok(vectors)
+    }
+
+    async fn request(&self, texts: &[String], clock: &Clock) -> Result<Vec<Vec<f32>>, LlmError> {
         let request = json!(CreateEmbeddingRequest {
             model: self.model.clone(),
-            input: EmbeddingInput::StringArray(prepared),
-            encoding_format: Some(EncodingFormat::Float),
+            input: EmbeddingInput::StringArray(texts.to_vec()),
             ..CreateEmbeddingRequest::default()
         });
         let call = self.server.post("/embeddings", &request);
@@ -67,19 +91,29 @@ impl Embeddings {
     }
 }
 
+/// Returns the beginning of a text, of at most this many characters; [`BLANK`] if there is nothing but space.
+fn within_limits(text: String, chars: usize) -> String {
+    let text: String = text.chars().take(chars).collect();
+    if text.trim().is_empty() { BLANK.to_owned() } else { text }
+}
+
+/// Returns whether a server may accept a part of the texts that it refused.
+fn may_take_less(error: &LlmError) -> bool {
+    error.is_about_the_request() || matches!(error, LlmError::Unavailable { status: 500, .. })
+}
+
 fn read(body: Value, count: usize) -> Result<Vec<Vec<f32>>, LlmError> {
     let malformed = |what| LlmError::Malformed { what };
     let answer: EmbeddingsBody = serde_json::from_value(body).map_err(|_| malformed("no list of embeddings"))?;
-    let mut vectors = vec![Vec::new(); count];
-    for (place, row) in answer.data.into_iter().enumerate() {
-        let vector = vectors.get_mut(row.index.unwrap_or(place)).ok_or_else(|| malformed("too many embeddings"))?;
-        *vector = normalised(row.embedding).ok_or_else(|| malformed("an embedding that points nowhere"))?;
-    }
-    let dimension = vectors.first().map_or(0, Vec::len);
-    if vectors.iter().any(|vector| vector.is_empty() || vector.len() != dimension) {
+    let mut rows = answer.data;
+    // Some servers give each vector the index 0: then the order is that of the texts.
+    rows.sort_by_key(|row| row.index);
+    let dimension = rows.first().map_or(0, |row| row.embedding.len());
+    if rows.len() != count || rows.iter().any(|row| row.embedding.len() != dimension) {
         return Err(malformed("embeddings are missing, or of several dimensions"));
     }
-    Ok(vectors)
+    let vectors = rows.into_iter().map(|row| normalised(row.embedding));
+    vectors.collect::<Option<_>>().ok_or_else(|| malformed("an embedding that points nowhere"))
 }
 
 /// Scales a vector to length 1; `None` if it is zero or not finite.
@@ -114,6 +148,10 @@ mod tests {
             ], "model": "m", "usage": {"prompt_tokens": 5, "total_tokens": 5}}),
             Ok(vec![vec![0.6, 0.8], vec![0.0, 1.0]]),
         );
+        check(
+            json!({"data": [{"index": 0, "embedding": [0.0, 2.0]}, {"index": 0, "embedding": [3.0, 4.0]}]}),
+            Ok(vec![vec![0.0, 1.0], vec![0.6, 0.8]]),
+        );
     }
 
     #[test]
@@ -122,6 +160,6 @@ mod tests {
         check(json!({"data": [{"index": 0, "embedding": [1.0]}]}), Err("missing"));
         check(json!({"data": [{"embedding": [1.0]}, {"embedding": [1.0, 0.0]}]}), Err("several dimensions"));
         check(json!({"data": [{"embedding": [0.0]}, {"embedding": [1.0]}]}), Err("points nowhere"));
-        check(json!({"data": [{"index": 7, "embedding": [1.0]}]}), Err("too many"));
+        check(json!({"data": [{"index": 7, "embedding": [1.0]}]}), Err("missing"));
     }
 }

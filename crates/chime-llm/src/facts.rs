@@ -138,12 +138,14 @@ fn parameters_in_name(name: &str) -> Option<u64> {
 /// plausible size.
 pub fn context_in_refusal(body: &str) -> Option<usize> {
     /// Phrases after which the size follows within a few characters.
-    const BEFORE: [&str; 9] = [
+    const BEFORE: [&str; 11] = [
         "\"n_ctx\"",
         "context length",
         "context size",
         "context window",
         "maximum prompt length",
+        "allowed input length",
+        "model token limit",
         "tokens allowed",
         "must be <=",
         "must have less than",

@@ -59,6 +59,8 @@ struct Model {
 struct Learned {
     dialect: Dialect,
     refused_tools_at: Option<Timestamp>,
+    /// `true` if it once accepted a request with tools. A later refusal is then about its own call of a tool.
+    takes_tools: bool,
     refused_pictures_at: Option<Timestamp>,
     /// `true` if its reasoning starts without a tag. Then nothing is shown before the end, because it could be
     /// reasoning.
@@ -323,7 +325,8 @@ impl Model {
     fn learn(&self, attempts: &Attempts, prompt: &Prompt, now: Timestamp) {
         let (known, accepted) = (self.dialect(now), attempts.accepted(prompt));
         let mut learned = self.learned.lock();
-        if accepted.no_tools && !known.no_tools {
+        learned.takes_tools |= prompt.tools.are_offered() && !accepted.no_tools;
+        if accepted.no_tools && !known.no_tools && !learned.takes_tools {
             learned.refused_tools_at = Some(now);
         }
         if attempts.sees_nothing {

@@ -4,6 +4,7 @@
 //! a separate event, errors in the middle, no final event. Some send a whole answer although a stream was requested.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::diagnose::diagnose_body;
@@ -113,7 +114,13 @@ impl Assembly {
             self.end_line()?;
         }
         if self.events == 0 {
-            self.take_in(&parse(&self.outside).ok_or(LlmError::Malformed { what: "it is not JSON" })?)?;
+            let whole = parse(&self.outside).ok_or_else(|| {
+                match serde_json::from_slice::<IgnoredAny>(self.outside.trim_ascii_end()) {
+                    Err(error) if error.is_eof() => LlmError::BrokeOff,
+                    _ => LlmError::Malformed { what: "it is not JSON" },
+                }
+            })?;
+            self.take_in(&whole)?;
             self.pieces.is_complete = true;
         }
         match () {
@@ -127,7 +134,8 @@ impl Assembly {
         let line = std::mem::take(&mut self.line);
         let text = String::from_utf8_lossy(&line);
         let text = text.trim_end_matches('\r').trim_start_matches('\u{FEFF}');
-        if let Some(data) = text.strip_prefix("data:") {
+        // llama.cpp names its errors `error:`.
+        if let Some(data) = ["data:", "error:"].iter().find_map(|field| text.strip_prefix(field)) {
             return self.take_data(data.trim());
         }
         let is_field = [":", "event:", "id:", "retry:"].iter().any(|field| text.starts_with(field));
@@ -150,7 +158,8 @@ impl Assembly {
             self.pieces.is_complete = true;
             return Ok(());
         }
-        if data.is_empty() {
+        // Gateways write keep-alives as data, such as `ping` or `: PROCESSING`.
+        if data.is_empty() || self.data.is_empty() && !data.starts_with(['{', '[']) {
             return Ok(());
         }
         self.data.push_str(data);
@@ -172,7 +181,10 @@ impl Assembly {
             Value::Object(fields) => !fields.is_empty(),
             error => !error.is_null() && body.get("choices").is_none(),
         };
-        if body.get("error").or_else(|| body.get(0)?.get("error")).is_some_and(is_error) {
+        // Some servers send the fields of an error without `error` around them.
+        let is_bare = body.get("choices").is_none_or(Value::is_null)
+            && ["message", "detail", "msg"].iter().any(|field| body.get(field).is_some_and(Value::is_string));
+        if is_bare || body.get("error").or_else(|| body.get(0)?.get("error")).is_some_and(is_error) {
             return Err(diagnose_body(body));
         }
         self.pieces.reading = ReadingTime::of(body).or(self.pieces.reading);

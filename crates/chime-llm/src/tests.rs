@@ -186,8 +186,7 @@ async fn an_answer_that_is_none_is_a_failure_with_a_name() {
     .await;
     check(vec![Reply::Blank], expect!["the model answered without text -> GiveUp [1]"]).await;
     check(vec![Reply::Filtered], expect!["the model's content filter withheld the answer -> GiveUp [1]"]).await;
-    check(vec![Reply::CutJson], expect!["the model server's answer cannot be used: it is not JSON -> GiveUp [1]"])
-        .await;
+    check(vec![Reply::CutJson; 3], expect!["the model server's answer broke off -> RetryLater(None) [3]"]).await;
     check(vec![Reply::Garbage], expect!["the model server's answer cannot be used: it is not JSON -> GiveUp [1]"])
         .await;
     check(vec![Reply::Html200], expect!["the model server's answer cannot be used: it is not JSON -> GiveUp [1]"])

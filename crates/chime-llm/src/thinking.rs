@@ -7,7 +7,7 @@ use regex::Regex;
 use crate::code::{code_ranges, is_in, pattern};
 use crate::turns;
 
-const TAGS: [(&str, &str); 9] = [
+const TAGS: [(&str, &str); 10] = [
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
     ("<thought>", "</thought>"),
@@ -17,7 +17,12 @@ const TAGS: [(&str, &str); 9] = [
     ("<seed:think>", "</seed:think>"),
     ("<|begin_of_thought|>", "<|end_of_thought|>"),
     ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("<|channel>", "<channel|>"),
 ];
+
+/// Tags that some models put around the answer after their reasoning.
+const WRAPPERS: [(&str, &str); 3] =
+    [("<answer>", "</answer>"), ("<response>", "</response>"), ("<final_answer>", "</final_answer>")];
 
 /// Token before the name of an output channel, such as `analysis` or `final`, of OpenAI's open-weight models. Servers
 /// that do not know the format leave it in the text.
@@ -41,7 +46,9 @@ const SENTENCE_ENDS: [char; 6] = ['.', '!', '?', '…', ')', '。'];
 /// the answer: a member may have asked about them.
 pub fn without_thinking(text: &str) -> &str {
     let rest = after_thinking(text);
-    rest[..turns::end(rest)].trim_end()
+    let answer = rest[..turns::end(rest)].trim_end();
+    let inside = WRAPPERS.iter().find_map(|(open, close)| Some((answer.strip_prefix(open)?, close)));
+    inside.map_or(answer, |(inside, close)| inside.strip_suffix(close).unwrap_or(inside).trim())
 }
 
 /// Returns whether the model wrote text after the end of its turn, which is not for members.
@@ -173,6 +180,9 @@ mod tests {
         check("</think>\nFriday.", "Friday.");
         check("They ask when. Let me answer.</think>Friday.", "Friday.");
         check("<reasoning>Hm.</reasoning>\nFriday.", "Friday.");
+        check("<think>\nHm.\n</think>\n<answer>\nFriday.\n</answer>", "Friday.");
+        check("<answer>Friday.", "Friday.");
+        check("Put it into <answer> tags.", "Put it into <answer> tags.");
     }
 
     #[test]
@@ -202,6 +212,7 @@ mod tests {
         check("[THINK]Hm.[/THINK]Friday.", "Friday.");
         check("◁think▷Hm.◁/think▷Friday.", "Friday.");
         check("<seed:think>Hm.</seed:think>\nFriday.", "Friday.");
+        check("<|channel>thought\nHm.\n<channel|>Friday.<turn|>", "Friday.");
         check(
             "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Friday.<|return|>",
             "Friday.",

@@ -6,9 +6,10 @@
 
 use async_openai::types::chat::{ChatCompletionTool, ChatCompletionTools, FunctionObject};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::fields::lenient;
+use crate::{PromptMessage, PromptRole};
 use chime_core::estimate_tokens;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -78,6 +79,8 @@ impl Tools {
         let mut messages = Vec::new();
         for ToolRound { said, calls, results } in &self.rounds {
             let calls_made: Vec<Value> = calls.iter().map(ToolCall::to_json).collect();
+            // Some providers refuse an empty text.
+            let said = (!said.is_empty()).then_some(said);
             let mut message = json!({"role": "assistant", "content": said, "tool_calls": calls_made});
             if with_thoughts {
                 let thoughts = calls.iter().find_map(|call| call.thoughts.as_deref());
@@ -93,14 +96,34 @@ impl Tools {
 
     /// Returns the earlier calls and results as one message in plain text, for a server without tool support. `None` if
     /// there are none.
-    pub fn as_message(&self) -> Option<Value> {
+    pub fn as_message(&self) -> Option<PromptMessage> {
         let looked_up = self.rounds.iter().flat_map(|round| round.calls.iter().zip(&round.results));
         let reported: Vec<String> =
             looked_up.map(|(call, result)| format!("{} {}:\n{result}", call.name, call.arguments)).collect();
         let reported = (!reported.is_empty()).then(|| reported.join("\n\n"));
-        reported.map(
-            |reported| json!({"role": "user", "content": format!("What you looked up for this:\n\n{reported}\n\nNow answer.")}),
-        )
+        reported.map(|reported| PromptMessage {
+            role: PromptRole::User,
+            content: format!("What you looked up for this:\n\n{reported}\n\nNow answer."),
+        })
+    }
+
+    /// Sets the names of `calls` to those of the offered tools, and gives an id to calls without one of their own. Ids
+    /// repeat in no round, because some servers refuse that.
+    pub fn recognise(&self, calls: &mut [ToolCall]) {
+        let earlier: Vec<&str> =
+            self.rounds.iter().flat_map(|round| &round.calls).map(|call| call.id.as_str()).collect();
+        for place in 0..calls.len() {
+            let (before, rest) = calls.split_at_mut(place);
+            let call = &mut rest[0];
+            if let Some(name) = named(&self.offered, &call.name) {
+                name.clone_into(&mut call.name);
+            }
+            let is_taken = earlier.contains(&call.id.as_str()) || before.iter().any(|other| other.id == call.id);
+            if is_taken || call.id.is_empty() {
+                // Nine letters and digits, which is the only form that Mistral's models accept.
+                call.id = format!("call{:05}", earlier.len() + place);
+            }
+        }
     }
 
     /// Returns an estimate of the tokens of tools and rounds. It tends to be too high rather than too low.
@@ -111,12 +134,22 @@ impl Tools {
     }
 }
 
+/// Returns the offered tool that a model means by `written`: its name, perhaps with a namespace, a number or a token
+/// (`functions.search:0`, `search<|channel|>json`).
+pub fn named(offered: &[Tool], written: &str) -> Option<&'static str> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut words = written.split(|c| !is_part(c));
+    words.find_map(|word| offered.iter().find(|tool| tool.name == word)).map(|tool| tool.name)
+}
+
 impl ToolCall {
+    /// Returns the call as part of a message. Servers refuse a prompt with arguments that are no JSON object.
     pub fn to_json(&self) -> Value {
+        let arguments = if is_object(&self.arguments) { self.arguments.as_str() } else { "{}" };
         let mut call = json!({
             "id": self.id,
             "type": "function",
-            "function": {"name": self.name, "arguments": self.arguments},
+            "function": {"name": self.name, "arguments": arguments},
         });
         if let Some(extra) = &self.extra {
             call["extra_content"] = extra.clone();
@@ -153,20 +186,29 @@ pub fn in_order(calls: Vec<CallPiece>) -> impl Iterator<Item = CallPiece> {
     calls.into_iter().enumerate().map(|(place, call)| CallPiece { index: Some(place), ..call })
 }
 
-/// Joins the pieces of each call. Ignores calls without a name, and gives an id to calls without one.
+/// Joins the pieces of each call. Ignores calls without a name.
 pub fn joined(pieces: Vec<CallPiece>) -> Vec<ToolCall> {
     let mut calls: Vec<(Option<usize>, ToolCall)> = Vec::new();
     for CallPiece { index, id, function, extra_content } in pieces {
         let id = id.filter(|id| !id.is_empty());
         let name = function.name.filter(|name| !name.is_empty());
         let arguments = function.arguments.as_ref().map(text_of).unwrap_or_default();
-        // Some servers give every call index 0 and distinguish them by id.
-        let goes_on = |(at, call): &(Option<usize>, ToolCall)| {
-            (index.is_none() || *at == index) && id.as_ref().is_none_or(|id| *id == call.id)
+        // Some servers give every call index 0, repeat the name in each piece, or number the pieces of a call.
+        let goes_on = |(at, call): &(Option<usize>, ToolCall)| match &name {
+            Some(name) => {
+                let is_same = call.name == *name && (arguments.is_empty() || !is_object(&call.arguments));
+                let has_same_id = id.as_ref().is_none_or(|id| call.id.is_empty() || *id == call.id);
+                *at == index && has_same_id && (is_same || call.name.is_empty())
+            }
+            None => index.is_none() || *at == index,
         };
-        match calls.last_mut().filter(|last| goes_on(last) && (index.is_some() || name.is_none())) {
-            Some((_, call)) => {
-                call.name.push_str(&name.unwrap_or_default());
+        let last = calls.len().checked_sub(1).filter(|_| name.is_none());
+        match calls.iter().rposition(goes_on).or(last) {
+            Some(place) => {
+                let call = &mut calls[place].1;
+                call.id = if call.id.is_empty() { id.unwrap_or_default() } else { std::mem::take(&mut call.id) };
+                call.name =
+                    if call.name.is_empty() { name.unwrap_or_default() } else { std::mem::take(&mut call.name) };
                 call.arguments.push_str(&arguments);
                 call.extra = extra_content.or(call.extra.take());
             }
@@ -182,19 +224,26 @@ pub fn joined(pieces: Vec<CallPiece>) -> Vec<ToolCall> {
             }
         }
     }
-    let mut calls: Vec<ToolCall> =
-        calls.into_iter().map(|(_, call)| call).filter(|call| !call.name.is_empty()).collect();
-    for place in 0..calls.len() {
-        let is_taken = calls[..place].iter().any(|other| other.id == calls[place].id);
-        if is_taken || calls[place].id.is_empty() {
-            calls[place].id = made_id(place);
-        }
-    }
-    calls
+    let calls = calls.into_iter().map(|(_, call)| call).filter(|call| !call.name.is_empty());
+    calls.map(|call| ToolCall { arguments: settled(call.arguments), ..call }).collect()
 }
 
-pub fn made_id(place: usize) -> String {
-    format!("call_{}", place + 1)
+fn is_object(arguments: &str) -> bool {
+    serde_json::from_str::<Map<String, Value>>(arguments).is_ok()
+}
+
+/// Returns the last JSON object in `arguments`, or all of them if there is none. Some servers send the arguments twice,
+/// after an empty object, or as a JSON string in a JSON string.
+fn settled(arguments: String) -> String {
+    if is_object(&arguments) {
+        return arguments;
+    }
+    let values = serde_json::Deserializer::from_str(&arguments).into_iter::<Value>().map_while(Result::ok);
+    match values.last() {
+        Some(Value::String(inner)) => settled(inner),
+        Some(Value::Object(object)) => Value::Object(object).to_string(),
+        _ => arguments,
+    }
 }
 
 /// Returns arguments as text: servers send a string that contains JSON, or the JSON itself.
@@ -244,6 +293,79 @@ mod tests {
     }
 
     #[test]
+    fn pieces_are_joined_however_they_are_numbered_and_named() {
+        let joined = |streamed| reported(&joined(pieces(streamed)));
+        let twice = json!([
+            {"index": 0, "id": "a", "function": {"name": "search", "arguments": ""}},
+            {"index": 0, "id": "a", "function": {"name": "search", "arguments": "{\"query\":"}},
+            {"index": 0, "function": {"name": "search", "arguments": " \"tent\"}"}},
+            {"index": 0, "function": {"name": "search", "arguments": ""}},
+        ]);
+        assert_eq!(joined(twice), r#"a search {"query": "tent"}"#, "the name in each piece");
+        let mixed = json!([
+            {"index": 0, "id": "a", "function": {"name": "search", "arguments": "{\"query\":"}},
+            {"index": 1, "id": "b", "function": {"name": "chain", "arguments": "{\"id\":"}},
+            {"index": 0, "function": {"arguments": "\"tent\"}"}},
+            {"index": 1, "function": {"arguments": "4}"}},
+        ]);
+        assert_eq!(joined(mixed), r#"a search {"query":"tent"}, b chain {"id":4}"#, "pieces of two calls in turn");
+        let counted = json!([
+            {"index": 0, "id": "a", "function": {"name": "search", "arguments": ""}},
+            {"index": 1, "function": {"arguments": "{\"query\":"}},
+            {"index": 2, "id": "x", "function": {"arguments": " \"tent\"}"}},
+        ]);
+        assert_eq!(joined(counted), r#"a search {"query": "tent"}"#, "pieces that are counted");
+        let unnumbered = json!([
+            {"index": 0, "function": {"name": "search", "arguments": "{\"query\":\"a\"}"}},
+            {"index": 0, "function": {"name": "search", "arguments": "{\"query\":\"b\"}"}},
+            {"index": 0, "function": {"name": "chain", "arguments": "{}"}},
+        ]);
+        assert_eq!(
+            joined(unnumbered),
+            r#" search {"query":"a"},  search {"query":"b"},  chain {}"#,
+            "all with index 0"
+        );
+        let late = json!([
+            {"index": 0, "id": "a", "function": {"arguments": ""}},
+            {"index": 0, "function": {"name": "search", "arguments": "{}"}},
+        ]);
+        assert_eq!(joined(late), "a search {}", "the name in a later piece");
+    }
+
+    #[test]
+    fn arguments_are_one_object() {
+        let whole = r#"{"query":"tent"}"#;
+        for arguments in
+            [format!("{whole}{whole}"), format!("{{}}{whole}"), json!(whole).to_string(), format!("{whole}\n")]
+        {
+            assert_eq!(settled(arguments.clone()).trim(), whole, "{arguments}");
+        }
+        let sent_back = |arguments: &str| {
+            ToolCall { arguments: arguments.into(), ..ToolCall::default() }.to_json()["function"]["arguments"].clone()
+        };
+        assert_eq!(sent_back(whole), whole);
+        for arguments in ["", "{", "null", "[1]", "tent"] {
+            assert_eq!(settled(arguments.into()), arguments);
+            assert_eq!(sent_back(arguments), "{}", "servers refuse {arguments}");
+        }
+    }
+
+    #[test]
+    fn calls_name_an_offered_tool_and_have_an_id_of_their_own() {
+        let call = |id: &str, name: &str| ToolCall { id: id.into(), name: name.into(), ..ToolCall::default() };
+        let round = ToolRound { said: String::new(), calls: vec![call("0", "search")], results: vec![String::new()] };
+        let tools = Tools { rounds: vec![round], ..tools() };
+        let written =
+            ["functions.search", "default_api:search", "functions.search:0", "search<|channel|>json", "searching"];
+        let mut calls: Vec<ToolCall> = written.iter().map(|name| call("0", name)).collect();
+        calls.push(call("b", "search"));
+        tools.recognise(&mut calls);
+        let expected = "call00001 search , call00002 search , call00003 search , call00004 search , \
+            call00005 searching , b search ";
+        assert_eq!(reported(&calls), expected);
+    }
+
+    #[test]
     fn what_servers_leave_out_is_made_up_for() {
         let whole = pieces(json!([
             {"function": {"name": "search", "arguments": {"query": "tent"}}, "extra_content": {"sign": "x"}},
@@ -252,7 +374,7 @@ mod tests {
             {"id": 7, "function": 8},
         ]));
         let calls = joined(in_order(whole).collect());
-        assert_eq!(reported(&calls), r#"call_1 search {"query":"tent"}, call_2 search "#);
+        assert_eq!(reported(&calls), r#" search {"query":"tent"},  search "#);
         assert_eq!(calls[0].to_json()["extra_content"]["sign"], "x");
     }
 
@@ -261,9 +383,10 @@ mod tests {
         let call = ToolCall { id: "a".into(), name: "search".into(), arguments: "{}".into(), ..ToolCall::default() };
         let round = ToolRound { said: String::new(), calls: vec![call], results: vec!["the red tent".into()] };
         let tools = Tools { rounds: vec![round], ..tools() };
-        assert_eq!(tools.messages(false)[1]["tool_call_id"], "a");
+        let messages = tools.messages(false);
+        assert_eq!((&messages[0]["content"], &messages[1]["tool_call_id"]), (&Value::Null, &json!("a")));
         let reported = tools.as_message().expect("a message");
-        assert!(reported["content"].as_str().is_some_and(|text| text.contains("the red tent")), "{reported}");
+        assert!(reported.content.contains("the red tent"), "{reported:?}");
         assert!(tools.estimated_tokens() > 20);
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::diagnose::diagnose;
 use crate::silence::spoken;
 use crate::transport::Server;
-use crate::{LlmError, LlmOptions};
+use crate::{Check, LlmError, LlmOptions};
 use chime_core::{TokenUse, estimate_tokens, is_blank};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
@@ -59,16 +59,25 @@ impl Transcriptions {
         self.server.host()
     }
 
-    /// Transcribes `audio`. One call without retries.
+    /// Transcribes `audio`. One call, or two if the server refuses the format that shows silence.
     pub async fn transcribe(&self, audio: Audio, clock: &Clock) -> Result<Transcript, LlmError> {
-        let Audio { file_name, bytes, seconds } = audio;
+        let body = match self.model.contains("whisper") {
+            true => match self.request(&audio, "verbose_json", clock).await {
+                Err(LlmError::Refused { check: Check::Request, .. }) => self.request(&audio, "json", clock).await?,
+                answered => answered?,
+            },
+            false => self.request(&audio, "json", clock).await?,
+        };
+        read(&body, audio.seconds)
+    }
+
+    async fn request(&self, audio: &Audio, format: &'static str, clock: &Clock) -> Result<Value, LlmError> {
         let form = Form::new()
             .text("model", self.model.clone())
-            .text("response_format", if self.model.contains("whisper") { "verbose_json" } else { "json" })
-            .part("file", Part::bytes(bytes).file_name(file_name));
+            .text("response_format", format)
+            .part("file", Part::bytes(audio.bytes.clone()).file_name(audio.file_name.clone()));
         let call = self.server.transcription(form);
-        let body = within(clock, self.timeout, call).await.ok_or(LlmError::TimedOut)?.map_err(diagnose)?;
-        read(&body, seconds)
+        within(clock, self.timeout, call).await.ok_or(LlmError::TimedOut)?.map_err(diagnose)
     }
 
     /// Transcribes a second of silence to check that the model is available.

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use reqwest::Url;
-use reqwest::header::{AUTHORIZATION, DATE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, DATE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::multipart::Form;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
@@ -163,7 +163,8 @@ fn http_client(host: &str, is_https: bool, silence: Duration) -> Result<reqwest:
 }
 
 fn headers(api_key: Option<&SecretString>) -> Result<HeaderMap, LlmError> {
-    let mut headers = HeaderMap::new();
+    // Without the header, some gateways compress what they send.
+    let mut headers = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("identity"))]);
     if let Some(key) = api_key.map(ExposeSecret::expose_secret).filter(|key| !key.is_empty()) {
         let mut bearer = HeaderValue::try_from(format!("Bearer {key}"))
             .map_err(|_| LlmError::NotConfigured("OPENAI_API_KEY has characters that no key has"))?;

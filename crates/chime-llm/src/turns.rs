@@ -7,10 +7,10 @@ use regex::Regex;
 
 use crate::code::{code_ranges, is_in, pattern};
 
-/// A template token: `<|im_end|>`, `<｜end▁of▁sentence｜>`, `</s>`, `<end_of_turn>`, `[INST]`.
+/// A template token: `<|im_end|>`, `<|turn>`, `<turn|>`, `<｜end▁of▁sentence｜>`, `</s>`, `<end_of_turn>`, `[INST]`.
 pub static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"<\|[^|<>\n]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>|</?s>|<(?:start|end)_of_turn>|<(?:bos|eos|pad|EOT)>|\[/?INST\]",
+        r"<\|[^|<>\n]{1,40}\|>|<\|[a-z_]{1,40}>|<[a-z_]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>|</?s>|<(?:start|end)_of_turn>|<(?:bos|eos|pad|EOT)>|\[/?INST\]",
     )
 });
 
@@ -24,8 +24,22 @@ static ROLE: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"^(?:{})\s*(?:
 static NEXT_TURN: LazyLock<Regex> = LazyLock::new(|| pattern(r"[.!?…。！？)](?:assistant\n|\n+(?:user|assistant)\n)"));
 
 /// Parts of the names of tokens that end a turn or start one.
-const TURNS: [&str; 13] =
-    ["end", "eot", "eos", "eom", "return", "start", "begin", "bos", "user", "system", "assistant", "human", "inst"];
+const TURNS: [&str; 14] = [
+    "turn",
+    "end",
+    "eot",
+    "eos",
+    "eom",
+    "return",
+    "start",
+    "begin",
+    "bos",
+    "user",
+    "system",
+    "assistant",
+    "human",
+    "inst",
+];
 
 const SENTENCE_ENDS: [char; 9] = ['.', '!', '?', '…', ')', ':', '。', '！', '？'];
 
@@ -111,6 +125,7 @@ mod tests {
             "<start_of_turn>model\nFriday.<end_of_turn>",
             "<|assistant|>\nFriday.</s>\n<|eot_id|>",
             "<s>Friday.</s>",
+            "<|turn>model\nFriday.<turn|>",
             "<｜Assistant｜>Friday.<｜end▁of▁sentence｜>",
             "Friday.<|END_OF_TURN_TOKEN|>",
         ] {

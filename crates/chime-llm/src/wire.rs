@@ -63,25 +63,21 @@ impl ModelAnswer {
 
 pub fn request(model: &str, prompt: &Prompt, dialect: Dialect) -> Value {
     let limit = if dialect.completion_limit { "max_completion_tokens" } else { "max_tokens" };
+    let with_tools = prompt.tools.are_offered() && !dialect.no_tools;
+    let looked_up = if with_tools { None } else { prompt.tools.as_message() };
     let mut body = json!({
         "model": model,
-        "messages": messages(&prompt.messages, dialect),
+        "messages": messages(prompt.messages.iter().cloned().chain(looked_up), dialect),
         "stream": false,
         limit: prompt.max_answer_tokens,
     });
     if !dialect.no_pictures {
         show(&prompt.pictures, &mut body["messages"]);
     }
-    let with_tools = prompt.tools.are_offered() && !dialect.no_tools;
-    let looked_up = if with_tools {
-        prompt.tools.messages(dialect.wants_thoughts)
-    } else {
-        prompt.tools.as_message().into_iter().collect()
-    };
-    if let Some(messages) = body["messages"].as_array_mut() {
-        messages.extend(looked_up);
-    }
     if with_tools {
+        if let Some(messages) = body["messages"].as_array_mut() {
+            messages.extend(prompt.tools.messages(dialect.wants_thoughts));
+        }
         body["tools"] = prompt.tools.definitions();
     }
     if let Some(temperature) = prompt.temperature.filter(|_| !dialect.default_temperature) {
@@ -98,17 +94,15 @@ pub fn request(model: &str, prompt: &Prompt, dialect: Dialect) -> Value {
     body
 }
 
-/// Returns the messages. Without a system role, system messages become part of the first user message.
-fn messages(messages: &[PromptMessage], dialect: Dialect) -> Vec<PromptMessage> {
-    if !dialect.no_system {
-        return messages.to_vec();
-    }
+/// Returns the messages. Those of one role in a row become one, because many chat templates accept no others. Without a
+/// system role, system messages become part of the first user message.
+fn messages(messages: impl Iterator<Item = PromptMessage>, dialect: Dialect) -> Vec<PromptMessage> {
     let mut described: Vec<PromptMessage> = Vec::new();
     for PromptMessage { role, content } in messages {
-        let role = if *role == PromptRole::System { PromptRole::User } else { *role };
+        let role = if dialect.no_system && role == PromptRole::System { PromptRole::User } else { role };
         match described.last_mut().filter(|last| last.role == role) {
             Some(last) => last.content = format!("{}\n\n{content}", last.content),
-            None => described.push(PromptMessage { role, content: content.clone() }),
+            None => described.push(PromptMessage { role, content }),
         }
     }
     described
@@ -175,6 +169,7 @@ impl Pieces {
         if calls.is_empty() {
             calls = written;
         }
+        prompt.tools.recognise(&mut calls);
         if is_blank(&text) && calls.is_empty() {
             return Err(match () {
                 () if self.is_refused => LlmError::Filtered,

@@ -12,14 +12,14 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use crate::code::{code_ranges, is_in, pattern};
-use crate::tools::{Tool, ToolCall, made_id, text_of};
+use crate::tools::{Tool, ToolCall, named, text_of};
 use crate::turns::{TOKEN, is_of_calls, is_talked_about};
 
 /// Openers of call blocks, which may be anywhere in a line. The group `tag` is the name that the closing tag has.
 static OPENER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"<(?:｜?\w+[:｜])?(?P<tag>(?:tool|function)_?(?:calls?|code|use|response|result)|invoke|function)(?:[\s=][^<>\n]*)?>",
-        r"|<\|[^|<>\n]*(?:tool|python_tag|plugin)[^|<>\n]*\|>|<｜[^｜<>\n]*(?:tool|call)[^｜<>\n]*｜>",
+        r"|<\|[^|<>\n]*(?:tool|python_tag|plugin)[^|<>\n]*\|?>|<｜[^｜<>\n]*(?:tool|call)[^｜<>\n]*｜>",
         r"|\[TOOL_CALLS?\]",
         r"|(?:<\|start\|>assistant)?(?:<\|channel\|>|assistant)?commentary to=",
     ))
@@ -27,11 +27,14 @@ static OPENER: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Start of a line that is itself a call.
 static LINE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?m)^[ \t]*(?:[\[(]|print\()?(?:(?:functions|default_api)\.)?(?P<name>\w+)(?::\d+)?[({]")
+    pattern(r"(?m)^[ \t]*(?:[\[(]|print\()?(?:(?:functions|default_api)\.|call:)?(?P<name>\w+)(?::\d+)?[({]")
 });
 
 /// Namespaces that may precede the name of a tool.
-const PREFIXES: [&str; 2] = ["functions.", "default_api."];
+const PREFIXES: [&str; 3] = ["functions.", "default_api.", "call:"];
+
+/// Quotation mark of Gemma's calls, such as `call:search{query:<|"|>tent<|"|>}`.
+const QUOTE: &str = "<|\"|>";
 
 /// Start of a JSON call that may still be incomplete.
 static BEGUN: LazyLock<Regex> =
@@ -45,7 +48,9 @@ static TAGGED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 static NAMED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r#"(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\[[^\]\n]*\]|[^,()\s]+)"#)
+    pattern(
+        r#"(?P<name>[A-Za-z_]\w*)\s*[=:]\s*(?P<value>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\[[^\]\n]*\]|[^,(){}\s]+)"#,
+    )
 });
 
 /// Removes call blocks from `text`; returns the remaining text and the calls of offered tools.
@@ -62,13 +67,9 @@ pub fn take_out(text: &str, offered: &[Tool]) -> (String, Vec<ToolCall>) {
     }
     // Text after a call is dropped: the model invented the call's result.
     rest.push_str(if calls.is_empty() { &text[from..] } else { "" });
-    let call = |(number, (name, arguments)): (usize, (String, Value))| ToolCall {
-        id: made_id(number),
-        name,
-        arguments: text_of(&arguments),
-        ..ToolCall::default()
-    };
-    (rest.trim().to_owned(), calls.into_iter().enumerate().map(call).collect())
+    let call =
+        |(name, arguments): (String, Value)| ToolCall { name, arguments: text_of(&arguments), ..ToolCall::default() };
+    (rest.trim().to_owned(), calls.into_iter().map(call).collect())
 }
 
 /// Returns the prefix of a streamed `text` that contains no call and no possible start of one.
@@ -224,10 +225,12 @@ fn balanced(text: &str) -> Option<usize> {
 }
 
 fn read(block: &str, offered: &[Tool]) -> Vec<(String, Value)> {
-    let is_offered = |name: &str| offered.iter().any(|tool| tool.name == name);
+    let block = block.replace(QUOTE, "\"");
+    let block = block.as_str();
     let written: Vec<(String, Value)> = json_values(block).iter().flat_map(calls_in).collect();
     if !written.is_empty() {
-        return written.into_iter().filter(|(name, _)| is_offered(name)).collect();
+        let call = |(name, arguments): (String, Value)| Some((named(offered, &name)?.to_owned(), arguments));
+        return written.into_iter().filter_map(call).collect();
     }
     let mut calls = Vec::new();
     let mut at = 0;
@@ -310,8 +313,7 @@ fn calls_in(value: &Value) -> Vec<(String, Value)> {
     let object = object.get("function").and_then(Value::as_object).unwrap_or(object);
     let name = NAMES.iter().find_map(|key| object.get(*key)?.as_str());
     let arguments = ARGUMENTS.iter().find_map(|key| object.get(*key));
-    let name = name.map(|name| name.trim_start_matches("functions.").to_owned());
-    name.zip(arguments.cloned()).into_iter().collect()
+    name.map(str::to_owned).zip(arguments.cloned()).into_iter().collect()
 }
 
 /// Returns whether a JSON value has only the fields of a call: an answer in JSON may have a `name` too.
@@ -343,12 +345,11 @@ mod tests {
     /// Formats the calls of offered tools and the remaining text.
     fn reported(text: &str) -> String {
         let (rest, calls) = take_out(text, &tools());
-        let calls: Vec<String> =
-            calls.iter().map(|call| format!("{} {} {}", call.id, call.name, call.arguments)).collect();
+        let calls: Vec<String> = calls.iter().map(|call| format!("{} {}", call.name, call.arguments)).collect();
         format!("{} | {rest}", calls.join(", "))
     }
 
-    const NOTATIONS: [&str; 24] = [
+    const NOTATIONS: [&str; 26] = [
         r#"<tool_call>{"name": "search_messages", "arguments": {"query": "tent"}}</tool_call>"#,
         r#"<tool_call>{"name": "search_messages", "arguments": {"query": "tent"}}"#,
         r#"<function=search_messages>{"query": "tent"}</function>"#,
@@ -373,12 +374,14 @@ mod tests {
         "<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"search_messages\">\n<｜DSML｜parameter name=\"query\" string=\"true\">tent</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>",
         r#"<|channel|>commentary to=functions.search_messages <|constrain|>json<|message|>{"query": "tent"}<|call|>"#,
         r#"assistantcommentary to=functions.search_messages json{"query": "tent"}"#,
+        r#"<|tool_call>call:search_messages{query:<|"|>tent<|"|>}<tool_call|>"#,
+        r#"call:search_messages{query:"tent"}"#,
     ];
 
     #[test]
     fn a_call_is_read_in_every_notation() {
         for text in NOTATIONS {
-            let call = r#"call_1 search_messages {"query":"tent"} | "#;
+            let call = r#"search_messages {"query":"tent"} | "#;
             assert_eq!(reported(text), call, "{text}");
             assert_eq!(reported(&format!("Let me look.\n\n{text}")), format!("{call}Let me look."), "{text}");
             let (rest, calls) = take_out(text, &[]);
@@ -400,7 +403,7 @@ mod tests {
 
     #[test]
     fn several_calls_are_read_and_what_is_made_up_behind_them_is_not() {
-        let both = r#"call_1 search_messages {"query":"tent"}, call_2 get_messages {"ids":[4]} | "#;
+        let both = r#"search_messages {"query":"tent"}, get_messages {"ids":[4]} | "#;
         for text in [
             "<tool_call>{\"name\": \"search_messages\", \"arguments\": {\"query\": \"tent\"}}</tool_call>\n<tool_call>{\"name\": \"get_messages\", \"arguments\": {\"ids\": [4]}}</tool_call>",
             "[search_messages(query=\"tent\"), get_messages(ids=[4])]",
@@ -410,8 +413,8 @@ mod tests {
         }
         let result = "<tool_response>The red tent.</tool_response>";
         let call = "<tool_call>{\"name\": \"search_messages\", \"arguments\": {}}</tool_call>";
-        assert_eq!(reported(&format!("{call}\n{result}\nIt is red.")), "call_1 search_messages {} | ");
-        assert_eq!(reported(&format!("{call}\nIt is red.")), "call_1 search_messages {} | ");
+        assert_eq!(reported(&format!("{call}\n{result}\nIt is red.")), "search_messages {} | ");
+        assert_eq!(reported(&format!("{call}\nIt is red.")), "search_messages {} | ");
         let unknown = call.replace("search_messages", "order_pizza");
         assert_eq!(
             reported(&format!("It is red.\n{unknown}\n{result}\nThe big one.")),
@@ -421,7 +424,7 @@ mod tests {
         assert_eq!(reported(lines), both.replace("[4]", "[4,5]"));
         assert_eq!(
             reported(r#"<function=get_messages>{"query": "search_messages"}</function>"#),
-            r#"call_1 get_messages {"query":"search_messages"} | "#
+            r#"get_messages {"query":"search_messages"} | "#
         );
     }
 

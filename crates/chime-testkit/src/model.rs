@@ -53,9 +53,12 @@ struct Play {
     authorizations: Vec<Option<String>>,
     embedded: Vec<String>,
     refuses_to_embed: bool,
+    /// Most texts of a request for embeddings, and most characters of a text.
+    embeds_at_most: Option<(usize, usize)>,
     hears: VecDeque<String>,
     always_hears: Option<String>,
     refuses_to_hear: bool,
+    hears_only_plainly: bool,
     recordings: Vec<String>,
     unexpected: Vec<String>,
     props: Option<Value>,
@@ -122,6 +125,16 @@ impl ModelServer {
     /// Returns all texts sent for embedding, oldest first.
     pub fn embedded(&self) -> Vec<String> {
         self.stage.play().embedded.clone()
+    }
+
+    /// Sets the limits of requests for embeddings: number of texts, and characters of each.
+    pub fn limit_embedding(&self, texts: usize, chars: usize) {
+        self.stage.play().embeds_at_most = Some((texts, chars));
+    }
+
+    /// Makes requests for transcripts with details fail.
+    pub fn refuse_verbose_transcripts(&self) {
+        self.stage.play().hears_only_plainly = true;
     }
 
     /// Sets if requests for embeddings fail.
@@ -243,6 +256,16 @@ async fn embed(State(stage): State<Arc<ServerState>>, Json(request): Json<Value>
     if play.refuses_to_embed {
         return Reply::Status(503, json!({"error": {"message": "overloaded"}}).to_string()).into_response(&request);
     }
+    if let Some((most, chars)) = play.embeds_at_most {
+        if texts.len() > most {
+            let refusal = json!({"message": format!("batch size {} > maximum allowed batch size {most}", texts.len())});
+            return Reply::Status(413, refusal.to_string()).into_response(&request);
+        }
+        if texts.iter().any(|text| text.chars().count() > chars) {
+            let refusal = json!({"error": {"code": 500, "message": "input is too large to process"}});
+            return Reply::Status(500, refusal.to_string()).into_response(&request);
+        }
+    }
     let vector = |text: &String| -> Vec<usize> { ('a'..='z').map(|c| text.matches(c).count() + 1).collect() };
     let data: Vec<Value> = (0_usize..)
         .zip(&texts)
@@ -256,6 +279,10 @@ async fn embed(State(stage): State<Arc<ServerState>>, Json(request): Json<Value>
 async fn transcribe(State(stage): State<Arc<ServerState>>, body: Bytes) -> Response {
     let mut play = stage.play();
     play.recordings.push(String::from_utf8_lossy(&body).into_owned());
+    if play.hears_only_plainly && play.recordings.last().is_some_and(|form| form.contains("verbose_json")) {
+        let refusal = json!({"error": {"message": "Currently only support response_format `text` or `json`"}});
+        return Reply::Status(400, refusal.to_string()).into_response(&Value::Null);
+    }
     if play.refuses_to_hear {
         let refusal = json!({"error": {"message": "Audio file is too short", "type": "invalid_request_error"}});
         return Reply::Status(400, refusal.to_string()).into_response(&Value::Null);

@@ -53,7 +53,7 @@ keys! {
     OPENAI_BASE_URL("http://127.0.0.1:11434/v1")
         .default("https://api.openai.com/v1")
         .mistaken(&["OPENAI_API_BASE", "OPENAI_BASEURL", "OPENAI_API_URL", "OPENAI_URL"]) =>
-        "Any OpenAI-compatible server; the address usually ends in `/v1`.";
+        "Any OpenAI-compatible server; an address without a path gets `/v1`.";
     MODEL("gpt-4.1-mini").mistaken(&["OPENAI_MODEL", "MODEL_NAME"]) =>
         "The model that answers. Required once a key or a base URL is set.";
     MODELS("gpt-4.1 2.00/8.00, gpt-4.1-nano 0.10/0.40") =>

@@ -221,7 +221,10 @@ pub(super) fn parse_ids(raw: &str, valid: impl Fn(i64) -> bool) -> Option<Vec<i6
 /// Parses the base URL of a model server, which must not contain a method such as `/chat/completions`.
 pub(super) fn server_url(raw: &str) -> Option<String> {
     const METHODS: [&str; 3] = ["/completions", "/embeddings", "/models"];
-    base_url(raw).filter(|url| !METHODS.iter().any(|end| url.ends_with(end)))
+    let url = base_url(raw).filter(|url| !METHODS.iter().any(|end| url.ends_with(end)))?;
+    // A server without a path has its API below `/v1`.
+    let is_bare = url.splitn(4, '/').count() < 4;
+    Some(if is_bare { url + "/v1" } else { url })
 }
 
 pub(super) fn base_url(raw: &str) -> Option<String> {
@@ -269,6 +272,24 @@ mod tests {
                 http:example.org -> refused
                 http:// -> refused
                 https://example.org/v1?key=1 -> refused"#]],
+        );
+    }
+
+    #[test]
+    fn a_model_server_without_a_path_gets_that_of_its_api() {
+        check(
+            &[
+                "http://127.0.0.1:11434",
+                "http://ollama:11434/",
+                "https://a.example/openai",
+                "https://a.example/v1/models",
+            ],
+            server_url,
+            expect![[r#"
+                http://127.0.0.1:11434 -> http://127.0.0.1:11434/v1
+                http://ollama:11434/ -> http://ollama:11434/v1
+                https://a.example/openai -> https://a.example/openai
+                https://a.example/v1/models -> refused"#]],
         );
     }
 

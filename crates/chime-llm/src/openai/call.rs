@@ -113,5 +113,9 @@ impl OpenAi {
 /// Returns whether a refusal may be about streaming; only a call without streaming can confirm it.
 pub(super) fn refuses_streams(failure: &ServerFailure) -> bool {
     let ServerFailure::Refusal(ErrorResponse { status: 400.., body, .. }) = failure else { return false };
-    body.to_lowercase().replace("stream_options", "").contains("stream")
+    // Whole words: proxies write of an "upstream" that failed, and `stream_options` is another parameter.
+    let lower = body.to_lowercase();
+    lower
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .any(|word| matches!(word, "stream" | "streams" | "streaming"))
 }

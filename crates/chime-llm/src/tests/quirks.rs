@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::{Log, client, options, prompt, reported, started, with_fallback};
 use crate::{
-    AnswerFormat, AnswerProgress, LlmError, OpenAi, Prompt, PromptMessage, PromptRole, Tool, ToolRound, Tools,
+    AnswerFormat, AnswerProgress, Audio, Embeddings, LlmError, LlmOptions, OpenAi, Prompt, PromptMessage, PromptRole,
+    Tool, ToolRound, Tools, Transcriptions,
 };
 use chime_runtime::clock::Clock;
 use chime_testkit::{ModelServer, Reply};
@@ -222,4 +223,86 @@ async fn a_call_in_the_text_is_run_and_never_shown() {
     server.script([Reply::text(text)]);
     let answer = model.complete(&unasked, &clock).await.expect("an answer");
     assert_eq!((answer.text.as_str(), answer.calls.len()), ("Let me look.", 0));
+}
+
+#[tokio::test]
+async fn what_was_looked_up_is_part_of_the_question_where_roles_must_alternate() {
+    let server = started().await;
+    server.script([Reply::text("<tool_call>{\"name\": \"search_messages\", \"arguments\": {}}</tool_call>")]);
+    let (model, clock) = (client(options(&server)), Clock::system());
+    let mut prompt = with_tools();
+    prompt.tools.is_silent = true;
+    let calls = model.complete(&prompt, &clock).await.expect("a call").calls;
+    prompt.tools.rounds.push(ToolRound { said: String::new(), calls, results: vec!["the red tent".into()] });
+    server.script([Reply::text("It is red.")]);
+    assert_eq!(reported(&model.complete(&prompt, &clock).await), "test-model: It is red.");
+    let request = &server.requests()[1];
+    let roles: Vec<&Value> = request["messages"].as_array().unwrap().iter().map(|message| &message["role"]).collect();
+    assert_eq!(roles, ["system", "user"]);
+    assert!(request["messages"][1]["content"].as_str().unwrap().contains("the red tent"));
+}
+
+#[tokio::test]
+async fn a_failed_proxy_is_no_refusal_to_stream() {
+    let server = started().await;
+    let broken = "upstream connect error or disconnect/reset before headers";
+    server.script([Reply::Status(503, broken.to_owned()), Reply::text("Friday."), Reply::text("At seven.")]);
+    let model = client(options(&server));
+    for expected in ["test-model: Friday.", "test-model: At seven."] {
+        assert_eq!(reported(&model.complete(&prompt(), &Clock::system()).await), expected);
+    }
+    assert!(server.requests().iter().all(|request| request["stream"] == true));
+}
+
+#[tokio::test]
+async fn an_answer_that_never_began_is_asked_for_again() {
+    let server = started().await;
+    let cut = |body: &str| Reply::Raw { status: 200, headers: Vec::new(), body: vec![body.into()] };
+    server.script([cut(""), cut(": keep-alive\n\n"), Reply::text("Friday.")]);
+    let outcome = client(options(&server)).complete(&prompt(), &Clock::system()).await;
+    assert_eq!(reported(&outcome), "test-model: Friday.");
+}
+
+#[tokio::test]
+async fn texts_are_embedded_within_the_limits_of_the_server() {
+    let server = started().await;
+    server.limit_embedding(10, 500);
+    let embeddings = Embeddings::new(&options(&server), str::to_owned).expect("usable options");
+    let mut texts: Vec<String> = (0..64).map(|n| format!("{n} {}", "tent ".repeat(n % 7))).collect();
+    texts[40] = "the long one ".repeat(100);
+    texts[41] = " ".to_owned();
+    let sent: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let vectors = embeddings.embed(&sent, &Clock::system()).await.expect("vectors");
+    server.limit_embedding(usize::MAX, usize::MAX);
+    let alone = embeddings.embed(&sent[..40], &Clock::system()).await.expect("vectors");
+    assert_eq!((vectors.len(), &vectors[..40]), (64, &alone[..]));
+    server.refuse_to_embed(true);
+    let before = server.embedded().len();
+    assert!(embeddings.embed(&sent, &Clock::system()).await.is_err());
+    assert_eq!(server.embedded().len(), before + 64, "a server that is down is asked once");
+}
+
+#[tokio::test]
+async fn a_server_without_details_of_transcripts_is_asked_without() {
+    let server = started().await;
+    server.refuse_verbose_transcripts();
+    server.hear(["See you on Friday."]);
+    let options = LlmOptions { model: "openai/whisper-small".to_owned(), ..options(&server) };
+    let audio = Audio { file_name: "voice.ogg".to_owned(), bytes: vec![0; 9], seconds: 3 };
+    let heard = Transcriptions::new(&options).expect("usable options").transcribe(audio, &Clock::system()).await;
+    assert_eq!(heard.expect("a transcript").text, "See you on Friday.");
+}
+
+#[tokio::test]
+async fn one_call_that_fails_costs_a_model_no_tools() {
+    let server = started().await;
+    let failed = || refusal(400, "Failed to call a function. Please adjust your prompt. See 'failed_generation'.");
+    let (model, clock) = (client(options(&server)), Clock::system());
+    server.script([Reply::text("Friday."), failed(), Reply::text("At seven."), Reply::text("On foot.")]);
+    for expected in ["test-model: Friday.", "test-model: At seven.", "test-model: On foot."] {
+        assert_eq!(reported(&model.complete(&with_tools(), &clock).await), expected);
+    }
+    let sent: Vec<bool> = server.requests().iter().map(|request| request.get("tools").is_some()).collect();
+    assert_eq!(sent, [true, true, false, true]);
+    assert!(model.tool_refusals().is_empty());
 }

@@ -79,8 +79,7 @@ impl Vectors {
             return Ok(0);
         }
         let texts: Vec<String> = unread.iter().map(|it| without_bots(&it.text).into_owned()).collect();
-        // Names of bots are removed, so a message that only names a bot is empty here. Servers reject empty texts.
-        let sent: Vec<&str> = texts.iter().map(|text| if text.trim().is_empty() { "-" } else { text }).collect();
+        let sent: Vec<&str> = texts.iter().map(String::as_str).collect();
         let made = self.embeddings.embed(&sent, &self.clock).await?;
         let count = unread.len();
         let keep = move |tx: &chime_store::Writer<'_>| {

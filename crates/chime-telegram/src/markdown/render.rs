@@ -6,7 +6,7 @@ use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEn
 
 use super::clean::{clean, formatting_tag, protect_line_starts};
 use super::inline::Marks;
-use super::source::{with_fences_in_place, with_words_read};
+use super::source::{with_fences_in_place, with_items_nested, with_words_read};
 use super::table::{Link, TextTable};
 use super::writer::{EntityWriter, TextPosition};
 use crate::clip::clip;
@@ -27,7 +27,7 @@ const RULE: &str = "──────────";
 pub fn to_entities(markdown: &str) -> FormattedText {
     let options = Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TABLES;
     let cleaned = clean(markdown);
-    let source = protect_line_starts(&with_words_read(&with_fences_in_place(&cleaned)));
+    let source = protect_line_starts(&with_words_read(&with_fences_in_place(&with_items_nested(&cleaned))));
     let mut renderer = Renderer { source: &source, ..Renderer::default() };
     for (event, range) in TextMergeWithOffset::new(Parser::new_ext(&source, options).into_offset_iter()) {
         renderer.read(event, &range);

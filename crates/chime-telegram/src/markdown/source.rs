@@ -19,12 +19,16 @@ pub(super) fn with_fences_in_place(markdown: &str) -> String {
     while let Some(line) = lines.get(at) {
         let margin = items.margin_of(line);
         at += 1;
+        let (text, line) = line.split_at(late_fence(line, &lines[at..]).unwrap_or_default());
+        if !text.is_empty() {
+            out.push_str(text);
+            out.push('\n');
+        }
         let Some(opening) = Fence::of(line).filter(|fence| !fence.margin.contains('>')) else {
             out.push_str(line);
             continue;
         };
-        let is_end = |line: &&str| Fence::of(line).is_some_and(|fence| fence.closes(&opening));
-        let length = lines[at..].iter().position(is_end);
+        let (length, mark) = code_block(&lines[at..], &opening);
         let (code, end) = match length {
             Some(length) => (&lines[at..at + length], lines.get(at + length)),
             None => (&lines[at..], None),
@@ -32,17 +36,80 @@ pub(super) fn with_fences_in_place(markdown: &str) -> String {
         at += code.len() + usize::from(end.is_some());
         let to = if opening.indent() >= margin + INDENTED { margin } else { opening.indent() };
         let is_bullet = opening.margin.contains(|c: char| !c.is_whitespace());
+        let line = line.replacen(opening.mark, &mark, 1);
         if is_bullet {
-            out.push_str(line)
+            out.push_str(&line)
         } else {
-            push_moved(&mut out, line, opening.indent(), to)
+            push_moved(&mut out, &line, opening.indent(), to)
         }
         // Code that is indented less than its fence: its least indented line sets the margin to remove.
         let begins = code.iter().filter(|line| !line.trim().is_empty()).map(|line| indent(line)).min();
         let from = begins.map_or(opening.indent(), |begins| begins.min(opening.indent()));
         code.iter().for_each(|line| push_moved(&mut out, line, from, to));
         if let Some(end) = end {
-            push_moved(&mut out, end, indent(end), to);
+            push_moved(&mut out, &end.replacen(opening.mark, &mark, 1), indent(end), to);
+        }
+    }
+    out
+}
+
+/// Returns the position of a fence that opens code at the end of a line of text, as in `Run:` and three backticks. The
+/// fences below tell it from backticks that are talked about: the next one closes, and the others come in pairs.
+fn late_fence(line: &str, below: &[&str]) -> Option<usize> {
+    let at = line.find("```").filter(|_| Fence::of(line).is_none())?;
+    let is_language = |c: char| c.is_alphanumeric() || "+#-_.".contains(c);
+    let fence = Fence::of(&line[at..]).filter(|fence| fence.info.trim().chars().all(is_language))?;
+    let mut below = below.iter().filter_map(|line| Fence::of(line));
+    (below.next()?.closes(&fence) && below.count() % 2 == 0).then_some(at)
+}
+
+/// Returns the number of lines of the code that `opening` begins, or `None` if it does not end, and the mark to put
+/// around it: a longer one if a fence with a language begins another block in the code.
+fn code_block(lines: &[&str], opening: &Fence<'_>) -> (Option<usize>, String) {
+    let fences = lines.iter().map(|line| Fence::of(line).filter(|fence| fence.may_close(opening)));
+    let (mut depth, mut longest) = (0, opening.mark.len());
+    for (at, fence) in fences.enumerate().filter_map(|(at, fence)| Some((at, fence?))) {
+        match (fence.closes(opening), depth) {
+            (true, 0) => return (Some(at), opening.mark[..1].repeat(longest)),
+            (true, _) => depth -= 1,
+            (false, _) => depth += 1,
+        }
+        longest = longest.max(fence.mark.len() + 1);
+    }
+    // The blocks are not nested, or one of them has no end.
+    let is_end = |line: &&str| Fence::of(line).is_some_and(|fence| fence.closes(opening));
+    (lines.iter().position(is_end), opening.mark.to_owned())
+}
+
+/// Moves each list item, with its lines, to the text of the item that it is in. Models indent by two columns whatever
+/// the width of the bullet above, so that the parser would take `  - b` below `1. a` for an item beside it.
+pub(super) fn with_items_nested(markdown: &str) -> String {
+    /// Least indentation of an item within another.
+    const NESTED: usize = 2;
+    /// Columns of bullet and text as written, and the columns by which the lines of the item move.
+    struct Item {
+        bullet: usize,
+        text: usize,
+        moved: usize,
+    }
+    let mut out = String::with_capacity(markdown.len());
+    let (mut items, mut fences, mut is_code, mut after_empty): (Vec<Item>, _, _, _) =
+        (Vec::new(), Fences::default(), false, false);
+    for line in markdown.split_inclusive('\n') {
+        let (begins, content) = (indent(line), line.trim_start_matches([' ', '\t']));
+        let was_code = std::mem::replace(&mut is_code, fences.is_code(line));
+        let behind = behind_bullet(content).filter(|_| !was_code);
+        let is_empty = content.trim().is_empty();
+        while !was_code && !is_empty && (behind.is_some() || after_empty) {
+            let Some(_) = items.pop_if(|item| begins < item.bullet + NESTED) else { break };
+        }
+        after_empty = is_empty;
+        let around = items.last();
+        let further = around.filter(|_| behind.is_some()).map_or(0, |item| item.text.saturating_sub(begins));
+        let moved = around.map_or(0, |item| item.moved) + further;
+        push_moved(&mut out, line, begins, begins + moved);
+        if let Some(behind) = behind {
+            items.push(Item { bullet: begins, text: begins + content.len() - behind.trim_start().len(), moved });
         }
     }
     out
@@ -103,6 +170,11 @@ pub(super) fn with_words_read(markdown: &str) -> String {
             out.push_str(line);
             continue;
         }
+        // A rule directly below a paragraph would make it a heading, which models write with `#`.
+        if is_rule(line) && !text.trim().is_empty() {
+            push_read(&mut out, &std::mem::take(&mut text));
+            out.push('\n');
+        }
         text.push_str(line);
         if line.trim().is_empty() {
             push_read(&mut out, &std::mem::take(&mut text));
@@ -110,6 +182,11 @@ pub(super) fn with_words_read(markdown: &str) -> String {
     }
     push_read(&mut out, &text);
     out
+}
+
+fn is_rule(line: &str) -> bool {
+    let line = line.trim();
+    line.len() >= 3 && line.bytes().all(|byte| byte == b'-')
 }
 
 /// Rewrites a paragraph except for its code spans.
@@ -178,6 +255,9 @@ fn with_characters(text: &str) -> String {
     out
 }
 
+/// Punctuation at the end of a label, after which a model may write a blank before the closing marks.
+const LABEL_ENDS: [char; 4] = [':', '：', '.', '?'];
+
 /// Runs of `*` that may have opened emphasis, each by its length.
 #[derive(Default)]
 struct Emphasis {
@@ -195,7 +275,13 @@ impl Emphasis {
             let length = marks.len() - marks.trim_start_matches('*').len();
             let (marks, behind) = marks.split_at(length);
             let (previous, next) = (out.chars().next_back(), behind.chars().next());
-            let is_closing = self.open.last() == Some(&length) && previous.is_some_and(|c| !c.is_whitespace());
+            let mut is_closing = self.open.last() == Some(&length) && previous.is_some_and(|c| !c.is_whitespace());
+            // `**Note: **text`: the blank belongs behind the marks.
+            let inside = out.trim_end_matches(' ').len();
+            let mut blanks = String::new();
+            if self.open.last() == Some(&length) && inside < out.len() && out[..inside].ends_with(LABEL_ENDS) {
+                (is_closing, blanks) = (true, out.split_off(inside));
+            }
             if previous == Some('\\') || length > 3 {
                 out.push_str(marks);
             } else if is_closing {
@@ -204,6 +290,7 @@ impl Emphasis {
                 if previous.is_some_and(is_punctuation) && next.is_some_and(is_far_letter) {
                     out.push(EDGE);
                 }
+                out.push_str(&blanks);
             } else {
                 if next.is_some_and(|c| !c.is_whitespace()) {
                     self.open.push(length);

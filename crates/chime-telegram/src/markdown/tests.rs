@@ -433,3 +433,49 @@ fn latex_becomes_signs_and_money_stays() {
         ("| x |\n|---|\n| $x^2$ |", "x⏎--⏎x² Pre(x⏎--⏎x²)"),
     ]);
 }
+
+#[test]
+fn a_blank_before_closing_marks_belongs_behind_them() {
+    check_all(&[
+        ("**Note: **text", "Note: text Bold(Note:)"),
+        ("* **Name: ** Ana\n* **City: **Tartu", "• Name:  Ana⏎• City: Tartu Bold(Name:) Bold(City:)"),
+        ("**注意： **明天", "注意： 明天 Bold(注意：)"),
+        ("x **kwargs and **args", "x **kwargs and **args"),
+        ("**a: b** c", "a: b c Bold(a: b)"),
+    ]);
+}
+
+#[test]
+fn a_rule_below_a_paragraph_makes_no_heading() {
+    check_all(&[
+        ("A paragraph.\n---\nb", "A paragraph.⏎⏎──────────⏎b"),
+        ("- a\n---\nb", "• a⏎⏎──────────⏎b"),
+        ("```\na\n---\nb\n```", "a⏎---⏎b Pre(a⏎---⏎b)"),
+        ("a | b\n---|---\n1 | 2", "a | b⏎--+--⏎1 | 2 Pre(a | b⏎--+--⏎1 | 2)"),
+    ]);
+}
+
+#[test]
+fn items_nest_however_wide_the_bullet_above_is() {
+    check_all(&[
+        ("1. a\n  - b\n    - c\n  - d\n2. e", "1. a⏎   • b⏎      • c⏎   • d⏎2. e"),
+        ("1. a\n  1. b\n  2. c\n2. d", "1. a⏎   1. b⏎   2. c⏎2. d"),
+        ("10. a\n   - b\n     more\n11. c", "10. a⏎   • b⏎      more⏎11. c"),
+        ("- a\n - b\n- c", "• a⏎• b⏎• c"),
+        ("1. a\n  - b:\n    ```\n    x\n    ```\n\nend", "1. a⏎   • b:⏎x⏎⏎end Pre(x)"),
+        ("1. a\n\n```\n  - x\n```", "1. a⏎⏎  - x Pre(  - x)"),
+    ]);
+}
+
+#[test]
+fn fences_in_a_line_of_text_and_in_other_code_are_read() {
+    check_all(&[
+        ("Here:```js\nx\n```\n**end**", "Here:⏎x⏎end Pre(x) Bold(end)"),
+        ("Begin with ```\n```\nx\n```\nend", "Begin with ```⏎x⏎end Pre(x)"),
+        (
+            "```markdown\n# T\n```sh\nls\n```\nmore\n```\n**end**",
+            "# T⏎```sh⏎ls⏎```⏎more⏎end Pre(# T⏎```sh⏎ls⏎```⏎more) Bold(end)",
+        ),
+        ("```sh\na\n\ntext\n```sh\nb\n```\nend", "a⏎⏎text⏎```sh⏎b⏎end Pre(a⏎⏎text⏎```sh⏎b)"),
+    ]);
+}
