@@ -40,9 +40,11 @@ if [ -z "$root" ]; then
     [ "$(id -u)" = 0 ] || fail "run it with sudo"
     [ -d /run/systemd/system ] && has_systemd=yes
 fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 umask 077
+work=$(mktemp -d) copy=''
+trap 'rm -rf "$work" ${copy:+"$copy"}' EXIT
+# Some shells leave without the line above when a signal ends them.
+trap 'exit 130' HUP INT TERM
 
 # Runs a command of chime with the settings and the database of the service.
 run_chime() {
@@ -122,7 +124,7 @@ ask() {
     eval "given=\${$1:-}"
     if [ -z "$given" ] && [ -t 0 ]; then
         printf '%s: ' "$2" >&2
-        read -r given
+        read -r given || fail "stopped"
         eval "$1=\$given"
     fi
 }
@@ -130,23 +132,25 @@ ask() {
 find_model_server() {
     for server in $LOCAL_SERVERS; do
         # Models that make vectors do not answer.
-        models=$(curl --silent --max-time 3 "$server/models" | grep -o '"id": *"[^"]*"' | cut -d'"' -f4 | grep -vi embed) ||
-            continue
+        models=$(curl --silent --max-time 3 "$server/models" 2>/dev/null | grep -o '"id": *"[^"]*"' | cut -d'"' -f4 |
+            grep -vi embed) || continue
+        first=$(echo "$models" | head -1)
         echo "A model server is at $server, with these models:"
         echo "$models" | sed 's/^/  /'
+        ask MODEL "Model (empty: $first; other: another server)"
+        [ "${MODEL:=$first}" != other ] || { MODEL=''; break; }
         OPENAI_BASE_URL=$server
-        ask MODEL "Model (empty: the first one)"
-        MODEL=${MODEL:-$(echo "$models" | head -1)}
         echo "Using $MODEL."
         return
     done
     ask OPENAI_BASE_URL "Address of an OpenAI-compatible server, such as https://api.openai.com/v1 (empty: no model)"
     [ -n "${OPENAI_BASE_URL:-}" ] || return 0
     ask OPENAI_API_KEY "Key for it (empty: none)"
-    ask MODEL "Model"
+    ask MODEL "Model, by the name that the server has for it"
 }
 
-write_settings() {
+# In a subshell, so that the next call asks again.
+write_settings() (
     ask TELEGRAM_BOT_TOKEN "Bot token, from @BotFather"
     [ -n "${TELEGRAM_BOT_TOKEN:-}" ] || fail "TELEGRAM_BOT_TOKEN is not set"
     [ -n "${OPENAI_BASE_URL:-}${OPENAI_API_KEY:-}" ] || find_model_server
@@ -160,26 +164,36 @@ write_settings() {
     install -d -m 700 "$root/etc/chime"
     install -m 600 "$work/chime.env" "$settings"
     echo "Settings are in $settings."
-}
+)
 
 install_or_upgrade() {
     find_release
     if [ -e "$data/chime.db" ] && chime=$(PATH="$root/usr/local/bin:$root/usr/bin:$PATH" command -v chime); then
         # With this name it is listed by `chime restore`, deleted after a month, and by a member's wish to be forgotten.
-        # The number keeps two copies within a second apart.
-        copy=$data/chime.db.before-vnext$$-$(date -u +%Y%m%d-%H%M%S)
-        run_chime backup "$copy" || fail "the database could not be copied, so nothing was changed"
+        # What is forgotten while it is made is in it, so it bears the time of its end, and until then one that is
+        # later than any wish. The number keeps two copies within a second apart.
+        copy=$data/chime.db.before-vnext$$-99991231-235959
+        run_chime backup "$copy" >/dev/null || fail "the database could not be copied, so nothing was changed"
+        named=${copy%-*-*}-$(date -u +%Y%m%d-%H%M%S)
+        mv "$copy" "$named"
+        echo "The database is copied to $named."
     fi
-    grep -q '^TELEGRAM_BOT_TOKEN=.' "$settings" 2>/dev/null || write_settings
+    answered=''
+    grep -q '^TELEGRAM_BOT_TOKEN=.' "$settings" 2>/dev/null || { write_settings; answered=yes; }
     install_files
     [ -n "$has_systemd" ] || install -d -m 700 "$data"
-    if ! run_chime check; then
+    until run_chime check; do
+        if [ -n "$answered" ] && [ -t 0 ]; then
+            echo "Something above says FAIL. Answer again; or leave with Ctrl-C, correct $settings, and run this again."
+            write_settings
+            continue
+        fi
         if [ -e "$work/chime.old" ]; then
             mv "$work/chime.old" "$chime"
             echo "The program that was installed before is back."
         fi
         fail "correct $settings, then run this again"
-    fi
+    done
     if [ -z "$has_systemd" ]; then
         echo "Installed. Without systemd, start it with the settings of $settings: $chime run"
         return
@@ -192,8 +206,12 @@ install_or_upgrade() {
     done
     systemctl is-active --quiet chime || fail "it did not start: journalctl -u chime -n 20"
     # The log may take a moment.
+    start=$(systemctl show --value --property=InvocationID chime)
     for _ in 1 2 3; do
-        journalctl --unit=chime --since='-1min' --output=cat | grep -A2 'Nobody owns this bot' && return
+        if journalctl _SYSTEMD_INVOCATION_ID="$start" --output=cat | grep -A1 'Nobody owns this bot'; then
+            echo "Then add the bot to your group, and tag it."
+            return
+        fi
         sleep 1
     done
     echo "Chime runs. Add the bot to a group, and tag it."

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use chime_sandbox::Setup;
+use chime_store::backups;
 
 use super::Machine;
 
@@ -66,7 +67,7 @@ async fn an_installation_finds_the_model_runs_and_is_upgraded_with_a_copy() {
     machine.settings.remove("DATABASE_PATH");
     machine.set("MODEL", "another");
     let (done, shown) = run(&machine, &[]).await;
-    assert!(done && shown.contains("copied the database to"), "{shown}");
+    assert!(done && shown.contains("chime.db.before-v"), "{shown}");
     assert_eq!(std::fs::read_to_string(&settings).expect("the settings"), written, "an upgrade keeps the settings");
     let copies = files(&data).into_iter().filter(|name| name.starts_with("chime.db.before-v"));
     assert_eq!(copies.count(), 1, "{:?}", files(&data));
@@ -89,6 +90,32 @@ async fn an_installation_finds_the_model_runs_and_is_upgraded_with_a_copy() {
     assert!(done && shown.contains("ok database"), "it is installed again with its data: {shown}");
     assert!(run(&machine, &["uninstall", "--purge"]).await.0);
     assert!(!settings.exists() && !data.exists());
+}
+
+/// Program whose copy takes until the next second, and holds the time of its end.
+const SLOW_COPY: &str = r#"#!/bin/sh
+[ "$1" = backup ] || exit 0
+began=$(date +%s)
+while [ "$(date +%s)" = "$began" ]; do :; done
+date -u +'%Y-%m-%d %H:%M:%S' >"$2"
+"#;
+
+/// Forgetting deletes the copies made since; what is forgotten during a copy is in it.
+#[tokio::test]
+async fn the_copy_of_an_upgrade_bears_the_time_of_its_end() {
+    let (machine, root) = with_release().await;
+    let program = machine.folder.path().join("release/chime");
+    std::fs::remove_file(&program).expect("take the program away");
+    std::fs::write(&program, SLOW_COPY).expect("write the program");
+    assert!(run(&machine, &[]).await.0);
+    let database = root.join("var/lib/chime/chime.db");
+    std::fs::write(&database, "").expect("write the database");
+    assert!(run(&machine, &[]).await.0);
+    let copies = backups::list(&database, None).expect("list the copies");
+    assert_eq!(copies.len(), 1, "{copies:?}");
+    let ended = std::fs::read_to_string(&copies[0].path).expect("read the copy");
+    let named = copies[0].made_at.to_utc().format("%Y-%m-%d %H:%M:%S").to_string();
+    assert!(named.as_str() >= ended.trim(), "it ended at {ended}, and is named {named}");
 }
 
 #[tokio::test]
