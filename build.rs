@@ -1,4 +1,5 @@
 //! Sets the commit that `chime --version` shows: `CHIME_COMMIT` if set, else the commit of the surrounding repository.
+//! Packs the relocations of the program, which makes it 3 MB smaller, where the C library can read them.
 
 use std::process::Command;
 
@@ -11,6 +12,20 @@ fn main() {
     let commit = given.or_else(|| is_release.then(commit_of_repository).flatten());
     let suffix = commit.map(|commit| format!(" ({commit})")).unwrap_or_default();
     println!("cargo::rustc-env=CHIME_COMMIT_SUFFIX={suffix}");
+    if has_new_glibc().is_some_and(|is_new| is_new) {
+        println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
+    }
+}
+
+/// Returns true if the program is built for this machine and its C library is glibc 2.36 or newer.
+fn has_new_glibc() -> Option<bool> {
+    let var = |name| std::env::var(name).ok();
+    if var("HOST") != var("TARGET") || var("CARGO_CFG_TARGET_ENV")? != "gnu" {
+        return None;
+    }
+    let done = Command::new("getconf").arg("GNU_LIBC_VERSION").output().ok()?;
+    let minor = String::from_utf8_lossy(&done.stdout).trim().strip_prefix("glibc 2.")?.parse::<u32>().ok()?;
+    Some(minor >= 36)
 }
 
 /// Returns the short hash of the current commit, with a `+` if files differ from it. `None` outside a repository.

@@ -22,7 +22,7 @@ root='' source='' purge='' action=install
 while [ $# -gt 0 ]; do
     case $1 in
         --root) mkdir -p "${2:?--root needs a folder}"; root=$(cd "$2" && pwd); shift ;;
-        --purge) purge=yes ;;
+        --purge) purge=--purge ;;
         uninstall) action=uninstall ;;
         -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p;}' "$0"; exit ;;
         -*) fail "unknown option $1; see --help" ;;
@@ -58,7 +58,7 @@ run_chime() {
 
 uninstall() {
     if [ -n "$has_systemd" ]; then systemctl disable --now chime 2>/dev/null || true; fi
-    if [ -z "$root" ] && dpkg -s chime >/dev/null 2>&1; then dpkg --remove chime; fi
+    if [ -z "$root" ] && dpkg -s chime >/dev/null 2>&1; then dpkg "${purge:---remove}" chime; fi
     rm -f "$root/usr/local/bin/chime" "$root/usr/local/sbin/chimectl" "$unit"
     if [ -n "$has_systemd" ]; then systemctl daemon-reload; fi
     if [ -n "$purge" ]; then

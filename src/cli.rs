@@ -57,7 +57,8 @@ pub fn start<A: Parser, F: Future<Output = Exit>>(run: impl FnOnce(A) -> F) -> E
         Ok(runtime) => runtime,
         Err(error) => return exit::report(&error, Exit::Failed),
     };
-    let exit = runtime.block_on(run(arguments));
+    // Boxed, since tokio compiles a copy of an unboxed future for each way of running it.
+    let exit = runtime.block_on(Box::pin(run(arguments)));
     // Does not wait for a read of standard input that may still be blocked.
     runtime.shutdown_background();
     exit

@@ -194,7 +194,7 @@ fn everything_that_is_wrong_is_told_at_once_and_secrets_stay_hidden() {
         expect![[r#"
             the configuration has 11 problems
               TELEGRAM_BOT_TOKEN: found 20 characters (hidden)
-                allowed: digits, a colon, then letters, digits, - and _
+                allowed: the token from @BotFather: digits, a colon, letters and digits
                 example: TELEGRAM_BOT_TOKEN=123456789:AAExampleExampleExampleExampleExampl
               TELEGRAM_API_URL: found 28 characters (hidden)
                 allowed: an address that begins with http:// or https://, without ? and #
@@ -242,7 +242,7 @@ fn a_name_that_is_nearly_right_is_pointed_out_when_the_right_one_is_missing() {
         expect![[r#"
             the configuration has 3 problems
               TELEGRAM_BOT_TOKEN: not set
-                allowed: digits, a colon, then letters, digits, - and _
+                allowed: the token from @BotFather: digits, a colon, letters and digits
                 example: TELEGRAM_BOT_TOKEN=123456789:AAExampleExampleExampleExampleExampl
                 hint:    TELEGRAM_TOKEN is set; Chime reads TELEGRAM_BOT_TOKEN
               OPENAI_API_KEY: not set

@@ -1,6 +1,6 @@
 //! `chime check`: prints a finding for each thing that Chime needs.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
 use crate::checkup::Severity;
 use crate::checkup::probes::Checkup;
@@ -17,9 +17,13 @@ pub async fn run(options: CheckOptions) -> CommandResult {
     let checkup = Checkup { environment: &environment, clock: Clock::system(), offline: options.offline };
     let worst = checkup
         .run(|finding| {
-            let line = if options.json { finding.as_json().to_string() } else { finding.to_string() };
+            let mut out = std::io::stdout();
+            let mut line = if options.json { finding.as_json().to_string() } else { finding.to_string() };
+            if out.is_terminal() && !options.json {
+                line = line.replacen("; do: ", "\n     do: ", 1);
+            }
             // Fails if the reader closed the pipe, as `head` does, which is not an error.
-            let _ = writeln!(std::io::stdout(), "{line}");
+            let _ = writeln!(out, "{line}");
         })
         .await;
     Ok(match worst {

@@ -44,8 +44,7 @@ const RECORDED_WITHIN: Duration = Duration::from_secs(10);
 /// Interval for checking whether the daemon still has work.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// Hint that is printed after the first message that does not tag the bot.
-const UNTAGGED: &str =
-    "            The bot reads this and stays quiet until it is tagged: `@bot …`. `help` shows more, `quit` ends.";
+const UNTAGGED: &str = "            The bot reads this and stays quiet until it is tagged: @bot …";
 
 pub async fn run(options: DemoOptions) -> CommandResult {
     telemetry::start_quietly(LogFormat::Auto);

@@ -48,12 +48,24 @@ impl Bundled {
 }
 
 const FRIDAY_CLOSING: &str = "
-Your turn: type @bot with or without a question, `> {named} @bot` to reply to message {named}, `Ana: …` to speak as Ana,
-`> ID /why` to see what an answer rests on. You created this chat: `/recap 2d`, `/note …`, `/settings`, `/help` work too.
-`help` shows this again, `quit` ends.
+Your turn:
+
+  @bot, with or without a question
+  > {named} @bot        replies to message {named} and tags the bot
+  > ID /why        shows what an answer rests on
+  Ana: …           speaks as Ana
+  /recap 2d, /note …, /settings, /help work too: you created this chat
+  help             shows this again; quit ends
 ";
 
 const BOOKS_CLOSING: &str = "
-Your turn: `@bot cheaper`, `@bot what about the second one?`, `@bot something by the same author`, `> {named} more` to go on
-with message {named}, `Ana: …` to speak as Ana, or `> ID /why` to see how a question was understood. `help` shows this again, `quit` ends.
+Your turn:
+
+  @bot cheaper
+  @bot what about the second one?
+  @bot something by the same author
+  > {named} more         goes on with message {named}
+  > ID /why        shows how a question was understood
+  Ana: …           speaks as Ana
+  help             shows this again; quit ends
 ";

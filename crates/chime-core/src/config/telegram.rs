@@ -20,8 +20,11 @@ pub struct TelegramConfig {
 
 impl TelegramConfig {
     pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
-        let token =
-            settings.required(&keys::TELEGRAM_BOT_TOKEN, "digits, a colon, then letters, digits, - and _", token);
+        let token = settings.required(
+            &keys::TELEGRAM_BOT_TOKEN,
+            "the token from @BotFather: digits, a colon, letters and digits",
+            token,
+        );
         let api_url = settings.url(&keys::TELEGRAM_API_URL);
         let poll_timeout = settings.duration(&keys::POLL_TIMEOUT, Duration::from_secs(1)..=Duration::from_secs(50));
         let send_timeout =
