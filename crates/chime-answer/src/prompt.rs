@@ -20,7 +20,7 @@ use chime_core::prompts::{
 };
 use chime_core::trigger::Languages;
 use chime_core::{
-    ChatKind, Citable, Enrichment, FollowUp, Grounding, Piece, Role, Seq, Slot, SlotUse, SourceId, StoredMessage,
+    ChatKind, Citable, Enrichment, FollowUp, Grounding, Part, Piece, Role, Seq, Slot, SlotUse, SourceId, StoredMessage,
     Timestamp, Zone, clip,
 };
 use chime_relevance::context::ContextWindow;
@@ -371,6 +371,10 @@ fn ask(
     let anchor_number = anchor_seq.and_then(|seq| transcript.labels().number_of(seq));
     let quoted = anchor.and(input.window.quoted.as_deref()).map(|quoted| transcript.aside(&clip(quoted, ANCHOR_CHARS)));
     let photos = numbers(input.photos.iter().copied(), transcript.labels());
+    let has_others = input.window.entries.iter().any(|entry| entry.part() == Part::Surroundings);
+    let points = input.generic && anchor.is_none() && has_others;
+    let focus = input.window.focus().filter(|_| points).map(|entry| entry.message.seq);
+    let focus = numbers(focus, transcript.labels());
     let (today, time) = (input.zone.day_in_words(input.now), input.zone.clock_time(input.now));
     let asker = transcript.author(input.trigger);
     let question = transcript.said(input.trigger, None, &input.trigger.message.rendered_with(input.ask));
@@ -390,6 +394,7 @@ fn ask(
         ask: &question,
         has_words: !input.ask.trim().is_empty(),
         generic: input.generic,
+        focus: focus.as_deref(),
         nothing_known: anchor_text.is_none() && input.window.entries.is_empty(),
         language: input.language,
     })?;

@@ -105,6 +105,8 @@ pub struct AskValues<'a> {
     pub has_words: bool,
     /// `true` if the question only points at other messages ("thoughts?").
     pub generic: bool,
+    /// Numbers of the messages at which it most likely points, if the prompt shows others too: `[3], [5]`.
+    pub focus: Option<&'a str>,
     /// `true` if there are no other messages at which it could point.
     pub nothing_known: bool,
     /// Language to answer in, such as `German`.

@@ -7,8 +7,8 @@ use std::time::Duration;
 use crate::followup::show::{question, suggestion_name};
 use crate::followup::{
     ClassifiedQuestion, ClassifierInput, EarlierSuggestion, FollowUpTables, FollowUpTurn, MAX_UNKNOWN, ReplyTo,
-    StoredSuggestion, SuggestionOrigin, SuggestionQuery, answered, choose, classify, items, lists_things, names_items,
-    origin, repeats_title, resolve,
+    StoredSuggestion, SuggestionOrigin, SuggestionQuery, answered, choose, classify, items, join, lists_things,
+    names_items, origin, repeats_title, resolve,
 };
 use chime_core::chat_settings::SESSION_IDLE;
 use chime_core::texts::{notices, texts};
@@ -34,6 +34,8 @@ const TOLD_WITHIN: usize = 30;
 /// Maximum distance in sequence numbers between a suggestion and the question. If it is larger, the messages between
 /// them are not counted, since the suggestion is too far back anyway.
 const FAR: u32 = 500;
+/// Maximum number of words of a message that answers a clarifying question without replying to it.
+const CHOICE_WORDS: usize = 4;
 /// Maximum number of suggestions among which a clarifying question lets the member choose.
 const CANDIDATES: usize = 4;
 
@@ -184,7 +186,9 @@ struct RepliedSuggestion {
 fn replied_to(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<RepliedSuggestion> {
     let plain = |to| Ok(RepliedSuggestion { to, pending: None });
     let message = &asked.trigger.message;
-    let Some(parent) = message.reply_to else { return plain(ReplyTo::Nothing) };
+    let Some(parent) = message.reply_to else {
+        return Ok(RepliedSuggestion { to: ReplyTo::Nothing, pending: asked_back(conn, asked)? });
+    };
     let Some(answer) = outbox::by_message(conn, message.chat, parent)?.and_then(|part| part.answer) else {
         let is_own = messages::find(conn, message.chat, parent)?.is_some_and(|it| it.message.role == Role::Assistant);
         return plain(if is_own { ReplyTo::OtherAnswer } else { ReplyTo::Member });
@@ -196,6 +200,23 @@ fn replied_to(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Resul
     let to = follow_up.follows.map_or(ReplyTo::OtherAnswer, ReplyTo::Suggestion);
     let pending = follow_up.frame.clarification.is_some().then_some((answer, follow_up));
     Ok(RepliedSuggestion { to, pending })
+}
+
+/// Returns the clarifying question that the bot has just asked this member, if the trigger is as short as an answer to
+/// it. Such an answer need not be a reply: in private chats hardly any message is one.
+fn asked_back(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<Option<(AnswerId, FollowUp)>> {
+    let message = &asked.trigger.message;
+    if asked.ask.split_whitespace().count() > CHOICE_WORDS || asked.ask.contains('?') {
+        return Ok(None);
+    }
+    let before = messages::before(conn, asked.trigger.conversation(), (message.sent_at, message.id), NEXT)?;
+    let Some(own) = before.iter().rfind(|it| it.message.role == Role::Assistant) else { return Ok(None) };
+    let Some(answer) = outbox::by_message(conn, message.chat, own.message.id)?.and_then(|part| part.answer) else {
+        return Ok(None);
+    };
+    let is_theirs = answers::find(conn, answer)?.is_some_and(|record| record.asked_by == asked.member);
+    let pending = if is_theirs { follow_ups::find(conn, answer)? } else { None };
+    Ok(pending.filter(|it| it.frame.clarification.is_some()).map(|it| (answer, it)))
 }
 
 /// Returns the follow-up that the member chose by replying to a clarifying question; `None` if the reply chooses
@@ -340,6 +361,10 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
     if !follow_up.is_telling() && found.is_empty() {
         return None;
     }
+    let mut resolved = follow_up.clone();
+    if let Some(list) = follow_up.suggested.as_ref().filter(|_| !found.is_empty()) {
+        join(&mut resolved, list);
+    }
     let again = |item: &_| repeats_title(item, follow_up.excluded.iter().map(|shown| shown.title().to_owned()));
     if found.iter().any(again) {
         tracing::info!(r#type = "suggested_again", "chat.follow_up");
@@ -350,7 +375,7 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
         forum_topic: record.forum_topic,
         asked_by: record.asked_by,
         created_at: record.created_at,
-        resolved: follow_up.clone(),
+        resolved,
         items: found,
     })
 }

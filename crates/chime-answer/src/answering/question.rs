@@ -362,6 +362,9 @@ impl QuestionContext {
         if Language::is_named_in(ask) {
             return None;
         }
+        if let Some(language) = self.going_on.reading.whole_in() {
+            return Some(language);
+        }
         let talk = self.window.entries.iter().map(|entry| &entry.message.message);
         let talk: Vec<&str> =
             talk.filter(|message| message.role == Role::User).map(|message| message.text.as_str()).collect();
