@@ -3,7 +3,7 @@
 //! `answering` speaks with it, `updates` pours everything into it that Telegram might send,
 //! `faults` breaks what is around it, `kills` ends it at the worst moments, as a process of its own, and `images` in the
 //! middle of every kind of background work; `resilience` has the model fail while it is watched, `server` has it slow and small. `dialogue` goes on
-//! with the talk, `matter` asks what a tag is about, `limits` and `budgets` ask too much of it, `access` asks who may come
+//! with the talk, `dialogues` plays some in several languages, `matter` asks what a tag is about, `limits` and `budgets` ask too much of it, `access` asks who may come
 //! in, `privacy`, `consent` and `provenance` who wants to be forgotten, `trust` looks at what is posted of what a model wrote,
 //! `operator` looks after it, `console` opens its page, `showcase` types into the demo, `embedding` has a server make its vectors, `follow_up` goes on with
 //! suggestions, `concepts` keeps named things in mind, `recap` tells what was said, `tools` looks things up, `time_zone` reads
