@@ -8,7 +8,7 @@ use crate::followup::show::{question, suggestion_name};
 use crate::followup::{
     ClassifiedQuestion, ClassifierInput, EarlierSuggestion, FollowUpTables, FollowUpTurn, MAX_UNKNOWN, ReplyTo,
     StoredSuggestion, SuggestionOrigin, SuggestionQuery, answered, choose, classify, items, join, lists_things,
-    names_items, origin, repeats_title, resolve,
+    names_items, origin, repeats_title, resolve, restate,
 };
 use chime_core::chat_settings::SESSION_IDLE;
 use chime_core::texts::{notices, texts};
@@ -117,7 +117,7 @@ fn continued(
     answer: AnswerId,
     found_by: FoundBy,
 ) -> chime_store::Result<FollowUpContext> {
-    let Some(stored) = load(conn, answer, found_by)? else { return Ok(unbound(asked)) };
+    let Some(stored) = load(conn, asked, answer, found_by)? else { return Ok(unbound(asked)) };
     let reading = read(asked, asked.ask, Some(&stored.shown));
     let since = talk_since(conn, asked, earlier, answer)?;
     let is_bound = found_by == FoundBy::Reply || continues(&reading, names_items(asked.ask, &stored.shown), since);
@@ -233,7 +233,7 @@ fn chosen(
     let mut rests_on: Vec<Seq> = answers::find(conn, answer)?.map(|record| record.trigger).into_iter().collect();
     if let (Unclear::Suggestion, Some(chosen)) = (question.about, question.answers.get(candidate)) {
         rests_on.extend(follow_ups::triggers_of_chain(conn, *chosen)?);
-        let stored = load(conn, *chosen, FoundBy::Reply)?;
+        let stored = load(conn, asked, *chosen, FoundBy::Reply)?;
         let shown = stored.as_ref().map(|stored| stored.shown.as_slice());
         return Ok(Some(FollowUpContext {
             reading: read(asked, &question.ask, shown),
@@ -277,8 +277,20 @@ fn read(asked: &FollowUpQuestion<'_>, ask: &str, shown: Option<&[Item]>) -> Clas
     classify(&ClassifierInput { text: ask, generic: asked.generic, shown, language })
 }
 
-fn load(conn: &Reader, answer: AnswerId, found_by: FoundBy) -> chime_store::Result<Option<StoredSuggestion>> {
-    let Some(Suggestion { frame, .. }) = follow_ups::suggestion_of(conn, answer)? else { return Ok(None) };
+fn load(
+    conn: &Reader,
+    asked: &FollowUpQuestion<'_>,
+    answer: AnswerId,
+    found_by: FoundBy,
+) -> chime_store::Result<Option<StoredSuggestion>> {
+    let Some(suggestion) = follow_ups::suggestion_of(conn, answer)? else { return Ok(None) };
+    let Suggestion { mut frame, trigger, created_at, .. } = suggestion;
+    let wish = messages::by_seq(conn, asked.trigger.chat, trigger)?.map(|stored| stored.message);
+    if let Some(edited) = wish.filter(|wish| wish.edited_at.is_some_and(|at| at > created_at)) {
+        let (text, language) = (&edited.text, asked.language.short());
+        let reading = classify(&ClassifierInput { text, generic: false, shown: None, language });
+        restate(&mut frame, text, &reading);
+    }
     let listed = follow_ups::items_of(conn, answer)?;
     let shown = follow_ups::items_of_chain(conn, answer, ITEMS)?;
     let last_item = follow_ups::last_item(conn, answer)?;

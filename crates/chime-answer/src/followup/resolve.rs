@@ -82,6 +82,17 @@ pub fn join(follow_up: &mut FollowUp, list: &SuggestedList) {
     }
 }
 
+/// Replaces the wish of a suggestion by `text`, to which its member edited the question after the answer.
+pub fn restate(frame: &mut Frame, text: &str, reading: &ClassifiedQuestion) {
+    if frame.wanted.len() == 1 || reading.budget.is_some() {
+        frame.budget.clone_from(&reading.budget);
+    }
+    if let Some(wish) = frame.wanted.last_mut().filter(|_| frame.intent.is_wish()) {
+        let words: Vec<&str> = text.split_whitespace().filter(|word| !word.starts_with('@')).collect();
+        *wish = one_line(&words.join(" "), WISH_CHARS);
+    }
+}
+
 /// Keeps the first wish and the newest ones.
 fn keep_most(wanted: &mut Vec<String>) {
     if wanted.len() > MAX_WISHES {
