@@ -36,6 +36,9 @@ const PLAIN_ANCHOR_CHARS: usize = 300;
 /// Maximum number of recent members given to the prompt. More would not be worth their tokens.
 const MOST_PEOPLE: usize = 12;
 
+/// Minimum score of a message of the focus that a trigger without words is said to be about. Wrong ones would mislead.
+const SURE_FOCUS: f64 = 0.6;
+
 #[derive(Debug, Clone, Copy)]
 pub struct PromptInput<'a> {
     pub bot_name: &'a str,
@@ -373,8 +376,8 @@ fn ask(
     let photos = numbers(input.photos.iter().copied(), transcript.labels());
     let has_others = input.window.entries.iter().any(|entry| entry.part() == Part::Surroundings);
     let points = input.generic && anchor.is_none() && has_others;
-    let focus = input.window.focus().filter(|_| points).map(|entry| entry.message.seq);
-    let focus = numbers(focus, transcript.labels());
+    let focus = input.window.focus().filter(|entry| points && entry.score >= SURE_FOCUS);
+    let focus = numbers(focus.map(|entry| entry.message.seq), transcript.labels());
     let (today, time) = (input.zone.day_in_words(input.now), input.zone.clock_time(input.now));
     let asker = transcript.author(input.trigger);
     let question = transcript.said(input.trigger, None, &input.trigger.message.rendered_with(input.ask));
