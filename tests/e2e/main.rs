@@ -17,6 +17,7 @@ mod costs;
 mod criteria;
 mod decisions;
 mod dialogue;
+mod dialogues;
 mod documents;
 mod embedding;
 mod ephemeral;

@@ -45,7 +45,7 @@ const NEIGHBOURS: usize = 10;
 pub struct Signals {
     /// Number of the latest messages that mention the topic.
     pub mentions: u32,
-    /// Cosine of the latest messages with the nearest of its sessions.
+    /// Highest cosine between the text of the latest messages and a summary of the topic's sessions.
     pub cosine: f64,
     /// Share of the mentioned tags that are on at least one of the topic's sessions, 0 to 1.
     pub tag_overlap: f64,

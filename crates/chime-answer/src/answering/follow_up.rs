@@ -7,8 +7,8 @@ use std::time::Duration;
 use crate::followup::show::{question, suggestion_name};
 use crate::followup::{
     ClassifiedQuestion, ClassifierInput, EarlierSuggestion, FollowUpTables, FollowUpTurn, MAX_UNKNOWN, ReplyTo,
-    StoredSuggestion, SuggestionOrigin, SuggestionQuery, answered, choose, classify, items, lists_things, names_items,
-    origin, repeats_title, resolve,
+    StoredSuggestion, SuggestionOrigin, SuggestionQuery, answered, choose, classify, items, join, lists_things,
+    names_items, origin, repeats_title, resolve, restate,
 };
 use chime_core::chat_settings::SESSION_IDLE;
 use chime_core::texts::{notices, texts};
@@ -34,6 +34,8 @@ const TOLD_WITHIN: usize = 30;
 /// Maximum distance in sequence numbers between a suggestion and the question. If it is larger, the messages between
 /// them are not counted, since the suggestion is too far back anyway.
 const FAR: u32 = 500;
+/// Maximum number of words of a message that answers a clarifying question without replying to it.
+const CHOICE_WORDS: usize = 4;
 /// Maximum number of suggestions among which a clarifying question lets the member choose.
 const CANDIDATES: usize = 4;
 
@@ -115,7 +117,7 @@ fn continued(
     answer: AnswerId,
     found_by: FoundBy,
 ) -> chime_store::Result<FollowUpContext> {
-    let Some(stored) = load(conn, answer, found_by)? else { return Ok(unbound(asked)) };
+    let Some(stored) = load(conn, asked, answer, found_by)? else { return Ok(unbound(asked)) };
     let reading = read(asked, asked.ask, Some(&stored.shown));
     let since = talk_since(conn, asked, earlier, answer)?;
     let is_bound = found_by == FoundBy::Reply || continues(&reading, names_items(asked.ask, &stored.shown), since);
@@ -185,7 +187,9 @@ struct RepliedSuggestion {
 fn replied_to(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<RepliedSuggestion> {
     let plain = |to| Ok(RepliedSuggestion { to, pending: None });
     let message = &asked.trigger.message;
-    let Some(parent) = message.reply_to else { return plain(ReplyTo::Nothing) };
+    let Some(parent) = message.reply_to else {
+        return Ok(RepliedSuggestion { to: ReplyTo::Nothing, pending: asked_back(conn, asked)? });
+    };
     let Some(answer) = outbox::by_message(conn, message.chat, parent)?.and_then(|part| part.answer) else {
         let is_own = messages::find(conn, message.chat, parent)?.is_some_and(|it| it.message.role == Role::Assistant);
         return plain(if is_own { ReplyTo::OtherAnswer } else { ReplyTo::Member });
@@ -197,6 +201,23 @@ fn replied_to(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Resul
     let to = follow_up.follows.map_or(ReplyTo::OtherAnswer, ReplyTo::Suggestion);
     let pending = follow_up.frame.clarification.is_some().then_some((answer, follow_up));
     Ok(RepliedSuggestion { to, pending })
+}
+
+/// Returns the clarifying question that the bot has just asked this member, if the trigger is as short as an answer to
+/// it. Such an answer need not be a reply: in private chats hardly any message is one.
+fn asked_back(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<Option<(AnswerId, FollowUp)>> {
+    let message = &asked.trigger.message;
+    if asked.ask.split_whitespace().count() > CHOICE_WORDS || asked.ask.contains('?') {
+        return Ok(None);
+    }
+    let before = messages::before(conn, asked.trigger.conversation(), (message.sent_at, message.id), NEXT)?;
+    let Some(own) = before.iter().rfind(|it| it.message.role == Role::Assistant) else { return Ok(None) };
+    let Some(answer) = outbox::by_message(conn, message.chat, own.message.id)?.and_then(|part| part.answer) else {
+        return Ok(None);
+    };
+    let is_theirs = answers::find(conn, answer)?.is_some_and(|record| record.asked_by == asked.member);
+    let pending = if is_theirs { follow_ups::find(conn, answer)? } else { None };
+    Ok(pending.filter(|it| it.frame.clarification.is_some()).map(|it| (answer, it)))
 }
 
 /// Returns the follow-up that the member chose by replying to a clarifying question; `None` if the reply chooses
@@ -213,7 +234,7 @@ fn chosen(
     let mut rests_on: Vec<Seq> = answers::find(conn, answer)?.map(|record| record.trigger).into_iter().collect();
     if let (Unclear::Suggestion, Some(chosen)) = (question.about, question.answers.get(candidate)) {
         rests_on.extend(follow_ups::triggers_of_chain(conn, *chosen)?);
-        let stored = load(conn, *chosen, FoundBy::Reply)?;
+        let stored = load(conn, asked, *chosen, FoundBy::Reply)?;
         let shown = stored.as_ref().map(|stored| stored.shown.as_slice());
         return Ok(Some(FollowUpContext {
             reading: read(asked, &question.ask, shown),
@@ -257,8 +278,20 @@ fn read(asked: &FollowUpQuestion<'_>, ask: &str, shown: Option<&[Item]>) -> Clas
     classify(&ClassifierInput { text: ask, generic: asked.generic, shown, language })
 }
 
-fn load(conn: &Reader, answer: AnswerId, found_by: FoundBy) -> chime_store::Result<Option<StoredSuggestion>> {
-    let Some(Suggestion { frame, .. }) = follow_ups::suggestion_of(conn, answer)? else { return Ok(None) };
+fn load(
+    conn: &Reader,
+    asked: &FollowUpQuestion<'_>,
+    answer: AnswerId,
+    found_by: FoundBy,
+) -> chime_store::Result<Option<StoredSuggestion>> {
+    let Some(suggestion) = follow_ups::suggestion_of(conn, answer)? else { return Ok(None) };
+    let Suggestion { mut frame, trigger, created_at, .. } = suggestion;
+    let wish = messages::by_seq(conn, asked.trigger.chat, trigger)?.map(|stored| stored.message);
+    if let Some(edited) = wish.filter(|wish| wish.edited_at.is_some_and(|at| at > created_at)) {
+        let (text, language) = (&edited.text, asked.language.short());
+        let reading = classify(&ClassifierInput { text, generic: false, shown: None, language });
+        restate(&mut frame, text, &reading);
+    }
     let listed = follow_ups::items_of(conn, answer)?;
     let shown = follow_ups::items_of_chain(conn, answer, ITEMS)?;
     let last_item = follow_ups::last_item(conn, answer)?;
@@ -341,6 +374,10 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
     if !follow_up.is_telling() && found.is_empty() {
         return None;
     }
+    let mut resolved = follow_up.clone();
+    if let Some(list) = follow_up.suggested.as_ref().filter(|_| !found.is_empty()) {
+        join(&mut resolved, list);
+    }
     let again = |item: &_| repeats_title(item, follow_up.excluded.iter().map(|shown| shown.title().to_owned()));
     if found.iter().any(again) {
         tracing::info!(r#type = "suggested_again", "chat.follow_up");
@@ -351,7 +388,7 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
         forum_topic: record.forum_topic,
         asked_by: record.asked_by,
         created_at: record.created_at,
-        resolved: follow_up.clone(),
+        resolved,
         items: found,
     })
 }

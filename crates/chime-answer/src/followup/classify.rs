@@ -5,12 +5,14 @@ use crate::followup::item_question::has_question_mark;
 use crate::followup::names::shown_people;
 use crate::followup::tables::{FollowUpTable, FollowUpTables, NamedRow, PhraseRow, RowSpans, TokenSpan};
 use crate::followup::words::{FoldedToken, tokens};
-use chime_core::{Intent, Item, Price};
+use chime_core::{Intent, Item, Language, Price};
 
 /// Maximum number of words of a question that are read. Words after them are probably pasted text.
 const MAX_WORDS: usize = 80;
 /// With more words unknown to the patterns, "more" or "the last" in a question does not refer to a list.
 pub const MAX_UNKNOWN: usize = 4;
+/// With fewer letters, words of several languages are alike.
+const FEWEST_LETTERS: usize = 8;
 /// Maximum number of words after "no" or "without" that belong to it: "no raw onions at all".
 const REFUSED_WORDS: usize = 4;
 /// Kinds that do not say what is wanted: another kind replaces them.
@@ -76,8 +78,19 @@ pub struct ClassifiedQuestion {
     pub searches: bool,
     /// Number of words that no pattern contains.
     pub unknown: usize,
+    /// Number of letters of the question.
+    pub letters: usize,
     /// `true` if an ordinal belongs to a word that no pattern contains: "the second meeting".
     pub counts_others: bool,
+}
+
+impl ClassifiedQuestion {
+    /// Returns the language of a follow-up that consists only of its phrases: a few words such as "noch mehr davon" are
+    /// too short to detect a language otherwise. `None` for other questions, and for numbers.
+    pub fn whole_in(&self) -> Option<Language> {
+        let code = self.language.as_deref().filter(|_| self.unknown == 0 && self.letters >= FEWEST_LETTERS)?;
+        Some(Language::from_code(&FollowUpTables::shipped().get(code)?.language.code))
+    }
 }
 
 /// Classifies a question with the table of the language that knows most of its words. If several know as many, the
@@ -182,6 +195,7 @@ impl<'a> TableClassifier<'a> {
             has_question_word: self.has(PhraseRow::Question),
             searches: self.searches() || !self.cheaper.is_empty(),
             unknown: unknown.len(),
+            letters: self.ask.text.chars().filter(|c| c.is_alphabetic()).count(),
             counts_others: self.places.iter().any(|(span, _)| unknown.contains(&span.to)),
         };
         (reading, known)

@@ -7,7 +7,8 @@ use crate::followup::references::{self, PronounTarget, reference};
 use crate::followup::words::{FoldedToken, fold, tokens};
 use crate::sanitize::one_line;
 use chime_core::{
-    AnswerId, Clarification, Evidence, FollowUp, FoundBy, Frame, Intent, Item, Price, Reference, Reset, Unclear,
+    AnswerId, Clarification, Evidence, FollowUp, FoundBy, Frame, Intent, Item, Price, Reference, Reset, SuggestedList,
+    Unclear,
 };
 
 const NAMED_CONFIDENCE: f64 = 0.95;
@@ -65,10 +66,38 @@ pub fn resolve(turn: &FollowUpTurn<'_>) -> FollowUp {
     if follow_up.frame.intent.is_wish() {
         follow_up.frame.wanted.push(one_line(turn.ask, WISH_CHARS));
     }
-    if follow_up.frame.wanted.len() > MAX_WISHES {
-        follow_up.frame.wanted.remove(1);
-    }
+    keep_most(&mut follow_up.frame.wanted);
     follow_up
+}
+
+/// Lets an answer to a question that the model alone interpreted go on with the list that it was told of, if both list
+/// the same specific kind of thing: the next "more" then keeps the earlier wishes and repeats nothing.
+pub fn join(follow_up: &mut FollowUp, list: &SuggestedList) {
+    let kind = follow_up.frame.kind.as_deref().filter(|kind| !is_generic_kind(kind));
+    if let Some(last) = list.items.last().filter(|last| kind.is_some() && kind == last.shown.kind.as_deref()) {
+        follow_up.follows = Some(last.id.answer);
+        let own = std::mem::take(&mut follow_up.frame.wanted);
+        follow_up.frame.wanted = list.wanted.iter().cloned().chain(own).collect();
+        keep_most(&mut follow_up.frame.wanted);
+    }
+}
+
+/// Replaces the wish of a suggestion by `text`, to which its member edited the question after the answer.
+pub fn restate(frame: &mut Frame, text: &str, reading: &ClassifiedQuestion) {
+    if frame.wanted.len() == 1 || reading.budget.is_some() {
+        frame.budget.clone_from(&reading.budget);
+    }
+    if let Some(wish) = frame.wanted.last_mut().filter(|_| frame.intent.is_wish()) {
+        let words: Vec<&str> = text.split_whitespace().filter(|word| !word.starts_with('@')).collect();
+        *wish = one_line(&words.join(" "), WISH_CHARS);
+    }
+}
+
+/// Keeps the first wish and the newest ones.
+fn keep_most(wanted: &mut Vec<String>) {
+    if wanted.len() > MAX_WISHES {
+        wanted.remove(1);
+    }
 }
 
 /// Returns the index of the candidate that a member's reply to the clarifying question `pending` chooses.

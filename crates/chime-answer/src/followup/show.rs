@@ -37,6 +37,20 @@ pub fn prompt_lines(follow_up: &FollowUp) -> Vec<String> {
     lines
 }
 
+/// Returns ` (other than “Azul”, “Catan”)`, with the newest of the titles that must not be suggested again; empty if
+/// there are none. Small models overlook the list above the talk.
+pub fn other_than(follow_up: &FollowUp) -> String {
+    /// More titles would hide the question.
+    const TITLES: usize = 10;
+    let titles =
+        follow_up.excluded.iter().rev().take(TITLES).map(|item| format!("“{}”", one_line(item.title(), VALUE_CHARS)));
+    let titles: Vec<String> = titles.collect();
+    match follow_up.frame.intent.suggests() && !titles.is_empty() {
+        true => format!(" (other than {})", titles.join(", ")),
+        false => String::new(),
+    }
+}
+
 /// Returns what was asked for before this question, in the words of members.
 fn earlier_wishes(follow_up: &FollowUp) -> &[String] {
     let wanted = &follow_up.frame.wanted;

@@ -82,28 +82,35 @@ impl Template {
 }
 
 fn asks() -> Vec<Value> {
-    [(Some("text"), Some(1), Some("part"), true), (Some("text"), None, None, false), (None, None, None, true)]
-        .map(|(anchor, anchor_number, quoted, generic)| AskValues {
-            fence: "CODE",
-            today: "Monday 5 January 2026",
-            time: "14:10",
-            zone: "Europe/Berlin",
-            people: quoted.map(|_| "Ana (@ana), Ben"),
-            anchor,
-            anchor_number,
-            numbered: generic,
-            anchor_withheld: anchor.is_none(),
-            quoted,
-            photos: quoted,
-            asker: "Ana",
-            ask: "Ana: thoughts?",
-            has_words: true,
-            generic,
-            nothing_known: anchor.is_none(),
-            language: anchor.map(|_| "German"),
-        })
-        .map(sample)
-        .to_vec()
+    let numbers = Some("[3], [5]");
+    [
+        (Some("text"), Some(1), Some("part"), true, None),
+        (Some("text"), None, None, false, None),
+        (None, None, None, true, None),
+        (None, None, None, true, numbers),
+    ]
+    .map(|(anchor, anchor_number, quoted, generic, focus)| AskValues {
+        fence: "CODE",
+        today: "Monday 5 January 2026",
+        time: "14:10",
+        zone: "Europe/Berlin",
+        people: quoted.map(|_| "Ana (@ana), Ben"),
+        anchor,
+        anchor_number,
+        numbered: generic,
+        anchor_withheld: anchor.is_none(),
+        quoted,
+        photos: quoted,
+        asker: "Ana",
+        ask: "Ana: thoughts?",
+        has_words: true,
+        generic,
+        focus,
+        nothing_known: anchor.is_none() && focus.is_none(),
+        language: anchor.map(|_| "German"),
+    })
+    .map(sample)
+    .to_vec()
 }
 
 fn sample(values: impl Serialize) -> Value {
