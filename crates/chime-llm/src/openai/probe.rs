@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{ModelCall, OpenAi};
 use crate::diagnose::diagnose;
-use crate::failure::ServerFailure;
 use crate::wire;
-use crate::{Completion, LlmError, Prompt, PromptMessage, PromptRole};
+use crate::{Completion, LlmError, Prompt, PromptMessage, PromptRole, Tool, Tools};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
 
@@ -40,38 +39,22 @@ impl OpenAi {
     /// Returns whether the model calls a tool when the prompt asks for it.
     ///
     /// # Errors
-    /// The refusal of the server: the usual response of a server without tool support.
+    /// Any error of the call.
     pub async fn probe_tools(&self, clock: &Clock) -> Result<bool, LlmError> {
-        let mut request = self.request("Call the tool `ping` now.", clock);
-        request["tools"] = json!([{
-            "type": "function",
-            "function": {
-                "name": "ping",
-                "description": "Answers with pong.",
-                "parameters": {"type": "object", "properties": {}, "additionalProperties": false},
-            },
-        }]);
-        let body = self.in_time(self.primary.server.post("/chat/completions", &request), clock).await?;
-        Ok(body.pointer("/choices/0/message/tool_calls/0").is_some())
+        let parameters = json!({"type": "object", "properties": {}, "additionalProperties": false});
+        let ping = Tool { name: "ping", description: "Answers with pong.", parameters };
+        let tools = Tools { offered: vec![ping], ..Tools::default() };
+        let prompt = Prompt { tools, ..question("Call the tool `ping` now.") };
+        Ok(!self.probe_answer(&prompt, clock).await?.calls.is_empty())
     }
 
     /// Returns whether the server streams answers.
     pub async fn probe_streaming(&self, clock: &Clock) -> Result<bool, LlmError> {
-        let mut request = self.request("Answer with the one word: ready", clock);
+        let prompt = question("Answer with the one word: ready");
+        let mut request = wire::request(&self.primary.name, &prompt, self.primary.dialect(clock.now()));
         request["stream"] = json!(true);
-        self.in_time(self.primary.server.streams(&request), clock).await
-    }
-
-    fn request(&self, words: &str, clock: &Clock) -> Value {
-        wire::request(&self.primary.name, &question(words), self.primary.dialect(clock.now()))
-    }
-
-    async fn in_time<T>(
-        &self,
-        call: impl Future<Output = Result<T, ServerFailure>>,
-        clock: &Clock,
-    ) -> Result<T, LlmError> {
-        within(clock, self.timeout, call).await.ok_or(LlmError::TimedOut)?.map_err(diagnose)
+        let streams = within(clock, self.timeout, self.primary.server.streams(&request)).await;
+        streams.ok_or(LlmError::TimedOut)?.map_err(diagnose)
     }
 }
 

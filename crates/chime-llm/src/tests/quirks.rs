@@ -306,3 +306,25 @@ async fn one_call_that_fails_costs_a_model_no_tools() {
     assert_eq!(sent, [true, true, false, true]);
     assert!(model.tool_refusals().is_empty());
 }
+
+/// Some servers send events for every request.
+#[tokio::test]
+async fn tools_are_probed_however_the_server_sends_a_call() {
+    let server = started().await;
+    let call = json!({"index": 0, "id": "1", "type": "function", "function": {"name": "ping", "arguments": "{}"}});
+    let event = json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}]});
+    server.script([
+        Reply::Status(200, format!("data: {event}\n\ndata: [DONE]\n\n")),
+        Reply::Tools(vec![("ping", json!({}))]),
+        Reply::text("pong"),
+        refusal(400, "test-model does not support tools"),
+        Reply::text("pong"),
+    ]);
+    let (model, clock) = (client(options(&server)), Clock::system());
+    let mut called = Vec::new();
+    for _ in 0..4 {
+        called.push(model.probe_tools(&clock).await.expect("an answer"));
+    }
+    assert_eq!(called, [true, true, false, false]);
+    assert!(server.leftover().is_empty() && server.unexpected().is_empty());
+}
