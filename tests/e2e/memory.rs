@@ -218,6 +218,26 @@ async fn a_model_summarizes_where_the_bot_was_asked_and_its_bullets_are_checked(
     .await;
 }
 
+/// A large model writes the summary, and the rare words stay its tags.
+#[tokio::test]
+async fn a_small_model_is_not_asked_for_tags() {
+    World::with(&[ON, ("MODEL_EXTRACT", "tiny-1.5b")], async |w| {
+        talk(w);
+        w.model.script(["The red one."]);
+        let tag = w.say("bob", "@bot which tent?");
+        w.answer_to(tag).await;
+        w.model.script(["- {u3} decided on the red tent [m3]", "- the red tent comes along [m1]"]);
+        w.clock.advance(2 * HOUR);
+        until_summarized(w, 1).await;
+        let session = closed(w).await.remove(0);
+        assert_eq!(summary_of(w, &session).await.expect("a summary").method, SummaryMethod::Model);
+        let found = w.read_store(move |conn| tags::of_session(conn, session.id)).await;
+        assert!(found.iter().any(|(tag, _)| tag == "tent"), "{found:?}");
+        assert!(w.model.requests().iter().all(|request| request["model"] != "tiny-1.5b"));
+    })
+    .await;
+}
+
 /// However a model was told not to name any.
 #[tokio::test]
 async fn no_tag_of_a_session_names_a_member() {

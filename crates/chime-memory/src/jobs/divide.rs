@@ -6,6 +6,7 @@ use crate::division::{ConversationPart, Division, divide, session_of, unsettled}
 use crate::jobs::memory::Memory;
 use crate::policy::{Means, RECENT};
 use crate::{OpenSession, SessionRules, fingerprint};
+use chime_access::gateway::ModelPurpose;
 use chime_core::chat_settings::SESSION_IDLE;
 use chime_core::config::MemoryConfig;
 use chime_core::{ChatId, ChatKey, ChatKind, Conversation, JobPayload, MessageId, Session, Timestamp};
@@ -76,7 +77,7 @@ impl Memory {
         }
         let chats = self.store.read(memory::chats_to_summarize).await?;
         let model = self.summary_model();
-        let may_upgrade = if self.model.can_write().await {
+        let may_upgrade = if self.model.can_write(ModelPurpose::Summary).await {
             let model = model.clone();
             self.store.read(move |conn| memory::chats_with_extracts(conn, &model)).await?
         } else {

@@ -10,6 +10,7 @@ use crate::lines::{SummaryLine, spoken};
 use crate::policy::RECENT_CAPS;
 use crate::policy::{self, SummaryConditions};
 use crate::wording::{BulletSource, Remembered};
+use chime_access::gateway::ModelPurpose;
 use chime_core::embed::Embedder;
 use chime_core::{
     ChatKey, MessageId, Role, Rolling, Seq, Session, SessionId, StoredMessage, Summary, Timestamp, UserId, Zone,
@@ -40,7 +41,7 @@ impl Memory {
         Ok(SummaryConditions {
             is_wanted: self.config.is_on && !kept.is_off,
             is_present: kept.is_present,
-            has_model: self.model.can_write().await,
+            has_model: self.model.can_write(ModelPurpose::Summary).await,
             was_asked_lately: kept.asked_at.is_some_and(|at| now.since(at) < policy::ASKED_LATELY),
             was_told: !self.announces || kept.told_at.is_some(),
             has_room: self.model.has_room(spent),

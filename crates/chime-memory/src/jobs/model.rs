@@ -38,11 +38,11 @@ pub(super) struct ModelRequest<'a> {
 }
 
 impl SummaryModel {
-    /// Returns `true` if there is a model that can write summaries. A small model mixes up who does what, so an extract
-    /// of the members' own words is better.
-    pub async fn can_write(&self) -> bool {
+    /// Returns `true` if there is a model that can do the work of `purpose`. A small model mixes up who does what, so an
+    /// extract of the members' own words is better.
+    pub async fn can_write(&self, purpose: ModelPurpose) -> bool {
         self.gateway.wait_for_facts().await;
-        !self.gateway.is_offline() && !self.gateway.is_small(ModelPurpose::Summary)
+        !self.gateway.is_offline() && !self.gateway.is_small(purpose)
     }
 
     /// Returns `true` if enough of the daily budget is left for work that no member waits for.

@@ -27,7 +27,7 @@ impl Memory {
         said: Vec<StoredMessage>,
     ) -> chime_store::Result<(Vec<Bullet>, SummaryMethod)> {
         let spoken = self.summary_lines(conversation.chat, said).await?;
-        if self.model.can_write().await {
+        if self.model.can_write(ModelPurpose::Summary).await {
             match self.recap_by_model(conversation, on_behalf_of, &spoken).await {
                 Ok(points) if !points.is_empty() => return Ok((points, SummaryMethod::Model)),
                 Ok(_) => tracing::warn!("no point of the recap rests on what was given"),

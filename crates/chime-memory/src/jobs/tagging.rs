@@ -44,6 +44,9 @@ impl Memory {
     }
 
     pub async fn tag(&self, job: &Job, id: SessionId) -> JobResult {
+        if !self.model.can_write(ModelPurpose::Extract).await {
+            return self.finish(job).await;
+        }
         let found = self
             .store
             .read(move |conn| {

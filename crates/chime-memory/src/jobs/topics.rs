@@ -163,7 +163,10 @@ impl Memory {
         let mut state = TopicState { evaluated_at: talk.turn, is_undecided: false, ..talk.state.clone() };
         let mut written = None;
         let best = topics::ranked(candidates.clone());
-        if topics::is_borderline(&best, active_score(talk, &candidates)) && means == Means::Model {
+        if topics::is_borderline(&best, active_score(talk, &candidates))
+            && means == Means::Model
+            && self.model.can_write(ModelPurpose::Extract).await
+        {
             match talk.answered {
                 None => state.is_undecided = true,
                 Some(answered) => {
