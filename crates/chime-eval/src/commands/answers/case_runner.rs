@@ -319,14 +319,17 @@ fn talk_end(conn: &Reader, chat: ChatId, message: MessageId) -> chime_store::Res
     part.map_or(Ok(None), |part| outbox::talk_end(conn, part.id))
 }
 
-/// Splits the messages into the answer and the text below it.
+/// Splits the messages into the answer and the text below it, which begins with the list of sources.
 fn divided(sent: &[SandboxMessage], ends: &[Option<usize>]) -> (String, String) {
     let (mut text, mut below) = (Vec::new(), Vec::new());
     for (message, end) in sent.iter().zip(ends) {
         let end = end.filter(|end| message.text.is_char_boundary(*end)).unwrap_or(message.text.len());
         let (answer, rest) = message.text.split_at(end);
+        // `Sources: [1] Ana 21 Apr 20:30`: a date of it is no part of the answer.
+        let is_list = |(_, last): &(&str, &str)| last.split_once(": [1]").is_some_and(|(head, _)| !head.contains('\n'));
+        let (answer, sources) = answer.rsplit_once("\n\n").filter(is_list).unwrap_or((answer, ""));
         text.push(answer);
-        below.push(rest.trim());
+        below.extend([sources, rest.trim()]);
     }
     (text.join("\n"), below.join("\n").trim().to_owned())
 }
