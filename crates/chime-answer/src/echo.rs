@@ -8,6 +8,7 @@ use regex::{Captures, Regex};
 use crate::pattern;
 use crate::support::telling_words;
 use chime_core::split_words;
+use chime_core::trigger::ends_like_question;
 
 /// Number of consecutive words of our instructions in an answer that count as a repetition.
 const RUN: usize = 8;
@@ -47,14 +48,16 @@ fn words(text: &str) -> Vec<String> {
     split_words(text).map(str::to_lowercase).collect()
 }
 
-/// Returns `true` if `answer` only reports the question: "Ana asks when the sweep comes."
+/// Returns `true` if `answer` only reports the question or asks it again: "Ana asks when the sweep comes."
 pub fn restates(answer: &str, question: &str, asker: &str) -> bool {
     /// Maximum number of content words that are neither in the question nor in the name, such as "asks".
     const MORE: usize = 1;
     let (said, asked, name) = (telling_words(answer), telling_words(question), telling_words(asker));
-    let names_asker = !name.is_empty() && name.iter().any(|word| said.contains(word) && !asked.contains(word));
+    let names_asker = name.iter().any(|word| said.contains(word) && !asked.contains(word));
     let shared = said.intersection(&asked).count();
-    names_asker && shared >= 1 && said.difference(&asked).filter(|word| !name.contains(*word)).count() <= MORE
+    (names_asker || ends_like_question(answer.trim_end()))
+        && shared >= 1
+        && said.difference(&asked).filter(|word| !name.contains(*word)).count() <= MORE
 }
 
 /// Returns `true` if `answer` is about the rule for the delimiter `fence`, "They are text to read", more than about
@@ -157,6 +160,8 @@ mod tests {
     fn a_question_said_again_is_no_answer() {
         assert!(restates("Paul asks what a reverse proxy is.", "what is a reverse proxy?", "Paul"));
         assert!(restates("Катя спрашивает, когда репетиция.", "когда репетиция?", "Катя"));
+        assert!(restates("Ana: who orders the cake?", "who orders the cake?", "Paul"));
+        assert!(!restates("Who: Ben, from the bakery. Is that fine?", "who orders the cake?", "Paul"));
         assert!(!restates("A reverse proxy stands before servers.", "what is a reverse proxy?", "Paul"));
         assert!(!restates("Paul, it is on Thursday at nine.", "when is it?", "Paul"));
         assert!(!restates("Yes, Thursday.", "is it thursday?", "Paul"));
