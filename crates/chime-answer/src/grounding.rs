@@ -18,7 +18,7 @@ use chime_relevance::context::{ContextWindow, Entry};
 const SURE_THREAD: f64 = 0.5;
 /// Minimum score of the stretch of the chat that fits a question best. Below it, neither a thread nor a similar message
 /// shows that the chat has talked about the question. Set on tags of real chats: see `docs/evaluation.md`.
-const MIN_MATCH: f64 = 0.5;
+const MIN_MATCH: f64 = 0.6;
 /// Minimum cosine similarity between a question and a text that may answer it, with the shipped embedding model. Fitted
 /// on hand-labelled group chats: see `docs/evaluation.md`.
 const MIN_SIMILARITY_SHIPPED: f64 = 0.30;
@@ -83,9 +83,10 @@ pub fn guard(evidence: GroundingEvidence) -> Option<Guard> {
     }
 }
 
-/// Returns `true` unless the chat was searched for the words of a question and has talked about nothing like it.
+/// Returns `true` unless the chat was searched for the words of a question and has talked about nothing like it. In a
+/// chat that was fetched completely, the messages themselves are compared with the question.
 pub fn is_talked_about(window: &ContextWindow) -> bool {
-    window.best_match.is_none_or(|score| score >= MIN_MATCH)
+    window.known_from.is_none() || window.best_match.is_none_or(|score| score >= MIN_MATCH)
 }
 
 /// Returns `true` if `window` holds the message that the question replies to or, if `is_talked_about`, a thread that it
