@@ -18,12 +18,12 @@ use chime_core::chat_settings::AnswerLength;
 use chime_core::prompts::{
     AskValues, ConceptsValues, ContextValues, FrameValues, PromptError, Prompts, RecallValues, RoleValues, SlotValues,
 };
-use chime_core::trigger::{Languages, is_for_bot};
+use chime_core::trigger::Languages;
 use chime_core::{
     ChatKind, Citable, Enrichment, FollowUp, Grounding, Part, Piece, Role, Seq, Slot, SlotUse, SourceId, StoredMessage,
     Timestamp, Zone, clip,
 };
-use chime_relevance::context::{ContextWindow, Entry};
+use chime_relevance::context::ContextWindow;
 use chime_relevance::retrieval::Recalled;
 
 /// Maximum number of characters of the anchor (the message that the trigger replies to) repeated next to the question.
@@ -414,37 +414,15 @@ fn plain_ask(input: &PromptInput<'_>, transcript: &mut PromptTranscript<'_>) -> 
         .or(anchor.map(|entry| entry.shown.as_str()))
         .or(elsewhere.filter(|_| !input.window.anchor_withheld))
         .map(|text| format!(" (about “{}”)", one_line(text, PLAIN_ANCHOR_CHARS)));
-    let open = open_question(input.window).filter(|_| input.generic);
-    let (speaker, about, words) = match (open, input.ask.trim()) {
-        (Some(open), _) => ("Question".to_owned(), None, one_line(open, PLAIN_ANCHOR_CHARS)),
-        (None, "") => (transcript.author(input.trigger), about, "@".to_owned() + &clean_name(input.bot_name)),
-        (None, words) if input.generic => (transcript.author(input.trigger), about, words.to_owned()),
-        (None, words) => ("Question".to_owned(), about, input.trigger.message.rendered_with(words)),
+    let (speaker, words) = match input.ask.trim() {
+        "" => (transcript.author(input.trigger), "@".to_owned() + &clean_name(input.bot_name)),
+        words if input.generic => (transcript.author(input.trigger), words.to_owned()),
+        words => ("Question".to_owned(), input.trigger.message.rendered_with(words)),
     };
     let others = input.follow_up.map(show::other_than).unwrap_or_default();
     let text = transcript.aside(&format!("{speaker}{}: {words}{others}", about.unwrap_or_default()));
     let seqs = anchor.map(|entry| entry.message.seq).into_iter().chain([input.trigger.seq]);
     Filled::new(Slot::Ask, text, seqs.map(source_id).collect())
-}
-
-/// Returns the question that a trigger without one points at: the message that it replies to, or the last question
-/// among the newest messages of the focus.
-pub fn open_question(window: &ContextWindow) -> Option<&str> {
-    /// Number of the newest messages of the focus whose question counts as open.
-    const NEWEST: usize = 4;
-    let is_open = |entry: &&Entry| {
-        let message = &entry.message.message;
-        message.role == Role::User && !is_for_bot(message) && Languages::shipped().is_question(&entry.shown)
-    };
-    let entry = match window.anchor_entry() {
-        Some(anchor) => Some(anchor).filter(is_open),
-        None if window.anchor_withheld => None,
-        None => {
-            let focus = window.entries.iter().rev().filter(|entry| entry.part() == Part::Focus);
-            focus.take(NEWEST).find(is_open)
-        }
-    };
-    entry.map(|entry| window.quoted.as_deref().unwrap_or(&entry.shown))
 }
 
 /// Returns `[3], [5]`, or `None` if the prompt shows none of the messages.
@@ -561,30 +539,6 @@ mod tests {
             Chime (you): Noted.
             Question (about “shall we take the boat?”): when?
             K7Q2X chat>>>"#]].assert_eq(&format!("{}\n---\n{}", built.system, built.user));
-    }
-
-    /// Returns the last line of the plain prompt for a trigger without a question.
-    fn plain_question(chat: &str) -> String {
-        let mut recent = transcript(chat);
-        let trigger = recent.pop().expect("a trigger");
-        let window = get_smart_context(&History::new(trigger.clone(), recent, Vec::new()), &Params::new(estimate));
-        let built = rendered(&PromptInput { style: Style::Plain, ask: "", generic: true, ..input(&trigger, &window) });
-        built.user.lines().rev().nth(1).unwrap_or_default().to_owned()
-    }
-
-    #[test]
-    fn a_small_model_gets_the_open_question_of_a_bare_trigger() {
-        let talk =
-            "10:00 ann#1 the boat leaves at nine\n10:01 bob#2 when does the boat leave?\n10:02 bob#3 i lost the note\n";
-        let cases = [
-            (format!("{talk}10:05 cat#4 @bot"), "Question: when does the boat leave?"),
-            (format!("{talk}10:05 cat#4>2 @bot"), "Question: when does the boat leave?"),
-            (format!("{talk}10:05 cat#4>1 @bot"), "cat (about “the boat leaves at nine”): @Chime"),
-            ("10:00 ann#1 the boat leaves at nine\n10:05 cat#4 @bot".to_owned(), "cat: @Chime"),
-        ];
-        for (chat, expected) in cases {
-            assert_eq!(plain_question(&chat), expected, "{chat}");
-        }
     }
 
     #[track_caller]

@@ -11,7 +11,7 @@ use crate::answering::load_trigger::LoadedTrigger;
 use crate::answering::long_thread::OldestPart;
 use crate::answering::services::Services;
 use crate::lines::Style;
-use crate::prompt::{self, BuiltPrompt, PresentMember};
+use crate::prompt::{BuiltPrompt, PresentMember};
 use crate::recall::{self, fitting};
 use crate::tools::LookedUp;
 use chime_access::gateway::ModelPurpose;
@@ -335,12 +335,6 @@ impl QuestionContext {
 
     pub fn asker_name(&self) -> &str {
         &self.trigger().message.sender.name
-    }
-
-    /// Returns the question that the answer is for: a plain prompt spells out the one that a bare trigger points at.
-    pub fn asked(&self) -> &str {
-        let open = prompt::open_question(&self.window).filter(|_| self.generic && self.style == Style::Plain);
-        open.unwrap_or(&self.history.ask)
     }
 
     /// Returns `true` if `answer` repeats an earlier answer of the bot word for word. `false` for short answers, such

@@ -144,7 +144,7 @@ fn usable(
     let text = without_heads(&text, &services.bot.name, |name| built.labels.has_name(name));
     let text = without_echo(&text, &built.instructions, &built.fence).filter(|text| {
         let is_worth_another = window != WindowSize::Plainest
-            && (question.is_repeated_by(text) || restates(text, question.asked(), question.asker_name()));
+            && (question.is_repeated_by(text) || restates(text, &question.history.ask, question.asker_name()));
         says_something(question, built, text) && !is_worth_another && !is_nonsense(services, question, built, text)
     });
     match text {
@@ -164,8 +164,8 @@ fn is_nonsense(services: &Services, question: &QuestionContext, built: &BuiltPro
     if !gateway.is_small(purpose) {
         return false;
     }
-    let (given, ask) = (question.given(built), question.asked());
-    let talk = given.iter().map(|it| it.text.as_str()).chain([ask]);
+    let (given, ask) = (question.given(built), &question.history.ask);
+    let talk = given.iter().map(|it| it.text.as_str()).chain([ask.as_str()]);
     let is_tiny = gateway.server_facts(purpose).is_tiny(gateway.model_name(purpose));
     if continues_chat(text, is_tiny, |name| built.labels.has_name(name))
         || is_about_rules(text, &built.instructions, &built.fence, talk)
