@@ -170,8 +170,8 @@ install_or_upgrade() {
     find_release
     if [ -e "$data/chime.db" ] && chime=$(PATH="$root/usr/local/bin:$root/usr/bin:$PATH" command -v chime); then
         # With this name it is listed by `chime restore`, deleted after a month, and by a member's wish to be forgotten.
-        # What is forgotten while it is made is in it, so it bears the time of its end, and until then one that is
-        # later than any wish. The number keeps two copies within a second apart.
+        # The copy still contains what is forgotten while it is being made, so its name has the time when it was
+        # finished, and before that a time far in the future. The number distinguishes two copies in one second.
         copy=$data/chime.db.before-vnext$$-99991231-235959
         run_chime backup "$copy" >/dev/null || fail "the database could not be copied, so nothing was changed"
         named=${copy%-*-*}-$(date -u +%Y%m%d-%H%M%S)

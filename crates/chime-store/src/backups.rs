@@ -130,7 +130,10 @@ pub fn prune(path: &Path, now: Timestamp) -> Result<usize> {
     let broken = delete_broken(folder_of(path), |directory| is_unlocked(directory) || is_old(directory, now))?;
     let mut copies = copies(folder_of(path), path, CopyKind::BeforeMigration)?;
     copies.sort_by_key(|copy| std::cmp::Reverse(copy.made_at));
-    let too_many = |place: usize, copy: &Copy| place >= KEPT || now.since(copy.made_at) > KEPT_FOR;
+    // The name of the installer's copy has a time far in the future until the copy is finished.
+    let is_unfinished = |copy: &Copy| copy.made_at > now && is_old(&copy.path, now);
+    let too_many =
+        |place: usize, copy: &Copy| place >= KEPT || now.since(copy.made_at) > KEPT_FOR || is_unfinished(copy);
     let deleted =
         delete(copies.into_iter().enumerate().filter(|(place, copy)| too_many(*place, copy)).map(|(_, copy)| copy))?;
     Ok(broken + deleted)
@@ -156,10 +159,10 @@ fn is_unlocked(directory: &Path) -> bool {
     fs::File::open(directory.join(snapshot::COPY_LOCK)).is_ok_and(|lock| lock.try_lock().is_ok())
 }
 
-/// Returns `true` if the directory is too old to be in use. Needed for directories whose lock file is missing or cannot
-/// be opened.
-fn is_old(directory: &Path, now: Timestamp) -> bool {
-    let touched = fs::metadata(directory).and_then(|metadata| metadata.modified());
+/// Returns `true` if a file or directory is too old to be in use. Needed for directories whose lock file is missing or
+/// cannot be opened.
+fn is_old(path: &Path, now: Timestamp) -> bool {
+    let touched = fs::metadata(path).and_then(|metadata| metadata.modified());
     let touched = touched.map(|time| Timestamp::from_secs(DateTime::<Utc>::from(time).timestamp()));
     touched.is_ok_and(|touched| now.since(touched) > COPYING_TAKES)
 }
@@ -265,6 +268,19 @@ mod tests {
         assert!(directory.exists(), "it may still be under way");
         assert_eq!(prune(&database, made.plus(DAY * 2)).unwrap(), 1);
         assert!(!directory.exists());
+    }
+
+    #[test]
+    fn what_a_killed_installer_left_goes_after_a_day() {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = folder.path().join("chime.db.before-vnext7-99991231-235959");
+        fs::write(&copy, "half of a database").unwrap();
+        let made = fs::metadata(&copy).unwrap().modified().unwrap();
+        let made = Timestamp::from_secs(DateTime::<Utc>::from(made).timestamp());
+        let database = folder.path().join("chime.db");
+        assert_eq!(prune(&database, made.plus(Duration::from_secs(60))).unwrap(), 0, "it may still be under way");
+        assert_eq!(prune(&database, made.plus(DAY * 2)).unwrap(), 1);
+        assert!(!copy.exists());
     }
 
     #[test]
