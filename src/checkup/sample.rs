@@ -115,7 +115,6 @@ fn ask(prompts: &Prompts, asked: SampleLanguage) -> Result<String, PromptError> 
         people: None,
         anchor: None,
         anchor_number: None,
-        numbered: true,
         anchor_withheld: false,
         quoted: None,
         photos: None,

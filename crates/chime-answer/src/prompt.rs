@@ -36,7 +36,8 @@ const PLAIN_ANCHOR_CHARS: usize = 300;
 /// Maximum number of recent members given to the prompt. More would not be worth their tokens.
 const MOST_PEOPLE: usize = 12;
 
-/// Minimum score of a message of the focus that a trigger without words is said to be about. Wrong ones would mislead.
+/// Minimum score of a message of the focus that the prompt names as the likely subject of a trigger without words. Less
+/// certain messages could mislead the model.
 const SURE_FOCUS: f64 = 0.6;
 
 #[derive(Debug, Clone, Copy)]
@@ -375,8 +376,8 @@ fn ask(
     let quoted = anchor.and(input.window.quoted.as_deref()).map(|quoted| transcript.aside(&clip(quoted, ANCHOR_CHARS)));
     let photos = numbers(input.photos.iter().copied(), transcript.labels());
     let has_others = input.window.entries.iter().any(|entry| entry.part() == Part::Surroundings);
-    let points = input.generic && anchor.is_none() && has_others;
-    let focus = input.window.focus().filter(|entry| points && entry.score >= SURE_FOCUS);
+    let is_bare = input.generic && anchor.is_none() && has_others;
+    let focus = input.window.focus().filter(|entry| is_bare && entry.score >= SURE_FOCUS);
     let focus = numbers(focus.map(|entry| entry.message.seq), transcript.labels());
     let (today, time) = (input.zone.day_in_words(input.now), input.zone.clock_time(input.now));
     let asker = transcript.author(input.trigger);
@@ -389,7 +390,6 @@ fn ask(
         people: people(input).as_deref(),
         anchor: anchor_text.as_deref(),
         anchor_number,
-        numbered: input.style == Style::Numbered,
         anchor_withheld: input.window.anchor_withheld,
         quoted: quoted.as_deref(),
         photos: photos.as_deref(),

@@ -89,8 +89,6 @@ pub struct AskValues<'a> {
     pub anchor: Option<&'a str>,
     /// Number by which the answer may cite this message. `None` if it is not a message of this chat.
     pub anchor_number: Option<usize>,
-    /// `true` if messages have numbers for the answer to cite.
-    pub numbered: bool,
     /// `true` if the trigger replies to a message that the bot may not read.
     pub anchor_withheld: bool,
     /// Part of this message that the member selected when replying.

@@ -166,7 +166,6 @@ fn prompt_messages(
         people: None,
         anchor: anchor.as_deref(),
         anchor_number: None,
-        numbered: false,
         anchor_withheld: false,
         quoted: None,
         photos: None,

@@ -221,6 +221,15 @@ mod tests {
     }
 
     #[test]
+    fn a_small_model_reads_beside_a_wish_what_not_to_repeat() {
+        assert_eq!(other_than(&follow_up()), " (other than “B Tale”, “A Tale”)");
+        assert_eq!(other_than(&FollowUp { excluded: Vec::new(), ..follow_up() }), "");
+        let mut about_the_list = follow_up();
+        about_the_list.frame.intent = Intent::ItemQuestion;
+        assert_eq!(other_than(&about_the_list), "");
+    }
+
+    #[test]
     fn the_prompt_has_a_line_for_each_thing_worked_out() {
         expect![[r#"
             asked for: for readers, no *horror*

@@ -97,7 +97,6 @@ fn asks() -> Vec<Value> {
         people: quoted.map(|_| "Ana (@ana), Ben"),
         anchor,
         anchor_number,
-        numbered: generic,
         anchor_withheld: anchor.is_none(),
         quoted,
         photos: quoted,
