@@ -143,8 +143,10 @@ fn span_of(text: &str) -> Duration {
 async fn members_go_on_in_several_languages() {
     let only = std::env::var("DIALOGUE").unwrap_or_default();
     let dialogues = std::fs::read_to_string(DIALOGUES).expect("the dialogues");
+    let chosen: Vec<&str> = dialogues.split("\n== ").skip(1).filter(|it| it.contains(&only)).collect();
+    assert!(!chosen.is_empty(), "no dialogue contains {only}");
     let mut missed = Vec::new();
-    for dialogue in dialogues.split("\n== ").skip(1).filter(|it| it.contains(&only)) {
+    for dialogue in chosen {
         let (tell, heard) = std::sync::mpsc::channel();
         World::run(async |w| {
             let chat = w.telegram.add_chat(match dialogue.starts_with("private") {
