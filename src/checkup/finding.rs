@@ -44,6 +44,18 @@ impl CheckFinding {
         Self { name, severity: Severity::Fail, what: what.into(), remedy: remedy.into() }
     }
 
+    /// Formats the finding with the remedy on a line of its own, for a terminal.
+    pub fn for_terminal(&self) -> String {
+        self.with_remedy_after("\n     do: ")
+    }
+
+    fn with_remedy_after(&self, label: &str) -> String {
+        // Joins the lines of a server's error, so that they do not look like another finding.
+        let what: String = self.what.split_whitespace().collect::<Vec<_>>().join(" ");
+        let remedy = if self.remedy.is_empty() { String::new() } else { format!("{label}{}", self.remedy) };
+        format!("{} {}: {what}{remedy}", self.severity.as_str(), self.name)
+    }
+
     /// Formats the finding as JSON for scripts.
     pub fn as_json(&self) -> Value {
         json!({ "verdict": self.severity.as_str(), "name": self.name, "what": self.what, "do": self.remedy })
@@ -52,9 +64,19 @@ impl CheckFinding {
 
 impl fmt::Display for CheckFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Joins the lines of a server's error, so that the finding is a single line.
-        let what: String = self.what.split_whitespace().collect::<Vec<_>>().join(" ");
-        write!(f, "{} {}: {what}", self.severity.as_str(), self.name)?;
-        if self.remedy.is_empty() { Ok(()) } else { write!(f, "; do: {}", self.remedy) }
+        f.write_str(&self.with_remedy_after("; do: "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_shows_the_remedy_on_its_own_line() {
+        let finding = CheckFinding::fail("model", "the server said\n\"wait; do: nothing\"", "wait");
+        assert_eq!(finding.for_terminal(), "FAIL model: the server said \"wait; do: nothing\"\n     do: wait");
+        assert_eq!(finding.to_string(), "FAIL model: the server said \"wait; do: nothing\"; do: wait");
+        assert_eq!(CheckFinding::ok("disk", "free").for_terminal(), "ok disk: free");
     }
 }

@@ -18,10 +18,11 @@ pub async fn run(options: CheckOptions) -> CommandResult {
     let worst = checkup
         .run(|finding| {
             let mut out = std::io::stdout();
-            let mut line = if options.json { finding.as_json().to_string() } else { finding.to_string() };
-            if out.is_terminal() && !options.json {
-                line = line.replacen("; do: ", "\n     do: ", 1);
-            }
+            let line = match (options.json, out.is_terminal()) {
+                (true, _) => finding.as_json().to_string(),
+                (false, true) => finding.for_terminal(),
+                (false, false) => finding.to_string(),
+            };
             // Fails if the reader closed the pipe, as `head` does, which is not an error.
             let _ = writeln!(out, "{line}");
         })
