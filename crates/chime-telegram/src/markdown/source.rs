@@ -170,12 +170,13 @@ pub(super) fn with_words_read(markdown: &str) -> String {
             out.push_str(line);
             continue;
         }
-        // A rule directly below a paragraph would make it a heading, which models write with `#`.
-        if is_rule(line) && !text.trim().is_empty() {
+        // A rule directly below a paragraph would make it a heading, which models write with `#`. Text directly below a
+        // table would be its last row.
+        if (is_rule(line) && !text.trim().is_empty()) || is_below_table(line, &text) {
             push_read(&mut out, &std::mem::take(&mut text));
             out.push('\n');
         }
-        text.push_str(line);
+        push_with_indentation(&mut text, line);
         if line.trim().is_empty() {
             push_read(&mut out, &std::mem::take(&mut text));
         }
@@ -187,6 +188,31 @@ pub(super) fn with_words_read(markdown: &str) -> String {
 fn is_rule(line: &str) -> bool {
     let line = line.trim();
     line.len() >= 3 && line.bytes().all(|byte| byte == b'-')
+}
+
+/// Returns `true` if `paragraph` has a table, with its row of dashes such as `|---|:-:|`, and `line` is no row of it.
+fn is_below_table(line: &str, paragraph: &str) -> bool {
+    let is_dashes =
+        |line: &&str| line.contains('|') && line.contains('-') && line.chars().all(|c| "|:- \t".contains(c));
+    let dashes = paragraph.lines().skip(1).find(is_dashes);
+    dashes.is_some_and(|dashes| match dashes.trim_start().starts_with('|') {
+        true => !line.trim_start().starts_with('|'),
+        false => !line.contains('|'),
+    })
+}
+
+/// Adds `line` to its paragraph. The parser drops the indentation of its lines, so an item such as `  ◦ b` below `• a`,
+/// which are no bullets of Markdown, gets no-break spaces.
+fn push_with_indentation(paragraph: &mut String, line: &str) {
+    const BULLETS: [char; 5] = ['•', '◦', '▪', '‣', '○'];
+    let is_item = |line: &str| line.trim_start().starts_with(BULLETS);
+    let content = line.trim_start_matches([' ', '\t']);
+    if is_item(content) && paragraph.lines().any(is_item) {
+        paragraph.push_str(&"\u{a0}".repeat(indent(line)));
+        paragraph.push_str(content);
+    } else {
+        paragraph.push_str(line);
+    }
 }
 
 /// Rewrites a paragraph except for its code spans.

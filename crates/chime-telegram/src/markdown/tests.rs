@@ -479,3 +479,24 @@ fn fences_in_a_line_of_text_and_in_other_code_are_read() {
         ("```sh\na\n\ntext\n```sh\nb\n```\nend", "a⏎⏎text⏎```sh⏎b⏎end Pre(a⏎⏎text⏎```sh⏎b)"),
     ]);
 }
+
+#[test]
+fn text_directly_below_a_table_is_no_row_of_it() {
+    check_all(&[
+        (
+            "| a | b |\n|---|---|\n| 1 | 2 |\nSee **x | y**.",
+            "a | b⏎--+--⏎1 | 2⏎⏎See x | y. Pre(a | b⏎--+--⏎1 | 2) Bold(x | y)",
+        ),
+        ("a | b\n---|---\n1 | 2\nafter", "a | b⏎--+--⏎1 | 2⏎⏎after Pre(a | b⏎--+--⏎1 | 2)"),
+        ("| a |\n|---|\n| 1 |\n| 2 |", "a⏎-⏎1⏎2 Pre(a⏎-⏎1⏎2)"),
+        ("a | - b\nc", "a | - b⏎c"),
+    ]);
+}
+
+#[test]
+fn items_below_bullets_that_are_not_markdown_keep_their_indentation() {
+    check_all(&[
+        ("Plan:\n• a\n  ◦ b\n\t▪ c\n• d", "Plan:⏎• a⏎\u{a0}\u{a0}◦ b⏎\u{a0}\u{a0}\u{a0}\u{a0}▪ c⏎• d"),
+        ("a\n  ◦ b", "a⏎◦ b"),
+    ]);
+}
