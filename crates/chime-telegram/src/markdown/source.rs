@@ -192,13 +192,8 @@ fn is_rule(line: &str) -> bool {
 
 /// Returns `true` if `paragraph` has a table, with its row of dashes such as `|---|:-:|`, and `line` is no row of it.
 fn is_below_table(line: &str, paragraph: &str) -> bool {
-    let is_dashes =
-        |line: &&str| line.contains('|') && line.contains('-') && line.chars().all(|c| "|:- \t".contains(c));
-    let dashes = paragraph.lines().skip(1).find(is_dashes);
-    dashes.is_some_and(|dashes| match dashes.trim_start().starts_with('|') {
-        true => !line.trim_start().starts_with('|'),
-        false => !line.contains('|'),
-    })
+    let is_dashes = |line: &str| line.contains('|') && line.contains('-') && line.chars().all(|c| "|:- \t".contains(c));
+    !line.contains('|') && paragraph.lines().skip(1).any(is_dashes)
 }
 
 /// Adds `line` to its paragraph. The parser drops the indentation of its lines, so an item such as `  ◦ b` below `• a`,

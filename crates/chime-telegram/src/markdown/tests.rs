@@ -483,12 +483,10 @@ fn fences_in_a_line_of_text_and_in_other_code_are_read() {
 #[test]
 fn text_directly_below_a_table_is_no_row_of_it() {
     check_all(&[
-        (
-            "| a | b |\n|---|---|\n| 1 | 2 |\nSee **x | y**.",
-            "a | b⏎--+--⏎1 | 2⏎⏎See x | y. Pre(a | b⏎--+--⏎1 | 2) Bold(x | y)",
-        ),
+        ("| a | b |\n|---|---|\n| 1 | 2 |\nSee **x**.", "a | b⏎--+--⏎1 | 2⏎⏎See x. Pre(a | b⏎--+--⏎1 | 2) Bold(x)"),
         ("a | b\n---|---\n1 | 2\nafter", "a | b⏎--+--⏎1 | 2⏎⏎after Pre(a | b⏎--+--⏎1 | 2)"),
         ("| a |\n|---|\n| 1 |\n| 2 |", "a⏎-⏎1⏎2 Pre(a⏎-⏎1⏎2)"),
+        ("| a | b |\n|---|---|\n1 | 2", "a | b⏎--+--⏎1 | 2 Pre(a | b⏎--+--⏎1 | 2)"),
         ("a | - b\nc", "a | - b⏎c"),
     ]);
 }
