@@ -42,16 +42,19 @@ mod weight {
 const LONG: f64 = 16.0;
 /// Similarity to a better message from which on a message counts as its repetition and is left out.
 const SAME: f64 = 0.85;
-/// Minimum number of content words of a message besides its links: of one with a decision, a task, a plan or a number, of
+/// Minimum number of content words of a message besides its links: of a question, a decision, a plan or a number, of
 /// any other, and of one that refers to what was said before.
 const NEWS_WORDS: usize = 2;
 const TALK_WORDS: usize = 3;
 const LOOKING_BACK_WORDS: usize = 5;
 /// Share of brackets and other marks of programs among the characters of a text, and of words before a comma among its
-/// words, above which it is no sentence; the least number of such words.
+/// words, above which it is no sentence; the least numbers of such marks and words.
 const MOST_SYMBOLS: f64 = 0.06;
+const SYMBOLS_OF_CODE: usize = 3;
 const MOST_LISTED: f64 = 0.6;
 const LISTED: usize = 4;
+/// Number of words at the beginning of an entry of a feed among which the hash of a commit is.
+const FEED_WORDS: usize = 2;
 /// Number of words from which a text without any function word is a list.
 const BARE: usize = 10;
 
@@ -124,8 +127,9 @@ pub fn ranked(lines: &[TalkLine<'_>], most: usize) -> Vec<usize> {
 pub fn is_talk(text: &str) -> bool {
     let said = without_links(text);
     let found = cues(&said);
-    let is_news =
-        found.settled || found.taken || found.planned || found.done || said.contains(|c: char| c.is_numeric());
+    let is_question = Languages::shipped().is_question(&said);
+    let has_cue = found.settled || found.taken || found.planned || found.done;
+    let is_news = is_question || has_cue || said.contains(|c: char| c.is_numeric());
     let least = match (is_news, Languages::shipped().looks_back(&said)) {
         (true, _) => NEWS_WORDS,
         (false, false) => TALK_WORDS,
@@ -137,19 +141,20 @@ pub fn is_talk(text: &str) -> bool {
 /// Returns `true` for output of programs, such as logs and entries of feeds, for lists, and for a text that ends with a
 /// colon.
 pub fn is_output(text: &str) -> bool {
-    const SYMBOLS: &str = r"{}[]<>=|\^~$_*;`";
+    const SYMBOLS: &str = r"{}[]<>=|\_`";
     let words: Vec<&str> = text.split_whitespace().collect();
     let chars = words.iter().map(|word| word.chars().count()).sum::<usize>();
     let symbols = text.chars().filter(|c| SYMBOLS.contains(*c)).count();
     let listed = words.iter().filter(|word| word.ends_with([',', '،', '、'])).count();
     let is_tagged = text.starts_with('[') && (text.contains('#') || text.contains("..."));
-    symbols as f64 > MOST_SYMBOLS * chars as f64
+    symbols >= SYMBOLS_OF_CODE && symbols as f64 > MOST_SYMBOLS * chars as f64
         || listed >= LISTED && listed as f64 > MOST_LISTED * words.len() as f64
-        || text.starts_with(['<', '{', '$', '|', '>'])
+        || ["{", "| ", "> ", "$ ", "</"].iter().any(|start| text.starts_with(start))
         || is_tagged
         || is_bare_list(&words, text)
         || text.ends_with([':', '：'])
-        || words.iter().any(|word| is_hash(word) || is_clock_with_seconds(word))
+        || words.first().is_some_and(|word| is_clock_with_seconds(word))
+        || words.iter().take(FEED_WORDS).any(|word| is_hash(word))
 }
 
 /// Returns `true` for many words in a row without a single function word of any language, such as names. Scripts whose
