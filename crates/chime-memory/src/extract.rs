@@ -112,7 +112,7 @@ fn answered(question: &SummaryMessage, answer: &SummaryMessage) -> Option<Bullet
 fn opening(text: &str, chars: usize) -> Option<String> {
     let is_end = |(at, mark): &(usize, char)| match mark {
         '\n' | '。' | '！' | '？' => true,
-        '.' | '!' | '?' | '…' => {
+        '.' | '!' | '?' => {
             // In "e.g. tents" and "No. 5" no sentence ends.
             let is_word = text[..*at].chars().rev().take(ABBREVIATION).all(char::is_alphanumeric);
             (is_word || *mark != '.') && text[at + mark.len_utf8()..].starts_with(char::is_whitespace)
@@ -364,6 +364,15 @@ mod tests {
     }
 
     #[test]
+    fn short_questions_stay_and_short_remarks_do_not() {
+        let talk = lines(
+            "10:00 ann#1 who has the garage key?\n10:01 ann#2 it works for garage too\n10:02 ann#3 strange garage",
+        );
+        let told = session(&talk, caps(300), estimate_tokens);
+        assert_eq!(told.iter().map(|bullet| bullet.kind).collect::<Vec<_>>(), [BulletKind::Question]);
+    }
+
+    #[test]
     fn output_of_programs_and_lists_of_names_are_left_out() {
         let talk = lines(
             "
@@ -374,10 +383,14 @@ mod tests {
             10:04 cat#5 12:03:55 tomatoes watered by the pump
             10:05 cat#6 These tomatoes were watered:
             10:06 ann#7 The tomatoes need water each evening, Bob and Cat take turns.
+            10:07 ann#8 the hose costs $25 ;)
+            10:08 cat#9 the password of the pump is face1234
+            10:09 cat#10 [update] the pump ran for 3:45:12 yesterday
             ",
         );
         let told = session(&talk, caps(300), estimate_tokens);
-        assert_eq!(told.iter().map(|bullet| bullet.sources.clone()).collect::<Vec<_>>(), [[Seq(7)]]);
+        let sources: Vec<Vec<Seq>> = told.iter().map(|bullet| bullet.sources.clone()).collect();
+        assert_eq!(sources, [[Seq(7)], [Seq(8)], [Seq(9)], [Seq(10)]]);
     }
 
     #[test]
