@@ -9,13 +9,16 @@ use crate::bullets::{cost, tidy};
 use crate::policy::Caps;
 use crate::{members, words};
 use chime_core::trigger::Languages;
-use chime_core::{Bullet, BulletKind, Seq, clip};
-use chime_relevance::context::{TalkLine, is_talk, ranked, worth};
+use chime_core::{Bullet, BulletKind, Seq};
+use chime_relevance::context::{TalkLine, is_output, is_talk, ranked, worth};
 use chime_relevance::retrieval::cues;
 
-/// Maximum length of a message in the summary, and of a question before its answer, in characters; the rest is cut off.
+/// Maximum length of a message in the summary, and of a question before its answer, in characters. Of a longer message
+/// the first sentences are shown.
 const SHOWN_CHARS: usize = 180;
 const QUESTION_CHARS: usize = 120;
+/// Length of the last word before a full stop, in characters, from which the full stop ends a sentence.
+const ABBREVIATION: usize = 3;
 /// Minimum number of common words by which a line counts as the answer to a question, or as the report that a task is
 /// done.
 const SHARED: usize = 2;
@@ -41,7 +44,7 @@ pub struct SummaryMessage {
 
 impl SummaryMessage {
     fn is_source(&self) -> bool {
-        self.by.is_some() && !self.is_for_bot && is_talk(&self.text)
+        self.by.is_some() && !self.is_for_bot && is_talk(&members::unnamed(&self.text))
     }
 }
 
@@ -61,6 +64,7 @@ pub fn session(lines: &[SummaryMessage], caps: Caps, estimate: fn(&str) -> usize
             Some((question, answer)) => answered(&lines[*question], &lines[*answer]),
             None => alone(&lines[place]),
         };
+        let Some(bullet) = bullet else { continue };
         let tokens = cost(std::slice::from_ref(&bullet), estimate);
         if chosen.len() < caps.bullets && tokens <= left && !chosen.contains(&bullet) {
             left -= tokens;
@@ -76,32 +80,52 @@ fn precedence(text: &str) -> u8 {
     let found = cues(text);
     match Languages::shipped().is_question(text) {
         false if found.settled || found.done => 0,
-        false if found.taken || found.planned => 1,
+        false if found.taken || found.planned && !found.passing => 1,
         true | false => 2,
     }
 }
 
 fn talk_line<'a>(line: &'a SummaryMessage, all: &[SummaryMessage]) -> TalkLine<'a> {
     TalkLine {
-        text: Cow::Borrowed(&line.text),
+        text: Cow::Owned(members::unnamed(&line.text)),
         vector: Cow::Borrowed(&line.vector),
         replies: all.iter().filter(|other| other.reply_to == Some(line.seq)).count(),
     }
 }
 
-fn alone(line: &SummaryMessage) -> Bullet {
-    Bullet { kind: kind(&line.text), text: said(line, SHOWN_CHARS), sources: vec![line.seq] }
+/// Returns a message as a bullet, or `None` if what can be shown of it says nothing.
+fn alone(line: &SummaryMessage) -> Option<Bullet> {
+    let shown = opening(&line.text, SHOWN_CHARS).filter(|shown| is_talk(&members::unnamed(shown)))?;
+    Some(Bullet { kind: kind(&shown), text: by(line, &shown), sources: vec![line.seq] })
 }
 
-fn answered(question: &SummaryMessage, answer: &SummaryMessage) -> Bullet {
-    let text = format!("{} – {}", said(question, QUESTION_CHARS), said(answer, SHOWN_CHARS));
-    Bullet { kind: kind(&answer.text), text, sources: vec![question.seq, answer.seq] }
+/// Returns a question with its answer as a bullet, or the answer alone if the question is too long.
+fn answered(question: &SummaryMessage, answer: &SummaryMessage) -> Option<Bullet> {
+    let asked = opening(&question.text, QUESTION_CHARS).filter(|asked| Languages::shipped().is_question(asked));
+    let Some(asked) = asked else { return alone(answer) };
+    let text = format!("{} – {}", by(question, &asked), by(answer, &opening(&answer.text, SHOWN_CHARS)?));
+    Some(Bullet { kind: kind(&answer.text), text, sources: vec![question.seq, answer.seq] })
 }
 
-fn said(line: &SummaryMessage, chars: usize) -> String {
-    let tidied = tidy(&line.text);
-    let text = clip(&tidied, chars);
-    line.by.map_or_else(|| text.to_string(), |number| format!("{}: {text}", members::marker(number)))
+/// Returns the first sentences of a text, as many as have at most `chars` characters. `None` if the first one is longer,
+/// because a part of it cannot be understood alone.
+fn opening(text: &str, chars: usize) -> Option<String> {
+    let is_end = |(at, mark): &(usize, char)| match mark {
+        '\n' | '。' | '！' | '？' => true,
+        '.' | '!' | '?' => {
+            // In "e.g. tents" and "No. 5" no sentence ends.
+            let is_word = text[..*at].chars().rev().take(ABBREVIATION).all(char::is_alphanumeric);
+            (is_word || *mark != '.') && text[at + mark.len_utf8()..].starts_with(char::is_whitespace)
+        }
+        _ => false,
+    };
+    let ends = text.char_indices().filter(is_end).map(|(at, mark)| at + mark.len_utf8()).chain([text.len()]);
+    let fitting = ends.map(|end| tidy(&text[..end])).take_while(|opening| opening.chars().count() <= chars);
+    fitting.last().filter(|opening| !opening.is_empty())
+}
+
+fn by(line: &SummaryMessage, shown: &str) -> String {
+    line.by.map_or_else(|| shown.to_owned(), |number| format!("{}: {shown}", members::marker(number)))
 }
 
 /// Returns the kind of a message that nobody answered.
@@ -132,6 +156,7 @@ fn answers(lines: &[SummaryMessage]) -> BTreeMap<usize, usize> {
                 && !line.is_for_bot
                 && line.by != asked.by
                 && !is_question[*place]
+                && !is_output(&members::unnamed(&line.text))
                 && (is_reply || is_next || is_same)
         };
         (question + 1..lines.len().min(question + ANSWERED_WITHIN)).find(is_answer).map(|place| (question, place))
@@ -260,10 +285,9 @@ pub fn most_telling(bullets: &[Bullet], caps: Caps, estimate: fn(&str) -> usize)
     chosen.into_iter().map(|place| bullets[place].clone()).collect()
 }
 
-/// Scores a bullet by its own text, without the markers of members.
+/// Scores a bullet by its own text, without the names of its authors.
 fn worth_of(bullet: &Bullet, lasts: bool) -> f64 {
-    let said = members::named(&bullet.text, &BTreeMap::new()).replace("somebody: ", "");
-    worth(&said, lasts)
+    worth(&members::unnamed(&members::without_authors(&bullet.text)), lasts)
 }
 
 #[cfg(test)]
@@ -321,6 +345,70 @@ mod tests {
     fn what_was_said_before_is_not_said_again() {
         let talk = lines("10:00 ann#1 the door code is 4711\n10:01 ann#2 the door code is 4711");
         assert_eq!(session(&talk, caps(300), estimate_tokens).len(), 1);
+    }
+
+    #[test]
+    fn a_long_message_ends_with_a_sentence_or_is_left_out() {
+        let endless = "and the shelf by the door ".repeat(10);
+        let talk = lines(&format!(
+            "
+            10:00 ann#1 The key hangs in the shed. {endless}
+            10:01 bob#2 {endless}
+            10:02 cat#3 where is the gas bottle, {endless}?
+            10:03 ann#4>3 The gas bottle stands behind the green boat.
+            "
+        ));
+        let told = session(&talk, caps(300), estimate_tokens);
+        let told: Vec<&str> = told.iter().map(|it| it.text.split_once(' ').unwrap().1).collect();
+        assert_eq!(told, ["The key hangs in the shed.", "The gas bottle stands behind the green boat."]);
+    }
+
+    #[test]
+    fn short_questions_stay_and_short_remarks_do_not() {
+        let talk = lines(
+            "10:00 ann#1 who has the garage key?\n10:01 ann#2 it works for garage too\n10:02 ann#3 strange garage",
+        );
+        let told = session(&talk, caps(300), estimate_tokens);
+        assert_eq!(told.iter().map(|bullet| bullet.kind).collect::<Vec<_>>(), [BulletKind::Question]);
+    }
+
+    #[test]
+    fn output_of_programs_and_lists_of_names_are_left_out() {
+        let talk = lines(
+            "
+            10:00 ann#1 [garden] ann closed request #808: water the tomatoes (master...patch)
+            10:01 ann#2 garden/master 3a11757 Ann: water the tomatoes
+            10:02 bob#3 <div class='tomato'>water = {garden: [1, 2]};</div>
+            10:03 bob#4 Anna, Bob, Cat, Dora, Emil, Frida
+            10:04 cat#5 12:03:55 tomatoes watered by the pump
+            10:05 cat#6 These tomatoes were watered:
+            10:06 ann#7 The tomatoes need water each evening, Bob and Cat take turns.
+            10:07 ann#8 the hose costs $25 ;)
+            10:08 cat#9 the password of the pump is face1234
+            10:09 cat#10 [update] the pump ran for 3:45:12 yesterday
+            ",
+        );
+        let told = session(&talk, caps(300), estimate_tokens);
+        let sources: Vec<Vec<Seq>> = told.iter().map(|bullet| bullet.sources.clone()).collect();
+        assert_eq!(sources, [[Seq(7)], [Seq(8)], [Seq(9)], [Seq(10)]]);
+    }
+
+    #[test]
+    fn history_prefers_what_is_for_all_and_lasts() {
+        let bullet = |text: &str, seq| Bullet::fact(text.to_owned(), vec![Seq(seq)]);
+        let for_all = bullet("{u1}: the projector hangs in the long room", 1);
+        for other in [
+            "{u1}: {u2}: the projector hangs in the long room upstairs",
+            "{u1}: {u2} the projector hangs in the long room upstairs",
+            "{u1}: @carol the projector hangs in the long room upstairs",
+            "{u1}: I'm in the long room upstairs, near the projector",
+            "{u1}: ich bin im langen Saal oben neben dem Projektor",
+        ] {
+            let bullets = [for_all.clone(), bullet(other, 2)];
+            let caps = Caps { bullets: 1, tokens: 100 };
+            let kept = rolled(&bullets, caps, Period::History, &mut Ranking::new(estimate_tokens));
+            assert_eq!(kept, [for_all.clone()], "{other}");
+        }
     }
 
     /// Parses the sessions of `tests/data/decisions.txt`, each with its name, its messages, and the messages marked as

@@ -11,6 +11,10 @@ pub use chime_core::named;
 #[expect(clippy::expect_used, reason = "a constant pattern, used by each test")]
 static MEMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{u(\d{1,9})\}").expect("a constant pattern"));
 
+#[expect(clippy::expect_used, reason = "a constant pattern, used by each test")]
+static AUTHOR: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?P<before>^| – )\{u\d{1,9}\}: ").expect("a constant pattern"));
+
 /// Spellings of markers that models use: `u7`, `@u7`, `[u7]`, `{ U7 }`.
 #[expect(clippy::expect_used, reason = "a constant pattern, used by each test")]
 static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
@@ -33,6 +37,16 @@ pub fn marker(number: u32) -> String {
 
 pub fn numbers(text: &str) -> Vec<u32> {
     MEMBER.captures_iter(text).filter_map(|found| found[1].parse().ok()).collect()
+}
+
+/// Removes the names of the authors of an extract: at its beginning, and before the answer to a question.
+pub fn without_authors(text: &str) -> String {
+    AUTHOR.replace_all(text, "$before").into_owned()
+}
+
+/// Replaces the markers of members by `@`, so that what a text says is judged without them.
+pub fn unnamed(text: &str) -> String {
+    MEMBER.replace_all(text, "@").into_owned()
 }
 
 /// Replaces each `@username` in `numbers` by the member's marker.

@@ -28,9 +28,13 @@ mod weight {
     /// The text begins with a word that refers to what was said before, such as "and" or "it", so that it cannot be
     /// understood alone.
     pub const LOOKS_BACK: f64 = -0.3;
-    /// The text names a time or addresses one member. Used only for texts that must stay useful for long.
+    /// The text addresses one member, or is about the moment.
+    pub const FOR_ONE: f64 = -0.4;
+    pub const PASSING: f64 = -0.3;
+    /// Factor of the last three for texts that must stay useful for long.
+    pub const LASTS: f64 = 2.5;
+    /// The text names a time. Used only for texts that must stay useful for long.
     pub const NAMES_TIME: f64 = -1.0;
-    pub const FOR_ONE: f64 = -1.0;
     /// Weight of each reply to the message. Only two replies count.
     pub const REPLY: f64 = 0.2;
 }
@@ -38,8 +42,21 @@ mod weight {
 const LONG: f64 = 16.0;
 /// Similarity to a better message from which on a message counts as its repetition and is left out.
 const SAME: f64 = 0.85;
-/// Minimum number of content words of a message besides its links.
-const TALK_WORDS: usize = 2;
+/// Minimum number of content words of a message besides its links: of a question, a decision, a plan or a number, of
+/// any other, and of one that refers to what was said before.
+const NEWS_WORDS: usize = 2;
+const TALK_WORDS: usize = 3;
+const LOOKING_BACK_WORDS: usize = 5;
+/// Share of brackets and other marks of programs among the characters of a text, and of words before a comma among its
+/// words, above which it is no sentence; the least numbers of such marks and words.
+const MOST_SYMBOLS: f64 = 0.06;
+const SYMBOLS_OF_CODE: usize = 3;
+const MOST_LISTED: f64 = 0.6;
+const LISTED: usize = 4;
+/// Number of words at the beginning of an entry of a feed among which the hash of a commit is.
+const FEED_WORDS: usize = 2;
+/// Number of words from which a text without any function word is a list.
+const BARE: usize = 10;
 
 /// Message of a talk, prepared for ranking.
 #[derive(Debug, Clone)]
@@ -105,31 +122,87 @@ pub fn ranked(lines: &[TalkLine<'_>], most: usize) -> Vec<usize> {
     best
 }
 
-/// Returns `true` if a text says something besides greetings and links.
+/// Returns `true` if a text says something besides greetings and links, in sentences: pasted output, entries of feeds,
+/// lists of names and announcements of what follows ("look:") do not.
 pub fn is_talk(text: &str) -> bool {
-    !is_small_talk(text, Languages::shipped()) && stems(&without_links(text)).len() >= TALK_WORDS
+    let said = without_links(text);
+    let found = cues(&said);
+    let is_question = Languages::shipped().is_question(&said);
+    let has_cue = found.settled || found.taken || found.planned || found.done;
+    let is_news = is_question || has_cue || said.contains(|c: char| c.is_numeric());
+    let least = match (is_news, Languages::shipped().looks_back(&said)) {
+        (true, _) => NEWS_WORDS,
+        (false, false) => TALK_WORDS,
+        (false, true) => LOOKING_BACK_WORDS,
+    };
+    !is_small_talk(text, Languages::shipped()) && !is_output(&said) && stems(&said).len() >= least
 }
 
-/// Scores a text by itself: decisions, tasks, plans, numbers and content words raise the score; questions, and words
-/// that refer to what was said before, lower it. If `lasts`, the text must stay useful for long: then plans and numbers
-/// do not count, and a time that it names lowers the score.
+/// Returns `true` for output of programs, such as logs and entries of feeds, for lists, and for a text that ends with a
+/// colon.
+pub fn is_output(text: &str) -> bool {
+    const SYMBOLS: &str = r"{}[]<>=|\_`";
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let chars = words.iter().map(|word| word.chars().count()).sum::<usize>();
+    let symbols = text.chars().filter(|c| SYMBOLS.contains(*c)).count();
+    let listed = words.iter().filter(|word| word.ends_with([',', '،', '、'])).count();
+    let is_tagged = text.starts_with('[') && (text.contains('#') || text.contains("..."));
+    symbols >= SYMBOLS_OF_CODE && symbols as f64 > MOST_SYMBOLS * chars as f64
+        || listed >= LISTED && listed as f64 > MOST_LISTED * words.len() as f64
+        || ["{", "| ", "> ", "$ ", "</"].iter().any(|start| text.starts_with(start))
+        || is_tagged
+        || is_bare_list(&words, text)
+        || text.ends_with([':', '：'])
+        || words.first().is_some_and(|word| is_clock_with_seconds(word))
+        || words.iter().take(FEED_WORDS).any(|word| is_hash(word))
+}
+
+/// Returns `true` for many words in a row without a single function word of any language, such as names. Scripts whose
+/// languages have no list of function words are left alone.
+fn is_bare_list(words: &[&str], text: &str) -> bool {
+    let is_listed_script =
+        |c: char| c.is_ascii() || ('\u{80}'..'\u{250}').contains(&c) || ('\u{400}'..'\u{500}').contains(&c);
+    let is_function_word = |word: &&str| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        Languages::shipped().is_stop_word_in(&word, text)
+    };
+    words.len() >= BARE && text.chars().all(is_listed_script) && !words.iter().any(is_function_word)
+}
+
+/// Returns `true` for the hash of a commit, shortened or not.
+fn is_hash(word: &str) -> bool {
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+    (7..=64).contains(&word.len())
+        && word.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+        && word.contains(|c: char| c.is_ascii_digit())
+        && word.contains(|c: char| c.is_ascii_alphabetic())
+}
+
+fn is_clock_with_seconds(word: &str) -> bool {
+    let word = word.trim_matches(|c: char| !c.is_ascii_digit());
+    word.split(':').count() == 3 && word.chars().all(|c| c.is_ascii_digit() || matches!(c, ':' | '.'))
+}
+
+/// Scores a text by itself: decisions, tasks, plans, numbers and content words raise the score; questions, words that
+/// refer to what was said before, addressing one member, and telling of the moment lower it. If `lasts`, the text must
+/// stay useful for long: then plans and numbers do not count, and a time that it names lowers the score.
 pub fn worth(text: &str, lasts: bool) -> f64 {
     let text = without_links(text);
     let (found, is_question) = (cues(&text), Languages::shipped().is_question(&text));
     let flag = |is: bool, weight: f64| if is { weight } else { 0.0 };
     let (first, second) = (text.split_whitespace().next().unwrap_or_default(), text.split_whitespace().nth(1));
-    flag((found.settled || found.done && !lasts) && !is_question, weight::SETTLED)
+    // "Ann: …" and "Ann - …" address one member; "Also, …" may not.
+    let is_for_one = first.starts_with('@') || first.ends_with(':') || second == Some("-");
+    let is_settled = (found.settled || found.done && !lasts) && !is_question;
+    flag(is_settled, weight::SETTLED)
         + flag(is_question, weight::QUESTION)
-        + flag(Languages::shipped().looks_back(&text), weight::LOOKS_BACK)
         + weight::WORDS * (stems(&text).len() as f64).min(LONG) / LONG
+        + (if lasts { weight::LASTS } else { 1.0 })
+            * (flag(is_for_one, weight::FOR_ONE)
+                + flag(found.passing && !is_settled, weight::PASSING)
+                + flag(Languages::shipped().looks_back(&text), weight::LOOKS_BACK))
         + match lasts {
-            true => {
-                // "Ann: …" and "Ann - …" address one member; "Also, …" may not.
-                let is_for_one = first.starts_with('@') || first.ends_with(':') || second == Some("-");
-                flag(names_time(&text), weight::NAMES_TIME)
-                    + flag(is_for_one, weight::FOR_ONE)
-                    + flag(first.ends_with(','), weight::LOOKS_BACK)
-            }
+            true => flag(names_time(&text), weight::NAMES_TIME) + 2.0 * flag(first.ends_with(','), weight::LOOKS_BACK),
             false => {
                 flag(found.taken && !is_question, weight::TAKEN)
                     + flag(found.planned, weight::PLANNED)

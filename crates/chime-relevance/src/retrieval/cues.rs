@@ -16,6 +16,7 @@ struct CueLists {
     taken: Vec<String>,
     planned: Vec<String>,
     done: Vec<String>,
+    passing: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -28,6 +29,8 @@ pub struct Cues {
     pub planned: bool,
     /// `true` if something is finished.
     pub done: bool,
+    /// `true` if the text begins like one about its author's moment, or about the message before.
+    pub passing: bool,
 }
 
 /// Regular expressions, one for each list.
@@ -36,6 +39,7 @@ struct Patterns {
     taken: Regex,
     planned: Regex,
     done: Regex,
+    passing: Regex,
 }
 
 pub fn cues(text: &str) -> Cues {
@@ -54,25 +58,36 @@ pub fn cues(text: &str) -> Cues {
         taken: any(|it| &it.taken),
         planned: any(|it| &it.planned),
         done: any(|it| &it.done),
+        passing: any(|it| &it.passing),
     }
 }
 
 impl Patterns {
     fn of(lists: &CueLists) -> Self {
-        let CueLists { settled, taken, planned, done } = lists;
-        Self { settled: any_of(settled), taken: any_of(taken), planned: any_of(planned), done: any_of(done) }
+        let CueLists { settled, taken, planned, done, passing } = lists;
+        let passing: Vec<String> = passing.iter().map(|cue| format!("^{cue}")).collect();
+        Self {
+            settled: any_of(settled),
+            taken: any_of(taken),
+            planned: any_of(planned),
+            done: any_of(done),
+            passing: any_of(&passing),
+        }
     }
 }
 
-/// Builds a pattern that matches any cue at the start of a word. Without a dot at its end, a cue matches with any
-/// ending of that word.
+/// Builds a pattern that matches any cue at the start of a word, or of the text if the cue begins with `^`. Without a
+/// dot at its end, a cue matches with any ending of that word.
 #[expect(clippy::expect_used, reason = "the cues are escaped, and the tests compile them")]
 fn any_of(cues: &[String]) -> Regex {
-    let one = |cue: &String| match cue.strip_suffix('.') {
-        Some(whole) => format!("{} ", regex::escape(whole)),
-        None => regex::escape(cue),
+    let one = |cue: &String| {
+        let (start, cue) = cue.strip_prefix('^').map_or((" ", cue.as_str()), |cue| ("^ ", cue));
+        match cue.strip_suffix('.') {
+            Some(whole) => format!("{start}{} ", regex::escape(whole)),
+            None => format!("{start}{}", regex::escape(cue)),
+        }
     };
-    Regex::new(&format!(" (?:{})", cues.iter().map(one).collect::<Vec<_>>().join("|"))).expect("a valid pattern")
+    Regex::new(&cues.iter().map(one).collect::<Vec<_>>().join("|")).expect("a valid pattern")
 }
 
 /// Converts a text to lower-case words, with one space before, between and after them.
@@ -90,6 +105,21 @@ mod tests {
     #[track_caller]
     fn check(text: &str, settled: bool, taken: bool, planned: bool) {
         assert_eq!(Cues { done: false, ..cues(text) }, Cues { settled, taken, planned, done: false }, "{text}");
+    }
+
+    #[test]
+    fn texts_about_the_moment_or_the_message_before_are_recognised() {
+        let passing = |text| cues(text).passing;
+        assert!(passing("I'm on the train") && passing("Ich bin gleich da") && passing("я сейчас в метро"));
+        assert!(!passing("The train leaves from platform 4") && !passing("Der Zug fährt von Gleis 4"));
+    }
+
+    #[test]
+    fn english_participles_are_choices_only_as_what_somebody_did() {
+        check("Booked the thai place", true, false, false);
+        check("the thai place is booked", true, false, false);
+        check("an ordered list of signed integers", false, false, false);
+        check("cherry picked the change, see the approved list", false, false, false);
     }
 
     #[test]
