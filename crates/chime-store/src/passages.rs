@@ -193,10 +193,10 @@ mod tests {
                     within: Some((moment("10:00"), moment("10:00").plus(std::time::Duration::from_secs(2)))),
                     ..all
                 };
-                let ids = |wanted: &Wanted, has, among: Option<&[u32]>| {
+                let ids = |wanted: &Wanted, has, among: Option<&[u32]>| -> Result<Vec<u32>> {
                     let among: Option<Vec<Seq>> = among.map(|seqs| seqs.iter().map(|seq| Seq(*seq)).collect());
                     let found = matching(tx, wanted, has, among.as_deref(), 3)?;
-                    Ok(found.into_iter().map(|seq| seq.0).collect::<Vec<_>>())
+                    Ok(found.into_iter().map(|seq| seq.0).collect())
                 };
                 Ok([
                     ids(&all, None, None)?,
