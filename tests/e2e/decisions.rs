@@ -1,6 +1,7 @@
 //! Decisions, tasks and open questions: from the talk, with a model and without, until they are done.
 
-use chime_core::{EntityKind, MessageId, Seq};
+use chime_core::texts::texts;
+use chime_core::{EntityKind, MessageId, Seq, Zone};
 use chime_sandbox::{ChatMemberStatus, NewMember, Post, SandboxMessage};
 use chime_store::{chats, item_marks};
 use chime_testkit::Reply;
@@ -205,6 +206,32 @@ async fn with_a_model_items_are_listed_closed_by_later_summaries_and_known_to_an
             // What the talk has closed wrongly is opened again.
             let again = press(w, &open, "ann", "↩ 2").await;
             assert!(open_part(&again, talk.done).contains(talk.words[1]), "{}", again.text);
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn decisions_are_listed_since_a_day() {
+    for (talk, code, yesterday) in
+        [(&TALKS[0], "eng", "since yesterday"), (&TALKS[1], "deu", "seit gestern"), (&TALKS[2], "rus", "с вчера")]
+    {
+        World::with(&[ON, NO_MODEL[0], NO_MODEL[1]], async |w| {
+            let date = Zone::UTC.local(w.clock.now()).date_naive();
+            first_talk(w, talk).await;
+            until_summarized(w, 1).await;
+            let is_listed = async |w: &mut World, since: &str| {
+                let ask = w.say("dan", &format!("/decisions {since}"));
+                let shown = w.answer_to(ask).await.text;
+                assert!(shown.contains(talk.words[0]) || shown == texts(code).items.no_decisions, "{since}: {shown}");
+                shown.contains(talk.words[0])
+            };
+            assert!(is_listed(w, yesterday).await);
+            w.clock.advance(3 * DAY);
+            assert!(!is_listed(w, yesterday).await);
+            assert!(is_listed(w, &date.to_string()).await && is_listed(w, "").await);
+            let ask = w.say("dan", "/decisions xyzzy");
+            assert_eq!(w.answer_to(ask).await.text, texts(code).items.how);
         })
         .await;
     }

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use chime_core::texts::{filled, texts};
 use chime_core::{ChatId, EntityKind, MessageId, Zone};
-use chime_sandbox::{ChatMemberStatus, NewChat, NewMember, SandboxMessage};
+use chime_sandbox::{ChatMemberStatus, NewChat, NewMember, Post, SandboxMessage};
 use chime_store::reminders;
 use chime_world::World;
 
@@ -86,6 +87,92 @@ async fn reminders_are_listed_and_cancelled_by_those_who_set_them_and_by_admins(
         w.clock.advance(24 * HOUR);
         w.settled().await;
         assert_eq!((by_the_bot(w, w.chat).len(), count(w).await), (3, 0), "nothing is sent");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_reminder_is_set_shown_and_cancelled_in_the_language_of_the_chat() {
+    for (code, line, once, repeated, errand, other) in [
+        (
+            "eng",
+            "we all meet at the harbour and take the ferry to the island in the morning",
+            "@bot remind us in two hours to order the firewood",
+            "/remind every monday 9:00 until 1 June: water the tomatoes",
+            "firewood",
+            "tomatoes",
+        ),
+        (
+            "deu",
+            "Wir treffen uns alle morgen früh am Hafen und nehmen die Fähre auf die Insel",
+            "@bot erinnere uns in zwei Stunden, das Brennholz zu bestellen",
+            "/remind jeden Montag um 9:00 bis 1. Juni: die Tomaten gießen",
+            "Brennholz",
+            "Tomaten",
+        ),
+        (
+            "spa",
+            "Nos vemos todos mañana por la mañana en el puerto y tomamos el barco a la isla",
+            "@bot recuérdanos en dos horas pedir la leña",
+            "/remind cada lunes a las 9:00 hasta el 1 de junio: regar los tomates",
+            "leña",
+            "tomates",
+        ),
+    ] {
+        World::offline(async |w| {
+            for _ in 0..12 {
+                w.say("bob", line);
+            }
+            w.settled().await;
+            let own = &texts(code).reminders;
+            let begins = |text: &str| text.split('{').next().unwrap_or_default().to_owned();
+            let asked = w.say("ann", once);
+            let set = w.answer_to(asked).await.text;
+            assert!(own.weekdays.iter().any(|day| set.contains(day)) && set.starts_with(&begins(&own.set)), "{set}");
+            let weekly = w.say("bob", repeated);
+            let set = w.answer_to(weekly).await;
+            assert!(set.text.starts_with(&begins(&own.set_weekly)), "{}", set.text);
+            assert!(set.text.contains(&begins(&own.last_day)) && set.text.contains("09:00"), "{}", set.text);
+            let list = w.say("cat", "/reminders");
+            let list = w.answer_to(list).await;
+            assert!(list.text.starts_with(&own.head) && list.text.contains(errand), "{}", list.text);
+            let data = data_of(&set, &own.cancel_button);
+            for (name, expected) in [("cat", Some(own.only_theirs.as_str())), ("bob", None)] {
+                let before = w.telegram.cursor();
+                let pressed = w.telegram.press(w.chat, set.id, w.member(name), &data);
+                assert_eq!(outcome(w, before, &pressed).await.as_deref(), expected, "{name}");
+            }
+            assert_eq!(w.telegram.message(w.chat, set.id).expect("it is there").text, own.cancelled);
+            w.clock.advance(2 * HOUR);
+            let sent = w.answer_to(asked).await.text;
+            let due = filled(&own.due, &[("name", "ann"), ("words", "")]);
+            assert!(sent.starts_with(&due) && sent.contains(errand) && !sent.contains(other), "{sent}");
+            w.settled().await;
+            let list = w.say("cat", "/reminders");
+            assert_eq!(w.answer_to(list).await.text, own.none);
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn a_demoted_admin_cancels_only_their_own_reminders() {
+    World::offline(async |w| {
+        let ask = w.say("ann", "@bot remind us in an hour to lock the boat");
+        let shown = w.answer_to(ask).await;
+        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").status(ChatMemberStatus::Administrator));
+        let asked =
+            w.telegram.say(w.chat, Post::new(eve, "@bot remind us in 3 hours to fetch the keys", w.clock.now()));
+        let own = w.answer_to(asked).await;
+        w.telegram.add_member(w.chat, NewMember::named("eve"));
+        for (shown, is_refused) in [(&shown, true), (&own, false)] {
+            let before = w.telegram.cursor();
+            let pressed = w.telegram.press(w.chat, shown.id, eve, &data_of(shown, "Cancel"));
+            assert_eq!(outcome(w, before, &pressed).await.is_some(), is_refused);
+        }
+        assert_eq!(count(w).await, 1);
+        w.clock.advance(HOUR);
+        assert!(w.answer_to(ask).await.text.contains("lock the boat"));
     })
     .await;
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chime_core::texts::{filled, texts};
 use chime_core::{EntityKind, MessageId};
 use chime_sandbox::{ChatMemberStatus, NewChat, NewMember, Post, PostContent, SandboxMessage};
 use chime_world::World;
@@ -69,6 +70,64 @@ async fn a_search_in_plain_words_asks_no_model() {
         assert!(lines(&found)[0].contains("n1 The chimney sweep"), "{}", found.text);
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_search_is_asked_and_shown_in_the_language_of_the_chat() {
+    for (code, line, said, searches, nothing) in [
+        (
+            "eng",
+            "we all meet at the harbour and take the ferry to the island in the morning",
+            "the firewood is behind the sauna",
+            ["@bot search for firewood", "/search firewood on:yesterday", "/search firewood from:ann since:yesterday"],
+            "/search firewood on:today",
+        ),
+        (
+            "deu",
+            "Wir treffen uns alle morgen früh am Hafen und nehmen die Fähre auf die Insel",
+            "das Brennholz liegt hinter der Sauna",
+            [
+                "@bot such mal nach Brennholz",
+                "/search Brennholz on:gestern",
+                "/search Brennholz from:ann since:gestern",
+            ],
+            "/search Brennholz on:heute",
+        ),
+        (
+            "spa",
+            "Nos vemos todos mañana por la mañana en el puerto y tomamos el barco a la isla",
+            "la leña está detrás de la sauna",
+            ["@bot busca leña", "/search leña on:ayer", "/search leña from:ann since:ayer"],
+            "/search leña on:hoy",
+        ),
+    ] {
+        World::offline(async |w| {
+            for _ in 0..12 {
+                w.say("bob", line);
+            }
+            let said = w.say("ann", said);
+            w.settled().await;
+            w.clock.advance(Duration::from_secs(24 * 60 * 60));
+            let texts = &texts(code).search;
+            for search in searches {
+                let ask = w.say("cat", search);
+                let found = w.answer_to(ask).await;
+                assert_eq!(links(&found), [said], "{search}: {}", found.text);
+                assert!(found.text.starts_with(&filled(&texts.head, &[("n", "1")])), "{search}: {}", found.text);
+            }
+            let ask = w.say("cat", nothing);
+            assert_eq!(w.answer_to(ask).await.text, texts.none);
+            let private = w.telegram.add_chat(NewChat::private("ann"));
+            let ask = w.say_in(private, "ann", searches[1]);
+            let which = w.answer_to(ask).await;
+            let (ann, data) = (w.member("ann"), data_of(&which, "Friday table"));
+            let before = w.telegram.cursor();
+            let pressed = w.telegram.press(private, which.id, ann, &data);
+            assert_eq!(outcome(w, before, &pressed).await, None);
+            assert_eq!(links(&w.telegram.message(private, which.id).expect("it is there")), [said]);
+        })
+        .await;
+    }
 }
 
 #[tokio::test]
@@ -153,6 +212,45 @@ async fn filters_narrow_a_search() {
         }
         let wrong = w.say("cat", "/search has:soul");
         assert!(w.answer_to(wrong).await.text.contains("has:photo"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn filters_reach_forum_topics_files_and_messages_far_back() {
+    World::offline(async |w| {
+        let club = w.telegram.add_chat(NewChat::forum("Club"));
+        let [boats, music] = ["Boats", "Music"].map(|name| w.telegram.create_topic(club, name));
+        let say = |w: &World, topic, name: &str, text: &str| {
+            w.telegram.say(club, Post::new(w.member(name), text, w.clock.now()).in_forum_topic(topic))
+        };
+        let rare = say(w, boats, "ann", "the programme of the regatta is printed");
+        let file = Post::new(w.member("ann"), "the programme", w.clock.now()).in_forum_topic(boats);
+        let file = w.telegram.say(club, file.with(PostContent::Document { file_name: "plan.pdf".to_owned() }));
+        let song = say(w, music, "bob", "the programme of the concert");
+        for number in 0..400 {
+            say(w, music, "bob", &format!("rehearsal {number} of the programme"));
+            if number % 100 == 99 {
+                w.settled().await;
+            }
+        }
+        for (search, expected) in [
+            ("programme topic:boats", vec![rare, file]),
+            ("programme from:ann", vec![rare, file]),
+            ("programme has:file", vec![file]),
+            ("has:file", vec![file]),
+            ("from:ann", vec![rare, file]),
+            ("programme concert from:bob until:today", vec![song]),
+            ("programme topic:garden", vec![]),
+        ] {
+            let ask = say(w, boats, "cat", &format!("/search {search}"));
+            let mut found = links(&w.answer_to(ask).await);
+            found.truncate(expected.len().max(1));
+            found.sort_unstable();
+            assert_eq!(found, expected, "{search}");
+        }
+        let ask = say(w, boats, "cat", "/search programme topic:here");
+        assert_eq!(links(&w.answer_to(ask).await).len(), 2);
     })
     .await;
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chime_core::texts::{notices, texts};
 use chime_core::{ChatId, MessageId, UserId};
 use chime_runtime::clock::Clock;
 use chime_sandbox::{ChatMemberStatus, NewChat, NewMember, Post, SandboxMessage};
@@ -205,6 +206,56 @@ async fn admins_choose_model_length_and_temperature_and_see_what_it_takes() {
 }
 
 #[tokio::test]
+async fn usage_is_shown_to_admins_in_the_language_of_the_chat_and_names_nobody_who_is_forgotten() {
+    for (code, line, question) in [
+        (
+            "eng",
+            "we all meet at the harbour and take the ferry to the island in the morning",
+            "@bot when does the boat leave?",
+        ),
+        (
+            "deu",
+            "Wir treffen uns alle morgen früh am Hafen und nehmen die Fähre auf die Insel",
+            "@bot wann fährt das Boot?",
+        ),
+        (
+            "spa",
+            "Nos vemos todos mañana por la mañana en el puerto y tomamos el barco a la isla",
+            "@bot ¿cuándo sale el barco?",
+        ),
+    ] {
+        World::run(async |w| {
+            for _ in 0..12 {
+                w.say("cat", line);
+            }
+            w.settled().await;
+            let eve = admin(w, w.chat, "eve");
+            for name in ["ann", "bob"] {
+                w.model.script([answer_for(5_000)]);
+                let tag = w.say(name, question);
+                w.answer_to(tag).await;
+            }
+            let shown = by(w, eve, "/usage@bot").await.text;
+            assert!(shown.starts_with(&texts(code).usage.head), "{shown}");
+            assert!(shown.contains("ann: 5,000") && shown.contains("bob: 5,000"), "{shown}");
+            for command in ["/forget me", "/optout"] {
+                let said = w.say("bob", command);
+                w.answer_to(said).await;
+            }
+            w.settled().await;
+            let shown = by(w, eve, "/usage@bot").await.text;
+            assert!(shown.contains(&format!("{}: 5,000", texts(code).usage.others)), "{shown}");
+            assert!(!shown.contains("bob") && shown.contains("ann: 5,000"), "{shown}");
+            let ann = w.member("ann");
+            assert_eq!(by(w, ann, "/usage@bot").await.text, notices(code).admins_only);
+            w.telegram.add_member(w.chat, NewMember::named("eve"));
+            assert_eq!(by(w, eve, "/usage@bot").await.text, notices(code).admins_only, "she is demoted");
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
 async fn a_chosen_model_that_fails_stops_no_other_chat() {
     World::with(&[("MODELS", "scripted 1/1, broken 2/8")], async |w| {
         let eve = admin(w, w.chat, "eve");
@@ -328,6 +379,35 @@ async fn a_question_that_nobody_answers_is_answered_after_an_hour() {
         }
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_question_that_nobody_answers_is_recognised_in_three_languages() {
+    for (said, question) in [
+        ("the boat to the island leaves the harbour at noon", "does anybody know when the boat to the island leaves?"),
+        ("das Boot zur Insel legt mittags im Hafen ab", "weiß jemand, wann das Boot zur Insel im Hafen ablegt?"),
+        ("el barco a la isla sale del puerto a mediodía", "¿alguien sabe cuándo sale del puerto el barco a la isla?"),
+    ] {
+        World::run(async |w| {
+            w.model.improvise(cited);
+            w.say("ann", said);
+            w.settled().await;
+            let eve = admin(w, w.chat, "eve");
+            let bob = w.member("bob");
+            by(w, bob, "/settings@bot ambient on").await;
+            let open = w.say("bob", question);
+            is_stored(w, open).await;
+            w.clock.advance(HOUR);
+            w.settled().await;
+            assert!(w.model.requests().is_empty(), "bob is no admin");
+            by(w, eve, "/settings@bot ambient on").await;
+            let open = w.say("bob", question);
+            is_stored(w, open).await;
+            w.clock.advance(HOUR);
+            w.answer_to(open).await;
+        })
+        .await;
+    }
 }
 
 #[tokio::test]

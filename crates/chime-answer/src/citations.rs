@@ -17,8 +17,9 @@ use crate::sanitize::{clean_name, escape_markdown, one_line};
 use crate::source_lists;
 use crate::sources::with_sources;
 use crate::support::Support;
-use chime_core::texts::texts;
+use chime_core::texts::{Texts, filled, texts};
 use chime_core::{Citable, SourceKind, SourceRef, Timestamp, Zone, source_labels};
+use chime_memory::wording::short_time;
 
 /// Maximum number of characters of a source's text that are stored with the answer.
 const SOURCE_CHARS: usize = 160;
@@ -85,10 +86,10 @@ pub fn check(
     if !ledger.removed.is_empty() {
         parts.push(removed_note.to_owned());
     }
-    let web_label = &texts(words.language).citations.web;
-    let lists = [(sources_label, false), (web_label.as_str(), true)].map(|(label, is_web)| {
+    let texts = texts(words.language);
+    let lists = [(sources_label, false), (texts.citations.web.as_str(), true)].map(|(label, is_web)| {
         let listed = (1..).zip(&ledger.valid).filter(|(_, source)| (source.id.kind == SourceKind::Web) == is_web);
-        let items: Vec<String> = listed.map(|(number, source)| source_item(number, source, now, zone)).collect();
+        let items: Vec<String> = listed.map(|(number, source)| source_item(number, source, now, zone, texts)).collect();
         if items.is_empty() { String::new() } else { format!("{label}{}", items.join(" · ")) }
     });
     parts.push(lists.join("\n").trim().to_owned());
@@ -192,17 +193,28 @@ fn numbered(number: usize, source: &Citable) -> String {
     }
 }
 
+/// Returns what members read about a source: `Ana`, `Document: Rules, p. 2`. A summary has no name of its own.
+fn source_name(source: &Citable, texts: &Texts) -> String {
+    let kind = source.id.kind;
+    let label = texts.citations.kinds.get(kind.letter()).map_or("", String::as_str);
+    if kind == SourceKind::Summary {
+        return label.to_owned();
+    }
+    let page = source.id.page.map(|page| filled(&texts.citations.page, &[("n", &page.to_string())]));
+    format!("{label}{}{}", clean_name(&source.name), page.unwrap_or_default())
+}
+
 /// Formats a source for the source line: `[1] Ana 14:02`, with the day if it is not today, and with a quote if there is
 /// no link. For a summary or a note, the messages it is based on are listed.
-fn source_item(number: usize, source: &Citable, now: Timestamp, zone: Zone) -> String {
+fn source_item(number: usize, source: &Citable, now: Timestamp, zone: Zone, texts: &Texts) -> String {
     /// Maximum number of messages listed for a summary or a note.
     const MOST_GROUNDS: usize = 3;
     let number = numbered(number, source);
-    let name = escape_markdown(&clean_name(&source.name));
-    let when = zone.short_time(source.sent_at, now);
+    let name = escape_markdown(&source_name(source, texts));
+    let when = short_time(source.sent_at, now, zone, texts);
     let grounds = source.rests_on.iter().take(MOST_GROUNDS).map(|grounds| {
-        let rendered =
-            format!("{} {}", escape_markdown(&clean_name(&grounds.name)), zone.short_time(grounds.sent_at, now));
+        let when = short_time(grounds.sent_at, now, zone, texts);
+        let rendered = format!("{} {when}", escape_markdown(&clean_name(&grounds.name)));
         grounds.link.as_ref().map_or(rendered.clone(), |link| format!("[{rendered}]({link})"))
     });
     let rendered = match source.rests_on.is_empty() {
@@ -421,6 +433,44 @@ mod tests {
 
             Sources: [\[1\]](https://t.me/c/1/41) Summary ([Ana 2 Jan 10:00](https://t.me/c/1/41), [Bob 2 Jan 10:00](https://t.me/c/1/42))"#]]
         .assert_eq(&checked("The lake [source: s5].", &[summary]).text);
+    }
+
+    #[test]
+    fn sources_are_named_in_the_language_of_the_chat() {
+        for (language, expected) in [
+            (
+                "eng",
+                expect![
+                    "Sources: [1] Rules 4 Jan 10:00 “a” · [2] Summary 4 Jan 10:00 “a” · [3] Note: Rules 4 Jan 10:00 “a” · [4] Page: Rules 4 Jan 10:00 “a” · [5] Document: Rules, p. 2 4 Jan 10:00 “a”"
+                ],
+            ),
+            (
+                "deu",
+                expect![
+                    "Quellen: [1] Rules 4. Jan. 10:00 “a” · [2] Zusammenfassung 4. Jan. 10:00 “a” · [3] Notiz: Rules 4. Jan. 10:00 “a” · [4] Seite: Rules 4. Jan. 10:00 “a” · [5] Dokument: Rules, S. 2 4. Jan. 10:00 “a”"
+                ],
+            ),
+            (
+                "rus",
+                expect![
+                    "Источники: [1] Rules 4 янв. 10:00 “a” · [2] Пересказ 4 янв. 10:00 “a” · [3] Заметка: Rules 4 янв. 10:00 “a” · [4] Страница: Rules 4 янв. 10:00 “a” · [5] Документ: Rules, стр. 2 4 янв. 10:00 “a”"
+                ],
+            ),
+        ] {
+            let given = ["m1", "s1", "n1", "p1", "d1p2"].map(|id| Citable {
+                id: SourceId::parse(id).expect("an id"),
+                name: "Rules".to_owned(),
+                sent_at: moment("-1d 10:00"),
+                text: "a".to_owned(),
+                link: None,
+                rests_on: Vec::new(),
+            });
+            let material = CitationMaterial { given: &given, labels: &labels(), ask: None };
+            let words = CitationWords { language, ..ENGLISH };
+            let answer = "A [source: m1, s1, n1, p1, d1p2].";
+            let text = check(answer, material, None, moment("15:00"), here(), words).text.replace('\\', "");
+            expected.assert_eq(text.lines().last().unwrap_or_default());
+        }
     }
 
     #[test]

@@ -81,10 +81,9 @@ impl ReadText {
         let id = SourceId { page, ..self.id };
         let rendered = [self.title.trim(), &self.dated].into_iter().filter(|part| !part.is_empty());
         let head: String = rendered.map(|part| format!(" · {}", clean_name(part))).collect();
-        let on_page = page.map_or_else(String::new, |page| format!(", p. {page}"));
         let source = Citable {
             id,
-            name: format!("{}{}{on_page}", id.kind.label(), short_title(&self.title)),
+            name: short_title(&self.title),
             sent_at: self.at,
             text: text.to_owned(),
             link: self.link.clone(),

@@ -4,9 +4,9 @@ use std::fmt;
 
 use super::{Seq, Timestamp};
 
-/// Declares the kinds of sources, each with the letter of its ids and the beginning of its name in a list of sources.
+/// Declares the kinds of sources, each with the letter of its ids.
 macro_rules! source_kinds {
-    ($($(#[$doc:meta])* $kind:ident $letter:literal $label:literal,)*) => {
+    ($($(#[$doc:meta])* $kind:ident $letter:literal,)*) => {
         /// Kind of a source. Within a chat, the sources of a kind are numbered from 1.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum SourceKind { $($(#[$doc])* $kind,)* }
@@ -14,12 +14,8 @@ macro_rules! source_kinds {
         impl SourceKind {
             const ALL: &[Self] = &[$(Self::$kind,)*];
 
-            fn letter(self) -> &'static str {
+            pub fn letter(self) -> &'static str {
                 match self { $(Self::$kind => $letter,)* }
-            }
-
-            pub fn label(self) -> &'static str {
-                match self { $(Self::$kind => $label,)* }
             }
         }
 
@@ -31,17 +27,17 @@ macro_rules! source_kinds {
 }
 
 source_kinds! {
-    Message "m" "",
+    Message "m",
     /// Summary of a session.
-    Summary "s" "Summary: ",
+    Summary "s",
     /// Text that a member saved with `/note`.
-    Note "n" "Note: ",
+    Note "n",
     /// Web page that a member linked to.
-    Page "p" "Page: ",
+    Page "p",
     /// File that a member posted, or a page of it.
-    Document "d" "Document: ",
+    Document "d",
     /// Result of a web search.
-    Web "w" "",
+    Web "w",
 }
 
 /// Source id as the model cites it: `m17`, `s5`, `n2`, `p1`, `d3`, `d3p4`, `w1`.

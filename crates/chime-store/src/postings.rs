@@ -46,8 +46,10 @@ pub fn of_stem_by(conn: &Reader, range: &Range, stem: &str, author: &str, langua
     read(conn, STEMS, range, &format!("text : {} AND author : ({})", quoted(stem), author.join(" AND ")))
 }
 
-pub fn of_pair(conn: &Reader, range: &Range, first: &str, second: &str) -> Result<Postings> {
-    read(conn, STEMS, range, &format!("text : ({} AND {})", quoted(first), quoted(second)))
+/// Finds messages that contain all of the stems in their text.
+pub fn of_all(conn: &Reader, range: &Range, stems: &[&str]) -> Result<Postings> {
+    let quoted: Vec<String> = stems.iter().map(|stem| quoted(stem)).collect();
+    read(conn, STEMS, range, &format!("text : ({})", quoted.join(" AND ")))
 }
 
 /// Minimum number of letters that are searched for. `ENDING_CHARS` letters at the end of a longer word are ignored,
@@ -148,9 +150,9 @@ mod tests {
 
     #[tokio::test]
     async fn pairs_authors_and_parts_of_words_are_looked_for() {
-        let pairs = found(&SAID, |conn, range| of_pair(conn, range, "tea", "soup")).await;
+        let pairs = found(&SAID, |conn, range| of_all(conn, range, &["tea", "soup"])).await;
         assert_eq!(seqs(&pairs), [8, 2]);
-        let odd = found(&SAID, |conn, range| of_pair(conn, range, "tea", "x\" OR \"tea")).await;
+        let odd = found(&SAID, |conn, range| of_all(conn, range, &["tea", "x\" OR \"tea"])).await;
         assert_eq!(seqs(&odd), [] as [u32; 0]);
         let by = found(&SAID, |conn, range| of_stem_by(conn, range, "tea", "Ann", Language::DEFAULT)).await;
         assert_eq!(seqs(&by), [5, 3, 1]);

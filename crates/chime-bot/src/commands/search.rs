@@ -15,21 +15,21 @@ use chime_relevance::retrieval::words::words;
 use chime_relevance::retrieval::{Tables, spans_named};
 use chime_store::chats::{ChatRow, Member};
 use chime_store::notes::Note;
-use chime_store::passages::{self, StoredPassage, Wanted};
-use chime_store::postings::{self, Postings, Range};
+use chime_store::passages::{self, Attachment, Wanted};
+use chime_store::postings::{self, Range};
 use chime_store::{Reader, chats, messages, notes, topic_names};
 use chrono::{NaiveDate, NaiveTime};
 
 /// Maximum number of messages that a search finds, and number of messages on a page.
 const MOST: usize = 50;
 const PAGE: usize = 10;
-/// For each word searched for, maximum number of messages that are read, newest first.
-const OF_A_WORD: u32 = 300;
+/// Maximum number of messages with the same words that are read, newest first.
+const READ: u32 = 300;
+/// For a search with filters: maximum number of messages with the same words to which the filters are applied.
+const FILTERED: u32 = 2000;
+const FILTERED_BY_INDEX: u32 = 10_000;
 /// Number of first letters by which words are compared in a language without a stemmer.
 const KEY_CHARS: usize = 5;
-/// For a search with filters: maximum number of messages within the filters that are read, newest first.
-const READ: u32 = 2000;
-const SAYING: u32 = 10_000;
 /// Maximum number of notes found.
 const NOTES: usize = 5;
 /// Number of words shown before the first word searched for, and maximum number of characters shown of a message.
@@ -37,13 +37,6 @@ const WORDS_BEFORE: usize = 6;
 const SHOWN_CHARS: usize = 140;
 /// Start of the data of each button.
 const PREFIX: &str = "search";
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Attachment {
-    Link,
-    File,
-    Photo,
-}
 
 /// Words and filters of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -183,15 +176,14 @@ impl ChatSearch<'_> {
     pub fn find(&self) -> chime_store::Result<SearchResult> {
         let sought = self.sought();
         let notes = if self.request.has_filters() { Vec::new() } else { self.notes(&sought)? };
-        let (Some(authors), Some(topics)) = (self.authors()?, self.topics()?) else {
-            return Ok(SearchResult { notes, messages: Vec::new() });
-        };
         let (mut seen, mut whole, mut partly) = (HashSet::new(), Vec::new(), Vec::new());
-        for seq in self.saying()?.into_iter().chain(self.newest(&authors, &topics)?) {
-            if whole.len() == MOST {
+        for seq in self.candidates()? {
+            // With a stemmer, the messages with all words are the first candidates.
+            let found = whole.len() + if self.chat.language.has_stemmer() { partly.len() } else { 0 };
+            if found >= MOST {
                 break;
             }
-            let Some(stored) = self.wanted(seq, (&authors, &topics), &mut seen)? else { continue };
+            let Some(stored) = self.talk(seq, &mut seen)? else { continue };
             let said = keys(&stored.message.rendered(), self.chat.language);
             if sought.is_subset(&said) {
                 whole.push(stored);
@@ -199,7 +191,6 @@ impl ChatSearch<'_> {
                 partly.push(stored);
             }
         }
-        // Messages with all words come first.
         whole.extend(partly);
         whole.truncate(MOST);
         Ok(SearchResult { notes, messages: whole })
@@ -218,43 +209,56 @@ impl ChatSearch<'_> {
         keys(&self.telling(), self.chat.language)
     }
 
-    /// Returns the messages with words searched for: first those with the two rarest words, then those with one word,
-    /// the rarest word first. For each word, the newest come first.
-    fn saying(&self) -> chime_store::Result<Vec<Seq>> {
-        let range = Range { chat: self.chat.key, from: Seq(0), before: self.before(), limit: OF_A_WORD };
-        let mut words = self.postings(&range)?;
-        words.sort_by(|(_, one), (_, other)| one.held.total_cmp(&other.held));
-        let mut seqs = Vec::new();
-        if let [(first, rarest), (second, _), ..] = words.as_slice()
-            && !rarest.is_complete
-        {
-            seqs = postings::of_pair(self.conn, &range, first, second)?.seqs;
+    /// Returns the messages that may be found: first those with all words, then those with the two rarest words, then
+    /// those with one word, the rarest word first. For the same words, the newest come first.
+    fn candidates(&self) -> chime_store::Result<Vec<Seq>> {
+        let (Some(authors), Some(topics)) = (self.authors()?, self.topics()?) else { return Ok(Vec::new()) };
+        if !self.request.has_filters() {
+            return Ok(self.saying(READ)?.concat());
         }
-        seqs.extend(words.into_iter().flat_map(|(_, found)| found.seqs));
-        Ok(seqs)
+        if self.request.words.is_empty() {
+            return self.within_filters(&authors, &topics, None);
+        }
+        // With an index for the filter, more messages with the words can be compared with it.
+        let is_indexed = !authors.is_empty() || !topics.is_empty();
+        let lists = self.saying(if is_indexed { FILTERED_BY_INDEX } else { FILTERED })?;
+        let within = lists.iter().map(|seqs| self.within_filters(&authors, &topics, Some(seqs)));
+        Ok(within.collect::<chime_store::Result<Vec<_>>>()?.concat())
     }
 
-    /// Returns the stems searched for, each with messages that contain it. In a language without a stemmer, parts of
-    /// words count too.
-    fn postings(&self, range: &Range) -> chime_store::Result<Vec<(String, Postings)>> {
-        let (telling, mut words) = (self.telling(), Vec::new());
-        for stem in stems(&telling, self.chat.language) {
-            let found = postings::of_stem(self.conn, range, &stem)?;
-            words.push((stem, found));
+    /// Returns lists of messages that contain the same words searched for, at most `limit` in each, the newest first.
+    fn saying(&self, limit: u32) -> chime_store::Result<Vec<Vec<Seq>>> {
+        let range = Range { chat: self.chat.key, from: Seq(0), before: self.before(), limit };
+        let telling = self.telling();
+        let stems = stems(&telling, self.chat.language);
+        let mut words = Vec::new();
+        for stem in &stems {
+            words.push((stem.as_str(), postings::of_stem(self.conn, &range, stem)?));
         }
         if !self.chat.language.has_stemmer() {
+            // Here, only parts of words find other forms of a word.
             for word in telling.split_whitespace() {
-                words.push((word.to_owned(), postings::of_part(self.conn, range, word)?));
+                words.push((word, postings::of_part(self.conn, &range, word)?));
             }
         }
-        Ok(words)
+        words.sort_by(|(_, one), (_, other)| one.held.total_cmp(&other.held));
+        let all: Vec<&str> = stems.iter().map(String::as_str).collect();
+        let rarest: Vec<&str> = words.iter().map(|(word, _)| *word).take(2).collect();
+        let mut lists = Vec::new();
+        for together in [all, rarest].iter().filter(|together| together.len() > 1).take(words.len().saturating_sub(1)) {
+            lists.push(postings::of_all(self.conn, &range, together)?.seqs);
+        }
+        lists.extend(words.into_iter().map(|(_, found)| found.seqs));
+        Ok(lists)
     }
 
-    /// Returns the newest messages within the filters; none for a search by words only.
-    fn newest(&self, authors: &[UserId], topics: &[Conversation]) -> chime_store::Result<Vec<Seq>> {
-        if !self.request.has_filters() {
-            return Ok(Vec::new());
-        }
+    /// Returns the newest of the messages `among` that the filters allow, of all messages if it is `None`.
+    fn within_filters(
+        &self,
+        authors: &[UserId],
+        topics: &[Conversation],
+        among: Option<&[Seq]>,
+    ) -> chime_store::Result<Vec<Seq>> {
         let within =
             Some((self.request.since.unwrap_or(Timestamp::from_secs(0)), self.request.until.unwrap_or(Timestamp::END)));
         let (chat, before) = (self.chat.key, self.before());
@@ -262,19 +266,11 @@ impl ChatSearch<'_> {
         for by in all_or_each(authors) {
             for conversation in all_or_each(topics) {
                 let wanted = Wanted { chat, conversation, before, within, by };
-                newest.extend(passages::newest(self.conn, &wanted, READ)?);
+                newest.extend(passages::matching(self.conn, &wanted, self.request.has, among, READ)?);
             }
         }
-        newest.sort_by_key(|passage| std::cmp::Reverse((passage.sent_at, passage.seq)));
-        let from = newest.iter().map(|passage| passage.seq).min().unwrap_or(before);
-        let saying = self.postings(&Range { chat, from, before, limit: SAYING })?;
-        let saying: HashSet<Seq> = saying.into_iter().flat_map(|(_, found)| found.seqs).collect();
-        let is_for_all = self.request.words.is_empty();
-        let is_wanted = |passage: &StoredPassage| {
-            (is_for_all || saying.contains(&passage.seq))
-                && self.request.has.is_none_or(|attachment| has(&passage.text, passage.kind, attachment))
-        };
-        Ok(newest.into_iter().filter(is_wanted).map(|passage| passage.seq).collect())
+        newest.sort_by_key(|seq| std::cmp::Reverse(*seq));
+        Ok(newest)
     }
 
     fn before(&self) -> Seq {
@@ -312,25 +308,15 @@ impl ChatSearch<'_> {
         Ok(Some(found).filter(|found| !found.is_empty()))
     }
 
-    fn wanted(
-        &self,
-        seq: Seq,
-        within: (&[UserId], &[Conversation]),
-        seen: &mut HashSet<Seq>,
-    ) -> chime_store::Result<Option<StoredMessage>> {
+    /// Returns a message that a member wrote to the others, unless it was returned before.
+    fn talk(&self, seq: Seq, seen: &mut HashSet<Seq>) -> chime_store::Result<Option<StoredMessage>> {
         if seq >= self.before() || !seen.insert(seq) {
             return Ok(None);
         }
-        let Some(stored) = messages::by_seq(self.conn, self.chat.key, seq)? else { return Ok(None) };
-        let (message, request, (authors, topics)) = (&stored.message, self.request, within);
-        let is_talk = message.role == Role::User && message.kind != Kind::Service && !is_for_bot(message);
-        let is_in_time = request.since.is_none_or(|since| since <= message.sent_at)
-            && request.until.is_none_or(|until| message.sent_at < until);
-        let is_by = authors.is_empty() || authors.contains(&message.sender.id);
-        let is_in_topic = topics.is_empty() || topics.contains(&stored.conversation());
-        let has = request.has.is_none_or(|attachment| has(&message.text_with_links(), message.kind, attachment));
-        let is_wanted = is_talk && is_in_time && is_by && is_in_topic && has;
-        Ok(is_wanted.then_some(stored))
+        let stored = messages::by_seq(self.conn, self.chat.key, seq)?;
+        Ok(stored.filter(|StoredMessage { message, .. }| {
+            message.role == Role::User && message.kind != Kind::Service && !is_for_bot(message)
+        }))
     }
 
     fn notes(&self, sought: &HashSet<String>) -> chime_store::Result<Vec<Note>> {
@@ -353,15 +339,6 @@ impl ChatSearch<'_> {
 fn keys(text: &str, language: Language) -> HashSet<String> {
     let key = |stem: String| if language.has_stemmer() { stem } else { stem.chars().take(KEY_CHARS).collect() };
     stems(text, language).into_iter().map(key).collect()
-}
-
-/// Returns `true` if a message of a kind has the attachment. `text` includes the addresses behind linked words.
-fn has(text: &str, kind: Kind, attachment: Attachment) -> bool {
-    match attachment {
-        Attachment::Link => ["://", "www."].iter().any(|mark| text.contains(mark)),
-        Attachment::File => matches!(kind, Kind::Document | Kind::Audio | Kind::Video),
-        Attachment::Photo => kind == Kind::Photo,
-    }
 }
 
 /// Returns each value to filter by, or a single `None`, which stands for all values.

@@ -180,6 +180,6 @@ rows! {
 }
 
 rows! {
-    /// Labels of the lines that list the sources of an answer, and note about a removed citation.
-    pub struct CitationTexts { sources, removed, web }
+    /// Labels of the lines that list the sources of an answer, of the sources in them, and note about a removed citation.
+    pub struct CitationTexts { sources, removed, web, page, kinds: BTreeMap<String, String> }
 }

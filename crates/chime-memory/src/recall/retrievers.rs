@@ -167,7 +167,7 @@ impl ParsedRequest<'_> {
             let from = Seq(self.request.before.0.saturating_sub(reach));
             for other in &common[place + 1..] {
                 let range = Range { from, ..self.range(OF_A_PAIR) };
-                let found = postings::of_pair(self.conn, &range, &stems[*rarer].0, &stems[*other].0)?;
+                let found = postings::of_all(self.conn, &range, &[&stems[*rarer].0, &stems[*other].0])?;
                 lists[*rarer].seqs.extend(&found.seqs);
                 lists[*other].seqs.extend(&found.seqs);
             }

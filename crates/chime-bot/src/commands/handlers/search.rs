@@ -19,12 +19,15 @@ const CHATS: u32 = 10;
 
 impl Commands {
     pub(super) async fn search(&self, job: &Job, invocation: CommandRequest) -> JobResult {
-        if self.search_request(&invocation.message, &invocation.chat).is_none() {
+        let is_private = invocation.chat.chat.kind == ChatKind::Private;
+        // Words for days are in the language of the group, which is chosen later.
+        let is_for_group = is_private && !invocation.args.trim().is_empty();
+        if !is_for_group && self.search_request(&invocation.message, &invocation.chat).is_none() {
             return self.say(job, &invocation, &invocation.texts().search.how).await;
         }
         let (command, here) = (invocation.message.message.id, invocation.chat.key);
         let page = |chat| SearchPage { command, chat, number: 0 };
-        if invocation.chat.chat.kind == ChatKind::Private {
+        if is_private {
             let member = invocation.message.message.sender.id;
             let groups = self.groups_of(member, is_member).await?;
             if !groups.is_empty() {
