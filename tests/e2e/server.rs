@@ -156,3 +156,25 @@ async fn prompt_and_answer_never_exceed_the_context_of_the_server() {
     })
     .await;
 }
+
+/// A small model makes up a number rather than say that it does not know. It gives another one each time.
+#[tokio::test]
+async fn a_number_that_a_small_model_makes_up_is_not_sent() {
+    World::with(&[("MODEL", "tiny-1.5b")], async |w| {
+        w.say("ben", "the caterer comes for a tasting on Monday");
+        w.model.script(["The caterer costs 200 pounds.", "The caterer costs 350 pounds.", "It is 500 pounds."]);
+        let tag = w.say("ann", "@bot what does the caterer cost?");
+        let answer = w.words_to(tag).await;
+        assert!(answer.starts_with(&texts("eng").no_steady_answer), "{answer}");
+        assert!(answer.contains("tasting on Monday"), "the nearest message is quoted: {answer}");
+        w.model.script(["Mount Everest is 8849 m high.", "8849 metres."]);
+        let tag = w.say("ann", "@bot how high is Mount Everest?");
+        assert!(w.words_to(tag).await.starts_with("Mount Everest is 8849 m high"), "what it knows comes again");
+        w.model.script(["The tasting is on Monday at 12:15."]);
+        w.say("ben", "at 12:15");
+        let tag = w.say("ann", "@bot when is the tasting?");
+        assert!(w.words_to(tag).await.starts_with("The tasting is on Monday at 12:15"));
+        assert_eq!(w.model.requests().len(), 6, "what the chat says is asked once");
+    })
+    .await;
+}

@@ -134,12 +134,18 @@ impl KnownWords {
         prose(text).flat_map(sentences).filter(|sentence| self.lacks(sentence, language)).count()
     }
 
-    /// Returns `true` if `sentence` has a number or a name that the model was not given. One-digit numbers are ignored,
-    /// since the model may have counted something or numbered a list. German writes all nouns like names, so names are
-    /// not looked up there.
+    /// Returns the numbers in `text` that the model was not given. One-digit numbers are ignored, since the model may
+    /// have counted something or numbered a list.
+    pub fn new_numbers(&self, text: &str) -> BTreeSet<String> {
+        let is_long = |number: &String| number.bytes().filter(u8::is_ascii_digit).count() > 1;
+        let numbers = telling_words(text).into_iter().map(|word| plain_number(&word)).filter(is_long);
+        numbers.filter(|number| !self.0.contains(number)).collect()
+    }
+
+    /// Returns `true` if `sentence` has a [new number](Self::new_numbers) or a name that the model was not given. German
+    /// writes all nouns like names, so names are not looked up there.
     fn lacks(&self, sentence: &str, language: &str) -> bool {
         let plain = without_source_links(sentence);
-        let is_long = |number: &String| number.bytes().filter(u8::is_ascii_digit).count() > 1;
         let is_name = |word: &&str| {
             word.starts_with(char::is_uppercase) && word.len() > 2 && word.chars().all(char::is_alphabetic)
         };
@@ -147,8 +153,7 @@ impl KnownWords {
         let clauses = plain.split(['.', ':', '"', '“', '„', '«', '*', '(', '-', '–', '!', '?', '\n']);
         let names = clauses.flat_map(|clause| clause.unicode_words().skip(1)).filter(is_name);
         let names = names.filter(|_| language != "deu").flat_map(telling_words);
-        let numbers = telling_words(&plain).into_iter().map(|word| plain_number(&word)).filter(is_long);
-        numbers.chain(names).any(|word| !self.0.contains(&word))
+        !self.new_numbers(&plain).is_empty() || names.into_iter().any(|word| !self.0.contains(&word))
     }
 }
 

@@ -151,6 +151,12 @@ pub fn guarded(language: Language) -> Draft {
     Draft { guard_used: true, ..Draft::own(AnswerStatus::Answered, markdown) }
 }
 
+/// Returns the reply if the model gives another number each time it is asked, with the messages that may help.
+pub fn undecided(window: &ContextWindow, query: Query<'_>, language: Language) -> Draft {
+    let reason = &texts(language.code()).no_steady_answer;
+    Draft::own(AnswerStatus::Answered, wording::apology_for_good(window, query, reason, notices(language.code())))
+}
+
 pub fn apology(window: &ContextWindow, query: Query<'_>, language: Language, blame: Blame) -> Draft {
     let notices = notices(language.code());
     let markdown = match lasting(blame, texts(language.code())) {

@@ -92,6 +92,10 @@ pub fn unusable() {
     tracing::warn!(error_type = "unusable_answer", "chat.error: the model's answer cannot be shown");
 }
 
+pub fn made_up() {
+    tracing::info!(r#type = "made_up_number", "chat.event: the model gives another number each time");
+}
+
 pub fn citations(checked: &Checked) {
     let Checked { generated, valid, removed, unfounded, .. } = checked;
     let (generated_ids, valid_ids, removed) = (ids_only(generated), ids_only(valid), ids_only(removed));

@@ -1,7 +1,7 @@
 //! Writes the draft of an answer: asks the model, or does without it.
 
 use crate::answering::ask::build_prompt;
-use crate::answering::draft::{Draft, answered, apology, clarifying, guarded, without_model};
+use crate::answering::draft::{Draft, answered, apology, clarifying, guarded, undecided, without_model};
 use crate::answering::load_question::halve;
 use crate::answering::question::QuestionContext;
 use crate::answering::services::Services;
@@ -13,7 +13,7 @@ use crate::grounding::{
     GroundingEvidence, Guard, guard, has_anchor_or_thread, is_talked_about, sentences, similarities,
     without_source_links,
 };
-use crate::job::{Backend, Blame, ModelFailure, Step, WindowSize, begin};
+use crate::job::{Backend, Blame, ModelAttempt, ModelFailure, Step, WindowSize, begin};
 use crate::prompt::BuiltPrompt;
 use crate::support::Support;
 use crate::{citations, uncertainty};
@@ -24,6 +24,7 @@ use chime_core::chat_settings::LANGUAGE;
 use chime_core::{Grounding, Job, RefusalReason, StoredMessage};
 use chime_jobs::JobError;
 use chime_llm::Completion;
+use chime_store::Language;
 
 /// Number of the newest messages, which may have no vectors yet.
 const UNSEARCHED: u32 = 40;
@@ -108,9 +109,16 @@ pub(super) async fn write_draft(
                     }
                     // Boxed: the compiler limits how deeply futures may be nested.
                     let answered = Box::pin(converse(services, job, question, &mut built, asking)).await;
-                    asking.ended(answered.and_then(|(completion, bill)| {
+                    let draft = answered.and_then(|(completion, bill)| {
                         usable(services, question, &built, completion, bill, asking.window)
-                    }))
+                    });
+                    match draft {
+                        Ok(draft) if is_made_up(services, job, question, &mut built, asking, &draft).await => {
+                            question.bills.extend(draft.bill);
+                            break undecided(&question.window, query(services, question), language(question));
+                        }
+                        draft => asking.ended(draft),
+                    }
                 }
                 Step::Reply(draft) => break draft,
                 Step::Digest => break without_model(question, query(services, question)),
@@ -157,6 +165,42 @@ fn usable(
     }
 }
 
+/// Returns `true` if a small model made up the number that `draft` consists of. It was not given the number, and names
+/// others when it is asked twice more. A number that it knows or computes comes again.
+async fn is_made_up(
+    services: &Services,
+    job: &Job,
+    question: &mut QuestionContext,
+    built: &mut BuiltPrompt,
+    asking: ModelAttempt,
+    draft: &Draft,
+) -> bool {
+    /// In bytes. Longer answers, such as lists and texts that the model was asked to write, may have numbers of its own.
+    const ONE_FACT: usize = 120;
+    let text = draft.markdown.trim();
+    if !question.gateway.is_small(ModelPurpose::Answer) || text.len() > ONE_FACT || text.contains('\n') {
+        return false;
+    }
+    let known = built.known_words(&question.given(built));
+    let numbers = known.new_numbers(text);
+    if numbers.is_empty() {
+        return false;
+    }
+    // The same prompt at the server's own temperature, so that answers differ where the model is unsure.
+    let again = ModelAttempt { window: WindowSize::Plainest, ..asking };
+    for _ in 0..2 {
+        let Ok((completion, bill)) = Box::pin(converse(services, job, question, built, again)).await else {
+            return false;
+        };
+        question.bills.push(bill);
+        if !known.new_numbers(&completion.text).is_disjoint(&numbers) {
+            return false;
+        }
+    }
+    log::made_up();
+    true
+}
+
 /// Returns `true` if `text` is not an answer but what small models often write in its place: it continues the chat, or
 /// is about the rules. For the smallest models, also returns `true` if no message supports any sentence.
 fn is_nonsense(services: &Services, question: &QuestionContext, built: &BuiltPrompt, text: &str) -> bool {
@@ -198,6 +242,10 @@ fn query<'a>(services: &'a Services, question: &'a QuestionContext) -> Query<'a>
 }
 
 fn apologise(services: &Services, question: &QuestionContext, blame: Blame) -> Draft {
-    let speaks = question.chat.settings.get(LANGUAGE).or_else(|| question.language()).unwrap_or(question.chat.language);
-    apology(&question.window, query(services, question), speaks, blame)
+    apology(&question.window, query(services, question), language(question), blame)
+}
+
+/// Returns the language of replies that no model wrote.
+fn language(question: &QuestionContext) -> Language {
+    question.chat.settings.get(LANGUAGE).or_else(|| question.language()).unwrap_or(question.chat.language)
 }
