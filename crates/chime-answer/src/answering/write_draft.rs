@@ -34,7 +34,7 @@ pub enum DraftOutcome {
     Written(Box<(Draft, BuiltPrompt)>),
     /// The daily tokens are used up.
     Refused(RefusalReason),
-    /// The model failed on a question that nobody asked the bot.
+    /// The model failed on a question that nobody asked the bot, or made up its answer.
     Silent,
 }
 
@@ -114,6 +114,9 @@ pub(super) async fn write_draft(
                     });
                     match draft {
                         Ok(draft) if is_made_up(services, job, question, &mut built, asking, &draft).await => {
+                            if question.is_unasked {
+                                return Ok(DraftOutcome::Silent);
+                            }
                             question.bills.extend(draft.bill);
                             break undecided(&question.window, query(services, question), language(question));
                         }
