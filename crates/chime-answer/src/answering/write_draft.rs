@@ -91,49 +91,47 @@ pub(super) async fn write_draft(
     let mut built = build_prompt(services, question, room)?;
     let mut step = begin(job.attempts, backend);
     let draft = loop {
-        step =
-            match step {
-                Step::Ask(asking) => {
-                    match asking.window {
-                        WindowSize::Full => {}
-                        WindowSize::Halved => {
-                            question.photos.clear();
-                            halve(services, question).await?;
-                            built = build_prompt(services, question, Some(built.tokens() / 2))?;
-                        }
-                        WindowSize::Plainest => {
-                            question.photos.clear();
-                            question.leave_extras_out();
-                            built = build_prompt(services, question, room)?;
-                        }
+        step = match step {
+            Step::Ask(asking) => {
+                match asking.window {
+                    WindowSize::Full => {}
+                    WindowSize::Halved => {
+                        question.photos.clear();
+                        halve(services, question).await?;
+                        built = build_prompt(services, question, Some(built.tokens() / 2))?;
                     }
-                    // Boxed: the compiler limits how deeply futures may be nested.
-                    let answered = Box::pin(converse(services, job, question, &mut built, asking)).await;
-                    let draft = answered.and_then(|(completion, bill)| {
-                        usable(services, question, &built, completion, bill, asking.window)
-                    });
-                    match draft {
-                        Ok(draft) if is_made_up(services, job, question, &mut built, asking, &draft).await => {
-                            if question.is_unasked {
-                                return Ok(DraftOutcome::Silent);
-                            }
-                            question.bills.extend(draft.bill);
-                            break undecided(&question.window, query(services, question), language(question));
-                        }
-                        draft => asking.ended(draft),
+                    WindowSize::Plainest => {
+                        question.photos.clear();
+                        question.leave_extras_out();
+                        built = build_prompt(services, question, room)?;
                     }
                 }
-                Step::Reply(draft) => break draft,
-                Step::Digest => break without_model(question, query(services, question)),
-                Step::AskBack(question_back) => break clarifying(question_back),
-                Step::Guard(guard) => {
-                    log::guarded(guard);
-                    break guarded(question.chat.speaks());
+                // Boxed: the compiler limits how deeply futures may be nested.
+                let answered = Box::pin(converse(services, job, question, &mut built, asking)).await;
+                let draft = answered
+                    .and_then(|(completion, bill)| usable(services, question, &built, completion, bill, asking.window));
+                match draft {
+                    Ok(draft) if is_made_up(services, job, question, &mut built, asking, &draft).await => {
+                        if question.is_unasked {
+                            return Ok(DraftOutcome::Silent);
+                        }
+                        question.bills.extend(draft.bill);
+                        break undecided(&question.window, query(services, question), language(question));
+                    }
+                    draft => asking.ended(draft),
                 }
-                Step::Apologise(_) if question.is_unasked => return Ok(DraftOutcome::Silent),
-                Step::Apologise(blame) => break apologise(services, question, blame),
-                Step::Refuse(because) => return Ok(DraftOutcome::Refused(because)),
-            };
+            }
+            Step::Reply(draft) => break draft,
+            Step::Digest => break without_model(question, query(services, question)),
+            Step::AskBack(question_back) => break clarifying(question_back),
+            Step::Guard(guard) => {
+                log::guarded(guard);
+                break guarded(question.chat.speaks());
+            }
+            Step::Apologise(_) if question.is_unasked => return Ok(DraftOutcome::Silent),
+            Step::Apologise(blame) => break apologise(services, question, blame),
+            Step::Refuse(because) => return Ok(DraftOutcome::Refused(because)),
+        };
     };
     Ok(DraftOutcome::Written(Box::new((draft, built))))
 }
