@@ -43,7 +43,7 @@ const LAST_MESSAGE_AGE: Duration = Duration::from_secs(2 * 60);
 const RECORDED_WITHIN: Duration = Duration::from_secs(10);
 /// Interval for checking whether the daemon still has work.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// Hint that is printed after the first message that does not tag the bot.
+/// Hint that is printed after a message that does not tag the bot.
 const UNTAGGED: &str = "            The bot reads this and stays quiet until it is tagged: @bot …";
 
 pub async fn run(options: DemoOptions) -> CommandResult {
@@ -93,8 +93,6 @@ struct DemoSession {
     bundled: Bundled,
     /// `true` if the chat is a bundled one, `false` if it is the user's own file.
     is_bundled: bool,
-    /// `true` once [`UNTAGGED`] was printed.
-    has_hinted: bool,
 }
 
 impl DemoSession {
@@ -118,7 +116,6 @@ impl DemoSession {
             store: None,
             bundled: Bundled::default(),
             is_bundled: false,
-            has_hinted: false,
         };
         let (mut ids, mut said) = (HashMap::new(), Vec::new());
         let written = recorded::length(file);
@@ -302,8 +299,7 @@ impl DemoSession {
             self.show_said(&message);
         }
         let is_for_bot = reply_to.is_some() || text.to_lowercase().contains("@bot") || text.starts_with('/');
-        if !is_for_bot && said.name == YOU && !self.has_hinted {
-            self.has_hinted = true;
+        if !is_for_bot && said.name == YOU {
             self.screen.say(UNTAGGED);
         }
     }

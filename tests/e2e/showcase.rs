@@ -226,8 +226,17 @@ fn questions_for_a_number_show_it() {
 }
 
 #[test]
+fn the_last_messages_are_shown_if_a_question_names_their_number() {
+    check_replies(&[
+        ("@bot summarize the last 10 messages", "Friday at seven", "projector"),
+        ("@bot fasse die letzten 10 Nachrichten zusammen", "Friday at seven", "projector"),
+    ]);
+}
+
+#[test]
 fn small_talk_before_a_question_hides_nothing() {
     let shown = played(&["hello", "who are you", "@bot whats the budget per person?"]);
+    assert_eq!(shown.matches("stays quiet until it is tagged").count(), 2, "after each: {shown}");
     let reply = shown.split("whats the budget").nth(1).expect("it was asked");
     assert!(reply.contains("Under 30 a head"), "{reply}");
     for question in ["whats the budget per person?", "¿cuánto podemos gastar?"] {

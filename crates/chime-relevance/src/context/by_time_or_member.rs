@@ -1,5 +1,6 @@
-//! Selects the focus of a question that names only a time, a conversation or a member ("what was decided on monday?",
-//! "what happened at the last meeting?", "what did Zoe say?"): the most representative messages of that time or member.
+//! Selects the focus of a question that names only a time, a conversation, a member or a number of messages ("what was
+//! decided on monday?", "what happened at the last meeting?", "what did Zoe say?", "summarize the last ten messages"):
+//! the most representative of those messages.
 //! The picker is of no use there: it takes a name or a day for the subject, not for the author or the time of the
 //! messages.
 
@@ -15,7 +16,7 @@ const SCORE: f64 = 0.9;
 const STEP: f64 = 0.005;
 /// Maximum number of messages of a time span in the focus; more do not improve an answer.
 const MOST: usize = 60;
-/// Number of the newest messages of the named members in the focus, if the question names no time.
+/// Number of the newest messages of the named members in the focus, if the question names neither a time nor a number.
 const NEWEST_OF_MEMBERS: usize = 12;
 /// Minimum messages of a conversation; a shorter run is only a remark.
 const TALK: usize = 8;
@@ -32,11 +33,12 @@ pub enum AskedSpan {
 }
 
 /// Returns the ranges of messages to load for a question that asks for all that was said at a time, in a conversation
-/// or by a member; empty for any other question.
+/// or by a member, or in the newest messages; empty for any other question.
 pub fn asked_spans(question: &ParsedQuestion, trigger: &StoredMessage) -> Vec<AskedSpan> {
     // A question that names only the asker ("^ what I asked") means an earlier question, which the picker finds.
     let names_another = question.named.iter().any(|id| *id != trigger.message.sender.id);
     let names_any = names_another || !question.spans.is_empty() || question.last_talk || question.asks_news;
+    let names_any = names_any || question.newest.is_some();
     if !question.asks_talk || !names_any || trigger.message.reply_to.is_some() {
         return Vec::new();
     }
@@ -62,7 +64,8 @@ pub fn said(
             news(read, trigger)
         } else {
             let newest = read.iter().rev().filter(|stored| is_wanted(question, &stored.message));
-            let mut newest: Vec<&StoredMessage> = newest.take(NEWEST_OF_MEMBERS).collect();
+            let most = question.newest.unwrap_or(NEWEST_OF_MEMBERS);
+            let mut newest: Vec<&StoredMessage> = newest.take(most).collect();
             newest.reverse();
             newest
         }

@@ -44,6 +44,8 @@ pub struct ParsedQuestion {
     pub asks_talk: bool,
     /// `true` if it names the last conversation of a kind ("the last meeting") and no time.
     pub last_talk: bool,
+    /// How many messages it asks for in "the last ten messages".
+    pub newest: Option<usize>,
     /// `true` if it asks for recent news.
     pub asks_news: bool,
     /// `true` if only forms of the question's words match, not words of similar meaning.
@@ -77,6 +79,7 @@ impl ParsedQuestion {
             asks_number: false,
             asks_talk: false,
             last_talk: false,
+            newest: None,
             asks_news: false,
             is_literal: true,
         }
@@ -138,10 +141,12 @@ impl ParsedQuestion {
             bare.split_whitespace().filter(|part| !words(part).first().is_some_and(|word| is_name(word))).collect();
         let spans = spans_named(&said, tables, asked.now, asked.utc_offset);
         let last_talk = spans.is_empty() && names_last_talk(&said, tables);
+        let newest = tables.of_question().and_then(|table| newest_named(&said, table));
         let names_any = !named.is_empty() || !spans.is_empty() || last_talk || asks_news;
         Self {
-            asks_talk: names_any && asks_talk_alone(&said, tables, named.is_empty(), is_name),
+            asks_talk: newest.is_some() || names_any && asks_talk_alone(&said, tables, named.is_empty(), is_name),
             last_talk,
+            newest,
             asks_news,
             words: telling.iter().chain(&called).cloned().collect(),
             names: called,
@@ -180,6 +185,16 @@ fn names_last_talk(said: &[String], tables: Tables) -> bool {
     talks
         .into_iter()
         .any(|talk| (talk.saturating_sub(2)..(talk + 2).min(said.len())).any(|at| at != talk && is_last(at)))
+}
+
+/// Returns the number in "the last ten messages" or "les 10 derniers messages".
+fn newest_named(said: &[String], table: &PhraseTable) -> Option<usize> {
+    let number = |word: &String| word.parse().ok().or_else(|| table.counts.get(word).map(|count| *count as usize));
+    let is_last = |place: usize| table.last.at(said, place) == Some(1);
+    (2..said.len()).filter(|place| table.messages.at(said, *place).is_some()).find_map(|place| {
+        let of = |last: usize, count: usize| if is_last(last) { number(&said[count]) } else { None };
+        of(place - 2, place - 1).or_else(|| of(place - 1, place - 2)).filter(|count| *count > 0)
+    })
 }
 
 /// Returns `true` if `said`, the words of a question, has a word for talking and otherwise only names, times, function
@@ -309,6 +324,24 @@ mod tests {
         assert!(
             !asks("eng", "shall we meet on friday?") && !asks("eng", "is friday ok?") && !asks("eng", "what was said?")
         );
+    }
+
+    #[test]
+    fn a_number_of_the_newest_messages_may_be_named() {
+        for (code, text) in [
+            ("eng", "summarize the last 10 messages as a table"),
+            ("eng", "what were the last ten messages about?"),
+            ("deu", "fasse die letzten 10 Nachrichten zusammen"),
+            ("rus", "перескажи последние 10 сообщений"),
+        ] {
+            let question = read(code, text);
+            assert!(question.asks_talk && question.newest == Some(10), "{text}: {:?}", question.newest);
+        }
+        for text in
+            ["the last 10 days", "what about the last 2 suggestions?", "are there 10 messages?", "last 0 messages"]
+        {
+            assert_eq!(read("eng", text).newest, None, "{text}");
+        }
     }
 
     #[test]
