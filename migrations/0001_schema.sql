@@ -821,38 +821,13 @@ CREATE TABLE follow_up (
     -- Unix milliseconds.
     created_at INTEGER NOT NULL,
     -- JSON: the frame, what it goes on with, the references, the items left out.
-    resolved   TEXT    NOT NULL
+    resolved   TEXT    NOT NULL,
+    -- JSON: the suggested things, as the answer lists them.
+    items      TEXT    NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX follow_up_by_chain ON follow_up (chain);
 CREATE INDEX follow_up_by_chat ON follow_up (chat_key);
-
--- Wish behind a suggestion.
-CREATE TABLE frame (
-    answer_id  TEXT    PRIMARY KEY REFERENCES follow_up (answer_id) ON DELETE CASCADE,
-    chat_key   INTEGER NOT NULL REFERENCES chat (chat_key),
-    forum_topic_id  INTEGER,
-    asked_by   INTEGER NOT NULL,
-    created_at INTEGER NOT NULL,
-    -- JSON: intent, subject, kind, budget and so on.
-    frame      TEXT    NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE INDEX frame_by_conversation ON frame (chat_key, forum_topic_id, created_at);
-
--- Suggested things.
-CREATE TABLE item (
-    answer_id TEXT    NOT NULL REFERENCES frame (answer_id) ON DELETE CASCADE,
-    -- From 1, as the answer lists them.
-    position  INTEGER NOT NULL,
-    title     TEXT    NOT NULL,
-    kind      TEXT,
-    -- JSON: names.
-    people    TEXT    NOT NULL,
-    -- Hundredths of the currency's unit.
-    price     INTEGER,
-    currency  TEXT,
-    url       TEXT,
-    PRIMARY KEY (answer_id, position)
-) STRICT, WITHOUT ROWID;
+CREATE INDEX follow_up_by_conversation ON follow_up (chat_key, forum_topic_id, created_at) WHERE items <> '[]';
 
 -- Named things that answers spoke of: one row for each answer.
 CREATE TABLE concept (
