@@ -579,9 +579,8 @@ CREATE INDEX session_unfolded ON session (chat_key, ended_at) WHERE history_incl
 -- Summary of a session.
 CREATE TABLE mini_summary (
     session_id INTEGER PRIMARY KEY REFERENCES session (id) ON DELETE CASCADE,
-    -- A bullet a line, and the kinds of the bullets, each a word.
-    text       TEXT    NOT NULL,
-    kinds      TEXT    NOT NULL,
+    -- JSON: [{kind, text, sources}], with the numbers of the messages that each bullet rests on.
+    bullets    TEXT    NOT NULL,
     tokens     INTEGER NOT NULL,
     -- 'extract': messages word for word, made without a model and made anew by one when there is one.
     method     TEXT    NOT NULL CHECK (method IN ('model', 'extract')),
@@ -591,14 +590,6 @@ CREATE TABLE mini_summary (
 ) STRICT;
 CREATE INDEX mini_summary_extract ON mini_summary (session_id, model) WHERE method = 'extract';
 CREATE INDEX mini_summary_by_time ON mini_summary (built_at);
-
--- Messages that each bullet of a mini-summary rests on.
-CREATE TABLE summary_source (
-    session_id INTEGER NOT NULL REFERENCES mini_summary (session_id) ON DELETE CASCADE,
-    bullet     INTEGER NOT NULL,
-    seq        INTEGER NOT NULL,
-    PRIMARY KEY (session_id, bullet, seq)
-) STRICT, WITHOUT ROWID;
 
 -- Tasks that are done and questions that are answered, by the first message that their bullet rests on.
 CREATE TABLE item_mark (
@@ -649,7 +640,8 @@ CREATE INDEX session_tag_by_tag ON session_tag (tag_id, session_id);
 CREATE TABLE rolling_summary (
     chat_key INTEGER NOT NULL REFERENCES chat (chat_key),
     kind     TEXT    NOT NULL CHECK (kind IN ('recent', 'history')),
-    text     TEXT    NOT NULL,
+    -- As in mini_summary.
+    bullets  TEXT    NOT NULL,
     tokens   INTEGER NOT NULL,
     -- How many sessions it rests on.
     sessions INTEGER NOT NULL,
@@ -657,16 +649,6 @@ CREATE TABLE rolling_summary (
     model    TEXT    NOT NULL,
     built_at INTEGER NOT NULL,
     PRIMARY KEY (chat_key, kind)
-) STRICT, WITHOUT ROWID;
-
--- Messages that each bullet of Recent and History rests on.
-CREATE TABLE rolling_source (
-    chat_key INTEGER NOT NULL,
-    kind     TEXT    NOT NULL,
-    bullet   INTEGER NOT NULL,
-    seq      INTEGER NOT NULL,
-    PRIMARY KEY (chat_key, kind, bullet, seq),
-    FOREIGN KEY (chat_key, kind) REFERENCES rolling_summary (chat_key, kind) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 
 -- Summary of the oldest part of a long thread.
@@ -724,7 +706,8 @@ CREATE INDEX active_topic_by_tag ON active_topic (tag_id);
 -- Summary of everything with one tag.
 CREATE TABLE topic_summary (
     tag_id   INTEGER PRIMARY KEY REFERENCES tag (id) ON DELETE CASCADE,
-    text     TEXT    NOT NULL,
+    -- As in mini_summary.
+    bullets  TEXT    NOT NULL,
     tokens   INTEGER NOT NULL,
     method   TEXT    NOT NULL CHECK (method IN ('model', 'extract')),
     model    TEXT    NOT NULL,
@@ -733,14 +716,6 @@ CREATE TABLE topic_summary (
     -- A session that it was made from, or that carries the tag, has changed since.
     is_stale INTEGER NOT NULL DEFAULT 0 CHECK (is_stale IN (0, 1))
 ) STRICT;
-
--- Messages that each bullet of a topic summary rests on.
-CREATE TABLE topic_source (
-    tag_id INTEGER NOT NULL REFERENCES topic_summary (tag_id) ON DELETE CASCADE,
-    bullet INTEGER NOT NULL,
-    seq    INTEGER NOT NULL,
-    PRIMARY KEY (tag_id, bullet, seq)
-) STRICT, WITHOUT ROWID;
 
 -- Sessions that a topic summary was made from.
 CREATE TABLE topic_session (
