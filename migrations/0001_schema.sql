@@ -491,29 +491,14 @@ CREATE INDEX opt_out_by_user ON opt_out (user_id);
 
 -- Requests to forget that are being carried out.
 CREATE TABLE deletion (
-    id               INTEGER PRIMARY KEY,
-    scope            TEXT    NOT NULL CHECK (scope IN ('message', 'member', 'chat', 'derived')),
+    id       INTEGER PRIMARY KEY,
     -- NULL: in every chat.
-    chat_key         INTEGER REFERENCES chat (chat_key),
-    -- The message, or whose messages.
-    seq              INTEGER,
-    user_id          INTEGER,
-    -- Unix seconds by Telegram's clock; messages sent from then on. NULL: all.
-    since            INTEGER,
-    -- Unix seconds by Telegram's clock; no message that was sent later is touched.
-    until            INTEGER NOT NULL,
-    -- Unix milliseconds by this machine's clock; nothing else that came later is touched.
-    asked_at         INTEGER NOT NULL,
-    asked_by         INTEGER NOT NULL,
-    -- Whether the chat was told first and could object.
-    was_announced    INTEGER NOT NULL CHECK (was_announced IN (0, 1)),
-    -- Where to tell that it is done. NULL: nowhere.
-    telegram_chat_id INTEGER,
-    forum_topic_id        INTEGER,
-    reply_to_id      INTEGER,
+    chat_key INTEGER REFERENCES chat (chat_key),
+    -- JSON: what to forget, from when to when, who asked for it, and where to tell that it is done.
+    request  TEXT    NOT NULL,
     -- Counted on the way.
-    messages         INTEGER NOT NULL DEFAULT 0,
-    answers          INTEGER NOT NULL DEFAULT 0
+    messages INTEGER NOT NULL DEFAULT 0,
+    answers  INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 -- Present while deleted words may still be in free pages of the file.
