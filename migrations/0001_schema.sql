@@ -833,19 +833,13 @@ CREATE TABLE note (
     chat_key INTEGER NOT NULL REFERENCES chat (chat_key),
     -- As it is cited: n3. Never given again in its chat.
     number   INTEGER NOT NULL,
+    -- JSON: its text in pieces, as they are searched and cited.
+    pieces   TEXT    NOT NULL,
     title    TEXT    NOT NULL,
     -- Unix milliseconds.
     saved_at INTEGER NOT NULL,
     UNIQUE (chat_key, number)
 ) STRICT;
-
--- Pieces of a note, as they are searched and cited.
-CREATE TABLE note_piece (
-    note_id  INTEGER NOT NULL REFERENCES note (id) ON DELETE CASCADE,
-    position INTEGER NOT NULL,
-    text     TEXT    NOT NULL,
-    PRIMARY KEY (note_id, position)
-) STRICT, WITHOUT ROWID;
 
 -- Messages that a note came from.
 CREATE TABLE note_source (
