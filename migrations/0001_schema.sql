@@ -293,6 +293,8 @@ CREATE TABLE answer (
     referenced_nodes TEXT NOT NULL DEFAULT '[]',
     -- JSON: ids that the model cited although they were not in the prompt.
     removed TEXT NOT NULL DEFAULT '[]',
+    -- 1 once it was searched for concepts.
+    is_scanned INTEGER NOT NULL DEFAULT 0 CHECK (is_scanned IN (0, 1)),
     UNIQUE (chat_key, trigger_seq)
 ) STRICT, WITHOUT ROWID;
 
@@ -818,11 +820,6 @@ CREATE TABLE conversation_context (
     -- Unix milliseconds.
     updated_at      INTEGER NOT NULL,
     PRIMARY KEY (tenant_id, conversation_id)
-) STRICT, WITHOUT ROWID;
-
--- Answers that were searched for concepts.
-CREATE TABLE concept_scan (
-    answer_id TEXT PRIMARY KEY REFERENCES answer (id) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 
 -- Notes
