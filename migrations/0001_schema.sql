@@ -830,11 +830,11 @@ CREATE TABLE note (
     chat_key INTEGER NOT NULL REFERENCES chat (chat_key),
     -- As it is cited: n3. Never given again in its chat.
     number   INTEGER NOT NULL,
-    -- JSON: its text in pieces, as they are searched and cited.
-    pieces   TEXT    NOT NULL,
     title    TEXT    NOT NULL,
     -- Unix milliseconds.
     saved_at INTEGER NOT NULL,
+    -- JSON: its text in pieces, as they are searched and cited.
+    pieces   TEXT    NOT NULL,
     UNIQUE (chat_key, number)
 ) STRICT;
 
