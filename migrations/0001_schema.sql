@@ -293,6 +293,8 @@ CREATE TABLE answer (
     referenced_nodes TEXT NOT NULL DEFAULT '[]',
     -- JSON: ids that the model cited although they were not in the prompt.
     removed TEXT NOT NULL DEFAULT '[]',
+    -- 1 once it was searched for concepts.
+    is_scanned INTEGER NOT NULL DEFAULT 0 CHECK (is_scanned IN (0, 1)),
     UNIQUE (chat_key, trigger_seq)
 ) STRICT, WITHOUT ROWID;
 
@@ -491,29 +493,14 @@ CREATE INDEX opt_out_by_user ON opt_out (user_id);
 
 -- Requests to forget that are being carried out.
 CREATE TABLE deletion (
-    id               INTEGER PRIMARY KEY,
-    scope            TEXT    NOT NULL CHECK (scope IN ('message', 'member', 'chat', 'derived')),
+    id       INTEGER PRIMARY KEY,
     -- NULL: in every chat.
-    chat_key         INTEGER REFERENCES chat (chat_key),
-    -- The message, or whose messages.
-    seq              INTEGER,
-    user_id          INTEGER,
-    -- Unix seconds by Telegram's clock; messages sent from then on. NULL: all.
-    since            INTEGER,
-    -- Unix seconds by Telegram's clock; no message that was sent later is touched.
-    until            INTEGER NOT NULL,
-    -- Unix milliseconds by this machine's clock; nothing else that came later is touched.
-    asked_at         INTEGER NOT NULL,
-    asked_by         INTEGER NOT NULL,
-    -- Whether the chat was told first and could object.
-    was_announced    INTEGER NOT NULL CHECK (was_announced IN (0, 1)),
-    -- Where to tell that it is done. NULL: nowhere.
-    telegram_chat_id INTEGER,
-    forum_topic_id        INTEGER,
-    reply_to_id      INTEGER,
+    chat_key INTEGER REFERENCES chat (chat_key),
+    -- JSON: what to forget, from when to when, who asked for it, and where to tell that it is done.
+    request  TEXT    NOT NULL,
     -- Counted on the way.
-    messages         INTEGER NOT NULL DEFAULT 0,
-    answers          INTEGER NOT NULL DEFAULT 0
+    messages INTEGER NOT NULL DEFAULT 0,
+    answers  INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 -- Present while deleted words may still be in free pages of the file.
@@ -579,9 +566,8 @@ CREATE INDEX session_unfolded ON session (chat_key, ended_at) WHERE history_incl
 -- Summary of a session.
 CREATE TABLE mini_summary (
     session_id INTEGER PRIMARY KEY REFERENCES session (id) ON DELETE CASCADE,
-    -- A bullet a line, and the kinds of the bullets, each a word.
-    text       TEXT    NOT NULL,
-    kinds      TEXT    NOT NULL,
+    -- JSON: [{kind, text, sources}], with the numbers of the messages that each bullet rests on.
+    bullets    TEXT    NOT NULL,
     tokens     INTEGER NOT NULL,
     -- 'extract': messages word for word, made without a model and made anew by one when there is one.
     method     TEXT    NOT NULL CHECK (method IN ('model', 'extract')),
@@ -591,14 +577,6 @@ CREATE TABLE mini_summary (
 ) STRICT;
 CREATE INDEX mini_summary_extract ON mini_summary (session_id, model) WHERE method = 'extract';
 CREATE INDEX mini_summary_by_time ON mini_summary (built_at);
-
--- Messages that each bullet of a mini-summary rests on.
-CREATE TABLE summary_source (
-    session_id INTEGER NOT NULL REFERENCES mini_summary (session_id) ON DELETE CASCADE,
-    bullet     INTEGER NOT NULL,
-    seq        INTEGER NOT NULL,
-    PRIMARY KEY (session_id, bullet, seq)
-) STRICT, WITHOUT ROWID;
 
 -- Tasks that are done and questions that are answered, by the first message that their bullet rests on.
 CREATE TABLE item_mark (
@@ -649,7 +627,8 @@ CREATE INDEX session_tag_by_tag ON session_tag (tag_id, session_id);
 CREATE TABLE rolling_summary (
     chat_key INTEGER NOT NULL REFERENCES chat (chat_key),
     kind     TEXT    NOT NULL CHECK (kind IN ('recent', 'history')),
-    text     TEXT    NOT NULL,
+    -- As in mini_summary.
+    bullets  TEXT    NOT NULL,
     tokens   INTEGER NOT NULL,
     -- How many sessions it rests on.
     sessions INTEGER NOT NULL,
@@ -657,16 +636,6 @@ CREATE TABLE rolling_summary (
     model    TEXT    NOT NULL,
     built_at INTEGER NOT NULL,
     PRIMARY KEY (chat_key, kind)
-) STRICT, WITHOUT ROWID;
-
--- Messages that each bullet of Recent and History rests on.
-CREATE TABLE rolling_source (
-    chat_key INTEGER NOT NULL,
-    kind     TEXT    NOT NULL,
-    bullet   INTEGER NOT NULL,
-    seq      INTEGER NOT NULL,
-    PRIMARY KEY (chat_key, kind, bullet, seq),
-    FOREIGN KEY (chat_key, kind) REFERENCES rolling_summary (chat_key, kind) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 
 -- Summary of the oldest part of a long thread.
@@ -724,7 +693,8 @@ CREATE INDEX active_topic_by_tag ON active_topic (tag_id);
 -- Summary of everything with one tag.
 CREATE TABLE topic_summary (
     tag_id   INTEGER PRIMARY KEY REFERENCES tag (id) ON DELETE CASCADE,
-    text     TEXT    NOT NULL,
+    -- As in mini_summary.
+    bullets  TEXT    NOT NULL,
     tokens   INTEGER NOT NULL,
     method   TEXT    NOT NULL CHECK (method IN ('model', 'extract')),
     model    TEXT    NOT NULL,
@@ -733,14 +703,6 @@ CREATE TABLE topic_summary (
     -- A session that it was made from, or that carries the tag, has changed since.
     is_stale INTEGER NOT NULL DEFAULT 0 CHECK (is_stale IN (0, 1))
 ) STRICT;
-
--- Messages that each bullet of a topic summary rests on.
-CREATE TABLE topic_source (
-    tag_id INTEGER NOT NULL REFERENCES topic_summary (tag_id) ON DELETE CASCADE,
-    bullet INTEGER NOT NULL,
-    seq    INTEGER NOT NULL,
-    PRIMARY KEY (tag_id, bullet, seq)
-) STRICT, WITHOUT ROWID;
 
 -- Sessions that a topic summary was made from.
 CREATE TABLE topic_session (
@@ -821,38 +783,13 @@ CREATE TABLE follow_up (
     -- Unix milliseconds.
     created_at INTEGER NOT NULL,
     -- JSON: the frame, what it goes on with, the references, the items left out.
-    resolved   TEXT    NOT NULL
+    resolved   TEXT    NOT NULL,
+    -- JSON: the suggested things, as the answer lists them.
+    items      TEXT    NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX follow_up_by_chain ON follow_up (chain);
 CREATE INDEX follow_up_by_chat ON follow_up (chat_key);
-
--- Wish behind a suggestion.
-CREATE TABLE frame (
-    answer_id  TEXT    PRIMARY KEY REFERENCES follow_up (answer_id) ON DELETE CASCADE,
-    chat_key   INTEGER NOT NULL REFERENCES chat (chat_key),
-    forum_topic_id  INTEGER,
-    asked_by   INTEGER NOT NULL,
-    created_at INTEGER NOT NULL,
-    -- JSON: intent, subject, kind, budget and so on.
-    frame      TEXT    NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE INDEX frame_by_conversation ON frame (chat_key, forum_topic_id, created_at);
-
--- Suggested things.
-CREATE TABLE item (
-    answer_id TEXT    NOT NULL REFERENCES frame (answer_id) ON DELETE CASCADE,
-    -- From 1, as the answer lists them.
-    position  INTEGER NOT NULL,
-    title     TEXT    NOT NULL,
-    kind      TEXT,
-    -- JSON: names.
-    people    TEXT    NOT NULL,
-    -- Hundredths of the currency's unit.
-    price     INTEGER,
-    currency  TEXT,
-    url       TEXT,
-    PRIMARY KEY (answer_id, position)
-) STRICT, WITHOUT ROWID;
+CREATE INDEX follow_up_by_conversation ON follow_up (chat_key, forum_topic_id, created_at) WHERE items <> '[]';
 
 -- Named things that answers spoke of: one row for each answer.
 CREATE TABLE concept (
@@ -885,11 +822,6 @@ CREATE TABLE conversation_context (
     PRIMARY KEY (tenant_id, conversation_id)
 ) STRICT, WITHOUT ROWID;
 
--- Answers that were searched for concepts.
-CREATE TABLE concept_scan (
-    answer_id TEXT PRIMARY KEY REFERENCES answer (id) ON DELETE CASCADE
-) STRICT, WITHOUT ROWID;
-
 -- Notes
 
 -- Texts that admins saved for reference.
@@ -901,16 +833,10 @@ CREATE TABLE note (
     title    TEXT    NOT NULL,
     -- Unix milliseconds.
     saved_at INTEGER NOT NULL,
+    -- JSON: its text in pieces, as they are searched and cited.
+    pieces   TEXT    NOT NULL,
     UNIQUE (chat_key, number)
 ) STRICT;
-
--- Pieces of a note, as they are searched and cited.
-CREATE TABLE note_piece (
-    note_id  INTEGER NOT NULL REFERENCES note (id) ON DELETE CASCADE,
-    position INTEGER NOT NULL,
-    text     TEXT    NOT NULL,
-    PRIMARY KEY (note_id, position)
-) STRICT, WITHOUT ROWID;
 
 -- Messages that a note came from.
 CREATE TABLE note_source (

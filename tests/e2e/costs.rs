@@ -16,7 +16,7 @@ const MESSAGES: i64 = 100_000;
 /// the chat takes more than 500,000.
 const MOST_STEPS: i64 = 120_000;
 /// Tables that grow with messages, questions and updates.
-const LARGE: [&str; 13] = [
+const LARGE: [&str; 12] = [
     "message",
     "inbox",
     "inbox_message",
@@ -28,8 +28,7 @@ const LARGE: [&str; 13] = [
     "message_vector",
     "token_usage",
     "session",
-    "frame",
-    "item",
+    "follow_up",
 ];
 
 /// Runs `test` in a group with a long history, with statistics of the daemon's statements.

@@ -376,12 +376,8 @@ async fn forgetting_reaches_frames_items_and_what_was_taken_over() {
 
 /// Returns all stored data about suggestions as one text.
 fn of_suggestions(conn: &chime_store::Reader) -> chime_store::Result<String> {
-    let mut shown = String::new();
-    for (table, words) in [("follow_up", "resolved"), ("frame", "frame"), ("item", "title || people")] {
-        let sql = format!("SELECT coalesce(group_concat({words}), '') FROM {table}");
-        shown.push_str(&conn.query_row(&sql, [], |row| row.get::<_, String>(0))?);
-    }
-    Ok(shown.to_lowercase())
+    let sql = "SELECT coalesce(lower(group_concat(resolved || items)), '') FROM follow_up";
+    Ok(conn.query_row(sql, [], |row| row.get(0))?)
 }
 
 #[tokio::test]

@@ -59,7 +59,7 @@ pub struct Button {
     pub data: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplyTarget {
     pub chat: ChatId,
     pub forum_topic: Option<ForumTopicId>,

@@ -67,7 +67,7 @@ pub struct Session {
 
 /// Line of a summary, with the messages on which it is based. In the text, markers such as `{u7}` replace the names of
 /// members.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bullet {
     pub kind: BulletKind,
     pub text: String,
@@ -81,7 +81,8 @@ impl Bullet {
 }
 
 /// Kind of a bullet. Lists show them in this order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum BulletKind {
     Decision,
     Task,

@@ -13,7 +13,7 @@ use chime_core::{
 /// Reactions to privacy events. A forgotten message needs none, because concepts are deleted with the answer from which
 /// they were captured.
 pub(super) const FAMILY: Family = Family {
-    tables: &["concept", "concept_scan", "conversation_context"],
+    tables: &["concept", "conversation_context"],
     opted_out,
     chat_gone: |tx, chat, _| forget_chat(tx, chat),
     merged,
@@ -204,20 +204,23 @@ pub fn is_unscanned(conn: &Reader, answer: AnswerId) -> Result<bool> {
 
 /// SQL condition on `answer`: made by a model, not yet scanned for concepts, and memory is not off in the chat.
 const UNSCANNED: &str = "status = 'answered' AND completion_tokens > 0
-    AND NOT EXISTS (SELECT 1 FROM concept_scan WHERE answer_id = answer.id)
+    AND is_scanned = 0
     AND NOT EXISTS (SELECT 1 FROM chat_setting WHERE chat_setting.chat_key = answer.chat_key
                     AND chat_setting.forum_topic_id = 0 AND key = 'memory' AND value = 'off')";
 
 pub fn mark_scanned(tx: &Writer<'_>, answer: AnswerId) -> Result<()> {
-    tx.run("INSERT OR IGNORE INTO concept_scan (answer_id) VALUES (:id)", params! { ":id": answer })
+    tx.run("UPDATE answer SET is_scanned = 1 WHERE id = :id", params! { ":id": answer })
 }
 
 /// Rebuilds the contexts of a chat from its stored concepts, with at most `most` in each. Answers from which no concept
 /// was captured are scanned again. Returns the number of contexts.
 pub fn rebuild(tx: &Writer<'_>, bot: UserId, chat: ChatKey, most: usize, now: Timestamp) -> Result<usize> {
     forget_contexts(tx, chat)?;
-    tx.run("DELETE FROM concept_scan WHERE answer_id IN
-             (SELECT id FROM answer WHERE chat_key = :chat AND NOT EXISTS (SELECT 1 FROM concept WHERE answer_id = id))", params! { ":chat": chat })?;
+    tx.run(
+        "UPDATE answer SET is_scanned = 0
+         WHERE chat_key = :chat AND NOT EXISTS (SELECT 1 FROM concept WHERE answer_id = answer.id)",
+        params! { ":chat": chat },
+    )?;
     let mut active: BTreeMap<Option<i64>, Vec<ConceptId>> = BTreeMap::new();
     let captured: Vec<(ConceptId, Option<i64>)> = tx.all(
         "SELECT concept_id, answer.forum_topic_id AS thread FROM concept JOIN answer ON answer.id = concept.answer_id

@@ -239,9 +239,10 @@ pub fn forgettable(conn: &Reader, chat: Option<ChatKey>, user: UserId) -> Result
              WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat)",
         )?,
         summaries: conn.one(
-            "SELECT count(DISTINCT session_id) FROM summary_source WHERE session_id BETWEEN :first AND :last
-             AND EXISTS (SELECT 1 FROM message
-                         WHERE message.id = (session_id >> 32 << 32) + summary_source.seq AND user_id = :user)",
+            "SELECT count(*) FROM mini_summary WHERE session_id BETWEEN :first AND :last
+             AND EXISTS (SELECT 1 FROM json_each(bullets) AS bullet CROSS JOIN json_each(bullet.value, '$.sources') AS source
+                             CROSS JOIN message ON message.id = (session_id >> 32 << 32) + source.value
+                         WHERE user_id = :user)",
             params! {
                 ":user": user, ":first": row_id(chat.unwrap_or(ChatKey(0)), Seq(0)),
                 ":last": row_id(chat.unwrap_or(ChatKey(u32::MAX >> 1)), Seq(u32::MAX)),

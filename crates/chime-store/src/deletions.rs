@@ -2,18 +2,18 @@
 //! has been sent the result.
 
 use rusqlite::ToSql;
+use serde::{Deserialize, Serialize};
 
 use super::derived;
-use super::family::{Cause, Family, Merged, run_merged};
+use super::family::{Cause, Family, Merged};
 use super::forget::{self, ForgetOptions, Forgotten, Replacement};
-use super::sql::{Columns, Statements, params};
-use super::{
-    Reader, Result, StoreError, Writer, answers, chat_settings, chats, inbox, memory, quotes_and_forwards, row,
-};
-use chime_core::{ChatId, ChatKey, ReplyTarget, Seq, Timestamp, UserId};
+use super::sql::{Json, Statements, params};
+use super::{Reader, Result, Writer, answers, chat_settings, chats, inbox, memory, quotes_and_forwards, row};
+use chime_core::{ChatKey, ReplyTarget, Seq, Timestamp, UserId};
 
 /// Data that a request wants forgotten.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum DeletionTarget {
     Message {
         chat: ChatKey,
@@ -33,7 +33,7 @@ pub enum DeletionTarget {
     },
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeletionRequest {
     pub what: DeletionTarget,
     /// Time of the request by this machine's clock.
@@ -61,42 +61,55 @@ pub enum Progress {
     Done,
 }
 
-const COLUMNS: &str = "id, scope, chat_key, seq, user_id, since, until, asked_at, asked_by, was_announced, \
-                       telegram_chat_id, forum_topic_id, reply_to_id, messages, answers";
+impl DeletionTarget {
+    fn chat(self) -> Option<ChatKey> {
+        match self {
+            Self::Message { chat, .. } | Self::Chat(chat) => Some(chat),
+            Self::Member { chat, .. } | Self::Derived { chat, .. } => chat,
+        }
+    }
+
+    /// Returns the same target after a merge of two chats.
+    fn merged(self, chats: &Merged) -> Self {
+        let chat = chats.into;
+        match self {
+            Self::Message { seq, .. } => Self::Message { chat, seq: chats.seqs.get(&seq).copied().unwrap_or(seq) },
+            Self::Member { user, since, .. } => Self::Member { chat: Some(chat), user, since },
+            Self::Chat(_) => Self::Chat(chat),
+            Self::Derived { user, .. } => Self::Derived { chat: Some(chat), user },
+        }
+    }
+}
 
 pub fn add(tx: &Writer<'_>, request: &DeletionRequest) -> Result<i64> {
-    let (scope, chat, seq, user, since) = match request.what {
-        DeletionTarget::Message { chat, seq } => ("message", Some(chat), Some(seq), None, None),
-        DeletionTarget::Member { chat, user, since } => ("member", chat, None, Some(user), since),
-        DeletionTarget::Chat(chat) => ("chat", Some(chat), None, None, None),
-        DeletionTarget::Derived { chat, user } => ("derived", chat, None, Some(user), None),
-    };
-    let to = request.to;
     tx.run(
-        "INSERT INTO deletion (scope, chat_key, seq, user_id, since, until, asked_at, asked_by, was_announced,
-             telegram_chat_id, forum_topic_id, reply_to_id)
-         VALUES (:scope, :chat, :seq, :user, :since, :until, :asked_at, :asked_by, :was_announced, :to, :forum_topic,
-             :reply_to)",
-        params! {
-            ":scope": scope, ":chat": chat, ":seq": seq, ":user": user,
-            ":since": since.map(Timestamp::secs), ":until": request.until.secs(), ":asked_at": request.asked_at,
-            ":asked_by": request.asked_by, ":was_announced": request.was_announced, ":to": to.map(|to| to.chat.0),
-            ":forum_topic": to.and_then(|to| to.forum_topic),
-            ":reply_to": to.and_then(|to| to.reply_to),
-        },
+        "INSERT INTO deletion (chat_key, request) VALUES (:chat, :request)",
+        params! { ":chat": request.what.chat(), ":request": Json(request) },
     )?;
     Ok(tx.last_insert_rowid())
 }
 
 pub fn find(conn: &Reader, id: i64) -> Result<Option<Deletion>> {
-    conn.map_first(&format!("SELECT {COLUMNS} FROM deletion WHERE id = :id"), params! { ":id": id }, from_row)
+    let sql = "SELECT request, messages, answers FROM deletion WHERE id = :id";
+    conn.map_first(sql, params! { ":id": id }, |row| {
+        let forgotten = Forgotten { messages: row.get("messages")?, answers: row.get("answers")? };
+        Ok(Deletion { id, request: row.json("request")?, forgotten })
+    })
 }
 
+/// Returns the requests to forget all of a chat that its members were told of first.
 pub fn announced_for(conn: &Reader, chat: ChatKey) -> Result<Vec<i64>> {
-    conn.all(
-        "SELECT id FROM deletion WHERE scope = 'chat' AND chat_key = :chat AND was_announced = 1",
-        params! { ":chat": chat },
-    )
+    let requests = of_chat(conn, chat)?.into_iter();
+    let announced = |(_, request): &(i64, DeletionRequest)| {
+        request.was_announced && matches!(request.what, DeletionTarget::Chat(_))
+    };
+    Ok(requests.filter(announced).map(|(id, _)| id).collect())
+}
+
+fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Vec<(i64, DeletionRequest)>> {
+    conn.map("SELECT id, request FROM deletion WHERE chat_key = :chat", params! { ":chat": chat }, |row| {
+        Ok((row.get("id")?, row.json("request")?))
+    })
 }
 
 pub fn remove(tx: &Writer<'_>, id: i64) -> Result<()> {
@@ -178,13 +191,14 @@ pub(super) const FAMILY: Family = Family { tables: &["deletion"], merged, ..Fami
 
 /// Moves requests to the merged chat. A request for either of the two chats then covers all of it.
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    for (was, now) in &chats.seqs {
+    for (id, request) in of_chat(tx, chats.from)? {
+        let request = DeletionRequest { what: request.what.merged(chats), ..request };
         tx.run(
-            "UPDATE deletion SET seq = :now WHERE chat_key = :from AND seq = :was",
-            params! { ":now": now, ":from": chats.from, ":was": was },
+            "UPDATE deletion SET chat_key = :into, request = :request WHERE id = :id",
+            params! { ":into": chats.into, ":request": Json(request), ":id": id },
         )?;
     }
-    run_merged(tx, chats, &["UPDATE deletion SET chat_key = :into WHERE chat_key = :from"])
+    Ok(())
 }
 
 fn next(conn: &Reader, request: &DeletionRequest, limit: u32) -> Result<Vec<(ChatKey, Seq)>> {
@@ -219,41 +233,4 @@ fn rule(request: &DeletionRequest) -> (&'static str, SqlParameters) {
 
 fn params(values: &SqlParameters) -> Vec<(&str, &dyn ToSql)> {
     values.iter().map(|(name, value)| (*name, value as &dyn ToSql)).collect()
-}
-
-fn from_row(raw: &Columns<'_>) -> Result<Deletion> {
-    let scope: String = raw.get("scope")?;
-    let chat: Option<ChatKey> = raw.get("chat_key")?;
-    let missing =
-        |column: &str| StoreError::BadValue { column: column.to_owned(), what: format!("missing for scope {scope:?}") };
-    let what = match scope.as_str() {
-        "message" => DeletionTarget::Message { chat: chat.ok_or_else(|| missing("chat_key"))?, seq: raw.get("seq")? },
-        "member" => DeletionTarget::Member {
-            chat,
-            user: raw.get("user_id")?,
-            since: raw.get::<Option<i64>>("since")?.map(Timestamp::from_secs),
-        },
-        "chat" => DeletionTarget::Chat(chat.ok_or_else(|| missing("chat_key"))?),
-        "derived" => DeletionTarget::Derived { chat, user: raw.get("user_id")? },
-        _ => return Err(StoreError::BadValue { column: "scope".to_owned(), what: format!("unknown word {scope:?}") }),
-    };
-    Ok(Deletion {
-        id: raw.get("id")?,
-        request: DeletionRequest {
-            what,
-            asked_at: raw.get("asked_at")?,
-            until: Timestamp::from_secs(raw.get("until")?),
-            asked_by: raw.get("asked_by")?,
-            was_announced: raw.get("was_announced")?,
-            to: match raw.get::<Option<i64>>("telegram_chat_id")? {
-                None => None,
-                Some(chat) => Some(ReplyTarget {
-                    chat: ChatId(chat),
-                    forum_topic: raw.get("forum_topic_id")?,
-                    reply_to: raw.get("reply_to_id")?,
-                }),
-            },
-        },
-        forgotten: Forgotten { messages: raw.get("messages")?, answers: raw.get("answers")? },
-    })
 }

@@ -123,7 +123,7 @@ pub fn next_batch(conn: &Reader, space: &Space, near: u32, limit: u32) -> Result
              WHERE vector_due.id BETWEEN :first AND :last AND {}",
             visible()
         );
-        let texts = texts(conn, &sql, params! { ":first": first, ":last": last })?;
+        let texts = conn.all(&sql, params! { ":first": first, ":last": last })?;
         return Ok(Some(Batch { texts, settles: Settles::Changed(changed) }));
     }
     let behind: Option<(ChatKey, u32, u32)> = conn.first(
@@ -138,7 +138,7 @@ pub fn next_batch(conn: &Reader, space: &Space, near: u32, limit: u32) -> Result
     let from = Seq(done + 1);
     let sql = format!("SELECT id, text FROM message WHERE id BETWEEN :first AND :last AND {}", visible());
     let (first, last) = (row_id(chat, from), row_id(chat, upto));
-    let texts = texts(conn, &sql, params! { ":first": first, ":last": last })?;
+    let texts = conn.all(&sql, params! { ":first": first, ":last": last })?;
     Ok(Some(Batch { texts, settles: Settles::Chat(chat, upto) }))
 }
 
@@ -151,7 +151,7 @@ pub fn to_carry_over(conn: &Reader, old: i64, new: i64, limit: u32) -> Result<Ve
          LIMIT :limit",
         visible()
     );
-    texts(conn, &sql, params! { ":old": old, ":new": new, ":limit": limit })
+    conn.all(&sql, params! { ":old": old, ":new": new, ":limit": limit })
 }
 
 /// Returns `true` if any summary has a vector in the space `old` but none in `new`.
@@ -162,10 +162,6 @@ pub fn lacks_summaries(conn: &Reader, old: i64, new: i64) -> Result<bool> {
                          WHERE made.session_id = kept.session_id AND made.space = :new)) AS lacks",
         params! { ":old": old, ":new": new },
     )
-}
-
-fn texts(conn: &Reader, sql: &str, params: &[(&str, &dyn rusqlite::ToSql)]) -> Result<Vec<(i64, String)>> {
-    conn.all(sql, params)
 }
 
 /// Records that the vectors of a batch are stored.

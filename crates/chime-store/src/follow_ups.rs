@@ -6,13 +6,12 @@ use super::family::{Family, Merged, OptOutScope, run_merged};
 use super::sql::{Columns, Json, Statements, params};
 use super::{Reader, Result, Writer, outbox};
 use chime_core::{
-    Amount, AnswerId, ChatKey, Conversation, FollowUp, ForumTopicId, Frame, Item, ItemId, MessageId, Price, Reset, Seq,
-    Suggested, Timestamp, UserId,
+    AnswerId, ChatKey, Conversation, FollowUp, ForumTopicId, Frame, Item, ItemId, MessageId, Reset, Seq, Suggested,
+    Timestamp, UserId,
 };
 
 /// Has no `words_gone`, because `answers::forget` deletes the rows together with their answer.
-pub(super) const FAMILY: Family =
-    Family { tables: &["follow_up", "frame", "item"], opted_out, chat_gone, merged, ..Family::UNTOUCHED };
+pub(super) const FAMILY: Family = Family { tables: &["follow_up"], opted_out, chat_gone, merged, ..Family::UNTOUCHED };
 
 /// Deletes every chain of suggestions that contains an answer based on the member's messages: later answers in a chain
 /// repeat content of earlier ones.
@@ -34,14 +33,7 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
 }
 
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    run_merged(
-        tx,
-        chats,
-        &[
-            "UPDATE follow_up SET chat_key = :into WHERE chat_key = :from",
-            "UPDATE frame SET chat_key = :into WHERE chat_key = :from",
-        ],
-    )
+    run_merged(tx, chats, &["UPDATE follow_up SET chat_key = :into WHERE chat_key = :from"])
 }
 
 /// Suggestions of one answer, about which a later question may ask.
@@ -63,7 +55,6 @@ pub struct NewFollowUp {
     pub answer: AnswerId,
     pub chat: ChatKey,
     pub forum_topic: Option<ForumTopicId>,
-    pub asked_by: UserId,
     pub created_at: Timestamp,
     pub resolved: FollowUp,
     pub items: Vec<Suggested>,
@@ -81,37 +72,13 @@ pub fn save(tx: &Writer<'_>, new: &NewFollowUp) -> Result<()> {
         None => id.clone(),
     };
     tx.run(
-        "INSERT OR REPLACE INTO follow_up (answer_id, chat_key, forum_topic_id, chain, created_at, resolved)
-         VALUES (:id, :chat, :forum_topic, :chain, :at, :resolved)",
+        "INSERT OR REPLACE INTO follow_up (answer_id, chat_key, forum_topic_id, chain, created_at, resolved, items)
+         VALUES (:id, :chat, :forum_topic, :chain, :at, :resolved, :items)",
         params! {
             ":id": id, ":chat": new.chat, ":forum_topic": new.forum_topic, ":chain": chain,
-            ":at": new.created_at, ":resolved": Json(&new.resolved),
+            ":at": new.created_at, ":resolved": Json(&new.resolved), ":items": Json(&new.items),
         },
-    )?;
-    if new.items.is_empty() {
-        return Ok(());
-    }
-    tx.run(
-        "INSERT INTO frame (answer_id, chat_key, forum_topic_id, asked_by, created_at, frame)
-         VALUES (:id, :chat, :forum_topic, :by, :at, :frame)",
-        params! {
-            ":id": id, ":chat": new.chat, ":forum_topic": new.forum_topic, ":by": new.asked_by,
-            ":at": new.created_at, ":frame": Json(&new.resolved.frame),
-        },
-    )?;
-    for (position, item) in (1_u32..).zip(&new.items) {
-        tx.run(
-            "INSERT INTO item (answer_id, position, title, kind, people, price, currency, url)
-             VALUES (:id, :position, :title, :kind, :people, :price, :currency, :url)",
-            params! {
-                ":id": id, ":position": position, ":title": item.title, ":kind": item.kind,
-                ":people": Json(&item.people),
-                ":price": item.price.as_ref().map(|price| i64::try_from(price.amount.0).unwrap_or(i64::MAX)),
-                ":currency": item.price.as_ref().and_then(|price| price.currency.as_deref()), ":url": item.url,
-            },
-        )?;
-    }
-    Ok(())
+    )
 }
 
 /// Returns the triggers of all answers in the chain of `answer`. The frame contains their words.
@@ -129,6 +96,11 @@ pub fn find(conn: &Reader, answer: AnswerId) -> Result<Option<FollowUp>> {
     Ok(found.map(|Json(resolved)| resolved))
 }
 
+/// SQL that reads the columns of a [`Suggestion`]. A condition must follow.
+const SUGGESTIONS: &str =
+    "SELECT follow_up.answer_id, resolved, answer.asked_by, follow_up.created_at, answer.trigger_seq, chain
+     FROM follow_up JOIN answer ON answer.id = follow_up.answer_id WHERE items <> '[]'";
+
 /// Returns the suggestions made in a conversation, newest first, at most `limit`.
 pub fn suggestions(
     conn: &Reader,
@@ -137,46 +109,38 @@ pub fn suggestions(
     limit: u32,
 ) -> Result<Vec<Suggestion>> {
     conn.map(
-        "SELECT frame.answer_id, frame.frame, frame.asked_by, frame.created_at, answer.trigger_seq, chain
-         FROM frame JOIN answer ON answer.id = frame.answer_id JOIN follow_up USING (answer_id)
-         WHERE frame.chat_key = :chat AND frame.forum_topic_id IS :forum_topic
-         ORDER BY frame.created_at DESC, frame.answer_id DESC LIMIT :limit",
+        &format!(
+            "{SUGGESTIONS} AND follow_up.chat_key = :chat AND follow_up.forum_topic_id IS :forum_topic
+             ORDER BY follow_up.created_at DESC, follow_up.answer_id DESC LIMIT :limit"
+        ),
         params! { ":chat": chat, ":forum_topic": forum_topic, ":limit": limit },
         |row| suggestion(conn, row),
     )
 }
 
 pub fn suggestion_of(conn: &Reader, answer: AnswerId) -> Result<Option<Suggestion>> {
-    conn.map_first(
-        "SELECT frame.answer_id, frame.frame, frame.asked_by, frame.created_at, answer.trigger_seq, chain
-         FROM frame JOIN answer ON answer.id = frame.answer_id JOIN follow_up USING (answer_id)
-         WHERE frame.answer_id = :id",
-        params! { ":id": answer },
-        |row| suggestion(conn, row),
-    )
+    conn.map_first(&format!("{SUGGESTIONS} AND follow_up.answer_id = :id"), params! { ":id": answer }, |row| {
+        suggestion(conn, row)
+    })
 }
 
+/// Returns the items that an answer suggested; none if it suggested none.
 pub fn items_of(conn: &Reader, answer: AnswerId) -> Result<Vec<Item>> {
-    conn.map(
-        "SELECT answer_id, position, title, kind, people, price, currency, url FROM item
-         WHERE answer_id = :id ORDER BY position",
-        params! { ":id": answer },
-        item,
-    )
+    let sql = "SELECT answer_id, items FROM follow_up WHERE answer_id = :id";
+    Ok(conn.map_first(sql, params! { ":id": answer }, items)?.unwrap_or_default())
 }
 
 /// Returns the newest `limit` items in the chain of suggestions that contains `answer`, oldest first.
-pub fn items_of_chain(conn: &Reader, answer: AnswerId, limit: u32) -> Result<Vec<Item>> {
-    let mut items = conn.map(
-        "SELECT item.answer_id, position, title, kind, people, price, currency, url
-         FROM item JOIN follow_up ON follow_up.answer_id = item.answer_id
-         WHERE follow_up.chain = (SELECT chain FROM follow_up WHERE answer_id = :id)
-         ORDER BY follow_up.created_at DESC, item.answer_id DESC, position DESC LIMIT :limit",
-        params! { ":id": answer, ":limit": limit },
-        item,
-    )?;
-    items.reverse();
-    Ok(items)
+pub fn items_of_chain(conn: &Reader, answer: AnswerId, limit: usize) -> Result<Vec<Item>> {
+    let mut all = conn
+        .map(
+            "SELECT answer_id, items FROM follow_up
+             WHERE chain = (SELECT chain FROM follow_up WHERE answer_id = :id) ORDER BY created_at, answer_id",
+            params! { ":id": answer },
+            items,
+        )?
+        .concat();
+    Ok(all.split_off(all.len().saturating_sub(limit)))
 }
 
 /// Returns the item that the newest question in the chain of `answer` was about. Returns `None` if it was about several
@@ -228,7 +192,7 @@ fn suggestion(conn: &Reader, raw: &Columns<'_>) -> Result<Suggestion> {
     let answer = raw.get("answer_id")?;
     Ok(Suggestion {
         answer,
-        frame: raw.json("frame")?,
+        frame: raw.json::<FollowUp>("resolved")?.frame,
         asked_by: raw.get("asked_by")?,
         trigger: raw.get("trigger_seq")?,
         chain: raw.get("chain")?,
@@ -237,18 +201,8 @@ fn suggestion(conn: &Reader, raw: &Columns<'_>) -> Result<Suggestion> {
     })
 }
 
-fn item(raw: &Columns<'_>) -> Result<Item> {
-    let answer = raw.get("answer_id")?;
-    let amount: Option<u64> = raw.get("price")?;
-    let currency: Option<String> = raw.get("currency")?;
-    Ok(Item {
-        id: ItemId { answer, position: raw.get("position")? },
-        shown: Suggested {
-            title: raw.get("title")?,
-            kind: raw.get("kind")?,
-            people: raw.json("people")?,
-            price: amount.map(|amount| Price { amount: Amount(amount), currency }),
-            url: raw.get("url")?,
-        },
-    })
+fn items(raw: &Columns<'_>) -> Result<Vec<Item>> {
+    let (answer, shown): (_, Vec<Suggested>) = (raw.get("answer_id")?, raw.json("items")?);
+    let item = |(position, shown)| Item { id: ItemId { answer, position }, shown };
+    Ok((1..).zip(shown).map(item).collect())
 }

@@ -108,32 +108,6 @@ pub fn replace(tx: &Writer<'_>, job: &JobPayload) -> Result<()> {
 /// Returns at most `limit` jobs that are due at `now`: answering jobs first, then background jobs, each group oldest
 /// first. At most `per_lane` of them have the same kind and lane (chat), so that a busy chat cannot block the others.
 pub fn due(conn: &Reader, now: Timestamp, per_lane: usize, limit: u32) -> Result<Vec<Job>> {
-    let mut few = first_due(conn, now, per_lane.saturating_add(1))?;
-    if few.len() > per_lane {
-        return due_of_lanes(conn, now, per_lane, limit);
-    }
-    // At most `per_lane` jobs are due in total, so no lane exceeds its share.
-    few.sort_by_key(|job| job.kind().policy().class == Class::Background);
-    few.truncate(limit as usize);
-    Ok(few)
-}
-
-fn first_due(conn: &Reader, now: Timestamp, most: usize) -> Result<Vec<Job>> {
-    let sql =
-        format!("SELECT {COLUMNS} FROM job WHERE state = 'due' AND due_at <= :now ORDER BY due_at, id LIMIT :most");
-    readable(conn, &sql, params! { ":now": now, ":most": most })
-}
-
-/// Skips jobs that this version cannot parse; [`park_unreadable`] parks them at the next start.
-fn readable(conn: &Reader, sql: &str, params: Params<'_>) -> Result<Vec<Job>> {
-    let found = conn.map(sql, params, |row| match from_row(row) {
-        Err(StoreError::BadValue { .. }) => Ok(None),
-        read => read.map(Some),
-    })?;
-    Ok(found.into_iter().flatten().collect())
-}
-
-fn due_of_lanes(conn: &Reader, now: Timestamp, per_lane: usize, limit: u32) -> Result<Vec<Job>> {
     static SQL: LazyLock<String> = LazyLock::new(|| {
         let background = JobKind::sql_list(|policy| policy.class == Class::Background);
         format!(
@@ -151,6 +125,15 @@ fn due_of_lanes(conn: &Reader, now: Timestamp, per_lane: usize, limit: u32) -> R
             ":now": now, ":per_lane": per_lane, ":limit": limit,
         },
     )
+}
+
+/// Skips jobs that this version cannot parse; [`park_unreadable`] parks them at the next start.
+fn readable(conn: &Reader, sql: &str, params: Params<'_>) -> Result<Vec<Job>> {
+    let found = conn.map(sql, params, |row| match from_row(row) {
+        Err(StoreError::BadValue { .. }) => Ok(None),
+        read => read.map(Some),
+    })?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 /// Returns the earliest due time after `now`, or `None` if no job is due later.

@@ -16,18 +16,15 @@ pub(super) const FAMILY: Family = Family {
         "session_note",
         "session_cut",
         "mini_summary",
-        "summary_source",
         "summary_member",
         "summary_vector",
         "tag",
         "conversation_topic",
         "active_topic",
         "topic_summary",
-        "topic_source",
         "topic_session",
         "session_tag",
         "rolling_summary",
-        "rolling_source",
         "thread_summary",
         "thread_source",
     ],
@@ -337,7 +334,8 @@ pub fn chats_without_recent(conn: &Reader, from: Timestamp) -> Result<Vec<ChatKe
 /// Returns the texts of a chat's newest session summaries. They are used to find rare words.
 pub fn newest_texts(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<String>> {
     conn.all(
-        "SELECT text FROM mini_summary WHERE session_id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295
+        "SELECT (SELECT group_concat(value ->> 'text', char(10)) FROM json_each(bullets)) AS text
+         FROM mini_summary WHERE session_id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295
          ORDER BY session_id DESC LIMIT :limit",
         params! { ":chat": chat, ":limit": limit },
     )

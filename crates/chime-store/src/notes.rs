@@ -1,7 +1,7 @@
 //! Notes: texts that a chat saved to be cited later. A note is stored in pieces.
 
 use super::family::{Cause, Family, Merged, OptOutScope, run_merged};
-use super::sql::{Columns, Statements, params, rows};
+use super::sql::{Columns, Json, Statements, params, rows};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
 
@@ -34,8 +34,7 @@ pub struct NotePiece {
     pub text: String,
 }
 
-pub(super) const FAMILY: Family =
-    Family { tables: &["note", "note_piece", "note_source"], words_gone, opted_out, chat_gone, merged };
+pub(super) const FAMILY: Family = Family { tables: &["note", "note_source"], words_gone, opted_out, chat_gone, merged };
 
 rows! {
     NotePiece { number, title, saved_at, text }
@@ -89,18 +88,13 @@ pub fn add(tx: &Writer<'_>, note: &NewNote) -> Result<u32> {
     let number: u32 = tx.one("SELECT next_note FROM chat WHERE chat_key = :chat", key)?;
     tx.run("UPDATE chat SET next_note = next_note + 1 WHERE chat_key = :chat", key)?;
     tx.run(
-        "INSERT INTO note (chat_key, number, title, saved_at) VALUES (:chat, :number, :title, :now)",
+        "INSERT INTO note (chat_key, number, title, saved_at, pieces) VALUES (:chat, :number, :title, :now, :pieces)",
         params! {
             ":chat": note.chat, ":number": number, ":title": note.title, ":now": note.saved_at,
+            ":pieces": Json(&note.pieces),
         },
     )?;
     let id = tx.last_insert_rowid();
-    for (position, text) in (0_i64..).zip(&note.pieces) {
-        tx.run(
-            "INSERT INTO note_piece (note_id, position, text) VALUES (:id, :position, :text)",
-            params! { ":id": id, ":position": position, ":text": text },
-        )?;
-    }
     for seq in &note.sources {
         tx.run(
             "INSERT OR IGNORE INTO note_source (chat_key, seq, note_id) VALUES (:chat, :seq, :id)",
@@ -150,8 +144,8 @@ pub fn sources_of(conn: &Reader, chat: ChatKey, number: u32) -> Result<Vec<Seq>>
 
 pub fn pieces(conn: &Reader, chat: ChatKey) -> Result<Vec<NotePiece>> {
     conn.all(
-        "SELECT number, title, saved_at, text FROM note JOIN note_piece ON note_piece.note_id = note.id
-         WHERE chat_key = :chat ORDER BY number, position",
+        "SELECT number, title, saved_at, piece.value AS text FROM note, json_each(pieces) AS piece
+         WHERE chat_key = :chat ORDER BY number, piece.key",
         params! { ":chat": chat },
     )
 }
@@ -162,7 +156,7 @@ pub fn count(conn: &Reader, chat: ChatKey) -> Result<usize> {
 
 pub fn count_pieces(conn: &Reader, chat: ChatKey) -> Result<usize> {
     conn.one(
-        "SELECT count(*) AS pieces FROM note_piece JOIN note ON note.id = note_piece.note_id WHERE chat_key = :chat",
+        "SELECT coalesce(sum(json_array_length(pieces)), 0) AS pieces FROM note WHERE chat_key = :chat",
         params! { ":chat": chat },
     )
 }

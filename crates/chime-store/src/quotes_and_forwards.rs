@@ -4,7 +4,7 @@
 use super::family::{Cause, Family, Merged, OptOutScope};
 use super::messages;
 use super::row::row_id;
-use super::sql::{Columns, Statements, params};
+use super::sql::{Statements, params};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatId, ChatKey, MessageId, Seq, StoredMessage, Timestamp, UserId};
 
@@ -72,8 +72,7 @@ pub fn copies_of(conn: &Reader, of: &StoredMessage) -> Result<Vec<StoredMessage>
     let params = params! {
         ":chat": message.chat, ":id": message.id, ":user": message.sender.id, ":ts": message.sent_at.secs(),
     };
-    let mut found = places(
-        conn,
+    let mut found: Vec<(ChatId, MessageId)> = conn.all(
         "SELECT telegram_chat_id, message_id FROM message WHERE origin_chat_id = :chat AND origin_message_id = :id
          UNION
          SELECT telegram_chat_id, message_id FROM message
@@ -82,8 +81,7 @@ pub fn copies_of(conn: &Reader, of: &StoredMessage) -> Result<Vec<StoredMessage>
     )?;
     // Some members hide their account in forwards, which then contain only a name. The name alone is not enough: the
     // sending time must match too, and the author must be a member of that chat.
-    found.extend(places(
-        conn,
+    let by_name: Vec<(ChatId, MessageId)> = conn.all(
         "SELECT telegram_chat_id, message_id FROM message
          WHERE origin_ts = :ts AND origin_user_id IS NULL AND forward_origin = :name
              AND (chat_key = :key OR EXISTS (SELECT 1 FROM member WHERE member.chat_key = message.chat_key
@@ -91,7 +89,8 @@ pub fn copies_of(conn: &Reader, of: &StoredMessage) -> Result<Vec<StoredMessage>
         params! {
             ":ts": message.sent_at.secs(), ":name": message.sender.name, ":key": of.chat, ":user": message.sender.id,
         },
-    )?);
+    )?;
+    found.extend(by_name);
     let stored: Result<Vec<_>> = found.into_iter().map(|(chat, id)| messages::find_any(conn, chat, id)).collect();
     Ok(stored?.into_iter().flatten().filter(|copy| (copy.chat, copy.seq) != (of.chat, of.seq)).collect())
 }
@@ -130,9 +129,4 @@ pub fn give_back(tx: &Writer<'_>, copy: &StoredMessage) -> Result<bool> {
         )?;
     }
     Ok(is_reply)
-}
-
-fn places(conn: &Reader, sql: &str, params: &[(&str, &dyn rusqlite::ToSql)]) -> Result<Vec<(ChatId, MessageId)>> {
-    let place = |raw: &Columns<'_>| Ok((raw.get("telegram_chat_id")?, raw.get("message_id")?));
-    conn.map(sql, params, place)
 }

@@ -1,14 +1,14 @@
 //! Mini-summaries of sessions, and the two summaries of a whole chat, Recent and History. Each is stored with the
 //! messages it is based on, so that it can cite them and is deleted when one of them is forgotten.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use super::sessions;
-use super::sql::{Columns, FromRow, Statements, params};
+use super::sql::{Columns, FromRow, Json, Statements, params};
 use super::{Reader, Result, Writer};
-use chime_core::{Bullet, BulletKind, ChatKey, Rolling, Seq, Session, SessionId, Summary, Timestamp, UserId};
+use chime_core::{Bullet, ChatKey, Rolling, Seq, Session, SessionId, Summary, Timestamp, UserId};
 
-const COLUMNS: &str = "text, tokens, method, model, built_at";
+const COLUMNS: &str = "bullets, tokens, method, model, built_at";
 
 /// Stored Recent or History: a summary of many sessions of a chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,19 +18,7 @@ pub struct RollingSummary {
 }
 
 pub fn mini(conn: &Reader, id: SessionId) -> Result<Option<Summary>> {
-    let Some(summary) = conn.map_first(
-        &format!("SELECT {COLUMNS}, kinds FROM mini_summary WHERE session_id = :id"),
-        params! { ":id": id },
-        mini_from_row,
-    )?
-    else {
-        return Ok(None);
-    };
-    let sources = conn.all(
-        "SELECT bullet, seq FROM summary_source WHERE session_id = :id ORDER BY bullet, seq",
-        params! { ":id": id },
-    )?;
-    Ok(Some(with_sources(summary, sources)))
+    conn.first(&format!("SELECT {COLUMNS} FROM mini_summary WHERE session_id = :id"), params! { ":id": id })
 }
 
 /// Stores the mini-summary of a session and returns `true`. Stores nothing and returns `false` if the session's
@@ -41,19 +29,13 @@ pub fn save_mini(tx: &Writer<'_>, session: &Session, summary: &Summary) -> Resul
     }
     drop_mini(tx, session.id)?;
     tx.run(
-        "INSERT INTO mini_summary (session_id, text, kinds, tokens, method, model, built_at)
-         VALUES (:id, :text, :kinds, :tokens, :method, :model, :built_at)",
+        "INSERT INTO mini_summary (session_id, bullets, tokens, method, model, built_at)
+         VALUES (:id, :bullets, :tokens, :method, :model, :built_at)",
         params! {
-            ":id": session.id, ":text": text(&summary.bullets), ":kinds": kinds(&summary.bullets), ":tokens": summary.tokens,
-            ":method": summary.method, ":model": summary.model, ":built_at": summary.built_at,
+            ":id": session.id, ":bullets": Json(&summary.bullets), ":tokens": summary.tokens, ":method": summary.method,
+            ":model": summary.model, ":built_at": summary.built_at,
         },
     )?;
-    for (bullet, seq) in sources_of(&summary.bullets) {
-        tx.run(
-            "INSERT OR IGNORE INTO summary_source (session_id, bullet, seq) VALUES (:id, :bullet, :seq)",
-            params! { ":id": session.id, ":bullet": bullet, ":seq": seq },
-        )?;
-    }
     Ok(true)
 }
 
@@ -81,8 +63,7 @@ fn settle(tx: &Writer<'_>, session: &Session) -> Result<bool> {
     Ok(settled == 1)
 }
 
-/// Deletes a mini-summary with its sources and its vector (by foreign keys), but not the session's tags, which are
-/// replaced separately.
+/// Deletes a mini-summary with its vector (by a foreign key), but not the session's tags, which are replaced separately.
 fn drop_mini(tx: &Writer<'_>, id: SessionId) -> Result<()> {
     tx.run("DELETE FROM mini_summary WHERE session_id = :id", params! { ":id": id })
 }
@@ -102,18 +83,8 @@ pub fn minis_between(
     let params = params! {
         ":chat": chat, ":from": from.secs(), ":until": until.secs(), ":limit": limit,
     };
-    let sql = format!(
-        "SELECT session_id, bullet, seq FROM summary_source WHERE session_id IN (SELECT session_id {SUMMARIZED})
-         ORDER BY session_id, bullet, seq"
-    );
-    let mut sources = HashMap::<SessionId, BulletSources>::new();
-    for (id, bullet, seq) in conn.all(&sql, params)? {
-        sources.entry(id).or_default().push((bullet, seq));
-    }
-    conn.map(&format!("SELECT {}, {COLUMNS}, kinds {SUMMARIZED}", sessions::COLUMNS), params, |row| {
-        let session = Session::from_row(row)?;
-        let sources = sources.remove(&session.id).unwrap_or_default();
-        Ok((session, with_sources(mini_from_row(row)?, sources)))
+    conn.map(&format!("SELECT {}, {COLUMNS} {SUMMARIZED}", sessions::COLUMNS), params, |row| {
+        Ok((Session::from_row(row)?, Summary::from_row(row)?))
     })
 }
 
@@ -145,15 +116,9 @@ fn with_mini(conn: &Reader, session: Session) -> Result<Option<(Session, Summary
 
 pub fn rolling(conn: &Reader, chat: ChatKey, kind: Rolling) -> Result<Option<RollingSummary>> {
     let sql = format!("SELECT {COLUMNS}, sessions FROM rolling_summary WHERE chat_key = :chat AND kind = :kind");
-    let found = conn
-        .map_first(&sql, params! { ":chat": chat, ":kind": kind }, |row| Ok((from_row(row)?, row.get("sessions")?)))?;
-    let Some((summary, sessions)) = found else { return Ok(None) };
-    let sources = conn.all(
-        "SELECT bullet, seq FROM rolling_source WHERE chat_key = :chat AND kind = :kind ORDER BY bullet, seq",
-        params! { ":chat": chat, ":kind": kind },
-    )?;
-    let summary = with_sources(summary, sources);
-    Ok(Some(RollingSummary { summary, sessions }))
+    conn.map_first(&sql, params! { ":chat": chat, ":kind": kind }, |row| {
+        Ok(RollingSummary { summary: Summary::from_row(row)?, sessions: row.get("sessions")? })
+    })
 }
 
 /// Replaces Recent or History. If the new summary has no bullets, the old one is only deleted.
@@ -164,29 +129,23 @@ pub fn save_rolling(tx: &Writer<'_>, chat: ChatKey, kind: Rolling, rolling: &Rol
         return Ok(());
     }
     tx.run(
-        "INSERT INTO rolling_summary (chat_key, kind, text, tokens, sessions, method, model, built_at)
-         VALUES (:chat, :kind, :text, :tokens, :sessions, :method, :model, :built_at)",
+        "INSERT INTO rolling_summary (chat_key, kind, bullets, tokens, sessions, method, model, built_at)
+         VALUES (:chat, :kind, :bullets, :tokens, :sessions, :method, :model, :built_at)",
         params! {
-            ":chat": chat, ":kind": kind, ":text": text(&summary.bullets), ":tokens": summary.tokens,
+            ":chat": chat, ":kind": kind, ":bullets": facts(summary), ":tokens": summary.tokens,
             ":sessions": sessions, ":method": summary.method, ":model": summary.model,
             ":built_at": summary.built_at,
         },
-    )?;
-    for (bullet, seq) in sources_of(&summary.bullets) {
-        tx.run(
-            "INSERT OR IGNORE INTO rolling_source (chat_key, kind, bullet, seq) VALUES (:chat, :kind, :bullet, :seq)",
-            params! { ":chat": chat, ":kind": kind, ":bullet": bullet, ":seq": seq },
-        )?;
-    }
-    Ok(())
+    )
 }
 
 /// Returns `true` if a message that Recent or History is based on is no longer stored.
 pub fn rests_on_what_is_gone(conn: &Reader, chat: ChatKey, kind: Rolling) -> Result<bool> {
     conn.one(
-        "SELECT EXISTS (SELECT 1 FROM rolling_source
+        "SELECT EXISTS (SELECT 1 FROM rolling_summary, json_each(bullets) AS bullet,
+                            json_each(bullet.value, '$.sources') AS source
                     WHERE chat_key = :chat AND kind = :kind
-                          AND NOT EXISTS (SELECT 1 FROM message WHERE id = rolling_source.chat_key << 32 | seq))
+                          AND NOT EXISTS (SELECT 1 FROM message WHERE id = rolling_summary.chat_key << 32 | source.value))
          AS found",
         params! { ":chat": chat, ":kind": kind },
     )
@@ -277,59 +236,38 @@ pub fn member_names(conn: &Reader, chat: ChatKey) -> Result<BTreeMap<u32, String
 
 /// Returns the messages that the summary of a session is based on, at most `limit`.
 pub fn grounds(conn: &Reader, session: SessionId, limit: u32) -> Result<Vec<Seq>> {
-    conn.all(
-        "SELECT DISTINCT seq FROM summary_source WHERE session_id = :id ORDER BY bullet, seq LIMIT :limit",
-        params! { ":id": session, ":limit": limit },
-    )
+    let Some(summary) = mini(conn, session)? else { return Ok(Vec::new()) };
+    let mut seen = HashSet::new();
+    Ok(sources(summary).filter(|seq| seen.insert(*seq)).take(limit as usize).collect())
 }
 
 /// Returns all messages that Recent or History of a chat is based on.
 pub fn rolled_up(conn: &Reader, chat: ChatKey) -> Result<HashSet<Seq>> {
-    Ok(conn
-        .all("SELECT seq FROM rolling_source WHERE chat_key = :chat", params! { ":chat": chat })?
-        .into_iter()
-        .collect())
-}
-
-pub(super) type BulletSources = Vec<(usize, Seq)>;
-
-pub(super) fn sources_of(bullets: &[Bullet]) -> impl Iterator<Item = (u32, Seq)> {
-    (0..).zip(bullets).flat_map(|(place, bullet)| bullet.sources.iter().map(move |seq| (place, *seq)))
-}
-
-pub(super) fn with_sources(mut summary: Summary, sources: BulletSources) -> Summary {
-    for (place, seq) in sources {
-        if let Some(bullet) = summary.bullets.get_mut(place) {
-            bullet.sources.push(seq);
-        }
+    let mut found = HashSet::new();
+    for kind in Rolling::ALL {
+        found.extend(rolling(conn, chat, kind)?.into_iter().flat_map(|rolling| sources(rolling.summary)));
     }
-    summary
+    Ok(found)
 }
 
-/// Joins the texts of bullets, one per line. Line breaks within a bullet become spaces.
-pub(super) fn text(bullets: &[Bullet]) -> String {
-    bullets.iter().map(|bullet| bullet.text.replace('\n', " ")).collect::<Vec<_>>().join("\n")
+/// Returns the bullets of a summary of several sessions, as they are stored: all as facts, because tasks and decisions
+/// are listed from the mini-summaries.
+pub(super) fn facts(summary: &Summary) -> Json<Vec<Bullet>> {
+    Json(summary.bullets.iter().map(|bullet| Bullet::fact(&bullet.text, bullet.sources.clone())).collect())
 }
 
-pub(super) fn from_row(raw: &Columns<'_>) -> Result<Summary> {
-    let text: String = raw.get("text")?;
-    Ok(Summary {
-        bullets: text.lines().map(|line| Bullet::fact(line, Vec::new())).collect(),
-        tokens: raw.get("tokens")?,
-        method: raw.get("method")?,
-        model: raw.get("model")?,
-        built_at: raw.get("built_at")?,
-    })
+fn sources(summary: Summary) -> impl Iterator<Item = Seq> {
+    summary.bullets.into_iter().flat_map(|bullet| bullet.sources)
 }
 
-fn mini_from_row(raw: &Columns<'_>) -> Result<Summary> {
-    let (mut summary, kinds) = (from_row(raw)?, raw.get::<String>("kinds")?);
-    for (bullet, kind) in summary.bullets.iter_mut().zip(kinds.split(' ')) {
-        bullet.kind = BulletKind::parse(kind).unwrap_or_default();
+impl FromRow for Summary {
+    fn from_row(raw: &Columns<'_>) -> Result<Self> {
+        Ok(Self {
+            bullets: raw.json("bullets")?,
+            tokens: raw.get("tokens")?,
+            method: raw.get("method")?,
+            model: raw.get("model")?,
+            built_at: raw.get("built_at")?,
+        })
     }
-    Ok(summary)
-}
-
-fn kinds(bullets: &[Bullet]) -> String {
-    bullets.iter().map(|bullet| bullet.kind.as_str()).collect::<Vec<_>>().join(" ")
 }

@@ -40,22 +40,8 @@ pub fn of_chat(conn: &Reader, chat: ChatKey, model: &str) -> Result<Vec<(Session
     )
 }
 
-/// Returns `true` if a space of `model` has as many vectors as there are summaries. Counting is faster than looking for
-/// summaries without a vector.
-fn has_all(conn: &Reader, model: &str) -> Result<bool> {
-    conn.any(
-        "SELECT 1 FROM vector_space WHERE model = :model
-         AND (SELECT count(*) FROM summary_vector WHERE space = vector_space.id)
-             = (SELECT count(*) FROM mini_summary)",
-        params! { ":model": model },
-    )
-}
-
 /// Returns the sessions whose summary has no vector of `model`, those with the newest summaries first, at most `limit`.
 pub fn missing(conn: &Reader, model: &str, limit: u32) -> Result<Vec<SessionId>> {
-    if has_all(conn, model)? {
-        return Ok(Vec::new());
-    }
     conn.all(
         "SELECT session_id FROM mini_summary
          WHERE NOT EXISTS (SELECT 1 FROM summary_vector JOIN vector_space ON vector_space.id = space

@@ -2,9 +2,8 @@
 
 use super::row::forum_topic_key;
 use super::sessions;
-use super::sql::{Statements, params};
-use super::summaries::{from_row, sources_of, text, with_sources};
-use super::{Reader, Result, Writer, jobs};
+use super::sql::{FromRow, Statements, params};
+use super::{Reader, Result, Writer, jobs, summaries};
 use chime_core::{ChatId, ChatKey, Conversation, JobPayload, Seq, SessionId, Summary, Timestamp};
 
 /// Number of members' messages in a session before its topic is determined for the first time.
@@ -191,41 +190,31 @@ pub fn name(conn: &Reader, tag: i64) -> Result<Option<String>> {
 }
 
 pub fn summary(conn: &Reader, tag: i64) -> Result<Option<TopicSummary>> {
-    let found = conn.map_first(
-        "SELECT text, tokens, method, model, built_at, is_stale,
+    conn.map_first(
+        "SELECT bullets, tokens, method, model, built_at, is_stale,
                 (SELECT count(*) FROM topic_session WHERE topic_session.tag_id = topic_summary.tag_id) AS sessions
          FROM topic_summary WHERE tag_id = :tag",
         params! { ":tag": tag },
-        |raw| Ok((from_row(raw)?, raw.get("is_stale")?, raw.get("sessions")?)),
-    )?;
-    let Some((summary, is_stale, sessions)) = found else { return Ok(None) };
-    let sources = conn.all(
-        "SELECT bullet, seq FROM topic_source WHERE tag_id = :tag ORDER BY bullet, seq",
-        params! { ":tag": tag },
-    )?;
-    let summary = with_sources(summary, sources);
-    Ok(Some(TopicSummary { summary, sessions, is_stale }))
+        |row| {
+            let summary = Summary::from_row(row)?;
+            Ok(TopicSummary { summary, is_stale: row.get("is_stale")?, sessions: row.get("sessions")? })
+        },
+    )
 }
 
 /// Stores the summary of a topic, made from the summaries of `sessions`. Does nothing if the tag was deleted since.
 pub fn save_summary(tx: &Writer<'_>, tag: i64, summary: &Summary, sessions: &[SessionId]) -> Result<()> {
     tx.run("DELETE FROM topic_summary WHERE tag_id = :tag", params! { ":tag": tag })?;
     let kept = tx.changed(
-        "INSERT INTO topic_summary (tag_id, text, tokens, method, model, built_at)
-         SELECT id, :text, :tokens, :method, :model, :built_at FROM tag WHERE id = :tag",
+        "INSERT INTO topic_summary (tag_id, bullets, tokens, method, model, built_at)
+         SELECT id, :bullets, :tokens, :method, :model, :built_at FROM tag WHERE id = :tag",
         params! {
-            ":tag": tag, ":text": text(&summary.bullets), ":tokens": summary.tokens,
+            ":tag": tag, ":bullets": summaries::facts(summary), ":tokens": summary.tokens,
             ":method": summary.method, ":model": summary.model, ":built_at": summary.built_at,
         },
     )?;
     if kept == 0 {
         return Ok(());
-    }
-    for (bullet, seq) in sources_of(&summary.bullets) {
-        tx.run(
-            "INSERT OR IGNORE INTO topic_source (tag_id, bullet, seq) VALUES (:tag, :bullet, :seq)",
-            params! { ":tag": tag, ":bullet": bullet, ":seq": seq },
-        )?;
     }
     for id in sessions {
         tx.run(
@@ -288,7 +277,7 @@ mod tests {
     use super::*;
     use crate::tags::{self, NewTag};
     use crate::testkit::new_store;
-    use crate::{Priority, chats, memory, summaries};
+    use crate::{Priority, chats, memory};
     use chime_core::testkit::{CHAT, CHAT_KEY};
     use chime_core::{Bullet, Chat, ChatKind, CloseReason, MessageId, Session, SummaryMethod};
 

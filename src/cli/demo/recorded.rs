@@ -119,7 +119,6 @@ fn suggest(
         answer: id,
         chat: trigger.chat,
         forum_topic: None,
-        asked_by: asked.from,
         created_at: record.created_at,
         resolved,
         items,

@@ -427,10 +427,10 @@ async fn a_chat_of_200_000_messages_opens_in_300_ms() {
                  SELECT first.id + n * 50, chat_key, ts - 4000000 + n * 1000, message_id + n * 50,
                      ts - 4000000 + n * 1000 + 900, message_id + n * 50 + 49, 50, 'silence', 0, n, n
                  FROM n, first;
-                 INSERT INTO mini_summary (session_id, text, kinds, tokens, method, model, built_at)
-                 SELECT id, 'the boat leaves at ' || fingerprint, 'decision', 9, 'model', 'm', 0 FROM session;
-                 INSERT INTO summary_source (session_id, bullet, seq)
-                 SELECT id, 0, (id & 4294967295) + 7 FROM session;
+                 INSERT INTO mini_summary (session_id, bullets, tokens, method, model, built_at)
+                 SELECT id, json_array(json_object('kind', 'decision', 'text', 'the boat leaves at ' || fingerprint,
+                         'sources', json_array((id & 4294967295) + 7))), 9, 'model', 'm', 0
+                 FROM session;
                  INSERT INTO tag (id, chat_key, name, key)
                  SELECT fingerprint, chat_key, 'tag' || fingerprint, 'tag' || fingerprint FROM session WHERE fingerprint <= 300;
                  INSERT OR IGNORE INTO session_tag (session_id, tag_id, confidence)

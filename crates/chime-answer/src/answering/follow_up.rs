@@ -26,7 +26,7 @@ use chime_store::{Language, Reader, Writer, answers, chat_settings, consent, fol
 const SUGGESTIONS: u32 = 20;
 /// Maximum number of items that are read from a chain of suggestions. It is higher than the number of items that a
 /// follow-up excludes.
-const ITEMS: u32 = 60;
+const ITEMS: usize = 60;
 /// “More” refers to a list if at most this many messages of members came after it.
 const NEXT: usize = 4;
 /// The prompt mentions the items of a list if at most this many messages of members came after it.
@@ -386,7 +386,6 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
         answer: record.id,
         chat: record.chat,
         forum_topic: record.forum_topic,
-        asked_by: record.asked_by,
         created_at: record.created_at,
         resolved,
         items: found,
