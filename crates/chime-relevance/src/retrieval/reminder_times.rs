@@ -72,11 +72,14 @@ pub fn reminder_time(text: &str, language: Language, now: Timestamp, zone: Zone)
 fn joined(text: &str) -> String {
     let tokens = text.split_whitespace().map(|token| {
         let token = token.trim_end_matches([',', '.', ';', '!', '?']);
-        if let Ok(day) = token.parse::<NaiveDate>() {
+        if let Ok(day) = token.trim_end_matches(':').parse::<NaiveDate>() {
             return day.format("%d.%m.%Y").to_string();
         }
         match token.split_once(':') {
-            Some((hour, rest)) if hour.ends_with(|c: char| c.is_ascii_digit()) => format!("{hour}h{rest}"),
+            // A colon may also follow a date: "until 01.06.2026: water the plants".
+            Some((hour, rest)) if hour.ends_with(|c: char| c.is_ascii_digit()) && !hour.contains('.') => {
+                format!("{hour}h{rest}")
+            }
             _ => token.to_owned(),
         }
     });

@@ -49,6 +49,8 @@ fn reminders_are_read_in_english() {
             ("remind us every monday at 9:00 until 1 June", "05-20 09:00 Mon until 06-02"),
             ("remind me daily at 8pm", "05-15 20:00 daily"),
             ("remind me every day at 7:30 until 20.05.2024", "05-16 07:30 daily until 05-21"),
+            ("remind us every monday 9:00 until 2024-06-01: water the plants", "05-20 09:00 Mon until 06-02"),
+            ("remind us every monday 9:00 until 01.06.2024: water the plants", "05-20 09:00 Mon until 06-02"),
             ("can you remind us tomorrow evening?", "05-16 19:00"),
             ("remind me at 3 to leave", "05-15 15:00"),
             ("remind me at nine", "05-16 09:00"),
