@@ -189,7 +189,7 @@ impl<'a> TableClassifier<'a> {
             kind: specific.or(self.kinds.first()).map(|(_, kind)| (*kind).to_owned()),
             budget: self.budget.clone(),
             cheaper: !self.cheaper.is_empty(),
-            start_over: self.has(PhraseRow::StartOver),
+            start_over: self.starts_over(unknown.len()),
             not_that: self.has(PhraseRow::NotThat),
             is_question: self.is_question(),
             has_question_word: self.has(PhraseRow::Question),
@@ -207,6 +207,16 @@ impl<'a> TableClassifier<'a> {
 
     fn is_question(&self) -> bool {
         has_question_mark(self.ask.text) || self.has(PhraseRow::Question)
+    }
+
+    /// Returns `true` if the member ends the search so far. "How do I reset the router?" only contains such words.
+    fn starts_over(&self, unknown: usize) -> bool {
+        let asks = self.rows.of(PhraseRow::Question);
+        let begins = |span: &TokenSpan| {
+            (0..span.from).all(|at| self.is_filler(at) && !asks.iter().any(|other| other.contains(at)))
+        };
+        let of_question = unknown > 0 && !asks.is_empty();
+        self.rows.of(PhraseRow::StartOver).iter().any(|span| begins(span) || !of_question)
     }
 
     fn searches(&self) -> bool {
