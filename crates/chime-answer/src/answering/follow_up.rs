@@ -128,7 +128,10 @@ fn continued(
     }
     let mut rests_on = rests_on(earlier, answer);
     rests_on.extend(follow_ups::triggers_of_chain(conn, answer)?);
-    let suggested = Some(SuggestedList { wanted: stored.frame.wanted.clone(), items: stored.listed.clone() });
+    let is_others = matches!(reading.intent, Intent::More | Intent::Cheaper | Intent::Budget | Intent::EntitySearch);
+    let wants_others = is_others && !reading.is_question && since <= NEXT;
+    let (wanted, items) = (stored.frame.wanted.clone(), stored.listed.clone());
+    let suggested = Some(SuggestedList { wanted, items, wants_others });
     Ok(match is_bound {
         true => FollowUpContext { reading, stored: Some(stored), suggested, rests_on, ..FollowUpContext::default() },
         false => FollowUpContext { suggested, rests_on, ..unbound(asked) },
@@ -368,7 +371,8 @@ pub fn clarifying(follow_up: &FollowUp, language: Language) -> Option<String> {
 pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollowUp> {
     let is_answer = record.status == AnswerStatus::Answered && follow_up.frame.clarification.is_none();
     let FollowUp { frame, .. } = follow_up;
-    let suggests = frame.intent.suggests() || frame.kind.is_some() || lists_things(&record.text);
+    let wants_others = follow_up.suggested.as_ref().is_some_and(|list| list.wants_others);
+    let suggests = frame.intent.suggests() || frame.kind.is_some() || wants_others || lists_things(&record.text);
     let is_about_others = !follow_up.items.is_empty();
     let found = match is_answer && suggests && !is_about_others {
         true => items(&record.text, follow_up.frame.kind.as_deref()),
