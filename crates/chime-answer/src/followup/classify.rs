@@ -152,6 +152,8 @@ impl<'a> TableClassifier<'a> {
         let last = rows.of(PhraseRow::Last).iter().map(|span| (*span, ItemPosition::Last));
         let mut places: Vec<(TokenSpan, ItemPosition)> =
             nth.chain(last).filter(|(span, _)| !span.is_part_of_any(&more)).collect();
+        let spans: Vec<TokenSpan> = places.iter().map(|(span, _)| *span).collect();
+        places.retain(|(span, _)| !(table.has_articles() && is_adverb(*span, &spans, tokens, &rows)));
         places.sort_by_key(|(span, _)| *span);
         let taken = [&of_money[..], &cheaper[..], rows.of(PhraseRow::NotThat), rows.of(PhraseRow::StartOver)].concat();
         let refused: Vec<TokenSpan> =
@@ -226,8 +228,8 @@ impl<'a> TableClassifier<'a> {
     /// Returns `true` if the word at `at` is part of a phrase that decides the classification.
     fn covers(&self, at: usize) -> bool {
         let has_meaning = |row: PhraseRow| {
-            use PhraseRow::{BudgetMax, BudgetMin, Fillers, NotMoney, NotName, Without};
-            !matches!(row, BudgetMax | BudgetMin | Fillers | NotMoney | NotName | Without)
+            use PhraseRow::{Articles, BudgetMax, BudgetMin, Fillers, NotMoney, NotName, Without};
+            !matches!(row, Articles | BudgetMax | BudgetMin | Fillers | NotMoney | NotName | Without)
         };
         let of_rows = self.rows.iter().filter(|(row, _)| has_meaning(*row)).flat_map(|(_, spans)| spans);
         let places = self.places.iter().map(|(span, _)| span);
@@ -322,6 +324,21 @@ impl<'a> TableClassifier<'a> {
             || wants && self.budget.is_some() && !is_question_of_facts
             || names_only_kind && (!is_question_of_facts || self.has(PhraseRow::WhatAbout))
     }
+}
+
+/// Returns `true` if `place` says when something is done ("What should he do first?"): one word, without an article, at
+/// the end of a clause that says something else too. For languages with articles.
+fn is_adverb(place: TokenSpan, places: &[TokenSpan], tokens: &[FoldedToken], rows: &RowSpans) -> bool {
+    let contains = |spans: &[TokenSpan], at: usize| spans.iter().any(|span| span.contains(at));
+    let before = place.from.checked_sub(1);
+    let is_noun = place.to - place.from > 1 || before.is_some_and(|at| contains(rows.of(PhraseRow::Articles), at));
+    let is_at_end = tokens.get(place.to - 1).is_some_and(|token| token.ends_clause) || place.to == tokens.len();
+    let leads_to_place = |at: usize| {
+        let is_filler = contains(rows.of(PhraseRow::Fillers), at) && !contains(rows.of(PhraseRow::Question), at);
+        let rows_before_names = [rows.of(PhraseRow::WhatAbout), rows.of(PhraseRow::Compare)];
+        is_filler || contains(places, at) || rows_before_names.into_iter().any(|spans| contains(spans, at))
+    };
+    is_at_end && !is_noun && !(0..place.from).all(leads_to_place)
 }
 
 /// Returns the position of `marker`, such as "without", with the refused words after it, up to the end of the clause;
