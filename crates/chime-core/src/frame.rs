@@ -169,6 +169,8 @@ pub struct SuggestedList {
     /// Wishes that the suggestion was made for, in the words of members.
     pub wanted: Vec<String>,
     pub items: Vec<Item>,
+    /// `true` if the question seems to ask for others in their place.
+    pub wants_others: bool,
 }
 
 impl FollowUp {

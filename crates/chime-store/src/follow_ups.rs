@@ -101,7 +101,8 @@ const SUGGESTIONS: &str =
     "SELECT follow_up.answer_id, resolved, answer.asked_by, follow_up.created_at, answer.trigger_seq, chain
      FROM follow_up JOIN answer ON answer.id = follow_up.answer_id WHERE items <> '[]'";
 
-/// Returns the suggestions made in a conversation, newest first, at most `limit`.
+/// Returns the suggestions made in a conversation, newest first, at most `limit`, without those that a member ended by
+/// starting over.
 pub fn suggestions(
     conn: &Reader,
     chat: ChatKey,
@@ -111,6 +112,11 @@ pub fn suggestions(
     conn.map(
         &format!(
             "{SUGGESTIONS} AND follow_up.chat_key = :chat AND follow_up.forum_topic_id IS :forum_topic
+             AND NOT EXISTS (
+                 SELECT 1 FROM follow_up AS later
+                 WHERE later.chat_key = :chat AND later.created_at > follow_up.created_at
+                 AND later.resolved ->> 'reset' = 'start_over' AND follow_up.chain =
+                     (SELECT chain FROM follow_up AS ended WHERE ended.answer_id = later.resolved ->> 'follows'))
              ORDER BY follow_up.created_at DESC, follow_up.answer_id DESC LIMIT :limit"
         ),
         params! { ":chat": chat, ":forum_topic": forum_topic, ":limit": limit },

@@ -15,7 +15,7 @@ use chime_core::texts::{notices, texts};
 use chime_core::trigger::calls_bot;
 use chime_core::{
     AnswerId, AnswerRecord, AnswerStatus, Button, ChatKind, Clarification, Conversation, FollowUp, FoundBy, Intent,
-    Item, Poll, PollButton, Role, Seq, StoredMessage, SuggestedList, Timestamp, Unclear, UserId,
+    Item, Poll, PollButton, Reset, Role, Seq, StoredMessage, SuggestedList, Timestamp, Unclear, UserId,
 };
 use chime_relevance::context::ContextWindow;
 use chime_store::chats::ChatRow;
@@ -107,9 +107,9 @@ pub fn find(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<
     }
 }
 
-/// Follows up on the suggestion `answer` if the question replies to it, or is clearly a follow-up and comes soon enough
-/// after it. Otherwise the question is answered as it is written: the prompt mentions the list, and the model decides
-/// if it is meant.
+/// Follows up on the suggestion `answer` if the question replies to it, starts over, or is clearly a follow-up and comes
+/// soon enough after it. Otherwise the question is answered as it is written: the prompt mentions the list, and the
+/// model decides if it is meant.
 fn continued(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
@@ -120,13 +120,18 @@ fn continued(
     let Some(stored) = load(conn, asked, answer, found_by)? else { return Ok(unbound(asked)) };
     let reading = read(asked, asked.ask, Some(&stored.shown));
     let since = talk_since(conn, asked, earlier, answer)?;
-    let is_bound = found_by == FoundBy::Reply || continues(&reading, names_items(asked.ask, &stored.shown), since);
+    let is_bound = found_by == FoundBy::Reply
+        || reading.start_over
+        || continues(&reading, names_items(asked.ask, &stored.shown), since);
     if !is_bound && since > TOLD_WITHIN {
         return Ok(unbound(asked));
     }
     let mut rests_on = rests_on(earlier, answer);
     rests_on.extend(follow_ups::triggers_of_chain(conn, answer)?);
-    let suggested = Some(SuggestedList { wanted: stored.frame.wanted.clone(), items: stored.listed.clone() });
+    let is_others = matches!(reading.intent, Intent::More | Intent::Cheaper | Intent::Budget | Intent::EntitySearch);
+    let wants_others = is_others && !reading.is_question && since <= NEXT;
+    let (wanted, items) = (stored.frame.wanted.clone(), stored.listed.clone());
+    let suggested = Some(SuggestedList { wanted, items, wants_others });
     Ok(match is_bound {
         true => FollowUpContext { reading, stored: Some(stored), suggested, rests_on, ..FollowUpContext::default() },
         false => FollowUpContext { suggested, rests_on, ..unbound(asked) },
@@ -198,7 +203,8 @@ fn replied_to(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Resul
         return plain(ReplyTo::Suggestion(answer));
     }
     let Some(follow_up) = follow_ups::find(conn, answer)? else { return plain(ReplyTo::OtherAnswer) };
-    let to = follow_up.follows.map_or(ReplyTo::OtherAnswer, ReplyTo::Suggestion);
+    let follows = follow_up.follows.filter(|_| follow_up.reset != Some(Reset::StartOver));
+    let to = follows.map_or(ReplyTo::OtherAnswer, ReplyTo::Suggestion);
     let pending = follow_up.frame.clarification.is_some().then_some((answer, follow_up));
     Ok(RepliedSuggestion { to, pending })
 }
@@ -365,7 +371,8 @@ pub fn clarifying(follow_up: &FollowUp, language: Language) -> Option<String> {
 pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollowUp> {
     let is_answer = record.status == AnswerStatus::Answered && follow_up.frame.clarification.is_none();
     let FollowUp { frame, .. } = follow_up;
-    let suggests = frame.intent.suggests() || frame.kind.is_some() || lists_things(&record.text);
+    let wants_others = follow_up.suggested.as_ref().is_some_and(|list| list.wants_others);
+    let suggests = frame.intent.suggests() || frame.kind.is_some() || wants_others || lists_things(&record.text);
     let is_about_others = !follow_up.items.is_empty();
     let found = match is_answer && suggests && !is_about_others {
         true => items(&record.text, follow_up.frame.kind.as_deref()),

@@ -152,6 +152,8 @@ impl<'a> TableClassifier<'a> {
         let last = rows.of(PhraseRow::Last).iter().map(|span| (*span, ItemPosition::Last));
         let mut places: Vec<(TokenSpan, ItemPosition)> =
             nth.chain(last).filter(|(span, _)| !span.is_part_of_any(&more)).collect();
+        let spans: Vec<TokenSpan> = places.iter().map(|(span, _)| *span).collect();
+        places.retain(|(span, _)| !(table.has_articles() && is_adverb(*span, &spans, tokens, &rows)));
         places.sort_by_key(|(span, _)| *span);
         let taken = [&of_money[..], &cheaper[..], rows.of(PhraseRow::NotThat), rows.of(PhraseRow::StartOver)].concat();
         let refused: Vec<TokenSpan> =
@@ -189,7 +191,7 @@ impl<'a> TableClassifier<'a> {
             kind: specific.or(self.kinds.first()).map(|(_, kind)| (*kind).to_owned()),
             budget: self.budget.clone(),
             cheaper: !self.cheaper.is_empty(),
-            start_over: self.has(PhraseRow::StartOver),
+            start_over: self.starts_over(unknown.len()),
             not_that: self.has(PhraseRow::NotThat),
             is_question: self.is_question(),
             has_question_word: self.has(PhraseRow::Question),
@@ -209,6 +211,16 @@ impl<'a> TableClassifier<'a> {
         has_question_mark(self.ask.text) || self.has(PhraseRow::Question)
     }
 
+    /// Returns `true` if the member ends the search so far. "How do I reset the router?" only contains such words.
+    fn starts_over(&self, unknown: usize) -> bool {
+        let asks = self.rows.of(PhraseRow::Question);
+        let begins = |span: &TokenSpan| {
+            (0..span.from).all(|at| self.is_filler(at) && !asks.iter().any(|other| other.contains(at)))
+        };
+        let of_question = unknown > 0 && !asks.is_empty();
+        self.rows.of(PhraseRow::StartOver).iter().any(|span| begins(span) || !of_question)
+    }
+
     fn searches(&self) -> bool {
         !self.more.is_empty() || self.has(PhraseRow::Search)
     }
@@ -216,8 +228,8 @@ impl<'a> TableClassifier<'a> {
     /// Returns `true` if the word at `at` is part of a phrase that decides the classification.
     fn covers(&self, at: usize) -> bool {
         let has_meaning = |row: PhraseRow| {
-            use PhraseRow::{BudgetMax, BudgetMin, Fillers, NotMoney, NotName, Without};
-            !matches!(row, BudgetMax | BudgetMin | Fillers | NotMoney | NotName | Without)
+            use PhraseRow::{Articles, BudgetMax, BudgetMin, Fillers, NotMoney, NotName, Without};
+            !matches!(row, Articles | BudgetMax | BudgetMin | Fillers | NotMoney | NotName | Without)
         };
         let of_rows = self.rows.iter().filter(|(row, _)| has_meaning(*row)).flat_map(|(_, spans)| spans);
         let places = self.places.iter().map(|(span, _)| span);
@@ -312,6 +324,21 @@ impl<'a> TableClassifier<'a> {
             || wants && self.budget.is_some() && !is_question_of_facts
             || names_only_kind && (!is_question_of_facts || self.has(PhraseRow::WhatAbout))
     }
+}
+
+/// Returns `true` if `place` says when something is done ("What should he do first?"): one word, without an article, at
+/// the end of a clause that says something else too. For languages with articles.
+fn is_adverb(place: TokenSpan, places: &[TokenSpan], tokens: &[FoldedToken], rows: &RowSpans) -> bool {
+    let contains = |spans: &[TokenSpan], at: usize| spans.iter().any(|span| span.contains(at));
+    let before = place.from.checked_sub(1);
+    let is_noun = place.to - place.from > 1 || before.is_some_and(|at| contains(rows.of(PhraseRow::Articles), at));
+    let is_at_end = tokens.get(place.to - 1).is_some_and(|token| token.ends_clause) || place.to == tokens.len();
+    let leads_to_place = |at: usize| {
+        let is_filler = contains(rows.of(PhraseRow::Fillers), at) && !contains(rows.of(PhraseRow::Question), at);
+        let rows_before_names = [rows.of(PhraseRow::WhatAbout), rows.of(PhraseRow::Compare)];
+        is_filler || contains(places, at) || rows_before_names.into_iter().any(|spans| contains(spans, at))
+    };
+    is_at_end && !is_noun && !(0..place.from).all(leads_to_place)
 }
 
 /// Returns the position of `marker`, such as "without", with the refused words after it, up to the end of the clause;

@@ -71,10 +71,12 @@ pub fn resolve(turn: &FollowUpTurn<'_>) -> FollowUp {
 }
 
 /// Lets an answer to a question that the model alone interpreted go on with the list that it was told of, if both list
-/// the same specific kind of thing: the next "more" then keeps the earlier wishes and repeats nothing.
+/// the same specific kind of thing, or the question names no kind and seems to ask for others: the next "more" then
+/// keeps the earlier wishes and repeats nothing.
 pub fn join(follow_up: &mut FollowUp, list: &SuggestedList) {
     let kind = follow_up.frame.kind.as_deref().filter(|kind| !is_generic_kind(kind));
-    if let Some(last) = list.items.last().filter(|last| kind.is_some() && kind == last.shown.kind.as_deref()) {
+    let is_same = |last: &&Item| kind.map_or(list.wants_others, |kind| Some(kind) == last.shown.kind.as_deref());
+    if let Some(last) = list.items.last().filter(is_same) {
         follow_up.follows = Some(last.id.answer);
         let own = std::mem::take(&mut follow_up.frame.wanted);
         follow_up.frame.wanted = list.wanted.iter().cloned().chain(own).collect();

@@ -13,7 +13,7 @@ const NAMED_ITEMS: usize = 5;
 /// of the question. They contain untrusted text of members and of the model. Empty if nothing was suggested before.
 pub fn prompt_lines(follow_up: &FollowUp) -> Vec<String> {
     let line = |name: &str, value: &str| format!("{name}: {}", one_line(value, VALUE_CHARS));
-    if let Some(SuggestedList { wanted, items }) = &follow_up.suggested {
+    if let Some(SuggestedList { wanted, items, .. }) = &follow_up.suggested {
         let asked = wanted.iter().map(|wish| line("asked for", wish));
         return asked.chain(items.iter().map(|item| one_line(&described(item), VALUE_CHARS))).collect();
     }

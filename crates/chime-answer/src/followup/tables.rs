@@ -32,6 +32,7 @@ pub enum PhraseRow {
     PersonPronoun,
     ItemPronoun,
     Last,
+    Articles,
     Something,
     /// Words that begin with a capital letter and name no item. Searched in answers only, as the next two.
     NotName,
@@ -172,6 +173,10 @@ impl FollowUpTable {
     pub fn has(&self, row: PhraseRow, word: &str) -> bool {
         let token = FoldedToken { word: fold(word), start: 0, end: 0, ends_clause: false };
         !self.find(row, std::slice::from_ref(&token)).is_empty()
+    }
+
+    pub fn has_articles(&self) -> bool {
+        self.rows.get(&PhraseRow::Articles).is_some_and(|row| row.phrases().next().is_some())
     }
 
     /// Returns the positions of words of `names`, with their canonical names.
