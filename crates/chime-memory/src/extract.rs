@@ -407,7 +407,7 @@ mod tests {
             let bullets = [for_all.clone(), bullet(other, 2)];
             let caps = Caps { bullets: 1, tokens: 100 };
             let kept = rolled(&bullets, caps, Period::History, &mut Ranking::new(estimate_tokens));
-            assert_eq!(kept, [for_all.clone()], "{other}");
+            assert_eq!(kept, std::slice::from_ref(&for_all), "{other}");
         }
     }
 
