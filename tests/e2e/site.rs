@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 #[derive(Clone)]
 pub struct Site {
@@ -12,14 +13,13 @@ pub struct Site {
 }
 
 impl Site {
-    /// Starts a server whose path `/slow` never ends. For all others, `respond` gives the type and the body.
+    /// Starts a server whose path `/slow` sends a byte now and then, without end. For all others, `respond` gives the type and the body.
     pub fn start(respond: impl Fn(&str) -> (&'static str, String) + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let at = listener.local_addr().expect("an address");
         let paths = Arc::new(Mutex::new(Vec::new()));
         let noted = Arc::clone(&paths);
         std::thread::spawn(move || {
-            let mut open = Vec::new();
             for mut stream in listener.incoming().flatten() {
                 let mut request = [0; 4096];
                 let length = stream.read(&mut request).unwrap_or(0);
@@ -30,7 +30,11 @@ impl Site {
                 let _ = stream.write_all(head.as_bytes());
                 noted.lock().expect("the paths").push(path.to_owned());
                 if path == "/slow" {
-                    open.push(stream);
+                    std::thread::spawn(move || {
+                        while stream.write_all(b"a").is_ok() {
+                            std::thread::sleep(Duration::from_millis(20));
+                        }
+                    });
                 } else {
                     let _ = stream.write_all(body.as_bytes());
                 }
