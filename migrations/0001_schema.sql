@@ -273,7 +273,7 @@ CREATE TABLE answer (
     asked_by          INTEGER NOT NULL,
     -- Unix milliseconds.
     created_at        INTEGER NOT NULL,
-    status            TEXT    NOT NULL CHECK (status IN ('answered', 'offline', 'apologised')),
+    status            TEXT    NOT NULL CHECK (status IN ('answered', 'offline', 'apologised', 'made_up')),
     text              TEXT    NOT NULL,
     anchor_id         INTEGER,
     -- JSON: [{seq, id, reason, score}], [{id, why}], [{name, tokens, sources}], [{id, text}].

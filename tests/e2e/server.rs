@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use chime_core::MessageId;
 use chime_core::texts::texts;
+use chime_core::{AnswerStatus, MessageId};
 use chime_sandbox::{BotAction, Cursor};
 use chime_testkit::Reply;
 use chime_world::World;
@@ -162,11 +162,14 @@ async fn prompt_and_answer_never_exceed_the_context_of_the_server() {
 async fn a_number_that_a_small_model_makes_up_is_not_sent() {
     World::with(&[("MODEL", "tiny-1.5b")], async |w| {
         w.say("ben", "the caterer comes for a tasting on Monday");
+        w.say("cat", "the caterer makes soup");
         w.model.script(["The caterer costs 200 pounds.", "The caterer costs 350 pounds.", "It is 500 pounds."]);
         let tag = w.say("ann", "@bot what does the caterer cost?");
-        let answer = w.words_to(tag).await;
-        assert!(answer.starts_with(&texts("eng").no_steady_answer), "{answer}");
-        assert!(answer.contains("tasting on Monday"), "the nearest message is quoted: {answer}");
+        let answer = w.answer_to(tag).await;
+        assert!(answer.text.starts_with(&texts("eng").made_up), "{}", answer.text);
+        assert!(answer.text.contains("tasting on Monday"), "the nearest message is quoted: {}", answer.text);
+        assert!(answer.buttons.is_empty(), "the quoted messages are no suggestions to vote on");
+        assert_eq!(w.record_of(&answer).await.status, AnswerStatus::MadeUp);
         w.model.script(["Mount Everest is 8849 m high.", "8849 metres."]);
         let tag = w.say("ann", "@bot how high is Mount Everest?");
         assert!(w.words_to(tag).await.starts_with("Mount Everest is 8849 m high"), "what it knows comes again");

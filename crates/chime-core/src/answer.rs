@@ -175,9 +175,11 @@ pub enum AnswerStatus {
     Offline,
     /// The model failed permanently; the reply is an apology.
     Apologised,
+    /// The model made its answer up; the reply lists messages of the context window instead.
+    MadeUp,
 }
 
-words!(AnswerStatus { Answered = "answered", Offline = "offline", Apologised = "apologised" });
+words!(AnswerStatus { Answered = "answered", Offline = "offline", Apologised = "apologised", MadeUp = "made_up" });
 
 /// Answer with the messages, sources and settings on which it is based.
 #[derive(Debug, Clone, PartialEq)]

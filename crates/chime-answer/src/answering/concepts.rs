@@ -39,7 +39,7 @@ impl ConceptScope {
     pub fn referenced(&self, record: &AnswerRecord, looked_up: &LookedUp) -> Vec<ConceptId> {
         let rendered = match record.status {
             AnswerStatus::Answered => looked_up.searched.iter().chain([&record.text]),
-            AnswerStatus::Offline | AnswerStatus::Apologised => return Vec::new(),
+            AnswerStatus::Offline | AnswerStatus::Apologised | AnswerStatus::MadeUp => return Vec::new(),
         };
         let mut referenced = Vec::new();
         for id in rendered.flat_map(|text| mentioned(text, &self.known)) {

@@ -152,9 +152,9 @@ pub fn guarded(language: Language) -> Draft {
 }
 
 /// Returns the reply if the model gives another number each time it is asked, with the messages that may help.
-pub fn undecided(window: &ContextWindow, query: Query<'_>, language: Language) -> Draft {
-    let reason = &texts(language.code()).no_steady_answer;
-    Draft::own(AnswerStatus::Answered, wording::apology_for_good(window, query, reason, notices(language.code())))
+pub fn made_up(window: &ContextWindow, query: Query<'_>, language: Language) -> Draft {
+    let reason = &texts(language.code()).made_up;
+    Draft::own(AnswerStatus::MadeUp, wording::apology_for_good(window, query, reason, notices(language.code())))
 }
 
 pub fn apology(window: &ContextWindow, query: Query<'_>, language: Language, blame: Blame) -> Draft {

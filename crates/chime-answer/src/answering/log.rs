@@ -132,6 +132,7 @@ pub fn ready(trigger: MessageAt, record: &AnswerRecord) {
         AnswerStatus::Answered => "answered",
         AnswerStatus::Offline => "gave a digest for",
         AnswerStatus::Apologised => "apologised for",
+        AnswerStatus::MadeUp => "left out the answer to",
     };
     tracing::info!(
         status = record.status.as_str(), messages.focus = focus, messages.around = around, sources = record.sources.len(),

@@ -323,7 +323,9 @@ impl QuestionContext {
     pub fn rested_on(&self, status: AnswerStatus, given: &[Citable]) -> Vec<Citable> {
         match status {
             AnswerStatus::Answered => self.remembered(given),
-            AnswerStatus::Offline | AnswerStatus::Apologised => self.material().cloned().collect(),
+            AnswerStatus::Offline | AnswerStatus::Apologised | AnswerStatus::MadeUp => {
+                self.material().cloned().collect()
+            }
         }
     }
 

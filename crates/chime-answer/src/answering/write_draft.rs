@@ -1,7 +1,7 @@
 //! Writes the draft of an answer: asks the model, or does without it.
 
 use crate::answering::ask::build_prompt;
-use crate::answering::draft::{Draft, answered, apology, clarifying, guarded, undecided, without_model};
+use crate::answering::draft::{Draft, answered, apology, clarifying, guarded, made_up, without_model};
 use crate::answering::load_question::halve;
 use crate::answering::question::QuestionContext;
 use crate::answering::services::Services;
@@ -116,7 +116,7 @@ pub(super) async fn write_draft(
                             return Ok(DraftOutcome::Silent);
                         }
                         question.bills.extend(draft.bill);
-                        break undecided(&question.window, query(services, question), language(question));
+                        break made_up(&question.window, query(services, question), language(question));
                     }
                     draft => asking.ended(draft),
                 }

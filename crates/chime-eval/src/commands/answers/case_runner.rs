@@ -281,8 +281,8 @@ impl CaseRunner {
         let mut answer = CaseAnswer { text, below, is_apology: true, seconds, ..CaseAnswer::default() };
         if let Some(Record { status, sources, prompt_tokens, answer_tokens }) = record {
             linked.extend(sources);
-            answer =
-                CaseAnswer { is_apology: status != AnswerStatus::Answered, prompt_tokens, answer_tokens, ..answer };
+            let is_apology = matches!(status, AnswerStatus::Offline | AnswerStatus::Apologised);
+            answer = CaseAnswer { is_apology, prompt_tokens, answer_tokens, ..answer };
         }
         answer.links = room.ids.iter().filter(|(_, id)| linked.contains(id)).map(|(number, _)| *number).collect();
         Ok(answer)
