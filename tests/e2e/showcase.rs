@@ -231,6 +231,9 @@ fn the_last_messages_are_shown_if_a_question_names_their_number() {
         ("@bot summarize the last 10 messages", "Friday at seven", "projector"),
         ("@bot fasse die letzten 10 Nachrichten zusammen", "Friday at seven", "projector"),
     ]);
+    let shown = played(&["/memory", "@bot thoughts?", "@bot summarize the last 2 messages"]);
+    let reply = shown.split("the last 2 messages").nth(1).expect("it was asked");
+    assert!(reply.contains("Friday at seven"), "what was asked of the bot does not count: {reply}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::context::candidate_features::CandidateFeatures;
 use crate::context::central::central;
 use crate::retrieval::{ParsedQuestion, SESSION_SILENCE, TimeSpan};
+use chime_core::trigger::is_for_bot;
 use chime_core::{Chosen, Message, Reason, Role, StoredMessage};
 
 /// Score of the best message, and the amount by which each further one scores less.
@@ -82,13 +83,13 @@ pub fn said(
     (!said.is_empty()).then_some(said)
 }
 
-/// Returns `true` if the question wants this message: a member wrote it, at a time that the question names (any time if
+/// Returns `true` if the question wants this message: a member wrote it to the others, at a time that the question names (any time if
 /// it names none), and the author is named (any author if the question names nobody).
 fn is_wanted(question: &ParsedQuestion, message: &Message) -> bool {
     let is_within = |span: &TimeSpan| (span.from..span.to).contains(&message.sent_at);
     let is_then = question.spans.is_empty() || question.spans.iter().any(is_within);
     let is_by = question.named.is_empty() || question.named.contains(&message.sender.id);
-    message.role == Role::User && is_then && is_by
+    message.role == Role::User && !is_for_bot(message) && is_then && is_by
 }
 
 /// Returns the newest run of messages of members, without a long silence, that has at least [`TALK`] messages; the
