@@ -168,7 +168,7 @@ async fn a_number_that_a_small_model_makes_up_is_not_sent() {
         let answer = w.answer_to(tag).await;
         assert!(answer.text.starts_with(&texts("eng").made_up), "{}", answer.text);
         assert!(answer.text.contains("tasting on Monday"), "the nearest message is quoted: {}", answer.text);
-        assert!(answer.buttons.is_empty(), "the quoted messages are no suggestions to vote on");
+        assert!(answer.buttons.is_none(), "the quoted messages are no suggestions to vote on");
         assert_eq!(w.record_of(&answer).await.status, AnswerStatus::MadeUp);
         w.model.script(["Mount Everest is 8849 m high.", "8849 metres."]);
         let tag = w.say("ann", "@bot how high is Mount Everest?");
