@@ -30,6 +30,7 @@ impl Site {
                 let _ = stream.write_all(head.as_bytes());
                 noted.lock().expect("the paths").push(path.to_owned());
                 if path == "/slow" {
+                    #[expect(clippy::disallowed_methods, reason = "the pace is what makes the page slow")]
                     std::thread::spawn(move || {
                         while stream.write_all(b"a").is_ok() {
                             std::thread::sleep(Duration::from_millis(20));
