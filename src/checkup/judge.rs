@@ -298,6 +298,11 @@ pub fn model(model: &str, asked: Result<Duration, &LlmError>) -> CheckFinding {
     }
 }
 
+/// Reports that summaries are extracts, since `model`, which would write them, is small.
+pub fn small_summary_model(model: &str) -> CheckFinding {
+    CheckFinding::ok("summaries", format!("in the members' own words, since {model} is a small model"))
+}
+
 /// Reports whether the server made a vector. A failure is only a warning, since messages can be compared by words.
 pub fn embeddings(model: &str, dimension: Result<usize, &LlmError>, took: Duration) -> CheckFinding {
     const NAME: &str = "embedding";

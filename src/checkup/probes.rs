@@ -109,7 +109,8 @@ impl Checkup<'_> {
             }
             self.transcriptions(&llm, &mut tell).await;
             self.other_models(&llm, &mut tell).await;
-            self.model(llm, &mut tell).await;
+            self.model(&llm, &mut tell).await;
+            self.summaries(&llm).await.into_iter().for_each(&mut tell);
         }
         if let Ok(AnswerConfig { web: Some(web), .. }) = AnswerConfig::load(&settings) {
             tell(self.web_search(web).await);
@@ -243,9 +244,18 @@ impl Checkup<'_> {
         judge::web_search(&host, found, watch.elapsed())
     }
 
-    async fn model(&self, config: LlmConfig, tell: &mut impl FnMut(CheckFinding)) {
+    /// Reports if the model that would write summaries is too small for it.
+    async fn summaries(&self, config: &LlmConfig) -> Option<CheckFinding> {
+        let answering = || config.model.clone().map(ModelConfig::named);
+        let model = config.model_summary.clone().or_else(answering)?;
+        let Ok(Llm::OpenAi(server)) = Llm::new(LlmOptions::placed(config, &model)) else { return None };
+        server.discover(&self.clock).await;
+        server.is_small().then(|| judge::small_summary_model(&model.name))
+    }
+
+    async fn model(&self, config: &LlmConfig, tell: &mut impl FnMut(CheckFinding)) {
         let Some(model) = config.model.clone() else { return tell(judge::no_model()) };
-        let options = LlmOptions { fallback: config.model_fallback.clone(), ..LlmOptions::of(&config, &model) };
+        let options = LlmOptions { fallback: config.model_fallback.clone(), ..LlmOptions::of(config, &model) };
         let server = match Llm::new(options) {
             Ok(Llm::OpenAi(server)) => server,
             Ok(Llm::Offline) => return tell(judge::no_model()),

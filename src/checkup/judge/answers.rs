@@ -26,8 +26,6 @@ pub struct Sampled {
     pub tokens: TokenUse,
     pub facts: ServerFacts,
     pub context_tokens: ContextTokens,
-    /// `true` if the model is too small to write summaries.
-    pub is_small: bool,
     /// Number of tokens that a prompt can use for messages on this server.
     pub talk_tokens: usize,
 }
@@ -54,8 +52,7 @@ pub fn answers(sampled: &Sampled) -> CheckFinding {
             None => "context: the server does not tell".to_owned(),
         },
     ];
-    let summaries = sampled.is_small.then(|| "summaries: in the members' own words, the model is small".to_owned());
-    let what = what.into_iter().chain(summaries).collect::<Vec<_>>().join("; ");
+    let what = what.join("; ");
     if sampled.is_right {
         return CheckFinding::ok(NAME, what);
     }
@@ -126,7 +123,6 @@ mod tests {
             facts: ServerFacts { context: Some(8192), reads_per_second: Some(187.6), ..ServerFacts::default() },
             context_tokens: ContextTokens::Auto,
             talk_tokens: 900,
-            is_small: false,
         }
     }
 
@@ -138,7 +134,7 @@ mod tests {
             sampled(),
             Sampled { in_german: Some(Ok(false)), cited: Cited::NotWanted, facts: unknown, ..sampled() },
             Sampled { in_german: Some(Err(LlmError::TimedOut)), context_tokens: fixed, ..sampled() },
-            Sampled { in_german: None, is_right: false, is_small: true, answer: "90\neuros".to_owned(), ..sampled() },
+            Sampled { in_german: None, is_right: false, answer: "90\neuros".to_owned(), ..sampled() },
         ];
         let mut lines: Vec<String> = cases.iter().map(|case| answers(case).to_string()).collect();
         lines.push(unanswered(&LlmError::TimedOut, Duration::from_millis(60_040)).to_string());
@@ -147,7 +143,7 @@ mod tests {
             ok answers: from the talk: yes, in German too; cites: yes; 412 tokens read and 9 written in 3.2 s; reads about 188 tokens a second, so it is given about 900 tokens of talk; context: 8,192 tokens
             ok answers: from the talk: yes, in German no; cites: no, Chime adds sources; 412 tokens read and 9 written in 3.2 s; it is given about 900 tokens of talk; context: the server does not tell
             ok answers: from the talk: yes, in German not in time; cites: yes; 412 tokens read and 9 written in 3.2 s; reads about 188 tokens a second, and it is given 3,000 tokens of talk (CONTEXT_TOKENS); context: 8,192 tokens
-            warn answers: from the talk: no, "90 euros" instead of 34 euros; cites: yes; 412 tokens read and 9 written in 3.2 s; reads about 188 tokens a second, so it is given about 900 tokens of talk; context: 8,192 tokens; summaries: in the members' own words, the model is small; do: run chime check again; if that stays so, set MODEL to a larger one (docs/operating.md)
+            warn answers: from the talk: no, "90 euros" instead of 34 euros; cites: yes; 412 tokens read and 9 written in 3.2 s; reads about 188 tokens a second, so it is given about 900 tokens of talk; context: 8,192 tokens; do: run chime check again; if that stays so, set MODEL to a larger one (docs/operating.md)
             warn answers: none to a question about eight messages within 60 s; do: use a faster or smaller MODEL: members would wait as long
             warn answers: none to a question about eight messages: the model's content filter withheld the answer; do: try another MODEL"#]].assert_eq(&lines.join("\n"));
     }

@@ -40,9 +40,8 @@ impl Checkup<'_> {
         let settings = self.environment.settings();
         let context_tokens = ContextConfig::load(&settings).map_or(ContextTokens::Auto, |config| config.tokens);
         let facts = server.facts();
-        let (cited, talk_tokens, is_small) = (sample::cited(&answer, style), talk_tokens(facts), server.is_small());
-        let sampled =
-            Sampled { answer, is_right, in_german, cited, took, tokens, facts, context_tokens, is_small, talk_tokens };
+        let (cited, talk_tokens) = (sample::cited(&answer, style), talk_tokens(facts));
+        let sampled = Sampled { answer, is_right, in_german, cited, took, tokens, facts, context_tokens, talk_tokens };
         Some(judge::answers(&sampled))
     }
 

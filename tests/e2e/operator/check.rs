@@ -78,11 +78,26 @@ async fn a_small_model_is_asked_plainly_and_may_be_wrong() {
     machine.set("MODEL", "qwen2.5:1.5b").set("CONTEXT_TOKENS", "700");
     machine.model.tell_of_itself(json!({"default_generation_settings": {"n_ctx": 4096}, "total_slots": 1}));
     let shown = answers(&machine, ["Carla has 90 euros."]).await;
-    expect![[r#"warn answers: from the talk: no, "Carla has N euros." instead of N euros; cites: no, Chime adds sources; N tokens read and N written in N s; it is given N tokens of talk (CONTEXT_TOKENS); context: N tokens; summaries: in the members' own words, the model is small; do: run chime check again; if that stays so, set MODEL to a larger one (docs/operating.md)"#]].assert_eq(&shown);
+    expect![[r#"warn answers: from the talk: no, "Carla has N euros." instead of N euros; cites: no, Chime adds sources; N tokens read and N written in N s; it is given N tokens of talk (CONTEXT_TOKENS); context: N tokens; do: run chime check again; if that stays so, set MODEL to a larger one (docs/operating.md)"#]].assert_eq(&shown);
     let asked = machine.model.requests().last().map(ToString::to_string).unwrap_or_default();
     assert!(asked.contains("Question: How much does the room cost") && !asked.contains("[4]"), "{asked}");
     let shown = answers(&machine, ["34 euros.", "It is 34 euros for each of you, for both nights."]).await;
-    expect!["ok answers: from the talk: yes, in German no; cites: no, Chime adds sources; N tokens read and N written in N s; it is given N tokens of talk (CONTEXT_TOKENS); context: N tokens; summaries: in the members' own words, the model is small"].assert_eq(&shown);
+    expect!["ok answers: from the talk: yes, in German no; cites: no, Chime adds sources; N tokens read and N written in N s; it is given N tokens of talk (CONTEXT_TOKENS); context: N tokens"].assert_eq(&shown);
+}
+
+#[tokio::test]
+async fn summaries_in_the_members_own_words_go_by_the_model_that_would_write_them() {
+    let mut machine = Machine::new(Setup::default()).await;
+    let mut of_summaries = Vec::new();
+    for (model, summary_model) in [("qwen2.5:1.5b", ""), ("qwen2.5:1.5b", "qwen2.5:72b"), ("scripted", "qwen2.5:1.5b")]
+    {
+        machine.set("MODEL", model).set("MODEL_SUMMARY", summary_model);
+        machine.model.always(Reply::Status(500, "out of order".to_owned()));
+        let output = String::from_utf8(machine.run(&["check"]).await.stdout).expect("text");
+        of_summaries.push(output.lines().find(|line| line.contains(" summaries: ")).map(str::to_owned));
+    }
+    let extracts = "ok summaries: in the members' own words, since qwen2.5:1.5b is a small model".to_owned();
+    assert_eq!(of_summaries, [Some(extracts.clone()), None, Some(extracts)]);
 }
 
 /// Builds a streamed answer of a server that measures its reading speed.
