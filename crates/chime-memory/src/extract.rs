@@ -99,11 +99,12 @@ fn alone(line: &SummaryMessage) -> Option<Bullet> {
     Some(Bullet { kind: kind(&shown), text: by(line, &shown), sources: vec![line.seq] })
 }
 
-/// Returns a question with its answer as a bullet, or the answer alone if the question is too long.
+/// Returns a question with its answer as a bullet, or one of them alone if the other is too long.
 fn answered(question: &SummaryMessage, answer: &SummaryMessage) -> Option<Bullet> {
     let asked = opening(&question.text, QUESTION_CHARS).filter(|asked| Languages::shipped().is_question(asked));
     let Some(asked) = asked else { return alone(answer) };
-    let text = format!("{} – {}", by(question, &asked), by(answer, &opening(&answer.text, SHOWN_CHARS)?));
+    let Some(shown) = opening(&answer.text, SHOWN_CHARS) else { return alone(question) };
+    let text = format!("{} – {}", by(question, &asked), by(answer, &shown));
     Some(Bullet { kind: kind(&answer.text), text, sources: vec![question.seq, answer.seq] })
 }
 

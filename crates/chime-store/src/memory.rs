@@ -334,7 +334,7 @@ pub fn chats_without_recent(conn: &Reader, from: Timestamp) -> Result<Vec<ChatKe
 /// Returns the texts of a chat's newest session summaries. They are used to find rare words.
 pub fn newest_texts(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<String>> {
     conn.all(
-        "SELECT (SELECT group_concat(value ->> 'text', char(10)) FROM json_each(bullets)) AS text
+        "SELECT coalesce((SELECT group_concat(value ->> 'text', char(10)) FROM json_each(bullets)), '') AS text
          FROM mini_summary WHERE session_id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295
          ORDER BY session_id DESC LIMIT :limit",
         params! { ":chat": chat, ":limit": limit },
@@ -430,6 +430,17 @@ mod tests {
             assert_eq!(summaries::rolling(tx, CHAT_KEY, Rolling::Recent)?, None);
             assert_eq!(sessions::stale(tx, CHAT_KEY, 9)?.len(), 1);
             assert_eq!(sessions::noted(tx, NOW, 9)?, [Conversation { chat: CHAT_KEY, forum_topic: None }]);
+            Ok(())
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_summary_without_bullets_has_an_empty_text() {
+        in_store(|tx| {
+            let [first, _] = remember(tx)?;
+            assert!(summaries::save_mini(tx, &first, &Summary { bullets: Vec::new(), ..summary("", 1) })?);
+            assert_eq!(newest_texts(tx, CHAT_KEY, 9)?, ["a grill", ""]);
             Ok(())
         })
         .await;

@@ -55,7 +55,9 @@ impl Memory {
             Means::Extract | Means::Nothing => extract(),
         };
         let closes = made.closes.clone();
-        self.keep(job, read, Some(made), closes).await
+        // An extract is empty if nothing that was said can be shown.
+        let made = Some(made).filter(|made| !made.bullets.is_empty());
+        self.keep(job, read, made, closes).await
     }
 
     /// Summarizes a session with the model. A long session is summarized in parts, whose summaries are then merged.

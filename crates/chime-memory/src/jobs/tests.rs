@@ -276,6 +276,27 @@ async fn a_talk_that_never_ends_is_summed_up_by_one_summary_after_the_other() {
     }
 }
 
+/// Nothing can be shown of lines that are too long and have no end of a sentence.
+#[tokio::test]
+async fn a_session_without_a_line_to_show_has_no_summary_and_later_ones_have_theirs() {
+    let bench = Bench::new().await;
+    let now = bench.memory.clock.now();
+    for number in 1..5 {
+        bench.take_in(message(number, 600 - number, &"the lake and the boat and the oars ".repeat(9), now)).await;
+    }
+    for (number, words) in [(5, WORDS[0]), (6, "Ben brings the gas and the big pan for ten people"), (7, WORDS[0])] {
+        bench.take_in(message(number, 300 - number, words, now)).await;
+    }
+    bench.work().await;
+    let summaries = bench.write(|tx| {
+        let all = sessions::begun_from(tx, HERE, (Timestamp::default(), MessageId(i64::MIN)), 9)?;
+        all.iter()
+            .map(|session| Ok(summaries::mini(tx, session.id)?.is_some()))
+            .collect::<chime_store::Result<Vec<_>>>()
+    });
+    assert_eq!(summaries.await, [false, true]);
+}
+
 /// In a simulated year of a busy group without a model, sessions, History and the limits are right at every step.
 #[tokio::test]
 async fn a_year_of_a_busy_group_keeps_every_cap() {
