@@ -90,15 +90,15 @@ impl Attachment {
 /// Maximum number of messages of a chat, member, forum topic or time that [`matching`] reads.
 const SEARCHED: u32 = 2000;
 
-/// Returns the numbers of the newest messages that match the filter and have the attachment, newest first, at most
-/// `limit`. With `among`, only those with these numbers.
+/// Returns the times and numbers of the newest messages that match the filter and have the attachment, newest first, at
+/// most `limit`. With `among`, only those with these numbers.
 pub fn matching(
     conn: &Reader,
     wanted: &Wanted,
     has: Option<Attachment>,
     among: Option<&[Seq]>,
     limit: u32,
-) -> Result<Vec<Seq>> {
+) -> Result<Vec<(Timestamp, Seq)>> {
     let (by, topic) = (wanted.by, wanted.conversation);
     // The index is named because the planner reads the whole chat when it expects to find enough soon.
     let (index, which) = match (by, topic) {
@@ -119,18 +119,19 @@ pub fn matching(
     let has = has.map_or("TRUE", Attachment::condition);
     // The unary plus keeps SQLite from reading the chat in the order of time.
     let sql = format!(
-        "SELECT seq FROM message
+        "SELECT ts, seq FROM message
          WHERE id IN ({within}) AND {has} AND +ts >= :from AND +ts < :until AND seq < :before AND {VISIBLE} AND role = 'user'
          AND +chat_key = :chat
-         ORDER BY id DESC LIMIT :limit");
+         ORDER BY +ts DESC, id DESC LIMIT :limit");
     let (from, until) = wanted.within.map_or((i64::MIN, i64::MAX), |(from, until)| (from.secs(), until.secs()));
     let among = among.map(|seqs| Json(seqs.iter().map(|seq| row_id(wanted.chat, *seq)).collect::<Vec<_>>()));
-    conn.all(
+    conn.map(
         &sql,
         params! {
             ":by": by, ":topic": topic.and_then(|one| one.forum_topic), ":chat": wanted.chat, ":among": among,
             ":from": from, ":until": until, ":before": wanted.before, ":limit": limit,
         },
+        |row| Ok((row.get("ts")?, row.get("seq")?)),
     )
 }
 
@@ -185,7 +186,10 @@ mod tests {
                     };
                     messages::take_in(tx, &row, &message)?;
                 }
-                let all = Wanted { chat: row.key, conversation: None, before: Seq(9), within: None, by: None };
+                // An import brings older messages later.
+                let imported = Sender::person(UserId(9), "Ben".to_owned());
+                messages::take_in(tx, &row, &Message::new(chat.id, MessageId(1), imported, moment("09:00")))?;
+                let all = Wanted { chat: row.key, conversation: None, before: Seq(20), within: None, by: None };
                 let by = Wanted { by: Some(UserId(7)), ..all };
                 let topic = Conversation { chat: row.key, forum_topic: Some(ForumTopicId(5)) };
                 let here = Wanted { conversation: Some(topic), ..all };
@@ -196,7 +200,7 @@ mod tests {
                 let ids = |wanted: &Wanted, has, among: Option<&[u32]>| -> Result<Vec<u32>> {
                     let among: Option<Vec<Seq>> = among.map(|seqs| seqs.iter().map(|seq| Seq(*seq)).collect());
                     let found = matching(tx, wanted, has, among.as_deref(), 3)?;
-                    Ok(found.into_iter().map(|seq| seq.0).collect())
+                    Ok(found.into_iter().map(|(_, seq)| seq.0).collect())
                 };
                 Ok([
                     ids(&all, None, None)?,

@@ -269,8 +269,8 @@ impl ChatSearch<'_> {
                 newest.extend(passages::matching(self.conn, &wanted, self.request.has, among, READ)?);
             }
         }
-        newest.sort_by_key(|seq| std::cmp::Reverse(*seq));
-        Ok(newest)
+        newest.sort_by(|one, other| other.cmp(one));
+        Ok(newest.into_iter().map(|(_, seq)| seq).collect())
     }
 
     fn before(&self) -> Seq {
