@@ -789,6 +789,7 @@ CREATE TABLE follow_up (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX follow_up_by_chain ON follow_up (chain);
 CREATE INDEX follow_up_by_chat ON follow_up (chat_key);
+CREATE INDEX follow_up_start_over ON follow_up (chat_key, created_at) WHERE resolved ->> 'reset' = 'start_over';
 CREATE INDEX follow_up_by_conversation ON follow_up (chat_key, forum_topic_id, created_at) WHERE items <> '[]';
 
 -- Named things that answers spoke of: one row for each answer.
