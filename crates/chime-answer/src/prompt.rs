@@ -406,7 +406,8 @@ fn ask(
 }
 
 /// Renders the question as the last line of the chat: `Question (about “the boat?”): when does it leave?` The line
-/// begins with `Question`, since a small model continues in the asker's role if it begins with the asker's name.
+/// begins with `Question`, since a small model continues in the asker's role if it begins with the asker's name. A bare
+/// trigger has no line: a small model then answers what was said last, and else the empty question.
 fn plain_ask(input: &PromptInput<'_>, transcript: &mut PromptTranscript<'_>) -> Filled {
     let anchor = input.window.anchor_entry();
     let elsewhere = input.trigger.message.snapshot.as_deref().or(input.trigger.message.quote.as_deref());
@@ -419,8 +420,12 @@ fn plain_ask(input: &PromptInput<'_>, transcript: &mut PromptTranscript<'_>) -> 
         words if input.generic => (transcript.author(input.trigger), words.to_owned()),
         words => ("Question".to_owned(), input.trigger.message.rendered_with(words)),
     };
+    let is_bare = input.generic && about.is_none() && !input.window.entries.is_empty();
     let others = input.follow_up.map(show::other_than).unwrap_or_default();
-    let text = transcript.aside(&format!("{speaker}{}: {words}{others}", about.unwrap_or_default()));
+    let text = match about.unwrap_or_default() {
+        _ if is_bare => String::new(),
+        about => transcript.aside(&format!("{speaker}{about}: {words}{others}")),
+    };
     let seqs = anchor.map(|entry| entry.message.seq).into_iter().chain([input.trigger.seq]);
     Filled::new(Slot::Ask, text, seqs.map(source_id).collect())
 }
@@ -445,7 +450,9 @@ fn assemble(filled: Vec<(Filled, usize)>, input: &PromptInput<'_>) -> BuiltPromp
         let is_talk = matches!(slot.slot, Slot::Recall | Slot::Context | Slot::Ask) && slot.citable.is_empty();
         let in_system = if input.style == Style::Plain { !is_talk } else { slot.slot.in_system() };
         citable.extend(slot.citable);
-        if in_system { &mut system } else { &mut user }.push(slot.text);
+        if !slot.text.is_empty() {
+            if in_system { &mut system } else { &mut user }.push(slot.text);
+        }
     }
     let user = match input.style {
         Style::Numbered => user.join("\n\n"),
