@@ -173,11 +173,18 @@ async fn a_number_that_a_small_model_makes_up_is_not_sent() {
         w.model.script(["Mount Everest is 8849 m high.", "8849 metres."]);
         let tag = w.say("ann", "@bot how high is Mount Everest?");
         assert!(w.words_to(tag).await.starts_with("Mount Everest is 8849 m high"), "what it knows comes again");
+        w.model.script(["The hall costs 1,500 pounds."]);
+        w.say("ben", "the hall is 1500 pounds");
+        let tag = w.say("ann", "@bot what does the hall cost?");
+        assert!(w.words_to(tag).await.starts_with("The hall costs 1,500 pounds"), "the chat says it, in another form");
+        w.model.script(["The band costs 900 pounds.", "Nobody said what the band costs."]);
+        let tag = w.say("ann", "@bot what does the band cost?");
+        assert!(w.words_to(tag).await.starts_with("The band costs 900 pounds"), "no other number was named");
         w.model.script(["The tasting is on Monday at 12:15."]);
         w.say("ben", "at 12:15");
         let tag = w.say("ann", "@bot when is the tasting?");
         assert!(w.words_to(tag).await.starts_with("The tasting is on Monday at 12:15"));
-        assert_eq!(w.model.requests().len(), 6, "what the chat says is asked once");
+        assert_eq!(w.model.requests().len(), 9, "what the chat says is asked once");
     })
     .await;
 }

@@ -88,7 +88,7 @@ pub async fn answer_unasked(services: &Services, job: &Job, at: MessageAt) -> Jo
         let parsed = ParsedTrigger { how: AddressedBy::Command, ..ParsedTrigger::default() };
         return answer(services, job, at, &parsed).await;
     }
-    close(services, job).await?;
+    close(services, job, Vec::new()).await?;
     Ok(JobOutcome::Finished)
 }
 
@@ -101,7 +101,7 @@ async fn run_stages(services: &Services, job: &Job, at: MessageAt, parsed: &Pars
         TriggerState::Ready(question) => *question,
         TriggerState::Old(trigger) => return count_as_old(services, job, &trigger).await,
         TriggerState::Gone => return give_up(services, job).await,
-        TriggerState::Answered => return close(services, job).await,
+        TriggerState::Answered => return close(services, job, Vec::new()).await,
     };
     if !may_ask(services, &question.chat, question.asker()).await? {
         return refuse(services, job, question.trigger(), RefusalReason::AdminsOnly).await;
@@ -110,13 +110,13 @@ async fn run_stages(services: &Services, job: &Job, at: MessageAt, parsed: &Pars
     question.follow_up = question.going_on.resolve(&question.history.ask);
     let backend = choose_backend(services, &question);
     if is_unasked && backend != Backend::Model {
-        return close(services, job).await;
+        return close(services, job, Vec::new()).await;
     }
     read_material(services, &mut question, &backend).await;
     let (draft, built) = match write_draft(services, job, &mut question, backend).await? {
         DraftOutcome::Written(written) => *written,
         DraftOutcome::Refused(because) => return refuse(services, job, question.trigger(), because).await,
-        DraftOutcome::Silent => return close(services, job).await,
+        DraftOutcome::Silent => return close(services, job, question.bills).await,
     };
     let checked = check(services, job, &mut question, built, draft, watch).await?;
     store_answer(services, job, question, checked).await

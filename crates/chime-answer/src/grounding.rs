@@ -157,9 +157,18 @@ impl KnownWords {
     }
 }
 
-/// Writes `9:40` as `9.40`, as some languages do.
+/// Writes a number in one way: `9:40` as `9.40`, `1,500` and `1.500` as `1500`, `20.00` as `20`.
 fn plain_number(word: &str) -> String {
-    word.replace(':', ".")
+    let parts: Vec<&str> = word.split([':', '.', ',']).collect();
+    let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    match parts.as_slice() {
+        parts if !parts.iter().all(is_number) => word.replace(':', "."),
+        [whole, thousands @ ..] if thousands.iter().all(|part| part.len() == 3) => {
+            [&[*whole], thousands].concat().concat()
+        }
+        [whole, "00"] => (*whole).to_owned(),
+        parts => parts.join("."),
+    }
 }
 
 /// Adds `mark` in brackets behind each statement of `text` without a citation, or with a number or a name that `known`

@@ -91,6 +91,20 @@ pub fn model_request(question: &QuestionContext, built: &BuiltPrompt, window: Wi
     }
 }
 
+/// Builds the call that asks for an answer to `question`.
+pub fn model_call<'p>(question: &QuestionContext, prompt: &'p Prompt, choice: ModelChoice) -> ModelCall<'p> {
+    ModelCall {
+        purpose: ModelPurpose::Answer,
+        conversation: question.trigger().conversation(),
+        on_behalf_of: (!question.is_unasked).then(|| question.asker()),
+        preference: match choice {
+            ModelChoice::Best => ModelPreference::Best,
+            ModelChoice::Cheaper => ModelPreference::Cheaper,
+        },
+        prompt,
+    }
+}
+
 /// Asks the model, and shows in the chat that the bot is typing.
 pub async fn ask(
     services: &Services,
@@ -101,16 +115,7 @@ pub async fn ask(
     choice: ModelChoice,
 ) -> Result<(Completion, UsageRecord), ModelFailure> {
     let watch = services.clock.stopwatch();
-    let call = ModelCall {
-        purpose: ModelPurpose::Answer,
-        conversation: question.trigger().conversation(),
-        on_behalf_of: (!question.is_unasked).then(|| question.asker()),
-        preference: match choice {
-            ModelChoice::Best => ModelPreference::Best,
-            ModelChoice::Cheaper => ModelPreference::Cheaper,
-        },
-        prompt,
-    };
+    let call = model_call(question, prompt, choice);
     let asking = ask_showing(services, job, question, built, call);
     let answered = match question.is_unasked {
         true => asking.await,

@@ -3,6 +3,7 @@
 //! A row in `reply_stream` is written before the message is sent, so that after a crash the whole answer replaces that
 //! message. Drafts disappear by themselves.
 
+use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -66,15 +67,25 @@ pub(super) async fn ask_showing(
     built: &BuiltPrompt,
     call: ModelCall<'_>,
 ) -> Result<(Completion, UsageRecord), AskError> {
-    let mut masks = Masks::default();
-    let masked = (services.redaction == Redaction::All).then(|| masked(call.prompt, &mut masks));
-    let call = ModelCall { prompt: masked.as_ref().unwrap_or(call.prompt), ..call };
+    let (prompt, masks) = masked(services, call.prompt);
+    let call = ModelCall { prompt: &prompt, ..call };
     let answer = UnfinishedAnswer { services, question, built, key: job.payload.reply_key(), masks };
     let (completion, bill) = match streams(services, question) {
         true => answer.ask_in_the_open(call).await?,
         false => answer.ask_behind_placeholder(call).await?,
     };
     Ok((Completion { text: answer.masks.unmask(&completion.text), ..completion }, bill))
+}
+
+/// Asks the model without showing anything in the chat. Personal data is masked as in [`ask_showing`].
+pub(super) async fn ask_unseen(
+    services: &Services,
+    question: &QuestionContext,
+    call: ModelCall<'_>,
+) -> Result<(Completion, UsageRecord), AskError> {
+    let (prompt, masks) = masked(services, call.prompt);
+    let (completion, bill) = question.gateway.ask_within_budget(ModelCall { prompt: &prompt, ..call }).await?;
+    Ok((Completion { text: masks.unmask(&completion.text), ..completion }, bill))
 }
 
 /// Returns `true` if the answer to `question` is shown while it is written.
@@ -302,8 +313,12 @@ pub async fn take_back(services: &Services, key: &str) -> chime_store::Result<()
     store.write(Priority::Answering, move |tx| reply_streams::close(tx, &reply)).await
 }
 
-/// Returns `prompt` with personal data masked.
-fn masked(prompt: &Prompt, masks: &mut Masks) -> Prompt {
+/// Returns `prompt` with personal data masked, if the operator wants that, and the masks that restore it.
+fn masked<'p>(services: &Services, prompt: &'p Prompt) -> (Cow<'p, Prompt>, Masks) {
+    let mut masks = Masks::default();
+    if services.redaction != Redaction::All {
+        return (Cow::Borrowed(prompt), masks);
+    }
     let mut prompt = prompt.clone();
     for message in &mut prompt.messages {
         message.content = masks.mask(&message.content);
@@ -314,7 +329,7 @@ fn masked(prompt: &Prompt, masks: &mut Masks) -> Prompt {
             *result = masks.mask(result);
         }
     }
-    prompt
+    (Cow::Owned(prompt), masks)
 }
 
 fn every(place: PreviewPlace) -> Duration {

@@ -3,6 +3,7 @@
 
 use crate::answering::services::Services;
 use crate::answering::stream::take_back;
+use chime_access::gateway::ask::UsageRecord;
 use chime_access::{subject, tell};
 use chime_core::{
     BACKLOG_SETTLES, Job, JobKind, JobPayload, MessageAt, Refusal, RefusalReason, StoredMessage, Timestamp,
@@ -20,7 +21,7 @@ pub(super) async fn refuse(
 ) -> Result<(), JobError> {
     take_back(services, &job.payload.reply_key()).await?;
     if job.kind() == JobKind::Ambient {
-        return close(services, job).await;
+        return close(services, job, Vec::new()).await;
     }
     tracing::info!(chat.id = trigger.message.chat.0, r#type = because.as_str(), "chat.rate_limit");
     let (kind, key, trigger, now) = (job.kind(), job.key(), trigger.clone(), services.clock.now());
@@ -40,7 +41,7 @@ pub(super) async fn refuse(
 pub(super) async fn count_as_old(services: &Services, job: &Job, trigger: &StoredMessage) -> Result<(), JobError> {
     take_back(services, &job.payload.reply_key()).await?;
     if job.kind() == JobKind::Ambient {
-        return close(services, job).await;
+        return close(services, job, Vec::new()).await;
     }
     let (kind, key) = (job.kind(), job.key());
     let (chat, forum_topic) = (trigger.message.chat, trigger.message.forum_topic);
@@ -58,14 +59,18 @@ pub(super) async fn count_as_old(services: &Services, job: &Job, trigger: &Store
 /// answer, if there is one.
 pub(super) async fn give_up(services: &Services, job: &Job) -> Result<(), JobError> {
     take_back(services, &job.payload.reply_key()).await?;
-    close(services, job).await
+    close(services, job, Vec::new()).await
 }
 
 /// Ends a job without a reply.
-pub(super) async fn close(services: &Services, job: &Job) -> Result<(), JobError> {
+pub(super) async fn close(services: &Services, job: &Job, bills: Vec<UsageRecord>) -> Result<(), JobError> {
     let (kind, key) = (job.kind(), job.key());
     let end = if kind == JobKind::Ambient { jobs::remove } else { jobs::finish };
-    Ok(services.store.write(Priority::Answering, move |tx| end(tx, kind, &key)).await?)
+    let closing = services.store.write(Priority::Answering, move |tx| {
+        bills.iter().try_for_each(|bill| bill.write(tx))?;
+        end(tx, kind, &key)
+    });
+    Ok(closing.await?)
 }
 
 fn write_refusal(

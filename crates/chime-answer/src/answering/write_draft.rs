@@ -1,10 +1,13 @@
 //! Writes the draft of an answer: asks the model, or does without it.
 
-use crate::answering::ask::build_prompt;
+use std::time::Duration;
+
+use crate::answering::ask::{build_prompt, model_call, model_request};
 use crate::answering::draft::{Draft, answered, apology, clarifying, guarded, made_up, without_model};
 use crate::answering::load_question::halve;
 use crate::answering::question::QuestionContext;
 use crate::answering::services::Services;
+use crate::answering::stream::ask_unseen;
 use crate::answering::tool_rounds::converse;
 use crate::answering::{follow_up, log};
 use crate::echo::{continues_chat, has_words, is_about_rules, restates, without_echo, without_heads};
@@ -23,7 +26,7 @@ use chime_access::gateway::ask::UsageRecord;
 use chime_core::chat_settings::LANGUAGE;
 use chime_core::{Grounding, Job, RefusalReason, StoredMessage};
 use chime_jobs::JobError;
-use chime_llm::Completion;
+use chime_llm::{Completion, Prompt};
 use chime_store::Language;
 
 /// Number of the newest messages, which may have no vectors yet.
@@ -111,11 +114,11 @@ pub(super) async fn write_draft(
                 let draft = answered
                     .and_then(|(completion, bill)| usable(services, question, &built, completion, bill, asking.window));
                 match draft {
-                    Ok(draft) if is_made_up(services, job, question, &mut built, asking, &draft).await => {
+                    Ok(draft) if is_made_up(services, question, &built, asking, &draft).await => {
+                        question.bills.extend(draft.bill);
                         if question.is_unasked {
                             return Ok(DraftOutcome::Silent);
                         }
-                        question.bills.extend(draft.bill);
                         break made_up(&question.window, query(services, question), language(question));
                     }
                     draft => asking.ended(draft),
@@ -170,31 +173,38 @@ fn usable(
 /// others when it is asked twice more. A number that it knows or computes comes again.
 async fn is_made_up(
     services: &Services,
-    job: &Job,
     question: &mut QuestionContext,
-    built: &mut BuiltPrompt,
+    built: &BuiltPrompt,
     asking: ModelAttempt,
     draft: &Draft,
 ) -> bool {
     /// In bytes. Longer answers, such as lists and texts that the model was asked to write, may have numbers of its own.
     const ONE_FACT: usize = 120;
+    /// The member waits for an answer that is already written.
+    const PATIENCE: Duration = Duration::from_secs(20);
+    const MAX_TOKENS: u32 = 100;
     let text = draft.markdown.trim();
     if !question.gateway.is_small(ModelPurpose::Answer) || text.len() > ONE_FACT || text.contains('\n') {
         return false;
     }
+    let has_more = question.gateway.allowance(question.spent) == Allowance::Ample;
     let known = built.known_words(&question.given(built));
-    let numbers = known.new_numbers(text);
-    if numbers.is_empty() {
+    let numbers = known.new_numbers(&without_source_links(text));
+    if numbers.is_empty() || !has_more || !question.looked_up.uses.is_empty() {
         return false;
     }
     // The same prompt at the server's own temperature, so that answers differ where the model is unsure.
-    let again = ModelAttempt { window: WindowSize::Plainest, ..asking };
+    let prompt = Prompt {
+        until: Some(services.clock.now().plus(PATIENCE)),
+        max_answer_tokens: MAX_TOKENS,
+        ..model_request(question, built, WindowSize::Plainest)
+    };
     for _ in 0..2 {
-        let Ok((completion, bill)) = Box::pin(converse(services, job, question, built, again)).await else {
-            return false;
-        };
+        let call = model_call(question, &prompt, asking.choice);
+        let Ok((completion, bill)) = Box::pin(ask_unseen(services, question, call)).await else { return false };
         question.bills.push(bill);
-        if !known.new_numbers(&completion.text).is_disjoint(&numbers) {
+        let others = known.new_numbers(&completion.text);
+        if others.is_empty() || !others.is_disjoint(&numbers) {
             return false;
         }
     }
