@@ -167,36 +167,20 @@ CREATE TABLE command_menu (
     hash INTEGER PRIMARY KEY
 ) STRICT;
 
--- Updates received from Telegram. Raw JSON is kept for a limited time.
+-- Updates received from Telegram, kept for a limited time so that none is processed twice.
 CREATE TABLE inbox (
     update_id    INTEGER NOT NULL,
     received_day INTEGER NOT NULL,
     kind         TEXT    NOT NULL,
-    -- NULL where nothing of the content may be kept (chats that are not allowed).
+    -- JSON of an update that could not be processed; NULL if nothing of it may be kept.
     raw          TEXT,
-    -- Unix milliseconds.
-    received_at  INTEGER NOT NULL,
     state        TEXT    NOT NULL CHECK (state IN ('done', 'parked')),
     error        TEXT,
     PRIMARY KEY (update_id, received_day)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX inbox_parked ON inbox (received_day) WHERE state = 'parked';
 CREATE INDEX inbox_by_day ON inbox (received_day);
-CREATE TRIGGER inbox_message_goes_with_its_update AFTER DELETE ON inbox
-BEGIN
-    DELETE FROM inbox_message WHERE update_id = old.update_id AND received_day = old.received_day;
-END;
-CREATE INDEX inbox_raw_parked ON inbox (received_day) WHERE raw IS NOT NULL AND state = 'parked';
-
--- Messages that the raw JSON of an update holds, so that forgetting a message reaches it.
-CREATE TABLE inbox_message (
-    telegram_chat_id INTEGER NOT NULL,
-    message_id       INTEGER NOT NULL,
-    update_id        INTEGER NOT NULL,
-    received_day     INTEGER NOT NULL,
-    PRIMARY KEY (telegram_chat_id, message_id, update_id, received_day)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX inbox_message_by_update ON inbox_message (update_id, received_day);
+CREATE INDEX inbox_raw ON inbox (received_day) WHERE raw IS NOT NULL;
 
 -- Work to do. This table is the truth; notifications only wake the worker pool.
 CREATE TABLE job (

@@ -16,10 +16,9 @@ const MESSAGES: i64 = 100_000;
 /// the chat takes more than 500,000.
 const MOST_STEPS: i64 = 120_000;
 /// Tables that grow with messages, questions and updates.
-const LARGE: [&str; 12] = [
+const LARGE: [&str; 11] = [
     "message",
     "inbox",
-    "inbox_message",
     "answer",
     "answer_use",
     "outbox",

@@ -388,7 +388,7 @@ async fn an_old_document_and_an_album_are_read() {
         w.settled().await;
         w.clock.advance(Duration::from_secs(20 * 24 * 3600));
         w.quiet(Duration::from_secs(24 * 3600)).await;
-        assert_eq!(w.inbox().await.0, 0, "raw updates are gone");
+        assert_eq!(w.inbox().await.0, 0, "received updates are gone");
         w.model.script(["Forty euros.", "Twelve chairs."]);
         let tag = w.reply("ben", posted, "@bot how much are the dues?");
         w.answer_to(tag).await;

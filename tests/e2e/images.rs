@@ -151,7 +151,6 @@ const LEFT_OUT: &[&str] = &[
     "token_usage",
     "token_calibration",
     "inbox",
-    "inbox_message",
     "reply_stream",
     "reply_use",
     "answer_use",

@@ -105,7 +105,7 @@ async fn an_old_photo_is_shown_and_an_album_of_photos_and_files_keeps_its_order(
         w.settled().await;
         w.clock.advance(Duration::from_secs(20 * 24 * 3600));
         w.quiet(Duration::from_secs(24 * 3600)).await;
-        assert_eq!(w.inbox().await.0, 0, "raw updates are gone");
+        assert_eq!(w.inbox().await.0, 0, "received updates are gone");
         w.model.script(["A boat.", "A boat, a plan, a boat."]);
         let tag = w.reply("ben", photo, "@bot what is it?");
         w.answer_to(tag).await;

@@ -596,6 +596,24 @@ async fn the_question_of_who_opted_out_leaves_the_files_while_the_daemon_works()
     .await;
 }
 
+/// Telegram may add fields at any time.
+#[tokio::test]
+async fn fields_of_an_update_that_are_not_known_are_not_kept() {
+    World::run(async |w| {
+        w.telegram.push_raw(format!(
+            r#"{{"message":{{"message_id":900,"date":{now},"chat":{{"id":{chat},"type":"supergroup"}},
+            "from":{{"id":{ann},"is_bot":false,"first_name":"ann"}},"text":"zqread7xk","novelty":{{"words":"zqnovel7xk"}}}}}}"#,
+            now = w.clock.now().secs(),
+            chat = w.chat,
+            ann = w.member("ann"),
+        ));
+        w.telegram.all_confirmed().await;
+        assert!(!found_in_files(w, &["zqread7xk".to_owned()]).is_empty());
+        assert_eq!(found_in_files(w, &["zqnovel7xk".to_owned()]), Vec::<String>::new());
+    })
+    .await;
+}
+
 /// An unreadable update became no row by which it could be found.
 #[tokio::test]
 async fn updates_that_could_not_be_read_are_forgotten_with_their_author() {
@@ -603,19 +621,25 @@ async fn updates_that_could_not_be_read_are_forgotten_with_their_author() {
         w.say("ann", "something that can be read");
         w.settled().await;
         let (ann, now) = (w.member("ann"), w.clock.now().secs());
-        for broken in [r#""date":"today""#, &format!(r#""date":{now},"text":["no text"]"#)] {
-            w.telegram.push_raw(format!(
-                r#"{{"message":{{"message_id":900,"chat":{{"id":{chat},"type":"supergroup"}},
-                "from":{{"id":{ann},"is_bot":false,"first_name":"ann"}},"caption":"zqparked7xk",{broken}}}}}"#,
-                chat = w.chat,
-            ));
-        }
-        w.telegram.all_confirmed().await;
+        let push_broken = async |w: &World| {
+            for broken in [r#""date":"today""#, &format!(r#""date":{now},"text":["no text"]"#)] {
+                w.telegram.push_raw(format!(
+                    r#"{{"message":{{"message_id":900,"chat":{{"id":{chat},"type":"supergroup"}},
+                    "from":{{"id":{ann},"is_bot":false,"first_name":"ann"}},"caption":"zqparked7xk",{broken}}}}}"#,
+                    chat = w.chat,
+                ));
+            }
+            w.telegram.all_confirmed().await;
+        };
         let words = ["zqparked7xk".to_owned()];
+        push_broken(w).await;
         assert!(!found_in_files(w, &words).is_empty(), "what cannot be read is kept for a later version");
         command(w, "ann", "/forget me").await;
         w.settled().await;
         assert_eq!(found_in_files(w, &words), Vec::<String>::new());
+        command(w, "ann", "/optout").await;
+        push_broken(w).await;
+        assert_eq!(found_in_files(w, &words), Vec::<String>::new(), "nothing of who opted out");
     })
     .await;
 }
@@ -690,7 +714,7 @@ async fn messages_go_after_the_days_that_were_promised() {
         w.until("the old message is gone", move |conn| Ok(messages::find_any(conn, chat, old)?.is_none())).await;
         assert!(w.stored(chat, young).await.is_some());
         w.clock.advance(DAY * 15);
-        w.until("raw updates are gone", |conn| Ok(chime_store::inbox::counts(conn)?.0 == 0)).await;
+        w.until("received updates are gone", |conn| Ok(chime_store::inbox::counts(conn)?.0 == 0)).await;
         w.stop().await;
         let markers = ["zqaged7xk", "zqname7xk"].map(str::to_owned);
         assert_eq!(found_in_files(w, &markers), Vec::<String>::new());

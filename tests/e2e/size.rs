@@ -17,7 +17,7 @@ const FRESH_BYTES: u64 = 6_000_000;
 const LATER_BYTES: u64 = 3_700_000;
 const VECTOR_BYTES: u64 = 2_400_000;
 
-/// Ten thousand messages: while raw updates are kept, and afterwards without and with their vectors. `cargo test --test
+/// Ten thousand messages: while ids of updates are kept, and afterwards without and with their vectors. `cargo test --test
 /// e2e size -- --nocapture` prints the sizes by table.
 #[tokio::test]
 async fn ten_thousand_messages_take_a_few_megabytes() {
@@ -29,9 +29,9 @@ async fn ten_thousand_messages_take_a_few_megabytes() {
         }
         w.settled().await;
         let fresh = taken(w).await;
-        assert!(fresh <= FRESH_BYTES, "{fresh} bytes while raw updates are kept:\n{}", by_table(w));
+        assert!(fresh <= FRESH_BYTES, "{fresh} bytes while ids of updates are kept:\n{}", by_table(w));
         w.clock.advance(DAY * 15);
-        w.until("raw updates are gone", |conn| Ok(chime_store::inbox::counts(conn)?.0 == 0)).await;
+        w.until("the ids are gone", |conn| Ok(chime_store::inbox::counts(conn)?.0 == 0)).await;
         w.settled().await;
         let later = taken(w).await;
         let vectors = of_vectors(w);

@@ -5,7 +5,6 @@
 //! expired data. The SQL that deletes is in `chime_store::forget`.
 
 mod facts;
-mod leftover;
 mod notice;
 mod redact;
 mod repeats;
@@ -17,7 +16,6 @@ pub mod wording;
 pub mod worker;
 
 pub use facts::PrivacyFacts;
-pub use leftover::leftover;
 pub use notice::{NoticeKind, group_notice, language_of_app, private_notice};
 pub use redact::{Masks, redact};
 pub use repeats::repeats;

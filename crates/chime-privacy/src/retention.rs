@@ -5,8 +5,7 @@ use std::time::Duration;
 use chime_core::Timestamp;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// Longest time to keep raw updates and pages that were read. Updates serve to diagnose problems, and hold the file ids
-/// with which photos, voice messages and files of notes are downloaded.
+/// Longest time to keep received updates and pages that were read.
 const UPDATES_AND_PAGES: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 /// Time to keep the data of a chat after the bot was removed from it, because the removal may have been a mistake.
 const AFTER_REMOVAL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -45,7 +44,7 @@ pub fn expiry_clock(here: Timestamp, there: Option<Timestamp>, newest: Option<Ti
 pub struct Cutoffs {
     /// Messages sent before this time, in chats without a retention setting of their own. `None` keeps them forever.
     pub messages: Option<Timestamp>,
-    /// Raw updates that arrived before this time, and pages that were read before it.
+    /// Updates that arrived before this time, and pages that were read before it.
     pub updates_and_pages: Timestamp,
     /// All data of chats from which the bot was removed before this time.
     pub removals: Timestamp,
@@ -53,8 +52,8 @@ pub struct Cutoffs {
     pub contexts: Timestamp,
 }
 
-/// Computes the cutoffs. `retention` is the period that the operator chose, `None` for no limit. Raw updates expire
-/// after the same period, but no sooner than after a day and no later than after 14 days.
+/// Computes the cutoffs. `retention` is the period that the operator chose, `None` for no limit. Updates and
+/// pages expire after the same period, but no sooner than after a day and no later than after 14 days.
 pub fn cutoffs(now: Timestamp, retention: Option<Duration>) -> Cutoffs {
     Cutoffs {
         messages: retention.map(|span| now.minus(span)),
@@ -80,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_raw_update_goes_after_two_weeks_or_with_its_message() {
+    fn updates_go_after_two_weeks_or_with_their_messages() {
         let now = Timestamp::from_secs(400 * 86_400);
         let days_ago = |days: u32| now.minus(DAY * days);
         let year = cutoffs(now, Some(DAY * 365));

@@ -1,13 +1,13 @@
-//! Finds the members and messages that a raw update contains, at any depth and in updates of any kind, so that the
-//! update can be deleted with their data.
+//! Finds the members and messages that an update contains, at any depth and in updates of any kind, so that the JSON of
+//! an update that could not be processed is stored only if they allow it.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use chime_core::{ChatId, MessageId, UserId};
+use chime_core::{ChatId, MessageId, UserId, repair};
 
-/// Members whose words a raw update may contain, and all messages in it: the update's own, its parent, a pinned
+/// Members whose words an update may contain, and all messages in it: the update's own, its parent, a pinned
 /// message, and messages in fields that this version does not know.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Traces {
@@ -20,10 +20,11 @@ const AUTHORS: [&str; 4] = ["from", "sender_chat", "sender_user", "left_chat_mem
 /// JSON fields that hold a list of users.
 const NAMED: [&str; 2] = ["new_chat_members", "users"];
 
-pub fn traces(update: &Value) -> Traces {
+/// Returns `None` if `update` is not valid JSON.
+pub fn traces(update: &str) -> Option<Traces> {
     let mut found = Traces::default();
-    look_through(update, &mut found);
-    found
+    look_through(&serde_json::from_str(&repair(update)).ok()?, &mut found);
+    Some(found)
 }
 
 fn look_through(value: &Value, found: &mut Traces) {
@@ -58,8 +59,7 @@ mod tests {
 
     #[track_caller]
     fn check(raw: &str, expected: Expect) {
-        let notice = serde_json::from_str(raw).ok().map(|update: Value| {
-            let Traces { authors, messages } = traces(&update);
+        let notice = traces(raw).map(|Traces { authors, messages }| {
             let authors: Vec<i64> = authors.iter().map(|user| user.0).collect();
             let messages: Vec<String> = messages.iter().map(|(chat, id)| format!("{chat}/{id}")).collect();
             format!("{authors:?} {messages:?}")

@@ -161,12 +161,7 @@ pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, 
             return Ok(Progress::More);
         }
     }
-    inbox::forget_unindexed(tx)?;
-    match request.what {
-        DeletionTarget::Member { chat, .. } => inbox::forget_parked(tx, chat)?,
-        DeletionTarget::Chat(chat) => inbox::forget_parked(tx, Some(chat))?,
-        DeletionTarget::Message { .. } | DeletionTarget::Derived { .. } => {}
-    }
+    inbox::forget_parked(tx)?;
     match request.what {
         DeletionTarget::Member { chat, user, since: None } => {
             tx.run(

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::derived;
 use super::family::Cause;
 use super::sql::{Statements, params};
-use super::{Result, Writer, answers, inbox, messages, outbox, quotes_and_forwards};
+use super::{Result, Writer, answers, messages, outbox, quotes_and_forwards};
 use chime_core::{AnswerId, AnswerRecord, ChatKey, Seq, StoredMessage, Timestamp};
 
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +36,7 @@ pub struct Forgotten {
     pub answers: u64,
 }
 
-/// Deletes messages, with the quotes, raw updates and answers made from them. If a member requested it
+/// Deletes messages, with the quotes and answers made from them. If a member requested it
 /// ([`Cause::Forgotten`]), also deletes forwards and quotes in other chats. If the messages expired, these stay,
 /// because the other chat may keep messages longer.
 pub fn messages(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], options: ForgetOptions) -> Result<Forgotten> {
@@ -55,7 +55,6 @@ pub fn messages(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], options: ForgetOptions
     let asked_in: BTreeSet<ChatKey> = named.iter().map(|stored| stored.chat).collect();
     let answers_there = remove_answers(tx, &answers, &carriers, options.cause)?;
     for copy in &copies {
-        inbox::forget(tx, copy.message.chat, copy.message.id)?;
         if !quotes_and_forwards::give_back(tx, copy)? {
             remove(tx, copy, Replacement::Stub, options.cause)?;
         }

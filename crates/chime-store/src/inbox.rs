@@ -1,22 +1,22 @@
-//! Raw updates as received from Telegram, and the offset for the next poll. Both are stored in one transaction.
+//! Ids of the updates received from Telegram, the content of those that could not be processed, and the offset for the
+//! next poll. All are stored in one transaction.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::family::{Cause, Family};
 use super::sql::{Statements, params};
 use super::{Reader, Result, Writer};
-use chime_core::{ChatId, ChatKey, MessageId, StoredMessage, Timestamp, UpdateId};
+use chime_core::{Timestamp, UpdateId};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received<'a> {
     pub id: UpdateId,
     pub kind: &'a str,
-    /// `None` if the content must not be stored.
-    pub raw: Option<&'a str>,
     pub at: Timestamp,
     /// Reason why the update could not be processed, or `None`. An update with an error is stored as parked.
     pub error: Option<&'a str>,
+    /// JSON of a parked update; `None` for other updates, and if the content must not be stored.
+    pub raw: Option<&'a str>,
 }
 
 /// Returns `true` if an update with this id was stored on the day of `at` or the day before. Older ones do not count,
@@ -31,82 +31,25 @@ pub fn is_known(conn: &Reader, id: UpdateId, at: Timestamp) -> Result<bool> {
 
 pub fn add(tx: &Writer<'_>, update: &Received<'_>) -> Result<()> {
     tx.run(
-        "INSERT OR IGNORE INTO inbox (update_id, received_day, kind, raw, received_at, state, error)
-         VALUES (:id, :day, :kind, :raw, :at, :state, :error)",
+        "INSERT OR IGNORE INTO inbox (update_id, received_day, kind, raw, state, error)
+         VALUES (:id, :day, :kind, :raw, :state, :error)",
         params! {
             ":id": update.id, ":day": update.at.day(), ":kind": update.kind, ":raw": update.raw,
-            ":at": update.at, ":state": if update.error.is_some() { "parked" } else { "done" },
-            ":error": update.error,
+            ":state": if update.error.is_some() { "parked" } else { "done" }, ":error": update.error,
         },
     )
 }
 
-/// Records the messages that a raw update contains, so that forgetting one of them can find and clear the update.
-pub fn index(tx: &Writer<'_>, update: &Received<'_>, held: &BTreeSet<(ChatId, MessageId)>) -> Result<()> {
-    for (chat, message) in held {
-        tx.run(
-            "INSERT OR IGNORE INTO inbox_message (telegram_chat_id, message_id, update_id, received_day)
-             VALUES (:chat, :message, :update, :day)",
-            params! {
-                ":chat": chat, ":message": message, ":update": update.id, ":day": update.at.day(),
-            },
-        )?;
-    }
-    Ok(())
-}
+pub(super) const FAMILY: Family = Family {
+    tables: &["inbox"],
+    words_gone: |tx, _, cause| if cause == Cause::Forgotten { forget_parked(tx) } else { Ok(()) },
+    chat_gone: |tx, _, _| forget_parked(tx),
+    ..Family::UNTOUCHED
+};
 
-pub(super) const FAMILY: Family =
-    Family { tables: &["inbox", "inbox_message"], words_gone, chat_gone, ..Family::UNTOUCHED };
-
-fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
-    // An edit does not clear the raw update with the earlier text.
-    if cause == Cause::Edited { Ok(()) } else { forget(tx, stored.message.chat, stored.message.id) }
-}
-
-fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
-    tx.run(
-        "UPDATE inbox SET raw = NULL WHERE raw IS NOT NULL AND received_at <= :until AND (update_id, received_day) IN
-         (SELECT update_id, received_day FROM inbox_message
-          WHERE telegram_chat_id IN (SELECT telegram_chat_id FROM chat_alias WHERE chat_key = :chat))",
-        params! { ":chat": chat, ":until": until },
-    )
-}
-
-/// Clears the raw JSON of every update that contains the message.
-pub fn forget(tx: &Writer<'_>, chat: ChatId, message: MessageId) -> Result<()> {
-    let params = params! { ":chat": chat, ":message": message };
-    tx.run(
-        "UPDATE inbox SET raw = NULL WHERE raw IS NOT NULL AND (update_id, received_day) IN
-         (SELECT update_id, received_day FROM inbox_message
-          WHERE telegram_chat_id = :chat AND message_id = :message)",
-        params,
-    )?;
-    tx.run("DELETE FROM inbox_message WHERE telegram_chat_id = :chat AND message_id = :message", params)
-}
-
-/// Clears raw updates for which no messages are recorded, because forgetting a message cannot find them.
-pub fn forget_unindexed(tx: &Writer<'_>) -> Result<()> {
-    tx.execute(
-        // Updates that could be parsed always have recorded messages, so only parked ones are read. The condition is
-        // the one of a partial index, which makes this fast.
-        "UPDATE inbox SET raw = NULL WHERE raw IS NOT NULL AND state = 'parked' AND NOT EXISTS
-         (SELECT 1 FROM inbox_message AS held
-          WHERE held.update_id = inbox.update_id AND held.received_day = inbox.received_day)",
-        [],
-    )?;
-    Ok(())
-}
-
-/// Clears raw updates of a chat, or of all chats for `None`, that could not be processed. Their authors are not
-/// recorded, so they cannot be selected by member.
-pub fn forget_parked(tx: &Writer<'_>, chat: Option<ChatKey>) -> Result<()> {
-    tx.run(
-        "UPDATE inbox SET raw = NULL WHERE raw IS NOT NULL AND state = 'parked' AND EXISTS
-         (SELECT 1 FROM inbox_message AS held JOIN chat_alias USING (telegram_chat_id)
-          WHERE held.update_id = inbox.update_id AND held.received_day = inbox.received_day
-              AND (:chat IS NULL OR chat_key = :chat))",
-        params! { ":chat": chat },
-    )
+/// Clears the content of all parked updates. Whose words they contain is not known, and they are rare.
+pub fn forget_parked(tx: &Writer<'_>) -> Result<()> {
+    tx.run("UPDATE inbox SET raw = NULL WHERE raw IS NOT NULL", &[])
 }
 
 /// Returns the offset for the next poll. Returns `None` at the first start, and if the last update is older than

@@ -1,4 +1,4 @@
-//! Stores a batch of updates: raw updates, messages, jobs and the poll offset in one transaction.
+//! Stores a batch of updates: messages, jobs and the poll offset in one transaction.
 
 use crate::ingest::ArrivalKind;
 use crate::ingest::intake::authorize::AllowedRequest;
@@ -31,9 +31,9 @@ pub fn apply(
 ) -> chime_store::Result<Applied> {
     // First tries without a savepoint for each update, because each savepoint writes the full-text index. They are used
     // only after an update has failed.
-    let together = chime_store::in_savepoint(tx, |tx| apply_each(tx, batch, setting, at, take_in_all));
+    let together = chime_store::in_savepoint(tx, |tx| apply_each(tx, batch, setting, at, false));
     let applied = match together {
-        Err(error) if !blames_the_file(&error) => apply_each(tx, batch, setting, at, take_in_apart)?,
+        Err(error) if !blames_the_file(&error) => apply_each(tx, batch, setting, at, true)?,
         together => together?,
     };
     if let Some(offset) = offset {
@@ -48,45 +48,37 @@ fn blames_the_file(error: &StoreError) -> bool {
     error.is_fatal() || error.is_passing()
 }
 
-/// Function that stores the events of one update.
-type TakeIn =
-    fn(&Writer<'_>, &[Event], &IntakeSettings, Moment, &mut Applied) -> chime_store::Result<RawJsonPermission>;
-
+/// Stores each update of a batch, on request `in_savepoints`, so that an update that fails is parked and the others are
+/// stored.
 fn apply_each(
     tx: &Writer<'_>,
     batch: &[ReadUpdate],
     setting: &IntakeSettings,
     at: Moment,
-    take_in: TakeIn,
+    in_savepoints: bool,
 ) -> chime_store::Result<Applied> {
     let mut applied = Applied::default();
     for update in batch {
         if inbox::is_known(tx, update.id, at.now)? {
             continue;
         }
-        let content = match &update.events {
-            Ok(events) => take_in(tx, events, setting, at, &mut applied)?,
-            Err(why) => RawJsonPermission::Unread(why.clone()),
-        };
-        let (may_keep, error) = match content {
-            RawJsonPermission::Keep if update.leftover.is_some() => {
-                (update.traces.as_ref().map_or(Ok(false), |it| consent_filter::may_keep_raw(tx, it))?, None)
+        let stored = match &update.events {
+            Err(why) => Err(why.clone()),
+            Ok(events) if !in_savepoints => Ok(take_in_all(tx, events, setting, at, &mut applied)?),
+            Ok(events) => {
+                match chime_store::in_savepoint(tx, |tx| take_in_all(tx, events, setting, at, &mut applied)) {
+                    Err(error) if !blames_the_file(&error) => Err(error.to_string()),
+                    stored => Ok(stored?),
+                }
             }
-            RawJsonPermission::Keep | RawJsonPermission::Drop => (false, None),
-            RawJsonPermission::Unread(why) => (may_keep_unread(tx, update, setting)?, Some(why)),
         };
-        // Content that is stored in rows is not stored again as raw JSON. An update that cannot be read is stored
-        // completely.
-        let raw = if error.is_some() { Some(update.json.as_str()) } else { update.leftover.as_deref() };
-        let raw = raw.filter(|_| may_keep);
-        if let Some(why) = &error {
+        let mut received = Received { id: update.id, kind: &update.kind, at: at.now, error: None, raw: None };
+        if let Err(why) = &stored {
+            received.error = Some(why);
+            received.raw = consent_filter::may_keep(tx, &update.json, setting)?.then_some(&update.json);
             applied.parked.push((update.kind.clone(), why.clone()));
         }
-        let received = Received { id: update.id, kind: &update.kind, raw, at: at.now, error: error.as_deref() };
         inbox::add(tx, &received)?;
-        if let (Some(_), Some(traces)) = (raw, &update.traces) {
-            inbox::index(tx, &received, &traces.messages)?;
-        }
         applied.stored += 1;
     }
     applied.touched.write(tx)?;
@@ -95,77 +87,43 @@ fn apply_each(
     Ok(applied)
 }
 
-/// Stores the events like [`take_in_all`], but in a savepoint: if it fails, the other updates of the batch are kept.
-fn take_in_apart(
-    tx: &Writer<'_>,
-    events: &[Event],
-    setting: &IntakeSettings,
-    at: Moment,
-    applied: &mut Applied,
-) -> chime_store::Result<RawJsonPermission> {
-    match chime_store::in_savepoint(tx, |tx| take_in_all(tx, events, setting, at, applied)) {
-        Err(error) if !blames_the_file(&error) => Ok(RawJsonPermission::Unread(error.to_string())),
-        taken => taken,
-    }
-}
-
-fn may_keep_unread(tx: &Writer<'_>, update: &ReadUpdate, setting: &IntakeSettings) -> chime_store::Result<bool> {
-    update.traces.as_ref().map_or(Ok(false), |traces| consent_filter::may_keep_unread(tx, traces, setting))
-}
-
-/// Decision about storing the raw JSON of an update.
-enum RawJsonPermission {
-    Keep,
-    Drop,
-    Unread(String),
-}
-
 fn take_in_all(
     tx: &Writer<'_>,
     events: &[Event],
     setting: &IntakeSettings,
     at: Moment,
     applied: &mut Applied,
-) -> chime_store::Result<RawJsonPermission> {
-    // An update without events is not worth storing.
-    let mut content = RawJsonPermission::Drop;
+) -> chime_store::Result<()> {
     for event in events {
-        let kept = match event {
+        match event {
             Event::Message(arrival) => take_in_message(tx, arrival, None, setting, at, applied)?,
             Event::Edit(arrival) => take_in_message(tx, arrival, arrival.message.edited_at, setting, at, applied)?,
             Event::Membership(membership) => note_membership(tx, membership, setting, at.now, applied)?,
             Event::Migration(migration) => follow_migration(tx, *migration, applied)?,
             Event::Press(press) => take_in_press(tx, press, setting, at.now, applied)?,
             Event::Poll(state) => take_in_poll(tx, state, at.there, applied)?,
-            Event::Guest(question) => {
-                applied.guests.push(question.clone());
-                RawJsonPermission::Drop
-            }
+            Event::Guest(question) => applied.guests.push(question.clone()),
             Event::Reaction(reaction) => take_in_feedback(tx, reaction, at.now, applied)?,
-        };
-        if matches!(kept, RawJsonPermission::Keep) {
-            content = RawJsonPermission::Keep;
         }
     }
-    Ok(content)
+    Ok(())
 }
 
-/// Stores a button press until its job is done. Its raw JSON is not stored, because it contains the whole message with
-/// the button.
+/// Stores a button press until its job is done.
 fn take_in_press(
     tx: &Writer<'_>,
     press: &Press,
     setting: &IntakeSettings,
     now: Timestamp,
     applied: &mut Applied,
-) -> chime_store::Result<RawJsonPermission> {
-    let Some(row) = chats::find(tx, press.chat)? else { return Ok(RawJsonPermission::Drop) };
+) -> chime_store::Result<()> {
+    let Some(row) = chats::find(tx, press.chat)? else { return Ok(()) };
     if served(tx, &row.chat, press.by, &setting.access)? == Access::Allowed {
         button_presses::add(tx, press, now)?;
         let job = JobPayload::Press { query: press.query.clone(), chat: press.chat };
         applied.started += usize::from(jobs::add(tx, &job, now)?);
     }
-    Ok(RawJsonPermission::Drop)
+    Ok(())
 }
 
 /// Stores the votes of a poll of the bot as the new text of its message.
@@ -174,7 +132,7 @@ fn take_in_poll(
     state: &PollState,
     there: Timestamp,
     applied: &mut Applied,
-) -> chime_store::Result<RawJsonPermission> {
+) -> chime_store::Result<()> {
     let sent = outbox::by_poll(tx, &state.id)?.and_then(|part| Some((part.outgoing.to.chat, part.message?)));
     if let Some((chat, message)) = sent
         && let (Some(row), Some(known)) = (chats::find(tx, chat)?, messages::find(tx, chat, message)?)
@@ -183,7 +141,7 @@ fn take_in_poll(
         messages::take_in(tx, &row, &voted)?;
         applied.touched.add(row.key, &voted);
     }
-    Ok(RawJsonPermission::Drop)
+    Ok(())
 }
 
 /// Stores a thumbs-up or thumbs-down reaction on an answer of the bot as feedback. Ignores other reactions.
@@ -192,7 +150,7 @@ fn take_in_feedback(
     reaction: &Reaction,
     now: Timestamp,
     applied: &mut Applied,
-) -> chime_store::Result<RawJsonPermission> {
+) -> chime_store::Result<()> {
     let answer = outbox::by_message(tx, reaction.chat, reaction.message)?.and_then(|part| part.answer);
     if let (Some(answer), Some(by)) = (answer, reaction.by) {
         let chat = chats::find(tx, reaction.chat)?.map(|row| row.key);
@@ -202,7 +160,7 @@ fn take_in_feedback(
             applied.feedback.extend(is_good);
         }
     }
-    Ok(RawJsonPermission::Drop)
+    Ok(())
 }
 
 fn opinion(emoji: &str) -> Option<bool> {
@@ -221,7 +179,7 @@ fn take_in_message(
     setting: &IntakeSettings,
     at: Moment,
     applied: &mut Applied,
-) -> chime_store::Result<RawJsonPermission> {
+) -> chime_store::Result<()> {
     let Arrival { chat, message, .. } = arrival;
     if authorize::admit(tx, arrival, setting, at.now)? == Access::Refused {
         return reject_message(tx, arrival, setting, at, applied);
@@ -286,10 +244,7 @@ fn take_in_message(
     if applied.heard.get(&conversation) == Some(&true) {
         language::judge_before_answering(tx, &row)?;
     }
-    if message.id.ephemeral_number().is_some() {
-        return Ok(RawJsonPermission::Drop);
-    }
-    Ok(RawJsonPermission::Keep)
+    Ok(())
 }
 
 /// Stores a message from an unauthorised chat without its content, and schedules the notice to the chat.
@@ -299,7 +254,7 @@ fn reject_message(
     setting: &IntakeSettings,
     at: Moment,
     applied: &mut Applied,
-) -> chime_store::Result<RawJsonPermission> {
+) -> chime_store::Result<()> {
     let chat = arrival.chat.id;
     applied.refused_chats.insert(chat.0);
     let (key, asks) = authorize::store_stub(tx, arrival, setting)?;
@@ -310,7 +265,7 @@ fn reject_message(
     }
     authorize::reject(tx, chat, at.now)?;
     applied.postponed = true;
-    Ok(RawJsonPermission::Drop)
+    Ok(())
 }
 
 /// Returns `true` if a message shows that another bot is in the chat: the other bot was added, wrote, or was addressed
@@ -348,7 +303,7 @@ fn note_membership(
     setting: &IntakeSettings,
     now: Timestamp,
     applied: &mut Applied,
-) -> chime_store::Result<RawJsonPermission> {
+) -> chime_store::Result<()> {
     if !membership.is_member {
         // When a group becomes a supergroup, the bot leaves the old id, but the chat continues under the new one and
         // must not count as left.
@@ -358,7 +313,7 @@ fn note_membership(
             // The bot cannot send to this chat any more.
             jobs::end_all_of(tx, membership.chat.id)?;
         }
-        return Ok(RawJsonPermission::Drop);
+        return Ok(());
     }
     applied.postponed = true;
     match authorize::enter(tx, membership, setting, now)? {
@@ -375,21 +330,17 @@ fn note_membership(
             applied.refused_chats.insert(membership.chat.id.0);
         }
     }
-    Ok(RawJsonPermission::Drop)
+    Ok(())
 }
 
-fn follow_migration(
-    tx: &Writer<'_>,
-    migration: Migration,
-    applied: &mut Applied,
-) -> chime_store::Result<RawJsonPermission> {
+fn follow_migration(tx: &Writer<'_>, migration: Migration, applied: &mut Applied) -> chime_store::Result<()> {
     let before = chats::find(tx, migration.to)?;
     chat_migration::migrate(tx, migration)?;
     if let (Some(ended), Some(into)) = (before, chats::find(tx, migration.to)?) {
         applied.touched.move_to(ended.key, into.key);
     }
     outbox::redirect(tx, migration.from, migration.to)?;
-    Ok(RawJsonPermission::Keep)
+    Ok(())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::ingest::intake::settings::IntakeSettings;
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_core::{Arrival, Borrowed, ChatKey, ChatKind, CommandName, JobPayload, Message, Timestamp, UserId};
-use chime_privacy::{Traces, Withheld};
+use chime_privacy::{Traces, Withheld, traces};
 use chime_store::chats::ChatRow;
 use chime_store::deletions::DeletionTarget;
 use chime_store::family::OptOutScope;
@@ -84,36 +84,23 @@ pub fn apply_command(
     }
 }
 
-/// Returns `true` if a raw update may be stored: no member in it opted out, and none of its messages was stored without
-/// content.
-pub fn may_keep_raw(conn: &Reader, traces: &Traces) -> chime_store::Result<bool> {
-    for (chat, message) in &traces.messages {
-        if messages::is_stub(conn, *chat, *message)? {
+/// Returns `true` if the JSON of an update that could not be processed may be stored: it comes from authorised groups
+/// only, no member in it opted out, and none of its messages was stored without content.
+pub fn may_keep(conn: &Reader, json: &str, setting: &IntakeSettings) -> chime_store::Result<bool> {
+    let Some(Traces { authors, messages }) = traces(json) else { return Ok(false) };
+    for (chat, message) in messages {
+        let Some(row) = chats::find(conn, chat)?.filter(|row| row.chat.kind != ChatKind::Private) else {
+            return Ok(false);
+        };
+        let is_refused = served(conn, &row.chat, UserId(0), &setting.access)? == Access::Refused;
+        if is_refused || messages::is_stub(conn, chat, message)? {
             return Ok(false);
         }
-        let Some(row) = chats::find(conn, *chat)? else { continue };
-        for author in &traces.authors {
+        for author in &authors {
             if consent::opted_out(conn, row.key, *author)?.is_some() {
                 return Ok(false);
             }
         }
     }
     Ok(true)
-}
-
-/// Returns `true` if a raw update that could not be read may be stored: it must come from known and authorised groups
-/// only, and [`may_keep_raw`] must allow it.
-pub fn may_keep_unread(conn: &Reader, traces: &Traces, setting: &IntakeSettings) -> chime_store::Result<bool> {
-    for (chat, _) in &traces.messages {
-        let is_served = match chats::find(conn, *chat)? {
-            Some(row) if row.chat.kind != ChatKind::Private => {
-                served(conn, &row.chat, UserId(0), &setting.access)? == Access::Allowed
-            }
-            Some(_) | None => false,
-        };
-        if !is_served {
-            return Ok(false);
-        }
-    }
-    may_keep_raw(conn, traces)
 }

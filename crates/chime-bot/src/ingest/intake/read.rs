@@ -2,11 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use serde_json::Value;
-
-use chime_core::repair;
 use chime_core::{Event, UpdateId, UserId, unless_it_panics};
-use chime_privacy::{Traces, leftover, traces};
 use chime_telegram::{RawUpdate, extract};
 
 /// Update after parsing, which may have failed.
@@ -15,10 +11,6 @@ pub struct ReadUpdate {
     pub id: UpdateId,
     pub kind: String,
     pub json: String,
-    /// Content of the update that is in none of its events; `None` if the events contain everything.
-    pub leftover: Option<String>,
-    /// Users and messages that the update names; `None` if it is not valid JSON.
-    pub traces: Option<Traces>,
     /// Events of the update, or the reason why it cannot be parsed.
     pub events: Result<Vec<Event>, String>,
 }
@@ -34,22 +26,7 @@ fn read(raw: RawUpdate, bot: UserId) -> ReadUpdate {
         Some(Err(unreadable)) => Err(unreadable.to_string()),
         None => Err("reading it panicked".to_owned()),
     };
-    let (traces, leftover) = unless_it_panics(|| traces_and_leftover(&raw.json)).flatten().unzip();
-    ReadUpdate {
-        id: raw.id.unwrap_or_else(|| substitute_id(&raw.json)),
-        kind: raw.kind,
-        json: raw.json,
-        leftover: leftover.flatten(),
-        traces,
-        events,
-    }
-}
-
-/// Returns the users and messages that an update names, and its content that is in no event. Returns `None` if it is
-/// not valid JSON.
-fn traces_and_leftover(json: &str) -> Option<(Traces, Option<String>)> {
-    let update: Value = serde_json::from_str(&repair(json)).ok()?;
-    Some((traces(&update), leftover(update)))
+    ReadUpdate { id: raw.id.unwrap_or_else(|| substitute_id(&raw.json)), kind: raw.kind, json: raw.json, events }
 }
 
 /// Returns the offset that confirms the whole batch to Telegram, or `None` if no update in it has an id.
