@@ -192,7 +192,7 @@ async fn a_compound_said_long_ago_answers_a_question_with_its_last_word() {
         ),
         (
             "Trouwens, huurwaarborg 1200 euro",
-            "het meer is vandaag rustig, de boot is oud, en niemand wil gaan vissen",
+            "Wij zijn blij dat jullie morgen bij ons blijven, want er zijn te weinig mensen die willen helpen",
             "@bot hoe hoog is de waarborg?",
         ),
     ] {

@@ -326,7 +326,7 @@ async fn a_word_is_found_in_compounds_after_the_word_itself() {
             "Kaution",
         ),
         (
-            "We ontmoeten elkaar morgenvroeg allemaal in de haven en nemen de veerboot naar het eiland",
+            "Wij zijn blij dat jullie morgen bij ons blijven, want er zijn te weinig mensen die willen helpen met het schilderen",
             "De huurwaarborg was 1200 euro",
             "het waarborgfonds betaalt niets terug",
             "er lag een vuur op het strand",
