@@ -5,7 +5,9 @@ use std::time::Duration;
 use chime_core::{EntityKind, Part, Reason};
 use chime_sandbox::{NewChat, Post};
 use chime_store::answers;
+use chime_testkit::Reply;
 use chime_world::World;
+use serde_json::json;
 
 #[tokio::test]
 async fn a_message_of_another_topic_is_recalled_by_name_and_cited_by_its_link() {
@@ -178,4 +180,45 @@ async fn what_was_recalled_is_forgotten_with_the_answer_that_rests_on_it() {
         assert!(answer.is_none_or(|answer| !answer.text.contains("4711")), "the answer repeats it");
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_compound_said_long_ago_answers_a_question_with_its_last_word() {
+    for (fact, line, question) in [
+        (
+            "Übrigens, Mietkaution 1.200 Euro",
+            "der See ist heute ruhig, das Boot ist alt, und niemand will angeln gehen",
+            "@bot wie hoch ist die Kaution?",
+        ),
+        (
+            "Trouwens, huurwaarborg 1200 euro",
+            "Wij zijn blij dat jullie morgen bij ons blijven, want er zijn te weinig mensen die willen helpen",
+            "@bot hoe hoog is de waarborg?",
+        ),
+    ] {
+        World::with(&[("EMBEDDING", "off")], async |w| {
+            for _ in 0..12 {
+                w.say("ben", line);
+            }
+            let said = w.say("ann", fact);
+            w.settled().await;
+            w.clock.advance(Duration::from_secs(72 * 60 * 60));
+            for round in 0..210 {
+                w.say("ben", &format!("{round}: {line}"));
+            }
+            w.settled().await;
+            let source = format!("m{}", w.stored(w.chat, said).await.expect("it is stored").seq);
+            w.model.script([
+                Reply::Tools(vec![("search_messages", json!({"query": question.rsplit(' ').next()}))]),
+                Reply::text(format!("1200 [source: {source}].")),
+            ]);
+            let tag = w.say("cat", question);
+            let answer = w.answer_to(tag).await;
+            let record = w.record_of(&answer).await;
+            assert!(record.window.iter().any(|chosen| chosen.id == said), "{question}");
+            assert!(w.prompt(1).await.contains(fact), "{question}");
+            assert!(w.model.requests()[1].to_string().contains(fact), "{question}");
+        })
+        .await;
+    }
 }

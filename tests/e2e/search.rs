@@ -314,3 +314,69 @@ async fn in_private_a_member_searches_their_chats_one_at_a_time() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_word_is_found_in_compounds_after_the_word_itself() {
+    for (line, compound, beginning, other, word) in [
+        (
+            "Wir treffen uns alle morgen früh am Hafen und nehmen die Fähre auf die Insel",
+            "Die Mietkaution war 1.200 Euro",
+            "der Kautionsschutz kostet 5 Euro im Monat",
+            "der Rat wohnt in der Altstadt",
+            "Kaution",
+        ),
+        (
+            "Wij zijn blij dat jullie morgen bij ons blijven, want er zijn te weinig mensen die willen helpen met het schilderen",
+            "De huurwaarborg was 1200 euro",
+            "het waarborgfonds betaalt niets terug",
+            "er lag een vuur op het strand",
+            "waarborg",
+        ),
+    ] {
+        World::offline(async |w| {
+            for _ in 0..12 {
+                w.say("bob", line);
+            }
+            let itself = w.say("ann", &format!("{word}?"));
+            let (compound, beginning) = (w.say("ann", compound), w.say("ann", beginning));
+            w.say("ann", other);
+            w.settled().await;
+            for search in [format!("/search {word}"), format!("@bot suche {word}")] {
+                let ask = w.say("cat", &search);
+                assert_eq!(links(&w.answer_to(ask).await), [itself, beginning, compound], "{search}");
+            }
+            w.clock.advance(Duration::from_secs(60));
+            w.telegram.edit(w.chat, beginning, line, w.clock.now());
+            let forget = w.reply("ann", compound, "/forget");
+            w.answer_to(forget).await;
+            w.settled().await;
+            let ask = w.say("cat", &format!("/search {word}"));
+            assert_eq!(links(&w.answer_to(ask).await), [itself]);
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn short_words_and_english_ones_are_not_found_in_longer_ones() {
+    World::offline(async |w| {
+        for _ in 0..12 {
+            w.say("bob", "we all meet at the harbour and take the ferry to the island in the morning");
+        }
+        w.say("ann", "the basketball hoop is broken");
+        w.settled().await;
+        let ask = w.say("cat", "/search ball");
+        assert_eq!(w.answer_to(ask).await.text, texts("eng").search.none);
+    })
+    .await;
+    World::offline(async |w| {
+        for _ in 0..12 {
+            w.say("bob", "Wir treffen uns alle morgen früh am Hafen und nehmen die Fähre auf die Insel");
+        }
+        w.say("ann", "das Herrenfahrrad steht im Hof");
+        w.settled().await;
+        let ask = w.say("cat", "/search Rad");
+        assert_eq!(w.answer_to(ask).await.text, texts("deu").search.none);
+    })
+    .await;
+}

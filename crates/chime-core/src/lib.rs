@@ -10,6 +10,7 @@ mod answer;
 mod chat;
 pub mod chat_settings;
 mod command;
+mod compounds;
 mod concept;
 pub mod config;
 mod display;

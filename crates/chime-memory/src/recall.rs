@@ -109,7 +109,7 @@ impl Recaller {
         before: Seq,
     ) -> chime_store::Result<Vec<FoundMessage>> {
         let Some(row) = chats::by_key(conn, conversation.chat)? else { return Ok(Vec::new()) };
-        let kept = StoredArchive { conn, conversation, space: None };
+        let kept = StoredArchive { conn, conversation, language: row.language, space: None };
         self.with_words(row.language, |lexicon| by_words(&kept, row.language, words, before, lexicon))
     }
 
@@ -123,7 +123,7 @@ impl Recaller {
         let Some(row) = chats::by_key(conn, conversation.chat)? else { return Ok(Vec::new()) };
         let at_hand = self.embedder.as_deref();
         let space = embedding_spaces::active(conn)?.filter(|space| at_hand.is_some_and(|it| it.name() == space.model));
-        let kept = StoredArchive { conn, conversation, space };
+        let kept = StoredArchive { conn, conversation, language: row.language, space };
         self.with_words(row.language, |lexicon| stretches(&kept, sought, lexicon))
     }
 
@@ -209,6 +209,7 @@ impl Recaller {
 struct StoredArchive<'a> {
     conn: &'a Reader,
     conversation: Conversation,
+    language: Language,
     /// Set of vectors by one model that may be searched.
     space: Option<Space>,
 }
@@ -229,7 +230,7 @@ impl Archive for StoredArchive<'_> {
     }
 
     fn holding(&self, stem: &str, before: Seq) -> chime_store::Result<(Vec<Seq>, f64)> {
-        let found = postings::of_stem(self.conn, &self.range(before), stem)?;
+        let found = postings::of_word(self.conn, &self.range(before), stem, self.language)?;
         Ok((found.seqs, found.held))
     }
 

@@ -32,24 +32,31 @@ pub fn of_stem(conn: &Reader, range: &Range, stem: &str) -> Result<Postings> {
     read(conn, STEMS, range, &format!("text : {}", quoted(stem)))
 }
 
+/// Finds messages that contain a stem, as a word or in a compound.
+pub fn of_word(conn: &Reader, range: &Range, stem: &str, language: Language) -> Result<Postings> {
+    read(conn, STEMS, range, &format!("text : {}", word_or_compound(stem, language)))
+}
+
 /// Finds messages that contain a stem in their text or in the name of their author.
 pub fn of_name(conn: &Reader, range: &Range, stem: &str) -> Result<Postings> {
     read(conn, STEMS, range, &format!("{{text author}} : {}", quoted(stem)))
 }
 
-/// Finds messages that contain a stem in their text and all words of `author` in the name of their author.
+/// Finds messages that contain a stem, as a word or in a compound, and all words of `author` in the name of their
+/// author.
 pub fn of_stem_by(conn: &Reader, range: &Range, stem: &str, author: &str, language: Language) -> Result<Postings> {
     let author: Vec<String> = stems(author, language).iter().map(|word| quoted(word)).collect();
     if author.is_empty() {
         return Ok(Postings::default());
     }
-    read(conn, STEMS, range, &format!("text : {} AND author : ({})", quoted(stem), author.join(" AND ")))
+    let word = word_or_compound(stem, language);
+    read(conn, STEMS, range, &format!("text : {word} AND author : ({})", author.join(" AND ")))
 }
 
-/// Finds messages that contain all of the stems in their text.
-pub fn of_all(conn: &Reader, range: &Range, stems: &[&str]) -> Result<Postings> {
-    let quoted: Vec<String> = stems.iter().map(|stem| quoted(stem)).collect();
-    read(conn, STEMS, range, &format!("text : ({})", quoted.join(" AND ")))
+/// Finds messages that contain all of the stems in their text, as words or in compounds.
+pub fn of_all(conn: &Reader, range: &Range, stems: &[&str], language: Language) -> Result<Postings> {
+    let words: Vec<String> = stems.iter().map(|stem| word_or_compound(stem, language)).collect();
+    read(conn, STEMS, range, &format!("text : ({})", words.join(" AND ")))
 }
 
 /// Minimum number of letters that are searched for. `ENDING_CHARS` letters at the end of a longer word are ignored,
@@ -97,6 +104,13 @@ fn read(conn: &Reader, sql: &str, range: &Range, query: &str) -> Result<Postings
 /// Puts a word in quotes, so that FTS5 does not read a member's words as query syntax.
 fn quoted(word: &str) -> String {
     format!("\"{}\"", word.replace('"', ""))
+}
+
+/// Returns a query for a stem as a word or in a compound.
+fn word_or_compound(stem: &str, language: Language) -> String {
+    let compounds = language.compound_prefixes(stem);
+    let terms = compounds.iter().map(|prefix| format!(" OR {} *", quoted(prefix)));
+    format!("({}{})", quoted(stem), terms.collect::<String>())
 }
 
 /// Returns the approximate number of messages in a chat, including deleted ones.
@@ -150,9 +164,9 @@ mod tests {
 
     #[tokio::test]
     async fn pairs_authors_and_parts_of_words_are_looked_for() {
-        let pairs = found(&SAID, |conn, range| of_all(conn, range, &["tea", "soup"])).await;
+        let pairs = found(&SAID, |conn, range| of_all(conn, range, &["tea", "soup"], Language::DEFAULT)).await;
         assert_eq!(seqs(&pairs), [8, 2]);
-        let odd = found(&SAID, |conn, range| of_all(conn, range, &["tea", "x\" OR \"tea"])).await;
+        let odd = found(&SAID, |conn, range| of_all(conn, range, &["tea", "x\" OR \"tea"], Language::DEFAULT)).await;
         assert_eq!(seqs(&odd), [] as [u32; 0]);
         let by = found(&SAID, |conn, range| of_stem_by(conn, range, "tea", "Ann", Language::DEFAULT)).await;
         assert_eq!(seqs(&by), [5, 3, 1]);

@@ -41,7 +41,10 @@ fn write_parts(tx: &Writer<'_>, sql: &str, entry: &Indexed<'_>) -> Result<()> {
 }
 
 fn write(tx: &Writer<'_>, sql: &str, entry: &Indexed<'_>) -> Result<()> {
-    let text = stems(&entry.text, entry.language).join(" ");
+    let mut words = stems(&entry.text, entry.language);
+    let compounds: Vec<String> = words.iter().filter_map(|word| entry.language.reversed_compound(word)).collect();
+    words.extend(compounds);
+    let text = words.join(" ");
     let author = stems(entry.author, entry.language).join(" ");
     if text.is_empty() {
         return Ok(());
@@ -150,6 +153,47 @@ mod tests {
             Ok((before, found(tx)?))
         });
         assert_eq!(outcome.await.unwrap(), (vec![Seq(1)], Vec::new()));
+    }
+
+    #[tokio::test]
+    async fn a_compound_is_found_by_its_first_and_last_word_until_it_is_removed() {
+        let (_folder, store) = new_store().await;
+        let [german, dutch, english] = ["deu", "nld", "eng"].map(Language::from_code);
+        let said = [
+            (1, "die Mietkautionen sind hoch", german),
+            (2, "de borg en de Huurwaarborg", dutch),
+            (3, "die Kaution", german),
+            (4, "a Mietkaution", english),
+            (5, "der Kautionsschutz", german),
+        ];
+        let entry = move |(seq, text, language): (u32, &'static str, Language)| Indexed {
+            chat: CHAT,
+            seq: Seq(seq),
+            text: Cow::Borrowed(text),
+            author: "Ann",
+            language,
+        };
+        let found = |conn: &Reader, word: &str, language| {
+            let stem = &stems(word, language)[0];
+            postings::of_word(conn, &every(Seq(10)), stem, language).map(|found| found.seqs)
+        };
+        let outcome = store.write(Priority::Background, move |tx| {
+            said.into_iter().try_for_each(|of| insert(tx, &entry(of)))?;
+            let before = found(tx, "Kautionen", german)?;
+            let others = (found(tx, "waarborg", dutch)?, found(tx, "Kaution", english)?);
+            let both = postings::of_all(tx, &every(Seq(10)), &["kaution", "hoch"], german)?.seqs;
+            remove(tx, &entry(said[0]))?;
+            let after = found(tx, "Kaution", german)?;
+            [said[1], said[2], said[3], said[4]].into_iter().try_for_each(|of| remove(tx, &entry(of)))?;
+            tx.execute_batch("CREATE VIRTUAL TABLE temp.said USING fts5vocab(main, message_fts, row)")?;
+            let left: i64 = tx.query_row("SELECT count(*) FROM said", [], |row| row.get(0))?;
+            Ok((before, others, both, after, left))
+        });
+        let (before, others, both, after, left) = outcome.await.unwrap();
+        assert_eq!(before, [Seq(5), Seq(3), Seq(1)]);
+        assert_eq!(others, (vec![Seq(2)], vec![Seq(3)]));
+        assert_eq!(both, [Seq(1)]);
+        assert_eq!((after, left), (vec![Seq(5), Seq(3)], 0), "no term stays in the index");
     }
 
     #[tokio::test]

@@ -333,7 +333,7 @@ impl LookupScope {
         }
         let wanted = query.map(|query| self.stems(query));
         let says = |stored: &StoredMessage| {
-            wanted.as_ref().is_none_or(|wanted| !wanted.is_disjoint(&self.stems(&stored.message.text)))
+            wanted.as_ref().is_none_or(|wanted| self.count_said(wanted, &self.stems(&stored.message.text)) > 0)
         };
         let newest = messages::newest_between(conn, self.chat.key, since, until, NEWEST)?;
         let others = newest.into_iter().filter(|stored| is_wanted(stored) && says(stored));
@@ -375,7 +375,7 @@ impl LookupScope {
         let mut ranked: Vec<(usize, _)> = Vec::new();
         for (_, summary) in minis {
             let said: HashSet<String> = summary.bullets.iter().flat_map(|bullet| self.stems(&bullet.text)).collect();
-            let common = wanted.iter().filter(|stem| said.contains(*stem)).count();
+            let common = self.count_said(&wanted, &said);
             if about.is_none() || common > 0 {
                 ranked.push((common, summary));
             }
@@ -393,6 +393,12 @@ impl LookupScope {
 
     fn stems(&self, text: &str) -> HashSet<String> {
         stems(text, self.chat.language).into_iter().collect()
+    }
+
+    /// Returns how many of the words `wanted` are among the words `said`, alone or in compounds.
+    fn count_said(&self, wanted: &HashSet<String>, said: &HashSet<String>) -> usize {
+        let is_in = |stem: &str| said.iter().any(|word| self.chat.language.is_compound_with(stem, word));
+        wanted.iter().filter(|stem| said.contains(*stem) || is_in(stem)).count()
     }
 
     /// Returns a line of a summary as a source; `None` if none of its messages is still stored.

@@ -176,21 +176,24 @@ impl ChatSearch<'_> {
     pub fn find(&self) -> chime_store::Result<SearchResult> {
         let sought = self.sought();
         let notes = if self.request.has_filters() { Vec::new() } else { self.notes(&sought)? };
-        let (mut seen, mut whole, mut partly) = (HashSet::new(), Vec::new(), Vec::new());
+        let (mut seen, mut whole, mut in_compounds, mut partly) = (HashSet::new(), Vec::new(), Vec::new(), Vec::new());
         for seq in self.candidates()? {
             // With a stemmer, the messages with all words are the first candidates.
-            let found = whole.len() + if self.chat.language.has_stemmer() { partly.len() } else { 0 };
-            if found >= MOST {
+            let others = if self.chat.language.has_stemmer() { in_compounds.len() + partly.len() } else { 0 };
+            if whole.len() + others >= MOST {
                 break;
             }
             let Some(stored) = self.talk(seq, &mut seen)? else { continue };
-            let said = keys(&stored.message.rendered(), self.chat.language);
-            if sought.is_subset(&said) {
+            let said = SaidWords::of(&stored.message.rendered(), self.chat.language);
+            if sought.is_subset(&said.keys) {
                 whole.push(stored);
-            } else if !sought.is_disjoint(&said) {
+            } else if said.has_all(&sought) {
+                in_compounds.push(stored);
+            } else if said.has_any(&sought) {
                 partly.push(stored);
             }
         }
+        whole.extend(in_compounds);
         whole.extend(partly);
         whole.truncate(MOST);
         Ok(SearchResult { notes, messages: whole })
@@ -206,11 +209,12 @@ impl ChatSearch<'_> {
 
     /// Returns the keys of the words searched for.
     fn sought(&self) -> HashSet<String> {
-        keys(&self.telling(), self.chat.language)
+        SaidWords::of(&self.telling(), self.chat.language).keys
     }
 
     /// Returns the messages that may be found: first those with all words, then those with the two rarest words, then
-    /// those with one word, the rarest word first. For the same words, the newest come first.
+    /// those with one word, the rarest word first, then those with one word in a compound. For the same words, the newest
+    /// come first.
     fn candidates(&self) -> chime_store::Result<Vec<Seq>> {
         let (Some(authors), Some(topics)) = (self.authors()?, self.topics()?) else { return Ok(Vec::new()) };
         if !self.request.has_filters() {
@@ -246,9 +250,13 @@ impl ChatSearch<'_> {
         let rarest: Vec<&str> = words.iter().map(|(word, _)| *word).take(2).collect();
         let mut lists = Vec::new();
         for together in [all, rarest].iter().filter(|together| together.len() > 1).take(words.len().saturating_sub(1)) {
-            lists.push(postings::of_all(self.conn, &range, together)?.seqs);
+            lists.push(postings::of_all(self.conn, &range, together, self.chat.language)?.seqs);
         }
+        let stems: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
         lists.extend(words.into_iter().map(|(_, found)| found.seqs));
+        for stem in stems.into_iter().filter(|_| self.chat.language.writes_compounds()) {
+            lists.push(postings::of_word(self.conn, &range, stem, self.chat.language)?.seqs);
+        }
         Ok(lists)
     }
 
@@ -328,17 +336,43 @@ impl ChatSearch<'_> {
         found.retain(|note| {
             let of_note = pieces.iter().filter(|piece| piece.number == note.number).map(|piece| piece.text.as_str());
             let said = of_note.chain([note.title.as_str()]).collect::<Vec<_>>().join(" ");
-            sought.is_subset(&keys(&said, self.chat.language))
+            SaidWords::of(&said, self.chat.language).has_all(sought)
         });
         found.truncate(NOTES);
         Ok(found)
     }
 }
 
-/// Returns the stems by which words of a text are compared: their first letters if the language has no stemmer.
-fn keys(text: &str, language: Language) -> HashSet<String> {
-    let key = |stem: String| if language.has_stemmer() { stem } else { stem.chars().take(KEY_CHARS).collect() };
-    stems(text, language).into_iter().map(key).collect()
+/// Words of a text, as a search compares them.
+struct SaidWords {
+    language: Language,
+    stems: Vec<String>,
+    /// Stems by which words are compared: their first letters if the language has no stemmer.
+    keys: HashSet<String>,
+}
+
+impl SaidWords {
+    fn of(text: &str, language: Language) -> Self {
+        let stems = stems(text, language);
+        let key = |stem: &String| match language.has_stemmer() {
+            true => stem.clone(),
+            false => stem.chars().take(KEY_CHARS).collect(),
+        };
+        Self { language, keys: stems.iter().map(key).collect(), stems }
+    }
+
+    /// Returns `true` if the text has the word with this key, alone or in a compound.
+    fn has(&self, key: &str) -> bool {
+        self.keys.contains(key) || self.stems.iter().any(|stem| self.language.is_compound_with(key, stem))
+    }
+
+    fn has_all(&self, keys: &HashSet<String>) -> bool {
+        keys.iter().all(|key| self.has(key))
+    }
+
+    fn has_any(&self, keys: &HashSet<String>) -> bool {
+        keys.iter().any(|key| self.has(key))
+    }
 }
 
 /// Returns each value to filter by, or a single `None`, which stands for all values.
@@ -386,10 +420,10 @@ pub fn shown(found: &SearchResult, search: &ChatSearch<'_>, page: SearchPage, te
     ShownPage { markdown, links, buttons: page.buttons(found.messages.len()), rests_on }
 }
 
-/// Returns some words of a text, from shortly before the first one whose stem is in `wanted`.
+/// Returns some words of a text, from shortly before the first one with a key in `wanted`.
 fn excerpt(text: &str, wanted: &HashSet<String>, language: Language) -> String {
     let said: Vec<&str> = text.split_whitespace().collect();
-    let is_wanted = |word: &&str| !wanted.is_disjoint(&keys(word, language));
+    let is_wanted = |word: &&str| SaidWords::of(word, language).has_any(wanted);
     let begin = said.iter().position(is_wanted).unwrap_or(0).saturating_sub(WORDS_BEFORE);
     let words = one_line(&said.get(begin..).unwrap_or_default().join(" "), SHOWN_CHARS);
     if begin > 0 { format!("…{words}") } else { words }

@@ -125,7 +125,7 @@ impl ParsedRequest<'_> {
         let mut frequencies = Frequencies { messages, holding: HashMap::new() };
         let mut lists: Vec<Postings> = Vec::new();
         for (stem, word) in stems {
-            let list = postings::of_stem(self.conn, &self.range(OF_A_WORD), stem)?;
+            let list = postings::of_word(self.conn, &self.range(OF_A_WORD), stem, self.language)?;
             frequencies.holding.insert(stem.clone(), list.held);
             lists.push(list);
             self.by_parts(word, &mut lists, candidates)?;
@@ -167,7 +167,8 @@ impl ParsedRequest<'_> {
             let from = Seq(self.request.before.0.saturating_sub(reach));
             for other in &common[place + 1..] {
                 let range = Range { from, ..self.range(OF_A_PAIR) };
-                let found = postings::of_all(self.conn, &range, &[&stems[*rarer].0, &stems[*other].0])?;
+                let both = [&*stems[*rarer].0, &*stems[*other].0];
+                let found = postings::of_all(self.conn, &range, &both, self.language)?;
                 lists[*rarer].seqs.extend(&found.seqs);
                 lists[*other].seqs.extend(&found.seqs);
             }

@@ -14,6 +14,7 @@ pub type WordId = u32;
 
 /// Dictionary of all words that a search has read so far.
 pub struct Lexicon<'e> {
+    pub language: Language,
     stemmer: WordStemmer,
     /// Two-letter code of the language; `None` if its stop words are not known, so that every word is a content word.
     code: Option<&'static str>,
@@ -134,7 +135,7 @@ impl<'e> Lexicon<'e> {
 
     /// Creates a lexicon that starts with the words of an earlier one.
     pub fn resume(language: Language, embedder: Option<&'e Embedder>, read: WordsRead) -> Self {
-        Self { stemmer: WordStemmer::new(language), code: language.short(), embedder, read }
+        Self { language, stemmer: WordStemmer::new(language), code: language.short(), embedder, read }
     }
 
     /// Returns the words for reuse. If there are over a quarter more than `most` (or, with a vector, than

@@ -1,4 +1,4 @@
-//! Similarity of two words, from 0 to 1: by their letters and, if they have vectors, by meaning.
+//! Similarity of two words, from 0 to 1: by their letters, as a part of a compound and, if they have vectors, by meaning.
 
 use crate::retrieval::lexicon::{Lexicon, WordId};
 use chime_core::dot;
@@ -6,6 +6,9 @@ use chime_core::dot;
 /// Minimum share of common trigrams at which words are similar. Such words are misspelt or inflected forms of each
 /// other.
 const MIN_DICE: f64 = 0.45;
+
+/// Similarity of a word to a compound that it begins or ends.
+const IN_COMPOUND: f32 = 0.8;
 
 /// Similarities of the words of a question to every word of a lexicon. The row of a word is computed on first use.
 pub(super) struct Similarities {
@@ -51,7 +54,8 @@ impl Similarities {
     }
 }
 
-/// Returns 1 for words of the same stem; otherwise the higher of the similarities by meaning and by letters.
+/// Returns 1 for words of the same stem; otherwise the highest of the similarities by meaning, by letters and of `one`, a
+/// word of the question, to a compound.
 fn similarity(lexicon: &Lexicon<'_>, one: WordId, other: WordId, by_meaning: bool) -> f32 {
     let (a, b) = (|| lexicon.word(one), || lexicon.word(other));
     let (of_a, of_b) = (lexicon.outline(one), lexicon.outline(other));
@@ -61,7 +65,9 @@ fn similarity(lexicon: &Lexicon<'_>, one: WordId, other: WordId, by_meaning: boo
     let by_letters = if of_a.most_in_common(of_b) < MIN_DICE { 0.0 } else { dice(a().trigrams(), b().trigrams()) };
     let by_letters = if by_letters >= MIN_DICE { by_letters as f32 } else { 0.0 };
     let meaning = if by_meaning { dot(lexicon.vector(one), lexicon.vector(other)) } else { 0.0 };
-    meaning.max(by_letters).clamp(0.0, 1.0)
+    let is_in_compound = lexicon.language.is_compound_with(&a().stem, &b().stem);
+    let as_part = if is_in_compound { IN_COMPOUND } else { 0.0 };
+    meaning.max(by_letters).max(as_part).clamp(0.0, 1.0)
 }
 
 /// Returns the Dice coefficient of two lists of trigrams, both ascending; 0 if it cannot reach [`MIN_DICE`].
@@ -95,6 +101,18 @@ mod tests {
         assert_eq!(similar.best(&[ids[4]], &lexicon), [0.0, 0.0]);
         let misspelt = similar.best(&[ids[3], ids[4]], &lexicon)[1];
         assert!((0.45..1.0).contains(&misspelt), "{misspelt}");
+    }
+
+    #[test]
+    fn a_word_is_alike_to_a_compound_with_it_in_languages_that_write_compounds() {
+        for (code, expected) in [("deu", true), ("eng", false)] {
+            let mut lexicon = Lexicon::new(Language::from_code(code), None);
+            let ids: Vec<WordId> =
+                ["kasse", "getränkekassen", "rat", "fahrradrat"].map(|word| lexicon.id(word)).to_vec();
+            let mut similar = Similarities::new(vec![ids[0], ids[2]], false);
+            let (compound, chance) = (similar.best(&[ids[1]], &lexicon)[0], similar.best(&[ids[3]], &lexicon)[1]);
+            assert_eq!((compound == IN_COMPOUND, chance), (expected, 0.0), "{code}: {compound}");
+        }
     }
 
     #[test]
