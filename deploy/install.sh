@@ -58,7 +58,13 @@ run_chime() {
 
 uninstall() {
     if [ -n "$has_systemd" ]; then systemctl disable --now chime 2>/dev/null || true; fi
-    if [ -z "$root" ] && dpkg -s chime >/dev/null 2>&1; then dpkg "${purge:---remove}" chime; fi
+    if [ -n "$root" ]; then
+        # The files of a package, which dpkg does not know below a folder.
+        rm -rf "$root/usr/bin/chime" "$root/usr/sbin/chimectl" "$root/lib/systemd/system/chime.service" \
+            "$root/usr/share/doc/chime"
+    elif dpkg -s chime >/dev/null 2>&1; then
+        dpkg "${purge:---remove}" chime
+    fi
     rm -f "$root/usr/local/bin/chime" "$root/usr/local/sbin/chimectl" "$unit"
     if [ -n "$has_systemd" ]; then systemctl daemon-reload; fi
     if [ -n "$purge" ]; then
@@ -103,7 +109,7 @@ install_files() {
             if [ -z "$root" ]; then
                 dpkg --install --force-confold "$file"
             else
-                dpkg-deb --fsys-tarfile "$file" | tar -x -C "$root" --exclude ./etc/chime/chime.env
+                dpkg-deb --fsys-tarfile "$file" | tar -x -C "$root" --exclude etc/chime/chime.env
             fi
             # A program that was installed without a package would go before it.
             rm -f "$root/usr/local/bin/chime" "$root/usr/local/sbin/chimectl" "$unit"
@@ -195,7 +201,7 @@ install_or_upgrade() {
         fail "correct $settings, then run this again"
     done
     if [ -z "$has_systemd" ]; then
-        echo "Installed. Without systemd, start it with the settings of $settings: $chime run"
+        echo "Installed. Without systemd, start it: cd $data && ln -sf $settings .env && $chime run"
         return
     fi
     systemctl enable --quiet chime

@@ -65,6 +65,13 @@ async fn an_installation_finds_the_model_runs_and_is_upgraded_with_a_copy() {
     machine.telegram.called("getUpdates", 1).await;
     assert_eq!(daemon.stop().await, Some(0), "{}", daemon.log());
     machine.settings.remove("DATABASE_PATH");
+    let (_, start) = shown.rsplit_once("start it: ").expect("a command that starts it");
+    let check = start.lines().next().expect("the command").replace("chime run", "chime check");
+    let mut sh = Command::new("sh");
+    sh.args(["-c", &check]).env_clear();
+    let output = tokio::task::spawn_blocking(move || sh.output()).await.expect("no panic").expect("run sh");
+    let checked = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(checked.contains("ok telegram") && checked.contains("ok database"), "{check}: {checked}");
     machine.set("MODEL", "another");
     let (done, shown) = run(&machine, &[]).await;
     assert!(done && shown.contains("chime.db.before-v"), "{shown}");
@@ -90,6 +97,35 @@ async fn an_installation_finds_the_model_runs_and_is_upgraded_with_a_copy() {
     assert!(done && shown.contains("ok database"), "it is installed again with its data: {shown}");
     assert!(run(&machine, &["uninstall", "--purge"]).await.0);
     assert!(!settings.exists() && !data.exists());
+}
+
+/// Packages name their files with or without `./` before them.
+#[tokio::test]
+async fn a_package_replaces_no_settings_and_is_removed() {
+    let (mut machine, root) = with_release().await;
+    let folder = machine.folder.path().to_owned();
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("make the folder");
+        std::fs::write(&path, text).expect("write the file");
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("make it a program");
+    };
+    // Stands for dpkg-deb, which other Linux systems lack: here a package is the archive of its files.
+    write("tools/dpkg-deb", "#!/bin/sh\ncat \"$2\"\n");
+    write("files/usr/bin/chime", "#!/bin/sh\n[ \"$1\" != check ] || grep -q '^TELEGRAM_BOT_TOKEN=.' .env\n");
+    write("files/etc/chime/chime.env", "TELEGRAM_BOT_TOKEN=\n");
+    let path = std::env::var("PATH").unwrap_or_default();
+    machine.set("PATH", &format!("{}:{path}", folder.join("tools").display()));
+    for names in [["usr", "etc"], ["./usr", "./etc"]] {
+        let packed =
+            Command::new("tar").args(["-cf", "chime.deb", "-C", "files"]).args(names).current_dir(&folder).status();
+        assert!(packed.expect("run tar").success());
+        let (done, shown) = run(&machine, &["chime.deb"]).await;
+        assert!(done, "{names:?}: {shown}");
+        assert_eq!(files(&root.join("usr/bin")), ["chime"]);
+        assert!(run(&machine, &["uninstall", "--purge"]).await.0);
+        assert_eq!(files(&root.join("usr/bin")), Vec::<String>::new());
+    }
 }
 
 /// Program whose copy takes until the next second, and holds the time of its end.
