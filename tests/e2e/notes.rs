@@ -256,3 +256,23 @@ async fn with_redact_all_no_personal_data_reaches_the_model_and_the_answer_has_i
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_note_is_saved_without_the_words_that_ask_for_it() {
+    World::offline(async |w| {
+        for (save, title) in [
+            ("/note add the alarm code is 4711", "n1 the alarm code"),
+            ("/note: the pump stands in the shed", "n2 the pump"),
+            ("/notes add bread comes on Thursdays", "n3 bread"),
+        ] {
+            let saved = order(w, save, None);
+            assert!(w.answer_to(saved).await.text.starts_with("Saved"), "{save}");
+            let list = w.say("ben", "/notes");
+            let listed = w.answer_to(list).await.text;
+            assert!(listed.contains(title), "{listed}");
+        }
+        let delete = order(w, "/notes delete n3", None);
+        assert_eq!(w.answer_to(delete).await.text, "Deleted note n3.");
+    })
+    .await;
+}

@@ -194,6 +194,25 @@ async fn a_question_that_names_no_time_is_answered() {
 }
 
 #[tokio::test]
+async fn a_reminder_for_a_past_time_is_refused_in_one_line() {
+    World::offline(async |w| {
+        w.say("bob", "we order the wood from the mill");
+        for ask in
+            ["@bot remind us on 2020-01-01 to order the wood", "@bot remind me yesterday", "/remind 2020-01-01 wood"]
+        {
+            let ask = w.say("ann", ask);
+            let text = w.answer_to(ask).await.text;
+            assert!(text.starts_with(&texts("eng").reminders.past) && text.contains("/remind"), "{text}");
+        }
+        // What would come only once is not confirmed.
+        let ask = w.say("ann", "@bot remind us every two weeks at nine to order the wood");
+        assert_eq!(w.answer_to(ask).await.text, texts("eng").reminders.how);
+        assert_eq!(count(w).await, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn clocks_that_change_in_spring_and_autumn_move_no_reminder() {
     let zone = Zone::parse("Europe/Berlin").expect("a zone");
     let settings = [NO_MODEL[0], NO_MODEL[1], ("TIME_ZONE", "Europe/Berlin"), ("RETENTION_DAYS", "0")];

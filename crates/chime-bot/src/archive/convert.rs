@@ -31,7 +31,9 @@ pub enum Unusable {
     AnotherBot,
     #[error("it is of a kind that this version does not know")]
     UnknownKind,
-    #[error("the file does not say which chat it is")]
+    #[error(
+        "the file does not say which chat it is: before its `messages`, add its `id` and its `type`, such as `\"type\": \"private_supergroup\"`"
+    )]
     Nameless,
 }
 

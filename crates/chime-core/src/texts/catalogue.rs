@@ -129,7 +129,7 @@ rows! {
 rows! {
     pub struct ReminderTexts {
         set, weekdays: [String; 7], set_daily, set_weekly, last_day, cancel_button, cancelled, only_theirs, due, late, began, none, head, full,
-        how, opted_out,
+        past, how, opted_out,
     }
 }
 

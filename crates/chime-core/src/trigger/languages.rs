@@ -54,6 +54,7 @@ rows! {
         greetings: PhraseSet, consents: PhraseSet, questions: PhraseSet, stop_words: Vec<String>,
         content_words: Vec<String>, ours: PhraseSet, missed: PhraseSet, goes_on: PhraseSet, to_group: PhraseSet,
         about_bot: PhraseSet, amounts: PhraseSet, search: PhraseSet, search_last: PhraseSet, remind: PhraseSet, that: Vec<String>,
+        add: Vec<String>,
     }
 }
 
@@ -197,8 +198,14 @@ impl Languages {
 
     /// Returns `true` if `ask` asks for a reminder, and not for a fact ("remind me what we decided").
     pub fn asks_to_remind(&self, ask: &str) -> bool {
+        self.words_to_remind(ask).is_some()
+    }
+
+    /// Returns the number of words at the start of `ask` that ask for a reminder: 2 in "remind us tomorrow", 0 if they
+    /// come last. `None` if it asks for none.
+    pub fn words_to_remind(&self, ask: &str) -> Option<usize> {
         let (said, lower) = (words(ask), ask.to_lowercase());
-        self.tables.iter().any(|language| {
+        self.tables.iter().find_map(|language| {
             let is_that = lower.split_whitespace().any(|word| language.lists.that.iter().any(|that| that == word));
             let fillers = said.iter().take_while(|word| language.fillers.contains(*word)).count();
             let lengths = |begin: usize| 1..=(said.len() - begin).min(LONGEST);
@@ -207,15 +214,24 @@ impl Languages {
                 lengths(begin).rev().find(is_known).map(|length| begin + length)
             };
             if let Some(end) = (0..=fillers).find_map(ends) {
-                return is_that || !language.begins_question(&said[end..]);
+                return (is_that || !language.begins_question(&said[end..])).then_some(end);
             }
             // In Turkish the verb comes last, in German after "kannst du".
             let asks = |begin: usize| language.begins_question(&said[begin..]);
             let is_polite = |length: &usize| language.lists.politeness.contains(&said[..*length].join(" "));
             let polite = (1..=said.len().min(LONGEST)).rev().find(is_polite).unwrap_or(0);
             let last = (0..said.len()).find(|begin| ends(*begin) == Some(said.len()));
-            last.is_some_and(|begin| !(polite..begin).any(asks))
+            last.filter(|begin| !(polite..*begin).any(asks)).map(|_| 0)
         })
+    }
+
+    /// Returns the text of a note without a word such as "add" before it. A word with a capital letter may be a name:
+    /// "Lisa has the key" in Estonian, where "lisa" means "add".
+    pub fn without_add<'a>(&self, note: &'a str) -> Option<&'a str> {
+        let (first, rest) = note.trim_start().split_once(char::is_whitespace)?;
+        let word = first.trim_end_matches([':', ',']);
+        let is_add = self.tables.iter().any(|language| language.lists.add.iter().any(|add| add == word));
+        Some(rest.trim_start()).filter(|rest| is_add && !rest.is_empty())
     }
 
     /// Returns the languages of which a text contains the most stop words, or all languages if it contains none.
@@ -440,6 +456,19 @@ mod tests {
     }
 
     #[test]
+    fn a_word_that_adds_a_note_is_no_part_of_it() {
+        let languages = Languages::shipped();
+        for text in
+            ["add the code is 4711", "add: the code is 4711", "ekle\nthe code is 4711", "добавь the code is 4711"]
+        {
+            assert_eq!(languages.without_add(text), Some("the code is 4711"), "{text}");
+        }
+        for text in ["Lisa has the key", "the code to add", "added salt", "add", "add "] {
+            assert_eq!(languages.without_add(text), None, "{text}");
+        }
+    }
+
+    #[test]
     fn lists_are_long_and_phrases_short_enough() {
         let least = |list: &str| match list {
             "phrases" => 50,
@@ -450,7 +479,7 @@ mod tests {
             "stop_words" => 250,
             "amounts" => 5,
             "remind" => 4,
-            "search" | "that" => 1,
+            "search" | "that" | "add" => 1,
             "content_words" | "search_last" => 0,
             _ => 10,
         };

@@ -65,23 +65,23 @@ pub fn cues(text: &str) -> Cues {
 impl Patterns {
     fn of(lists: &CueLists) -> Self {
         let CueLists { settled, taken, planned, done, passing } = lists;
-        let passing: Vec<String> = passing.iter().map(|cue| format!("^{cue}")).collect();
+        let anywhere = |cues| any_of(cues, " ");
         Self {
-            settled: any_of(settled),
-            taken: any_of(taken),
-            planned: any_of(planned),
-            done: any_of(done),
-            passing: any_of(&passing),
+            settled: anywhere(settled),
+            taken: anywhere(taken),
+            planned: anywhere(planned),
+            done: anywhere(done),
+            passing: any_of(passing, r"\A "),
         }
     }
 }
 
-/// Builds a pattern that matches any cue at the start of a word, or of the text if the cue begins with `^`. Without a
-/// dot at its end, a cue matches with any ending of that word.
+/// Builds a pattern that matches any cue after `start`, or at the start of a sentence if the cue begins with `^`. Without
+/// a dot at its end, a cue matches with any ending of that word.
 #[expect(clippy::expect_used, reason = "the cues are escaped, and the tests compile them")]
-fn any_of(cues: &[String]) -> Regex {
+fn any_of(cues: &[String], start: &str) -> Regex {
     let one = |cue: &String| {
-        let (start, cue) = cue.strip_prefix('^').map_or((" ", cue.as_str()), |cue| ("^ ", cue));
+        let (start, cue) = cue.strip_prefix('^').map_or((start, cue.as_str()), |cue| ("(?m:^) ", cue));
         match cue.strip_suffix('.') {
             Some(whole) => format!("{start}{} ", regex::escape(whole)),
             None => format!("{start}{}", regex::escape(cue)),
@@ -90,12 +90,15 @@ fn any_of(cues: &[String]) -> Regex {
     Regex::new(&cues.iter().map(one).collect::<Vec<_>>().join("|")).expect("a valid pattern")
 }
 
-/// Converts a text to lower-case words, with one space before, between and after them.
+/// Converts a text to lower-case words, with one space before, between and after them, and each sentence on a line.
 fn padded(text: &str) -> String {
     let lower = text.to_lowercase().replace('’', "'");
-    let words: Vec<&str> =
-        lower.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|word| !word.is_empty()).collect();
-    format!(" {} ", words.join(" "))
+    let sentence = |sentence: &str| {
+        let words: Vec<&str> =
+            sentence.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|word| !word.is_empty()).collect();
+        format!(" {} ", words.join(" "))
+    };
+    lower.split(['.', '!', '?', '\n']).map(sentence).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -134,5 +137,14 @@ mod tests {
         check("Hääletame reedeni", true, false, true);
         check("finally some rain", false, false, false);
         check("the weather is nice", false, false, false);
+    }
+
+    #[test]
+    fn a_promise_of_two_words_begins_a_sentence() {
+        check("On it!", false, true, false);
+        check("Ok. On it.", false, true, false);
+        check("I'm on it.", false, true, false);
+        check("hands on it.", false, false, false);
+        check("Let us focus on it.", false, false, false);
     }
 }

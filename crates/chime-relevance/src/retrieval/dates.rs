@@ -169,7 +169,7 @@ impl DateReader<'_> {
 
     /// Parses "three weeks ago", "vor drei Wochen". The span around that day is wider for longer units, since such a
     /// count is rarely exact.
-    fn long_ago(&mut self, place: usize) -> Option<usize> {
+    pub fn long_ago(&mut self, place: usize) -> Option<usize> {
         let count = self.count_at(place)?;
         let table = self.table;
         let (length, (days, slack)) =
@@ -188,7 +188,7 @@ impl DateReader<'_> {
         Some(1 + length)
     }
 
-    fn relative(&mut self, place: usize) -> Option<usize> {
+    pub fn relative(&mut self, place: usize) -> Option<usize> {
         let today = self.today;
         let back = |days: u64| today.checked_sub_days(Days::new(days)).unwrap_or(today);
         let on = |day: NaiveDate, days: u64| day.checked_add_days(Days::new(days)).unwrap_or(day);

@@ -7,6 +7,7 @@ use chrono::{Datelike, Days, Months, NaiveDate, NaiveDateTime, NaiveTime, Weekda
 use crate::retrieval::dates::{DateReader, spans_named};
 use crate::retrieval::languages::{PhraseTable, Phrases, Tables};
 use crate::retrieval::words::words;
+use chime_core::trigger::Languages;
 use chime_core::{Language, Timestamp, Zone};
 
 /// Hour of a reminder that names only a day.
@@ -53,19 +54,49 @@ pub fn names_time(text: &str) -> bool {
         || reminder_time(text, Language::DEFAULT, NOW, Zone::UTC).is_some()
 }
 
-/// Returns the time after `now` that `text` names, or `None` if it names none. `zone` and `language` belong to the
+/// Returns the time after `now` that `text` names, or `None` if it names none or a repetition that is no [`Repeat`]. `zone` and `language` belong to the
 /// chat; the text may be in another language.
 pub fn reminder_time(text: &str, language: Language, now: Timestamp, zone: Zone) -> Option<ReminderTime> {
     let words = words(&joined(text));
     let tables = Tables::of(language, text);
-    let read = tables.of_question().into_iter().chain(tables.iter()).filter_map(|table| {
+    let read = tables.of_question().into_iter().chain(tables.iter()).map(|table| {
         let mut reader = MomentReader::new(&words, table, zone.local(now).naive_local());
         reader.read();
-        reader.time(now, zone)
+        (reader.has_other_repeat, reader.time(now, zone))
     });
-    let times: Vec<ReminderTime> = read.collect();
+    let read: Vec<(bool, Option<ReminderTime>)> = read.collect();
+    if read.iter().any(|(has_other_repeat, _)| *has_other_repeat) {
+        return None;
+    }
+    let times: Vec<ReminderTime> = read.into_iter().filter_map(|(_, time)| time).collect();
     // The language of a few words is uncertain, and the wrong one may know their time but not their repetition.
     times.iter().find(|time| time.repeat.is_some()).or(times.first()).copied()
+}
+
+/// Returns `true` if `ask` names a repetition that is no [`Repeat`], such as "every two weeks".
+pub fn has_other_repeat(ask: &str, language: Language, now: Timestamp, zone: Zone) -> bool {
+    let words = words(&joined(ask));
+    Tables::of(language, ask).iter().any(|table| {
+        let mut moment = MomentReader::new(&words, table, zone.local(now).naive_local());
+        moment.read();
+        moment.has_other_repeat
+    })
+}
+
+/// Returns `true` if `ask` asks for a reminder at a time that is past, such as "remind us on 2020-01-01". In a request in
+/// plain words, the time must come first: "remind me of the wood we ordered yesterday" is a question.
+pub fn is_for_past_time(ask: &str, language: Language, now: Timestamp, zone: Zone) -> bool {
+    let words = words(&joined(ask));
+    // A preposition may stand before the date.
+    let places = Languages::shipped().words_to_remind(ask).map_or(0..words.len(), |begin| begin..begin + 2);
+    let today = zone.local(now).date_naive();
+    Tables::of(language, ask).iter().any(|table| {
+        let mut moment = MomentReader::new(&words, table, zone.local(now).naive_local());
+        let mut dates = DateReader { words: &words, table, today, is_ahead: false, spans: Vec::new() };
+        places.clone().any(|place| moment.day(place).is_some_and(|(day, _)| day <= today))
+            || (dates.long_ago(places.start).or_else(|| dates.relative(places.start)).is_some()
+                && dates.spans.iter().all(|(_, to)| *to <= today))
+    })
 }
 
 /// Writes `9:30` as `9h30` and `2026-05-01` as `01.05.2026`, so that each is one word.
@@ -106,6 +137,8 @@ struct MomentReader<'a> {
     part: Option<u32>,
     after: Option<Duration>,
     repeat: Option<Repeat>,
+    /// `true` if the text names a repetition that is none of [`Repeat`], such as "every two weeks".
+    has_other_repeat: bool,
     until: Option<NaiveDate>,
 }
 
@@ -121,6 +154,7 @@ impl<'a> MomentReader<'a> {
             part: None,
             after: None,
             repeat: None,
+            has_other_repeat: false,
             until: None,
         }
     }
@@ -158,6 +192,13 @@ impl<'a> MomentReader<'a> {
             self.repeat = Some(Repeat::Daily);
             return Some(unit - place);
         }
+        let counted = unit + usize::from(self.number(unit).is_some());
+        if [&table.minute, &table.hour, &table.day, &table.week, &table.month]
+            .iter()
+            .any(|it| self.at(it, counted).is_some())
+        {
+            self.has_other_repeat = true;
+        }
         let day = (0_u8..).zip(&table.weekdays).find(|(_, names)| self.at(names, unit).is_some())?.0;
         self.repeat = Weekday::try_from(day).ok().map(Repeat::Weekly);
         Some(unit + 1 - place)
@@ -171,11 +212,20 @@ impl<'a> MomentReader<'a> {
         Some(end - place)
     }
 
-    /// Parses "in 20 minutes", "in an hour", "20 dakika sonra", "in three days".
+    /// Parses "in 20 minutes", "in an hour", "in 2h30", "in 1 hour and 30 minutes", "20 dakika sonra", "in three days".
     fn span(&mut self, place: usize) -> Option<usize> {
         let phrases = self.dates.table;
         let before = self.at(&phrases.ahead, place);
         let begin = place + before.unwrap_or(0);
+        let is_clock = self.dates.words.get(place).is_some_and(|word| word == "after");
+        if before.is_some()
+            && !is_clock
+            && let Some((length, end)) =
+                self.decimal_hours(begin).or_else(|| Some((self.glued_span(begin)?, begin + 1)))
+        {
+            self.after = Some(length);
+            return Some(end - place);
+        }
         let (count, unit) = match self.number(begin) {
             Some(count) if count > 0 => (count, begin + 1),
             _ => (1, begin),
@@ -185,6 +235,7 @@ impl<'a> MomentReader<'a> {
         let lengths = [&phrases.minute, &phrases.hour, &units.day, &units.week, &units.month];
         let found = (0..).zip(lengths).find_map(|(n, names)| self.at(names, unit).map(|used| (n, unit + used)));
         let (length, end) = is_half.map(|used| (5, begin + used)).or(found)?;
+        let (minutes, end) = self.minutes(end).filter(|_| length == 1).unwrap_or((0, end));
         let end = match before {
             Some(_) => end,
             None => end + self.at(&phrases.after, end)?,
@@ -192,13 +243,47 @@ impl<'a> MomentReader<'a> {
         let later = |days: u32| self.dates.today.checked_add_days(Days::new(u64::from(days)));
         match length {
             0 => self.after = Some(Duration::from_secs(60 * u64::from(count))),
-            1 => self.after = Some(Duration::from_secs(60 * 60 * u64::from(count))),
+            1 => self.after = Some(Duration::from_secs(60 * (60 * u64::from(count) + u64::from(minutes)))),
             2 => self.date = later(count),
             3 => self.date = later(count.saturating_mul(7)),
             4 => self.date = self.dates.today.checked_add_months(Months::new(count)),
             _ => self.after = Some(Duration::from_secs(30 * 60)),
         }
         Some(end - place)
+    }
+
+    /// Parses a span in one word: "2h", "30min", "2h30m", "2h30".
+    fn glued_span(&self, place: usize) -> Option<Duration> {
+        let table = self.dates.table;
+        let units = [("m", &table.minute, 60), ("h", &table.hour, 3600), ("d", &table.day, 86_400)];
+        let mut rest = self.dates.words.get(place)?.as_str();
+        let (mut secs, mut is_hours) = (0_u64, false);
+        while !rest.is_empty() {
+            let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+            let count: u64 = rest[..rest.len() - behind.len()].parse().ok()?;
+            rest = behind.trim_start_matches(char::is_alphabetic);
+            let unit = &behind[..behind.len() - rest.len()];
+            let is_unit = |(short, names): (&str, &Phrases)| unit == short || names.at(&[unit.to_owned()], 0).is_some();
+            let named = units.iter().find(|(short, names, _)| is_unit((short, names))).map(|(_, _, secs)| *secs);
+            let of_unit = named.or((unit.is_empty() && is_hours).then_some(60))?;
+            is_hours = of_unit == 3600;
+            secs = secs.checked_add(count.checked_mul(of_unit)?)?;
+        }
+        (secs > 0).then(|| Duration::from_secs(secs))
+    }
+
+    /// Parses "1.5 hours". Returns also the place behind it.
+    fn decimal_hours(&self, place: usize) -> Option<(Duration, usize)> {
+        let (whole, tenths) = self.dates.words.get(place)?.split_once(['.', ','])?;
+        let (whole, tenths): (u64, u64) = (whole.parse().ok()?, Some(tenths).filter(|it| it.len() == 1)?.parse().ok()?);
+        let end = place + 1 + self.at(&self.dates.table.hour, place + 1)?;
+        Some((Duration::from_secs(whole.checked_mul(3600)? + tenths * 360), end))
+    }
+
+    /// Parses the minutes after hours, perhaps behind a word such as "and". Returns also the place behind them.
+    fn minutes(&self, place: usize) -> Option<(u32, usize)> {
+        let at = |place: usize| Some((self.number(place)?, place + 1 + self.at(&self.dates.table.minute, place + 1)?));
+        at(place).or_else(|| at(place + 1))
     }
 
     fn number(&self, place: usize) -> Option<u32> {
@@ -298,7 +383,8 @@ impl<'a> MomentReader<'a> {
     /// Returns the time that the text names, if it is after `now`.
     fn time(&self, now: Timestamp, zone: Zone) -> Option<ReminderTime> {
         if let Some(after) = self.after {
-            return Some(ReminderTime { at: now.plus(after), repeat: None, until: None });
+            let is_near = after < Duration::from_secs(60 * 60 * 24 * 365 * u64::from(YEARS));
+            return is_near.then(|| ReminderTime { at: now.plus(after), repeat: None, until: None });
         }
         if self.date.is_none() && self.time.is_none() && self.part.is_none() && self.repeat.is_none() {
             return None;

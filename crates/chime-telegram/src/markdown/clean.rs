@@ -5,8 +5,10 @@ use unicode_normalization::char::compose;
 use chime_core::{Fences, is_removed};
 
 /// HTML tags that are never shown as text: they are converted to formatting or dropped.
-const TAGS: &[&str] =
-    &["b", "strong", "i", "em", "u", "ins", "s", "strike", "del", "code", "kbd", "tt", "sup", "sub", "br"];
+const TAGS: &[&str] = &[
+    "b", "strong", "i", "em", "u", "ins", "s", "strike", "del", "code", "kbd", "tt", "sup", "sub", "br", "details",
+    "summary",
+];
 
 /// Returns `text` without characters that Telegram removes anyway: control characters except newline and tab, direction
 /// overrides, and three combining marks (ring, double line above or below). Converts other line ends to newlines.

@@ -57,11 +57,11 @@ impl Marks {
     /// Handles an opening or closing HTML tag. An unpaired tag has no effect.
     pub(super) fn tag(&mut self, name: &str, is_closing: bool, writer: &mut EntityWriter) {
         let kind = match name {
-            "b" | "strong" => EntityKind::Bold,
+            "b" | "strong" | "summary" => EntityKind::Bold,
             "i" | "em" => EntityKind::Italic,
             "u" | "ins" => EntityKind::Underline,
             "s" | "strike" | "del" => EntityKind::Strikethrough,
-            "br" => return writer.break_line(1),
+            "br" | "details" => return writer.break_line(1),
             _ => return,
         };
         let depth = self.open.len();
@@ -79,6 +79,9 @@ impl Marks {
         let Some(OpenTag { kind, start, earlier, .. }) = self.tags.pop() else { return };
         writer.add(start, kind.clone());
         earlier.into_iter().for_each(|words| writer.add_range(words, kind.clone()));
+        if name == "summary" {
+            writer.break_line(1);
+        }
     }
 
     pub(super) fn open(&mut self, kind: EntityKind, writer: &EntityWriter) {

@@ -7,7 +7,7 @@ use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEn
 use super::clean::{clean, formatting_tag, protect_line_starts};
 use super::inline::Marks;
 use super::source::{with_fences_in_place, with_items_nested, with_words_read};
-use super::table::{Link, TextTable};
+use super::table::{Link, TextTable, with_tables_whole};
 use super::writer::{EntityWriter, TextPosition};
 use crate::clip::clip;
 use chime_core::{EntityKind, FormattedText, is_blank, utf16_len};
@@ -20,14 +20,17 @@ const LINE_UNITS: usize = 60;
 
 const RULE: &str = "──────────";
 
+const BULLET: &str = "• ";
+
 /// Converts Markdown to text with Telegram entities.
 ///
 /// Total: Telegram accepts the result of any input, except that input without visible text gives empty text. Keeps the
 /// first 100 entities, as Telegram does. Does not limit the length: see [`split`](crate::split).
 pub fn to_entities(markdown: &str) -> FormattedText {
-    let options = Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TABLES;
+    let options = Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS;
     let cleaned = clean(markdown);
-    let source = protect_line_starts(&with_words_read(&with_fences_in_place(&with_items_nested(&cleaned))));
+    let in_place = with_tables_whole(&with_fences_in_place(&with_items_nested(&cleaned)));
+    let source = protect_line_starts(&with_words_read(&in_place));
     let mut renderer = Renderer { source: &source, ..Renderer::default() };
     for (event, range) in TextMergeWithOffset::new(Parser::new_ext(&source, options).into_offset_iter()) {
         renderer.read(event, &range);
@@ -58,13 +61,14 @@ struct Renderer<'a> {
 }
 
 enum Container {
-    Quote {
-        start: TextPosition,
-    },
-    /// A list; `next` is the number of its next item if it is numbered.
-    List {
-        next: Option<u64>,
-    },
+    Quote { start: TextPosition },
+    List { numbers: Option<ItemNumbers> },
+}
+
+/// Numbers of the latest item of a numbered list.
+struct ItemNumbers {
+    written: u64,
+    shown: u64,
 }
 
 struct CodeBlock {
@@ -109,6 +113,12 @@ impl Renderer<'_> {
                 self.writer.break_line(1);
             }
             Event::SoftBreak | Event::HardBreak => self.writer.break_line(1),
+            Event::TaskListMarker(is_done) => {
+                // The box stands in place of a bullet.
+                self.writer.take_end(BULLET);
+                self.writer.push(if is_done { "☑ " } else { "☐ " });
+                self.bullet = Some(self.writer.end());
+            }
             Event::Rule => {
                 self.start_block(range.start);
                 self.writer.push(RULE);
@@ -137,7 +147,10 @@ impl Renderer<'_> {
             Tag::Strikethrough => self.marks.open_as_text("~", &mut self.writer),
             Tag::Link { link_type: LinkType::Autolink | LinkType::Email, .. } => self.marks.open_address(&self.writer),
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => self.marks.open_link(&dest_url, &self.writer),
-            Tag::List(next) => self.enter(Container::List { next }),
+            Tag::List(first) => {
+                let numbers = first.map(|_| ItemNumbers { written: u64::MAX, shown: 0 });
+                self.enter(Container::List { numbers });
+            }
             Tag::Item => self.start_item(range),
             Tag::Paragraph | Tag::HtmlBlock => self.start_block(range.start),
             Tag::Heading { .. } => {
@@ -208,13 +221,10 @@ impl Renderer<'_> {
 
     fn start_item(&mut self, range: &Range<usize>) {
         self.start_block(range.start);
+        let item = self.source[range.start..].trim_start();
         let bullet = match self.containers.last_mut() {
-            Some(Container::List { next: Some(number) }) => {
-                let bullet = format!("{number}{} ", delimiter(&self.source[range.start..]));
-                *number = number.saturating_add(1);
-                bullet
-            }
-            _ => "• ".to_owned(),
+            Some(Container::List { numbers: Some(numbers) }) => format!("{}{} ", numbers.next(item), delimiter(item)),
+            _ => BULLET.to_owned(),
         };
         self.writer.start_line(self.writer.indent.saturating_sub(1));
         self.writer.push(&bullet);
@@ -293,8 +303,20 @@ fn marks_of(emphasized: &str, is_strong: bool) -> &'static str {
     }
 }
 
+impl ItemNumbers {
+    /// Returns the number of the next item: the one that is written, since "3., 2., 1." counts down and "1., 3." leaves
+    /// one out. Items that all have the same number are counted.
+    fn next(&mut self, item: &str) -> u64 {
+        let after = item.trim_start_matches(|c: char| c.is_ascii_digit());
+        let written = item[..item.len() - after.len()].parse().unwrap_or(0);
+        self.shown = if written == self.written { self.shown.saturating_add(1) } else { written };
+        self.written = written;
+        self.shown
+    }
+}
+
 fn delimiter(item: &str) -> char {
-    let after = item.trim_start_matches(|c: char| c.is_whitespace() || c.is_ascii_digit());
+    let after = item.trim_start_matches(|c: char| c.is_ascii_digit());
     if after.starts_with(')') { ')' } else { '.' }
 }
 

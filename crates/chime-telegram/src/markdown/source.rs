@@ -217,12 +217,36 @@ fn push_read(out: &mut String, paragraph: &str) {
     while let Some(at) = rest.find('`') {
         let marks = rest[at..].len() - rest[at..].trim_start_matches('`').len();
         let (before, code) = rest.split_at(at);
-        emphasis.push(out, &with_signs(&with_characters(before)));
+        emphasis.push(out, &with_signs(&with_footnotes(&with_characters(before))));
         let length = code_length(code, marks).unwrap_or(marks);
         out.push_str(&code[..length]);
         rest = &code[length..];
     }
-    emphasis.push(out, &with_signs(&with_characters(rest)));
+    emphasis.push(out, &with_signs(&with_footnotes(&with_characters(rest))));
+}
+
+/// Converts the marks of numbered footnotes, such as `[^1]`, to raised digits, also where the footnote stands (`[^1]: …`).
+fn with_footnotes(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, from)) = rest.split_once("[^") {
+        out.push_str(before);
+        let number = from.split_once(']').filter(|(number, _)| number.bytes().all(|byte| byte.is_ascii_digit()));
+        let number = number.and_then(|(number, behind)| Some((raised(number)?, behind)));
+        match number.filter(|(number, _)| !number.is_empty()) {
+            Some((number, behind)) => {
+                let begins_line = out.is_empty() || out.ends_with('\n');
+                out.push_str(&number);
+                rest = behind.strip_prefix(':').filter(|_| begins_line).unwrap_or(behind);
+            }
+            None => {
+                out.push_str("[^");
+                rest = from;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
 }
 
 /// Returns the length in bytes of a code span that opens with this many backticks; `None` if it is unclosed.
@@ -239,12 +263,25 @@ fn code_length(code: &str, marks: usize) -> Option<usize> {
     None
 }
 
-/// Converts `<sup>`, `<sub>` and `<code>` on one line to raised and lowered characters and code spans.
+/// Converts an HTML link, without its first `<`, to a link in Markdown. Returns it with the text behind it.
+fn html_link(from: &str) -> Option<(String, &str)> {
+    let (url, rest) = from.strip_prefix("a href=\"")?.split_once("\">")?;
+    let (words, behind) = rest.split_once("</a>")?;
+    let is_plain = !url.contains(['<', '>', '"', '\n']) && !words.contains(['<', '[', ']', '`', '\n']);
+    is_plain.then(|| (format!("[{words}](<{url}>)"), behind))
+}
+
+/// Converts `<sup>`, `<sub>`, `<code>` and links on one line to raised and lowered characters, code spans and Markdown.
 fn with_characters(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, from)) = rest.split_once('<') {
         out.push_str(before);
+        if let Some((link, behind)) = html_link(from) {
+            out.push_str(&link);
+            rest = behind;
+            continue;
+        }
         let pair = ["sup", "sub", "code", "kbd", "tt"].into_iter().find_map(|name| {
             let inside = from.strip_prefix(name)?.strip_prefix('>')?;
             let (inside, behind) = inside.split_once(&format!("</{name}>"))?;
@@ -287,7 +324,7 @@ struct Emphasis {
 
 impl Emphasis {
     /// Writes `text`. Adds an [`EDGE`] where punctuation inside emphasis meets a non-ASCII letter outside, as in
-    /// `**「本」**は`: CommonMark recognizes no emphasis there.
+    /// `**「本」**は`, or a label meets a letter, as in `**Note:**text`: CommonMark recognizes no emphasis there.
     fn push(&mut self, out: &mut String, text: &str) {
         let mut rest = text;
         while let Some(at) = rest.find('*') {
@@ -308,7 +345,9 @@ impl Emphasis {
             } else if is_closing {
                 self.open.pop();
                 out.push_str(marks);
-                if previous.is_some_and(is_punctuation) && next.is_some_and(is_far_letter) {
+                let is_label =
+                    previous.is_some_and(|c| LABEL_ENDS.contains(&c)) && next.is_some_and(char::is_alphanumeric);
+                if is_label || (previous.is_some_and(is_punctuation) && next.is_some_and(is_far_letter)) {
                     out.push(EDGE);
                 }
                 out.push_str(&blanks);

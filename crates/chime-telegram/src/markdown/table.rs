@@ -2,9 +2,74 @@ use pulldown_cmark::{Alignment, Event, Tag, TagEnd};
 use unicode_width::UnicodeWidthStr;
 
 use super::clean::{clean, formatting_tag};
+use chime_core::Fences;
 
 /// Widest cell that determines the width of its column, in monospaced characters.
 const MAX_WIDTH: usize = 40;
+
+/// Repairs tables as models write them: removes empty lines between rows, fits the row of dashes to the heading, and
+/// escapes `|` in code, which would begin another cell.
+pub(super) fn with_tables_whole(markdown: &str) -> String {
+    let mut fences = Fences::default();
+    let lines: Vec<(&str, bool)> = markdown.split_inclusive('\n').map(|line| (line, !fences.is_code(line))).collect();
+    let is_row = |at: usize| lines.get(at).is_some_and(|(line, is_text)| *is_text && row(line).is_some());
+    let is_dashes =
+        |at: usize| is_row(at) && lines[at].0.chars().all(|c| "|:- \t\n>".contains(c)) && lines[at].0.contains('-');
+    let next = |at: usize| (at + 1..lines.len()).find(|at| !lines[*at].0.trim().is_empty());
+    let mut out = String::with_capacity(markdown.len());
+    let mut cells_above = None;
+    for (at, (line, is_text)) in lines.iter().enumerate() {
+        let is_empty = *is_text && line.trim().is_empty();
+        // Below an empty line, a row that stands above dashes is the heading of another table.
+        let goes_on = |below: usize| is_row(below) && (is_dashes(below) || !next(below).is_some_and(is_dashes));
+        if is_empty && cells_above.is_some() && next(at).is_some_and(goes_on) {
+            continue;
+        }
+        let is_in_table = is_row(at) && (cells_above.is_some() || next(at).is_some_and(is_dashes));
+        if !is_in_table {
+            cells_above = None;
+            out.push_str(line);
+            continue;
+        }
+        let escaped = with_bars_in_code_escaped(line);
+        let cells = cells(&escaped);
+        match cells_above {
+            Some(above) if is_dashes(at) && cells < above => {
+                let end = escaped.trim_end().len();
+                out.push_str(&escaped[..end]);
+                out.push_str(&"---|".repeat(above - cells));
+                out.push_str(&escaped[end..]);
+            }
+            _ => out.push_str(&escaped),
+        }
+        cells_above = Some(cells_above.unwrap_or(cells));
+    }
+    out
+}
+
+/// Returns a line without white space around it if it is a row of a table between bars.
+fn row(line: &str) -> Option<&str> {
+    let row = line.trim();
+    (row.len() > 2 && row.starts_with('|') && row.ends_with('|')).then_some(row)
+}
+
+/// Returns the number of cells of a row between bars.
+fn cells(row: &str) -> usize {
+    (row.matches('|').count() - row.matches("\\|").count()).saturating_sub(1)
+}
+
+fn with_bars_in_code_escaped(row: &str) -> String {
+    let is_closed = row.matches('`').count() % 2 == 0;
+    let (mut out, mut is_code) = (String::with_capacity(row.len()), false);
+    for c in row.chars() {
+        is_code ^= c == '`' && is_closed;
+        if c == '|' && is_code && !out.ends_with('\\') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
 
 pub(super) struct TextTable {
     alignments: Vec<Alignment>,

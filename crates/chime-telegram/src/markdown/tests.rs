@@ -38,7 +38,8 @@ fn text_that_is_no_markdown_passes_unchanged() {
         "5*3*2 = 30, 2**10 = 1024, f(x)=x**2**3",
         "__init__.py and __main__",
         "https://x.example/a_b_c*d*e?x=1",
-        "<details>\n<summary>more</summary>\n</details>",
+        "[^1 and [^x] and [^",
+        "| a | b |\n\n| c | d |",
         "a || b, (a||b) && (c||d)",
         "1 < 2 > 0",
         "Vec<String> & <name>",
@@ -404,6 +405,12 @@ fn html_of_formatting_is_formatting_or_nothing() {
         ("**a <b>b</b>** <b>**c**</b>", "a b c Bold(a b) Bold(c)"),
         ("`<b>x</b>` Vec<String>", "<b>x</b> Vec<String> Code(<b>x</b>)"),
         ("<b>||x||</b>", "x Spoiler(x)"),
+        (
+            "<details>\n<summary>More</summary>\n\nIt is *this*.\n\n</details>\nend",
+            "More⏎⏎It is this.⏎⏎end Bold(More) Italic(this)",
+        ),
+        ("<details><summary>More</summary>It is.</details>", "More⏎It is. Bold(More)"),
+        ("see <a href=\"https://a.example/x_y_z\">the *page*</a>", "see the page TextLink(the page) Italic(page)"),
     ]);
 }
 
@@ -442,6 +449,7 @@ fn a_blank_before_closing_marks_belongs_behind_them() {
         ("**注意： **明天", "注意： 明天 Bold(注意：)"),
         ("x **kwargs and **args", "x **kwargs and **args"),
         ("**a: b** c", "a: b c Bold(a: b)"),
+        ("- **Note:**text\n- **Who?**Ana", "• Note:text⏎• Who?Ana Bold(Note:) Bold(Who?)"),
     ]);
 }
 
@@ -488,6 +496,48 @@ fn text_directly_below_a_table_is_no_row_of_it() {
         ("| a |\n|---|\n| 1 |\n| 2 |", "a⏎-⏎1⏎2 Pre(a⏎-⏎1⏎2)"),
         ("| a | b |\n|---|---|\n1 | 2", "a | b⏎--+--⏎1 | 2 Pre(a | b⏎--+--⏎1 | 2)"),
         ("a | - b\nc", "a | - b⏎c"),
+    ]);
+}
+
+#[test]
+fn broken_tables_are_repaired() {
+    check_all(&[
+        ("| a | b |\n|---|---|\n| 1 | 2 |\n\n| 3 | 4 |", "a | b⏎--+--⏎1 | 2⏎3 | 4 Pre(a | b⏎--+--⏎1 | 2⏎3 | 4)"),
+        ("| a | b |\n\n|---|---|\n\n| 1 | 2 |\n\nend", "a | b⏎--+--⏎1 | 2⏎⏎end Pre(a | b⏎--+--⏎1 | 2)"),
+        ("| a |\n|---|\n| 1 |\n\n| b |\n|---|\n| 2 |", "a⏎-⏎1⏎⏎b⏎-⏎2 Pre(a⏎-⏎1) Pre(b⏎-⏎2)"),
+        ("| a | b | c |\n|---|---|\n| 1 | 2 | 3 |", "a | b | c⏎--+---+--⏎1 | 2 | 3 Pre(a | b | c⏎--+---+--⏎1 | 2 | 3)"),
+        ("| a | b |\n|---|---|\n| `x|y` | 1 |", "a   | b⏎----+--⏎x|y | 1 Pre(a   | b⏎----+--⏎x|y | 1)"),
+        (
+            "> | a | b |\n> |---|---|\n> | 1 | 2 |",
+            "a | b⏎--+--⏎1 | 2 Pre(a | b⏎--+--⏎1 | 2) Blockquote(a | b⏎--+--⏎1 | 2)",
+        ),
+        ("```\n| a |\n|---|\n\n| 1 |\n```", "| a |⏎|---|⏎⏎| 1 | Pre(| a |⏎|---|⏎⏎| 1 |)"),
+    ]);
+}
+
+#[test]
+fn numbered_items_keep_their_numbers() {
+    check_all(&[
+        ("3. c\n2. b\n1. a", "3. c⏎2. b⏎1. a"),
+        ("1. a\n3. c", "1. a⏎3. c"),
+        ("1. a\n1. b\n1. c", "1. a⏎2. b⏎3. c"),
+    ]);
+}
+
+#[test]
+fn tasks_have_boxes() {
+    check_all(&[
+        ("- [ ] open\n- [x] **done**\n  * [X] deep", "☐ open⏎☑ done⏎   ☑ deep Bold(done)"),
+        ("- [ ] open\n\n- [x] `done`", "☐ open⏎⏎☑ done Code(done)"),
+        ("1. [ ] open\n2. [x](https://a.example)", "1. ☐ open⏎2. x TextLink(x)"),
+    ]);
+}
+
+#[test]
+fn footnotes_are_raised_numbers() {
+    check_all(&[
+        ("Yes[^1] and `[^1]`.\n\n[^1]: Says *Ana*.", "Yes¹ and [^1].⏎⏎¹ Says Ana. Code([^1]) Italic(Ana)"),
+        ("Yes[^12].\n\n[^12]: https://a.example/x", "Yes¹².⏎⏎¹² https://a.example/x"),
     ]);
 }
 

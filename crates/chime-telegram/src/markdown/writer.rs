@@ -98,6 +98,14 @@ impl EntityWriter {
         }
     }
 
+    /// Removes `ending` from the end of the text, if it is there. No entity may span it.
+    pub(super) fn take_end(&mut self, ending: &str) {
+        if self.text.ends_with(ending) {
+            self.text.truncate(self.text.len() - ending.len());
+            self.units -= utf16_len(ending);
+        }
+    }
+
     /// Removes the ASCII text `mark` at `place`, which no entity may span.
     pub(super) fn take_out(&mut self, place: TextPosition, mark: &str) {
         self.text.drain(place.bytes..place.bytes + mark.len());

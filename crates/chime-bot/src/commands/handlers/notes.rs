@@ -5,6 +5,7 @@ use crate::commands::handlers::{CommandRequest, Commands, Shown};
 use chime_answer::notes::{pieces, title};
 use chime_answer::sanitize::escape_markdown;
 use chime_core::texts::{Texts, filled};
+use chime_core::trigger::Languages;
 use chime_core::{Job, Role, Seq, Zone, without_citations};
 use chime_jobs::JobResult;
 use chime_store::notes::{NewNote, Note};
@@ -29,8 +30,17 @@ fn request(args: &str, is_reply: bool) -> NoteArguments {
     match args.trim() {
         "" if is_reply => NoteArguments::SaveParent,
         "" | "delete" => NoteArguments::Unclear,
-        text => text.strip_prefix("delete ").and_then(deletion).unwrap_or_else(|| NoteArguments::Save(text.to_owned())),
+        text => text.strip_prefix("delete ").and_then(deletion).unwrap_or_else(|| {
+            let text = Languages::shipped().without_add(text).unwrap_or(text);
+            NoteArguments::Save(text.to_owned())
+        }),
     }
+}
+
+/// Returns `true` if the arguments of `/notes` save or delete a note, as those of `/note` do.
+fn changes_notes(args: &str) -> bool {
+    Languages::shipped().without_add(args).is_some()
+        || matches!(request(args, false), NoteArguments::Delete(_) | NoteArguments::Unclear if !args.trim().is_empty())
 }
 
 /// Parses the text after `delete`, which should be a note's number. Anything but one number is unclear. Returns `None`
@@ -126,6 +136,9 @@ impl Commands {
     }
 
     pub(super) async fn list_notes(&self, job: &Job, command: CommandRequest) -> JobResult {
+        if changes_notes(&command.args) {
+            return self.note(job, command).await;
+        }
         let chat = command.chat.key;
         let found = self.store.read(move |conn| notes::of_chat(conn, chat)).await?;
         let rests_on = found.iter().flat_map(|note| note.sources.iter().copied()).collect();
@@ -163,6 +176,9 @@ mod tests {
         }
         let text = "delete the 3 old mails";
         assert_eq!(request(text, false), NoteArguments::Save(text.to_owned()));
+        assert_eq!(request("add the code is 4711", false), NoteArguments::Save("the code is 4711".to_owned()));
+        assert_eq!(request("add", false), NoteArguments::Save("add".to_owned()));
+        assert!(changes_notes("add x") && changes_notes("delete n3") && !changes_notes("") && !changes_notes("boat"));
         assert_eq!(request("delete the old shed", false), NoteArguments::Save("delete the old shed".to_owned()));
     }
 }

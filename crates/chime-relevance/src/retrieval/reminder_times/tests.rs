@@ -1,5 +1,4 @@
 use super::*;
-use chime_core::trigger::Languages;
 
 /// Reads an ask of Wednesday, 15 May 2024, 10:00 in Berlin. Returns the time there, or an empty text if it is no
 /// reminder.
@@ -45,6 +44,14 @@ fn reminders_are_read_in_english() {
             ("remind us in half an hour", "05-15 10:30"),
             ("remind me in two hours to call Ben", "05-15 12:00"),
             ("remind me in 3 days about the ferry", "05-18 09:00"),
+            ("remind me in 2h to call Ben", "05-15 12:00"),
+            ("remind me in 30m", "05-15 10:30"),
+            ("remind me in 2h30m: the bread", "05-15 12:30"),
+            ("remind me in 1 hour and 30 minutes", "05-15 11:30"),
+            ("remind me in 1 hour 15 min to go", "05-15 11:15"),
+            ("remind me in 1.5 hours to go", "05-15 11:30"),
+            ("remind me after 11:30 to call", "05-15 11:30"),
+            ("remind me at 5:30 p.m. today", "05-15 17:30"),
             ("remind us every monday 9:00 to water the plants", "05-20 09:00 Mon"),
             ("remind us every monday at 9:00 until 1 June", "05-20 09:00 Mon until 06-02"),
             ("remind me daily at 8pm", "05-15 20:00 daily"),
@@ -78,6 +85,8 @@ fn reminders_are_read_in_other_languages() {
             ("erinnere uns am Freitag um neun, das Holz zu bestellen", "05-17 09:00"),
             ("erinnere mich morgen", "05-16 09:00"),
             ("erinnere mich in 20 Minuten an den Ofen", "05-15 10:20"),
+            ("erinnere mich in 2,5 Stunden an den Ofen", "05-15 12:30"),
+            ("erinnere mich in 1 Stunde und 15 Minuten an den Ofen", "05-15 11:15"),
             ("erinnere uns jeden Montag um 9 Uhr bis 3. Juni", "05-20 09:00 Mon until 06-04"),
             ("erinnere mich übermorgen um halb zehn", "05-17 09:30"),
             ("erinnere mich heute Abend", "05-15 19:00"),
@@ -107,6 +116,7 @@ fn reminders_are_read_in_other_languages() {
             ("rappelle-nous vendredi à neuf heures de commander le bois", "05-17 09:00"),
             ("rappelle-moi demain", "05-16 09:00"),
             ("rappelle-moi dans 20 minutes", "05-15 10:20"),
+            ("rappelle-moi dans 2h30 de partir", "05-15 12:30"),
             ("rappelle-nous chaque lundi à 9h30", "05-20 09:30 Mon"),
             ("rappelle-moi ce soir", "05-15 19:00"),
             ("rappelle-moi le 3 juin à 18h", "06-03 18:00"),
@@ -391,6 +401,9 @@ fn questions_are_no_reminders() {
                 "remind me in the group of the rules",
                 "remind me that I am great",
                 "remind me to order 20 planks",
+                "remind me in 4000000000 hours",
+                "remind me in 18446744073709551615h",
+                "remind me in 2x to go",
                 "remind me yesterday",
                 "remind me on 3 June 2023",
                 "what is the next reminder?",
@@ -428,6 +441,65 @@ fn questions_are_no_reminders() {
         for ask in asks {
             assert_eq!(read(code, ask), "", "{ask}");
         }
+    }
+}
+
+#[test]
+fn other_repetitions_are_told_from_one_time() {
+    let (now, zone) = (Timestamp::from_secs(1_715_760_000), Zone::UTC);
+    for (code, ask) in [
+        ("eng", "remind us every 2 weeks on monday at 9:00"),
+        ("eng", "remind me every month on the 1st at 9:00"),
+        ("eng", "remind me every hour until tomorrow"),
+        ("deu", "erinnere uns jeden Monat am 3. um 9 Uhr"),
+        ("spa", "recuérdanos cada dos semanas a las 9:00"),
+        ("fra", "rappelle-nous chaque mois à 9h30"),
+    ] {
+        assert_eq!(read(code, ask), "", "{ask}");
+        assert!(has_other_repeat(ask, Language::from_code(code), now, zone), "{ask}");
+    }
+    for ask in ["remind us every monday at 9:00", "remind me every day at 8", "remind me tomorrow to check every room"]
+    {
+        assert!(!has_other_repeat(ask, Language::DEFAULT, now, zone), "{ask}");
+    }
+}
+
+#[test]
+fn reminders_for_a_past_time_are_told_from_questions() {
+    let (now, zone) = (Timestamp::from_secs(1_715_760_000), Zone::parse("Europe/Berlin").expect("a zone"));
+    let is_past = |code: &str, ask: &str| {
+        read(code, ask).is_empty() && is_for_past_time(ask, Language::from_code(code), now, zone)
+    };
+    for (code, ask) in [
+        ("eng", "remind us on 2020-01-01"),
+        ("eng", "remind me yesterday to buy milk"),
+        ("eng", "can you remind me on 3 June 2023 to pay?"),
+        ("eng", "remind me two days ago"),
+        ("eng", "remind me today at 9:15 to call"),
+        ("eng", "2020-01-01: pay the rent"),
+        ("eng", "pay the rent on 1 May 2024"),
+        ("deu", "erinnere uns am 1.1.2020 an das Holz"),
+        ("spa", "recuérdame ayer comprar leche"),
+        ("fra", "rappelle-moi hier d'acheter du lait"),
+        ("ita", "ricordami il 3 giugno 2023 di pagare"),
+        ("por", "me lembre ontem de pagar"),
+        ("nld", "herinner me gisteren aan de melk"),
+        ("pol", "przypomnij mi wczoraj o mleku"),
+        ("rus", "напомни мне вчера купить молоко"),
+        ("ukr", "нагадай мені вчора купити молоко"),
+        ("tur", "dün bana hatırlat"),
+        ("est", "tuleta mulle eile meelde"),
+    ] {
+        assert!(is_past(code, ask), "{ask}");
+    }
+    for ask in [
+        "remind me of the wood we ordered yesterday",
+        "remind me what we said yesterday",
+        "remind me about the budget of 3 June 2023",
+        "remind me about the wood",
+        "remind me on friday",
+    ] {
+        assert!(!is_past("eng", ask), "{ask}");
     }
 }
 
