@@ -59,7 +59,7 @@ fn cells(row: &str) -> usize {
 }
 
 fn with_bars_in_code_escaped(row: &str) -> String {
-    let is_closed = row.matches('`').count() % 2 == 0;
+    let is_closed = row.matches('`').count().is_multiple_of(2);
     let (mut out, mut is_code) = (String::with_capacity(row.len()), false);
     for c in row.chars() {
         is_code ^= c == '`' && is_closed;
