@@ -35,14 +35,14 @@ pub fn reply_span() -> Span {
 pub fn reply_to(target: ReplyTarget, answer: Option<AnswerId>) {
     let span = Span::current();
     span.record("chat.id", target.chat.0);
-    span.record("thread.id", target.forum_topic.map(|id| id.0));
+    span.record("forum_topic.id", target.forum_topic.map(|id| id.0));
     span.record("message.id", target.reply_to.map(|id| id.0));
     span.record("answer.id", answer.map(display));
 }
 
 /// Logs that a trigger was received and its window was chosen, with the ids and scores of the messages.
 pub fn found(trigger: &StoredMessage, window: &ContextWindow, took: Duration) {
-    Span::current().record("thread.id", trigger.message.forum_topic.map(|id| id.0));
+    Span::current().record("forum_topic.id", trigger.message.forum_topic.map(|id| id.0));
     tracing::debug!(r#type = "message_received", "chat.event");
     tracing::debug!(phase = "context", ms = millis(took), "chat.metrics");
     let chosen = window.chosen();
