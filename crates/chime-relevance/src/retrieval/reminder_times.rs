@@ -54,8 +54,8 @@ pub fn names_time(text: &str) -> bool {
         || reminder_time(text, Language::DEFAULT, NOW, Zone::UTC).is_some()
 }
 
-/// Returns the time after `now` that `text` names, or `None` if it names none or a repetition that is no [`Repeat`]. `zone` and `language` belong to the
-/// chat; the text may be in another language.
+/// Returns the time after `now` that `text` names, or `None` if it names none or a repetition that is no [`Repeat`].
+/// `zone` and `language` belong to the chat; the text may be in another language.
 pub fn reminder_time(text: &str, language: Language, now: Timestamp, zone: Zone) -> Option<ReminderTime> {
     let words = words(&joined(text));
     let tables = Tables::of(language, text);
@@ -193,10 +193,10 @@ impl<'a> MomentReader<'a> {
             return Some(unit - place);
         }
         let counted = unit + usize::from(self.number(unit).is_some());
-        if [&table.minute, &table.hour, &table.day, &table.week, &table.month]
-            .iter()
-            .any(|it| self.at(it, counted).is_some())
-        {
+        let units = [&table.minute, &table.hour, &table.day, &table.week, &table.month];
+        // Behind a date it is part of what to be reminded of: "tomorrow: take a pill every 8 hours".
+        let has_date = self.after.is_some() || self.date.is_some() && !self.is_weekday;
+        if !has_date && units.iter().any(|it| self.at(it, counted).is_some()) {
             self.has_other_repeat = true;
         }
         let day = (0_u8..).zip(&table.weekdays).find(|(_, names)| self.at(names, unit).is_some())?.0;

@@ -458,8 +458,14 @@ fn other_repetitions_are_told_from_one_time() {
         assert_eq!(read(code, ask), "", "{ask}");
         assert!(has_other_repeat(ask, Language::from_code(code), now, zone), "{ask}");
     }
-    for ask in ["remind us every monday at 9:00", "remind me every day at 8", "remind me tomorrow to check every room"]
-    {
+    for ask in [
+        "remind us every monday at 9:00",
+        "remind me every day at 8",
+        "remind me tomorrow to check every room",
+        "remind me tomorrow at 9 to take a pill every 8 hours",
+        "remind us in 2 hours: water every two days",
+    ] {
+        assert!(!read("eng", ask).is_empty(), "{ask}");
         assert!(!has_other_repeat(ask, Language::DEFAULT, now, zone), "{ask}");
     }
 }
