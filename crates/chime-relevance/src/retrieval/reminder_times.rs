@@ -107,7 +107,8 @@ fn joined(text: &str) -> String {
             return day.format("%d.%m.%Y").to_string();
         }
         match token.split_once(':') {
-            // A colon may also follow a date: "until 01.06.2026: water the plants".
+            // A colon may also end a time, a date or a span: "until 01.06.2026: water the plants", "in 2h30: the oven".
+            Some((number, "")) => number.to_owned(),
             Some((hour, rest)) if hour.ends_with(|c: char| c.is_ascii_digit()) && !hour.contains('.') => {
                 format!("{hour}h{rest}")
             }
