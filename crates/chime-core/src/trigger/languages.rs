@@ -225,12 +225,13 @@ impl Languages {
         })
     }
 
-    /// Returns the text of a note without a word such as "add" before it. A word with a capital letter may be a name:
-    /// "Lisa has the key" in Estonian, where "lisa" means "add".
+    /// Returns the text of a note without a word such as "add" before it, in English or a likely language of the note:
+    /// "lisa" means "add" in Estonian, but not in "lisa has the key". A word with a capital letter may be a name.
     pub fn without_add<'a>(&self, note: &'a str) -> Option<&'a str> {
         let (first, rest) = note.trim_start().split_once(char::is_whitespace)?;
         let word = first.trim_end_matches([':', ',']);
-        let is_add = self.tables.iter().any(|language| language.lists.add.iter().any(|add| add == word));
+        let english = self.tables.iter().filter(|language| language.code == "en");
+        let is_add = self.likely(rest).chain(english).any(|language| language.lists.add.iter().any(|add| add == word));
         Some(rest.trim_start()).filter(|rest| is_add && !rest.is_empty())
     }
 
@@ -458,12 +459,11 @@ mod tests {
     #[test]
     fn a_word_that_adds_a_note_is_no_part_of_it() {
         let languages = Languages::shipped();
-        for text in
-            ["add the code is 4711", "add: the code is 4711", "ekle\nthe code is 4711", "добавь the code is 4711"]
-        {
-            assert_eq!(languages.without_add(text), Some("the code is 4711"), "{text}");
+        for text in ["add code 4711", "add: code 4711", "ekle\ncode 4711", "добавь code 4711", "lisa code 4711"] {
+            assert_eq!(languages.without_add(text), Some("code 4711"), "{text}");
         }
-        for text in ["Lisa has the key", "the code to add", "added salt", "add", "add "] {
+        assert_eq!(languages.without_add("add der Code ist 4711"), Some("der Code ist 4711"));
+        for text in ["Lisa has the key", "lisa has the key", "the code to add", "added salt", "add", "add "] {
             assert_eq!(languages.without_add(text), None, "{text}");
         }
     }
