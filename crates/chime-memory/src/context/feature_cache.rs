@@ -1,5 +1,5 @@
-//! Computes what context selection needs to know about the messages before a trigger: their features, which are cached,
-//! and the probable parents of each.
+//! Computes what context selection needs to know about the messages before a trigger: their features, and the probable
+//! parents of each. Caches both.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,9 +10,10 @@ use quick_cache::sync::Cache;
 
 use chime_core::embed::Embedder;
 use chime_core::{EntityKind, MessageId, StoredMessage, unless_it_panics};
-use chime_relevance::context::candidate_features::{CandidateFeatures, antecedents_by};
+use chime_relevance::context::candidate_features::{CandidateFeatures, antecedents_by, fingerprints};
 use chime_relevance::context::features::message::{MessageAddress, MessageFeatures, address, without_bots};
 use chime_relevance::context::features::rhythm::WINDOW;
+use chime_relevance::context::replies::antecedents::Antecedents;
 use chime_relevance::context::weights::Scorers;
 use chime_store::{Reader, vectors};
 
@@ -28,22 +29,24 @@ pub struct FeatureCache {
     /// Name of the model whose vectors are read from the store, if a server makes them; `None` if they are computed
     /// here.
     stored_model: Option<String>,
-    entries: Cache<MessageAddress, CachedFeatures, ByteWeighter>,
+    entries: Cache<MessageAddress, Arc<CachedFeatures>, ByteWeighter>,
 }
 
-#[derive(Clone)]
 struct CachedFeatures {
     /// Hash of the message's text and of everything else that the features depend on; a different hash means an edited
     /// message.
     fingerprint: u64,
     features: Arc<MessageFeatures>,
+    /// Probabilities of the messages that this one may reply to, and a hash of the earlier messages they were computed
+    /// from.
+    antecedents: Option<(i64, Arc<Antecedents>)>,
 }
 
 #[derive(Clone)]
 struct ByteWeighter;
 
-impl Weighter<MessageAddress, CachedFeatures> for ByteWeighter {
-    fn weight(&self, _: &MessageAddress, entry: &CachedFeatures) -> u64 {
+impl Weighter<MessageAddress, Arc<CachedFeatures>> for ByteWeighter {
+    fn weight(&self, _: &MessageAddress, entry: &Arc<CachedFeatures>) -> u64 {
         entry.features.bytes() as u64
     }
 }
@@ -81,8 +84,11 @@ impl FeatureCache {
             }
             _ => HashMap::new(),
         };
-        let features: Vec<Arc<MessageFeatures>> =
-            earlier.iter().chain(recent).map(|stored| self.features(stored, stored_vectors)).collect();
+        let all: Vec<Arc<CachedFeatures>> =
+            earlier.iter().chain(recent).map(|stored| self.entry(stored, stored_vectors)).collect();
+        let features: Vec<Arc<MessageFeatures>> = all.iter().map(|entry| Arc::clone(&entry.features)).collect();
+        let own: Vec<u64> = all.iter().map(|entry| entry.fingerprint).collect();
+        let pasts = fingerprints(&own, earlier.len());
         let mut evidence = CandidateFeatures {
             earlier: earlier.iter().map(|stored| stored.message.id).collect(),
             embedder: self.embedder.clone(),
@@ -91,10 +97,23 @@ impl FeatureCache {
         // Room for the recent messages and the trigger, which are added below.
         evidence.readings.reserve(recent.len() + 1);
         evidence.antecedents.reserve(recent.len());
-        for (place, stored) in (earlier.len()..).zip(recent) {
-            let antecedents = antecedents_by(&Scorers::shipped().links, &features, place);
-            evidence.readings.insert(address(stored), Arc::clone(&features[place]));
-            evidence.antecedents.insert(address(stored), Arc::new(antecedents));
+        for (place, (stored, past)) in (earlier.len()..).zip(recent.iter().zip(pasts)) {
+            let entry = &all[place];
+            let antecedents = match &entry.antecedents {
+                Some((of, antecedents)) if *of == past => Arc::clone(antecedents),
+                _ => {
+                    let found = Arc::new(antecedents_by(&Scorers::shipped().links, &features, place));
+                    let scored = CachedFeatures {
+                        fingerprint: entry.fingerprint,
+                        features: Arc::clone(&entry.features),
+                        antecedents: Some((past, Arc::clone(&found))),
+                    };
+                    self.entries.insert(address(stored), Arc::new(scored));
+                    found
+                }
+            };
+            evidence.readings.insert(address(stored), Arc::clone(&entry.features));
+            evidence.antecedents.insert(address(stored), antecedents);
         }
         evidence.readings.insert(address(trigger), Arc::new(features_of(trigger, ask, self.vector(ask))));
         Ok(evidence)
@@ -118,22 +137,19 @@ impl FeatureCache {
     }
 
     /// Returns the features of a message from the cache. Computes them if they are missing or the message has changed.
-    fn features(
-        &self,
-        stored: &StoredMessage,
-        stored_vectors: &HashMap<MessageAddress, Vec<f32>>,
-    ) -> Arc<MessageFeatures> {
+    fn entry(&self, stored: &StoredMessage, stored_vectors: &HashMap<MessageAddress, Vec<f32>>) -> Arc<CachedFeatures> {
         let place = address(stored);
         let stored_vector = stored_vectors.get(&place);
         let fingerprint = fingerprint(stored, stored_vector.is_some());
         if let Some(entry) = self.entries.get(&place).filter(|entry| entry.fingerprint == fingerprint) {
-            return entry.features;
+            return entry;
         }
         let text = without_bots(&stored.message.text);
         let vector = stored_vector.cloned().unwrap_or_else(|| self.vector(&text));
         let features = Arc::new(features_of(stored, &text, vector));
-        self.entries.insert(place, CachedFeatures { fingerprint, features: Arc::clone(&features) });
-        features
+        let entry = Arc::new(CachedFeatures { fingerprint, features, antecedents: None });
+        self.entries.insert(place, Arc::clone(&entry));
+        entry
     }
 
     fn vector(&self, text: &str) -> Vec<f32> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::context::features::message::{MessageAddress, MessageFeatures, address, without_bots};
+use crate::context::features::rhythm::WINDOW;
 use crate::context::features::token::Quick;
 use crate::context::replies::antecedents::{Antecedents, ReplyContext};
 use crate::context::replies::model::ReplyModel;
@@ -54,4 +55,34 @@ pub fn antecedent_rows(
     let readings: Vec<Arc<MessageFeatures>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
     let rows = (0..readings.len()).map(|place| Arc::new(antecedents_by(links, &readings, place)));
     conversation.iter().map(address).zip(rows).collect()
+}
+
+/// Returns a fingerprint of each message from index `earlier` on, computed from its hash and the hashes of up to
+/// [`WINDOW`] messages before it. If it is unchanged, the message's antecedents are too. `marks` holds the hashes,
+/// oldest first.
+pub fn fingerprints(marks: &[u64], earlier: usize) -> Vec<i64> {
+    let fingerprint = |place: usize| {
+        let past = marks[place.saturating_sub(WINDOW)..place].iter().fold(0, |all, mark| all ^ mark);
+        (past ^ marks[place].rotate_left(1)).cast_signed()
+    };
+    (earlier..marks.len()).map(fingerprint).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fingerprint_is_of_the_message_and_the_window_before_it() {
+        let marks: Vec<u64> = (1..=WINDOW as u64 + 2).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        let all = fingerprints(&marks, 0);
+        assert_eq!(fingerprints(&marks, 5), all[5..], "whatever is asked for");
+        assert_eq!(fingerprints(&marks[1..], WINDOW + 1), [] as [i64; 0]);
+        assert_eq!(fingerprints(&marks[1..], WINDOW), all[WINDOW + 1..], "what is further back does not matter");
+        let mut edited = marks.clone();
+        edited[1] ^= 1;
+        let after = fingerprints(&edited, 0);
+        assert_eq!(after[0], all[0]);
+        assert!((1..=WINDOW + 1).all(|place| after[place] != all[place]), "it and all that follow within the window");
+    }
 }
