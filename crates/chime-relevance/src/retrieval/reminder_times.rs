@@ -200,7 +200,12 @@ impl<'a> MomentReader<'a> {
         if !has_date && units.iter().any(|it| self.at(it, counted).is_some()) {
             self.has_other_repeat = true;
         }
-        let day = (0_u8..).zip(&table.weekdays).find(|(_, names)| self.at(names, unit).is_some())?.0;
+        let weekday = |place| {
+            (0_u8..).zip(&table.weekdays).find(|(_, names)| self.at(names, place).is_some()).map(|(day, _)| day)
+        };
+        let day = weekday(unit)?;
+        // "Every monday and friday" is no single repetition.
+        self.has_other_repeat |= (1..=2).any(|next| weekday(unit + next).is_some());
         self.repeat = Weekday::try_from(day).ok().map(Repeat::Weekly);
         Some(unit + 1 - place)
     }

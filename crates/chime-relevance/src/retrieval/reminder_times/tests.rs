@@ -455,6 +455,10 @@ fn other_repetitions_are_told_from_one_time() {
         ("eng", "remind us every 2 weeks on monday at 9:00"),
         ("eng", "remind me every month on the 1st at 9:00"),
         ("eng", "remind me every hour until tomorrow"),
+        ("eng", "remind us every monday and friday at 9:00"),
+        ("eng", "remind us every monday, friday at 9:00"),
+        ("deu", "erinnere uns jeden Montag und Donnerstag um 9 Uhr"),
+        ("spa", "recuérdanos cada lunes y jueves a las 9:00"),
         ("deu", "erinnere uns jeden Monat am 3. um 9 Uhr"),
         ("spa", "recuérdanos cada dos semanas a las 9:00"),
         ("fra", "rappelle-nous chaque mois à 9h30"),
@@ -464,6 +468,7 @@ fn other_repetitions_are_told_from_one_time() {
     }
     for ask in [
         "remind us every monday at 9:00",
+        "remind us every monday at 9:00 to book a table for friday",
         "remind me every day at 8",
         "remind me tomorrow to check every room",
         "remind me tomorrow at 9 to take a pill every 8 hours",
