@@ -399,7 +399,9 @@ impl<'a> MomentReader<'a> {
             self.time.unwrap_or(ClockTime { hour: self.part.unwrap_or(DEFAULT_HOUR), minute: 0, is_exact: true });
         let time = ClockTime { hour: if self.is_small(time) { time.hour + 12 } else { time.hour }, ..time };
         let clock = NaiveTime::from_hms_opt(time.hour, time.minute, 0)?;
-        let first = self.date.unwrap_or(self.dates.today);
+        // "Every friday: plan for monday" begins this friday.
+        let is_start = !(self.is_weekday && matches!(self.repeat, Some(Repeat::Weekly(_))));
+        let first = self.date.filter(|_| is_start).unwrap_or(self.dates.today);
         let mut days = first.iter_days().take(8).filter(|day| self.repeat.is_none_or(|repeat| repeat.includes(*day)));
         let is_ahead = |day: &NaiveDate| day.and_time(clock) > self.now;
         let day = match self.date {

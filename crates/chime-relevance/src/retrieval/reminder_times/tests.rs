@@ -76,6 +76,7 @@ fn reminders_are_read_in_english() {
             ("remind us in a week to pay the dues", "05-22 09:00"),
             ("remind me on saturday afternoon", "05-18 15:00"),
             ("remind us every sunday evening", "05-19 19:00 Sun"),
+            ("remind us every friday at 9:00 to plan monday", "05-17 09:00 Fri"),
             ("remind me on 1 June at noon", "06-01 12:00"),
         ],
     );
