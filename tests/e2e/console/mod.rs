@@ -404,7 +404,7 @@ async fn programs_read_chats_as_json_with_the_token() {
 #[tokio::test]
 async fn a_chat_of_200_000_messages_opens_in_300_ms() {
     const MOST: Duration = Duration::from_millis(300);
-    const TRIES: usize = 20;
+    const TRIES: usize = 5;
     // Without vectors, which would be made of all messages in the background.
     with_console(&[("EMBEDDING", "off")], async |w, ann| {
         w.say("ann", "the boat leaves at nine");
