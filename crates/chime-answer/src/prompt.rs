@@ -406,9 +406,9 @@ fn ask(
 }
 
 /// Renders the question as the last line of the chat: `Question (about “the boat?”): when does it leave?` The line
-/// begins with `Question`, since a small model continues in the asker's role if it begins with the asker's name. A bare
-/// trigger without a parent or file adds no line: a small model then answers what was said last instead of describing
-/// the talk.
+/// begins with `Question`, since a small model continues in the asker's role if it begins with the asker's name. A
+/// trigger without words, parent or file adds no line: a small model then answers what was said last instead of
+/// describing the talk.
 fn plain_ask(input: &PromptInput<'_>, transcript: &mut PromptTranscript<'_>) -> Filled {
     let anchor = input.window.anchor_entry();
     let elsewhere = input.trigger.message.snapshot.as_deref().or(input.trigger.message.quote.as_deref());
@@ -418,14 +418,14 @@ fn plain_ask(input: &PromptInput<'_>, transcript: &mut PromptTranscript<'_>) -> 
         .map(|text| format!(" (about “{}”)", one_line(text, PLAIN_ANCHOR_CHARS)));
     let (speaker, words) = match input.ask.trim() {
         "" => (transcript.author(input.trigger), "@".to_owned() + &clean_name(input.bot_name)),
-        words if input.generic => (transcript.author(input.trigger), words.to_owned()),
         words => ("Question".to_owned(), input.trigger.message.rendered_with(words)),
     };
+    let has_words = input.ask.contains(char::is_alphanumeric);
     let is_about_itself = about.is_some() || input.window.anchor_withheld || input.trigger.message.file.is_some();
     let others = input.follow_up.map(show::other_than).unwrap_or_default();
-    let text = match input.generic && !is_about_itself && !input.window.entries.is_empty() {
-        true => String::new(),
-        false => transcript.aside(&format!("{speaker}{}: {words}{others}", about.unwrap_or_default())),
+    let text = match has_words || is_about_itself || input.window.entries.is_empty() {
+        true => transcript.aside(&format!("{speaker}{}: {words}{others}", about.unwrap_or_default())),
+        false => String::new(),
     };
     let seqs = anchor.map(|entry| entry.message.seq).into_iter().chain([input.trigger.seq]);
     Filled::new(Slot::Ask, text, seqs.map(source_id).collect())
@@ -550,24 +550,28 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_prompt_has_no_line_for_a_bare_trigger_alone() {
-        let user = |trigger: &str, change: fn(&mut StoredMessage, &mut ContextWindow)| {
+    fn a_plain_prompt_has_no_line_for_a_wordless_trigger_alone() {
+        let user = |trigger: &str, ask: &str, change: fn(&mut StoredMessage, &mut ContextWindow)| {
             let chat = format!("10:00 ann#1 who has the key?\n10:01 bob#2 not me\n10:05 cat#4{trigger} @bot");
             let mut recent = transcript(&chat);
             let mut trigger = recent.pop().expect("a trigger");
             let history = History::new(trigger.clone(), recent, Vec::new());
             let mut window = get_smart_context(&history, &Params::new(estimate));
             change(&mut trigger, &mut window);
-            let plain = PromptInput { style: Style::Plain, ask: "", generic: true, ..input(&trigger, &window) };
+            let plain = PromptInput { style: Style::Plain, ask, generic: true, ..input(&trigger, &window) };
             rendered(&plain).user
         };
-        let alone = user("", |_, _| {});
-        assert!(alone.contains("bob: not me\nK7Q2X") && !alone.contains("cat"), "{alone}");
+        for ask in ["", "^", "?!"] {
+            let alone = user("", ask, |_, _| {});
+            assert!(alone.contains("bob: not me\nK7Q2X"), "{alone}");
+        }
+        let task = user("", "summarize", |_, _| {});
+        assert!(task.contains("bob: not me\nQuestion: summarize\nK7Q2X"), "{task}");
         let photo = |trigger: &mut StoredMessage, _: &mut ContextWindow| {
             trigger.message.file = Some(MessageFile::default());
         };
         let withheld = |_: &mut StoredMessage, window: &mut ContextWindow| window.anchor_withheld = true;
-        for user in [user(">1", |_, _| {}), user("", photo), user("", withheld)] {
+        for user in [user(">1", "", |_, _| {}), user("", "", photo), user("", "", withheld)] {
             assert!(user.contains("\ncat") && user.contains("@Chime"), "{user}");
         }
     }
