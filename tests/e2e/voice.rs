@@ -16,7 +16,11 @@ pub fn speak(w: &World, name: &str) -> MessageId {
 }
 
 fn speak_in(w: &World, chat: ChatId, name: &str) -> MessageId {
-    w.telegram.put_file("voice.oga", "OggS, and what is heard");
+    record_in(w, chat, name, b"OggS, and what is heard")
+}
+
+fn record_in(w: &World, chat: ChatId, name: &str, recording: &[u8]) -> MessageId {
+    w.telegram.put_file("voice.oga", recording);
     let member = w.telegram.add_member(chat, NewMember::named(name));
     w.telegram.say(chat, Post::new(member, "", w.clock.now()).with(PostContent::Voice { seconds: 12 }))
 }
@@ -239,6 +243,27 @@ async fn a_recording_sent_as_a_file_is_heard_and_silence_is_nobodys_words() {
         let tag = w.reply("ben", silent, "@bot what did she say?");
         w.answer_to(tag).await;
         assert!(!w.prompt(2).await.contains("watching"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn words_for_a_recording_without_sound_are_nobodys() {
+    World::with(LISTENS, async |w| {
+        w.model.always("Noted.");
+        w.model.hear_always("The key is under the plant");
+        for (question, recording) in [(1, "muted"), (2, "quiet_room"), (3, "quiet_speech")] {
+            let bytes = std::fs::read(format!("tests/data/recordings/{recording}.ogg")).expect("a recording");
+            let said = record_in(w, w.chat, "ann", &bytes);
+            let tag = w.reply("ben", said, "@bot what does she say?");
+            w.answer_to(tag).await;
+            let prompt = w.prompt(question).await;
+            assert_eq!(
+                prompt.contains("The key is under the plant"),
+                recording == "quiet_speech",
+                "{recording}: {prompt}"
+            );
+        }
     })
     .await;
 }

@@ -13,6 +13,7 @@ mod error;
 mod facts;
 mod failure;
 mod fields;
+mod loudness;
 mod markers;
 mod openai;
 mod progress;

@@ -55,9 +55,7 @@ const CREDITS: [&str; 8] = [
 /// Returns the words of a transcript that somebody spoke, without the segments that the server marks as silence.
 /// Returns an empty text if a recording of `seconds` cannot contain the transcript.
 pub fn spoken(text: &str, body: &Value, seconds: u32) -> String {
-    let segments =
-        body["segments"].as_array().filter(|segments| segments.iter().any(|it| it["no_speech_prob"].is_f64()));
-    let text = match segments {
+    let text = match judged_segments(body) {
         Some(segments) => {
             let said = segments.iter().filter(|segment| !is_silent(segment)).filter_map(|it| it["text"].as_str());
             said.map(str::trim).filter(|part| !is_stock(part)).collect::<Vec<_>>().join(" ")
@@ -69,6 +67,15 @@ pub fn spoken(text: &str, body: &Value, seconds: u32) -> String {
     let most = FASTEST * usize::try_from(seconds.max(1)).unwrap_or(usize::MAX);
     let is_too_fast = seconds > SHORT_SECONDS && text.chars().count() > most;
     if is_loop || is_too_fast || is_stock(&text) { String::new() } else { cut.to_owned() }
+}
+
+/// Returns `true` if the server says how probable silence is.
+pub fn is_judged(body: &Value) -> bool {
+    judged_segments(body).is_some()
+}
+
+fn judged_segments(body: &Value) -> Option<&Vec<Value>> {
+    body["segments"].as_array().filter(|segments| segments.iter().any(|it| it["no_speech_prob"].is_f64()))
 }
 
 fn is_silent(segment: &Value) -> bool {

@@ -6,7 +6,8 @@ use reqwest::multipart::{Form, Part};
 use serde_json::Value;
 
 use crate::diagnose::diagnose;
-use crate::silence::spoken;
+use crate::loudness::is_faint;
+use crate::silence::{is_judged, spoken};
 use crate::transport::Server;
 use crate::{Check, LlmError, LlmOptions};
 use chime_core::{TokenUse, estimate_tokens, is_blank};
@@ -59,7 +60,8 @@ impl Transcriptions {
         self.server.host()
     }
 
-    /// Transcribes `audio`. One call, or two if the server refuses the format that shows silence.
+    /// Transcribes `audio`. One call, or two if the server refuses the format that shows silence. The transcript of a
+    /// recording that is too faint for speech is empty, unless the server judges silence itself.
     pub async fn transcribe(&self, audio: Audio, clock: &Clock) -> Result<Transcript, LlmError> {
         let body = match self.model.contains("whisper") {
             true => match self.request(&audio, "verbose_json", clock).await {
@@ -68,7 +70,13 @@ impl Transcriptions {
             },
             false => self.request(&audio, "json", clock).await?,
         };
-        read(&body, audio.seconds)
+        let transcript = read(&body, audio.seconds)?;
+        if transcript.text.is_empty() || is_judged(&body) {
+            return Ok(transcript);
+        }
+        // A decoder that panics shows nothing about the loudness.
+        let is_faint = tokio::task::spawn_blocking(move || is_faint(&audio.bytes)).await.unwrap_or(false);
+        Ok(if is_faint { Transcript { text: String::new(), ..transcript } } else { transcript })
     }
 
     async fn request(&self, audio: &Audio, format: &'static str, clock: &Clock) -> Result<Value, LlmError> {

@@ -57,6 +57,8 @@ struct Play {
     embeds_at_most: Option<(usize, usize)>,
     hears: VecDeque<String>,
     always_hears: Option<String>,
+    /// Probability of silence that transcripts report.
+    silence: Option<f64>,
     refuses_to_hear: bool,
     hears_only_plainly: bool,
     recordings: Vec<String>,
@@ -150,6 +152,11 @@ impl ModelServer {
     /// Sets the transcript for recordings for which [`hear`](Self::hear) gave none.
     pub fn hear_always(&self, said: &str) {
         self.stage.play().always_hears = Some(said.to_owned());
+    }
+
+    /// Makes transcripts report that nobody spoke with this probability.
+    pub fn judge_silence(&self, probability: f64) {
+        self.stage.play().silence = Some(probability);
     }
 
     /// Rejects every recording from now on as unreadable.
@@ -288,8 +295,18 @@ async fn transcribe(State(stage): State<Arc<ServerState>>, body: Bytes) -> Respo
         return Reply::Status(400, refusal.to_string()).into_response(&Value::Null);
     }
     match play.hears.pop_front().or_else(|| play.always_hears.clone()) {
-        Some(text) => Reply::Body(json!({"text": text})).into_response(&Value::Null),
+        Some(text) => Reply::Body(transcript(&text, play.silence)).into_response(&Value::Null),
         None => Reply::Status(503, json!({"error": {"message": "overloaded"}}).to_string()).into_response(&Value::Null),
+    }
+}
+
+fn transcript(text: &str, silence: Option<f64>) -> Value {
+    match silence {
+        Some(silence) => {
+            let segment = json!({"text": text, "no_speech_prob": silence, "avg_logprob": -0.2});
+            json!({"text": text, "segments": [segment]})
+        }
+        None => json!({"text": text}),
     }
 }
 
