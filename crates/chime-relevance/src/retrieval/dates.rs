@@ -260,7 +260,8 @@ impl DateReader<'_> {
         let word = self.words.get(place)?;
         let digits: String = word.chars().take_while(char::is_ascii_digit).collect();
         let rest = word.strip_prefix(digits.as_str())?;
-        let is_ordinal = rest.is_empty() || matches!(rest, "st" | "nd" | "rd" | "th" | "er" | "e" | "ste" | "de" | "го" | "일");
+        let is_ordinal =
+            rest.is_empty() || matches!(rest, "st" | "nd" | "rd" | "th" | "er" | "e" | "ste" | "de" | "го" | "일");
         digits.parse().ok().filter(|day| is_ordinal && (1..=31).contains(day))
     }
 

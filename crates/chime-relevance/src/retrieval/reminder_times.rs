@@ -122,13 +122,13 @@ fn moment_words(text: &str) -> Vec<String> {
         if let Ok(day) = bare.parse::<NaiveDate>() {
             found.push(day.format("%d.%m.%Y").to_string());
         } else {
-            for part in bare.split(['-', '–']) {
-                let is_time = part.starts_with(|c: char| c.is_ascii_digit()) && part.contains([':', '/']);
-                if is_time && part.chars().all(|c| c.is_alphanumeric() || [':', '/', '.'].contains(&c)) {
-                    found.push(part.to_lowercase());
-                } else {
-                    found.extend(words(part));
-                }
+            // In "18:00-19:00" the first time counts. In Turkish a suffix follows: "18:30'da".
+            let first = bare.split(['-', '–', '\'', '’']).next().unwrap_or(bare);
+            let is_time = first.starts_with(|c: char| c.is_ascii_digit()) && first.contains([':', '/']);
+            if is_time && first.chars().all(|c| c.is_alphanumeric() || [':', '/', '.'].contains(&c)) {
+                found.push(first.to_lowercase());
+            } else {
+                found.extend(words(bare));
             }
         }
         if bare.len() < token.len() {
@@ -229,6 +229,7 @@ impl MomentReader<'_> {
         }
     }
 
+    /// Parses one part of a moment. Returns also its number of words.
     fn element(&mut self, place: usize) -> Option<(Moment, usize)> {
         self.repeat(place)
             .or_else(|| self.until(place))
@@ -678,6 +679,7 @@ impl Moment {
         }
     }
 
+    /// Returns what the moment means at `now`. `is_first` tells if it stands directly behind the words that ask.
     fn asked_time(&self, is_first: bool, now: Timestamp, zone: Zone) -> AskedTime {
         // In the words of the task, "each guest" is no repetition of a reminder that has a date.
         let is_once = !is_first && (self.date.is_some() || self.after.is_some());

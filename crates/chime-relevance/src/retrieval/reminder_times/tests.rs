@@ -478,6 +478,7 @@ fn other_forms_of_a_time_are_read() {
                 ("remind me on friday 24 May at 9", "05-24 09:00"),
                 ("remind me today at 12 noon", "05-15 12:00"),
                 ("remind me at 9 in the evening", "05-15 21:00"),
+                ("remind me at 18:00-19:00 tomorrow", "05-16 18:00"),
             ],
         ),
         (
@@ -491,6 +492,7 @@ fn other_forms_of_a_time_are_read() {
                 ("erinnere mich um Viertel nach elf", "05-15 11:15"),
                 ("erinnere mich morgen um 9 Uhr 30", "05-16 09:30"),
                 ("erinnere uns montags um 9", "05-20 09:00 Mon"),
+                ("erinnere mich um halb eins", "05-15 12:30"),
                 ("erinnere uns am Freitagabend ans Kino", "05-17 19:00"),
                 ("erinnere mich am 20.5. um 9", "05-20 09:00"),
             ],
@@ -578,6 +580,7 @@ fn other_forms_of_a_time_are_read() {
                 ("bugün ekmek almayı hatırlat", "05-15 12:00"),
                 ("bir buçuk saat sonra hatırlat", "05-15 11:30"),
                 ("pazar günü saat 9'da hatırlat", "05-19 09:00"),
+                ("yarın saat 18:30'da hatırlat", "05-16 18:30"),
             ],
         ),
         (
@@ -615,6 +618,7 @@ fn repetitions_that_are_not_supported_are_never_set_once() {
                 "remind me weekdays at 9",
                 "remind me to pay the rent monthly",
                 "remind me every morning and evening",
+                "remind me tomorrow at 9am and on friday at 10",
             ],
         ),
         (
