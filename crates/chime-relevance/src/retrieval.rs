@@ -44,6 +44,6 @@ pub use profile::{Profile, Weights};
 pub use question::{ParsedQuestion, Person, QuestionContext, asks_number_or_time};
 pub use rank::{Ranked, rank};
 pub use recalled::{Recalled, RecalledMessage, RecalledSession};
-pub use reminder_times::{ReminderTime, has_other_repeat, is_for_past_time, names_time, reminder_time};
+pub use reminder_times::{AskedTime, ReminderTime, names_time, reminder_time};
 pub use sessions::{SessionScore, SessionText, SummaryReader, rank_sessions};
 pub use stretches::{NEAREST, Stretch, stretches};

@@ -256,11 +256,12 @@ impl DateReader<'_> {
     }
 
     /// Parses a day of a month: "3", "3rd", "3-го".
-    fn day_number(&self, place: usize) -> Option<u32> {
+    pub fn day_number(&self, place: usize) -> Option<u32> {
         let word = self.words.get(place)?;
         let digits: String = word.chars().take_while(char::is_ascii_digit).collect();
         let rest = word.strip_prefix(digits.as_str())?;
-        let is_ordinal = rest.is_empty() || matches!(rest, "st" | "nd" | "rd" | "th" | "er" | "го" | "일");
+        let is_ordinal =
+            rest.is_empty() || matches!(rest, "st" | "nd" | "rd" | "th" | "er" | "e" | "ste" | "de" | "го" | "일");
         digits.parse().ok().filter(|day| is_ordinal && (1..=31).contains(day))
     }
 
@@ -279,7 +280,7 @@ impl DateReader<'_> {
     }
 
     /// Adds the span of one day. Without a year, adds that day of this year and of last year, or the next such day.
-    fn add_day(&mut self, year: Option<impl TryInto<i32>>, month: u32, day: u32) {
+    pub fn add_day(&mut self, year: Option<impl TryInto<i32>>, month: u32, day: u32) {
         let this = self.today.year();
         let years = match year.and_then(|year| year.try_into().ok()) {
             Some(year) => vec![year],

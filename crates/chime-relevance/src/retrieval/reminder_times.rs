@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use chrono::{Datelike, Days, Months, NaiveDate, NaiveDateTime, NaiveTime, Weekday};
+use chrono::{Datelike, Days, Months, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Timelike, Weekday};
 
 use crate::retrieval::dates::{DateReader, spans_named};
-use crate::retrieval::languages::{PhraseTable, Phrases, Tables};
+use crate::retrieval::languages::{Phrases, Tables};
 use crate::retrieval::words::words;
 use chime_core::trigger::Languages;
-use chime_core::{Language, Timestamp, Zone};
+use chime_core::{Language, PhraseWord, Timestamp, Zone};
 
 /// Hour of a reminder that names only a day.
 const DEFAULT_HOUR: u32 = 9;
@@ -18,6 +18,25 @@ const PART_HOURS: [u32; 4] = [9, 12, 15, 19];
 const LAST_SMALL_HOUR: u32 = 6;
 /// Longest time until a reminder, in years.
 const YEARS: u32 = 5;
+const HOUR_SECS: u64 = 3600;
+const DAY_SECS: u64 = 86_400;
+/// Stands for the length of a month, which differs.
+const MONTH: u64 = 0;
+/// Seconds of a month, a second, a minute, an hour, a day and a week.
+const UNIT_SECS: [u64; 6] = [MONTH, 1, 60, HOUR_SECS, DAY_SECS, 7 * DAY_SECS];
+/// Word that stands for a colon behind a word, where the words of the task begin.
+const COLON: &str = ":";
+
+/// What a request says about its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AskedTime {
+    Time(ReminderTime),
+    /// Repetition other than [`Repeat`], several times at once, or a date that can be read in two ways, such as "5/6".
+    Unsupported,
+    Past,
+    /// No time: a request in plain words is a question.
+    None,
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReminderTime {
@@ -46,76 +65,77 @@ impl Repeat {
 /// Returns `true` if a text names a time near its own, such as "at five", "tomorrow" or "next month".
 pub fn names_time(text: &str) -> bool {
     const NOW: Timestamp = Timestamp::from_secs(1_770_000_000);
-    const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+    const WEEK: Duration = Duration::from_secs(7 * DAY_SECS);
     let (said, tables) = (words(text), Tables::of(Language::DEFAULT, text));
     let is_phrase = |place| tables.iter().any(|table| table.time.at(&said, place).is_some_and(|length| length > 1));
     spans_named(&said, tables, NOW, 0).iter().any(|span| span.to.since(span.from) <= WEEK)
         || (0..said.len()).any(is_phrase)
-        || reminder_time(text, Language::DEFAULT, NOW, Zone::UTC).is_some()
+        || matches!(reminder_time(text, Language::DEFAULT, NOW, Zone::UTC), AskedTime::Time(_))
 }
 
-/// Returns the time after `now` that `text` names, or `None` if it names none or a repetition that is no [`Repeat`].
-/// `zone` and `language` belong to the chat; the text may be in another language.
-pub fn reminder_time(text: &str, language: Language, now: Timestamp, zone: Zone) -> Option<ReminderTime> {
-    let words = words(&joined(text));
-    let tables = Tables::of(language, text);
-    let read = tables.of_question().into_iter().chain(tables.iter()).map(|table| {
-        let mut reader = MomentReader::new(&words, table, zone.local(now).naive_local());
-        reader.read();
-        (reader.has_other_repeat, reader.time(now, zone))
-    });
-    let read: Vec<(bool, Option<ReminderTime>)> = read.collect();
-    if read.iter().any(|(has_other_repeat, _)| *has_other_repeat) {
-        return None;
-    }
-    let times: Vec<ReminderTime> = read.into_iter().filter_map(|(_, time)| time).collect();
-    // The language of a few words is uncertain, and the wrong one may know their time but not their repetition.
-    times.iter().find(|time| time.repeat.is_some()).or(times.first()).copied()
-}
-
-/// Returns `true` if `ask` names a repetition that is no [`Repeat`], such as "every two weeks".
-pub fn has_other_repeat(ask: &str, language: Language, now: Timestamp, zone: Zone) -> bool {
-    let words = words(&joined(ask));
-    Tables::of(language, ask).iter().any(|table| {
-        let mut moment = MomentReader::new(&words, table, zone.local(now).naive_local());
-        moment.read();
-        moment.has_other_repeat
-    })
-}
-
-/// Returns `true` if `ask` asks for a reminder at a time that is past, such as "remind us on 2020-01-01". In a request in
-/// plain words, the time must come first: "remind me of the wood we ordered yesterday" is a question.
-pub fn is_for_past_time(ask: &str, language: Language, now: Timestamp, zone: Zone) -> bool {
-    let words = words(&joined(ask));
-    // A preposition may stand before the date.
-    let places = Languages::shipped().words_to_remind(ask).map_or(0..words.len(), |begin| begin..begin + 2);
+/// Reads the time of the reminder for which `ask` asks, in plain words or behind `/remind`. `zone` and `language` belong
+/// to the chat; the text may be in another language.
+///
+/// The time that begins directly behind the words that ask is the one that counts. Without one there, the last date and
+/// the last time of day in the text count.
+pub fn reminder_time(ask: &str, language: Language, now: Timestamp, zone: Zone) -> AskedTime {
+    let words = moment_words(ask);
+    let asking = Languages::shipped().words_to_remind(ask);
+    let behind = (0..words.len()).filter(|place| words[*place] != COLON).nth(asking.unwrap_or(0));
+    let (tables, begin) = (Tables::of(language, ask), behind.unwrap_or(words.len()));
     let today = zone.local(now).date_naive();
-    Tables::of(language, ask).iter().any(|table| {
-        let mut moment = MomentReader::new(&words, table, zone.local(now).naive_local());
-        let mut dates = DateReader { words: &words, table, today, is_ahead: false, spans: Vec::new() };
-        places.clone().any(|place| moment.day(place).is_some_and(|(day, _)| day <= today))
-            || (dates.long_ago(places.start).or_else(|| dates.relative(places.start)).is_some()
-                && dates.spans.iter().all(|(_, to)| *to <= today))
-    })
-}
-
-/// Writes `9:30` as `9h30` and `2026-05-01` as `01.05.2026`, so that each is one word.
-fn joined(text: &str) -> String {
-    let tokens = text.split_whitespace().map(|token| {
-        let token = token.trim_end_matches([',', '.', ';', '!', '?']);
-        if let Ok(day) = token.trim_end_matches(':').parse::<NaiveDate>() {
-            return day.format("%d.%m.%Y").to_string();
-        }
-        match token.split_once(':') {
-            // A colon may also end a time, a date or a span: "until 01.06.2026: water the plants", "in 2h30: the oven".
-            Some((number, "")) => number.to_owned(),
-            Some((hour, rest)) if hour.ends_with(|c: char| c.is_ascii_digit()) && !hour.contains('.') => {
-                format!("{hour}h{rest}")
-            }
-            _ => token.to_owned(),
+    let read = tables.iter().map(|table| {
+        let dates = DateReader { words: &words, table, today, is_ahead: true, spans: Vec::new() };
+        let mut reader = MomentReader { dates, is_first: true };
+        // Where the verb comes last, words such as "kannst du mich" may come first.
+        let skips = |word: &str| asking == Some(0) && tables.is_stop_word(word);
+        let (moment, is_first) = reader.read(begin, skips);
+        match moment.asked_time(is_first, now, zone) {
+            // A past day in the words of a question is no time: "remind me of the wood we ordered yesterday".
+            AskedTime::Past if asking.is_some() && (!is_first || ends_in_question(ask)) => AskedTime::None,
+            asked => asked,
         }
     });
-    tokens.collect::<Vec<_>>().join(" ")
+    // The language of a few words is uncertain, and the wrong one may know their time but not their repetition. The
+    // table of the question comes last.
+    let rank = |asked: &AskedTime| match asked {
+        AskedTime::Unsupported => 3,
+        AskedTime::Time(time) if time.repeat.is_some() => 2,
+        AskedTime::Time(_) | AskedTime::Past => 1,
+        AskedTime::None => 0,
+    };
+    read.max_by_key(rank).unwrap_or(AskedTime::None)
+}
+
+/// Returns `true` if a question follows another part of the text: "remind me, yesterday we met: where was it?".
+fn ends_in_question(ask: &str) -> bool {
+    let mut tokens = ask.split_whitespace();
+    tokens.next_back().is_some_and(|last| last.ends_with('?')) && tokens.any(|token| token.ends_with([',', ':', ';']))
+}
+
+/// Splits a text into words. A clock time ("9:30"), a date ("2026-05-01", "20/5") and a colon are words of their own.
+fn moment_words(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for token in text.split_whitespace() {
+        let token = token.trim_matches(|c: char| !c.is_alphanumeric() && c != ':');
+        let bare = token.trim_end_matches(':');
+        if let Ok(day) = bare.parse::<NaiveDate>() {
+            found.push(day.format("%d.%m.%Y").to_string());
+        } else {
+            // In "18:00-19:00" the first time counts. In Turkish a suffix follows: "18:30'da".
+            let first = bare.split(['-', '–', '\'', '’']).next().unwrap_or(bare);
+            let is_time = first.starts_with(|c: char| c.is_ascii_digit()) && first.contains([':', '/']);
+            if is_time && first.chars().all(|c| c.is_alphanumeric() || [':', '/', '.'].contains(&c)) {
+                found.push(first.to_lowercase());
+            } else {
+                found.extend(words(bare));
+            }
+        }
+        if bare.len() < token.len() {
+            found.push(COLON.to_owned());
+        }
+    }
+    found
 }
 
 /// Time of day as it is written, before it is known if it is in the morning or the afternoon.
@@ -127,169 +147,280 @@ struct ClockTime {
     is_exact: bool,
 }
 
-struct MomentReader<'a> {
-    dates: DateReader<'a>,
-    now: NaiveDateTime,
+/// Time that a text names, or one part of it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Moment {
     date: Option<NaiveDate>,
     /// `true` if the date was named by its weekday only.
     is_weekday: bool,
     time: Option<ClockTime>,
     /// Hour of a part of the day.
     part: Option<u32>,
-    after: Option<Duration>,
+    /// Time from now, in seconds.
+    after: Option<u64>,
     repeat: Option<Repeat>,
-    /// `true` if the text names a repetition that is none of [`Repeat`], such as "every two weeks".
-    has_other_repeat: bool,
     until: Option<NaiveDate>,
+    /// `true` if it is a day before today, such as "yesterday".
+    is_past: bool,
+    is_unsupported: bool,
+    /// `true` if a word such as "every" stands before a word that is no unit of time.
+    is_vague: bool,
 }
 
-impl<'a> MomentReader<'a> {
-    fn new(words: &'a [String], table: &'static PhraseTable, now: NaiveDateTime) -> Self {
-        let dates = DateReader { words, table, today: now.date(), is_ahead: true, spans: Vec::new() };
-        Self {
-            dates,
-            now,
-            date: None,
-            is_weekday: false,
-            time: None,
-            part: None,
-            after: None,
-            repeat: None,
-            has_other_repeat: false,
-            until: None,
+/// Span of time, such as "two days" or "1h 30m".
+#[derive(Debug, Default)]
+struct Span {
+    months: u64,
+    days: u64,
+    secs: u64,
+}
+
+/// Reads the moments of a text in one language.
+struct MomentReader<'a> {
+    dates: DateReader<'a>,
+    /// `true` while the time directly behind the words that ask is read, where short forms are clear.
+    is_first: bool,
+}
+
+impl MomentReader<'_> {
+    /// Returns the time that the text names from word `begin` on, and `true` if it begins there, perhaps behind words
+    /// that may precede it or that `skips` accepts.
+    fn read(&mut self, begin: usize, skips: impl Fn(&str) -> bool) -> (Moment, bool) {
+        let mut place = begin;
+        while self.element(place).is_none() {
+            let Some(word) = self.dates.words.get(place) else { break };
+            let skipped = self.at(&self.dates.table.before_all, place).or_else(|| self.linking(place));
+            let Some(used) = skipped.or_else(|| skips(word).then_some(1)) else { break };
+            place += used;
+        }
+        let (moment, end) = self.group(place);
+        if end > place {
+            return (moment, true);
+        }
+        self.is_first = false;
+        let (mut moment, mut place) = (Moment::default(), begin);
+        while place < self.dates.words.len() {
+            let (next, end) = self.group(place);
+            moment.replace_by(next);
+            place = end.max(place + 1);
+        }
+        (moment, false)
+    }
+
+    /// Reads one moment of several parts, with only words such as "on the" between them: "on friday at nine". Returns
+    /// also the place behind it, which is `begin` if there is none.
+    fn group(&mut self, begin: usize) -> (Moment, usize) {
+        let (mut moment, mut end, mut place, mut is_listed) = (Moment::default(), begin, begin, false);
+        loop {
+            if let Some((next, used)) = self.element(place) {
+                if !moment.join(next, is_listed && self.is_first) {
+                    return (moment, end);
+                }
+                place += used;
+                (end, is_listed) = (place, false);
+            } else if let Some(used) = self.at(&self.dates.table.and, place) {
+                place += used;
+                is_listed = true;
+            } else if let Some(used) = self.linking(place) {
+                place += used;
+            } else {
+                return (moment, end);
+            }
         }
     }
 
-    fn read(&mut self) {
-        let mut place = 0;
-        while place < self.dates.words.len() {
-            let used = self
-                .repeat(place)
-                .or_else(|| self.until(place))
-                .or_else(|| self.span(place))
-                .or_else(|| self.clock(place))
-                .or_else(|| self.day_and_part(place));
-            place += used.unwrap_or(1);
-        }
+    /// Parses one part of a moment. Returns also its number of words.
+    fn element(&mut self, place: usize) -> Option<(Moment, usize)> {
+        self.repeat(place)
+            .or_else(|| self.until(place))
+            .or_else(|| self.past(place))
+            .or_else(|| self.span(place))
+            .or_else(|| self.clock(place))
+            .or_else(|| self.day_and_part(place))
+            .or_else(|| self.slashed_date(place))
     }
 
     fn at(&self, phrases: &Phrases, place: usize) -> Option<usize> {
         phrases.at(self.dates.words, place)
     }
 
-    /// Parses "daily", "every day", "every monday", and the first word of "every evening".
-    fn repeat(&mut self, place: usize) -> Option<usize> {
+    /// Returns the number of words at `place` that may stand between the parts of a moment.
+    fn linking(&self, place: usize) -> Option<usize> {
         let table = self.dates.table;
+        [&table.before_time, &table.ahead, &table.after, &table.at]
+            .into_iter()
+            .filter_map(|it| self.at(it, place))
+            .max()
+    }
+
+    /// Parses "daily", "every day", "mondays", "every monday", "every evening", and repetitions that are not supported.
+    fn repeat(&mut self, place: usize) -> Option<(Moment, usize)> {
+        let table = self.dates.table;
+        let repeats = |repeat| Moment { repeat: Some(repeat), ..Moment::default() };
+        let is_unsupported = Moment { is_unsupported: true, ..Moment::default() };
         if let Some(used) = self.at(&table.daily, place) {
-            self.repeat = Some(Repeat::Daily);
-            return Some(used);
+            return Some((Moment { part: self.part(place).map(|(_, hour)| hour), ..repeats(Repeat::Daily) }, used));
         }
-        let unit = place + self.at(&table.every, place)?;
-        if let Some(used) = self.at(&table.day, unit) {
-            self.repeat = Some(Repeat::Daily);
-            return Some(unit + used - place);
+        if let Some((day, used)) = self.weekday_of(&table.weekly, place) {
+            return Some((repeats(Repeat::Weekly(day)), used));
         }
-        if table.parts_of_day().iter().any(|part| self.at(part, unit).is_some()) {
-            self.repeat = Some(Repeat::Daily);
-            return Some(unit - place);
+        if let Some(used) = self.at(&table.other_repeats, place) {
+            let next = place + used;
+            // In "send the weekly report" it belongs to the task.
+            let is_named = self.is_first || next >= self.dates.words.len() || self.element(next).is_some();
+            return is_named.then_some((is_unsupported, used));
         }
-        let counted = unit + usize::from(self.number(unit).is_some());
-        let units = [&table.minute, &table.hour, &table.day, &table.week, &table.month];
-        // Behind a date it is part of what to be reminded of: "tomorrow: take a pill every 8 hours".
-        let has_date = self.after.is_some() || self.date.is_some() && !self.is_weekday;
-        if !has_date && units.iter().any(|it| self.at(it, counted).is_some()) {
-            self.has_other_repeat = true;
+        let every = self.at(&table.every, place);
+        let used = every.max(self.at(&table.all_the, place))?;
+        let next = place + used;
+        if let Some(unit) = self.at(&table.day, next) {
+            return Some((repeats(Repeat::Daily), used + unit));
         }
-        let weekday = |place| {
-            (0_u8..).zip(&table.weekdays).find(|(_, names)| self.at(names, place).is_some()).map(|(day, _)| day)
-        };
-        let day = weekday(unit)?;
-        // "Every monday and friday" is no single repetition.
-        self.has_other_repeat |= (1..=2).any(|next| weekday(unit + next).is_some());
-        self.repeat = Weekday::try_from(day).ok().map(Repeat::Weekly);
-        Some(unit + 1 - place)
+        if let Some((length, hour)) = self.part(next) {
+            return Some((Moment { part: Some(hour), ..repeats(Repeat::Daily) }, used + length));
+        }
+        if let Some((day, length)) = self.weekday_of(&table.weekdays, next) {
+            let part = self.part_in_word(next);
+            return Some((Moment { part, ..repeats(Repeat::Weekly(day)) }, used + length));
+        }
+        if let Some(end) = self.length(next, false, &mut Span::default()) {
+            return Some((is_unsupported, end - place));
+        }
+        let is_year = self.at(&table.year, next + usize::from(self.number(next).is_some())).is_some();
+        let is_vague = Moment { is_vague: every.is_some(), is_unsupported: is_year, ..Moment::default() };
+        (is_year || every.is_some()).then_some((is_vague, used))
+    }
+
+    fn weekday_of(&self, names: &[Phrases], place: usize) -> Option<(Weekday, usize)> {
+        let mut days = (0_u8..).zip(names);
+        days.find_map(|(day, names)| Some((Weekday::try_from(day).ok()?, self.at(names, place)?)))
     }
 
     /// Parses "until 1 June". An article may stand before the date.
-    fn until(&mut self, place: usize) -> Option<usize> {
+    fn until(&mut self, place: usize) -> Option<(Moment, usize)> {
         let begin = place + self.at(&self.dates.table.until, place)?;
-        let (day, end) = (begin..begin + 2).find_map(|at| self.day(at).map(|(day, used)| (day, at + used)))?;
-        self.until = Some(day);
-        Some(end - place)
+        let (day, end) = (begin..begin + 2).find_map(|at| self.day(at).map(|(day, _, used)| (day, at + used)))?;
+        Some((Moment { until: Some(day), ..Moment::default() }, end - place))
     }
 
-    /// Parses "in 20 minutes", "in an hour", "in 2h30", "in 1 hour and 30 minutes", "20 dakika sonra", "in three days".
-    fn span(&mut self, place: usize) -> Option<usize> {
-        let phrases = self.dates.table;
-        let before = self.at(&phrases.ahead, place);
-        let begin = place + before.unwrap_or(0);
-        let is_clock = self.dates.words.get(place).is_some_and(|word| word == "after");
-        if before.is_some()
-            && !is_clock
-            && let Some((length, end)) =
-                self.decimal_hours(begin).or_else(|| Some((self.glued_span(begin)?, begin + 1)))
-        {
-            self.after = Some(length);
-            return Some(end - place);
-        }
-        let (count, unit) = match self.number(begin) {
-            Some(count) if count > 0 => (count, begin + 1),
-            _ => (1, begin),
-        };
-        let units = self.dates.table;
-        let is_half = self.at(&phrases.half_hour, begin);
-        let lengths = [&phrases.minute, &phrases.hour, &units.day, &units.week, &units.month];
-        let found = (0..).zip(lengths).find_map(|(n, names)| self.at(names, unit).map(|used| (n, unit + used)));
-        let (length, end) = is_half.map(|used| (5, begin + used)).or(found)?;
-        let (minutes, end) = self.minutes(end).filter(|_| length == 1).unwrap_or((0, end));
-        let end = match before {
-            Some(_) => end,
-            None => end + self.at(&phrases.after, end)?,
-        };
-        let later = |days: u32| self.dates.today.checked_add_days(Days::new(u64::from(days)));
-        match length {
-            0 => self.after = Some(Duration::from_secs(60 * u64::from(count))),
-            1 => self.after = Some(Duration::from_secs(60 * (60 * u64::from(count) + u64::from(minutes)))),
-            2 => self.date = later(count),
-            3 => self.date = later(count.saturating_mul(7)),
-            4 => self.date = self.dates.today.checked_add_months(Months::new(count)),
-            _ => self.after = Some(Duration::from_secs(30 * 60)),
-        }
-        Some(end - place)
-    }
-
-    /// Parses a span in one word: "2h", "30min", "2h30m", "2h30".
-    fn glued_span(&self, place: usize) -> Option<Duration> {
+    /// Parses "yesterday", "last week", "two days ago", "vor zwei Tagen", "last friday".
+    fn past(&mut self, place: usize) -> Option<(Moment, usize)> {
         let table = self.dates.table;
-        let units = [("m", &table.minute, 60), ("h", &table.hour, 3600), ("d", &table.day, 86_400)];
-        let mut rest = self.dates.words.get(place)?.as_str();
-        let (mut secs, mut is_hours) = (0_u64, false);
+        let named = [&table.days_before, &table.yesterday, &table.last_week, &table.last_month];
+        let named = named.into_iter().filter_map(|names| self.at(names, place)).max();
+        let last_day = || {
+            let last = self.at(&table.last, place)?;
+            Some(last + self.weekday_of(&table.weekdays, place + last)?.1)
+        };
+        let used = named.or_else(last_day).or_else(|| {
+            let before = self.at(&table.ago, place).unwrap_or(0);
+            Some(before + self.dates.long_ago(place + before)?)
+        });
+        self.dates.spans.clear();
+        Some((Moment { is_past: true, ..Moment::default() }, used?))
+    }
+
+    /// Parses "in 20 minutes", "in an hour", "in 1h and 30m", "20 dakika sonra", "in three days".
+    fn span(&mut self, place: usize) -> Option<(Moment, usize)> {
+        let table = self.dates.table;
+        let before = self.at(&table.ahead, place);
+        let begin = place + before.unwrap_or(0);
+        // "After 11:30" is a time of day, "in 2:30" is a span.
+        let is_span = before.is_some() && self.at(&table.at, place).is_none();
+        let mut span = Span::default();
+        let colons = is_span.then(|| self.length_in_word(begin, true, &mut span)).flatten();
+        let mut end = colons.or_else(|| self.length(begin, false, &mut span))?;
+        while let Some(next) = [end, end + self.at(&table.and, end).unwrap_or(0)]
+            .into_iter()
+            .find_map(|at| self.length(at, true, &mut span))
+        {
+            end = next;
+        }
+        if before.is_none() {
+            end += self.at(&table.after, end)?;
+        }
+        let moment = if span.secs > 0 && span.months == 0 {
+            Moment { after: Some(span.days * DAY_SECS + span.secs), ..Moment::default() }
+        } else {
+            let months = Months::new(u32::try_from(span.months).ok()?);
+            let date = self.dates.today.checked_add_months(months)?.checked_add_days(Days::new(span.days))?;
+            Moment { date: Some(date).filter(|date| *date > self.dates.today), ..Moment::default() }
+        };
+        (moment.date.is_some() || moment.after.is_some()).then_some((moment, end - place))
+    }
+
+    /// Parses one part of a span, such as "20 minutes", "an hour and a half", "1.5 hours" or "2h30m", and adds it to
+    /// `span`. Returns the place behind it.
+    fn length(&self, place: usize, needs_number: bool, span: &mut Span) -> Option<usize> {
+        let table = self.dates.table;
+        let fixed = [(&table.hour_and_half, 5400), (&table.half_hour, 1800)];
+        if let Some((secs, used)) = fixed.into_iter().find_map(|(names, secs)| Some((secs, self.at(names, place)?))) {
+            span.secs += secs;
+            return Some(place + used);
+        }
+        if let Some(end) = self.length_in_word(place, false, span) {
+            return Some(end);
+        }
+        let counted = self.count(place);
+        if needs_number && counted.is_none() {
+            return None;
+        }
+        let (count, begin) = counted.unwrap_or((100, place));
+        let units = [&table.month, &table.second, &table.minute, &table.hour, &table.day, &table.week];
+        let named = UNIT_SECS.into_iter().zip(units).find_map(|(secs, names)| Some((secs, self.at(names, begin)?)));
+        let letter = || Some((self.unit_of(self.dates.words.get(begin)?)?, 1)).filter(|_| begin > place);
+        let (unit, used) = named.or_else(letter)?;
+        let half = self.at(&table.half_past, begin + used).filter(|_| unit == HOUR_SECS);
+        span.add(count + half.map_or(0, |_| 50), unit)?;
+        Some(begin + used + half.unwrap_or(0))
+    }
+
+    /// Parses a span in one word: "2h", "30min", "2h30m", "2h30", "1.5h" and, if `has_colon`, "2:30".
+    fn length_in_word(&self, place: usize, has_colon: bool, span: &mut Span) -> Option<usize> {
+        let word = self.dates.words.get(place)?.replace("h:", "h");
+        let word = if has_colon { word.replace(':', "h") } else { word };
+        let (mut rest, mut read, mut is_hours) = (word.as_str(), Span::default(), false);
         while !rest.is_empty() {
-            let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-            let count: u64 = rest[..rest.len() - behind.len()].parse().ok()?;
+            let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ',');
+            let count = hundredths(&rest[..rest.len() - behind.len()])?;
             rest = behind.trim_start_matches(char::is_alphabetic);
             let unit = &behind[..behind.len() - rest.len()];
-            let is_unit = |(short, names): (&str, &Phrases)| unit == short || names.at(&[unit.to_owned()], 0).is_some();
-            let named = units.iter().find(|(short, names, _)| is_unit((short, names))).map(|(_, _, secs)| *secs);
-            let of_unit = named.or((unit.is_empty() && is_hours).then_some(60))?;
-            is_hours = of_unit == 3600;
-            secs = secs.checked_add(count.checked_mul(of_unit)?)?;
+            let secs = self.unit_of(unit).or((unit.is_empty() && is_hours).then_some(60))?;
+            is_hours = secs == HOUR_SECS;
+            read.add(count, secs)?;
         }
-        (secs > 0).then(|| Duration::from_secs(secs))
+        span.days += read.days;
+        span.secs += read.secs;
+        Some(place + 1)
     }
 
-    /// Parses "1.5 hours". Returns also the place behind it.
-    fn decimal_hours(&self, place: usize) -> Option<(Duration, usize)> {
-        let (whole, tenths) = self.dates.words.get(place)?.split_once(['.', ','])?;
-        let (whole, tenths): (u64, u64) = (whole.parse().ok()?, Some(tenths).filter(|it| it.len() == 1)?.parse().ok()?);
-        let end = place + 1 + self.at(&self.dates.table.hour, place + 1)?;
-        Some((Duration::from_secs(whole.checked_mul(3600)? + tenths * 360), end))
+    /// Returns the seconds of a unit that is written right behind its number, such as "h" or "min".
+    fn unit_of(&self, unit: &str) -> Option<u64> {
+        let table = self.dates.table;
+        let names =
+            [("s", &table.second), ("m", &table.minute), ("h", &table.hour), ("d", &table.day), ("w", &table.week)];
+        let word = [unit.to_owned()];
+        let named = names.into_iter().zip(&UNIT_SECS[1..]);
+        named
+            .into_iter()
+            .find(|((short, names), _)| unit == *short || names.at(&word, 0).is_some())
+            .map(|(_, secs)| *secs)
     }
 
-    /// Parses the minutes after hours, perhaps behind a word such as "and". Returns also the place behind them.
-    fn minutes(&self, place: usize) -> Option<(u32, usize)> {
-        let at = |place: usize| Some((self.number(place)?, place + 1 + self.at(&self.dates.table.minute, place + 1)?));
-        at(place).or_else(|| at(place + 1))
+    /// Parses a number such as "20", "1.5", "two and a half", "a few" or "twenty five", in hundredths. Returns also the
+    /// place behind it.
+    fn count(&self, place: usize) -> Option<(u64, usize)> {
+        let first = hundredths(self.dates.words.get(place)?).or_else(|| Some(u64::from(self.number(place)?) * 100))?;
+        if let Some(used) = self.at(&self.dates.table.half_past, place + 1) {
+            return Some((first + 50, place + 1 + used));
+        }
+        let second = self.number(place + 1).filter(|_| self.is_in_words(place) && self.is_in_words(place + 1));
+        let second = second.map(|it| u64::from(it) * 100);
+        Some(match second {
+            Some(second) if first >= 2000 && second < 1000 => (first + second, place + 2),
+            Some(second) if first == 100 => (second, place + 2),
+            _ => (first, place + 1),
+        })
     }
 
     fn number(&self, place: usize) -> Option<u32> {
@@ -297,136 +428,317 @@ impl<'a> MomentReader<'a> {
         self.dates.count_at(place).or_else(in_words)
     }
 
-    /// Parses "at nine", "9h30", "9 pm", "half past nine", "um halb zehn", "в 7 вечера".
-    fn clock(&mut self, place: usize) -> Option<usize> {
-        let phrases = self.dates.table;
-        let mark = self.at(&phrases.at, place);
-        let begin = place + mark.unwrap_or(0);
-        if let Some(used) = self.at(&phrases.half_to, begin)
-            && let Some(hour) = self.number(begin + used)
-        {
-            self.time = Some(ClockTime { hour: hour.checked_sub(1)?, minute: 30, is_exact: false });
-            return Some(begin + used + 1 - place);
-        }
-        let half_before = self.at(&phrases.half_past, begin).unwrap_or(0);
-        let begin = begin + half_before;
+    fn is_in_words(&self, place: usize) -> bool {
+        self.dates.words.get(place).is_some_and(|word| word.starts_with(char::is_alphabetic))
+    }
+
+    /// Parses "at nine", "9h30", "9 pm", "half past nine", "ten to nine", "um halb zehn", "в 7 вечера".
+    fn clock(&mut self, place: usize) -> Option<(Moment, usize)> {
+        let table = self.dates.table;
+        let mark = self.at(&table.at, place);
+        let before = self.minutes_before(place + mark.unwrap_or(0), mark.is_some());
+        let (offset, begin) = before.unwrap_or((0, place + mark.unwrap_or(0)));
         // "к 3 мая" is a day, although a time may follow the preposition.
-        let (known, is_date) = (self.dates.spans.len(), self.dates.day_and_month(begin).is_some());
-        self.dates.spans.truncate(known);
+        let is_date = self.dates.day_and_month(begin).is_some();
+        self.dates.spans.clear();
         if is_date {
             return None;
         }
         let (mut time, is_time) = match clock_time(self.dates.words.get(begin)?, mark.is_some()) {
             Some(time) => (time, true),
-            None => (ClockTime { hour: self.number(begin)?, minute: 0, is_exact: false }, false),
+            None => {
+                let hour = self.number(begin)?;
+                (ClockTime { hour, minute: 0, is_exact: hour == 0 || hour > 12 }, false)
+            }
         };
         let mut end = begin + 1;
-        let oclock = self.at(&phrases.oclock, end);
+        let oclock = self.at(&table.oclock, end);
         end += oclock.unwrap_or(0);
-        let half_behind = self.at(&phrases.half_past, end).unwrap_or(0);
-        end += half_behind;
-        let is_half = half_before + half_behind > 0;
-        if is_half {
-            time.minute = 30;
+        // "9 Uhr 30", "seven thirty".
+        let is_minute = !is_time && (oclock.is_some() || self.is_in_words(begin) && self.is_in_words(end));
+        if let Some(minute) = self.number(end).filter(|minute| is_minute && (10..60).contains(minute)) {
+            time.minute = minute;
+            end += 1;
         }
+        let behind = [(&table.half_past, 30), (&table.quarter_past, 15), (&table.quarter_to, -15)];
+        let behind = behind.into_iter().find_map(|(names, minutes)| Some((minutes, self.at(names, end)?)));
+        end += behind.map_or(0, |(_, used)| used);
         let half_day = self.dates.words.get(end).map(|word| word.replace('.', ""));
         let is_late = match half_day.as_deref() {
             Some("am") => Some(false),
             Some("pm") => Some(true),
             _ => None,
         };
-        let part = (0..).zip(phrases.parts_of_day()).find_map(|(n, part)| self.at(part, end).map(|used| (n, used)));
+        let part = self.part(end);
+        let is_marked = mark.is_some() || oclock.is_some() || before.is_some() || behind.is_some();
         // A number is a time only together with a word such as "at" or "pm".
-        if !is_time && !is_half && mark.is_none() && oclock.is_none() && is_late.is_none() && part.is_none() {
+        if !is_time && !is_marked && is_late.is_none() && part.is_none() {
             return None;
         }
-        end += is_late.map_or(part.map_or(0, |(_, used)| used), |_| 1);
-        time.set_half(is_late.or(part.map(|(n, _)| n > 1)));
-        (time.hour < 24 && time.minute < 60).then(|| self.time = Some(time))?;
-        Some(end - place)
+        end += is_late.map_or(part.map_or(0, |(used, _)| used), |_| 1);
+        time.set_half(is_late.or(part.map(|(_, hour)| hour >= 12)));
+        let minutes =
+            i64::from(time.hour) * 60 + i64::from(time.minute) + offset + behind.map_or(0, |(minutes, _)| minutes);
+        let minutes = u32::try_from(minutes.rem_euclid(24 * 60)).ok().filter(|_| time.hour < 24 && time.minute < 60)?;
+        let time = ClockTime { hour: minutes / 60, minute: minutes % 60, ..time };
+        Some((Moment { time: Some(time), ..Moment::default() }, end - place))
     }
 
-    /// Parses "tomorrow", "tomorrow evening", "on friday", "3 June".
-    fn day_and_part(&mut self, place: usize) -> Option<usize> {
-        let parts = PART_HOURS.into_iter().zip([
-            &self.dates.table.morning,
-            &self.dates.table.noon,
-            &self.dates.table.afternoon,
-            &self.dates.table.evening,
-        ]);
-        let part = parts.filter_map(|(hour, part)| self.at(part, place).map(|used| (used, hour))).max();
-        let day = self.day(place);
-        self.part = part.map(|(_, hour)| hour).or(self.part);
-        match (part, day) {
+    /// Parses what may stand before an hour: "half past", "quarter to", "ten past", "halb". Returns the minutes that it
+    /// adds to the hour, and the place of the hour.
+    fn minutes_before(&self, place: usize, is_marked: bool) -> Option<(i64, usize)> {
+        let table = self.dates.table;
+        let phrases = [
+            (&table.half_to, -30),
+            (&table.quarter_towards, -45),
+            (&table.half_past, 30),
+            (&table.quarter_past, 15),
+            (&table.quarter_to, -15),
+        ];
+        let named = phrases.into_iter().find_map(|(names, minutes)| Some((minutes, place + self.at(names, place)?)));
+        // "From 9 to 5" is no time.
+        let counted = || {
+            let count = i64::from(self.number(place).filter(|count| is_marked && *count < 60)?);
+            let signs = [(&table.minutes_past, 1), (&table.minutes_to, -1)];
+            signs.into_iter().find_map(|(names, sign)| Some((sign * count, place + 1 + self.at(names, place + 1)?)))
+        };
+        named.or_else(counted).filter(|(_, hour)| self.number(*hour).is_some())
+    }
+
+    /// Parses "tomorrow", "tomorrow evening", "on friday", "3 June", "evening".
+    fn day_and_part(&mut self, place: usize) -> Option<(Moment, usize)> {
+        let part = self.part(place);
+        let moment = Moment { part: part.map(|(_, hour)| hour), ..Moment::default() };
+        match (part, self.day(place)) {
             // In "por la mañana" the last word is no day.
-            (Some((used, _)), Some((_, of_day))) if used > of_day => Some(used),
-            (part, Some((day, used))) => {
-                self.date = Some(day);
-                Some(used.max(part.map_or(0, |(used, _)| used)))
+            (Some((used, _)), Some((_, _, of_day))) if used > of_day => Some((moment, used)),
+            (_, Some((day, is_weekday, used))) => {
+                let part = moment.part.or_else(|| self.part_in_word(place).filter(|_| is_weekday));
+                Some((Moment { date: Some(day), is_weekday, part, ..moment }, used))
             }
-            (part, None) => part.map(|(used, _)| used),
+            (part, None) => part.map(|(used, _)| (moment, used)),
         }
     }
 
-    fn day(&mut self, place: usize) -> Option<(NaiveDate, usize)> {
+    fn parts(&self) -> impl Iterator<Item = (u32, &Phrases)> {
+        PART_HOURS.into_iter().zip(self.dates.table.parts_of_day())
+    }
+
+    /// Parses a part of the day. Returns its number of words and its hour.
+    fn part(&self, place: usize) -> Option<(usize, u32)> {
+        self.parts().filter_map(|(hour, part)| Some((self.at(part, place)?, hour))).max()
+    }
+
+    /// Returns the hour of a part of the day at the end of a longer word, as in "Freitagabend".
+    fn part_in_word(&self, place: usize) -> Option<u32> {
+        let word = self.dates.words.get(place)?;
+        let is_end = |phrase: &[PhraseWord]| {
+            phrase.iter().all(|end| word.len() > end.text.len() && word.ends_with(&end.text)) && phrase.len() == 1
+        };
+        self.parts().filter(|(_, part)| part.all().any(is_end)).map(|(hour, _)| hour).last()
+    }
+
+    /// Parses a day. Returns also `true` if it is named by its weekday only, and the number of words.
+    fn day(&mut self, place: usize) -> Option<(NaiveDate, bool, usize)> {
         let (today, table) = (self.dates.today, self.dates.table);
         let relative = [(&table.today, 0), (&table.tomorrow, 1), (&table.after_tomorrow, 2)];
         let named = relative.into_iter().filter_map(|(names, days)| Some((self.at(names, place)?, days))).max();
         if let Some((used, days)) = named {
-            return Some((today.checked_add_days(Days::new(days))?, used));
+            return Some((today.checked_add_days(Days::new(days))?, false, used));
         }
         let date = self.dates.numeric_date(place).or_else(|| self.dates.day_and_month(place));
-        let used = date.or_else(|| self.dates.weekday(place))?;
-        self.is_weekday |= date.is_none();
-        Some((self.dates.spans.pop()?.0, used))
-    }
-
-    /// Returns `true` if the date has the weekday of today.
-    fn is_today(&self) -> bool {
-        self.date.is_some_and(|day| day.weekday() == self.dates.today.weekday())
-    }
-
-    /// Returns the time that the text names, if it is after `now`.
-    fn time(&self, now: Timestamp, zone: Zone) -> Option<ReminderTime> {
-        if let Some(after) = self.after {
-            let is_near = after < Duration::from_secs(60 * 60 * 24 * 365 * u64::from(YEARS));
-            return is_near.then(|| ReminderTime { at: now.plus(after), repeat: None, until: None });
+        if let Some(used) = date {
+            return Some((self.dates.spans.pop()?.0, false, used));
         }
-        if self.date.is_none() && self.time.is_none() && self.part.is_none() && self.repeat.is_none() {
+        // "Fri" and "mon" are days where a time is expected.
+        if (self.is_first || self.at(&table.ambiguous, place).is_none())
+            && let Some((weekday, used)) = self.weekday_of(&table.weekdays, place)
+        {
+            let day = today.iter_days().skip(1).find(|day| day.weekday() == weekday)?;
+            return Some((day, true, used));
+        }
+        self.day_of_month(place).map(|(day, used)| (day, false, used))
+    }
+
+    /// Parses "20/5" and "5/20/2024". In English, "5/6" may be in May or in June.
+    fn slashed_date(&mut self, place: usize) -> Option<(Moment, usize)> {
+        let numbers: Option<Vec<u32>> =
+            self.dates.words.get(place)?.split('/').map(|number| number.parse().ok()).collect();
+        let (first, second, year) = match numbers?[..] {
+            [first, second] => (first, second, None),
+            [first, second, year] => (first, second, Some(if year < 100 { year + 2000 } else { year })),
+            _ => return None,
+        };
+        if !self.ends_before(place + 1) {
             return None;
         }
-        let time =
-            self.time.unwrap_or(ClockTime { hour: self.part.unwrap_or(DEFAULT_HOUR), minute: 0, is_exact: true });
-        let time = ClockTime { hour: if self.is_small(time) { time.hour + 12 } else { time.hour }, ..time };
-        let clock = NaiveTime::from_hms_opt(time.hour, time.minute, 0)?;
-        // "Every friday: plan for monday" begins this friday.
-        let is_start = !(self.is_weekday && matches!(self.repeat, Some(Repeat::Weekly(_))));
-        let first = self.date.filter(|_| is_start).unwrap_or(self.dates.today);
-        let mut days = first.iter_days().take(8).filter(|day| self.repeat.is_none_or(|repeat| repeat.includes(*day)));
-        let is_ahead = |day: &NaiveDate| day.and_time(clock) > self.now;
-        let day = match self.date {
-            // "On friday", said on a friday before that time, is today.
-            Some(_) if self.repeat.is_none() && self.is_weekday && is_ahead(&self.dates.today) && self.is_today() => {
-                Some(self.dates.today)
-            }
-            Some(day) if self.repeat.is_none() => Some(day).filter(is_ahead),
-            _ => days.find(is_ahead),
-        };
-        let local = match day {
-            Some(day) => day.and_time(clock),
-            // "Today at nine", asked at ten, is in the evening.
-            None if !time.is_exact && time.hour < 12 => first.and_time(clock) + chrono::TimeDelta::hours(12),
-            None => return None,
-        };
+        let is_english = self.dates.table.short == Some("en");
+        if is_english && first <= 12 && second <= 12 {
+            return self.is_first.then_some((Moment { is_unsupported: true, ..Moment::default() }, 1));
+        }
+        let (day, month) = if second > 12 { (second, first) } else { (first, second) };
+        self.dates.add_day(year, month, day);
+        let date = Some(self.dates.spans.pop()?.0);
+        Some((Moment { date, ..Moment::default() }, 1))
+    }
+
+    /// Returns `true` if a number before `place` is a day, and not part of the task, as in "on the 20th floor".
+    fn ends_before(&self, place: usize) -> bool {
+        self.is_first || place >= self.dates.words.len() || self.at(&self.dates.table.at, place).is_some()
+    }
+
+    /// Parses "on the 20th", "am 20.", "20 числа".
+    fn day_of_month(&mut self, place: usize) -> Option<(NaiveDate, usize)> {
+        let table = self.dates.table;
+        let before = self.at(&table.on_the, place);
+        let number = place + before.unwrap_or(0);
+        let day = self.dates.day_number(number)?;
+        let behind = self.at(&table.of_month, number + 1);
+        let end = number + 1 + behind.unwrap_or(0);
+        // "Am 3. Juni" is a whole date.
+        let is_whole = self.dates.day_and_month(number).is_some();
+        self.dates.spans.clear();
+        let is_count = self.length(number, true, &mut Span::default()).is_some();
+        let is_day = before.is_some() && !is_whole && !is_count && self.ends_before(end);
+        let day = self.dates.today.iter_days().take(62).find(|date| date.day() == day)?;
+        (is_day || behind.is_some()).then_some((day, end - place))
+    }
+}
+
+impl Span {
+    /// Adds a number of units, in hundredths.
+    fn add(&mut self, hundredths: u64, unit_secs: u64) -> Option<()> {
+        match (unit_secs, hundredths % 100) {
+            (MONTH, 0) => self.months += hundredths / 100,
+            (MONTH, _) => return None,
+            (DAY_SECS.., 0) => self.days += hundredths / 100 * (unit_secs / DAY_SECS),
+            _ => self.secs += hundredths * unit_secs / 100,
+        }
+        Some(())
+    }
+}
+
+impl Moment {
+    fn is_named(&self) -> bool {
+        self.date.is_some()
+            || self.time.is_some()
+            || self.part.is_some()
+            || self.after.is_some()
+            || self.repeat.is_some()
+    }
+
+    /// Adds the next part of the same moment. Returns `false`, and adds nothing, if it belongs to something else.
+    /// `is_listed` is `true` behind a word such as "and": a second time is then a request for several reminders.
+    fn join(&mut self, next: Moment, is_listed: bool) -> bool {
+        let is_second_day = self.date.is_some() && next.date.is_some();
+        let refines = is_second_day && self.is_weekday != next.is_weekday && !is_listed;
+        let is_other = |day: NaiveDate| self.repeat.is_some_and(|repeat| !repeat.includes(day));
+        let is_other_day = next.is_weekday && next.date.is_some_and(is_other);
+        let is_other_repeat = is_other_day || self.repeat.is_some() && next.repeat.is_some();
+        let clashes = is_second_day && !refines
+            || self.time.is_some() && next.time.is_some()
+            || self.part.is_some() && next.part.is_some()
+            || self.after.is_some() && next.is_named()
+            || self.is_named() && next.after.is_some()
+            || self.date.is_some() && next.is_past
+            || is_other_repeat;
+        if clashes {
+            self.is_unsupported |= is_other_repeat || is_listed || self.repeat.is_some() && is_second_day;
+            return false;
+        }
+        // In "friday, 17 May", the date is more exact.
+        let date = if next.is_weekday { self.date.or(next.date) } else { next.date.or(self.date) };
+        let is_weekday =
+            date.is_some() && (self.date.is_none() || self.is_weekday) && (next.date.is_none() || next.is_weekday);
+        *self = Moment { date, is_weekday, ..self.with(next) };
+        true
+    }
+
+    /// Takes over what a later moment of the text names.
+    fn replace_by(&mut self, later: Moment) {
+        let is_other_repeat = self.repeat.is_some() && later.repeat.is_some();
+        // "Every friday to plan for monday" begins on friday.
+        let later = if self.repeat.is_some() { Moment { date: None, ..later } } else { later };
+        let is_weekday = if later.date.is_some() { later.is_weekday } else { self.is_weekday };
+        let is_unsupported = is_other_repeat || self.is_unsupported || later.is_unsupported;
+        *self = Moment { is_weekday, is_unsupported, ..self.with(later) };
+    }
+
+    fn with(self, later: Moment) -> Moment {
+        Moment {
+            date: later.date.or(self.date),
+            is_weekday: later.is_weekday,
+            time: later.time.or(self.time),
+            part: later.part.or(self.part),
+            after: later.after.or(self.after),
+            repeat: later.repeat.or(self.repeat),
+            until: later.until.or(self.until),
+            is_past: self.is_past || later.is_past,
+            is_unsupported: self.is_unsupported || later.is_unsupported,
+            is_vague: self.is_vague || later.is_vague,
+        }
+    }
+
+    /// Returns what the moment means at `now`. `is_first` tells if it stands directly behind the words that ask.
+    fn asked_time(&self, is_first: bool, now: Timestamp, zone: Zone) -> AskedTime {
+        // In the words of the task, "each guest" is no repetition of a reminder that has a date.
+        let is_once = !is_first && (self.date.is_some() || self.after.is_some());
+        if self.is_unsupported || self.is_vague && !is_once {
+            return AskedTime::Unsupported;
+        }
+        if self.is_past && is_first {
+            return AskedTime::Past;
+        }
+        if let Some(secs) = self.after {
+            let is_near = secs < DAY_SECS * 365 * u64::from(YEARS);
+            let time = || ReminderTime { at: now.plus(Duration::from_secs(secs)), repeat: None, until: None };
+            return if is_near { AskedTime::Time(time()) } else { AskedTime::None };
+        }
+        let now = zone.local(now).naive_local();
+        if !self.is_named() {
+            return AskedTime::None;
+        }
+        let Some(local) = self.next_after(now) else { return AskedTime::Past };
         let end = |day: NaiveDate| Some(zone.moment(day.succ_opt()?.and_time(NaiveTime::MIN)));
-        let until = self.until.and_then(end);
-        let latest = self.now.checked_add_months(Months::new(12 * YEARS))?;
-        let at = zone.moment(local);
-        (local > self.now && local < latest && until.is_none_or(|until| at < until)).then_some(ReminderTime {
-            at,
-            repeat: self.repeat,
-            until,
-        })
+        let (at, until) = (zone.moment(local), self.until.and_then(end));
+        if now.checked_add_months(Months::new(12 * YEARS)).is_none_or(|latest| local >= latest) {
+            return AskedTime::None;
+        }
+        match until {
+            Some(until) if at >= until => AskedTime::Past,
+            _ => AskedTime::Time(ReminderTime { at, repeat: self.repeat, until }),
+        }
+    }
+
+    /// Returns the first local time after `now`.
+    fn next_after(&self, now: NaiveDateTime) -> Option<NaiveDateTime> {
+        let (today, date) = (now.date(), self.date.filter(|_| self.repeat.is_none()));
+        // "Today" without an hour is the next part of the day.
+        let is_today = date == Some(today);
+        let next_part = PART_HOURS.into_iter().find(|hour| is_today && *hour > now.hour()).unwrap_or(DEFAULT_HOUR);
+        let hour = self.part.unwrap_or(next_part);
+        let time = self.time.unwrap_or(ClockTime { hour, minute: 0, is_exact: true });
+        let hour = if self.is_small(time) { time.hour + 12 } else { time.hour };
+        let clock = NaiveTime::from_hms_opt(hour, time.minute, 0)?;
+        let is_ahead = |day: &NaiveDate| day.and_time(clock) > now;
+        let day = match date {
+            // "On friday", said on a friday before that time, is today.
+            Some(day) if self.is_weekday && day.weekday() == today.weekday() && is_ahead(&today) => Some(today),
+            Some(day) => Some(day).filter(is_ahead),
+            None => {
+                let first = self.date.unwrap_or(today).max(today);
+                let is_day = |day: &NaiveDate| self.repeat.is_none_or(|repeat| repeat.includes(*day)) && is_ahead(day);
+                first.iter_days().take(8).find(is_day)
+            }
+        };
+        match day {
+            Some(day) => Some(day.and_time(clock)),
+            // "Today at nine", asked at ten, is in the evening.
+            None if !time.is_exact && hour < 12 && self.part.is_none() => {
+                Some(date?.and_time(clock) + TimeDelta::hours(12)).filter(|local| *local > now)
+            }
+            None => None,
+        }
     }
 
     /// Returns `true` for "at three", which is in the afternoon.
@@ -434,7 +746,7 @@ impl<'a> MomentReader<'a> {
         !time.is_exact
             && match self.part {
                 Some(part) => part > 12 && time.hour < 12,
-                None => (1..=LAST_SMALL_HOUR).contains(&time.hour),
+                None => time.hour <= LAST_SMALL_HOUR,
             }
     }
 }
@@ -451,12 +763,15 @@ impl ClockTime {
     }
 }
 
-/// Parses `9h30`, `9h`, `9am`, `9.30pm`, and `9.30` after a preposition.
+/// Parses `9:30`, `9h30`, `9h`, `9am`, `9.30pm`, and `9.30` after a preposition.
 fn clock_time(word: &str, is_marked: bool) -> Option<ClockTime> {
     let halves = [("am", false), ("pm", true)];
     let half = halves.into_iter().find_map(|(end, is_late)| Some((word.strip_suffix(end)?, is_late)));
     let digits = half.map_or(word, |(digits, _)| digits);
-    let parts = digits.split_once('h').or_else(|| digits.split_once('.').filter(|_| is_marked || half.is_some()));
+    let colon = digits.split_once(':').map(|(hour, minute)| (hour, minute.trim_end_matches(char::is_alphabetic)));
+    let parts = colon
+        .or_else(|| digits.split_once('h'))
+        .or_else(|| digits.split_once('.').filter(|_| is_marked || half.is_some()));
     let (hour, minute) = match parts {
         Some((hour, "")) => (hour.parse().ok()?, 0),
         Some((hour, minute)) if minute.len() == 2 => (hour.parse().ok()?, minute.parse().ok()?),
@@ -466,6 +781,13 @@ fn clock_time(word: &str, is_marked: bool) -> Option<ClockTime> {
     let mut time = ClockTime { hour, minute, is_exact: parts.is_some() };
     time.set_half(half.map(|(_, is_late)| is_late));
     Some(time)
+}
+
+/// Parses "20", "1.5" or "2,25" as hundredths.
+fn hundredths(number: &str) -> Option<u64> {
+    let (whole, fraction) = number.split_once(['.', ',']).unwrap_or((number, "0"));
+    let scale = [10, 1].get(fraction.len().checked_sub(1)?)?;
+    Some(u64::from(whole.parse::<u32>().ok()?) * 100 + fraction.parse::<u64>().ok()? * scale)
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use chime_core::{
 };
 use chime_jobs::{JobOutcome, JobResult};
 use chime_relevance::retrieval::reminder_times::Repeat;
-use chime_relevance::retrieval::{ReminderTime, has_other_repeat, is_for_past_time, reminder_time};
+use chime_relevance::retrieval::{AskedTime, ReminderTime, reminder_time};
 use chime_store::chats::ChatRow;
 use chime_store::outbox::{NewReply, Purpose};
 use chime_store::reminders::{self, Reminder, RepeatTime};
@@ -61,20 +61,19 @@ impl Commands {
         let (message, zone) = (&command.message.message, command.chat.zone(self.zone));
         let texts = &command.texts().reminders;
         let (ask, language) = (&command.args, command.chat.language);
-        let Some(time) = reminder_time(ask, language, message.sent_at, zone) else {
-            if has_other_repeat(ask, language, message.sent_at, zone) {
-                return self.say(job, &command, &texts.how).await;
+        let time = match reminder_time(ask, language, message.sent_at, zone) {
+            AskedTime::Time(time) => time,
+            AskedTime::Unsupported => return self.say(job, &command, &texts.how).await,
+            AskedTime::Past => return self.say(job, &command, format!("{} {}", texts.past, texts.how)).await,
+            AskedTime::None => {
+                return match &job.payload {
+                    JobPayload::Command { at, parsed, .. } if parsed.how != AddressedBy::Command => {
+                        let answer = JobPayload::Answer { at: *at, parsed: parsed.clone() };
+                        self.hand_on(job, answer).await
+                    }
+                    _ => self.say(job, &command, &texts.how).await,
+                };
             }
-            if is_for_past_time(ask, language, message.sent_at, zone) {
-                return self.say(job, &command, format!("{} {}", texts.past, texts.how)).await;
-            }
-            return match &job.payload {
-                JobPayload::Command { at, parsed, .. } if parsed.how != AddressedBy::Command => {
-                    let answer = JobPayload::Answer { at: *at, parsed: parsed.clone() };
-                    self.hand_on(job, answer).await
-                }
-                _ => self.say(job, &command, &texts.how).await,
-            };
         };
         let (chat, sender) = (command.chat.key, message.sender.id);
         let read =
