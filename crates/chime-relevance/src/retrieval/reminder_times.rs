@@ -76,8 +76,8 @@ pub fn names_time(text: &str) -> bool {
 /// Reads the time of the reminder for which `ask` asks, in plain words or behind `/remind`. `zone` and `language` belong
 /// to the chat; the text may be in another language.
 ///
-/// The time that begins directly behind the words that ask is the one that counts. Without one there, the last date and
-/// the last time of day in the text count.
+/// The time that begins directly behind the words that ask is the one that counts; if it is only a day, an hour at the
+/// end of the text is added. Without a time there, the last date and the last time of day in the text count.
 pub fn reminder_time(ask: &str, language: Language, now: Timestamp, zone: Zone) -> AskedTime {
     let words = moment_words(ask);
     let asking = Languages::shipped().words_to_remind(ask);
@@ -193,11 +193,21 @@ impl MomentReader<'_> {
             let Some(used) = skipped.or_else(|| skips(word).then_some(1)) else { break };
             place += used;
         }
-        let (moment, end) = self.group(place);
+        let (mut moment, mut end) = self.group(place);
+        self.is_first = false;
         if end > place {
+            // "Tomorrow to call mum at 5".
+            if moment.has_day_only() {
+                let mut last = Moment::default();
+                while end < self.dates.words.len() {
+                    let (next, used) = self.element(end).unwrap_or_default();
+                    last = next;
+                    end += used.max(1);
+                }
+                moment.time = last.time;
+            }
             return (moment, true);
         }
-        self.is_first = false;
         let (mut moment, mut place) = (Moment::default(), begin);
         while place < self.dates.words.len() {
             let (next, end) = self.group(place);
@@ -625,6 +635,10 @@ impl Moment {
             || self.part.is_some()
             || self.after.is_some()
             || self.repeat.is_some()
+    }
+
+    fn has_day_only(&self) -> bool {
+        (self.date.is_some() || self.repeat.is_some()) && self.time.is_none() && self.part.is_none()
     }
 
     /// Adds the next part of the same moment. Returns `false`, and adds nothing, if it belongs to something else.

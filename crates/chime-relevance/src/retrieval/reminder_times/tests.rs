@@ -256,6 +256,9 @@ fn reminders_are_read_as_people_write_them() {
                 ("remind us at half past nine to leave", "05-16 09:30"),
                 ("remind me every evening at 8 to lock the shed", "05-15 20:00 daily"),
                 ("reminder: tomorrow at 8, bins out", "05-16 08:00"),
+                ("remind me tomorrow to call mum at 5", "05-16 17:00"),
+                ("remind us every friday to lock up at 21:30", "05-17 21:30 Fri"),
+                ("remind me tomorrow that we met at 5 with Ben", "05-16 09:00"),
             ],
         ),
         (
