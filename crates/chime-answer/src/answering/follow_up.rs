@@ -8,7 +8,7 @@ use crate::followup::show::{question, suggestion_name};
 use crate::followup::{
     ClassifiedQuestion, ClassifierInput, EarlierSuggestion, FollowUpTables, FollowUpTurn, MAX_UNKNOWN, ReplyTo,
     StoredSuggestion, SuggestionOrigin, SuggestionQuery, answered, choose, classify, items, join, lists_things,
-    names_items, origin, repeats_title, resolve, restate,
+    names_items, only_item, origin, repeats_title, resolve, restate,
 };
 use chime_core::chat_settings::SESSION_IDLE;
 use chime_core::texts::{notices, texts};
@@ -374,10 +374,13 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
     let wants_others = follow_up.suggested.as_ref().is_some_and(|list| list.wants_others);
     let suggests = frame.intent.suggests() || frame.kind.is_some() || wants_others || lists_things(&record.text);
     let is_about_others = !follow_up.items.is_empty();
-    let found = match is_answer && suggests && !is_about_others {
+    let mut found = match is_answer && suggests && !is_about_others {
         true => items(&record.text, follow_up.frame.kind.as_deref()),
         false => Vec::new(),
     };
+    if found.is_empty() && is_answer && !is_about_others && frame.intent.suggests() {
+        found.extend(only_item(&record.text, frame.kind.as_deref()));
+    }
     if !follow_up.is_telling() && found.is_empty() {
         return None;
     }

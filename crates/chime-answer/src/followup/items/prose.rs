@@ -9,6 +9,7 @@ use crate::followup::tables::{FollowUpTable, FollowUpTables, PhraseRow, TokenSpa
 use crate::followup::words::{FoldedToken, tokens};
 use crate::pattern;
 use chime_core::Suggested;
+use chime_core::trigger::Languages;
 
 /// Small words inside names: "The Lord of the Rings", "Leib ja Aed".
 const INSIDE: [&str; 20] = [
@@ -30,6 +31,20 @@ pub fn quoted(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
         LazyLock::new(|| pattern(r#"[“„"]([^“”„"\n]+)[”“"]|«([^»\n]+)»|\*([^*\n]+)\*|\b_([^_\n]+)_\b"#));
     let is_name = |text: &str| starts_like_name(text) && text.split_whitespace().count() <= QUOTED_WORDS;
     marked(answer, &QUOTED, kind, |text| is_name(text) && !text.ends_with(['?', '!']))
+}
+
+/// Returns `true` for a title whose words begin with capital letters or digits, apart from small words inside it, and
+/// which is not a lone common word, such as "Nothing".
+pub fn is_name(title: &str) -> bool {
+    let words: Vec<&str> = title.split_whitespace().collect();
+    let is_common = |word: &str| {
+        Languages::shipped().is_stop_word_in(&word.to_lowercase(), "")
+            || FollowUpTables::shipped().iter().any(|table| table.has(PhraseRow::NotName, word))
+    };
+    match words.as_slice() {
+        [word] => starts_like_name(word) && !is_common(word),
+        words => words.iter().enumerate().all(|(at, word)| starts_like_name(word) || at > 0 && INSIDE.contains(word)),
+    }
 }
 
 fn starts_like_name(text: &str) -> bool {
