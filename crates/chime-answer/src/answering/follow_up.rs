@@ -121,7 +121,7 @@ fn continued(
     let reading = read(asked, asked.ask, Some(&stored.shown));
     let since = talk_since(conn, asked, earlier, answer)?;
     let is_bound = found_by == FoundBy::Reply
-        || reading.start_over && since <= TOLD_WITHIN
+        || reading.start_over && since <= if reading.unknown == 0 { TOLD_WITHIN } else { 0 }
         || continues(&reading, names_items(asked.ask, &stored.shown), since);
     if !is_bound && since > TOLD_WITHIN {
         return Ok(unbound(asked));

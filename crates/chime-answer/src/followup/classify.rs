@@ -197,7 +197,7 @@ impl<'a> TableClassifier<'a> {
             kind: specific.or(self.kinds.first()).map(|(_, kind)| (*kind).to_owned()),
             budget: self.budget.clone().filter(|_| !self.asks_about_price()),
             cheaper: !self.cheaper.is_empty(),
-            start_over: self.starts_over(unknown.len()),
+            start_over: self.starts_over(&unknown),
             not_that: self.has(PhraseRow::NotThat),
             is_question: self.is_question(),
             has_question_word: self.has(PhraseRow::Question),
@@ -217,14 +217,17 @@ impl<'a> TableClassifier<'a> {
         has_question_mark(self.ask.text) || self.has(PhraseRow::Question)
     }
 
-    /// Returns `true` if the member ends the search so far. "How do I reset the router?" only contains such words.
-    fn starts_over(&self, unknown: usize) -> bool {
-        let asks = self.rows.of(PhraseRow::Question);
-        let begins = |span: &TokenSpan| {
-            (0..span.from).all(|at| self.is_filler(at) && !asks.iter().any(|other| other.contains(at)))
+    /// Returns `true` if the member ends the search so far: with a clause that says nothing else, or at the beginning of
+    /// a wish. "How do I reset the router?" and "bread from scratch" only contain such words.
+    fn starts_over(&self, unknown: &[usize]) -> bool {
+        let ends = |at: usize| self.tokens.get(at).is_some_and(|token| token.ends_clause);
+        let is_clause = |span: &TokenSpan| {
+            let from = (0..span.from).rfind(|at| ends(*at)).map_or(0, |at| at + 1);
+            let to = (span.to - 1..self.tokens.len()).find(|at| ends(*at)).map_or(self.tokens.len(), |at| at + 1);
+            !unknown.iter().any(|at| (from..to).contains(at))
         };
-        let of_question = unknown > 0 && !asks.is_empty();
-        self.rows.of(PhraseRow::StartOver).iter().any(|span| begins(span) || !of_question)
+        let begins = |span: &TokenSpan| (0..span.from).all(|at| self.is_filler(at)) && !self.is_question();
+        self.rows.of(PhraseRow::StartOver).iter().any(|span| is_clause(span) || begins(span))
     }
 
     fn searches(&self) -> bool {
