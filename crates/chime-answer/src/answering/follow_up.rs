@@ -149,8 +149,10 @@ fn continues(reading: &ClassifiedQuestion, names_items: bool, since: usize) -> b
     let mentions = &reading.mentions;
     let has_pronoun = mentions.item.is_some() || mentions.person.is_some();
     let is_whole = reading.unknown == 0;
-    // A pronoun refers to the message just before it, so no message may be between it and the list.
-    let is_near = since <= if has_pronoun && mentions.places.is_empty() { 0 } else { NEXT };
+    // A pronoun refers to the message just before it, so no message may be between it and the list. "The same author"
+    // can only mean one that was named.
+    let is_exact = mentions.item.is_none() && mentions.person.as_deref().is_some_and(|said| said.contains(' '));
+    let is_near = since <= if has_pronoun && !is_exact && mentions.places.is_empty() { 0 } else { NEXT };
     match reading.intent {
         // These words make sense only after a list, so the list may be further back. "Who is cheaper?" may ask
         // anything.
