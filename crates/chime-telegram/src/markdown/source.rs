@@ -1,6 +1,6 @@
 //! Rewrites Markdown as models write it so that the parser reads it as intended.
 
-use super::clean::is_formatting_tag;
+use super::clean::{fold_tag, is_formatting_tag};
 use super::latex::{lowered, raised, with_signs};
 use chime_core::{Fence, Fences, behind_bullet, columns};
 
@@ -301,11 +301,25 @@ fn with_characters(text: &str) -> String {
                 // A tag at the start of a line would start an HTML block, whose Markdown is not read. The edge prevents
                 // it.
                 let begins = out.trim_end_matches([' ', '>']);
-                if (begins.is_empty() || begins.ends_with('\n')) && is_formatting_tag(from) {
+                let is_first = begins.is_empty() || begins.ends_with('\n');
+                let fold = fold_tag(from);
+                // In a sentence, such a tag is what the sentence is about.
+                let is_fold = fold.is_some_and(|(tag, _)| {
+                    is_first || begins.ends_with("<details") || tag.starts_with('/') && out.contains(&format!("<{}>", &tag[1..]))
+                });
+                if is_first && (is_fold || is_formatting_tag(from)) {
                     out.push(EDGE);
                 }
-                out.push('<');
-                rest = from;
+                match fold {
+                    Some((tag, behind)) if is_fold => {
+                        out.push_str(&format!("<{tag}>"));
+                        rest = behind;
+                    }
+                    _ => {
+                        out.push_str(if fold.is_some() { "\\<" } else { "<" });
+                        rest = from;
+                    }
+                }
             }
         }
     }

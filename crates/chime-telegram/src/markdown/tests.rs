@@ -410,6 +410,11 @@ fn html_of_formatting_is_formatting_or_nothing() {
             "More⏎⏎It is this.⏎⏎end Bold(More) Italic(this)",
         ),
         ("<details><summary>More</summary>It is.</details>", "More⏎It is. Bold(More)"),
+        ("<details open>\n<summary class=\"x\">More</summary>\n\nIt is.\n\n</details>", "More⏎⏎It is. Bold(More)"),
+        (
+            "The <summary> element goes into <details> elements, and </details> ends them.",
+            "The <summary> element goes into <details> elements, and </details> ends them.",
+        ),
         ("see <a href=\"https://a.example/x_y_z\">the *page*</a>", "see the page TextLink(the page) Italic(page)"),
     ]);
 }
