@@ -250,7 +250,7 @@ fn with_footnotes(text: &str) -> String {
 }
 
 /// Returns the length in bytes of a code span that opens with this many backticks; `None` if it is unclosed.
-fn code_length(code: &str, marks: usize) -> Option<usize> {
+pub(super) fn code_length(code: &str, marks: usize) -> Option<usize> {
     let mut at = marks;
     while let Some(next) = code[at..].find('`') {
         let begins = at + next;
