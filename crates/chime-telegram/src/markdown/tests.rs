@@ -528,6 +528,7 @@ fn numbered_items_keep_their_numbers() {
         ("3. c\n2. b\n1. a", "3. c⏎2. b⏎1. a"),
         ("1. a\n3. c", "1. a⏎3. c"),
         ("1. a\n1. b\n1. c", "1. a⏎2. b⏎3. c"),
+        ("1. a\n2. b\n2. c\n3. d", "1. a⏎2. b⏎2. c⏎3. d"),
     ]);
 }
 
