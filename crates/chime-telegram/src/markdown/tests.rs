@@ -513,7 +513,10 @@ fn broken_tables_are_repaired() {
         ("| a | b | c |\n|---|---|\n| 1 | 2 | 3 |", "a | b | c⏎--+---+--⏎1 | 2 | 3 Pre(a | b | c⏎--+---+--⏎1 | 2 | 3)"),
         ("| a | b |\n|---|---|\n| `x|y` | 1 |", "a   | b⏎----+--⏎x|y | 1 Pre(a   | b⏎----+--⏎x|y | 1)"),
         ("| a | b |\n|---|---|\n| ``x|y`` | 1 |", "a   | b⏎----+--⏎x|y | 1 Pre(a   | b⏎----+--⏎x|y | 1)"),
-        ("| a | b |\n|---|---|\n| 1 | 2 |\n|---|---|\n| - | 4 |", "a | b⏎--+--⏎1 | 2⏎- | 4 Pre(a | b⏎--+--⏎1 | 2⏎- | 4)"),
+        (
+            "| a | b |\n|---|---|\n| 1 | 2 |\n|---|---|\n| - | 4 |",
+            "a | b⏎--+--⏎1 | 2⏎- | 4 Pre(a | b⏎--+--⏎1 | 2⏎- | 4)",
+        ),
         (
             "> | a | b |\n> |---|---|\n> | 1 | 2 |",
             "a | b⏎--+--⏎1 | 2 Pre(a | b⏎--+--⏎1 | 2) Blockquote(a | b⏎--+--⏎1 | 2)",
@@ -554,5 +557,6 @@ fn items_below_bullets_that_are_not_markdown_keep_their_indentation() {
     check_all(&[
         ("Plan:\n• a\n  ◦ b\n\t▪ c\n• d", "Plan:⏎• a⏎\u{a0}\u{a0}◦ b⏎\u{a0}\u{a0}\u{a0}\u{a0}▪ c⏎• d"),
         ("a\n  ◦ b", "a⏎◦ b"),
+        ("Plan:\n  • a\n  • b\n    ◦ c", "Plan:⏎• a⏎• b⏎\u{a0}\u{a0}◦ c"),
     ]);
 }
