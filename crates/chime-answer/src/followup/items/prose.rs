@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::followup::items::line::{clean_title, item, price};
+use crate::followup::items::line::{clean_title, item, makers, price};
 use crate::followup::tables::{FollowUpTable, FollowUpTables, PhraseRow, TokenSpan};
 use crate::followup::words::{FoldedToken, tokens};
 use crate::pattern;
@@ -70,7 +70,7 @@ fn marked(answer: &str, pattern: &Regex, kind: Option<&str>, is_name: impl Fn(&s
 }
 
 /// Returns items named after words such as "try" or "I recommend", in the same sentence.
-pub fn offered(answer: &str, _kind: Option<&str>) -> Vec<Suggested> {
+pub fn offered(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
     let mut items: Vec<Suggested> = Vec::new();
     for sentence in sentences(answer) {
         let found = tokens(sentence);
@@ -84,8 +84,9 @@ pub fn offered(answer: &str, _kind: Option<&str>) -> Vec<Suggested> {
             let until =
                 names.get(at + 1).and_then(|next| found.get(next.from)).map_or(sentence.len(), |next| next.start);
             if let Some(title) = clean_title(&name.written(sentence, &found)) {
-                let price = price(sentence.get(end..until).unwrap_or_default());
-                items.push(Suggested { title, price, ..Suggested::default() });
+                let rest = sentence.get(end..until).unwrap_or_default();
+                let (people, price) = (makers(rest, "", kind), price(rest));
+                items.push(Suggested { title, people, price, ..Suggested::default() });
             }
         }
     }
