@@ -170,6 +170,9 @@ async fn a_number_that_a_small_model_makes_up_is_not_sent() {
         assert!(answer.text.contains("tasting on Monday"), "the nearest message is quoted: {}", answer.text);
         assert!(answer.buttons.is_none(), "the quoted messages are no suggestions to vote on");
         assert_eq!(w.record_of(&answer).await.status, AnswerStatus::MadeUp);
+        let why = w.reply("ann", answer.id, "/why@bot");
+        let shown = w.answer_to(why).await.text;
+        assert!(shown.contains(&texts("eng").why.made_up), "{shown}");
         w.say("ben", "my poster shows Mount Everest");
         w.model.script(["Mount Everest is 8849 m high.", "8849 metres."]);
         let tag = w.say("ann", "@bot how high is Mount Everest?");
