@@ -63,7 +63,15 @@ async fn a_setting_of_admins_is_never_refused() {
         }
         let fourth = w.say("Dan", "@bot and me?");
         w.answer_to(fourth).await;
-        for command in ["/settings@bot", "/memory@bot off", "/note delete 1", "/topics"] {
+        for command in [
+            "/settings@bot",
+            "/memory@bot off",
+            "/note delete 1",
+            "/topics",
+            "/export",
+            "/recap daily 18:00",
+            "/recap off",
+        ] {
             let sent = w.say("Dan", command);
             let shown = w.answer_to(sent).await.text;
             assert!(!shown.starts_with("I have been tagged"), "{command}: {shown}");

@@ -276,3 +276,18 @@ async fn a_note_is_saved_without_the_words_that_ask_for_it() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn without_a_model_the_note_that_answers_comes_first() {
+    World::offline(async |w| {
+        w.say("ben", "who has the key of the boat house?");
+        w.say("cat", "the key of the boat house is under the plant");
+        let save = order(w, "/note The door code of the boat house is 4711.", None);
+        w.answer_to(save).await;
+        let tag = w.say("dan", "@bot what is the door code of the boat house?");
+        let shown = w.answer_to(tag).await.text;
+        let first = shown.lines().find(|line| line.contains('“')).unwrap_or_default();
+        assert!(first.contains("4711"), "{shown}");
+    })
+    .await;
+}

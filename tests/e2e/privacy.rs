@@ -782,7 +782,7 @@ async fn a_month_after_the_bot_was_removed_nothing_of_the_chat_is_left() {
 async fn notice(w: &mut World, chat: ChatId) {
     let actual = w.next_sent().await;
     assert!(actual.chat == chat && actual.text.starts_with("For everybody here"), "{}", actual.text);
-    for word in ["127.0.0.1", "90 days", "@ann_o", "/optout", "/forget me", "/privacy@bot"] {
+    for word in ["No message leaves the machine", "90 days", "@ann_o", "/optout", "/forget me", "/privacy@bot"] {
         assert!(actual.text.contains(word), "{word} is not in {}", actual.text);
     }
 }

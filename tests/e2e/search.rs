@@ -53,6 +53,24 @@ async fn a_search_shows_who_when_and_where_ten_a_page() {
 }
 
 #[tokio::test]
+async fn what_was_said_before_the_language_was_known_is_found() {
+    World::offline(async |w| {
+        for line in [
+            "Die Wohnungen sind im dritten Stock, und der Aufzug ist seit gestern wieder kaputt",
+            "Dann sollten wir die Kisten lieber am Samstag tragen, wenn alle Zeit haben",
+            "Ich kann am Samstag erst ab elf Uhr, vorher muss ich noch einkaufen gehen",
+            "Das reicht doch, die meisten Sachen sind ja schon im Keller bei meiner Mutter",
+        ] {
+            w.say("ann", line);
+        }
+        let ask = w.say("bob", "/search Wohnung");
+        let found = w.answer_to(ask).await;
+        assert!(found.text.contains("dritten Stock"), "{}", found.text);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_search_in_plain_words_asks_no_model() {
     World::run(async |w| {
         let said = w.say("ann", "the firewood is behind the sauna");

@@ -170,6 +170,10 @@ async fn a_number_that_a_small_model_makes_up_is_not_sent() {
         assert!(answer.text.contains("tasting on Monday"), "the nearest message is quoted: {}", answer.text);
         assert!(answer.buttons.is_none(), "the quoted messages are no suggestions to vote on");
         assert_eq!(w.record_of(&answer).await.status, AnswerStatus::MadeUp);
+        let why = w.reply("ann", answer.id, "/why@bot");
+        let shown = w.answer_to(why).await.text;
+        assert!(shown.contains(&texts("eng").why.made_up), "{shown}");
+        w.say("ben", "my poster shows Mount Everest");
         w.model.script(["Mount Everest is 8849 m high.", "8849 metres."]);
         let tag = w.say("ann", "@bot how high is Mount Everest?");
         assert!(w.words_to(tag).await.starts_with("Mount Everest is 8849 m high"), "what it knows comes again");
@@ -177,6 +181,7 @@ async fn a_number_that_a_small_model_makes_up_is_not_sent() {
         w.say("ben", "the hall is 1500 pounds");
         let tag = w.say("ann", "@bot what does the hall cost?");
         assert!(w.words_to(tag).await.starts_with("The hall costs 1,500 pounds"), "the chat says it, in another form");
+        w.say("ben", "the band plays jazz");
         w.model.script(["The band costs 900 pounds.", "Nobody said what the band costs."]);
         let tag = w.say("ann", "@bot what does the band cost?");
         assert!(w.words_to(tag).await.starts_with("The band costs 900 pounds"), "no other number was named");
@@ -185,6 +190,33 @@ async fn a_number_that_a_small_model_makes_up_is_not_sent() {
         let tag = w.say("ann", "@bot when is the tasting?");
         assert!(w.words_to(tag).await.starts_with("The tasting is on Monday at 12:15"));
         assert_eq!(w.model.requests().len(), 9, "what the chat says is asked once");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_number_that_may_differ_each_time_is_sent() {
+    World::with(&[("MODEL", "tiny-1.5b")], async |w| {
+        w.say("ben", "the caterer makes soup");
+        for (question, answer) in
+            [("@bot pick a random number between 1 and 50", "How about 27?"), ("@bot roll a d20", "You rolled 17.")]
+        {
+            w.model.script([answer]);
+            let tag = w.say("ann", question);
+            assert!(w.words_to(tag).await.starts_with(answer), "{question}");
+        }
+        assert_eq!(w.model.requests().len(), 2, "each is asked once");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_short_number_goes_out_if_the_model_fails_when_it_is_asked_again() {
+    World::with(&[("MODEL", "tiny-1.5b")], async |w| {
+        w.say("ben", "the caterer makes soup");
+        w.model.script([Reply::text("The caterer costs 200 pounds."), Reply::Html502, Reply::Html502, Reply::Html502]);
+        let tag = w.say("ann", "@bot what does the caterer cost?");
+        assert!(w.words_to(tag).await.starts_with("The caterer costs 200 pounds"));
     })
     .await;
 }

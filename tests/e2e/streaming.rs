@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chime_core::texts::texts;
 use chime_core::{ChatId, MessageId};
 use chime_sandbox::faults::Fault;
 use chime_sandbox::{BotAction, Cursor, NewChat, SandboxMessage};
@@ -110,6 +111,33 @@ async fn in_a_group_one_message_grows_into_the_answer() {
         }
         let reply = w.stored(w.chat, said[0].id).await.expect("stored");
         assert_eq!(reply.message.text, said[0].text);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_fact_that_a_small_model_may_have_made_up_is_not_shown_while_it_writes() {
+    World::with(&[("STREAMING", "all"), ("MODEL", "tiny-1.5b"), PATIENT[0], PATIENT[1]], async |w| {
+        w.say("cat", "the caterer makes soup");
+        let written = "The caterer costs 200 pounds for all of the guests who come to the party in the garden";
+        let written = Reply::Stream(vec![written.to_owned(), " on Saturday evening.".to_owned()]);
+        w.model.script([written, Reply::text("The caterer costs 350 pounds."), Reply::text("It is 500 pounds.")]);
+        let mut cursor = w.telegram.cursor();
+        w.say("ann", "@bot what does the caterer cost?");
+        w.model.wait_for_requests(1).await.expect("it is asked");
+        // Time for a preview, which is sent as soon as the first words arrive.
+        let first = {
+            let waiting = shown(w, &mut cursor);
+            tokio::pin!(waiting);
+            loop {
+                tokio::select! {
+                    action = &mut waiting => break action,
+                    () = w.clock.sleep(Duration::from_millis(200)) => w.model.release(),
+                }
+            }
+        };
+        assert!(text_of(&first).starts_with(&texts("eng").made_up), "{first:?}");
+        w.next_sent().await;
     })
     .await;
 }

@@ -151,11 +151,12 @@ async fn what_is_forgotten_is_gone_with_its_words_and_who_opted_out_is_not_heard
 }
 
 #[tokio::test]
-async fn members_are_told_where_their_voice_goes() {
+async fn members_are_told_that_a_server_on_this_machine_keeps_their_voice_here() {
     World::with(LISTENS, async |w| {
         let asked = w.say("ann", "/privacy@bot");
         let shown = w.answer_to(asked).await.text;
-        assert!(shown.contains("Voice messages go there too, to be turned into text."), "{shown}");
+        assert!(shown.contains("No message leaves the machine I run on."), "{shown}");
+        assert!(!shown.contains("Voice messages go there too"), "{shown}");
     })
     .await;
 }

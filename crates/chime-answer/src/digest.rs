@@ -8,14 +8,14 @@ use chime_relevance::context::ContextWindow;
 
 /// Maximum number of messages in a digest.
 const DIGEST_MESSAGES: usize = 6;
-/// Maximum number of characters of a piece of a page or document.
+/// Maximum number of characters of a piece of a page, document or note.
 const PIECE_CHARS: usize = 900;
 
 /// Returns Markdown that lists the most relevant messages of `window`. Its citations must still be checked.
 ///
 /// `earliest` is the time of the first message that the bot has. It is mentioned if there is nothing to list.
 ///
-/// `piece` is the piece of a page or document that answers the question best. It comes first.
+/// `piece` is the piece of a page, document or note that answers the question best. It comes first.
 pub fn digest(
     window: &ContextWindow,
     query: Query<'_>,
@@ -29,9 +29,12 @@ pub fn digest(
         return if shown.is_empty() { withheld.clone() } else { format!("{withheld}\n\n{}", bullets(&shown)) };
     }
     let piece = piece.map(|piece| {
-        let (name, text) =
-            (escape_markdown(&clean_name(&piece.name)), escape_markdown(&one_line(&piece.text, PIECE_CHARS)));
-        format!("- **{name}**: “{text}” [source: {}]", piece.id)
+        let (name, text) = (clean_name(&piece.name), escape_markdown(&one_line(&piece.text, PIECE_CHARS)));
+        // The title of a short note is its text.
+        match piece.text.starts_with(name.trim_end_matches('…')) {
+            true => format!("- “{text}” [source: {}]", piece.id),
+            false => format!("- **{}**: “{text}” [source: {}]", escape_markdown(&name), piece.id),
+        }
     });
     let lines: Vec<String> = piece.into_iter().chain((!shown.is_empty()).then(|| bullets(&shown))).collect();
     if lines.is_empty() {

@@ -20,6 +20,14 @@ pub const DRAFT_EVERY: Duration = Duration::from_secs(1);
 /// rest is for complete answers.
 const EDITS_WITHIN: usize = 12;
 
+/// Returns `true` for an answer so short that it may be a single fact, which a small model may have made up. Longer
+/// answers, such as lists and texts that the model was asked to write, have numbers of their own.
+pub fn may_be_one_fact(answer: &str) -> bool {
+    /// In bytes.
+    const ONE_FACT: usize = 120;
+    answer.len() <= ONE_FACT && !answer.contains('\n')
+}
+
 /// Recent traffic of a chat.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Traffic {

@@ -348,7 +348,8 @@ fn effort(record: &AnswerRecord, texts: &WhyTexts) -> String {
         }
         AnswerStatus::Offline => texts.no_model.clone(),
         // No model is named, since the program wrote this text.
-        AnswerStatus::Apologised | AnswerStatus::MadeUp => texts.unusable.clone(),
+        AnswerStatus::Apologised => texts.unusable.clone(),
+        AnswerStatus::MadeUp => texts.made_up.clone(),
     };
     let secs = format!("{}.{}", record.latency_ms / 1000, record.latency_ms % 1000 / 100);
     filled(&texts.effort, &[("secs", &secs), ("id", &record.id.to_string()), ("made_by", &made_by)])

@@ -16,7 +16,7 @@ macro_rules! commands {
             Optout = "optout", opt_out, OursWhenBare, OwnData;
             Optin = "optin", opt_in, OursWhenBare, OwnData;
             Memory = "memory", remember, OursWhenBare, Setting;
-            Export = "export", export, OursWhenBare, Limited;
+            Export = "export", export, OursWhenBare, Setting;
             Topics = "topics", topics, OursWhenBare, Setting;
             Recap = "recap", recap, OursWhenBare, Limited;
             Note = "note", note, OursWhenBare, Setting;
@@ -51,7 +51,7 @@ pub enum Addressing {
 pub enum CommandLimits {
     /// Rate limits apply.
     Limited,
-    /// Rate limits do not apply: the command changes a setting, which must not be lost. It calls no model.
+    /// Rate limits do not apply: the command is for admins and must not be lost. It calls no model.
     Setting,
     /// Concerns the sender's own data. It is handled in private without access to the bot too, even if limits are
     /// reached or it arrives late.

@@ -83,10 +83,10 @@ pub use session::{
 pub use source::{
     Citable, Enrichment, FULL_ANSWER_TOKENS, Piece, PieceLine, Slot, SourceId, SourceKind, SourceMessage,
 };
-pub use stems::{Language, WordStemmer, short_stem, split_words, stems};
+pub use stems::{Language, WordStemmer, short_stem, stems};
 pub use text::{Entity, EntityKind, FormattedText, UserRef, hidden_links, utf16_len, utf16_slice, with_links};
 pub use time::Timestamp;
-pub use tokenize::{folded, is_unspaced, pieces, search_words};
+pub use tokenize::{folded, is_unspaced, pieces, search_words, split_words};
 pub use tokens::{TokenCalibration, estimate_tokens};
 pub use visible::{is_blank, is_removed};
 pub use zone::Zone;

@@ -7,6 +7,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::lang::{LanguageFile, begins_like, languages};
 use crate::tokenize::{folded, search_words};
+use crate::trigger::Languages;
 use crate::unless_it_panics;
 
 /// Language of a text. If there is no stemmer for it, its words are not shortened.
@@ -58,13 +59,16 @@ impl Language {
     }
 
     /// Detects the language of a question. A short question is assigned to one of the likely languages if possible: the
-    /// language of the surrounding messages (`talk`), the chat's language, or English. Returns `None` if neither
-    /// `question` nor `talk` has enough letters to tell.
+    /// language of the surrounding messages (`talk`), the chat's language, or English. One or two words are in the
+    /// language around them, unless they are common words of another language. Returns `None` if neither `question` nor
+    /// `talk` has enough letters to tell.
     pub fn of_question(question: &str, talk: &str, chat: Self) -> Option<Self> {
         /// Smallest number of letters from which a language is detected without a list of likely ones.
         const ENOUGH: usize = 40;
         /// A question with fewer letters gets the language of the surrounding messages or of the chat.
         const FEWEST: usize = 4;
+        /// In a question with fewer letters only the words tell the language: their letters resemble any.
+        const FEW: usize = 15;
         let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).count();
         let detect = |text: &str| unless_it_panics(|| whatlang::detect(text)).flatten();
         let among = |text: &str, languages: &[whatlang::Lang]| {
@@ -84,12 +88,22 @@ impl Language {
         {
             return Some(Self(language));
         }
+        let around = of_talk.unwrap_or(chat.0);
+        if letters(question) < FEW && Self(around).file().is_some() && among(question, &[around]).is_some() {
+            let known = Languages::shipped().common_words(question);
+            let of = |language: &whatlang::Lang| known.iter().find(|(code, _)| *code == language.code()).map(|it| it.1);
+            let most = known.iter().map(|(_, count)| *count).max().unwrap_or_default();
+            // One word, such as a name, is a common word of some language by chance.
+            let other = || known.iter().find(|(_, count)| *count == most && most > 1).map(|(code, _)| *code);
+            let likely = [around, chat.0, whatlang::Lang::Eng].into_iter().find(|it| of(it) == Some(most) && most > 0);
+            return Some(likely.map(Self).or_else(|| other().map(Self::from_code)).unwrap_or(Self(around)));
+        }
         // A few words of Russian resemble Ukrainian, in which nearly every sentence has one of these letters.
         if !question.to_lowercase().contains(['і', 'ї', 'є', 'ґ']) {
             usual.retain(|language| *language != whatlang::Lang::Ukr);
         }
         // A text in another script fits none of the likely languages, so all usual ones are tried next, then all.
-        let rendered = among(question, &[of_talk.unwrap_or(chat.0), chat.0, whatlang::Lang::Eng])
+        let rendered = among(question, &[around, chat.0, whatlang::Lang::Eng])
             .or_else(|| among(question, &usual))
             .or_else(|| detect(question).map(|info| info.lang()));
         Some(Self(rendered.or(of_talk).unwrap_or(chat.0)))
@@ -179,11 +193,6 @@ impl WordStemmer {
     }
 }
 
-/// Splits a text at everything that is neither a letter nor a digit.
-pub fn split_words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
-}
-
 /// Returns the first four characters of a word, without the Arabic article. For texts of an unknown language: with
 /// four, the forms of a word have the same stem in all tested languages.
 pub fn short_stem(word: &str) -> &str {
@@ -243,6 +252,15 @@ mod tests {
         assert_eq!(of("wo ist er?", german, "eng"), Some("German"));
         assert_eq!(of("where is the key?", german, "deu"), Some("English"));
         assert_eq!(of("?", german, "eng"), Some("German"));
+        for short in ["Kaution?", "Preis?", "Wann?", "Hilfe", "hallo"] {
+            assert_eq!(of(short, german, "deu"), Some("German"), "{short}");
+            assert_eq!(of(short, "", "deu"), Some("German"), "{short}");
+        }
+        assert_eq!(of("when?", german, "deu"), Some("English"));
+        assert_eq!(of("caution ?", "", "fra"), Some("French"));
+        assert_eq!(of("kablo kaç para?", "", "tur"), Some("Turkish"));
+        assert_eq!(of("Ben?", german, "deu"), Some("German"));
+        assert_eq!(of("wo ist er?", "", "eng"), Some("German"));
         assert_eq!(of("когда репетиция?", "", "eng"), Some("Russian"));
         assert_eq!(of("у кого ключ?", "where is everybody?", "eng"), Some("Russian"));
         assert_eq!(of("де ключі?", "where is everybody?", "eng"), Some("Ukrainian"));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chime_core::Announced;
+use chime_core::{Announced, is_loopback};
 
 /// Configuration of the bot as its privacy texts describe it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,9 +26,11 @@ pub struct PrivacyFacts {
 }
 
 impl PrivacyFacts {
-    /// Formats the hosts of the model servers for Markdown; `None` without a model.
+    /// Formats the hosts of the model servers for Markdown, without this machine, which no message leaves for it. `None`
+    /// if no other is left.
     pub(super) fn hosts(&self) -> Option<String> {
-        let hosts: Vec<String> = self.model_hosts.iter().map(|host| format!("`{host}`")).collect();
+        let others = self.model_hosts.iter().filter(|host| !is_loopback(host));
+        let hosts: Vec<String> = others.map(|host| format!("`{host}`")).collect();
         (!hosts.is_empty()).then(|| hosts.join(", "))
     }
 

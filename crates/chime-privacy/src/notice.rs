@@ -80,20 +80,21 @@ pub(super) fn terms_in(facts: &PrivacyFacts, retention: Option<Duration>, code: 
 }
 
 fn terms(facts: &PrivacyFacts, retention: Option<Duration>, words: &PrivacyNoticeTexts) -> PrivacyTerms {
-    let whereto = match facts.hosts() {
+    let (text, voice) = match facts.hosts() {
         Some(hosts) => {
             let text = match (facts.sends_all, facts.remembers) {
                 (true, _) => &words.all_go_to,
                 (false, true) => &words.summaries_too,
                 (false, false) => &words.goes_to,
             };
-            let text = text.replace("{host}", &hosts);
-            let voice = facts.transcribes.then(|| words.voice_too.clone());
-            let web = facts.search_host.as_ref().map(|host| words.web_too.replace("{host}", &format!("`{host}`")));
-            [Some(text), voice, web].into_iter().flatten().collect::<Vec<_>>().join(" ")
+            (text.replace("{host}", &hosts), facts.transcribes.then(|| words.voice_too.clone()))
         }
-        None => words.goes_nowhere.clone(),
+        None => (words.goes_nowhere.clone(), None),
     };
+    // Without a model nothing is searched.
+    let search = facts.search_host.as_ref().filter(|_| !facts.model_hosts.is_empty());
+    let web = search.map(|host| words.web_too.replace("{host}", &format!("`{host}`")));
+    let whereto = [Some(text), voice, web].into_iter().flatten().collect::<Vec<_>>().join(" ");
     let how_long = match retention {
         Some(span) => words.kept_for.replace("{days}", &(span.as_secs() / DAY_SECS).to_string()),
         None => words.kept_for_good.clone(),
@@ -140,6 +141,21 @@ mod tests {
         let words = &texts("eng").privacy_notice;
         let text = group_notice(&quiet, None, NoticeKind::Everything, "a language that nobody speaks");
         assert!(text.contains(&words.goes_nowhere) && text.contains(&words.kept_for_good), "{text}");
+    }
+
+    #[test]
+    fn a_model_on_this_machine_is_no_place_to_which_messages_go() {
+        let told = |hosts: &[&str], search_host: Option<&str>| {
+            let model_hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
+            let facts = PrivacyFacts { model_hosts, search_host: search_host.map(str::to_owned), ..facts() };
+            terms_in(&facts, None, "eng").whereto
+        };
+        let words = &texts("eng").privacy_notice;
+        assert_eq!(told(&["127.0.0.1", "localhost"], None), words.goes_nowhere);
+        let web = words.web_too.replace("{host}", "`search.example.org`");
+        assert_eq!(told(&["[::1]"], Some("search.example.org")), format!("{} {web}", words.goes_nowhere));
+        let both = told(&["127.0.0.1", "api.example.org", "b.example.org"], None);
+        assert_eq!(both, words.goes_to.replace("{host}", "`api.example.org`, `b.example.org`"));
     }
 
     #[test]

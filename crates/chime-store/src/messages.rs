@@ -231,6 +231,26 @@ fn unindex(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
     }
 }
 
+/// Indexes the newest messages of a chat, at most `limit`, in `language` if they were indexed in another one.
+pub fn index_in(tx: &Writer<'_>, chat: ChatKey, language: Language, limit: u32) -> Result<()> {
+    let others: Vec<StoredMessage> = tx.all(
+        &format!(
+            "SELECT {COLUMNS} FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295
+             AND stem_language <> :language AND is_stub = 0 ORDER BY id DESC LIMIT :limit"
+        ),
+        params! { ":chat": chat, ":language": language, ":limit": limit },
+    )?;
+    for stored in others {
+        unindex(tx, chat, stored.seq)?;
+        tx.run(
+            "UPDATE message SET stem_language = :language WHERE id = :id",
+            params! { ":language": language, ":id": row_id(chat, stored.seq) },
+        )?;
+        search::insert(tx, &indexed(&stored, language))?;
+    }
+    Ok(())
+}
+
 /// Returns the language whose stemmer was used to index a message. Removing the message needs the same stems.
 pub fn stem_language(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Language> {
     let code: Option<String> =

@@ -125,9 +125,10 @@ pub fn without_model(question: &QuestionContext, query: Query<'_>) -> Draft {
         return introduced(query.bot.username(), question.chat.chat.kind == ChatKind::Private, language);
     }
     let (texts, earliest) = (texts(language.code()), question.earliest.map(|at| (at, question.zone)));
+    let piece = question.material().next().or_else(|| question.notes().next());
     let digest = match digest::items(&question.enrichment) {
         Some(items) => format!("{}\n\n{items}", texts.digest.messages),
-        None => digest::digest(&question.window, query, earliest, question.material().next(), texts),
+        None => digest::digest(&question.window, query, earliest, piece, texts),
     };
     let markdown = match show::why(&question.follow_up, &texts.follow_up) {
         Some(worked_out) => format!("{worked_out}\n\n{digest}"),

@@ -8,7 +8,7 @@ use crate::followup::show::{question, suggestion_name};
 use crate::followup::{
     ClassifiedQuestion, ClassifierInput, EarlierSuggestion, FollowUpTables, FollowUpTurn, MAX_UNKNOWN, ReplyTo,
     StoredSuggestion, SuggestionOrigin, SuggestionQuery, answered, choose, classify, items, join, lists_things,
-    names_items, origin, repeats_title, resolve, restate,
+    names_items, only_item, origin, repeats_title, resolve, restate,
 };
 use chime_core::chat_settings::SESSION_IDLE;
 use chime_core::texts::{notices, texts};
@@ -121,7 +121,7 @@ fn continued(
     let reading = read(asked, asked.ask, Some(&stored.shown));
     let since = talk_since(conn, asked, earlier, answer)?;
     let is_bound = found_by == FoundBy::Reply
-        || reading.start_over && since <= TOLD_WITHIN
+        || reading.start_over && since <= if reading.unknown == 0 { TOLD_WITHIN } else { 0 }
         || continues(&reading, names_items(asked.ask, &stored.shown), since);
     if !is_bound && since > TOLD_WITHIN {
         return Ok(unbound(asked));
@@ -149,8 +149,10 @@ fn continues(reading: &ClassifiedQuestion, names_items: bool, since: usize) -> b
     let mentions = &reading.mentions;
     let has_pronoun = mentions.item.is_some() || mentions.person.is_some();
     let is_whole = reading.unknown == 0;
-    // A pronoun refers to the message just before it, so no message may be between it and the list.
-    let is_near = since <= if has_pronoun && mentions.places.is_empty() { 0 } else { NEXT };
+    // A pronoun refers to the message just before it, so no message may be between it and the list. "The same author"
+    // can only mean one that was named.
+    let is_exact = mentions.item.is_none() && mentions.person.as_deref().is_some_and(|said| said.contains(' '));
+    let is_near = since <= if has_pronoun && !is_exact && mentions.places.is_empty() { 0 } else { NEXT };
     match reading.intent {
         // These words make sense only after a list, so the list may be further back. "Who is cheaper?" may ask
         // anything.
@@ -374,10 +376,13 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
     let wants_others = follow_up.suggested.as_ref().is_some_and(|list| list.wants_others);
     let suggests = frame.intent.suggests() || frame.kind.is_some() || wants_others || lists_things(&record.text);
     let is_about_others = !follow_up.items.is_empty();
-    let found = match is_answer && suggests && !is_about_others {
+    let mut found = match is_answer && suggests && !is_about_others {
         true => items(&record.text, follow_up.frame.kind.as_deref()),
         false => Vec::new(),
     };
+    if found.is_empty() && is_answer && !is_about_others && frame.intent.suggests() {
+        found.extend(only_item(&record.text, frame.kind.as_deref()));
+    }
     if !follow_up.is_telling() && found.is_empty() {
         return None;
     }

@@ -21,7 +21,7 @@ use chime_core::lang::languages;
 use chime_core::texts::{filled, texts};
 use chime_core::{
     AnswerStatus, BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Piece,
-    PieceLine, Role, Seq, Slot, SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link,
+    PieceLine, Role, Seq, Slot, SourceId, SourceKind, Spent, StoredMessage, Timestamp, UserId, Zone, message_link,
     without_citations,
 };
 use chime_memory::context::{TriggerInput, gather, window_around};
@@ -333,6 +333,12 @@ impl QuestionContext {
     pub fn material(&self) -> impl Iterator<Item = &Citable> {
         let pieces = self.enrichment.pieces.iter().filter(|piece| piece.slot == Slot::Material);
         pieces.flat_map(|piece| &piece.lines).filter_map(|line| line.source.as_ref())
+    }
+
+    /// Returns the pieces of notes in the prompt, the most relevant first.
+    pub fn notes(&self) -> impl Iterator<Item = &Citable> {
+        let lines = self.enrichment.pieces.iter().flat_map(|piece| &piece.lines);
+        lines.filter_map(|line| line.source.as_ref()).filter(|source| source.id.kind == SourceKind::Note)
     }
 
     pub fn asker_name(&self) -> &str {

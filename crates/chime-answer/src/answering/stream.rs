@@ -16,10 +16,10 @@ use crate::answering::services::Services;
 use crate::citations;
 use crate::echo::{without_echo, without_heads};
 use crate::prompt::BuiltPrompt;
-use crate::stream::{DRAFT_EVERY, EDIT_EVERY, FIRST_TOKENS, PLACEHOLDER_AFTER, may_show, settled};
+use crate::stream::{DRAFT_EVERY, EDIT_EVERY, FIRST_TOKENS, PLACEHOLDER_AFTER, may_be_one_fact, may_show, settled};
 use crate::uncertainty;
-use chime_access::gateway::AskError;
 use chime_access::gateway::ask::{ModelCall, UsageRecord};
+use chime_access::gateway::{AskError, ModelPurpose};
 use chime_core::chat_settings::STREAMING;
 use chime_core::config::Redaction;
 use chime_core::texts::texts;
@@ -218,7 +218,9 @@ impl UnfinishedAnswer<'_> {
 
     /// Formats `text`, the part of the answer that may be shown; `None` if it is too short or repeats the prompt.
     fn preview(&self, given: &[Citable], text: &str) -> Option<FormattedText> {
-        if estimate_tokens(text) < FIRST_TOKENS {
+        // A made-up fact is not sent, so it is not shown either.
+        let may_be_made_up = self.question.gateway.is_small(ModelPurpose::Answer) && may_be_one_fact(text.trim());
+        if estimate_tokens(text) < FIRST_TOKENS || may_be_made_up {
             return None;
         }
         let (bot, built) = (&self.services.bot, self.built);

@@ -18,13 +18,15 @@ use crate::grounding::{
 };
 use crate::job::{Backend, Blame, ModelAttempt, ModelFailure, Step, WindowSize, begin};
 use crate::prompt::BuiltPrompt;
-use crate::support::Support;
+use crate::stream::may_be_one_fact;
+use crate::support::{Support, telling_words};
 use crate::{citations, uncertainty};
 use chime_access::Allowance;
 use chime_access::gateway::ModelPurpose;
 use chime_access::gateway::ask::UsageRecord;
 use chime_core::chat_settings::LANGUAGE;
-use chime_core::{Grounding, Job, RefusalReason, StoredMessage};
+use chime_core::trigger::Languages;
+use chime_core::{Citable, Grounding, Job, RefusalReason, SourceId, StoredMessage};
 use chime_jobs::JobError;
 use chime_llm::{Completion, Prompt};
 use chime_store::Language;
@@ -37,7 +39,7 @@ pub enum DraftOutcome {
     Written(Box<(Draft, BuiltPrompt)>),
     /// The daily tokens are used up.
     Refused(RefusalReason),
-    /// The model failed on a question that nobody asked the bot, or made up its answer.
+    /// Nobody asked the bot, and the model failed or made up its answer.
     Silent,
 }
 
@@ -178,17 +180,23 @@ async fn is_made_up(
     asking: ModelAttempt,
     draft: &Draft,
 ) -> bool {
-    /// In bytes. Longer answers, such as lists and texts that the model was asked to write, may have numbers of its own.
-    const ONE_FACT: usize = 120;
     /// The member waits for an answer that is already written.
     const PATIENCE: Duration = Duration::from_secs(20);
     const MAX_TOKENS: u32 = 100;
     let text = draft.markdown.trim();
-    if !question.gateway.is_small(ModelPurpose::Answer) || text.len() > ONE_FACT || text.contains('\n') {
+    if !question.gateway.is_small(ModelPurpose::Answer) || !may_be_one_fact(text) {
         return false;
     }
     let has_more = question.gateway.allowance(question.spent) == Allowance::Ample;
-    let known = built.known_words(&question.given(built));
+    let given = question.given(built);
+    // "A random number between 1 and 50" and "how long do potatoes boil?" may be answered differently each time.
+    let ask = &question.history.ask;
+    let trigger = SourceId::message(question.trigger().seq.0);
+    let given_before = given.iter().filter(|source| source.id != trigger);
+    if ask.contains(|c: char| c.is_ascii_digit()) || !is_about_chat(ask, given_before) {
+        return false;
+    }
+    let known = built.known_words(&given);
     let numbers = known.new_numbers(&without_source_links(text));
     if numbers.is_empty() || !has_more || !question.looked_up.uses.is_empty() {
         return false;
@@ -210,6 +218,14 @@ async fn is_made_up(
     }
     log::made_up();
     true
+}
+
+/// Returns `true` if a question is about members, their messages or their plans, or shares words with a source.
+/// Questions shown to the model say nothing.
+fn is_about_chat<'a>(ask: &str, mut given: impl Iterator<Item = &'a Citable>) -> bool {
+    let asked = telling_words(ask);
+    let says = |source: &Citable| !source.text.contains('?') && !telling_words(&source.text).is_disjoint(&asked);
+    Languages::shipped().ours_in(ask) > 0 || given.any(says)
 }
 
 /// Returns `true` if `text` is not an answer but what small models often write in its place: it continues the chat, or

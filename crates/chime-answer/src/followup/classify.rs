@@ -51,7 +51,7 @@ pub struct Mentions {
     pub person: Option<String>,
     /// Pronoun for an item: "that one", "it".
     pub item: Option<String>,
-    /// `true` if `item` has several words, so that it can only mean an item.
+    /// `true` if the question asks about `item`, which has several words, so that it can only mean an item.
     pub item_is_plain: bool,
     /// Names of makers of shown items, and the words for them.
     pub people: Vec<(String, String)>,
@@ -141,10 +141,8 @@ impl<'a> TableClassifier<'a> {
             spans.iter().filter(|span| !others.iter().any(|other| other.overlaps(**span))).copied().collect()
         };
         let (budget, of_money) = budget(tokens, table);
-        // In "cheaper than 20", "cheaper" is part of a limit.
-        let cheaper = without(rows.of(PhraseRow::Cheaper), &of_money);
-        // "Tell me more about it" does not ask for more items.
-        let longer = [rows.of(PhraseRow::Talk), rows.of(PhraseRow::WhatAbout)].concat();
+        // "Tell me more about it" does not ask for more items, nor does "más" in "más barato".
+        let longer = [PhraseRow::Talk, PhraseRow::WhatAbout, PhraseRow::Cheaper].map(|row| rows.of(row)).concat();
         let more: Vec<TokenSpan> =
             rows.of(PhraseRow::More).iter().copied().filter(|span| !span.is_part_of_any(&longer)).collect();
         // In Estonian, "mõni teine" means another one, although "teine" alone means the second.
@@ -155,7 +153,8 @@ impl<'a> TableClassifier<'a> {
         let spans: Vec<TokenSpan> = places.iter().map(|(span, _)| *span).collect();
         places.retain(|(span, _)| !(table.has_articles() && is_adverb(*span, &spans, tokens, &rows)));
         places.sort_by_key(|(span, _)| *span);
-        let taken = [&of_money[..], &cheaper[..], rows.of(PhraseRow::NotThat), rows.of(PhraseRow::StartOver)].concat();
+        let of_price = [&of_money[..], rows.of(PhraseRow::Cheaper), rows.of(PhraseRow::TooExpensive)].concat();
+        let taken = [&of_price[..], rows.of(PhraseRow::NotThat), rows.of(PhraseRow::StartOver)].concat();
         let refused: Vec<TokenSpan> =
             without(rows.of(PhraseRow::Without), &taken).into_iter().filter_map(|it| refused(it, tokens)).collect();
         // "Without loud music" does not ask for music.
@@ -166,6 +165,13 @@ impl<'a> TableClassifier<'a> {
         let person = rows.of(PhraseRow::PersonPronoun).iter().copied().find(|span| !span.is_part_of_any(fillers));
         let item = rows.of(PhraseRow::ItemPronoun).iter().copied().max_by_key(|span| span.to - span.from);
         let people = shown_people(tokens, ask.shown.unwrap_or_default());
+        // In "cheaper than 20", "cheaper" is part of a limit.
+        let mut cheaper = without(rows.of(PhraseRow::Cheaper), &of_money);
+        let begins_question = begins_question(&rows);
+        cheaper.retain(|span| !asks_about_shown(*span, begins_question, &rows, &kinds));
+        if !begins_question && !has_question_mark(ask.text) {
+            cheaper.extend(rows.of(PhraseRow::TooExpensive));
+        }
         Self { ask, tokens, table, rows, refused, kinds, budget, of_money, people, more, cheaper, places, person, item }
     }
 
@@ -185,13 +191,13 @@ impl<'a> TableClassifier<'a> {
                 places: self.places.iter().map(|(span, place)| (said(*span), *place)).collect(),
                 person: self.person.map(said),
                 item: self.item.map(said),
-                item_is_plain: self.item.is_some_and(|span| span.to - span.from > 1),
+                item_is_plain: self.asks_about_item(),
                 people: self.people.iter().map(|(name, span)| (name.clone(), said(*span))).collect(),
             },
             kind: specific.or(self.kinds.first()).map(|(_, kind)| (*kind).to_owned()),
-            budget: self.budget.clone(),
+            budget: self.budget.clone().filter(|_| !self.asks_about_price()),
             cheaper: !self.cheaper.is_empty(),
-            start_over: self.starts_over(unknown.len()),
+            start_over: self.starts_over(&unknown),
             not_that: self.has(PhraseRow::NotThat),
             is_question: self.is_question(),
             has_question_word: self.has(PhraseRow::Question),
@@ -211,14 +217,17 @@ impl<'a> TableClassifier<'a> {
         has_question_mark(self.ask.text) || self.has(PhraseRow::Question)
     }
 
-    /// Returns `true` if the member ends the search so far. "How do I reset the router?" only contains such words.
-    fn starts_over(&self, unknown: usize) -> bool {
-        let asks = self.rows.of(PhraseRow::Question);
-        let begins = |span: &TokenSpan| {
-            (0..span.from).all(|at| self.is_filler(at) && !asks.iter().any(|other| other.contains(at)))
+    /// Returns `true` if the member ends the search so far: with a clause that says nothing else, or at the beginning of
+    /// a wish. "How do I reset the router?" and "bread from scratch" only contain such words.
+    fn starts_over(&self, unknown: &[usize]) -> bool {
+        let ends = |at: usize| self.tokens.get(at).is_some_and(|token| token.ends_clause);
+        let is_clause = |span: &TokenSpan| {
+            let from = (0..span.from).rfind(|at| ends(*at)).map_or(0, |at| at + 1);
+            let to = (span.to - 1..self.tokens.len()).find(|at| ends(*at)).map_or(self.tokens.len(), |at| at + 1);
+            !unknown.iter().any(|at| (from..to).contains(at))
         };
-        let of_question = unknown > 0 && !asks.is_empty();
-        self.rows.of(PhraseRow::StartOver).iter().any(|span| begins(span) || !of_question)
+        let begins = |span: &TokenSpan| (0..span.from).all(|at| self.is_filler(at)) && !self.is_question();
+        self.rows.of(PhraseRow::StartOver).iter().any(|span| is_clause(span) || begins(span))
     }
 
     fn searches(&self) -> bool {
@@ -275,8 +284,23 @@ impl<'a> TableClassifier<'a> {
             return Some(Intent::Cheaper);
         }
         let is_about = self.is_question() || self.has(PhraseRow::WhatAbout) || self.has(PhraseRow::Talk);
-        let refers = !self.places.is_empty() || self.item.is_some_and(|span| span.to - span.from > 1);
+        let refers = !self.places.is_empty() || self.asks_about_item();
         (is_about && refers && !self.searches() && !self.is_by_pronoun()).then_some(Intent::ItemQuestion)
+    }
+
+    /// Returns `true` for a question with a pronoun that can only mean an item ("is that one any good?"). "He has that
+    /// one" only mentions it.
+    fn asks_about_item(&self) -> bool {
+        let asks = has_question_mark(self.ask.text) || begins_question(&self.rows);
+        let tells = [PhraseRow::WhatAbout, PhraseRow::Talk].into_iter().any(|row| self.has(row));
+        (asks || tells) && self.item.is_some_and(|span| span.to - span.from > 1)
+    }
+
+    /// Returns `true` if the words about money ask about the items shown: "are any of these under 10?"
+    fn asks_about_price(&self) -> bool {
+        let asks = |span: &TokenSpan| asks_about_shown(*span, begins_question(&self.rows), &self.rows, &self.kinds);
+        let is_own = !self.kinds.is_empty() || self.has(PhraseRow::Suggest) || self.ask.shown.is_none();
+        !is_own && !self.of_money.is_empty() && self.of_money.iter().all(asks)
     }
 
     /// Returns `true` if the question asks for other items by a person that it names by a pronoun: "more by him".
@@ -286,8 +310,10 @@ impl<'a> TableClassifier<'a> {
     }
 
     fn asks_for(&self) -> bool {
-        let rows = [PhraseRow::Something, PhraseRow::Suggest, PhraseRow::Show];
-        !self.more.is_empty() || rows.into_iter().any(|row| self.has(row))
+        let items = self.rows.of(PhraseRow::ItemPronoun);
+        // "One" in "that one" asks for nothing.
+        let wants_some = self.rows.of(PhraseRow::Something).iter().any(|span| !span.is_part_of_any(items));
+        !self.more.is_empty() || wants_some || self.has(PhraseRow::Suggest) || self.has(PhraseRow::Show)
     }
 
     /// Recognises a search for items by the maker of a shown one.
@@ -308,7 +334,7 @@ impl<'a> TableClassifier<'a> {
         if unknown > 0 || names_kind || self.has(PhraseRow::Suggest) {
             return None;
         }
-        if !self.of_money.is_empty() {
+        if !self.of_money.is_empty() && !self.asks_about_price() {
             return Some(Intent::Budget);
         }
         let begins = self.refused.first().is_some_and(|span| (0..span.from).all(|at| self.is_filler(at)));
@@ -324,6 +350,26 @@ impl<'a> TableClassifier<'a> {
             || wants && self.budget.is_some() && !is_question_of_facts
             || names_only_kind && (!is_question_of_facts || self.has(PhraseRow::WhatAbout))
     }
+}
+
+/// Returns `true` if the first words are a question word: "which", "is". "How about" proposes something.
+fn begins_question(rows: &RowSpans) -> bool {
+    let proposals = rows.of(PhraseRow::WhatAbout);
+    rows.of(PhraseRow::Question).first().is_some_and(|span| span.from == 0 && !span.is_part_of_any(proposals))
+}
+
+/// Returns `true` if the words `price` ask about the items shown: "which is cheaper?", "el más barato". "Is there
+/// something cheaper?" asks for others.
+fn asks_about_shown(price: TokenSpan, begins_question: bool, rows: &RowSpans, kinds: &[(TokenSpan, &str)]) -> bool {
+    let has = |row: PhraseRow, at: usize| rows.of(row).iter().any(|span| span.contains(at));
+    let is_superlative = price.from.checked_sub(1).is_some_and(|at| has(PhraseRow::Articles, at));
+    // "Quelque chose de moins cher", but not "which one is cheaper".
+    let is_beside = |some: &TokenSpan| {
+        let is_joined = some.to + 1 == price.from && !has(PhraseRow::Question, some.to);
+        some.from == price.to || some.to == price.from || is_joined
+    };
+    let of_kind = kinds.iter().map(|(span, _)| span);
+    is_superlative || begins_question && !rows.of(PhraseRow::Something).iter().chain(of_kind).any(is_beside)
 }
 
 /// Returns `true` if `place` says when something is done ("What should he do first?"): one word, without an article, at

@@ -28,6 +28,17 @@ pub fn items(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
     items
 }
 
+/// Returns the item of an answer of one line that is, or begins with, a name: "Concordia: five players, no dice." Only
+/// for answers to a wish, because "Ben: he has the key." looks the same.
+pub fn only_item(answer: &str, kind: Option<&str>) -> Option<Suggested> {
+    let answer = line::without_citations(answer);
+    let answer = answer.trim();
+    let found = Some(answer).filter(|text| !text.contains('\n')).and_then(|text| line::item(text, kind))?;
+    let rest = answer.strip_prefix(found.title.as_str())?;
+    let is_named = rest == "." || [":", " –", " —", " - ", " ("].iter().any(|sign| rest.starts_with(sign));
+    (is_named && prose::is_name(&found.title)).then(|| Suggested { kind: kind.map(str::to_owned), ..found })
+}
+
 /// Returns `true` if an answer is a list of two or more short names.
 pub fn lists_things(answer: &str) -> bool {
     /// Maximum number of characters of a name.

@@ -79,7 +79,8 @@ pub fn join(follow_up: &mut FollowUp, list: &SuggestedList) {
     if let Some(last) = list.items.last().filter(is_same) {
         follow_up.follows = Some(last.id.answer);
         let own = std::mem::take(&mut follow_up.frame.wanted);
-        follow_up.frame.wanted = list.wanted.iter().cloned().chain(own).collect();
+        let earlier = list.wanted.iter().filter(|wish| !own.contains(wish));
+        follow_up.frame.wanted = earlier.cloned().chain(own.iter().cloned()).collect();
         keep_most(&mut follow_up.frame.wanted);
     }
 }
@@ -263,7 +264,13 @@ fn about_people(follow_up: &mut FollowUp, reading: &ClassifiedQuestion, stored: 
         frame.people = reading.mentions.people.iter().map(|(name, _)| name.clone()).collect();
     } else if let Some(said) = reading.mentions.person.as_deref().filter(|_| follow_up.reset.is_none()) {
         match references::person(&stored.frame, &stored.shown, stored.last_item.as_ref()) {
-            PronounTarget::Nothing => return,
+            // No maker is known: the model reads the list.
+            PronounTarget::Nothing => {
+                if frame.intent == Intent::EntitySearch {
+                    frame.intent = Intent::Ask;
+                }
+                return;
+            }
             PronounTarget::Resolved(name, by, confidence) => {
                 follow_up.references.push(reference(said, &name, by, confidence));
                 frame.people = vec![name];

@@ -15,6 +15,7 @@ use chime_core::{PhraseIndex, PhraseWord};
 pub enum PhraseRow {
     More,
     Cheaper,
+    TooExpensive,
     Suggest,
     Show,
     /// Asks about the conversation: a summary, a decision, an explanation.

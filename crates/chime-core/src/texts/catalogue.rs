@@ -29,7 +29,8 @@ rows! {
         what_it_answered, query, named, found, own_just_before, just_before, own, chain, nearby, same_subject, minutes,
         hours, days, around_one, around_many, recalled, recalled_place, words, author, meaning, talk_summary, talk_tag,
         day, beside, and, given, topic, concepts, lines_one, lines_many, from, left_out, left_one, left_many, no_room,
-        something_else, guard, uncertainty, low, medium, high, model, no_model, unusable, effort,
+        something_else, guard, uncertainty, low, medium, high, model, no_model, unusable, made_up,
+        effort,
     }
 }
 

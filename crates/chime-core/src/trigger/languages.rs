@@ -34,6 +34,8 @@ pub struct Languages {
 pub(super) struct LanguagePhrases {
     /// ISO 639-1 code.
     code: &'static str,
+    /// ISO 639-3 code.
+    long_code: &'static str,
     lists: TriggerLists,
     /// Single words that are ignored anywhere in a question: fillers, polite words, and words such as "this" that refer
     /// to messages.
@@ -254,6 +256,15 @@ impl Languages {
         counts
     }
 
+    /// Returns the languages (ISO 639-3) with the number of their stop words in a text. Words that carry meaning in
+    /// another language do not count.
+    pub fn common_words(&self, text: &str) -> Vec<(&str, u32)> {
+        let lower = text.to_lowercase();
+        let telling: Vec<&str> = split_words(&lower).filter(|word| !self.content_words.contains(*word)).collect();
+        let counts = self.stop_words_in(&telling.join(" "));
+        self.tables.iter().map(|table| table.long_code).zip(counts).collect()
+    }
+
     /// Returns the two-letter codes of the languages of which a text contains the most stop words, or all codes if it
     /// contains none.
     pub fn likely_codes(&self, text: &str) -> Vec<&str> {
@@ -288,7 +299,7 @@ impl LanguagePhrases {
         let missed = of(&[&lists.missed]).into_iter().filter_map(bare).collect();
         let mut around = of(&[&lists.fillers, &lists.politeness]);
         around.retain(|phrase| !lists.thanks.contains(phrase));
-        Self { code: &language.short, lists, fillers, generic, missed, around }
+        Self { code: &language.short, long_code: &language.code, lists, fillers, generic, missed, around }
     }
 
     fn begins_question(&self, said: &[String]) -> bool {

@@ -83,8 +83,8 @@ pub fn said(
     (!said.is_empty()).then_some(said)
 }
 
-/// Returns `true` if the question wants this message: a member wrote it to the others, at a time that the question names (any time if
-/// it names none), and the author is named (any author if the question names nobody).
+/// Returns `true` if the question wants this message: a member wrote it to the others, at a time that the question names
+/// (any time if it names none), and the author is named (any author if the question names nobody).
 fn is_wanted(question: &ParsedQuestion, message: &Message) -> bool {
     let is_within = |span: &TimeSpan| (span.from..span.to).contains(&message.sent_at);
     let is_then = question.spans.is_empty() || question.spans.iter().any(is_within);

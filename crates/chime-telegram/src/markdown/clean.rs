@@ -64,6 +64,15 @@ pub(super) fn is_formatting_tag(behind: &str) -> bool {
     behind.split_once('>').is_some_and(|(inside, _)| tag_name(inside).is_some())
 }
 
+/// Returns `details`, `summary` or the closing tag of one, for the text after a `<`, without attributes, and the text
+/// behind the tag.
+pub(super) fn fold_tag(behind: &str) -> Option<(&'static str, &str)> {
+    let (inside, behind) = behind.split_once('>')?;
+    let name = inside.split_whitespace().next()?;
+    let found = ["details", "summary", "/details", "/summary"].into_iter().find(|tag| tag.eq_ignore_ascii_case(name));
+    found.map(|tag| (tag, behind))
+}
+
 fn tag_name(inside: &str) -> Option<&'static str> {
     let name = inside.trim_start_matches('/').trim_end_matches('/').trim();
     TAGS.iter().find(|tag| tag.eq_ignore_ascii_case(name)).copied()

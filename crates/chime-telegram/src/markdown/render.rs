@@ -65,10 +65,13 @@ enum Container {
     List { numbers: Option<ItemNumbers> },
 }
 
-/// Numbers of the latest item of a numbered list.
+/// Numbers of the items of a numbered list so far.
 struct ItemNumbers {
-    written: u64,
+    /// Numbers of the latest item.
+    written: Option<u64>,
     shown: u64,
+    /// `true` if all written numbers are equal.
+    are_equal: bool,
 }
 
 struct CodeBlock {
@@ -148,7 +151,7 @@ impl Renderer<'_> {
             Tag::Link { link_type: LinkType::Autolink | LinkType::Email, .. } => self.marks.open_address(&self.writer),
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => self.marks.open_link(&dest_url, &self.writer),
             Tag::List(first) => {
-                let numbers = first.map(|_| ItemNumbers { written: u64::MAX, shown: 0 });
+                let numbers = first.map(|_| ItemNumbers { written: None, shown: 0, are_equal: true });
                 self.enter(Container::List { numbers });
             }
             Tag::Item => self.start_item(range),
@@ -309,8 +312,10 @@ impl ItemNumbers {
     fn next(&mut self, item: &str) -> u64 {
         let after = item.trim_start_matches(|c: char| c.is_ascii_digit());
         let written = item[..item.len() - after.len()].parse().unwrap_or(0);
-        self.shown = if written == self.written { self.shown.saturating_add(1) } else { written };
-        self.written = written;
+        self.are_equal &= self.written.is_none_or(|before| before == written);
+        let is_counted = self.are_equal && self.written.is_some();
+        self.shown = if is_counted { self.shown.saturating_add(1) } else { written };
+        self.written = Some(written);
         self.shown
     }
 }

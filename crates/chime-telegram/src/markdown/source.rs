@@ -1,6 +1,6 @@
 //! Rewrites Markdown as models write it so that the parser reads it as intended.
 
-use super::clean::is_formatting_tag;
+use super::clean::{fold_tag, is_formatting_tag};
 use super::latex::{lowered, raised, with_signs};
 use chime_core::{Fence, Fences, behind_bullet, columns};
 
@@ -197,16 +197,17 @@ fn is_below_table(line: &str, paragraph: &str) -> bool {
 }
 
 /// Adds `line` to its paragraph. The parser drops the indentation of its lines, so an item such as `  ◦ b` below `• a`,
-/// which are no bullets of Markdown, gets no-break spaces.
+/// which are no bullets of Markdown, gets no-break spaces: as many as it stands to the right of the first item.
 fn push_with_indentation(paragraph: &mut String, line: &str) {
     const BULLETS: [char; 5] = ['•', '◦', '▪', '‣', '○'];
     let is_item = |line: &str| line.trim_start().starts_with(BULLETS);
     let content = line.trim_start_matches([' ', '\t']);
-    if is_item(content) && paragraph.lines().any(is_item) {
-        paragraph.push_str(&"\u{a0}".repeat(indent(line)));
-        paragraph.push_str(content);
-    } else {
-        paragraph.push_str(line);
+    match paragraph.lines().find(|line| is_item(line)).filter(|_| is_item(content)) {
+        Some(first) => {
+            let blanks = "\u{a0}".repeat(indent(line).saturating_sub(indent(first)));
+            paragraph.push_str(&format!("{blanks}{content}"));
+        }
+        None => paragraph.push_str(line),
     }
 }
 
@@ -250,7 +251,7 @@ fn with_footnotes(text: &str) -> String {
 }
 
 /// Returns the length in bytes of a code span that opens with this many backticks; `None` if it is unclosed.
-fn code_length(code: &str, marks: usize) -> Option<usize> {
+pub(super) fn code_length(code: &str, marks: usize) -> Option<usize> {
     let mut at = marks;
     while let Some(next) = code[at..].find('`') {
         let begins = at + next;
@@ -301,11 +302,29 @@ fn with_characters(text: &str) -> String {
                 // A tag at the start of a line would start an HTML block, whose Markdown is not read. The edge prevents
                 // it.
                 let begins = out.trim_end_matches([' ', '>']);
-                if (begins.is_empty() || begins.ends_with('\n')) && is_formatting_tag(from) {
+                let is_first = begins.is_empty() || begins.ends_with('\n');
+                let fold = fold_tag(from);
+                let is_open = |tag: &str| {
+                    let (tag, escaped) = (format!("<{tag}>"), format!("\\<{tag}>"));
+                    out.matches(&tag).count() > out.matches(&escaped).count()
+                };
+                // In a sentence, such a tag is what the sentence is about.
+                let is_fold = fold.is_some_and(|(tag, _)| {
+                    is_first || begins.ends_with("<details") || tag.strip_prefix('/').is_some_and(is_open)
+                });
+                if is_first && (is_fold || is_formatting_tag(from)) {
                     out.push(EDGE);
                 }
-                out.push('<');
-                rest = from;
+                match fold {
+                    Some((tag, behind)) if is_fold => {
+                        out.push_str(&format!("<{tag}>"));
+                        rest = behind;
+                    }
+                    _ => {
+                        out.push_str(if fold.is_some() { "\\<" } else { "<" });
+                        rest = from;
+                    }
+                }
             }
         }
     }

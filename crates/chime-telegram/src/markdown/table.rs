@@ -2,13 +2,14 @@ use pulldown_cmark::{Alignment, Event, Tag, TagEnd};
 use unicode_width::UnicodeWidthStr;
 
 use super::clean::{clean, formatting_tag};
+use super::source::code_length;
 use chime_core::Fences;
 
 /// Widest cell that determines the width of its column, in monospaced characters.
 const MAX_WIDTH: usize = 40;
 
-/// Repairs tables as models write them: removes empty lines between rows, fits the row of dashes to the heading, and
-/// escapes `|` in code, which would begin another cell.
+/// Repairs tables as models write them: removes empty lines between rows and further rows of dashes, fits the first to
+/// the heading, and escapes `|` in code, which would begin another cell.
 pub(super) fn with_tables_whole(markdown: &str) -> String {
     let mut fences = Fences::default();
     let lines: Vec<(&str, bool)> = markdown.split_inclusive('\n').map(|line| (line, !fences.is_code(line))).collect();
@@ -17,7 +18,7 @@ pub(super) fn with_tables_whole(markdown: &str) -> String {
         |at: usize| is_row(at) && lines[at].0.chars().all(|c| "|:- \t\n>".contains(c)) && lines[at].0.contains('-');
     let next = |at: usize| (at + 1..lines.len()).find(|at| !lines[*at].0.trim().is_empty());
     let mut out = String::with_capacity(markdown.len());
-    let mut cells_above = None;
+    let (mut cells_above, mut has_dashes) = (None, false);
     for (at, (line, is_text)) in lines.iter().enumerate() {
         let is_empty = *is_text && line.trim().is_empty();
         // Below an empty line, a row that stands above dashes is the heading of another table.
@@ -27,8 +28,12 @@ pub(super) fn with_tables_whole(markdown: &str) -> String {
         }
         let is_in_table = is_row(at) && (cells_above.is_some() || next(at).is_some_and(is_dashes));
         if !is_in_table {
-            cells_above = None;
+            (cells_above, has_dashes) = (None, false);
             out.push_str(line);
+            continue;
+        }
+        // Shorter ones may be cells without a value.
+        if is_dashes(at) && line.contains("---") && std::mem::replace(&mut has_dashes, true) {
             continue;
         }
         let escaped = with_bars_in_code_escaped(line);
@@ -59,15 +64,21 @@ fn cells(row: &str) -> usize {
 }
 
 fn with_bars_in_code_escaped(row: &str) -> String {
-    let is_closed = row.matches('`').count().is_multiple_of(2);
-    let (mut out, mut is_code) = (String::with_capacity(row.len()), false);
-    for c in row.chars() {
-        is_code ^= c == '`' && is_closed;
-        if c == '|' && is_code && !out.ends_with('\\') {
-            out.push('\\');
+    let (mut out, mut rest) = (String::with_capacity(row.len()), row);
+    while let Some(at) = rest.find('`') {
+        let (before, code) = rest.split_at(at);
+        let marks = code.len() - code.trim_start_matches('`').len();
+        let (code, behind) = code.split_at(code_length(code, marks).unwrap_or(marks));
+        out.push_str(before);
+        for c in code.chars() {
+            if c == '|' && !out.ends_with('\\') {
+                out.push('\\');
+            }
+            out.push(c);
         }
-        out.push(c);
+        rest = behind;
     }
+    out.push_str(rest);
     out
 }
 

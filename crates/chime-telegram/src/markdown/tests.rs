@@ -410,6 +410,11 @@ fn html_of_formatting_is_formatting_or_nothing() {
             "More⏎⏎It is this.⏎⏎end Bold(More) Italic(this)",
         ),
         ("<details><summary>More</summary>It is.</details>", "More⏎It is. Bold(More)"),
+        ("<details open>\n<summary class=\"x\">More</summary>\n\nIt is.\n\n</details>", "More⏎⏎It is. Bold(More)"),
+        (
+            "The <summary> element goes into <details> elements, and </details> ends them.",
+            "The <summary> element goes into <details> elements, and </details> ends them.",
+        ),
         ("see <a href=\"https://a.example/x_y_z\">the *page*</a>", "see the page TextLink(the page) Italic(page)"),
     ]);
 }
@@ -507,6 +512,11 @@ fn broken_tables_are_repaired() {
         ("| a |\n|---|\n| 1 |\n\n| b |\n|---|\n| 2 |", "a⏎-⏎1⏎⏎b⏎-⏎2 Pre(a⏎-⏎1) Pre(b⏎-⏎2)"),
         ("| a | b | c |\n|---|---|\n| 1 | 2 | 3 |", "a | b | c⏎--+---+--⏎1 | 2 | 3 Pre(a | b | c⏎--+---+--⏎1 | 2 | 3)"),
         ("| a | b |\n|---|---|\n| `x|y` | 1 |", "a   | b⏎----+--⏎x|y | 1 Pre(a   | b⏎----+--⏎x|y | 1)"),
+        ("| a | b |\n|---|---|\n| ``x|y`` | 1 |", "a   | b⏎----+--⏎x|y | 1 Pre(a   | b⏎----+--⏎x|y | 1)"),
+        (
+            "| a | b |\n|---|---|\n| 1 | 2 |\n|---|---|\n| - | 4 |",
+            "a | b⏎--+--⏎1 | 2⏎- | 4 Pre(a | b⏎--+--⏎1 | 2⏎- | 4)",
+        ),
         (
             "> | a | b |\n> |---|---|\n> | 1 | 2 |",
             "a | b⏎--+--⏎1 | 2 Pre(a | b⏎--+--⏎1 | 2) Blockquote(a | b⏎--+--⏎1 | 2)",
@@ -521,6 +531,7 @@ fn numbered_items_keep_their_numbers() {
         ("3. c\n2. b\n1. a", "3. c⏎2. b⏎1. a"),
         ("1. a\n3. c", "1. a⏎3. c"),
         ("1. a\n1. b\n1. c", "1. a⏎2. b⏎3. c"),
+        ("1. a\n2. b\n2. c\n3. d", "1. a⏎2. b⏎2. c⏎3. d"),
     ]);
 }
 
@@ -546,5 +557,6 @@ fn items_below_bullets_that_are_not_markdown_keep_their_indentation() {
     check_all(&[
         ("Plan:\n• a\n  ◦ b\n\t▪ c\n• d", "Plan:⏎• a⏎\u{a0}\u{a0}◦ b⏎\u{a0}\u{a0}\u{a0}\u{a0}▪ c⏎• d"),
         ("a\n  ◦ b", "a⏎◦ b"),
+        ("Plan:\n  • a\n  • b\n    ◦ c", "Plan:⏎• a⏎• b⏎\u{a0}\u{a0}◦ c"),
     ]);
 }

@@ -183,7 +183,7 @@ pub fn clean_title(raw: &str) -> Option<String> {
 }
 
 /// Returns the authors or makers that the entry names after its title.
-fn makers(rest: &str, below: &str, kind: Option<&str>) -> Vec<String> {
+pub fn makers(rest: &str, below: &str, kind: Option<&str>) -> Vec<String> {
     let lines = below.lines().map(|line| line.trim().trim_start_matches(['-', '*', '•', ' ']));
     let named = std::iter::once(rest).chain(lines).filter_map(|line| BY_LINE.captures(line)?.name("name"));
     let is_by = rest.trim_start_matches([' ', ',', '(', ':']).to_lowercase().starts_with("by ") || is_made(kind);

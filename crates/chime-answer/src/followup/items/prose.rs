@@ -4,11 +4,12 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::followup::items::line::{clean_title, item, price};
+use crate::followup::items::line::{clean_title, item, makers, price};
 use crate::followup::tables::{FollowUpTable, FollowUpTables, PhraseRow, TokenSpan};
 use crate::followup::words::{FoldedToken, tokens};
 use crate::pattern;
 use chime_core::Suggested;
+use chime_core::trigger::Languages;
 
 /// Small words inside names: "The Lord of the Rings", "Leib ja Aed".
 const INSIDE: [&str; 20] = [
@@ -30,6 +31,20 @@ pub fn quoted(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
         LazyLock::new(|| pattern(r#"[“„"]([^“”„"\n]+)[”“"]|«([^»\n]+)»|\*([^*\n]+)\*|\b_([^_\n]+)_\b"#));
     let is_name = |text: &str| starts_like_name(text) && text.split_whitespace().count() <= QUOTED_WORDS;
     marked(answer, &QUOTED, kind, |text| is_name(text) && !text.ends_with(['?', '!']))
+}
+
+/// Returns `true` for a title whose words begin with capital letters or digits, apart from small words inside it, and
+/// which is not a lone common word, such as "Nothing".
+pub fn is_name(title: &str) -> bool {
+    let words: Vec<&str> = title.split_whitespace().collect();
+    let is_common = |word: &str| {
+        Languages::shipped().is_stop_word_in(&word.to_lowercase(), "")
+            || FollowUpTables::shipped().iter().any(|table| table.has(PhraseRow::NotName, word))
+    };
+    match words.as_slice() {
+        [word] => starts_like_name(word) && !is_common(word),
+        words => words.iter().enumerate().all(|(at, word)| starts_like_name(word) || at > 0 && INSIDE.contains(word)),
+    }
 }
 
 fn starts_like_name(text: &str) -> bool {
@@ -55,7 +70,7 @@ fn marked(answer: &str, pattern: &Regex, kind: Option<&str>, is_name: impl Fn(&s
 }
 
 /// Returns items named after words such as "try" or "I recommend", in the same sentence.
-pub fn offered(answer: &str, _kind: Option<&str>) -> Vec<Suggested> {
+pub fn offered(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
     let mut items: Vec<Suggested> = Vec::new();
     for sentence in sentences(answer) {
         let found = tokens(sentence);
@@ -69,8 +84,9 @@ pub fn offered(answer: &str, _kind: Option<&str>) -> Vec<Suggested> {
             let until =
                 names.get(at + 1).and_then(|next| found.get(next.from)).map_or(sentence.len(), |next| next.start);
             if let Some(title) = clean_title(&name.written(sentence, &found)) {
-                let price = price(sentence.get(end..until).unwrap_or_default());
-                items.push(Suggested { title, price, ..Suggested::default() });
+                let rest = sentence.get(end..until).unwrap_or_default();
+                let (people, price) = (makers(rest, "", kind), price(rest));
+                items.push(Suggested { title, people, price, ..Suggested::default() });
             }
         }
     }

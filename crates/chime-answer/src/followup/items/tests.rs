@@ -87,6 +87,25 @@ fn addresses_are_kept_and_citations_are_not() {
 }
 
 #[test]
+fn an_offer_in_a_sentence_may_name_the_maker() {
+    let found =
+        items("Try Norwegian Wood by Haruki Murakami; or Pachinko by Min Jin Lee would work too.", Some("book"));
+    assert_eq!(titles(&found), ["Norwegian Wood", "Pachinko"]);
+    assert_eq!([&found[0].people[..], &found[1].people[..]].concat(), ["Haruki Murakami", "Min Jin Lee"]);
+}
+
+#[test]
+fn only_a_name_in_one_line_is_an_item() {
+    let title = |text: &str| only_item(text, None).map(|item| item.title);
+    assert_eq!(title("Concordia: five players, no dice.").as_deref(), Some("Concordia"));
+    assert_eq!(title("Bosch EasyDrill 18V – light, 70 €").as_deref(), Some("Bosch EasyDrill 18V"));
+    assert_eq!(title("Azul.").as_deref(), Some("Azul"));
+    for text in ["Nothing.", "Yes, I think so.", "Nobody said: ask Ben.", "It depends: how many are you?", "A\nB"] {
+        assert_eq!(title(text), None, "{text}");
+    }
+}
+
+#[test]
 fn plain_talk_suggests_nothing() {
     for text in ["Ana brings the tent on Friday.", "", "Yes.", "I do not know. Ask Ben, he was there.", "1. \n- \n**"] {
         assert_eq!(items(text, None), [], "{text:?}");

@@ -119,6 +119,13 @@ fn of_several_authors_of_one_answer_none_is_guessed() {
 }
 
 #[test]
+fn without_a_known_maker_nothing_is_searched_by_name() {
+    let films = stored("suggest films", &[("Heat", "", 0), ("Collateral", "", 0)]);
+    let found = follow("more by him", &films);
+    assert_eq!((found.frame.intent, found.is_telling()), (Intent::Ask, false), "the model reads the list");
+}
+
+#[test]
 fn a_question_that_names_a_shown_title_is_about_it() {
     let before = stored("näita raamatuid", &[("Hobbit", "J.R.R. Tolkien", 0), ("Kevade", "", 0)]);
     let found = follow("Kas Hobbit sobib lapsele?", &before);

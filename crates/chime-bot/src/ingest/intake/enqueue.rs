@@ -7,11 +7,13 @@ use crate::ingest::intake::consent_filter;
 use crate::ingest::intake::settings::IntakeSettings;
 use crate::ingest::intake::split_question;
 use crate::ingest::{ArrivalKind, ArrivedMessage, TriggerAction, task_for};
+use crate::recap::RecapArguments;
 use chime_core::chat_settings::{AMBIENT, ChatSettings, NAME, REPLIES};
+use chime_core::texts::texts;
 use chime_core::trigger::{self, Languages, Rules, Trigger, TriggerKind};
 use chime_core::{
-    AddressedBy, Arrival, BACKLOG_SETTLES, ChatKey, CommandLimits, Conversation, JobPayload, Message, MessageAt,
-    ParsedTrigger, Role, UNANSWERED_AFTER,
+    AddressedBy, Arrival, BACKLOG_SETTLES, ChatId, ChatKey, CommandLimits, CommandName, Conversation, JobPayload,
+    Language, Message, MessageAt, ParsedTrigger, Role, UNANSWERED_AFTER,
 };
 use chime_store::outbox::Purpose;
 use chime_store::{Writer, backlog, chat_settings, chats, consent, jobs, messages, outbox, scrub};
@@ -79,7 +81,10 @@ pub fn start_work(
         }
         TriggerAction::CountAsOld if is_of_counted_album(tx, arrival, setting)? => {}
         TriggerAction::Start(job) => {
-            let is_always_taken = found.as_ref().is_some_and(|found| is_always_taken(&found.kind));
+            let is_always_taken = match &found {
+                Some(found) => is_always_taken(tx, arrival.chat.id, &found.kind)?,
+                None => false,
+            };
             let is_counted = tag.map_or(Ok(false), |tag| split_question::supersede(tx, tag))?;
             let rate = setting.rate.filter(|_| !is_always_taken && !is_counted);
             match admission::start(tx, JobRequest { job, chat: chat_key, message }, rate, at.now)? {
@@ -268,9 +273,16 @@ fn is_answer(tx: &Writer<'_>, parent: Option<&Message>) -> chime_store::Result<b
     }
 }
 
-fn is_always_taken(kind: &TriggerKind) -> bool {
-    match kind {
+/// Returns `true` if no rate limit applies to the trigger.
+fn is_always_taken(tx: &Writer<'_>, chat: ChatId, kind: &TriggerKind) -> chime_store::Result<bool> {
+    Ok(match kind {
+        // A subscription is a setting of admins, a recap is not.
+        TriggerKind::Command(CommandName::Recap, args) => {
+            let language = chats::find(tx, chat)?.map_or(Language::DEFAULT, |row| row.speaks());
+            let args = RecapArguments::parse(args, false, texts(language.code()));
+            matches!(args, RecapArguments::Subscribe(_) | RecapArguments::Unsubscribe)
+        }
         TriggerKind::Command(command, _) => command.limits() != CommandLimits::Limited,
         TriggerKind::Ask | TriggerKind::Thanks => false,
-    }
+    })
 }

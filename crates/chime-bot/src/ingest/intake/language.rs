@@ -31,7 +31,11 @@ pub fn judge_before_answering(tx: &Writer<'_>, row: &ChatRow) -> chime_store::Re
 
 fn judge(tx: &Writer<'_>, row: &ChatRow, texts: &[String]) -> chime_store::Result<()> {
     match Language::judge(texts) {
-        Some(language) if language != row.language => chats::set_language(tx, row.key, language),
+        Some(language) if language != row.language => {
+            chats::set_language(tx, row.key, language)?;
+            // A search compares the stems of its own language with those of the index.
+            messages::index_in(tx, row.key, language, JUDGE_EVERY)
+        }
         Some(_) | None => Ok(()),
     }
 }
