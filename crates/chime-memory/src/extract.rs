@@ -103,7 +103,10 @@ fn alone(line: &SummaryMessage) -> Option<Bullet> {
 fn answered(question: &SummaryMessage, answer: &SummaryMessage) -> Option<Bullet> {
     let asked = opening(&question.text, QUESTION_CHARS, |asked| Languages::shipped().is_question(asked));
     let Some(asked) = asked else { return alone(answer) };
-    let Some(shown) = opening(&answer.text, SHOWN_CHARS, |shown| !shown.is_empty()) else { return alone(question) };
+    let Some(shown) = opening(&answer.text, SHOWN_CHARS, |shown| !shown.is_empty()) else {
+        // Not an open question.
+        return alone(question).map(|bullet| Bullet { kind: BulletKind::Fact, ..bullet });
+    };
     let text = format!("{} – {}", by(question, &asked), by(answer, &shown));
     Some(Bullet { kind: kind(&answer.text), text, sources: vec![question.seq, answer.seq] })
 }
@@ -379,6 +382,17 @@ mod tests {
         let told = session(&talk, caps(300), estimate_tokens);
         let sources: Vec<Vec<Seq>> = told.iter().map(|bullet| bullet.sources.clone()).collect();
         assert_eq!(sources, [vec![Seq(1)], vec![Seq(2), Seq(3)]]);
+    }
+
+    #[test]
+    fn a_question_with_an_answer_that_is_too_long_is_not_open() {
+        let endless = "it hangs by the door ".repeat(10);
+        let talk = lines(&format!("10:00 ann#1 Where is the key of the shed?\n10:01 bob#2>1 {endless}"));
+        let told = session(&talk, caps(300), estimate_tokens);
+        assert_eq!(
+            told.iter().map(|it| (it.kind, &*it.sources)).collect::<Vec<_>>(),
+            [(BulletKind::Fact, &[Seq(1)][..])]
+        );
     }
 
     #[test]
