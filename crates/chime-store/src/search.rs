@@ -182,7 +182,7 @@ mod tests {
             said.into_iter().try_for_each(|of| insert(tx, &entry(of)))?;
             let before = found(tx, "Kautionen", german)?;
             let others = (found(tx, "waarborg", dutch)?, found(tx, "Kaution", english)?);
-            let both = postings::of_all(tx, &every(Seq(10)), &["kaution", "hoch"], german)?.seqs;
+            let both = postings::of_all(tx, &every(Seq(10)), &["kaution", "hoch"], Some(german))?.seqs;
             assert_eq!(found(tx, "Schule", german)?, [], "not long enough for a compound");
             remove(tx, &entry(said[0]))?;
             let after = found(tx, "Kaution", german)?;
