@@ -172,15 +172,11 @@ CREATE TABLE inbox (
     update_id    INTEGER NOT NULL,
     received_day INTEGER NOT NULL,
     kind         TEXT    NOT NULL,
-    -- JSON of an update that could not be processed; NULL if nothing of it may be kept.
-    raw          TEXT,
     state        TEXT    NOT NULL CHECK (state IN ('done', 'parked')),
     error        TEXT,
     PRIMARY KEY (update_id, received_day)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX inbox_parked ON inbox (received_day) WHERE state = 'parked';
 CREATE INDEX inbox_by_day ON inbox (received_day);
-CREATE INDEX inbox_raw ON inbox (received_day) WHERE raw IS NOT NULL;
 
 -- Work to do. This table is the truth; notifications only wake the worker pool.
 CREATE TABLE job (

@@ -8,7 +8,7 @@ use super::derived;
 use super::family::{Cause, Family, Merged};
 use super::forget::{self, ForgetOptions, Forgotten, Replacement};
 use super::sql::{Json, Statements, params};
-use super::{Reader, Result, Writer, answers, chat_settings, chats, inbox, memory, quotes_and_forwards, row};
+use super::{Reader, Result, Writer, answers, chat_settings, chats, memory, quotes_and_forwards, row};
 use chime_core::{ChatKey, ReplyTarget, Seq, Timestamp, UserId};
 
 /// Data that a request wants forgotten.
@@ -161,7 +161,6 @@ pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, 
             return Ok(Progress::More);
         }
     }
-    inbox::forget_parked(tx)?;
     match request.what {
         DeletionTarget::Member { chat, user, since: None } => {
             tx.run(
