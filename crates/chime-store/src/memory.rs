@@ -447,6 +447,19 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn bullets_are_json_and_one_of_an_unknown_kind_is_a_fact() {
+        in_store(|tx| {
+            let [first, _] = remember(tx)?;
+            assert!(tx.run("UPDATE mini_summary SET bullets = '['", &[]).is_err());
+            tx.run(r#"UPDATE mini_summary SET bullets = '[{"kind":"rumour","text":"a grill","sources":[1]}]'"#, &[])?;
+            let found = summaries::mini(tx, first.id)?.expect("a summary");
+            assert_eq!(found.bullets, [Bullet::fact("a grill", vec![Seq(1)])]);
+            Ok(())
+        })
+        .await;
+    }
+
+    #[tokio::test]
     async fn an_opt_out_empties_the_sessions_of_the_member() {
         in_store(|tx| {
             let [first, second] = remember(tx)?;
