@@ -61,7 +61,7 @@ uninstall() {
     if [ -n "$root" ]; then
         # The files of a package, which dpkg does not know below a folder.
         rm -rf "$root/usr/bin/chime" "$root/usr/sbin/chimectl" "$root/lib/systemd/system/chime.service" \
-            "$root/usr/share/doc/chime"
+            "$root/usr/lib/systemd/system/chime.service" "$root/usr/share/doc/chime"
     elif dpkg -s chime >/dev/null 2>&1; then
         dpkg "${purge:---remove}" chime
     fi
@@ -201,7 +201,7 @@ install_or_upgrade() {
         fail "correct $settings, then run this again"
     done
     if [ -z "$has_systemd" ]; then
-        echo "Installed. Without systemd, start it: cd $data && ln -sf $settings .env && $chime run"
+        echo "Installed. Without systemd, start it: cd '$data' && ln -sf '$settings' .env && '$chime' run"
         return
     fi
     systemctl enable --quiet chime

@@ -172,15 +172,11 @@ CREATE TABLE inbox (
     update_id    INTEGER NOT NULL,
     received_day INTEGER NOT NULL,
     kind         TEXT    NOT NULL,
-    -- JSON of an update that could not be processed; NULL if nothing of it may be kept.
-    raw          TEXT,
     state        TEXT    NOT NULL CHECK (state IN ('done', 'parked')),
     error        TEXT,
     PRIMARY KEY (update_id, received_day)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX inbox_parked ON inbox (received_day) WHERE state = 'parked';
 CREATE INDEX inbox_by_day ON inbox (received_day);
-CREATE INDEX inbox_raw ON inbox (received_day) WHERE raw IS NOT NULL;
 
 -- Work to do. This table is the truth; notifications only wake the worker pool.
 CREATE TABLE job (
@@ -481,7 +477,7 @@ CREATE TABLE deletion (
     -- NULL: in every chat.
     chat_key INTEGER REFERENCES chat (chat_key),
     -- JSON: what to forget, from when to when, who asked for it, and where to tell that it is done.
-    request  TEXT    NOT NULL,
+    request  TEXT    NOT NULL CHECK (json_valid(request)),
     -- Counted on the way.
     messages INTEGER NOT NULL DEFAULT 0,
     answers  INTEGER NOT NULL DEFAULT 0
@@ -551,7 +547,7 @@ CREATE INDEX session_unfolded ON session (chat_key, ended_at) WHERE history_incl
 CREATE TABLE mini_summary (
     session_id INTEGER PRIMARY KEY REFERENCES session (id) ON DELETE CASCADE,
     -- JSON: [{kind, text, sources}], with the numbers of the messages that each bullet rests on.
-    bullets    TEXT    NOT NULL,
+    bullets    TEXT    NOT NULL CHECK (json_valid(bullets)),
     tokens     INTEGER NOT NULL,
     -- 'extract': messages word for word, made without a model and made anew by one when there is one.
     method     TEXT    NOT NULL CHECK (method IN ('model', 'extract')),
@@ -612,7 +608,7 @@ CREATE TABLE rolling_summary (
     chat_key INTEGER NOT NULL REFERENCES chat (chat_key),
     kind     TEXT    NOT NULL CHECK (kind IN ('recent', 'history')),
     -- As in mini_summary.
-    bullets  TEXT    NOT NULL,
+    bullets  TEXT    NOT NULL CHECK (json_valid(bullets)),
     tokens   INTEGER NOT NULL,
     -- How many sessions it rests on.
     sessions INTEGER NOT NULL,
@@ -678,7 +674,7 @@ CREATE INDEX active_topic_by_tag ON active_topic (tag_id);
 CREATE TABLE topic_summary (
     tag_id   INTEGER PRIMARY KEY REFERENCES tag (id) ON DELETE CASCADE,
     -- As in mini_summary.
-    bullets  TEXT    NOT NULL,
+    bullets  TEXT    NOT NULL CHECK (json_valid(bullets)),
     tokens   INTEGER NOT NULL,
     method   TEXT    NOT NULL CHECK (method IN ('model', 'extract')),
     model    TEXT    NOT NULL,
@@ -769,7 +765,7 @@ CREATE TABLE follow_up (
     -- JSON: the frame, what it goes on with, the references, the items left out.
     resolved   TEXT    NOT NULL,
     -- JSON: the suggested things, as the answer lists them.
-    items      TEXT    NOT NULL
+    items      TEXT    NOT NULL CHECK (json_valid(items))
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX follow_up_by_chain ON follow_up (chain);
 CREATE INDEX follow_up_by_chat ON follow_up (chat_key);
@@ -819,7 +815,7 @@ CREATE TABLE note (
     -- Unix milliseconds.
     saved_at INTEGER NOT NULL,
     -- JSON: its text in pieces, as they are searched and cited.
-    pieces   TEXT    NOT NULL,
+    pieces   TEXT    NOT NULL CHECK (json_valid(pieces)),
     UNIQUE (chat_key, number)
 ) STRICT;
 

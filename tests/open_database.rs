@@ -29,7 +29,7 @@ fn a_newer_database_is_refused_and_left_alone() {
     let path = folder.path().join("newer.db");
     let conn = Connection::open(&path).unwrap();
     conn.execute_batch("CREATE TABLE message (id INTEGER PRIMARY KEY) STRICT").unwrap();
-    conn.pragma_update(None, "application_id", 0x4348_494d).unwrap();
+    conn.pragma_update(None, "application_id", 0x4348_4d31).unwrap();
     conn.pragma_update(None, "user_version", 99).unwrap();
     drop(conn);
     let before = std::fs::read(&path).unwrap();
@@ -41,10 +41,13 @@ fn a_newer_database_is_refused_and_left_alone() {
 #[test]
 fn a_file_of_somebody_else_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("other.db");
-    Connection::open(&path).unwrap().execute_batch("CREATE TABLE theirs (a)").unwrap();
-    let error = open(&path).unwrap_err().to_string();
-    assert!(error.contains("not a Chime database"), "{error}");
+    let before_the_first_release = "PRAGMA application_id = 0x4348494d; PRAGMA user_version = 1";
+    for (name, pragmas) in [("other.db", ""), ("old.db", before_the_first_release)] {
+        let path = folder.path().join(name);
+        Connection::open(&path).unwrap().execute_batch(&format!("CREATE TABLE theirs (a); {pragmas}")).unwrap();
+        let error = open(&path).unwrap_err().to_string();
+        assert!(error.contains("not a Chime database"), "{error}");
+    }
 }
 
 #[test]

@@ -147,10 +147,7 @@ async fn what_keeps_house_at_work_walks_nothing() {
         w.restart().await;
         w.settled().await;
         let costs = watch::costs(&w.database());
-        let seen = |part: &str| costs.keys().any(|sql| sql.contains(part));
-        for part in ["UPDATE inbox SET raw = NULL", "AND state = 'sending'"] {
-            assert!(seen(part), "{part} was not run");
-        }
+        assert!(costs.keys().any(|sql| sql.contains("AND state = 'sending'")), "nothing was sent again");
         let walking: Vec<String> = too_dear(w, &costs).into_iter().filter(|shown| !shown.contains(", []:")).collect();
         assert_eq!(walking, Vec::<String>::new());
     })

@@ -8,6 +8,7 @@ use chime_sandbox::{ChatMemberStatus, NewChat, NewMember, Post, SandboxMessage};
 use chime_world::World;
 
 use crate::grounding::{buttons, data_of, outcome};
+use crate::languages::{ENGLISH, GERMAN, SPANISH};
 use crate::memory::NO_MODEL;
 use crate::privacy::found_in_files;
 
@@ -42,13 +43,9 @@ fn beginning(text: &str) -> &str {
 #[tokio::test]
 async fn where_the_bot_is_an_admin_the_asker_alone_sees_what_is_for_them() {
     let talks = [
-        ("eng", "we all meet at the harbour and take the ferry to the island in the morning", "what did I miss?"),
-        (
-            "deu",
-            "Wir treffen uns alle morgen früh am Hafen und nehmen die Fähre auf die Insel",
-            "was habe ich verpasst?",
-        ),
-        ("spa", "Nos vemos todos mañana por la mañana en el puerto y tomamos el barco a la isla", "¿qué me perdí?"),
+        ("eng", ENGLISH, "what did I miss?"),
+        ("deu", GERMAN, "was habe ich verpasst?"),
+        ("spa", SPANISH, "¿qué me perdí?"),
     ];
     for (code, line, missed) in talks {
         World::with(&[NO_MODEL[0], NO_MODEL[1], ("MEMORY", "on")], async |w| {

@@ -6,6 +6,11 @@ use chime_world::World;
 use crate::grounding::{data_of, outcome};
 use crate::memory::NO_MODEL;
 
+/// Lines that tell the language of a chat.
+pub const ENGLISH: &str = "we all meet at the harbour and take the ferry to the island in the morning";
+pub const GERMAN: &str = "Wir treffen uns alle morgen früh am Hafen und nehmen die Fähre auf die Insel";
+pub const SPANISH: &str = "Nos vemos todos mañana por la mañana en el puerto y tomamos el barco a la isla";
+
 /// Posts enough German text to detect the language.
 async fn talk_in_german(w: &World) {
     for number in 0..40 {

@@ -9,6 +9,7 @@ use chime_store::reminders;
 use chime_world::World;
 
 use crate::grounding::{data_of, outcome};
+use crate::languages::{ENGLISH, GERMAN, SPANISH};
 use crate::recap::next_change;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -96,7 +97,7 @@ async fn a_reminder_is_set_shown_and_cancelled_in_the_language_of_the_chat() {
     for (code, line, once, repeated, errand, other) in [
         (
             "eng",
-            "we all meet at the harbour and take the ferry to the island in the morning",
+            ENGLISH,
             "@bot remind us in two hours to order the firewood",
             "/remind every monday 9:00 until 1 June: water the tomatoes",
             "firewood",
@@ -104,7 +105,7 @@ async fn a_reminder_is_set_shown_and_cancelled_in_the_language_of_the_chat() {
         ),
         (
             "deu",
-            "Wir treffen uns alle morgen früh am Hafen und nehmen die Fähre auf die Insel",
+            GERMAN,
             "@bot erinnere uns in zwei Stunden, das Brennholz zu bestellen",
             "/remind jeden Montag um 9:00 bis 1. Juni: die Tomaten gießen",
             "Brennholz",
@@ -112,7 +113,7 @@ async fn a_reminder_is_set_shown_and_cancelled_in_the_language_of_the_chat() {
         ),
         (
             "spa",
-            "Nos vemos todos mañana por la mañana en el puerto y tomamos el barco a la isla",
+            SPANISH,
             "@bot recuérdanos en dos horas pedir la leña",
             "/remind cada lunes a las 9:00 hasta el 1 de junio: regar los tomates",
             "leña",

@@ -8,6 +8,7 @@ use chime_sandbox::{ChatMemberStatus, NewChat, NewMember, Post, PostContent, San
 use chime_world::World;
 
 use crate::grounding::{data_of, outcome};
+use crate::languages::{ENGLISH, GERMAN, SPANISH};
 use crate::memory::NO_MODEL;
 use crate::settings::{admin, by};
 
@@ -95,14 +96,14 @@ async fn a_search_is_asked_and_shown_in_the_language_of_the_chat() {
     for (code, line, said, searches, nothing) in [
         (
             "eng",
-            "we all meet at the harbour and take the ferry to the island in the morning",
+            ENGLISH,
             "the firewood is behind the sauna",
             ["@bot search for firewood", "/search firewood on:yesterday", "/search firewood from:ann since:yesterday"],
             "/search firewood on:today",
         ),
         (
             "deu",
-            "Wir treffen uns alle morgen früh am Hafen und nehmen die Fähre auf die Insel",
+            GERMAN,
             "das Brennholz liegt hinter der Sauna",
             [
                 "@bot such mal nach Brennholz",
@@ -113,7 +114,7 @@ async fn a_search_is_asked_and_shown_in_the_language_of_the_chat() {
         ),
         (
             "spa",
-            "Nos vemos todos mañana por la mañana en el puerto y tomamos el barco a la isla",
+            SPANISH,
             "la leña está detrás de la sauna",
             ["@bot busca leña", "/search leña on:ayer", "/search leña from:ann since:ayer"],
             "/search leña on:hoy",
@@ -258,15 +259,15 @@ async fn filters_reach_forum_topics_files_and_messages_far_back() {
             ("programme has:file", vec![file]),
             ("has:file", vec![file]),
             ("from:ann", vec![rare, file]),
-            ("programme concert from:bob until:today", vec![song]),
             ("programme topic:garden", vec![]),
         ] {
             let ask = say(w, boats, "cat", &format!("/search {search}"));
             let mut found = links(&w.answer_to(ask).await);
-            found.truncate(expected.len().max(1));
             found.sort_unstable();
             assert_eq!(found, expected, "{search}");
         }
+        let ask = say(w, boats, "cat", "/search programme concert from:bob until:today");
+        assert_eq!(links(&w.answer_to(ask).await).first(), Some(&song));
         let ask = say(w, boats, "cat", "/search programme topic:here");
         assert_eq!(links(&w.answer_to(ask).await).len(), 2);
     })
@@ -337,7 +338,7 @@ async fn in_private_a_member_searches_their_chats_one_at_a_time() {
 async fn a_word_is_found_in_compounds_after_the_word_itself() {
     for (line, compound, beginning, other, word) in [
         (
-            "Wir treffen uns alle morgen früh am Hafen und nehmen die Fähre auf die Insel",
+            GERMAN,
             "Die Mietkaution war 1.200 Euro",
             "der Kautionsschutz kostet 5 Euro im Monat",
             "der Rat wohnt in der Altstadt",
@@ -379,7 +380,7 @@ async fn a_word_is_found_in_compounds_after_the_word_itself() {
 async fn short_words_and_english_ones_are_not_found_in_longer_ones() {
     World::offline(async |w| {
         for _ in 0..12 {
-            w.say("bob", "we all meet at the harbour and take the ferry to the island in the morning");
+            w.say("bob", ENGLISH);
         }
         w.say("ann", "the basketball hoop is broken");
         w.settled().await;
@@ -389,7 +390,7 @@ async fn short_words_and_english_ones_are_not_found_in_longer_ones() {
     .await;
     World::offline(async |w| {
         for _ in 0..12 {
-            w.say("bob", "Wir treffen uns alle morgen früh am Hafen und nehmen die Fähre auf die Insel");
+            w.say("bob", GERMAN);
         }
         w.say("ann", "das Herrenfahrrad steht im Hof");
         w.settled().await;

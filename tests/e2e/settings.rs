@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::budgets::answer_for;
 use crate::grounding::{buttons, data_of, outcome};
+use crate::languages::{ENGLISH, GERMAN, SPANISH};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
@@ -208,21 +209,9 @@ async fn admins_choose_model_length_and_temperature_and_see_what_it_takes() {
 #[tokio::test]
 async fn usage_is_shown_to_admins_in_the_language_of_the_chat_and_names_nobody_who_is_forgotten() {
     for (code, line, question) in [
-        (
-            "eng",
-            "we all meet at the harbour and take the ferry to the island in the morning",
-            "@bot when does the boat leave?",
-        ),
-        (
-            "deu",
-            "Wir treffen uns alle morgen früh am Hafen und nehmen die Fähre auf die Insel",
-            "@bot wann fährt das Boot?",
-        ),
-        (
-            "spa",
-            "Nos vemos todos mañana por la mañana en el puerto y tomamos el barco a la isla",
-            "@bot ¿cuándo sale el barco?",
-        ),
+        ("eng", ENGLISH, "@bot when does the boat leave?"),
+        ("deu", GERMAN, "@bot wann fährt das Boot?"),
+        ("spa", SPANISH, "@bot ¿cuándo sale el barco?"),
     ] {
         World::run(async |w| {
             for _ in 0..12 {

@@ -25,6 +25,11 @@ impl Language {
         is_met && word.len() > part.len() && self.writes_compounds() && is_long(word)
     }
 
+    /// Returns `true` if the stem `word` is the stem `part` or a compound with it.
+    pub fn is_word_or_compound(self, part: &str, word: &str) -> bool {
+        part == word || self.is_compound_with(part, word)
+    }
+
     /// Returns the term by whose beginning an index finds a compound by its last word: the letters of its stem in
     /// reverse order, after a digit, so that it is no word of a message. Returns `None` if `word` is no compound, and
     /// in languages without a stemmer, where another index finds parts of words.
@@ -91,6 +96,7 @@ mod tests {
             ("deu", "Ende", "Wochenende"),
             ("deu", "Karte", "Kartoffel"),
             ("deu", "Messe", "Messer"),
+            ("est", "Tallinn", "metallist"),
             ("deu", "Mietkaution", "Kaution"),
             ("deu", "Kaution", "Kautionen"),
             ("eng", "ball", "basketball"),

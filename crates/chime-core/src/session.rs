@@ -90,7 +90,9 @@ pub enum BulletKind {
     Question,
     /// Says that a task is done or a question answered.
     Done,
+    /// Also a bullet of a kind that this version does not know.
     #[default]
+    #[serde(other)]
     Fact,
 }
 

@@ -192,6 +192,7 @@ impl Past for PackPast<'_> {
         let start = self.chat.messages.partition_point(|stored| stored.message.id.0 < self.ask.window.0);
         let older = Older {
             messages: &self.chat.messages[..start],
+            language: self.chat.language,
             stems: &self.chat.stems[..start],
             from: Seq(0),
             evidence: &self.chat.evidence,
@@ -209,6 +210,7 @@ impl Past for PackPast<'_> {
         let end = self.chat.messages.partition_point(|stored| stored.message.id.0 <= self.ask.window.1);
         let older = Older {
             messages: &self.chat.messages[..end],
+            language: self.chat.language,
             stems: &self.chat.stems[..end],
             from,
             evidence: &self.chat.evidence,
@@ -224,6 +226,7 @@ impl Past for PackPast<'_> {
 /// Messages before the window of a query, in memory, numbered from 1.
 pub struct Older<'a> {
     pub messages: &'a [StoredMessage],
+    pub language: Language,
     /// Stems of each message.
     pub stems: &'a [HashSet<String>],
     /// First message that may be found.
@@ -239,10 +242,11 @@ impl Archive for Older<'_> {
     }
 
     fn holding(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Infallible> {
+        let is_held = |word: &str| self.language.is_word_or_compound(stem, word);
         let places = (1..)
             .map(Seq)
             .zip(self.stems)
-            .filter(|(seq, held)| (self.from..before).contains(seq) && held.contains(stem));
+            .filter(|(seq, held)| (self.from..before).contains(seq) && held.iter().any(|word| is_held(word)));
         let mut newest: Vec<Seq> = places.map(|(seq, _)| seq).collect();
         newest.reverse();
         let held = newest.len() as f64;

@@ -95,22 +95,25 @@ fn talk_line<'a>(line: &'a SummaryMessage, all: &[SummaryMessage]) -> TalkLine<'
 
 /// Returns a message as a bullet, or `None` if what can be shown of it says nothing.
 fn alone(line: &SummaryMessage) -> Option<Bullet> {
-    let shown = opening(&line.text, SHOWN_CHARS).filter(|shown| is_talk(&members::unnamed(shown)))?;
+    let shown = opening(&line.text, SHOWN_CHARS, |shown| is_talk(&members::unnamed(shown)))?;
     Some(Bullet { kind: kind(&shown), text: by(line, &shown), sources: vec![line.seq] })
 }
 
 /// Returns a question with its answer as a bullet, or one of them alone if the other is too long.
 fn answered(question: &SummaryMessage, answer: &SummaryMessage) -> Option<Bullet> {
-    let asked = opening(&question.text, QUESTION_CHARS).filter(|asked| Languages::shipped().is_question(asked));
+    let asked = opening(&question.text, QUESTION_CHARS, |asked| Languages::shipped().is_question(asked));
     let Some(asked) = asked else { return alone(answer) };
-    let Some(shown) = opening(&answer.text, SHOWN_CHARS) else { return alone(question) };
+    let Some(shown) = opening(&answer.text, SHOWN_CHARS, |shown| !shown.is_empty()) else {
+        // Not an open question.
+        return alone(question).map(|bullet| Bullet { kind: BulletKind::Fact, ..bullet });
+    };
     let text = format!("{} – {}", by(question, &asked), by(answer, &shown));
     Some(Bullet { kind: kind(&answer.text), text, sources: vec![question.seq, answer.seq] })
 }
 
-/// Returns the first sentences of a text, as many as have at most `chars` characters. `None` if the first one is longer,
-/// because a part of it cannot be understood alone.
-fn opening(text: &str, chars: usize) -> Option<String> {
+/// Returns the first sentences of a text that `is_wanted` accepts, as many as have at most `chars` characters. `None` if
+/// the first one is longer, because a part of it cannot be understood alone.
+fn opening(text: &str, chars: usize, is_wanted: impl Fn(&str) -> bool) -> Option<String> {
     let is_end = |(at, mark): &(usize, char)| match mark {
         '\n' | '。' | '！' | '？' => true,
         '.' | '!' | '?' => {
@@ -121,8 +124,13 @@ fn opening(text: &str, chars: usize) -> Option<String> {
         _ => false,
     };
     let ends = text.char_indices().filter(is_end).map(|(at, mark)| at + mark.len_utf8()).chain([text.len()]);
-    let fitting = ends.map(|end| tidy(&text[..end])).take_while(|opening| opening.chars().count() <= chars);
-    fitting.last().filter(|opening| !opening.is_empty())
+    let ends: Vec<usize> = ends.collect();
+    let from = |start: usize| {
+        let openings = ends.iter().filter(|end| **end > start).map(|end| tidy(&text[start..*end]));
+        openings.take_while(|opening| opening.chars().count() <= chars).last()
+    };
+    // A greeting is left out if it stands before a sentence that leaves no space for it.
+    [0].iter().chain(&ends).map_while(|start| from(*start)).find(|opening| is_wanted(opening))
 }
 
 fn by(line: &SummaryMessage, shown: &str) -> String {
@@ -362,6 +370,29 @@ mod tests {
         let told = session(&talk, caps(300), estimate_tokens);
         let told: Vec<&str> = told.iter().map(|it| it.text.split_once(' ').unwrap().1).collect();
         assert_eq!(told, ["The key hangs in the shed.", "The gas bottle stands behind the green boat."]);
+    }
+
+    #[test]
+    fn a_greeting_does_not_hide_a_long_sentence() {
+        let (plan, asked) =
+            ("The bus to the lake leaves at nine ".repeat(5), "Who brings tents to the lake ".repeat(4));
+        let talk = lines(&format!(
+            "10:00 ann#1 Hello everybody! {plan}.\n10:01 bob#2 Hi all! {asked}?\n10:02 cat#3>2 I bring it on Friday."
+        ));
+        let told = session(&talk, caps(300), estimate_tokens);
+        let sources: Vec<Vec<Seq>> = told.iter().map(|bullet| bullet.sources.clone()).collect();
+        assert_eq!(sources, [vec![Seq(1)], vec![Seq(2), Seq(3)]]);
+    }
+
+    #[test]
+    fn a_question_with_an_answer_that_is_too_long_is_not_open() {
+        let endless = "it hangs by the door ".repeat(10);
+        let talk = lines(&format!("10:00 ann#1 Where is the key of the shed?\n10:01 bob#2>1 {endless}"));
+        let told = session(&talk, caps(300), estimate_tokens);
+        assert_eq!(
+            told.iter().map(|it| (it.kind, &*it.sources)).collect::<Vec<_>>(),
+            [(BulletKind::Fact, &[Seq(1)][..])]
+        );
     }
 
     #[test]

@@ -11,7 +11,6 @@ mod repeats;
 mod request;
 mod retention;
 mod strip;
-mod traces;
 pub mod wording;
 pub mod worker;
 
@@ -24,4 +23,3 @@ pub use request::{
 };
 pub use retention::{Cutoffs, ExpiryClock, cutoffs, expiry_clock};
 pub use strip::{Keep, Stripped, Withheld, strip, strip_message};
-pub use traces::{Traces, traces};

@@ -102,8 +102,6 @@ impl RetentionWorker {
         let Cutoffs { messages, updates_and_pages, removals, contexts } = cutoffs(now, self.config.retention);
         let mut deleted = 0;
         let ages = self.store.read(move |conn| retention::cutoffs(conn, now, messages)).await?;
-        // The chats of parked updates are not known, so the shortest period counts.
-        let updates = ages.iter().map(|(_, cutoff)| *cutoff).fold(updates_and_pages, Timestamp::max);
         for (chat, cutoff) in ages {
             deleted += self.forget_before(chat, cutoff).await?;
             deleted += self.repeat(move |tx| memory::drop_expired(tx, chat, cutoff, AT_ONCE)).await?;
@@ -115,7 +113,7 @@ impl RetentionWorker {
             self.background(move |tx| derived::chat_gone(tx, chat, now)).await?;
         }
         deleted += self.repeat(move |tx| concepts::prune_contexts(tx, contexts, AT_ONCE)).await?;
-        deleted += self.repeat(move |tx| inbox::prune(tx, updates, AT_ONCE)).await?;
+        deleted += self.repeat(move |tx| inbox::prune(tx, updates_and_pages, AT_ONCE)).await?;
         deleted += self.repeat(move |tx| pages::prune(tx, updates_and_pages, AT_ONCE)).await?;
         let empty = self.store.read(move |conn| retention::empty_chats(conn, removals)).await?;
         for chat in empty {

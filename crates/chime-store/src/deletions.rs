@@ -8,7 +8,7 @@ use super::derived;
 use super::family::{Cause, Family, Merged};
 use super::forget::{self, ForgetOptions, Forgotten, Replacement};
 use super::sql::{Json, Statements, params};
-use super::{Reader, Result, Writer, answers, chat_settings, chats, inbox, memory, quotes_and_forwards, row};
+use super::{Reader, Result, Writer, answers, chat_settings, chats, memory, quotes_and_forwards, row};
 use chime_core::{ChatKey, ReplyTarget, Seq, Timestamp, UserId};
 
 /// Data that a request wants forgotten.
@@ -69,15 +69,15 @@ impl DeletionTarget {
         }
     }
 
-    /// Returns the same target after a merge of two chats.
-    fn merged(self, chats: &Merged) -> Self {
+    /// Returns the same target after a merge of two chats; `None` for a message that is gone.
+    fn merged(self, chats: &Merged) -> Option<Self> {
         let chat = chats.into;
-        match self {
-            Self::Message { seq, .. } => Self::Message { chat, seq: chats.seqs.get(&seq).copied().unwrap_or(seq) },
+        Some(match self {
+            Self::Message { seq, .. } => Self::Message { chat, seq: *chats.seqs.get(&seq)? },
             Self::Member { user, since, .. } => Self::Member { chat: Some(chat), user, since },
             Self::Chat(_) => Self::Chat(chat),
             Self::Derived { user, .. } => Self::Derived { chat: Some(chat), user },
-        }
+        })
     }
 }
 
@@ -161,7 +161,6 @@ pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, 
             return Ok(Progress::More);
         }
     }
-    inbox::forget_parked(tx)?;
     match request.what {
         DeletionTarget::Member { chat, user, since: None } => {
             tx.run(
@@ -187,7 +186,11 @@ pub(super) const FAMILY: Family = Family { tables: &["deletion"], merged, ..Fami
 /// Moves requests to the merged chat. A request for either of the two chats then covers all of it.
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
     for (id, request) in of_chat(tx, chats.from)? {
-        let request = DeletionRequest { what: request.what.merged(chats), ..request };
+        let Some(what) = request.what.merged(chats) else {
+            remove(tx, id)?;
+            continue;
+        };
+        let request = DeletionRequest { what, ..request };
         tx.run(
             "UPDATE deletion SET chat_key = :into, request = :request WHERE id = :id",
             params! { ":into": chats.into, ":request": Json(request), ":id": id },
@@ -228,4 +231,42 @@ fn rule(request: &DeletionRequest) -> (&'static str, SqlParameters) {
 
 fn params(values: &SqlParameters) -> Vec<(&str, &dyn ToSql)> {
     values.iter().map(|(name, value)| (*name, value as &dyn ToSql)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::new_store;
+    use crate::{Priority, chat_migration, messages};
+    use chime_core::testkit::moment;
+    use chime_core::{Chat, ChatId, ChatKind, Message, MessageId, Migration, Sender};
+
+    #[tokio::test]
+    async fn requests_follow_their_messages_into_the_merged_chat() {
+        let (_folder, store) = new_store().await;
+        let work = |tx: &Writer<'_>| -> Result<()> {
+            let chat = |id, kind| chats::upsert(tx, &Chat { id: ChatId(id), kind, title: None, username: None });
+            let (old, new) = (chat(-1, ChatKind::Group)?, chat(-100, ChatKind::Supergroup)?);
+            for (row, number) in [(&old, 1), (&new, 1), (&new, 2)] {
+                let sender = Sender::person(UserId(7), "Ann".to_owned());
+                messages::take_in(tx, row, &Message::new(row.chat.id, MessageId(number), sender, moment("10:00")))?;
+            }
+            let message = |seq| DeletionTarget::Message { chat: new.key, seq: Seq(seq) };
+            let (now, asked_by) = (moment("11:00"), UserId(7));
+            let mut ids = Vec::new();
+            for what in [DeletionTarget::Chat(new.key), message(2), message(9)] {
+                let request =
+                    DeletionRequest { what, asked_at: now, until: now, asked_by, was_announced: true, to: None };
+                ids.push(add(tx, &request)?);
+            }
+            chat_migration::migrate(tx, Migration { from: old.chat.id, to: new.chat.id })?;
+            assert_eq!(announced_for(tx, old.key)?, ids[..1]);
+            let targets: Vec<DeletionTarget> = of_chat(tx, old.key)?.into_iter().map(|(_, it)| it.what).collect();
+            let moved = DeletionTarget::Message { chat: old.key, seq: Seq(3) };
+            assert_eq!(targets, [DeletionTarget::Chat(old.key), moved], "a message that is gone is no other one");
+            assert_eq!(find(tx, ids[2])?, None);
+            Ok(())
+        };
+        store.write(Priority::Background, work).await.expect("a merge");
+    }
 }

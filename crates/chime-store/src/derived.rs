@@ -12,8 +12,9 @@
 //!    `FAMILIES` nor `NOT_DERIVED`.
 //! 3. Put a marker into `what_was_forgotten_is_in_no_byte_of_any_file` (`tests/e2e/privacy.rs`) that reaches the table.
 //!
-//! Data made from several messages (a summary, a concept) records them in a table of its own, as `answer_use` does, and
-//! is deleted as soon as one of the messages is. A rebuild is scheduled in the same transaction and done by a job.
+//! Data made from several messages (an answer, a concept) records them in a table of its own, as `answer_use` does, and
+//! is deleted as soon as one of the messages is. A session and its summary are found by the time of the message. A rebuild
+//! is scheduled in the same transaction and done by a job.
 
 use super::family::{Cause, Family, Merged, OptOutScope};
 use super::{

@@ -216,7 +216,7 @@ pub fn coverage(conn: &Reader, model: &str, near: u32) -> Result<VectorCoverage>
     )?;
     let far = count("SELECT coalesce(sum(max(next_seq - 1 - :near, 0)), 0) AS n FROM chat", params! { ":near": near })?;
     let made = count("SELECT count(*) AS n FROM summary_vector WHERE space = :space", of_space)?;
-    let summaries = count("SELECT count(*) AS n FROM mini_summary", params! {})?;
+    let summaries = count("SELECT count(*) AS n FROM mini_summary WHERE bullets <> '[]'", params! {})?;
     let active = active(conn)?.filter(|active| active.model != model);
     // A model on a server has no progress rows. It needs vectors only for new messages and for those that have a vector
     // of the previous model.

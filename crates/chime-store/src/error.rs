@@ -8,7 +8,7 @@ pub enum StoreError {
     AlreadyRunning { path: PathBuf },
     #[error("{path} is of version {found}, this chime knows versions up to {known}; install the newer chime again")]
     Newer { path: PathBuf, found: u32, known: u32 },
-    #[error("{path} is not a Chime database; set DATABASE_PATH to another file")]
+    #[error("{path} is not a Chime database, or one from before the first release; set DATABASE_PATH to another file")]
     Foreign { path: PathBuf },
     #[error(
         "the database {path} was here and is gone ({marker} remembers it); restore it from a backup, or delete \

@@ -1,9 +1,9 @@
-//! Ids of the updates received from Telegram, the content of those that could not be processed, and the offset for the
-//! next poll. All are stored in one transaction.
+//! Ids of the updates received from Telegram, why some could not be processed, and the offset for the next poll. All are
+//! stored in one transaction.
 
 use std::time::Duration;
 
-use super::family::{Cause, Family};
+use super::family::Family;
 use super::sql::{Statements, params};
 use super::{Reader, Result, Writer};
 use chime_core::{Timestamp, UpdateId};
@@ -15,8 +15,6 @@ pub struct Received<'a> {
     pub at: Timestamp,
     /// Reason why the update could not be processed, or `None`. An update with an error is stored as parked.
     pub error: Option<&'a str>,
-    /// JSON of a parked update; `None` for other updates, and if the content must not be stored.
-    pub raw: Option<&'a str>,
 }
 
 /// Returns `true` if an update with this id was stored on the day of `at` or the day before. Older ones do not count,
@@ -31,26 +29,16 @@ pub fn is_known(conn: &Reader, id: UpdateId, at: Timestamp) -> Result<bool> {
 
 pub fn add(tx: &Writer<'_>, update: &Received<'_>) -> Result<()> {
     tx.run(
-        "INSERT OR IGNORE INTO inbox (update_id, received_day, kind, raw, state, error)
-         VALUES (:id, :day, :kind, :raw, :state, :error)",
+        "INSERT OR IGNORE INTO inbox (update_id, received_day, kind, state, error)
+         VALUES (:id, :day, :kind, :state, :error)",
         params! {
-            ":id": update.id, ":day": update.at.day(), ":kind": update.kind, ":raw": update.raw,
+            ":id": update.id, ":day": update.at.day(), ":kind": update.kind,
             ":state": if update.error.is_some() { "parked" } else { "done" }, ":error": update.error,
         },
     )
 }
 
-pub(super) const FAMILY: Family = Family {
-    tables: &["inbox"],
-    words_gone: |tx, _, cause| if cause == Cause::Forgotten { forget_parked(tx) } else { Ok(()) },
-    chat_gone: |tx, _, _| forget_parked(tx),
-    ..Family::UNTOUCHED
-};
-
-/// Clears the content of all parked updates. Whose words they contain is not known, and they are rare.
-pub fn forget_parked(tx: &Writer<'_>) -> Result<()> {
-    tx.run("UPDATE inbox SET raw = NULL WHERE raw IS NOT NULL", &[])
-}
+pub(super) const FAMILY: Family = Family { tables: &["inbox"], ..Family::UNTOUCHED };
 
 /// Returns the offset for the next poll. Returns `None` at the first start, and if the last update is older than
 /// `max_age`: after a week without updates Telegram continues with a random id, so the stored offset is useless.

@@ -324,7 +324,7 @@ pub fn chats_without_recent(conn: &Reader, from: Timestamp) -> Result<Vec<ChatKe
     conn.all(
         "SELECT chat_key FROM chat
          WHERE EXISTS (SELECT 1 FROM session JOIN mini_summary ON session_id = session.id
-                       WHERE session.chat_key = chat.chat_key AND ended_at >= :from)
+                       WHERE session.chat_key = chat.chat_key AND ended_at >= :from AND mini_summary.bullets <> '[]')
                AND NOT EXISTS (SELECT 1 FROM rolling_summary
                                WHERE rolling_summary.chat_key = chat.chat_key AND kind = 'recent')",
         params! { ":from": from.secs() },
@@ -334,8 +334,8 @@ pub fn chats_without_recent(conn: &Reader, from: Timestamp) -> Result<Vec<ChatKe
 /// Returns the texts of a chat's newest session summaries. They are used to find rare words.
 pub fn newest_texts(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<String>> {
     conn.all(
-        "SELECT coalesce((SELECT group_concat(value ->> 'text', char(10)) FROM json_each(bullets)), '') AS text
-         FROM mini_summary WHERE session_id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295
+        "SELECT (SELECT group_concat(value ->> 'text', char(10)) FROM json_each(bullets)) AS text FROM mini_summary
+         WHERE session_id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND bullets <> '[]'
          ORDER BY session_id DESC LIMIT :limit",
         params! { ":chat": chat, ":limit": limit },
     )
@@ -436,11 +436,24 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_summary_without_bullets_has_an_empty_text() {
+    async fn a_summary_without_bullets_has_no_text() {
         in_store(|tx| {
             let [first, _] = remember(tx)?;
             assert!(summaries::save_mini(tx, &first, &Summary { bullets: Vec::new(), ..summary("", 1) })?);
-            assert_eq!(newest_texts(tx, CHAT_KEY, 9)?, ["a grill", ""]);
+            assert_eq!(newest_texts(tx, CHAT_KEY, 9)?, ["a grill"]);
+            Ok(())
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn bullets_are_json_and_one_of_an_unknown_kind_is_a_fact() {
+        in_store(|tx| {
+            let [first, _] = remember(tx)?;
+            assert!(tx.run("UPDATE mini_summary SET bullets = '['", &[]).is_err());
+            tx.run(r#"UPDATE mini_summary SET bullets = '[{"kind":"rumour","text":"a grill","sources":[1]}]'"#, &[])?;
+            let found = summaries::mini(tx, first.id)?.expect("a summary");
+            assert_eq!(found.bullets, [Bullet::fact("a grill", vec![Seq(1)])]);
             Ok(())
         })
         .await;

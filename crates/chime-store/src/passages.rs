@@ -135,6 +135,16 @@ pub fn matching(
     )
 }
 
+/// Returns the lowest and the highest number of the messages of a chat that were sent in `from..until`. An import may
+/// store older messages between them. `None` if there are no messages.
+pub fn numbers_between(conn: &Reader, chat: ChatKey, from: Timestamp, until: Timestamp) -> Result<Option<(Seq, Seq)>> {
+    conn.first(
+        "SELECT min(id) & 4294967295, max(id) & 4294967295 FROM message INDEXED BY message_by_age
+         WHERE chat_key = :chat AND ts >= :from AND ts < :until HAVING count(*) > 0",
+        params! { ":chat": chat, ":from": from.secs(), ":until": until.secs() },
+    )
+}
+
 const COLUMNS: &str = "seq, message_id, forum_topic_id, user_id, role = 'assistant' AS is_own, ts, reply_to_id, kind, text, \
                        CASE WHEN instr(entities, '\"text_link\"') AND role = 'user' THEN entities END AS links";
 

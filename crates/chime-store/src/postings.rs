@@ -53,9 +53,10 @@ pub fn of_stem_by(conn: &Reader, range: &Range, stem: &str, author: &str, langua
     read(conn, STEMS, range, &format!("text : {word} AND author : ({})", author.join(" AND ")))
 }
 
-/// Finds messages that contain all of the stems in their text, as words or in compounds.
-pub fn of_all(conn: &Reader, range: &Range, stems: &[&str], language: Language) -> Result<Postings> {
-    let words: Vec<String> = stems.iter().map(|stem| word_or_compound(stem, language)).collect();
+/// Finds messages that contain all of the stems in their text, as words or in compounds of a language.
+pub fn of_all(conn: &Reader, range: &Range, stems: &[&str], compounds: Option<Language>) -> Result<Postings> {
+    let word = |stem: &&str| compounds.map_or_else(|| quoted(stem), |language| word_or_compound(stem, language));
+    let words: Vec<String> = stems.iter().map(word).collect();
     read(conn, STEMS, range, &format!("text : ({})", words.join(" AND ")))
 }
 
@@ -164,9 +165,9 @@ mod tests {
 
     #[tokio::test]
     async fn pairs_authors_and_parts_of_words_are_looked_for() {
-        let pairs = found(&SAID, |conn, range| of_all(conn, range, &["tea", "soup"], Language::DEFAULT)).await;
+        let pairs = found(&SAID, |conn, range| of_all(conn, range, &["tea", "soup"], None)).await;
         assert_eq!(seqs(&pairs), [8, 2]);
-        let odd = found(&SAID, |conn, range| of_all(conn, range, &["tea", "x\" OR \"tea"], Language::DEFAULT)).await;
+        let odd = found(&SAID, |conn, range| of_all(conn, range, &["tea", "x\" OR \"tea"], None)).await;
         assert_eq!(seqs(&odd), [] as [u32; 0]);
         let by = found(&SAID, |conn, range| of_stem_by(conn, range, "tea", "Ann", Language::DEFAULT)).await;
         assert_eq!(seqs(&by), [5, 3, 1]);

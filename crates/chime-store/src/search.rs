@@ -181,7 +181,7 @@ mod tests {
             said.into_iter().try_for_each(|of| insert(tx, &entry(of)))?;
             let before = found(tx, "Kautionen", german)?;
             let others = (found(tx, "waarborg", dutch)?, found(tx, "Kaution", english)?);
-            let both = postings::of_all(tx, &every(Seq(10)), &["kaution", "hoch"], german)?.seqs;
+            let both = postings::of_all(tx, &every(Seq(10)), &["kaution", "hoch"], Some(german))?.seqs;
             remove(tx, &entry(said[0]))?;
             let after = found(tx, "Kaution", german)?;
             [said[1], said[2], said[3], said[4]].into_iter().try_for_each(|of| remove(tx, &entry(of)))?;

@@ -68,9 +68,11 @@ fn drop_mini(tx: &Writer<'_>, id: SessionId) -> Result<()> {
     tx.run("DELETE FROM mini_summary WHERE session_id = :id", params! { ":id": id })
 }
 
-/// SQL for sessions of a chat that ended in `from..until` and have a mini-summary, newest first, at most `limit`.
+/// SQL for sessions of a chat that ended in `from..until` and have a mini-summary with bullets, newest first, at most
+/// `limit`.
 const SUMMARIZED: &str = "FROM session JOIN mini_summary ON session_id = session.id
-    WHERE chat_key = :chat AND ended_at >= :from AND ended_at < :until ORDER BY ended_at DESC, id DESC LIMIT :limit";
+    WHERE chat_key = :chat AND ended_at >= :from AND ended_at < :until AND bullets <> '[]'
+    ORDER BY ended_at DESC, id DESC LIMIT :limit";
 
 /// Returns the sessions of a chat that ended in `from..until` with their mini-summaries, newest first, at most `limit`.
 pub fn minis_between(

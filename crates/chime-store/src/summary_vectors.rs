@@ -44,8 +44,9 @@ pub fn of_chat(conn: &Reader, chat: ChatKey, model: &str) -> Result<Vec<(Session
 pub fn missing(conn: &Reader, model: &str, limit: u32) -> Result<Vec<SessionId>> {
     conn.all(
         "SELECT session_id FROM mini_summary
-         WHERE NOT EXISTS (SELECT 1 FROM summary_vector JOIN vector_space ON vector_space.id = space
-                           WHERE summary_vector.session_id = mini_summary.session_id AND model = :model)
+         WHERE bullets <> '[]'
+               AND NOT EXISTS (SELECT 1 FROM summary_vector JOIN vector_space ON vector_space.id = space
+                               WHERE summary_vector.session_id = mini_summary.session_id AND model = :model)
          ORDER BY built_at DESC LIMIT :limit",
         params! { ":model": model, ":limit": limit },
     )

@@ -12,7 +12,7 @@ use super::Machine;
 /// Runs the script with the machine's settings. Returns whether it succeeded, and its output.
 async fn run(machine: &Machine, arguments: &[&str]) -> (bool, String) {
     let mut command = Command::new(machine.folder.path().join("release/install.sh"));
-    command.args(["--root", "root"]).args(arguments).current_dir(machine.folder.path()).env_clear();
+    command.args(["--root", "a root"]).args(arguments).current_dir(machine.folder.path()).env_clear();
     command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).envs(&machine.settings);
     let output =
         tokio::task::spawn_blocking(move || command.output()).await.expect("no panic").expect("run the script");
@@ -43,7 +43,7 @@ async fn with_release() -> (Machine, PathBuf) {
     machine.settings.remove("OWNER_IDS");
     // Nothing listens on the first port.
     machine.set("LOCAL_SERVERS", &format!("http://127.0.0.1:9/v1 {server}"));
-    let root = machine.folder.path().join("root");
+    let root = machine.folder.path().join("a root");
     (machine, root)
 }
 
@@ -66,7 +66,7 @@ async fn an_installation_finds_the_model_runs_and_is_upgraded_with_a_copy() {
     assert_eq!(daemon.stop().await, Some(0), "{}", daemon.log());
     machine.settings.remove("DATABASE_PATH");
     let (_, start) = shown.rsplit_once("start it: ").expect("a command that starts it");
-    let check = start.lines().next().expect("the command").replace("chime run", "chime check");
+    let check = start.lines().next().expect("the command").replace("chime' run", "chime' check");
     let mut sh = Command::new("sh");
     sh.args(["-c", &check]).env_clear();
     let output = tokio::task::spawn_blocking(move || sh.output()).await.expect("no panic").expect("run sh");
@@ -114,9 +114,14 @@ async fn a_package_replaces_no_settings_and_is_removed() {
     write("tools/dpkg-deb", "#!/bin/sh\ncat \"$2\"\n");
     write("files/usr/bin/chime", "#!/bin/sh\n[ \"$1\" != check ] || grep -q '^TELEGRAM_BOT_TOKEN=.' .env\n");
     write("files/etc/chime/chime.env", "TELEGRAM_BOT_TOKEN=\n");
+    // The second folder is where newer versions of cargo-deb put the unit.
+    let others = ["lib/systemd/system", "usr/lib/systemd/system", "usr/sbin", "usr/share/doc/chime"];
+    for (other, name) in others.iter().zip(["chime.service", "chime.service", "chimectl", "README.md"]) {
+        write(&format!("files/{other}/{name}"), "");
+    }
     let path = std::env::var("PATH").unwrap_or_default();
     machine.set("PATH", &format!("{}:{path}", folder.join("tools").display()));
-    for names in [["usr", "etc"], ["./usr", "./etc"]] {
+    for names in [["usr", "etc", "lib"], ["./usr", "./etc", "./lib"]] {
         let packed =
             Command::new("tar").args(["-cf", "chime.deb", "-C", "files"]).args(names).current_dir(&folder).status();
         assert!(packed.expect("run tar").success());
@@ -124,7 +129,9 @@ async fn a_package_replaces_no_settings_and_is_removed() {
         assert!(done, "{names:?}: {shown}");
         assert_eq!(files(&root.join("usr/bin")), ["chime"]);
         assert!(run(&machine, &["uninstall", "--purge"]).await.0);
-        assert_eq!(files(&root.join("usr/bin")), Vec::<String>::new());
+        for folder in others.iter().chain(&["usr/bin"]) {
+            assert_eq!(files(&root.join(folder)), Vec::<String>::new(), "{folder}");
+        }
     }
 }
 

@@ -397,8 +397,8 @@ impl LookupScope {
 
     /// Returns how many of the words `wanted` are among the words `said`, alone or in compounds.
     fn count_said(&self, wanted: &HashSet<String>, said: &HashSet<String>) -> usize {
-        let is_in = |stem: &str| said.iter().any(|word| self.chat.language.is_compound_with(stem, word));
-        wanted.iter().filter(|stem| said.contains(*stem) || is_in(stem)).count()
+        let is_said = |stem: &&String| said.iter().any(|word| self.chat.language.is_word_or_compound(stem, word));
+        wanted.iter().filter(is_said).count()
     }
 
     /// Returns a line of a summary as a source; `None` if none of its messages is still stored.

@@ -178,18 +178,18 @@ impl ChatSearch<'_> {
         let notes = if self.request.has_filters() { Vec::new() } else { self.notes(&sought)? };
         let (mut seen, mut whole, mut in_compounds, mut partly) = (HashSet::new(), Vec::new(), Vec::new(), Vec::new());
         for seq in self.candidates()? {
-            // With a stemmer, the messages with all words are the first candidates.
+            // With a stemmer, the messages with all words come first in the lists of candidates.
             let others = if self.chat.language.has_stemmer() { in_compounds.len() + partly.len() } else { 0 };
             if whole.len() + others >= MOST {
                 break;
             }
             let Some(stored) = self.talk(seq, &mut seen)? else { continue };
             let said = SaidWords::of(&stored.message.rendered(), self.chat.language);
-            if sought.is_subset(&said.keys) {
+            if sought.iter().all(|stem| said.has_itself(stem)) {
                 whole.push(stored);
-            } else if said.has_all(&sought) {
+            } else if sought.iter().all(|stem| said.has(stem)) {
                 in_compounds.push(stored);
-            } else if said.has_any(&sought) {
+            } else if sought.iter().any(|stem| said.has(stem)) {
                 partly.push(stored);
             }
         }
@@ -207,14 +207,14 @@ impl ChatSearch<'_> {
         if telling.is_empty() { words.clone() } else { telling.join(" ") }
     }
 
-    /// Returns the keys of the words searched for.
-    fn sought(&self) -> HashSet<String> {
-        SaidWords::of(&self.telling(), self.chat.language).keys
+    /// Returns the stems of the words searched for.
+    fn sought(&self) -> Vec<String> {
+        stems(&self.telling(), self.chat.language)
     }
 
-    /// Returns the messages that may be found: first those with all words, then those with the two rarest words, then
-    /// those with one word, the rarest word first, then those with one word in a compound. For the same words, the newest
-    /// come first.
+    /// Returns the messages that may be found: first those with all words, then those with all of them in compounds, then
+    /// those with the two rarest words, then those with one word, the rarest word first, then those with one word in a
+    /// compound. For the same words, the newest come first.
     fn candidates(&self) -> chime_store::Result<Vec<Seq>> {
         let (Some(authors), Some(topics)) = (self.authors()?, self.topics()?) else { return Ok(Vec::new()) };
         if !self.request.has_filters() {
@@ -232,7 +232,13 @@ impl ChatSearch<'_> {
 
     /// Returns lists of messages that contain the same words searched for, at most `limit` in each, the newest first.
     fn saying(&self, limit: u32) -> chime_store::Result<Vec<Vec<Seq>>> {
-        let range = Range { chat: self.chat.key, from: Seq(0), before: self.before(), limit };
+        let mut range = Range { chat: self.chat.key, from: Seq(0), before: self.before(), limit };
+        if self.request.since.or(self.request.until).is_some() {
+            let (from, until) = self.within();
+            let ends = passages::numbers_between(self.conn, self.chat.key, from, until)?;
+            let Some((first, last)) = ends else { return Ok(Vec::new()) };
+            range = Range { from: first, before: range.before.min(Seq(last.0 + 1)), ..range };
+        }
         let telling = self.telling();
         let stems = stems(&telling, self.chat.language);
         let mut words = Vec::new();
@@ -246,15 +252,20 @@ impl ChatSearch<'_> {
             }
         }
         words.sort_by(|(_, one), (_, other)| one.held.total_cmp(&other.held));
-        let all: Vec<&str> = stems.iter().map(String::as_str).collect();
-        let rarest: Vec<&str> = words.iter().map(|(word, _)| *word).take(2).collect();
+        let mut all: Vec<&str> = stems.iter().map(String::as_str).collect();
+        let mut rarest: Vec<&str> = words.iter().map(|(word, _)| *word).take(2).collect();
+        all.sort_unstable();
+        rarest.sort_unstable();
+        let in_compounds = Some(self.chat.language).filter(|language| language.writes_compounds());
+        let mut together = vec![(&all, None), (&all, in_compounds), (&rarest, in_compounds)];
+        together.dedup();
         let mut lists = Vec::new();
-        for together in [all, rarest].iter().filter(|together| together.len() > 1).take(words.len().saturating_sub(1)) {
-            lists.push(postings::of_all(self.conn, &range, together, self.chat.language)?.seqs);
+        for (words, compounds) in together.into_iter().filter(|(words, _)| words.len() > 1) {
+            lists.push(postings::of_all(self.conn, &range, words, compounds)?.seqs);
         }
         let stems: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
         lists.extend(words.into_iter().map(|(_, found)| found.seqs));
-        for stem in stems.into_iter().filter(|_| self.chat.language.writes_compounds()) {
+        for stem in stems.into_iter().filter(|_| in_compounds.is_some()) {
             lists.push(postings::of_word(self.conn, &range, stem, self.chat.language)?.seqs);
         }
         Ok(lists)
@@ -267,18 +278,20 @@ impl ChatSearch<'_> {
         topics: &[Conversation],
         among: Option<&[Seq]>,
     ) -> chime_store::Result<Vec<Seq>> {
-        let within =
-            Some((self.request.since.unwrap_or(Timestamp::from_secs(0)), self.request.until.unwrap_or(Timestamp::END)));
-        let (chat, before) = (self.chat.key, self.before());
+        let (chat, before, within) = (self.chat.key, self.before(), Some(self.within()));
         let mut newest = Vec::new();
         for by in all_or_each(authors) {
             for conversation in all_or_each(topics) {
                 let wanted = Wanted { chat, conversation, before, within, by };
-                newest.extend(passages::matching(self.conn, &wanted, self.request.has, among, READ)?);
+                newest.extend(passages::matching(self.conn, &wanted, self.request.has, among, FILTERED)?);
             }
         }
         newest.sort_by(|one, other| other.cmp(one));
         Ok(newest.into_iter().map(|(_, seq)| seq).collect())
+    }
+
+    fn within(&self) -> (Timestamp, Timestamp) {
+        (self.request.since.unwrap_or(Timestamp::from_secs(0)), self.request.until.unwrap_or(Timestamp::END))
     }
 
     fn before(&self) -> Seq {
@@ -327,7 +340,7 @@ impl ChatSearch<'_> {
         }))
     }
 
-    fn notes(&self, sought: &HashSet<String>) -> chime_store::Result<Vec<Note>> {
+    fn notes(&self, sought: &[String]) -> chime_store::Result<Vec<Note>> {
         if sought.is_empty() {
             return Ok(Vec::new());
         }
@@ -336,7 +349,8 @@ impl ChatSearch<'_> {
         found.retain(|note| {
             let of_note = pieces.iter().filter(|piece| piece.number == note.number).map(|piece| piece.text.as_str());
             let said = of_note.chain([note.title.as_str()]).collect::<Vec<_>>().join(" ");
-            SaidWords::of(&said, self.chat.language).has_all(sought)
+            let said = SaidWords::of(&said, self.chat.language);
+            sought.iter().all(|stem| said.has(stem))
         });
         found.truncate(NOTES);
         Ok(found)
@@ -347,31 +361,22 @@ impl ChatSearch<'_> {
 struct SaidWords {
     language: Language,
     stems: Vec<String>,
-    /// Stems by which words are compared: their first letters if the language has no stemmer.
-    keys: HashSet<String>,
 }
 
 impl SaidWords {
     fn of(text: &str, language: Language) -> Self {
-        let stems = stems(text, language);
-        let key = |stem: &String| match language.has_stemmer() {
-            true => stem.clone(),
-            false => stem.chars().take(KEY_CHARS).collect(),
-        };
-        Self { language, keys: stems.iter().map(key).collect(), stems }
+        Self { language, stems: stems(text, language) }
     }
 
-    /// Returns `true` if the text has the word with this key, alone or in a compound.
-    fn has(&self, key: &str) -> bool {
-        self.keys.contains(key) || self.stems.iter().any(|stem| self.language.is_compound_with(key, stem))
+    /// Returns `true` if the text has the word with this stem, alone or in a compound.
+    fn has(&self, stem: &str) -> bool {
+        self.has_itself(stem) || self.stems.iter().any(|said| self.language.is_compound_with(stem, said))
     }
 
-    fn has_all(&self, keys: &HashSet<String>) -> bool {
-        keys.iter().all(|key| self.has(key))
-    }
-
-    fn has_any(&self, keys: &HashSet<String>) -> bool {
-        keys.iter().any(|key| self.has(key))
+    /// Returns `true` if the text has the word with this stem, or without a stemmer, a word with the same first letters.
+    fn has_itself(&self, stem: &str) -> bool {
+        let letters = if self.language.has_stemmer() { usize::MAX } else { KEY_CHARS };
+        self.stems.iter().any(|said| said.chars().take(letters).eq(stem.chars().take(letters)))
     }
 }
 
@@ -420,10 +425,13 @@ pub fn shown(found: &SearchResult, search: &ChatSearch<'_>, page: SearchPage, te
     ShownPage { markdown, links, buttons: page.buttons(found.messages.len()), rests_on }
 }
 
-/// Returns some words of a text, from shortly before the first one with a key in `wanted`.
-fn excerpt(text: &str, wanted: &HashSet<String>, language: Language) -> String {
+/// Returns some words of a text, from shortly before the first one with a stem in `wanted`.
+fn excerpt(text: &str, wanted: &[String], language: Language) -> String {
     let said: Vec<&str> = text.split_whitespace().collect();
-    let is_wanted = |word: &&str| SaidWords::of(word, language).has_any(wanted);
+    let is_wanted = |word: &&str| {
+        let said = SaidWords::of(word, language);
+        wanted.iter().any(|stem| said.has(stem))
+    };
     let begin = said.iter().position(is_wanted).unwrap_or(0).saturating_sub(WORDS_BEFORE);
     let words = one_line(&said.get(begin..).unwrap_or_default().join(" "), SHOWN_CHARS);
     if begin > 0 { format!("…{words}") } else { words }
@@ -431,8 +439,68 @@ fn excerpt(text: &str, wanted: &HashSet<String>, language: Language) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
-    use chime_core::testkit::moment;
+    use chime_core::testkit::{CHAT, moment};
+    use chime_core::{Chat, ChatKind, Message, Sender};
+    use chime_store::Priority;
+    use chime_store::testkit::new_store;
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    /// Returns the numbers of the messages that a search finds in a chat with the messages `said`, one a minute.
+    async fn found(code: &'static str, mut said: Vec<&'static str>, request: SearchRequest) -> Vec<u32> {
+        let (_folder, store) = new_store().await;
+        said.push("/search");
+        let work = move |tx: &chime_store::Writer<'_>| -> chime_store::Result<Vec<u32>> {
+            let chat = Chat { id: CHAT, kind: ChatKind::Supergroup, title: None, username: None };
+            let row = ChatRow { language: Language::from_code(code), ..chats::upsert(tx, &chat)? };
+            for (number, text) in (1_i64..).zip(&said) {
+                let sent_at = moment("10:00").plus(MINUTE * number as u32);
+                let sender = Sender::person(UserId(7), "Ann".to_owned());
+                let message = Message::new(CHAT, MessageId(number), sender, sent_at);
+                messages::take_in(tx, &row, &Message { text: (*text).to_owned(), ..message })?;
+            }
+            let command = messages::by_seq(tx, row.key, Seq(said.len() as u32))?.expect("the command");
+            let search = ChatSearch { conn: tx, chat: &row, zone: Zone::UTC, request: &request, command: &command };
+            Ok(search.find()?.messages.into_iter().map(|it| it.seq.0).collect())
+        };
+        store.write(Priority::Background, work).await.expect("a search")
+    }
+
+    fn for_words(words: &str) -> SearchRequest {
+        SearchRequest { words: words.to_owned(), ..SearchRequest::default() }
+    }
+
+    #[tokio::test]
+    async fn words_themselves_come_before_newer_compounds() {
+        let mut said = vec!["Der Termin der Schule"];
+        said.extend(["Schulsachen und Terminplaner"; 60]);
+        let found = found("deu", said, for_words("Schule Termin")).await;
+        assert_eq!(found[..3], [1, 61, 60]);
+    }
+
+    #[tokio::test]
+    async fn without_a_stemmer_a_word_is_not_found_in_another_one() {
+        let said = vec!["metallist ring", "Tallinna kaart", "kesktallinnast"];
+        assert_eq!(found("est", said, for_words("Tallinn")).await, [2, 3]);
+    }
+
+    #[tokio::test]
+    async fn a_day_long_ago_is_searched_among_all_its_messages() {
+        let said = vec!["the firewood is dry"; FILTERED as usize + 2];
+        let until = Some(moment("10:00").plus(MINUTE * 2));
+        assert_eq!(found("eng", said, SearchRequest { until, ..for_words("firewood") }).await, [1]);
+    }
+
+    #[tokio::test]
+    async fn many_commands_with_the_words_do_not_hide_a_message() {
+        let mut said = vec!["the firewood is dry"];
+        said.extend(["/ask firewood"; READ as usize]);
+        let since = Some(moment("10:00"));
+        assert_eq!(found("eng", said, SearchRequest { since, ..for_words("firewood") }).await, [1]);
+    }
 
     fn parse(text: &str) -> Option<SearchRequest> {
         SearchRequest::parse(text, Language::DEFAULT, moment("10:00"), Zone::UTC)

@@ -55,9 +55,8 @@ impl Memory {
             Means::Extract | Means::Nothing => extract(),
         };
         let closes = made.closes.clone();
-        // An extract is empty if nothing that was said can be shown.
-        let made = Some(made).filter(|made| !made.bullets.is_empty());
-        self.keep(job, read, made, closes).await
+        // An extract without bullets is kept too, so that a model may replace it.
+        self.keep(job, read, Some(made), closes).await
     }
 
     /// Summarizes a session with the model. A long session is summarized in parts, whose summaries are then merged.
@@ -131,7 +130,8 @@ impl Memory {
         let SessionRead { session, spoken, .. } = read;
         let now = self.clock.now();
         let summary = made.as_ref().map(|made| summary_of(made, now));
-        let (vector, server_makes_it) = match (&self.vectors, &summary) {
+        let with_words = summary.as_ref().filter(|summary| !summary.bullets.is_empty());
+        let (vector, server_makes_it) = match (&self.vectors, with_words) {
             (SummaryVectors::Local { embedder, name }, Some(summary)) => {
                 (Some((name.clone(), embedder.embed(&tagging::plain(summary)))), false)
             }

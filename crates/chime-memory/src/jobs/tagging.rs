@@ -161,9 +161,7 @@ pub(super) fn rows(tags: Vec<SessionTag>) -> Vec<tag_rows::NewTag> {
 
 /// Returns the text of a summary without members' names, as input of the embedding model.
 pub(super) fn plain(summary: &Summary) -> String {
-    let nobody = std::collections::BTreeMap::new();
-    let line =
-        |bullet: &Bullet| members::named(&bullet.text, &nobody).replace("somebody: ", "").replace("somebody", "");
+    let line = |bullet: &Bullet| members::unnamed(&members::without_authors(&bullet.text));
     summary.bullets.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
@@ -186,4 +184,18 @@ fn extracted(lines: &[&str], names: &MemberNames, texts: &[String], embedder: Op
         if is_spread { 0.0 } else { of_word * ((all + 1.0) / (with_it + 1.0)).ln() / (all + 1.0).ln() }
     };
     tags::extracted(lines, names, rarity)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chime_core::{Seq, SummaryMethod, Timestamp};
+
+    #[test]
+    fn plain_text_lacks_names_and_keeps_the_words_of_members() {
+        let bullets = vec![Bullet::fact("{u7}: somebody buys gas with {u8}", vec![Seq(1)])];
+        let (method, built_at) = (SummaryMethod::Extract, Timestamp::default());
+        let summary = Summary { bullets, tokens: 9, method, model: String::new(), built_at };
+        assert_eq!(plain(&summary), "somebody buys gas with @");
+    }
 }

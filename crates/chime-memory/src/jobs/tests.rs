@@ -276,9 +276,9 @@ async fn a_talk_that_never_ends_is_summed_up_by_one_summary_after_the_other() {
     }
 }
 
-/// Nothing can be shown of lines that are too long and have no end of a sentence.
+/// Nothing can be shown of lines that are too long and have no end of a sentence, but a model can summarize them.
 #[tokio::test]
-async fn a_session_without_a_line_to_show_has_no_summary_and_later_ones_have_theirs() {
+async fn a_session_without_a_line_to_show_waits_for_a_model_and_later_ones_have_summaries() {
     let bench = Bench::new().await;
     let now = bench.memory.clock.now();
     for number in 1..5 {
@@ -288,13 +288,11 @@ async fn a_session_without_a_line_to_show_has_no_summary_and_later_ones_have_the
         bench.take_in(message(number, 300 - number, words, now)).await;
     }
     bench.work().await;
-    let summaries = bench.write(|tx| {
-        let all = sessions::begun_from(tx, HERE, (Timestamp::default(), MessageId(i64::MIN)), 9)?;
-        all.iter()
-            .map(|session| Ok(summaries::mini(tx, session.id)?.is_some()))
-            .collect::<chime_store::Result<Vec<_>>>()
+    let extracts = bench.write(|tx| {
+        let shown = summaries::minis_between(tx, CHAT_KEY, Timestamp::default(), Timestamp::END, 9)?;
+        Ok((kept::extracts_of(tx, CHAT_KEY, "a model", 9)?.len(), shown.len()))
     });
-    assert_eq!(summaries.await, [false, true]);
+    assert_eq!(extracts.await, (2, 1));
 }
 
 /// In a simulated year of a busy group without a model, sessions, History and the limits are right at every step.

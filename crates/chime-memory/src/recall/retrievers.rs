@@ -168,7 +168,7 @@ impl ParsedRequest<'_> {
             for other in &common[place + 1..] {
                 let range = Range { from, ..self.range(OF_A_PAIR) };
                 let both = [&*stems[*rarer].0, &*stems[*other].0];
-                let found = postings::of_all(self.conn, &range, &both, self.language)?;
+                let found = postings::of_all(self.conn, &range, &both, Some(self.language))?;
                 lists[*rarer].seqs.extend(&found.seqs);
                 lists[*other].seqs.extend(&found.seqs);
             }

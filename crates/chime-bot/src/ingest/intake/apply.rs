@@ -72,13 +72,9 @@ fn apply_each(
                 }
             }
         };
-        let mut received = Received { id: update.id, kind: &update.kind, at: at.now, error: None, raw: None };
-        if let Err(why) = &stored {
-            received.error = Some(why);
-            received.raw = consent_filter::may_keep(tx, &update.json, setting)?.then_some(&update.json);
-            applied.parked.push((update.kind.clone(), why.clone()));
-        }
-        inbox::add(tx, &received)?;
+        let error = stored.err();
+        inbox::add(tx, &Received { id: update.id, kind: &update.kind, at: at.now, error: error.as_deref() })?;
+        applied.parked.extend(error.map(|why| (update.kind.clone(), why)));
         applied.stored += 1;
     }
     applied.touched.write(tx)?;

@@ -2,15 +2,12 @@
 
 use std::iter;
 
-use crate::ingest::intake::settings::IntakeSettings;
-use chime_access::Access;
-use chime_access::admission::served;
-use chime_core::{Arrival, Borrowed, ChatKey, ChatKind, CommandName, JobPayload, Message, Timestamp, UserId};
-use chime_privacy::{Traces, Withheld, traces};
+use chime_core::{Arrival, Borrowed, ChatKey, ChatKind, CommandName, JobPayload, Message, Timestamp};
+use chime_privacy::Withheld;
 use chime_store::chats::ChatRow;
 use chime_store::deletions::DeletionTarget;
 use chime_store::family::OptOutScope;
-use chime_store::{Reader, Writer, answers, chats, consent, deletions, jobs, messages};
+use chime_store::{Reader, Writer, answers, chats, consent, deletions, jobs};
 
 /// Returns the parts of `arrival` that must not be stored.
 pub fn withheld(conn: &Reader, chat: &ChatRow, arrival: &Arrival) -> chime_store::Result<Withheld> {
@@ -82,25 +79,4 @@ pub fn apply_command(
         }
         _ => Ok(false),
     }
-}
-
-/// Returns `true` if the JSON of an update that could not be processed may be stored: it comes from authorised groups
-/// only, no member in it opted out, and none of its messages was stored without content.
-pub fn may_keep(conn: &Reader, json: &str, setting: &IntakeSettings) -> chime_store::Result<bool> {
-    let Some(Traces { authors, messages }) = traces(json) else { return Ok(false) };
-    for (chat, message) in messages {
-        let Some(row) = chats::find(conn, chat)?.filter(|row| row.chat.kind != ChatKind::Private) else {
-            return Ok(false);
-        };
-        let is_refused = served(conn, &row.chat, UserId(0), &setting.access)? == Access::Refused;
-        if is_refused || messages::is_stub(conn, chat, message)? {
-            return Ok(false);
-        }
-        for author in &authors {
-            if consent::opted_out(conn, row.key, *author)?.is_some() {
-                return Ok(false);
-            }
-        }
-    }
-    Ok(true)
 }

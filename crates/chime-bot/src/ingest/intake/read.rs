@@ -10,7 +10,6 @@ use chime_telegram::{RawUpdate, extract};
 pub struct ReadUpdate {
     pub id: UpdateId,
     pub kind: String,
-    pub json: String,
     /// Events of the update, or the reason why it cannot be parsed.
     pub events: Result<Vec<Event>, String>,
 }
@@ -26,7 +25,7 @@ fn read(raw: RawUpdate, bot: UserId) -> ReadUpdate {
         Some(Err(unreadable)) => Err(unreadable.to_string()),
         None => Err("reading it panicked".to_owned()),
     };
-    ReadUpdate { id: raw.id.unwrap_or_else(|| substitute_id(&raw.json)), kind: raw.kind, json: raw.json, events }
+    ReadUpdate { id: raw.id.unwrap_or_else(|| substitute_id(&raw.json)), kind: raw.kind, events }
 }
 
 /// Returns the offset that confirms the whole batch to Telegram, or `None` if no update in it has an id.
