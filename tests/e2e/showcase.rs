@@ -262,7 +262,7 @@ fn greetings_and_questions_about_the_bot_get_the_help() {
         ("@bot who are you?", help, "thai"),
         ("@bot help", help, "thai"),
         ("@bot hola", help, "thai"),
-        ("@bot was kannst du?", help, "thai"),
+        ("@bot was kannst du?", "Ich lese mit und bleibe still", "thai"),
         ("hello", "stays quiet until it is tagged", "thai"),
     ]);
 }
