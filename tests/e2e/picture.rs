@@ -1,4 +1,4 @@
-//! The picture in the README, drawn from what the demo shows.
+//! The pictures in the README, drawn from what the demo shows.
 
 use std::fmt::Write;
 
@@ -137,4 +137,34 @@ fn the_picture_of_the_readme_is_what_the_demo_shows() {
     let lines = [wrapped(&recorded("  bot  ", "Sources: ")), vec![String::new()], wrapped(&sources)].concat();
     picture.bubble("bot", Some(&question), &lines);
     expect_file!["../../docs/pictures/chat.svg"].assert_eq(&picture.finished());
+}
+
+#[test]
+fn the_picture_of_a_terminal_is_what_the_demo_prints() {
+    /// Width of a character of 13 pixels in most fixed fonts.
+    const CHARACTER: usize = 8;
+    let shown = played(&[]);
+    let (talk, rest) = shown.split_once(RECORDED).expect("the recorded answer");
+    let newest = |line: &&str| (22..=30).any(|id| line.trim_start().starts_with(&format!("#{id} ")));
+    // The times of the newest messages depend on the clock.
+    let without_time = |line: &str| {
+        let (number, said) = line.trim().split_once(' ').expect("a number");
+        format!("  {number} {}", said.split_once(' ').map_or("", |(_, said)| said))
+    };
+    let talk = talk.lines().filter(newest).map(without_time);
+    let lines: Vec<String> = talk.chain(format!("{RECORDED}{rest}").trim_end().lines().map(str::to_owned)).collect();
+    let longest = lines.iter().map(|line| line.chars().count()).max().expect("lines");
+    let (width, height) = (longest * CHARACTER + 32, lines.len() * LINE + 28);
+    let mut body = String::new();
+    for (place, line) in (1..).zip(&lines).filter(|(_, line)| !line.trim().is_empty()) {
+        let _ =
+            writeln!(body, r#"<text x="16" y="{}" xml:space="preserve">{}</text>"#, place * LINE + 10, marked_up(line));
+    }
+    let picture = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
+         font-family=\"ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace\" font-size=\"13\" fill=\"#ddd\">\n\
+         <title>The demo in a terminal</title>\n\
+         <rect width=\"{width}\" height=\"{height}\" rx=\"8\" fill=\"#1e1e1e\"/>\n{body}</svg>\n"
+    );
+    expect_file!["../../docs/pictures/demo.svg"].assert_eq(&picture);
 }
