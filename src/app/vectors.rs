@@ -26,8 +26,8 @@ pub fn options(config: &Config) -> Option<LlmOptions> {
     (!llm.is_offline()).then(|| LlmOptions::placed(llm, model))
 }
 
-/// Builds the client, or returns `None` if no server makes vectors. Texts are redacted before they are sent, if that
-/// is configured.
+/// Builds the client of the embedding server, or returns `None` if none is configured. Texts are redacted before they
+/// are sent, if that is configured.
 pub fn server(config: &Config) -> Result<Option<Arc<Embeddings>>, AppError> {
     let Some(options) = options(config) else { return Ok(None) };
     let prepare: Prepare = match config.memory.redaction {

@@ -101,7 +101,7 @@ pub struct QueryGold {
     pub slice: Slice,
 }
 
-/// Facts about the gold, for reports.
+/// Properties of the messages that a query needs, by which reports group the results.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub struct Slice {
     #[serde(default)]

@@ -193,7 +193,8 @@ pub fn joined(pieces: Vec<CallPiece>) -> Vec<ToolCall> {
         let id = id.filter(|id| !id.is_empty());
         let name = function.name.filter(|name| !name.is_empty());
         let arguments = function.arguments.as_ref().map(text_of).unwrap_or_default();
-        // Some servers give every call index 0, repeat the name in each piece, or number the pieces of a call.
+        // Decides if a piece continues an earlier call. The index alone does not tell: some servers give every call
+        // index 0, some repeat the name in each piece, and some raise the index with each piece of one call.
         let goes_on = |(at, call): &(Option<usize>, ToolCall)| match &name {
             Some(name) => {
                 let is_same = call.name == *name && (arguments.is_empty() || !is_object(&call.arguments));

@@ -206,9 +206,9 @@ fn is_mixed(text: &str) -> bool {
     has(char::is_ascii_digit) && has(char::is_ascii_lowercase) && has(char::is_ascii_uppercase)
 }
 
-/// Returns `true` for strings that look random: hexadecimal with a digit; or with a digit, if the kind of character
-/// (digit, upper case, lower case) changes on average at least every four characters. In words and file names it
-/// changes less often.
+/// Returns `true` if a string looks like a random key: it has a digit, and either it is all hexadecimal, or the kind of
+/// character (digit, upper case, other) changes at least once in four characters on average. Words and file names
+/// change less often.
 fn is_random(text: &str) -> bool {
     let kind = |c: char| {
         if c.is_ascii_digit() {

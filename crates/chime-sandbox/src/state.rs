@@ -66,7 +66,7 @@ pub(super) struct SandboxState {
     pub(super) presses: u64,
     /// Answered guest queries: inline message N answers the Nth.
     pub(super) guest_queries: Vec<String>,
-    /// `true` for a server that does not know ephemeral messages.
+    /// `true` if the simulated Bot API is of a version without ephemeral messages, which one member alone sees.
     pub(super) is_older: bool,
     unexpected: Vec<String>,
 }

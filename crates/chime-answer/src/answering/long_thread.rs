@@ -73,7 +73,8 @@ impl OldestPart {
         self.summary.as_ref().map(|summary| summary.sources.clone()).unwrap_or_default()
     }
 
-    /// Adds a job that makes the summary, or extends it if it lacks enough messages. Returns `true` if it added one.
+    /// Adds a job that makes the summary, or extends it if at least `WORTH_EXTENDING` messages are missing from it.
+    /// Returns `true` if it added one.
     pub fn see_to(
         &self,
         tx: &Writer<'_>,

@@ -51,7 +51,8 @@ pub struct Mentions {
     pub person: Option<String>,
     /// Pronoun for an item: "that one", "it".
     pub item: Option<String>,
-    /// `true` if the question asks about `item`, which has several words, so that it can only mean an item.
+    /// `true` if the question asks about something with a pronoun of several words ("is that one any good?"), which can
+    /// only mean a shown item. "It" alone may mean anything.
     pub item_is_plain: bool,
     /// Names of makers of shown items, and the words for them.
     pub people: Vec<(String, String)>,

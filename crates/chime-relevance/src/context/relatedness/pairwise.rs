@@ -37,7 +37,7 @@ pub struct Pairwise<'a> {
     of_segments: Matrix,
     /// Expected number of messages of each author (column) in each candidate's segment (row).
     people: Matrix,
-    /// Norm of the word vector, and of the author vector, of each candidate's segment.
+    /// Lengths (norms) of the word vector and the author vector of each candidate's segment, for cosines.
     word_lengths: Vec<f32>,
     people_lengths: Vec<f32>,
     /// Natural logarithm of the number of messages in each candidate's segment.

@@ -60,8 +60,8 @@ fn each_chance(((chat, message), draw): (MessageAddress, u64), mut each: impl Fn
         std::array::from_fn(|forest| mix(seed ^ forest as u64) >> FOREST_BITS << FOREST_BITS | forest as u64);
     hashes.sort_unstable();
     for (rank, hash) in hashes.iter().enumerate() {
-        // The rank of a hash selects the part; 24 of its bits, the precision of an f32, give the position within the
-        // part.
+        // The number lies in the part of 0..1 that has the rank of the hash. 24 bits of the hash, as many as an f32
+        // holds exactly, give the position in that part.
         let within = (hash >> FOREST_BITS & 0xff_ffff) as f32 / (1_u32 << 24) as f32;
         let forest = (hash & ((1 << FOREST_BITS) - 1)) as usize;
         each(forest, ((rank as f32 + within) / FORESTS as f32).min(1.0 - f32::EPSILON));

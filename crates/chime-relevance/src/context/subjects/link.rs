@@ -52,8 +52,8 @@ pub struct SegmentLink {
 #[derive(Debug, Clone, Copy)]
 pub struct SegmentPair(LinkFeatures);
 
-/// The part of a score that stays the same when other subjects are added, and the three similarities that are compared
-/// with their mean.
+/// Score of a segment with one earlier subject, before the other subjects are known: the part that does not depend on
+/// them, and three similarities from which the mean over all earlier subjects is subtracted later.
 #[derive(Debug, Clone, Copy)]
 pub struct Scored {
     /// Weighted sum of the features that depend on no other subject: those before `COMPARED`.
