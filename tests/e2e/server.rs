@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use chime_core::texts::texts;
 use chime_core::{AnswerStatus, MessageId};
+use chime_runtime::clock::Clock;
 use chime_sandbox::{BotAction, Cursor};
-use chime_testkit::Reply;
+use chime_testkit::{ModelServer, Reply};
 use chime_world::World;
 use serde_json::{Value, json};
 
@@ -123,6 +124,24 @@ async fn a_server_with_one_slot_is_asked_one_thing_at_a_time() {
         said.sort();
         assert!(said[0].starts_with("In Rome.") && said[1].starts_with("On Friday."), "{said:?}");
         w.ignore_what_was_sent();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_fallback_on_a_server_of_its_own_holds_no_slot_of_the_main_one() {
+    let other = ModelServer::start(Clock::system()).await.expect("start the other server");
+    let place = format!("small@{}", other.base_url());
+    World::with(&[("MODEL_FALLBACK", place.as_str())], async |w| {
+        serve(w, json!({"total_slots": 1})).await;
+        other.script([Reply::Held("On Friday.".to_owned())]);
+        w.model.script([Reply::Status(404, "no such model".to_owned()), Reply::text("In Rome.")]);
+        let first = w.say("ann", "@bot when?");
+        other.wait_for_requests(1).await.expect("the fallback is asked");
+        let second = w.say("ben", "@bot where?");
+        assert!(w.answer_to(second).await.text.starts_with("In Rome."));
+        other.release();
+        assert!(w.answer_to(first).await.text.starts_with("On Friday."));
     })
     .await;
 }

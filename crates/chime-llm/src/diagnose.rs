@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::code::pattern;
 use crate::dialect::Dialect;
 use crate::failure::{ErrorResponse, ServerFailure};
-use crate::{AnswerFormat, Check, LlmError, Prompt, PromptRole};
+use crate::{AnswerFormat, Check, LlmError, Prompt};
 
 /// Phrases for a prompt that exceeds the model's context window.
 const TOO_LONG: &[&str] = &[
@@ -58,15 +58,9 @@ const SEES_NOTHING: &[&str] = &[
 /// Words of other errors about pictures: too many, too large, damaged.
 const OF_PICTURES: &[&str] = &["image", "multimodal", "multi-modal"];
 
-/// Phrases for a model whose chat template has no system role.
-const NO_SYSTEM: &[&str] = &[
-    "system role",
-    "system message",
-    "system instruction",
-    "developer instruction",
-    "roles must alternate",
-    "roles are supported",
-];
+/// Phrases for a model whose chat template has no system role, besides those with both of these words.
+const NO_SYSTEM: &[&str] =
+    &["system message", "system instruction", "developer instruction", "roles must alternate", "roles are supported"];
 
 /// A delay that an error names in its text, such as `"retryDelay": "39s"`, “try again in 1m2.5s” or “retry after 26
 /// seconds”.
@@ -120,12 +114,15 @@ pub fn named(failure: &ServerFailure, spoken: Dialect, prompt: &Prompt) -> Optio
         return None;
     }
     let is_strict = matches!(status, 400 | 422);
-    let has_system = prompt.messages.iter().any(|message| message.role == PromptRole::System);
+    let has_system = prompt.has_system();
     let has_format = prompt.format != AnswerFormat::Text;
     let of_pictures = says(SEES_NOTHING) || says(OF_PICTURES) && !says(FILTERED);
     let others = [
         (says(&["reasoning_content"]), Dialect { wants_thoughts: true, ..spoken }),
-        (has_system && says(NO_SYSTEM), Dialect { no_system: true, ..spoken }),
+        (
+            has_system && (says(NO_SYSTEM) || says(&["role"]) && says(&["system"])),
+            Dialect { no_system: true, ..spoken },
+        ),
         (!prompt.pictures.is_empty() && of_pictures, Dialect { no_pictures: true, ..spoken }),
         (is_strict && says(&["max_completion_tokens"]), Dialect { completion_limit: true, ..spoken }),
         (has_format && says(&["response_format", "json_schema", "grammar"]), Dialect { free_form: true, ..spoken }),
@@ -252,7 +249,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::{Picture, PromptMessage, Tool, Tools};
+    use crate::{Picture, PromptMessage, PromptRole, Tool, Tools};
 
     #[track_caller]
     fn check(status: u16, body: &str, expected: Expect) {
@@ -427,7 +424,7 @@ mod tests {
         assert_eq!(other, Some(Dialect { wants_thoughts: true, ..plain }));
     }
 
-    const NO_SYSTEM_ROLE: [(u16, &str); 4] = [
+    const NO_SYSTEM_ROLE: [(u16, &str); 6] = [
         (500, r#"{"error":{"code":500,"message":"System role not supported","type":"server_error"}}"#),
         (
             400,
@@ -438,6 +435,11 @@ mod tests {
             400,
             r#"[{"error":{"code":400,"message":"Developer instruction is not enabled for models/gemma-3-27b-it","status":"INVALID_ARGUMENT"}}]"#,
         ),
+        (
+            400,
+            r#"{"error":{"message":"Unsupported value: 'messages[0].role' does not support 'system' with this model.","type":"invalid_request_error","param":"messages[0].role","code":"unsupported_value"}}"#,
+        ),
+        (422, r#"{"detail":"Unexpected role 'system' for the first message"}"#),
     ];
 
     #[test]

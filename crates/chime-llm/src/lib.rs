@@ -38,7 +38,7 @@ pub use backend::{Llm, LlmOptions};
 pub use embeddings::{Embeddings, Prepare};
 pub use error::{Check, LlmError, Recovery};
 pub use facts::{MANY_SLOTS, ServerFacts};
-pub use openai::OpenAi;
+pub use openai::{OpenAi, UsedServer};
 pub use progress::AnswerProgress;
 pub use prompt::{AnswerFormat, Completion, Picture, Prompt, PromptMessage, PromptRole};
 pub use tools::{Tool, ToolCall, ToolRound, Tools};

@@ -1,17 +1,20 @@
 //! Removes markup that is not part of an answer: citations of a provider's own search, and leaked template tokens.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use crate::code::{pattern, replace_outside};
-use crate::turns::{TOKEN, is_talked_about};
+use crate::turns::{TOKEN, is_mentioned, is_talked_about};
 
 /// Citation markers, each with the blanks before it: `【4†source】`, the same in private-use characters,
-/// `citeturn0search1`, `[^1^]`, `:contentReference[oaicite:0]{index=0}`.
+/// `citeturn0search1`, `[^1^]`, `:contentReference[oaicite:0]{index=0}`, `[cite_start]`, `[cite: 4]`, `[doc1]`,
+/// `<grok:render …>…</grok:render>`.
 static CITATION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"[ \t]*(?:【[^【】\n]{0,60}†[^【】\n]{0,60}】|\x{E200}[^\x{E201}\n]{0,200}\x{E201}|[\x{E200}-\x{E20F}]",
+        r"(?s)[ \t]*(?:【[^【】\n]{0,60}†[^【】\n]{0,60}】|\x{E200}[^\x{E201}\n]{0,200}\x{E201}|[\x{E200}-\x{E20F}]",
+        r"|\[cite_(?:start|end)\]|\[cite:[\d\s,.-]{1,60}\]|\[doc\d+\]|<grok:render\b[^<>]*>.*?</grok:render>",
         r"|(?:file)?cite(?:[\x{E200}-\x{E20F}]?turn\d+[a-z]+\d+)+|\[\^\d+\^\]|:contentReference\[oaicite:\d+\](?:\{index=\d+\})?)",
     ))
 });
@@ -23,23 +26,23 @@ static TAGGED: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// A template token with the blanks before it.
+static LEAKED: LazyLock<Regex> = LazyLock::new(|| pattern(&format!("[ \\t]*(?P<token>{})", TOKEN.as_str())));
+
 /// A possibly incomplete marker at the end of a streamed text.
 static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"(?:<(?:cite|citation|co)(?:[:\s][^<>\n]{0,80})?>[^<>]{0,400}(?:<[^<>\n]*)?|<(?:[^\s<>=\d][^<>\n]{0,80})?|【[^【】\n]{0,120}|\[[^\[\]\n]{0,20}|\x{E200}[^\x{E201}\n]{0,200}",
+        r"(?:<grok:render\b(?:[^<]|<[^/]|</[^g])*(?:</?|</g[^<>]*)?|<(?:cite|citation|co)(?:[:\s][^<>\n]{0,80})?>[^<>]{0,400}(?:<[^<>\n]*)?|<(?:[^\s<>=\d][^<>\n]{0,80})?|【[^【】\n]{0,120}|\[[^\[\]\n]{0,20}|\[cite:[\d\s,.-]*|\x{E200}[^\x{E201}\n]{0,200}",
         r"|(?:file)?citet[a-z0-9]*|:(?:cont[a-zA-Z]*(?:\[[^\]]*)?)?|commentary [to]*)\z",
     ))
 });
 
 /// Returns `text` without markers. Markers in code and in sentences about a marker stay.
-pub fn without_markers(text: &str) -> String {
+pub fn without_markers(text: &str, about_tokens: bool) -> String {
     let text = replace_outside(text, &CITATION, |found| {
         let range = found.get(0)?.range();
-        let stands_apart =
-            text[range.clone()].starts_with([' ', '\t']) || text[..range.start].ends_with(['.', '!', '?']);
-        // A blank keeps the words before and after the removed marker apart.
-        let is_glue = stands_apart && text[range.end..].starts_with(char::is_alphanumeric);
-        Some(if is_glue { " ".to_owned() } else { String::new() })
+        let is_link = text[range.clone()].ends_with(']') && text[range.end..].starts_with('(');
+        (!is_link).then(|| gap(text, range))
     });
     let text = replace_outside(&text, &TAGGED, |found| {
         let words = found["words"].trim();
@@ -48,12 +51,19 @@ pub fn without_markers(text: &str) -> String {
         let is_mark = !is_talked_about(&text, tag.start, tag.end);
         is_mark.then(|| if is_number { String::new() } else { words.to_owned() })
     });
-    let text = replace_outside(&text, &TOKEN, |found| {
-        let token = found.get(0)?;
+    let text = replace_outside(&text, &LEAKED, |found| {
+        let (token, range) = (found.name("token")?, found.get(0)?.range());
         let is_mark = token.as_str().starts_with(['<']) && token.as_str().contains(['|', '｜']);
-        (is_mark && !is_talked_about(&text, token.start(), token.end())).then(String::new)
+        (is_mark && !is_mentioned(&text, token.range(), about_tokens)).then(|| gap(&text, range))
     });
     text.trim().to_owned()
+}
+
+/// Returns the text that replaces a marker and the blanks before it: a blank where words would run together.
+fn gap(text: &str, marker: Range<usize>) -> String {
+    let stands_apart = text[marker.clone()].starts_with([' ', '\t']) || text[..marker.start].ends_with(['.', '!', '?']);
+    let is_glue = stands_apart && text[marker.end..].starts_with(|c: char| c.is_alphanumeric() || c == '<');
+    if is_glue { " ".to_owned() } else { String::new() }
 }
 
 /// Markers that start like an ordinary word, so that a streamed text may end within one.
@@ -73,7 +83,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        assert_eq!(without_markers(text), expected);
+        assert_eq!(without_markers(text, false), expected);
     }
 
     #[test]
@@ -86,6 +96,13 @@ mod tests {
         check("On <co: 1>Friday</co: 1> at <cite index=\"1-2\">seven</cite><cite>4</cite>.", "On Friday at seven.");
         check("On Friday.【4†source】At seven.", "On Friday. At seven.");
         check("On <|fim_middle|>Friday.", "On Friday.");
+        check("On Friday <|channel|> at seven.", "On Friday at seven.");
+        check("They settled on <|begin_of_box|>Friday<|end_of_box|>.", "They settled on Friday.");
+        check("[cite_start]On Friday [cite: 4]. [cite_start]At seven[cite: 4, 7].[cite_end]", "On Friday. At seven.");
+        check("On Friday [doc1], at seven [doc2][doc3].", "On Friday, at seven.");
+        let grok =
+            r#"<grok:render card_id="a1" type="render_inline_citation"><argument name="id">3</argument></grok:render>"#;
+        check(&format!("On Friday{grok} at seven.{grok}"), "On Friday at seven.");
     }
 
     #[test]
@@ -96,18 +113,32 @@ mod tests {
             "注意【重要】明天。",
             "A footnote is written so: [^1]",
             "```\n【4†source】\n```",
-            "The token <|fim_middle|> stands for the gap.",
+            "The token `<|fim_middle|>` stands for the gap.",
             "Let me cite turn 3 of it.",
+            "See [doc1](https://a.example), and `[doc1]`.",
+            "| token | use |\n| --- | --- |\n| <|fim_middle|> | the gap |",
         ] {
             check(text, text);
         }
+        let text = "The token <|fim_middle|> stands for the gap.";
+        assert_eq!(without_markers(text, true), text);
     }
 
     #[test]
     fn half_a_mark_is_held_back() {
-        for begun in
-            ["<|im_", "</too", "【4†so", "[TOOL_C", "\u{E200}cite", "citeturn0se", ":contentRef", "<co: 1>Fri</co"]
-        {
+        for begun in [
+            "<|im_",
+            "</too",
+            "【4†so",
+            "[TOOL_C",
+            "\u{E200}cite",
+            "citeturn0se",
+            ":contentRef",
+            "<co: 1>Fri</co",
+            "[cite_st",
+            "[cite: 4, 7, 12, 17, 22, 31",
+            "<grok:render id=\"a\"><argument name=\"n\">3</argument></gr",
+        ] {
             assert!(before_begun_marker(&format!("On Friday {begun}")).starts_with("On Friday"), "{begun}");
             assert!(!before_begun_marker(&format!("On Friday {begun}")).ends_with(begun), "{begun}");
         }

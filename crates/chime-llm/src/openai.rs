@@ -70,7 +70,12 @@ struct Learned {
     /// `true` after the operator was warned that the server truncates prompts.
     warned_of_cut: bool,
     refuses_streams: bool,
+    /// What the server reports of itself.
     facts: ServerFacts,
+    /// Context size that its answers and refusals showed, if the server reports none or a larger one.
+    shown_context: Option<usize>,
+    /// Estimated tokens of the last prompt that was refused without a reason and may have been too long.
+    refused_size: Option<usize>,
     speeds: Speeds,
 }
 
@@ -81,6 +86,15 @@ struct ModelCall<'a> {
     /// Channel for the text while it arrives. `None` if the caller needs only the whole answer.
     progress: Option<&'a AnswerProgress>,
     clock: &'a Clock,
+}
+
+/// A server that answers calls of a client.
+#[derive(Debug, Clone, Copy)]
+pub struct UsedServer<'a> {
+    /// Host and port.
+    pub address: &'a str,
+    pub facts: ServerFacts,
+    pub is_own: bool,
 }
 
 /// Time after which no further attempt starts.
@@ -151,41 +165,40 @@ impl OpenAi {
         [Some(&self.primary), self.fallback.as_ref()].into_iter().flatten()
     }
 
-    /// Calls the primary model with retries, then the fallback once. No attempt starts after the deadline; dropping the
-    /// future ends the call.
-    ///
-    /// # Errors Returns the primary model's error, even if the fallback failed after it.
-    pub async fn complete(&self, prompt: &Prompt, clock: &Clock) -> Result<Completion, LlmError> {
-        let call = ModelCall { prompt, progress: None, clock };
-        self.complete_with(&self.primary, self.fallback.as_ref(), call).await
-    }
-
-    /// Like [`complete`](Self::complete), but streams the text to `progress`. Never retries once part of it was shown.
-    pub async fn complete_streaming(
-        &self,
-        prompt: &Prompt,
-        progress: &AnswerProgress,
-        clock: &Clock,
-    ) -> Result<Completion, LlmError> {
-        let call = ModelCall { prompt, progress: Some(progress), clock };
-        self.complete_with(&self.primary, self.fallback.as_ref(), call).await
-    }
-
-    /// Like [`complete`](Self::complete), but calls the fallback first, as the cheaper model.
-    pub async fn complete_cheaply(&self, prompt: &Prompt, clock: &Clock) -> Result<Completion, LlmError> {
-        let call = ModelCall { prompt, progress: None, clock };
+    /// Returns the primary model and the fallback, in the order of calls. The fallback is first if it is asked
+    /// `cheaply`.
+    fn in_order(&self, cheaply: bool) -> (&Model, Option<&Model>) {
         match &self.fallback {
-            Some(cheaper) => self.complete_with(cheaper, Some(&self.primary), call).await,
-            None => self.complete(prompt, clock).await,
+            Some(cheaper) if cheaply => (cheaper, Some(&self.primary)),
+            fallback => (&self.primary, fallback.as_ref()),
         }
     }
 
-    async fn complete_with(
+    /// Returns the server of each model, in the order of calls.
+    pub fn servers(&self, cheaply: bool) -> impl Iterator<Item = UsedServer<'_>> {
+        let (first, second) = self.in_order(cheaply);
+        [Some(first), second].into_iter().flatten().map(|model| UsedServer {
+            address: model.server.address(),
+            facts: model.facts(),
+            is_own: model.server.is_own(),
+        })
+    }
+
+    /// Calls the primary model with retries, then the fallback once; `cheaply`, the fallback comes first. Streams the
+    /// text to `progress`, and never retries once part of it was shown. Waits for `change_server` before a call goes on
+    /// at another server. No attempt starts after the deadline; dropping the future ends the call.
+    ///
+    /// # Errors
+    /// Returns the first model's error, even if the other failed after it.
+    pub async fn complete<C: Future<Output = ()>>(
         &self,
-        first: &Model,
-        second: Option<&Model>,
-        call: ModelCall<'_>,
+        prompt: &Prompt,
+        progress: Option<&AnswerProgress>,
+        cheaply: bool,
+        clock: &Clock,
+        change_server: impl FnOnce() -> C,
     ) -> Result<Completion, LlmError> {
+        let (call, (first, second)) = (ModelCall { prompt, progress, clock }, self.in_order(cheaply));
         let deadline = self.deadline(call);
         let error = match self.ask_patiently(first, call, &deadline).await {
             Ok(completion) => return Ok(completion),
@@ -198,6 +211,9 @@ impl OpenAi {
             matches!(error, LlmError::TimedOut) && call.prompt.until.is_none() || !deadline.left(call.clock).is_zero();
         let Some(second) = second.filter(|_| has_time) else { return Err(error) };
         tracing::warn!(model.name = first.name, %error, "the model failed, asking {} instead", second.name);
+        if first.server.address() != second.server.address() {
+            change_server().await;
+        }
         self.ask(second, call).await.map_err(|another| {
             tracing::warn!(model.name = second.name, error = %another, "the other model failed too");
             error
@@ -272,7 +288,7 @@ impl OpenAi {
         model.learned.lock().thinks_unannounced |= answer.thinks_unannounced;
         let reading = answer.reading;
         let completion = Completion { first_word, ..answer.completed(&model.name, prompt) };
-        model.warn_of_cut(&completion, prompt);
+        model.learn_size(&completion, prompt);
         let read = completion.tokens.prompt.saturating_sub(completion.reused.unwrap_or(0));
         if let Some(speed) = reading.speed(read, first_token) {
             model.learned.lock().speeds.add(speed);
@@ -345,9 +361,25 @@ impl Model {
         left.map_or(wanted, |left| wanted.min(left).max(prompt.max_answer_tokens))
     }
 
-    /// Warns the operator once that the server truncates prompts.
-    fn warn_of_cut(&self, completion: &Completion, prompt: &Prompt) {
-        if completion.prompt_cut && !std::mem::replace(&mut self.learned.lock().warned_of_cut, true) {
+    /// Notes the context size that an answer shows: of a server that truncates prompts, of which the operator is warned
+    /// once, or of one that accepts a prompt after it refused a longer one without a reason.
+    fn learn_size(&self, completion: &Completion, prompt: &Prompt) {
+        /// A prompt that is smaller than the refused one by more than this factor tells nothing.
+        const TELLING: usize = 3;
+        let (read, size) = (usize::try_from(completion.tokens.prompt).unwrap_or(usize::MAX), prompt.estimated_tokens());
+        let refused = self.learned.lock().refused_size.filter(|refused| size * TELLING >= *refused);
+        if let Some(refused) = refused {
+            self.learned.lock().refused_size = None;
+            if size < refused {
+                // With more room for the answer, the next prompt could be longer than this one.
+                self.note_context(read + (prompt.max_answer_tokens as usize).min(read / 3));
+            }
+        }
+        if !completion.prompt_cut {
+            return;
+        }
+        self.note_context(read);
+        if !std::mem::replace(&mut self.learned.lock().warned_of_cut, true) {
             tracing::warn!(
                 model.name = self.name,
                 tokens.read = completion.tokens.prompt,
@@ -360,13 +392,23 @@ impl Model {
 
     fn facts(&self) -> ServerFacts {
         let learned = self.learned.lock();
-        ServerFacts { reads_per_second: learned.speeds.typical(), ..learned.facts }
+        let context = learned.facts.context.into_iter().chain(learned.shown_context).min();
+        ServerFacts { context, reads_per_second: learned.speeds.typical(), ..learned.facts }
     }
 
-    /// Stores a context size named in a refusal, unless a smaller one is known.
+    /// Stores what the server reports. Another context size than before replaces what answers and refusals showed.
+    fn note_facts(&self, facts: ServerFacts) {
+        let mut learned = self.learned.lock();
+        if learned.facts.context.is_some() && facts.context.is_some() && learned.facts.context != facts.context {
+            learned.shown_context = None;
+        }
+        learned.facts = facts.or(learned.facts);
+    }
+
+    /// Stores a context size that an answer or a refusal showed, unless a smaller one is known.
     fn note_context(&self, tokens: usize) {
-        let context = &mut self.learned.lock().facts.context;
-        *context = Some(context.map_or(tokens, |known| known.min(tokens)));
+        let mut learned = self.learned.lock();
+        learned.shown_context = learned.shown_context.into_iter().chain([tokens]).min();
     }
 }
 

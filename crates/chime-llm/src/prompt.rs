@@ -106,7 +106,7 @@ pub struct Completion {
     pub tokens_counted: bool,
     /// Prompt tokens that the server took from its cache, if it reports them.
     pub reused: Option<u64>,
-    /// `true` if the server probably truncated the prompt: it counted less than half of the estimated tokens.
+    /// `true` if the server probably truncated the prompt: it counted far fewer tokens than estimated.
     pub prompt_cut: bool,
     /// `true` if the answer reached `max_answer_tokens`.
     pub truncated: bool,
@@ -135,6 +135,10 @@ impl Prompt {
             pictures: Vec::new(),
             until: None,
         }
+    }
+
+    pub fn has_system(&self) -> bool {
+        self.messages.iter().any(|message| message.role == PromptRole::System)
     }
 
     /// Returns an estimate of the prompt's tokens, with pictures and tools. It tends to be too high rather than too

@@ -4,8 +4,6 @@ use std::ops::Range;
 
 use crate::code::{code_ranges, is_in};
 
-/// Longest repeated unit to detect, in words.
-const LONGEST: usize = 60;
 /// Minimum number of words in a loop: fewer are emphasis, as in "no, no, no".
 const FEWEST_WORDS: usize = 12;
 /// Number of consecutive repetitions at the end of a text that make a loop.
@@ -34,8 +32,20 @@ struct Repetition {
     times: usize,
 }
 
-/// Returns `text` up to the end of the first repeated unit, or all of it if nothing repeats.
+/// Returns `text` up to the end of the first repeated unit, or all of it if nothing repeats. Cuts a whole text where the
+/// same text would have been cut while it was streamed, even if something else follows the loop.
 pub fn without_loop(text: &str) -> &str {
+    /// Bytes between the places at which the text is checked.
+    const STEP: usize = 256;
+    let begun = (STEP..text.len()).step_by(STEP).map(|at| &text[..text.floor_char_boundary(at)]);
+    let cut = begun.filter(|begun| is_looping(begun)).map(|begun| (begun, without_begun_loop(begun)));
+    cut.into_iter()
+        .find(|(begun, cut)| cut.len() < begun.len())
+        .map_or_else(|| without_begun_loop(text), |found| found.1)
+}
+
+/// Does the same for a text that is still being written, in which a loop is at the end.
+pub fn without_begun_loop(text: &str) -> &str {
     let words = words(text);
     let code = code_ranges(text);
     let is_loop = |run: &Repetition| run.times >= times_allowed(&words, run, |word| is_in(&code, word.at.start));
@@ -76,7 +86,7 @@ fn times_allowed<'a>(words: &[Word<'a>], run: &Repetition, is_code: impl Fn(&Wor
 /// Finds repetitions at the end of `words`, those with the shortest unit first.
 fn runs(words: &[Word<'_>]) -> impl Iterator<Item = Repetition> {
     let last = words.len().saturating_sub(1);
-    (1..=LONGEST.min(words.len() / TIMES)).filter_map(move |period| {
+    (1..=(words.len() / TIMES)).filter_map(move |period| {
         // The last word may be incomplete, so it only has to be a prefix of the earlier word.
         let is_same = |at: &usize| {
             let (earlier, word) = (&words[at - period], &words[*at]);
@@ -141,6 +151,10 @@ mod tests {
         let cut_off = format!("{}The dinner is on Fri", "The dinner is on Friday. ".repeat(6));
         check(&cut_off, "The dinner is on Friday.");
         check(&"晚饭在星期五七点。".repeat(5), "晚饭在星期五七点。");
+        check(&format!("It is {}Done.", "the moment: ".repeat(300)), "It is the moment:");
+        check(&format!("It is {}the moment.", "the moment: ".repeat(300)), "It is the moment:");
+        let paragraph = (1..90).map(|n| format!("word{n}")).collect::<Vec<_>>().join(" ");
+        check(&format!("{paragraph}.\n\n").repeat(8), &format!("{paragraph}."));
         let long = (1..50).map(|n| format!("word{n}")).collect::<Vec<_>>().join(" ");
         check(&format!("{long}. {long}. {long}. {long}."), &format!("{long}."));
     }
@@ -161,6 +175,7 @@ mod tests {
             "哈哈哈哈哈",
             "----------------------------------------------------------------------------------------------------------------",
             "The dinner is on Friday. The dinner is on Friday. The dinner is on Friday, as I said.",
+            &format!("```\n{}```\nDone.", "    a();\n".repeat(15)),
             "",
         ] {
             check(text, text);

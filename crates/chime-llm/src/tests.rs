@@ -40,6 +40,21 @@ fn client(options: LlmOptions) -> OpenAi {
     client
 }
 
+impl OpenAi {
+    async fn answer(&self, prompt: &Prompt, clock: &Clock) -> Result<Completion, LlmError> {
+        self.complete(prompt, None, false, clock, async || {}).await
+    }
+
+    async fn answer_streaming(
+        &self,
+        prompt: &Prompt,
+        progress: &AnswerProgress,
+        clock: &Clock,
+    ) -> Result<Completion, LlmError> {
+        self.complete(prompt, Some(progress), false, clock, async || {}).await
+    }
+}
+
 fn quick() -> RetryPolicy {
     RetryPolicy { max_retries: 2, base: Duration::from_millis(2), cap: Duration::from_secs(15) }
 }
@@ -67,7 +82,7 @@ fn reported(outcome: &Result<Completion, LlmError>) -> String {
 async fn check(script: Vec<Reply>, expected: Expect) {
     let server = started().await;
     server.script(script);
-    let outcome = client(options(&server)).complete(&prompt(), &Clock::system()).await;
+    let outcome = client(options(&server)).answer(&prompt(), &Clock::system()).await;
     expected.assert_eq(&format!("{} [{}]", reported(&outcome), server.requests().len()));
     assert!(server.unexpected().is_empty(), "{:?}", server.unexpected());
     assert!(server.leftover().is_empty(), "{:?}", server.leftover());
@@ -77,7 +92,7 @@ async fn check(script: Vec<Reply>, expected: Expect) {
 async fn an_answer_comes_with_its_model_and_counted_tokens() {
     let server = started().await;
     server.script(["  Friday at seven. "]);
-    let completion = client(options(&server)).complete(&prompt(), &Clock::system()).await.expect("an answer");
+    let completion = client(options(&server)).answer(&prompt(), &Clock::system()).await.expect("an answer");
     assert_eq!(completion.text, "Friday at seven.");
     assert_eq!(completion.model, MODEL);
     assert!(completion.tokens_counted);
@@ -92,7 +107,7 @@ async fn tokens_that_the_server_does_not_count_are_estimated() {
     let server = started().await;
     let body = serde_json::json!({"choices": [{"message": {"content": "Friday."}, "finish_reason": "stop"}]});
     server.script([Reply::Body(body)]);
-    let completion = client(options(&server)).complete(&prompt(), &Clock::system()).await.expect("an answer");
+    let completion = client(options(&server)).answer(&prompt(), &Clock::system()).await.expect("an answer");
     assert!(!completion.tokens_counted);
     assert_eq!(completion.tokens, TokenUse { prompt: prompt().estimated_tokens() as u64, completion: 3 });
 }
@@ -103,7 +118,7 @@ async fn no_key_sends_no_header_and_a_trailing_slash_does_no_harm() {
     server.script(["Friday."]);
     let base_url = format!("{}/", server.base_url());
     let options = LlmOptions { api_key: None, base_url, ..options(&server) };
-    assert!(client(options).complete(&prompt(), &Clock::system()).await.is_ok());
+    assert!(client(options).answer(&prompt(), &Clock::system()).await.is_ok());
     assert_eq!(server.authorizations(), [None]);
 }
 
@@ -204,7 +219,7 @@ async fn an_answer_that_is_none_is_a_failure_with_a_name() {
 async fn a_server_that_is_not_there_is_unreachable() {
     // Port 1 is reserved and has no listener.
     let options = LlmOptions { base_url: "http://127.0.0.1:1/secret/v1".into(), ..options(&started().await) };
-    let error = client(options).complete(&prompt(), &Clock::system()).await.expect_err("nobody listens");
+    let error = client(options).answer(&prompt(), &Clock::system()).await.expect_err("nobody listens");
     assert!(matches!(error, LlmError::Unreachable(_)), "{error:?}");
     let chain = format!("{:?}", anyhow::Error::from(error));
     assert!(!chain.contains("secret"), "an address may hold a key: {chain}");
@@ -259,7 +274,7 @@ async fn nothing_of_the_conversation_or_the_key_is_logged_at_any_level() {
     ]);
     let model = client(options(&server));
     for _ in 0..4 {
-        let _ = model.complete(&prompt(), &Clock::system()).await;
+        let _ = model.answer(&prompt(), &Clock::system()).await;
     }
     assert!(server.leftover().is_empty());
     let log = log.text();
@@ -273,7 +288,7 @@ async fn the_server_is_given_the_time_it_asks_for() {
     server.script([Reply::Throttle(1), Reply::text("Friday.")]);
     let clock = Clock::system();
     let watch = clock.stopwatch();
-    let outcome = client(options(&server)).complete(&prompt(), &clock).await;
+    let outcome = client(options(&server)).answer(&prompt(), &clock).await;
     assert_eq!(reported(&outcome), "test-model: Friday.");
     assert!(watch.elapsed() >= Duration::from_secs(1), "asked again after {:?}", watch.elapsed());
 }
@@ -285,7 +300,7 @@ async fn nobody_waits_for_a_retry_beyond_the_deadline() {
     let options = LlmOptions { deadline: Duration::from_secs(5), ..options(&server) };
     let clock = Clock::system();
     let watch = clock.stopwatch();
-    let outcome = client(options).complete(&prompt(), &clock).await;
+    let outcome = client(options).answer(&prompt(), &clock).await;
     assert_eq!(reported(&outcome), "the model server asks us to slow down -> RetryLater(Some(600s))");
     assert!(watch.elapsed() < Duration::from_secs(4), "took {:?}", watch.elapsed());
     assert_eq!(server.requests().len(), 1);
@@ -296,7 +311,7 @@ async fn a_call_that_hangs_ends_and_is_not_tried_again() {
     let server = started().await;
     server.script([Reply::Hang]);
     let options = LlmOptions { timeout: Duration::from_millis(50), ..options(&server) };
-    let outcome = client(options).complete(&prompt(), &Clock::system()).await;
+    let outcome = client(options).answer(&prompt(), &Clock::system()).await;
     assert_eq!(reported(&outcome), "the model took too long -> RetryLater(None)");
     assert_eq!(server.requests().len(), 1, "what was slow will be slow again");
 }
@@ -308,7 +323,7 @@ async fn a_call_ends_when_nobody_waits_for_it_any_more() {
     let clock = Clock::system();
     let watch = clock.stopwatch();
     let until = Some(clock.now().plus(Duration::from_millis(300)));
-    let outcome = client(options(&server)).complete(&Prompt { until, ..prompt() }, &clock).await;
+    let outcome = client(options(&server)).answer(&Prompt { until, ..prompt() }, &clock).await;
     assert_eq!(reported(&outcome), "the model took too long -> RetryLater(None)");
     let took = watch.elapsed();
     assert!((250..5000).contains(&took.as_millis()), "took {took:?}");
@@ -324,12 +339,12 @@ async fn patience_is_measured_by_our_clock_and_longer_before_the_first_word() {
     let clock = Clock::system();
     let model = client(LlmOptions { timeout: MINUTE, deadline: MINUTE, ..options(&server) });
     let question = prompt();
-    let (outcome, ()) = tokio::join!(model.complete(&question, &clock), async {
+    let (outcome, ()) = tokio::join!(model.answer(&question, &clock), async {
         server.wait_for_requests(1).await.expect("a request");
         clock.advance(MINUTE * 5);
     });
     assert!(matches!(outcome, Err(LlmError::TimedOut)), "{outcome:?}");
-    let (outcome, ()) = tokio::join!(model.complete(&question, &clock), async {
+    let (outcome, ()) = tokio::join!(model.answer(&question, &clock), async {
         server.wait_for_requests(2).await.expect("a request");
         clock.advance(MINUTE * 4);
         server.script(["late"]);
@@ -356,7 +371,7 @@ async fn stream_slowly(pause: Duration) -> Result<Completion, LlmError> {
         }
     };
     tokio::select! {
-        outcome = model.complete_streaming(&question, &progress, &clock) => outcome,
+        outcome = model.answer_streaming(&question, &progress, &clock) => outcome,
         () = speaking => panic!("nobody writes any more"),
     }
 }
@@ -376,7 +391,7 @@ async fn a_server_that_refuses_to_stream_is_asked_for_whole_answers() {
     server.script([Reply::Status(400, refusal.to_owned()), Reply::text("Friday."), Reply::text("At seven.")]);
     let model = client(options(&server));
     for expected in ["test-model: Friday.", "test-model: At seven."] {
-        assert_eq!(reported(&model.complete(&prompt(), &Clock::system()).await), expected);
+        assert_eq!(reported(&model.answer(&prompt(), &Clock::system()).await), expected);
     }
     let streams: Vec<bool> = server.requests().iter().map(|request| request["stream"] == true).collect();
     assert_eq!(streams, [true, false, false]);
@@ -392,7 +407,7 @@ async fn the_server_is_asked_about_itself_and_a_refusal_teaches_too() {
     assert_eq!((model.facts().context, model.facts().slots), (Some(8192), Some(2)));
     let refusal = r#"{"error":{"type":"exceed_context_size_error","message":"the request exceeds the available context size","n_ctx":4096}}"#;
     server.script([Reply::Status(400, refusal.to_owned())]);
-    assert!(model.complete(&prompt(), &clock).await.is_err());
+    assert!(model.answer(&prompt(), &clock).await.is_err());
     assert_eq!(model.facts().context, Some(4096));
 }
 
@@ -409,7 +424,7 @@ async fn the_reading_speed_is_learned_from_answers() {
     server.script([Reply::Status(400, refusal.to_owned()), timed(110.0), timed(130.0), timed(9000.0)]);
     let model = client(options(&server));
     for _ in 0..3 {
-        assert!(model.complete(&prompt(), &Clock::system()).await.is_ok());
+        assert!(model.answer(&prompt(), &Clock::system()).await.is_ok());
     }
     assert_eq!(model.facts().reads_per_second, Some(130.0));
 }
@@ -419,7 +434,7 @@ async fn check_fallback(script: Vec<Reply>, expected: Expect) {
     let server = started().await;
     server.script(script);
     let options = LlmOptions { timeout: Duration::from_millis(300), ..with_fallback(&server) };
-    let outcome = client(options).complete(&prompt(), &Clock::system()).await;
+    let outcome = client(options).answer(&prompt(), &Clock::system()).await;
     let asked: Vec<String> = server.requests().iter().map(|request| request["model"].to_string()).collect();
     expected.assert_eq(&format!("{} [{}]", reported(&outcome), asked.join(", ")));
     assert!(server.leftover().is_empty() && server.unexpected().is_empty());
@@ -494,8 +509,8 @@ async fn a_model_that_takes_another_form_of_request_is_asked_in_that_form_from_t
     ]);
     let model = client(options(&server));
     let clock = Clock::system();
-    assert_eq!(reported(&model.complete(&prompt(), &clock).await), "test-model: Friday.");
-    assert_eq!(reported(&model.complete(&prompt(), &clock).await), "test-model: At seven.");
+    assert_eq!(reported(&model.answer(&prompt(), &clock).await), "test-model: Friday.");
+    assert_eq!(reported(&model.answer(&prompt(), &clock).await), "test-model: At seven.");
     let last = &server.requests()[3];
     assert_eq!(last["max_completion_tokens"], 100);
     assert!(last.get("max_tokens").is_none() && last.get("temperature").is_none(), "{last}");
@@ -509,14 +524,14 @@ async fn an_answer_that_somebody_has_begun_to_read_is_not_asked_for_again() {
     server.script([Reply::Status(503, String::new())]);
     let (model, clock, progress) = (client(with_fallback(&server)), Clock::system(), AnswerProgress::default());
     progress.note_shown();
-    assert!(model.complete_streaming(&prompt(), &progress, &clock).await.is_err());
+    assert!(model.answer_streaming(&prompt(), &progress, &clock).await.is_err());
     assert_eq!(server.requests().len(), 1);
     let progress = AnswerProgress::default();
     let end = r#"data: {"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
     let whole = format!("{}{end}\n\n", events("Friday at seven."));
     server.script([cut(), Reply::Raw { status: 200, headers: Vec::new(), body: vec![whole.into_bytes()] }]);
     // No part of the answer was shown, so the call is retried.
-    let outcome = model.complete_streaming(&prompt(), &progress, &clock).await;
+    let outcome = model.answer_streaming(&prompt(), &progress, &clock).await;
     assert_eq!(reported(&outcome), "test-model: Friday at seven.");
     assert!(outcome.is_ok_and(|answer| answer.first_word.is_some()));
     assert_eq!(server.requests().len(), 3);
@@ -528,7 +543,7 @@ async fn a_server_that_does_not_count_streams_is_asked_without_counts() {
     let refusal = r#"{"error":{"message":"Unknown parameter: 'stream_options'","code":"unknown_parameter"}}"#;
     server.script([Reply::Status(400, refusal.to_owned()), Reply::text("Friday.")]);
     let (model, progress) = (client(options(&server)), AnswerProgress::default());
-    let outcome = model.complete_streaming(&prompt(), &progress, &Clock::system()).await;
+    let outcome = model.answer_streaming(&prompt(), &progress, &Clock::system()).await;
     assert_eq!(reported(&outcome), "test-model: Friday.");
     assert_eq!(server.requests()[0]["stream_options"], serde_json::json!({"include_usage": true}));
     assert!(server.requests()[1].get("stream_options").is_none());

@@ -37,33 +37,36 @@ static FINAL: LazyLock<Regex> = LazyLock::new(|| pattern(r"<\|channel\|>\s*final
 /// Start of the channel for members without special tokens, directly after the reasoning.
 static BARE_FINAL: LazyLock<Regex> =
     LazyLock::new(|| pattern(r#"(?:\A|[.!?…)"”'’\]}\n。！？]\s?)(?:assistant|<\|start\|>assistant)final[ \n]?"#));
+/// The same after reasoning that starts with the name of its channel, which may end anywhere.
+static NAMED_FINAL: LazyLock<Regex> = LazyLock::new(|| pattern("assistantfinal"));
 /// Start of a channel without a name.
 static MESSAGE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\A[a-z =._<|>]{0,60}<\|message\|>"));
 
 const SENTENCE_ENDS: [char; 6] = ['.', '!', '?', '…', ')', '。'];
 
 /// Returns `text` trimmed, without the reasoning before the answer and without turn tokens. Keeps reasoning tags within
-/// the answer: a member may have asked about them.
-pub fn without_thinking(text: &str) -> &str {
-    let rest = after_thinking(text);
-    let answer = rest[..turns::end(rest)].trim_end();
+/// the answer: a member may have asked about them. `about_tokens` is `true` if the prompt contains template tokens, so
+/// that the answer may be about them.
+pub fn without_thinking(text: &str, about_tokens: bool) -> &str {
+    let rest = after_thinking(text, about_tokens);
+    let answer = rest[..turns::end(rest, about_tokens)].trim_end();
     let inside = WRAPPERS.iter().find_map(|(open, close)| Some((answer.strip_prefix(open)?, close)));
     inside.map_or(answer, |(inside, close)| inside.strip_suffix(close).unwrap_or(inside).trim())
 }
 
 /// Returns whether the model wrote text after the end of its turn, which is not for members.
-pub fn runs_on(text: &str) -> bool {
-    let rest = after_thinking(text);
-    turns::end(rest) < rest.len()
+pub fn runs_on(text: &str, about_tokens: bool) -> bool {
+    let rest = after_thinking(text, about_tokens);
+    turns::end(rest, about_tokens) < rest.len()
 }
 
-fn after_thinking(text: &str) -> &str {
+fn after_thinking(text: &str, about_tokens: bool) -> &str {
     let is_kept = |rest: &str| {
         rest.starts_with(CHANNEL)
             || rest.starts_with("<|message|>")
             || TAGS.iter().any(|(open, _)| rest.starts_with(open))
     };
-    let mut rest = turns::after_start(text, is_kept).trim_end();
+    let mut rest = turns::after_start(text, about_tokens, is_kept).trim_end();
     if let Some(answer) = final_channel(rest) {
         return answer;
     }
@@ -79,12 +82,12 @@ fn after_thinking(text: &str) -> &str {
             rest = answer;
         }
     }
-    turns::after_start(rest, |_| false)
+    turns::after_start(rest, about_tokens, |_| false)
 }
 
 /// Returns the part of a streamed text that certainly belongs to the answer. Reasoning without an opening tag cannot be
 /// recognized before its closing tag.
-pub fn without_thinking_so_far(text: &str) -> &str {
+pub fn without_thinking_so_far(text: &str, about_tokens: bool) -> &str {
     let start = text.trim_start();
     let may_begin = |tag: &str| tag.starts_with(start);
     if TAGS.iter().any(|(open, close)| start.starts_with(open) && !start.contains(close)) {
@@ -94,7 +97,7 @@ pub fn without_thinking_so_far(text: &str) -> &str {
     if openers.into_iter().any(may_begin) {
         return "";
     }
-    let answer = without_thinking(start);
+    let answer = without_thinking(start, about_tokens);
     // The rest may be the beginning of another reasoning tag or of a role name.
     let next = TAGS.iter().map(|(open, _)| *open).chain(turns::ROLES);
     if answer.len() < start.len() && next.into_iter().any(|next| next.starts_with(answer)) {
@@ -112,10 +115,13 @@ pub fn thinks_unannounced(text: &str) -> bool {
 
 /// Returns whether a text starts with a named channel, with or without special tokens.
 fn is_channel(text: &str) -> bool {
-    let is_bare = |name: &&str| {
-        text.strip_prefix(*name).is_some_and(|rest| rest.starts_with(|c: char| c.is_uppercase() || c == '\n'))
-    };
-    text.starts_with(CHANNEL) || text.starts_with(CALL) || THOUGHTS.iter().any(is_bare)
+    text.starts_with(CHANNEL) || text.starts_with(CALL) || is_bare_thought(text)
+}
+
+/// Returns whether a text starts with the name of a channel that runs into the next word, as the bare word does not.
+fn is_bare_thought(text: &str) -> bool {
+    let runs_into = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || c == '\n');
+    THOUGHTS.iter().any(|name| text.strip_prefix(name).is_some_and(runs_into))
 }
 
 /// Returns the text of the last `final` channel, else the tool call, if the text consists of channels. `None` if it
@@ -123,7 +129,8 @@ fn is_channel(text: &str) -> bool {
 fn final_channel(text: &str) -> Option<&str> {
     let code = code_ranges(text);
     let last = |pattern: &Regex| pattern.find_iter(text).filter(|found| !is_in(&code, found.start())).last();
-    if let Some(found) = last(&FINAL).or_else(|| last(&BARE_FINAL)) {
+    let named = || is_bare_thought(text).then(|| last(&NAMED_FINAL)).flatten();
+    if let Some(found) = last(&FINAL).or_else(|| last(&BARE_FINAL)).or_else(named) {
         return Some(text[found.end()..].trim_start());
     }
     if is_channel(text) {
@@ -167,7 +174,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        assert_eq!(without_thinking(text), expected);
+        assert_eq!(without_thinking(text, false), expected);
     }
 
     #[test]
@@ -230,6 +237,10 @@ mod tests {
         check("analysisWe need the day. Two dates.assistantfinalFriday.", "Friday.");
         check("analysisThey ask.assistantcommentaryHm.assistantfinal\n\nFriday.", "Friday.");
         check("assistantfinalFriday.", "Friday.");
+        check("analysis7*8=56assistantfinalIt is 56.", "It is 56.");
+        check("analysisThe user wants the day, Fridayassistantfinal On Friday.", "On Friday.");
+        check("analysis用户想知道日期assistantfinal星期五。", "星期五。");
+        check("analysisthey ask when", "");
         check("We need the day.<|end|><|start|>assistant<|channel|>final<|message|>Friday.<|return|>", "Friday.");
         check("We need the day.<|start|>assistant<|channel|>final <|constrain|>text<|message|>Friday.", "Friday.");
         check("<|start|>assistant<|message|>Friday.<|end|>", "Friday.");
@@ -238,11 +249,11 @@ mod tests {
         check("analysisWe need the day. Two dates", "");
         check("analysis of the dates: Friday.", "analysis of the dates: Friday.");
         check("gpt-oss writes `assistantfinal` there.", "gpt-oss writes `assistantfinal` there.");
-        check("Its last part begins with <|channel|>, it says.", "Its last part begins with <|channel|>, it says.");
+        check("Its last part begins with `<|channel|>`, it says.", "Its last part begins with `<|channel|>`, it says.");
         check("analysisI search.assistantcommentary to=functions.find json{}", "commentary to=functions.find json{}");
         assert!(thinks_unannounced("Hm.<|end|><|start|>assistant<|channel|>final<|message|>Friday."));
         assert!(!thinks_unannounced("analysisHm.assistantfinalFriday."));
-        assert!(runs_on("Friday.<|im_end|>\n<|im_start|>user\nthanks") && !runs_on("Friday."));
+        assert!(runs_on("Friday.<|im_end|>\n<|im_start|>user\nthanks", false) && !runs_on("Friday.", false));
     }
 
     #[test]
@@ -250,15 +261,19 @@ mod tests {
         for written in [
             "<think>Hm.</think><think>Two.</think>\nFriday, they said.",
             "analysisWe need the day.assistantfinalFriday, they said.",
+            "analysis用户想知道日期，星期五assistantfinalFriday, they said.",
+            "analysis日付を知りたい。assistantfinalFriday, they said.",
+            "analysisيريد المستخدم معرفة اليومassistantfinalFriday, they said.",
+            "analysis7*8=56assistantfinalFriday, they said.",
             "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Friday, they said.",
         ] {
             let ends = written.char_indices().map(|(at, c)| at + c.len_utf8());
-            let shown: Vec<&str> = ends.map(|end| without_thinking_so_far(&written[..end])).collect();
+            let shown: Vec<&str> = ends.map(|end| without_thinking_so_far(&written[..end], false)).collect();
             assert!(shown.iter().all(|shown| "Friday, they said.".starts_with(shown)), "{shown:?}");
             assert_eq!(shown.last(), Some(&"Friday, they said."));
         }
-        assert_eq!(without_thinking_so_far("<"), "");
-        assert_eq!(without_thinking_so_far("Friday <"), "Friday <");
+        assert_eq!(without_thinking_so_far("<", false), "");
+        assert_eq!(without_thinking_so_far("Friday <", false), "Friday <");
         assert!(thinks_unannounced("Hm.\n</think>\nFriday.") && !thinks_unannounced("<think>Hm.</think>Friday."));
     }
 

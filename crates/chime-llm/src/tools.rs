@@ -43,6 +43,8 @@ pub struct ToolRound {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tools {
     pub offered: Vec<Tool>,
+    /// Names of all tools of the program. Calls of those that are not offered are removed from an answer.
+    pub known: Vec<&'static str>,
     /// `true` to omit the tools from the request. Calls that the model still makes are parsed.
     pub is_silent: bool,
     pub rounds: Vec<ToolRound>,
@@ -58,6 +60,11 @@ impl Tools {
     /// Returns whether calls in an answer are parsed, even if the request lists no tools.
     pub fn may_be_called(&self) -> bool {
         !self.offered.is_empty()
+    }
+
+    /// Returns the names of all tools, offered or not.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.offered.iter().map(|tool| tool.name).chain(self.known.iter().copied()).collect()
     }
 
     pub fn definitions(&self) -> Value {
@@ -110,12 +117,13 @@ impl Tools {
     /// Sets the names of `calls` to those of the offered tools, and gives an id to calls without one of their own. Ids
     /// repeat in no round, because some servers refuse that.
     pub fn recognise(&self, calls: &mut [ToolCall]) {
+        let names = self.names();
         let earlier: Vec<&str> =
             self.rounds.iter().flat_map(|round| &round.calls).map(|call| call.id.as_str()).collect();
         for place in 0..calls.len() {
             let (before, rest) = calls.split_at_mut(place);
             let call = &mut rest[0];
-            if let Some(name) = named(&self.offered, &call.name) {
+            if let Some(name) = named(&names, &call.name) {
                 name.clone_into(&mut call.name);
             }
             let is_taken = earlier.contains(&call.id.as_str()) || before.iter().any(|other| other.id == call.id);
@@ -134,12 +142,12 @@ impl Tools {
     }
 }
 
-/// Returns the offered tool that a model means by `written`: its name, perhaps with a namespace, a number or a token
+/// Returns the name in `names` that a model means by `written`, perhaps with a namespace, a number or a token
 /// (`functions.search:0`, `search<|channel|>json`).
-pub fn named(offered: &[Tool], written: &str) -> Option<&'static str> {
+pub fn named(names: &[&'static str], written: &str) -> Option<&'static str> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let mut words = written.split(|c| !is_part(c));
-    words.find_map(|word| offered.iter().find(|tool| tool.name == word)).map(|tool| tool.name)
+    words.find_map(|word| names.iter().find(|name| **name == word)).copied()
 }
 
 impl ToolCall {

@@ -26,6 +26,8 @@ pub struct Server {
     base_url: String,
     headers: HeaderMap,
     host: String,
+    /// Host and port.
+    address: String,
 }
 
 impl Server {
@@ -38,13 +40,24 @@ impl Server {
         let is_https = url.as_ref().is_some_and(|url| url.scheme() == "https");
         let host = url.as_ref().and_then(Url::host_str).map(str::to_owned);
         let host = host.ok_or(LlmError::NotConfigured("OPENAI_BASE_URL is not an http or https address"))?;
+        let port = url.as_ref().and_then(Url::port_or_known_default).unwrap_or_default();
         let http = http_client(&host, is_https, options.timeout.saturating_mul(SILENCES))?;
         let base_url = options.base_url.trim_end_matches('/').to_owned();
-        Ok(Self { http, base_url, headers: headers(options.api_key.as_ref())?, host })
+        Ok(Self {
+            http,
+            base_url,
+            headers: headers(options.api_key.as_ref())?,
+            address: format!("{host}:{port}"),
+            host,
+        })
     }
 
     pub fn host(&self) -> &str {
         &self.host
+    }
+
+    pub fn address(&self) -> &str {
+        &self.address
     }
 
     /// Sends one request to a path of the API. No retries.

@@ -1,6 +1,7 @@
 //! Turn tokens of chat templates, such as `<|im_end|>`. A server that does not know a model's template sends them as
 //! text.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -10,7 +11,7 @@ use crate::code::{code_ranges, is_in, pattern};
 /// A template token: `<|im_end|>`, `<|turn>`, `<turn|>`, `<｜end▁of▁sentence｜>`, `</s>`, `<end_of_turn>`, `[INST]`.
 pub static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"<\|[^|<>\n]{1,40}\|>|<\|[a-z_]{1,40}>|<[a-z_]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>|</?s>|<(?:start|end)_of_turn>|<(?:bos|eos|pad|EOT)>|\[/?INST\]",
+        r"<\|[^|<>\n]{1,40}\|>|<\|[a-z_]{1,40}>|<[a-z_]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>|</?s>|<(?:start|end)_of_(?:turn|utterance)>|<(?:bos|eos|pad|eot|EOT)>|\[/?INST\]",
     )
 });
 
@@ -41,19 +42,27 @@ const TURNS: [&str; 14] = [
     "inst",
 ];
 
+/// Parts of the names of tokens around an answer or a part of it, such as `<|begin_of_box|>`.
+const WRAPPERS: [&str; 3] = ["box", "solution", "response"];
+
 const SENTENCE_ENDS: [char; 9] = ['.', '!', '?', '…', ')', ':', '。', '！', '？'];
 
 /// Returns whether a token belongs to a tool call, which [`written_calls`](super::written_calls) parses.
 pub fn is_of_calls(token: &str) -> bool {
-    ["tool", "python_tag", "call", "plugin"].iter().any(|word| token.contains(word))
+    ["tool", "python_tag", "call", "plugin", "ACTION"].iter().any(|word| token.contains(word))
+}
+
+/// Returns whether a text contains template tokens.
+pub fn has_tokens(text: &str) -> bool {
+    TOKEN.is_match(text)
 }
 
 /// Returns `text` without the tokens and role names at its start. Stops at a token of a tool call, at a token that a
 /// sentence mentions, and where `keep` accepts the rest.
-pub fn after_start(text: &str, keep: impl Fn(&str) -> bool) -> &str {
+pub fn after_start(text: &str, about_tokens: bool, keep: impl Fn(&str) -> bool) -> &str {
     let mut rest = text.trim_start();
     while let Some(token) = TOKEN.find(rest).filter(|token| token.start() == 0) {
-        if is_of_calls(token.as_str()) || keep(rest) || is_talked_about(rest, token.start(), token.end()) {
+        if is_of_calls(token.as_str()) || keep(rest) || is_mentioned(rest, token.range(), about_tokens) {
             break;
         }
         rest = rest[token.end()..].trim_start();
@@ -66,18 +75,20 @@ pub fn after_start(text: &str, keep: impl Fn(&str) -> bool) -> &str {
 
 /// Returns the end of the turn: the position of the first token that ends it or starts the next, outside of code and of
 /// sentences about the token.
-pub fn end(text: &str) -> usize {
+pub fn end(text: &str, about_tokens: bool) -> usize {
     let code = code_ranges(text);
     let mut next = NEXT_TURN.find_iter(text).map(|next| next.start() + first_char(next.as_str()));
     let next = next.find(|at| !is_in(&code, *at)).unwrap_or(text.len());
     let ends_turn = |token: &regex::Match<'_>| {
         let name = token.as_str().to_lowercase();
         let is_struck = name == "</s>" && text[..token.start()].contains("<s>");
-        !is_of_calls(&name) && !is_struck && (name == "</s>" || TURNS.iter().any(|turn| name.contains(turn)))
+        let says = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+        let is_wrapper = says(&WRAPPERS) && !text[token.end()..].trim().is_empty();
+        !is_of_calls(token.as_str()) && !is_struck && (name == "</s>" || says(&TURNS) && !is_wrapper)
     };
     let is_mark = |token: &regex::Match<'_>| {
         let is_last = text[token.end()..].trim().is_empty();
-        is_last || !is_in(&code, token.start()) && !is_talked_about(text, token.start(), token.end())
+        is_last || !is_in(&code, token.start()) && !is_mentioned(text, token.range(), about_tokens)
     };
     let token = TOKEN.find_iter(text).find(|token| ends_turn(token) && is_mark(token));
     token.map_or(next, |token| token.start().min(next))
@@ -87,7 +98,18 @@ fn first_char(text: &str) -> usize {
     text.chars().next().map_or(0, char::len_utf8)
 }
 
-/// Returns whether a token is mentioned in a sentence: with a blank or a quotation mark before it, and more words or
+/// Returns whether a sentence mentions a token, see [`is_talked_about`]. Unless the prompt was `about_tokens`, a special
+/// token (`<|…|>`) must be quoted or explained in a list: models leak it between any two words.
+pub fn is_mentioned(text: &str, token: Range<usize>, about_tokens: bool) -> bool {
+    let Range { start, end } = token;
+    let is_special = text[start..end].contains(['|', '｜']);
+    let is_quoted = text[..start].ends_with(['"', '\'', '“', '„', '‘', '«', '('])
+        || text[..start].trim_end_matches(|c: char| c.is_ascii_digit() || " -*•.)|".contains(c)).ends_with('\n')
+        || text[..start].trim().is_empty();
+    is_talked_about(text, start, end) && (about_tokens || !is_special || is_quoted)
+}
+
+/// Returns whether a mark is mentioned in a sentence: with a blank or a quotation mark before it, and more words or
 /// punctuation after it, or followed by an explanation.
 pub fn is_talked_about(text: &str, start: usize, end: usize) -> bool {
     let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
@@ -113,8 +135,13 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        let rest = after_start(text, |_| false);
-        assert_eq!(rest[..end(rest)].trim_end(), expected, "{text}");
+        check_answer(text, expected, false);
+    }
+
+    #[track_caller]
+    fn check_answer(text: &str, expected: &str, about_tokens: bool) {
+        let rest = after_start(text, about_tokens, |_| false);
+        assert_eq!(rest[..end(rest, about_tokens)].trim_end(), expected, "{text}");
     }
 
     #[test]
@@ -128,6 +155,8 @@ mod tests {
             "<|turn>model\nFriday.<turn|>",
             "<｜Assistant｜>Friday.<｜end▁of▁sentence｜>",
             "Friday.<|END_OF_TURN_TOKEN|>",
+            "Friday.<end_of_utterance>",
+            "Friday. <eot>",
         ] {
             check(text, "Friday.");
         }
@@ -146,6 +175,10 @@ mod tests {
             "Friday.assistant\n\nAny time.",
             "Friday.\nuser\nthanks\nassistant\nAny time.",
             "Friday.\n[INST] thanks [/INST]",
+            "Friday.<|return|>, at seven.",
+            "Friday. <|endoftext|> Human: thanks",
+            "Friday. <|im_end|> thanks a lot",
+            "Friday. <|im_end|>, thanks",
         ] {
             check(text, "Friday.");
         }
@@ -165,7 +198,18 @@ mod tests {
             "| token | use |\n| --- | --- |\n| <|im_end|> | ends a turn |",
             "Its [INST] and [/INST] marks stand around a question.",
         ] {
-            check(text, text.trim_end());
+            check_answer(text, text.trim_end(), true);
+        }
+        for text in [
+            "It ends with </s> there.",
+            "Write \"<|im_end|>\" behind each turn.",
+            "Use `<|im_end|>` to end it.\nThen go on.",
+            "Like so:\n```\n<|im_start|>user\nhi<|im_end|>\n```\nDone.",
+            "<|im_start|>: begins a turn\n<|im_end|>: ends it",
+            "The tokens:\n1. <|im_start|>: begins a turn\n2. <|im_end|>: ends it",
+            "| token | use |\n| --- | --- |\n| <|im_end|> | ends a turn |",
+        ] {
+            check_answer(text, text, false);
         }
     }
 }

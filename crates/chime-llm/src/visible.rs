@@ -1,8 +1,9 @@
 //! Extracts the answer from a model's output: removes reasoning, tokens, calls, citation markers and loops.
 
 use crate::markers::{before_begun_marker, without_markers};
-use crate::repetition::without_loop;
+use crate::repetition::{without_begun_loop, without_loop};
 use crate::thinking::{runs_on, without_thinking, without_thinking_so_far};
+use crate::turns::has_tokens;
 use crate::{AnswerFormat, Prompt, ToolCall, written_calls};
 
 /// The parts of a model's output that members may see, and its tool calls.
@@ -14,27 +15,35 @@ pub struct Visible {
 }
 
 pub fn visible(raw: &str, prompt: &Prompt) -> Visible {
-    let answer = without_thinking(raw);
-    let was_cut = runs_on(raw);
+    let about_tokens = is_about_tokens(raw, prompt);
+    let answer = without_thinking(raw, about_tokens);
+    let was_cut = runs_on(raw, about_tokens);
     if prompt.format != AnswerFormat::Text {
         return Visible { text: answer.to_owned(), calls: Vec::new(), was_cut };
     }
-    let (rest, calls) = written_calls::take_out(answer, &prompt.tools.offered);
-    let whole = without_markers(&rest);
+    let (rest, calls) = written_calls::take_out(answer, &prompt.tools);
+    let whole = without_markers(&rest, about_tokens);
     let text = without_loop(&whole);
     Visible { was_cut: was_cut || text.len() < whole.len(), text: text.to_owned(), calls }
 }
 
 /// Returns the part of a streamed output that may be shown.
 pub fn visible_so_far(raw: &str, prompt: &Prompt) -> String {
-    let answer = before_begun_marker(without_thinking_so_far(raw));
-    let whole = without_markers(written_calls::before_calls(answer, &prompt.tools.offered));
-    without_loop(&whole).to_owned()
+    let about_tokens = is_about_tokens(raw, prompt);
+    let answer = before_begun_marker(without_thinking_so_far(raw, about_tokens));
+    let whole = without_markers(written_calls::before_calls(answer, &prompt.tools), about_tokens);
+    without_begun_loop(&whole).to_owned()
+}
+
+/// Returns whether template tokens in an answer may be what a member asked about.
+fn is_about_tokens(raw: &str, prompt: &Prompt) -> bool {
+    has_tokens(raw) && prompt.messages.iter().any(|message| has_tokens(&message.content))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{PromptMessage, PromptRole};
 
     fn prompt() -> Prompt {
         Prompt::new(Vec::new(), 100)
@@ -62,10 +71,22 @@ mod tests {
             "On Friday at seven.</s>[INST] thanks [/INST]",
             "On Friday【4†source】 at seven.citeturn0search1",
             "On Friday \u{E200}cite\u{E202}turn0search1\u{E201}at <co: 1>seven</co: 1>[^1^].",
+            "[cite_start]On Friday [doc1] at seven [cite: 4, 12].",
+            "On Friday <|channel|> at <|begin_of_box|>seven<|end_of_box|>.",
+            "On Friday at seven. <|im_end|> thanks a lot",
+            "On Friday<grok:render id=\"a\"><argument name=\"n\">3</argument></grok:render> at seven.",
             "On Friday at seven. <tool_call>{\"name\": \"order_pizza\", \"arguments\": {}}</tool_call>",
         ] {
             check(raw, "On Friday at seven.");
         }
+    }
+
+    #[test]
+    fn tokens_stay_where_a_member_asked_about_them() {
+        let raw = "The <|im_end|> token ends a turn.";
+        let content = "What does <|im_end|> mean?".to_owned();
+        let asked = Prompt { messages: vec![PromptMessage { role: PromptRole::User, content }], ..prompt() };
+        assert_eq!((visible(raw, &asked).text.as_str(), visible(raw, &prompt()).text.as_str()), (raw, "The"));
     }
 
     #[test]

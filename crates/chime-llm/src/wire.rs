@@ -44,6 +44,8 @@ impl ModelAnswer {
         /// Estimated tokens above which a low count shows truncation. For shorter prompts, estimate and count differ
         /// too much.
         const TELLING: u64 = 1_000;
+        /// Context sizes at which servers truncate. A count of exactly such a size is no coincidence.
+        const USUAL_SIZES: [u64; 5] = [2_048, 4_096, 8_192, 16_384, 32_768];
         let estimated = prompt.estimated_tokens() as u64;
         let counted = self.tokens.filter(|_| prompt.pictures.is_empty());
         let completion = estimate_tokens(&self.text) as u64;
@@ -52,7 +54,10 @@ impl ModelAnswer {
             tokens: self.tokens.unwrap_or(TokenUse { prompt: estimated, completion }),
             tokens_counted: self.tokens.is_some(),
             reused: self.reused,
-            prompt_cut: counted.is_some_and(|counted| estimated > TELLING && counted.prompt * 2 < estimated),
+            prompt_cut: counted.is_some_and(|TokenUse { prompt, .. }| {
+                let is_usual = USUAL_SIZES.contains(&prompt) && prompt * 5 < estimated * 4;
+                estimated > TELLING && (prompt * 2 < estimated || is_usual)
+            }),
             truncated: self.truncated,
             first_word: None,
             calls: self.calls,

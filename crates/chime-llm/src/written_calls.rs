@@ -2,8 +2,9 @@
 //! notation.
 //!
 //! All notations follow two rules. A *block* starts with an opener that no answer contains (a tag, a token, a code
-//! fence, or a line that is a call) and ends with its closer or with the text. Within a block, a call is the name of an
-//! offered tool followed by its arguments, as JSON, as tags or as `name=value`.
+//! fence, or a line that is a call) and ends with its closer or with the text. Within a block, a call is the name of a
+//! tool of the program followed by its arguments, as JSON, as tags or as `name=value`. Calls of offered tools are run,
+//! all others are dropped.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -12,15 +13,15 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use crate::code::{code_ranges, is_in, pattern};
-use crate::tools::{Tool, ToolCall, named, text_of};
+use crate::tools::{ToolCall, Tools, named, text_of};
 use crate::turns::{TOKEN, is_of_calls, is_talked_about};
 
 /// Openers of call blocks, which may be anywhere in a line. The group `tag` is the name that the closing tag has.
 static OPENER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"<(?:｜?\w+[:｜])?(?P<tag>(?:tool|function)_?(?:calls?|code|use|response|result)|invoke|function)(?:[\s=][^<>\n]*)?>",
-        r"|<\|[^|<>\n]*(?:tool|python_tag|plugin)[^|<>\n]*\|?>|<｜[^｜<>\n]*(?:tool|call)[^｜<>\n]*｜>",
-        r"|\[TOOL_CALLS?\]",
+        r"<(?:｜?\w+[:｜])?(?P<tag>(?i:tool|function)_?(?i:calls?|code|use|response|result)|invoke|function)(?:[\s=][^<>\n]*)?>",
+        r"|<\|[^|<>\n]*(?:tool|python_tag|plugin|ACTION)[^|<>\n]*\|?>|<｜[^｜<>\n]*(?:tool|call)[^｜<>\n]*｜>",
+        r"|\[TOOL_CALLS?\]|\bfunctools\[",
         r"|(?:<\|start\|>assistant)?(?:<\|channel\|>|assistant)?commentary to=",
     ))
 });
@@ -33,12 +34,22 @@ static LINE: LazyLock<Regex> = LazyLock::new(|| {
 /// Namespaces that may precede the name of a tool.
 const PREFIXES: [&str; 3] = ["functions.", "default_api.", "call:"];
 
+/// Start of a call that has the name of its tool behind it (ReAct) or JSON, perhaps in a fence (Command R). The model
+/// invents all text after the call.
+const ACTION: &str = "Action:";
+
+/// Other starts of a line that may become a call.
+const STARTS: [&str; 6] = ["print(", "functools[", "```json", "```tool", "[{", ACTION];
+
 /// Quotation mark of Gemma's calls, such as `call:search{query:<|"|>tent<|"|>}`.
 const QUOTE: &str = "<|\"|>";
 
 /// Start of a JSON call that may still be incomplete.
-static BEGUN: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r#"(?s)\A\[?\s*\{\s*"(?:type|function|name|tool|arguments|parameters)"\s*:"#));
+static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"(?s)\A\[?\s*\{\s*"(?:type|id|function|name|tool|tool_name|tool_call_id|tool_calls|arguments|parameters)"\s*:"#,
+    )
+});
 
 static TAGGED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
@@ -54,15 +65,16 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Removes call blocks from `text`; returns the remaining text and the calls of offered tools.
-pub fn take_out(text: &str, offered: &[Tool]) -> (String, Vec<ToolCall>) {
+pub fn take_out(text: &str, tools: &Tools) -> (String, Vec<ToolCall>) {
     let (mut rest, mut calls, mut from) = (String::new(), Vec::new(), 0);
-    for block in blocks(text, offered) {
+    let (names, is_offered) = (tools.names(), |name: &str| tools.offered.iter().any(|tool| tool.name == name));
+    for block in blocks(text, &names) {
         let between = &text[from..block.start];
         if !calls.is_empty() && !between.trim().is_empty() {
             break;
         }
         rest.push_str(between);
-        calls.extend(read(&text[block.clone()], offered));
+        calls.extend(read(&text[block.clone()], &names).into_iter().filter(|(name, _)| is_offered(name)));
         from = block.end;
     }
     // Text after a call is dropped: the model invented the call's result.
@@ -73,17 +85,18 @@ pub fn take_out(text: &str, offered: &[Tool]) -> (String, Vec<ToolCall>) {
 }
 
 /// Returns the prefix of a streamed `text` that contains no call and no possible start of one.
-pub fn before_calls<'a>(text: &'a str, offered: &[Tool]) -> &'a str {
-    let first = blocks(text, offered).into_iter().next().map_or(text.len(), |block| block.start);
+pub fn before_calls<'a>(text: &'a str, tools: &Tools) -> &'a str {
+    let names = tools.names();
+    let first = blocks(text, &names).into_iter().next().map_or(text.len(), |block| block.start);
     let begun = code_ranges(text).pop().filter(|range| is_begun_call(&text[range.clone()]) && range.end == text.len());
-    let first = begun.filter(|_| !offered.is_empty()).map_or(first, |range| first.min(range.start));
+    let first = begun.filter(|_| !names.is_empty()).map_or(first, |range| first.min(range.start));
     let line = text.rfind('\n').map_or(0, |at| at + 1);
     let last = text[line..].trim_start();
     let word = last.trim_start_matches(['[', '(']).trim_start_matches("print(");
     let begins = |name: &str| name.starts_with(word) || word.starts_with(name);
-    let is_name = !last.is_empty() && offered.iter().map(|tool| tool.name).chain(PREFIXES).any(begins);
-    let begun = ["print(", "```json", "```tool", "[{"].iter().any(|begun| begun.starts_with(last) && !last.is_empty());
-    let may_begin = is_name || begun || ["{", "[{", "```tool"].iter().any(|begun| last.starts_with(begun));
+    let is_name = !last.is_empty() && names.into_iter().chain(PREFIXES).any(begins);
+    let begun = STARTS.iter().any(|begun| begun.starts_with(last) && !last.is_empty());
+    let may_begin = is_name || begun || ["{", "[{", "```tool", ACTION].iter().any(|begun| last.starts_with(begun));
     &text[..if may_begin { first.min(line) } else { first }]
 }
 
@@ -95,12 +108,12 @@ fn is_begun_call(fence: &str) -> bool {
     may_be && fence.starts_with("```") && !content.ends_with("```")
 }
 
-fn blocks(text: &str, offered: &[Tool]) -> Vec<Range<usize>> {
+fn blocks(text: &str, names: &[&'static str]) -> Vec<Range<usize>> {
     let code = code_ranges(text);
     let mut blocks = Vec::new();
     let mut at = 0;
     while at < text.len() {
-        let next = [opened(text, at, &code), line(text, at, &code, offered), fenced(text, at, &code, offered)];
+        let next = [opened(text, at, &code), line(text, at, &code, names), fenced(text, at, &code, names)];
         let Some(block) = next.into_iter().flatten().min_by_key(|block| block.start) else { break };
         at = block.end.max(block.start + 1);
         blocks.push(block);
@@ -148,8 +161,8 @@ fn closing_tag(text: &str, from: usize, tag: &str) -> Option<usize> {
     }
 }
 
-/// Finds the next call at the start of a line: JSON with a name and arguments, or `name(…)`.
-fn line(text: &str, at: usize, code: &[Range<usize>], offered: &[Tool]) -> Option<Range<usize>> {
+/// Finds the next call at the start of a line: JSON with a name and arguments, `name(…)`, or an action.
+fn line(text: &str, at: usize, code: &[Range<usize>], names: &[&'static str]) -> Option<Range<usize>> {
     let starts = text[at..].split_inclusive('\n').scan(at, |start, line| {
         let this = *start;
         *start += line.len();
@@ -158,7 +171,7 @@ fn line(text: &str, at: usize, code: &[Range<usize>], offered: &[Tool]) -> Optio
     starts.filter(|start| *start < text.len() && !is_in(code, *start)).find_map(|start| {
         let rest = &text[start..];
         let length = if rest.starts_with(['{', '[']) { json_call(rest) } else { None };
-        length.or_else(|| named_call(rest, offered)).map(|length| start..start + length)
+        length.or_else(|| named_call(rest, names)).or_else(|| action(rest, names)).map(|length| start..start + length)
     })
 }
 
@@ -171,23 +184,39 @@ fn json_call(text: &str) -> Option<usize> {
             (is_alone && !calls_in(&value).is_empty() && is_only_a_call(&value)).then_some(end)
         }
         // The call is incomplete, so all of the remaining text belongs to it.
-        Err(error) => (error.is_eof() && BEGUN.is_match(text) && text.contains("\"arguments\"")).then_some(text.len()),
+        Err(error) => (error.is_eof()
+            && BEGUN.is_match(text)
+            && ["\"arguments\"", "\"parameters\""].iter().any(|key| text.contains(key)))
+        .then_some(text.len()),
     }
 }
 
-fn named_call(text: &str, offered: &[Tool]) -> Option<usize> {
+fn named_call(text: &str, names: &[&'static str]) -> Option<usize> {
     let found = LINE.captures(text).filter(|found| found.get(0).is_some_and(|whole| whole.start() == 0))?;
     let whole = found.get(0)?;
     let has_prefix = PREFIXES.iter().any(|prefix| whole.as_str().contains(prefix));
-    let is_call = has_prefix || offered.iter().any(|tool| tool.name == &found["name"]);
+    let is_call = has_prefix || names.contains(&&found["name"]);
     let first = whole.as_str().find(['(', '{', '['])?;
     let end = is_call.then(|| balanced(&text[first..]).map_or(text.len(), |length| first + length))?;
     let is_alone = text[end..].lines().next().is_none_or(|rest| rest.trim().is_empty());
     is_alone.then_some(end)
 }
 
+/// Returns the length of the text if it starts with [`ACTION`] and the name of a tool, or JSON that is or may become a
+/// call.
+fn action(text: &str, names: &[&'static str]) -> Option<usize> {
+    let call =
+        text.strip_prefix(ACTION)?.trim_start().trim_start_matches("```").trim_start_matches("json").trim_start();
+    let is_call = match serde_json::Deserializer::from_str(call).into_iter::<Value>().next() {
+        Some(Ok(value)) => is_only_a_call(&value) && !read(call, names).is_empty(),
+        Some(Err(error)) if call.starts_with(['{', '[']) => error.is_eof(),
+        _ => next_name(call, 0, names).is_some_and(|(at, _)| at == 0),
+    };
+    is_call.then_some(text.len())
+}
+
 /// Finds the next code fence that contains only calls.
-fn fenced(text: &str, at: usize, code: &[Range<usize>], offered: &[Tool]) -> Option<Range<usize>> {
+fn fenced(text: &str, at: usize, code: &[Range<usize>], names: &[&'static str]) -> Option<Range<usize>> {
     let mut fences =
         code.iter().filter(|range| range.start >= at && text[range.start..].trim_start().starts_with("```"));
     let found = fences.find(|range| {
@@ -196,7 +225,7 @@ fn fenced(text: &str, at: usize, code: &[Range<usize>], offered: &[Tool]) -> Opt
         let content = content.trim_end_matches('`').trim();
         let is_call = || {
             let value = serde_json::from_str::<Value>(content).ok().filter(is_only_a_call);
-            value.is_some() && !read(content, offered).is_empty()
+            value.is_some() && !read(content, names).is_empty()
         };
         info.trim().starts_with("tool") && !content.is_empty() || matches!(info.trim(), "" | "json") && is_call()
     });
@@ -224,19 +253,19 @@ fn balanced(text: &str) -> Option<usize> {
     None
 }
 
-fn read(block: &str, offered: &[Tool]) -> Vec<(String, Value)> {
+fn read(block: &str, names: &[&'static str]) -> Vec<(String, Value)> {
     let block = block.replace(QUOTE, "\"");
     let block = block.as_str();
     let written: Vec<(String, Value)> = json_values(block).iter().flat_map(calls_in).collect();
     if !written.is_empty() {
-        let call = |(name, arguments): (String, Value)| Some((named(offered, &name)?.to_owned(), arguments));
+        let call = |(name, arguments): (String, Value)| Some((named(names, &name)?.to_owned(), arguments));
         return written.into_iter().filter_map(call).collect();
     }
     let mut calls = Vec::new();
     let mut at = 0;
-    while let Some((start, name)) = next_name(block, at, offered) {
+    while let Some((start, name)) = next_name(block, at, names) {
         let behind = start + name.len();
-        let end = next_name(block, behind, offered).map_or(block.len(), |(start, _)| start);
+        let end = next_name(block, behind, names).map_or(block.len(), |(start, _)| start);
         let (arguments, length) = arguments_in(&block[behind..], end - behind);
         calls.push((name.to_owned(), arguments));
         at = behind + length;
@@ -244,9 +273,8 @@ fn read(block: &str, offered: &[Tool]) -> Vec<(String, Value)> {
     calls
 }
 
-fn next_name(block: &str, from: usize, offered: &[Tool]) -> Option<(usize, &'static str)> {
-    let places =
-        offered.iter().flat_map(|tool| block[from..].match_indices(tool.name).map(|(at, _)| (from + at, tool.name)));
+fn next_name(block: &str, from: usize, names: &[&'static str]) -> Option<(usize, &'static str)> {
+    let places = names.iter().flat_map(|name| block[from..].match_indices(*name).map(|(at, _)| (from + at, *name)));
     let is_word = |(at, name): &(usize, &str)| {
         let is_part = |c: char| c.is_alphanumeric() || c == '_';
         !block[..*at].ends_with(is_part) && !block[at + name.len()..].starts_with(is_part)
@@ -305,11 +333,14 @@ const NAMES: [&str; 3] = ["name", "tool", "tool_name"];
 const ARGUMENTS: [&str; 4] = ["arguments", "parameters", "args", "input"];
 
 /// Returns the calls in a JSON value: an object with a name and arguments, an object with these in `function`, or a
-/// list.
+/// list, perhaps in `tool_calls`.
 fn calls_in(value: &Value) -> Vec<(String, Value)> {
     let Value::Object(object) = value else {
         return value.as_array().into_iter().flatten().flat_map(calls_in).collect();
     };
+    if let Some(calls) = object.get("tool_calls") {
+        return calls_in(calls);
+    }
     let object = object.get("function").and_then(Value::as_object).unwrap_or(object);
     let name = NAMES.iter().find_map(|key| object.get(*key)?.as_str());
     let arguments = ARGUMENTS.iter().find_map(|key| object.get(*key));
@@ -321,7 +352,7 @@ fn is_only_a_call(value: &Value) -> bool {
     match value {
         Value::Array(values) => !values.is_empty() && values.iter().all(is_only_a_call),
         Value::Object(object) => {
-            let others = ["type", "id", "index", "function"];
+            let others = ["type", "id", "index", "function", "tool_call_id", "tool_calls"];
             !calls_in(value).is_empty()
                 && object.keys().all(|key| [&NAMES[..], &ARGUMENTS, &others].concat().contains(&key.as_str()))
         }
@@ -335,11 +366,16 @@ mod tests {
 
     use super::*;
     use crate::visible::visible_so_far;
-    use crate::{Prompt, Tools};
+    use crate::{Prompt, Tool};
 
-    fn tools() -> Vec<Tool> {
+    fn tools() -> Tools {
         let tool = |name| Tool { name, description: "Looks up.", parameters: json!({"type": "object"}) };
-        vec![tool("search_messages"), tool("get_messages")]
+        Tools { offered: vec![tool("search_messages"), tool("get_messages")], ..Tools::default() }
+    }
+
+    /// The same tools, none of them offered.
+    fn closed() -> Tools {
+        Tools { known: vec!["search_messages", "get_messages"], ..Tools::default() }
     }
 
     /// Formats the calls of offered tools and the remaining text.
@@ -349,7 +385,7 @@ mod tests {
         format!("{} | {rest}", calls.join(", "))
     }
 
-    const NOTATIONS: [&str; 26] = [
+    const NOTATIONS: [&str; 33] = [
         r#"<tool_call>{"name": "search_messages", "arguments": {"query": "tent"}}</tool_call>"#,
         r#"<tool_call>{"name": "search_messages", "arguments": {"query": "tent"}}"#,
         r#"<function=search_messages>{"query": "tent"}</function>"#,
@@ -376,6 +412,13 @@ mod tests {
         r#"assistantcommentary to=functions.search_messages json{"query": "tent"}"#,
         r#"<|tool_call>call:search_messages{query:<|"|>tent<|"|>}<tool_call|>"#,
         r#"call:search_messages{query:"tent"}"#,
+        r#"<|START_ACTION|>[{"tool_call_id":"0","tool_name":"search_messages","parameters":{"query":"tent"}}]<|END_ACTION|>"#,
+        r#"[{"tool_call_id":"0","tool_name":"search_messages","parameters":{"query":"tent"}}]"#,
+        r#"functools[{"name": "search_messages", "arguments": {"query": "tent"}}]"#,
+        r#"<TOOLCALL>[{"name": "search_messages", "arguments": {"query": "tent"}}]</TOOLCALL>"#,
+        r#"{"tool_calls": [{"name": "search_messages", "arguments": {"query": "tent"}}]}"#,
+        "Action: ```json\n[\n  {\"tool_name\": \"search_messages\", \"parameters\": {\"query\": \"tent\"}}\n]\n```",
+        "Action: search_messages\nAction Input: {\"query\": \"tent\"}\nObservation: The red tent.\nFinal Answer: It is red.",
     ];
 
     #[test]
@@ -384,19 +427,20 @@ mod tests {
             let call = r#"search_messages {"query":"tent"} | "#;
             assert_eq!(reported(text), call, "{text}");
             assert_eq!(reported(&format!("Let me look.\n\n{text}")), format!("{call}Let me look."), "{text}");
-            let (rest, calls) = take_out(text, &[]);
-            let is_code = text.starts_with("```json") || text.starts_with("search_") || text.starts_with("[search_");
-            assert!(calls.is_empty() && (rest.is_empty() || is_code), "not offered: {text}: {rest}");
+            let (rest, calls) = take_out(&format!("It is red.\n\n{text}"), &closed());
+            assert!(calls.is_empty() && rest == "It is red.", "not offered: {text}: {rest}");
         }
     }
 
     #[test]
     fn while_it_is_written_nothing_of_a_call_is_shown() {
-        let prompt = Prompt { tools: Tools { offered: tools(), ..Tools::default() }, ..Prompt::new(Vec::new(), 100) };
-        for text in NOTATIONS.iter().map(|call| format!("Let me look.\n\n{call}")) {
-            for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)) {
-                let shown = visible_so_far(&text[..end], &prompt);
-                assert!("Let me look.".starts_with(shown.as_str()), "{shown:?} is shown of {:?}", &text[..end]);
+        for tools in [tools(), closed()] {
+            let prompt = Prompt { tools, ..Prompt::new(Vec::new(), 100) };
+            for text in NOTATIONS.iter().map(|call| format!("Let me look.\n\n{call}")) {
+                for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)) {
+                    let shown = visible_so_far(&text[..end], &prompt);
+                    assert!("Let me look.".starts_with(shown.as_str()), "{shown:?} is shown of {:?}", &text[..end]);
+                }
             }
         }
     }
@@ -442,9 +486,17 @@ mod tests {
             "[Ana](https://a.example) said so.",
             "[1] Friday\n[2] Saturday",
             "f(x) = 3",
+            "order_pizza(size=3)",
+            "[order_pizza(size=3)]",
+            "functools.partial(f, 3)",
+            "Action: buy the tent\nInput: money",
+            "Action: search the messages",
+            "```\nAction: search_messages\nAction Input: {}\n```",
+            "```json\n{\"tool_calls\": [{\"name\": \"order_pizza\", \"arguments\": {}}]}\n```",
             "",
         ] {
             assert_eq!(reported(text), format!(" | {text}"), "{text}");
+            assert_eq!(take_out(text, &closed()), (text.to_owned(), Vec::new()), "not offered");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Scripted language model: a real HTTP server on loopback with OpenAI's chat completions API, which replies by script
 //! and records the requests.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
-use axum::routing::{get, post};
+use axum::routing::post;
 use axum::serve::ListenerExt;
 use axum::{Json, Router};
 use serde_json::{Value, json};
@@ -63,7 +63,8 @@ struct Play {
     hears_only_plainly: bool,
     recordings: Vec<String>,
     unexpected: Vec<String>,
-    props: Option<Value>,
+    /// Bodies by path of what the server reports of itself; `null` for a path that it does not have.
+    told: HashMap<&'static str, Value>,
 }
 
 impl ModelServer {
@@ -82,9 +83,7 @@ impl ModelServer {
             .route("/v1/chat/completions", post(complete))
             .route("/v1/embeddings", post(embed))
             .route("/v1/audio/transcriptions", post(transcribe))
-            .route("/v1/models", get(models))
-            .route("/props", get(props))
-            .fallback(stranger)
+            .fallback(tell)
             .with_state(Arc::clone(&stage));
         let closed = stage.closed.clone();
         // Sends chunks at once, as real servers do. A failure only delays them.
@@ -171,7 +170,12 @@ impl ModelServer {
 
     /// Sets the answer to `/props`, as llama.cpp gives it. The default reports 64 slots.
     pub fn tell_of_itself(&self, props: Value) {
-        self.stage.play().props = Some(props);
+        self.tell("/props", props);
+    }
+
+    /// Sets the answer to requests of `path`, such as `/v1/models` or Ollama's `/api/show`; `null` for status 404.
+    pub fn tell(&self, path: &'static str, body: Value) {
+        self.stage.play().told.insert(path, body);
     }
 
     /// Returns the replies of the script that were not used.
@@ -310,20 +314,25 @@ fn transcript(text: &str, silence: Option<f64>) -> Value {
     }
 }
 
-async fn models() -> Json<Value> {
-    Json(json!({
-        "object": "list",
-        "data": [{"id": "test-model", "object": "model", "created": 1_763_632_800, "owned_by": "test"}],
-    }))
-}
-
-async fn props(State(stage): State<Arc<ServerState>>) -> Json<Value> {
-    Json(stage.play().props.clone().unwrap_or_else(|| json!({"total_slots": 64})))
-}
-
-async fn stranger(State(stage): State<Arc<ServerState>>, request: Request) -> Response {
-    stage.play().unexpected.push(format!("{} {}", request.method(), request.uri().path()));
-    Reply::Status(404, "404 page not found".to_owned()).into_response(&Value::Null)
+/// Answers with what the server reports of itself. Any other path is unexpected.
+async fn tell(State(stage): State<Arc<ServerState>>, request: Request) -> Response {
+    let (path, mut play) = (request.uri().path(), stage.play());
+    let usual = || match path {
+        "/v1/models" => Some(json!({
+            "object": "list",
+            "data": [{"id": "test-model", "object": "model", "created": 1_763_632_800, "owned_by": "test"}],
+        })),
+        "/props" => Some(json!({"total_slots": 64})),
+        _ => None,
+    };
+    let body = play.told.get(path).cloned().or_else(usual);
+    if body.is_none() {
+        play.unexpected.push(format!("{} {path}", request.method()));
+    }
+    match body.filter(|body| !body.is_null()) {
+        Some(body) => Reply::Body(body).into_response(&Value::Null),
+        None => Reply::Status(404, "404 page not found".to_owned()).into_response(&Value::Null),
+    }
 }
 
 #[cfg(test)]

@@ -49,9 +49,8 @@ pub struct Gateway {
 
 struct GatewayState {
     parts: GatewayParts,
-    queue: CallQueue,
-    /// Queue of the model for summaries, if it has a server of its own.
-    summary_queue: CallQueue,
+    /// Queues by address of the server.
+    queues: HashMap<String, CallQueue>,
     /// Token calibration by model name: the stored one, updated by the calls since the start.
     calibrations: Mutex<HashMap<String, TokenCalibration>>,
     /// `false` from loading the stored facts until the server's facts were first requested.
@@ -96,6 +95,16 @@ pub struct ModelCall<'a> {
     pub prompt: &'a Prompt,
 }
 
+impl ModelCall<'_> {
+    fn urgency(&self) -> Urgency {
+        if self.on_behalf_of.is_some() { Urgency::Answer } else { Urgency::Background }
+    }
+
+    fn is_cheap(&self) -> bool {
+        self.preference == ModelPreference::Cheaper
+    }
+}
+
 /// Usage record of a call. The caller stores it in its own transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "a call that is not written down is missing in the day's budget"]
@@ -125,14 +134,11 @@ impl UsageRecord {
 
 impl Gateway {
     pub fn new(parts: GatewayParts) -> Self {
-        let shared = GatewayState {
-            parts,
-            queue: CallQueue::default(),
-            summary_queue: CallQueue::default(),
-            calibrations: Mutex::default(),
-            is_discovered: watch::Sender::new(true),
-        };
-        shared.widen_queue();
+        let servers = parts.models.all().flat_map(|model| model.servers(false));
+        let queues = servers.map(|server| (server.address.to_owned(), CallQueue::default())).collect();
+        let shared =
+            GatewayState { parts, queues, calibrations: Mutex::default(), is_discovered: watch::Sender::new(true) };
+        shared.widen_queues();
         Self { state: Arc::new(shared), chosen: None }
     }
 
@@ -152,7 +158,7 @@ impl Gateway {
             let mut models = parts.models.all();
             if let Some(main) = models.next() {
                 is_known |= main.discover(&parts.clock).await;
-                self.state.widen_queue();
+                self.state.widen_queues();
             }
             // Answers wait for the main server only: another one may hang.
             self.state.is_discovered.send_replace(true);
@@ -162,7 +168,7 @@ impl Gateway {
             for model in parts.models.all() {
                 model.discover_fallback(&parts.clock).await;
             }
-            self.state.widen_queue();
+            self.state.widen_queues();
             parts.clock.sleep(if is_known { LOOK_AGAIN } else { ASK_AGAIN }).await;
         }
     }
@@ -310,21 +316,21 @@ impl Gateway {
             return Err(AskError::BreakerOpen { retry_after });
         }
         let watch = parts.clock.stopwatch();
-        let calling = async {
-            match (ask.preference, progress) {
-                (ModelPreference::Best, Some(progress)) => {
-                    model.complete_streaming(ask.prompt, progress, &parts.clock).await
-                }
-                (ModelPreference::Best, None) => model.complete(ask.prompt, &parts.clock).await,
-                (ModelPreference::Cheaper, _) => model.complete_cheaply(ask.prompt, &parts.clock).await,
-            }
+        let (called_off, held) = (slot.called_off(), Mutex::new(Some(slot)));
+        let change_server = async || {
+            held.lock().take();
+            let Some(other) = model.servers(ask.is_cheap()).nth(1) else { return };
+            let slot = self.state.queue_of(other.address).enter(ask.urgency(), parts.clock.now()).await;
+            *held.lock() = Some(slot);
         };
+        let progress = progress.filter(|_| !ask.is_cheap());
+        let calling = model.complete(ask.prompt, progress, ask.is_cheap(), &parts.clock, change_server);
         let completed = tokio::select! {
             biased;
             completed = calling => Some(completed),
-            () = slot.called_off() => None,
+            () = called_off.cancelled() => None,
         };
-        drop(slot);
+        drop(held.lock().take());
         let spent = TokenUse { prompt: ask.prompt.estimated_tokens() as u64, completion: 0 };
         let of_failure = self.call(&ask, model.model_name(), spent);
         match completed {
@@ -347,14 +353,15 @@ impl Gateway {
         }
     }
 
-    /// Waits for a slot of the server, up to the prompt's deadline. On a slow server, background work fails at once
+    /// Waits for a slot of the first server that is asked, up to the prompt's deadline. On a slow server, background work fails at once
     /// while answers need it or needed it within the last two minutes.
     async fn slot(&self, ask: &ModelCall<'_>, model: &OpenAi) -> Result<ServerSlot, AskError> {
-        let (parts, queue) = (&self.state.parts, self.state.queue_of(model));
-        let urgency = if ask.on_behalf_of.is_some() { Urgency::Answer } else { Urgency::Background };
+        let (parts, urgency) = (&self.state.parts, ask.urgency());
         self.wait_for_facts().await;
+        let server = model.servers(ask.is_cheap()).next().ok_or(AskError::Offline)?;
+        let queue = self.state.queue_of(server.address);
         if urgency == Urgency::Background
-            && model.facts().is_slow()
+            && server.facts.is_slow()
             && let Some(retry_after) = queue.until_quiet(parts.clock.now())
         {
             return Err(AskError::GaveWay { retry_after });
@@ -425,19 +432,17 @@ impl Gateway {
 }
 
 impl GatewayState {
-    /// Sets the queue's slots to the number of calls that the server handles in parallel.
-    fn widen_queue(&self) {
-        let models = &self.parts.models;
-        for llm in [&models.summary, &models.answer] {
-            if let Llm::OpenAi(model) = llm {
-                self.queue_of(model).set_slots(slots(model.facts(), model.is_own()));
-            }
+    /// Sets the slots of each queue to the number of calls that its server handles in parallel.
+    fn widen_queues(&self) {
+        let servers: Vec<_> = self.parts.models.all().flat_map(|model| model.servers(false)).collect();
+        // In reverse: several models may share a server, and the answering one, whose facts are known first, is first.
+        for server in servers.into_iter().rev() {
+            self.queue_of(server.address).set_slots(slots(server.facts, server.is_own));
         }
     }
 
-    fn queue_of(&self, model: &OpenAi) -> &CallQueue {
-        let is_usual = self.parts.models.answer.host() == Some(model.host());
-        if is_usual { &self.queue } else { &self.summary_queue }
+    fn queue_of(&self, address: &str) -> CallQueue {
+        self.queues.get(address).cloned().unwrap_or_default()
     }
 
     fn calibration(&self, model: &str) -> TokenCalibration {

@@ -15,12 +15,13 @@ use crate::answering::typing::while_typing;
 use crate::job::{ModelChoice, ModelFailure, WindowSize};
 use crate::lines::Style;
 use crate::prompt::{self, BuiltPrompt, PromptInput};
+use crate::tools::LookupTool;
 use chime_access::gateway::ask::{ModelCall, UsageRecord};
 use chime_access::gateway::{AskError, ModelPreference, ModelPurpose};
 use chime_core::chat_settings::{ANSWER_LENGTH, TEMPERATURE};
 use chime_core::prompts::PromptError;
 use chime_core::{Job, Language};
-use chime_llm::{Completion, Picture, Prompt, PromptMessage, PromptRole};
+use chime_llm::{Completion, Picture, Prompt, PromptMessage, PromptRole, Tools};
 
 /// The temperature is low, since an answer should repeat facts of the chat and not vary them.
 const USUAL_TEMPERATURE: f32 = 0.2;
@@ -87,6 +88,7 @@ pub fn model_request(question: &QuestionContext, built: &BuiltPrompt, window: Wi
         // At a low temperature the same unusable answer would come again.
         temperature: (window != WindowSize::Plainest)
             .then(|| question.chat.settings.get(TEMPERATURE).unwrap_or(USUAL_TEMPERATURE)),
+        tools: Tools { known: LookupTool::ALL.map(LookupTool::name).to_vec(), ..Tools::default() },
         ..Prompt::new(messages, ModelPurpose::Answer.max_answer_tokens())
     }
 }

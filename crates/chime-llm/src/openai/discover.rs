@@ -30,11 +30,13 @@ impl OpenAi {
 
     async fn discover_on(&self, server: &Arc<Server>, clock: &Clock) -> bool {
         let models = fetch(server, clock, "/models").await;
-        let owner = models.as_ref().and_then(|body| body.pointer("/data/0/owned_by")?.as_str());
-        let is_ollama = owner == Some("library");
+        let listed = models.as_ref().and_then(|body| body["data"].as_array());
+        let is_of = |owner: &str| listed.is_some_and(|listed| listed.iter().any(|entry| entry["owned_by"] == owner));
         // Only llama.cpp has `/props`. A server of a provider is not asked for it.
-        let is_llama = owner == Some("llamacpp") || server.is_own() && !is_ollama;
+        let is_llama = is_of("llamacpp") || server.is_own() && !is_of("library");
         let props = if is_llama { fetch(server, clock, "/props").await } else { None };
+        // Ollama names the publishers of its models as owners, and those may be anybody.
+        let is_ollama = is_of("library") || server.is_own() && props.is_none() && !is_of("vllm");
         let loaded = if is_ollama { fetch(server, clock, "/api/ps").await } else { None };
         for model in self.models().filter(|model| Arc::ptr_eq(&model.server, server)) {
             let show = if is_ollama { ollama_shows(server, &model.name, clock).await } else { None };
@@ -52,9 +54,7 @@ impl OpenAi {
                 parameters = facts.parameters,
                 "what the model server tells of itself",
             );
-            let known = &mut model.learned.lock().facts;
-            // Facts that the server does not report stay, such as a context size learned from a refusal.
-            *known = facts.or(*known);
+            model.note_facts(facts);
         }
         models.is_some() || props.is_some()
     }

@@ -5,13 +5,14 @@ use crate::dialect::Dialect;
 use crate::failure::ServerFailure;
 use crate::{AnswerFormat, Prompt};
 
-/// A parameter that a request can omit.
+/// A part of a request that can be omitted, or said in another way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Optional {
     Temperature,
     Format,
     Counting,
     Tools,
+    System,
 }
 
 /// State of the attempts to send one prompt: the dialect to use, and what the refusals so far showed.
@@ -27,7 +28,7 @@ pub struct Attempts {
 
 impl Optional {
     /// Likeliest causes of a refusal first.
-    const ALL: [Self; 4] = [Self::Temperature, Self::Format, Self::Counting, Self::Tools];
+    const ALL: [Self; 5] = [Self::Temperature, Self::Format, Self::Counting, Self::Tools, Self::System];
 
     fn is_in(self, prompt: &Prompt, dialect: Dialect) -> bool {
         match self {
@@ -35,6 +36,7 @@ impl Optional {
             Self::Format => prompt.format != AnswerFormat::Text && !dialect.free_form,
             Self::Counting => !dialect.uncounted_stream,
             Self::Tools => prompt.tools.are_offered() && !dialect.no_tools,
+            Self::System => prompt.has_system() && !dialect.no_system,
         }
     }
 
@@ -44,6 +46,7 @@ impl Optional {
             Self::Format => Dialect { free_form: true, ..dialect },
             Self::Counting => Dialect { uncounted_stream: true, ..dialect },
             Self::Tools => Dialect { no_tools: true, ..dialect },
+            Self::System => Dialect { no_system: true, ..dialect },
         }
     }
 }

@@ -81,8 +81,8 @@ async fn asked(server: &ModelServer, clients: &[OpenAi; 2], reply: Reply) -> ([S
     let ([first, second], clock, progress) = (clients, Clock::system(), AnswerProgress::default());
     // The same reply to every request, because a client may repeat its request in another dialect.
     server.always(reply);
-    let whole = first.complete(&prompt(), &clock).await;
-    let streamed = second.complete_streaming(&prompt(), &progress, &clock).await;
+    let whole = first.answer(&prompt(), &clock).await;
+    let streamed = second.answer_streaming(&prompt(), &progress, &clock).await;
     let shown = progress.watch().borrow().clone();
     ([reported(&whole), reported(&streamed)], shown)
 }

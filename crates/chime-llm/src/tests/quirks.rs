@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{Log, client, options, prompt, reported, started, with_fallback};
+use super::{Log, MODEL, client, options, prompt, reported, started, with_fallback};
 use crate::{
     AnswerFormat, AnswerProgress, Audio, Embeddings, LlmError, LlmOptions, OpenAi, Prompt, PromptMessage, PromptRole,
     Tool, ToolRound, Tools, Transcriptions,
 };
+use chime_core::estimate_tokens;
 use chime_runtime::clock::Clock;
 use chime_testkit::{ModelServer, Reply};
 
@@ -34,15 +35,29 @@ fn with_form() -> Prompt {
 }
 
 fn large() -> Prompt {
-    let content = "They talked about the dinner on Friday. ".repeat(300);
+    sized(3_600)
+}
+
+/// Returns a prompt of about this many estimated tokens.
+fn sized(tokens: usize) -> Prompt {
+    const SENTENCE: &str = "They talked about the dinner on Friday. ";
+    let content = SENTENCE.repeat(tokens / estimate_tokens(SENTENCE));
     Prompt { messages: vec![PromptMessage { role: PromptRole::User, content }], ..prompt() }
+}
+
+/// An answer of a server that counted this many tokens of the prompt.
+fn counted(prompt: u64) -> Reply {
+    let usage =
+        json!({"prompt_tokens": prompt, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 640}});
+    let choice = json!({"message": {"content": "Friday."}, "finish_reason": "stop"});
+    Reply::Body(json!({"choices": [choice], "usage": usage}))
 }
 
 /// Plays `script` for two calls and returns their outcomes; the whole script must be used.
 async fn asked_twice(model: &OpenAi, server: &ModelServer, prompt: &Prompt, script: Vec<Reply>) -> [String; 2] {
     server.script(script);
-    let first = model.complete(prompt, &Clock::system()).await;
-    let second = model.complete(prompt, &Clock::system()).await;
+    let first = model.answer(prompt, &Clock::system()).await;
+    let second = model.answer(prompt, &Clock::system()).await;
     assert!(server.leftover().is_empty() && server.unexpected().is_empty(), "{:?}", server.unexpected());
     [reported(&first), reported(&second)]
 }
@@ -54,6 +69,7 @@ async fn a_model_without_a_system_role_finds_the_rules_in_the_question_from_then
         (400, "Conversation roles must alternate user/assistant/user/assistant/..."),
         (500, "Only user and assistant roles are supported!"),
         (400, "Developer instruction is not enabled for models/gemma-3-27b-it"),
+        (400, "Unsupported value: 'messages[0].role' does not support 'system' with this model."),
     ] {
         let server = started().await;
         let script = vec![refusal(status, words), Reply::text("Friday."), Reply::text("At seven.")];
@@ -74,12 +90,12 @@ async fn thoughts_go_back_with_a_call_where_the_server_wants_them() {
     server.script([body(&call, "tool_calls")]);
     let (model, clock) = (client(options(&server)), Clock::system());
     let mut prompt = with_tools();
-    let calls = model.complete(&prompt, &clock).await.expect("a call").calls;
+    let calls = model.answer(&prompt, &clock).await.expect("a call").calls;
     assert_eq!(calls[0].thoughts.as_deref(), Some("I should look."));
     prompt.tools.rounds.push(ToolRound { said: String::new(), calls, results: vec!["the red tent".into()] });
     let missing = "Missing `reasoning_content` field in the assistant message at message index 2.";
     server.script([refusal(400, missing), Reply::text("It is red.")]);
-    assert_eq!(reported(&model.complete(&prompt, &clock).await), "test-model: It is red.");
+    assert_eq!(reported(&model.answer(&prompt, &clock).await), "test-model: It is red.");
     let requests = server.requests();
     assert!(requests[1]["messages"][2].get("reasoning_content").is_none());
     assert_eq!(requests[2]["messages"][2]["reasoning_content"], "I should look.");
@@ -109,6 +125,24 @@ async fn a_refusal_in_unknown_words_is_tried_without_what_is_optional_and_the_cu
 }
 
 #[tokio::test]
+async fn a_system_role_that_is_refused_in_unknown_words_is_found() {
+    let server = started().await;
+    let no = || refusal(400, "I do not like this.");
+    let (model, prompt) = (client(options(&server)), Prompt { temperature: None, ..with_rules() });
+    let script = vec![no(), Reply::text("Friday."), no(), Reply::text("At seven.")];
+    assert_eq!(asked_twice(&model, &server, &prompt, script).await, ["test-model: Friday.", "test-model: At seven."]);
+    asked_twice(&model, &server, &prompt, vec![Reply::text("On foot."), Reply::text("Yes.")]).await;
+    let asked: Vec<(bool, bool)> = server
+        .requests()
+        .iter()
+        .map(|request| (request["messages"][0]["role"] == "system", request.get("stream_options").is_some()))
+        .collect();
+    // The token count of the stream is tried first; then the system role, which was the cause.
+    let (both, none) = ((true, true), (false, false));
+    assert_eq!(asked, [both, none, (true, false), none, (false, true), (false, true)]);
+}
+
+#[tokio::test]
 async fn a_large_prompt_that_is_refused_in_unknown_words_may_be_too_long() {
     let server = started().await;
     let model = client(options(&server));
@@ -117,8 +151,70 @@ async fn a_large_prompt_that_is_refused_in_unknown_words_may_be_too_long() {
     assert_eq!(first, "the prompt is too long for the model -> ShrinkPrompt");
     assert_eq!(second, first, "nothing was learnt");
     server.script([no(), no()]);
-    let small = model.complete(&prompt(), &Clock::system()).await;
+    let small = model.answer(&prompt(), &Clock::system()).await;
     assert!(matches!(small, Err(LlmError::Refused { .. })), "{small:?}");
+}
+
+#[tokio::test]
+async fn the_size_of_a_shorter_prompt_that_is_accepted_is_noted() {
+    let server = started().await;
+    let (model, clock) = (client(options(&server)), Clock::system());
+    let no = || refusal(400, "I do not like this.");
+    let halved = || Prompt { max_answer_tokens: 500, ..sized(1_800) };
+    server.script([no(), no()]);
+    assert!(matches!(model.answer(&large(), &clock).await, Err(LlmError::PromptTooLong)));
+    server.script([Reply::text("Friday.")]);
+    model.answer(&prompt(), &clock).await.expect("an answer");
+    assert_eq!(model.facts().context, None, "a small prompt tells nothing");
+    server.script([counted(1_200)]);
+    model.answer(&halved(), &clock).await.expect("an answer");
+    assert_eq!(model.facts().context, Some(1_600), "the prompt, and a third of it for the answer");
+    server.script([counted(1_000)]);
+    model.answer(&halved(), &clock).await.expect("an answer");
+    assert_eq!(model.facts().context, Some(1_600), "noted once");
+    // Another cause: a prompt of the same size is accepted later.
+    let model = client(options(&server));
+    server.script([no(), no(), counted(2_600), counted(1_200)]);
+    assert!(matches!(model.answer(&large(), &clock).await, Err(LlmError::PromptTooLong)));
+    for prompt in [large(), halved()] {
+        model.answer(&prompt, &clock).await.expect("an answer");
+    }
+    assert_eq!(model.facts().context, None);
+}
+
+#[tokio::test]
+async fn a_context_that_a_refusal_names_stays_until_the_server_reports_another() {
+    let server = started().await;
+    let (model, clock) = (client(options(&server)), Clock::system());
+    let reports = |context: usize| server.tell("/props", json!({"default_generation_settings": {"n_ctx": context}}));
+    reports(8192);
+    assert!(model.discover(&clock).await);
+    server.script([refusal(400, "maximum context length is 4096 tokens")]);
+    assert!(model.answer(&large(), &clock).await.is_err());
+    assert_eq!(model.facts().context, Some(4096));
+    model.discover(&clock).await;
+    assert_eq!(model.facts().context, Some(4096), "the smaller one is kept");
+    reports(16_384);
+    model.discover(&clock).await;
+    assert_eq!(model.facts().context, Some(16_384), "the operator has changed it");
+}
+
+#[tokio::test]
+async fn ollama_is_known_whoever_published_its_models() {
+    for (owner, loaded, context) in [("library", 8192, 8192), ("bartowski", 8192, 8192), ("bartowski", 0, 4096)] {
+        let server = started().await;
+        let listed = json!([{"id": "hf.co/bartowski/Qwen2.5", "owned_by": owner}, {"id": MODEL, "owned_by": "ann"}]);
+        server.tell("/v1/models", json!({"data": listed}));
+        server.tell("/props", Value::Null);
+        server.tell("/api/ps", json!({"models": [{"name": "test-model:latest", "context_length": loaded}]}));
+        let info = json!({"general.parameter_count": 1_500_000_000_u64, "qwen2.context_length": 32_768});
+        server.tell("/api/show", json!({"model_info": info}));
+        let model = client(options(&server));
+        assert!(model.discover(&Clock::system()).await);
+        let facts = model.facts();
+        assert_eq!((facts.context, facts.parameters), (Some(context), Some(1_500_000_000)), "{owner}");
+        assert!(server.unexpected().is_empty(), "{:?}", server.unexpected());
+    }
 }
 
 #[tokio::test]
@@ -166,10 +262,10 @@ async fn a_stream_that_breaks_off_is_asked_for_again() {
     let server = started().await;
     server.script([cut(), done]);
     let (model, progress) = (client(options(&server)), AnswerProgress::default());
-    let outcome = model.complete_streaming(&prompt(), &progress, &Clock::system()).await;
+    let outcome = model.answer_streaming(&prompt(), &progress, &Clock::system()).await;
     assert_eq!(reported(&outcome), "test-model: Friday.");
     server.script([cut(), cut(), cut()]);
-    let outcome = model.complete(&prompt(), &Clock::system()).await;
+    let outcome = model.answer(&prompt(), &Clock::system()).await;
     assert_eq!(reported(&outcome), "the model server's answer broke off -> RetryLater(None)");
 }
 
@@ -180,7 +276,7 @@ async fn a_stream_that_loops_is_not_read_to_its_end() {
     let pieces = [format!("On Friday. {}", "the moment: ".repeat(60)), "and so on".to_owned()];
     server.script([Reply::Stream(pieces.to_vec())]);
     let (model, progress) = (client(options(&server)), AnswerProgress::default());
-    let outcome = model.complete_streaming(&prompt(), &progress, &Clock::system()).await;
+    let outcome = model.answer_streaming(&prompt(), &progress, &Clock::system()).await;
     assert_eq!(reported(&outcome), "test-model: On Friday. the moment:");
 }
 
@@ -188,22 +284,25 @@ async fn a_stream_that_loops_is_not_read_to_its_end() {
 async fn a_server_that_reads_half_of_a_prompt_is_told_of_once() {
     let log = Log::listen();
     let server = started().await;
-    let counted = |prompt: u64| {
-        let usage =
-            json!({"prompt_tokens": prompt, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 640}});
-        let choice = json!({"message": {"content": "Friday."}, "finish_reason": "stop"});
-        Reply::Body(json!({"choices": [choice], "usage": usage}))
-    };
     server.script([counted(900), counted(900), counted(2_600), counted(10)]);
     let model = client(with_fallback(&server));
     let mut cut = Vec::new();
     for prompt in [large(), large(), large(), prompt()] {
-        let completion = model.complete(&prompt, &Clock::system()).await.expect("an answer");
+        let completion = model.answer(&prompt, &Clock::system()).await.expect("an answer");
         assert_eq!(completion.reused, Some(640));
         cut.push(completion.prompt_cut);
     }
     assert_eq!(cut, [true, true, false, false]);
     assert_eq!(log.text().matches("OLLAMA_CONTEXT_LENGTH").count(), 1);
+    assert_eq!(model.facts().context, Some(900), "the next prompt fits");
+    // A count of exactly a usual context size is another sign.
+    for (estimated, count, is_cut) in [(6_000, 4_096, true), (6_000, 4_000, false), (4_300, 4_096, false)] {
+        server.script([counted(count)]);
+        let model = client(options(&server));
+        let completion = model.answer(&sized(estimated), &Clock::system()).await.expect("an answer");
+        assert_eq!(completion.prompt_cut, is_cut, "{count} of {estimated}");
+        assert_eq!(model.facts().context, is_cut.then_some(4_096));
+    }
 }
 
 #[tokio::test]
@@ -214,14 +313,14 @@ async fn a_call_in_the_text_is_run_and_never_shown() {
     server.script([Reply::text(text), Reply::text(text)]);
     let (model, progress, clock) = (client(options(&server)), AnswerProgress::default(), Clock::system());
     let prompt = with_tools();
-    let streamed = model.complete_streaming(&prompt, &progress, &clock).await.expect("a call");
+    let streamed = model.answer_streaming(&prompt, &progress, &clock).await.expect("a call");
     assert_eq!((streamed.text.as_str(), streamed.calls.len()), ("Let me look.", 1));
     assert!("Let me look.".starts_with(progress.watch().borrow().as_str()));
-    let whole = model.complete(&prompt, &clock).await.expect("a call");
+    let whole = model.answer(&prompt, &clock).await.expect("a call");
     assert_eq!((whole.calls, whole.text), (streamed.calls, streamed.text));
     let unasked = Prompt { tools: Tools::default(), ..prompt };
     server.script([Reply::text(text)]);
-    let answer = model.complete(&unasked, &clock).await.expect("an answer");
+    let answer = model.answer(&unasked, &clock).await.expect("an answer");
     assert_eq!((answer.text.as_str(), answer.calls.len()), ("Let me look.", 0));
 }
 
@@ -232,10 +331,10 @@ async fn what_was_looked_up_is_part_of_the_question_where_roles_must_alternate()
     let (model, clock) = (client(options(&server)), Clock::system());
     let mut prompt = with_tools();
     prompt.tools.is_silent = true;
-    let calls = model.complete(&prompt, &clock).await.expect("a call").calls;
+    let calls = model.answer(&prompt, &clock).await.expect("a call").calls;
     prompt.tools.rounds.push(ToolRound { said: String::new(), calls, results: vec!["the red tent".into()] });
     server.script([Reply::text("It is red.")]);
-    assert_eq!(reported(&model.complete(&prompt, &clock).await), "test-model: It is red.");
+    assert_eq!(reported(&model.answer(&prompt, &clock).await), "test-model: It is red.");
     let request = &server.requests()[1];
     let roles: Vec<&Value> = request["messages"].as_array().unwrap().iter().map(|message| &message["role"]).collect();
     assert_eq!(roles, ["system", "user"]);
@@ -249,7 +348,7 @@ async fn a_failed_proxy_is_no_refusal_to_stream() {
     server.script([Reply::Status(503, broken.to_owned()), Reply::text("Friday."), Reply::text("At seven.")]);
     let model = client(options(&server));
     for expected in ["test-model: Friday.", "test-model: At seven."] {
-        assert_eq!(reported(&model.complete(&prompt(), &Clock::system()).await), expected);
+        assert_eq!(reported(&model.answer(&prompt(), &Clock::system()).await), expected);
     }
     assert!(server.requests().iter().all(|request| request["stream"] == true));
 }
@@ -259,7 +358,7 @@ async fn an_answer_that_never_began_is_asked_for_again() {
     let server = started().await;
     let cut = |body: &str| Reply::Raw { status: 200, headers: Vec::new(), body: vec![body.into()] };
     server.script([cut(""), cut(": keep-alive\n\n"), Reply::text("Friday.")]);
-    let outcome = client(options(&server)).complete(&prompt(), &Clock::system()).await;
+    let outcome = client(options(&server)).answer(&prompt(), &Clock::system()).await;
     assert_eq!(reported(&outcome), "test-model: Friday.");
 }
 
@@ -300,7 +399,7 @@ async fn one_call_that_fails_costs_a_model_no_tools() {
     let (model, clock) = (client(options(&server)), Clock::system());
     server.script([Reply::text("Friday."), failed(), Reply::text("At seven."), Reply::text("On foot.")]);
     for expected in ["test-model: Friday.", "test-model: At seven.", "test-model: On foot."] {
-        assert_eq!(reported(&model.complete(&with_tools(), &clock).await), expected);
+        assert_eq!(reported(&model.answer(&with_tools(), &clock).await), expected);
     }
     let sent: Vec<bool> = server.requests().iter().map(|request| request.get("tools").is_some()).collect();
     assert_eq!(sent, [true, true, false, true]);

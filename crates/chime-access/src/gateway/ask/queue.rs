@@ -85,9 +85,9 @@ impl CallQueue {
 }
 
 impl ServerSlot {
-    /// Completes when the call is cancelled because an answer needs the slot.
-    pub async fn called_off(&self) {
-        self.called_off.cancelled().await;
+    /// Returns the token that cancels the call because an answer needs the slot.
+    pub fn called_off(&self) -> CancellationToken {
+        self.called_off.clone()
     }
 }
 
@@ -229,7 +229,7 @@ mod tests {
         let third = queue.enter(Urgency::Answer, NOW);
         let ((), _third) = tokio::join!(
             async {
-                second.called_off().await;
+                second.called_off().cancelled().await;
                 drop(second);
             },
             third
