@@ -14,7 +14,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use crate::dialect::Dialect;
-use crate::facts::{ServerFacts, Speeds};
+use crate::facts::{ServerFacts, Speeds, is_usual_context};
 use crate::failure::ServerFailure;
 use crate::openai::call::{TimedAnswer, refuses_streams};
 use crate::openai::refused_parameters::Attempts;
@@ -67,8 +67,8 @@ struct Learned {
     thinks_unannounced: bool,
     /// `true` if its reasoning once used up the tokens of an answer: later calls allow more.
     needs_room: bool,
-    /// `true` after the operator was warned that the server truncates prompts.
-    warned_of_cut: bool,
+    /// Tokens that the server read of the last prompt that it truncated. The operator is warned of the first one.
+    cut_at: Option<usize>,
     refuses_streams: bool,
     /// What the server reports of itself.
     facts: ServerFacts,
@@ -366,6 +366,7 @@ impl Model {
     fn learn_size(&self, completion: &Completion, prompt: &Prompt) {
         /// A prompt that is smaller than the refused one by more than this factor tells nothing.
         const TELLING: usize = 3;
+        const LEAST_CONTEXT: usize = 512;
         let (read, size) = (usize::try_from(completion.tokens.prompt).unwrap_or(usize::MAX), prompt.estimated_tokens());
         let refused = self.learned.lock().refused_size.filter(|refused| size * TELLING >= *refused);
         if let Some(refused) = refused {
@@ -378,8 +379,12 @@ impl Model {
         if !completion.prompt_cut {
             return;
         }
-        self.note_context(read);
-        if !std::mem::replace(&mut self.learned.lock().warned_of_cut, true) {
+        let cut_before = self.learned.lock().cut_at.replace(read);
+        // Some servers count only tokens that were not in their cache. Such counts vary, and may be small.
+        if read >= LEAST_CONTEXT && (is_usual_context(completion.tokens.prompt) || cut_before == Some(read)) {
+            self.note_context(read);
+        }
+        if cut_before.is_none() {
             tracing::warn!(
                 model.name = self.name,
                 tokens.read = completion.tokens.prompt,

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::diagnose::diagnose_body;
 use crate::dialect::Dialect;
-use crate::facts::ReadingTime;
+use crate::facts::{ReadingTime, is_usual_context};
 use crate::fields::{LenientNumber, lenient};
 use crate::thinking::thinks_unannounced;
 use crate::tools::{self, CallPiece, ToolCall};
@@ -44,8 +44,6 @@ impl ModelAnswer {
         /// Estimated tokens above which a low count shows truncation. For shorter prompts, estimate and count differ
         /// too much.
         const TELLING: u64 = 1_000;
-        /// Context sizes at which servers truncate. A count of exactly such a size is no coincidence.
-        const USUAL_SIZES: [u64; 5] = [2_048, 4_096, 8_192, 16_384, 32_768];
         let estimated = prompt.estimated_tokens() as u64;
         let counted = self.tokens.filter(|_| prompt.pictures.is_empty());
         let completion = estimate_tokens(&self.text) as u64;
@@ -55,7 +53,7 @@ impl ModelAnswer {
             tokens_counted: self.tokens.is_some(),
             reused: self.reused,
             prompt_cut: counted.is_some_and(|TokenUse { prompt, .. }| {
-                let is_usual = USUAL_SIZES.contains(&prompt) && prompt * 5 < estimated * 4;
+                let is_usual = is_usual_context(prompt) && prompt * 5 < estimated * 4;
                 estimated > TELLING && (prompt * 2 < estimated || is_usual)
             }),
             truncated: self.truncated,

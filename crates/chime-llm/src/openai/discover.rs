@@ -36,7 +36,7 @@ impl OpenAi {
         let is_llama = is_of("llamacpp") || server.is_own() && !is_of("library");
         let props = if is_llama { fetch(server, clock, "/props").await } else { None };
         // Ollama names the publishers of its models as owners, and those may be anybody.
-        let is_ollama = is_of("library") || server.is_own() && props.is_none() && !is_of("vllm");
+        let is_ollama = is_of("library") || server.is_own() && listed.is_some() && props.is_none() && !is_of("vllm");
         let loaded = if is_ollama { fetch(server, clock, "/api/ps").await } else { None };
         for model in self.models().filter(|model| Arc::ptr_eq(&model.server, server)) {
             let show = if is_ollama { ollama_shows(server, &model.name, clock).await } else { None };
