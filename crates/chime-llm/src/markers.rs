@@ -6,24 +6,25 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::code::{pattern, replace_outside};
-use crate::turns::{TOKEN, is_mentioned, is_talked_about};
+use crate::turns::{TOKEN, has_tokens, is_mentioned, is_talked_about};
 
 /// Citation markers, each with the blanks before it: `【4†source】`, the same in private-use characters,
-/// `citeturn0search1`, `[^1^]`, `:contentReference[oaicite:0]{index=0}`, `[cite_start]`, `[cite: 4]`, `[doc1]`,
-/// `<grok:render …>…</grok:render>`.
+/// `citeturn0search1`, `[^1^]`, `:contentReference[oaicite:0]{index=0}`, `[cite_start]`, `[cite: 4]`, `[doc1]`.
 static CITATION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"(?s)[ \t]*(?:【[^【】\n]{0,60}†[^【】\n]{0,60}】|\x{E200}[^\x{E201}\n]{0,200}\x{E201}|[\x{E200}-\x{E20F}]",
-        r"|\[cite_(?:start|end)\]|\[cite:[\d\s,.-]{1,60}\]|\[doc\d+\]|<grok:render\b[^<>]*>.*?</grok:render>",
+        r"[ \t]*(?:【[^【】\n]{0,60}†[^【】\n]{0,60}】|\x{E200}[^\x{E201}\n]{0,200}\x{E201}|[\x{E200}-\x{E20F}]",
+        r"|\[cite_(?:start|end)\]|\[cite:[\d\s,.-]{1,60}\]|\[doc\d+\]",
         r"|(?:file)?cite(?:[\x{E200}-\x{E20F}]?turn\d+[a-z]+\d+)+|\[\^\d+\^\]|:contentReference\[oaicite:\d+\](?:\{index=\d+\})?)",
     ))
 });
 
-/// Citation tags and the words between them: `<cite>…</cite>`, `<co: 1>…</co: 1>`.
+/// Citation tags and the words between them: `<cite>…</cite>`, `<co: 1>…</co: 1>`; or `<grok:render …>…</grok:render>`,
+/// which has none for members.
 static TAGGED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
+    pattern(concat!(
         r"<(?:cite|citation|co)(?:[:\s][^<>\n]{0,80})?>(?P<words>[^<>]*)</(?:cite|citation|co)(?:[:\s][^<>\n]{0,40})?>",
-    )
+        r"|<grok:render\b[^<>]*>(?s:.*?)</grok:render>",
+    ))
 });
 
 /// A template token with the blanks before it.
@@ -45,12 +46,17 @@ pub fn without_markers(text: &str, about_tokens: bool) -> String {
         (!is_link).then(|| gap(text, range))
     });
     let text = replace_outside(&text, &TAGGED, |found| {
-        let words = found["words"].trim();
-        let tag = found.get(0)?.start()..found.name("words")?.start();
+        let Some(words) = found.name("words") else { return Some(String::new()) };
+        let tag = found.get(0)?.start()..words.start();
+        let words = words.as_str().trim();
         let is_number = words.chars().all(|c| c.is_ascii_digit() || matches!(c, ',' | ' ' | '[' | ']'));
         let is_mark = !is_talked_about(&text, tag.start, tag.end);
         is_mark.then(|| if is_number { String::new() } else { words.to_owned() })
     });
+    // Checked first because it is much faster.
+    if !has_tokens(&text) {
+        return text.trim().to_owned();
+    }
     let text = replace_outside(&text, &LEAKED, |found| {
         let (token, range) = (found.name("token")?, found.get(0)?.range());
         let is_mark = token.as_str().starts_with(['<']) && token.as_str().contains(['|', '｜']);

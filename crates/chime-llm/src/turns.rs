@@ -102,11 +102,12 @@ fn first_char(text: &str) -> usize {
 /// token (`<|…|>`) must be quoted or explained in a list: models leak it between any two words.
 pub fn is_mentioned(text: &str, token: Range<usize>, about_tokens: bool) -> bool {
     let Range { start, end } = token;
-    let is_special = text[start..end].contains(['|', '｜']);
-    let is_quoted = text[..start].ends_with(['"', '\'', '“', '„', '‘', '«', '('])
-        || text[..start].trim_end_matches(|c: char| c.is_ascii_digit() || " -*•.)|".contains(c)).ends_with('\n')
-        || text[..start].trim().is_empty();
-    is_talked_about(text, start, end) && (about_tokens || !is_special || is_quoted)
+    // Operators of some programming languages, as in `x <| f |> y`, have blanks between them.
+    let is_special = text[start..end].contains(['|', '｜']) && !text[start..end].contains(' ');
+    let before_item = text[..start].trim_end_matches(|c: char| c.is_ascii_digit() || " -*•.)|".contains(c));
+    let is_quoted = text[..start].ends_with(['"', '\'', '“', '„', '‘', '«', '(']);
+    let is_apart = is_quoted || before_item.is_empty() || before_item.ends_with('\n');
+    is_talked_about(text, start, end) && (about_tokens || !is_special || is_apart)
 }
 
 /// Returns whether a mark is mentioned in a sentence: with a blank or a quotation mark before it, and more words or
@@ -206,7 +207,8 @@ mod tests {
             "Use `<|im_end|>` to end it.\nThen go on.",
             "Like so:\n```\n<|im_start|>user\nhi<|im_end|>\n```\nDone.",
             "<|im_start|>: begins a turn\n<|im_end|>: ends it",
-            "The tokens:\n1. <|im_start|>: begins a turn\n2. <|im_end|>: ends it",
+            "1. <|im_start|>: begins a turn\n2. <|im_end|>: ends it",
+            "In Elm, x <| f |> y is no token.",
             "| token | use |\n| --- | --- |\n| <|im_end|> | ends a turn |",
         ] {
             check_answer(text, text, false);

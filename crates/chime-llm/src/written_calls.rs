@@ -37,6 +37,8 @@ const PREFIXES: [&str; 3] = ["functions.", "default_api.", "call:"];
 /// Start of a call that has the name of its tool behind it (ReAct) or JSON, perhaps in a fence (Command R). The model
 /// invents all text after the call.
 const ACTION: &str = "Action:";
+/// Start of the reasoning before an action.
+const THOUGHT: &str = "Thought:";
 
 /// Other starts of a line that may become a call.
 const STARTS: [&str; 6] = ["print(", "functools[", "```json", "```tool", "[{", ACTION];
@@ -202,11 +204,16 @@ fn named_call(text: &str, names: &[&'static str]) -> Option<usize> {
     is_alone.then_some(end)
 }
 
-/// Returns the length of the text if it starts with [`ACTION`] and the name of a tool, or JSON that is or may become a
-/// call.
+/// Returns the length of the text if it starts with [`ACTION`], perhaps after a [`THOUGHT`], and the name of a tool, or
+/// JSON that is or may become a call.
 fn action(text: &str, names: &[&'static str]) -> Option<usize> {
-    let call =
-        text.strip_prefix(ACTION)?.trim_start().trim_start_matches("```").trim_start_matches("json").trim_start();
+    let start = if text.starts_with(THOUGHT) { text.find("\nAction:")? + 1 } else { 0 };
+    let call = text[start..]
+        .strip_prefix(ACTION)?
+        .trim_start()
+        .trim_start_matches("```")
+        .trim_start_matches("json")
+        .trim_start();
     let is_call = match serde_json::Deserializer::from_str(call).into_iter::<Value>().next() {
         Some(Ok(value)) => is_only_a_call(&value) && !read(call, names).is_empty(),
         Some(Err(error)) if call.starts_with(['{', '[']) => error.is_eof(),
@@ -455,6 +462,8 @@ mod tests {
         ] {
             assert_eq!(reported(text), both, "{text}");
         }
+        let react = "Thought: I should look.\nAction: search_messages\nAction Input: {\"query\": \"tent\"}";
+        assert_eq!(reported(&format!("Let me look.\n{react}")), r#"search_messages {"query":"tent"} | Let me look."#);
         let result = "<tool_response>The red tent.</tool_response>";
         let call = "<tool_call>{\"name\": \"search_messages\", \"arguments\": {}}</tool_call>";
         assert_eq!(reported(&format!("{call}\n{result}\nIt is red.")), "search_messages {} | ");
