@@ -176,6 +176,38 @@ async fn prompt_and_answer_never_exceed_the_context_of_the_server() {
     .await;
 }
 
+/// Refuses long prompts without a reason.
+fn refuses_long_prompts(request: &Value) -> Reply {
+    match request["messages"].to_string().len() / 4 > 4_000 {
+        true => Reply::Status(400, r#"{"error":{"message":"I do not like this."}}"#.to_owned()),
+        false => Reply::text("We pack the tent."),
+    }
+}
+
+#[tokio::test]
+async fn a_size_that_a_server_refuses_is_tried_once() {
+    World::with(&[("CONTEXT_TOKENS", "6000")], async |w| {
+        for n in 0..300 {
+            w.say(
+                "ben",
+                &format!("point {n}: pack the blue tent, the stove and the maps before we leave for the lake"),
+            );
+        }
+        w.model.improvise(refuses_long_prompts);
+        let mut calls = Vec::new();
+        for question in ["@bot what do we pack for the lake?", "@bot which things do we need at the lake?"] {
+            let tag = w.say("ann", question);
+            assert!(w.answer_to(tag).await.text.starts_with("We pack the tent."));
+            let asked = w.model.requests();
+            calls.push(asked.iter().filter(|request| request.to_string().contains(&question[5..])).count());
+        }
+        // The first question is refused, refused without what is optional, and shortened. It is part of the talk for
+        // the second.
+        assert_eq!(calls, [3, 1]);
+    })
+    .await;
+}
+
 /// A small model makes up a number rather than say that it does not know. It gives another one each time.
 #[tokio::test]
 async fn a_number_that_a_small_model_makes_up_is_not_sent() {

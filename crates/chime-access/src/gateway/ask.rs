@@ -353,8 +353,8 @@ impl Gateway {
         }
     }
 
-    /// Waits for a slot of the first server that is asked, up to the prompt's deadline. On a slow server, background work fails at once
-    /// while answers need it or needed it within the last two minutes.
+    /// Waits for a slot of the server that is asked first, up to the prompt's deadline. On a slow server, background
+    /// work fails at once while answers need it or needed it within the last two minutes.
     async fn slot(&self, ask: &ModelCall<'_>, model: &OpenAi) -> Result<ServerSlot, AskError> {
         let (parts, urgency) = (&self.state.parts, ask.urgency());
         self.wait_for_facts().await;
