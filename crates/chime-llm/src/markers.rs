@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::code::{pattern, replace_outside};
-use crate::turns::{TOKEN, has_tokens, is_mentioned, is_talked_about};
+use crate::turns::{TOKEN, is_mentioned, is_talked_about};
 
 /// Citation markers, each with the blanks before it: `【4†source】`, the same in private-use characters,
 /// `citeturn0search1`, `[^1^]`, `:contentReference[oaicite:0]{index=0}`, `[cite_start]`, `[cite: 4]`, `[doc1]`.
@@ -54,7 +54,7 @@ pub fn without_markers(text: &str, about_tokens: bool) -> String {
         is_mark.then(|| if is_number { String::new() } else { words.to_owned() })
     });
     // Checked first because it is much faster.
-    if !has_tokens(&text) {
+    if !TOKEN.is_match(&text) {
         return text.trim().to_owned();
     }
     let text = replace_outside(&text, &LEAKED, |found| {

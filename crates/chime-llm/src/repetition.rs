@@ -37,11 +37,9 @@ struct Repetition {
 pub fn without_loop(text: &str) -> &str {
     /// Bytes between the places at which the text is checked.
     const STEP: usize = 256;
-    let begun = (STEP..text.len()).step_by(STEP).map(|at| &text[..text.floor_char_boundary(at)]);
-    let cut = begun.filter(|begun| is_looping(begun)).map(|begun| (begun, without_begun_loop(begun)));
-    cut.into_iter()
-        .find(|(begun, cut)| cut.len() < begun.len())
-        .map_or_else(|| without_begun_loop(text), |found| found.1)
+    let mut begun = (STEP..text.len()).step_by(STEP).map(|at| &text[..text.floor_char_boundary(at)]);
+    let looping = begun.find(|begun| is_looping(begun) && without_begun_loop(begun).len() < begun.len());
+    without_begun_loop(looping.unwrap_or(text))
 }
 
 /// Does the same for a text that is still being written, in which a loop is at the end.

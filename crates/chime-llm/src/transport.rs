@@ -42,14 +42,9 @@ impl Server {
         let host = host.ok_or(LlmError::NotConfigured("OPENAI_BASE_URL is not an http or https address"))?;
         let port = url.as_ref().and_then(Url::port_or_known_default).unwrap_or_default();
         let http = http_client(&host, is_https, options.timeout.saturating_mul(SILENCES))?;
+        let (address, headers) = (format!("{host}:{port}"), headers(options.api_key.as_ref())?);
         let base_url = options.base_url.trim_end_matches('/').to_owned();
-        Ok(Self {
-            http,
-            base_url,
-            headers: headers(options.api_key.as_ref())?,
-            address: format!("{host}:{port}"),
-            host,
-        })
+        Ok(Self { http, base_url, headers, host, address })
     }
 
     pub fn host(&self) -> &str {

@@ -52,11 +52,6 @@ pub fn is_of_calls(token: &str) -> bool {
     ["tool", "python_tag", "call", "plugin", "ACTION"].iter().any(|word| token.contains(word))
 }
 
-/// Returns whether a text contains template tokens.
-pub fn has_tokens(text: &str) -> bool {
-    TOKEN.is_match(text)
-}
-
 /// Returns `text` without the tokens and role names at its start. Stops at a token of a tool call, at a token that a
 /// sentence mentions, and where `keep` accepts the rest.
 pub fn after_start(text: &str, about_tokens: bool, keep: impl Fn(&str) -> bool) -> &str {

@@ -3,7 +3,7 @@
 use crate::markers::{before_begun_marker, without_markers};
 use crate::repetition::{without_begun_loop, without_loop};
 use crate::thinking::{runs_on, without_thinking, without_thinking_so_far};
-use crate::turns::has_tokens;
+use crate::turns::TOKEN;
 use crate::{AnswerFormat, Prompt, ToolCall, written_calls};
 
 /// The parts of a model's output that members may see, and its tool calls.
@@ -37,7 +37,7 @@ pub fn visible_so_far(raw: &str, prompt: &Prompt) -> String {
 
 /// Returns whether template tokens in an answer may be what a member asked about.
 fn is_about_tokens(raw: &str, prompt: &Prompt) -> bool {
-    has_tokens(raw) && prompt.messages.iter().any(|message| has_tokens(&message.content))
+    TOKEN.is_match(raw) && prompt.messages.iter().any(|message| TOKEN.is_match(&message.content))
 }
 
 #[cfg(test)]

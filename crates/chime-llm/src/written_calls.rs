@@ -34,23 +34,23 @@ static LINE: LazyLock<Regex> = LazyLock::new(|| {
 /// Namespaces that may precede the name of a tool.
 const PREFIXES: [&str; 3] = ["functions.", "default_api.", "call:"];
 
-/// Start of a call that has the name of its tool behind it (ReAct) or JSON, perhaps in a fence (Command R). The model
+/// Start of a call with the name of its tool behind `Action:` (ReAct) or JSON, perhaps in a fence (Command R). The model
 /// invents all text after the call.
-const ACTION: &str = "Action:";
-/// Start of the reasoning before an action.
-const THOUGHT: &str = "Thought:";
+static ACTION: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\A(?:Thought:.*\n+)?Action:[ \t]*(?:```(?:json)?)?\s*(?P<call>[\[{]|\w+)"));
 
 /// Other starts of a line that may become a call.
-const STARTS: [&str; 6] = ["print(", "functools[", "```json", "```tool", "[{", ACTION];
+const STARTS: [&str; 6] = ["print(", "functools[", "```json", "```tool", "[{", "Action:"];
 
 /// Quotation mark of Gemma's calls, such as `call:search{query:<|"|>tent<|"|>}`.
 const QUOTE: &str = "<|\"|>";
 
 /// Start of a JSON call that may still be incomplete.
 static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r#"(?s)\A\[?\s*\{\s*"(?:type|id|function|name|tool|tool_name|tool_call_id|tool_calls|arguments|parameters)"\s*:"#,
-    )
+    pattern(concat!(
+        r#"(?s)\A\[?\s*\{\s*"(?:(?:arguments|parameters)"\s*:"#,
+        r#"|(?:type|id|function|name|tool|tool_name|tool_call_id|tool_calls)"\s*:.*"(?:arguments|parameters)")"#,
+    ))
 });
 
 static TAGGED: LazyLock<Regex> = LazyLock::new(|| {
@@ -98,7 +98,7 @@ pub fn before_calls<'a>(text: &'a str, tools: &Tools) -> &'a str {
     let begins = |name: &str| name.starts_with(word) || word.starts_with(name);
     let is_name = !last.is_empty() && names.into_iter().chain(PREFIXES).any(begins);
     let begun = STARTS.iter().any(|begun| begun.starts_with(last) && !last.is_empty());
-    let may_begin = is_name || begun || ["{", "[{", "```tool", ACTION].iter().any(|begun| last.starts_with(begun));
+    let may_begin = is_name || begun || ["{", "[{", "```tool", "Action:"].iter().any(|begun| last.starts_with(begun));
     &text[..if may_begin { first.min(line) } else { first }]
 }
 
@@ -186,10 +186,7 @@ fn json_call(text: &str) -> Option<usize> {
             (is_alone && !calls_in(&value).is_empty() && is_only_a_call(&value)).then_some(end)
         }
         // The call is incomplete, so all of the remaining text belongs to it.
-        Err(error) => (error.is_eof()
-            && BEGUN.is_match(text)
-            && ["\"arguments\"", "\"parameters\""].iter().any(|key| text.contains(key)))
-        .then_some(text.len()),
+        Err(error) => (error.is_eof() && BEGUN.is_match(text)).then_some(text.len()),
     }
 }
 
@@ -204,20 +201,13 @@ fn named_call(text: &str, names: &[&'static str]) -> Option<usize> {
     is_alone.then_some(end)
 }
 
-/// Returns the length of the text if it starts with [`ACTION`], perhaps after a [`THOUGHT`], and the name of a tool, or
-/// JSON that is or may become a call.
+/// Returns the length of the text if it starts with an [`ACTION`] that is or may become a call of a tool.
 fn action(text: &str, names: &[&'static str]) -> Option<usize> {
-    let start = if text.starts_with(THOUGHT) { text.find("\nAction:")? + 1 } else { 0 };
-    let call = text[start..]
-        .strip_prefix(ACTION)?
-        .trim_start()
-        .trim_start_matches("```")
-        .trim_start_matches("json")
-        .trim_start();
-    let is_call = match serde_json::Deserializer::from_str(call).into_iter::<Value>().next() {
-        Some(Ok(value)) => is_only_a_call(&value) && !read(call, names).is_empty(),
-        Some(Err(error)) if call.starts_with(['{', '[']) => error.is_eof(),
-        _ => next_name(call, 0, names).is_some_and(|(at, _)| at == 0),
+    let call = ACTION.captures(text)?.name("call")?;
+    let is_call = match serde_json::Deserializer::from_str(&text[call.start()..]).into_iter::<Value>().next() {
+        Some(Ok(value)) => is_only_a_call(&value) && !read(text, names).is_empty(),
+        Some(Err(error)) => names.contains(&call.as_str()) || error.is_eof(),
+        None => false,
     };
     is_call.then_some(text.len())
 }
