@@ -125,11 +125,6 @@ impl ServerFacts {
     }
 }
 
-/// Returns whether servers are often started with this context size. A prompt of exactly so many tokens was truncated.
-pub fn is_usual_context(tokens: u64) -> bool {
-    (2_048..=131_072).contains(&tokens) && tokens.is_power_of_two()
-}
-
 /// Parses the number of parameters from a model's name, such as `llama3.2:1b`, `Qwen2.5-1.5B-Instruct` or
 /// `SmolLM2-135M`; `None` if the name has none.
 fn parameters_in_name(name: &str) -> Option<u64> {

@@ -68,7 +68,7 @@ pub fn without_markers(text: &str, about_tokens: bool) -> String {
 /// Returns the text that replaces a marker and the blanks before it: a blank where words would run together.
 fn gap(text: &str, marker: Range<usize>) -> String {
     let stands_apart = text[marker.clone()].starts_with([' ', '\t']) || text[..marker.start].ends_with(['.', '!', '?']);
-    let is_glue = stands_apart && text[marker.end..].starts_with(|c: char| c.is_alphanumeric() || c == '<');
+    let is_glue = stands_apart && text[marker.end..].starts_with(char::is_alphanumeric);
     if is_glue { " ".to_owned() } else { String::new() }
 }
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use crate::dialect::Dialect;
-use crate::facts::{ServerFacts, Speeds, is_usual_context};
+use crate::facts::{ServerFacts, Speeds};
 use crate::failure::ServerFailure;
 use crate::openai::call::{TimedAnswer, refuses_streams};
 use crate::openai::refused_parameters::Attempts;
@@ -381,7 +381,7 @@ impl Model {
         }
         let cut_before = self.learned.lock().cut_at.replace(read);
         // Some servers count only tokens that were not in their cache. Such counts vary, and may be small.
-        if read >= LEAST_CONTEXT && (is_usual_context(completion.tokens.prompt) || cut_before == Some(read)) {
+        if read >= LEAST_CONTEXT && (read.is_power_of_two() || cut_before == Some(read)) {
             self.note_context(read);
         }
         if cut_before.is_none() {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::diagnose::diagnose_body;
 use crate::dialect::Dialect;
-use crate::facts::{ReadingTime, is_usual_context};
+use crate::facts::ReadingTime;
 use crate::fields::{LenientNumber, lenient};
 use crate::thinking::thinks_unannounced;
 use crate::tools::{self, CallPiece, ToolCall};
@@ -53,7 +53,8 @@ impl ModelAnswer {
             tokens_counted: self.tokens.is_some(),
             reused: self.reused,
             prompt_cut: counted.is_some_and(|TokenUse { prompt, .. }| {
-                let is_usual = is_usual_context(prompt) && prompt * 5 < estimated * 4;
+                // Contexts often have a power of two as their size. Such a count is no coincidence.
+                let is_usual = prompt >= 2_048 && prompt.is_power_of_two() && prompt * 5 < estimated * 4;
                 estimated > TELLING && (prompt * 2 < estimated || is_usual)
             }),
             truncated: self.truncated,
