@@ -113,17 +113,16 @@ pub fn gather(
 }
 
 /// Returns the messages before the trigger that lie in the time span of a question such as “what happened today?”,
-/// oldest first.
+/// oldest first: the newest ones, or if a named span has too many, every n-th one.
 fn told_in(conn: &Reader, trigger: &StoredMessage, wanted: AskedSpan) -> chime_store::Result<Vec<StoredMessage>> {
-    /// Maximum number of messages (the newest) read for a time span: more than an answer can use.
+    /// Maximum number of messages read: more than an answer can use.
     const READ: usize = 1_000;
     let (conversation, now) = (trigger.conversation(), (trigger.message.sent_at, trigger.message.id));
     match wanted {
         AskedSpan::Newest => messages::before(conn, conversation, now, READ),
         AskedSpan::Within(span) => {
-            let mut found = messages::before(conn, conversation, (span.to, MessageId(0)).min(now), READ)?;
-            found.retain(|stored| stored.message.sent_at >= span.from);
-            Ok(found)
+            let last = (span.to, MessageId(0)).min((now.0, MessageId(now.1.0 - 1)));
+            messages::spread(conn, conversation, (span.from, MessageId(i64::MIN)), last, READ)
         }
     }
 }

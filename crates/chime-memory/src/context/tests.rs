@@ -5,7 +5,7 @@ mod archive;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::context::{FeatureCache, TriggerInput, gather};
+use crate::context::{AskedSpan, FeatureCache, TriggerInput, gather, told_in};
 use crate::recall::Recaller;
 use chime_core::embed::Embedder;
 use chime_core::testkit::CHAT;
@@ -14,6 +14,7 @@ use chime_relevance::context::candidate_features::CandidateFeatures;
 use chime_relevance::context::context_window::ContextWindow;
 use chime_relevance::context::history::History;
 use chime_relevance::context::params::Params;
+use chime_relevance::retrieval::TimeSpan;
 use chime_store::testkit::new_store;
 use chime_store::{Priority, Store, chats, messages, vectors};
 
@@ -117,6 +118,23 @@ async fn in_a_slow_chat_what_is_kept_changes_nothing() {
 #[tokio::test]
 async fn in_a_busy_chat_what_is_kept_changes_nothing() {
     check(1).await;
+}
+
+#[tokio::test]
+async fn a_long_time_is_read_evenly() {
+    let (_folder, store) = chat((1..=1_300).map(|number| message(number, 60))).await;
+    let read = store.read(|conn| {
+        let trigger = messages::find(conn, CHAT, MessageId(1_300))?.unwrap();
+        let ids = |from: i64, to: i64| -> chime_store::Result<Vec<i64>> {
+            let span = TimeSpan { from: message(from, 60).sent_at, to: message(to, 60).sent_at };
+            let found = told_in(conn, &trigger, AskedSpan::Within(span))?;
+            Ok(found.iter().map(|stored| stored.message.id.0).collect())
+        };
+        Ok((ids(1, 1_201)?, ids(600, 605)?, ids(1_299, 1_310)?))
+    });
+    let (long, short, until_now) = read.await.unwrap();
+    assert_eq!(long, (1..=600).map(|half| 2 * half).collect::<Vec<i64>>(), "every second one");
+    assert_eq!((short, until_now), (vec![600, 601, 602, 603, 604], vec![1_299]));
 }
 
 #[tokio::test]
