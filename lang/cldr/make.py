@@ -1,11 +1,13 @@
 """Writes dates.toml: names of months and weekdays, and words for days relative to today, of each language that whatlang
-detects and that has no file in lang/. Usage: make.py FOLDER, where FOLDER is an unpacked npm package cldr-dates-full."""
+detects and that has no file in lang/, with the everyday words of everyday.toml. Usage: make.py FOLDER, where FOLDER is an
+unpacked npm package cldr-dates-full."""
 
 import json
 import os
 import pathlib
 import re
 import sys
+import tomllib
 
 # ISO 639-3 code, as Chime stores it, and CLDR's name.
 LANGUAGES = """
@@ -16,12 +18,24 @@ tel te, tgl fil, tha th, tuk tk, urd ur, uzb uz, vie vi, zul zu"""
 DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 # Languages whose weekdays have another vowel at the end after "on": středa, ve středu.
 INFLECTED = {"ces": "aueiyě", "slk": "aueiy", "hrv": "auei", "slv": "aoei", "srp": "ауеи", "mkd": "аи", "bul": "аи"}
+# Endings of months after the last consonant of the genitive (or of the name): v srpnu, u kolovozu.
+MONTH_ENDINGS = {"ces": "a i u em", "slk": "a i u om", "hrv": "a u om em", "srp": "а у ом ем"}
+# Languages that add endings to names, after a vowel that may become long (szerda, szerdán); in some only to days.
+OPEN = {"fin": "", "hun": "a"}
+OPEN_DAYS = {**OPEN, "swe": "", "dan": "", "nob": ""}
+# Prepositions that are written as one word with a name.
+PREFIXES = {"ara": "ب ل و", "heb": "ב ל מ ו"}
 
 
-def forms(name, endings):
+def forms(name, endings, code, is_open):
     """The name and its other forms. In Japanese also 月曜 for 月曜日."""
     name = name.strip().lower()
-    found = [name]
+    if code in is_open and len(name) > 4:
+        return [name.rstrip(is_open[code]) + "*"]
+    found = [name] + with_prefixes(code, name)
+    # The accusative of Greek months.
+    if re.fullmatch("[ά-ώ]+ς", name):
+        found.append(name[:-1])
     if len(name) > 3 and name[-1] in endings:
         found += [name[:-1] + ending for ending in endings]
     if re.fullmatch(".曜日", name):
@@ -32,14 +46,29 @@ def forms(name, endings):
     return [one + "*" if re.fullmatch("[가-힣]+|[0-9]+월|.*شنبه", one) else one for one in found]
 
 
-def names(calendar, keys, endings=""):
+def with_prefixes(code, phrase):
+    joined = [prefix + phrase for prefix in PREFIXES.get(code, "").split() if phrase]
+    # The Arabic article loses its first letter after "for".
+    return [re.sub("^لال", "لل", one) for one in joined]
+
+
+def month_names(calendar, code):
+    found = names(calendar, [str(month) for month in range(1, 13)], code, OPEN)
+    stems = [re.sub("[aeuаеу]$", "", one.split("|")[0]) for one in found]
+    endings = MONTH_ENDINGS.get(code, "").split()
+    if code == "cmn":
+        found = [f"{one}|{number}月" for number, one in enumerate(found, 1)]
+    return ["|".join(dict.fromkeys(one.split("|") + [stem + ending for ending in endings if stem[-1] != "í"])) for one, stem in zip(found, stems)]
+
+
+def names(calendar, keys, code, is_open, endings=""):
     found = []
     for key in keys:
         each = [calendar[kind]["wide"][key] for kind in ("format", "stand-alone")]
         # Shorter names that are words of their own, such as 周一; in alphabets they would mostly be other words.
         each += [short for kind in ("format", "stand-alone") for short in [calendar[kind]["abbreviated"][key]]
                  if re.fullmatch("周.", short)]
-        found.append("|".join(dict.fromkeys(form for name in each if not name.isdigit() for form in forms(name, endings))))
+        found.append("|".join(dict.fromkeys(form for name in each if not name.isdigit() for form in forms(name, endings, code, is_open))))
     return found
 
 
@@ -78,8 +107,8 @@ def entry(folder, code, name):
 
     word, units = ago(fields)
     return {
-        "months": names(calendar["months"], [str(month) for month in range(1, 13)]),
-        "weekdays": names(calendar["days"], DAYS, INFLECTED.get(code, "")),
+        "months": month_names(calendar["months"], code),
+        "weekdays": names(calendar["days"], DAYS, code, OPEN_DAYS, INFLECTED.get(code, "")),
         "today": day(0), "tomorrow": day(1), "yesterday": day(-1), "days_before": day(-2), "after_tomorrow": day(2),
         "this_week": relative("week", 0), "last_week": relative("week", -1),
         "this_month": relative("month", 0), "last_month": relative("month", -1),
@@ -87,17 +116,32 @@ def entry(folder, code, name):
     }
 
 
+def with_everyday(entry, own, code):
+    """Adds the words of everyday.toml to an entry, and prepositions to all words for days."""
+    for key, value in own.items():
+        known = entry.get(key) or value
+        if isinstance(value, list):
+            entry[key] = ["|".join(dict.fromkeys(filter(None, both))) for both in zip(known, value)]
+        else:
+            entry[key] = ",".join(dict.fromkeys(f"{known},{value}".strip(",").split(",")))
+    for key in ("today", "yesterday"):
+        phrases = entry[key].split(",")
+        entry[key] = ",".join(dict.fromkeys(phrases + [one for phrase in phrases for one in with_prefixes(code, phrase)]))
+    return entry
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     version = json.load(open(folder / "package.json"))["version"]
-    print(f"# Made by make.py from CLDR {version} (LICENSE beside this file). Not edited by hand.")
+    everyday = tomllib.loads((pathlib.Path(__file__).parent / "everyday.toml").read_text())
+    print(f"# Made by make.py from CLDR {version} (LICENSE beside this file) and everyday.toml. Not edited by hand.")
     for pair in LANGUAGES.replace("\n", " ").split(","):
         code, name = pair.split()
         if not (folder / "main" / name).exists():
             print(code, name, "is not in CLDR", file=sys.stderr)
             continue
         print(f"\n[{code}]")
-        for key, value in entry(folder, code, name).items():
+        for key, value in with_everyday(entry(folder, code, name), everyday.get(code, {}), code).items():
             print(f"{key} = {json.dumps(value, ensure_ascii=False)}")
 
 
