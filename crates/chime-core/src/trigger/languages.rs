@@ -7,7 +7,6 @@ use serde::Deserialize;
 
 use crate::lang::{LanguageFile, tables};
 use crate::rows::rows;
-use crate::split_words;
 use crate::trigger::words::words;
 
 /// Largest number of words of a phrase in the lists.
@@ -248,7 +247,7 @@ impl Languages {
     fn stop_words_in(&self, text: &str) -> Vec<u32> {
         let mut counts = vec![0_u32; self.tables.len()];
         let lower = text.to_lowercase();
-        for of in split_words(&lower).take(TELLING_WORDS).filter_map(|word| self.stop_words.get(word)) {
+        for of in telling_words(&lower).take(TELLING_WORDS).filter_map(|word| self.stop_words.get(word)) {
             for (place, count) in counts.iter_mut().enumerate() {
                 *count += of >> place & 1;
             }
@@ -260,7 +259,7 @@ impl Languages {
     /// another language do not count.
     pub fn common_words(&self, text: &str) -> Vec<(&str, u32)> {
         let lower = text.to_lowercase();
-        let telling: Vec<&str> = split_words(&lower).filter(|word| !self.content_words.contains(*word)).collect();
+        let telling: Vec<&str> = telling_words(&lower).filter(|word| !self.content_words.contains(*word)).collect();
         let counts = self.stop_words_in(&telling.join(" "));
         self.tables.iter().map(|table| table.long_code).zip(counts).collect()
     }
@@ -357,6 +356,14 @@ impl LanguagePhrases {
         let around = |phrase: &str| self.around.contains(phrase) || self.lists.greetings.contains(phrase);
         is_made_of(&said, |phrase| self.lists.thanks.contains(phrase) || around(phrase)) && !is_made_of(&said, around)
     }
+}
+
+/// Returns the words of a text that may show its language: without endings of one or two letters after an apostrophe, such
+/// as the "s" of "yesterday's", which is a stop word of French.
+fn telling_words(text: &str) -> impl Iterator<Item = &str> {
+    let tokens = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’'));
+    let parts = tokens.flat_map(|token| token.split(['\'', '’']).enumerate());
+    parts.filter(|(place, part)| part.chars().nth(if *place == 0 { 0 } else { 2 }).is_some()).map(|(_, part)| part)
 }
 
 /// Question marks of all scripts but the Greek one, which is a semicolon.
@@ -549,6 +556,14 @@ mod tests {
             languages.is_stop_word_of("car", ["fr"].iter()) && !languages.is_stop_word_of("car", ["en", "de"].iter())
         );
         assert!(languages.is_stop_word_of("the", ["fr"].iter()), "a word that tells nothing anywhere");
+    }
+
+    #[test]
+    fn an_ending_after_an_apostrophe_shows_no_language() {
+        let codes = |text: &str| Languages::shipped().likely_codes(text);
+        assert_eq!(codes("the cook's hat").first(), Some(&"en"));
+        assert_eq!(codes("monday's meeting").len(), 12, "the s is not French");
+        assert_eq!(codes("l'appel d’hier s'est bien passé"), ["fr"]);
     }
 
     #[test]

@@ -8,9 +8,11 @@ use std::time::Duration;
 
 use crate::context::candidate_features::CandidateFeatures;
 use crate::context::central::central;
+use crate::context::features::lexical::stems;
+use crate::retrieval::stretches::unbroken;
 use crate::retrieval::{ParsedQuestion, SESSION_SILENCE, TimeSpan};
 use chime_core::trigger::is_for_bot;
-use chime_core::{Chosen, Message, Reason, Role, StoredMessage};
+use chime_core::{Chosen, Message, Reason, Role, StoredMessage, Timestamp};
 
 /// Score of the best message, and the amount by which each further one scores less.
 const SCORE: f64 = 0.9;
@@ -38,7 +40,7 @@ pub enum AskedSpan {
 pub fn asked_spans(question: &ParsedQuestion, trigger: &StoredMessage) -> Vec<AskedSpan> {
     // A question that names only the asker ("^ what I asked") means an earlier question, which the picker finds.
     let names_another = question.named.iter().any(|id| *id != trigger.message.sender.id);
-    let names_any = names_another || !question.spans.is_empty() || question.last_talk || question.asks_news;
+    let names_any = names_another || !question.spans.is_empty() || question.last_talk.is_some() || question.asks_news;
     let names_any = names_any || question.newest.is_some();
     if !question.asks_talk || !names_any || trigger.message.reply_to.is_some() {
         return Vec::new();
@@ -58,20 +60,15 @@ pub fn said(
     read: &[StoredMessage],
     evidence: &CandidateFeatures,
 ) -> Option<Vec<Chosen>> {
-    let meant: Vec<&StoredMessage> = if question.spans.is_empty() {
-        if question.last_talk {
-            last_talk(read)
-        } else if question.asks_news {
-            news(read, trigger)
-        } else {
-            let newest = read.iter().rev().filter(|stored| is_wanted(question, &stored.message));
+    let wanted = || read.iter().filter(|stored| is_wanted(question, &stored.message));
+    let meant: Vec<&StoredMessage> = match &question.last_talk {
+        _ if !question.spans.is_empty() => wanted().collect(),
+        Some(kind) => last_talk(read, trigger.message.sent_at, kind),
+        None if question.asks_news => news(read, trigger),
+        None => {
             let most = question.newest.unwrap_or(NEWEST_OF_MEMBERS);
-            let mut newest: Vec<&StoredMessage> = newest.take(most).collect();
-            newest.reverse();
-            newest
+            wanted().skip(wanted().count().saturating_sub(most)).collect()
         }
-    } else {
-        read.iter().filter(|stored| is_wanted(question, &stored.message)).collect()
     };
     let ranked = central(&meant, MOST, evidence);
     let chosen = |(rank, stored): (usize, &&StoredMessage)| {
@@ -92,20 +89,22 @@ fn is_wanted(question: &ParsedQuestion, message: &Message) -> bool {
     message.role == Role::User && !is_for_bot(message) && is_then && is_by
 }
 
-/// Returns the newest run of messages of members, without a long silence, that has at least [`TALK`] messages; the
-/// newest run of any length if there is none.
-fn last_talk(read: &[StoredMessage]) -> Vec<&StoredMessage> {
-    let mut talks: Vec<Vec<&StoredMessage>> = Vec::new();
-    for stored in read.iter().filter(|stored| stored.message.role == Role::User) {
-        match talks.last_mut() {
-            Some(talk) if stored.message.sent_at.since(talk[talk.len() - 1].message.sent_at) <= SESSION_SILENCE => {
-                talk.push(stored);
-            }
-            Some(_) | None => talks.push(vec![stored]),
-        }
-    }
-    let newest = talks.iter().rposition(|talk| talk.len() >= TALK).or_else(|| talks.len().checked_sub(1));
-    newest.map_or_else(Vec::new, |place| talks.swap_remove(place))
+/// Returns `true` for a message of a member to the others.
+fn is_talk(stored: &&StoredMessage) -> bool {
+    let message = &stored.message;
+    message.role == Role::User && !message.sender.is_bot && !is_for_bot(message)
+}
+
+/// Returns the best run of messages of members without a long silence. A run of at least [`TALK`] messages comes before
+/// a shorter one, then one in which the word `kind` occurs, then one that is over, then the newest.
+fn last_talk<'a>(read: &'a [StoredMessage], now: Timestamp, kind: &str) -> Vec<&'a StoredMessage> {
+    let kind = stems(kind);
+    let names_kind = |stored: &&StoredMessage| stems(&stored.message.text).iter().any(|stem| kind.contains(stem));
+    let rank = |talk: &Vec<&StoredMessage>| {
+        let is_over = talk.last().is_some_and(|last| now.since(last.message.sent_at) > SESSION_SILENCE);
+        (talk.len() >= TALK, kind.is_empty() || talk.iter().any(names_kind), is_over)
+    };
+    unbroken(read.iter().filter(is_talk)).into_iter().max_by_key(rank).unwrap_or_default()
 }
 
 /// Returns the messages of members since the asker's last one, or of the last [`NEWS`] if the asker was not away. If
@@ -116,7 +115,57 @@ fn news<'a>(read: &'a [StoredMessage], trigger: &StoredMessage) -> Vec<&'a Store
     let seen = read.iter().rev().find(is_own).map(|stored| stored.message.sent_at);
     let away = seen.filter(|seen| (AWAY.0..AWAY.1).contains(&now.since(*seen)));
     let since = away.unwrap_or_else(|| now.minus(NEWS));
-    let new = |stored: &&StoredMessage| stored.message.role == Role::User && stored.message.sent_at > since;
-    let found: Vec<&StoredMessage> = read.iter().filter(new).collect();
-    if found.is_empty() { last_talk(read) } else { found }
+    let is_new = |stored: &&StoredMessage| is_talk(stored) && stored.message.sent_at > since;
+    let found: Vec<&StoredMessage> = read.iter().filter(is_new).collect();
+    if found.is_empty() { last_talk(read, now, "") } else { found }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chime_core::testkit::{moment, transcript};
+
+    /// Yesterday's meeting, a short remark, today's talk about pizza, nine tags and the talk that is going on.
+    fn chat() -> Vec<StoredMessage> {
+        let mut lines = vec!["-2d 9:00 ann#1 meeting at ten?".to_owned()];
+        let mut add = |from: i64, head: &str, text: &str| {
+            let who = |n| if n % 2 == 0 { "ann" } else { "ben" };
+            lines.extend((0..9).map(|n| format!("{head}{n} {}#{} {text} {n}", who(n), from + n)));
+        };
+        add(10, "-1d 10:0", "in the meeting we settled point");
+        add(20, "08:0", "pizza with topping");
+        add(30, "12:0", "@bot what was said in the meeting");
+        add(40, "12:1", "/recap@bot");
+        add(50, "15:0", "and now the roof");
+        transcript(&lines.join("\n"))
+    }
+
+    fn ids(talk: &[&StoredMessage]) -> (i64, usize) {
+        (talk.first().map_or(0, |stored| stored.message.id.0), talk.len())
+    }
+
+    #[test]
+    fn the_last_talk_is_over_and_has_its_kind() {
+        let (read, now) = (chat(), moment("15:20"));
+        for (kind, first) in [("meeting", 10), ("meetings", 10), ("pizza", 20), ("", 20), ("lecture", 20), ("roof", 50)]
+        {
+            assert_eq!(ids(&last_talk(&read, now, kind)), (first, 9), "{kind}");
+        }
+        let later = moment("17:00");
+        assert_eq!(ids(&last_talk(&read, later, "")), (50, 9), "the talk is over");
+        assert_eq!(ids(&last_talk(&read[..1], now, "game")), (1, 1), "a remark, if there is nothing else");
+        assert_eq!(ids(&last_talk(&[], now, "game")), (0, 0));
+    }
+
+    #[test]
+    fn news_is_what_others_wrote_since_the_asker_was_here() {
+        let read = chat();
+        let mut asked = transcript("16:00 cat#90 @bot what's new?").remove(0);
+        assert_eq!(ids(&news(&read, &asked)), (1, 28), "never here: all of the week, without tags and commands");
+        asked.message.sender = read[1].message.sender.clone();
+        assert_eq!(ids(&news(&read[..28], &asked)), (1, 19), "here a moment ago");
+        let quiet: Vec<StoredMessage> = read.iter().filter(|it| it.message.id.0 < 20).cloned().collect();
+        asked.message.sent_at = moment("day 20 16:00");
+        assert_eq!(ids(&news(&quiet, &asked)), (10, 9), "nothing new: the last talk");
+    }
 }

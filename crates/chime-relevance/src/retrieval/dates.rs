@@ -4,6 +4,7 @@ use chrono::{Datelike, Days, Months, NaiveDate};
 
 use crate::retrieval::languages::{PhraseTable, Tables};
 use chime_core::Timestamp;
+use chime_core::trigger::Languages;
 
 const DAY_SECS: i64 = 86_400;
 
@@ -80,13 +81,15 @@ impl DateReader<'_> {
         place.checked_sub(1).is_some_and(is_at) || place.checked_sub(2).is_some_and(is_at) || is_at(end)
     }
 
-    /// Parses "the last three days", "the past week", as a span that ends today.
+    /// Parses "the last three days", "the past week", "l'année dernière", as a span that ends today.
     fn past(&mut self, place: usize) -> Option<usize> {
-        let length = self.table.last.at(self.words, place)?;
+        let table = self.table;
+        let is_last_year =
+            table.year.at(self.words, place) == Some(1) && table.last.at(self.words, place + 1).is_some();
+        let length = if is_last_year { 0 } else { table.last.at(self.words, place)? };
         let counted = self.count_at(place + length);
         let (count, used) = counted.map_or((1, 0), |count| (count, 1));
         let unit = place + length + used;
-        let table = self.table;
         let days = [(&table.day, 1), (&table.week, 7), (&table.month, 30), (&table.year, 365)]
             .into_iter()
             .find_map(|(of, days)| of.at(self.words, unit).map(|_| days))?;
@@ -136,8 +139,7 @@ impl DateReader<'_> {
     fn month_alone(&mut self, place: usize) -> Option<usize> {
         let (month, length) = self.month_at(place)?;
         let (year, used) = self.year_after(place + length);
-        let is_marked = place > 0 && self.table.month_marks.at(self.words, place - 1) == Some(1);
-        if used == 0 && !is_marked && self.table.ambiguous.at(self.words, place).is_some() {
+        if used == 0 && !self.is_clear(place, length) {
             return None;
         }
         let year = year.unwrap_or_else(|| {
@@ -147,6 +149,13 @@ impl DateReader<'_> {
         let first = NaiveDate::from_ymd_opt(year, month, 1)?;
         self.spans.push((first, first.checked_add_months(Months::new(1))?));
         Some(length + used)
+    }
+
+    /// Returns `true` unless the name of a month or day at `place` is an ambiguous word. A longer name ("segunda-feira")
+    /// and a mark before it ("in may") make it clear.
+    fn is_clear(&self, place: usize, length: usize) -> bool {
+        let is_marked = place > 0 && self.table.month_marks.at(self.words, place - 1) == Some(1);
+        is_marked || self.table.ambiguous.at(self.words, place).is_none_or(|part| part < length)
     }
 
     /// Parses "last summer", "summer 2023".
@@ -221,7 +230,7 @@ impl DateReader<'_> {
     pub fn weekday(&mut self, place: usize) -> Option<usize> {
         let (number, length) =
             (0..).zip(&self.table.weekdays).find_map(|(n, one)| Some((n, one.at(self.words, place)?)))?;
-        if self.table.ambiguous.at(self.words, place).is_some() {
+        if !self.is_clear(place, length) || self.is_ordinal(place, place + length) {
             return None;
         }
         let today: u64 = self.today.weekday().num_days_from_monday().into();
@@ -239,6 +248,15 @@ impl DateReader<'_> {
             self.spans.push((self.today, self.today.checked_add_days(Days::new(1))?));
         }
         Some(length)
+    }
+
+    /// Returns `true` if an ambiguous name of a day at `place..end` belongs to the word after it: "na segunda reunião".
+    fn is_ordinal(&self, place: usize, end: usize) -> bool {
+        let Self { words, table, .. } = self;
+        let Some(next) = words.get(end) else { return false };
+        let is_time = table.time_at(words, end).or(table.last.at(words, end)).is_some();
+        let is_word = is_time || Languages::shipped().is_stop_word_of(next, table.short.iter());
+        !is_word && table.ambiguous.at(words, place) == Some(end - place)
     }
 
     fn year_alone(&mut self, place: usize) -> Option<usize> {
@@ -384,6 +402,7 @@ mod tests {
         check("eng", "what happened since monday?", &["2024-05-13..2024-05-16"]);
         check("eng", "what's new since the 3rd of May", &["2024-05-03..2024-05-16", "2023-05-03..2024-05-16"]);
         check("eng", "the last three days", &["2024-05-12..2024-05-16"]);
+        check("spa", "el año pasado", &["2023-05-16..2024-05-16"]);
         check("deu", "Was wurde seit Montag gesagt?", &["2024-05-13..2024-05-16"]);
         check("rus", "что решили за последние две недели?", &["2024-05-01..2024-05-16"]);
     }
@@ -394,5 +413,71 @@ mod tests {
         check("eng", "the garden in spring 2023", &["2023-03-01..2023-06-01"]);
         check("eng", "does this spring break", &["2024-03-01..2024-06-01"]);
         check("eng", "a spring mattress", &[]);
+    }
+
+    #[test]
+    fn an_ambiguous_name_needs_a_mark_or_a_longer_form() {
+        for (code, question, expected) in [
+            ("tur", "Pazartesi ne konuşuldu?", "2024-05-13..2024-05-14"),
+            ("tur", "pazar günü ne oldu?", "2024-05-12..2024-05-13"),
+            ("tur", "martta ne oldu?", "2024-03-01..2024-04-01"),
+            ("tur", "Ekim'de ne oldu?", "2023-10-01..2023-11-01"),
+            ("tur", "ekim ayında ne oldu?", "2023-10-01..2023-11-01"),
+            ("por", "o que foi decidido na segunda-feira?", "2024-05-13..2024-05-14"),
+            ("por", "o que foi decidido na reunião de segunda?", "2024-05-13..2024-05-14"),
+            ("ukr", "що було у червні?", "2023-06-01..2023-07-01"),
+            ("ukr", "що вирішили у травні?", "2024-05-01..2024-06-01"),
+            ("ukr", "що було в липні?", "2023-07-01..2023-08-01"),
+            ("eng", "what happened on Mon?", "2024-05-13..2024-05-14"),
+        ] {
+            check(code, question, &[expected]);
+        }
+        for (code, question) in [("por", "o que rolou na quarta?"), ("ukr", "що було в середу?")] {
+            check(code, question, &["2024-05-08..2024-05-09", "2024-05-15..2024-05-16"]);
+        }
+        for (code, question) in [
+            ("por", "o que foi dito na segunda parte?"),
+            ("por", "vimos um carro de segunda mão"),
+            ("tur", "martılar ve martı"),
+            ("tur", "pazar çok kalabalık"),
+            ("ukr", "червона трава серед лип"),
+            ("eng", "we may set it out in the sun"),
+            ("eng", "they march on and wed"),
+        ] {
+            check(code, question, &[]);
+        }
+    }
+
+    #[test]
+    fn everyday_forms_are_read_in_languages_without_a_file() {
+        for (code, question, expected) in [
+            ("hin", "पिछले हफ्ते क्या हुआ?", "2024-05-06..2024-05-13"),
+            ("hin", "पिछले सप्ताह क्या तय हुआ?", "2024-05-06..2024-05-13"),
+            ("ell", "τι έγινε τον Αύγουστο;", "2023-08-01..2023-09-01"),
+            ("ell", "τι είπαμε στη συνάντηση της Δευτέρας;", "2024-05-13..2024-05-14"),
+            ("ell", "τι έγινε χτες;", "2024-05-14..2024-05-15"),
+            ("ces", "co se dělo v srpnu?", "2023-08-01..2023-09-01"),
+            ("ces", "co bylo do pátku?", "2024-05-10..2024-05-11"),
+            ("kor", "지난주에 무슨 일이 있었어?", "2024-05-06..2024-05-13"),
+            ("kor", "이번주 회의에서 뭐라고 했어?", "2024-05-13..2024-05-20"),
+            ("cmn", "这周聊了什么", "2024-05-13..2024-05-20"),
+            ("cmn", "上星期发生了什么？", "2024-05-06..2024-05-13"),
+            ("cmn", "礼拜一说了什么？", "2024-05-13..2024-05-14"),
+            ("cmn", "8月发生了什么？", "2023-08-01..2023-09-01"),
+            ("jpn", "八月に何があった？", "2023-08-01..2023-09-01"),
+            ("jpn", "きのう何を話した？", "2024-05-14..2024-05-15"),
+            ("pes", "هفته پیش چه اتفاقی افتاد؟", "2024-05-06..2024-05-13"),
+            ("ara", "ماذا حدث بالأمس؟", "2024-05-14..2024-05-15"),
+            ("ara", "ماذا قلنا البارحة؟", "2024-05-14..2024-05-15"),
+            ("heb", "מה קרה באוגוסט?", "2023-08-01..2023-09-01"),
+            ("hun", "mi volt hétfőn?", "2024-05-13..2024-05-14"),
+            ("fin", "mitä maanantain palaverissa sovittiin?", "2024-05-13..2024-05-14"),
+        ] {
+            check(code, question, &[expected]);
+        }
+        for (code, question) in [("kor", "이번 주제는 뭐야?"), ("ara", "هذا أب جيد"), ("jpn", "東京で勉強した")]
+        {
+            check(code, question, &[]);
+        }
     }
 }

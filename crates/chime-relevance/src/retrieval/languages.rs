@@ -94,6 +94,12 @@ impl RecallPhrases {
     /// Returns the number of words of the longest time expression, or part of one, that begins at index `place` of
     /// `words`. A number counts as one word; `None` if there is neither.
     pub fn time_at(&self, words: &[String], place: usize) -> Option<usize> {
+        let word = words.get(place)?;
+        let is_number = || self.counts.contains_key(word) || word.starts_with(|c: char| c.is_ascii_digit());
+        self.time_phrase_at(words, place).or_else(|| is_number().then_some(1))
+    }
+
+    fn time_phrase_at(&self, words: &[String], place: usize) -> Option<usize> {
         let Self { time, ago, month_marks, season_marks, day, week, month, year, today, tomorrow, .. } = self;
         let Self { yesterday, days_before, last_weekend, this_week, last_week, this_month, last_month, .. } = self;
         let phrases = [time, ago, month_marks, season_marks, day, week, month, year]
@@ -103,10 +109,7 @@ impl RecallPhrases {
             .chain(&self.months)
             .chain(&self.weekdays)
             .chain(&self.seasons);
-        let read = phrases.filter_map(|phrases| phrases.at(words, place)).max();
-        let word = words.get(place)?;
-        let is_number = || self.counts.contains_key(word) || word.starts_with(|c: char| c.is_ascii_digit());
-        read.or_else(|| is_number().then_some(1))
+        phrases.filter_map(|phrases| phrases.at(words, place)).max()
     }
 }
 
@@ -117,8 +120,7 @@ impl PhraseTable {
         let (mut found, mut rest) = (Vec::new(), words);
         while let Some(word) = rest.first() {
             let least = if word.starts_with(is_unspaced) && word.chars().nth(1).is_none() { 2 } else { 1 };
-            let is_number = word.starts_with(|c: char| c.is_ascii_digit());
-            let time = self.time_at(rest, 0).filter(|length| *length >= least && !is_number);
+            let time = self.time_phrase_at(rest, 0).filter(|length| *length >= least);
             let (part, after) = rest.split_at(time.unwrap_or(1));
             found.push((part, time.is_some()));
             rest = after;
@@ -187,6 +189,22 @@ impl Tables {
     /// Returns the table of the question's language if that is known, else of the chat's.
     pub fn of_question(self) -> Option<&'static PhraseTable> {
         self.of_question.or(self.of_chat)
+    }
+
+    /// Replaces each word with an apostrophe by its part that names a time or a conversation: "monday's" by "monday",
+    /// "d'hier" by "hier", "nell'ultima" by "ultima".
+    pub fn without_elisions(self, words: Vec<String>) -> Vec<String> {
+        let is_known = |part: &&str| {
+            let part = [(*part).to_owned()];
+            let is_in = |table: &PhraseTable| table.time_at(&part, 0).or(table.last.at(&part, 0)).is_some();
+            part[0].chars().nth(1).is_some() && self.iter().any(|table| is_in(table) || table.talks.any_in(&part))
+        };
+        let known_part = |word: String| {
+            let (before, after) = word.split_once('\'').unwrap_or_default();
+            let part = [word.as_str(), after, before].into_iter().find(is_known).map(str::to_owned);
+            part.unwrap_or(word)
+        };
+        words.into_iter().map(known_part).collect()
     }
 
     /// Returns `true` if `word` is a stop word of one of these languages.

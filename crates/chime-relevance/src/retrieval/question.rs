@@ -42,8 +42,8 @@ pub struct ParsedQuestion {
     pub asks_number: bool,
     /// `true` if it asks what a member said, or what was said at a time, and names no other subject.
     pub asks_talk: bool,
-    /// `true` if it names the last conversation of a kind ("the last meeting") and no time.
-    pub last_talk: bool,
+    /// The kind in "the last meeting", if it names no time; empty for any kind, as in "the last conversation".
+    pub last_talk: Option<String>,
     /// How many messages it asks for in "the last ten messages".
     pub newest: Option<usize>,
     /// `true` if it asks for recent news.
@@ -78,7 +78,7 @@ impl ParsedQuestion {
             asks_when: false,
             asks_number: false,
             asks_talk: false,
-            last_talk: false,
+            last_talk: None,
             newest: None,
             asks_news: false,
             is_literal: true,
@@ -88,7 +88,7 @@ impl ParsedQuestion {
     /// Parses `text`, from which the caller has removed the bot's own name.
     pub fn read(text: &str, asked: &QuestionContext<'_>) -> Self {
         let tables = Tables::of(asked.language, text);
-        let said = words(text);
+        let said = tables.without_elisions(words(text));
         let names: Vec<(String, UserId)> = (asked.people.iter())
             .flat_map(|person| {
                 let called = name_words(person.name).into_iter().chain(person.username.map(str::to_lowercase));
@@ -106,7 +106,7 @@ impl ParsedQuestion {
         let asks = |of: fn(&super::languages::RecallPhrases) -> &super::languages::Phrases| {
             tables.iter().any(|table| of(table).any_in(&said))
         };
-        let asks_news = tables.of_question().is_some_and(|table| table.asks_news.any_in(&said));
+        let asks_news = asks(|table| &table.asks_news);
         // "What did I miss?" is not about what the asker said.
         if !asks_news && asks(|table| &table.asks_oneself) {
             named.extend(asked.by.filter(|by| !named.contains(by)));
@@ -128,6 +128,7 @@ impl ParsedQuestion {
                 named.extend(Some(*id).filter(|id| !named.contains(id)));
             }
         }
+        let unnamed = tables.without_elisions(words(&bare));
         let mut telling: Vec<String> = Vec::new();
         for word in
             search_words(&rest).into_iter().map(lower).filter(|word| !tables.is_stop_word(word) && !is_time(word))
@@ -139,12 +140,22 @@ impl ParsedQuestion {
         }
         let bare: Vec<&str> =
             bare.split_whitespace().filter(|part| !words(part).first().is_some_and(|word| is_name(word))).collect();
-        let spans = spans_named(&said, tables, asked.now, asked.utc_offset);
-        let last_talk = spans.is_empty() && names_last_talk(&said, tables);
+        // "What did April say?" asks for a member, "what was said in April?" for a month.
+        let mut dated = said.clone();
+        for (place, word) in
+            dated.iter_mut().enumerate().filter(|(_, word)| names.iter().any(|(name, _)| name == *word))
+        {
+            let is_mark = |at: usize| tables.iter().any(|table| table.month_marks.at(&said, at).is_some());
+            if !place.checked_sub(1).is_some_and(is_mark) {
+                word.clear();
+            }
+        }
+        let spans = spans_named(&dated, tables, asked.now, asked.utc_offset);
+        let last_talk = if spans.is_empty() { last_talk_named(&said, tables) } else { None };
         let newest = tables.of_question().and_then(|table| newest_named(&said, table));
-        let names_any = !named.is_empty() || !spans.is_empty() || last_talk || asks_news;
+        let names_any = !named.is_empty() || !spans.is_empty() || last_talk.is_some() || asks_news;
         Self {
-            asks_talk: newest.is_some() || names_any && asks_talk_alone(&said, tables, named.is_empty(), is_name),
+            asks_talk: newest.is_some() || names_any && asks_talk_alone(&unnamed, tables, named.is_empty(), is_name),
             last_talk,
             newest,
             asks_news,
@@ -176,15 +187,17 @@ fn is_name_like(word: &str) -> bool {
     word.chars().nth(1).is_some()
 }
 
-/// Returns `true` if the question names the last conversation of a kind: a word such as "last" is next to one such as
-/// "meeting", or up to two words before it.
-fn names_last_talk(said: &[String], tables: Tables) -> bool {
-    let Some(table) = tables.of_question() else { return false };
-    let is_last = |place: usize| table.last.at(said, place).is_some();
-    let talks = (0..said.len()).filter(|place| table.talks.at(said, *place).is_some());
-    talks
-        .into_iter()
-        .any(|talk| (talk.saturating_sub(2)..(talk + 2).min(said.len())).any(|at| at != talk && is_last(at)))
+/// Returns the kind of conversation if the question names the last one of a kind: a word such as "last" is next to one
+/// such as "meeting", or up to two words before it. The kind is empty if it is a word for talking itself.
+fn last_talk_named(said: &[String], tables: Tables) -> Option<String> {
+    let places = tables.iter().flat_map(|table| (0..said.len()).map(move |place| (table, place)));
+    places.into_iter().find_map(|(table, talk)| {
+        let end = talk + table.talks.at(said, talk)?;
+        let is_before = |at: usize| table.last.at(said, at).is_some_and(|length| at + length + 1 >= talk);
+        let is_any = table.asks_talk.at(said, talk).is_some();
+        let kind = || if is_any { String::new() } else { said[talk..end].join(" ") };
+        ((0..talk).any(is_before) || table.last.at(said, end).is_some()).then(kind)
+    })
 }
 
 /// Returns the number in "the last ten messages" or "les 10 derniers messages".
@@ -202,7 +215,8 @@ fn newest_named(said: &[String], table: &PhraseTable) -> Option<usize> {
 fn asks_talk_alone(said: &[String], tables: Tables, may_name_talk: bool, is_name: impl Fn(&str) -> bool) -> bool {
     let Some(table) = tables.of_question() else { return false };
     if table.short.is_none() {
-        return asks_day_alone(said, table, is_name);
+        // The language of a few words is uncertain.
+        return tables.iter().any(|table| table.short.is_none() && asks_day_alone(said, table, &is_name));
     }
     // "When was the meeting on Monday?" asks for one fact.
     if table.asks_when.any_in(said) || table.asks_number.any_in(said) {
@@ -232,18 +246,27 @@ fn asks_talk_alone(said: &[String], tables: Tables, may_name_talk: bool, is_name
     asks
 }
 
-/// Returns `true` if a question in a language whose words for talking are not known names a time, and so few other
-/// words that they name no subject: "what happened yesterday?".
+/// Returns `true` if a question in a language without a file names a time or a conversation, and besides words for
+/// talking so few others that they name no subject: "what happened yesterday?".
 fn asks_day_alone(said: &[String], table: &PhraseTable, is_name: impl Fn(&str) -> bool) -> bool {
     /// Maximum number of letters of the other words.
     const LETTERS: usize = 14;
-    /// Letters that a character stands for in scripts with one character for a syllable or a word.
-    const OF_CHARACTER: usize = 3;
-    let parts = table.times_in(said);
-    let others = parts.iter().filter(|(_, is_time)| !is_time).flat_map(|(words, _)| *words);
-    let letters = others.filter(|word| !is_name(word)).flat_map(|word| word.chars());
-    parts.iter().any(|(_, is_time)| *is_time)
-        && letters.map(|c| if is_unspaced(c) { OF_CHARACTER } else { 1 }).sum::<usize>() <= LETTERS
+    /// Letters that a character stands for in scripts with one character for a syllable or a word: two of them may be a
+    /// subject. Hiragana mostly writes endings, and counts as letters.
+    const OF_CHARACTER: usize = 8;
+    let is_syllable = |c: char| is_unspaced(c) && !matches!(c, '\u{3041}'..='\u{309f}');
+    let known = [&table.asks_talk, &table.asks_news, &table.talks, &table.last, &table.since];
+    let known_at = |place: usize| known.iter().filter_map(|phrases| phrases.at(said, place)).max();
+    let (mut place, mut known_until, mut letters, mut names_any) = (0, 0, 0, table.asks_news.any_in(said));
+    for (words, is_time) in table.times_in(said) {
+        names_any |= is_time || table.last.at(said, place).is_some();
+        known_until = known_until.max(place + known_at(place).unwrap_or(0));
+        if !is_time && place >= known_until && !is_name(&words[0]) {
+            letters += words[0].chars().map(|c| if is_syllable(c) { OF_CHARACTER } else { 1 }).sum::<usize>();
+        }
+        place += words.len();
+    }
+    names_any && letters <= LETTERS
 }
 
 /// Returns `true` if `word` is `name` or one of its inflected forms: "Annas", "Катей".
@@ -358,6 +381,182 @@ mod tests {
         assert!(!asks("eng", "what did Caroline say about the game?"), "the game is what it is about");
         assert!(!asks("eng", "when was the last meeting?") && !asks("eng", "is there a meeting on friday?"));
         assert!(!asks("eng", "what did Caroline say about the results?"));
+    }
+
+    /// Returns `true` if a question asks for all that was said at a time, in the last conversation of a kind, or lately.
+    fn asks_all(code: &str, text: &str) -> bool {
+        let question = read(code, text);
+        question.asks_talk && (!question.spans.is_empty() || question.last_talk.is_some() || question.asks_news)
+    }
+
+    #[test]
+    fn usual_questions_about_a_time_ask_for_all_that_was_said() {
+        for (code, text) in [
+            ("eng", "what was decided in Monday's meeting?"),
+            ("eng", "recap of Monday’s call"),
+            ("eng", "what was said in yesterday's stream?"),
+            ("eng", "what was in this week's session?"),
+            ("eng", "summarize last week's meeting"),
+            ("eng", "what was last night's call about?"),
+            ("eng", "what did we do in the last class?"),
+            ("eng", "what have we done this week?"),
+            ("eng", "what changed since last week?"),
+            ("eng", "what did we cover in the last lesson?"),
+            ("eng", "how did the last call go?"),
+            ("eng", "what's the news?"),
+            ("fra", "résumé d'hier"),
+            ("fra", "résumé de la réunion d'aujourd'hui"),
+            ("fra", "qu'est-ce qui s'est dit à l'appel d’hier ?"),
+            ("fra", "que s'est-il dit à la réunion d'avril ?"),
+            ("fra", "que s'est-il passé l'année dernière ?"),
+            ("fra", "qu'est-ce qu'on a fait au dernier cours ?"),
+            ("fra", "que s'est-il passé au dernier match ?"),
+            ("ita", "cosa abbiamo deciso nell'ultima riunione?"),
+            ("ita", "cosa si è deciso all’ultima riunione?"),
+            ("ita", "cosa abbiamo fatto nell'ultima lezione?"),
+            ("ita", "novità?"),
+            ("deu", "Was war in der letzten Session?"),
+            ("deu", "Was haben wir im letzten Unterricht gemacht?"),
+            ("deu", "Neuigkeiten?"),
+            ("spa", "¿qué hicimos ayer?"),
+            ("spa", "¿qué vimos en el último directo?"),
+            ("spa", "¿novedades?"),
+            ("nld", "wat is er in de laatste call besproken?"),
+            ("nld", "wat hebben we in de laatste les gedaan?"),
+            ("pol", "co ustalono na ostatnim callu?"),
+            ("pol", "co robiliśmy na ostatniej lekcji?"),
+            ("pol", "co się działo w ostatniej grze?"),
+            ("pol", "podsumowanie zeszłego tygodnia"),
+            ("por", "o que se disse na última call?"),
+            ("por", "o que rolou ontem?"),
+            ("por", "novidades?"),
+            ("rus", "что новенького?"),
+            ("rus", "что проходили на последнем занятии?"),
+            ("rus", "что было на последнем стендапе?"),
+            ("rus", "что решили на вчерашней встрече?"),
+            ("ukr", "що було на останньому уроці?"),
+            ("ukr", "що було на вчорашній зустрічі?"),
+            ("tur", "pazartesi günkü toplantıda ne konuşuldu?"),
+            ("tur", "son derste ne yaptık?"),
+            ("tur", "son oyunda ne oldu?"),
+            ("tur", "dünkü toplantıda ne konuşuldu?"),
+            ("tur", "ağustos ayında ne oldu?"),
+            ("est", "mida viimases tunnis tehti?"),
+            ("est", "mida viimases tšätis räägiti?"),
+            ("est", "kokkuvõte eilsest"),
+        ] {
+            assert!(asks_all(code, text), "{text}: {:?}", read(code, text));
+        }
+    }
+
+    #[test]
+    fn usual_questions_without_spaces_between_words_ask_for_all_that_was_said() {
+        for (code, text) in [
+            ("cmn", "昨天发生了什么？"),
+            ("cmn", "昨天聊了什么？"),
+            ("cmn", "昨天大家都说了些什么？"),
+            ("cmn", "周一的会议决定了什么？"),
+            ("cmn", "上周讨论了哪些事情？"),
+            ("cmn", "总结一下这周的内容"),
+            ("cmn", "上次会议说了什么？"),
+            ("cmn", "8月发生了什么？"),
+            ("cmn", "有什么新消息吗？"),
+            ("jpn", "昨日何があった？"),
+            ("jpn", "昨日何を話しましたか？"),
+            ("jpn", "昨日の会議で何が決まりましたか？"),
+            ("jpn", "先週は何がありましたか？"),
+            ("jpn", "月曜日のミーティングで何を話した？"),
+            ("jpn", "今週の話をまとめて"),
+            ("jpn", "前回の会議で何が決まった？"),
+            ("jpn", "八月に何があった？"),
+            ("kor", "어제 무슨 일이 있었어?"),
+            ("kor", "어제 무슨 얘기 했어?"),
+            ("kor", "어제 회의에서 뭐라고 했어?"),
+            ("kor", "월요일에 뭐 결정했어?"),
+            ("kor", "지난주에 무슨 이야기를 했나요?"),
+            ("kor", "이번 주 대화 요약해줘"),
+            ("kor", "지난번 회의에서 뭐가 결정됐어?"),
+            ("kor", "8월에 무슨 일이 있었어?"),
+            ("tha", "เมื่อวานเกิดอะไรขึ้น"),
+            ("ara", "ماذا قررنا في اجتماع الاثنين؟"),
+            ("hin", "पिछले हफ्ते की बैठक में क्या तय हुआ?"),
+            ("ell", "τι αποφασίσαμε στη συνάντηση της Δευτέρας;"),
+            ("ces", "co jsme probírali na schůzce v pondělí?"),
+            ("pes", "جلسه دوشنبه چه تصمیمی گرفته شد؟"),
+        ] {
+            assert!(asks_all(code, text), "{text}: {:?}", read(code, text));
+        }
+        for (code, text) in [
+            ("cmn", "昨天服务器为什么挂了？"),
+            ("cmn", "昨天什么时候开会？"),
+            ("cmn", "明天会下雨吗？"),
+            ("jpn", "昨日サーバーはなぜ落ちた？"),
+            ("jpn", "会議は何時？"),
+            ("kor", "어제 서버 왜 죽었어?"),
+            ("kor", "어제 몇 시에 만났어?"),
+        ] {
+            assert!(!asks_all(code, text), "{text}: {:?}", read(code, text));
+        }
+    }
+
+    #[test]
+    fn an_ordinary_question_names_no_time() {
+        for (code, text) in [
+            ("eng", "what may we set up in the sun?"),
+            ("eng", "what's the plan of Ann's brother?"),
+            ("eng", "is it the bot's march or the wed cake?"),
+            ("deu", "was hat Annas Freund gesagt?"),
+            ("fra", "qu'est-ce qui a été décidé par l'équipe ?"),
+            ("ita", "cos'ha detto l'altro?"),
+        ] {
+            assert!(read(code, text).spans.is_empty(), "{text}");
+            assert!(!asks_all(code, text), "{text}");
+        }
+        for (code, text) in [
+            ("eng", "what did Caroline say about Monday's menu?"),
+            ("eng", "did you see the boat on Monday?"),
+            ("eng", "what's the news about the boat?"),
+            ("por", "o que foi decidido na segunda parte?"),
+            ("rus", "что нового про лодку?"),
+        ] {
+            assert!(!asks_all(code, text), "{text}");
+        }
+        assert_eq!(
+            read("fra", "yesterday's soup and the cook's hat").tables.of_question().map(|it| it.short),
+            Some(Some("en"))
+        );
+    }
+
+    #[test]
+    fn a_member_may_be_called_like_a_month() {
+        let spans = |code: &str, text: &str, name: &str| {
+            let people = [Person { id: UserId(1), name, username: None }];
+            let now = Timestamp::from_secs(1_715_774_400);
+            let language = Language::from_code(code);
+            ParsedQuestion::read(text, &QuestionContext { language, now, utc_offset: 0, by: None, people: &people })
+                .spans
+        };
+        for (code, text, name) in [
+            ("eng", "what did April say?", "April"),
+            ("eng", "what does June's mother think?", "June"),
+            ("deu", "was hat August gesagt?", "August"),
+        ] {
+            assert_eq!(spans(code, text, name), [], "{text}");
+            assert_ne!(spans(code, text, "Ann"), [], "{text}");
+        }
+        for (code, text, name) in [("eng", "what happened in April?", "April"), ("deu", "was war im August?", "August")]
+        {
+            assert_ne!(spans(code, text, name), [], "{text}");
+        }
+    }
+
+    #[test]
+    fn the_last_conversation_has_a_kind() {
+        let kind = |code: &str, text: &str| read(code, text).last_talk;
+        assert_eq!(kind("eng", "what was decided at the last meeting?").as_deref(), Some("meeting"));
+        assert_eq!(kind("ita", "cosa si è detto nell'ultimo stand-up?").as_deref(), Some("stand up"));
+        assert_eq!(kind("eng", "what was the last conversation about?").as_deref(), Some(""));
+        assert_eq!(kind("rus", "о чём был последний разговор?").as_deref(), Some(""));
     }
 
     #[test]

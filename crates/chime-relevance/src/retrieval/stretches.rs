@@ -2,6 +2,7 @@
 //! words. In a chat, the question is often in one message, its subject in the next, and the answer three messages
 //! later.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
 use crate::retrieval::archive::{Archive, Sought};
@@ -127,10 +128,11 @@ impl SoughtWords {
 }
 
 /// Splits messages, oldest first, at silences of more than [`SESSION_SILENCE`].
-fn unbroken(messages: Vec<StoredMessage>) -> Vec<Vec<StoredMessage>> {
-    let mut parts: Vec<Vec<StoredMessage>> = Vec::new();
+pub fn unbroken<T: Borrow<StoredMessage>>(messages: impl IntoIterator<Item = T>) -> Vec<Vec<T>> {
+    let mut parts: Vec<Vec<T>> = Vec::new();
     for stored in messages {
-        let is_near = |last: &StoredMessage| stored.message.sent_at.since(last.message.sent_at) <= SESSION_SILENCE;
+        let at = stored.borrow().message.sent_at;
+        let is_near = |last: &T| at.since(last.borrow().message.sent_at) <= SESSION_SILENCE;
         match parts.last_mut() {
             Some(part) if part.last().is_some_and(is_near) => part.push(stored),
             Some(_) | None => parts.push(vec![stored]),

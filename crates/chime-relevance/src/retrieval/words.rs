@@ -23,7 +23,7 @@ pub(super) fn lower_into(word: &str, lower: &mut String) {
         lower.make_ascii_lowercase();
     } else {
         // The lower case of a Greek sigma depends on its position in the word, so the whole word is converted at once.
-        lower.push_str(&word.to_lowercase().replace('’', "'"));
+        lower.push_str(&word.to_lowercase().replace(['’', 'ʼ'], "'"));
     }
 }
 
