@@ -67,8 +67,6 @@ impl Language {
         const ENOUGH: usize = 40;
         /// A question with fewer letters gets the language of the surrounding messages or of the chat.
         const FEWEST: usize = 4;
-        /// In a question with fewer letters only the words tell the language: their letters resemble any.
-        const FEW: usize = 15;
         let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).count();
         let detect = |text: &str| unless_it_panics(|| whatlang::detect(text)).flatten();
         let among = |text: &str, languages: &[whatlang::Lang]| {
@@ -89,14 +87,10 @@ impl Language {
             return Some(Self(language));
         }
         let around = of_talk.unwrap_or(chat.0);
-        if letters(question) < FEW && Self(around).file().is_some() && among(question, &[around]).is_some() {
-            let known = Languages::shipped().common_words(question);
-            let of = |language: &whatlang::Lang| known.iter().find(|(code, _)| *code == language.code()).map(|it| it.1);
-            let most = known.iter().map(|(_, count)| *count).max().unwrap_or_default();
-            // One word, such as a name, is a common word of some language by chance.
-            let other = || known.iter().find(|(_, count)| *count == most && most > 1).map(|(code, _)| *code);
-            let likely = [around, chat.0, whatlang::Lang::Eng].into_iter().find(|it| of(it) == Some(most) && most > 0);
-            return Some(likely.map(Self).or_else(|| other().map(Self::from_code)).unwrap_or(Self(around)));
+        if among(question, &[around]).is_some()
+            && let Some(language) = Self::of_few_words(question, around, chat.0)
+        {
+            return Some(language);
         }
         // A few words of Russian resemble Ukrainian, in which nearly every sentence has one of these letters.
         if !question.to_lowercase().contains(['і', 'ї', 'є', 'ґ']) {
@@ -107,6 +101,26 @@ impl Language {
             .or_else(|| among(question, &usual))
             .or_else(|| detect(question).map(|info| info.lang()));
         Some(Self(rendered.or(of_talk).unwrap_or(chat.0)))
+    }
+
+    /// Returns the language of a question whose letters are too few to tell it, by its common words: `around` (the
+    /// language of the surrounding messages), the chat's language or English if it has most of them, else the language
+    /// that has. `None` for a longer question, or if the bot has no words of `around`.
+    fn of_few_words(question: &str, around: whatlang::Lang, chat: whatlang::Lang) -> Option<Self> {
+        /// The letters of a shorter question resemble any language.
+        const FEW: usize = 15;
+        if question.chars().filter(|c| c.is_alphabetic()).count() >= FEW || Self(around).file().is_none() {
+            return None;
+        }
+        let known = Languages::shipped().common_words(question);
+        let most = known.iter().map(|(_, count)| *count).max().filter(|most| *most > 0);
+        let mut best = known.iter().filter(|(_, count)| Some(*count) == most).map(|(code, _)| *code);
+        let likely = [around, chat, whatlang::Lang::Eng]
+            .into_iter()
+            .find(|language| best.clone().any(|code| code == language.code()));
+        // One word, such as a name, is a common word of some language by chance.
+        let other = || best.next().filter(|_| most > Some(1)).map(Self::from_code);
+        Some(likely.map(Self).or_else(other).unwrap_or(Self(around)))
     }
 
     /// Detects the language of a text in a script that is neither Latin nor Cyrillic, which tells the language even of
