@@ -34,7 +34,7 @@ pub(super) struct LanguagePhrases {
     /// ISO 639-1 code.
     code: &'static str,
     /// ISO 639-3 code.
-    long_code: &'static str,
+    pub(super) long_code: &'static str,
     lists: TriggerLists,
     /// Single words that are ignored anywhere in a question: fillers, polite words, and words such as "this" that refer
     /// to messages.
@@ -226,13 +226,13 @@ impl Languages {
         })
     }
 
-    /// Returns the text of a note without a word such as "add" before it, in English or a likely language of the note:
-    /// "lisa" means "add" in Estonian, but not in "lisa has the key". A word with a capital letter may be a name.
-    pub fn without_add<'a>(&self, note: &'a str) -> Option<&'a str> {
+    /// Returns the text of a note without "add" before it, or the word for it in the chat's language (ISO 639-3):
+    /// "lisa" means "add" in Estonian, and elsewhere it is a name. A word with a capital letter may be one everywhere.
+    pub fn without_add<'a>(&self, note: &'a str, chat_language: &str) -> Option<&'a str> {
         let (first, rest) = note.trim_start().split_once(char::is_whitespace)?;
         let word = first.trim_end_matches([':', ',']);
-        let english = self.tables.iter().filter(|language| language.code == "en");
-        let is_add = self.likely(rest).chain(english).any(|language| language.lists.add.iter().any(|add| add == word));
+        let is_own = |table: &&LanguagePhrases| table.code == "en" || table.long_code == chat_language;
+        let is_add = self.tables.iter().filter(is_own).any(|table| table.lists.add.iter().any(|add| add == word));
         Some(rest.trim_start()).filter(|rest| is_add && !rest.is_empty())
     }
 
@@ -477,12 +477,21 @@ mod tests {
     #[test]
     fn a_word_that_adds_a_note_is_no_part_of_it() {
         let languages = Languages::shipped();
-        for text in ["add code 4711", "add: code 4711", "ekle\ncode 4711", "добавь code 4711", "lisa code 4711"] {
-            assert_eq!(languages.without_add(text), Some("code 4711"), "{text}");
+        for (chat, text) in [
+            ("eng", "add code 4711"),
+            ("deu", "add: code 4711"),
+            ("tur", "ekle\ncode 4711"),
+            ("rus", "добавь code 4711"),
+            ("est", "lisa code 4711"),
+        ] {
+            assert_eq!(languages.without_add(text, chat), Some("code 4711"), "{text}");
         }
-        assert_eq!(languages.without_add("add der Code ist 4711"), Some("der Code ist 4711"));
-        for text in ["Lisa has the key", "lisa has the key", "the code to add", "added salt", "add", "add "] {
-            assert_eq!(languages.without_add(text), None, "{text}");
+        for text in ["lisa has the key", "lisa code 4711", "añade sal", "the code to add", "added salt", "add", "add "]
+        {
+            assert_eq!(languages.without_add(text, "eng"), None, "{text}");
+        }
+        for text in ["Lisa võti on siin", "lisa", "lisa "] {
+            assert_eq!(languages.without_add(text, "est"), None, "{text}");
         }
     }
 

@@ -26,21 +26,21 @@ enum NoteArguments {
     Unclear,
 }
 
-fn request(args: &str, is_reply: bool) -> NoteArguments {
+fn request(args: &str, is_reply: bool, chat_language: &str) -> NoteArguments {
     match args.trim() {
         "" if is_reply => NoteArguments::SaveParent,
         "" | "delete" => NoteArguments::Unclear,
         text => text.strip_prefix("delete ").and_then(deletion).unwrap_or_else(|| {
-            let text = Languages::shipped().without_add(text).unwrap_or(text);
+            let text = Languages::shipped().without_add(text, chat_language).unwrap_or(text);
             NoteArguments::Save(text.to_owned())
         }),
     }
 }
 
 /// Returns `true` if the arguments of `/notes` save or delete a note, as those of `/note` do.
-fn changes_notes(args: &str) -> bool {
-    Languages::shipped().without_add(args).is_some()
-        || matches!(request(args, false), NoteArguments::Delete(_) | NoteArguments::Unclear if !args.trim().is_empty())
+fn changes_notes(args: &str, chat_language: &str) -> bool {
+    Languages::shipped().without_add(args, chat_language).is_some()
+        || matches!(request(args, false, chat_language), NoteArguments::Delete(_) | NoteArguments::Unclear if !args.trim().is_empty())
 }
 
 /// Parses the text after `delete`, which should be a note's number. Anything but one number is unclear. Returns `None`
@@ -67,7 +67,7 @@ impl Commands {
         if !self.may_change(message.chat, message.sender.id).await? {
             return self.say(job, &command, &command.texts().notes.only_admins).await;
         }
-        let request = request(&command.args, message.reply_to.is_some());
+        let request = request(&command.args, message.reply_to.is_some(), command.chat.speaks().code());
         if matches!(request, NoteArguments::Unclear | NoteArguments::SaveParent) && command.args.trim().is_empty() {
             match self.text_of_file(&command).await? {
                 FileText::NoFile => {}
@@ -136,7 +136,7 @@ impl Commands {
     }
 
     pub(super) async fn list_notes(&self, job: &Job, command: CommandRequest) -> JobResult {
-        if changes_notes(&command.args) {
+        if changes_notes(&command.args, command.chat.speaks().code()) {
             return self.note(job, command).await;
         }
         let chat = command.chat.key;
@@ -161,6 +161,10 @@ fn listing(notes: &[Note], zone: Zone, texts: &Texts) -> String {
 mod tests {
     use super::*;
 
+    fn request(args: &str, is_reply: bool) -> NoteArguments {
+        super::request(args, is_reply, "eng")
+    }
+
     #[test]
     fn a_note_is_a_text_a_reply_or_a_number_to_delete() {
         assert_eq!(request("the code is 4711", false), NoteArguments::Save("the code is 4711".to_owned()));
@@ -178,7 +182,10 @@ mod tests {
         assert_eq!(request(text, false), NoteArguments::Save(text.to_owned()));
         assert_eq!(request("add the code is 4711", false), NoteArguments::Save("the code is 4711".to_owned()));
         assert_eq!(request("add", false), NoteArguments::Save("add".to_owned()));
-        assert!(changes_notes("add x") && changes_notes("delete n3") && !changes_notes("") && !changes_notes("boat"));
+        assert_eq!(request("lisa has the key", false), NoteArguments::Save("lisa has the key".to_owned()));
+        let changes = |args: &str| changes_notes(args, "est");
+        assert!(changes("add x") && changes("lisa x") && changes("delete n3") && !changes("") && !changes("boat"));
+        assert!(!changes_notes("lisa x", "eng"));
         assert_eq!(request("delete the old shed", false), NoteArguments::Save("delete the old shed".to_owned()));
     }
 }
