@@ -223,7 +223,7 @@ fn source_item(number: usize, source: &Citable, now: Timestamp, zone: Zone, text
     };
     match links(source).next() {
         Some(_) => rendered,
-        None => format!("{rendered} “{}”", escape_markdown(&one_line(&source.text, QUOTE_CHARS))),
+        None => format!("{rendered} {}", texts.quoted(&escape_markdown(&one_line(&source.text, QUOTE_CHARS)))),
     }
 }
 
@@ -447,13 +447,13 @@ mod tests {
             (
                 "deu",
                 expect![
-                    "Quellen: [1] Rules 4. Jan. 10:00 “a” · [2] Zusammenfassung 4. Jan. 10:00 “a” · [3] Notiz: Rules 4. Jan. 10:00 “a” · [4] Seite: Rules 4. Jan. 10:00 “a” · [5] Dokument: Rules, S. 2 4. Jan. 10:00 “a”"
+                    "Quellen: [1] Rules 4. Jan. 10:00 „a“ · [2] Zusammenfassung 4. Jan. 10:00 „a“ · [3] Notiz: Rules 4. Jan. 10:00 „a“ · [4] Seite: Rules 4. Jan. 10:00 „a“ · [5] Dokument: Rules, S. 2 4. Jan. 10:00 „a“"
                 ],
             ),
             (
                 "rus",
                 expect![
-                    "Источники: [1] Rules 4 янв. 10:00 “a” · [2] Пересказ 4 янв. 10:00 “a” · [3] Заметка: Rules 4 янв. 10:00 “a” · [4] Страница: Rules 4 янв. 10:00 “a” · [5] Документ: Rules, стр. 2 4 янв. 10:00 “a”"
+                    "Источники: [1] Rules 4 янв. 10:00 «a» · [2] Пересказ 4 янв. 10:00 «a» · [3] Заметка: Rules 4 янв. 10:00 «a» · [4] Страница: Rules 4 янв. 10:00 «a» · [5] Документ: Rules, стр. 2 4 янв. 10:00 «a»"
                 ],
             ),
         ] {

@@ -26,17 +26,18 @@ pub fn digest(
     let DigestTexts { messages, withheld, .. } = &texts.digest;
     let shown = most_telling(window, query, DIGEST_MESSAGES);
     if window.anchor_withheld {
-        return if shown.is_empty() { withheld.clone() } else { format!("{withheld}\n\n{}", bullets(&shown)) };
+        return if shown.is_empty() { withheld.clone() } else { format!("{withheld}\n\n{}", bullets(&shown, texts)) };
     }
     let piece = piece.map(|piece| {
-        let (name, text) = (clean_name(&piece.name), escape_markdown(&one_line(&piece.text, PIECE_CHARS)));
+        let name = clean_name(&piece.name);
+        let quote = texts.quoted(&escape_markdown(&one_line(&piece.text, PIECE_CHARS)));
         // The title of a short note is its text.
         match piece.text.starts_with(name.trim_end_matches('…')) {
-            true => format!("- “{text}” [source: {}]", piece.id),
-            false => format!("- **{}**: “{text}” [source: {}]", escape_markdown(&name), piece.id),
+            true => format!("- {quote} [source: {}]", piece.id),
+            false => format!("- **{}**: {quote} [source: {}]", escape_markdown(&name), piece.id),
         }
     });
-    let lines: Vec<String> = piece.into_iter().chain((!shown.is_empty()).then(|| bullets(&shown))).collect();
+    let lines: Vec<String> = piece.into_iter().chain((!shown.is_empty()).then(|| bullets(&shown, texts))).collect();
     if lines.is_empty() {
         return nothing_earlier(earliest, texts);
     }
@@ -191,7 +192,7 @@ mod tests {
             expect![[r#"
                 No model is configured, so here are the messages I would answer from:
 
-                - **I**: “At \*noon\*.” [source: m1]"#]],
+                - **chime**: “At \*noon\*.” [source: m1]"#]],
         );
     }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::sanitize::{clean_name, escape_markdown, gist};
 use crate::support::has_number;
 use chime_core::embed::Embedder;
+use chime_core::texts::Texts;
 use chime_core::trigger::{Languages, is_generic, is_small_talk};
 use chime_core::{
     BotIdentity, EntityKind, Message, Part, Reason, Role, folded, is_unspaced, pieces, short_stem, split_words,
@@ -258,18 +259,19 @@ fn follows(earlier: &Message, later: &Message) -> bool {
 }
 
 /// Formats a bullet for each entry: author, text and citation.
-pub fn bullets(entries: &[&Entry]) -> String {
-    entries.iter().map(|entry| bullet(entry)).collect::<Vec<_>>().join("\n")
+pub fn bullets(entries: &[&Entry], texts: &Texts) -> String {
+    entries.iter().map(|entry| bullet(entry, texts)).collect::<Vec<_>>().join("\n")
 }
 
-fn bullet(entry: &Entry) -> String {
+fn bullet(entry: &Entry, texts: &Texts) -> String {
     let message = &entry.message.message;
-    let (name, text) = match message.role {
-        Role::Assistant => ("I".to_owned(), without_citations(&message.text)),
-        Role::User | Role::System | Role::SystemSummary => (clean_name(&message.sender.name), message.rendered()),
+    let text = match message.role {
+        Role::Assistant => without_citations(&message.text),
+        Role::User | Role::System | Role::SystemSummary => message.rendered(),
     };
-    let quote = gist(&text, QUOTE_CHARS);
-    format!("- **{}**: “{}” [source: m{}]", escape_markdown(&name), escape_markdown(&quote), entry.message.seq)
+    let name = escape_markdown(&clean_name(&message.sender.name));
+    let quote = texts.quoted(&escape_markdown(&gist(&text, QUOTE_CHARS)));
+    format!("- **{name}**: {quote} [source: m{}]", entry.message.seq)
 }
 
 /// Returns `true` for a member's message that is neither empty nor a greeting. A reply such as "yes" says something.

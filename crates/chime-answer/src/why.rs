@@ -80,7 +80,7 @@ pub fn why(record: &AnswerRecord, used: &[UsedMessage], extras: &WhyExtras, to: 
     let kept: Vec<&UsedMessage> = surroundings.iter().filter_map(|chosen| known.get(&chosen.seq).copied()).collect();
     parts.extend(around(&kept, record.created_at, to));
     parts.extend(explained.summaries(&known));
-    parts.extend(extras.follow_up.as_ref().and_then(|follow_up| show::why(follow_up, &to.texts.follow_up)));
+    parts.extend(extras.follow_up.as_ref().and_then(|follow_up| show::why(follow_up, to.texts)));
     parts.extend((!extras.concepts.is_empty()).then(|| {
         let names: Vec<String> = extras.concepts.iter().map(|label| escape_markdown(label)).collect();
         filled(&texts.concepts, &[("names", &names.join(", "))])
@@ -128,8 +128,8 @@ impl ExplainedRecord<'_> {
             Some(link) => format!("[{name} {when}]({link})"),
             None => format!("{name} {when}"),
         };
-        let quoted = escape_markdown(&gist(&message.text, QUOTED_CHARS));
-        format!("- {head} “{quoted}”: {}{cited}", self.reason(chosen.reason, message))
+        let quoted = self.to.texts.quoted(&escape_markdown(&gist(&message.text, QUOTED_CHARS)));
+        format!("- {head} {quoted}: {}{cited}", self.reason(chosen.reason, message))
     }
 
     /// Returns the sentences of the answer that rest on the source `id`: `cited for “It leaves at nine.”`. `None` if it
@@ -139,7 +139,7 @@ impl ExplainedRecord<'_> {
         let of_model = Some(&self.record.text).filter(|_| self.record.status == AnswerStatus::Answered);
         let quoted = |sentence: String| {
             let plain = sentence.trim_start_matches(['-', '*', ' ']).replace("**", "");
-            format!("“{}”", escape_markdown(&gist(&plain, SENTENCE_CHARS)))
+            self.to.texts.quoted(&escape_markdown(&gist(&plain, SENTENCE_CHARS)))
         };
         let said: Vec<String> = of_model.into_iter().flat_map(|text| resting_on(text, place + 1)).map(quoted).collect();
         Some(match said.is_empty() {
@@ -483,9 +483,9 @@ mod tests {
         expect![[r#"
             Diese Nachrichten habe ich benutzt:
 
-            - [Member \*1 2. Jan. 14:02](https://t.me/c/1/1) “Welches \*Restaurant\*?”: du hast darauf geantwortet
+            - [Member \*1 2. Jan. 14:02](https://t.me/c/1/1) „Welches \*Restaurant\*?“: du hast darauf geantwortet
             - eine Nachricht, die nicht mehr gespeichert ist
-            - Member \*4 14:55 “Das Thai?”: kurz davor gesagt, Beleg für “Thai.”
+            - Member \*4 14:55 „Das Thai?“: kurz davor gesagt, Beleg für „Thai.“
             - eine Nachricht, die nicht mehr gespeichert ist
 
             Weggelassen: 1 Nachricht (kein Platz), 2 Nachrichten (über etwas anderes).

@@ -10,23 +10,23 @@ const APOLOGY_MESSAGES: usize = 5;
 
 /// Returns the apology for a failed model call, with the messages that the answer would have used. Its citations must
 /// still be checked.
-pub fn apology(window: &ContextWindow, query: Query<'_>, notices: &Notices) -> String {
-    let Notices { sorry, sorry_relevant, sorry_try_again, sorry_if_you_like, .. } = notices;
+pub fn apology(window: &ContextWindow, query: Query<'_>, texts: &Texts) -> String {
+    let Notices { sorry, sorry_relevant, sorry_try_again, sorry_if_you_like, .. } = &texts.notices;
     let shown = most_telling(window, query, APOLOGY_MESSAGES);
     if shown.is_empty() {
         return format!("{sorry} {sorry_try_again}");
     }
-    format!("{sorry} {sorry_relevant}\n\n{}\n\n{sorry_if_you_like}", bullets(&shown))
+    format!("{sorry} {sorry_relevant}\n\n{}\n\n{sorry_if_you_like}", bullets(&shown, texts))
 }
 
 /// Returns the apology for a failure that asking again does not help. It gives the reason, and the relevant messages if
 /// there are any.
-pub fn apology_for_good(window: &ContextWindow, query: Query<'_>, reason: &str, notices: &Notices) -> String {
+pub fn apology_for_good(window: &ContextWindow, query: Query<'_>, reason: &str, texts: &Texts) -> String {
     let shown = most_telling(window, query, APOLOGY_MESSAGES);
     if shown.is_empty() {
         return reason.to_owned();
     }
-    format!("{reason} {}\n\n{}", notices.sorry_relevant, bullets(&shown))
+    format!("{reason} {}\n\n{}", texts.notices.sorry_relevant, bullets(&shown, texts))
 }
 
 /// Returns the text of `/help`. `username` is the bot's own, without `@`.
@@ -39,7 +39,7 @@ pub fn help(username: &str, is_private: bool, texts: &Texts) -> String {
 mod tests {
     use super::*;
     use chime_core::testkit::transcript;
-    use chime_core::texts::notices;
+    use chime_core::texts::{notices, texts};
     use chime_core::{BotIdentity, UserId};
     use chime_relevance::context::{History, Params, get_smart_context};
 
@@ -53,7 +53,7 @@ mod tests {
         let mut recent = transcript("10:00 ann#1 who drives?\n10:01 bob#2>1 I do\n10:02 cat#3 @bot");
         let trigger = recent.pop().expect("a trigger");
         let window = get_smart_context(&History::new(trigger, recent, Vec::new()), &Params::new(str::len));
-        let said = apology(&window, Query { ask: "", bot: &bot(), embedder: None }, notices("eng"));
+        let said = apology(&window, Query { ask: "", bot: &bot(), embedder: None }, texts("eng"));
         let list = "\n\n- **ann**: “who drives?” [source: m1]\n- **bob**: “I do” [source: m2]\n\n";
         assert!(said.contains(list) && said.starts_with(&notices("eng").sorry), "{said}");
         assert!(said.ends_with(&notices("eng").sorry_if_you_like), "{said}");
@@ -61,13 +61,13 @@ mod tests {
 
     #[test]
     fn an_apology_with_nothing_to_show_says_what_to_do() {
-        let said = apology(&ContextWindow::default(), Query { ask: "", bot: &bot(), embedder: None }, notices("eng"));
+        let said = apology(&ContextWindow::default(), Query { ask: "", bot: &bot(), embedder: None }, texts("eng"));
         assert!(said.ends_with(&notices("eng").sorry_try_again), "{said}");
     }
 
     #[test]
     fn help_names_the_bot() {
-        let rendered = help("chime_bot", false, chime_core::texts::texts("eng"));
+        let rendered = help("chime_bot", false, texts("eng"));
         assert!(rendered.contains("@chime\\_bot") && !rendered.contains('{'), "{rendered}");
     }
 }

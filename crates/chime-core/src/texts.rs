@@ -18,6 +18,11 @@ pub use catalogue::{
 pub use notices::notices;
 
 impl Texts {
+    /// Puts `text` in the quotation marks of the language.
+    pub fn quoted(&self, text: &str) -> String {
+        filled(&self.quote, &[("text", text)])
+    }
+
     /// Formats a date like `5 Jan`. The month is counted from 0.
     pub fn day_of(&self, day: u32, month: u32) -> String {
         let name = self.months.get(month as usize).map(String::as_str).unwrap_or_default();

@@ -130,7 +130,7 @@ pub fn without_model(question: &QuestionContext, query: Query<'_>) -> Draft {
         Some(items) => format!("{}\n\n{items}", texts.digest.messages),
         None => digest::digest(&question.window, query, earliest, piece, texts),
     };
-    let markdown = match show::why(&question.follow_up, &texts.follow_up) {
+    let markdown = match show::why(&question.follow_up, texts) {
         Some(worked_out) => format!("{worked_out}\n\n{digest}"),
         None => digest,
     };
@@ -154,15 +154,15 @@ pub fn guarded(language: Language) -> Draft {
 
 /// Returns the reply if the model gives another number each time it is asked, with the messages that may help.
 pub fn made_up(window: &ContextWindow, query: Query<'_>, language: Language) -> Draft {
-    let reason = &texts(language.code()).made_up;
-    Draft::own(AnswerStatus::MadeUp, wording::apology_for_good(window, query, reason, notices(language.code())))
+    let texts = texts(language.code());
+    Draft::own(AnswerStatus::MadeUp, wording::apology_for_good(window, query, &texts.made_up, texts))
 }
 
 pub fn apology(window: &ContextWindow, query: Query<'_>, language: Language, blame: Blame) -> Draft {
-    let notices = notices(language.code());
-    let markdown = match lasting(blame, texts(language.code())) {
-        Some(reason) => wording::apology_for_good(window, query, reason, notices),
-        None => wording::apology(window, query, notices),
+    let texts = texts(language.code());
+    let markdown = match lasting(blame, texts) {
+        Some(reason) => wording::apology_for_good(window, query, reason, texts),
+        None => wording::apology(window, query, texts),
     };
     Draft::own(AnswerStatus::Apologised, markdown)
 }

@@ -1,7 +1,7 @@
 //! Renders a follow-up: for the prompt, for `/why`, and as a clarifying question.
 
 use crate::sanitize::{escape_markdown, one_line};
-use chime_core::texts::{FollowUpTexts, filled};
+use chime_core::texts::{FollowUpTexts, Texts, filled};
 use chime_core::{Evidence, FollowUp, FoundBy, Frame, Intent, Item, Price, Reference, Reset, SuggestedList};
 
 /// Maximum number of characters of one value.
@@ -73,26 +73,26 @@ fn amount(price: &Price) -> String {
 
 /// Returns the part of `/why` about a follow-up, as Markdown: how the question was understood, why, and the items left
 /// out. `None` if nothing was resolved.
-pub fn why(follow_up: &FollowUp, texts: &FollowUpTexts) -> Option<String> {
+pub fn why(follow_up: &FollowUp, texts: &Texts) -> Option<String> {
     if !follow_up.is_telling() {
         return None;
     }
-    let (what, going_on) = (asked_for(&follow_up.frame, texts), source(follow_up, texts));
+    let (all, texts) = (texts, &texts.follow_up);
+    let (what, going_on) = (asked_for(&follow_up.frame, all), source(follow_up, texts));
     let mut rendered = vec![filled(&texts.taken, &[("what", &what), ("going_on", going_on)])];
     if !earlier_wishes(follow_up).is_empty() {
-        let kept: Vec<String> = earlier_wishes(follow_up).iter().map(|wish| quoted(wish)).collect();
-        rendered.push(filled(&texts.kept, &[("list", &kept.join(", "))]));
+        rendered.push(filled(&texts.kept, &[("list", &quoted(earlier_wishes(follow_up), all))]));
     }
-    rendered.extend(follow_up.references.iter().map(|reference| meant(reference, texts)));
-    rendered.extend(left_out(follow_up, texts));
+    rendered.extend(follow_up.references.iter().map(|reference| meant(reference, all)));
+    rendered.extend(left_out(follow_up, all));
     if let Some(open) = &follow_up.frame.clarification {
-        let candidates: Vec<String> = open.candidates.iter().map(|name| quoted(name)).collect();
-        rendered.push(filled(&texts.unclear, &[("list", &candidates.join(", "))]));
+        rendered.push(filled(&texts.unclear, &[("list", &quoted(&open.candidates, all))]));
     }
     Some(rendered.join(" "))
 }
 
-fn meant(reference: &Reference, texts: &FollowUpTexts) -> String {
+fn meant(reference: &Reference, all: &Texts) -> String {
+    let texts = &all.follow_up;
     let why = match reference.by {
         Evidence::Named => "",
         Evidence::Position => &texts.by_position,
@@ -101,13 +101,14 @@ fn meant(reference: &Reference, texts: &FollowUpTexts) -> String {
         Evidence::Last => &texts.by_last,
         Evidence::Member => &texts.by_choice,
     };
-    let (said, means) = (quoted(&reference.said), quoted(&reference.means));
+    let (said, means) = (quoted([&reference.said], all), quoted([&reference.means], all));
     let percent = (reference.confidence * 100.0).round().to_string();
     let sentence = if reference.by == Evidence::Named { &texts.named } else { &texts.meant };
     filled(sentence, &[("why", why), ("percent", &percent), ("said", &said), ("means", &means)])
 }
 
-fn asked_for(frame: &Frame, texts: &FollowUpTexts) -> String {
+fn asked_for(frame: &Frame, all: &Texts) -> String {
+    let texts = &all.follow_up;
     let intent = match frame.intent {
         Intent::Suggest => &texts.suggest,
         Intent::More => &texts.more,
@@ -119,8 +120,8 @@ fn asked_for(frame: &Frame, texts: &FollowUpTexts) -> String {
         Intent::Ask => &texts.ask,
     };
     let mut details: Vec<String> = Vec::new();
-    details.extend(frame.kind.as_ref().map(|kind| escape_markdown(&kind.replace('_', " "))));
-    details.extend(frame.people.iter().map(|name| quoted(name)));
+    details.extend(frame.kind.as_ref().and_then(|kind| texts.kinds.get(kind)).cloned());
+    details.extend(frame.people.iter().map(|name| quoted([name], all)));
     details.extend(frame.budget.as_ref().map(|price| filled(&texts.at_most, &[("max", &amount(price))])));
     match details.as_slice() {
         [] => intent.clone(),
@@ -137,7 +138,8 @@ fn source<'t>(follow_up: &FollowUp, texts: &'t FollowUpTexts) -> &'t str {
     }
 }
 
-fn left_out(follow_up: &FollowUp, texts: &FollowUpTexts) -> Option<String> {
+fn left_out(follow_up: &FollowUp, all: &Texts) -> Option<String> {
+    let texts = &all.follow_up;
     if let Some(reset) = follow_up.reset {
         let why = match reset {
             Reset::KindChanged => &texts.kind_changed,
@@ -148,9 +150,7 @@ fn left_out(follow_up: &FollowUp, texts: &FollowUpTexts) -> Option<String> {
     if follow_up.excluded.is_empty() || !follow_up.frame.intent.suggests() {
         return None;
     }
-    let named: Vec<String> =
-        follow_up.excluded.iter().rev().take(NAMED_ITEMS).map(|item| quoted(item.title())).collect();
-    let named = named.join(", ");
+    let named = quoted(follow_up.excluded.iter().rev().take(NAMED_ITEMS).map(Item::title), all);
     let list = match follow_up.excluded.len().saturating_sub(NAMED_ITEMS) {
         0 => named,
         others => filled(&texts.and_more, &[("n", &others.to_string()), ("list", &named)]),
@@ -158,8 +158,10 @@ fn left_out(follow_up: &FollowUp, texts: &FollowUpTexts) -> Option<String> {
     Some(filled(&texts.excluded, &[("list", &list)]))
 }
 
-fn quoted(text: &str) -> String {
-    format!("“{}”", escape_markdown(&one_line(text, VALUE_CHARS)))
+/// Returns the values in quotation marks, with commas between.
+fn quoted(values: impl IntoIterator<Item = impl AsRef<str>>, texts: &Texts) -> String {
+    let quote = |value: &str| texts.quoted(&escape_markdown(&one_line(value, VALUE_CHARS)));
+    values.into_iter().map(|value| quote(value.as_ref())).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the clarifying question: the sentence `ask`, and below it the numbered candidates.
@@ -245,13 +247,13 @@ mod tests {
 
     #[test]
     fn why_says_what_was_resolved_from_where_and_how_sure() {
-        expect![[r#"I understood the question as a request for something cheaper (gift card, “Tolkien”, at most 35 EUR), about the newest suggestion in this conversation. Still valid from there: “for readers, no \*horror\*”. I think “his” means “Tolkien”: it was named in the first question (95% sure). Already suggested, so not again: “B Tale”, “A Tale”."#]].assert_eq(&why(&follow_up(), &texts("eng").follow_up).expect("told"));
-        assert_eq!(why(&FollowUp::default(), &texts("eng").follow_up), None);
+        expect![[r#"I understood the question as a request for something cheaper (gift card, “Tolkien”, at most 35 EUR), about the newest suggestion in this conversation. Still valid from there: “for readers, no \*horror\*”. I think “his” means “Tolkien”: it was named in the first question (95% sure). Already suggested, so not again: “B Tale”, “A Tale”."#]].assert_eq(&why(&follow_up(), texts("eng")).expect("told"));
+        assert_eq!(why(&FollowUp::default(), texts("eng")), None);
     }
 
     #[test]
     fn it_is_told_in_the_language_of_the_chat() {
-        expect![[r#"So habe ich die Frage verstanden: Bitte um etwas Günstigeres (gift card, “Tolkien”, höchstens 35 EUR), zum neuesten Vorschlag in diesem Gespräch. Von dort gilt weiter: “for readers, no \*horror\*”. Mit “his” ist wohl “Tolkien” gemeint: es kam in der ersten Frage vor (zu 95 % sicher). Schon vorgeschlagen, also nicht noch einmal: “B Tale”, “A Tale”."#]].assert_eq(&why(&follow_up(), &texts("deu").follow_up).expect("told"));
+        expect![[r#"So habe ich die Frage verstanden: Bitte um etwas Günstigeres (Gutschein, „Tolkien“, höchstens 35 EUR), zum neuesten Vorschlag in diesem Gespräch. Von dort gilt weiter: „for readers, no \*horror\*“. Mit „his“ ist wohl „Tolkien“ gemeint: es kam in der ersten Frage vor (zu 95 % sicher). Schon vorgeschlagen, also nicht noch einmal: „B Tale“, „A Tale“."#]].assert_eq(&why(&follow_up(), texts("deu")).expect("told"));
     }
 
     #[test]
@@ -274,7 +276,7 @@ mod tests {
         expect![[r#"
             about the item: 2. B Tale, Jane [Doe], 12.99 EUR"#]]
         .assert_eq(&prompt_lines(&asked).join("\n"));
-        expect!["I understood the question as a question about a suggestion. I was not sure which one was meant, so I asked: “A Tale”, “B Tale”."].assert_eq(&why(&asked, &texts("eng").follow_up).expect("told"));
+        expect!["I understood the question as a question about a suggestion. I was not sure which one was meant, so I asked: “A Tale”, “B Tale”."].assert_eq(&why(&asked, texts("eng")).expect("told"));
         expect![[r#"
             Which one do you mean?
 

@@ -15,7 +15,7 @@ rows! {
         no_longer_allowed, forget_what, not_theirs, not_admin, not_kept, announced, called_off, nothing_pending,
         no_longer_admin, kept_nothing, forgotten_one, forgotten_many, more_one, more_many, wrong_key, wrong_model,
         refused_for_good, no_answer, made_up, topics_none, topics_head, topics_now, topics_near, topics_how, topics_unknown,
-        topics_set, topics_same, topics_merged, date, months: [String; 12], why: WhyTexts, digest: DigestTexts, unread: UnreadTexts,
+        topics_set, topics_same, topics_merged, quote, date, months: [String; 12], why: WhyTexts, digest: DigestTexts, unread: UnreadTexts,
         unread_file: UnreadFileTexts,
         menu: BTreeMap<String, String>, follow_up: FollowUpTexts, memory: MemoryTexts, recap: RecapTexts,
         notes: NoteTexts, concepts: ConceptTexts, settings: SettingsTexts, access: AccessTexts, search: SearchTexts, reminders: ReminderTexts, items: ItemTexts, usage: UsageTexts, polls: PollTexts, guests: GuestTexts, notices: Notices,
@@ -44,7 +44,7 @@ rows! {
 rows! {
     /// Explanations by `/why` of a question that asks for suggestions or continues them.
     pub struct FollowUpTexts {
-        taken, suggest, more, cheaper, budget, entity_search, item_question, compare, ask, at_most, by_reply, by_thread,
+        taken, suggest, more, cheaper, budget, entity_search, item_question, compare, ask, at_most, kinds: BTreeMap<String, String>, by_reply, by_thread,
         by_member, kept, named, meant, by_position, by_only, by_primary, by_last, by_choice, anew, kind_changed,
         start_over, excluded, and_more, unclear,
     }
