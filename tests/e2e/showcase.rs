@@ -261,10 +261,30 @@ fn greetings_and_questions_about_the_bot_get_the_help() {
         ("@bot hello", help, "thai"),
         ("@bot who are you?", help, "thai"),
         ("@bot help", help, "thai"),
-        ("@bot hola", help, "thai"),
+        ("@bot hola", "Leo el chat y no digo nada", "thai"),
+        ("@bot wer bist du?", "Ich lese mit und bleibe still", "thai"),
+        ("@bot hallo", "Ich lese mit und bleibe still", "thai"),
         ("@bot was kannst du?", "Ich lese mit und bleibe still", "thai"),
         ("hello", "stays quiet until it is tagged", "thai"),
     ]);
+}
+
+#[test]
+fn the_books_of_the_demo_are_listed_and_forgotten_without_a_model() {
+    let asked = |typed: &str| {
+        let shown = played_with(&["--chat", "books"], &[typed]);
+        shown.rsplit("bot > ").next().expect("it was asked").to_owned()
+    };
+    for ask in ["@bot which is the cheapest of these?", "@bot welches davon ist das billigste?"] {
+        let reply = asked(ask);
+        assert!(reply.contains("1. The Hobbit, J.R.R. Tolkien, 12 EUR"), "{reply}");
+    }
+    for ask in ["@bot how tall is Everest?", "@bot what is the cheapest flight from Rome to Lisbon?"] {
+        let reply = asked(ask);
+        assert!(!reply.contains("1. The Hobbit"), "{reply}");
+    }
+    let reply = asked("@bot start over");
+    assert!(reply.contains("I started a new list") && !reply.contains("No model"), "{reply}");
 }
 
 #[test]

@@ -9,9 +9,10 @@ use crate::job::{Blame, ModelFailure};
 use crate::{digest, wording};
 use chime_access::gateway::AskError;
 use chime_access::gateway::ask::UsageRecord;
+use chime_core::chat_settings::LANGUAGE;
 use chime_core::texts::{Texts, notices, texts};
 use chime_core::trigger::{Languages, asks_about_bot};
-use chime_core::{AnswerStatus, ChatKind, FormattedText, TokenUse, Uncertainty};
+use chime_core::{AnswerStatus, ChatKind, FollowUp, FormattedText, Intent, Reset, TokenUse, Uncertainty};
 use chime_llm::{Check, Completion, LlmError};
 use chime_relevance::context::ContextWindow;
 use chime_store::Language;
@@ -121,16 +122,25 @@ pub fn without_model(question: &QuestionContext, query: Query<'_>) -> Draft {
     let language = question.notice_language();
     // In a reply, the words are about the replied-to message and not about the bot.
     let is_reply = question.trigger().message.reply_to.is_some();
-    if !is_reply && asks_about_bot(query.ask, Languages::shipped()) {
+    let met = asks_about_bot(query.ask, Languages::shipped());
+    if let Some(first) = met.first().filter(|_| !is_reply) {
+        // One word such as "hallo" is too short to detect its language otherwise.
+        let is_sure = question.chat.settings.get(LANGUAGE).is_some() || met.contains(&language.code());
+        let language = if is_sure { language } else { Language::from_code(first) };
         return introduced(query.bot.username(), question.chat.chat.kind == ChatKind::Private, language);
     }
     let (texts, earliest) = (texts(language.code()), question.earliest.map(|at| (at, question.zone)));
     let piece = question.material().next().or_else(|| question.notes().next());
-    let digest = match digest::items(&question.enrichment) {
+    let list = question.going_on.asked_about(&question.follow_up);
+    let list = (!list.is_empty()).then(|| show::item_list(list));
+    let digest = match digest::items(&question.enrichment).or(list) {
         Some(items) => format!("{}\n\n{items}", texts.digest.messages),
         None => digest::digest(&question.window, query, earliest, piece, texts),
     };
+    let FollowUp { frame, reset, .. } = &question.follow_up;
+    let is_plain = frame.intent == Intent::Ask && question.going_on.reading.unknown == 0;
     let markdown = match show::why(&question.follow_up, texts) {
+        Some(worked_out) if is_plain && *reset == Some(Reset::StartOver) => worked_out,
         Some(worked_out) => format!("{worked_out}\n\n{digest}"),
         None => digest,
     };

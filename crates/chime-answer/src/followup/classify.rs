@@ -77,6 +77,8 @@ pub struct ClassifiedQuestion {
     pub has_question_word: bool,
     /// `true` if it asks for items other than those shown.
     pub searches: bool,
+    /// `true` if it refers to all items shown: "which of these", "the cheapest".
+    pub is_about_list: bool,
     /// Number of words that no pattern contains.
     pub unknown: usize,
     /// Number of letters of the question.
@@ -203,6 +205,7 @@ impl<'a> TableClassifier<'a> {
             is_question: self.is_question(),
             has_question_word: self.has(PhraseRow::Question),
             searches: self.searches() || !self.cheaper.is_empty(),
+            is_about_list: self.has(PhraseRow::Listed),
             unknown: unknown.len(),
             letters: self.ask.text.chars().filter(|c| c.is_alphabetic()).count(),
             counts_others: self.places.iter().any(|(span, _)| unknown.contains(&span.to)),
@@ -238,8 +241,8 @@ impl<'a> TableClassifier<'a> {
     /// Returns `true` if the word at `at` is part of a phrase that decides the classification.
     fn covers(&self, at: usize) -> bool {
         let has_meaning = |row: PhraseRow| {
-            use PhraseRow::{Articles, BudgetMax, BudgetMin, Fillers, NotMoney, NotName, Without};
-            !matches!(row, Articles | BudgetMax | BudgetMin | Fillers | NotMoney | NotName | Without)
+            use PhraseRow::{Articles, BudgetMax, BudgetMin, Fillers, Listed, NotMoney, NotName, Without};
+            !matches!(row, Articles | BudgetMax | BudgetMin | Fillers | Listed | NotMoney | NotName | Without)
         };
         let of_rows = self.rows.iter().filter(|(row, _)| has_meaning(*row)).flat_map(|(_, spans)| spans);
         let places = self.places.iter().map(|(span, _)| span);

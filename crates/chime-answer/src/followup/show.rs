@@ -58,6 +58,12 @@ fn earlier_wishes(follow_up: &FollowUp) -> &[String] {
     wanted.get(..wanted.len().saturating_sub(own)).unwrap_or_default()
 }
 
+/// Lists items as Markdown, with their numbers, people and prices.
+pub fn item_list(items: &[Item]) -> String {
+    let line = |item: &Item| escape_markdown(&one_line(&described(item), VALUE_CHARS));
+    items.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
 fn described(item: &Item) -> String {
     let people = match item.shown.people.as_slice() {
         [] => String::new(),
@@ -78,8 +84,12 @@ pub fn why(follow_up: &FollowUp, texts: &Texts) -> Option<String> {
         return None;
     }
     let (all, texts) = (texts, &texts.follow_up);
-    let (what, going_on) = (asked_for(&follow_up.frame, all), source(follow_up, texts));
-    let mut rendered = vec![filled(&texts.taken, &[("what", &what), ("going_on", going_on)])];
+    let mut rendered = Vec::new();
+    // "Start over" alone asks for nothing.
+    if follow_up.reset != Some(Reset::StartOver) || follow_up.frame.intent != Intent::Ask {
+        let (what, going_on) = (asked_for(&follow_up.frame, all), source(follow_up, texts));
+        rendered.push(filled(&texts.taken, &[("what", &what), ("going_on", going_on)]));
+    }
     if !earlier_wishes(follow_up).is_empty() {
         rendered.push(filled(&texts.kept, &[("list", &quoted(earlier_wishes(follow_up), all))]));
     }

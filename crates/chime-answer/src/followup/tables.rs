@@ -33,6 +33,8 @@ pub enum PhraseRow {
     PersonPronoun,
     ItemPronoun,
     Last,
+    /// Refers to all items shown: "of these", "the cheapest".
+    Listed,
     Articles,
     Something,
     /// Words that begin with a capital letter and name no item. Searched in answers only, as the next two.

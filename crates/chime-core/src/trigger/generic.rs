@@ -63,10 +63,12 @@ pub fn is_thanks_by_name(ask: &str, languages: &Languages) -> bool {
     !said.is_empty() && is_thanks(ask, languages) && !languages.tables.iter().any(|language| language.only_asks(&said))
 }
 
-/// Returns `true` if `ask` only greets the bot or asks what it is ("hello", "who are you?", "help").
-pub fn asks_about_bot(ask: &str, languages: &Languages) -> bool {
+/// Returns the languages (ISO 639-3) in which `ask` only greets the bot or asks what it is ("hello", "who are you?",
+/// "help").
+pub fn asks_about_bot<'l>(ask: &str, languages: &'l Languages) -> Vec<&'l str> {
     let said = words(ask);
-    said.len() <= LONGEST_GENERIC && languages.tables.iter().any(|language| language.only_meets(&said))
+    let met = languages.tables.iter().filter(|language| said.len() <= LONGEST_GENERIC && language.only_meets(&said));
+    met.map(|language| language.long_code).collect()
 }
 
 /// Returns `true` if `text` agrees to a question ("yes", "ok thanks", 👍). If the bot has asked nothing, such a text is

@@ -359,3 +359,20 @@ fn languages_without_phrases_are_not_taken_for_small_talk() {
         assert!(!languages.is_question(text) && !is_small_talk(text, languages), "{text}");
     }
 }
+
+#[test]
+fn what_asks_about_the_bot_tells_its_language() {
+    for (ask, first) in [
+        ("who are you?", Some("eng")),
+        ("wer bist du?", Some("deu")),
+        ("¿quién eres?", Some("spa")),
+        ("qui es-tu ?", Some("fra")),
+        ("кто ты?", Some("rus")),
+        ("kes sa oled?", Some("est")),
+        ("hallo", Some("deu")),
+        ("bonjour", Some("fra")),
+        ("who has the key?", None),
+    ] {
+        assert_eq!(asks_about_bot(ask, Languages::shipped()).first().copied(), first, "{ask}");
+    }
+}
