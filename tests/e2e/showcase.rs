@@ -206,6 +206,11 @@ fn questions_in_other_languages_than_the_chat_find_things() {
         ("@bot combien coûte un câble ?", "12 euros", "garden"),
         ("@bot wie viele sind wir?", "nine of us", "projector"),
         ("@bot сколько нас?", "nine of us", "projector"),
+        ("@bot was ist das Budget pro Person?", "Under 30 a head", "keeper"),
+        ("@bot wann treffen wir uns?", "Friday at seven", "keeper"),
+        ("@bot ¿a qué hora quedamos?", "Friday at seven", "keeper"),
+        ("@bot ne zaman buluşuyoruz?", "Friday at seven", "keeper"),
+        ("@bot kablo kaç para?", "12 euros", "keeper"),
     ]);
 }
 

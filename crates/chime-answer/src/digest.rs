@@ -256,6 +256,31 @@ mod tests {
     }
 
     #[test]
+    fn a_question_for_a_time_shows_the_time_of_the_current_talk() {
+        let talk = "
+            10:00 ann#1 shall we eat together again?
+            10:01 bob#2>1 Friday at seven, if they have a table?
+            10:02 cat#3>2 fine with me
+            10:03 dan#4 @bot ";
+        for ask in ["wann treffen wir uns?", "¿a qué hora quedamos?", "ne zaman buluşuyoruz?"] {
+            check(
+                &format!("{talk}{ask}"),
+                expect![[r#"
+                    No model is configured, so here are the messages I would answer from:
+
+                    - **bob**: “Friday at seven, if they have a table?” [source: m2]
+                    - **cat**: “fine with me” [source: m3]"#]],
+            );
+        }
+        check(
+            &format!("{talk}when was the moon landing?"),
+            expect![
+                "No model is configured, and I found no earlier message this could be about. I can read this chat since 4 Jan 2026, 09:30 UTC. Tag me in a reply to the message you mean."
+            ],
+        );
+    }
+
+    #[test]
     fn with_nothing_to_show_it_says_so_and_since_when_it_reads() {
         check(
             "10:00 ann#1 @bot hello",

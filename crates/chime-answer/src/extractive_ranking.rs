@@ -8,12 +8,15 @@ use crate::sanitize::{clean_name, escape_markdown, gist};
 use crate::support::has_number;
 use chime_core::embed::Embedder;
 use chime_core::texts::Texts;
-use chime_core::trigger::{Languages, is_generic, is_small_talk};
+use chime_core::trigger::{Languages, ends_like_question, is_generic, is_small_talk};
 use chime_core::{
     BotIdentity, EntityKind, Message, Part, Reason, Role, folded, is_unspaced, pieces, short_stem, split_words,
     utf16_slice, without_citations,
 };
 use chime_relevance::context::{ContextWindow, Entry};
+use chime_relevance::retrieval::languages::{PhraseTable, all};
+use chime_relevance::retrieval::names_time;
+use chime_relevance::retrieval::words::words;
 
 /// Maximum number of characters of each quoted message.
 const QUOTE_CHARS: usize = 200;
@@ -42,6 +45,8 @@ const TELLING_UNSPACED_ASK: usize = 8;
 /// all the same words.
 const CLOSE: f64 = 0.3;
 const SAME: f64 = 0.6;
+/// Cosine from which a message is on the subject without doubt, so that no other time is wanted.
+const CLEAR: f64 = 0.45;
 /// Minimum share of the best cosine at which further messages are shown too.
 const NEARLY_BEST: f64 = 0.7;
 /// Minimum share of the question's words in a message outside the focus. A smaller share is considered a coincidence.
@@ -204,7 +209,7 @@ fn stems(text: &str) -> Vec<String> {
 }
 
 /// Returns the similarity in meaning of each entry to the question, 0 to 1. Entries that are not close get 0, except
-/// that a statement with a number matches a question for a number.
+/// that a statement with a number matches a question for a number, and a time in the focus one for a time.
 fn by_meaning(window: &ContextWindow, query: Query<'_>, may_show: &impl Fn(usize) -> bool) -> Vec<f64> {
     let asked = query.embedder.map(|embedder| embedder.embed(query.ask)).unwrap_or_default();
     let cosine = |place: usize| match query.embedder {
@@ -217,17 +222,35 @@ fn by_meaning(window: &ContextWindow, query: Query<'_>, may_show: &impl Fn(usize
     let cosines: Vec<f64> = (0..window.entries.len()).map(cosine).collect();
     let best = cosines.iter().copied().fold(0.0, f64::max);
     let languages = Languages::shipped();
-    let wants_number = languages.asks_for_amount(query.ask);
+    let own_words = words_of_when(query.ask);
+    // "When do we meet?" is about the current talk, "when was the moon landing?" is not.
+    let wants_time = own_words.is_some_and(|count| count <= 1) && best < CLEAR;
+    let wants_number = own_words.is_none() && languages.asks_for_amount(query.ask);
     let score = |place: usize| {
         let is_close = cosines[place] >= CLOSE.max(best * NEARLY_BEST);
-        let text = &window.entries[place].message.message.text;
+        let entry = &window.entries[place];
+        let text = &entry.message.message.text;
         match is_close {
             true => (cosines[place] / SAME).min(1.0),
-            false if wants_number && has_number(text) && !languages.is_question(text) => ANSWER,
+            false if wants_time && entry.part() == Part::Focus && names_time(text) => ANSWER,
+            false if wants_number && has_number(text) && !ends_like_question(text.trim_end()) => ANSWER,
             false => 0.0,
         }
     };
     (0..cosines.len()).map(score).collect()
+}
+
+/// Returns the number of content words of a question for a time, without its question phrase such as "a qué hora".
+/// `None` if it asks for no time.
+fn words_of_when(ask: &str) -> Option<usize> {
+    let (said, codes) = (words(ask), Languages::shipped().likely_codes(ask));
+    let is_likely = |table: &&PhraseTable| table.short.is_some_and(|code| codes.contains(&code));
+    let when = |place: usize| {
+        let length = all().filter(is_likely).filter_map(|table| table.asks_when.at(&said, place)).max()?;
+        Some((place, length))
+    };
+    let (place, length) = (0..said.len()).find_map(when)?;
+    Some(stems(&[&said[..place], &said[place + length..]].concat().join(" ")).len())
 }
 
 /// Returns the place of the message that the entry at `place` continues: the one it replies to, else the one that
