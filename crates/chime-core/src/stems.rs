@@ -88,7 +88,7 @@ impl Language {
         }
         let around = of_talk.unwrap_or(chat.0);
         if among(question, &[around]).is_some()
-            && let Some(language) = Self::of_few_words(question, around, chat.0)
+            && let Some(language) = Self::by_common_words(question, around, chat.0)
         {
             return Some(language);
         }
@@ -103,24 +103,22 @@ impl Language {
         Some(Self(rendered.or(of_talk).unwrap_or(chat.0)))
     }
 
-    /// Returns the language of a question whose letters are too few to tell it, by its common words: `around` (the
-    /// language of the surrounding messages), the chat's language or English if it has most of them, else the language
-    /// that has. `None` for a longer question, or if the bot has no words of `around`.
-    fn of_few_words(question: &str, around: whatlang::Lang, chat: whatlang::Lang) -> Option<Self> {
-        /// The letters of a shorter question resemble any language.
+    /// Returns the language of a question by its common words: `around` (the language of the surrounding messages), the
+    /// chat's language or English if it has most of them, else the language that has. Without common words, `around`
+    /// for a few letters, which resemble any language. `None` for more, or if the bot has no words of `around`.
+    fn by_common_words(question: &str, around: whatlang::Lang, chat: whatlang::Lang) -> Option<Self> {
         const FEW: usize = 15;
-        if question.chars().filter(|c| c.is_alphabetic()).count() >= FEW || Self(around).file().is_none() {
-            return None;
-        }
+        Self(around).file()?;
+        let is_short = question.chars().filter(|c| c.is_alphabetic()).count() < FEW;
         let known = Languages::shipped().common_words(question);
-        let most = known.iter().map(|(_, count)| *count).max().filter(|most| *most > 0);
+        let most = known.iter().map(|(_, count)| *count).max().filter(|most| *most > u32::from(!is_short));
         let mut best = known.iter().filter(|(_, count)| Some(*count) == most).map(|(code, _)| *code);
         let likely = [around, chat, whatlang::Lang::Eng]
             .into_iter()
             .find(|language| best.clone().any(|code| code == language.code()));
         // One word, such as a name, is a common word of some language by chance.
         let other = || best.next().filter(|_| most > Some(1)).map(Self::from_code);
-        Some(likely.map(Self).or_else(other).unwrap_or(Self(around)))
+        likely.map(Self).or_else(other).or_else(|| is_short.then_some(Self(around)))
     }
 
     /// Detects the language of a text in a script that is neither Latin nor Cyrillic, which tells the language even of
@@ -274,6 +272,19 @@ mod tests {
         assert_eq!(of("caution ?", "", "fra"), Some("French"));
         assert_eq!(of("kablo kaç para?", "", "tur"), Some("Turkish"));
         assert_eq!(of("Ben?", german, "deu"), Some("German"));
+        let english = "Who has the key to the cupboard? It is under the plant, as always, next to the door.";
+        for (question, expected) in [
+            ("wo ist der Schlüssel zum Schrank?", "German"),
+            ("¿a qué hora empieza la película?", "Spanish"),
+            ("à quelle heure est le film ?", "French"),
+            ("quanto podemos gastar por pessoa?", "Portuguese"),
+            ("hoe laat begint de film?", "Dutch"),
+            ("where is the key to the cupboard?", "English"),
+            ("who reserved a table for nine?", "English"),
+        ] {
+            assert_eq!(of(question, english, "eng"), Some(expected), "{question}");
+        }
+        assert_eq!(of("where is the key to the cupboard?", german, "deu"), Some("English"));
         assert_eq!(of("wo ist er?", "", "eng"), Some("German"));
         assert_eq!(of("когда репетиция?", "", "eng"), Some("Russian"));
         assert_eq!(of("у кого ключ?", "where is everybody?", "eng"), Some("Russian"));
