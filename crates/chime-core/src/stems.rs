@@ -59,9 +59,8 @@ impl Language {
     }
 
     /// Detects the language of a question. A short question is assigned to one of the likely languages if possible: the
-    /// language of the surrounding messages (`talk`), the chat's language, or English. One or two words are in the
-    /// language around them, unless they are common words of another language. Returns `None` if neither `question` nor
-    /// `talk` has enough letters to tell.
+    /// language of the surrounding messages (`talk`), the chat's language, or English, unless it has common words of
+    /// another language. Returns `None` if neither `question` nor `talk` has enough letters to tell.
     pub fn of_question(question: &str, talk: &str, chat: Self) -> Option<Self> {
         /// Smallest number of letters from which a language is detected without a list of likely ones.
         const ENOUGH: usize = 40;
