@@ -10,7 +10,7 @@ use crate::policy::Caps;
 use crate::{members, words};
 use chime_core::trigger::Languages;
 use chime_core::{Bullet, BulletKind, Seq};
-use chime_relevance::context::{TalkLine, is_output, is_talk, ranked, worth};
+use chime_relevance::context::{TalkLine, is_output, is_talk, lasting_worth, ranked, worth};
 use chime_relevance::retrieval::cues;
 
 /// Maximum length of a message in the summary, and of a question before its answer, in characters. Of a longer message
@@ -75,12 +75,14 @@ pub fn session(lines: &[SummaryMessage], caps: Caps, estimate: fn(&str) -> usize
     chosen
 }
 
-/// Returns 0 for what was settled or done, 1 for promises and plans, 2 for everything else.
+/// Returns 0 for what was settled or done, 1 for promises, plans and what lasts, 2 for everything else.
 fn precedence(text: &str) -> u8 {
     let found = cues(text);
     match Languages::shipped().is_question(text) {
         false if found.settled || found.done => 0,
-        false if found.taken || found.planned && !found.passing => 1,
+        false if found.taken || found.planned && !found.passing || lasting_worth(&members::unnamed(text)).is_some() => {
+            1
+        }
         true | false => 2,
     }
 }
@@ -103,7 +105,10 @@ fn alone(line: &SummaryMessage) -> Option<Bullet> {
 fn answered(question: &SummaryMessage, answer: &SummaryMessage) -> Option<Bullet> {
     let asked = opening(&question.text, QUESTION_CHARS, |asked| Languages::shipped().is_question(asked));
     let Some(asked) = asked else { return alone(answer) };
-    let Some(shown) = opening(&answer.text, SHOWN_CHARS, |shown| !shown.is_empty()) else {
+    // The question's author is shown, so the answer need not name them.
+    let called = question.by.map(members::marker).unwrap_or_default();
+    let said = answer.text.strip_prefix(&called).map_or(&*answer.text, |said| said.trim_start_matches([':', ',', ' ']));
+    let Some(shown) = opening(said, SHOWN_CHARS, |shown| !shown.is_empty()) else {
         // Not an open question.
         return alone(question).map(|bullet| Bullet { kind: BulletKind::Fact, ..bullet });
     };
@@ -217,15 +222,15 @@ pub struct Ranking {
 pub enum Period {
     /// The last weeks.
     Recent,
-    /// Everything before. A bullet that names a day or an hour is worth less here, because it is out of date.
+    /// Everything before: only bullets that stay useful for long.
     History,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Rank {
     worth: f64,
-    /// Score of the bullet in History.
-    lasting: f64,
+    /// Score of the bullet in History; `None` if it does not belong there.
+    lasting: Option<f64>,
     tokens: usize,
 }
 
@@ -247,8 +252,8 @@ impl Ranking {
         if self.known.len() >= Self::MOST {
             self.known.clear();
         }
-        let [worth, lasting] = [false, true].map(|lasts| worth_of(bullet, lasts));
-        let rank = Rank { worth, lasting, tokens: cost(std::slice::from_ref(bullet), self.estimate) };
+        let tokens = cost(std::slice::from_ref(bullet), self.estimate);
+        let rank = Rank { worth: worth_of(bullet), lasting: lasting_worth_of(bullet), tokens };
         self.known.insert(key, rank);
         rank
     }
@@ -269,7 +274,10 @@ pub fn rolled(bullets: &[Bullet], caps: Caps, period: Period, ranking: &mut Rank
         .filter(|(place, bullet)| last.get(bullet.text.as_str()) == Some(place))
         .map(|(place, bullet)| (ranking.rank(bullet), place))
         .filter(|(rank, _)| rank.tokens <= share)
-        .map(|(rank, place)| (if period == Period::History { rank.lasting } else { rank.worth }, place))
+        .filter_map(|(rank, place)| {
+            let worth = if period == Period::History { rank.lasting } else { Some(rank.worth) };
+            worth.map(|worth| (worth, place))
+        })
         .collect();
     fitting.sort_by(|(one, a), (other, b)| other.total_cmp(one).then(b.cmp(a)));
     fitting.truncate(caps.bullets);
@@ -279,7 +287,7 @@ pub fn rolled(bullets: &[Bullet], caps: Caps, period: Period, ranking: &mut Rank
 
 /// Selects the best bullets within the caps, and keeps their order.
 pub fn most_telling(bullets: &[Bullet], caps: Caps, estimate: fn(&str) -> usize) -> Vec<Bullet> {
-    let mut ranked: Vec<(f64, usize)> = bullets.iter().map(|bullet| worth_of(bullet, false)).zip(0..).collect();
+    let mut ranked: Vec<(f64, usize)> = bullets.iter().map(worth_of).zip(0..).collect();
     ranked.sort_by(|(one, a), (other, b)| other.total_cmp(one).then(b.cmp(a)));
     let mut left = caps.tokens;
     let mut chosen: Vec<usize> = Vec::new();
@@ -295,8 +303,15 @@ pub fn most_telling(bullets: &[Bullet], caps: Caps, estimate: fn(&str) -> usize)
 }
 
 /// Scores a bullet by its own text, without the names of its authors.
-fn worth_of(bullet: &Bullet, lasts: bool) -> f64 {
-    worth(&members::unnamed(&members::without_authors(&bullet.text)), lasts)
+fn worth_of(bullet: &Bullet) -> f64 {
+    worth(&members::unnamed(&members::without_authors(&bullet.text)))
+}
+
+/// Scores a bullet for History. A question with its answer is scored by the answer, and left out if it calls one member.
+fn lasting_worth_of(bullet: &Bullet) -> Option<f64> {
+    let said: Vec<String> = members::said_in(&bullet.text).map(members::unnamed).collect();
+    let calls_one = said.iter().any(|text| text.starts_with('@'));
+    said.last().filter(|_| !calls_one).and_then(|last| lasting_worth(last))
 }
 
 #[cfg(test)]
@@ -425,21 +440,81 @@ mod tests {
         assert_eq!(sources, [[Seq(7)], [Seq(8)], [Seq(9)], [Seq(10)]]);
     }
 
+    fn is_in_history(text: &str) -> bool {
+        let bullet = Bullet::fact(text.to_owned(), vec![Seq(1)]);
+        let caps = Caps { bullets: 1, tokens: 100 };
+        !rolled(&[bullet], caps, Period::History, &mut Ranking::new(estimate_tokens)).is_empty()
+    }
+
     #[test]
-    fn history_prefers_what_is_for_all_and_lasts() {
-        let bullet = |text: &str, seq| Bullet::fact(text.to_owned(), vec![Seq(seq)]);
-        let for_all = bullet("{u1}: the projector hangs in the long room", 1);
-        for other in [
+    fn history_holds_only_what_lasts() {
+        for text in [
+            "{u1}: the projector hangs in the long room",
+            "{u1}: then we decided: the small hall for the concert",
+            "{u1}: the release of version 2 waits for the new parser",
+            "{u1}: where is the projector? – {u2}: in the long room behind the stage",
+            "{u1}: we thank {u2} for the drums, the band plays in the small hall",
+        ] {
+            assert!(is_in_history(text), "{text}");
+        }
+        for text in [
             "{u1}: {u2}: the projector hangs in the long room upstairs",
             "{u1}: {u2} the projector hangs in the long room upstairs",
             "{u1}: @carol the projector hangs in the long room upstairs",
-            "{u1}: I'm in the long room upstairs, near the projector",
-            "{u1}: ich bin im langen Saal oben neben dem Projektor",
+            "{u1}: the projector hangs in the long room upstairs, {u2}.",
+            "{u1}: dave> the projector hangs in the long room upstairs",
+            "{u1}: the projector of this room hangs upstairs",
+            "{u1}: the projector tomorrow hangs in the long room",
+            "{u1}: however the projector hangs in the long room",
+            "{u1}: 2. the projector hangs in the long room",
+            "{u1}: the projector hangs in the long room, and the lamp,",
+            "{u1}: who hangs the projector in the long room?",
+            "{u1}: where is the projector in the long room? – {u2}: I have no idea where the projector is",
+            "{u1}: I picked the projector of the long room",
+            "{u1}: src/hall/room.rs:12: the projector hangs in the long room",
+            "{u1}: convert --scale 2 room.png /srv/hall/room.jpg",
+            "{u1}: {u2}: where is the projector? – {u2}: in the long room behind the stage",
+            "{u1}: \"the projector hangs in the long room\"",
+            "{u1}: THE PROJECTOR HANGS IN THE LONG ROOM",
+            "{u1}: ugh, the projector hangs in the long room",
+            "{u1}: nice projector",
         ] {
-            let bullets = [for_all.clone(), bullet(other, 2)];
-            let caps = Caps { bullets: 1, tokens: 100 };
-            let kept = rolled(&bullets, caps, Period::History, &mut Ranking::new(estimate_tokens));
-            assert_eq!(kept, std::slice::from_ref(&for_all), "{other}");
+            assert!(!is_in_history(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_lasts_is_told_from_talk_in_every_language() {
+        for (lasting, passing) in [
+            ("der Beamer hängt im langen Saal neben der Küche", "ich hänge den Beamer im langen Saal neben die Küche"),
+            (
+                "el proyector está en la sala grande junto a la cocina",
+                "tengo el proyector en la sala grande, junto a la cocina",
+            ),
+            ("projektor on suures saalis köögi kõrval riiulil", "mul on projektor suures saalis köögi kõrval riiulil"),
+            (
+                "le projecteur est dans la grande salle à côté de la cuisine",
+                "j'ai mis le projecteur dans la grande salle près de la cuisine",
+            ),
+            (
+                "il proiettore è nella sala grande accanto alla cucina",
+                "ho messo il proiettore nella sala grande accanto alla cucina",
+            ),
+            ("de beamer hangt in de grote zaal naast de keuken", "ik heb de beamer in de grote zaal naast de keuken"),
+            ("projektor wisi w dużej sali obok kuchni na piętrze", "mam projektor w dużej sali obok kuchni na piętrze"),
+            (
+                "o projetor fica na sala grande ao lado da cozinha",
+                "eu deixei o projetor na sala grande ao lado da cozinha",
+            ),
+            ("проектор висит в большом зале рядом с кухней", "наверное проектор висит в большом зале рядом с кухней"),
+            (
+                "projektör büyük salonda mutfağın yanında asılı duruyor",
+                "sanırım projektör büyük salonda mutfağın yanında asılı",
+            ),
+            ("проєктор висить у великій залі поруч із кухнею", "мабуть проєктор висить у великій залі поруч із кухнею"),
+        ] {
+            assert!(is_in_history(lasting), "{lasting}");
+            assert!(!is_in_history(passing), "{passing}");
         }
     }
 

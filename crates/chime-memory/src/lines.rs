@@ -25,12 +25,12 @@ pub struct NumberedLines {
     pub has_open: bool,
 }
 
-/// Prepares a message for a summary. `by` is the author's number in summaries. `usernames` maps usernames to such
-/// numbers, which replace them in the text.
+/// Prepares a message for a summary. `by` is the author's number in summaries. `names` maps names of
+/// members to such numbers, which replace them in the text.
 pub fn spoken(
     stored: &StoredMessage,
     by: Option<u32>,
-    usernames: &std::collections::BTreeMap<String, u32>,
+    names: &std::collections::BTreeMap<String, u32>,
     reply_to: Option<Seq>,
     vector: Vec<f32>,
 ) -> SummaryLine {
@@ -39,7 +39,7 @@ pub fn spoken(
         Role::Assistant => without_citations(&rendered),
         Role::User | Role::System | Role::SystemSummary => rendered,
     };
-    let text = members::without_usernames(&said, usernames);
+    let text = members::without_names(&said, names);
     let is_for_bot = is_for_bot(&stored.message);
     let line = SummaryMessage { seq: stored.seq, text, by, is_for_bot, reply_to, vector };
     SummaryLine { line, at: stored.message.sent_at }
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn messages_are_lines_with_numbers_for_members() {
-        let usernames = BTreeMap::from([("bob".to_owned(), 2)]);
+        let usernames = BTreeMap::from([("@bob".to_owned(), 2)]);
         let said: Vec<SummaryLine> = transcript("10:00 ann#1 @bob the code?\n    | now\n10:01 bob#2>1 [photo] there")
             .iter()
             .zip([(1, None), (2, Some(Seq(1)))])

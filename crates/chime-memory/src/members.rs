@@ -44,23 +44,40 @@ pub fn without_authors(text: &str) -> String {
     AUTHOR.replace_all(text, "$before").into_owned()
 }
 
+/// Returns what each author of an extract said: a question and its answer, or one text.
+pub fn said_in(text: &str) -> impl Iterator<Item = &str> {
+    AUTHOR.split(text).filter(|said| !said.is_empty())
+}
+
 /// Replaces the markers of members by `@`, so that what a text says is judged without them.
 pub fn unnamed(text: &str) -> String {
     MEMBER.replace_all(text, "@").into_owned()
 }
 
-/// Replaces each `@username` in `numbers` by the member's marker.
-pub fn without_usernames(text: &str, numbers: &BTreeMap<String, u32>) -> String {
-    if !text.contains('@') {
-        return text.to_owned();
+/// Replaces by the member's marker each `@username` that is in `numbers` with its `@`, and a name in `numbers` that calls
+/// a member ("Ann: …", "…, Ann?").
+pub fn without_names(text: &str, numbers: &BTreeMap<String, u32>) -> String {
+    let number = |name: &str| numbers.get(&name.to_lowercase()).map(|number| marker(*number));
+    let mut text = text.to_owned();
+    let first = text.split_once([':', ',']).filter(|(_, rest)| rest.starts_with(' ')).map(|(name, _)| name.len());
+    if let Some(end) = first
+        && let Some(marker) = number(&text[..end])
+    {
+        text.replace_range(..end, &marker);
+    }
+    let end = text.trim_end_matches(['.', '!', '?', ' ']).len();
+    if let Some(start) = text[..end].rfind(", ").map(|at| at + 2)
+        && let Some(marker) = number(&text[start..end])
+    {
+        text.replace_range(start..end, &marker);
     }
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
+    let mut rest = text.as_str();
     while let Some(at) = rest.find('@') {
         let (before, from) = rest.split_at(at);
         out.push_str(before);
         let end = from[1..].find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).map_or(from.len(), |end| end + 1);
-        match numbers.get(&from[1..end].to_lowercase()) {
+        match numbers.get(&from[..end].to_lowercase()) {
             Some(number) => out.push_str(&marker(*number)),
             None => out.push_str(&from[..end]),
         }
@@ -92,10 +109,14 @@ mod tests {
     }
 
     #[test]
-    fn usernames_of_members_become_markers() {
-        let numbers = BTreeMap::from([("ana_k".to_owned(), 7)]);
-        assert_eq!(without_usernames("@Ana_K and @bob: mail a@b.c @ana_k", &numbers), "{u7} and @bob: mail a@b.c {u7}");
-        assert_eq!(without_usernames("@", &numbers), "@");
-        assert_eq!(without_usernames("née @ana_k…", &numbers), "née {u7}…");
+    fn names_by_which_members_are_called_become_markers() {
+        let numbers = BTreeMap::from([("@ana_k".to_owned(), 7), ("ana_k".to_owned(), 7)]);
+        assert_eq!(without_names("@Ana_K and @bob: mail a@b.c @ana_k", &numbers), "{u7} and @bob: mail a@b.c {u7}");
+        assert_eq!(without_names("@", &numbers), "@");
+        assert_eq!(without_names("née @ana_k…", &numbers), "née {u7}…");
+        assert_eq!(without_names("Ana_K: can you? @x", &numbers), "{u7}: can you? @x");
+        assert_eq!(without_names("Ana_K, née: ana_k", &numbers), "{u7}, née: ana_k");
+        assert_eq!(without_names("Where is it, Ana_K?", &numbers), "Where is it, {u7}?");
+        assert_eq!(without_names("at ana_k: 5, ana_k:4", &numbers), "at ana_k: 5, ana_k:4");
     }
 }

@@ -1,6 +1,6 @@
 //! Loads messages to summarize, and stored summaries to display.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::bullets::cost;
@@ -122,28 +122,40 @@ fn summary_lines(
     seqs: &BTreeMap<MessageId, Seq>,
     embedder: Option<&Embedder>,
 ) -> Vec<SummaryLine> {
-    let usernames: BTreeMap<String, u32> = said
-        .iter()
-        .filter_map(|it| {
-            Some((it.message.sender.username.as_ref()?.to_lowercase(), *numbers.get(&it.message.sender.id)?))
-        })
-        .collect();
+    let names = names_of(said, numbers);
     said.iter()
         .filter(|it| !it.message.rendered().trim().is_empty())
         .map(|it| {
             let by = is_human(it).then(|| numbers.get(&it.message.sender.id).copied()).flatten();
             let reply_to = it.message.reply_to.and_then(|parent| seqs.get(&parent).copied());
             let vector = embedder.map(|embedder| embedder.embed(&it.message.text)).unwrap_or_default();
-            spoken(it, by, &usernames, reply_to, vector)
+            spoken(it, by, &names, reply_to, vector)
         })
         .collect()
+}
+
+/// Returns the names by which the authors may be called, in lower case, with their numbers: usernames with `@`, and
+/// usernames, names and first names that only one of them has.
+fn names_of(said: &[StoredMessage], numbers: &BTreeMap<UserId, u32>) -> BTreeMap<String, u32> {
+    let mut names: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
+    for sender in said.iter().map(|it| &it.message.sender) {
+        let Some(number) = numbers.get(&sender.id) else { continue };
+        let username = sender.username.iter().flat_map(|name| [format!("@{name}"), name.clone()]);
+        let first = sender.name.split_whitespace().take(1).map(str::to_owned);
+        for name in username.chain(first).chain([sender.name.clone()]) {
+            names.entry(name.to_lowercase()).or_default().insert(*number);
+        }
+    }
+    let unique = names.into_iter().filter(|(_, of)| of.len() == 1);
+    unique.filter_map(|(name, of)| Some((name, of.first().copied()?))).collect()
 }
 
 /// Loads Recent and History of a chat for display. If neither exists yet, the newest session summaries take their
 /// place.
 pub fn remembered(conn: &Reader, chat: &ChatRow, zone: Zone) -> chime_store::Result<Remembered> {
     let rolled = |kind| -> chime_store::Result<OfSessions> {
-        Ok(summaries::rolling(conn, chat.key, kind)?.map(|kept| (kept.summary, kept.sessions)))
+        let kept = summaries::rolling(conn, chat.key, kind)?.filter(|kept| !kept.summary.bullets.is_empty());
+        Ok(kept.map(|kept| (kept.summary, kept.sessions)))
     };
     let (recent, history) = (rolled(Rolling::Recent)?, rolled(Rolling::History)?);
     // After an import, Recent is missing until all sessions are summarized; this shows what is done so far.

@@ -31,15 +31,19 @@ mod weight {
     /// The text addresses one member, or is about the moment.
     pub const FOR_ONE: f64 = -0.4;
     pub const PASSING: f64 = -0.3;
-    /// Factor of the last three for texts that must stay useful for long.
-    pub const LASTS: f64 = 2.5;
-    /// The text names a time. Used only for texts that must stay useful for long.
-    pub const NAMES_TIME: f64 = -1.0;
+    /// Share of the words that look like code, in a text that must stay useful for long.
+    pub const CODE: f64 = -1.0;
     /// Weight of each reply to the message. Only two replies count.
     pub const REPLY: f64 = 0.2;
 }
 
 const LONG: f64 = 16.0;
+/// Minimum score of a text that stays useful for long: that of three content words.
+const LASTING: f64 = 3.0 / LONG;
+/// Characters of words as in code, paths and output.
+const CODE: [char; 17] = ['\\', '/', '_', '$', '<', '>', '{', '}', '[', ']', '=', '*', '|', '`', '+', '~', '^'];
+/// Maximum length of the number of an item in a list, such as "12.".
+const NUMBERED: usize = 3;
 /// Similarity to a better message from which on a message counts as its repetition and is left out.
 const SAME: f64 = 0.85;
 /// Minimum number of content words of a message besides its links: of a question, a decision, a plan or a number, of
@@ -53,10 +57,13 @@ const MOST_SYMBOLS: f64 = 0.06;
 const SYMBOLS_OF_CODE: usize = 3;
 const MOST_LISTED: f64 = 0.6;
 const LISTED: usize = 4;
+/// A text in which one of this many words is a path or an option is a command or its output.
+const PATHS: usize = 6;
 /// Number of words at the beginning of an entry of a feed among which the hash of a commit is.
 const FEED_WORDS: usize = 2;
-/// Number of words from which a text without any function word is a list.
+/// Number of words from which a text is a list if at most one of `FUNCTION` words is a function word.
 const BARE: usize = 10;
+const FUNCTION: usize = 8;
 
 /// Message of a talk, prepared for ranking.
 #[derive(Debug, Clone)]
@@ -97,7 +104,7 @@ pub fn ranked(lines: &[TalkLine<'_>], most: usize) -> Vec<usize> {
     let mean = mean(lines);
     let score = |line: &TalkLine<'_>| {
         let central = weight::CENTRAL * cosine(&line.vector, &mean);
-        worth(&line.text, false) + central + weight::REPLY * line.replies.min(2) as f64
+        worth(&line.text) + central + weight::REPLY * line.replies.min(2) as f64
     };
     let mut by_score: Vec<(f64, usize)> = lines.iter().map(score).zip(0..).collect();
     by_score.sort_by(|(one, a), (other, b)| other.total_cmp(one).then(b.cmp(a)));
@@ -154,10 +161,12 @@ pub fn is_output(text: &str) -> bool {
         || is_bare_list(&words, text)
         || text.ends_with([':', '：'])
         || words.first().is_some_and(|word| is_clock_with_seconds(word))
-        || words.iter().take(FEED_WORDS).any(|word| is_hash(word))
+        || words.iter().take(FEED_WORDS).any(|word| is_hash(word) || is_prompt(word))
+        || words.iter().any(|word| is_path(word) && word.ends_with(':'))
+        || !words.is_empty() && words.iter().filter(|word| is_path(word)).count() * PATHS >= words.len()
 }
 
-/// Returns `true` for many words in a row without a single function word of any language, such as names. Scripts whose
+/// Returns `true` for many words in a row with hardly a function word of any language, such as names and commands. Scripts whose
 /// languages have no list of function words are left alone.
 fn is_bare_list(words: &[&str], text: &str) -> bool {
     let is_listed_script =
@@ -166,7 +175,9 @@ fn is_bare_list(words: &[&str], text: &str) -> bool {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
         Languages::shipped().is_stop_word_in(&word, text)
     };
-    words.len() >= BARE && text.chars().all(is_listed_script) && !words.iter().any(is_function_word)
+    words.len() >= BARE
+        && text.chars().all(is_listed_script)
+        && words.iter().filter(|word| is_function_word(word)).count() * FUNCTION < words.len()
 }
 
 /// Returns `true` for the hash of a commit, shortened or not.
@@ -178,37 +189,89 @@ fn is_hash(word: &str) -> bool {
         && word.contains(|c: char| c.is_ascii_alphabetic())
 }
 
+/// Returns `true` for the prompt of a shell, such as "C:\\Users>" and "ann@host:~$".
+fn is_prompt(word: &str) -> bool {
+    word.ends_with(['>', '$']) && word.contains(['\\', '/', '~'])
+}
+
+/// Returns `true` for a path, and for an option of a command.
+fn is_path(word: &str) -> bool {
+    let is_named = word.contains(char::is_alphabetic);
+    word.starts_with("--") && is_named || is_named && word.matches(['/', '\\']).count() >= 2 && !word.contains("://")
+}
+
 fn is_clock_with_seconds(word: &str) -> bool {
     let word = word.trim_matches(|c: char| !c.is_ascii_digit());
     word.split(':').count() == 3 && word.chars().all(|c| c.is_ascii_digit() || matches!(c, ':' | '.'))
 }
 
 /// Scores a text by itself: decisions, tasks, plans, numbers and content words raise the score; questions, words that
-/// refer to what was said before, addressing one member, and telling of the moment lower it. If `lasts`, the text must
-/// stay useful for long: then plans and numbers do not count, and a time that it names lowers the score.
-pub fn worth(text: &str, lasts: bool) -> f64 {
+/// refer to what was said before, addressing one member, and telling of the moment lower it.
+pub fn worth(text: &str) -> f64 {
     let text = without_links(text);
     let (found, is_question) = (cues(&text), Languages::shipped().is_question(&text));
-    let flag = |is: bool, weight: f64| if is { weight } else { 0.0 };
-    let (first, second) = (text.split_whitespace().next().unwrap_or_default(), text.split_whitespace().nth(1));
-    // "Ann: …" and "Ann - …" address one member; "Also, …" may not.
-    let is_for_one = first.starts_with('@') || first.ends_with(':') || second == Some("-");
-    let is_settled = (found.settled || found.done && !lasts) && !is_question;
-    flag(is_settled, weight::SETTLED)
+    let is_settled = (found.settled || found.done) && !is_question;
+    words_in(&text)
+        + flag(is_settled, weight::SETTLED)
         + flag(is_question, weight::QUESTION)
-        + weight::WORDS * (stems(&text).len() as f64).min(LONG) / LONG
-        + (if lasts { weight::LASTS } else { 1.0 })
-            * (flag(is_for_one, weight::FOR_ONE)
-                + flag(found.passing && !is_settled, weight::PASSING)
-                + flag(Languages::shipped().looks_back(&text), weight::LOOKS_BACK))
-        + match lasts {
-            true => flag(names_time(&text), weight::NAMES_TIME) + 2.0 * flag(first.ends_with(','), weight::LOOKS_BACK),
-            false => {
-                flag(found.taken && !is_question, weight::TAKEN)
-                    + flag(found.planned, weight::PLANNED)
-                    + flag(text.contains(|c: char| c.is_ascii_digit()), weight::NUMBER)
-            }
-        }
+        + flag(is_for_one(&text), weight::FOR_ONE)
+        + flag(found.passing && !is_settled, weight::PASSING)
+        + flag(Languages::shipped().looks_back(&text), weight::LOOKS_BACK)
+        + flag(found.taken && !is_question, weight::TAKEN)
+        + flag(found.planned, weight::PLANNED)
+        + flag(text.contains(|c: char| c.is_ascii_digit()), weight::NUMBER)
+}
+
+/// Scores a text that must be understood alone and stay useful for weeks, such as a decision, a rule or how something
+/// works: content words raise the score, words as in code lower it. Returns `None` for a text that does not last: a
+/// question, one to or about one member, about the moment or what was said before, with a time such as "tomorrow", or a
+/// fragment.
+pub fn lasting_worth(text: &str) -> Option<f64> {
+    let text = without_links(text);
+    let (found, languages) = (cues(&text), Languages::shipped());
+    let is_of_moment = found.passing || found.momentary || names_time(&text) || is_for_one(&text);
+    // "Then we decided …" can be understood alone.
+    let depends = languages.is_question(&text) || languages.looks_back(&text) && !found.settled;
+    let score = words_in(&text) + flag(found.settled, weight::SETTLED) + weight::CODE * share_of_code(&text);
+    (!is_of_moment && !depends && !is_fragment(&text) && score >= LASTING).then_some(score)
+}
+
+/// Returns `true` for an item of a list, a quote, a shout, a text that begins with an aside ("well, …"), and one that goes
+/// on in the next message.
+fn is_fragment(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    let is_numbered = first.ends_with(['.', ')']) && first.chars().count() <= NUMBERED;
+    let count = |is: fn(char) -> bool| text.chars().filter(|c| is(*c)).count();
+    is_numbered
+        || text.starts_with(['-', '*', '•', '–', '(', '"', '“', '„', '«', '\''])
+        || first.ends_with(',')
+        || text.ends_with([',', ';', '…', '('])
+        || text.ends_with("..")
+        || count(char::is_uppercase) > count(char::is_lowercase)
+}
+
+/// Returns the share of the words of a text that have marks as in code, paths and output.
+fn share_of_code(text: &str) -> f64 {
+    let has_mark = |word: &str| word.contains(CODE) || word.trim_end_matches('.').contains('.');
+    // "$25", "5/6" and "3.50" are no code.
+    let is_code = |word: &&&str| has_mark(word) && !word.contains(char::is_numeric);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.iter().filter(is_code).count() as f64 / words.len().max(1) as f64
+}
+
+/// Returns `true` if a text begins or ends with the name of a member: "@ann …", "Ann: …", "Ann - …", "…, @ann?".
+fn is_for_one(text: &str) -> bool {
+    let (first, second) = (text.split_whitespace().next().unwrap_or_default(), text.split_whitespace().nth(1));
+    let is_called_last = text.trim_end_matches(['.', '!', '?', ' ']).ends_with(", @");
+    first.starts_with('@') || first.ends_with([':', '>']) || second == Some("-") || is_called_last
+}
+
+fn words_in(text: &str) -> f64 {
+    weight::WORDS * (stems(text).len() as f64).min(LONG) / LONG
+}
+
+fn flag(is: bool, weight: f64) -> f64 {
+    if is { weight } else { 0.0 }
 }
 
 fn without_links(text: &str) -> String {

@@ -17,6 +17,7 @@ struct CueLists {
     planned: Vec<String>,
     done: Vec<String>,
     passing: Vec<String>,
+    momentary: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub struct Cues {
     pub done: bool,
     /// `true` if the text begins like one about its author's moment, or about the message before.
     pub passing: bool,
+    /// `true` if the text depends on its moment: on its author or reader, on a guess, or on what is seen.
+    pub momentary: bool,
 }
 
 /// Regular expressions, one for each list.
@@ -40,6 +43,7 @@ struct Patterns {
     planned: Regex,
     done: Regex,
     passing: Regex,
+    momentary: Regex,
 }
 
 pub fn cues(text: &str) -> Cues {
@@ -59,12 +63,13 @@ pub fn cues(text: &str) -> Cues {
         planned: any(|it| &it.planned),
         done: any(|it| &it.done),
         passing: any(|it| &it.passing),
+        momentary: any(|it| &it.momentary),
     }
 }
 
 impl Patterns {
     fn of(lists: &CueLists) -> Self {
-        let CueLists { settled, taken, planned, done, passing } = lists;
+        let CueLists { settled, taken, planned, done, passing, momentary } = lists;
         let anywhere = |cues| any_of(cues, " ");
         Self {
             settled: anywhere(settled),
@@ -72,6 +77,7 @@ impl Patterns {
             planned: anywhere(planned),
             done: anywhere(done),
             passing: any_of(passing, r"\A "),
+            momentary: anywhere(momentary),
         }
     }
 }
@@ -108,13 +114,14 @@ mod tests {
     #[track_caller]
     fn check(text: &str, settled: bool, taken: bool, planned: bool) {
         let expected = Cues { settled, taken, planned, ..Cues::default() };
-        assert_eq!(Cues { done: false, passing: false, ..cues(text) }, expected, "{text}");
+        assert_eq!(Cues { done: false, passing: false, momentary: false, ..cues(text) }, expected, "{text}");
     }
 
     #[test]
     fn texts_about_the_moment_or_the_message_before_are_recognised() {
         let passing = |text| cues(text).passing;
         assert!(passing("I'm on the train") && passing("Ich bin gleich da") && passing("я сейчас в метро"));
+        assert!(cues("The train is late, maybe").momentary && !cues("The train is late").momentary);
         assert!(!passing("The train leaves from platform 4") && !passing("Der Zug fährt von Gleis 4"));
     }
 
