@@ -104,10 +104,11 @@ impl Language {
 
     /// Returns the language of a question by its common words: `around` (the language of the surrounding messages), the
     /// chat's language or English if it has most of them, else the language that has. Without common words, `around`
-    /// for a few letters, which resemble any language. `None` for more, or if the bot has no words of `around`.
+    /// for a few letters, which resemble any language. `None` for more, or if the bot has no words of `around` or `chat`.
     fn by_common_words(question: &str, around: whatlang::Lang, chat: whatlang::Lang) -> Option<Self> {
         const FEW: usize = 15;
         Self(around).file()?;
+        Self(chat).file()?;
         let is_short = question.chars().filter(|c| c.is_alphabetic()).count() < FEW;
         let known = Languages::shipped().common_words(question);
         let most = known.iter().map(|(_, count)| *count).max().filter(|most| *most > u32::from(!is_short));
@@ -115,8 +116,8 @@ impl Language {
         let likely = [around, chat, whatlang::Lang::Eng]
             .into_iter()
             .find(|language| best.clone().any(|code| code == language.code()));
-        // One word, such as a name, is a common word of some language by chance.
-        let other = || best.next().filter(|_| most > Some(1)).map(Self::from_code);
+        // One word, such as a name, is a common word of some language by chance, and similar languages share words.
+        let other = || best.next().filter(|_| most > Some(1) && best.next().is_none()).map(Self::from_code);
         likely.map(Self).or_else(other).or_else(|| is_short.then_some(Self(around)))
     }
 

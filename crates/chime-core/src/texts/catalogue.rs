@@ -14,7 +14,7 @@ rows! {
         export_no_longer_admin, opted_out_here, opted_out_everywhere, opted_in, never_out, still_out, anonymous,
         no_longer_allowed, forget_what, not_theirs, not_admin, not_kept, announced, called_off, nothing_pending,
         no_longer_admin, kept_nothing, forgotten_one, forgotten_many, more_one, more_many, wrong_key, wrong_model,
-        refused_for_good, no_answer, made_up, topics_none, topics_head, topics_now, topics_near, topics_how, topics_unknown,
+        refused_for_good, no_answer, too_long, made_up, topics_none, topics_head, topics_now, topics_near, topics_how, topics_unknown,
         topics_set, topics_same, topics_merged, quote, date, months: [String; 12], why: WhyTexts, digest: DigestTexts, unread: UnreadTexts,
         unread_file: UnreadFileTexts,
         menu: BTreeMap<String, String>, follow_up: FollowUpTexts, memory: MemoryTexts, recap: RecapTexts,

@@ -1,6 +1,6 @@
 //! Detects questions without a subject of their own, thanks, and small talk.
 
-use crate::trigger::languages::{Languages, QUESTION_MARKS};
+use crate::trigger::languages::{LanguagePhrases, Languages, QUESTION_MARKS};
 use crate::trigger::words::words;
 
 /// Largest number of words of a question without a subject. A longer text always has one, so it is not checked.
@@ -42,11 +42,15 @@ pub fn is_small_talk(text: &str, languages: &Languages) -> bool {
     const LONGEST: usize = 8;
     /// Largest number of other words, such as names, in small talk.
     const NAMES: usize = 2;
-    if text.contains(QUESTION_MARKS) || text.contains("://") {
+    if text.contains("://") {
         return false;
     }
-    let said = words(text);
-    said.len() <= LONGEST && languages.tables.iter().any(|language| language.only_small_talk(&said, NAMES))
+    let (said, asks) = (words(text), text.contains(QUESTION_MARKS));
+    let is_only = |language: &LanguagePhrases| match asks {
+        true => language.only_courtesies(&said),
+        false => language.only_small_talk(&said, NAMES),
+    };
+    said.len() <= LONGEST && languages.tables.iter().any(is_only)
 }
 
 /// Returns `true` if `ask` only asks what the member missed ("what did I miss?").

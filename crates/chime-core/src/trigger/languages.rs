@@ -52,7 +52,7 @@ rows! {
     /// Lists of a language. `lang/en.toml` explains them.
     struct TriggerLists {
         fillers: PhraseSet, politeness: PhraseSet, pointers: PhraseSet, phrases: PhraseSet, thanks: PhraseSet,
-        greetings: PhraseSet, consents: PhraseSet, questions: PhraseSet, stop_words: Vec<String>,
+        greetings: PhraseSet, courtesies: PhraseSet, consents: PhraseSet, questions: PhraseSet, stop_words: Vec<String>,
         content_words: Vec<String>, ours: PhraseSet, missed: PhraseSet, goes_on: PhraseSet, to_group: PhraseSet,
         about_bot: PhraseSet, amounts: PhraseSet, search: PhraseSet, search_last: PhraseSet, remind: PhraseSet, that: Vec<String>,
         add: Vec<String>,
@@ -85,11 +85,9 @@ impl Languages {
     /// Returns `true` if a lower-case word is a stop word in a text whose possible languages are `codes` (two letters).
     /// Stop words of any language count, except words that carry meaning in another language: these must be stop words
     /// of one of `codes`.
-    pub fn is_stop_word_of(&self, word: &str, mut codes: impl Iterator<Item = impl AsRef<str>>) -> bool {
-        let Some(of) = self.stop_words.get(word) else { return false };
-        let is_of =
-            |code: &str| self.tables.iter().position(|table| table.code == code).is_some_and(|at| of >> at & 1 == 1);
-        !self.content_words.contains(word) || codes.any(|code| is_of(code.as_ref()))
+    pub fn is_stop_word_of(&self, word: &str, codes: impl Iterator<Item = impl AsRef<str>>) -> bool {
+        let is_known = self.stop_words.contains_key(word);
+        is_known && (!self.content_words.contains(word) || self.has_stop_word(word, codes))
     }
 
     /// Like [`is_stop_word_of`](Self::is_stop_word_of), but detects the language from the other stop words of `text`.
@@ -106,6 +104,14 @@ impl Languages {
         // The word itself does not count as evidence of its language.
         let others = most(true).saturating_sub(1);
         others > 0 && others >= most(false)
+    }
+
+    /// Returns `true` if a lower-case word is a stop word of one of the languages `codes` (two letters).
+    pub fn has_stop_word(&self, word: &str, mut codes: impl Iterator<Item = impl AsRef<str>>) -> bool {
+        let Some(of) = self.stop_words.get(word) else { return false };
+        codes.any(|code| {
+            self.tables.iter().position(|table| table.code == code.as_ref()).is_some_and(|at| of >> at & 1 == 1)
+        })
     }
 
     /// Returns `true` if a lower-case word is a stop word of English, the first language of `tables`.
@@ -333,19 +339,34 @@ impl LanguagePhrases {
     pub(super) fn only_small_talk(&self, said: &[String], names: usize) -> bool {
         let said: Vec<&str> = said.iter().map(String::as_str).collect();
         let is_known = |phrase: &str| {
-            let lists = [&self.lists.greetings, &self.lists.thanks, &self.lists.consents];
-            self.around.contains(phrase) || lists.into_iter().any(|list| list.contains(phrase))
+            self.greets_in(phrase)
+                || is_laughter(phrase)
+                || [&self.lists.thanks, &self.lists.consents].into_iter().any(|list| list.contains(phrase))
         };
-        // Unknown words may be names, but only next to a greeting.
-        let greets = || runs(&said).any(|run| self.lists.greetings.contains(&run));
+        // Unknown words may be names, but only next to a greeting, or one next to thanks.
+        let has = |list: &PhraseSet| runs(&said).any(|run| list.contains(&run));
+        let is_named = |unknown| has(&self.lists.greetings) || unknown == 1 && has(&self.lists.thanks);
         let unknown = unknown_words(&said, is_known);
-        unknown == 0 || unknown <= names && unknown < said.len() && said.len() <= NAMED_GREETING && greets()
+        unknown == 0 || unknown <= names && unknown < said.len() && said.len() <= NAMED_GREETING && is_named(unknown)
+    }
+
+    /// Returns `true` if `said` asks others how they are, perhaps with a greeting.
+    pub(super) fn only_courtesies(&self, said: &[String]) -> bool {
+        let said: Vec<&str> = said.iter().map(String::as_str).collect();
+        runs(&said).any(|run| self.lists.courtesies.contains(&run))
+            && is_made_of(&said, |phrase| self.greets_in(phrase))
+    }
+
+    fn greets_in(&self, phrase: &str) -> bool {
+        self.around.contains(phrase)
+            || [&self.lists.greetings, &self.lists.courtesies].into_iter().any(|list| list.contains(phrase))
     }
 
     /// Returns `true` if `said` consists of greetings, questions about the bot itself, and polite words.
     pub(super) fn only_meets(&self, said: &[String]) -> bool {
         let said: Vec<&str> = said.iter().map(String::as_str).collect();
-        let is_new = |phrase: &str| self.lists.greetings.contains(phrase) || self.lists.about_bot.contains(phrase);
+        let lists = [&self.lists.greetings, &self.lists.courtesies, &self.lists.about_bot];
+        let is_new = |phrase: &str| lists.iter().any(|list| list.contains(phrase));
         runs(&said).any(|run| is_new(&run))
             && is_made_of(&said, |phrase| is_new(phrase) || self.around.contains(phrase))
     }
@@ -358,12 +379,13 @@ impl LanguagePhrases {
     }
 }
 
-/// Returns the words of a text that may show its language: without endings of one or two letters after an apostrophe, such
-/// as the "s" of "yesterday's", which is a stop word of French.
+/// Returns the words of a text that may show its language: without English endings such as the "s" of "yesterday's", which
+/// is a stop word of French.
 fn telling_words(text: &str) -> impl Iterator<Item = &str> {
+    const ENDINGS: [&str; 7] = ["s", "t", "d", "m", "ll", "re", "ve"];
     let tokens = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’'));
     let parts = tokens.flat_map(|token| token.split(['\'', '’']).enumerate());
-    parts.filter(|(place, part)| part.chars().nth(if *place == 0 { 0 } else { 2 }).is_some()).map(|(_, part)| part)
+    parts.filter(|(place, part)| !part.is_empty() && (*place == 0 || !ENDINGS.contains(part))).map(|(_, part)| part)
 }
 
 /// Question marks of all scripts but the Greek one, which is a semicolon.
@@ -379,6 +401,15 @@ pub fn ends_like_question(text: &str) -> bool {
 
 fn begins_with(words: &[String], phrases: &PhraseSet) -> bool {
     (1..=words.len().min(LONGEST)).any(|length| phrases.contains(&words[..length].join(" ")))
+}
+
+/// Returns `true` for laughter of any length ("hahahaha", "ахахаха"): a long word of one or two letters.
+fn is_laughter(word: &str) -> bool {
+    const SHORTEST: usize = 6;
+    let letters: Vec<char> = word.chars().collect();
+    letters.len() >= SHORTEST
+        && letters.iter().collect::<HashSet<_>>().len() <= 2
+        && letters.iter().all(|c| c.is_alphabetic())
 }
 
 /// Returns `true` if `words` can be divided into phrases that are all `known`, or is empty.
@@ -505,7 +536,7 @@ mod tests {
             "missed" | "goes_on" | "to_group" => 6,
             "stop_words" => 250,
             "amounts" => 5,
-            "remind" => 4,
+            "remind" | "courtesies" => 4,
             "search" | "that" | "add" => 1,
             "content_words" | "search_last" => 0,
             _ => 10,

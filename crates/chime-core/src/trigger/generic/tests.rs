@@ -320,6 +320,13 @@ fn greetings_thanks_and_laughter_are_small_talk() {
         "no problem",
         "Bonne soirée Marie",
         "günaydın",
+        "thanks Ben",
+        "спасибо, Аня",
+        "hi all, how are you?",
+        "¿qué tal?",
+        "hahahahaha",
+        "ахахахах",
+        "viel Spaß",
     ] {
         assert!(is_small_talk(text), "{text}");
     }
@@ -329,6 +336,9 @@ fn greetings_thanks_and_laughter_are_small_talk() {
         "see you at the station at nine",
         "ok I'll book the table",
         "hello? anybody there?",
+        "see you tomorrow?",
+        "ok?",
+        "how are you getting there?",
         "pizza",
         "Ben has the key",
         "thanks for the boat pictures from Saturday",
