@@ -79,6 +79,8 @@ pub enum Blame {
     Passing,
     /// The model gave no answer that can be shown.
     NoAnswer,
+    /// Even the halved prompt is too long for the model.
+    TooLong,
     /// The server does not accept the API key.
     Key,
     /// The server does not know the model.
@@ -109,7 +111,7 @@ impl ModelAttempt {
             (Err(ModelFailure::PromptTooLong), WindowSize::Full) => {
                 Step::Ask(Self { window: WindowSize::Halved, choice: self.choice })
             }
-            (Err(ModelFailure::PromptTooLong), _) => Step::Apologise(Blame::Passing),
+            (Err(ModelFailure::PromptTooLong), _) => Step::Apologise(Blame::TooLong),
             (Err(ModelFailure::Unusable), WindowSize::Full | WindowSize::Halved) => {
                 Step::Ask(Self { window: WindowSize::Plainest, choice: self.choice })
             }
@@ -157,14 +159,14 @@ mod tests {
     fn a_prompt_that_is_too_long_is_halved_once() {
         let halved = ModelAttempt { window: WindowSize::Halved, ..FULL };
         assert_eq!(FULL.ended(TOO_LONG), Step::Ask(halved));
-        assert_eq!(halved.ended(TOO_LONG), Step::Apologise(Blame::Passing));
+        assert_eq!(halved.ended(TOO_LONG), Step::Apologise(Blame::TooLong));
     }
 
     #[test]
     fn when_tokens_run_low_a_smaller_question_goes_to_the_cheaper_model() {
         let thrifty = ModelAttempt { window: WindowSize::Halved, choice: ModelChoice::Cheaper };
         assert_eq!(first(Backend::Thrifty), Step::Ask(thrifty));
-        assert_eq!(thrifty.ended(TOO_LONG), Step::Apologise(Blame::Passing));
+        assert_eq!(thrifty.ended(TOO_LONG), Step::Apologise(Blame::TooLong));
     }
 
     #[test]

@@ -307,14 +307,13 @@ impl Gateway {
         // instead of waiting for a slot.
         let call = GuardedCall { purpose: ask.purpose, model: model.model_name(), conversation: ask.conversation };
         if let Some(retry_after) = parts.guard.wait(call, parts.clock.now()) {
-            return Err(AskError::BreakerOpen { retry_after });
+            return Err(AskError::BreakerOpen { retry_after, refusal: parts.guard.refusal(call) });
         }
         let slot = self.slot(&ask, model).await?;
         let prompt = self.sized(&ask, model)?;
         let ask = ModelCall { prompt: &prompt, ..ask };
-        if let Err(retry_after) = parts.guard.admit(call, parts.clock.now()) {
-            return Err(AskError::BreakerOpen { retry_after });
-        }
+        let blocked = |retry_after| AskError::BreakerOpen { retry_after, refusal: None };
+        parts.guard.admit(call, parts.clock.now()).map_err(blocked)?;
         let watch = parts.clock.stopwatch();
         let (called_off, held) = (slot.called_off(), Mutex::new(Some(slot)));
         let change_server = async || {
@@ -435,7 +434,7 @@ impl GatewayState {
     /// Sets the slots of each queue to the number of calls that its server handles in parallel.
     fn widen_queues(&self) {
         let servers: Vec<_> = self.parts.models.all().flat_map(|model| model.servers(false)).collect();
-        // In reverse: several models may share a server, and the answering one, whose facts are known first, is first.
+        // Reversed, so that the answering model, whose facts are known first, decides for a server that several share.
         for server in servers.into_iter().rev() {
             self.queue_of(server.address).set_slots(slots(server.facts, server.is_own));
         }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chime_core::RefusalReason;
-use chime_llm::{LlmError, Recovery};
+use chime_llm::{Check, LlmError, Recovery};
 
 /// Failed model call. The message is safe to log.
 #[derive(Debug, thiserror::Error)]
@@ -14,9 +14,10 @@ pub enum AskError {
     /// A daily token budget is used up: try again tomorrow (UTC), or answer without a model.
     #[error("the budget `{}` is used up", .0.as_str())]
     OverBudget(RefusalReason),
-    /// The circuit breaker blocks calls after repeated failures: retry after this time.
+    /// The circuit breaker blocks calls after repeated failures: retry after this time. `refusal` is what an operator
+    /// has to check if the server refused the last call.
     #[error("the model keeps failing and was not asked")]
-    BreakerOpen { retry_after: Duration },
+    BreakerOpen { retry_after: Duration, refusal: Option<Check> },
     /// A background call was cancelled, or not started, because the server is needed for answers: retry after this
     /// time.
     #[error("the model server is needed for answers")]
@@ -62,7 +63,7 @@ impl AskError {
         /// Delay that is used if the error names none.
         const A_WHILE: Duration = Duration::from_secs(60);
         match self {
-            Self::BreakerOpen { retry_after } | Self::GaveWay { retry_after } => Some(*retry_after),
+            Self::BreakerOpen { retry_after, .. } | Self::GaveWay { retry_after } => Some(*retry_after),
             Self::RetryLater(error) => match error.recovery() {
                 Recovery::RetryLater(after) => Some(after.unwrap_or(A_WHILE)),
                 Recovery::ShrinkPrompt | Recovery::GiveUp => Some(A_WHILE),

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use crate::gateway::ModelPurpose;
 use chime_core::{Conversation, Timestamp};
-use chime_llm::LlmError;
+use chime_llm::{Check, LlmError};
 use chime_runtime::resilience::{Admission, Breaker, Breakers, CallOutcome};
 
 /// Largest number of conversations with recent failures whose breakers are remembered.
@@ -30,6 +30,8 @@ pub struct ModelGuard(Arc<Mutex<Guarded>>);
 struct Guarded {
     models: HashMap<(ModelPurpose, String), Breaker>,
     conversations: Breakers<(ModelPurpose, Conversation)>,
+    /// Setting or account that an operator has to check, for models whose last call was refused.
+    refusals: HashMap<(ModelPurpose, String), Check>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +45,7 @@ pub struct GuardState {
 impl Default for ModelGuard {
     fn default() -> Self {
         let conversations = Breakers::new(CONVERSATIONS);
-        Self(Arc::new(Mutex::new(Guarded { models: HashMap::new(), conversations })))
+        Self(Arc::new(Mutex::new(Guarded { models: HashMap::new(), conversations, refusals: HashMap::new() })))
     }
 }
 
@@ -77,6 +79,17 @@ impl ModelGuard {
         model.leave_out_time_of_call(took, now);
         model.settle(of_server(failure), now);
         guarded.conversations.settle(&call.of_conversation(), of_conversation(failure), now);
+        match failure {
+            Some(LlmError::Refused { check, .. }) if *check != Check::Request => {
+                guarded.refusals.insert(call.of_model(), *check)
+            }
+            _ => guarded.refusals.remove(&call.of_model()),
+        };
+    }
+
+    /// Returns what an operator has to check if the server refused the last call to the model.
+    pub fn refusal(&self, call: GuardedCall<'_>) -> Option<Check> {
+        self.0.lock().refusals.get(&call.of_model()).copied()
     }
 
     /// Takes back the admission of a call that has no result, so that another call can be the probe.
@@ -99,11 +112,15 @@ impl ModelGuard {
 
 impl Guarded {
     fn of_model(&mut self, call: GuardedCall<'_>) -> &mut Breaker {
-        self.models.entry((call.purpose, call.model.to_owned())).or_default()
+        self.models.entry(call.of_model()).or_default()
     }
 }
 
 impl GuardedCall<'_> {
+    fn of_model(self) -> (ModelPurpose, String) {
+        (self.purpose, self.model.to_owned())
+    }
+
     fn of_conversation(self) -> (ModelPurpose, Conversation) {
         (self.purpose, self.conversation)
     }

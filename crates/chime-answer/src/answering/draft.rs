@@ -66,9 +66,10 @@ pub fn failure_of(error: &AskError) -> ModelFailure {
     match error {
         AskError::TooLong => ModelFailure::PromptTooLong,
         AskError::Final(LlmError::Empty) => ModelFailure::Unusable,
+        AskError::BreakerOpen { refusal: Some(check), .. } => ModelFailure::Final(blame_of_refusal(*check)),
         AskError::Offline
         | AskError::OverBudget(_)
-        | AskError::BreakerOpen { .. }
+        | AskError::BreakerOpen { refusal: None, .. }
         | AskError::GaveWay { .. }
         | AskError::RetryLater(_)
         | AskError::Store(_) => ModelFailure::Final(Blame::Passing),
@@ -79,21 +80,26 @@ pub fn failure_of(error: &AskError) -> ModelFailure {
 /// Returns the cause of `error` for the apology; [`Blame::Passing`] if asking again may help.
 pub fn blame_of(error: &LlmError) -> Blame {
     match error {
-        LlmError::Refused { check: Check::Key, .. } => Blame::Key,
-        LlmError::Refused { check: Check::Model, .. } => Blame::Model,
-        LlmError::Refused { check: Check::Credit | Check::Access | Check::Address, .. } => Blame::Refusal,
-        // Asking the same question again fails again, but another question may succeed.
-        LlmError::Refused { check: Check::Request, .. } | LlmError::Filtered | LlmError::Empty | LlmError::NoRoom => {
-            Blame::NoAnswer
-        }
+        LlmError::Refused { check, .. } => blame_of_refusal(*check),
+        LlmError::Filtered | LlmError::Empty | LlmError::NoRoom => Blame::NoAnswer,
+        LlmError::PromptTooLong => Blame::TooLong,
         LlmError::Throttled { .. }
         | LlmError::Malformed { .. }
         | LlmError::Unreachable(_)
         | LlmError::Unavailable { .. }
         | LlmError::TimedOut
-        | LlmError::PromptTooLong
         | LlmError::BrokeOff
         | LlmError::NotConfigured(_) => Blame::Passing,
+    }
+}
+
+fn blame_of_refusal(check: Check) -> Blame {
+    match check {
+        Check::Key => Blame::Key,
+        Check::Model => Blame::Model,
+        Check::Credit | Check::Access | Check::Address => Blame::Refusal,
+        // Asking the same question again fails again, but another question may succeed.
+        Check::Request => Blame::NoAnswer,
     }
 }
 
@@ -123,10 +129,13 @@ pub fn without_model(question: &QuestionContext, query: Query<'_>) -> Draft {
     // In a reply, the words are about the replied-to message and not about the bot.
     let is_reply = question.trigger().message.reply_to.is_some();
     let met = asks_about_bot(query.ask, Languages::shipped());
-    if let Some(first) = met.first().filter(|_| !is_reply) {
-        // One word such as "hallo" is too short to detect its language otherwise.
-        let is_sure = question.chat.settings.get(LANGUAGE).is_some() || met.contains(&language.code());
-        let language = if is_sure { language } else { Language::from_code(first) };
+    if !met.is_empty() && !is_reply {
+        // One word such as "hola" is too short to detect its language otherwise. Others, such as "ciao", are used in
+        // several languages.
+        let language = match met[..] {
+            [only] if question.chat.settings.get(LANGUAGE).is_none() => Language::from_code(only),
+            _ => language,
+        };
         return introduced(query.bot.username(), question.chat.chat.kind == ChatKind::Private, language);
     }
     let (texts, earliest) = (texts(language.code()), question.earliest.map(|at| (at, question.zone)));
@@ -182,6 +191,7 @@ fn lasting(blame: Blame, texts: &Texts) -> Option<&str> {
     match blame {
         Blame::Passing => None,
         Blame::NoAnswer => Some(&texts.no_answer),
+        Blame::TooLong => Some(&texts.too_long),
         Blame::Key => Some(&texts.wrong_key),
         Blame::Model => Some(&texts.wrong_model),
         Blame::Refusal => Some(&texts.refused_for_good),

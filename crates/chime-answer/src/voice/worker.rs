@@ -176,7 +176,7 @@ fn job_error(error: TranscribeError) -> JobError {
     match error {
         TranscribeError::Store(error) | TranscribeError::Model(AskError::Store(error)) => error.into(),
         TranscribeError::Telegram(TelegramError::Throttled { retry_after })
-        | TranscribeError::Model(AskError::BreakerOpen { retry_after }) => JobError::Later(retry_after),
+        | TranscribeError::Model(AskError::BreakerOpen { retry_after, .. }) => JobError::Later(retry_after),
         TranscribeError::Telegram(error @ TelegramError::NotSent(_)) => JobError::Transient(error.to_string()),
         TranscribeError::Telegram(_) | TranscribeError::Model(_) => JobError::Failed(error.to_string()),
     }

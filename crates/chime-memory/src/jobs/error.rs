@@ -39,7 +39,7 @@ impl StepError {
                 Self::Unusable(error.to_string())
             }
             AskError::Final(cause) if cause.is_about_the_request() => Self::Unusable(error.to_string()),
-            AskError::BreakerOpen { retry_after } | AskError::GaveWay { retry_after } => {
+            AskError::BreakerOpen { retry_after, .. } | AskError::GaveWay { retry_after } => {
                 Self::Later(*retry_after, error.to_string())
             }
             AskError::OverBudget(_) => Self::Later(BUDGET_AGAIN, error.to_string()),

@@ -91,7 +91,7 @@ impl Transcriber {
     fn admit(&self) -> Result<(), AskError> {
         match self.breaker.lock().admit(self.clock.now()) {
             Admission::Go => Ok(()),
-            Admission::Wait(retry_after) => Err(AskError::BreakerOpen { retry_after }),
+            Admission::Wait(retry_after) => Err(AskError::BreakerOpen { retry_after, refusal: None }),
         }
     }
 
