@@ -73,6 +73,27 @@ async fn in_a_group_a_message_holds_the_place_of_an_answer_that_takes_a_while() 
 }
 
 #[tokio::test]
+async fn the_wait_for_a_second_call_counts_with_the_first() {
+    World::with(&PATIENT, async |w| {
+        w.model.script([Reply::Held("[1]".to_owned()), Reply::Held("On Friday.".to_owned())]);
+        w.say("ben", "we leave on friday");
+        let tag = w.say("ann", "@bot when?");
+        w.prompt(1).await;
+        w.clock.advance(5 * SECOND);
+        w.model.release();
+        w.prompt(2).await;
+        w.clock.advance(4 * SECOND);
+        let held = w.answer_to(tag).await;
+        assert_eq!(held.text, texts("eng").one_moment);
+        w.model.release();
+        assert!(becomes(w, held.id).await.starts_with("On Friday"));
+        w.settled().await;
+        w.record_of(&held).await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn after_a_crash_the_answer_takes_the_place_that_was_held() {
     World::with(&PATIENT, async |w| {
         w.model.script([Reply::Hang, Reply::text("On Friday.")]);
@@ -172,38 +193,6 @@ async fn prompt_and_answer_never_exceed_the_context_of_the_server() {
             let answer = request["max_tokens"].as_u64().expect("a limit");
             assert!(words + usize::try_from(answer).expect("a number") <= CONTEXT, "{words} + {answer}");
         }
-    })
-    .await;
-}
-
-/// Refuses long prompts without a reason.
-fn refuses_long_prompts(request: &Value) -> Reply {
-    match request["messages"].to_string().len() / 4 > 4_000 {
-        true => Reply::Status(400, r#"{"error":{"message":"I do not like this."}}"#.to_owned()),
-        false => Reply::text("We pack the tent."),
-    }
-}
-
-#[tokio::test]
-async fn a_size_that_a_server_refuses_is_tried_once() {
-    World::with(&[("CONTEXT_TOKENS", "6000")], async |w| {
-        for n in 0..300 {
-            w.say(
-                "ben",
-                &format!("point {n}: pack the blue tent, the stove and the maps before we leave for the lake"),
-            );
-        }
-        w.model.improvise(refuses_long_prompts);
-        let mut calls = Vec::new();
-        for question in ["@bot what do we pack for the lake?", "@bot which things do we need at the lake?"] {
-            let tag = w.say("ann", question);
-            assert!(w.answer_to(tag).await.text.starts_with("We pack the tent."));
-            let asked = w.model.requests();
-            calls.push(asked.iter().filter(|request| request.to_string().contains(&question[5..])).count());
-        }
-        // The first question is refused, refused without what is optional, and shortened. It is part of the talk for
-        // the second.
-        assert_eq!(calls, [3, 1]);
     })
     .await;
 }

@@ -75,6 +75,8 @@ pub struct QuestionContext {
     pub gateway: Gateway,
     /// `true` if nobody asked the bot: it answers a question to the chat, or stays silent.
     pub is_unasked: bool,
+    /// Time at which work on the answer began.
+    pub began_at: Timestamp,
     pub zone: Zone,
     /// Name of the trigger's forum topic.
     pub topic: Option<String>,
@@ -197,6 +199,7 @@ impl QuestionLoader {
             chat: row.clone(),
             gateway: self.gateway.clone(),
             is_unasked: self.is_unasked,
+            began_at: self.now,
             topic,
             people,
             generic,

@@ -133,12 +133,12 @@ impl UnfinishedAnswer<'_> {
         answered
     }
 
-    /// Sends a placeholder after [`PLACEHOLDER_AFTER`], unless the answer is complete (`stop`) or a message already
-    /// shows it.
+    /// Sends a placeholder [`PLACEHOLDER_AFTER`] after work on the answer began, unless the answer is complete (`stop`)
+    /// or a message already shows it.
     async fn send_placeholder(&self, stop: &CancellationToken) -> chime_store::Result<()> {
         tokio::select! {
             () = stop.cancelled() => return Ok(()),
-            () = self.services.clock.sleep(PLACEHOLDER_AFTER) => {}
+            () = self.services.clock.sleep_until(self.question.began_at.plus(PLACEHOLDER_AFTER)) => {}
         }
         let Some(PreviewPlace::NewMessage) = self.place().await? else { return Ok(()) };
         if !self.may_show() {
