@@ -19,9 +19,14 @@ static HEAD: LazyLock<Regex> = LazyLock::new(|| {
         r"(?m)^(?P<list>[ \t>*•-]*)\[(?P<number>[0-9]{1,3})\] (?P<name>[^\n:\[\]()]{1,40})(?: \([^()\n]{1,40}\))?: (?P<text>[^\n]+)$",
     )
 });
-/// Returns `answer` without the lines that repeat `instructions`. `None` if nothing is left, or if the answer contains
-/// the delimiter of the prompt.
+/// Returns `answer` without the lines that repeat `instructions`, and without the delimiter that ends the prompt. `None`
+/// if nothing is left, or if the answer contains another delimiter.
 pub fn without_echo(answer: &str, instructions: &str, fence: &str) -> Option<String> {
+    let ends_prompt = |last: &str| last.trim().strip_suffix("chat>>>").is_some_and(|mark| mark.trim() == fence);
+    let answer = match answer.trim_end().rsplit_once('\n') {
+        Some((before, last)) if ends_prompt(last) => before,
+        _ => answer,
+    };
     if answer.contains(fence) || answer.contains("<<<chat") || answer.contains("chat>>>") {
         return None;
     }
@@ -154,6 +159,8 @@ mod tests {
     fn the_form_of_the_prompt_is_never_shown() {
         check("<<<chat\nhello", None);
         check("The code is K7Q2X.", None);
+        check("It leaves on Friday.\nK7Q2X chat>>>", Some("It leaves on Friday."));
+        check("<<<chat K7Q2X\nAna: when?\nK7Q2X chat>>>\nOn Friday.", None);
     }
 
     #[test]
