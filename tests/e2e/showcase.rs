@@ -268,7 +268,7 @@ fn greetings_and_questions_about_the_bot_get_the_help() {
         ("@bot help", help, "thai"),
         ("@bot hola", "Leo el chat y no digo nada", "thai"),
         ("@bot wer bist du?", "Ich lese mit und bleibe still", "thai"),
-        ("@bot hallo", "Ich lese mit und bleibe still", "thai"),
+        ("@bot ciao", help, "thai"),
         ("@bot was kannst du?", "Ich lese mit und bleibe still", "thai"),
         ("hello", "stays quiet until it is tagged", "thai"),
     ]);

@@ -222,10 +222,9 @@ fn by_meaning(window: &ContextWindow, query: Query<'_>, may_show: &impl Fn(usize
     let cosines: Vec<f64> = (0..window.entries.len()).map(cosine).collect();
     let best = cosines.iter().copied().fold(0.0, f64::max);
     let languages = Languages::shipped();
-    let own_words = words_of_when(query.ask);
     // "When do we meet?" is about the current talk, "when was the moon landing?" is not.
-    let wants_time = own_words.is_some_and(|count| count <= 1) && best < CLEAR;
-    let wants_number = own_words.is_none() && languages.asks_for_amount(query.ask);
+    let wants_time = words_of_when(query.ask).is_some_and(|count| count <= 1) && best < CLEAR;
+    let wants_number = languages.asks_for_amount(query.ask);
     let score = |place: usize| {
         let is_close = cosines[place] >= CLOSE.max(best * NEARLY_BEST);
         let entry = &window.entries[place];
