@@ -58,7 +58,7 @@ const SEES_NOTHING: &[&str] = &[
 /// Words of other errors about pictures: too many, too large, damaged.
 const OF_PICTURES: &[&str] = &["image", "multimodal", "multi-modal"];
 
-/// Phrases for a model whose chat template has no system role, besides those with both of these words.
+/// Phrases for a model whose chat template has no system role. Errors with both words `role` and `system` count too.
 const NO_SYSTEM: &[&str] =
     &["system message", "system instruction", "developer instruction", "roles must alternate", "roles are supported"];
 
@@ -119,10 +119,7 @@ pub fn named(failure: &ServerFailure, spoken: Dialect, prompt: &Prompt) -> Optio
     let of_pictures = says(SEES_NOTHING) || says(OF_PICTURES) && !says(FILTERED);
     let others = [
         (says(&["reasoning_content"]), Dialect { wants_thoughts: true, ..spoken }),
-        (
-            has_system && (says(NO_SYSTEM) || says(&["role"]) && says(&["system"])),
-            Dialect { no_system: true, ..spoken },
-        ),
+        (has_system && says(NO_SYSTEM), Dialect { no_system: true, ..spoken }),
         (!prompt.pictures.is_empty() && of_pictures, Dialect { no_pictures: true, ..spoken }),
         (is_strict && says(&["max_completion_tokens"]), Dialect { completion_limit: true, ..spoken }),
         (has_format && says(&["response_format", "json_schema", "grammar"]), Dialect { free_form: true, ..spoken }),
@@ -131,6 +128,8 @@ pub fn named(failure: &ServerFailure, spoken: Dialect, prompt: &Prompt) -> Optio
             is_strict && prompt.temperature.is_some() && says(&["temperature"]),
             Dialect { default_temperature: true, ..spoken },
         ),
+        // Late, since other errors repeat the request, in which both words occur.
+        (has_system && says(&["role"]) && says(&["system"]), Dialect { no_system: true, ..spoken }),
         (prompt.tools.are_offered() && says(&["tool", "function call"]), Dialect { no_tools: true, ..spoken }),
     ];
     others.into_iter().find(|(is_named, other)| *is_named && *other != spoken).map(|(_, other)| other)

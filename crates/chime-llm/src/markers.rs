@@ -8,27 +8,27 @@ use regex::Regex;
 use crate::code::{pattern, replace_outside};
 use crate::turns::{TOKEN, is_mentioned, is_talked_about};
 
-/// Citation markers, each with the blanks before it: `【4†source】`, the same in private-use characters,
+/// Runs of citation markers, each with the blanks before it: `【4†source】`, the same in private-use characters,
 /// `citeturn0search1`, `[^1^]`, `:contentReference[oaicite:0]{index=0}`, `[cite_start]`, `[cite: 4]`, `[doc1]`.
 static CITATION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"[ \t]*(?:【[^【】\n]{0,60}†[^【】\n]{0,60}】|\x{E200}[^\x{E201}\n]{0,200}\x{E201}|[\x{E200}-\x{E20F}]",
-        r"|\[cite_(?:start|end)\]|\[cite:[\d\s,.-]{1,60}\]|\[doc\d+\]",
-        r"|(?:file)?cite(?:[\x{E200}-\x{E20F}]?turn\d+[a-z]+\d+)+|\[\^\d+\^\]|:contentReference\[oaicite:\d+\](?:\{index=\d+\})?)",
+        r"(?:[ \t]*(?:【[^【】\n]{0,60}†[^【】\n]{0,60}】|\x{E200}[^\x{E201}\n]{0,200}\x{E201}|[\x{E200}-\x{E20F}]",
+        r"|\[cite_(?:start|end)\]|\[cite:[\d\s,.-]{1,400}\]|\[doc\d+\]",
+        r"|(?:file)?cite(?:[\x{E200}-\x{E20F}]?turn\d+[a-z]+\d+)+|\[\^\d+\^\]|:contentReference\[oaicite:\d+\](?:\{index=\d+\})?))+",
     ))
 });
 
 /// Citation tags and the words between them: `<cite>…</cite>`, `<co: 1>…</co: 1>`; or `<grok:render …>…</grok:render>`,
-/// which has none for members.
+/// which contains nothing for members.
 static TAGGED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"<(?:cite|citation|co)(?:[:\s][^<>\n]{0,80})?>(?P<words>[^<>]*)</(?:cite|citation|co)(?:[:\s][^<>\n]{0,40})?>",
-        r"|<grok:render\b[^<>]*>(?s:.*?)</grok:render>",
+        r"|[ \t]*<grok:render\b[^<>]*>(?s:.*?)(?:</grok:render>|\z)",
     ))
 });
 
-/// A template token with the blanks before it.
-static LEAKED: LazyLock<Regex> = LazyLock::new(|| pattern(&format!("[ \\t]*(?P<token>{})", TOKEN.as_str())));
+/// A run of template tokens, each with the blanks before it. The group is the last one.
+static LEAKED: LazyLock<Regex> = LazyLock::new(|| pattern(&format!("(?:[ \\t]*(?P<token>{}))+", TOKEN.as_str())));
 
 /// A possibly incomplete marker at the end of a streamed text.
 static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
@@ -42,7 +42,8 @@ static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
 pub fn without_markers(text: &str, about_tokens: bool) -> String {
     let text = replace_outside(text, &CITATION, |found| {
         let range = found.get(0)?.range();
-        let is_link = text[range.clone()].ends_with(']') && text[range.end..].starts_with('(');
+        let rest = &text[range.end..];
+        let is_link = text[range.clone()].ends_with(']') && (rest.starts_with('(') || rest.starts_with(": http"));
         (!is_link).then(|| gap(text, range))
     });
     let text = replace_outside(&text, &TAGGED, |found| {
@@ -53,7 +54,6 @@ pub fn without_markers(text: &str, about_tokens: bool) -> String {
         let is_mark = !is_talked_about(&text, tag.start, tag.end);
         is_mark.then(|| if is_number { String::new() } else { words.to_owned() })
     });
-    // Checked first because it is much faster.
     if !TOKEN.is_match(&text) {
         return text.trim().to_owned();
     }
@@ -65,11 +65,14 @@ pub fn without_markers(text: &str, about_tokens: bool) -> String {
     text.trim().to_owned()
 }
 
-/// Returns the text that replaces a marker and the blanks before it: a blank where words would run together.
-fn gap(text: &str, marker: Range<usize>) -> String {
-    let stands_apart = text[marker.clone()].starts_with([' ', '\t']) || text[..marker.start].ends_with(['.', '!', '?']);
-    let is_glue = stands_apart && text[marker.end..].starts_with(char::is_alphanumeric);
-    if is_glue { " ".to_owned() } else { String::new() }
+/// Returns the text that replaces markers and the blanks before them: a blank where words would run together.
+fn gap(text: &str, markers: Range<usize>) -> String {
+    let (shown, rest) = (&text[markers.clone()], &text[markers.end..]);
+    let stands_apart = shown.starts_with([' ', '\t']) || text[..markers.start].ends_with(['.', '!', '?']);
+    // Asterisks behind a marker end bold text, unless the marker begins a citation.
+    let ends_bold = rest.starts_with(['*', '_']) && !shown.contains("start");
+    let closes = rest.starts_with(|c: char| c.is_whitespace() || ".,;:!?)]}…”»。，、！？".contains(c)) || ends_bold;
+    if stands_apart && !rest.is_empty() && !closes { " ".to_owned() } else { String::new() }
 }
 
 /// Markers that start like an ordinary word, so that a streamed text may end within one.
@@ -102,6 +105,10 @@ mod tests {
         check("On <co: 1>Friday</co: 1> at <cite index=\"1-2\">seven</cite><cite>4</cite>.", "On Friday at seven.");
         check("On Friday.【4†source】At seven.", "On Friday. At seven.");
         check("On <|fim_middle|>Friday.", "On Friday.");
+        check("On <|a|><|b|>Friday <|a|><|b|>.", "On Friday.");
+        check("The price is <|begin_of_box|>$12<|end_of_box|>.", "The price is $12.");
+        check("On Friday.【4†source】【5†source】At seven.", "On Friday. At seven.");
+        check("* [cite_start]**Dinner**: **Friday [cite: 4]**.", "* **Dinner**: **Friday**.");
         check("On Friday <|channel|> at seven.", "On Friday at seven.");
         check("They settled on <|begin_of_box|>Friday<|end_of_box|>.", "They settled on Friday.");
         check("[cite_start]On Friday [cite: 4]. [cite_start]At seven[cite: 4, 7].[cite_end]", "On Friday. At seven.");

@@ -70,12 +70,10 @@ struct Learned {
     /// Tokens that the server read of the last prompt that it truncated. The operator is warned of the first one.
     cut_at: Option<usize>,
     refuses_streams: bool,
-    /// What the server reports of itself.
+    /// Facts that the server reports.
     facts: ServerFacts,
     /// Context size that its answers and refusals showed, if the server reports none or a larger one.
     shown_context: Option<usize>,
-    /// Estimated tokens of the last prompt that was refused without a reason and may have been too long.
-    refused_size: Option<usize>,
     speeds: Speeds,
 }
 
@@ -184,7 +182,7 @@ impl OpenAi {
         })
     }
 
-    /// Calls the primary model with retries, then the fallback once; `cheaply`, the fallback comes first. Streams the
+    /// Calls the primary model with retries, then the fallback once; if `cheaply`, the fallback comes first. Streams the
     /// text to `progress`, and never retries once part of it was shown. Waits for `change_server` before a call goes on
     /// at another server. No attempt starts after the deadline; dropping the future ends the call.
     ///
@@ -211,8 +209,10 @@ impl OpenAi {
             matches!(error, LlmError::TimedOut) && call.prompt.until.is_none() || !deadline.left(call.clock).is_zero();
         let Some(second) = second.filter(|_| has_time) else { return Err(error) };
         tracing::warn!(model.name = first.name, %error, "the model failed, asking {} instead", second.name);
-        if first.server.address() != second.server.address() {
-            change_server().await;
+        if first.server.address() != second.server.address()
+            && within(clock, self.deadline, change_server()).await.is_none()
+        {
+            return Err(error);
         }
         self.ask(second, call).await.map_err(|another| {
             tracing::warn!(model.name = second.name, error = %another, "the other model failed too");
@@ -361,21 +361,10 @@ impl Model {
         left.map_or(wanted, |left| wanted.min(left).max(prompt.max_answer_tokens))
     }
 
-    /// Notes the context size that an answer shows: of a server that truncates prompts, of which the operator is warned
-    /// once, or of one that accepts a prompt after it refused a longer one without a reason.
+    /// Notes the context size that the answer of a server that truncates prompts shows, and warns the operator once.
     fn learn_size(&self, completion: &Completion, prompt: &Prompt) {
-        /// A prompt that is smaller than the refused one by more than this factor tells nothing.
-        const TELLING: usize = 3;
         const LEAST_CONTEXT: usize = 512;
-        let (read, size) = (usize::try_from(completion.tokens.prompt).unwrap_or(usize::MAX), prompt.estimated_tokens());
-        let refused = self.learned.lock().refused_size.filter(|refused| size * TELLING >= *refused);
-        if let Some(refused) = refused {
-            self.learned.lock().refused_size = None;
-            if size < refused {
-                // With more room for the answer, the next prompt could be longer than this one.
-                self.note_context(read + (prompt.max_answer_tokens as usize).min(read / 3));
-            }
-        }
+        let read = usize::try_from(completion.tokens.prompt).unwrap_or(usize::MAX);
         if !completion.prompt_cut {
             return;
         }

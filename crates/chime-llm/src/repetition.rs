@@ -38,12 +38,12 @@ pub fn without_loop(text: &str) -> &str {
     /// Bytes between the places at which the text is checked.
     const STEP: usize = 256;
     let mut begun = (STEP..text.len()).step_by(STEP).map(|at| &text[..text.floor_char_boundary(at)]);
-    let looping = begun.find(|begun| is_looping(begun) && without_begun_loop(begun).len() < begun.len());
-    without_begun_loop(looping.unwrap_or(text))
+    let looping = begun.find(|begun| is_looping(begun) && without_final_loop(begun).len() < begun.len());
+    without_final_loop(looping.unwrap_or(text))
 }
 
-/// Does the same for a text that is still being written, in which a loop is at the end.
-pub fn without_begun_loop(text: &str) -> &str {
+/// Like [`without_loop`], but finds only a loop at the end of `text`, as in an answer that is still being streamed.
+pub fn without_final_loop(text: &str) -> &str {
     let words = words(text);
     let code = code_ranges(text);
     let is_loop = |run: &Repetition| run.times >= times_allowed(&words, run, |word| is_in(&code, word.at.start));

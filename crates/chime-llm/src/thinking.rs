@@ -37,7 +37,7 @@ static FINAL: LazyLock<Regex> = LazyLock::new(|| pattern(r"<\|channel\|>\s*final
 /// Start of the channel for members without special tokens, directly after the reasoning.
 static BARE_FINAL: LazyLock<Regex> =
     LazyLock::new(|| pattern(r#"(?:\A|[.!?…)"”'’\]}\n。！？]\s?)(?:assistant|<\|start\|>assistant)final[ \n]?"#));
-/// The same after reasoning that starts with the name of its channel, which may end anywhere.
+/// The same, after reasoning that starts with a channel's name: such reasoning may end in the middle of a sentence.
 static NAMED_FINAL: LazyLock<Regex> = LazyLock::new(|| pattern("assistantfinal"));
 /// Start of a channel without a name.
 static MESSAGE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\A[a-z =._<|>]{0,60}<\|message\|>"));
@@ -118,7 +118,8 @@ fn is_channel(text: &str) -> bool {
     text.starts_with(CHANNEL) || text.starts_with(CALL) || is_bare_thought(text)
 }
 
-/// Returns whether a text starts with the name of a channel that runs into the next word, as the bare word does not.
+/// Returns whether a text starts with the name of a channel, directly followed by a letter, a digit or a line break. An
+/// answer that begins with this word has a blank after it.
 fn is_bare_thought(text: &str) -> bool {
     let runs_into = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || c == '\n');
     THOUGHTS.iter().any(|name| text.strip_prefix(name).is_some_and(runs_into))

@@ -78,7 +78,11 @@ pub fn end(text: &str, about_tokens: bool) -> usize {
         let name = token.as_str().to_lowercase();
         let is_struck = name == "</s>" && text[..token.start()].contains("<s>");
         let says = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
-        let is_wrapper = says(&WRAPPERS) && !text[token.end()..].trim().is_empty();
+        let is_open = || {
+            let mut before = TOKEN.find_iter(&text[..token.start()]);
+            before.any(|other| WRAPPERS.iter().any(|part| other.as_str().contains(part)))
+        };
+        let is_wrapper = says(&WRAPPERS) && !text[token.end()..].trim().is_empty() && (!says(&["end"]) || is_open());
         !is_of_calls(token.as_str()) && !is_struck && (name == "</s>" || says(&TURNS) && !is_wrapper)
     };
     let is_mark = |token: &regex::Match<'_>| {
@@ -93,15 +97,22 @@ fn first_char(text: &str) -> usize {
     text.chars().next().map_or(0, char::len_utf8)
 }
 
-/// Returns whether a sentence mentions a token, see [`is_talked_about`]. Unless the prompt was `about_tokens`, a special
-/// token (`<|…|>`) must be quoted or explained in a list: models leak it between any two words.
+/// Returns whether a sentence mentions a token, see [`is_talked_about`]. Unless the prompt is `about_tokens`, a special
+/// token (`<|…|>`) counts only if it is quoted, one of several, or explained in a list: models leak it between any two
+/// words.
 pub fn is_mentioned(text: &str, token: Range<usize>, about_tokens: bool) -> bool {
     let Range { start, end } = token;
     // Operators of some programming languages, as in `x <| f |> y`, have blanks between them.
     let is_special = text[start..end].contains(['|', '｜']) && !text[start..end].contains(' ');
-    let before_item = text[..start].trim_end_matches(|c: char| c.is_ascii_digit() || " -*•.)|".contains(c));
+    let bullet = text[..start].trim_end_matches([' ', '-', '*', '•', '|']);
+    let before_item = match bullet.strip_suffix(['.', ')']) {
+        Some(number) => number.trim_end_matches(|c: char| c.is_ascii_digit()),
+        None => bullet,
+    };
     let is_quoted = text[..start].ends_with(['"', '\'', '“', '„', '‘', '«', '(']);
-    let is_apart = is_quoted || before_item.is_empty() || before_item.ends_with('\n');
+    let is_in_a_sentence = text[..start].ends_with(' ') && !text[..start].trim_end().ends_with(SENTENCE_ENDS);
+    let is_one_of_several = is_in_a_sentence && text[end..].starts_with([',', ';']);
+    let is_apart = is_quoted || is_one_of_several || before_item.is_empty() || before_item.ends_with('\n');
     is_talked_about(text, start, end) && (about_tokens || !is_special || is_apart)
 }
 

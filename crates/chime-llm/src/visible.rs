@@ -1,7 +1,7 @@
 //! Extracts the answer from a model's output: removes reasoning, tokens, calls, citation markers and loops.
 
 use crate::markers::{before_begun_marker, without_markers};
-use crate::repetition::{without_begun_loop, without_loop};
+use crate::repetition::{without_final_loop, without_loop};
 use crate::thinking::{runs_on, without_thinking, without_thinking_so_far};
 use crate::turns::TOKEN;
 use crate::{AnswerFormat, Prompt, ToolCall, written_calls};
@@ -32,7 +32,7 @@ pub fn visible_so_far(raw: &str, prompt: &Prompt) -> String {
     let about_tokens = is_about_tokens(raw, prompt);
     let answer = before_begun_marker(without_thinking_so_far(raw, about_tokens));
     let whole = without_markers(written_calls::before_calls(answer, &prompt.tools), about_tokens);
-    without_begun_loop(&whole).to_owned()
+    without_final_loop(&whole).to_owned()
 }
 
 /// Returns whether template tokens in an answer may be what a member asked about.

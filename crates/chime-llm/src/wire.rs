@@ -53,7 +53,7 @@ impl ModelAnswer {
             tokens_counted: self.tokens.is_some(),
             reused: self.reused,
             prompt_cut: counted.is_some_and(|TokenUse { prompt, .. }| {
-                // Contexts often have a power of two as their size. Such a count is no coincidence.
+                // Contexts often have a power of two as their size: a count of exactly such a size is probably the limit.
                 let is_usual = prompt >= 2_048 && prompt.is_power_of_two() && prompt * 5 < estimated * 4;
                 estimated > TELLING && (prompt * 2 < estimated || is_usual)
             }),

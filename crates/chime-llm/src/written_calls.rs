@@ -19,7 +19,7 @@ use crate::turns::{TOKEN, is_of_calls, is_talked_about};
 /// Openers of call blocks, which may be anywhere in a line. The group `tag` is the name that the closing tag has.
 static OPENER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"<(?:｜?\w+[:｜])?(?P<tag>(?i:tool|function)_?(?i:calls?|code|use|response|result)|invoke|function)(?:[\s=][^<>\n]*)?>",
+        r"<(?:｜?\w+[:｜])?(?P<tag>(?:tool|function)_?(?:calls?|code|use|response|result)|TOOL_?CALLS?|invoke|function)(?:[\s=][^<>\n]*)?>",
         r"|<\|[^|<>\n]*(?:tool|python_tag|plugin|ACTION)[^|<>\n]*\|?>|<｜[^｜<>\n]*(?:tool|call)[^｜<>\n]*｜>",
         r"|\[TOOL_CALLS?\]|\bfunctools\[",
         r"|(?:<\|start\|>assistant)?(?:<\|channel\|>|assistant)?commentary to=",
@@ -34,7 +34,7 @@ static LINE: LazyLock<Regex> = LazyLock::new(|| {
 /// Namespaces that may precede the name of a tool.
 const PREFIXES: [&str; 3] = ["functions.", "default_api.", "call:"];
 
-/// Start of a call with the name of its tool behind `Action:` (ReAct) or JSON, perhaps in a fence (Command R). The model
+/// Start of a call after `Action:`: the name of a tool (ReAct) or JSON, perhaps in a code fence (Command R). The model
 /// invents all text after the call.
 static ACTION: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\A(?:Thought:.*\n+)?Action:[ \t]*(?:```(?:json)?)?\s*(?P<call>[\[{]|\w+)"));
@@ -206,7 +206,7 @@ fn action(text: &str, names: &[&'static str]) -> Option<usize> {
     let call = ACTION.captures(text)?.name("call")?;
     let is_call = match serde_json::Deserializer::from_str(&text[call.start()..]).into_iter::<Value>().next() {
         Some(Ok(value)) => is_only_a_call(&value) && !read(text, names).is_empty(),
-        Some(Err(error)) => names.contains(&call.as_str()) || error.is_eof(),
+        Some(Err(error)) => names.contains(&call.as_str()) || error.is_eof() && call.as_str().starts_with(['[', '{']),
         None => false,
     };
     is_call.then_some(text.len())

@@ -27,8 +27,7 @@ enum CallFailure {
 }
 
 impl CallFailure {
-    /// Converts the failure to an error. Stores in `model` the context size that a refusal names, or the size of a
-    /// prompt that was refused as too long.
+    /// Converts the failure to an error. Stores in `model` the context size that a refusal names.
     fn diagnosed(self, model: &Model, prompt: &Prompt) -> LlmError {
         match self {
             Self::TooSilent => LlmError::TimedOut,
@@ -39,12 +38,8 @@ impl CallFailure {
                     _ => None,
                 };
                 let error = diagnose_prompt(failure, prompt);
-                match (&error, size) {
-                    (LlmError::PromptTooLong, Some(size)) => model.note_context(size),
-                    (LlmError::PromptTooLong, None) => {
-                        model.learned.lock().refused_size = Some(prompt.estimated_tokens());
-                    }
-                    _ => {}
+                if let (LlmError::PromptTooLong, Some(size)) = (&error, size) {
+                    model.note_context(size);
                 }
                 error
             }

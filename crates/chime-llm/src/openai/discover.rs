@@ -35,8 +35,11 @@ impl OpenAi {
         // Only llama.cpp has `/props`. A server of a provider is not asked for it.
         let is_llama = is_of("llamacpp") || server.is_own() && !is_of("library");
         let props = if is_llama { fetch(server, clock, "/props").await } else { None };
-        // Ollama names the publishers of its models as owners, and those may be anybody.
-        let is_ollama = is_of("library") || server.is_own() && listed.is_some() && props.is_none() && !is_of("vllm");
+        // Ollama names the publishers of its models as owners, and those may be anybody. Its ids have a tag, as in
+        // `llama3.2:latest`.
+        let has_tag = |entry: &Value| entry["id"].as_str().is_some_and(|id| id.contains(':'));
+        let has_tags = listed.is_some_and(|listed| listed.iter().any(has_tag));
+        let is_ollama = is_of("library") || server.is_own() && has_tags && props.is_none();
         let loaded = if is_ollama { fetch(server, clock, "/api/ps").await } else { None };
         for model in self.models().filter(|model| Arc::ptr_eq(&model.server, server)) {
             let show = if is_ollama { ollama_shows(server, &model.name, clock).await } else { None };

@@ -5,9 +5,9 @@ use crate::dialect::Dialect;
 use crate::failure::ServerFailure;
 use crate::{AnswerFormat, Prompt};
 
-/// A part of a request that can be omitted, or said in another way.
+/// A part of a request that can be omitted, or sent in another form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Optional {
+enum Suspect {
     Temperature,
     Format,
     Counting,
@@ -26,7 +26,7 @@ pub struct Attempts {
     unexplained: Option<ServerFailure>,
 }
 
-impl Optional {
+impl Suspect {
     /// Likeliest causes of a refusal first.
     const ALL: [Self; 5] = [Self::Temperature, Self::Format, Self::Counting, Self::Tools, Self::System];
 
@@ -55,7 +55,7 @@ impl Attempts {
     /// Starts with the known dialect of the model. If omitting all optional parameters helped before, each call omits
     /// one of them until the refused one is found.
     pub fn new(learnt: Dialect, prompt: &Prompt) -> Self {
-        let suspect = Optional::ALL.get(learnt.suspect.wrapping_sub(1)).filter(|it| it.is_in(prompt, learnt));
+        let suspect = Suspect::ALL.get(learnt.suspect.wrapping_sub(1)).filter(|it| it.is_in(prompt, learnt));
         let dialect = suspect.map_or(learnt, |suspect| suspect.left_out(learnt));
         Self { dialect, sees_nothing: false, learnt, unexplained: None }
     }
@@ -74,9 +74,9 @@ impl Attempts {
             self.dialect = other;
             return Ok(());
         }
-        let others = Optional::ALL.into_iter().filter(|it| it.is_in(prompt, spoken));
+        let others = Suspect::ALL.into_iter().filter(|it| it.is_in(prompt, spoken));
         let is_about_forms = matches!(&failure, ServerFailure::Refusal(refusal) if refusal.status >= 500);
-        let others: Vec<Optional> = others.filter(|it| !is_about_forms || *it == Optional::Format).collect();
+        let others: Vec<Suspect> = others.filter(|it| !is_about_forms || *it == Suspect::Format).collect();
         if self.unexplained.is_some() || others.is_empty() || !is_unexplained(&failure, spoken) {
             // Reports the first refusal, of the full request. The later one only concerns our guess.
             return Err(self.unexplained.take().unwrap_or(failure));
@@ -89,12 +89,12 @@ impl Attempts {
     /// Returns the dialect for later prompts, after the server accepted the current one. Starts or continues the search
     /// for the refused parameter if several were omitted.
     pub fn accepted(&self, prompt: &Prompt) -> Dialect {
-        let takes_forms = self.dialect.takes_forms || Optional::Format.is_in(prompt, self.dialect);
+        let takes_forms = self.dialect.takes_forms || Suspect::Format.is_in(prompt, self.dialect);
         let dialect = Dialect { takes_forms, suspect: 0, ..self.dialect };
-        let is_in = |it: &Optional| it.is_in(prompt, self.learnt) && !it.is_in(prompt, self.dialect);
+        let is_in = |it: &Suspect| it.is_in(prompt, self.learnt) && !it.is_in(prompt, self.dialect);
         match self.unexplained {
-            Some(_) if Optional::ALL.iter().filter(|it| is_in(it)).count() > 1 => {
-                let next = (self.learnt.suspect..Optional::ALL.len()).find(|at| is_in(&Optional::ALL[*at]));
+            Some(_) if Suspect::ALL.iter().filter(|it| is_in(it)).count() > 1 => {
+                let next = (self.learnt.suspect..Suspect::ALL.len()).find(|at| is_in(&Suspect::ALL[*at]));
                 next.map_or(dialect, |next| Dialect { suspect: next + 1, ..self.learnt })
             }
             _ => dialect,

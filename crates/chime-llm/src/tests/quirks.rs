@@ -156,33 +156,6 @@ async fn a_large_prompt_that_is_refused_in_unknown_words_may_be_too_long() {
 }
 
 #[tokio::test]
-async fn the_size_of_a_shorter_prompt_that_is_accepted_is_noted() {
-    let server = started().await;
-    let (model, clock) = (client(options(&server)), Clock::system());
-    let no = || refusal(400, "I do not like this.");
-    let halved = || Prompt { max_answer_tokens: 500, ..sized(1_800) };
-    server.script([no(), no()]);
-    assert!(matches!(model.answer(&large(), &clock).await, Err(LlmError::PromptTooLong)));
-    server.script([Reply::text("Friday.")]);
-    model.answer(&prompt(), &clock).await.expect("an answer");
-    assert_eq!(model.facts().context, None, "a small prompt tells nothing");
-    server.script([counted(1_200)]);
-    model.answer(&halved(), &clock).await.expect("an answer");
-    assert_eq!(model.facts().context, Some(1_600), "the prompt, and a third of it for the answer");
-    server.script([counted(1_000)]);
-    model.answer(&halved(), &clock).await.expect("an answer");
-    assert_eq!(model.facts().context, Some(1_600), "noted once");
-    // Another cause: a prompt of the same size is accepted later.
-    let model = client(options(&server));
-    server.script([no(), no(), counted(2_600), counted(1_200)]);
-    assert!(matches!(model.answer(&large(), &clock).await, Err(LlmError::PromptTooLong)));
-    for prompt in [large(), halved()] {
-        model.answer(&prompt, &clock).await.expect("an answer");
-    }
-    assert_eq!(model.facts().context, None);
-}
-
-#[tokio::test]
 async fn a_context_that_a_refusal_names_stays_until_the_server_reports_another() {
     let server = started().await;
     let (model, clock) = (client(options(&server)), Clock::system());
@@ -203,7 +176,7 @@ async fn a_context_that_a_refusal_names_stays_until_the_server_reports_another()
 async fn ollama_is_known_whoever_published_its_models() {
     for (owner, loaded, context) in [("library", 8192, 8192), ("bartowski", 8192, 8192), ("bartowski", 0, 4096)] {
         let server = started().await;
-        let listed = json!([{"id": "hf.co/bartowski/Qwen2.5", "owned_by": owner}, {"id": MODEL, "owned_by": "ann"}]);
+        let listed = json!([{"id": "hf.co/bartowski/Qwen2.5:Q4", "owned_by": owner}, {"id": MODEL, "owned_by": "ann"}]);
         server.tell("/v1/models", json!({"data": listed}));
         server.tell("/props", Value::Null);
         server.tell("/api/ps", json!({"models": [{"name": "test-model:latest", "context_length": loaded}]}));
