@@ -15,7 +15,7 @@ pub use vectors::{VectorError, Vectors};
 
 use crate::recall::Recaller;
 use chime_core::trigger::{Languages, is_generic};
-use chime_core::{Conversation, Language, MessageId, Part, Role, Seq, StoredMessage};
+use chime_core::{Conversation, Language, MessageId, Part, Role, Seq, StoredMessage, Timestamp};
 use chime_relevance::context::by_time_or_member::{AskedSpan, asked_spans, said};
 use chime_relevance::context::context_window::ContextWindow;
 use chime_relevance::context::features::lexical::says_little;
@@ -113,18 +113,34 @@ pub fn gather(
 }
 
 /// Returns the messages before the trigger that lie in the time span of a question such as “what happened today?”,
-/// oldest first: the newest ones, or if a named span has too many, every n-th one.
+/// oldest first: the newest ones, or of a named span with very many, some of each part of it.
 fn told_in(conn: &Reader, trigger: &StoredMessage, wanted: AskedSpan) -> chime_store::Result<Vec<StoredMessage>> {
     /// Maximum number of messages read: more than an answer can use.
     const READ: usize = 1_000;
+    /// Number of equally long parts of a span with more messages.
+    const PARTS: u32 = 10;
     let (conversation, now) = (trigger.conversation(), (trigger.message.sent_at, trigger.message.id));
-    match wanted {
-        AskedSpan::Newest => messages::before(conn, conversation, now, READ),
-        AskedSpan::Within(span) => {
-            let last = (span.to, MessageId(0)).min((now.0, MessageId(now.1.0 - 1)));
-            messages::spread(conn, conversation, (span.from, MessageId(i64::MIN)), last, READ)
-        }
+    let span = match wanted {
+        AskedSpan::Newest => return messages::before(conn, conversation, now, READ),
+        AskedSpan::Within(span) => span,
+    };
+    let newest = |from: Timestamp, to: Timestamp, count: usize| {
+        let mut found = messages::before(conn, conversation, (to, MessageId(0)).min(now), count)?;
+        found.retain(|stored| stored.message.sent_at >= from);
+        chime_store::Result::Ok(found)
+    };
+    let found = newest(span.from, span.to, READ)?;
+    if found.len() < READ {
+        return Ok(found);
     }
+    let until = span.to.min(now.0);
+    let bound = |part: u32| span.from.plus(until.since(span.from) / PARTS * part);
+    let mut found = Vec::new();
+    for part in 0..PARTS {
+        let to = if part + 1 == PARTS { span.to } else { bound(part + 1) };
+        found.extend(newest(bound(part), to, READ / PARTS as usize)?);
+    }
+    Ok(found)
 }
 
 /// Selects the messages for the prompt around `history`, and adds older messages that the word index finds.

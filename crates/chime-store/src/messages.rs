@@ -4,9 +4,7 @@
 mod conversation;
 mod rows;
 
-pub use conversation::{
-    after, before, between, moments_of, newest_between, newest_of, page, page_before, spread, within,
-};
+pub use conversation::{after, before, between, moments_of, newest_between, newest_of, page, page_before, within};
 use rows::COLUMNS;
 
 use super::chats::{self, ChatRow};

@@ -94,32 +94,17 @@ pub fn within(
     first: (Timestamp, MessageId),
     last: (Timestamp, MessageId),
 ) -> Result<Vec<StoredMessage>> {
-    spread(conn, conversation, first, last, usize::MAX >> 1)
-}
-
-/// Returns the messages of the conversation from `first` to `last`, both included, oldest first. If there are more than
-/// `limit`, returns every n-th one, so that the whole time is covered.
-pub fn spread(
-    conn: &Reader,
-    conversation: Conversation,
-    first: (Timestamp, MessageId),
-    last: (Timestamp, MessageId),
-    limit: usize,
-) -> Result<Vec<StoredMessage>> {
     conn.all(
         &format!(
-            "SELECT {COLUMNS} FROM message WHERE id IN (
-                 SELECT id FROM (
-                     SELECT id, row_number() OVER (ORDER BY ts DESC, message_id DESC) AS place, count(*) OVER () AS total
-                     FROM message
-                     WHERE chat_key = :chat AND forum_topic_id IS :forum_topic
-                           AND (ts, message_id) >= (:from, :first) AND (ts, message_id) <= (:to, :last))
-                 WHERE (place - 1) % ((total - 1) / :limit + 1) = 0)
-             AND {VISIBLE} AND role <> 'system' ORDER BY ts, message_id"
+            "SELECT {COLUMNS} FROM message
+             WHERE chat_key = :chat AND forum_topic_id IS :forum_topic
+                   AND (ts, message_id) >= (:from, :first) AND (ts, message_id) <= (:to, :last)
+                   AND {VISIBLE} AND role <> 'system'
+             ORDER BY ts, message_id"
         ),
         params! {
             ":chat": conversation.chat, ":forum_topic": conversation.forum_topic,
-            ":from": first.0.secs(), ":first": first.1, ":to": last.0.secs(), ":last": last.1, ":limit": limit,
+            ":from": first.0.secs(), ":first": first.1, ":to": last.0.secs(), ":last": last.1,
         },
     )
 }
