@@ -158,7 +158,7 @@ async fn what_memory_made_of_a_forgotten_message_is_in_no_byte_of_any_file() {
         let tags = format!(
             r#"{{"tags":[{{"tag":"{tag}","conf":0.9}},{{"tag":"lake","conf":0.8}},{{"tag":"boat","conf":0.7}}]}}"#
         );
-        let minis = format!("- {{u1}} said {mini} of the boat [m1, m2]");
+        let minis = format!("- {{u1}} said that the boat {mini} lies at the lake [m1, m2]");
         w.model.script([minis, tags, format!("- {recent}: the boat [m1]")].map(Reply::text));
         w.clock.advance(Duration::from_secs(2 * 3600));
         let chat = w.chat;

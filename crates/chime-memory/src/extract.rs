@@ -308,7 +308,11 @@ fn worth_of(bullet: &Bullet) -> f64 {
 }
 
 /// Scores a bullet for History. A question with its answer is scored by the answer, and left out if it calls one member.
+/// A bullet that a model wrote is complete by itself.
 fn lasting_worth_of(bullet: &Bullet) -> Option<f64> {
+    if !members::has_author(&bullet.text) {
+        return Some(worth_of(bullet));
+    }
     let said: Vec<String> = members::said_in(&bullet.text).map(members::unnamed).collect();
     let calls_one = said.iter().any(|text| text.starts_with('@'));
     said.last().filter(|_| !calls_one).and_then(|last| lasting_worth(last))
@@ -454,6 +458,8 @@ mod tests {
             "{u1}: the release of version 2 waits for the new parser",
             "{u1}: where is the projector? – {u2}: in the long room behind the stage",
             "{u1}: we thank {u2} for the drums, the band plays in the small hall",
+            "{u1} booked the small hall",
+            "{u1}: Wifi: the password of the guest network is pinetree",
         ] {
             assert!(is_in_history(text), "{text}");
         }
@@ -513,8 +519,8 @@ mod tests {
             ),
             ("проєктор висить у великій залі поруч із кухнею", "мабуть проєктор висить у великій залі поруч із кухнею"),
         ] {
-            assert!(is_in_history(lasting), "{lasting}");
-            assert!(!is_in_history(passing), "{passing}");
+            assert!(is_in_history(&format!("{{u1}}: {lasting}")), "{lasting}");
+            assert!(!is_in_history(&format!("{{u1}}: {passing}")), "{passing}");
         }
     }
 

@@ -49,6 +49,11 @@ pub fn said_in(text: &str) -> impl Iterator<Item = &str> {
     AUTHOR.split(text).filter(|said| !said.is_empty())
 }
 
+/// Returns `true` if a text quotes its author, as extracts do, and a model's summaries do not.
+pub fn has_author(text: &str) -> bool {
+    AUTHOR.find(text).is_some_and(|author| author.start() == 0)
+}
+
 /// Replaces the markers of members by `@`, so that what a text says is judged without them.
 pub fn unnamed(text: &str) -> String {
     MEMBER.replace_all(text, "@").into_owned()

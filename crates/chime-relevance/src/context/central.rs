@@ -63,7 +63,7 @@ const PATHS: usize = 6;
 const FEED_WORDS: usize = 2;
 /// Number of words from which a text is a list if at most one of `FUNCTION` words is a function word.
 const BARE: usize = 10;
-const FUNCTION: usize = 8;
+const FUNCTION: usize = 16;
 
 /// Message of a talk, prepared for ranking.
 #[derive(Debug, Clone)]
@@ -166,8 +166,8 @@ pub fn is_output(text: &str) -> bool {
         || !words.is_empty() && words.iter().filter(|word| is_path(word)).count() * PATHS >= words.len()
 }
 
-/// Returns `true` for many words in a row with hardly a function word of any language, such as names and commands. Scripts whose
-/// languages have no list of function words are left alone.
+/// Returns `true` for many words in a row with hardly a function word of any language, such as names and commands.
+/// Scripts whose languages have no list of function words are left alone.
 fn is_bare_list(words: &[&str], text: &str) -> bool {
     let is_listed_script =
         |c: char| c.is_ascii() || ('\u{80}'..'\u{250}').contains(&c) || ('\u{400}'..'\u{500}').contains(&c);
@@ -196,8 +196,13 @@ fn is_prompt(word: &str) -> bool {
 
 /// Returns `true` for a path, and for an option of a command.
 fn is_path(word: &str) -> bool {
-    let is_named = word.contains(char::is_alphabetic);
-    word.starts_with("--") && is_named || is_named && word.matches(['/', '\\']).count() >= 2 && !word.contains("://")
+    if !word.contains(char::is_alphabetic) || word.contains("://") {
+        return false;
+    }
+    // "Pizza/Pasta/Salat" is no path.
+    let is_file = word.rsplit(['/', '\\']).next().is_some_and(|file| file.contains('.'));
+    let is_deep = word.matches(['/', '\\']).count() >= 2;
+    word.starts_with("--") || is_deep && (is_file || word.starts_with(['/', '\\', '.', '~']) || word.contains(":\\"))
 }
 
 fn is_clock_with_seconds(word: &str) -> bool {
@@ -229,18 +234,21 @@ pub fn worth(text: &str) -> f64 {
 pub fn lasting_worth(text: &str) -> Option<f64> {
     let text = without_links(text);
     let (found, languages) = (cues(&text), Languages::shipped());
-    let is_of_moment = found.passing || found.momentary || names_time(&text) || is_for_one(&text);
+    let is_of_moment = found.passing || found.momentary || names_time(&text) || calls_one(&text);
     // "Then we decided …" can be understood alone.
     let depends = languages.is_question(&text) || languages.looks_back(&text) && !found.settled;
     let score = words_in(&text) + flag(found.settled, weight::SETTLED) + weight::CODE * share_of_code(&text);
-    (!is_of_moment && !depends && !is_fragment(&text) && score >= LASTING).then_some(score)
+    let is_whole = !is_fragment(&text) && !is_output(&text);
+    (!is_of_moment && !depends && is_whole && score >= LASTING).then_some(score)
 }
 
 /// Returns `true` for an item of a list, a quote, a shout, a text that begins with an aside ("well, …"), and one that goes
 /// on in the next message.
 fn is_fragment(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();
-    let is_numbered = first.ends_with(['.', ')']) && first.chars().count() <= NUMBERED;
+    let number = first.trim_end_matches(['.', ')']);
+    let is_number = number.chars().count() == 1 || number.chars().all(|c| c.is_ascii_digit());
+    let is_numbered = number.len() < first.len() && number.chars().count() < NUMBERED && is_number;
     let count = |is: fn(char) -> bool| text.chars().filter(|c| is(*c)).count();
     is_numbered
         || text.starts_with(['-', '*', '•', '–', '(', '"', '“', '„', '«', '\''])
@@ -262,8 +270,14 @@ fn share_of_code(text: &str) -> f64 {
 /// Returns `true` if a text begins or ends with the name of a member: "@ann …", "Ann: …", "Ann - …", "…, @ann?".
 fn is_for_one(text: &str) -> bool {
     let (first, second) = (text.split_whitespace().next().unwrap_or_default(), text.split_whitespace().nth(1));
+    first.ends_with(':') || second == Some("-") || calls_one(text)
+}
+
+/// Returns `true` if a text begins or ends with a marked name. "Wifi: …" may be a label.
+fn calls_one(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default();
     let is_called_last = text.trim_end_matches(['.', '!', '?', ' ']).ends_with(", @");
-    first.starts_with('@') || first.ends_with([':', '>']) || second == Some("-") || is_called_last
+    first.starts_with('@') || first.ends_with('>') || is_called_last
 }
 
 fn words_in(text: &str) -> f64 {
