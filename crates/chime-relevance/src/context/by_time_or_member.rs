@@ -8,11 +8,10 @@ use std::time::Duration;
 
 use crate::context::candidate_features::CandidateFeatures;
 use crate::context::central::central;
-use crate::context::features::lexical::stems;
 use crate::retrieval::stretches::unbroken;
-use crate::retrieval::{ParsedQuestion, SESSION_SILENCE, TimeSpan};
+use crate::retrieval::{ParsedQuestion, TimeSpan};
 use chime_core::trigger::is_for_bot;
-use chime_core::{Chosen, Message, Reason, Role, StoredMessage, Timestamp};
+use chime_core::{Chosen, Message, Reason, Role, StoredMessage};
 
 /// Score of the best message, and the amount by which each further one scores less.
 const SCORE: f64 = 0.9;
@@ -40,7 +39,7 @@ pub enum AskedSpan {
 pub fn asked_spans(question: &ParsedQuestion, trigger: &StoredMessage) -> Vec<AskedSpan> {
     // A question that names only the asker ("^ what I asked") means an earlier question, which the picker finds.
     let names_another = question.named.iter().any(|id| *id != trigger.message.sender.id);
-    let names_any = names_another || !question.spans.is_empty() || question.last_talk.is_some() || question.asks_news;
+    let names_any = names_another || !question.spans.is_empty() || question.last_talk || question.asks_news;
     let names_any = names_any || question.newest.is_some();
     if !question.asks_talk || !names_any || trigger.message.reply_to.is_some() {
         return Vec::new();
@@ -61,11 +60,11 @@ pub fn said(
     evidence: &CandidateFeatures,
 ) -> Option<Vec<Chosen>> {
     let wanted = || read.iter().filter(|stored| is_wanted(question, &stored.message));
-    let meant: Vec<&StoredMessage> = match &question.last_talk {
+    let meant: Vec<&StoredMessage> = match question.last_talk {
         _ if !question.spans.is_empty() => wanted().collect(),
-        Some(kind) => last_talk(read, trigger.message.sent_at, kind),
-        None if question.asks_news => news(read, trigger),
-        None => {
+        true => last_talk(read),
+        false if question.asks_news && question.named.is_empty() => news(read, trigger),
+        false => {
             let most = question.newest.unwrap_or(NEWEST_OF_MEMBERS);
             wanted().skip(wanted().count().saturating_sub(most)).collect()
         }
@@ -90,21 +89,15 @@ fn is_wanted(question: &ParsedQuestion, message: &Message) -> bool {
 }
 
 /// Returns `true` for a message of a member to the others.
-fn is_talk(stored: &&StoredMessage) -> bool {
+fn is_of_members(stored: &&StoredMessage) -> bool {
     let message = &stored.message;
     message.role == Role::User && !message.sender.is_bot && !is_for_bot(message)
 }
 
-/// Returns the best run of messages of members without a long silence. A run of at least [`TALK`] messages comes before
-/// a shorter one, then one in which the word `kind` occurs, then one that is over, then the newest.
-fn last_talk<'a>(read: &'a [StoredMessage], now: Timestamp, kind: &str) -> Vec<&'a StoredMessage> {
-    let kind = stems(kind);
-    let names_kind = |stored: &&StoredMessage| stems(&stored.message.text).iter().any(|stem| kind.contains(stem));
-    let rank = |talk: &Vec<&StoredMessage>| {
-        let is_over = talk.last().is_some_and(|last| now.since(last.message.sent_at) > SESSION_SILENCE);
-        (talk.len() >= TALK, kind.is_empty() || talk.iter().any(names_kind), is_over)
-    };
-    unbroken(read.iter().filter(is_talk)).into_iter().max_by_key(rank).unwrap_or_default()
+/// Returns the newest run of at least [`TALK`] messages of members without a long silence; a shorter one if there is none.
+fn last_talk(read: &[StoredMessage]) -> Vec<&StoredMessage> {
+    let talks = unbroken(read.iter().filter(is_of_members));
+    talks.into_iter().max_by_key(|talk| talk.len() >= TALK).unwrap_or_default()
 }
 
 /// Returns the messages of members since the asker's last one, or of the last [`NEWS`] if the asker was not away. If
@@ -115,9 +108,9 @@ fn news<'a>(read: &'a [StoredMessage], trigger: &StoredMessage) -> Vec<&'a Store
     let seen = read.iter().rev().find(is_own).map(|stored| stored.message.sent_at);
     let away = seen.filter(|seen| (AWAY.0..AWAY.1).contains(&now.since(*seen)));
     let since = away.unwrap_or_else(|| now.minus(NEWS));
-    let is_new = |stored: &&StoredMessage| is_talk(stored) && stored.message.sent_at > since;
+    let is_new = |stored: &&StoredMessage| is_of_members(stored) && stored.message.sent_at > since;
     let found: Vec<&StoredMessage> = read.iter().filter(is_new).collect();
-    if found.is_empty() { last_talk(read, now, "") } else { found }
+    if found.is_empty() { last_talk(read) } else { found }
 }
 
 #[cfg(test)]
@@ -145,16 +138,13 @@ mod tests {
     }
 
     #[test]
-    fn the_last_talk_is_over_and_has_its_kind() {
-        let (read, now) = (chat(), moment("15:20"));
-        for (kind, first) in [("meeting", 10), ("meetings", 10), ("pizza", 20), ("", 20), ("lecture", 20), ("roof", 50)]
-        {
-            assert_eq!(ids(&last_talk(&read, now, kind)), (first, 9), "{kind}");
-        }
-        let later = moment("17:00");
-        assert_eq!(ids(&last_talk(&read, later, "")), (50, 9), "the talk is over");
-        assert_eq!(ids(&last_talk(&read[..1], now, "game")), (1, 1), "a remark, if there is nothing else");
-        assert_eq!(ids(&last_talk(&[], now, "game")), (0, 0));
+    fn the_last_talk_has_no_tags_and_commands() {
+        let read = chat();
+        assert_eq!(ids(&last_talk(&read)), (50, 9));
+        let until_noon: Vec<StoredMessage> = read.iter().filter(|it| it.message.id.0 < 50).cloned().collect();
+        assert_eq!(ids(&last_talk(&until_noon)), (20, 9));
+        assert_eq!(ids(&last_talk(&read[..1])), (1, 1), "a remark, if there is nothing else");
+        assert_eq!(ids(&last_talk(&[])), (0, 0));
     }
 
     #[test]

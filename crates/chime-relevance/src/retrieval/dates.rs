@@ -256,7 +256,10 @@ impl DateReader<'_> {
         let Some(next) = words.get(end) else { return false };
         let is_time = table.time_at(words, end).or(table.last.at(words, end)).is_some();
         let is_word = is_time || Languages::shipped().is_stop_word_of(next, table.short.iter());
-        !is_word && table.ambiguous.at(words, place) == Some(end - place)
+        // "Na segunda semana".
+        let is_unit =
+            [&table.day, &table.week, &table.month, &table.year].iter().any(|unit| unit.at(words, end).is_some());
+        (is_unit || !is_word) && table.ambiguous.at(words, place) == Some(end - place)
     }
 
     fn year_alone(&mut self, place: usize) -> Option<usize> {

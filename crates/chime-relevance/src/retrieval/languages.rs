@@ -209,7 +209,21 @@ impl Tables {
 
     /// Returns `true` if `word` is a stop word of one of these languages.
     pub fn is_stop_word(self, word: &str) -> bool {
-        Languages::shipped().is_stop_word_of(word, self.iter().filter_map(|table| table.short))
+        Languages::shipped().is_stop_word_of(word, self.codes())
+    }
+
+    /// Returns `true` if `word` may be a name: no language of the chat or the question has it as a stop word. Anna and
+    /// Mia are stop words elsewhere.
+    pub fn may_be_name(self, word: &str) -> bool {
+        let is_stop_word = match self.codes().next() {
+            Some(_) => Languages::shipped().has_stop_word(word, self.codes()),
+            None => self.is_stop_word(word),
+        };
+        word.chars().nth(1).is_some() && !is_stop_word
+    }
+
+    fn codes(self) -> impl Iterator<Item = &'static str> {
+        self.iter().filter_map(|table| table.short)
     }
 }
 

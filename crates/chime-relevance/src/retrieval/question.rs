@@ -42,8 +42,8 @@ pub struct ParsedQuestion {
     pub asks_number: bool,
     /// `true` if it asks what a member said, or what was said at a time, and names no other subject.
     pub asks_talk: bool,
-    /// The kind in "the last meeting", if it names no time; empty for any kind, as in "the last conversation".
-    pub last_talk: Option<String>,
+    /// `true` if it names the last conversation of a kind ("the last meeting") and no time.
+    pub last_talk: bool,
     /// How many messages it asks for in "the last ten messages".
     pub newest: Option<usize>,
     /// `true` if it asks for recent news.
@@ -78,7 +78,7 @@ impl ParsedQuestion {
             asks_when: false,
             asks_number: false,
             asks_talk: false,
-            last_talk: None,
+            last_talk: false,
             newest: None,
             asks_news: false,
             is_literal: true,
@@ -94,7 +94,7 @@ impl ParsedQuestion {
                 let called = name_words(person.name).into_iter().chain(person.username.map(str::to_lowercase));
                 called.map(|name| (name, person.id))
             })
-            .filter(|(name, _)| !tables.is_stop_word(name))
+            .filter(|(name, _)| tables.may_be_name(name))
             .collect();
         let is_name = |word: &str| names.iter().any(|(name, _)| is_form_of(word, name));
         let mut named: Vec<UserId> = Vec::new();
@@ -130,9 +130,8 @@ impl ParsedQuestion {
         }
         let unnamed = tables.without_elisions(words(&bare));
         let mut telling: Vec<String> = Vec::new();
-        for word in
-            search_words(&rest).into_iter().map(lower).filter(|word| !tables.is_stop_word(word) && !is_time(word))
-        {
+        let is_telling = |word: &String| (is_name(word) || !tables.is_stop_word(word)) && !is_time(word);
+        for word in search_words(&rest).into_iter().map(lower).filter(is_telling) {
             let list = if is_name(&word) { &mut called } else { &mut telling };
             if !list.contains(&word) {
                 list.push(word);
@@ -140,20 +139,10 @@ impl ParsedQuestion {
         }
         let bare: Vec<&str> =
             bare.split_whitespace().filter(|part| !words(part).first().is_some_and(|word| is_name(word))).collect();
-        // "What did April say?" asks for a member, "what was said in April?" for a month.
-        let mut dated = said.clone();
-        for (place, word) in
-            dated.iter_mut().enumerate().filter(|(_, word)| names.iter().any(|(name, _)| name == *word))
-        {
-            let is_mark = |at: usize| tables.iter().any(|table| table.month_marks.at(&said, at).is_some());
-            if !place.checked_sub(1).is_some_and(is_mark) {
-                word.clear();
-            }
-        }
-        let spans = spans_named(&dated, tables, asked.now, asked.utc_offset);
-        let last_talk = if spans.is_empty() { last_talk_named(&said, tables) } else { None };
+        let spans = spans_named(&without_named_months(&said, tables, &names), tables, asked.now, asked.utc_offset);
+        let last_talk = spans.is_empty() && names_last_talk(&said, tables);
         let newest = tables.of_question().and_then(|table| newest_named(&said, table));
-        let names_any = !named.is_empty() || !spans.is_empty() || last_talk.is_some() || asks_news;
+        let names_any = !named.is_empty() || !spans.is_empty() || last_talk || asks_news;
         Self {
             asks_talk: newest.is_some() || names_any && asks_talk_alone(&unnamed, tables, named.is_empty(), is_name),
             last_talk,
@@ -173,6 +162,23 @@ impl ParsedQuestion {
     }
 }
 
+/// Returns the words of a question, with an empty one in place of each month's name that means a member: "what did April
+/// say?", but not "what was said in April?" or "on 5 April".
+fn without_named_months(said: &[String], tables: Tables, names: &[(String, UserId)]) -> Vec<String> {
+    let is_mark = |at: usize| tables.iter().any(|table| table.month_marks.at(said, at).is_some());
+    let is_month = |at: usize| tables.iter().any(|table| table.months.iter().any(|month| month.at(said, at).is_some()));
+    let is_number = |word: &String| word.starts_with(|c: char| c.is_ascii_digit());
+    let names_member = |(place, word): (usize, &String)| {
+        let near = said.get(place.saturating_sub(2)..(place + 2).min(said.len())).unwrap_or_default();
+        let is_date = near.iter().any(is_number) || place.checked_sub(1).is_some_and(is_mark);
+        is_month(place) && !is_date && names.iter().any(|(name, _)| name == word)
+    };
+    said.iter()
+        .enumerate()
+        .map(|(place, word)| if names_member((place, word)) { String::new() } else { word.clone() })
+        .collect()
+}
+
 /// Returns the words of a member's name; where a script has no spaces between words, the name as it stands.
 fn name_words(name: &str) -> Vec<String> {
     let lower = folded(name).to_lowercase();
@@ -187,17 +193,15 @@ fn is_name_like(word: &str) -> bool {
     word.chars().nth(1).is_some()
 }
 
-/// Returns the kind of conversation if the question names the last one of a kind: a word such as "last" is next to one
-/// such as "meeting", or up to two words before it. The kind is empty if it is a word for talking itself.
-fn last_talk_named(said: &[String], tables: Tables) -> Option<String> {
-    let places = tables.iter().flat_map(|table| (0..said.len()).map(move |place| (table, place)));
-    places.into_iter().find_map(|(table, talk)| {
-        let end = talk + table.talks.at(said, talk)?;
+/// Returns `true` if the question names the last conversation of a kind: a word such as "last" is next to one such as
+/// "meeting", or up to two words before it.
+fn names_last_talk(said: &[String], tables: Tables) -> bool {
+    let names_it = |table: &PhraseTable, talk: usize| {
+        let Some(length) = table.talks.at(said, talk) else { return false };
         let is_before = |at: usize| table.last.at(said, at).is_some_and(|length| at + length + 1 >= talk);
-        let is_any = table.asks_talk.at(said, talk).is_some();
-        let kind = || if is_any { String::new() } else { said[talk..end].join(" ") };
-        ((0..talk).any(is_before) || table.last.at(said, end).is_some()).then(kind)
-    })
+        (0..talk).any(is_before) || table.last.at(said, talk + length).is_some()
+    };
+    tables.iter().any(|table| (0..said.len()).any(|talk| names_it(table, talk)))
 }
 
 /// Returns the number in "the last ten messages" or "les 10 derniers messages".
@@ -293,6 +297,7 @@ mod tests {
             Person { id: UserId(1), name: "Caroline", username: Some("caro") },
             Person { id: UserId(2), name: "Катя", username: None },
             Person { id: UserId(3), name: "Will B.", username: None },
+            Person { id: UserId(4), name: "Anna", username: None },
         ];
         ParsedQuestion::read(
             text,
@@ -321,6 +326,8 @@ mod tests {
     fn names_are_met_in_their_forms_and_a_function_word_is_no_name() {
         assert_eq!(read("rus", "Сколько Кате заплатили?").named, [UserId(2)]);
         assert_eq!(read("eng", "will it rain?").named, []);
+        assert_eq!(read("eng", "what did Anna say?").named, [UserId(4)], "a stop word in Estonian");
+        assert_eq!(read("est", "anna mulle teada").named, []);
         assert_eq!(read("eng", "what did i promise?").named, [UserId(9)]);
     }
 
@@ -386,7 +393,7 @@ mod tests {
     /// Returns `true` if a question asks for all that was said at a time, in the last conversation of a kind, or lately.
     fn asks_all(code: &str, text: &str) -> bool {
         let question = read(code, text);
-        question.asks_talk && (!question.spans.is_empty() || question.last_talk.is_some() || question.asks_news)
+        question.asks_talk && (!question.spans.is_empty() || question.last_talk || question.asks_news)
     }
 
     #[test]
@@ -551,12 +558,12 @@ mod tests {
     }
 
     #[test]
-    fn the_last_conversation_has_a_kind() {
-        let kind = |code: &str, text: &str| read(code, text).last_talk;
-        assert_eq!(kind("eng", "what was decided at the last meeting?").as_deref(), Some("meeting"));
-        assert_eq!(kind("ita", "cosa si è detto nell'ultimo stand-up?").as_deref(), Some("stand up"));
-        assert_eq!(kind("eng", "what was the last conversation about?").as_deref(), Some(""));
-        assert_eq!(kind("rus", "о чём был последний разговор?").as_deref(), Some(""));
+    fn the_last_conversation_is_named_by_its_kind() {
+        let names_it = |code: &str, text: &str| read(code, text).last_talk;
+        assert!(names_it("eng", "what was decided at the last meeting?"));
+        assert!(names_it("ita", "cosa si è detto nell'ultimo stand-up?"));
+        assert!(names_it("rus", "о чём был последний разговор?"));
+        assert!(!names_it("eng", "what was decided at the meeting?"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::retrieval::archive::{Archive, Sought};
 use crate::retrieval::lexicon::Lexicon;
 use crate::retrieval::passage::SESSION_SILENCE;
-use chime_core::trigger::{Languages, calls_bot, is_small_talk};
+use chime_core::trigger::{Languages, calls_bot, consents, is_small_talk};
 use chime_core::{Role, Seq, StoredMessage, dot};
 
 /// Number of messages of a stretch, and number of them before the message that matched.
@@ -59,8 +59,9 @@ pub fn stretches<A: Archive>(
             let Some(first_word) = holding.peek().copied() else { continue };
             let words_in = words.worth(first, last + 1) > 0.0;
             let last_word = holding.last().unwrap_or(first_word);
-            let messages: Vec<StoredMessage> = messages.into_iter().filter(says_something).collect();
-            let text: Vec<&str> = messages.iter().map(|it| it.message.text.as_str()).collect();
+            let messages = telling(messages);
+            let text: Vec<&str> =
+                messages.iter().filter(|it| says_something(it)).map(|it| it.message.text.as_str()).collect();
             let vector = embed(&text.join("\n"));
             let cosine = if vector.is_empty() || asked.is_empty() { 0.0 } else { f64::from(dot(&vector, &asked)) };
             let then = if messages.iter().any(is_then) { THEN } else { 0.0 };
@@ -141,6 +142,18 @@ pub fn unbroken<T: Borrow<StoredMessage>>(messages: impl IntoIterator<Item = T>)
     parts
 }
 
+/// Removes small talk, the bot's messages and those to it. An "agreed" right after a question stays.
+fn telling(mut messages: Vec<StoredMessage>) -> Vec<StoredMessage> {
+    let (languages, mut is_asked) = (Languages::shipped(), false);
+    messages.retain(|stored| {
+        let text = &stored.message.text;
+        let answers = is_asked && stored.message.role == Role::User && consents(text, languages);
+        is_asked = languages.is_question(text);
+        answers || says_something(stored)
+    });
+    messages
+}
+
 fn says_something(stored: &StoredMessage) -> bool {
     let text = &stored.message.text;
     stored.message.role == Role::User
@@ -177,6 +190,15 @@ mod tests {
     fn a_stretch_has_what_stands_beside_the_words_and_no_small_talk() {
         assert_eq!(found(CHAT, &["plumber"], &[]), [vec![3, 4, 6], vec![7]]);
         assert_eq!(found(CHAT, &["plumber"], &["cat"])[0], [3, 4, 6]);
+    }
+
+    #[test]
+    fn an_agreement_to_a_question_stays() {
+        const PLAN: &str = "
+            11:00 ann#1 shall we book the chapel for june?
+            11:01 cat#2 agreed
+            11:02 ben#3 hello everyone";
+        assert_eq!(found(PLAN, &["chapel"], &[]), [vec![1, 2]]);
     }
 
     #[test]
