@@ -13,7 +13,7 @@ const SIGNS: &str = "\
     propto ∝ ll ≪ gg ≫ to → rightarrow → leftarrow ← leftrightarrow ↔ Rightarrow ⇒ implies ⇒ Leftarrow ⇐ \
     Leftrightarrow ⇔ iff ⇔ mapsto ↦ uparrow ↑ downarrow ↓ infty ∞ partial ∂ nabla ∇ sum ∑ prod ∏ int ∫ in ∈ notin ∉ \
     subset ⊂ subseteq ⊆ cup ∪ cap ∩ emptyset ∅ forall ∀ exists ∃ neg ¬ land ∧ lor ∨ wedge ∧ vee ∨ therefore ∴ \
-    because ∵ angle ∠ degree ° circ ∘ perp ⊥ parallel ∥ ldots … cdots … dots … checkmark ✓ star ⋆";
+    because ∵ mid ∣ langle ⟨ rangle ⟩ angle ∠ degree ° circ ∘ perp ⊥ parallel ∥ ldots … cdots … dots … checkmark ✓ star ⋆";
 /// Commands that only change the size or position of what follows.
 const NOTHING: &[&str] = &["left", "right", "big", "Big", "bigg", "Bigg", "displaystyle", "limits", "hline"];
 /// Commands that are replaced by their argument.
@@ -31,6 +31,15 @@ const WRAPPERS: &[&str] = &[
     "operatorname",
     "boxed",
     "mbox",
+];
+/// Commands that put a mark over each character of their argument, with the combining character for it.
+const ACCENTS: [(&str, char); 6] = [
+    ("bar", '\u{304}'),
+    ("overline", '\u{305}'),
+    ("hat", '\u{302}'),
+    ("tilde", '\u{303}'),
+    ("dot", '\u{307}'),
+    ("vec", '\u{20d7}'),
 ];
 /// Commands whose argument is a name that is not shown.
 const NAMED: &[&str] = &["begin", "end", "label", "tag"];
@@ -131,10 +140,27 @@ fn is_short(math: &str) -> bool {
 fn is_known(command: &str) -> bool {
     sign(command).is_some()
         || WRAPPERS.contains(&command)
+        || accent(command).is_some()
         || matches!(
             command,
-            "frac" | "dfrac" | "tfrac" | "sqrt" | "left" | "begin" | "log" | "ln" | "sin" | "cos" | "tan" | "lim"
+            "frac"
+                | "dfrac"
+                | "tfrac"
+                | "binom"
+                | "sqrt"
+                | "left"
+                | "begin"
+                | "log"
+                | "ln"
+                | "sin"
+                | "cos"
+                | "tan"
+                | "lim"
         )
+}
+
+fn accent(command: &str) -> Option<char> {
+    ACCENTS.iter().find(|(name, _)| *name == command).map(|(_, mark)| *mark)
 }
 
 fn sign(command: &str) -> Option<&'static str> {
@@ -249,6 +275,9 @@ impl LatexReader<'_> {
         if let Some(sign) = sign(name) {
             return sign.to_owned();
         }
+        if let Some(mark) = accent(name) {
+            return self.argument().chars().flat_map(|c| [c, mark]).collect();
+        }
         match name {
             "" => {
                 let c = self.rest.chars().next().unwrap_or(' ');
@@ -266,6 +295,7 @@ impl LatexReader<'_> {
                 let below = if is_product { format!("({below})") } else { in_brackets(&below) };
                 format!("{}/{below}", in_brackets(&above))
             }
+            "binom" => format!("C({}, {})", self.argument(), self.argument()),
             "sqrt" => format!("√{}", in_brackets(&self.argument())),
             "quad" | "qquad" => " ".to_owned(),
             name if NOTHING.contains(&name) => String::new(),
@@ -324,6 +354,8 @@ mod tests {
             (r"\(a_{max}\)", "aₘₐₓ"),
             (r"\(\sin x\) \(10\%\,\text{off}\)", "sin x 10% off"),
             (r"\[ - b \pm 1 \]", r"\- b ± 1"),
+            (r"\(\bar{x} = \frac{1}{n}\sum x_i\), \(\vec{F}\)", "x\u{304} = 1/n∑ xᵢ, F\u{20d7}"),
+            (r"\(\binom{n}{k}\), \(P(A \mid B)\)", "C(n, k), P(A ∣ B)"),
         ] {
             assert_eq!(with_signs(latex), shown, "{latex}");
         }

@@ -45,7 +45,7 @@ pub(super) fn with_fences_in_place(markdown: &str) -> String {
         // Code that is indented less than its fence: its least indented line sets the margin to remove.
         let begins = code.iter().filter(|line| !line.trim().is_empty()).map(|line| indent(line)).min();
         let from = begins.map_or(opening.indent(), |begins| begins.min(opening.indent()));
-        code.iter().for_each(|line| push_moved(&mut out, line, from, to));
+        code.iter().for_each(|line| push_code_moved(&mut out, line, from, to));
         if let Some(end) = end {
             push_moved(&mut out, &end.replacen(opening.mark, &mark, 1), indent(end), to);
         }
@@ -107,7 +107,10 @@ pub(super) fn with_items_nested(markdown: &str) -> String {
         let around = items.last();
         let further = around.filter(|_| behind.is_some()).map_or(0, |item| item.text.saturating_sub(begins));
         let moved = around.map_or(0, |item| item.moved) + further;
-        push_moved(&mut out, line, begins, begins + moved);
+        match was_code {
+            true => push_code_moved(&mut out, line, begins, begins + moved),
+            false => push_moved(&mut out, line, begins, begins + moved),
+        }
         if let Some(behind) = behind {
             items.push(Item { bullet: begins, text: begins + content.len() - behind.trim_start().len(), moved });
         }
@@ -127,6 +130,15 @@ fn push_moved(out: &mut String, line: &str, from: usize, to: usize) {
     let content = line.trim_start_matches([' ', '\t']);
     out.push_str(&" ".repeat((indent(line) + to).saturating_sub(from)));
     out.push_str(content);
+}
+
+/// Writes a line of code, shifted from column `from` to column `to`. Tabs stay if none of them is part of the margin.
+fn push_code_moved(out: &mut String, line: &str, from: usize, to: usize) {
+    if line.starts_with('\t') && from == 0 {
+        out.push_str(&" ".repeat(to - from));
+        return out.push_str(line);
+    }
+    push_moved(out, line, from, to);
 }
 
 /// The list items that a line may belong to.
