@@ -38,7 +38,7 @@ mod weight {
 }
 
 const LONG: f64 = 16.0;
-/// Minimum score of a text that stays useful for long: that of three content words.
+/// Minimum score of a text that stays useful for long: the score of three content words.
 const LASTING: f64 = 3.0 / LONG;
 /// Characters of words as in code, paths and output.
 const CODE: [char; 17] = ['\\', '/', '_', '$', '<', '>', '{', '}', '[', ']', '=', '*', '|', '`', '+', '~', '^'];

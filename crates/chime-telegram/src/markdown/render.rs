@@ -117,7 +117,7 @@ impl Renderer<'_> {
             }
             Event::SoftBreak | Event::HardBreak => self.writer.break_line(1),
             Event::TaskListMarker(is_done) => {
-                // The box stands in place of a bullet.
+                // The box replaces the bullet.
                 self.writer.take_end(BULLET);
                 self.writer.push(if is_done { "☑ " } else { "☐ " });
                 self.bullet = Some(self.writer.end());
