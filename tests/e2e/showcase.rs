@@ -207,6 +207,7 @@ fn questions_in_other_languages_than_the_chat_find_things() {
         ("@bot wie viele sind wir?", "nine of us", "projector"),
         ("@bot сколько нас?", "nine of us", "projector"),
         ("@bot was ist das Budget pro Person?", "Under 30 a head", "keeper"),
+        ("@bot what time do we meet?", "Friday at seven", "keeper"),
         ("@bot wann treffen wir uns?", "Friday at seven", "keeper"),
         ("@bot ¿a qué hora quedamos?", "Friday at seven", "keeper"),
         ("@bot ne zaman buluşuyoruz?", "Friday at seven", "keeper"),

@@ -34,6 +34,8 @@ const OF_REMARK: f64 = 0.5;
 const ANSWERED_WITHIN: Duration = Duration::from_secs(30 * 60);
 /// Minimum match (share of the question's words) of a message for it to count as an answer.
 const ANSWER: f64 = 0.5;
+/// Match of a time with a question for one. It is higher, since such a question also matches all numbers.
+const TIME: f64 = 0.8;
 /// A message with at least this many content words gets the full bonus `SAYS_SOMETHING`.
 const ENOUGH_WORDS: usize = 6;
 const SAYS_SOMETHING: f64 = 0.3;
@@ -231,7 +233,7 @@ fn by_meaning(window: &ContextWindow, query: Query<'_>, may_show: &impl Fn(usize
         let text = &entry.message.message.text;
         match is_close {
             true => (cosines[place] / SAME).min(1.0),
-            false if wants_time && entry.part() == Part::Focus && names_time(text) => ANSWER,
+            false if wants_time && entry.part() == Part::Focus && names_time(text) => TIME,
             false if wants_number && has_number(text) && !ends_like_question(text.trim_end()) => ANSWER,
             false => 0.0,
         }
