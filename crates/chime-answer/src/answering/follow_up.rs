@@ -334,17 +334,14 @@ fn rests_on(earlier: &[EarlierSuggestion], answer: AnswerId) -> Vec<Seq> {
 }
 
 impl FollowUpContext {
-    /// Returns the suggested items that the question is about as a whole ("which is the cheapest of these?"), which only
-    /// a model can answer.
+    /// Returns the suggested items if the question is about all of them and nothing else ("which is the cheapest of
+    /// these?"), which only a model can answer.
     pub fn asked_about<'f>(&self, follow_up: &'f FollowUp) -> &'f [Item] {
-        /// With more words of its own, "of these" refers to other things.
-        const UNKNOWN: usize = 2;
-        let ClassifiedQuestion { kind, unknown, .. } = &self.reading;
-        let asks = self.reading.is_question && *unknown <= UNKNOWN;
-        let list = follow_up.suggested.as_ref().filter(|_| asks);
-        let items = list.map(|list| list.items.as_slice()).unwrap_or_default();
-        let is_kind = |item: &Item| kind.is_some() && item.shown.kind == *kind;
-        if self.reading.is_about_list || items.iter().any(is_kind) { items } else { &[] }
+        /// With more words of its own ("which one is Ben bringing?"), the question is about something else.
+        const UNKNOWN: usize = 1;
+        let ClassifiedQuestion { is_question, is_about_list, unknown, .. } = self.reading;
+        let list = follow_up.suggested.as_ref().filter(|_| is_question && is_about_list && unknown <= UNKNOWN);
+        list.map(|list| list.items.as_slice()).unwrap_or_default()
     }
 
     /// Resolves the question by patterns. An ambiguous reference becomes a clarifying question. If no pattern applies,
