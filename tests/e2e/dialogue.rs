@@ -46,7 +46,7 @@ async fn a_digest_and_an_apology_are_shown_and_no_talk() {
         assert_eq!(stored.message.role, Role::System);
         let second = w.say("cat", "@bot where is the key?");
         let again = w.answer_to(second).await;
-        assert!(!again.text.contains("No model is configured, so here are the messages I would answer from:\n\n• I"));
+        assert!(!again.text.contains("No model is configured, so here is what I would answer from:\n\n• I"));
         assert!(again.text.contains("it hangs behind the door"), "{}", again.text);
     })
     .await;

@@ -124,7 +124,7 @@ mod tests {
             10:21 cat#4 @bot who has the key?
             ",
             expect![[r#"
-                No model is configured, so here are the messages I would answer from:
+                No model is configured, so here is what I would answer from:
 
                 - **ann**: “who has the key?” [source: m1]
                 - **bob**: “under the plant” [source: m2]"#]],
@@ -142,7 +142,7 @@ mod tests {
             10:03 dan#4 @bot
             ",
             expect![[r#"
-                No model is configured, so here are the messages I would answer from:
+                No model is configured, so here is what I would answer from:
 
                 - **ann**: “who can drive to the \*lake\*?” [source: m1]
                 - **bob**: “I can two seats” [source: m2]
@@ -168,7 +168,7 @@ mod tests {
             10:11 dan#12>4 @bot
             ",
             expect![[r#"
-                No model is configured, so here are the messages I would answer from:
+                No model is configured, so here is what I would answer from:
 
                 - **ann**: “who can drive to the lake?” [source: m1]
                 - **bob**: “I can, but I have only two seats, and one of them is broken since the trip in the summer” [source: m3]
@@ -190,7 +190,7 @@ mod tests {
             10:02 bob#3>1 @bot sure?
             ",
             expect![[r#"
-                No model is configured, so here are the messages I would answer from:
+                No model is configured, so here is what I would answer from:
 
                 - **chime**: “At \*noon\*.” [source: m1]"#]],
         );
@@ -209,7 +209,7 @@ mod tests {
             10:07 carl#7 @bot where is the key?
             ",
             expect![[r#"
-                No model is configured, so here are the messages I would answer from:
+                No model is configured, so here is what I would answer from:
 
                 - **dina**: “Who has the key to the cupboard? Somebody locked it” [source: m1]
                 - **ben**: “Under the plant. As always” [source: m2]"#]],
@@ -227,7 +227,7 @@ mod tests {
             10:04 ann#5 @bot more
             ",
             expect![[r#"
-                No model is configured, so here are the messages I would answer from:
+                No model is configured, so here is what I would answer from:
 
                 - **ann**: “@bot suggest books under 20 euros for a birthday of my brother” [source: m1]
                 - **dina**: “something with dragons or spaceships” [source: m2]"#]],
@@ -248,7 +248,7 @@ mod tests {
         check(
             &format!("{talk}what shall we bring along?"),
             expect![[r#"
-                No model is configured, so here are the messages I would answer from:
+                No model is configured, so here is what I would answer from:
 
                 - **ann**: “who can drive to the lake?” [source: m1]
                 - **bob**: “I can, I have two seats” [source: m2]"#]],
@@ -266,7 +266,7 @@ mod tests {
             check(
                 &format!("{talk}{ask}"),
                 expect![[r#"
-                    No model is configured, so here are the messages I would answer from:
+                    No model is configured, so here is what I would answer from:
 
                     - **bob**: “Friday at seven, if they have a table?” [source: m2]
                     - **cat**: “fine with me” [source: m3]"#]],
