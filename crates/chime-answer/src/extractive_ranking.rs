@@ -47,7 +47,7 @@ const TELLING_UNSPACED_ASK: usize = 8;
 /// all the same words.
 const CLOSE: f64 = 0.3;
 const SAME: f64 = 0.6;
-/// Cosine from which a message is on the subject without doubt, so that no other time is wanted.
+/// Cosine from which a message certainly answers the question, so that other messages with a time do not matter.
 const CLEAR: f64 = 0.45;
 /// Minimum share of the best cosine at which further messages are shown too.
 const NEARLY_BEST: f64 = 0.7;

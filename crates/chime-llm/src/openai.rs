@@ -163,8 +163,8 @@ impl OpenAi {
         [Some(&self.primary), self.fallback.as_ref()].into_iter().flatten()
     }
 
-    /// Returns the primary model and the fallback, in the order of calls. The fallback is first if it is asked
-    /// `cheaply`.
+    /// Returns the primary model and the fallback, in the order of calls. If `cheaply`, the fallback is
+    /// first.
     fn in_order(&self, cheaply: bool) -> (&Model, Option<&Model>) {
         match &self.fallback {
             Some(cheaper) if cheaply => (cheaper, Some(&self.primary)),
@@ -184,7 +184,7 @@ impl OpenAi {
 
     /// Calls the primary model with retries, then the fallback once; if `cheaply`, the fallback comes first. Streams the
     /// text to `progress`, and never retries once part of it was shown. Waits for `change_server` before a call goes on
-    /// at another server. No attempt starts after the deadline; dropping the future ends the call.
+    /// at another server. The primary model is not asked after the deadline; dropping the future ends the call.
     ///
     /// # Errors
     /// Returns the first model's error, even if the other failed after it.

@@ -41,6 +41,9 @@ const ACCENTS: [(&str, char); 6] = [
     ("dot", '\u{307}'),
     ("vec", '\u{20d7}'),
 ];
+/// Other commands that show a formula.
+const FUNCTIONS: &[&str] =
+    &["frac", "dfrac", "tfrac", "binom", "sqrt", "left", "begin", "log", "ln", "sin", "cos", "tan", "lim"];
 /// Commands whose argument is a name that is not shown.
 const NAMED: &[&str] = &["begin", "end", "label", "tag"];
 
@@ -138,25 +141,7 @@ fn is_short(math: &str) -> bool {
 }
 
 fn is_known(command: &str) -> bool {
-    sign(command).is_some()
-        || WRAPPERS.contains(&command)
-        || accent(command).is_some()
-        || matches!(
-            command,
-            "frac"
-                | "dfrac"
-                | "tfrac"
-                | "binom"
-                | "sqrt"
-                | "left"
-                | "begin"
-                | "log"
-                | "ln"
-                | "sin"
-                | "cos"
-                | "tan"
-                | "lim"
-        )
+    sign(command).is_some() || WRAPPERS.contains(&command) || accent(command).is_some() || FUNCTIONS.contains(&command)
 }
 
 fn accent(command: &str) -> Option<char> {
