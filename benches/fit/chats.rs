@@ -95,6 +95,10 @@ pub struct Chat {
     pub prepared: PreparedChat,
     pub truth: Truth,
     pub queries: Vec<PackQuery>,
+    /// Questions about the chat in other words than its own.
+    pub questions: Vec<String>,
+    /// Code of the chat's language; empty for a chat of a pack.
+    pub language: String,
 }
 
 impl Chat {
@@ -153,9 +157,32 @@ pub fn read_labelled(folder: &Path, embedder: &Arc<Embedder>, folds: usize) -> O
         prepared: PreparedChat::read(&chat.messages, Some(embedder)).reaching_back(true),
         truth: Truth::of_subjects(&chat.subjects, WINDOW),
         queries: chat.queries,
+        questions: chat.questions.into_iter().map(|question| question.ask.question).collect(),
+        language: chat.language,
         id: chat.name,
     };
     Ok(labelled::read(folder)?.into_iter().enumerate().map(chat).collect())
+}
+
+/// Question to the bot that belongs to no chat.
+pub struct Question {
+    pub language: String,
+    /// `true` if it has nothing to do with a chat, `false` if it can only be about the chat that it is asked in.
+    pub is_new: bool,
+    pub text: String,
+}
+
+/// Reads questions, one a line: `en | new | how tall is Everest?`.
+pub fn read_questions(file: &Path) -> Outcome<Vec<Question>> {
+    let text = std::fs::read_to_string(file)?;
+    let question = |line: &str| {
+        let fields: Vec<&str> = line.splitn(3, " | ").collect();
+        let [language, kind @ ("new" | "own"), text] = fields[..] else {
+            return Err(format!("no question: {line}").into());
+        };
+        Ok(Question { language: language.to_owned(), is_new: kind == "new", text: text.to_owned() })
+    };
+    text.lines().filter(|line| !line.starts_with('#')).map(question).collect()
 }
 
 /// Reads a pack and assigns its chats, in the order of their names, to `folds` folds.
@@ -173,6 +200,8 @@ pub fn read(name: &PackName, embedder: &Arc<Embedder>, folds: usize, is_test: bo
         prepared: PreparedChat::read(&pack.chats[id], Some(embedder)),
         truth: truths.remove(id).unwrap_or_default(),
         queries: pack.queries.iter().filter(|query| query.ask.chat_id == *id).cloned().collect(),
+        questions: Vec::new(),
+        language: String::new(),
     };
     Ok(ids.into_iter().enumerate().map(chat).collect())
 }

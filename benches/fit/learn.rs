@@ -59,6 +59,16 @@ impl Examples {
         self.choices.len()
     }
 
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Returns the mean of a feature over all rows.
+    pub fn mean(&self, column: usize) -> f64 {
+        let sum: f64 = self.values.iter().skip(column).step_by(self.width).map(|value| f64::from(*value)).sum();
+        sum / self.targets.len().max(1) as f64
+    }
+
     /// Returns the choices of all folds but one.
     fn without(&self, fold: Option<usize>) -> Self {
         let mut kept = Self::new(self.width);

@@ -36,7 +36,7 @@ use chime_relevance::context::training::{
 use chime_relevance::context::{ReplyModel, Scorers};
 use clap::Parser;
 
-use crate::chats::{Chat, PackName};
+use crate::chats::{Chat, PackName, Question};
 use crate::learn::{Examples, Fitted, Restraint};
 use crate::report::Report;
 use crate::rows::OfTags;
@@ -73,6 +73,12 @@ struct Arguments {
     /// Folder for the weights of all chats: `links.json`, `subjects.json`
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
+    /// Questions for the test for new subjects
+    #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/data/questions.txt"), value_name = "FILE")]
+    questions: PathBuf,
+    /// Fit only the test for new subjects, with all other weights as shipped
+    #[arg(long)]
+    novelty: bool,
     /// Fit only the choice of messages from before the window: `beyond.json`
     #[arg(long, conflicts_with = "by_kind")]
     beyond: bool,
@@ -91,7 +97,7 @@ struct Arguments {
     /// Packs with questions for testing the weights of recall
     #[arg(long = "judge", requires = "recall", value_name = "PACK")]
     judged: Vec<PathBuf>,
-    /// Also score other thresholds of the test for new subjects, and other prices of a token
+    /// Also score other thresholds of the test for new subjects
     #[arg(long)]
     thresholds: bool,
     /// Features to leave out of the fit: `focus.length`, `pair.reply`, `segment.mention`, `novelty.names_day`
@@ -131,8 +137,13 @@ fn main() -> Outcome<()> {
     if arguments.links {
         training.links()?;
     }
-    training.bridges()?;
-    training.tags()?;
+    if arguments.novelty {
+        training.link_as_shipped();
+        training.new_subjects()?;
+    } else {
+        training.bridges()?;
+        training.tags()?;
+    }
     println!("{}", training.report(arguments.every));
     if arguments.sparse.is_some() || !arguments.groups.is_empty() {
         training.eliminate(&arguments.groups, arguments.sparse)?;
@@ -153,6 +164,7 @@ fn main() -> Outcome<()> {
 /// Chats and the weights so far.
 struct Fitting {
     chats: Vec<Chat>,
+    questions: Vec<Question>,
     folds: usize,
     /// Weights by left-out fold; the last ones are fitted on all chats.
     written: Vec<Written>,
@@ -181,6 +193,7 @@ impl Fitting {
         let is_again = arguments.sparse.is_some() || !arguments.groups.is_empty();
         Ok(Self {
             chats,
+            questions: chats::read_questions(&arguments.questions)?,
             folds,
             written: vec![shipped; folds + 1],
             dropped: Dropped::named(&arguments.without)?,
@@ -190,14 +203,20 @@ impl Fitting {
 
     /// Fits the choice of messages from before the window, with all other weights as shipped.
     fn beyond(mut self, out: Option<&Path>) -> Outcome<()> {
-        let shipped = Scorers::shipped();
-        self.chats = self.chats.into_iter().filter(|chat| chat.kind.has_tags()).map(|it| it.linked(&shipped)).collect();
+        self.chats.retain(|chat| chat.kind.has_tags());
+        self.link_as_shipped();
         let weights = beyond::weights(&self.chats, self.folds)?;
         if let Some(folder) = out {
             std::fs::create_dir_all(folder)?;
             std::fs::write(folder.join("beyond.json"), weights)?;
         }
         Ok(())
+    }
+
+    /// Reads all chats with the links between messages as shipped.
+    fn link_as_shipped(&mut self) {
+        let shipped = Scorers::shipped();
+        self.chats = std::mem::take(&mut self.chats).into_iter().map(|chat| chat.linked(&shipped)).collect();
     }
 
     fn scorers(&self) -> serde_json::Result<Vec<Arc<Scorers>>> {
@@ -251,7 +270,25 @@ impl Fitting {
             }
             self.learn(Part::Refine(look), &examples, &REFINE_NAMES, restraint(20.0));
         }
-        self.learn(Part::Novelty, &of_tags.novelty, &NOVELTY_NAMES, restraint(1.0));
+        self.new_subjects()
+    }
+
+    /// Fits the test for a new subject.
+    fn new_subjects(&mut self) -> Outcome<()> {
+        let (scorers, dimensions) = (self.scorers()?, Embedder::shipped()?.dimensions());
+        let mut examples = Examples::new(NOVELTY_NAMES.len() + dimensions);
+        for (number, chat) in self.chats.iter().enumerate().filter(|(_, chat)| !chat.is_test && chat.kind.has_tags()) {
+            let is_alike = |other: &&Chat| other.language == chat.language;
+            let before = self.chats[..number].iter().filter(is_alike).count();
+            let alike = self.chats.iter().filter(is_alike).count();
+            let own = self.questions.iter().filter(|question| question.language == chat.language);
+            let asked: Vec<&Question> = own.skip(before).step_by(alike).collect();
+            rows::new_subjects(chat, &asked, &scorers[chat.fold], &mut examples);
+        }
+        let restraint = Restraint { ridge: 20.0, is_clamped: true, iterations: 150 };
+        self.learn(Part::Novelty, &examples, &NOVELTY_NAMES, restraint);
+        let means: Vec<f64> = (0..examples.width()).map(|column| examples.mean(column)).collect();
+        self.written.iter_mut().for_each(|written| written.set_usual_meaning(&means[NOVELTY_NAMES.len()..]));
         Ok(())
     }
 
@@ -282,11 +319,11 @@ impl Fitting {
         loss.map_or(Ok(()), |loss| elimination.run(&self.chats, start, loss))
     }
 
-    /// Measures the labelled chats with other thresholds and prices of a token.
+    /// Measures the labelled chats with other thresholds.
     fn thresholds(&mut self) {
-        for (percent, price) in [(35, 0.002), (50, 0.002), (50, 0.004), (70, 0.002), (70, 0.006)] {
-            self.written.iter_mut().for_each(|written| written.set_threshold(f64::from(percent) / 100.0, price));
-            println!("threshold {percent} %, price {price}{}", self.report(usize::MAX));
+        for percent in [40, 50, 60, 80] {
+            self.written.iter_mut().for_each(|written| written.set_threshold(f64::from(percent) / 100.0));
+            println!("threshold {percent} %{}", self.report(usize::MAX));
         }
     }
 

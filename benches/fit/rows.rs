@@ -2,10 +2,14 @@
 
 use chime_relevance::context::Scorers;
 use chime_relevance::context::training::{
-    Example, FOCUS_NAMES, NOVELTY_NAMES, OF_BARE_TAG, PAIR_NAMES, PickInput, SeedRule, TagRows, link_rows,
+    Example, FOCUS_NAMES, OF_BARE_TAG, PAIR_NAMES, PickInput, SeedRule, TagRows, link_rows,
 };
 
-use crate::chats::{Chat, Kind, WINDOW};
+use std::time::Duration;
+
+use chime_core::MessageId;
+
+use crate::chats::{Chat, Kind, Question, WINDOW};
 use crate::learn::{Examples, Weighed};
 
 /// Examples from triggers, and from other messages treated as triggers.
@@ -13,7 +17,6 @@ pub struct OfTags {
     pub focus_bare: Examples,
     pub focus_text: Examples,
     pub pairwise: Examples,
-    pub novelty: Examples,
 }
 
 impl OfTags {
@@ -22,7 +25,6 @@ impl OfTags {
             focus_bare: Examples::new(OF_BARE_TAG),
             focus_text: Examples::new(FOCUS_NAMES.len()),
             pairwise: Examples::new(PAIR_NAMES.len()),
-            novelty: Examples::new(NOVELTY_NAMES.len()),
         }
     }
 }
@@ -139,18 +141,58 @@ pub fn tags(chat: &Chat, scorers: &Scorers, into: &mut OfTags) {
         let recent: Vec<&_> = history.recent.iter().collect();
         let Some(example) = Example::of(asking, &recent, &history.evidence, scorers) else { continue };
         let rows = example.tag_rows(&[]);
-        let is_new = flag(query.gold.context.is_empty());
-        // A reply continues a subject, so the test for a new one is not applied.
-        if !rows.is_reply {
-            into.novelty.row(rows.novelty.iter().map(|value| *value as f32), is_new, 0.0);
-            into.novelty.close(Weighed { none: Some(1.0 - is_new), weight: 1.0, fold: chat.fold });
-        }
         let right: Vec<bool> = recent.iter().map(|stored| query.gold.context.contains(&stored.message.id.0)).collect();
         if !rows.is_reply {
             anchors(&rows, &right, REAL, chat.fold, into);
         }
     }
     kin(chat, scorers, &mut into.pairwise);
+}
+
+/// Adds the examples of the test for a new subject: the triggers of a chat, the questions about it, which are not new,
+/// and `others`, each asked at a random message.
+pub fn new_subjects(chat: &Chat, others: &[&Question], scorers: &Scorers, into: &mut Examples) {
+    /// Weights of a real trigger and of a question about the chat, compared with one of the others.
+    const REAL: f32 = 3.0;
+    const LATER: f32 = 0.4;
+    /// First message before which one of the others is asked.
+    const BEGIN: usize = 8;
+    /// Time from a message to a question after it.
+    const AFTER: Duration = Duration::from_secs(60);
+    let messages = &chat.prepared.messages;
+    for query in &chat.queries {
+        let history = chat.prepared.history(&query.ask);
+        let asking = PickInput { is_tag: true, ..PickInput::of(&history, SeedRule::default()) };
+        let recent: Vec<&_> = history.recent.iter().collect();
+        let example = Example::of(asking, &recent, &history.evidence, scorers);
+        add_novelty(example, query.gold.context.is_empty(), REAL, chat.fold, into);
+    }
+    let later = chat.questions.iter().map(|question| (question.as_str(), messages.len(), false, LATER));
+    let place =
+        |number: usize| BEGIN + (chat.chance(number, 4) * (messages.len().saturating_sub(BEGIN)) as f64) as usize;
+    let others =
+        (0..).zip(others).map(|(number, question)| (question.text.as_str(), place(number), question.is_new, 1.0));
+    for (text, place, is_new, weight) in later.chain(others) {
+        let Some(last) = place.checked_sub(1).and_then(|last| messages.get(last)) else { continue };
+        let mut message = last.clone();
+        // An id of its own, so that no features are known yet.
+        message.message.id = MessageId(i64::MAX);
+        message.message.sent_at = message.message.sent_at.plus(AFTER);
+        (message.message.reply_to, message.message.text) = (None, text.to_owned());
+        let asking = PickInput { message: &message, text, is_tag: true, seed: SeedRule::default(), sources: None };
+        let before = chat.before(place);
+        add_novelty(Example::of(asking, &before, &chat.prepared.evidence, scorers), is_new, weight, chat.fold, into);
+    }
+}
+
+fn add_novelty(example: Option<Example<'_>>, is_new: bool, weight: f32, fold: usize, into: &mut Examples) {
+    // A reply continues a subject, so the test for a new one is not applied.
+    let rows = example.map(|example| example.tag_rows(&[]));
+    let Some(rows) = rows.filter(|rows| !rows.is_reply && !rows.novelty.is_empty()) else { return };
+    let unknown = vec![0.0; into.width() - rows.novelty.len() - rows.meaning.len()];
+    let features = rows.novelty.iter().map(|value| *value as f32);
+    into.row(features.chain(rows.meaning).chain(unknown), flag(is_new), 0.0);
+    into.close(Weighed { none: Some(1.0 - flag(is_new)), weight, fold });
 }
 
 fn anchors(rows: &TagRows, right: &[bool], weight: f32, fold: usize, into: &mut OfTags) {

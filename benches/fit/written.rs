@@ -63,9 +63,10 @@ struct SegmentLink {
 #[derive(Debug, Clone, Deserialize)]
 struct Novelty {
     threshold: f64,
-    price: f64,
     #[serde(flatten)]
     table: Table,
+    meaning: Vec<f64>,
+    usual_meaning: f64,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -109,14 +110,24 @@ impl Written {
             Part::FocusText => &mut self.subjects.focus_text,
             Part::Pairwise => &mut self.subjects.pairwise,
             Part::Refine(look) => &mut self.subjects.refine[look],
-            Part::Novelty => &mut self.subjects.novelty.table,
+            Part::Novelty => {
+                let novelty = &mut self.subjects.novelty;
+                novelty.meaning = score.terms[names.len()..].iter().map(|term| term.weight).collect();
+                &mut novelty.table
+            }
         };
         *table = Table::of(score, names);
     }
 
-    /// Sets the probability from which a trigger starts a new subject, and the price of a token below it.
-    pub fn set_threshold(&mut self, threshold: f64, price: f64) {
-        (self.subjects.novelty.threshold, self.subjects.novelty.price) = (threshold, price);
+    /// Sets the probability from which a trigger starts a new subject.
+    pub fn set_threshold(&mut self, threshold: f64) {
+        self.subjects.novelty.threshold = threshold;
+    }
+
+    /// Sets what the embedding of a trigger with the mean of all embeddings adds to the score of a new subject.
+    pub fn set_usual_meaning(&mut self, mean: &[f64]) {
+        let novelty = &mut self.subjects.novelty;
+        novelty.usual_meaning = novelty.meaning.iter().zip(mean).map(|(weight, mean)| weight * mean).sum();
     }
 
     /// Formats the links file.
@@ -133,7 +144,13 @@ impl Written {
     /// Formats the subjects file.
     pub fn subjects(&self) -> String {
         let Subjects { far, segment_link, novelty, focus_bare, focus_text, pairwise, refine } = &self.subjects;
-        let set = format!("\"threshold\": {}, \"price\": {}, ", short(novelty.threshold), short(novelty.price));
+        let meaning: Vec<String> = novelty.meaning.iter().map(|weight| short(*weight)).collect();
+        let set = format!(
+            "\"threshold\": {}, \"usual_meaning\": {},\n  \"meaning\": [{}],\n  ",
+            short(novelty.threshold),
+            short(novelty.usual_meaning),
+            meaning.join(", ")
+        );
         let drawn = format!("\"slow\": {}, ", short(segment_link.slow));
         let parts = [
             format!("\"far\": {}", short(*far)),

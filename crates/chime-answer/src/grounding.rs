@@ -83,10 +83,10 @@ pub fn guard(evidence: GroundingEvidence) -> Option<Guard> {
     }
 }
 
-/// Returns `true` unless the chat was searched for the words of a question and has talked about nothing like it. In a
-/// chat that was fetched completely, the messages themselves are compared with the question.
+/// Returns `false` if the question starts a new subject, or if the chat was searched for its words and has talked about
+/// nothing like it. In a chat that was fetched completely, the messages themselves are compared with the question.
 pub fn is_talked_about(window: &ContextWindow) -> bool {
-    window.known_from.is_none() || window.best_match.is_none_or(|score| score >= MIN_MATCH)
+    !window.is_new && (window.known_from.is_none() || window.best_match.is_none_or(|score| score >= MIN_MATCH))
 }
 
 /// Returns `true` if `window` holds the message that the question replies to or, if `is_talked_about`, a thread that it

@@ -33,6 +33,8 @@ static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\w+").expect("a con
 #[derive(Debug, Clone)]
 pub struct LabelledChat {
     pub name: String,
+    /// Code of the chat's only or first language.
+    pub language: String,
     pub is_english: bool,
     pub messages: Vec<PackMessage>,
     /// Subjects of each message; there may be several or none.
@@ -79,12 +81,15 @@ pub fn read_chat(path: &Path) -> anyhow::Result<LabelledChat> {
 /// Parses one chat. An error has the line number.
 fn chat(name: String, text: &str) -> Result<LabelledChat, (usize, String)> {
     let mut usernames: HashMap<&str, &str> = HashMap::new();
-    let mut is_english = false;
+    let (mut language, mut is_english) = (String::new(), false);
     let mut lines: Vec<LabelledMessage> = Vec::new();
     let mut asked_later: Vec<(String, Vec<i64>)> = Vec::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         if line.starts_with('#') {
-            is_english |= line.trim() == "# lang en";
+            if let Some(languages) = line.strip_prefix("# lang ") {
+                is_english = languages.trim() == "en";
+                language = languages.split([',', ' ']).next().unwrap_or_default().to_owned();
+            }
             if let Some((_, [user, username])) = USER.captures(line).map(|found| found.extract()) {
                 usernames.insert(user, username);
             }
@@ -107,7 +112,7 @@ fn chat(name: String, text: &str) -> Result<LabelledChat, (usize, String)> {
         gold: QuestionGold { context, sessions: Vec::new(), category: 0 },
     };
     let questions = asked_later.into_iter().enumerate().map(question).collect();
-    Ok(LabelledChat { is_english, messages, subjects, queries, questions, name })
+    Ok(LabelledChat { language, is_english, messages, subjects, queries, questions, name })
 }
 
 /// Parses `question | 3,5`.

@@ -22,10 +22,10 @@
 //! 5. **Relatedness** (`relatedness`): a pairwise classifier scores which candidates share the subject of each such
 //!    target; two passes that compare the neighbours of both refine the scores. In a busy chat, threads replace this
 //!    step.
-//! 6. **Novelty** (`novelty`): the probability that the trigger starts a new subject; the higher it is, the more each
-//!    token costs.
-//! 7. **Selection** (`select`): the set with the highest expected F1, less that cost, is the *focus* of the window.
-//!    `pick` runs steps 3 to 7.
+//! 6. **Novelty** (`novelty`): the probability that the trigger starts a new subject. If it is high, the focus is empty
+//!    and the window short.
+//! 7. **Selection** (`select`): the set with the highest expected F1 is the *focus* of the window. `pick` runs steps 3
+//!    to 7.
 //! 8. **Further back** (`retrieval`): with the question and the focus as a query, the retrieval engine finds messages
 //!    older than all candidates, and a classifier reranks them. For a standalone question (`open_question`) the whole
 //!    conversation is searched for stretches that hold its words (`past`): they fill up to six tenths of the window.

@@ -66,11 +66,12 @@ fn unanswerable(services: &Services, question: &QuestionContext) -> Option<Guard
     // Without an embedding model, the score of the best match is lower and not comparable.
     let is_talked_about = embedder.is_none() || is_talked_about(&question.window);
     let trigger = question.trigger();
-    // The search does not see the newest messages, other forum topics, and what is in files.
+    // The search does not see the newest messages, other forum topics, and what is in files. Of these, only files can
+    // be about a new subject.
     let is_unsearched = |stored: &StoredMessage| {
-        stored.seq.0 + UNSEARCHED >= trigger.seq.0
-            || stored.conversation() != trigger.conversation()
-            || stored.message.file.is_some()
+        let is_elsewhere =
+            stored.seq.0 + UNSEARCHED >= trigger.seq.0 || stored.conversation() != trigger.conversation();
+        stored.message.file.is_some() || is_elsewhere && !question.window.is_new
     };
     let said = question.shown().filter(|stored| is_talked_about || is_unsearched(stored));
     let said = said.map(|stored| stored.message.rendered());

@@ -7,7 +7,7 @@ use crate::context::features::rhythm::WINDOW;
 use crate::context::features::token::Quick;
 use crate::context::replies::antecedents::{Antecedents, ReplyContext};
 use crate::context::replies::model::ReplyModel;
-use chime_core::embed::Embedder;
+use chime_core::embed::{Embedder, SHIPPED_NAME};
 use chime_core::{MessageId, StoredMessage, unless_it_panics};
 
 /// Features of the candidates and of the trigger. Any of them may be missing: it is then computed on demand or not
@@ -28,6 +28,13 @@ impl CandidateFeatures {
     pub fn embed(&self, text: &str) -> Option<Vec<f32>> {
         let embedder = self.embedder.as_ref()?;
         unless_it_panics(|| embedder.embed(text)).filter(|vector| !vector.is_empty())
+    }
+
+    /// Returns the vector of a text by the shipped model, empty if it knows no word of the text; `None` if another model
+    /// or none is loaded.
+    pub fn embed_as_shipped(&self, text: &str) -> Option<Vec<f32>> {
+        let is_shipped = self.embedder.as_ref().is_some_and(|embedder| embedder.name() == SHIPPED_NAME);
+        is_shipped.then(|| self.embed(text).unwrap_or_default())
     }
 
     /// Returns the features of a message. If they were not computed before, they are computed now, but without a

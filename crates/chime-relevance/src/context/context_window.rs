@@ -26,6 +26,8 @@ pub struct ContextWindow {
     /// Score of the stretch that fits the question best, 0 if there is none; `None` if the trigger has no question to
     /// search for.
     pub best_match: Option<f64>,
+    /// `true` if the trigger starts a new subject, about which nothing older was found either.
+    pub is_new: bool,
     /// Ids of all candidates, the likeliest first.
     pub ranked: Vec<MessageId>,
     /// Messages older than all candidates that the search found, the likeliest first. Not all of them are in the

@@ -48,6 +48,14 @@ pub struct TriggerFeatures<'a> {
     pub links: Vec<f64>,
     /// Number of the trigger's words that refer to the group: its people, their messages, their days.
     pub ours: usize,
+    /// `true` if the trigger has no subject of its own, such as "thoughts?".
+    pub is_generic: bool,
+    /// `true` if the trigger is in another language than the newest candidates.
+    pub is_foreign: bool,
+    /// Number of the trigger's words that are numbers.
+    pub numbers: usize,
+    /// Embedding of the trigger's text by the shipped model, empty if it knows no word of it; `None` without that model.
+    pub meaning: Option<Vec<f32>>,
     /// Indices of the bot's answer that the trigger replies to and of that answer's sources; empty if it replies to no
     /// answer of the bot.
     pub rests_on: Vec<usize>,

@@ -25,7 +25,7 @@ use crate::context::replies::antecedents::{Antecedents, ReplyContext};
 use crate::context::replies::model::ReplyModel;
 use crate::context::seed::SeedRule;
 use crate::context::select::expected_f1::Taken;
-use chime_core::trigger::Languages;
+use chime_core::trigger::{Languages, is_generic};
 use chime_core::{MessageId, Role, StoredMessage, UserId};
 
 /// Input of the picker that belongs to the trigger.
@@ -56,6 +56,8 @@ pub struct Selection {
     pub taken: Vec<Taken>,
     /// Probability that each candidate belongs to the subject of the trigger, 0 to 1.
     pub marginals: Vec<f32>,
+    /// `true` if the trigger likely starts a new subject. Then no candidate is picked.
+    pub is_new: bool,
 }
 
 /// Candidates with their features, at most [`WINDOW`](crate::context::features::rhythm::WINDOW).
@@ -135,6 +137,10 @@ impl<'a> Candidates<'a> {
             unlinked: f64::from(antecedents.starts_new()) + of_others.map(|place| links[place]).sum::<f64>(),
             links,
             ours: Languages::shipped().ours_in(asking.text),
+            is_generic: is_generic(asking.text, Languages::shipped()),
+            is_foreign: self.is_foreign(asking.text),
+            numbers: lexical::words(asking.text).filter(|word| word.starts_with(char::is_numeric)).count(),
+            meaning: self.evidence.embed_as_shipped(asking.text),
             rests_on: self.rested_on(asking.sources),
             is_reply: reply.is_some(),
             is_tag: asking.is_tag,
@@ -142,6 +148,14 @@ impl<'a> Candidates<'a> {
             is_narrowed: trigger.stems.len() < lexical::stems(asking.text).len(),
             cluster: asking.seed.cluster(self.messages.iter().rev().copied(), message.message.sent_at).count(),
         }
+    }
+
+    /// Returns `true` if `text` is in another language than the newest candidates.
+    fn is_foreign(&self, text: &str) -> bool {
+        /// Number of candidates that tell the language.
+        const NEWEST: usize = 20;
+        let newest = self.messages.iter().rev().take(NEWEST).map(|stored| stored.message.text.as_str());
+        Languages::shipped().is_foreign(text, &newest.collect::<Vec<_>>().join("\n"))
     }
 
     /// Returns `true` if a candidate is a question of a member other than `asker` to the bot, or the answer to one.

@@ -12,7 +12,7 @@ use crate::context::replies::model::ReplyModel;
 use crate::context::subjects::link::SegmentLink;
 
 /// Weights fitted on the labelled chats of `data/chats` by `cargo bench --bench fit`; published figures were measured
-/// on other chats. Three were set by hand: `far`, the threshold of novelty and the price of a token.
+/// on other chats. Two were set by hand: `far` and the threshold of novelty.
 #[derive(Debug, Clone, Deserialize)]
 pub struct FocusWeights {
     /// Seconds of silence after which a thread is cut into segments, unless a reply link connects both sides.
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn the_shipped_weights_can_be_read() {
         let weights: FocusWeights = serde_json::from_str(FocusWeights::WRITTEN).expect("the file is of the right form");
-        assert!((0.0..=1.0).contains(&weights.novelty.threshold) && weights.novelty.price > 0.0);
+        assert!((0.0..=1.0).contains(&weights.novelty.threshold));
         let is_fitted = |terms: &[crate::context::linear::Term]| {
             terms.iter().any(|term| term.weight != 0.0) && terms.iter().all(|term| term.low <= term.high)
         };

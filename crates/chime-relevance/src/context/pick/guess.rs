@@ -5,7 +5,6 @@ use crate::context::contributions::ByCandidate;
 use crate::context::features::corpus::Corpus;
 use crate::context::focus::{self, SegmentedCorpus, TriggerFeatures, lack_words, targets};
 use crate::context::linear::Terms;
-use crate::context::novelty::waste;
 use crate::context::pick::{Candidates, Selection};
 use crate::context::relatedness::pairwise::Pairwise;
 use crate::context::relatedness::refine::{self, Refinement};
@@ -44,17 +43,15 @@ impl Candidates<'_> {
         let (guesses, marginals) = self.guesses(tag, weights, seen);
         let model = &weights.novelty;
         // A reply never starts a new subject. For a trigger that does not tag the bot, the reply model alone decides.
-        let (novelty, threshold, price) = match (tag.is_reply, tag.is_tag) {
-            (true, _) => (0.0, model.threshold, model.price),
-            (false, true) => (model.novelty(tag, &self.features), model.threshold, model.price),
-            (false, false) => (tag.unlinked, UNLINKED, 0.0),
+        let (novelty, threshold) = match (tag.is_reply, tag.is_tag) {
+            (true, _) => (0.0, model.threshold),
+            (false, true) => (model.novelty(tag, &self.features), model.threshold),
+            (false, false) => (tag.unlinked, UNLINKED),
         };
         if novelty >= threshold {
-            return Selection { marginals, ..Selection::default() };
+            return Selection { marginals, is_new: true, ..Selection::default() };
         }
-        let costs = waste(novelty, price, self.features.iter().map(|it| it.chars));
-        let taken = best_set(&guesses, most, &costs);
-        Selection { taken, marginals }
+        Selection { taken: best_set(&guesses, most), marginals, is_new: false }
     }
 
     /// Returns the guesses, and for each candidate the probability that it belongs to the trigger's subject, over all
@@ -269,6 +266,10 @@ mod tests {
             unlinked: 0.0,
             links: case.links.clone(),
             ours: 0,
+            is_generic: false,
+            is_foreign: false,
+            numbers: 0,
+            meaning: None,
             rests_on: Vec::new(),
             is_reply: case.tag.reply.is_some(),
             is_tag: true,
@@ -302,7 +303,7 @@ mod tests {
             }
             assert_close(&case.name, "members", &guesses[0].members, &case.expected.related);
             assert_close(&case.name, "marginals", &marginals(&guesses), &case.expected.marginals);
-            let selected: Vec<usize> = best_set(&guesses, 20, &[]).into_iter().map(|taken| taken.place).collect();
+            let selected: Vec<usize> = best_set(&guesses, 20).into_iter().map(|taken| taken.place).collect();
             assert_eq!(selected, case.expected.selected, "{}", case.name);
         }
     }

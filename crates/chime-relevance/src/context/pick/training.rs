@@ -45,7 +45,10 @@ pub struct Example<'a> {
 pub struct TagRows {
     pub is_bare: bool,
     pub is_reply: bool,
+    /// Features of the test for a new subject; empty if the test is not applied.
     pub novelty: Vec<f64>,
+    /// The trigger's embedding; empty if none of its words is known.
+    pub meaning: Vec<f32>,
     /// Features of each candidate as the trigger's target.
     pub targets: Vec<Vec<f64>>,
     /// For each requested candidate, its pair features with every candidate.
@@ -75,7 +78,8 @@ impl<'a> Example<'a> {
             TagRows {
                 is_bare: tag.is_bare,
                 is_reply: tag.is_reply,
-                novelty: novelty_features(&tag, &self.candidates.features).to_vec(),
+                novelty: novelty_features(&tag, &self.candidates.features).map_or_else(Vec::new, Vec::from),
+                meaning: tag.meaning.clone().unwrap_or_default(),
                 targets: focus_features(&tag, scene).iter().map(|row| row.to_vec()).collect(),
                 pairs: of.iter().map(pairs).collect(),
             }

@@ -1,5 +1,5 @@
-//! Selects the set of messages with the highest expected F1 over all guesses, less the expected cost of their tokens.
-//! There is no threshold: a message is taken as long as it raises that value.
+//! Selects the set of messages with the highest expected F1 over all guesses. There is no threshold: a message is taken
+//! as long as it raises that value.
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Taken {
@@ -35,17 +35,15 @@ struct GuessState<'a> {
     hits: f32,
 }
 
-/// Selects at most `most` candidates, one after the other, as long as the expected F1 over all `guesses` rises by more
-/// than the candidate costs. `costs` is the cost of each candidate, in F1; a missing one is 0.
-pub fn best_set(guesses: &[Guess], most: usize, costs: &[f32]) -> Vec<Taken> {
+/// Selects at most `most` candidates, one after the other, as long as the expected F1 over all `guesses` rises.
+pub fn best_set(guesses: &[Guess], most: usize) -> Vec<Taken> {
     let marginals = marginals(guesses);
     let size = |guess: &Guess| guess.members.iter().sum::<f32>().clamp(1.0, most.max(1) as f32);
     let mut bets: Vec<GuessState<'_>> =
         guesses.iter().map(|guess| GuessState { guess, size: size(guess), hits: 0.0 }).collect();
     let mut taken: Vec<Taken> = Vec::new();
     let mut is_taken = vec![false; marginals.len()];
-    let cost = |place: usize| costs.get(place).copied().unwrap_or(0.0);
-    let (mut best, mut spent) = (0.0, 0.0);
+    let mut best = 0.0;
     while taken.len() < most {
         // Increase of F1 for each message that belongs to the guess, once one more candidate is taken.
         let next_size = (taken.len() + 1) as f32;
@@ -55,14 +53,12 @@ pub fn best_set(guesses: &[Guess], most: usize, costs: &[f32]) -> Vec<Taken> {
         for (bet, share) in bets.iter().zip(&shares) {
             gained.iter_mut().zip(&bet.guess.members).for_each(|(gain, member)| *gain += share * member);
         }
-        let worth = |place: usize| gained[place] - cost(place);
         // Of equally good candidates the newest is taken.
         let next = (0..gained.len())
             .filter(|place| !is_taken[*place] && gained[*place] > 0.0)
-            .max_by(|a, b| worth(*a).total_cmp(&worth(*b)).then(a.cmp(b)));
-        let Some(place) = next.filter(|place| already - spent + worth(*place) >= best) else { break };
-        best = already - spent + worth(place);
-        spent += cost(place);
+            .max_by(|a, b| gained[*a].total_cmp(&gained[*b]).then(a.cmp(b)));
+        let Some(place) = next.filter(|place| already + gained[*place] >= best) else { break };
+        best = already + gained[place];
         is_taken[place] = true;
         taken.push(Taken { place, probability: marginals[place] });
         bets.iter_mut().for_each(|bet| bet.hits += bet.guess.members[place]);
@@ -78,7 +74,7 @@ mod tests {
     fn check(guesses: &[(f32, &[f32])], expected: &[usize]) {
         let guess = |(weight, members): &(f32, &[f32])| Guess { weight: *weight, members: members.to_vec() };
         let guesses: Vec<Guess> = guesses.iter().map(guess).collect();
-        let places: Vec<usize> = best_set(&guesses, 20, &[]).into_iter().map(|taken| taken.place).collect();
+        let places: Vec<usize> = best_set(&guesses, 20).into_iter().map(|taken| taken.place).collect();
         assert_eq!(places, expected);
     }
 
@@ -87,18 +83,6 @@ mod tests {
         check(&[(1.0, &[0.8, 0.05, 1.0, 0.7])], &[2, 0, 3]);
         check(&[(0.9, &[1.0, 0.9, 0.0, 0.0]), (0.1, &[0.0, 0.0, 1.0, 0.9])], &[0, 1]);
         check(&[], &[]);
-    }
-
-    #[test]
-    fn what_costs_more_than_it_helps_stays_out() {
-        let guess = Guess { weight: 1.0, members: vec![0.6, 0.9, 0.9] };
-        let taken = |costs: &[f32]| -> Vec<usize> {
-            let taken = best_set(std::slice::from_ref(&guess), 20, costs);
-            taken.into_iter().map(|taken| taken.place).collect()
-        };
-        assert_eq!(taken(&[0.0, 0.0, 0.0]), [2, 1, 0]);
-        assert_eq!(taken(&[0.0, 0.0, 0.3]), [1, 0]);
-        assert!(taken(&[9.0, 9.0, 9.0]).is_empty());
     }
 
     #[test]

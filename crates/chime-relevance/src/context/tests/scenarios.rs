@@ -501,6 +501,29 @@ fn a_tag_that_starts_something_new_is_shown_what_was_said_lately_and_no_more_tha
 }
 
 #[test]
+fn questions_about_the_world_take_no_talk_along() {
+    let talk = "
+        10:00 ann#1 the boat leaves at nine, who brings the bread?
+        10:01 ben#2>1 me, and good night everyone
+        10:03 cat#3>1 I can take two of you in the car, a few seats are left on the bus
+        10:04 dan#4 good night!
+        ";
+    for ask in ["what is 17 times 23?", "how tall is Everest?", "translate good night to Finnish", "tell me a joke"] {
+        let window = window(&format!("{talk}\n10:06 eve#9 @bot {ask}"));
+        assert_eq!((focus(&window), window.is_new), (Vec::new(), true), "{ask}");
+    }
+    let german = "
+        10:00 ann#1 das Boot fährt um neun, wer bringt das Brot mit?
+        10:01 ben#2>1 ich, und gute Nacht zusammen
+        10:06 eve#9 @bot wie hoch ist der Mont Blanc?";
+    assert!(window(german).is_new);
+    for ask in ["who brings it?", "is it settled?", "sum up the last hour", "write ann a friendly answer"] {
+        let window = window(&format!("{talk}\n10:06 eve#9 @bot {ask}"));
+        assert!(!window.is_new && !focus(&window).is_empty(), "{ask}");
+    }
+}
+
+#[test]
 fn what_was_said_in_the_last_minutes_is_shown_whatever_it_is_about() {
     let long: String =
         (0..80).map(|n| format!("-2d 10:{:02} ann#{} plank {n} of the jetty is rotten\n", n % 60, n + 1)).collect();
