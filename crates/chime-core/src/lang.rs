@@ -32,6 +32,8 @@ pub struct LanguageFile {
     pub short: String,
     /// Name in the language itself.
     pub name: String,
+    /// Letters and marks, in lower case, that no other of these languages has.
+    pub letters: String,
     /// Beginnings of words for "translate".
     pub translate: Vec<String>,
     /// Beginnings of words for a link or its page.

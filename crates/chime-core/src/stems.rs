@@ -85,15 +85,22 @@ impl Language {
         {
             return Some(Self(language));
         }
-        let around = of_talk.unwrap_or(chat.0);
-        if among(question, &[around]).is_some()
-            && let Some(language) = Self::by_common_words(question, around, chat.0)
-        {
-            return Some(language);
-        }
         // A few words of Russian resemble Ukrainian, in which nearly every sentence has one of these letters.
         if !question.to_lowercase().contains(['і', 'ї', 'є', 'ґ']) {
             usual.retain(|language| *language != whatlang::Lang::Ukr);
+        }
+        let around = of_talk.unwrap_or(chat.0);
+        if let Some(best) = Self::by_common_words(question, &[around, chat.0, whatlang::Lang::Eng]) {
+            let likely: Vec<whatlang::Lang> = usual.iter().copied().filter(|it| best.contains(it)).collect();
+            let fits_around = || among(question, &[around]).map(Self);
+            let told = match &best[..] {
+                [] => None,
+                [one] => Some(Self(*one)),
+                _ => among(question, &likely).map(Self),
+            };
+            if let Some(language) = told.or_else(fits_around) {
+                return Some(language);
+            }
         }
         // A text in another script fits none of the likely languages, so all usual ones are tried next, then all.
         let rendered = among(question, &[around, chat.0, whatlang::Lang::Eng])
@@ -102,23 +109,28 @@ impl Language {
         Some(Self(rendered.or(of_talk).unwrap_or(chat.0)))
     }
 
-    /// Returns the language of a question by its common words: `around` (the language of the surrounding messages), the
-    /// chat's language or English if it has most of them, else the language that has. Without common words, `around`
-    /// for a few letters, which resemble any language. `None` for more, or if the bot has no words of `around` or `chat`.
-    fn by_common_words(question: &str, around: whatlang::Lang, chat: whatlang::Lang) -> Option<Self> {
-        const FEW: usize = 15;
-        Self(around).file()?;
-        Self(chat).file()?;
-        let is_short = question.chars().filter(|c| c.is_alphabetic()).count() < FEW;
-        let known = Languages::shipped().common_words(question);
-        let most = known.iter().map(|(_, count)| *count).max().filter(|most| *most > u32::from(!is_short));
-        let mut best = known.iter().filter(|(_, count)| Some(*count) == most).map(|(code, _)| *code);
-        let likely = [around, chat, whatlang::Lang::Eng]
-            .into_iter()
-            .find(|language| best.clone().any(|code| code == language.code()));
-        // One word, such as a name, is a common word of some language by chance, and similar languages share words.
-        let other = || best.next().filter(|_| most > Some(1) && best.next().is_none()).map(Self::from_code);
-        likely.map(Self).or_else(other).or_else(|| is_short.then_some(Self(around)))
+    /// Returns the languages that have most of a question's common words and letters of their own: all that are equal,
+    /// or only the first of `likely` among them. `None` if the bot has no words of the first of `likely`.
+    fn by_common_words(question: &str, likely: &[whatlang::Lang; 3]) -> Option<Vec<whatlang::Lang>> {
+        /// Number of common words that a letter of only one language is worth.
+        const LETTER: u32 = 2;
+        Self(likely[0]).file()?;
+        let lower = question.to_lowercase();
+        let letters = |code: &str| languages().iter().find(|it| it.code == code).map_or("", |it| it.letters.as_str());
+        let count = |(code, words): (&str, u32)| {
+            let has_letter = lower.contains(|c| letters(code).contains(c));
+            Some((whatlang::Lang::from_code(code)?, words + if has_letter { LETTER } else { 0 }))
+        };
+        let known: Vec<_> = Languages::shipped().common_words(question).into_iter().filter_map(count).collect();
+        let most = known.iter().map(|(_, count)| *count).max().unwrap_or_default();
+        let best: Vec<whatlang::Lang> =
+            known.into_iter().filter(|(_, count)| *count == most).map(|(language, _)| language).collect();
+        if let Some(first) = likely.iter().find(|language| best.contains(language)).filter(|_| most > 0) {
+            return Some(vec![*first]);
+        }
+        // A question of one word that is common in another language may be a name.
+        let least = if question.split_whitespace().nth(1).is_none() { LETTER } else { 1 };
+        Some(if most >= least { best } else { Vec::new() })
     }
 
     /// Detects the language of a text in a script that is neither Latin nor Cyrillic, which tells the language even of
@@ -289,6 +301,22 @@ mod tests {
         assert_eq!(of("когда репетиция?", "", "eng"), Some("Russian"));
         assert_eq!(of("у кого ключ?", "where is everybody?", "eng"), Some("Russian"));
         assert_eq!(of("де ключі?", "where is everybody?", "eng"), Some("Ukrainian"));
+        for (question, expected) in [
+            ("що зламалося?", "Ukrainian"),
+            ("хто платить?", "Ukrainian"),
+            ("в який день ми йдемо до ресторану?", "Ukrainian"),
+            ("dolabın anahtarı nerede?", "Turkish"),
+            ("kaç kişiyiz?", "Turkish"),
+            ("qui a la clé ?", "French"),
+            ("wer hat den schlüssel?", "German"),
+        ] {
+            assert_eq!(of(question, english, "eng"), Some(expected), "{question}");
+        }
+        let polish = "Widzimy się w piątek, przyniosę ciasto i ktoś musi wziąć klucz od sąsiadów przed południem.";
+        for question in ["ile kosztuje nocleg?", "ile kosztuje tort?"] {
+            assert_eq!(of(question, polish, "pol"), Some("Polish"), "{question}");
+        }
+        assert_eq!(of("wieviel nebenkosten pro person", german, "deu"), Some("German"));
         assert_eq!(of("", "", "eng"), None);
     }
 

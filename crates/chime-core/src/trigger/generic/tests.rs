@@ -386,3 +386,27 @@ fn what_asks_about_the_bot_tells_its_language() {
         assert_eq!(asks_about_bot(ask, Languages::shipped()).first().copied(), first, "{ask}");
     }
 }
+
+#[test]
+fn thanks_may_say_what_for_and_that_it_is_all() {
+    for text in [
+        "thanks, that's all",
+        "thank you so much for your help",
+        "cheers, that's it",
+        "parfait, merci pour ta patience",
+        "c'est très gentil, merci infiniment",
+        "спасибо, это всё",
+        "çok teşekkürler, hepsi bu",
+        "dzięki wielkie, to wszystko",
+    ] {
+        assert!(is_thanks_by_name(text, Languages::shipped()), "{text}");
+    }
+}
+
+#[test]
+fn a_question_about_what_is_kept_is_about_the_bot() {
+    for text in ["what do you store about me?", "wer kann meine Nachrichten lesen?", "удали мои сообщения"]
+    {
+        assert!(!asks_about_bot(text, Languages::shipped()).is_empty(), "{text}");
+    }
+}
