@@ -30,16 +30,16 @@ use crate::app::watchdog::{Watchdog, patience};
 use crate::health::server::MonitoredDaemon;
 use chime_access::ClaimCode;
 use chime_access::console_tokens::{ConsoleTokens, LINK_LIFETIME};
-use chime_access::gateway::ask::Gateway;
 use chime_answer::answering::{Introduction, PageReader, Services, answer_guests, note_enricher};
 use chime_answer::voice::worker::{UnderWay, Voice};
 use chime_bot::commands::handlers::Commands;
 use chime_bot::ingest::intake::{Ingest, IntakeSettings, PollHealth};
+use chime_bot::recap::worker::Recaps;
 use chime_core::chat_settings::OperatorDefaults;
 use chime_core::config::{Config, ContextConfig, EmbeddingConfig, WebSearchConfig};
 use chime_core::prompts::Prompts;
-use chime_core::trigger::Languages;
 use chime_core::{BotIdentity, Conversation, GuestQuestion, estimate_tokens};
+use chime_jobs::Base;
 use chime_jobs::worker::{Pool, Wake};
 use chime_links::Fetcher;
 use chime_memory::context::FeatureCache;
@@ -111,17 +111,12 @@ impl App {
                 FeatureCache::new(embedder)
             }
         };
-        let (languages, features) = (Languages::shipped(), Arc::new(features));
+        let base = Base { store, telegram, clock, wake: Wake::default(), bot, config: Arc::new(config) };
         let parts = AppComponents {
-            config,
-            clock,
+            base,
             prompts,
-            store,
-            telegram,
-            bot,
             claim,
-            languages,
-            features,
+            features: Arc::new(features),
             embedder: remembering,
             gateway,
             health,
@@ -144,32 +139,31 @@ impl App {
 
 impl AppComponents {
     async fn launch(self, mut tasks: Tasks) -> Result<App, AppError> {
-        let wake = Wake::default();
-        let (health, gateway) = (self.health.clone(), self.gateway.clone());
-        gateway.recall_tool_refusals().await?;
-        let services = self.services(&wake, &gateway)?;
-        let handlers = Arc::new(self.handlers(&wake, &gateway, services.clone())?);
-        let watching = gateway.clone();
+        let Base { store, clock, wake, bot, config, .. } = self.base.clone();
+        self.gateway.recall_tool_refusals().await?;
+        let services = self.services()?;
+        let handlers = Arc::new(self.handlers(services.clone())?);
+        let watching = self.gateway.clone();
         tasks.spawn("facts", |stop| async move {
             tokio::select! {
                 () = stop.cancelled() => Ok(()),
                 never = watching.watch_server() => match never {},
             }
         });
-        if let Some(server) = self.console(&wake).await? {
+        if let Some(server) = self.console().await? {
             tasks.spawn("console", |stop| async move {
                 server.run(stop).await.map_err(|error| AppError::Task(format!("CONSOLE_ADDR: {error}")))
             });
         }
-        let vectors = vectors::spawn(&self.config, &self.store, &self.clock, &mut tasks)?;
+        let vectors = vectors::spawn(&config, &store, &clock, &mut tasks)?;
         let (guests, questions) = mpsc::channel(GUESTS_WAITING);
-        let ingest = self.ingest(&wake, &health, vectors, guests);
+        let ingest = self.ingest(vectors, guests);
         tasks.spawn("guests", |stop| async move {
             answer_guests(services, questions, stop).await;
             Ok(())
         });
         tasks.spawn("poll", |stop| async move { ingest.run(stop).await.map_err(AppError::from) });
-        let pool = Pool { store: self.store.clone(), clock: self.clock.clone(), wake };
+        let pool = Pool { store: store.clone(), clock: clock.clone(), wake };
         tasks.spawn("work", |stop| async move {
             pool.run(stop, |job| {
                 let handlers = Arc::clone(&handlers);
@@ -178,148 +172,80 @@ impl AppComponents {
             .await
             .map_err(AppError::from)
         });
-        let menu = MenuTask {
-            store: self.store.clone(),
-            telegram: self.telegram.clone(),
-            clock: self.clock.clone(),
-            bot: self.bot.id,
-            privacy_facts: self.privacy_facts(),
-        };
+        let menu = MenuTask { base: self.base.clone() };
         tasks.spawn("menu", |stop| async move { menu.run(stop).await });
-        let watchdog = Watchdog { health, clock: self.clock.clone(), poll_timeout: self.config.telegram.poll_timeout };
+        let watchdog = Watchdog { health: self.health, clock, poll_timeout: config.telegram.poll_timeout };
         tasks.spawn("watchdog", |stop| async move { watchdog.run(stop).await });
-        start::tell(&self.config, &self.store, self.bot.username()).await?;
-        Ok(App { store: self.store, bot: self.bot, claim: self.claim, tasks })
+        start::tell(&config, &store, bot.username()).await?;
+        Ok(App { store, bot, claim: self.claim, tasks })
     }
 
-    fn ingest(
-        &self,
-        wake: &Wake,
-        health: &PollHealth,
-        vectors: Option<mpsc::Sender<Conversation>>,
-        guests: mpsc::Sender<GuestQuestion>,
-    ) -> Ingest {
-        Ingest {
-            store: self.store.clone(),
-            telegram: self.telegram.clone(),
-            clock: self.clock.clone(),
-            wake: wake.clone(),
-            health: health.clone(),
-            vectors,
-            guests,
-            setting: Arc::new(IntakeSettings {
-                bot: self.bot.clone(),
-                access: self.config.access.clone(),
-                claim: self.claim.clone(),
-                announces: self.config.privacy.announces,
-                languages: self.languages,
-                backlog_max_age: self.config.ingest.backlog_max_age,
-                rate: self.config.limits.rate,
-                transcribes: self.config.llm.transcribes(),
-            }),
-        }
+    fn ingest(&self, vectors: Option<mpsc::Sender<Conversation>>, guests: mpsc::Sender<GuestQuestion>) -> Ingest {
+        let Base { bot, config, .. } = self.base.clone();
+        let setting = Arc::new(IntakeSettings { bot, config, claim: self.claim.clone() });
+        Ingest { base: self.base.clone(), health: self.health.clone(), vectors, guests, setting }
     }
 
-    fn handlers(&self, wake: &Wake, gateway: &Gateway, services: Services) -> Result<JobHandlers, AppError> {
+    fn handlers(&self, services: Services) -> Result<JobHandlers, AppError> {
+        let base = &self.base;
         let commands = Commands {
-            store: self.store.clone(),
-            telegram: self.telegram.clone(),
-            clock: self.clock.clone(),
-            wake: wake.clone(),
-            bot: self.bot.clone(),
-            access: self.config.access.clone(),
-            zone: self.config.time.zone,
+            base: base.clone(),
             privacy_facts: self.privacy_facts(),
-            memory: self.config.memory.clone(),
-            defaults: OperatorDefaults::of(&self.config),
-            caps: self.config.limits.daily_tokens,
+            defaults: OperatorDefaults::of(&base.config),
             documents: services.documents.clone(),
             console: self.console_links(),
             has_claim_code: self.claim.is_some(),
         };
-        let keeper = RetentionWorker {
-            store: self.store.clone(),
-            telegram: self.telegram.clone(),
-            clock: self.clock.clone(),
-            config: self.config.privacy.clone(),
-            rests_until: parking_lot::Mutex::default(),
-        };
-        let memory = Arc::new(memory::build(self, wake, gateway)?);
-        let recaps = memory::recaps(self, wake, &memory);
-        let source = memory::sources(&self.config, self.embedder.as_ref())?;
-        let vectors = VectorIndexer::new(self.store.clone(), self.clock.clone(), source);
+        let keeper = RetentionWorker { base: base.clone(), rests_until: parking_lot::Mutex::default() };
+        let memory = Arc::new(memory::build(self)?);
+        let recaps = Recaps { base: base.clone(), memory: Arc::clone(&memory) };
+        let source = memory::sources(&base.config, self.embedder.as_ref())?;
+        let vectors = VectorIndexer::new(base.store.clone(), base.clock.clone(), source);
         let backups = self.backups.clone();
         Ok(JobHandlers { services, commands, keeper, backups, memory, recaps, vectors })
     }
 
-    fn services(&self, wake: &Wake, gateway: &Gateway) -> Result<Services, AppError> {
+    fn services(&self) -> Result<Services, AppError> {
+        let config = &self.base.config;
+        let (rules, zone) = (&config.memory, config.time.zone);
+        let notes = note_enricher(self.embedder.clone(), zone);
         Ok(Services {
-            store: self.store.clone(),
-            telegram: self.telegram.clone(),
-            gateway: gateway.clone(),
-            clock: self.clock.clone(),
-            wake: wake.clone(),
+            base: self.base.clone(),
+            gateway: self.gateway.clone(),
             prompts: Arc::clone(&self.prompts),
-            bot: self.bot.clone(),
-            params: context_params(&self.config.context),
-            zone: self.config.time.zone,
+            params: context_params(&config.context),
             features: Arc::clone(&self.features),
-            introduction: Introduction {
-                privacy_facts: self.privacy_facts(),
-                announces: self.config.privacy.announces,
-            },
-            access: self.config.access.clone(),
-            backlog_max_age: self.config.ingest.backlog_max_age,
-            deadline: self.config.llm.deadline,
-            context_tokens: self.config.context.tokens,
-            tool_rounds: self.config.llm.tool_rounds,
+            introduction: Introduction { privacy_facts: self.privacy_facts(), announces: config.privacy.announces },
             recaller: Arc::new(Recaller::new(self.embedder.clone())),
-            enrichers: {
-                let notes = note_enricher(self.embedder.clone(), self.config.time.zone);
-                memory::enrichers(&self.config.memory, self.config.time.zone).into_iter().chain([notes]).collect()
-            },
-            streaming: self.config.answer.streaming,
-            redaction: self.config.memory.redaction,
-            idle: self.config.memory.idle,
-            long_threads: memory::long_threads(&self.config.memory),
-            captures_concepts: self.config.memory.is_on && self.config.llm.captures_concepts,
-            voice: self.voice(wake)?,
+            enrichers: memory::enrichers(rules, zone).into_iter().chain([notes]).collect(),
+            long_threads: memory::long_threads(rules),
+            captures_concepts: rules.is_on && config.llm.captures_concepts,
+            voice: Arc::new(Voice {
+                base: self.base.clone(),
+                transcriber: models::transcriber(config, &self.base.store, &self.base.clock)?,
+                under_way: UnderWay::default(),
+            }),
             pages: PageReader {
-                fetcher: Fetcher::new(models::address_policy(&self.config)),
+                fetcher: Fetcher::new(models::address_policy(config)),
                 embedder: self.embedder.clone(),
-                reading: self.config.answer.links,
             },
-            documents: models::document_reader(&self.config, &self.clock)?,
-            web: models::web_search(&self.config)?,
+            documents: models::document_reader(config, &self.base.clock)?,
+            web: models::web_search(config)?,
             state: Arc::default(),
         })
     }
 
-    fn voice(&self, wake: &Wake) -> Result<Arc<Voice>, AppError> {
-        Ok(Arc::new(Voice {
-            store: self.store.clone(),
-            telegram: self.telegram.clone(),
-            clock: self.clock.clone(),
-            wake: wake.clone(),
-            transcriber: models::transcriber(&self.config, &self.store, &self.clock)?,
-            remembers: self.config.memory.is_on,
-            announces: self.config.privacy.announces,
-            access: self.config.access.clone(),
-            under_way: UnderWay::default(),
-        }))
-    }
-
     fn privacy_facts(&self) -> PrivacyFacts {
-        let privacy = &self.config.privacy;
+        let Base { bot, config, .. } = &self.base;
         PrivacyFacts {
-            username: self.bot.username().to_owned(),
-            model_hosts: self.config.llm.hosts(self.config.embedding.server_model()),
-            sends_all: vectors::options(&self.config).is_some(),
-            remembers: self.config.memory.is_on,
-            transcribes: self.config.llm.transcribes(),
-            search_host: self.config.answer.web.as_ref().and_then(WebSearchConfig::host),
-            retention: privacy.retention,
-            contact: privacy.operator_contact.clone(),
+            username: bot.username().to_owned(),
+            model_hosts: config.llm.hosts(config.embedding.server_model()),
+            sends_all: vectors::options(config).is_some(),
+            remembers: config.memory.is_on,
+            transcribes: config.llm.transcribes(),
+            search_host: config.answer.web.as_ref().and_then(WebSearchConfig::host),
+            retention: config.privacy.retention,
+            contact: config.privacy.operator_contact.clone(),
         }
     }
 }

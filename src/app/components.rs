@@ -8,25 +8,15 @@ use chime_access::ClaimCode;
 use chime_access::console_tokens::ConsoleTokens;
 use chime_access::gateway::ask::Gateway;
 use chime_bot::ingest::intake::PollHealth;
-use chime_core::BotIdentity;
-use chime_core::config::Config;
 use chime_core::embed::Embedder;
 use chime_core::prompts::Prompts;
-use chime_core::trigger::Languages;
+use chime_jobs::Base;
 use chime_memory::context::FeatureCache;
-use chime_runtime::clock::Clock;
-use chime_store::Store;
-use chime_telegram::Telegram;
 
 pub struct AppComponents {
-    pub config: Config,
-    pub clock: Clock,
+    pub base: Base,
     pub prompts: Arc<Prompts>,
-    pub store: Store,
-    pub telegram: Telegram,
-    pub bot: BotIdentity,
     pub claim: Option<ClaimCode>,
-    pub languages: &'static Languages,
     pub features: Arc<FeatureCache>,
     pub embedder: Option<Arc<Embedder>>,
     pub gateway: Gateway,

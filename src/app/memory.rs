@@ -5,47 +5,31 @@ use std::sync::{Arc, Mutex};
 use crate::app::components::AppComponents;
 use crate::app::error::AppError;
 use crate::app::vectors as servers;
-use chime_access::gateway::ask::Gateway;
 use chime_answer::answering::{Enricher, LongThreads};
-use chime_bot::recap::worker::Recaps;
 use chime_core::config::{Config, EmbeddingConfig, MemoryConfig};
 use chime_core::embed::Embedder;
 use chime_core::{Zone, estimate_tokens};
-use chime_jobs::worker::Wake;
+use chime_jobs::Base;
 use chime_memory::extract::Ranking;
 use chime_memory::jobs::{Memory, SummaryModel, SummaryVectors, item_pieces, pieces, thread_summary, topic_pieces};
 use chime_memory::recall::VectorSource;
 use chime_relevance::context::{MAX_THREAD_TOKENS, ThreadLimits};
 
-pub(super) fn build(parts: &AppComponents, wake: &Wake, gateway: &Gateway) -> Result<Memory, AppError> {
-    let memory = &parts.config.memory;
-    let model =
-        SummaryModel { gateway: gateway.clone(), caps: parts.config.limits.daily_tokens, redaction: memory.redaction };
+pub(super) fn build(parts: &AppComponents) -> Result<Memory, AppError> {
+    let Base { store, clock, wake, config, .. } = parts.base.clone();
+    let (caps, redaction) = (config.limits.daily_tokens, config.memory.redaction);
     Ok(Memory {
-        store: parts.store.clone(),
-        clock: parts.clock.clone(),
-        wake: wake.clone(),
+        store,
+        clock,
+        wake,
         prompts: Arc::clone(&parts.prompts),
-        config: memory.clone(),
-        zone: parts.config.time.zone,
-        model,
-        vectors: vectors(&parts.config, parts.embedder.as_ref())?,
-        announces: parts.config.privacy.announces,
+        config: config.memory.clone(),
+        zone: config.time.zone,
+        model: SummaryModel { gateway: parts.gateway.clone(), caps, redaction },
+        vectors: vectors(&config, parts.embedder.as_ref())?,
+        announces: config.privacy.announces,
         ranking: Mutex::new(Ranking::new(estimate_tokens)),
     })
-}
-
-pub(super) fn recaps(parts: &AppComponents, wake: &Wake, memory: &Arc<Memory>) -> Recaps {
-    Recaps {
-        store: parts.store.clone(),
-        telegram: parts.telegram.clone(),
-        clock: parts.clock.clone(),
-        wake: wake.clone(),
-        memory: Arc::clone(memory),
-        access: parts.config.access.clone(),
-        bot: parts.bot.id,
-        zone: parts.config.time.zone,
-    }
 }
 
 /// Returns the functions that fill the prompt's sections about the chat's memory.

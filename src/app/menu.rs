@@ -5,22 +5,17 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::error::AppError;
-use chime_core::UserId;
 use chime_core::texts;
-use chime_privacy::{PrivacyFacts, wording};
-use chime_runtime::clock::Clock;
+use chime_jobs::Base;
+use chime_privacy::wording;
 use chime_runtime::resilience::{Backoff, random};
-use chime_store::{Priority, Store, menus};
-use chime_telegram::{Telegram, TelegramError};
+use chime_store::{Priority, menus};
+use chime_telegram::TelegramError;
 
 /// Task that sets the command menus and the description once, and tries again until it succeeds. No other task needs
 /// them.
 pub struct MenuTask {
-    pub store: Store,
-    pub telegram: Telegram,
-    pub clock: Clock,
-    pub bot: UserId,
-    pub privacy_facts: PrivacyFacts,
+    pub base: Base,
 }
 
 impl MenuTask {
@@ -33,7 +28,7 @@ impl MenuTask {
             }
             tokio::select! {
                 () = stop.cancelled() => return Ok(()),
-                () = self.clock.sleep(backoff.failed(random())) => {}
+                () = self.base.clock.sleep(backoff.failed(random())) => {}
             }
         }
         // The daemon stops when any task ends, so this one stays until the stop.
@@ -44,14 +39,14 @@ impl MenuTask {
     /// Sets the menus that have changed since they were last set, then the description.
     async fn introduce(&self) -> Result<(), TelegramError> {
         // If the database cannot be read, all menus are set, now and at the next start.
-        let known = self.store.read(menus::hashes).await.unwrap_or_default();
+        let known = self.base.store.read(menus::hashes).await.unwrap_or_default();
         let (mut set, mut done) = (Vec::new(), Ok(()));
         for menu in texts::menus() {
             let mut hasher = DefaultHasher::new();
-            (self.bot, &menu).hash(&mut hasher);
+            (self.base.bot.id, &menu).hash(&mut hasher);
             let hash = hasher.finish().cast_signed();
             if !known.contains(&hash) {
-                done = self.telegram.set_commands(&menu).await;
+                done = self.base.telegram.set_commands(&menu).await;
             }
             if done.is_err() {
                 break;
@@ -60,7 +55,7 @@ impl MenuTask {
         }
         set.sort_unstable();
         if set != known
-            && let Err(error) = self.store.write(Priority::Background, move |tx| menus::replace(tx, &set)).await
+            && let Err(error) = self.base.store.write(Priority::Background, move |tx| menus::replace(tx, &set)).await
         {
             tracing::info!(%error, "the command menus will be set again");
         }
@@ -70,8 +65,8 @@ impl MenuTask {
 
     /// Sets the description, unless the operator has written one.
     async fn describe(&self) -> Result<(), TelegramError> {
-        if self.telegram.short_description().await?.is_empty() {
-            self.telegram.set_short_description(&wording::in_a_line(self.privacy_facts.retention)).await?;
+        if self.base.telegram.short_description().await?.is_empty() {
+            self.base.telegram.set_short_description(&wording::in_a_line(self.base.config.privacy.retention)).await?;
         }
         Ok(())
     }

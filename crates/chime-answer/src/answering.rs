@@ -83,8 +83,8 @@ pub async fn answer(services: &Services, job: &Job, at: MessageAt, parsed: &Pars
 
 /// Runs an `ambient` job for the question `at`.
 pub async fn answer_unasked(services: &Services, job: &Job, at: MessageAt) -> JobResult {
-    let now = services.clock.now();
-    if services.store.read(move |conn| is_left_open(conn, at, now)).await? {
+    let now = services.base.clock.now();
+    if services.base.store.read(move |conn| is_left_open(conn, at, now)).await? {
         let parsed = ParsedTrigger { how: AddressedBy::Command, ..ParsedTrigger::default() };
         return answer(services, job, at, &parsed).await;
     }
@@ -93,7 +93,7 @@ pub async fn answer_unasked(services: &Services, job: &Job, at: MessageAt) -> Jo
 }
 
 async fn run_stages(services: &Services, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> Result<(), JobError> {
-    let watch = services.clock.stopwatch();
+    let watch = services.base.clock.stopwatch();
     services.gateway.wait_for_facts().await;
     transcribe_nearby(services, at, parsed).await;
     let is_unasked = job.kind() == JobKind::Ambient;

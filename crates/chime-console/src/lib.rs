@@ -16,27 +16,23 @@ mod views;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use axum::{Router, http::header};
 use futures::future::BoxFuture;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::ExposeSecret;
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use chime_access::console_tokens::{ConsoleTokens, SESSION_LIFETIME, hashed};
-use chime_core::config::{AccessConfig, SettingInForce};
-use chime_core::{Timestamp, Zone};
-use chime_jobs::worker::Wake;
+use chime_core::Timestamp;
+use chime_jobs::Base;
 use chime_memory::context::FeatureCache;
 use chime_memory::recall::Recaller;
 use chime_relevance::context::Params;
-use chime_runtime::clock::Clock;
-use chime_store::Store;
 
 use crate::reading::ChatReader;
 use crate::views::{answer, chat, memory, overview, privacy, settings};
@@ -64,23 +60,14 @@ pub type DaemonStateReader = Arc<dyn Fn() -> BoxFuture<'static, DaemonState> + S
 /// Parts of the daemon that the page shows and uses.
 #[derive(Clone)]
 pub struct ConsoleParts {
-    pub store: Store,
-    pub clock: Clock,
-    pub wake: Wake,
-    pub access: AccessConfig,
-    pub zone: Zone,
-    /// Retention period of chats without a setting of their own; `None` keeps messages forever.
-    pub retention: Option<Duration>,
+    pub base: Base,
     pub features: Arc<FeatureCache>,
     pub recaller: Arc<Recaller>,
     pub params: Params,
-    pub settings: Vec<SettingInForce>,
     /// Address by which browsers reach the page.
     pub url: String,
     /// Tokens of the links that `/console` sends.
     pub links: Arc<ConsoleTokens>,
-    /// Token of programs that read JSON.
-    pub token: Option<SecretString>,
     pub state: DaemonStateReader,
 }
 
@@ -105,12 +92,12 @@ impl Console {
             sessions: ConsoleTokens::new(SESSION_LIFETIME),
             host: authority.and_then(guard::host_of),
             has_tls: parts.url.starts_with("https://"),
-            token_hash: parts.token.as_ref().map(|token| hashed(token.expose_secret())),
+            token_hash: parts.base.config.console.token.as_ref().map(|token| hashed(token.expose_secret())),
             reader: ChatReader {
-                store: parts.store.clone(),
-                clock: parts.clock.clone(),
+                store: parts.base.store.clone(),
+                clock: parts.base.clock.clone(),
                 chats: None,
-                zone: parts.zone,
+                zone: parts.base.zone(),
                 recaller: Arc::clone(&parts.recaller),
             },
             places: Semaphore::new(1),

@@ -40,7 +40,7 @@ pub async fn confirm(Query(link): Query<LoginToken>) -> Markup {
 }
 
 pub async fn log_in(State(console): State<SharedConsole>, Form(link): Form<LoginToken>) -> Response {
-    let now = console.parts.clock.now();
+    let now = console.parts.base.clock.now();
     let user = console.parts.links.take(&link.token, now);
     let Some(session) = user.and_then(|user| console.sessions.issue(user, now)) else {
         tracing::warn!("somebody tried to log in to the console with a link that is not valid");
@@ -59,7 +59,7 @@ pub async fn log_out(
     Form(form): Form<BareForm>,
 ) -> Result<Response, PageError> {
     session.check(&form.form_token)?;
-    console.sessions.take(&session.token, console.parts.clock.now());
+    console.sessions.take(&session.token, console.parts.base.clock.now());
     Ok(logged_out("You are logged out."))
 }
 
@@ -70,12 +70,12 @@ pub async fn require_owner(State(console): State<SharedConsole>, mut request: Re
     let Some(token) = cookies.flat_map(|cookies| cookies.split(';')).find_map(named) else {
         return logged_out("You are not logged in.");
     };
-    let Some(user) = console.sessions.find(&token, console.parts.clock.now()) else {
+    let Some(user) = console.sessions.find(&token, console.parts.base.clock.now()) else {
         return logged_out("The session has ended.");
     };
-    let access = console.parts.access.clone();
+    let access = console.parts.base.config.access.clone();
     // Checked each time: the owner may have been removed since.
-    match console.parts.store.read(move |conn| is_owner(conn, user, &access)).await {
+    match console.parts.base.store.read(move |conn| is_owner(conn, user, &access)).await {
         Ok(true) => {
             request.extensions_mut().insert(OwnerSession::new(&token));
             // The semaphore is never closed.

@@ -1,7 +1,7 @@
 //! Operator settings, parsed and validated as a whole before the program starts.
 //!
 //! [`KEYS`] lists all names. Call [`Environment::read`], then [`Config::load`]; tests pass a map to [`Settings::new`].
-//! Each crate receives only its own struct. Secrets never appear in errors, log lines or `Debug` output.
+//! Secrets never appear in errors, log lines or `Debug` output.
 
 mod environment;
 mod keys;

@@ -6,10 +6,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use crate::{Cutoffs, ExpiryClock, cutoffs, expiry_clock, repeats};
-use chime_core::config::PrivacyConfig;
 use chime_core::{ChatKey, Job, Timestamp};
-use chime_jobs::{JobError, JobOutcome, JobResult};
-use chime_runtime::clock::Clock;
+use chime_jobs::{Base, JobError, JobOutcome, JobResult};
 use chime_store::backups::QUIET_HOUR;
 use chime_store::derived;
 use chime_store::family::Cause;
@@ -18,7 +16,6 @@ use chime_store::search::Merging;
 use chime_store::{
     Priority, Store, StoreError, backups, concepts, consent, inbox, jobs, memory, pages, retention, scrub,
 };
-use chime_telegram::Telegram;
 
 /// Number of rows to delete in one transaction: few enough that it takes less than 5 ms, because answers wait for it.
 const AT_ONCE: u32 = 8;
@@ -49,10 +46,7 @@ const WAITS_FOR_THE_LOG: u32 = 3;
 
 /// Worker of the `retention` and `scrub` jobs, which delete expired data and clean up the database file.
 pub struct RetentionWorker {
-    pub store: Store,
-    pub telegram: Telegram,
-    pub clock: Clock,
-    pub config: PrivacyConfig,
+    pub base: Base,
     /// Earliest time of the next rewrite of the database file by a `scrub` job.
     pub rests_until: Mutex<Timestamp>,
 }
@@ -60,7 +54,7 @@ pub struct RetentionWorker {
 impl RetentionWorker {
     pub async fn run(&self) -> JobResult {
         // Read once at the start: data that expires during the run is left to the next run.
-        let now = self.clock.now();
+        let now = self.base.clock.now();
         self.merge_index(now).await;
         let aged_by = match self.expiry_clock().await {
             Ok(ExpiryClock::By(aged_by)) => aged_by,
@@ -90,24 +84,25 @@ impl RetentionWorker {
 
     async fn expiry_clock(&self) -> chime_store::Result<ExpiryClock> {
         // Only the date in the headers of the response is needed.
-        let met = self.telegram.get_me().await;
-        let (here, there) = (self.clock.now(), self.telegram.server_date().filter(|_| met.is_ok()));
-        let newest = self.store.read(retention::newest).await?;
+        let met = self.base.telegram.get_me().await;
+        let (here, there) = (self.base.clock.now(), self.base.telegram.server_date().filter(|_| met.is_ok()));
+        let newest = self.base.store.read(retention::newest).await?;
         Ok(expiry_clock(here, there, newest))
     }
 
     /// Deletes everything that is expired at `now`, the checked time, and rewrites the file if that is due by `here`,
     /// this machine's time. Returns the number of deleted rows.
     async fn delete_expired(&self, now: Timestamp, here: Timestamp) -> chime_store::Result<usize> {
-        let Cutoffs { messages, updates_and_pages, removals, contexts } = cutoffs(now, self.config.retention);
+        let Cutoffs { messages, updates_and_pages, removals, contexts } =
+            cutoffs(now, self.base.config.privacy.retention);
         let mut deleted = 0;
-        let ages = self.store.read(move |conn| retention::cutoffs(conn, now, messages)).await?;
+        let ages = self.base.store.read(move |conn| retention::cutoffs(conn, now, messages)).await?;
         for (chat, cutoff) in ages {
             deleted += self.forget_before(chat, cutoff).await?;
             deleted += self.repeat(move |tx| memory::drop_expired(tx, chat, cutoff, AT_ONCE)).await?;
             deleted += self.background(move |tx| retention::prune_names(tx, chat)).await?;
         }
-        let abandoned = self.store.read(move |conn| retention::abandoned(conn, removals)).await?;
+        let abandoned = self.base.store.read(move |conn| retention::abandoned(conn, removals)).await?;
         for chat in abandoned {
             deleted += self.forget_before(chat, now).await?;
             self.background(move |tx| derived::chat_gone(tx, chat, now)).await?;
@@ -115,7 +110,7 @@ impl RetentionWorker {
         deleted += self.repeat(move |tx| concepts::prune_contexts(tx, contexts, AT_ONCE)).await?;
         deleted += self.repeat(move |tx| inbox::prune(tx, updates_and_pages, AT_ONCE)).await?;
         deleted += self.repeat(move |tx| pages::prune(tx, updates_and_pages, AT_ONCE)).await?;
-        let empty = self.store.read(move |conn| retention::empty_chats(conn, removals)).await?;
+        let empty = self.base.store.read(move |conn| retention::empty_chats(conn, removals)).await?;
         for chat in empty {
             deleted += self.background(move |tx| retention::remove_chat(tx, chat, now)).await?;
         }
@@ -124,11 +119,11 @@ impl RetentionWorker {
             deleted += self.repeat(move |tx| retention::prune_replies(tx, cutoff, AT_ONCE)).await?;
         }
         deleted += self.repeat(move |tx| jobs::prune(tx, now, JOB_ROWS_AT_ONCE)).await?;
-        deleted += backups::prune(self.store.path(), now)?;
+        deleted += backups::prune(self.base.store.path(), now)?;
         if let Some(since) = self.scrub_due(here).await? {
-            self.store.rewrite().await?;
+            self.base.store.rewrite().await?;
             // Backups made since then contain the same deleted data.
-            prepare(&self.store, Some(since)).await?;
+            prepare(&self.base.store, Some(since)).await?;
         }
         Ok(deleted)
     }
@@ -136,29 +131,29 @@ impl RetentionWorker {
     /// Runs the `scrub` job when the database is quiet: removes the bytes of deleted data from the write-ahead log and,
     /// by rewriting the file, from unused pages. A large file is left to the `retention` job at `QUIET_HOUR`.
     pub async fn scrub(&self, job: &Job) -> JobResult {
-        let now = self.clock.now();
+        let now = self.base.clock.now();
         let rests_until = *self.rests_until.lock();
         // A remaining pause longer than the maximum means that the clock was set back: the pause is then ignored.
         if rests_until > now && rests_until.since(now) <= LONGEST_REST {
             return Ok(JobOutcome::WaitUntil(rests_until));
         }
-        let since = self.store.read(scrub::wanted_since).await?;
+        let since = self.base.store.read(scrub::wanted_since).await?;
         let waited = since.map_or(Duration::ZERO, |since| now.since(since));
         if !self.is_quiet().await && waited < NEVER_QUIET {
-            return Ok(JobOutcome::WaitUntil(self.clock.now()));
+            return Ok(JobOutcome::WaitUntil(self.base.clock.now()));
         }
-        let cleared = match self.store.fold().await {
+        let cleared = match self.base.store.fold().await {
             // Backups made since the first of this data was deleted contain it too.
-            Ok(()) => prepare(&self.store, since).await,
+            Ok(()) => prepare(&self.base.store, since).await,
             Err(error) => Err(error),
         };
-        let watch = self.clock.stopwatch();
-        let is_small = self.store.read(chime_store::size).await? <= SMALL_FILE;
+        let watch = self.base.clock.stopwatch();
+        let is_small = self.base.store.read(chime_store::size).await? <= SMALL_FILE;
         let cleared = match cleared {
-            Ok(()) if is_small => self.store.rewrite().await,
+            Ok(()) if is_small => self.base.store.rewrite().await,
             other => other,
         };
-        let rests_until = self.clock.now().plus((watch.elapsed() * REST).min(LONGEST_REST));
+        let rests_until = self.base.clock.now().plus((watch.elapsed() * REST).min(LONGEST_REST));
         *self.rests_until.lock() = rests_until;
         match cleared {
             // Reported as a failure, not as a wait, so that attempts are counted: the reader may never stop.
@@ -179,14 +174,14 @@ impl RetentionWorker {
             })
             .await?;
         let again_after = if is_held { scrub::HELD_FOR } else { Duration::ZERO };
-        Ok(if ended { JobOutcome::Finished } else { JobOutcome::WaitUntil(self.clock.now().plus(again_after)) })
+        Ok(if ended { JobOutcome::Finished } else { JobOutcome::WaitUntil(self.base.clock.now().plus(again_after)) })
     }
 
     async fn is_quiet(&self) -> bool {
         for _ in 0..LOOKS {
-            let before = self.store.answering_writes();
-            self.clock.sleep(QUIET).await;
-            if self.store.answering_writes() == before {
+            let before = self.base.store.answering_writes();
+            self.base.clock.sleep(QUIET).await;
+            if self.base.store.answering_writes() == before {
                 return true;
             }
         }
@@ -197,7 +192,7 @@ impl RetentionWorker {
     /// because the next run tries again.
     async fn merge_index(&self, now: Timestamp) {
         let merging = if hour(now) == QUIET_HOUR { Merging::All } else { Merging::Alike };
-        if let Err(error) = self.store.merge_index(merging).await {
+        if let Err(error) = self.base.store.merge_index(merging).await {
             tracing::warn!(%error, "the full-text index could not be merged yet");
         }
     }
@@ -231,13 +226,14 @@ impl RetentionWorker {
         F: FnOnce(&chime_store::Writer<'_>) -> chime_store::Result<T> + Send + 'static,
         T: Send + 'static,
     {
-        self.store.write(Priority::Background, work).await
+        self.base.store.write(Priority::Background, work).await
     }
 
     /// Returns the time of the oldest deletion whose bytes may remain in the file, or `None` if there is none or it is
     /// not time to rewrite the file.
     async fn scrub_due(&self, now: Timestamp) -> chime_store::Result<Option<Timestamp>> {
-        let (since, size) = self.store.read(|conn| Ok((scrub::wanted_since(conn)?, chime_store::size(conn)?))).await?;
+        let (since, size) =
+            self.base.store.read(|conn| Ok((scrub::wanted_since(conn)?, chime_store::size(conn)?))).await?;
         let is_time =
             |since: &Timestamp| size <= SMALL_FILE || hour(now) == QUIET_HOUR || now.since(*since) > LONGEST_WAIT;
         Ok(since.filter(is_time))

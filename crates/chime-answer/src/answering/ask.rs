@@ -45,7 +45,7 @@ pub fn build_prompt(
     prompt::build(
         &services.prompts,
         &PromptInput {
-            bot_name: &services.bot.name,
+            bot_name: &services.base.bot.name,
             chat_title: question.chat.chat.title.as_deref(),
             chat_kind: question.chat.chat.kind,
             grounding: question.grounding(),
@@ -55,7 +55,7 @@ pub fn build_prompt(
             style: question.style,
             length: question.chat.settings.get(ANSWER_LENGTH).unwrap_or_default(),
             language: question.language().map(Language::english_name),
-            now: services.clock.now(),
+            now: services.base.clock.now(),
             zone: question.zone,
             trigger: question.trigger(),
             ask: &question.history.ask,
@@ -116,12 +116,12 @@ pub async fn ask(
     prompt: &Prompt,
     choice: ModelChoice,
 ) -> Result<(Completion, UsageRecord), ModelFailure> {
-    let watch = services.clock.stopwatch();
+    let watch = services.base.clock.stopwatch();
     let call = model_call(question, prompt, choice);
     let asking = ask_showing(services, job, question, built, call);
     let answered = match question.is_unasked {
         true => asking.await,
-        false => while_typing(&services.telegram, &services.clock, &question.trigger().message, asking).await,
+        false => while_typing(&services.base, &question.trigger().message, asking).await,
     };
     log::asked(&answered, watch.elapsed());
     if let Err(AskError::Final(error)) = &answered {

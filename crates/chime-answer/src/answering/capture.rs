@@ -36,8 +36,8 @@ pub async fn capture_missed(services: &Services) -> JobResult {
     if !is_wanted(services).await {
         return Ok(JobOutcome::UntilNextRun);
     }
-    let since = services.clock.now().minus(SINCE);
-    for answer in services.store.read(move |conn| concepts::unscanned(conn, since, AT_ONCE)).await? {
+    let since = services.base.clock.now().minus(SINCE);
+    for answer in services.base.store.read(move |conn| concepts::unscanned(conn, since, AT_ONCE)).await? {
         // The budget, the breaker or the server does not allow more calls now: the next run continues from here.
         if try_capture(services, answer).await?.is_some() {
             break;
@@ -50,13 +50,13 @@ pub async fn capture_missed(services: &Services) -> JobResult {
 /// answer later.
 pub async fn capture_new(services: &Services, job: &Job, answer: AnswerId) -> JobResult {
     if is_wanted(services).await
-        && services.store.read(move |conn| concepts::is_unscanned(conn, answer)).await?
+        && services.base.store.read(move |conn| concepts::is_unscanned(conn, answer)).await?
         && let Some(AskError::GaveWay { retry_after }) = try_capture(services, answer).await?
     {
-        return Ok(JobOutcome::WaitUntil(services.clock.now().plus(retry_after)));
+        return Ok(JobOutcome::WaitUntil(services.base.clock.now().plus(retry_after)));
     }
     let (kind, key) = (job.kind(), job.key());
-    services.store.write(Priority::Background, move |tx| jobs::finish(tx, kind, &key)).await?;
+    services.base.store.write(Priority::Background, move |tx| jobs::finish(tx, kind, &key)).await?;
     Ok(JobOutcome::Finished)
 }
 
@@ -74,7 +74,7 @@ async fn try_capture(services: &Services, answer: AnswerId) -> chime_store::Resu
         Err(AskError::Store(error)) => return Err(error),
         Err(error @ (AskError::TooLong | AskError::Final(_))) => {
             tracing::warn!(error_type = error.kind(), %error, "chat.error: an answer has no concepts");
-            services.store.write(Priority::Background, move |tx| concepts::mark_scanned(tx, answer)).await?;
+            services.base.store.write(Priority::Background, move |tx| concepts::mark_scanned(tx, answer)).await?;
         }
         Err(error) => {
             tracing::info!(error_type = error.kind(), %error, "the concepts of answers wait");
@@ -91,16 +91,16 @@ async fn capture(services: &Services, answer: AnswerId) -> Result<(), AskError> 
         Ok(trigger.map(|trigger| (record, trigger)))
     };
     // The answer or its trigger has been deleted since.
-    let Some((record, trigger)) = services.store.read(source).await? else { return Ok(()) };
+    let Some((record, trigger)) = services.base.store.read(source).await? else { return Ok(()) };
     let captured = match prompt(services, &record, &trigger) {
         Some(prompt) => extract(services, &record, &prompt).await?,
         None => Vec::new(),
     };
-    let (bot, now) = (services.bot.id, services.clock.now());
+    let (bot, now) = (services.base.bot.id, services.base.clock.now());
     let millis = u64::try_from(now.millis()).unwrap_or(0);
     let new = |captured| (ConceptId(Ulid::from_parts(millis, chime_runtime::resilience::random().into())), captured);
     let captured: Vec<(ConceptId, Captured)> = captured.into_iter().map(new).collect();
-    Ok(services.store.write(Priority::Background, move |tx| keep(tx, bot, &record, captured, now)).await?)
+    Ok(services.base.store.write(Priority::Background, move |tx| keep(tx, bot, &record, captured, now)).await?)
 }
 
 async fn extract(services: &Services, record: &AnswerRecord, prompt: &Prompt) -> Result<Vec<Captured>, AskError> {
@@ -122,7 +122,7 @@ fn prompt(services: &Services, record: &AnswerRecord, trigger: &StoredMessage) -
     let fence = new_fence();
     let shown = |text: &str| {
         let text = clip(text, SOURCE_CHARS);
-        let text = if services.redaction == Redaction::Off { text } else { redact(&text).into() };
+        let text = if services.base.config.memory.redaction == Redaction::Off { text } else { redact(&text).into() };
         without_fence(&text, &fence).into_owned()
     };
     let (ask, answer) = (shown(&trigger.message.text), shown(&record.text));

@@ -48,6 +48,7 @@ impl Delivery<'_> {
         let key = reply.to_owned();
         let (parts, stream) = self
             .services
+            .base
             .store
             .read(move |conn| Ok((outbox::parts(conn, &key)?, reply_streams::find(conn, &key)?)))
             .await?;
@@ -81,7 +82,7 @@ impl Delivery<'_> {
         let Some(made_by) = made_by.cloned() else {
             return self.give_up("what it rests on was forgotten").await;
         };
-        let (key, now) = (self.job.key(), self.services.clock.now());
+        let (key, now) = (self.job.key(), self.services.base.clock.now());
         self.record(move |tx| {
             outbox::remove(tx, &key)?;
             // The new job is added before this one ends, since the data for an answer is deleted when no job about it
@@ -90,7 +91,7 @@ impl Delivery<'_> {
             jobs::finish(tx, JobKind::Send, &key)
         })
         .await?;
-        self.services.wake.wake();
+        self.services.base.wake.wake();
         Ok(Next::End)
     }
 
@@ -106,7 +107,7 @@ impl Delivery<'_> {
         }
         let mut moves = 0;
         loop {
-            let watch = self.services.clock.stopwatch();
+            let watch = self.services.base.clock.stopwatch();
             let result = self.send(&mut part, shown).await;
             if matches!(result, SendResult::Sent(_)) {
                 log::sent(watch.elapsed());
@@ -116,8 +117,8 @@ impl Delivery<'_> {
                 EphemeralStep::SendAgain => continue,
                 EphemeralStep::GiveUp => return self.give_up("only the asker may see it").await,
             }
-            let state = state(&part, self.job, moves, self.services.clock.now());
-            return match after_send(result, state, self.services.clock.now()) {
+            let state = state(&part, self.job, moves, self.services.base.clock.now());
+            return match after_send(result, state, self.services.base.clock.now()) {
                 SendStep::Record(message) => self.mark_sent(part, message, is_last).await,
                 SendStep::SendWithoutReply if part.outgoing.to.reply_to.is_some() => {
                     part.outgoing.to.reply_to = None;
@@ -155,9 +156,9 @@ impl Delivery<'_> {
                     Err(JobError::RetryAt(at, why))
                 }
                 SendStep::HoldChatUntil(until) => {
-                    self.services.state.traffic.hold(part.outgoing.to.chat, self.services.clock.now(), until);
+                    self.services.state.traffic.hold(part.outgoing.to.chat, self.services.base.clock.now(), until);
                     self.mark_waiting(&part).await?;
-                    Err(JobError::Later(until.since(self.services.clock.now())))
+                    Err(JobError::Later(until.since(self.services.base.clock.now())))
                 }
                 SendStep::GiveUp(why) => self.give_up(&why).await,
                 SendStep::GiveUpVisibly(why) => self.give_up_visibly(&part, &why, None).await,
@@ -168,7 +169,7 @@ impl Delivery<'_> {
 
     /// Marks the part as being sent, or returns the step to take instead.
     async fn make_ready(&self, part: &mut ReplyPart, shown: Option<MessageId>) -> Result<Option<Next>, JobError> {
-        let (id, now) = (part.id, self.services.clock.now());
+        let (id, now) = (part.id, self.services.base.clock.now());
         if part.state == State::Sending && self.job.attempts > 0 {
             // An earlier attempt began to send the part, but stored no result.
             self.record(move |tx| outbox::count_unknown(tx, id, "an attempt broke off")).await?;
@@ -189,13 +190,13 @@ impl Delivery<'_> {
         }
         if part.unknown_sends > 0
             && shown.is_none()
-            && let Err(error) = self.services.telegram.get_me().await
+            && let Err(error) = self.services.base.telegram.get_me().await
         {
             // Only one repeat is allowed, so it waits until Telegram can be reached.
             return Err(JobError::RetryAt(now.plus(pause(self.job.attempts)), error.to_string()));
         }
         if part.state == State::Pending
-            && !self.services.store.write(Priority::Answering, move |tx| begin(tx, id)).await?
+            && !self.services.base.store.write(Priority::Answering, move |tx| begin(tx, id)).await?
         {
             return self.give_up("what it rests on was forgotten").await.map(Some);
         }
@@ -221,7 +222,7 @@ impl Delivery<'_> {
         if !is_refused {
             return Ok(EphemeralStep::GoOn);
         }
-        let (id, was, now) = (part.id, part.outgoing.to, self.services.clock.now());
+        let (id, was, now) = (part.id, part.outgoing.to, self.services.base.clock.now());
         let has_buttons = !part.outgoing.buttons.is_empty();
         let readdress = move |tx: &Writer<'_>| {
             if is_of_chat {
@@ -231,7 +232,9 @@ impl Delivery<'_> {
             to.map(|to| outbox::readdress(tx, id, to)).transpose()?;
             Ok(to)
         };
-        let Some(to) = chime_jobs::worker::record(&self.services.store, &self.services.clock, readdress).await? else {
+        let Some(to) =
+            chime_jobs::worker::record(&self.services.base.store, &self.services.base.clock, readdress).await?
+        else {
             return Ok(EphemeralStep::GiveUp);
         };
         part.outgoing.receiver = None;
@@ -241,9 +244,9 @@ impl Delivery<'_> {
 
     async fn send(&self, part: &mut ReplyPart, shown: Option<MessageId>) -> SendResult {
         let Outgoing { to, content, buttons, .. } = &part.outgoing;
-        self.services.state.traffic.note_sent(to.chat, self.services.clock.now());
+        self.services.state.traffic.note_sent(to.chat, self.services.base.clock.now());
         if let Some(poll) = &part.outgoing.poll {
-            return match self.services.telegram.send_poll(*to, poll).await {
+            return match self.services.base.telegram.send_poll(*to, poll).await {
                 Ok((message, id)) => {
                     part.poll_id = Some(id);
                     SendResult::Sent(message)
@@ -252,27 +255,27 @@ impl Delivery<'_> {
             };
         }
         if let Some(message) = shown {
-            match self.services.telegram.edit(to.chat, message, content, buttons).await {
+            match self.services.base.telegram.edit(to.chat, message, content, buttons).await {
                 Ok(()) => return SendResult::Sent(message),
                 Err(error @ (TelegramError::Unknown(_) | TelegramError::Malformed { .. })) => {
                     return SendResult::NotDelivered(error.to_string());
                 }
                 // The message was deleted or cannot be edited any more: the part is sent as a new one.
                 Err(TelegramError::Refused { .. }) => {
-                    self.services.telegram.delete(to.chat, message).await.ok();
+                    self.services.base.telegram.delete(to.chat, message).await.ok();
                 }
                 Err(error) => return weigh(error),
             }
         }
-        match self.services.telegram.send(&part.outgoing).await {
+        match self.services.base.telegram.send(&part.outgoing).await {
             Ok(sent) => SendResult::Sent(sent.id),
             Err(error) => weigh(error),
         }
     }
 
     async fn mark_sent(&self, part: ReplyPart, message: MessageId, is_last: bool) -> Result<Next, JobError> {
-        let now = self.services.clock.now();
-        let own = own_message(&self.services.bot, &part, message, now);
+        let now = self.services.base.clock.now();
+        let own = own_message(&self.services.base.bot, &part, message, now);
         let key = self.job.key();
         self.record(move |tx| {
             outbox::mark_sent(tx, &part, message)?;
@@ -308,8 +311,8 @@ impl Delivery<'_> {
     async fn leave_mark(&self, failed: Option<&ReplyPart>) -> Result<Next, JobError> {
         let target = failed.and_then(|part| Some((part.outgoing.to.chat, part.outgoing.to.reply_to?, part.created_at)));
         if let Some((chat, message, created_at)) = target {
-            let now = self.services.clock.now();
-            let marked = self.services.telegram.react(chat, message, Some(UNDELIVERED_REACTION)).await;
+            let now = self.services.base.clock.now();
+            let marked = self.services.base.telegram.react(chat, message, Some(UNDELIVERED_REACTION)).await;
             match after_mark(marked.err().map(weigh), now.since(created_at), self.job.attempts) {
                 ReactionStep::Done => {}
                 ReactionStep::Wait(span) => return Err(JobError::Later(span)),
@@ -345,9 +348,9 @@ impl Delivery<'_> {
         if matches!(part.purpose, Purpose::Notice | Purpose::Reminder) {
             return Ok(());
         }
-        let (to, due_at) = (part.outgoing.to, self.services.clock.now().plus(BACKLOG_SETTLES));
+        let (to, due_at) = (part.outgoing.to, self.services.base.clock.now().plus(BACKLOG_SETTLES));
         self.record(move |tx| backlog::count_one(tx, to.chat, to.forum_topic, due_at)).await?;
-        self.services.wake.wake();
+        self.services.base.wake.wake();
         Ok(())
     }
 
@@ -375,7 +378,7 @@ impl Delivery<'_> {
     where
         W: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Clone + Send + 'static,
     {
-        chime_jobs::worker::record(&self.services.store, &self.services.clock, work).await
+        chime_jobs::worker::record(&self.services.base.store, &self.services.base.clock, work).await
     }
 }
 

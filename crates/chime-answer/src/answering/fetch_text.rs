@@ -28,7 +28,7 @@ pub(super) async fn read_text(
 ) -> Result<ReadText, UnreadReason> {
     let stored = &posted.stored;
     let link = PostedLink { chat: stored.chat, posted: stored.seq, address: posted.address.clone() };
-    if let Some(why) = services.state.unread.find(&link, services.clock.now()) {
+    if let Some(why) = services.state.unread.find(&link, services.base.clock.now()) {
         return Err(why);
     }
     let kept = match kept_page(services, &link).await {
@@ -36,7 +36,7 @@ pub(super) async fn read_text(
             Ok(page) => keep_page(services, link, page).await,
             Err(why) => {
                 tracing::info!(error_type = ?why, "a text was not read");
-                services.state.unread.note(link, services.clock.now(), why);
+                services.state.unread.note(link, services.base.clock.now(), why);
                 return Err(why);
             }
         },
@@ -68,33 +68,33 @@ pub(super) async fn read_text(
 /// Fetches a page from the web, or a document from Telegram.
 async fn fetch_text(services: &Services, posted: &PostedText) -> Result<StoredPage, UnreadReason> {
     if posted.kind == SourceKind::Document {
-        let read = services.documents.fetch(&services.telegram, &posted.stored.message).await?;
+        let read = services.documents.fetch(&services.base.telegram, &posted.stored.message).await?;
         let (text, is_cut) = (read.text(), read.is_cut);
         return Ok(StoredPage { number: 0, text, title: read.title, published: None, is_cut });
     }
     let fetching = services.pages.fetcher.read(&posted.address);
-    let read = within(&services.clock, PATIENCE, fetching).await.unwrap_or(Err(UnreadablePage::TooSlow))?;
+    let read = within(&services.base.clock, PATIENCE, fetching).await.unwrap_or(Err(UnreadablePage::TooSlow))?;
     Ok(StoredPage { number: 0, title: read.title, published: read.published, text: read.text, is_cut: read.is_cut })
 }
 
 async fn kept_page(services: &Services, link: &PostedLink) -> chime_store::Result<Option<StoredPage>> {
-    let (since, looked_for) = (services.clock.now().minus(KEPT), link.clone());
-    let found = services.store.read(move |conn| pages::find(conn, &looked_for, since)).await?;
+    let (since, looked_for) = (services.base.clock.now().minus(KEPT), link.clone());
+    let found = services.base.store.read(move |conn| pages::find(conn, &looked_for, since)).await?;
     if found.is_some() {
         let link = link.clone();
-        services.store.write(Priority::Answering, move |tx| pages::add_source(tx, &link)).await?;
+        services.base.store.write(Priority::Answering, move |tx| pages::add_source(tx, &link)).await?;
     }
     Ok(found)
 }
 
 /// Stores a text, unless its message was forgotten while it was read.
 async fn keep_page(services: &Services, link: PostedLink, page: StoredPage) -> chime_store::Result<Option<StoredPage>> {
-    let now = services.clock.now();
+    let now = services.base.clock.now();
     let save = move |tx: &chime_store::Writer<'_>| match messages::by_seq(tx, link.chat, link.posted)? {
         Some(_) => pages::save(tx, &link, page, now).map(Some),
         None => Ok(None),
     };
-    services.store.write(Priority::Answering, save).await
+    services.base.store.write(Priority::Answering, save).await
 }
 
 /// Compares the pieces of a text with the question. A book takes too long for a thread of the async runtime.

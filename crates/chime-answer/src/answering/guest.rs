@@ -65,7 +65,7 @@ pub async fn answer_guests(services: Services, mut questions: mpsc::Receiver<Gue
 
 /// Returns `true` if the limits allow an answer. `answered` holds the chat, user and time of earlier answers.
 fn admits(services: &Services, question: &GuestQuestion, answered: &mut Vec<(ChatId, UserId, Timestamp)>) -> bool {
-    let now = services.clock.now();
+    let now = services.base.clock.now();
     answered.retain(|(_, _, at)| now.since(*at) < LIMIT.per);
     let times = |is_counted: &dyn Fn(ChatId, UserId) -> bool| {
         answered.iter().filter(|(chat, user, _)| is_counted(*chat, *user)).map(|(.., at)| *at).collect()
@@ -84,12 +84,12 @@ fn admits(services: &Services, question: &GuestQuestion, answered: &mut Vec<(Cha
 
 /// Answers at once with a line that is replaced by the answer.
 async fn answer_guest(services: &Services, mut question: GuestQuestion) -> anyhow::Result<()> {
-    let now = services.clock.now();
+    let now = services.base.clock.now();
     if !may_ask(services, question.by).await? {
         return Ok(());
     }
     if let Some(author) = question.parent_by
-        && services.store.read(move |conn| consent::is_out_everywhere(conn, author)).await?
+        && services.base.store.read(move |conn| consent::is_out_everywhere(conn, author)).await?
     {
         question.said.truncate(1);
     }
@@ -98,10 +98,11 @@ async fn answer_guest(services: &Services, mut question: GuestQuestion) -> anyho
     let texts = texts(language.code());
     if services.gateway.is_offline() {
         let invitation = format_own(&texts.guests.invitation).into_iter().next().unwrap_or_default();
-        services.telegram.answer_guest(&question.query, &invitation).await?;
+        services.base.telegram.answer_guest(&question.query, &invitation).await?;
         return Ok(());
     }
-    let message = services.telegram.answer_guest(&question.query, &FormattedText::plain(&texts.one_moment)).await?;
+    let message =
+        services.base.telegram.answer_guest(&question.query, &FormattedText::plain(&texts.one_moment)).await?;
     let words = words(services, &question, language, now).await.unwrap_or_else(|error| {
         tracing::info!(%error, "no answer for a chat without the bot");
         notices(language.code()).sorry.clone()
@@ -112,8 +113,8 @@ async fn answer_guest(services: &Services, mut question: GuestQuestion) -> anyho
 /// Returns `true` if the bot serves the user in private: that is how the operator opens the bot to people outside of
 /// its groups.
 async fn may_ask(services: &Services, user: UserId) -> chime_store::Result<bool> {
-    let (chat, access) = (private_chat(user), services.access.clone());
-    services.store.read(move |conn| Ok(served(conn, &chat, user, &access)? == Access::Allowed)).await
+    let (chat, access) = (private_chat(user), services.base.config.access.clone());
+    services.base.store.read(move |conn| Ok(served(conn, &chat, user, &access)? == Access::Allowed)).await
 }
 
 async fn words(
@@ -143,14 +144,14 @@ fn prompt_messages(
     language: Language,
     now: Timestamp,
 ) -> Result<Vec<PromptMessage>, PromptError> {
-    let (fence, zone, language) = (new_fence(), services.zone, Some(language.english_name()));
+    let (fence, zone, language) = (new_fence(), services.base.zone(), Some(language.english_name()));
     let line = |(name, text): &(String, String)| {
         let line = format!("{name}: {}", clip(text, READ_CHARS)).replace(&fence, "");
-        if services.redaction == Redaction::All { redact(&line) } else { line }
+        if services.base.config.memory.redaction == Redaction::All { redact(&line) } else { line }
     };
     let (ask, anchor) = (question.said.first().map(line), question.said.get(1).map(line));
     let system = services.prompts.role(&RoleValues {
-        bot_name: &services.bot.name,
+        bot_name: &services.base.bot.name,
         place: "group",
         is_private: false,
         fence: &fence,
@@ -185,10 +186,10 @@ fn prompt_messages(
 async fn complete(services: &Services, message: &str, words: &str, texts: &Texts) -> anyhow::Result<()> {
     let markdown = format!("{}\n\n{}", clip(words, WRITTEN_CHARS), texts.guests.invitation);
     let Some(content) = format_parts(&markdown, &[], &[]).into_iter().next() else { return Ok(()) };
-    let mut edited = services.telegram.edit_guest_answer(message, &content).await;
+    let mut edited = services.base.telegram.edit_guest_answer(message, &content).await;
     if let Err(TelegramError::Throttled { retry_after }) = edited {
-        services.clock.sleep(retry_after.min(LONGEST_PAUSE)).await;
-        edited = services.telegram.edit_guest_answer(message, &content).await;
+        services.base.clock.sleep(retry_after.min(LONGEST_PAUSE)).await;
+        edited = services.base.telegram.edit_guest_answer(message, &content).await;
     }
     Ok(edited?)
 }

@@ -25,11 +25,11 @@ pub(super) async fn load_question(
     parsed: &ParsedTrigger,
     is_unasked: bool,
 ) -> Result<TriggerState<QuestionContext>, JobError> {
-    let (store, parsed) = (&services.store, parsed.clone());
+    let (store, parsed) = (&services.base.store, parsed.clone());
     // The semaphore is never closed.
     let _place = services.state.places.acquire().await.ok();
-    let now = services.clock.now();
-    let max_age = if is_unasked { TOO_LATE } else { services.backlog_max_age };
+    let now = services.base.clock.now();
+    let max_age = if is_unasked { TOO_LATE } else { services.base.config.ingest.backlog_max_age };
     let loading = services.clone();
     let load = move |conn: &_| load_trigger(conn, &loading, now, max_age, at, &parsed);
     let loaded: Arc<LoadedTrigger> = match store.read(load).await? {
@@ -64,7 +64,7 @@ pub(super) async fn halve(services: &Services, question: &mut QuestionContext) -
     let focused = picked(Arc::clone(&history), params.clone()).await?;
     let recaller = Arc::clone(&services.recaller);
     let window = move |conn: &_| Ok(window_around(conn, (&history, focused), &params, &recaller, |_| summarized));
-    question.window = services.store.read(window).await?;
+    question.window = services.base.store.read(window).await?;
     // Recalled messages matter less than the window, so they are dropped altogether.
     question.recalled = Recalled::default();
     Ok(())

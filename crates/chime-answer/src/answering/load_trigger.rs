@@ -52,12 +52,12 @@ pub fn load_trigger(
     };
     chat.settings = chat_settings::load(conn, trigger.conversation())?;
     // The chat was allowed when the trigger came in; the operator may have changed that since.
-    if served(conn, &chat.chat, trigger.message.sender.id, &services.access)? == Access::Refused {
+    if served(conn, &chat.chat, trigger.message.sender.id, &services.base.config.access)? == Access::Refused {
         return Ok(TriggerState::Gone);
     }
     let asked_at = trigger.message.edited_at.unwrap_or(trigger.message.sent_at);
     // Messages are dated by Telegram's clock.
-    if services.telegram.server_date().unwrap_or(now).since(asked_at) > max_age {
+    if services.base.telegram.server_date().unwrap_or(now).since(asked_at) > max_age {
         return Ok(TriggerState::Old(Box::new(trigger)));
     }
     if answers::to_trigger(conn, trigger.chat, trigger.seq)?.is_some() {
@@ -73,7 +73,7 @@ pub fn load_trigger(
         trigger.message.quote = None;
     }
     let parsed = &as_transcribed(parsed, &trigger);
-    let (asked, generic) = asked(conn, trigger, &chat, services.zone, parsed)?;
+    let (asked, generic) = asked(conn, trigger, &chat, services.base.zone(), parsed)?;
     Ok(TriggerState::Ready(Box::new(LoadedTrigger { asked, chat, generic })))
 }
 
@@ -84,11 +84,11 @@ pub(super) async fn may_ask(services: &Services, chat: &ChatRow, user: UserId) -
     if chat.settings.get(ASKERS) != Some(Askers::Admins) {
         return Ok(true);
     }
-    let access = services.access.clone();
-    if services.store.read(move |conn| is_owner(conn, user, &access)).await? {
+    let access = services.base.config.access.clone();
+    if services.base.store.read(move |conn| is_owner(conn, user, &access)).await? {
         return Ok(true);
     }
-    Ok(match services.telegram.member_status(chat.chat.id, user).await {
+    Ok(match services.base.telegram.member_status(chat.chat.id, user).await {
         Ok(status) => status.is_admin(),
         Err(error) => {
             tracing::info!(%error, "whether an admin asks is not known");

@@ -22,7 +22,7 @@ pub(super) async fn tell_owners(services: &Services, error: &LlmError) {
 }
 
 async fn write_to_owners(services: &Services, markdown: String) -> chime_store::Result<()> {
-    let (configured, now) = (services.access.owners.clone(), services.clock.now());
+    let (configured, now) = (services.base.config.access.owners.clone(), services.base.clock.now());
     let write = move |tx: &chime_store::Writer<'_>| {
         let mut owners = admission::owners(tx)?;
         owners.extend(configured);
@@ -39,8 +39,8 @@ async fn write_to_owners(services: &Services, markdown: String) -> chime_store::
         }
         Ok(())
     };
-    services.store.write(Priority::Background, write).await?;
-    services.wake.wake();
+    services.base.store.write(Priority::Background, write).await?;
+    services.base.wake.wake();
     Ok(())
 }
 

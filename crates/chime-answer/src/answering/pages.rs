@@ -20,7 +20,7 @@ pub(super) fn posted_pages(services: &Services, question: &QuestionContext) -> V
 }
 
 fn link_reading(services: &Services, question: &QuestionContext) -> LinkReading {
-    match services.pages.reading {
+    match services.base.config.answer.links {
         LinkReading::Off => LinkReading::Off,
         operators => question.chat.settings.get(LINKS).unwrap_or(operators),
     }
@@ -46,7 +46,7 @@ pub(super) async fn read_link(
         return LookupResult::Nothing("Links are not opened in this chat.");
     }
     let (chat, before) = (question.chat.key, question.trigger().seq);
-    let found = services.store.read(move |conn| messages::by_seq(conn, chat, message)).await;
+    let found = services.base.store.read(move |conn| messages::by_seq(conn, chat, message)).await;
     let found = found.ok().flatten().filter(|stored| stored.seq <= before && stored.message.role == Role::User);
     let posted = found.and_then(|stored| {
         let address = *page_addresses(&stored.message).get(n.saturating_sub(1))?;

@@ -21,10 +21,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Errors are logged. Personal data in a photo cannot be masked, so under [`Redaction::All`] there are none.
 pub(super) async fn load_photos(services: &Services, question: &QuestionContext) -> Vec<ShownPhoto> {
     let candidates = candidates(question);
-    if candidates.is_empty() || services.redaction == Redaction::All {
+    if candidates.is_empty() || services.base.config.memory.redaction == Redaction::All {
         return Vec::new();
     }
-    let found = services.store.read(move |conn| find(conn, &candidates)).await;
+    let found = services.base.store.read(move |conn| find(conn, &candidates)).await;
     let found = found.unwrap_or_else(|error| {
         tracing::warn!(%error, "no photo is shown");
         Vec::new()
@@ -34,8 +34,8 @@ pub(super) async fn load_photos(services: &Services, question: &QuestionContext)
 }
 
 async fn download(services: &Services, stored: &StoredMessage) -> Option<ShownPhoto> {
-    let fetching = services.telegram.download(&stored.message.file.as_ref()?.id, MOST_BYTES);
-    match within(&services.clock, PATIENCE, fetching).await? {
+    let fetching = services.base.telegram.download(&stored.message.file.as_ref()?.id, MOST_BYTES);
+    match within(&services.base.clock, PATIENCE, fetching).await? {
         Ok(bytes) => bytes.map(|bytes| ShownPhoto { seq: stored.seq, bytes: bytes.into() }),
         Err(error) => {
             tracing::warn!(%error, "a photo cannot be fetched and is not shown");

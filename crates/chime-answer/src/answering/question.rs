@@ -124,7 +124,7 @@ impl QuestionLoader {
     /// Reads the messages that the trigger may be about, and the token budget for the window.
     pub fn gather(&self, conn: &Reader, opened: &LoadedTrigger) -> chime_store::Result<Gathered> {
         let model = self.gateway.model_name(ModelPurpose::Answer);
-        let wanted = self.gateway.talk_tokens(self.services.context_tokens);
+        let wanted = self.gateway.talk_tokens(self.services.base.config.context.tokens);
         let token_budget = usage::calibration(conn, model)?.room(wanted);
         let params = Params { token_budget, ..self.services.params.clone() };
         let history = gather(conn, opened.asked.clone(), &params, &self.services.features)?;
@@ -137,11 +137,15 @@ impl QuestionLoader {
         let input =
             EnricherInput { chat: trigger.chat, conversation: trigger.conversation(), ask: ask.clone(), now: self.now };
         Ok(TriggerFacts {
-            looked: if *generic { None } else { self.look(conn, opened, row.zone(self.services.zone)) },
+            looked: if *generic { None } else { self.look(conn, opened, row.zone(self.services.base.zone())) },
             enrichment: enrich(conn, &self.services.enrichers, &input),
             scope: ConceptScope::load(
                 conn,
-                ContextKey { bot: self.services.bot.id, chat: trigger.chat, forum_topic: trigger.message.forum_topic },
+                ContextKey {
+                    bot: self.services.base.bot.id,
+                    chat: trigger.chat,
+                    forum_topic: trigger.message.forum_topic,
+                },
             ),
             earliest: messages::earliest(conn, trigger.chat)?,
             introduction: match self.wants_no_introduction(conn, row, asker)? {
@@ -195,7 +199,7 @@ impl QuestionLoader {
         let people = PresentMember::of_talk(&history.recent, history.trigger.message.sent_at.minus(LATELY));
         Ok(QuestionContext {
             history,
-            zone: row.zone(self.services.zone),
+            zone: row.zone(self.services.base.zone()),
             chat: row.clone(),
             gateway: self.gateway.clone(),
             is_unasked: self.is_unasked,
@@ -260,7 +264,7 @@ impl QuestionLoader {
             ask: &history.ask,
             generic,
             language: row.language,
-            usual_idle: self.services.idle.in_chats_of(row.chat.kind),
+            usual_idle: self.services.base.config.memory.idle.in_chats_of(row.chat.kind),
             window,
             member: history.trigger.message.sender.id,
             now: self.now,

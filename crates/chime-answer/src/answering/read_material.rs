@@ -44,7 +44,7 @@ pub(super) async fn read_material(services: &Services, question: &mut QuestionCo
         }
     };
     let reading = futures::future::join(reading, searching);
-    let (read, found) = while_typing(&services.telegram, &services.clock, message, reading).await;
+    let (read, found) = while_typing(&services.base, message, reading).await;
     // Each line has its rank within its text: if space is short, every text keeps its best pieces.
     let mut lines: Vec<(usize, PieceLine)> = Vec::new();
     for (text, posted) in read.into_iter().zip(posted) {
@@ -86,7 +86,7 @@ async fn posted_documents(services: &Services, question: &QuestionContext) -> Ve
         }
         Ok((of_albums, messages::documents(conn, chat, before, MOST_NAMES)?))
     };
-    let (albums, newest) = services.store.read(candidates).await.unwrap_or_else(|error| {
+    let (albums, newest) = services.base.store.read(candidates).await.unwrap_or_else(|error| {
         tracing::warn!(%error, "no document is read");
         Default::default()
     });

@@ -27,12 +27,12 @@ pub(super) async fn store_answer(
     question: QuestionContext,
     answer: CheckedAnswer,
 ) -> Result<(), JobError> {
-    let now = services.clock.now();
+    let now = services.base.clock.now();
     let (payload, chat, trigger) = (job.payload.clone(), question.chat.chat.clone(), question.trigger().clone());
     let (scope, oldest_part) = (question.scope.key, question.oldest_part.clone());
     let (facts, captures) = (&services.introduction.privacy_facts, services.captures_concepts);
     let (remembers, announced) = (facts.remembers, facts.announces());
-    let written = chime_jobs::worker::record(&services.store, &services.clock, move |tx| {
+    let written = chime_jobs::worker::record(&services.base.store, &services.base.clock, move |tx| {
         let CheckedAnswer { record, reply, is_silent, bills, rests_on, .. } = &answer;
         for bill in bills {
             bill.write(tx)?;
@@ -64,7 +64,7 @@ pub(super) async fn store_answer(
         Ok(SaveOutcome::Saved)
     });
     match written.await? {
-        SaveOutcome::Saved => services.wake.wake(),
+        SaveOutcome::Saved => services.base.wake.wake(),
         SaveOutcome::Ended => {
             tracing::info!("the job was ended while it was worked on, so nothing is said");
             take_back(services, &job.payload.reply_key()).await?;

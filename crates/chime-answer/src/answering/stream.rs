@@ -24,6 +24,7 @@ use chime_core::chat_settings::STREAMING;
 use chime_core::config::Redaction;
 use chime_core::texts::texts;
 use chime_core::{ChatKind, Citable, FormattedText, Grounding, Job, MessageId, Outgoing, ReplyTarget, estimate_tokens};
+use chime_jobs::Base;
 use chime_llm::{AnswerProgress, Completion, Prompt};
 use chime_privacy::Masks;
 use chime_store::{Priority, Writer, reply_streams};
@@ -92,7 +93,7 @@ pub(super) async fn ask_unseen(
 fn streams(services: &Services, question: &QuestionContext) -> bool {
     // In strict chats, statements without a source are marked only in the complete answer.
     let is_open = question.grounding() == Grounding::Open && !question.is_unasked;
-    let usual = || services.streaming.in_chats_of(question.chat.chat.kind);
+    let usual = || services.base.config.answer.streaming.in_chats_of(question.chat.chat.kind);
     is_open && question.chat.settings.get(STREAMING).unwrap_or_else(usual)
 }
 
@@ -138,7 +139,7 @@ impl UnfinishedAnswer<'_> {
     async fn send_placeholder(&self, stop: &CancellationToken) -> chime_store::Result<()> {
         tokio::select! {
             () = stop.cancelled() => return Ok(()),
-            () = self.services.clock.sleep_until(self.question.began_at.plus(PLACEHOLDER_AFTER)) => {}
+            () = self.services.base.clock.sleep_until(self.question.began_at.plus(PLACEHOLDER_AFTER)) => {}
         }
         let Some(PreviewPlace::NewMessage) = self.place().await? else { return Ok(()) };
         if !self.may_show() {
@@ -154,7 +155,7 @@ impl UnfinishedAnswer<'_> {
     /// Shows the text of `progress` until `stop`.
     async fn show(&self, progress: &AnswerProgress, stop: &CancellationToken) -> chime_store::Result<()> {
         let Some(mut place) = self.place().await? else { return Ok(()) };
-        let clock = &self.services.clock;
+        let clock = &self.services.base.clock;
         let watch = clock.stopwatch();
         let (mut words, mut is_first) = (progress.watch(), true);
         // Text that arrived before the loop starts is shown too.
@@ -203,7 +204,7 @@ impl UnfinishedAnswer<'_> {
     async fn place(&self) -> chime_store::Result<Option<PreviewPlace>> {
         let key = self.key.clone();
         let has_drafts = !self.services.state.drafts_refused.load(Ordering::Relaxed);
-        Ok(match self.services.store.read(move |conn| reply_streams::find(conn, &key)).await? {
+        Ok(match self.services.base.store.read(move |conn| reply_streams::find(conn, &key)).await? {
             Some(stream) => stream.message.map(PreviewPlace::Message),
             None if self.question.chat.chat.kind == ChatKind::Private && has_drafts => Some(PreviewPlace::Draft),
             None => Some(PreviewPlace::NewMessage),
@@ -212,7 +213,7 @@ impl UnfinishedAnswer<'_> {
 
     /// Returns `true` if the chat's rate allows another message or edit now.
     fn may_show(&self) -> bool {
-        let now = self.services.clock.now();
+        let now = self.services.base.clock.now();
         may_show(self.services.state.traffic.of(self.question.trigger().message.chat, now), now)
     }
 
@@ -223,7 +224,7 @@ impl UnfinishedAnswer<'_> {
         if estimate_tokens(text) < FIRST_TOKENS || may_be_made_up {
             return None;
         }
-        let (bot, built) = (&self.services.bot, self.built);
+        let (bot, built) = (&self.services.base.bot, self.built);
         let (text, _) = uncertainty::split(text);
         let text = without_heads(&text, &bot.name, |name| built.labels.has_name(name));
         let text = without_echo(&text, &built.instructions, &built.fence)?;
@@ -234,7 +235,7 @@ impl UnfinishedAnswer<'_> {
     }
 
     async fn show_once(&self, place: PreviewPlace, content: FormattedText) -> chime_store::Result<PreviewOutcome> {
-        let Services { telegram, clock, state, .. } = self.services;
+        let Services { base: Base { telegram, clock, .. }, state, .. } = self.services;
         let message = &self.question.trigger().message;
         let (chat, now) = (message.chat, clock.now());
         let shown = match place {
@@ -268,7 +269,7 @@ impl UnfinishedAnswer<'_> {
 
     /// Sends the message that shows the answer while it is written, and stores its id.
     async fn open(&self, content: FormattedText) -> chime_store::Result<PreviewOutcome> {
-        let Services { store, telegram, clock, state, .. } = self.services;
+        let Services { base: Base { store, telegram, clock, .. }, state, .. } = self.services;
         let message = &self.question.trigger().message;
         let (chat, now) = (message.chat, clock.now());
         let key = self.key.clone();
@@ -303,7 +304,7 @@ impl UnfinishedAnswer<'_> {
 
 /// Deletes the message in which the reply `key` was shown, if there is one.
 pub async fn take_back(services: &Services, key: &str) -> chime_store::Result<()> {
-    let Services { store, telegram, .. } = services;
+    let Base { store, telegram, .. } = &services.base;
     let reply = key.to_owned();
     let Some(stream) = store.read(move |conn| reply_streams::find(conn, &reply)).await? else { return Ok(()) };
     if let Some(message) = stream.message
@@ -318,7 +319,7 @@ pub async fn take_back(services: &Services, key: &str) -> chime_store::Result<()
 /// Returns `prompt` with personal data masked, if the operator wants that, and the masks that restore it.
 fn masked<'p>(services: &Services, prompt: &'p Prompt) -> (Cow<'p, Prompt>, Masks) {
     let mut masks = Masks::default();
-    if services.redaction != Redaction::All {
+    if services.base.config.memory.redaction != Redaction::All {
         return (Cow::Borrowed(prompt), masks);
     }
     let mut prompt = prompt.clone();

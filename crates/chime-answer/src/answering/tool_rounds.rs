@@ -46,13 +46,13 @@ pub(super) async fn converse(
     built: &mut BuiltPrompt,
     asking: ModelAttempt,
 ) -> Result<(Completion, UsageRecord), ModelFailure> {
-    let until = services.clock.now().plus(services.deadline);
+    let until = services.base.clock.now().plus(services.base.config.llm.deadline);
     let mut prompt = model_request(question, built, asking.window);
     question.looked_up = LookedUp::default();
     let mut spent = TokenUse::default();
     loop {
-        let is_open = may_look_up(asking, prompt.tools.rounds.len(), services.tool_rounds)
-            && services.clock.now() < until
+        let is_open = may_look_up(asking, prompt.tools.rounds.len(), services.base.config.llm.tool_rounds)
+            && services.base.clock.now() < until
             && question.gateway.allowance(after(question.spent, spent)) == Allowance::Ample;
         let outside =
             OutsideTools { links: may_read_links(services, question), web: may_search_web(services, question) };
@@ -82,8 +82,13 @@ async fn look_up(
     built: &mut BuiltPrompt,
     calls: &[chime_llm::ToolCall],
 ) -> Vec<String> {
-    let mut transcript =
-        PromptTranscript::resume(&services.bot.name, &built.fence, question.zone, question.style, built.labels.clone());
+    let mut transcript = PromptTranscript::resume(
+        &services.base.bot.name,
+        &built.fence,
+        question.zone,
+        question.style,
+        built.labels.clone(),
+    );
     let mut results = Vec::new();
     for (place, call) in calls.iter().enumerate() {
         let lookup = match place {
@@ -119,7 +124,7 @@ async fn find_in_chat(services: &Services, question: &QuestionContext, lookup: L
         zone: question.zone,
         recaller: Arc::clone(&services.recaller),
     };
-    let found = services.store.read(move |conn| place.find(conn, lookup)).await;
+    let found = services.base.store.read(move |conn| place.find(conn, lookup)).await;
     found.unwrap_or_else(|error| {
         tracing::warn!(%error, "a tool found nothing");
         LookupResult::Messages(Vec::new())

@@ -25,9 +25,9 @@ pub(super) async fn transcribe_nearby(services: &Services, at: MessageAt, parsed
 }
 
 async fn transcribe_around(services: &Services, at: MessageAt, parsed: &ParsedTrigger) -> chime_store::Result<()> {
-    let (loading, parsed, now) = (services.clone(), parsed.clone(), services.clock.now());
-    let found = services.store.read(move |conn| {
-        let max_age = loading.backlog_max_age;
+    let (loading, parsed, now) = (services.clone(), parsed.clone(), services.base.clock.now());
+    let found = services.base.store.read(move |conn| {
+        let max_age = loading.base.config.ingest.backlog_max_age;
         let TriggerState::Ready(opened) = load_trigger(conn, &loading, now, max_age, at, &parsed)? else {
             return Ok(None);
         };
@@ -43,7 +43,7 @@ async fn transcribe_around(services: &Services, at: MessageAt, parsed: &ParsedTr
     let transcribing = join_all(spoken.into_iter().map(|at| services.voice.transcribe_for(asker, at)));
     tokio::select! {
         _ = transcribing => Ok(()),
-        never = keep_typing(&services.telegram, &services.clock, at.chat, asked.trigger.message.forum_topic) => match never {},
+        never = keep_typing(&services.base, at.chat, asked.trigger.message.forum_topic) => match never {},
     }
 }
 

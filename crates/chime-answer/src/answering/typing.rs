@@ -4,8 +4,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use chime_core::{ChatId, ForumTopicId, Message};
-use chime_runtime::clock::Clock;
-use chime_telegram::Telegram;
+use chime_jobs::Base;
 
 /// Delay before the first indicator. A result that comes faster needs none.
 const TYPING_AFTER: Duration = Duration::from_millis(300);
@@ -13,30 +12,20 @@ const TYPING_AFTER: Duration = Duration::from_millis(300);
 const TYPING_EVERY: Duration = Duration::from_millis(4500);
 
 /// Waits for `result`, and shows the typing indicator in the chat of `message` meanwhile.
-pub async fn while_typing<T>(
-    telegram: &Telegram,
-    clock: &Clock,
-    message: &Message,
-    result: impl Future<Output = T>,
-) -> T {
+pub async fn while_typing<T>(base: &Base, message: &Message, result: impl Future<Output = T>) -> T {
     tokio::select! {
         result = result => result,
-        never = keep_typing(telegram, clock, message.chat, message.forum_topic) => match never {},
+        never = keep_typing(base, message.chat, message.forum_topic) => match never {},
     }
 }
 
 /// Shows the typing indicator until the future is dropped. Failures are only logged.
-pub async fn keep_typing(
-    telegram: &Telegram,
-    clock: &Clock,
-    chat: ChatId,
-    forum_topic: Option<ForumTopicId>,
-) -> Infallible {
-    clock.sleep(TYPING_AFTER).await;
+pub async fn keep_typing(base: &Base, chat: ChatId, forum_topic: Option<ForumTopicId>) -> Infallible {
+    base.clock.sleep(TYPING_AFTER).await;
     loop {
-        if let Err(error) = telegram.typing(chat, forum_topic).await {
+        if let Err(error) = base.telegram.typing(chat, forum_topic).await {
             tracing::debug!(%error, "no sign of typing");
         }
-        clock.sleep(TYPING_EVERY).await;
+        base.clock.sleep(TYPING_EVERY).await;
     }
 }

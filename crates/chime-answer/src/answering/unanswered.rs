@@ -24,15 +24,16 @@ pub(super) async fn refuse(
         return close(services, job, Vec::new()).await;
     }
     tracing::info!(chat.id = trigger.message.chat.0, r#type = because.as_str(), "chat.rate_limit");
-    let (kind, key, trigger, now) = (job.kind(), job.key(), trigger.clone(), services.clock.now());
+    let (kind, key, trigger, now) = (job.kind(), job.key(), trigger.clone(), services.base.clock.now());
     services
+        .base
         .store
         .write(Priority::Answering, move |tx| {
             write_refusal(tx, &trigger, because, now)?;
             jobs::finish(tx, kind, &key)
         })
         .await?;
-    services.wake.wake();
+    services.base.wake.wake();
     Ok(())
 }
 
@@ -45,13 +46,13 @@ pub(super) async fn count_as_old(services: &Services, job: &Job, trigger: &Store
     }
     let (kind, key) = (job.kind(), job.key());
     let (chat, forum_topic) = (trigger.message.chat, trigger.message.forum_topic);
-    let due_at = services.clock.now().plus(BACKLOG_SETTLES);
+    let due_at = services.base.clock.now().plus(BACKLOG_SETTLES);
     let counted = move |tx: &Writer<'_>| {
         backlog::count_one(tx, chat, forum_topic, due_at)?;
         jobs::finish(tx, kind, &key)
     };
-    services.store.write(Priority::Answering, counted).await?;
-    services.wake.wake();
+    services.base.store.write(Priority::Answering, counted).await?;
+    services.base.wake.wake();
     Ok(())
 }
 
@@ -66,7 +67,7 @@ pub(super) async fn give_up(services: &Services, job: &Job) -> Result<(), JobErr
 pub(super) async fn close(services: &Services, job: &Job, bills: Vec<UsageRecord>) -> Result<(), JobError> {
     let (kind, key) = (job.kind(), job.key());
     let end = if kind == JobKind::Ambient { jobs::remove } else { jobs::finish };
-    let closing = services.store.write(Priority::Answering, move |tx| {
+    let closing = services.base.store.write(Priority::Answering, move |tx| {
         bills.iter().try_for_each(|bill| bill.write(tx))?;
         end(tx, kind, &key)
     });

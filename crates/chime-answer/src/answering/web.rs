@@ -78,8 +78,9 @@ pub(super) fn asked_web(services: &Services, question: &QuestionContext) -> Opti
 pub(super) async fn search_results(services: &Services, query: &str) -> Result<Vec<WebResult>, UnreadablePage> {
     let search = services.web.as_ref().ok_or(UnreadablePage::Refused)?;
     let query = clip(query, QUERY_CHARS);
-    let query = if services.redaction == Redaction::Off { query.into_owned() } else { redact(&query) };
-    let found = within(&services.clock, PATIENCE, search.search(&query)).await;
+    let query =
+        if services.base.config.memory.redaction == Redaction::Off { query.into_owned() } else { redact(&query) };
+    let found = within(&services.base.clock, PATIENCE, search.search(&query)).await;
     let found = found.unwrap_or(Err(UnreadablePage::TooSlow));
     found.inspect_err(|why| tracing::warn!(error_type = ?why, "the web could not be searched"))
 }
@@ -97,7 +98,7 @@ pub(super) fn web_lines(
     if found.is_empty() {
         return vec![PieceLine { text: "(A search of the web found nothing.)".to_owned(), source: None }];
     }
-    let now = services.clock.now();
+    let now = services.base.clock.now();
     let lines = found.into_iter().map(|result| {
         question.web_results += 1;
         let day = result.day.as_deref().and_then(|day| day.parse::<NaiveDate>().ok());

@@ -156,7 +156,7 @@ fn usable(
     window: WindowSize,
 ) -> Result<Draft, ModelFailure> {
     let (text, uncertainty) = uncertainty::split(&completion.text);
-    let text = without_heads(&text, &services.bot.name, |name| built.labels.has_name(name));
+    let text = without_heads(&text, &services.base.bot.name, |name| built.labels.has_name(name));
     let text = without_echo(&text, &built.instructions, &built.fence).filter(|text| {
         let is_worth_another = window != WindowSize::Plainest
             && (question.is_repeated_by(text) || restates(text, &question.history.ask, question.asker_name()));
@@ -204,7 +204,7 @@ async fn is_made_up(
     }
     // The same prompt at the server's own temperature, so that answers differ where the model is unsure.
     let prompt = Prompt {
-        until: Some(services.clock.now().plus(PATIENCE)),
+        until: Some(services.base.clock.now().plus(PATIENCE)),
         max_answer_tokens: MAX_TOKENS,
         ..model_request(question, built, WindowSize::Plainest)
     };
@@ -249,7 +249,7 @@ fn is_nonsense(services: &Services, question: &QuestionContext, built: &BuiltPro
     }
     let embedder = services.features.embedder();
     let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
-    let support = Support::new(&given, ask, &services.bot.name, &embed);
+    let support = Support::new(&given, ask, &services.base.bot.name, &embed);
     text.lines().flat_map(sentences).all(|sentence| support.sources_of(&sentence).is_empty())
 }
 
@@ -266,7 +266,7 @@ fn says_something(question: &QuestionContext, built: &BuiltPrompt, text: &str) -
 }
 
 fn query<'a>(services: &'a Services, question: &'a QuestionContext) -> Query<'a> {
-    Query { ask: &question.history.ask, bot: &services.bot, embedder: services.features.embedder() }
+    Query { ask: &question.history.ask, bot: &services.base.bot, embedder: services.features.embedder() }
 }
 
 fn apologise(services: &Services, question: &QuestionContext, blame: Blame) -> Draft {

@@ -10,30 +10,18 @@ use chime_access::Access;
 use chime_access::admission::served;
 use chime_access::gateway::AskError;
 use chime_access::gateway::ask::{Transcribed, Transcriber};
-use chime_core::config::AccessConfig;
 use chime_core::{Job, JobPayload, MessageAt, MessageFile, StoredMessage, UserId};
-use chime_jobs::worker::{Wake, record};
-use chime_jobs::{JobError, JobOutcome, JobResult};
+use chime_jobs::worker::record;
+use chime_jobs::{Base, JobError, JobOutcome, JobResult};
 use chime_llm::Audio;
-use chime_runtime::clock::Clock;
 use chime_store::chats::ChatRow;
-use chime_store::{
-    Priority, Reader, Store, StoreError, Writer, announcements, chats, jobs, memory, messages, sessions,
-};
-use chime_telegram::{Telegram, TelegramError};
+use chime_store::{Priority, Reader, StoreError, Writer, announcements, chats, jobs, memory, messages, sessions};
+use chime_telegram::TelegramError;
 
 pub struct Voice {
-    pub store: Store,
-    pub telegram: Telegram,
-    pub clock: Clock,
-    pub wake: Wake,
+    pub base: Base,
     /// Client of the transcription server; `None` if voice messages are not transcribed.
     pub transcriber: Option<Transcriber>,
-    /// `true` if the operator allows memory.
-    pub remembers: bool,
-    /// `true` if chats get a notice about the stored data.
-    pub announces: bool,
-    pub access: AccessConfig,
     pub under_way: UnderWay,
 }
 
@@ -87,7 +75,7 @@ impl Voice {
             TranscriptionDecision::Untold => self.have_told(at).await?,
         }
         let (kind, key) = (job.kind(), job.key());
-        self.store.write(Priority::Background, move |tx| jobs::finish(tx, kind, &key)).await?;
+        self.base.store.write(Priority::Background, move |tx| jobs::finish(tx, kind, &key)).await?;
         Ok(JobOutcome::Finished)
     }
 
@@ -104,19 +92,20 @@ impl Voice {
     }
 
     async fn is_wanted(&self, at: MessageAt) -> chime_store::Result<TranscriptionDecision> {
-        let (now, remembers, announces) = (self.clock.now(), self.remembers && self.transcribes(), self.announces);
-        let access = self.access.clone();
-        self.store
+        let (now, config) = (self.base.clock.now(), Arc::clone(&self.base.config));
+        let remembers = config.memory.is_on && self.transcribes();
+        self.base
+            .store
             .read(move |conn| {
                 let (row, message) = (chats::find(conn, at.chat)?, messages::find(conn, at.chat, at.message)?);
                 let (Some(row), Some(message)) = (row, message) else { return Ok(TranscriptionDecision::No) };
-                let is_served = served(conn, &row.chat, message.message.sender.id, &access)? == Access::Allowed;
+                let is_served = served(conn, &row.chat, message.message.sender.id, &config.access)? == Access::Allowed;
                 let kept = memory::memory_state(conn, row.key)?;
                 let is_remembered = remembers && is_served && !kept.is_off && kept.is_present;
                 let is_wanted = is_transcribed_unasked(is_remembered, kept.asked_at, now);
                 Ok(match is_wanted {
                     false => TranscriptionDecision::No,
-                    true if announces && !announcements::is_told_of_voice(conn, row.key)? => {
+                    true if config.privacy.announces && !announcements::is_told_of_voice(conn, row.key)? => {
                         TranscriptionDecision::Untold
                     }
                     true => TranscriptionDecision::Yes,
@@ -126,9 +115,9 @@ impl Voice {
     }
 
     async fn have_told(&self, at: MessageAt) -> chime_store::Result<()> {
-        let (job, now) = (JobPayload::Announce { chat: at.chat }, self.clock.now());
-        self.store.write(Priority::Background, move |tx| jobs::add_unless_due(tx, &job, now)).await?;
-        self.wake.wake();
+        let (job, now) = (JobPayload::Announce { chat: at.chat }, self.base.clock.now());
+        self.base.store.write(Priority::Background, move |tx| jobs::add_unless_due(tx, &job, now)).await?;
+        self.base.wake.wake();
         Ok(())
     }
 
@@ -140,7 +129,7 @@ impl Voice {
             return Ok(());
         }
         // Read only after the lock is taken: its previous holder may have stored a transcript.
-        let Some(found) = self.store.read(move |conn| find(conn, at)).await? else { return Ok(()) };
+        let Some(found) = self.base.store.read(move |conn| find(conn, at)).await? else { return Ok(()) };
         let Untranscribed { message, chat, recording } = found;
         let Some(bytes) = self.fetch(&recording).await? else { return Ok(()) };
         let audio = Audio {
@@ -159,13 +148,13 @@ impl Voice {
             self.under_way.note_silent(at);
         }
         // The transcript has been paid for and must not be lost: `record` retries while the disk is full.
-        record(&self.store, &self.clock, move |tx| write(tx, &chat, at, &transcribed)).await?;
+        record(&self.base.store, &self.base.clock, move |tx| write(tx, &chat, at, &transcribed)).await?;
         Ok(())
     }
 
     /// Downloads the recording; `None` if it is not available.
     async fn fetch(&self, recording: &MessageFile) -> Result<Option<Vec<u8>>, TelegramError> {
-        match self.telegram.download(&recording.id, MOST_BYTES).await {
+        match self.base.telegram.download(&recording.id, MOST_BYTES).await {
             Err(TelegramError::Gone { .. } | TelegramError::Refused { .. }) => Ok(None),
             fetched => fetched,
         }

@@ -31,39 +31,28 @@ use chime_access::console_tokens::ConsoleTokens;
 use chime_answer::answering::{format_own, format_parts};
 use chime_answer::documents::DocumentReader;
 use chime_core::chat_settings::OperatorDefaults;
-use chime_core::config::{AccessConfig, DailyTokens, MemoryConfig};
+use chime_core::config::AccessConfig;
 use chime_core::texts::{Notices, Texts, notices, texts};
 use chime_core::trigger;
 use chime_core::{
-    BotIdentity, Button, ChatId, ChatKey, ChatKind, CommandName, FormattedText, Job, JobPayload, MessageAt,
-    ParsedTrigger, ReplyTarget, Seq, StoredMessage, Zone, clip, grouped,
+    Button, ChatId, ChatKey, ChatKind, CommandName, FormattedText, Job, JobPayload, MessageAt, ParsedTrigger,
+    ReplyTarget, Seq, StoredMessage, clip, grouped,
 };
-use chime_jobs::worker::Wake;
-use chime_jobs::{JobError, JobOutcome, JobResult};
+use chime_jobs::{Base, JobError, JobOutcome, JobResult};
 use chime_privacy::PrivacyFacts;
-use chime_runtime::clock::Clock;
 use chime_store::chats::ChatRow;
 use chime_store::outbox::{NewReply, Purpose};
-use chime_store::{Language, Priority, Reader, Store, Writer, backlog, chat_settings, chats, jobs, messages, outbox};
-use chime_telegram::{Telegram, TelegramError};
+use chime_store::{Language, Priority, Reader, Writer, backlog, chat_settings, chats, jobs, messages, outbox};
+use chime_telegram::TelegramError;
 
 /// Emoji with which the bot reacts to a message that only says thanks.
 const THANKS_REACTION: &str = "👍";
 
 /// Handlers of in-chat commands.
 pub struct Commands {
-    pub store: Store,
-    pub telegram: Telegram,
-    pub clock: Clock,
-    pub wake: Wake,
-    pub bot: BotIdentity,
-    pub access: AccessConfig,
-    /// Time zone of chats that have set none.
-    pub zone: Zone,
+    pub base: Base,
     pub privacy_facts: PrivacyFacts,
-    pub memory: MemoryConfig,
     pub defaults: OperatorDefaults,
-    pub caps: DailyTokens,
     /// Reads the files that are saved as notes.
     pub documents: DocumentReader,
     /// The owners' page; `None` if it is switched off.
@@ -111,8 +100,8 @@ impl Shown {
 impl Commands {
     /// Handles a `command` job: executes the command `name` in the message `at`.
     pub async fn run(&self, job: &Job, at: MessageAt, name: CommandName, parsed: &ParsedTrigger) -> JobResult {
-        let (access, parsed) = (self.access.clone(), parsed.clone());
-        let found = self.store.read(move |conn| find(conn, at, name, &parsed, &access)).await?;
+        let (access, parsed) = (self.base.config.access.clone(), parsed.clone());
+        let found = self.base.store.read(move |conn| find(conn, at, name, &parsed, &access)).await?;
         let Some(request) = found else { return self.finish(job).await };
         macro_rules! call_handler {
             ($($command:ident = $name:literal, $handler:ident, $addressing:ident, $limits:ident;)+) => {
@@ -127,7 +116,7 @@ impl Commands {
     /// Handles a `thank` job: reacts to the message `at`.
     pub async fn thank(&self, job: &Job, at: MessageAt) -> JobResult {
         // An error is only logged: the chat may forbid reactions, and nobody waits for this one.
-        if let Err(error) = self.telegram.react(at.chat, at.message, Some(THANKS_REACTION)).await {
+        if let Err(error) = self.base.telegram.react(at.chat, at.message, Some(THANKS_REACTION)).await {
             tracing::info!(%error, "no reaction");
         }
         self.finish(job).await
@@ -136,7 +125,7 @@ impl Commands {
     /// Handles a `backlog` job: reports in one message how many of the chat's triggers were too old to be answered.
     /// Counting and storing the report are one transaction, so a trigger that arrives meanwhile is in the next report.
     pub async fn tell_backlog(&self, job: &Job, chat: ChatId) -> JobResult {
-        let now = self.clock.now();
+        let now = self.base.clock.now();
         self.finish_with(job, move |tx| {
             let Some(skipped) = backlog::find(tx, chat)? else { return Ok(()) };
             let count = usize::try_from(skipped.count).unwrap_or(usize::MAX);
@@ -154,7 +143,7 @@ impl Commands {
     async fn parent_of(&self, request: &CommandRequest) -> chime_store::Result<Option<StoredMessage>> {
         let message = &request.message.message;
         let (chat, Some(parent)) = (message.chat, message.reply_to) else { return Ok(None) };
-        self.store.read(move |conn| messages::find(conn, chat, parent)).await
+        self.base.store.read(move |conn| messages::find(conn, chat, parent)).await
     }
 
     /// Replies with text that contains words of members.
@@ -185,7 +174,7 @@ impl Commands {
     where
         F: FnOnce(&Writer<'_>) -> chime_store::Result<()> + Send + 'static,
     {
-        let now = self.clock.now();
+        let now = self.base.clock.now();
         self.finish_with(job, move |tx| {
             also(tx)?;
             outbox::add(tx, &reply, now)
@@ -195,7 +184,7 @@ impl Commands {
 
     /// Finishes the job and starts another one for the same message.
     async fn hand_on(&self, job: &Job, other: JobPayload) -> JobResult {
-        let now = self.clock.now();
+        let now = self.base.clock.now();
         self.finish_with(job, move |tx| jobs::add(tx, &other, now).map(drop)).await
     }
 
@@ -213,8 +202,8 @@ impl Commands {
             work(tx)?;
             jobs::finish(tx, kind, &key)
         };
-        self.store.write(Priority::Answering, work).await?;
-        self.wake.wake();
+        self.base.store.write(Priority::Answering, work).await?;
+        self.base.wake.wake();
         Ok(JobOutcome::Finished)
     }
 }

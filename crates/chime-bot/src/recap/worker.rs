@@ -8,37 +8,27 @@ use crate::recap::wording::{self, Recap};
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_answer::answering::{format_own, format_parts, keep_typing};
-use chime_core::config::AccessConfig;
 use chime_core::texts::texts;
 use chime_core::trigger::is_for_bot;
 use chime_core::{
     ChatId, ChatKey, Conversation, FormattedText, ForumTopicId, Job, JobPayload, MessageAt, MessageId, ReplyTarget,
     Role, Seq, StoredMessage, Timestamp, UserId, Zone, message_link,
 };
-use chime_jobs::worker::Wake;
-use chime_jobs::{JobOutcome, JobResult};
+use chime_jobs::{Base, JobOutcome, JobResult};
 use chime_memory::jobs::Memory;
 use chime_memory::wording::BulletSource;
-use chime_runtime::clock::Clock;
 use chime_store::chats::ChatRow;
 use chime_store::outbox::{NewReply, Purpose};
-use chime_store::{Priority, Reader, Store, Writer, chats, jobs, messages, outbox, recaps, summaries};
-use chime_telegram::{MemberStatus, Telegram, TelegramError};
+use chime_store::{Priority, Reader, Writer, chats, jobs, messages, outbox, recaps, summaries};
+use chime_telegram::{MemberStatus, TelegramError};
 
 /// Maximum number of messages read for a recap. Of more, the newest are used.
 const MOST_MESSAGES: usize = 3000;
 
 /// Handlers of recap jobs.
 pub struct Recaps {
-    pub store: Store,
-    pub telegram: Telegram,
-    pub clock: Clock,
-    pub wake: Wake,
+    pub base: Base,
     pub memory: Arc<Memory>,
-    pub access: AccessConfig,
-    pub bot: UserId,
-    /// Time zone of chats that have set none.
-    pub zone: Zone,
 }
 
 /// Messages to recap, with their chat.
@@ -72,6 +62,7 @@ impl Recaps {
     /// sees it where Telegram allows that; else it goes to their private chat, if there is one.
     pub async fn run(&self, job: &Job, at: MessageAt, since: Timestamp, personal: bool) -> JobResult {
         let found = self
+            .base
             .store
             .read(move |conn| {
                 let Some(asking) = asking(conn, at)? else { return Ok(None) };
@@ -105,7 +96,7 @@ impl Recaps {
         let key = job.payload.reply_key();
         let made = tokio::select! {
             made = self.recap(&order) => made?,
-            never = keep_typing(&self.telegram, &self.clock, at.chat, asking.message.forum_topic) => match never {},
+            never = keep_typing(&self.base, at.chat, asking.message.forum_topic) => match never {},
         };
         let Some((recap, rests_on)) = made else {
             let parts = format_own(&texts.recap.nothing);
@@ -125,27 +116,27 @@ impl Recaps {
 
     /// Handles the periodic `recaps` job: starts the subscribed recaps that are due.
     pub async fn start_due(&self) -> JobResult {
-        let (now, zone) = (self.clock.now(), self.zone);
-        self.store.write(Priority::Background, move |tx| start_due(tx, now, zone)).await?;
-        self.wake.wake();
+        let (now, zone) = (self.base.clock.now(), self.base.zone());
+        self.base.store.write(Priority::Background, move |tx| start_due(tx, now, zone)).await?;
+        self.base.wake.wake();
         Ok(JobOutcome::UntilNextRun)
     }
 
     /// Returns `true` if a message to a group can be shown to one member alone: the bot is an admin, and Telegram did
     /// not refuse that lately.
     async fn shows_alone(&self, chat: ChatId) -> chime_store::Result<bool> {
-        let now = self.clock.now();
+        let now = self.base.clock.now();
         // Only groups have negative ids.
-        if chat.0 > 0 || self.store.read(move |conn| chats::refuses_ephemeral(conn, chat, now)).await? {
+        if chat.0 > 0 || self.base.store.read(move |conn| chats::refuses_ephemeral(conn, chat, now)).await? {
             return Ok(false);
         }
-        Ok(self.telegram.member_status(chat, self.bot).await.is_ok_and(MemberStatus::is_admin))
+        Ok(self.base.telegram.member_status(chat, self.base.bot.id).await.is_ok_and(MemberStatus::is_admin))
     }
 
     /// Returns `true` if Telegram reports that the bot may not write to the private chat. If a user has blocked the
     /// bot, Telegram does not always report it.
     async fn is_out_of_reach(&self, private: ChatId) -> bool {
-        matches!(self.telegram.typing(private, None).await, Err(TelegramError::Gone { .. }))
+        matches!(self.base.telegram.typing(private, None).await, Err(TelegramError::Gone { .. }))
     }
 
     /// Handles a `chat_recap` job: sends a recap that a chat subscribed to.
@@ -155,8 +146,9 @@ impl Recaps {
         conversation: Conversation,
         span: (Timestamp, Timestamp),
     ) -> JobResult {
-        let access = self.access.clone();
+        let access = self.base.config.access.clone();
         let chat = self
+            .base
             .store
             .read(move |conn| {
                 let Some(row) = chats::by_key(conn, conversation.chat)?.filter(|row| row.is_present) else {
@@ -180,7 +172,7 @@ impl Recaps {
     /// Returns the recap and its source messages. Returns `None` if the messages have nothing to report.
     async fn recap(&self, order: &RecapRequest) -> chime_store::Result<Option<(Recap, Vec<Seq>)>> {
         let (conversation, span, last) = (order.conversation, order.span, order.last);
-        let found = self.store.read(move |conn| material(conn, conversation, span.0, (span.1, last))).await?;
+        let found = self.base.store.read(move |conn| material(conn, conversation, span.0, (span.1, last))).await?;
         let Some(RecapInput { chat, said, is_cut }) = found else { return Ok(None) };
         let (Some(first), people) = (said.first(), said.iter().map(|it| it.message.sender.id).collect::<BTreeSet<_>>())
         else {
@@ -192,6 +184,7 @@ impl Recaps {
         let rests_on: BTreeSet<Seq> = points.iter().flat_map(|point| point.sources.iter().copied()).collect();
         let wanted = rests_on.clone();
         let (names, places, chat) = self
+            .base
             .store
             .read(move |conn| Ok((summaries::member_names(conn, chat.key)?, places(conn, &chat, &wanted)?, chat)))
             .await?;
@@ -202,7 +195,7 @@ impl Recaps {
             return Ok(None);
         }
         let title = order.private.and(chat.chat.title.clone());
-        let (now, zone, people) = (self.clock.now(), chat.zone(self.zone), people.len());
+        let (now, zone, people) = (self.base.clock.now(), chat.zone(self.base.zone()), people.len());
         let texts = texts(chat.speaks().code());
         let recap = Recap { points, method, since, now, zone, messages, people, is_cut, names, places, title, texts };
         Ok(Some((recap, rests_on.into_iter().collect())))
@@ -211,8 +204,9 @@ impl Recaps {
     /// Stores the recap and a second reply, if given, and finishes the job. If a source message was forgotten
     /// meanwhile, stores nothing and runs the job again.
     async fn write(&self, job: &Job, recap: Option<Showing>, also: Option<NewReply>) -> JobResult {
-        let (payload, now) = (job.payload.clone(), self.clock.now());
+        let (payload, now) = (job.payload.clone(), self.base.clock.now());
         let is_written = self
+            .base
             .store
             .write(Priority::Answering, move |tx| {
                 if !jobs::is_due(tx, &payload)? {
@@ -232,7 +226,7 @@ impl Recaps {
                 Ok(true)
             })
             .await?;
-        self.wake.wake();
+        self.base.wake.wake();
         Ok(if is_written { JobOutcome::Finished } else { JobOutcome::WaitUntil(now) })
     }
 }

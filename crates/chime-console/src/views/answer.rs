@@ -51,9 +51,9 @@ pub async fn show(
 ) -> Result<Markup, PageError> {
     let id = Ulid::from_str(&answer).map(AnswerId).map_err(|_| PageError::NotFound)?;
     let (shared, tokens) = (console.clone(), query.context_tokens);
-    let data = console.parts.store.read(move |conn| load(conn, id, tokens, &shared)).await?;
+    let data = console.parts.base.store.read(move |conn| load(conn, id, tokens, &shared)).await?;
     let data = data.ok_or(PageError::NotFound)?;
-    let zone = data.row.zone(console.parts.zone);
+    let zone = data.row.zone(console.parts.base.zone());
     let usual = query.context_tokens.unwrap_or(console.parts.params.token_budget);
     let body = html! {
         p { a href=(timeline_at(&data.row, data.record.trigger)) dir="auto" { (data.title) } ", " (moment(data.record.created_at, zone)) }
@@ -104,7 +104,7 @@ fn load(
             let parts = &console.parts;
             let params = Params { token_budget: tokens.min(MOST_TOKENS), ..parts.params.clone() };
             let place = MessagePlace::Ids(trigger.message.chat, trigger.message.id);
-            explain_choice(conn, &place, &params, parts.zone, &parts.features, &parts.recaller)?
+            explain_choice(conn, &place, &params, parts.base.zone(), &parts.features, &parts.recaller)?
         }
         _ => None,
     };

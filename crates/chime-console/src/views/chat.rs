@@ -79,9 +79,9 @@ pub async fn show(
     Query(query): Query<TimelineQuery>,
 ) -> Result<Markup, PageError> {
     let (shared, wanted) = (console.clone(), query.clone());
-    let data = console.parts.store.read(move |conn| load(conn, chat, &wanted, &shared)).await?;
+    let data = console.parts.base.store.read(move |conn| load(conn, chat, &wanted, &shared)).await?;
     let data = data.ok_or(PageError::NotFound)?;
-    let zone = data.row.zone(console.parts.zone);
+    let zone = data.row.zone(console.parts.base.zone());
     let body = html! {
         (chat_tabs(&data.row, "Timeline"))
         (forms(&data, &query))
@@ -101,10 +101,10 @@ fn load(
     console: &SharedConsole,
 ) -> chime_store::Result<Option<ChatData>> {
     let Some((row, title)) = chat_of(conn, chat)? else { return Ok(None) };
-    let (parts, zone) = (&console.parts, row.zone(console.parts.zone));
+    let (parts, zone) = (&console.parts, row.zone(console.parts.base.zone()));
     let messages = page_of(conn, &row, query, zone)?;
     let links = reply_links(conn, &messages, &parts.features)?;
-    let today = parts.clock.now().day();
+    let today = parts.base.clock.now().day();
     let mut data = ChatData {
         title,
         newest: search::newest(conn, row.key)?,
@@ -143,7 +143,7 @@ fn load(
     }
     let words = query.q.trim();
     if !words.is_empty() {
-        data.found = reading::search(conn, &data.row, words, &parts.recaller, parts.clock.now(), zone)?;
+        data.found = reading::search(conn, &data.row, words, &parts.recaller, parts.base.clock.now(), zone)?;
     }
     Ok(Some(data))
 }

@@ -63,8 +63,9 @@ pub async fn show(
     Extension(session): Extension<OwnerSession>,
     Path(chat): Path<u32>,
 ) -> Result<Markup, PageError> {
-    let (zone, now) = (console.parts.zone, console.parts.clock.now());
-    let data = console.parts.store.read(move |conn| load(conn, chat, zone, now)).await?.ok_or(PageError::NotFound)?;
+    let (zone, now) = (console.parts.base.zone(), console.parts.base.clock.now());
+    let data =
+        console.parts.base.store.read(move |conn| load(conn, chat, zone, now)).await?.ok_or(PageError::NotFound)?;
     let zone = data.row.zone(zone);
     let body = html! {
         (chat_tabs(&data.row, "Memory"))
@@ -184,14 +185,14 @@ pub async fn rebuild(
 ) -> Result<Redirect, PageError> {
     session.check(&form.form_token)?;
     let what: Rebuilt = form.what.parse().map_err(|_| PageError::NotFound)?;
-    let now = console.parts.clock.now();
+    let now = console.parts.base.clock.now();
     let rebuilding = move |tx: &chime_store::Writer<'_>| match chats::by_key(tx, chime_core::ChatKey(chat))? {
         Some(row) => rebuild::rebuild(tx, &row, &what, now),
         None => Ok(false),
     };
-    if !console.parts.store.write(Priority::Background, rebuilding).await? {
+    if !console.parts.base.store.write(Priority::Background, rebuilding).await? {
         return Err(PageError::NotFound);
     }
-    console.parts.wake.wake();
+    console.parts.base.wake.wake();
     Ok(Redirect::to(&format!("/chats/{chat}/memory")))
 }

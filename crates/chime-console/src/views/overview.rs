@@ -76,10 +76,10 @@ pub async fn show(
     State(console): State<SharedConsole>,
     Extension(session): Extension<OwnerSession>,
 ) -> Result<Markup, PageError> {
-    let now = console.parts.clock.now();
-    let data = console.parts.store.read(move |conn| load(conn, now)).await?;
+    let now = console.parts.base.clock.now();
+    let data = console.parts.base.store.read(move |conn| load(conn, now)).await?;
     let state = (console.parts.state)().await;
-    let zone = console.parts.zone;
+    let zone = console.parts.base.zone();
     let body = html! {
         div.columns {
             section { h2 { "Last " (DAYS) " days" } (charts(&data, zone)) (answer_times(&data)) }
@@ -220,9 +220,9 @@ pub async fn retry(
     Form(form): Form<RetryForm>,
 ) -> Result<Redirect, PageError> {
     session.check(&form.form_token)?;
-    let now = console.parts.clock.now();
+    let now = console.parts.base.clock.now();
     let unparking = move |tx: &chime_store::Writer<'_>| jobs::unpark(tx, Some(JobId(form.job)), now);
-    console.parts.store.write(Priority::Background, unparking).await?;
-    console.parts.wake.wake();
+    console.parts.base.store.write(Priority::Background, unparking).await?;
+    console.parts.base.wake.wake();
     Ok(Redirect::to("/"))
 }

@@ -54,8 +54,8 @@ pub async fn show(
     Query(query): Query<PrivacyQuery>,
 ) -> Result<Markup, PageError> {
     let user = query.user.trim().parse().ok().map(UserId);
-    let data = console.parts.store.read(move |conn| load(conn, user)).await?;
-    let (zone, usual) = (console.parts.zone, console.parts.retention);
+    let data = console.parts.base.store.read(move |conn| load(conn, user)).await?;
+    let (zone, usual) = (console.parts.base.zone(), console.parts.base.config.privacy.retention);
     let title = |key: ChatKey| data.chats.iter().find(|chat| chat.key == key).map_or("every chat", |chat| &chat.title);
     let body = html! {
         div.columns {

@@ -11,7 +11,7 @@ pub async fn show(State(console): State<SharedConsole>, Extension(session): Exte
         p { "As read at the start. Settings are changed in the environment or in " code { ".env" } ", then Chime is started again." }
         div.wide { table.settings {
             thead { tr { th { "Name" } th { "Value" } th { "From" } th { "Meaning" } } }
-            tbody { @for setting in &console.parts.settings {
+            tbody { @for setting in &console.parts.base.config.in_force {
                 tr.set[setting.origin != "default"] {
                     td { code { (setting.key.name) } }
                     td.value { (setting.value.as_deref().unwrap_or("–")) }

@@ -13,9 +13,10 @@ use chime_store::{announcements, chats, memory};
 impl Commands {
     /// Handles an `announce` job: sends the privacy notice, once per chat.
     pub async fn announce(&self, job: &Job, chat: ChatId) -> JobResult {
-        let access = self.access.clone();
+        let access = self.base.config.access.clone();
         let Announced { memory: remembers, voice: transcribes } = self.privacy_facts.announces();
         let found = self
+            .base
             .store
             .read(move |conn| {
                 let Some(row) = chats::find(conn, chat)? else { return Ok(None) };
@@ -41,7 +42,7 @@ impl Commands {
             ChatKind::Private => private_notice(facts, retention, code),
             ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => group_notice(facts, retention, news, code),
         };
-        let now = self.clock.now();
+        let now = self.base.clock.now();
         let key = format!("announce:{}:{}", row.key, now.millis());
         let to = ReplyTarget { chat, forum_topic: None, reply_to: None };
         let reply = NewReply::own(Purpose::Notice, key, to, format_own(&notice));
@@ -51,8 +52,8 @@ impl Commands {
 
     /// Handles an `imported` job: reports that `count` older messages were imported.
     pub async fn tell_imported(&self, job: &Job, chat: ChatId, count: u64) -> JobResult {
-        let notices = self.store.read(move |conn| notices_of(conn, chat)).await?;
-        let key = format!("imported:{chat}:{}", self.clock.now().millis());
+        let notices = self.base.store.read(move |conn| notices_of(conn, chat)).await?;
+        let key = format!("imported:{chat}:{}", self.base.clock.now().millis());
         let to = ReplyTarget { chat, forum_topic: None, reply_to: None };
         let parts = format_own(&notices.imported(&grouped(count)));
         let settled = self.settle(job, NewReply::own(Purpose::Notice, key, to, parts), |_| Ok(())).await?;

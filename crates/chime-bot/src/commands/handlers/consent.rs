@@ -25,6 +25,7 @@ impl Commands {
     pub(super) async fn explain_privacy(&self, job: &Job, command: CommandRequest) -> JobResult {
         let (chat, sender) = (command.chat.key, command.message.message.sender.id);
         let (out, own_retention) = self
+            .base
             .store
             .read(move |conn| Ok((consent::opted_out(conn, chat, sender)?, chats::own_retention(conn, chat)?)))
             .await?;
@@ -55,7 +56,7 @@ impl Commands {
             let was_out = messages::is_stub(conn, at.chat, at.message)?;
             Ok((consent::opted_out(conn, chat, sender)?, was_out))
         };
-        let (out, was_out) = self.store.read(read).await?;
+        let (out, was_out) = self.base.store.read(read).await?;
         // An opt-in in a group does not end an opt-out of all chats, which must be ended in private: the reply says so.
         let still = out.filter(|out| *out == OptOutScope::EveryChat && scope != OptOutScope::EveryChat).map(reach);
         self.say(job, &command, wording::opted_in(still, was_out, command.texts())).await

@@ -13,14 +13,14 @@ impl Commands {
             return self.say(job, &command, &texts.console_who).await;
         }
         let Some(console) = &self.console else { return self.say(job, &command, &texts.console_off).await };
-        let Some(token) = console.tokens.issue(sender, self.clock.now()) else {
+        let Some(token) = console.tokens.issue(sender, self.base.clock.now()) else {
             return Err(JobError::Transient("the system gives no random numbers".to_owned()));
         };
         let link = format!("{}/login?token={token}", console.url);
         let content = FormattedText { text: filled(&texts.console_link, &[("link", &link)]), entities: Vec::new() };
         let to = ReplyTarget { chat: message.chat, forum_topic: None, reply_to: Some(message.id) };
         // Not sent through the outbox, because the database would keep the link.
-        match self.telegram.send(&Outgoing::new(to, content)).await {
+        match self.base.telegram.send(&Outgoing::new(to, content)).await {
             Ok(_) => self.finish(job).await,
             Err(error) => Err(of_telegram(&error, "the link to the console")),
         }

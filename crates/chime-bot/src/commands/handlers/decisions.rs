@@ -44,7 +44,7 @@ impl ItemButton {
 
 impl Commands {
     pub(super) async fn list_decisions(&self, job: &Job, command: CommandRequest) -> JobResult {
-        let zone = command.chat.zone(self.zone);
+        let zone = command.chat.zone(self.base.zone());
         let since = match command.args.trim() {
             "" => Some(Timestamp::from_secs(0)),
             args => day(args, command.chat.language, command.message.message.sent_at, zone).map(|(from, _)| from),
@@ -54,7 +54,7 @@ impl Commands {
     }
 
     pub(super) async fn list_open(&self, job: &Job, command: CommandRequest) -> JobResult {
-        self.list_items(job, &command, ItemList::Open(self.clock.now())).await
+        self.list_items(job, &command, ItemList::Open(self.base.clock.now())).await
     }
 
     async fn list_items(&self, job: &Job, command: &CommandRequest, list: ItemList) -> JobResult {
@@ -66,8 +66,8 @@ impl Commands {
     }
 
     async fn items_of(&self, chat: &ChatRow, list: ItemList) -> chime_store::Result<Shown> {
-        let (row, zone) = (chat.clone(), self.zone);
-        let found = self.store.read(move |conn| items(conn, &row, zone, list)).await?;
+        let (row, zone) = (chat.clone(), self.base.zone());
+        let found = self.base.store.read(move |conn| items(conn, &row, zone, list)).await?;
         let texts = texts(chat.speaks().code());
         let (none, with_buttons) = match list {
             ItemList::Decisions(_) => (&texts.items.no_decisions, None),
@@ -96,7 +96,7 @@ impl Commands {
         if only_admins && !self.may_change(press.chat, press.by).await? {
             return self.refuse(job, press, &notices(chat.speaks().code()).admins_ask).await;
         }
-        let (key, now) = (chat.key, self.clock.now());
+        let (key, now) = (chat.key, self.base.clock.now());
         let (query, again) = (press.query.clone(), ItemButton { is_done: None, ..button }.data());
         let mark = move |tx: &chime_store::Writer<'_>| match button.is_done {
             // If the job runs twice, its second run must not undo a later press.
@@ -106,11 +106,11 @@ impl Commands {
             }
             None => Ok(()),
         };
-        self.store.write(Priority::Answering, mark).await?;
+        self.base.store.write(Priority::Answering, mark).await?;
         let shown = self.items_of(chat, ItemList::Open(now)).await?;
         let (rests_on, at) = (shown.rests_on.clone(), (press.chat, press.message));
         let note = move |tx: &chime_store::Writer<'_>| outbox::note_more_uses(tx, at, key, rests_on);
-        self.store.write(Priority::Answering, note).await?;
+        self.base.store.write(Priority::Answering, note).await?;
         let again = self.edit(press, &format_parts(&shown.markdown, &shown.urls(), &[]), &shown.buttons).await;
         self.confirm_shown(job, press, again).await
     }

@@ -76,7 +76,7 @@ impl Commands {
         let at = MessageAt { chat: message.chat, message: message.id };
         let later = JobPayload::Export { at, forum_topic: message.forum_topic, asked_by: message.sender.id };
         let (now, wanted) = (self.now(), later.clone());
-        let pending = self.store.read(move |conn| jobs::find(conn, &wanted)).await?;
+        let pending = self.base.store.read(move |conn| jobs::find(conn, &wanted)).await?;
         let due_at = pending.map_or(now.plus(wait), |pending| pending.due_at);
         let text = wording::export_announced(due_at.since(now), command.texts());
         self.answer(job, command, &text, move |tx| jobs::add_unless_due(tx, &later, due_at)).await
@@ -86,7 +86,7 @@ impl Commands {
         let chat = command.message.message.chat;
         let lane = move |conn: &chime_store::Reader| jobs::is_any_due(conn, JobKind::Export, chat);
         let texts = command.texts();
-        let text = match self.store.read(lane).await? {
+        let text = match self.base.store.read(lane).await? {
             true => &texts.export_called_off,
             false => &texts.export_not_pending,
         };
@@ -102,7 +102,7 @@ impl Commands {
         forum_topic: Option<ForumTopicId>,
         asked_by: UserId,
     ) -> JobResult {
-        let row = self.store.read(move |conn| chats::find(conn, at.chat)).await?;
+        let row = self.base.store.read(move |conn| chats::find(conn, at.chat)).await?;
         let texts = texts(row.map_or(Language::DEFAULT, |row| row.speaks()).code());
         let text = if self.role_of(at.chat, asked_by).await?.is_admin() {
             match self.send_export(at.chat, asked_by, job.attempts).await?.reply_text(texts) {
@@ -119,14 +119,14 @@ impl Commands {
 
     async fn send_export(&self, chat: ChatId, to: UserId, attempts: u32) -> Result<Exported, JobError> {
         let mut file = Bounded::default();
-        match export(&self.store, chat, &mut file).await {
+        match export(&self.base.store, chat, &mut file).await {
             Ok(_) => {}
             Err(ExportError::Store(error)) => return Err(error.into()),
             Err(ExportError::Io(_)) => return Ok(Exported::TooLarge),
             Err(ExportError::NoSuchChat(_)) => return Ok(Exported::NoSuchChat),
         }
         // A private chat has the same id as its user.
-        Ok(match self.telegram.send_file(ChatId(to.0), "chat.json", file.bytes).await {
+        Ok(match self.base.telegram.send_file(ChatId(to.0), "chat.json", file.bytes).await {
             Ok(()) => Exported::Sent,
             Err(TelegramError::Gone { .. } | TelegramError::Refused { .. }) => Exported::CannotWrite,
             // The file may have arrived, so only one more attempt is made: getting it twice does little harm, getting

@@ -74,13 +74,13 @@ impl Commands {
             (ForgetRequest::Message(ForgetTarget::RepliedTo), None) => return Ok(None),
             (ForgetRequest::Message(ForgetTarget::Place(place)), _) => place.clone(),
         };
-        let found = self.store.read(move |conn| find(conn, &target)).await?;
+        let found = self.base.store.read(move |conn| find(conn, &target)).await?;
         Ok(found.map(|stored| (stored.message.chat, Some(stored))))
     }
 
     /// Asks Telegram for the role of a user in a chat.
     pub(super) async fn role_of(&self, chat: ChatId, user: UserId) -> Result<ChatRole, JobError> {
-        Ok(match self.telegram.member_status(chat, user).await {
+        Ok(match self.base.telegram.member_status(chat, user).await {
             Ok(MemberStatus::Owner) => ChatRole::Creator,
             Ok(MemberStatus::Admin) => ChatRole::Admin,
             Ok(MemberStatus::Member) => ChatRole::Member,
@@ -110,7 +110,7 @@ impl Commands {
 
     async fn announce_deletion(&self, job: &Job, invocation: &CommandRequest, wait: Duration) -> JobResult {
         let (chat, here) = (invocation.chat.key, invocation.message.message.chat);
-        let pending = self.store.read(move |conn| pending_for(conn, chat)).await?;
+        let pending = self.base.store.read(move |conn| pending_for(conn, chat)).await?;
         let now = self.now();
         let request = self.request(invocation, DeletionTarget::Chat(chat), true);
         let due_at = pending.map_or(now, |pending| pending.request.asked_at).plus(wait);
@@ -127,7 +127,7 @@ impl Commands {
 
     async fn call_off(&self, job: &Job, invocation: &CommandRequest) -> JobResult {
         let chat = invocation.chat.key;
-        let was_pending = self.store.read(move |conn| pending_for(conn, chat)).await?.is_some();
+        let was_pending = self.base.store.read(move |conn| pending_for(conn, chat)).await?.is_some();
         self.answer(job, invocation, &wording::called_off(was_pending, invocation.texts()), move |tx| {
             call_off(tx, chat)
         })
@@ -136,7 +136,7 @@ impl Commands {
 
     /// Handles a `forget` job. `id` is the row number of the stored request.
     pub async fn forget(&self, job: &Job, id: i64) -> JobResult {
-        let Some(deletion) = self.store.read(move |conn| deletions::find(conn, id)).await? else {
+        let Some(deletion) = self.base.store.read(move |conn| deletions::find(conn, id)).await? else {
             return self.finish(job).await;
         };
         if deletion.request.was_announced {
@@ -147,13 +147,13 @@ impl Commands {
         }
         // Must happen before the deletion, which also deletes the age of the messages.
         let request = deletion.request;
-        prepare(&self.store, self.store.read(move |conn| deletions::oldest(conn, &request)).await?).await?;
+        prepare(&self.base.store, self.base.store.read(move |conn| deletions::oldest(conn, &request)).await?).await?;
         while self.forget_some(&deletion).await? == Progress::More {}
         // Deleted text remains in unused parts of the database file. The scrub job overwrites it in the background.
         let now = self.now();
         let scrub = move |tx: &Writer<'_>| jobs::add_or_move(tx, &JobPayload::Scrub {}, now);
-        self.store.write(Priority::Background, scrub).await?;
-        let done = self.store.read(move |conn| deletions::find(conn, id)).await?.unwrap_or(deletion);
+        self.base.store.write(Priority::Background, scrub).await?;
+        let done = self.base.store.read(move |conn| deletions::find(conn, id)).await?.unwrap_or(deletion);
         let counts = Counts { messages: done.forgotten.messages, answers: done.forgotten.answers };
         tracing::info!(
             messages = counts.messages,
@@ -170,13 +170,14 @@ impl Commands {
     /// reply.
     async fn texts_of(&self, deletion: &Deletion) -> chime_store::Result<&'static Texts> {
         let Some(to) = deletion.request.to else { return Ok(texts(Language::DEFAULT.code())) };
-        let row = self.store.read(move |conn| chats::find(conn, to.chat)).await?;
+        let row = self.base.store.read(move |conn| chats::find(conn, to.chat)).await?;
         Ok(texts(row.map_or(Language::DEFAULT, |row| row.speaks()).code()))
     }
 
     async fn forget_some(&self, deletion: &Deletion) -> chime_store::Result<Progress> {
         let (deletion, now) = (*deletion, self.now());
-        self.store
+        self.base
+            .store
             .write(Priority::Background, move |tx| {
                 chime_store::scrub::want(tx, now)?;
                 deletions::step(tx, &deletion, AT_ONCE, repeats)
@@ -213,7 +214,7 @@ impl Commands {
     }
 
     pub(super) fn now(&self) -> Timestamp {
-        self.clock.now()
+        self.base.clock.now()
     }
 }
 

@@ -41,7 +41,7 @@ impl Commands {
                 let texts = texts(row.speaks().code());
                 let markdown = match (row.chat.kind, is_any_kept) {
                     (ChatKind::Private, _) => {
-                        turned_away_in_private(chat, self.access.private_chats, can_be_claimed, texts)
+                        turned_away_in_private(chat, self.base.config.access.private_chats, can_be_claimed, texts)
                     }
                     (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, false) => turned_away(chat, texts),
                     (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, true) => {
@@ -60,9 +60,10 @@ impl Commands {
     }
 
     async fn place(&self, chat: ChatId, key: String) -> chime_store::Result<LeaveState> {
-        let access = self.access.clone();
+        let access = self.base.config.access.clone();
         let has_code = self.has_claim_code;
-        self.store
+        self.base
+            .store
             .read(move |conn: &Reader| {
                 let Some(row) = chats::find(conn, chat)? else { return Ok(LeaveState::Welcome) };
                 // A private chat has the same id as its user. In a group the sender does not matter.
@@ -83,7 +84,7 @@ impl Commands {
     }
 
     async fn go(&self, job: &Job, chat: ChatId) -> JobResult {
-        match self.telegram.leave_chat(chat).await {
+        match self.base.telegram.leave_chat(chat).await {
             Ok(()) => tracing::info!(chat.id = chat.0, "left chat {chat}, which is not allowed"),
             // The bot is out of the chat already, or can never reach it again.
             Err(error @ (TelegramError::Gone { .. } | TelegramError::Refused { .. })) => {
@@ -91,7 +92,7 @@ impl Commands {
             }
             Err(error) => return Err(of_telegram(&error, "leaving")),
         }
-        let now = self.clock.now();
+        let now = self.base.clock.now();
         self.end(job, move |tx| match chats::find(tx, chat)? {
             Some(row) => chats::set_removed(tx, row.key, now),
             None => Ok(()),
@@ -113,21 +114,21 @@ impl Commands {
             }
             Ok(is_done)
         };
-        match self.store.write(Priority::Background, ended).await? {
+        match self.base.store.write(Priority::Background, ended).await? {
             true => Ok(JobOutcome::Finished),
-            false => Ok(JobOutcome::WaitUntil(self.clock.now())),
+            false => Ok(JobOutcome::WaitUntil(self.base.clock.now())),
         }
     }
 
     async fn write(&self, reply: NewReply) -> chime_store::Result<()> {
-        let now = self.clock.now();
-        self.store.write(Priority::Answering, move |tx| outbox::add(tx, &reply, now)).await?;
-        self.wake.wake();
+        let now = self.base.clock.now();
+        self.base.store.write(Priority::Answering, move |tx| outbox::add(tx, &reply, now)).await?;
+        self.base.wake.wake();
         Ok(())
     }
 
     fn later(&self) -> JobOutcome {
-        JobOutcome::WaitUntil(self.clock.now().plus(LOOK_AGAIN))
+        JobOutcome::WaitUntil(self.base.clock.now().plus(LOOK_AGAIN))
     }
 }
 

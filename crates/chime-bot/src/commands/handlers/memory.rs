@@ -54,12 +54,14 @@ impl Commands {
 
     /// Replies with the memory of `chat`. The caller must have checked that the sender is a member of it.
     async fn show_memory(&self, job: &Job, command: &CommandRequest, chat: ChatRow) -> JobResult {
-        let (key, zone) = (chat.key, self.zone);
-        let (conversation, rules, now) = (command.message.conversation(), self.memory.clone(), self.clock.now());
+        let (key, zone) = (chat.key, self.base.zone());
+        let (conversation, rules, now) =
+            (command.message.conversation(), self.base.config.memory.clone(), self.base.clock.now());
         if let Some(off) = self.memory_off(key, command.texts()).await? {
             return self.say(job, command, off).await;
         }
         let (found, topics) = self
+            .base
             .store
             .read(move |conn| {
                 let is_here = conversation.chat == key;
@@ -73,8 +75,8 @@ impl Commands {
 
     /// Returns the text that says that memory is off; `None` if it is on.
     pub(super) async fn memory_off<'t>(&self, chat: ChatKey, texts: &'t Texts) -> chime_store::Result<Option<&'t str>> {
-        let is_off = self.store.read(move |conn| memory::is_off(conn, chat)).await?;
-        Ok(match (self.memory.is_on, is_off) {
+        let is_off = self.base.store.read(move |conn| memory::is_off(conn, chat)).await?;
+        Ok(match (self.base.config.memory.is_on, is_off) {
             (false, _) => Some(&texts.memory.off_everywhere),
             (true, true) => Some(&texts.memory.off_here),
             (true, false) => None,
@@ -84,6 +86,7 @@ impl Commands {
     /// Replies in private with the memory of another chat, if the sender is a member of it.
     async fn show_memory_of(&self, job: &Job, command: &CommandRequest, place: MessagePlace) -> JobResult {
         let found = self
+            .base
             .store
             .read(move |conn| match place {
                 MessagePlace::Ids(chat, _) => chats::find(conn, chat),

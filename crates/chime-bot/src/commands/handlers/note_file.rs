@@ -23,11 +23,11 @@ impl Commands {
         let message = &command.message.message;
         let parent = message.reply_to.map(|parent| (message.chat, parent));
         let parent = move |conn: &Reader| parent.map_or(Ok(None), |(chat, id)| messages::find(conn, chat, id));
-        let parent = self.store.read(parent).await?.map(|stored| stored.message);
+        let parent = self.base.store.read(parent).await?.map(|stored| stored.message);
         let file = [Some(message), parent.as_ref()].into_iter().flatten().find(|it| it.kind == Kind::Document);
         let Some(file) = file else { return Ok(FileText::NoFile) };
         let name = file.detail.as_deref().unwrap_or("…");
-        match self.documents.fetch(&self.telegram, file).await {
+        match self.documents.fetch(&self.base.telegram, file).await {
             Ok(document) => Ok(FileText::Text(document.text().replace('\u{c}', "\n\n"))),
             Err(FileError::Telegram(error))
                 if !matches!(error, TelegramError::Gone { .. } | TelegramError::Refused { .. }) =>

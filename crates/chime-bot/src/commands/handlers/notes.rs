@@ -102,6 +102,7 @@ impl Commands {
     async fn save_note(&self, job: &Job, command: &CommandRequest, text: String, sources: Vec<Seq>) -> JobResult {
         let (chat, sender) = (command.chat.key, command.message.message.sender.id);
         let (count, in_pieces, out) = self
+            .base
             .store
             .read(move |conn| {
                 let out = consent::opted_out(conn, chat, sender)?;
@@ -115,19 +116,18 @@ impl Commands {
         if count >= MOST_NOTES || in_pieces + pieces.len() > MOST_PIECES {
             return self.say(job, command, &command.texts().notes.full).await;
         }
-        let note = NewNote { chat, title: title(&text), saved_at: self.clock.now(), sources, pieces };
+        let note = NewNote { chat, title: title(&text), saved_at: self.base.clock.now(), sources, pieces };
         // The number that the note will get can be read before writing: nothing else writes notes of this chat at this
         // time.
-        let next = self.store.read(move |conn| notes::next_number(conn, chat)).await?;
+        let next = self.base.store.read(move |conn| notes::next_number(conn, chat)).await?;
         let reply = filled(&command.texts().notes.saved, &[("n", &next.to_string())]);
         self.answer(job, command, &reply, move |tx| notes::add(tx, &note).map(drop)).await
     }
 
     async fn delete_note(&self, job: &Job, command: &CommandRequest, number: u32) -> JobResult {
         let chat = command.chat.key;
-        let is_there =
-            self.store.read(move |conn| notes::of_chat(conn, chat)).await?.iter().any(|note| note.number == number);
-        let reply = match is_there {
+        let found = self.base.store.read(move |conn| notes::of_chat(conn, chat)).await?;
+        let reply = match found.iter().any(|note| note.number == number) {
             true => &command.texts().notes.deleted,
             false => &command.texts().notes.no_such,
         };
@@ -140,13 +140,13 @@ impl Commands {
             return self.note(job, command).await;
         }
         let chat = command.chat.key;
-        let found = self.store.read(move |conn| notes::of_chat(conn, chat)).await?;
+        let found = self.base.store.read(move |conn| notes::of_chat(conn, chat)).await?;
         let rests_on = found.iter().flat_map(|note| note.sources.iter().copied()).collect();
         if found.is_empty() {
             let texts = &command.texts().notes;
             return self.say(job, &command, format!("{} {}", texts.none, texts.how)).await;
         }
-        let markdown = listing(&found, command.chat.zone(self.zone), command.texts());
+        let markdown = listing(&found, command.chat.zone(self.base.zone()), command.texts());
         self.answer_showing(job, &command, Shown { markdown, rests_on, ..Shown::of_chat(chat) }).await
     }
 }

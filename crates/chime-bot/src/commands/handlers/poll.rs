@@ -19,7 +19,7 @@ enum PollOutcome {
 impl Commands {
     pub(super) async fn make_poll(&self, job: &Job, press: &Press, chat: &ChatRow, answer: AnswerId) -> JobResult {
         let own = &texts(chat.speaks().code()).polls;
-        let (key, at, now) = (chat.key, (press.chat, press.message), self.clock.now());
+        let (key, at, now) = (chat.key, (press.chat, press.message), self.base.clock.now());
         let add = move |tx: &Writer<'_>| {
             let reply_key = format!("poll:{answer}");
             if outbox::may_arrive(tx, &reply_key)? {
@@ -34,7 +34,7 @@ impl Commands {
             outbox::add(tx, &NewReply { answer: Some(answer), poll: Some(poll), ..reply }, now)?;
             Ok(PollOutcome::Made)
         };
-        match self.store.write(Priority::Answering, add).await? {
+        match self.base.store.write(Priority::Answering, add).await? {
             PollOutcome::Made => self.confirm_shown(job, press, None).await,
             PollOutcome::Known => self.refuse(job, press, &own.made).await,
             PollOutcome::Unknown => self.refuse(job, press, &notices(chat.speaks().code()).unknown_button).await,

@@ -16,7 +16,7 @@ impl Commands {
     /// Handles a `press` job: makes the change that a pressed button stands for.
     pub async fn press(&self, job: &Job, query: &str) -> JobResult {
         let key = query.to_owned();
-        let found = self.store.read(move |conn| {
+        let found = self.base.store.read(move |conn| {
             let Some(press) = button_presses::find(conn, &key)? else { return Ok(None) };
             Ok(chats::find(conn, press.chat)?.map(|chat| (press, chat)))
         });
@@ -59,7 +59,7 @@ impl Commands {
     }
 
     async fn confirm(&self, press: &Press, reply: Option<&str>) {
-        if let Err(error) = self.telegram.answer_callback(&press.query, reply).await {
+        if let Err(error) = self.base.telegram.answer_callback(&press.query, reply).await {
             tracing::info!(%error, "a press was not confirmed");
         }
     }
@@ -70,8 +70,8 @@ impl Commands {
         parts: &[FormattedText],
         buttons: &[Vec<Button>],
     ) -> Option<Timestamp> {
-        match self.telegram.edit_for(press.by, press.chat, press.message, parts.first()?, buttons).await {
-            Err(TelegramError::Throttled { retry_after }) => Some(self.clock.now().plus(retry_after)),
+        match self.base.telegram.edit_for(press.by, press.chat, press.message, parts.first()?, buttons).await {
+            Err(TelegramError::Throttled { retry_after }) => Some(self.base.clock.now().plus(retry_after)),
             Err(error) => {
                 tracing::info!(%error, "the message with the buttons could not be edited");
                 None

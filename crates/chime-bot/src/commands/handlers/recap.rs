@@ -20,7 +20,7 @@ const A_SECOND: Duration = Duration::from_secs(1);
 
 impl Commands {
     pub(super) async fn recap(&self, job: &Job, command: CommandRequest) -> JobResult {
-        let zone = command.chat.zone(self.zone);
+        let zone = command.chat.zone(self.base.zone());
         let asked_at = command.message.message.sent_at;
         let request = match asks_what_was_missed(&command.args, Languages::shipped()) {
             true => RecapArguments::SinceSeen,
@@ -42,7 +42,7 @@ impl Commands {
                 let (chat, user) = (command.chat.key, command.message.message.sender.id);
                 let before = asked_at.minus(A_SECOND);
                 let wrote = move |conn: &chime_store::Reader| messages::moments_of(conn, chat, user, before, MOMENTS);
-                let wrote = self.store.read(wrote).await?;
+                let wrote = self.base.store.read(wrote).await?;
                 // A member without an earlier visit gets a recap since their first message.
                 match last_seen(asked_at, &wrote).or(wrote.last().copied()) {
                     Some(at) => self.start_recap(job, &command, at.plus(A_SECOND), true).await,
@@ -53,7 +53,7 @@ impl Commands {
             RecapArguments::Unsubscribe => self.unsubscribe(job, &command).await,
             RecapArguments::Unclear => {
                 let chat = command.chat.key;
-                let own = self.store.read(move |conn| recaps::of_chat(conn, chat)).await?;
+                let own = self.base.store.read(move |conn| recaps::of_chat(conn, chat)).await?;
                 let own = own.as_ref().and_then(time_of);
                 self.say(job, &command, wording::how_to_ask(own, command.texts())).await
             }
@@ -70,7 +70,7 @@ impl Commands {
         if !self.may_change(command.message.message.chat, command.message.message.sender.id).await? {
             return self.say(job, command, &command.texts().recap.only_admins).await;
         }
-        let now = self.clock.now();
+        let now = self.base.clock.now();
         let subscription = Subscription {
             chat: command.chat.key,
             forum_topic: command.message.message.forum_topic,
@@ -87,7 +87,7 @@ impl Commands {
             return self.say(job, command, &command.texts().recap.only_admins).await;
         }
         let chat = command.chat.key;
-        let was_there = self.store.read(move |conn| recaps::of_chat(conn, chat)).await?.is_some();
+        let was_there = self.base.store.read(move |conn| recaps::of_chat(conn, chat)).await?.is_some();
         let reply = wording::unsubscribed(was_there, command.texts());
         self.answer(job, command, &reply, move |tx| recaps::remove(tx, chat).map(drop)).await
     }

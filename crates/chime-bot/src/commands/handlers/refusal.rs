@@ -18,13 +18,14 @@ impl Commands {
     /// Handles a `refusal` job: reports the refusal of the trigger `at`.
     pub async fn tell_refusal(&self, job: &Job, at: MessageAt) -> JobResult {
         let MessageAt { chat, message } = at;
-        let found = self.store.read(move |conn| Ok((refusals::find(conn, chat, message)?, chats::find(conn, chat)?)));
+        let found =
+            self.base.store.read(move |conn| Ok((refusals::find(conn, chat, message)?, chats::find(conn, chat)?)));
         let (Some(refusal), row) = found.await? else { return self.finish(job).await };
         let notices = notices(row.as_ref().map_or(Language::DEFAULT, |row| row.speaks()).code());
-        let zone = row.map_or(self.zone, |row| row.zone(self.zone));
+        let zone = row.map_or(self.base.zone(), |row| row.zone(self.base.zone()));
         match refusal.tell {
             RefusalNotice::Words => {
-                let now = self.clock.now();
+                let now = self.base.clock.now();
                 let words = notices.refused_until(refusal.because, refusal.until.since(now), REFUSED_REACTION);
                 self.write_refusal(job, refusal, words).await
             }
@@ -33,10 +34,10 @@ impl Commands {
     }
 
     async fn react_to(&self, job: &Job, refusal: Refusal, notices: &Notices, zone: Zone) -> JobResult {
-        match self.telegram.react(refusal.chat, refusal.message, Some(REFUSED_REACTION)).await {
+        match self.base.telegram.react(refusal.chat, refusal.message, Some(REFUSED_REACTION)).await {
             Ok(()) => self.finish_with(job, move |tx| refusals::remove(tx, refusal.chat, refusal.message)).await,
             Err(TelegramError::Throttled { retry_after }) => {
-                Ok(JobOutcome::WaitUntil(self.clock.now().plus(retry_after)))
+                Ok(JobOutcome::WaitUntil(self.base.clock.now().plus(retry_after)))
             }
             Err(error) if may_pass(&error) && job.attempts < REACTION_ATTEMPTS => {
                 Err(JobError::Failed(error.to_string()))
@@ -55,7 +56,7 @@ impl Commands {
         let to = ReplyTarget { chat: refusal.chat, forum_topic: refusal.forum_topic, reply_to: Some(refusal.message) };
         let parts = format_own(&words);
         let reply = NewReply::own(Purpose::Notice, job.payload.reply_key(), to, parts);
-        let now = self.clock.now();
+        let now = self.base.clock.now();
         self.finish_with(job, move |tx| {
             if refusal.tell == RefusalNotice::Words || refusals::close(tx, &refusal.subject)? {
                 outbox::add(tx, &reply, now)?;

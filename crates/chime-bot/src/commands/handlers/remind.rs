@@ -58,7 +58,7 @@ impl CancelButton {
 impl Commands {
     /// Sets a reminder. A request in plain words that names no time is a question, which gets an answer.
     pub(super) async fn remind(&self, job: &Job, command: CommandRequest) -> JobResult {
-        let (message, zone) = (&command.message.message, command.chat.zone(self.zone));
+        let (message, zone) = (&command.message.message, command.chat.zone(self.base.zone()));
         let texts = &command.texts().reminders;
         let (ask, language) = (&command.args, command.chat.language);
         let time = match reminder_time(ask, language, message.sent_at, zone) {
@@ -78,7 +78,7 @@ impl Commands {
         let (chat, sender) = (command.chat.key, message.sender.id);
         let read =
             move |conn: &Reader| Ok((consent::opted_out(conn, chat, sender)?, reminders::count_of(conn, sender)?));
-        let (out, count) = self.store.read(read).await?;
+        let (out, count) = self.base.store.read(read).await?;
         if out.is_some() {
             return self.say(job, &command, &texts.opted_out).await;
         }
@@ -115,7 +115,7 @@ impl Commands {
         sentence: String,
     ) -> JobResult {
         let reply = reply_to(job, &command.message, format_own(&sentence));
-        let (label, now) = (command.texts().reminders.cancel_button.clone(), self.clock.now());
+        let (label, now) = (command.texts().reminders.cancel_button.clone(), self.base.clock.now());
         self.finish_with(job, move |tx| {
             let id = reminders::set(tx, &reminder)?;
             let data = CancelButton { id, is_in_list: false }.data();
@@ -133,7 +133,7 @@ impl Commands {
     }
 
     async fn reminders_of(&self, chat: &ChatRow) -> chime_store::Result<Shown> {
-        let (row, bot, zone) = (chat.clone(), self.bot.clone(), chat.zone(self.zone));
+        let (row, bot, zone) = (chat.clone(), self.base.bot.clone(), chat.zone(self.base.zone()));
         let texts = texts(chat.speaks().code());
         let work = move |conn: &Reader| {
             let mut shown = Shown::of_chat(row.key);
@@ -155,7 +155,7 @@ impl Commands {
             shown.markdown = if lines.len() > 1 { lines.join("\n") } else { texts.reminders.none.clone() };
             Ok(shown)
         };
-        self.store.read(work).await
+        self.base.store.read(work).await
     }
 
     /// Handles a press on a button that cancels a reminder.
@@ -167,14 +167,14 @@ impl Commands {
         button: CancelButton,
     ) -> JobResult {
         let texts = texts(chat.speaks().code());
-        let found = self.store.read(move |conn| reminders::find(conn, button.id)).await?;
+        let found = self.base.store.read(move |conn| reminders::find(conn, button.id)).await?;
         // The id in the data may be of another chat.
         let found = found.filter(|reminder| reminder.chat == chat.key);
         if let Some(reminder) = found {
             if reminder.asked_by != press.by && !self.may_change(press.chat, press.by).await? {
                 return self.refuse(job, press, &texts.reminders.only_theirs).await;
             }
-            self.store.write(Priority::Answering, move |tx| reminders::remove(tx, button.id)).await?;
+            self.base.store.write(Priority::Answering, move |tx| reminders::remove(tx, button.id)).await?;
         } else if !button.is_in_list {
             return self.refuse(job, press, &notices(chat.speaks().code()).unknown_button).await;
         }
@@ -190,9 +190,9 @@ impl Commands {
     /// Handles the periodic `reminders` job: sends the reminders that are due and sets their next times. In a chat that
     /// the bot has left, they wait until it comes back.
     pub async fn send_due_reminders(&self) -> JobResult {
-        let now = self.clock.now();
-        for (id, reminder) in self.store.read(move |conn| reminders::due(conn, now)).await? {
-            let access = self.access.clone();
+        let now = self.base.clock.now();
+        for (id, reminder) in self.base.store.read(move |conn| reminders::due(conn, now)).await? {
+            let access = self.base.config.access.clone();
             let read = move |conn: &Reader| {
                 let Some(mut chat) = chats::by_key(conn, reminder.chat)? else { return Ok(None) };
                 chat.settings =
@@ -204,7 +204,7 @@ impl Commands {
                 let member = chats::members(conn, reminder.chat)?.into_iter().find(|it| it.id == reminder.asked_by);
                 Ok(Some((chat, asked, member.map(|member| member.name).unwrap_or_default())))
             };
-            let Some((chat, asked, name)) = self.store.read(read).await? else { continue };
+            let Some((chat, asked, name)) = self.base.store.read(read).await? else { continue };
             let (markdown, links) = self.due_text(&reminder, &chat, asked.as_ref(), &name, now);
             let urls: Vec<&str> = links.iter().map(String::as_str).collect();
             // In a chat with a new id, the message has another one too.
@@ -212,9 +212,9 @@ impl Commands {
             let to = ReplyTarget { chat: chat.chat.id, forum_topic: reminder.forum_topic, reply_to };
             let key = format!("reminder:{id}:{}", reminder.due_at.millis());
             let reply = NewReply::own(Purpose::Reminder, key, to, format_parts(&markdown, &urls, &[]));
-            let next = next(&reminder, now, chat.zone(self.zone));
-            self.store.write(Priority::Answering, move |tx| send(tx, id, &reminder, &reply, next, now)).await?;
-            self.wake.wake();
+            let next = next(&reminder, now, chat.zone(self.base.zone()));
+            self.base.store.write(Priority::Answering, move |tx| send(tx, id, &reminder, &reply, next, now)).await?;
+            self.base.wake.wake();
         }
         Ok(JobOutcome::UntilNextRun)
     }
@@ -228,9 +228,9 @@ impl Commands {
         name: &str,
         now: Timestamp,
     ) -> (String, Vec<String>) {
-        let (texts, zone) = (texts(chat.speaks().code()), chat.zone(self.zone));
+        let (texts, zone) = (texts(chat.speaks().code()), chat.zone(self.base.zone()));
         let words =
-            asked.map(|asked| one_line(&own_words(&asked.message.text, &self.bot, &chat.settings), SHOWN_CHARS));
+            asked.map(|asked| one_line(&own_words(&asked.message.text, &self.base.bot, &chat.settings), SHOWN_CHARS));
         let words = escape_markdown(&words.unwrap_or_default());
         let is_late = now.since(reminder.due_at) > LATE;
         let text = if is_late { &texts.reminders.late } else { &texts.reminders.due };

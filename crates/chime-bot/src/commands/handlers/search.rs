@@ -55,7 +55,7 @@ impl Commands {
         let read = move |conn: &chime_store::Reader| {
             Ok((consent::for_job(conn, at, page.command)?, chats::by_key(conn, page.chat)?))
         };
-        let (command, target) = self.store.read(read).await?;
+        let (command, target) = self.base.store.read(read).await?;
         let (texts, unknown) = (texts(chat.speaks().code()), &notices(chat.speaks().code()).unknown_button);
         let (Some(command), Some(target)) = (command, target) else { return self.refuse(job, press, unknown).await };
         if target.key != chat.key {
@@ -84,18 +84,18 @@ impl Commands {
             let markdown = texts.search.how.clone();
             return Ok(ShownPage { markdown, links: Vec::new(), buttons: Vec::new(), rests_on: Vec::new() });
         };
-        let zone = chat.zone(self.zone);
+        let zone = chat.zone(self.base.zone());
         let work = move |conn: &chime_store::Reader| {
             let search = ChatSearch { conn, chat: &chat, zone, request: &request, command: &command };
             Ok(shown(&search.find()?, &search, page, texts))
         };
-        self.store.read(work).await
+        self.base.store.read(work).await
     }
 
     fn search_request(&self, command: &StoredMessage, chat: &ChatRow) -> Option<SearchRequest> {
-        let text = own_words(&command.message.text, &self.bot, &chat.settings);
+        let text = own_words(&command.message.text, &self.base.bot, &chat.settings);
         let sought = Languages::shipped().searched(&text).unwrap_or(&text);
-        SearchRequest::parse(sought, chat.language, command.message.sent_at, chat.zone(self.zone))
+        SearchRequest::parse(sought, chat.language, command.message.sent_at, chat.zone(self.base.zone()))
     }
 
     /// Returns the groups in which the member's role satisfies `enough`.
@@ -105,7 +105,7 @@ impl Commands {
         enough: fn(ChatRole) -> bool,
     ) -> Result<Vec<ChatRow>, JobError> {
         let mut groups = Vec::new();
-        for group in self.store.read(move |conn| chats::groups_of(conn, member, CHATS)).await? {
+        for group in self.base.store.read(move |conn| chats::groups_of(conn, member, CHATS)).await? {
             if self.has_role(member, &group, enough).await? {
                 groups.push(group);
             }
@@ -115,8 +115,8 @@ impl Commands {
 
     /// Returns `true` if the current role of `user` in the chat satisfies `enough`, and the chat may use the bot.
     async fn has_role(&self, user: UserId, chat: &ChatRow, enough: fn(ChatRole) -> bool) -> Result<bool, JobError> {
-        let (row, access) = (chat.chat.clone(), self.access.clone());
-        if self.store.read(move |conn| served(conn, &row, user, &access)).await? != Access::Allowed {
+        let (row, access) = (chat.chat.clone(), self.base.config.access.clone());
+        if self.base.store.read(move |conn| served(conn, &row, user, &access)).await? != Access::Allowed {
             return Ok(false);
         }
         Ok(enough(self.role_of(chat.chat.id, user).await?))

@@ -70,7 +70,7 @@ impl Commands {
         };
         let (chat, author) = (command.chat.key, command.message.message.sender.id);
         let is_out = move |conn: &Reader| Ok(consent::opted_out(conn, chat, author)?.is_some());
-        if entry.is_written && !is_default && self.store.read(is_out).await? {
+        if entry.is_written && !is_default && self.base.store.read(is_out).await? {
             return self.say(job, command, &texts.notes.opted_out).await;
         }
         let change = SettingChange::Set(entry, chosen.clone());
@@ -99,7 +99,7 @@ impl Commands {
         let notices = notices(chat.speaks().code());
         let target = match scope.chat.filter(|key| *key != chat.key) {
             None => chat.clone(),
-            Some(key) => match self.store.read(move |conn| chats::by_key(conn, key)).await? {
+            Some(key) => match self.base.store.read(move |conn| chats::by_key(conn, key)).await? {
                 Some(target) if chat.chat.kind == ChatKind::Private => target,
                 Some(_) | None => return self.refuse(job, press, &notices.unknown_button).await,
             },
@@ -120,14 +120,14 @@ impl Commands {
             write(tx, conversation, &change, None)?;
             button_presses::ask_for(tx, &query, &again)
         };
-        self.store.write(Priority::Answering, written).await?;
+        self.base.store.write(Priority::Answering, written).await?;
         let again = self.show_again(press, chat.key, scope, shown).await?;
         self.confirm_shown(job, press, again).await
     }
 
     /// Returns `true` if turning memory off would delete anything.
     pub(super) async fn has_memory(&self, chat: ChatKey) -> chime_store::Result<bool> {
-        self.store.read(move |conn| memory::is_kept(conn, chat)).await
+        self.base.store.read(move |conn| memory::is_kept(conn, chat)).await
     }
 
     /// Edits the panel so that it shows the current settings. If Telegram asks for a pause, returns the time for the
@@ -145,7 +145,7 @@ impl Commands {
             Ok((chats::by_key(conn, here)?, part.and_then(|part| part.outgoing.to.forum_topic)))
         };
         // Loads the chat again, because the change may have been its language.
-        let (Some(chat), forum_topic) = self.store.read(read).await? else { return Ok(None) };
+        let (Some(chat), forum_topic) = self.base.store.read(read).await? else { return Ok(None) };
         let (markdown, buttons) = self.panel(&chat, scope, forum_topic, true, page).await?;
         Ok(self.edit(press, &format_own(&markdown), &buttons).await)
     }
@@ -164,7 +164,7 @@ impl Commands {
             let other = other.map_or(Ok(None), |key| chats::by_key(conn, key))?;
             Ok((other, chat_settings::load(conn, Conversation { chat: key, forum_topic: scope.topic })?))
         };
-        let (other, settings) = self.store.read(read).await?;
+        let (other, settings) = self.base.store.read(read).await?;
         let shown = other.as_ref().unwrap_or(chat);
         let title = other.as_ref().map(|other| other.chat.title.as_deref().unwrap_or("?"));
         let (defaults, kind) = (&self.defaults, shown.chat.kind);
@@ -175,8 +175,8 @@ impl Commands {
     }
 
     pub(super) async fn owns_the_bot(&self, user: UserId) -> chime_store::Result<bool> {
-        let access = self.access.clone();
-        self.store.read(move |conn| is_owner(conn, user, &access)).await
+        let access = self.base.config.access.clone();
+        self.base.store.read(move |conn| is_owner(conn, user, &access)).await
     }
 
     /// Returns `true` if `user` may change the settings of a chat: an admin, or an owner of the bot.

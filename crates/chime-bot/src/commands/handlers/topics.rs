@@ -33,8 +33,10 @@ impl Commands {
     }
 
     async fn list_topics(&self, job: &Job, command: &CommandRequest) -> JobResult {
-        let (conversation, rules, now) = (command.message.conversation(), self.memory.clone(), self.clock.now());
+        let (conversation, rules, now) =
+            (command.message.conversation(), self.base.config.memory.clone(), self.base.clock.now());
         let (all, active, rests_on) = self
+            .base
             .store
             .read(move |conn| {
                 let all = tags::inventory(conn, conversation.chat, COMPARED)?;
@@ -61,10 +63,10 @@ impl Commands {
         let Some(tag) = self.tag(command.chat.key, slug).await? else {
             return self.say(job, command, &command.texts().topics_unknown).await;
         };
-        let (conversation, now) = (command.message.conversation(), self.clock.now());
+        let (conversation, now) = (command.message.conversation(), self.base.clock.now());
         let find = JobPayload::topic(command.message.message.chat, conversation);
         let (markdown, id) = (topics::set(&tag.name, command.texts()), tag.id);
-        let rests_on = self.store.read(move |conn| grounds(conn, [&tag])).await?;
+        let rests_on = self.base.store.read(move |conn| grounds(conn, [&tag])).await?;
         self.say_of_tags(job, command, markdown, rests_on, move |tx| {
             rows::set_by_hand(tx, conversation, id)?;
             jobs::add_or_move(tx, &find, now)
@@ -85,13 +87,13 @@ impl Commands {
             return self.say(job, command, topics::same(&into.name, command.texts())).await;
         }
         let (markdown, ids) = (topics::merged(&from.name, &into.name, command.texts()), (from.id, into.id));
-        let rests_on = self.store.read(move |conn| grounds(conn, [&from, &into])).await?;
+        let rests_on = self.base.store.read(move |conn| grounds(conn, [&from, &into])).await?;
         self.say_of_tags(job, command, markdown, rests_on, move |tx| rows::merge(tx, ids.0, ids.1)).await
     }
 
     async fn tag(&self, chat: ChatKey, slug: &str) -> chime_store::Result<Option<Tag>> {
         let Some(tag) = normalized(slug, 1.0) else { return Ok(None) };
-        self.store.read(move |conn| tags::find(conn, chat, &tag.key)).await
+        self.base.store.read(move |conn| tags::find(conn, chat, &tag.key)).await
     }
 
     /// Replies with tags, which consist of members' words. The reply's text is deleted when one of the messages with

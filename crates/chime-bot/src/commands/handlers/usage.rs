@@ -23,7 +23,7 @@ impl Commands {
         if !self.may_change(message.chat, message.sender.id).await? {
             return self.say(job, &command, &notices(command.chat.speaks().code()).admins_only).await;
         }
-        let (chat, now) = (command.chat.key, self.clock.now());
+        let (chat, now) = (command.chat.key, self.base.clock.now());
         let first = now.day() - i64::from(now.to_utc().day0());
         let read = move |conn: &chime_store::Reader| {
             let spent = usage::spent(conn, now, chat, UserId(0))?;
@@ -35,8 +35,8 @@ impl Commands {
                 users.map(|user| messages::newest_of(conn, chat, user)).collect::<chime_store::Result<Vec<_>>>()?;
             Ok((used, chats::members(conn, chat)?, spent, rests_on.into_iter().flatten().collect()))
         };
-        let (used, members, spent, rests_on) = self.store.read(read).await?;
-        let cap = cap_of_chat(Spent { of_member: 0, ..spent }, self.caps);
+        let (used, members, spent, rests_on) = self.base.store.read(read).await?;
+        let cap = cap_of_chat(Spent { of_member: 0, ..spent }, self.base.config.limits.daily_tokens);
         let markdown = report(&used, &members, cap, command.texts());
         self.answer_showing(job, &command, Shown { markdown, rests_on, ..Shown::of_chat(chat) }).await
     }

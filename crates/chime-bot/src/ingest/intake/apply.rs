@@ -114,7 +114,7 @@ fn take_in_press(
     applied: &mut Applied,
 ) -> chime_store::Result<()> {
     let Some(row) = chats::find(tx, press.chat)? else { return Ok(()) };
-    if served(tx, &row.chat, press.by, &setting.access)? == Access::Allowed {
+    if served(tx, &row.chat, press.by, &setting.config.access)? == Access::Allowed {
         button_presses::add(tx, press, now)?;
         let job = JobPayload::Press { query: press.query.clone(), chat: press.chat };
         applied.started += usize::from(jobs::add(tx, &job, now)?);
@@ -216,7 +216,7 @@ fn take_in_message(
             quotes_and_forwards::note_named(tx, row.key, taken.message().seq, &arrival.named)?;
             chats::upsert_member(tx, row.key, &message.sender)?;
             language::judge_as_it_grows(tx, &row, &taken)?;
-            if setting.transcribes && memory_jobs::start_transcript(tx, &taken, at.now)? {
+            if setting.config.llm.transcribes() && memory_jobs::start_transcript(tx, &taken, at.now)? {
                 applied.postponed = true;
             }
             if matches!(taken, TakenIn::New(_)) {
@@ -286,7 +286,7 @@ fn announce(
     applied: &mut Applied,
 ) -> chime_store::Result<()> {
     let Some(row) = chats::find(tx, chat)? else { return Ok(()) };
-    if setting.announces && !announcements::is_told(tx, row.key)? {
+    if setting.config.privacy.announces && !announcements::is_told(tx, row.key)? {
         jobs::add_unless_due(tx, &JobPayload::Announce { chat }, now)?;
         applied.postponed = true;
     }
@@ -344,11 +344,11 @@ mod tests {
     use super::*;
     use crate::ingest::intake::read::read_batch;
     use chime_core::config::{Config, Settings};
-    use chime_core::trigger::Languages;
     use chime_core::{ChatId, MessageId, UserId};
     use chime_store::Priority;
     use chime_store::testkit::new_store;
     use chime_telegram::RawUpdate;
+    use std::sync::Arc;
 
     const NOW: Timestamp = Timestamp::from_secs(1_750_000_000);
 
@@ -366,13 +366,8 @@ mod tests {
                 name: "Bot".to_owned(),
                 reads_all_group_messages: true,
             },
-            access: config.access,
+            config: Arc::new(config),
             claim: None,
-            announces: false,
-            languages: Languages::shipped(),
-            backlog_max_age: config.ingest.backlog_max_age,
-            rate: config.limits.rate,
-            transcribes: false,
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::ingest::intake::settings::IntakeSettings;
 use chime_access::admission::{is_owner, served};
 use chime_access::{Access, is_unclaimed};
-use chime_core::trigger::{self, Rules, Trigger, TriggerKind};
+use chime_core::trigger::{self, Languages, Rules, Trigger, TriggerKind};
 use chime_core::{
     Arrival, Chat, ChatId, ChatKey, ChatKind, CommandName, JobPayload, Language, Membership, Timestamp, UserId,
 };
@@ -83,7 +83,7 @@ pub fn admit(
         if command.is_about_privacy() {
             return Ok(Access::Allowed);
         }
-        if command == CommandName::Claim && is_unclaimed(&setting.access, admission::has_owner(tx)?) {
+        if command == CommandName::Claim && is_unclaimed(&setting.config.access, admission::has_owner(tx)?) {
             if setting.claim.as_ref().is_some_and(|code| code.matches(&args)) {
                 admission::add_owner(tx, sender, now)?;
                 tracing::info!(user.id = sender.0, "user {sender} claimed the bot and owns it now");
@@ -92,7 +92,7 @@ pub fn admit(
             return Ok(Access::Allowed);
         }
     }
-    served(tx, &arrival.chat, sender, &setting.access)
+    served(tx, &arrival.chat, sender, &setting.config.access)
 }
 
 /// Schedules the job that sends an unauthorised chat the notice and leaves it.
@@ -108,11 +108,11 @@ pub fn enter(
     now: Timestamp,
 ) -> chime_store::Result<Access> {
     let Membership { chat, by, .. } = membership;
-    if is_owner(tx, *by, &setting.access)? && chat.kind != ChatKind::Private {
+    if is_owner(tx, *by, &setting.config.access)? && chat.kind != ChatKind::Private {
         let row = chats::upsert(tx, chat)?;
         admission::allow(tx, row.key, *by, now)?;
     }
-    let access = served(tx, chat, *by, &setting.access)?;
+    let access = served(tx, chat, *by, &setting.config.access)?;
     match (access, chat.kind) {
         (Access::Allowed, _) => keep_chat(tx, chat).map(drop)?,
         // The user has only unblocked the bot and written nothing, so there is nothing to reply to.
@@ -128,7 +128,7 @@ pub fn enter(
 }
 
 fn command_in(arrival: &Arrival, setting: &IntakeSettings) -> Option<(CommandName, String)> {
-    let languages = setting.languages;
+    let languages = Languages::shipped();
     let rules = Rules { parent_is_answer: false, languages, is_only_bot: false, said_before: None, called: None };
     let found = trigger::find(&arrival.message, arrival.parent.as_ref(), &setting.bot, arrival.chat.kind, &rules)?;
     match found {

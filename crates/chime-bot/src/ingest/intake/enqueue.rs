@@ -69,9 +69,9 @@ pub fn start_work(
         jobs::replace(tx, &JobPayload::Answer { at: at_message, parsed: ParsedTrigger::default() })?;
     }
     let said = ArrivedMessage { at: at_message, sent_at: message.sent_at, came };
-    match task_for(found.as_ref(), said, at.there, setting.backlog_max_age) {
+    match task_for(found.as_ref(), said, at.there, setting.config.ingest.backlog_max_age) {
         TriggerAction::Nothing if came == ArrivalKind::New && words == WordStorage::Stored && found.is_none() => {
-            applied.postponed |= watch_question(tx, arrival, chat_key, setting, at)?;
+            applied.postponed |= watch_question(tx, arrival, chat_key, at)?;
         }
         TriggerAction::Nothing => {}
         // Only the asker sees it, and an answer would be for everybody.
@@ -86,7 +86,7 @@ pub fn start_work(
                 None => false,
             };
             let is_counted = tag.map_or(Ok(false), |tag| split_question::supersede(tx, tag))?;
-            let rate = setting.rate.filter(|_| !is_always_taken && !is_counted);
+            let rate = setting.config.limits.rate.filter(|_| !is_always_taken && !is_counted);
             match admission::start(tx, JobRequest { job, chat: chat_key, message }, rate, at.now)? {
                 Start::Known => {}
                 Start::Started => {
@@ -113,16 +113,10 @@ pub fn start_work(
 
 /// Enqueues a job that answers a question to the chat if it stays unanswered. The job is due when the question counts
 /// as unanswered. Returns `false` if the admins have not switched this on or if the message is no such question.
-fn watch_question(
-    tx: &Writer<'_>,
-    arrival: &Arrival,
-    chat: ChatKey,
-    setting: &IntakeSettings,
-    at: Moment,
-) -> chime_store::Result<bool> {
+fn watch_question(tx: &Writer<'_>, arrival: &Arrival, chat: ChatKey, at: Moment) -> chime_store::Result<bool> {
     let message = &arrival.message;
     let is_own = message.role == Role::User && !message.sender.is_bot && message.forward_origin.is_none();
-    let is_question = message.text.contains(trigger::QUESTION_MARKS) && setting.languages.is_question(&message.text);
+    let is_question = message.text.contains(trigger::QUESTION_MARKS) && Languages::shipped().is_question(&message.text);
     if !is_own || !is_question || trigger::calls_bot(&message.text) {
         return Ok(false);
     }
@@ -154,7 +148,7 @@ fn start_album(
         }
         AlbumJobState::Nothing => {
             let request = JobRequest { job, chat, message };
-            match admission::start(tx, request, setting.rate, at.now.plus(album::SETTLES))? {
+            match admission::start(tx, request, setting.config.limits.rate, at.now.plus(album::SETTLES))? {
                 Start::Known => false,
                 Start::Started => true,
                 Start::Refused(because) => {
@@ -235,7 +229,7 @@ fn find_trigger(
     let called = settings.get(NAME).map(|name| name.0);
     let rules = Rules {
         parent_is_answer: settings.get(REPLIES).unwrap_or(true) && is_answer(tx, parent)?,
-        languages: setting.languages,
+        languages: Languages::shipped(),
         is_only_bot,
         said_before: None,
         called: called.as_deref(),

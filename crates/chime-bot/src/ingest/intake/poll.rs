@@ -11,11 +11,11 @@ use crate::ingest::intake::batch::{Applied, Moment};
 use crate::ingest::intake::read::{offset_after, read_batch};
 use crate::ingest::intake::settings::IntakeSettings;
 use chime_core::{Conversation, GuestQuestion, Timestamp};
-use chime_jobs::worker::Wake;
+use chime_jobs::Base;
 use chime_runtime::clock::{Clock, Stopwatch};
 use chime_runtime::resilience::{Backoff, random};
-use chime_store::{Priority, Store, StoreError, inbox};
-use chime_telegram::{RawUpdate, Telegram, TelegramError};
+use chime_store::{Priority, StoreError, inbox};
+use chime_telegram::{RawUpdate, TelegramError};
 
 /// Age after which the stored offset (the id of the next update) is not used any more. After a week without updates,
 /// Telegram continues with a random id; this is a day less.
@@ -23,10 +23,7 @@ const OFFSET_LIVES: Duration = Duration::from_secs(6 * 24 * 3600);
 
 /// Worker that polls for updates until it is stopped.
 pub struct Ingest {
-    pub store: Store,
-    pub telegram: Telegram,
-    pub clock: Clock,
-    pub wake: Wake,
+    pub base: Base,
     pub health: PollHealth,
     /// Gets the conversations with new messages, so that vectors are fetched for them; `None` if no server makes
     /// vectors.
@@ -128,19 +125,19 @@ pub enum PollEnd {
 impl Ingest {
     /// Polls until `stop`. After an error it tries again, unless the token is refused or the database cannot be used.
     pub async fn run(self, stop: CancellationToken) -> Result<(), PollEnd> {
-        let now = self.clock.now();
-        let mut offset = self.store.read(move |conn| inbox::next_offset(conn, now, OFFSET_LIVES)).await?;
+        let now = self.base.clock.now();
+        let mut offset = self.base.store.read(move |conn| inbox::next_offset(conn, now, OFFSET_LIVES)).await?;
         let setting = Arc::clone(&self.setting);
         let mut backoff = Backoff::default();
         loop {
             let polled = tokio::select! {
                 () = stop.cancelled() => return Ok(()),
-                polled = self.telegram.get_updates(offset) => polled,
+                polled = self.base.telegram.get_updates(offset) => polled,
             };
             let pause = match polled {
                 Ok(batch) => {
-                    self.health.note(&self.clock, None);
-                    self.health.compare(self.clock.now(), self.telegram.server_date());
+                    self.health.note(&self.base.clock, None);
+                    self.health.compare(self.base.clock.now(), self.base.telegram.server_date());
                     let progress = offset_after(&batch).filter(|next| Some(*next) != offset);
                     let stuck = !batch.is_empty() && progress.is_none();
                     if !batch.is_empty() && !self.take_in(batch, progress, &setting, &stop).await? {
@@ -168,7 +165,7 @@ impl Ingest {
             };
             tokio::select! {
                 () = stop.cancelled() => return Ok(()),
-                () = self.clock.sleep(pause) => {}
+                () = self.base.clock.sleep(pause) => {}
             }
         }
     }
@@ -185,14 +182,14 @@ impl Ingest {
         let batch = Arc::new(read_batch(batch, setting.bot.id));
         let mut backoff = Backoff::default();
         loop {
-            let now = self.clock.now();
-            let at = Moment { now, there: self.telegram.server_date().unwrap_or(now) };
+            let now = self.base.clock.now();
+            let at = Moment { now, there: self.base.telegram.server_date().unwrap_or(now) };
             let (batch, setting) = (Arc::clone(&batch), Arc::clone(setting));
             let written =
-                self.store.write(Priority::Answering, move |tx| apply(tx, &batch, offset, &setting, at)).await;
+                self.base.store.write(Priority::Answering, move |tx| apply(tx, &batch, offset, &setting, at)).await;
             match written {
                 Ok(applied) => {
-                    self.health.note(&self.clock, None);
+                    self.health.note(&self.base.clock, None);
                     self.report(applied);
                     // The jobs of this batch begin before the next poll.
                     tokio::task::yield_now().await;
@@ -201,12 +198,12 @@ impl Ingest {
                 Err(error) if error.is_fatal() => return Err(error),
                 Err(error) => {
                     tracing::error!(%error, "updates cannot be stored; polling waits and confirms nothing");
-                    self.health.note(&self.clock, Some((TroubleKind::Storing, error.to_string())));
+                    self.health.note(&self.base.clock, Some((TroubleKind::Storing, error.to_string())));
                 }
             }
             tokio::select! {
                 () = stop.cancelled() => return Ok(false),
-                () = self.clock.sleep(backoff.failed(random())) => {}
+                () = self.base.clock.sleep(backoff.failed(random())) => {}
             }
         }
     }
@@ -223,7 +220,7 @@ impl Ingest {
             let _ = self.guests.try_send(question);
         }
         if applied.postponed || applied.started > 0 {
-            self.wake.wake();
+            self.base.wake.wake();
         }
         for (kind, why) in &applied.parked {
             tracing::warn!(update.kind = %kind, error = %why, "an update of kind {kind} was parked: {why}");
@@ -243,7 +240,7 @@ impl Ingest {
     /// daemon then ends.
     async fn is_revoked(&self, error: &TelegramError) -> bool {
         matches!(error, TelegramError::Unauthorized)
-            && matches!(self.telegram.get_me().await, Err(TelegramError::Unauthorized))
+            && matches!(self.base.telegram.get_me().await, Err(TelegramError::Unauthorized))
     }
 
     fn pause_after(&self, error: &TelegramError, backoff: &mut Backoff) -> Duration {
@@ -251,7 +248,7 @@ impl Ingest {
             TelegramError::Conflict { .. } => TroubleKind::Conflict,
             _ => TroubleKind::Polling,
         };
-        self.health.note(&self.clock, Some((kind, error.to_string())));
+        self.health.note(&self.base.clock, Some((kind, error.to_string())));
         match error {
             TelegramError::Throttled { retry_after } => {
                 tracing::warn!(retry_after_s = retry_after.as_secs(), "Telegram asks to poll later");
