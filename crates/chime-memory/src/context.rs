@@ -29,7 +29,7 @@ use chime_relevance::context::params::Params;
 use chime_relevance::context::past::Past;
 use chime_relevance::context::retrieval::query::OlderQuery;
 use chime_relevance::context::retrieval::rerank::{RerankWeights, Reranked, rerank};
-use chime_relevance::context::window::Focused;
+use chime_relevance::context::window::get_smart_context_with;
 use chime_relevance::retrieval::{Person, Stretch};
 use chime_store::{Reader, answers, chats, messages, outbox};
 
@@ -145,20 +145,20 @@ fn told_in(conn: &Reader, trigger: &StoredMessage, wanted: AskedSpan) -> chime_s
 
 /// Selects the messages for the prompt around `history`, and adds older messages that the word index finds.
 pub fn window(conn: &Reader, history: &History, params: &Params, recaller: &Recaller) -> ContextWindow {
-    window_around(conn, (history, Focused::of(history, params)), params, recaller, |_| None)
+    window_around(conn, history, params, recaller, |_| None)
 }
 
-/// Selects the messages for the prompt like [`window`], with messages already chosen as the subject. `summarize` gets
-/// the oldest messages of the trigger's thread and may return a summary that replaces them.
+/// Selects the messages for the prompt like [`window`]. `summarize` gets the oldest messages of the trigger's thread and
+/// may return a summary that replaces them.
 pub fn window_around(
     conn: &Reader,
-    (history, focused): (&History, Focused),
+    history: &History,
     params: &Params,
     recaller: &Recaller,
     summarize: impl FnOnce(&[ThreadMessage]) -> Option<Summarized>,
 ) -> ContextWindow {
     let past = Kept { conn, conversation: history.trigger.conversation(), recaller };
-    focused.window(history, params, &past, summarize)
+    get_smart_context_with(history, params, &past, summarize)
 }
 
 /// Older messages of a conversation, loaded from the store. If the index cannot be read, there are none, since an

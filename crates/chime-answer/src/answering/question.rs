@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::answering::concepts::ConceptScope;
 use crate::answering::enrich::{EnricherInput, enrich};
-use crate::answering::follow_up::{self, FollowUpContext};
+use crate::answering::follow_up::{self, FollowUpContext, FollowUpQuestion};
 use crate::answering::load_trigger::LoadedTrigger;
 use crate::answering::long_thread::OldestPart;
 use crate::answering::services::Services;
@@ -16,7 +16,7 @@ use crate::recall::{self, fitting};
 use crate::tools::LookedUp;
 use chime_access::gateway::ModelPurpose;
 use chime_access::gateway::ask::{Gateway, UsageRecord};
-use chime_core::chat_settings::{GROUNDING, LANGUAGE, PERSONA, Persona};
+use chime_core::chat_settings::{GROUNDING, LANGUAGE, MODEL, PERSONA, Persona};
 use chime_core::lang::languages;
 use chime_core::texts::{filled, texts};
 use chime_core::{
@@ -24,41 +24,16 @@ use chime_core::{
     PieceLine, Role, Seq, Slot, SourceId, SourceKind, Spent, StoredMessage, Timestamp, UserId, Zone, message_link,
     without_citations,
 };
-use chime_memory::context::{TriggerInput, gather, window_around};
-use chime_memory::recall::{RankedRecall, RecallRequest};
-use chime_relevance::context::{ContextWindow, Focused, History, Params};
+use chime_memory::context::{gather, window_around};
+use chime_memory::recall::RecallRequest;
+use chime_relevance::context::{ContextWindow, History, Params};
 use chime_relevance::retrieval::Recalled;
 use chime_store::chats::ChatRow;
 use chime_store::concepts::ContextKey;
-use chime_store::{Reader, StoreError, consent, messages, topic_names, usage};
+use chime_store::{Reader, consent, messages, topic_names, usage};
 
 /// A member who wrote within this time counts as present.
 const LATELY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-
-/// A trigger and the messages that it may be about, before the window is chosen from them.
-pub struct Gathered {
-    pub history: Arc<History>,
-    /// Parameters for choosing the window, with its token budget corrected for the model.
-    pub params: Params,
-}
-
-/// Data for an answer that does not depend on the window. It is read in parallel while the window is chosen.
-pub struct TriggerFacts {
-    /// Results of the search in older messages. `None` if the question only refers to the conversation ("thoughts?"),
-    /// or if the search failed.
-    looked: Option<RankedRecall>,
-    enrichment: Enrichment,
-    scope: ConceptScope,
-    earliest: Option<Timestamp>,
-    introduction: Option<FormattedText>,
-    topic: Option<String>,
-    spent: Spent,
-}
-
-pub struct PickedWindow {
-    window: ContextWindow,
-    oldest_part: OldestPart,
-}
 
 /// A photo that is attached to the prompt.
 #[derive(Debug, Clone)]
@@ -111,176 +86,68 @@ pub struct QuestionContext {
     pub spent: Spent,
 }
 
-/// Loads the facts about one question.
-pub struct QuestionLoader {
-    pub services: Services,
-    /// Calls the model that the chat chose.
-    pub gateway: Gateway,
-    pub now: Timestamp,
-    pub is_unasked: bool,
-}
-
-impl QuestionLoader {
-    /// Reads the messages that the trigger may be about, and the token budget for the window.
-    pub fn gather(&self, conn: &Reader, opened: &LoadedTrigger) -> chime_store::Result<Gathered> {
-        let model = self.gateway.model_name(ModelPurpose::Answer);
-        let wanted = self.gateway.talk_tokens(self.services.base.config.context.tokens);
-        let token_budget = usage::calibration(conn, model)?.room(wanted);
-        let params = Params { token_budget, ..self.services.params.clone() };
-        let history = gather(conn, opened.asked.clone(), &params, &self.services.features)?;
-        Ok(Gathered { history: Arc::new(history), params })
-    }
-
-    pub fn beside(&self, conn: &Reader, opened: &LoadedTrigger) -> chime_store::Result<TriggerFacts> {
-        let LoadedTrigger { asked: TriggerInput { trigger, ask, .. }, chat: row, generic, .. } = opened;
-        let asker = trigger.message.sender.id;
-        let input =
-            EnricherInput { chat: trigger.chat, conversation: trigger.conversation(), ask: ask.clone(), now: self.now };
-        Ok(TriggerFacts {
-            looked: if *generic { None } else { self.look(conn, opened, row.zone(self.services.base.zone())) },
-            enrichment: enrich(conn, &self.services.enrichers, &input),
-            scope: ConceptScope::load(
-                conn,
-                ContextKey {
-                    bot: self.services.base.bot.id,
-                    chat: trigger.chat,
-                    forum_topic: trigger.message.forum_topic,
-                },
-            ),
-            earliest: messages::earliest(conn, trigger.chat)?,
-            introduction: match self.wants_no_introduction(conn, row, asker)? {
-                true => None,
-                false => self.services.introduction.due(conn, row)?,
-            },
-            topic: topic_names::find(conn, trigger.conversation())?,
-            spent: usage::spent(conn, self.now, trigger.chat, asker)?,
-        })
-    }
-
-    /// Returns `true` in a private chat with a member who opted out: nothing is stored there that needs a notice.
-    fn wants_no_introduction(&self, conn: &Reader, row: &ChatRow, asker: UserId) -> chime_store::Result<bool> {
-        Ok(row.chat.kind == ChatKind::Private && consent::opted_out(conn, row.key, asker)?.is_some())
-    }
-
-    /// Builds the window around the focus. If a long thread has a summary, it replaces the oldest part of the thread.
-    pub fn window(&self, conn: &Reader, gathered: &Gathered, focused: Focused) -> PickedWindow {
-        let Gathered { history, params } = gathered;
-        let mut oldest_part = OldestPart::default();
-        let window = window_around(conn, (history, focused), params, &self.services.recaller, |thread| {
-            let long_threads = self.services.long_threads.as_ref()?;
-            oldest_part = long_threads.find(conn, history.trigger.chat, thread);
-            oldest_part.summarized(params.estimate)
-        });
-        PickedWindow { window, oldest_part }
-    }
-
-    pub fn complete(
-        &self,
+impl QuestionContext {
+    /// Chooses the messages that the trigger is about, and reads everything else that its answer needs.
+    pub fn load(
         conn: &Reader,
-        opened: &LoadedTrigger,
-        gathered: Gathered,
-        windowed: PickedWindow,
-        beside: TriggerFacts,
-    ) -> chime_store::Result<QuestionContext> {
-        let LoadedTrigger { chat: row, generic, .. } = opened;
-        let generic = *generic;
-        let Gathered { history, params } = gathered;
-        let PickedWindow { window, oldest_part } = windowed;
-        let style = Style::for_model(self.gateway.is_small(ModelPurpose::Answer));
-        let TriggerFacts { looked, mut enrichment, scope, earliest, introduction, topic, spent } = beside;
+        services: &Services,
+        loaded: LoadedTrigger,
+        now: Timestamp,
+        is_unasked: bool,
+    ) -> chime_store::Result<Self> {
+        let LoadedTrigger { asked, chat, generic } = loaded;
+        let gateway = services.gateway.with_model(chat.settings.get(MODEL));
+        let wanted = gateway.talk_tokens(services.base.config.context.tokens);
+        let room = usage::calibration(conn, gateway.model_name(ModelPurpose::Answer))?.room(wanted);
+        let params = Params { token_budget: room, ..services.params.clone() };
+        let history = Arc::new(gather(conn, asked, &params, &services.features)?);
+        let (window, oldest_part) = window(conn, services, &history, &params);
+        let (trigger, zone) = (&history.trigger, chat.zone(services.base.zone()));
+        let conversation = trigger.conversation();
+        let (asker, forum_topic) = (trigger.message.sender.id, conversation.forum_topic);
+        let input = EnricherInput { chat: trigger.chat, conversation, ask: history.ask.clone(), now };
+        let mut enrichment = enrich(conn, &services.enrichers, &input);
         enrichment.pieces.extend(oldest_part.piece());
-        enrichment.pieces.extend(row.settings.get(PERSONA).map(|Persona(text)| Piece {
+        enrichment.pieces.extend(chat.settings.get(PERSONA).map(|Persona(text)| Piece {
             slot: Slot::Persona,
             topic: None,
             lines: vec![PieceLine { text, source: None }],
         }));
-        let going_on = self.going_on(conn, &history, generic, row, &window);
-        let recalled = looked.map_or_else(Recalled::default, |looked| self.recalled(conn, &looked, &window));
-        let people = PresentMember::of_talk(&history.recent, history.trigger.message.sent_at.minus(LATELY));
-        Ok(QuestionContext {
+        let key = ContextKey { bot: services.base.bot.id, chat: trigger.chat, forum_topic };
+        Ok(Self {
+            topic: topic_names::find(conn, conversation)?,
+            people: PresentMember::of_talk(&history.recent, trigger.message.sent_at.minus(LATELY)),
+            style: Style::for_model(gateway.is_small(ModelPurpose::Answer)),
+            // A question such as "thoughts?" only refers to the conversation.
+            recalled: if generic { Recalled::default() } else { recalled(conn, services, &history, zone, &window) },
+            going_on: going_on(conn, services, &history, (&chat, generic), &window, now),
+            scope: ConceptScope::load(conn, key),
+            earliest: messages::earliest(conn, trigger.chat)?,
+            introduction: match is_out_in_private(conn, &chat, asker)? {
+                true => None,
+                false => services.introduction.due(conn, &chat)?,
+            },
+            spent: usage::spent(conn, now, trigger.chat, asker)?,
             history,
-            zone: row.zone(self.services.base.zone()),
-            chat: row.clone(),
-            gateway: self.gateway.clone(),
-            is_unasked: self.is_unasked,
-            began_at: self.now,
-            topic,
-            people,
+            chat,
+            gateway,
+            is_unasked,
+            began_at: now,
+            zone,
             generic,
-            style,
             window,
             oldest_part,
             enrichment,
-            recalled,
-            room: params.token_budget,
-            going_on,
-            scope,
+            room,
             bills: Vec::new(),
             follow_up: FollowUp::default(),
             looked_up: LookedUp::default(),
             photos: Vec::new(),
             web_results: 0,
             remarks: Vec::new(),
-            earliest,
-            introduction,
-            spent,
         })
     }
 
-    /// Searches older messages and summaries for the question. An error is logged and gives `None`.
-    fn look(&self, conn: &Reader, opened: &LoadedTrigger, zone: Zone) -> Option<RankedRecall> {
-        let TriggerInput { trigger, ask, .. } = &opened.asked;
-        let request = RecallRequest {
-            conversation: trigger.conversation(),
-            text: ask,
-            now: trigger.message.sent_at,
-            utc_offset: zone.ahead_secs(trigger.message.sent_at),
-            by: trigger.message.sender.id,
-            before: trigger.seq,
-        };
-        self.services.recaller.look(conn, &request).inspect_err(not_recalled).ok()
-    }
-
-    /// Returns the best search results that are not in the window, as many as fit into the token cap of the recall
-    /// slot.
-    fn recalled(&self, conn: &Reader, looked: &RankedRecall, window: &ContextWindow) -> Recalled {
-        let shown: HashSet<Seq> = window.entries.iter().map(|entry| entry.message.seq).collect();
-        let found = looked.best(conn, &shown).inspect_err(not_recalled).unwrap_or_default();
-        fitting(found, Slot::Recall.cap().unwrap_or(0), self.services.params.estimate)
-    }
-
-    /// Returns the suggestion that the question follows up on. An error is logged, and the question is then answered
-    /// without one.
-    fn going_on(
-        &self,
-        conn: &Reader,
-        history: &History,
-        generic: bool,
-        row: &ChatRow,
-        window: &ContextWindow,
-    ) -> FollowUpContext {
-        let asked = follow_up::FollowUpQuestion {
-            trigger: &history.trigger,
-            ask: &history.ask,
-            generic,
-            language: row.language,
-            usual_idle: self.services.base.config.memory.idle.in_chats_of(row.chat.kind),
-            window,
-            member: history.trigger.message.sender.id,
-            now: self.now,
-        };
-        follow_up::find(conn, &asked).unwrap_or_else(|error| {
-            tracing::warn!(error_type = "follow_up", %error, "chat.error: no earlier suggestion could be read");
-            FollowUpContext::default()
-        })
-    }
-}
-
-fn not_recalled(error: &StoreError) {
-    tracing::warn!(%error, "nothing older is recalled");
-}
-
-impl QuestionContext {
     pub fn trigger(&self) -> &StoredMessage {
         &self.history.trigger
     }
@@ -419,4 +286,64 @@ impl QuestionContext {
             .chain(bot.usernames.iter().map(String::as_str))
             .collect()
     }
+}
+
+/// Chooses the messages that the trigger is about. If a long thread has a summary, it replaces the oldest part of the
+/// thread.
+fn window(conn: &Reader, services: &Services, history: &History, params: &Params) -> (ContextWindow, OldestPart) {
+    let mut oldest_part = OldestPart::default();
+    let window = window_around(conn, history, params, &services.recaller, |thread| {
+        oldest_part = services.long_threads.as_ref()?.find(conn, history.trigger.chat, thread);
+        oldest_part.summarized(params.estimate)
+    });
+    (window, oldest_part)
+}
+
+/// Searches older messages and summaries for the question. Returns the best results that are not in the window, as many
+/// as fit into the token cap of the recall slot. An error is logged, and nothing is recalled.
+fn recalled(conn: &Reader, services: &Services, history: &History, zone: Zone, window: &ContextWindow) -> Recalled {
+    let trigger = &history.trigger;
+    let request = RecallRequest {
+        conversation: trigger.conversation(),
+        text: &history.ask,
+        now: trigger.message.sent_at,
+        utc_offset: zone.ahead_secs(trigger.message.sent_at),
+        by: trigger.message.sender.id,
+        before: trigger.seq,
+    };
+    let shown: HashSet<Seq> = window.entries.iter().map(|entry| entry.message.seq).collect();
+    let found = services.recaller.look(conn, &request).and_then(|looked| looked.best(conn, &shown));
+    let found = found.inspect_err(|error| tracing::warn!(%error, "nothing older is recalled")).unwrap_or_default();
+    fitting(found, Slot::Recall.cap().unwrap_or(0), services.params.estimate)
+}
+
+/// Returns the suggestion that the question follows up on. An error is logged, and the question is then answered
+/// without one.
+fn going_on(
+    conn: &Reader,
+    services: &Services,
+    history: &History,
+    (chat, generic): (&ChatRow, bool),
+    window: &ContextWindow,
+    now: Timestamp,
+) -> FollowUpContext {
+    let asked = FollowUpQuestion {
+        trigger: &history.trigger,
+        ask: &history.ask,
+        generic,
+        language: chat.language,
+        usual_idle: services.base.config.memory.idle.in_chats_of(chat.chat.kind),
+        window,
+        member: history.trigger.message.sender.id,
+        now,
+    };
+    follow_up::find(conn, &asked).unwrap_or_else(|error| {
+        tracing::warn!(error_type = "follow_up", %error, "chat.error: no earlier suggestion could be read");
+        FollowUpContext::default()
+    })
+}
+
+/// Returns `true` in a private chat with a member who opted out: nothing is stored there that needs a notice.
+fn is_out_in_private(conn: &Reader, chat: &ChatRow, asker: UserId) -> chime_store::Result<bool> {
+    Ok(chat.chat.kind == ChatKind::Private && consent::opted_out(conn, chat.key, asker)?.is_some())
 }

@@ -4,8 +4,6 @@ use std::hash::RandomState;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use tokio::sync::Semaphore;
-
 use crate::answering::enrich::Enricher;
 use crate::answering::introduction::Introduction;
 use crate::answering::long_thread::LongThreads;
@@ -21,10 +19,6 @@ use chime_links::{Fetcher, WebSearch};
 use chime_memory::context::FeatureCache;
 use chime_memory::recall::Recaller;
 use chime_relevance::context::Params;
-
-/// Maximum number of questions analysed at the same time. Each analysis occupies two threads and ends before the model
-/// is asked.
-const ANALYSED_AT_ONCE: usize = 8;
 
 /// Services and settings that answering needs. Clones share all state.
 #[derive(Clone)]
@@ -58,8 +52,6 @@ pub struct PageReader {
 
 /// State that all answers share.
 pub struct AnsweringState {
-    /// Limits the number of questions that are analysed at the same time.
-    pub(super) places: Semaphore,
     /// `true` after the Bot API server refused a draft: older servers do not support drafts.
     pub(super) drafts_refused: AtomicBool,
     /// Random keys of this process, from which the delimiters around untrusted text are made.
@@ -72,7 +64,6 @@ pub struct AnsweringState {
 impl Default for AnsweringState {
     fn default() -> Self {
         Self {
-            places: Semaphore::new(ANALYSED_AT_ONCE),
             drafts_refused: AtomicBool::new(false),
             fences: RandomState::new(),
             unread: UnreadMemory::default(),
