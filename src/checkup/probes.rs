@@ -14,7 +14,7 @@ use crate::checkup::judge::{self, Ability, GroupMembership, Obstacle, PortState}
 use crate::checkup::{CheckFinding, Severity};
 use chime_core::config::{
     AccessConfig, AnswerConfig, BackupConfig, Config, ConfigError, ConsoleConfig, EmbeddingConfig, Environment,
-    HttpConfig, LlmConfig, ModelConfig, PromptConfig, StoreConfig, TelegramConfig, WebSearchConfig,
+    HttpConfig, LlmConfig, ModelConfig, PromptConfig, Settings, StoreConfig, TelegramConfig, WebSearchConfig,
 };
 use chime_core::embed::Embedder;
 use chime_core::prompts::{Gap, Prompts};
@@ -69,9 +69,8 @@ impl Checkup<'_> {
             tell(&finding);
         };
         self.config().into_iter().for_each(&mut tell);
-        let settings = self.environment.settings();
         let mut kept = DatabaseContents::default();
-        if let Ok(StoreConfig { path, backups }) = StoreConfig::load(&settings) {
+        if let Some(StoreConfig { path, backups }) = self.valid(StoreConfig::load) {
             kept = self.database(&path, &mut tell).await;
             if let Some(BackupConfig { folder, .. }) = backups {
                 let newest = backups::newest(&path, &folder);
@@ -79,32 +78,32 @@ impl Checkup<'_> {
                 tell(judge::backups(&folder, is_writable(&folder), &age));
             }
         }
-        if let Ok(access) = AccessConfig::load(&settings) {
+        if let Some(access) = self.valid(AccessConfig::load) {
             tell(judge::access(&access, kept.admitted));
         }
-        if let Ok(embedding @ EmbeddingConfig::Model2Vec(folder)) = &EmbeddingConfig::load(&settings) {
+        if let Some(embedding @ EmbeddingConfig::Model2Vec(folder)) = &self.valid(EmbeddingConfig::load) {
             tell(judge::model_of_folder(folder, &Embedder::load(embedding)));
         }
         let listening = [
-            ("HTTP_ADDR", HttpConfig::load(&settings).ok().and_then(|config| config.address)),
-            ("CONSOLE_ADDR", ConsoleConfig::load(&settings).ok().and_then(|config| config.address)),
+            ("HTTP_ADDR", self.valid(HttpConfig::load).and_then(|config| config.address)),
+            ("CONSOLE_ADDR", self.valid(ConsoleConfig::load).and_then(|config| config.address)),
         ];
         for (key, address) in listening {
             if let Some(address) = address {
                 tell(judge::port_state(key, &address, &port_state(address).await));
             }
         }
-        if let Ok(PromptConfig { dir: Some(folder) }) = PromptConfig::load(&settings) {
+        if let Some(PromptConfig { dir: Some(folder) }) = self.valid(PromptConfig::load) {
             tell(judge::prompts(&folder, &templates(&folder)));
         }
         if self.offline {
             return worst;
         }
-        if let Ok(telegram) = TelegramConfig::load(&settings) {
+        if let Some(telegram) = self.valid(TelegramConfig::load) {
             self.telegram(telegram, kept.groups, &mut tell).await;
         }
-        if let Ok(llm) = LlmConfig::load(&settings) {
-            if let (Ok(EmbeddingConfig::OpenAi(model)), Some(_)) = (EmbeddingConfig::load(&settings), &llm.model) {
+        if let Some(llm) = self.valid(LlmConfig::load) {
+            if let (Some(EmbeddingConfig::OpenAi(model)), Some(_)) = (self.valid(EmbeddingConfig::load), &llm.model) {
                 self.embeddings(&llm, model, &mut tell).await;
             }
             self.transcriptions(&llm, &mut tell).await;
@@ -112,15 +111,21 @@ impl Checkup<'_> {
             self.model(&llm, &mut tell).await;
             self.summaries(&llm).await.into_iter().for_each(&mut tell);
         }
-        if let Ok(AnswerConfig { web: Some(web), .. }) = AnswerConfig::load(&settings) {
+        if let Some(AnswerConfig { web: Some(web), .. }) = self.valid(AnswerConfig::load) {
             tell(self.web_search(web).await);
         }
         worst
     }
 
+    /// Returns the part of the configuration that `load` reads; `None` if a setting in it is invalid.
+    fn valid<T>(&self, load: impl FnOnce(&Settings<'_>) -> T) -> Option<T> {
+        let settings = self.environment.settings();
+        settings.finish(load(&settings)).ok().map(|(config, _)| config)
+    }
+
     /// Returns the name under which the vectors of the configured embedding model are stored; `None` without a model.
     fn embedding_model(&self) -> Option<String> {
-        match EmbeddingConfig::load(&self.environment.settings()).ok()? {
+        match self.valid(EmbeddingConfig::load)? {
             EmbeddingConfig::OpenAi(model) => Some(model.name),
             local => Some(Embedder::load(&local).ok()??.name().to_owned()),
         }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::cli::exit::CommandError;
 use chime_core::Zone;
-use chime_core::config::{Environment, Noted, Settings, StoreConfig, TimeConfig};
+use chime_core::config::{Environment, Settings, StoreConfig, TimeConfig};
 
 /// Reads the environment and the file `.env` in the current folder.
 pub fn environment() -> std::io::Result<Environment> {
@@ -20,13 +20,10 @@ pub fn store() -> Result<StoreConfig, CommandError> {
 }
 
 pub fn path_and_zone() -> Result<(PathBuf, Zone), CommandError> {
-    read(|settings| {
-        let (store, time) = (StoreConfig::load(settings), TimeConfig::load(settings));
-        Ok((store?.path, time?.zone))
-    })
+    read(|settings| (StoreConfig::load(settings).path, TimeConfig::load(settings).zone))
 }
 
-fn read<T>(load: impl FnOnce(&Settings<'_>) -> Result<T, Noted>) -> Result<T, CommandError> {
+fn read<T>(load: impl FnOnce(&Settings<'_>) -> T) -> Result<T, CommandError> {
     let environment = environment()?;
     let settings = environment.settings();
     Ok(settings.finish(load(&settings))?.0)

@@ -22,11 +22,9 @@ pub async fn run(options: ExplainOptions) -> CommandResult {
     let place = place.ok_or_else(|| CommandError::new(NoPlace(options.chat), Exit::Usage))?;
     let environment = database::environment()?.with(options.with);
     let settings = environment.settings();
-    let loaded = StoreConfig::load(&settings).and_then(|store| {
-        let (context, embedding) = (ContextConfig::load(&settings), EmbeddingConfig::load(&settings));
-        Ok((store, context?, embedding?, TimeConfig::load(&settings)?.zone))
-    });
-    let ((store, context, embedding, zone), _) = settings.finish(loaded)?;
+    let (store, context) = (StoreConfig::load(&settings), ContextConfig::load(&settings));
+    let (embedding, zone) = (EmbeddingConfig::load(&settings), TimeConfig::load(&settings).zone);
+    settings.finish(())?;
     let params = context_params(&context);
     // If the embedding model cannot be loaded, messages are chosen without it, as in the daemon.
     let embedder = Embedder::load(&embedding).ok().flatten().map(Arc::new);

@@ -24,11 +24,9 @@ use chime_store::{Store, StoreError};
 pub async fn import(options: ImportOptions) -> CommandResult {
     let environment = database::environment()?;
     let settings = environment.settings();
-    let loaded = (|| {
-        let store = StoreConfig::load(&settings)?;
-        Ok((store, AccessConfig::load(&settings)?, PrivacyConfig::load(&settings)?, TelegramConfig::load(&settings)?))
-    })();
-    let ((store, access, privacy, telegram), _) = settings.finish(loaded)?;
+    let (store, access) = (StoreConfig::load(&settings), AccessConfig::load(&settings));
+    let (privacy, telegram) = (PrivacyConfig::load(&settings), TelegramConfig::load(&settings));
+    settings.finish(())?;
     let number = telegram.token.expose_secret().split(':').next().and_then(|id| id.parse().ok());
     let no_token = || CommandError::new("TELEGRAM_BOT_TOKEN does not begin with the bot's id", Exit::Configuration);
     let bot = number.map(UserId).ok_or_else(no_token)?;

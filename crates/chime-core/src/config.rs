@@ -31,6 +31,6 @@ pub use load::{Config, DemoPlace};
 pub use memory::{MemoryConfig, Redaction, SessionIdle};
 pub use privacy::{PrivacyConfig, retention};
 pub use problem::{ConfigError, Problem, Warning};
-pub use settings::{Noted, SettingInForce, Settings};
+pub use settings::{SettingInForce, Settings};
 pub use telegram::TelegramConfig;
 pub use units::{format_duration, format_size, parse_amount, parse_duration, parse_size};

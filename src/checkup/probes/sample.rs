@@ -37,8 +37,7 @@ impl Checkup<'_> {
             }
             false => None,
         };
-        let settings = self.environment.settings();
-        let context_tokens = ContextConfig::load(&settings).map_or(ContextTokens::Auto, |config| config.tokens);
+        let context_tokens = self.valid(ContextConfig::load).map_or(ContextTokens::Auto, |config| config.tokens);
         let facts = server.facts();
         let (cited, talk_tokens) = (sample::cited(&answer, style), talk_tokens(facts));
         let sampled = Sampled { answer, is_right, in_german, cited, took, tokens, facts, context_tokens, talk_tokens };
@@ -61,7 +60,7 @@ impl Checkup<'_> {
 
     /// Returns the operator's prompt templates, or the built-in ones if the operator has none or they cannot be used.
     fn prompts(&self) -> Option<Prompts> {
-        let folder = PromptConfig::load(&self.environment.settings()).ok().and_then(|config| config.dir);
+        let folder = self.valid(PromptConfig::load).and_then(|config| config.dir);
         Prompts::load(folder.as_deref()).or_else(|_| Prompts::load(None)).ok()
     }
 }

@@ -1,7 +1,7 @@
 //! Configuration of access: owners, allowed chats, private chats. No group is allowed by default.
 
 use crate::config::keys;
-use crate::config::settings::{Noted, Settings, parse_ids};
+use crate::config::settings::{Settings, parse_ids};
 use crate::{ChatId, UserId};
 
 /// Owners and allowed chats set by the operator. Permissions that owners give later in Telegram are in the database.
@@ -28,7 +28,7 @@ pub enum PrivateChats {
 }
 
 impl AccessConfig {
-    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+    pub fn load(settings: &Settings<'_>) -> Self {
         let owners =
             settings.optional(&keys::OWNER_IDS, "ids of people (positive numbers), separated by commas", |raw| {
                 parse_ids(raw, |id| id > 0)
@@ -39,14 +39,14 @@ impl AccessConfig {
             &keys::PRIVATE_CHATS,
             &[("owners", PrivateChats::Owners), ("members", PrivateChats::Members), ("all", PrivateChats::All)],
         );
-        if chats == Ok(Some(AllowedChats::All)) {
+        if chats == Some(AllowedChats::All) {
             settings.warn(&keys::ALLOWED_CHATS, "is *: anybody can add the bot to a chat and use up your model budget");
         }
-        Ok(Self {
-            owners: owners?.unwrap_or_default().into_iter().map(UserId).collect(),
-            chats: chats?.unwrap_or_else(|| AllowedChats::Only(Vec::new())),
-            private_chats: private_chats?,
-        })
+        Self {
+            owners: owners.unwrap_or_default().into_iter().map(UserId).collect(),
+            chats: chats.unwrap_or_else(|| AllowedChats::Only(Vec::new())),
+            private_chats,
+        }
     }
 
     /// Returns a configuration that allows everything, for test and demo environments.

@@ -10,7 +10,7 @@ use tracing::level_filters::LevelFilter;
 
 use crate::config::keys::{self, Key};
 use crate::config::llm::{ModelConfig, host_of};
-use crate::config::settings::{Noted, Settings, base_url};
+use crate::config::settings::{Settings, base_url};
 use crate::{ChatKind, LinkReading, Zone};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -29,11 +29,13 @@ pub struct BackupConfig {
 }
 
 impl StoreConfig {
-    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
-        let path = settings.required(&keys::DATABASE_PATH, "the path of a file", |raw| Some(PathBuf::from(raw)))?;
+    pub fn load(settings: &Settings<'_>) -> Self {
         let folder = settings.optional(&keys::BACKUP_DIR, "the path of a folder", |raw| Some(PathBuf::from(raw)));
-        let kept = settings.count(&keys::BACKUP_KEEP, 1..=365)?;
-        Ok(Self { path, backups: folder?.map(|folder| BackupConfig { folder, kept }) })
+        let kept = settings.count(&keys::BACKUP_KEEP, 1..=365);
+        Self {
+            path: settings.required(&keys::DATABASE_PATH, "the path of a file", |raw| Some(PathBuf::from(raw))),
+            backups: folder.map(|folder| BackupConfig { folder, kept }),
+        }
     }
 }
 
@@ -58,7 +60,7 @@ impl EmbeddingConfig {
         }
     }
 
-    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+    pub fn load(settings: &Settings<'_>) -> Self {
         let parse = |raw: &str| match raw.split_once(':') {
             None if raw.eq_ignore_ascii_case("local") => Some(Self::Local),
             None if raw.eq_ignore_ascii_case("off") => Some(Self::Off),
@@ -66,11 +68,8 @@ impl EmbeddingConfig {
             Some(("openai", model)) => ModelConfig::parse(model).map(Self::OpenAi),
             None | Some(_) => None,
         };
-        let chosen = settings.required(
-            &keys::EMBEDDING,
-            "local, off, model2vec: and a folder, or openai: and a model",
-            parse,
-        )?;
+        let chosen =
+            settings.required(&keys::EMBEDDING, "local, off, model2vec: and a folder, or openai: and a model", parse);
         let has_server =
             [&keys::OPENAI_API_KEY, &keys::OPENAI_BASE_URL].into_iter().any(|key| settings.raw(key).is_some());
         if matches!(chosen, Self::OpenAi(_)) && !has_server {
@@ -79,8 +78,8 @@ impl EmbeddingConfig {
                 "has no effect without OPENAI_API_KEY or OPENAI_BASE_URL; messages are compared by their words alone",
             );
         }
-        let model = ModelConfig::with_key(chosen.server_model().cloned(), settings, &keys::EMBEDDING_KEY)?;
-        Ok(model.map_or(chosen, Self::OpenAi))
+        let model = ModelConfig::with_key(chosen.server_model().cloned(), settings, &keys::EMBEDDING_KEY);
+        model.map_or(chosen, Self::OpenAi)
     }
 }
 
@@ -95,12 +94,13 @@ impl ContextConfig {
     /// Environment variables that influence which messages are chosen.
     pub const KEYS: [&Key; 4] = [&keys::CONTEXT_TOKENS, &keys::LOOKBACK_LIMIT, &keys::TIME_THRESHOLD, &keys::EMBEDDING];
 
-    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+    pub fn load(settings: &Settings<'_>) -> Self {
         let allowed = "auto, or a whole number from 100 to 1000000";
-        let tokens = settings.required(&keys::CONTEXT_TOKENS, allowed, ContextTokens::parse);
-        let lookback_limit = settings.count(&keys::LOOKBACK_LIMIT, 1..=1000);
-        let time_threshold = settings.duration(&keys::TIME_THRESHOLD, Duration::from_secs(1)..=DAY * 365);
-        Ok(Self { tokens: tokens?, lookback_limit: lookback_limit?, time_threshold: time_threshold? })
+        Self {
+            tokens: settings.required(&keys::CONTEXT_TOKENS, allowed, ContextTokens::parse),
+            lookback_limit: settings.count(&keys::LOOKBACK_LIMIT, 1..=1000),
+            time_threshold: settings.duration(&keys::TIME_THRESHOLD, Duration::from_secs(1)..=DAY * 365),
+        }
     }
 }
 
@@ -135,10 +135,10 @@ pub struct TimeConfig {
 }
 
 impl TimeConfig {
-    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+    pub fn load(settings: &Settings<'_>) -> Self {
         let allowed = "a time zone by its IANA name such as Europe/Berlin, or UTC";
-        let named = settings.optional(&keys::TIME_ZONE, allowed, Zone::parse)?;
-        Ok(Self { zone: named.unwrap_or_else(|| machine_zone(settings)) })
+        let named = settings.optional(&keys::TIME_ZONE, allowed, Zone::parse);
+        Self { zone: named.unwrap_or_else(|| machine_zone(settings)) }
     }
 }
 
@@ -155,9 +155,8 @@ pub struct IngestConfig {
 }
 
 impl IngestConfig {
-    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
-        let backlog_max_age = settings.duration(&keys::BACKLOG_MAX_AGE, Duration::ZERO..=DAY * 28)?;
-        Ok(Self { backlog_max_age })
+    pub fn load(settings: &Settings<'_>) -> Self {
+        Self { backlog_max_age: settings.duration(&keys::BACKLOG_MAX_AGE, Duration::ZERO..=DAY * 28) }
     }
 }
 
@@ -189,7 +188,7 @@ pub enum WebSearchService {
 }
 
 impl WebSearchConfig {
-    fn load(settings: &Settings<'_>) -> Result<Option<Self>, Noted> {
+    fn load(settings: &Settings<'_>) -> Option<Self> {
         let parse = |raw: &str| match raw.to_lowercase().as_str() {
             "off" => Some(None),
             "brave" => Some(Some(WebSearchService::Brave)),
@@ -200,12 +199,11 @@ impl WebSearchConfig {
         let allowed = "off, the address of a SearXNG server, or brave, tavily or exa";
         let service = settings.required(&keys::WEB_SEARCH, allowed, parse);
         let key = settings.secret(&keys::WEB_SEARCH_KEY, "the key that the search service gave you, without spaces");
-        let (Some(service), key) = (service?, key?) else { return Ok(None) };
-        if key.is_none() && !matches!(service, WebSearchService::SearXng(_)) {
-            let needed = "the key of the service that WEB_SEARCH names";
-            return settings.required(&keys::WEB_SEARCH_KEY, needed, |_| None);
+        let service = service?;
+        if settings.raw(&keys::WEB_SEARCH_KEY).is_none() && !matches!(service, WebSearchService::SearXng(_)) {
+            settings.refuse(&keys::WEB_SEARCH_KEY, "the key of the service that WEB_SEARCH names");
         }
-        Ok(Some(Self { service, key }))
+        Some(Self { service, key })
     }
 
     pub fn host(&self) -> Option<String> {
@@ -239,13 +237,15 @@ impl Streaming {
 }
 
 impl AnswerConfig {
-    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+    pub fn load(settings: &Settings<'_>) -> Self {
         let choices = [("off", Streaming::Off), ("private", Streaming::Private), ("all", Streaming::All)];
-        let streaming = settings.choice(&keys::STREAMING, &choices);
-        let links = settings.choice(&keys::LINKS, &LinkReading::ALL.map(|reading| (reading.as_str(), reading)));
-        let web = WebSearchConfig::load(settings);
-        let (test_servers, test_program) = (BTreeMap::new(), None);
-        Ok(Self { streaming: streaming?, links: links?, web: web?, test_servers, test_program })
+        Self {
+            streaming: settings.choice(&keys::STREAMING, &choices),
+            links: settings.choice(&keys::LINKS, &LinkReading::ALL.map(|reading| (reading.as_str(), reading))),
+            web: WebSearchConfig::load(settings),
+            test_servers: BTreeMap::new(),
+            test_program: None,
+        }
     }
 }
 
@@ -264,7 +264,7 @@ pub enum LogFormat {
 }
 
 impl LogConfig {
-    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+    pub fn load(settings: &Settings<'_>) -> Self {
         let choices = [("auto", LogFormat::Auto), ("human", LogFormat::Human), ("json", LogFormat::Json)];
         let levels = [
             ("error", LevelFilter::ERROR),
@@ -273,9 +273,7 @@ impl LogConfig {
             ("debug", LevelFilter::DEBUG),
             ("trace", LevelFilter::TRACE),
         ];
-        let format = settings.choice(&keys::LOG_FORMAT, &choices);
-        let level = settings.choice(&keys::LOG_LEVEL, &levels);
-        Ok(Self { format: format?, level: level? })
+        Self { format: settings.choice(&keys::LOG_FORMAT, &choices), level: settings.choice(&keys::LOG_LEVEL, &levels) }
     }
 }
 
@@ -286,12 +284,12 @@ pub struct HttpConfig {
 }
 
 impl HttpConfig {
-    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
-        Ok(Self { address: listening_address(settings, &keys::HTTP_ADDR)? })
+    pub fn load(settings: &Settings<'_>) -> Self {
+        Self { address: listening_address(settings, &keys::HTTP_ADDR) }
     }
 }
 
-fn listening_address(settings: &Settings<'_>, key: &Key) -> Result<Option<SocketAddr>, Noted> {
+fn listening_address(settings: &Settings<'_>, key: &Key) -> Option<SocketAddr> {
     let allowed = format!("an address and a port such as {}, or off", key.example);
     settings.required(key, &allowed, |raw| match raw {
         off if off.eq_ignore_ascii_case("off") => Some(None),
@@ -309,13 +307,12 @@ pub struct ConsoleConfig {
 }
 
 impl ConsoleConfig {
-    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+    pub fn load(settings: &Settings<'_>) -> Self {
         const SHORTEST_TOKEN: usize = 32;
         let address = listening_address(settings, &keys::CONSOLE_ADDR);
-        let url = settings.raw(&keys::CONSOLE_URL).map(|_| settings.url(&keys::CONSOLE_URL)).transpose();
+        let url = settings.raw(&keys::CONSOLE_URL).map(|_| settings.url(&keys::CONSOLE_URL));
         let allowed = "at least 32 letters, digits and signs without spaces";
         let token = settings.secret(&keys::CONSOLE_TOKEN, allowed);
-        let (address, url, token) = (address?, url?, token?);
         if token.as_ref().is_some_and(|token| token.expose_secret().len() < SHORTEST_TOKEN) {
             settings.warn(&keys::CONSOLE_TOKEN, "is short; whoever guesses it reads all chats");
         }
@@ -327,7 +324,7 @@ impl ConsoleConfig {
                  listen at 127.0.0.1, or set CONSOLE_URL to the https:// address of a proxy",
             );
         }
-        Ok(Self { address, url, token })
+        Self { address, url, token }
     }
 }
 
@@ -337,8 +334,7 @@ pub struct PromptConfig {
 }
 
 impl PromptConfig {
-    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
-        let dir = settings.optional(&keys::PROMPTS_DIR, "the path of a folder", |raw| Some(PathBuf::from(raw)))?;
-        Ok(Self { dir })
+    pub fn load(settings: &Settings<'_>) -> Self {
+        Self { dir: settings.optional(&keys::PROMPTS_DIR, "the path of a folder", |raw| Some(PathBuf::from(raw))) }
     }
 }

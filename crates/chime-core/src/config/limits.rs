@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::TokenUse;
 use crate::config::keys::{self, Key};
-use crate::config::settings::{Noted, Settings};
+use crate::config::settings::Settings;
 use crate::config::units::{format_duration, parse_amount, parse_duration};
 
 /// Limits for conversations, chats, members and the whole bot.
@@ -41,40 +41,37 @@ pub struct Prices {
 }
 
 impl LimitsConfig {
-    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+    pub fn load(settings: &Settings<'_>) -> Self {
         let rate = settings.required(&keys::RATE_LIMIT, "on, off, or so many within a time such as 60/300s", rate);
-        let is_off = rate == Ok(None);
+        let is_off = rate.is_none();
         let mut unbounded = false;
         let mut tokens = |key: &Key| {
             // `RATE_LIMIT=off` is for load tests, which the default daily caps would stop.
             if is_off && settings.raw(key).is_none() {
                 unbounded = true;
-                return Ok(None);
+                return None;
             }
             settings.required(key, "a number of tokens such as 50000, 50k or 2M, or off", |raw| match raw {
                 off if off.eq_ignore_ascii_case("off") => Some(None),
                 amount => parse_amount(amount).filter(|tokens| *tokens > 0).map(Some),
             })
         };
-        let total = tokens(&keys::DAILY_TOKENS);
-        let per_chat = tokens(&keys::DAILY_TOKENS_PER_CHAT);
-        let per_member = tokens(&keys::DAILY_TOKENS_PER_MEMBER);
+        let daily_tokens = DailyTokens {
+            total: tokens(&keys::DAILY_TOKENS),
+            per_chat: tokens(&keys::DAILY_TOKENS_PER_CHAT),
+            per_member: tokens(&keys::DAILY_TOKENS_PER_MEMBER),
+        };
         if unbounded {
             settings.warn(&keys::RATE_LIMIT, "is off, and with it the daily token caps that are not set");
         }
         let price = |key: &Key| settings.optional(key, "the price of a million tokens, such as 0.40", price);
-        let prompt = price(&keys::PRICE_IN);
-        let completion = price(&keys::PRICE_OUT);
-        Ok(Self {
-            rate: rate?,
-            daily_tokens: DailyTokens { total: total?, per_chat: per_chat?, per_member: per_member? },
-            prices: match (prompt?, completion?) {
-                (None, None) => None,
-                (prompt, completion) => {
-                    Some(Prices { prompt: prompt.unwrap_or(0.0), completion: completion.unwrap_or(0.0) })
-                }
-            },
-        })
+        let prices = match (price(&keys::PRICE_IN), price(&keys::PRICE_OUT)) {
+            (None, None) => None,
+            (prompt, completion) => {
+                Some(Prices { prompt: prompt.unwrap_or(0.0), completion: completion.unwrap_or(0.0) })
+            }
+        };
+        Self { rate, daily_tokens, prices }
     }
 
     /// Returns a configuration without limits, for test and demo environments.

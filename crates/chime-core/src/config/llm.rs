@@ -6,7 +6,7 @@ use secrecy::SecretString;
 
 use crate::config::keys::{self, Key};
 use crate::config::limits::{Prices, price};
-use crate::config::settings::{Noted, Settings, server_url};
+use crate::config::settings::{Settings, server_url};
 
 #[derive(Debug, Clone)]
 pub struct LlmConfig {
@@ -65,20 +65,20 @@ impl ModelConfig {
     }
 
     /// Adds the key of the model's own server.
-    pub(super) fn with_key(mut model: Option<Self>, settings: &Settings<'_>, key: &Key) -> Result<Option<Self>, Noted> {
-        let api_key = settings.secret(key, "the key that the server gave you, without spaces")?;
+    pub(super) fn with_key(mut model: Option<Self>, settings: &Settings<'_>, key: &Key) -> Option<Self> {
+        let api_key = settings.secret(key, "the key that the server gave you, without spaces");
         match model.as_mut().and_then(|model| model.server.as_mut()) {
             Some(server) => server.api_key = api_key,
             None if api_key.is_some() => settings.warn(key, "has no effect: the model names no server of its own"),
             None => {}
         }
-        Ok(model)
+        model
     }
 
-    fn load(settings: &Settings<'_>, model: &Key, key: &Key) -> Result<Option<Self>, Noted> {
+    fn load(settings: &Settings<'_>, model: &Key, key: &Key) -> Option<Self> {
         const ALLOWED: &str =
             "the name of a model, or a name and the address of its server: NAME@https://example.org/v1";
-        Self::with_key(settings.optional(model, ALLOWED, Self::parse)?, settings, key)
+        Self::with_key(settings.optional(model, ALLOWED, Self::parse), settings, key)
     }
 }
 
@@ -113,31 +113,19 @@ fn listed_models(raw: &str) -> Option<Vec<ListedModel>> {
 }
 
 impl LlmConfig {
-    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+    pub fn load(settings: &Settings<'_>) -> Self {
         const NAME: &str = "the name of a model, as its server knows it";
         let range = Duration::from_millis(100)..=Duration::from_secs(3600);
         let has_server =
             [&keys::OPENAI_API_KEY, &keys::OPENAI_BASE_URL].into_iter().any(|key| settings.raw(key).is_some());
-        let api_key = settings.secret(&keys::OPENAI_API_KEY, "the key that the model server gave you, without spaces");
-        let base_url = settings.server_url(&keys::OPENAI_BASE_URL);
-        let model = if has_server {
-            settings.required(&keys::MODEL, NAME, |raw| Some(raw.to_owned())).map(Some)
-        } else {
-            if settings.raw(&keys::MODEL).is_some() {
-                settings.warn(
-                    &keys::MODEL,
-                    "has no effect without OPENAI_API_KEY or OPENAI_BASE_URL; answers are offline digests",
-                );
-            }
-            Ok(None)
-        };
+        if !has_server && settings.raw(&keys::MODEL).is_some() {
+            settings.warn(
+                &keys::MODEL,
+                "has no effect without OPENAI_API_KEY or OPENAI_BASE_URL; answers are offline digests",
+            );
+        }
         let allowed = "up to 12 names of models, separated by commas, each with the prices of a million tokens read and \
                        written where they are known: gpt-4.1 2.00/8.00, gpt-4.1-nano 0.10/0.40";
-        let models = settings.optional(&keys::MODELS, allowed, listed_models);
-        let model_fallback = ModelConfig::load(settings, &keys::MODEL_FALLBACK, &keys::MODEL_FALLBACK_KEY);
-        let model_summary = ModelConfig::load(settings, &keys::MODEL_SUMMARY, &keys::MODEL_SUMMARY_KEY);
-        let model_extract = settings.text(&keys::MODEL_EXTRACT, NAME);
-        let model_transcribe = ModelConfig::load(settings, &keys::MODEL_TRANSCRIBE, &keys::MODEL_TRANSCRIBE_KEY);
         if !has_server && settings.raw(&keys::MODEL_TRANSCRIBE).is_some() {
             settings.warn(
                 &keys::MODEL_TRANSCRIBE,
@@ -151,23 +139,20 @@ impl LlmConfig {
                 "sends recordings as they are, although REDACT=all: nothing can be taken out of one",
             );
         }
-        let timeout = settings.duration(&keys::MODEL_TIMEOUT, range.clone());
-        let deadline = settings.duration(&keys::ANSWER_DEADLINE, range);
-        let tool_rounds = settings.count(&keys::TOOL_ROUNDS, 0..=10);
-        Ok(Self {
-            api_key: api_key?,
-            base_url: base_url?,
-            model: model?,
-            models: models?.unwrap_or_default(),
-            model_fallback: model_fallback?,
-            model_summary: model_summary?,
-            model_extract: model_extract?,
-            model_transcribe: model_transcribe?,
-            timeout: timeout?,
-            deadline: deadline?,
-            tool_rounds: tool_rounds?,
+        Self {
+            api_key: settings.secret(&keys::OPENAI_API_KEY, "the key that the model server gave you, without spaces"),
+            base_url: settings.server_url(&keys::OPENAI_BASE_URL),
+            model: has_server.then(|| settings.required(&keys::MODEL, NAME, |raw| Some(raw.to_owned()))),
+            models: settings.optional(&keys::MODELS, allowed, listed_models).unwrap_or_default(),
+            model_fallback: ModelConfig::load(settings, &keys::MODEL_FALLBACK, &keys::MODEL_FALLBACK_KEY),
+            model_summary: ModelConfig::load(settings, &keys::MODEL_SUMMARY, &keys::MODEL_SUMMARY_KEY),
+            model_extract: settings.text(&keys::MODEL_EXTRACT, NAME),
+            model_transcribe: ModelConfig::load(settings, &keys::MODEL_TRANSCRIBE, &keys::MODEL_TRANSCRIBE_KEY),
+            timeout: settings.duration(&keys::MODEL_TIMEOUT, range.clone()),
+            deadline: settings.duration(&keys::ANSWER_DEADLINE, range),
+            tool_rounds: settings.count(&keys::TOOL_ROUNDS, 0..=10),
             captures_concepts: true,
-        })
+        }
     }
 
     /// Returns the host that receives the prompts, or `None` if no model is configured.

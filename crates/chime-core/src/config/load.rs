@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::config::problem::{ConfigError, Warning};
-use crate::config::settings::{Noted, SettingInForce, Settings};
+use crate::config::settings::{SettingInForce, Settings};
 use crate::config::{
     AccessConfig, AnswerConfig, ConsoleConfig, ContextConfig, EmbeddingConfig, HttpConfig, IngestConfig, LimitsConfig,
     LlmConfig, LogConfig, MemoryConfig, PrivacyConfig, PromptConfig, StoreConfig, TelegramConfig, TimeConfig,
@@ -24,10 +24,12 @@ macro_rules! sections {
         }
 
         impl Config {
-            fn read(settings: &Settings<'_>) -> Result<Self, Noted> {
-                // Every section is read before the first error is returned, so that all problems are noted.
-                $(let $field = $section::load(settings);)+
-                Ok(Self { $($field: $field?,)+ warnings: Vec::new(), in_force: settings.in_force() })
+            fn read(settings: &Settings<'_>) -> Self {
+                Self {
+                    $($field: $section::load(settings),)+
+                    warnings: Vec::new(),
+                    in_force: settings.in_force(),
+                }
             }
         }
     };

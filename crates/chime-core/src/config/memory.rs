@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::ChatKind;
 use crate::config::keys;
-use crate::config::settings::{Noted, Settings};
+use crate::config::settings::Settings;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryConfig {
@@ -39,21 +39,19 @@ pub enum Redaction {
 }
 
 impl MemoryConfig {
-    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+    pub fn load(settings: &Settings<'_>) -> Self {
         let idle = Duration::from_secs(60)..=Duration::from_secs(24 * 60 * 60);
-        let is_on = settings.choice(&keys::MEMORY, &[("on", true), ("off", false)]);
-        let in_groups = settings.duration(&keys::SESSION_IDLE, idle.clone());
-        let in_private = settings.duration(&keys::SESSION_IDLE_PRIVATE, idle);
-        let max_messages = settings.count(&keys::SESSION_MAX_MESSAGES, 20..=2000);
-        let max_history = settings.count(&keys::MAX_CHAT_HISTORY, 10..=200);
         let redactions = [("off", Redaction::Off), ("summaries", Redaction::Summaries), ("all", Redaction::All)];
-        let redaction = settings.choice(&keys::REDACT, &redactions);
-        Ok(Self {
-            is_on: is_on?,
-            idle: SessionIdle { in_groups: in_groups?, in_private: in_private? },
-            max_messages: u32::try_from(max_messages?).unwrap_or(u32::MAX),
-            max_history: max_history?,
-            redaction: redaction?,
-        })
+        let max_messages = settings.count(&keys::SESSION_MAX_MESSAGES, 20..=2000);
+        Self {
+            is_on: settings.choice(&keys::MEMORY, &[("on", true), ("off", false)]),
+            idle: SessionIdle {
+                in_groups: settings.duration(&keys::SESSION_IDLE, idle.clone()),
+                in_private: settings.duration(&keys::SESSION_IDLE_PRIVATE, idle),
+            },
+            max_messages: u32::try_from(max_messages).unwrap_or(u32::MAX),
+            max_history: settings.count(&keys::MAX_CHAT_HISTORY, 10..=200),
+            redaction: settings.choice(&keys::REDACT, &redactions),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::config::keys;
-use crate::config::settings::{Noted, Settings};
+use crate::config::settings::Settings;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Largest number of days, a hundred years. Messages are kept forever with 0.
@@ -20,10 +20,12 @@ pub struct PrivacyConfig {
 }
 
 impl PrivacyConfig {
-    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
-        let days = settings.count(&keys::RETENTION_DAYS, 0..=MOST_DAYS);
-        let operator_contact = settings.text(&keys::OPERATOR_CONTACT, "a name, an address or a link, on one line");
-        Ok(Self { retention: retention(days?), operator_contact: operator_contact?, announces: true })
+    pub fn load(settings: &Settings<'_>) -> Self {
+        Self {
+            retention: retention(settings.count(&keys::RETENTION_DAYS, 0..=MOST_DAYS)),
+            operator_contact: settings.text(&keys::OPERATOR_CONTACT, "a name, an address or a link, on one line"),
+            announces: true,
+        }
     }
 }
 

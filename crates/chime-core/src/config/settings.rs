@@ -14,7 +14,8 @@ use crate::config::units::{format_duration, parse_duration};
 /// Function that returns the value of a variable, or `None` if it is not set.
 type Lookup<'a> = Box<dyn Fn(&str) -> Option<String> + 'a>;
 
-/// Parser of settings from any source. Collects problems and warnings.
+/// Parser of settings from any source. Collects problems and warnings. A problem gives the value that stands for none,
+/// and [`Settings::finish`] the error.
 pub struct Settings<'a> {
     lookup: Lookup<'a>,
     /// Names whose values come from the `.env` file.
@@ -31,11 +32,6 @@ pub struct SettingInForce {
     pub value: Option<String>,
     pub origin: &'static str,
 }
-
-/// Error without content: the problem with the value is already recorded in [`Settings`], which alone creates this
-/// type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Noted(());
 
 impl<'a> Settings<'a> {
     pub fn new(lookup: impl Fn(&str) -> Option<String> + 'a) -> Self {
@@ -81,27 +77,29 @@ impl<'a> Settings<'a> {
         self.value_of(key.name)
     }
 
-    /// Parses the value of `key`, or its default if it is not set. Returns `None` if there is neither. `allowed`
-    /// describes valid values in the error message.
-    pub fn optional<T>(
-        &self,
-        key: &Key,
-        allowed: &str,
-        parse: impl FnOnce(&str) -> Option<T>,
-    ) -> Result<Option<T>, Noted> {
-        match (self.raw(key), self.mistaken_for(key)) {
-            (Some(raw), _) => parse(&raw).map(Some).ok_or_else(|| self.refuse(key, Some(&raw), allowed)),
-            (None, Some(_)) => Err(self.refuse(key, None, allowed)),
-            (None, None) => key.default.map(|default| self.parsed(key, default, allowed, parse)).transpose(),
+    /// Parses the value of `key`, or its default if it is not set. Returns `None` if there is neither, or if the value
+    /// is invalid, which is a problem. `allowed` describes valid values in the error message.
+    pub fn optional<T>(&self, key: &Key, allowed: &str, parse: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+        if self.raw(key).is_none() && self.mistaken_for(key).is_some() {
+            self.refuse(key, allowed);
+            return None;
         }
+        let parsed = parse(&self.raw(key).or_else(|| key.default.map(str::to_owned))?);
+        if parsed.is_none() {
+            self.refuse(key, allowed);
+        }
+        parsed
     }
 
     /// Like [`optional`](Self::optional), but a missing value is a problem.
-    pub fn required<T>(&self, key: &Key, allowed: &str, parse: impl FnOnce(&str) -> Option<T>) -> Result<T, Noted> {
-        self.optional(key, allowed, parse)?.ok_or_else(|| self.refuse(key, None, allowed))
+    pub fn required<T: Default>(&self, key: &Key, allowed: &str, parse: impl FnOnce(&str) -> Option<T>) -> T {
+        if self.raw(key).is_none() && self.mistaken_for(key).is_none() && key.default.is_none() {
+            self.refuse(key, allowed);
+        }
+        self.optional(key, allowed, parse).unwrap_or_default()
     }
 
-    pub fn duration(&self, key: &Key, range: RangeInclusive<Duration>) -> Result<Duration, Noted> {
+    pub fn duration(&self, key: &Key, range: RangeInclusive<Duration>) -> Duration {
         let allowed = format!(
             "a time from {} to {}, written with its unit like 250ms, 15s, 15m, 1h30m or 28d",
             format_duration(*range.start()),
@@ -110,40 +108,41 @@ impl<'a> Settings<'a> {
         self.required(key, &allowed, |raw| parse_duration(raw).filter(|span| range.contains(span)))
     }
 
-    pub fn count(&self, key: &Key, range: RangeInclusive<usize>) -> Result<usize, Noted> {
+    pub fn count(&self, key: &Key, range: RangeInclusive<usize>) -> usize {
         let allowed = format!("a whole number from {} to {}", range.start(), range.end());
         self.required(key, &allowed, |raw| raw.parse().ok().filter(|count| range.contains(count)))
     }
 
     /// Parses an `http` or `https` URL, and removes trailing slashes.
-    pub fn url(&self, key: &Key) -> Result<String, Noted> {
+    pub fn url(&self, key: &Key) -> String {
         self.required(key, "an address that begins with http:// or https://, without ? and #", base_url)
     }
 
     /// Like [`url`](Self::url), for the base URL of a model server. Rejects a URL that already contains an API method
     /// such as `/chat/completions`.
-    pub fn server_url(&self, key: &Key) -> Result<String, Noted> {
+    pub fn server_url(&self, key: &Key) -> String {
         let allowed = "an address that begins with http:// or https://, without ? and #, and without a method such as \
                        /chat/completions, which Chime adds by itself";
         self.required(key, allowed, server_url)
     }
 
-    /// Parses one of the words in `choices`, ignoring case, and returns its value.
-    pub fn choice<T: Copy>(&self, key: &Key, choices: &[(&str, T)]) -> Result<T, Noted> {
+    /// Parses one of the words in `choices`, ignoring case, and returns its value. The key must have a default.
+    pub fn choice<T: Copy>(&self, key: &Key, choices: &[(&str, T)]) -> T {
         let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
-        self.required(key, &format!("one of {}", words.join(", ")), |raw| {
+        let chosen = self.optional(key, &format!("one of {}", words.join(", ")), |raw| {
             choices.iter().find(|(word, _)| word.eq_ignore_ascii_case(raw)).map(|(_, choice)| *choice)
-        })
+        });
+        chosen.unwrap_or(choices[0].1)
     }
 
     /// Returns the value as text, or `None` if it is not set. Rejects control characters, such as line breaks.
-    pub fn text(&self, key: &Key, allowed: &str) -> Result<Option<String>, Noted> {
+    pub fn text(&self, key: &Key, allowed: &str) -> Option<String> {
         self.optional(key, allowed, |raw| Some(raw.to_owned()).filter(|text| !text.contains(char::is_control)))
     }
 
     /// Returns the value as a secret, or `None` if it is not set. Rejects characters that an HTTP header cannot
     /// contain, and spaces.
-    pub fn secret(&self, key: &Key, allowed: &str) -> Result<Option<SecretString>, Noted> {
+    pub fn secret(&self, key: &Key, allowed: &str) -> Option<SecretString> {
         self.optional(key, allowed, |raw| raw.chars().all(|c| c.is_ascii_graphic()).then(|| raw.into()))
     }
 
@@ -153,12 +152,9 @@ impl<'a> Settings<'a> {
     }
 
     /// Returns `value` with the warnings, or an error with all problems, if there are any.
-    pub fn finish<T>(&self, value: Result<T, Noted>) -> Result<(T, Vec<Warning>), ConfigError> {
+    pub fn finish<T>(&self, value: T) -> Result<(T, Vec<Warning>), ConfigError> {
         let problems = self.problems.take();
-        match value {
-            Ok(value) if problems.is_empty() => Ok((value, self.warnings.take())),
-            Ok(_) | Err(Noted(())) => Err(ConfigError { problems }),
-        }
+        if problems.is_empty() { Ok((value, self.warnings.take())) } else { Err(ConfigError { problems }) }
     }
 
     pub(super) fn noted(&self) -> Vec<Problem> {
@@ -174,29 +170,17 @@ impl<'a> Settings<'a> {
         key.mistaken.iter().find(|name| self.value_of(name).is_some()).copied()
     }
 
-    fn parsed<T>(
-        &self,
-        key: &Key,
-        raw: &str,
-        allowed: &str,
-        parse: impl FnOnce(&str) -> Option<T>,
-    ) -> Result<T, Noted> {
-        parse(raw).ok_or_else(|| self.refuse(key, Some(raw), allowed))
-    }
-
-    fn refuse(&self, key: &Key, read: Option<&str>, allowed: &str) -> Noted {
-        let hint = match read {
-            Some(_) => None,
-            None => self.mistaken_for(key).map(|name| format!("{name} is set; Chime reads {}", key.name)),
-        };
+    /// Records that the value of `key` is invalid or missing.
+    pub(super) fn refuse(&self, key: &Key, allowed: &str) {
+        let read = self.raw(key);
+        let mistaken = self.mistaken_for(key).filter(|_| read.is_none());
         self.problems.borrow_mut().push(Problem {
             name: key.name.to_owned(),
-            read: read.map(|raw| if is_hidden(key, raw) { masked(raw) } else { shown(raw) }),
+            read: read.map(|raw| if is_hidden(key, &raw) { masked(&raw) } else { shown(&raw) }),
             allowed: allowed.to_owned(),
             example: format!("{}={}", key.name, key.example),
-            hint,
+            hint: mistaken.map(|name| format!("{name} is set; Chime reads {}", key.name)),
         });
-        Noted(())
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use secrecy::SecretString;
 
 use crate::config::keys;
-use crate::config::settings::{Noted, Settings};
+use crate::config::settings::Settings;
 
 /// The bot's token and the timeouts of its requests.
 #[derive(Debug, Clone)]
@@ -19,17 +19,15 @@ pub struct TelegramConfig {
 }
 
 impl TelegramConfig {
-    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
-        let token = settings.required(
-            &keys::TELEGRAM_BOT_TOKEN,
-            "the token from @BotFather: digits, a colon, letters and digits",
-            token,
-        );
-        let api_url = settings.url(&keys::TELEGRAM_API_URL);
-        let poll_timeout = settings.duration(&keys::POLL_TIMEOUT, Duration::from_secs(1)..=Duration::from_secs(50));
-        let send_timeout =
-            settings.duration(&keys::SEND_TIMEOUT, Duration::from_millis(100)..=Duration::from_secs(300));
-        Ok(Self { token: token?, api_url: api_url?, poll_timeout: poll_timeout?, send_timeout: send_timeout? })
+    pub fn load(settings: &Settings<'_>) -> Self {
+        let allowed = "the token from @BotFather: digits, a colon, letters and digits";
+        let (second, tenth) = (Duration::from_secs(1), Duration::from_millis(100));
+        Self {
+            token: settings.required(&keys::TELEGRAM_BOT_TOKEN, allowed, token),
+            api_url: settings.url(&keys::TELEGRAM_API_URL),
+            poll_timeout: settings.duration(&keys::POLL_TIMEOUT, second..=Duration::from_secs(50)),
+            send_timeout: settings.duration(&keys::SEND_TIMEOUT, tenth..=Duration::from_secs(300)),
+        }
     }
 }
 
