@@ -34,6 +34,22 @@ impl Exit {
         }
     }
 
+    fn of(error: &(dyn Error + 'static)) -> Self {
+        if let Some(error) = error.downcast_ref::<AppError>() {
+            return Self::of_app(error);
+        }
+        let in_archive = match (error.downcast_ref::<ImportError>(), error.downcast_ref::<ExportError>()) {
+            (Some(ImportError::Store(error)), _) => Some(error),
+            (_, Some(ExportError::Store(error @ StoreError::Absent { .. }))) => Some(error),
+            _ => None,
+        };
+        match error.downcast_ref::<StoreError>().or(in_archive) {
+            Some(error) => Self::of_store(error),
+            None if error.is::<ConfigError>() => Self::Configuration,
+            None => Self::Failed,
+        }
+    }
+
     pub fn of_store(error: &StoreError) -> Self {
         match error {
             StoreError::AlreadyRunning { .. } => Self::AlreadyRunning,
@@ -76,47 +92,10 @@ impl CommandError {
     }
 }
 
-impl From<StoreError> for CommandError {
-    fn from(error: StoreError) -> Self {
-        let exit = Exit::of_store(&error);
+impl<E: Error + 'static> From<E> for CommandError {
+    fn from(error: E) -> Self {
+        let exit = Exit::of(&error);
         Self::new(error, exit)
-    }
-}
-
-impl From<AppError> for CommandError {
-    fn from(error: AppError) -> Self {
-        let exit = Exit::of_app(&error);
-        Self::new(error, exit)
-    }
-}
-
-impl From<ConfigError> for CommandError {
-    fn from(error: ConfigError) -> Self {
-        Self::new(error, Exit::Configuration)
-    }
-}
-
-impl From<std::io::Error> for CommandError {
-    fn from(error: std::io::Error) -> Self {
-        Self::new(error, Exit::Failed)
-    }
-}
-
-impl From<ImportError> for CommandError {
-    fn from(error: ImportError) -> Self {
-        match error {
-            ImportError::Store(error) => error.into(),
-            error => Self::new(error, Exit::Failed),
-        }
-    }
-}
-
-impl From<ExportError> for CommandError {
-    fn from(error: ExportError) -> Self {
-        match error {
-            ExportError::Store(error @ StoreError::Absent { .. }) => error.into(),
-            error => Self::new(error, Exit::Failed),
-        }
     }
 }
 
