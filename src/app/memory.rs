@@ -1,16 +1,15 @@
 //! Builds the memory components from the configuration.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use crate::app::components::AppComponents;
 use crate::app::error::AppError;
 use crate::app::vectors as servers;
 use chime_answer::answering::{Enricher, LongThreads};
+use chime_core::Zone;
 use chime_core::config::{Config, EmbeddingConfig, MemoryConfig};
 use chime_core::embed::Embedder;
-use chime_core::{Zone, estimate_tokens};
 use chime_jobs::Base;
-use chime_memory::extract::Ranking;
 use chime_memory::jobs::{Memory, SummaryModel, SummaryVectors, item_pieces, pieces, thread_summary, topic_pieces};
 use chime_memory::recall::VectorSource;
 use chime_relevance::context::{MAX_THREAD_TOKENS, ThreadLimits};
@@ -28,7 +27,6 @@ pub(super) fn build(parts: &AppComponents) -> Result<Memory, AppError> {
         model: SummaryModel { gateway: parts.gateway.clone(), caps, redaction },
         vectors: vectors(&config, parts.embedder.as_ref())?,
         announces: config.privacy.announces,
-        ranking: Mutex::new(Ranking::new(estimate_tokens)),
     })
 }
 

@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::bullets::{cost, tidy};
 use crate::policy::Caps;
@@ -208,15 +207,6 @@ pub fn closed(items: &[Bullet], lines: &[SummaryMessage]) -> Vec<Seq> {
     items.iter().filter(is_closed).filter_map(|item| item.sources.first().copied()).collect()
 }
 
-/// Cache of the scores and token counts of bullets, by text. Without it, each new session would score a month of
-/// bullets again.
-#[derive(Debug)]
-pub struct Ranking {
-    estimate: fn(&str) -> usize,
-    /// Score and token count of each text, by the hash of the text.
-    known: HashMap<u64, Rank>,
-}
-
 /// Period for which a summary of summaries is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Period {
@@ -226,72 +216,37 @@ pub enum Period {
     History,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Rank {
-    worth: f64,
-    /// Score of the bullet in History; `None` if it does not belong there.
-    lasting: Option<f64>,
-    tokens: usize,
-}
-
-impl Ranking {
-    /// Number of cached texts at which the cache is emptied: a month of about ten busy chats.
-    const MOST: usize = 30_000;
-
-    pub fn new(estimate: fn(&str) -> usize) -> Self {
-        Self { estimate, known: HashMap::new() }
-    }
-
-    fn rank(&mut self, bullet: &Bullet) -> Rank {
-        let mut hasher = DefaultHasher::new();
-        bullet.text.hash(&mut hasher);
-        let key = hasher.finish();
-        if let Some(rank) = self.known.get(&key) {
-            return *rank;
-        }
-        if self.known.len() >= Self::MOST {
-            self.known.clear();
-        }
-        let tokens = cost(std::slice::from_ref(bullet), self.estimate);
-        let rank = Rank { worth: worth_of(bullet), lasting: lasting_worth_of(bullet), tokens };
-        self.known.insert(key, rank);
-        rank
-    }
-}
-
 /// Selects the best bullets, none longer than its equal share of the tokens, and keeps their order. Selecting from a
 /// selection and new bullets gives the same result as selecting from all at once, so a summary may be extended in any
 /// number of steps.
-pub fn rolled(bullets: &[Bullet], caps: Caps, period: Period, ranking: &mut Ranking) -> Vec<Bullet> {
+pub fn rolled(bullets: &[Bullet], caps: Caps, period: Period, estimate: fn(&str) -> usize) -> Vec<Bullet> {
     // Gives each bullet the same limit, so that a bullet is kept or dropped independently of the others.
     let share = caps.tokens / caps.bullets.max(1);
     // If bullets have the same text, the last one is used.
     let last: HashMap<&str, usize> =
         bullets.iter().enumerate().map(|(place, bullet)| (bullet.text.as_str(), place)).collect();
-    let mut fitting: Vec<(f64, usize)> = bullets
-        .iter()
-        .enumerate()
-        .filter(|(place, bullet)| last.get(bullet.text.as_str()) == Some(place))
-        .map(|(place, bullet)| (ranking.rank(bullet), place))
-        .filter(|(rank, _)| rank.tokens <= share)
-        .filter_map(|(rank, place)| {
-            let worth = if period == Period::History { rank.lasting } else { Some(rank.worth) };
-            worth.map(|worth| (worth, place))
-        })
-        .collect();
-    fitting.sort_by(|(one, a), (other, b)| other.total_cmp(one).then(b.cmp(a)));
-    fitting.truncate(caps.bullets);
-    fitting.sort_by_key(|(_, place)| *place);
-    fitting.into_iter().map(|(_, place)| bullets[place].clone()).collect()
+    let score = |bullet: &Bullet| match period {
+        Period::Recent => Some(worth_of(bullet)),
+        Period::History => lasting_worth_of(bullet),
+    };
+    let is_fitting = |place: usize, bullet: &Bullet| {
+        last.get(bullet.text.as_str()) == Some(&place) && cost(std::slice::from_ref(bullet), estimate) <= share
+    };
+    let fitting = bullets.iter().enumerate().filter(|(place, bullet)| is_fitting(*place, bullet));
+    best(bullets, fitting.filter_map(|(place, bullet)| Some((score(bullet)?, place))).collect(), caps, estimate)
 }
 
 /// Selects the best bullets within the caps, and keeps their order.
 pub fn most_telling(bullets: &[Bullet], caps: Caps, estimate: fn(&str) -> usize) -> Vec<Bullet> {
-    let mut ranked: Vec<(f64, usize)> = bullets.iter().map(worth_of).zip(0..).collect();
-    ranked.sort_by(|(one, a), (other, b)| other.total_cmp(one).then(b.cmp(a)));
+    best(bullets, bullets.iter().map(worth_of).zip(0..).collect(), caps, estimate)
+}
+
+/// Returns the bullets with the best scores within the caps, in their order. `scored` has scores and places.
+fn best(bullets: &[Bullet], mut scored: Vec<(f64, usize)>, caps: Caps, estimate: fn(&str) -> usize) -> Vec<Bullet> {
+    scored.sort_by(|(one, a), (other, b)| other.total_cmp(one).then(b.cmp(a)));
     let mut left = caps.tokens;
     let mut chosen: Vec<usize> = Vec::new();
-    for (_, place) in ranked {
+    for (_, place) in scored {
         let tokens = cost(std::slice::from_ref(&bullets[place]), estimate);
         if chosen.len() < caps.bullets && tokens <= left {
             left -= tokens;
@@ -447,7 +402,7 @@ mod tests {
     fn is_in_history(text: &str) -> bool {
         let bullet = Bullet::fact(text.to_owned(), vec![Seq(1)]);
         let caps = Caps { bullets: 1, tokens: 100 };
-        !rolled(&[bullet], caps, Period::History, &mut Ranking::new(estimate_tokens)).is_empty()
+        !rolled(&[bullet], caps, Period::History, estimate_tokens).is_empty()
     }
 
     #[test]
@@ -590,11 +545,10 @@ mod tests {
             let bullets: Vec<Bullet> = texts.iter().zip(1..)
                 .map(|(text, seq)| Bullet::fact(text.clone(), vec![Seq(seq)]))
                 .collect();
-            let mut ranking = Ranking::new(estimate_tokens);
             let caps = Caps { bullets: 5, tokens: 100 };
-            let at_once = rolled(&bullets, caps, Period::History, &mut ranking);
+            let at_once = rolled(&bullets, caps, Period::History, estimate_tokens);
             let in_steps = bullets.chunks(step).fold(Vec::new(), |before: Vec<Bullet>, new| {
-                rolled(&[before.as_slice(), new].concat(), caps, Period::History, &mut ranking)
+                rolled(&[before.as_slice(), new].concat(), caps, Period::History, estimate_tokens)
             });
             prop_assert_eq!(in_steps, at_once);
         }

@@ -1,8 +1,7 @@
 //! Dependencies of the memory jobs.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use crate::extract::Ranking;
 use crate::jobs::error::{StepError, is_given_up};
 use crate::jobs::model::SummaryModel;
 use crate::jobs::new_summary::NewSummary;
@@ -30,7 +29,6 @@ pub struct Memory {
     pub vectors: SummaryVectors,
     /// `true` if a chat must get the privacy notice before its messages may be sent to a server for summaries.
     pub announces: bool,
-    pub ranking: Mutex<Ranking>,
 }
 
 pub enum SummaryVectors {
@@ -44,10 +42,6 @@ pub enum SummaryVectors {
 }
 
 impl Memory {
-    pub(super) fn ranking(&self) -> MutexGuard<'_, Ranking> {
-        self.ranking.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the summary in `made`. If the output was unusable and this is the last attempt, returns an extract
     /// instead, so that a message that confuses the model cannot prevent the summary.
     pub(super) fn or_extract(

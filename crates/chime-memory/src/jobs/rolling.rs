@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::bullets::cost;
-use crate::extract::{self, Period, Ranking};
+use crate::extract::{self, Period};
 use crate::jobs::error::StepError;
 use crate::jobs::memory::Memory;
 use crate::jobs::new_summary::{NewSummary, summary_of};
@@ -41,10 +41,10 @@ impl Memory {
         let minis = self.store.read(move |conn| recent_minis(conn, chat, now)).await?;
         let zone = self.zone_of(chat).await?;
         let room = self.model.material_tokens(CHOSEN_TOKENS);
-        let chosen = chosen(&minis, room, now, zone, &mut self.ranking());
+        let chosen = chosen(&minis, room, now, zone);
         let extract = || {
             let all: Vec<Bullet> = minis.iter().flat_map(|(_, summary)| summary.bullets.clone()).collect();
-            extract_of(&all, RECENT_CAPS, Period::Recent, &mut self.ranking())
+            extract_of(&all, RECENT_CAPS, Period::Recent)
         };
         let made = match means {
             Means::Model if !chosen.is_empty() => {
@@ -149,7 +149,7 @@ impl Memory {
         let all: Vec<(String, &Bullet)> = profile.chain(new).collect();
         let extract = || {
             let all: Vec<Bullet> = all.iter().map(|(_, bullet)| (*bullet).clone()).collect();
-            extract_of(&all, HISTORY_CAPS, Period::History, &mut self.ranking())
+            extract_of(&all, HISTORY_CAPS, Period::History)
         };
         let room = self.model.material_tokens(usize::MAX);
         match means {
@@ -167,8 +167,8 @@ impl Memory {
     }
 }
 
-pub(super) fn extract_of(bullets: &[Bullet], caps: Caps, period: Period, ranking: &mut Ranking) -> NewSummary {
-    NewSummary::extract(extract::rolled(bullets, caps, period, ranking))
+pub(super) fn extract_of(bullets: &[Bullet], caps: Caps, period: Period) -> NewSummary {
+    NewSummary::extract(extract::rolled(bullets, caps, period, estimate_tokens))
 }
 
 /// Returns the summaries of the sessions of the last 28 days, oldest first.
@@ -179,13 +179,7 @@ fn recent_minis(conn: &Reader, chat: ChatKey, now: Timestamp) -> chime_store::Re
 }
 
 /// Selects the bullets that Recent is made from, oldest first, each with the date of its session.
-pub(super) fn chosen(
-    minis: &Minis,
-    room: usize,
-    now: Timestamp,
-    zone: Zone,
-    ranking: &mut Ranking,
-) -> Vec<(String, Bullet)> {
+pub(super) fn chosen(minis: &Minis, room: usize, now: Timestamp, zone: Zone) -> Vec<(String, Bullet)> {
     let mut spent = 0;
     let others = OTHERS.tokens.min(room / 4);
     let whole = minis
@@ -207,7 +201,7 @@ pub(super) fn chosen(
     };
     let older = dated(older);
     let shown: Vec<Bullet> = older.iter().map(|(_, bullet)| bullet.clone()).collect();
-    let kept = extract::rolled(&shown, Caps { tokens: others, ..OTHERS }, Period::Recent, ranking);
+    let kept = extract::rolled(&shown, Caps { tokens: others, ..OTHERS }, Period::Recent, estimate_tokens);
     debug_assert!(cost(&kept, estimate_tokens) <= OTHERS.tokens);
     older.into_iter().filter(|(_, bullet)| kept.contains(bullet)).chain(dated(newest)).collect()
 }

@@ -3,13 +3,12 @@
 
 mod cut;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::extract::Ranking;
 use chime_access::gateway::ask::{Gateway, GatewayParts, Models};
 use chime_access::gateway::{DailyBudget, ModelGuard};
 use chime_core::config::{DailyTokens, MemoryConfig, Redaction, SessionIdle};
@@ -69,7 +68,6 @@ impl Bench {
             model,
             vectors: SummaryVectors::Off,
             announces: false,
-            ranking: Mutex::new(Ranking::new(chime_core::estimate_tokens)),
         };
         let bench = Self { memory, _folder: folder };
         let chat = Chat { id: CHAT, kind: ChatKind::Supergroup, title: None, username: None };

@@ -91,12 +91,12 @@ impl Memory {
         let zone = self.zone_of(chat).await?;
         let extract = || {
             let all: Vec<Bullet> = minis.iter().flat_map(|(_, summary)| summary.bullets.clone()).collect();
-            extract_of(&all, TOPIC_CAPS, Period::Recent, &mut self.ranking())
+            extract_of(&all, TOPIC_CAPS, Period::Recent)
         };
         match means {
             Means::Model => {
                 let room = self.model.material_tokens(CHOSEN_TOKENS);
-                let chosen = chosen(minis, room, now, zone, &mut self.ranking());
+                let chosen = chosen(minis, room, now, zone);
                 let actual = lines::told_bullets(chosen.iter().map(|(label, bullet)| (label.as_str(), bullet)));
                 let written = self.bullets_of(chat, Template::Topic, &actual, TOPIC_CAPS, false).await;
                 match job {
