@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use chime_core::embed::Embedder;
 use chime_eval::pack_file::read_pack;
 use chime_eval::recall::{QuestionChat, QuestionRows, rows};
-use chime_relevance::retrieval::{Features, Profile, Weights};
+use chime_relevance::retrieval::{Features, Weights};
 
 use crate::Outcome;
 use crate::learn::{Examples, Restraint, Weighed, fit};
@@ -37,7 +37,7 @@ pub fn run(chats: &Path, judged: &[PathBuf], folds: usize, out: Option<&Path>) -
         let of_fold = questions.iter().zip(&dealt).filter(|(_, dealt)| **dealt == fold);
         of_fold.for_each(|(question, _)| unseen.add(question, &weights));
     }
-    let shipped = Weights::shipped().of_message(Profile::Fitted).unwrap_or_default();
+    let shipped = Weights::shipped().message;
     let weights = fitted(&examples, None)?;
     println!("fitted, chats unseen   {unseen}");
     println!("fitted, all            {}", Tally::of(&questions, &weights));

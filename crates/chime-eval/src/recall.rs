@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use crate::baselines;
 use crate::context::Evaluated;
 use crate::pack::{Pack, PackMessage, PackQuestion, QUESTION, QuestionAsk};
 use crate::pack_store::RememberedPack;
@@ -10,8 +11,8 @@ use crate::score::{Prediction, QueryFigures, mean};
 use chime_core::embed::Embedder;
 use chime_core::{Language, Timestamp, UserId};
 use chime_relevance::retrieval::{
-    Features, Frequencies, Lexicon, ParsedQuestion, Passage, Person, Profile, QuestionContext, Ranked, SESSION_SILENCE,
-    SessionText, in_sessions, rank, rank_sessions,
+    Features, Frequencies, Lexicon, ParsedQuestion, Passage, Person, QuestionContext, Ranked, SESSION_SILENCE,
+    SessionText, Weights, in_sessions, rank, rank_sessions,
 };
 use chime_runtime::clock::Clock;
 
@@ -46,14 +47,19 @@ const KEPT: usize = 200;
 const JUDGED: usize = 200;
 
 impl Retriever {
-    fn profile(self) -> Profile {
+    /// Returns the weights of the features; `None` if it does not score by features.
+    fn weights(self) -> Option<Features> {
+        let fitted = Weights::shipped().message;
         match self {
-            Self::Fitted | Self::Exhaustive => Profile::Fitted,
-            Self::Lexical => Profile::Lexical,
-            Self::Vectors => Profile::Vectors,
-            Self::SeedBlend => Profile::SeedBlend,
-            Self::Bm25 => Profile::Bm25,
-            Self::Tags => Profile::Tags,
+            Self::Fitted | Self::Exhaustive => Some(fitted),
+            Self::Lexical => Some(Features { window_cosine: 0.0, wide_cosine: 0.0, sentence_cosine: 0.0, ..fitted }),
+            Self::Vectors => Some(Features {
+                window_cosine: fitted.window_cosine,
+                wide_cosine: fitted.wide_cosine,
+                sentence_cosine: fitted.sentence_cosine,
+                ..Features::default()
+            }),
+            Self::SeedBlend | Self::Bm25 | Self::Tags => None,
         }
     }
 }
@@ -82,7 +88,7 @@ pub async fn evaluate(
         let Some(chat) = chats.get_mut(question.ask.chat_id.as_str()) else { continue };
         let ranked = match &remembered {
             Some(remembered) => remembered.ranked(&question.ask).await?,
-            None => chat.ranked(&question.ask, retriever.profile()).iter().map(|one| (one.index, one.score)).collect(),
+            None => chat.ranked_by(&question.ask, retriever),
         };
         let mut ranked = chat.returned(&question.ask, &ranked, scope);
         ranked.truncate(KEPT);
@@ -160,11 +166,19 @@ impl<'a> ReadChat<'a> {
         ParsedQuestion::read(&ask.question, &asked)
     }
 
-    fn ranked(&mut self, ask: &QuestionAsk, profile: Profile) -> Vec<Ranked> {
+    fn ranked_by(&mut self, ask: &QuestionAsk, retriever: Retriever) -> Vec<(usize, f64)> {
+        if let Some(weights) = retriever.weights() {
+            return self.ranked(ask, &weights).iter().map(|one| (one.index, one.score)).collect();
+        }
         let question = self.question(ask);
         let Self { texts, lexicon, .. } = self;
-        let passages: Vec<Passage<'_>> = (0..texts.messages.len()).map(|place| texts.passage(place)).collect();
-        rank(&question, &passages, None, lexicon, profile)
+        baselines::ranked(retriever, &question, &texts.passages(), lexicon)
+    }
+
+    fn ranked(&mut self, ask: &QuestionAsk, weights: &Features) -> Vec<Ranked> {
+        let question = self.question(ask);
+        let Self { texts, lexicon, .. } = self;
+        rank(&question, &texts.passages(), None, lexicon, weights)
     }
 }
 
@@ -195,7 +209,7 @@ pub fn rows(pack: &Pack, embedder: &Embedder, place: QuestionChat) -> Vec<Questi
             QuestionChat::OtherChat => ids.iter().position(|id| *id == own).map_or(own, |at| ids[(at + 1) % ids.len()]),
         };
         let Some(chat) = chats.get_mut(asked_in) else { continue };
-        let ranked = chat.ranked(&question.ask, Profile::Fitted);
+        let ranked = chat.ranked(&question.ask, &Weights::shipped().message);
         let is_right = |index: usize| {
             place == QuestionChat::OwnChat && question.gold.context.contains(&chat.texts.messages[index].message_id)
         };
@@ -206,6 +220,10 @@ pub fn rows(pack: &Pack, embedder: &Embedder, place: QuestionChat) -> Vec<Questi
 }
 
 impl ChatTexts<'_> {
+    fn passages(&self) -> Vec<Passage<'_>> {
+        (0..self.messages.len()).map(|place| self.passage(place)).collect()
+    }
+
     fn passage(&self, place: usize) -> Passage<'_> {
         let message = &self.messages[place];
         let beside = |other: usize| (self.sessions.get(other) == Some(&self.sessions[place])).then_some(other);

@@ -27,8 +27,8 @@ use chime_core::embed::{Embedder, SHIPPED_NAME};
 use chime_core::{Conversation, Language, Seq, StoredMessage};
 use chime_relevance::retrieval::lexicon::WordsRead;
 use chime_relevance::retrieval::{
-    Archive, Features, FoundMessage, Lexicon, NEAREST, ParsedQuestion, Person, Profile, QuestionContext, Recalled,
-    Sought, Stretch, WeightedWord, by_words, rank, stretches,
+    Archive, Features, FoundMessage, Lexicon, NEAREST, ParsedQuestion, Person, QuestionContext, Recalled, Sought,
+    Stretch, WeightedWord, Weights, by_words, rank, stretches,
 };
 use chime_store::vector_index::{self, Nearest};
 use chime_store::vector_tables::MESSAGES;
@@ -64,7 +64,8 @@ impl Recaller {
         let found = LoadedCandidates::read(&reading, &candidates, self.embedder.as_deref())?;
         Ok(self.with_words(reading.language, |lexicon| {
             let passages = found.passages();
-            let ranked = rank(&reading.question, &passages, Some(&candidates.frequencies), lexicon, Profile::Fitted);
+            let ranked =
+                rank(&reading.question, &passages, Some(&candidates.frequencies), lexicon, &Weights::shipped().message);
             ranked.into_iter().map(|one| (found.messages[one.index].seq, one.score)).collect()
         }))
     }
@@ -87,7 +88,7 @@ impl Recaller {
         self.with_words(reading.language, |lexicon| {
             let passages = found.passages();
             let frequencies = Some(&candidates.frequencies);
-            let ranked = rank(&reading.question, &passages, frequencies, lexicon, Profile::Fitted);
+            let ranked = rank(&reading.question, &passages, frequencies, lexicon, &Weights::shipped().message);
             let summaries = summaries::found(&reading, &found, &ranked, &candidates, lexicon)?;
             let says_enough = ranked.into_iter().filter(|one| one.score > 0.0 && says_enough(&one.features));
             let messages = says_enough.map(|one| ranked::RankedMessage::of(one, &found, &candidates));

@@ -7,7 +7,6 @@
 //! conversation by words. Nothing here fetches data.
 
 pub mod archive;
-pub mod baselines;
 pub mod by_words;
 pub mod cues;
 pub mod dates;
@@ -18,7 +17,6 @@ mod item_questions;
 pub mod languages;
 pub mod lexicon;
 pub mod passage;
-pub mod profile;
 pub mod proposals;
 pub mod question;
 pub mod rank;
@@ -27,6 +25,7 @@ pub mod reminder_times;
 pub mod sessions;
 pub mod similarity;
 pub mod stretches;
+pub mod weights;
 pub mod words;
 
 pub use archive::{Archive, Sought};
@@ -40,10 +39,10 @@ pub use item_questions::{ItemQuestion, item_question};
 pub use languages::{Tables, is_time_word};
 pub use lexicon::Lexicon;
 pub use passage::{Passage, SESSION_SILENCE, in_sessions};
-pub use profile::{Profile, Weights};
 pub use question::{ParsedQuestion, Person, QuestionContext, asks_number_or_time};
 pub use rank::{Ranked, rank};
 pub use recalled::{Recalled, RecalledMessage, RecalledSession};
 pub use reminder_times::{AskedTime, ReminderTime, names_time, reminder_time};
 pub use sessions::{SessionScore, SessionText, SummaryReader, rank_sessions};
 pub use stretches::{NEAREST, Stretch, stretches};
+pub use weights::Weights;

@@ -3,10 +3,10 @@
 use crate::retrieval::features::sentences;
 use crate::retrieval::frequencies::Frequencies;
 use crate::retrieval::lexicon::{Lexicon, WordId};
-use crate::retrieval::profile::Weights;
 use crate::retrieval::question::ParsedQuestion;
 use crate::retrieval::rank::Ranked;
 use crate::retrieval::similarity::Similarities;
+use crate::retrieval::weights::Weights;
 use chime_core::dot;
 
 #[derive(Debug, Clone, Copy)]

@@ -1,5 +1,6 @@
 use super::*;
 use crate::retrieval::question::{Person, QuestionContext};
+use crate::retrieval::weights::Weights;
 use chime_core::embed::Embedder;
 use chime_core::{Language, Timestamp, UserId};
 
@@ -23,7 +24,7 @@ fn passages<'a>(texts: &'a [&'a str], vectors: &'a [Vec<f32>]) -> Vec<Passage<'a
 }
 
 #[track_caller]
-fn best(question: &str, texts: &[&str], profile: Profile) -> Vec<usize> {
+fn best(question: &str, texts: &[&str]) -> Vec<usize> {
     let embedder = Embedder::shipped().unwrap();
     let vectors: Vec<Vec<f32>> = texts.iter().map(|text| embedder.embed(text)).collect();
     let people = [Person { id: ANN, name: "Ann", username: None }, Person { id: BEN, name: "Ben", username: None }];
@@ -31,7 +32,7 @@ fn best(question: &str, texts: &[&str], profile: Profile) -> Vec<usize> {
     let asked = QuestionContext { language: Language::DEFAULT, now, utc_offset: 0, by: None, people: &people };
     let question = ParsedQuestion::read(question, &asked);
     let mut lexicon = Lexicon::new(Language::DEFAULT, Some(&embedder));
-    let ranked = rank(&question, &passages(texts, &vectors), None, &mut lexicon, profile);
+    let ranked = rank(&question, &passages(texts, &vectors), None, &mut lexicon, &Weights::shipped().message);
     ranked.iter().map(|one| one.index).collect()
 }
 
@@ -48,13 +49,13 @@ const CHAT: [&str; 8] = [
 
 #[test]
 fn the_message_that_says_it_is_first() {
-    assert_eq!(best("which restaurant did we book?", &CHAT, Profile::Fitted)[0], 0);
-    assert_eq!(best("kitchen colour", &CHAT, Profile::Fitted)[0], 7);
+    assert_eq!(best("which restaurant did we book?", &CHAT)[0], 0);
+    assert_eq!(best("kitchen colour", &CHAT)[0], 7);
 }
 
 #[test]
 fn an_answer_is_found_by_the_question_before_it() {
-    let ranked = best("how much is the projector", &CHAT, Profile::Fitted);
+    let ranked = best("how much is the projector", &CHAT);
     assert_eq!(
         {
             let mut first = ranked[..2].to_vec();
@@ -66,18 +67,14 @@ fn an_answer_is_found_by_the_question_before_it() {
 }
 
 #[test]
-fn every_profile_ranks_everything_once() {
-    for profile in
-        [Profile::Fitted, Profile::Lexical, Profile::Vectors, Profile::SeedBlend, Profile::Bm25, Profile::Tags]
-    {
-        let mut ranked = best("where was the bicycle of Ann stolen?", &CHAT, profile);
-        ranked.sort_unstable();
-        assert_eq!(ranked, (0..CHAT.len()).collect::<Vec<_>>(), "{profile:?}");
-    }
+fn everything_is_ranked_once() {
+    let mut ranked = best("where was the bicycle of Ann stolen?", &CHAT);
+    ranked.sort_unstable();
+    assert_eq!(ranked, (0..CHAT.len()).collect::<Vec<_>>());
 }
 
 #[test]
 fn nothing_to_rank_and_nothing_asked() {
-    assert_eq!(best("anything?", &[], Profile::Fitted), [] as [usize; 0]);
-    assert_eq!(best("", &CHAT, Profile::Fitted).len(), CHAT.len());
+    assert_eq!(best("anything?", &[]), [] as [usize; 0]);
+    assert_eq!(best("", &CHAT).len(), CHAT.len());
 }
