@@ -8,7 +8,7 @@ use crate::bullets::{cost, tidy};
 use crate::policy::Caps;
 use crate::{members, words};
 use chime_core::trigger::Languages;
-use chime_core::{Bullet, BulletKind, Seq};
+use chime_core::{Bullet, BulletKind, Seq, Timestamp};
 use chime_relevance::context::{TalkLine, is_output, is_talk, lasting_worth, ranked, worth};
 use chime_relevance::retrieval::cues;
 
@@ -30,6 +30,7 @@ const MOST_RANKED: usize = 500;
 #[derive(Debug, Clone, PartialEq)]
 pub struct SummaryMessage {
     pub seq: Seq,
+    pub at: Timestamp,
     /// Text, in which members are markers such as `{u7}`.
     pub text: String,
     /// Author; `None` for bots, whose messages are not summarized.
@@ -280,6 +281,7 @@ mod tests {
 
     use super::*;
     use chime_core::estimate_tokens;
+    use chime_core::testkit::moment;
     use chime_core::trigger::{calls_bot, is_for_bot};
 
     fn caps(tokens: usize) -> Caps {
@@ -291,6 +293,7 @@ mod tests {
             .into_iter()
             .map(|stored| SummaryMessage {
                 seq: stored.seq,
+                at: stored.message.sent_at,
                 is_for_bot: is_for_bot(&stored.message),
                 text: stored.message.text,
                 by: Some(stored.message.sender.id.0.rem_euclid(97) as u32),
@@ -494,7 +497,7 @@ mod tests {
             let mut parts = line[1..].splitn(5, ' ');
             let mut part = || parts.next().expect("five parts");
             let seq = Seq(part().parse().expect("a number"));
-            let _time = part();
+            let at = moment(part());
             let author = part().to_owned();
             let reply_to = part().strip_prefix('>').map(|seq| Seq(seq.parse().expect("a number")));
             let place = authors.iter().position(|known| *known == author).unwrap_or_else(|| {
@@ -503,7 +506,8 @@ mod tests {
             });
             let by = (author != "Bot").then_some(place as u32);
             let text = part().to_owned();
-            lines.push(SummaryMessage { seq, is_for_bot: calls_bot(&text), text, by, reply_to, vector: Vec::new() });
+            let is_for_bot = calls_bot(&text);
+            lines.push(SummaryMessage { seq, at, is_for_bot, text, by, reply_to, vector: Vec::new() });
             if is_marked {
                 marks.insert(seq);
             }
@@ -556,7 +560,7 @@ mod tests {
         #[test]
         fn an_extract_keeps_its_cap(texts in prop::collection::vec("[a-z]{1,9}( [a-z0-9]{1,9}){0,20}", 0..30), cap in 0_usize..300) {
             let talk: Vec<SummaryMessage> = texts.iter().zip(1..).map(|(text, seq)| SummaryMessage {
-                seq: Seq(seq), text: text.clone(), by: Some(1), is_for_bot: false, reply_to: None, vector: Vec::new(),
+                seq: Seq(seq), at: Timestamp::default(), text: text.clone(), by: Some(1), is_for_bot: false, reply_to: None, vector: Vec::new(),
             }).collect();
             let bullets = session(&talk, caps(cap), estimate_tokens);
             prop_assert!(cost(&bullets, estimate_tokens) <= cap && bullets.len() <= 15);

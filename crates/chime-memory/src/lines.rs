@@ -4,17 +4,10 @@ use crate::bullets::{CitableText, CitableTexts, tidy};
 use crate::extract::SummaryMessage;
 use crate::members;
 use chime_core::trigger::is_for_bot;
-use chime_core::{Bullet, Role, Seq, StoredMessage, Timestamp, Zone, without_citations};
+use chime_core::{Bullet, Role, Seq, StoredMessage, Zone, without_citations};
 
 /// Maximum length of a message in a prompt, in characters.
 const LINE_CHARS: usize = 1200;
-
-/// Message prepared for a summary, with its time.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SummaryLine {
-    pub line: SummaryMessage,
-    pub at: Timestamp,
-}
 
 /// Lines of a prompt, with the texts that the model may cite by their number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,7 +26,7 @@ pub fn spoken(
     names: &std::collections::BTreeMap<String, u32>,
     reply_to: Option<Seq>,
     vector: Vec<f32>,
-) -> SummaryLine {
+) -> SummaryMessage {
     let rendered = stored.message.rendered();
     let said = match stored.message.role {
         Role::Assistant => without_citations(&rendered),
@@ -41,12 +34,11 @@ pub fn spoken(
     };
     let text = members::without_names(&said, names);
     let is_for_bot = is_for_bot(&stored.message);
-    let line = SummaryMessage { seq: stored.seq, text, by, is_for_bot, reply_to, vector };
-    SummaryLine { line, at: stored.message.sent_at }
+    SummaryMessage { seq: stored.seq, at: stored.message.sent_at, text, by, is_for_bot, reply_to, vector }
 }
 
 /// Formats messages in parts of at most `tokens` each. A message longer than that is a part of its own.
-pub fn parts(spoken: &[SummaryLine], tokens: usize, estimate: fn(&str) -> usize, zone: Zone) -> Vec<NumberedLines> {
+pub fn parts(spoken: &[SummaryMessage], tokens: usize, estimate: fn(&str) -> usize, zone: Zone) -> Vec<NumberedLines> {
     let mut parts: Vec<NumberedLines> = Vec::new();
     let mut spent = 0;
     for one in spoken {
@@ -58,18 +50,18 @@ pub fn parts(spoken: &[SummaryLine], tokens: usize, estimate: fn(&str) -> usize,
         }
         spent += cost;
         if let Some(part) = parts.last_mut() {
-            let ground = CitableText { text: one.line.text.clone(), by: one.line.by, sources: vec![one.line.seq] };
-            part.add(line, one.line.seq.0, ground);
+            let ground = CitableText { text: one.text.clone(), by: one.by, sources: vec![one.seq] };
+            part.add(line, one.seq.0, ground);
         }
     }
     parts
 }
 
-fn message_line(one: &SummaryLine, zone: Zone) -> String {
-    let by = one.line.by.map_or_else(|| "bot".to_owned(), members::marker);
-    let reply = one.line.reply_to.map_or_else(String::new, |seq| format!(" · → m{seq}"));
-    let text: String = tidy_long(&one.line.text);
-    format!("[m{} · {by} · {}{reply}] {text}", one.line.seq, zone.clock_time(one.at))
+fn message_line(one: &SummaryMessage, zone: Zone) -> String {
+    let by = one.by.map_or_else(|| "bot".to_owned(), members::marker);
+    let reply = one.reply_to.map_or_else(String::new, |seq| format!(" · → m{seq}"));
+    let text: String = tidy_long(&one.text);
+    format!("[m{} · {by} · {}{reply}] {text}", one.seq, zone.clock_time(one.at))
 }
 
 fn tidy_long(text: &str) -> String {
@@ -107,16 +99,16 @@ pub fn bullet_parts(bullets: &[Bullet], tokens: usize, estimate: fn(&str) -> usi
 
 /// Formats the summary of a thread so far and the messages to add to it. Messages have their own numbers, bullets
 /// follow after the highest.
-pub fn thread(so_far: &[Bullet], spoken: &[SummaryLine], zone: Zone) -> NumberedLines {
+pub fn thread(so_far: &[Bullet], spoken: &[SummaryMessage], zone: Zone) -> NumberedLines {
     let mut shown = NumberedLines::default();
-    let last = spoken.iter().map(|one| one.line.seq.0).max().unwrap_or(0);
+    let last = spoken.iter().map(|one| one.seq.0).max().unwrap_or(0);
     for (number, bullet) in (last + 1..).zip(so_far) {
         let ground = CitableText { text: bullet.text.clone(), by: None, sources: bullet.sources.clone() };
         shown.add(format!("[m{number} · so far] {}", tidy(&bullet.text)), number, ground);
     }
     for one in spoken {
-        let ground = CitableText { text: one.line.text.clone(), by: one.line.by, sources: vec![one.line.seq] };
-        shown.add(message_line(one, zone), one.line.seq.0, ground);
+        let ground = CitableText { text: one.text.clone(), by: one.by, sources: vec![one.seq] };
+        shown.add(message_line(one, zone), one.seq.0, ground);
     }
     shown
 }
@@ -155,7 +147,7 @@ mod tests {
     #[test]
     fn messages_are_lines_with_numbers_for_members() {
         let usernames = BTreeMap::from([("@bob".to_owned(), 2)]);
-        let said: Vec<SummaryLine> = transcript("10:00 ann#1 @bob the code?\n    | now\n10:01 bob#2>1 [photo] there")
+        let said: Vec<SummaryMessage> = transcript("10:00 ann#1 @bob the code?\n    | now\n10:01 bob#2>1 [photo] there")
             .iter()
             .zip([(1, None), (2, Some(Seq(1)))])
             .map(|(stored, (by, reply))| spoken(stored, Some(by), &usernames, reply, Vec::new()))
@@ -175,7 +167,7 @@ mod tests {
         said[0].message.role = Role::Assistant;
         said[0].message.text.push_str("\n\nSources: [1] Ann 14:02 · [2] Ben 14:03");
         let spoken = spoken(&said[0], None, &BTreeMap::new(), None, Vec::new());
-        assert_eq!(spoken.line.text, "Ben does, with tape.");
+        assert_eq!(spoken.text, "Ben does, with tape.");
     }
 
     #[test]

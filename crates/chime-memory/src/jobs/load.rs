@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::bullets::cost;
 use crate::extract::SummaryMessage;
 use crate::jobs::memory::{Memory, SummaryVectors};
-use crate::lines::{SummaryLine, spoken};
+use crate::lines::spoken;
 use crate::policy::RECENT_CAPS;
 use crate::policy::{self, SummaryConditions};
 use crate::wording::{BulletSource, Remembered};
@@ -22,14 +22,8 @@ use chime_store::{Priority, Reader, Writer, chats, memory, messages, sessions, s
 pub(super) struct SessionRead {
     pub session: Session,
     pub chat: ChatRow,
-    pub spoken: Vec<SummaryLine>,
+    pub spoken: Vec<SummaryMessage>,
     pub has_substance: bool,
-}
-
-impl SessionRead {
-    pub fn said(&self) -> Vec<SummaryMessage> {
-        self.spoken.iter().map(|it| it.line.clone()).collect()
-    }
 }
 
 impl Memory {
@@ -66,8 +60,8 @@ impl Memory {
             .await?;
         let Some((session, chat, said)) = found else { return Ok(None) };
         let spoken = self.summary_lines(id.chat, said).await?;
-        let humans = spoken.iter().filter(|it| it.line.by.is_some()).count();
-        let tokens = spoken.iter().filter(|it| it.line.by.is_some()).map(|it| estimate_tokens(&it.line.text)).sum();
+        let humans = spoken.iter().filter(|it| it.by.is_some()).count();
+        let tokens = spoken.iter().filter(|it| it.by.is_some()).map(|it| estimate_tokens(&it.text)).sum();
         Ok(Some(SessionRead { session, chat, spoken, has_substance: policy::has_substance(humans, tokens) }))
     }
 
@@ -77,7 +71,7 @@ impl Memory {
         &self,
         chat: ChatKey,
         said: Vec<StoredMessage>,
-    ) -> chime_store::Result<Vec<SummaryLine>> {
+    ) -> chime_store::Result<Vec<SummaryMessage>> {
         let senders: Vec<UserId> = said.iter().filter(|it| is_human(it)).map(|it| it.message.sender.id).collect();
         let numbers = self.store.write(Priority::Background, move |tx| numbers(tx, chat, &senders)).await?;
         let embedder = match &self.vectors {
@@ -121,7 +115,7 @@ fn summary_lines(
     numbers: &BTreeMap<UserId, u32>,
     seqs: &BTreeMap<MessageId, Seq>,
     embedder: Option<&Embedder>,
-) -> Vec<SummaryLine> {
+) -> Vec<SummaryMessage> {
     let names = names_of(said, numbers);
     said.iter()
         .filter(|it| !it.message.rendered().trim().is_empty())

@@ -6,7 +6,7 @@ use crate::jobs::delimiters::{fence, fenced};
 use crate::jobs::error::StepError;
 use crate::jobs::memory::Memory;
 use crate::jobs::model::ModelRequest;
-use crate::lines::{self, NumberedLines, SummaryLine};
+use crate::lines::{self, NumberedLines};
 use crate::policy::{Caps, RECAP};
 use chime_access::gateway::{AskError, ModelPurpose};
 use chime_core::prompts::{SummaryValues, Template};
@@ -34,9 +34,8 @@ impl Memory {
                 Err(error) => tracing::warn!(%error, "a recap is made without the model"),
             }
         }
-        let lines: Vec<SummaryMessage> = spoken.into_iter().map(|one| one.line).collect();
-        let mut points = extract::session(&lines, RECAP, estimate_tokens);
-        let done = extract::closed(&points, &lines);
+        let mut points = extract::session(&spoken, RECAP, estimate_tokens);
+        let done = extract::closed(&points, &spoken);
         points.retain(|point| point.kind == BulletKind::Fact || !point.sources.iter().any(|seq| done.contains(seq)));
         Ok((points, SummaryMethod::Extract))
     }
@@ -45,7 +44,7 @@ impl Memory {
         &self,
         conversation: Conversation,
         on_behalf_of: Option<UserId>,
-        spoken: &[SummaryLine],
+        spoken: &[SummaryMessage],
     ) -> Result<Vec<Bullet>, StepError> {
         let zone = self.zone_of(conversation.chat).await?;
         let room = self.model.material_tokens(PART_TOKENS);

@@ -48,7 +48,7 @@ impl Memory {
         let made = match means {
             // Too short for a summary, but the session may report that a task is done.
             Means::Extract | Means::Model | Means::Nothing if !read.has_substance => {
-                let closes = extract::closed(&open, &read.said());
+                let closes = extract::closed(&open, &read.spoken);
                 return self.keep(job, read, None, closes).await;
             }
             Means::Model => self.or_extract(job, self.written(&read, &open).await, extract)?,
@@ -64,7 +64,7 @@ impl Memory {
         let chat = read.session.id.chat;
         let room = self.model.material_tokens(PART_TOKENS);
         let mut parts = lines::parts(&read.spoken, room, estimate_tokens, read.chat.zone(self.zone));
-        let open = items::touched(open, &read.said());
+        let open = items::touched(open, &read.spoken);
         parts.iter_mut().for_each(|part| part.add_open(&open));
         let mut merges = false;
         // Merges the summaries of the parts, in several rounds if they exceed one prompt.
@@ -224,10 +224,9 @@ fn follow(
 }
 
 fn extracted(read: &SessionRead, open: &[Bullet]) -> NewSummary {
-    let said = read.said();
-    let bullets = extract::session(&said, MINI, estimate_tokens);
+    let bullets = extract::session(&read.spoken, MINI, estimate_tokens);
     let items: Vec<Bullet> = open.iter().chain(&bullets).filter(|bullet| items::is_item(bullet)).cloned().collect();
-    let closes = extract::closed(&items, &said);
+    let closes = extract::closed(&items, &read.spoken);
     NewSummary { closes, ..NewSummary::extract(bullets) }
 }
 

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
+use crate::extract::SummaryMessage;
 use crate::jobs::delimiters::{fence, fenced};
 use crate::jobs::error::{StepError, is_given_up};
 use crate::jobs::memory::{Memory, SummaryVectors};
-use crate::lines::SummaryLine;
 use crate::policy::Means;
 use crate::tags::{self, MemberNames, SessionTag};
 use crate::{members, words};
@@ -32,10 +32,10 @@ const INVENTORY: u32 = 40;
 impl Memory {
     /// Returns tags made without a model: words that several lines of a session share, and that are rare in the chat's
     /// newest summaries.
-    pub(super) async fn rare_words(&self, chat: ChatKey, said: &[SummaryLine]) -> chime_store::Result<Vec<SessionTag>> {
+    pub(super) async fn rare_words(&self, chat: ChatKey, said: &[SummaryMessage]) -> chime_store::Result<Vec<SessionTag>> {
         let (texts, names) =
             self.store.read(move |conn| Ok((memory::newest_texts(conn, chat, TEXTS)?, names_of(conn, chat)?))).await?;
-        let lines: Vec<&str> = said.iter().filter(|it| it.line.by.is_some()).map(|it| it.line.text.as_str()).collect();
+        let lines: Vec<&str> = said.iter().filter(|it| it.by.is_some()).map(|it| it.text.as_str()).collect();
         let embedder = match &self.vectors {
             SummaryVectors::Local { embedder, .. } => Some(&**embedder),
             SummaryVectors::Server(_) | SummaryVectors::Off => None,

@@ -4,10 +4,11 @@
 use std::collections::BTreeSet;
 
 use crate::bullets::cost;
+use crate::extract::SummaryMessage;
 use crate::jobs::error::StepError;
 use crate::jobs::memory::Memory;
 use crate::jobs::new_summary::NewSummary;
-use crate::lines::{self, SummaryLine};
+use crate::lines;
 use crate::policy::{Means, THREAD_CAPS};
 use crate::{extract, members};
 use chime_core::prompts::Template;
@@ -161,9 +162,8 @@ fn are_as_read(conn: &Reader, chat: ChatKey, read: &[StoredMessage]) -> chime_st
     Ok(true)
 }
 
-fn extracted(so_far: Vec<Bullet>, spoken: &[SummaryLine]) -> NewSummary {
-    let said: Vec<extract::SummaryMessage> = spoken.iter().map(|it| it.line.clone()).collect();
-    let new = extract::session(&said, THREAD_CAPS, estimate_tokens);
+fn extracted(so_far: Vec<Bullet>, spoken: &[SummaryMessage]) -> NewSummary {
+    let new = extract::session(spoken, THREAD_CAPS, estimate_tokens);
     let all: Vec<Bullet> = so_far.into_iter().chain(new).collect();
     let bullets = extract::most_telling(&all, THREAD_CAPS, estimate_tokens);
     NewSummary::extract(bullets)
