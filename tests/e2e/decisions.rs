@@ -139,6 +139,41 @@ async fn without_a_model_items_are_the_members_own_words_until_the_talk_says_the
     }
 }
 
+#[tokio::test]
+async fn without_a_model_items_are_listed_before_the_talk_has_a_summary() {
+    for talk in &TALKS {
+        World::with(&[ON, NO_MODEL[0], NO_MODEL[1]], async |w| {
+            w.say("cat", talk.around[0]);
+            let said = [w.say("ann", talk.decision), w.say("bob", talk.task), w.say("cat", talk.question)];
+            w.reply("bob", said[0], talk.around[1]);
+            let ask = w.say("dan", "/recap 3d");
+            let recap = w.answer_to(ask).await;
+            assert_eq!(links(&recap, talk.words[0]), [said[0]], "{}", recap.text);
+            let ask = w.say("dan", "/decisions");
+            let decisions = w.answer_to(ask).await;
+            assert_eq!(links(&decisions, talk.words[0]), [said[0]], "{}", decisions.text);
+            let ask = w.say("dan", "/open");
+            let open = w.answer_to(ask).await;
+            assert_eq!(links(&open, talk.words[1]), [said[1]], "{}", open.text);
+            assert_eq!(links(&open, talk.words[2]), [said[2]], "{}", open.text);
+            let after = press(w, &open, "bob", "1").await;
+            assert!(!open_part(&after, talk.done).contains(talk.words[1]), "{}", after.text);
+            let asked = w.say("dan", talk.ask_decisions);
+            let answer = w.answer_to(asked).await;
+            assert!(answer.text.contains(talk.words[0]), "{}", answer.text);
+            // Neither a list nor an answer keeps what is forgotten.
+            let forget = w.reply("ann", said[0], "/forget");
+            w.answer_to(forget).await;
+            let ask = w.say("dan", "/decisions");
+            assert!(!w.answer_to(ask).await.text.contains(talk.words[0]));
+            w.settled().await;
+            let kept = w.all_stored(w.chat).await;
+            assert!(!kept.iter().any(|one| one.message.text.contains(talk.words[0])));
+        })
+        .await;
+    }
+}
+
 /// Scripts a model that finds a decision, a task and a question in the first session, and in the second that the task
 /// is done. It answers questions with what the prompt has.
 fn improvise(w: &World) {

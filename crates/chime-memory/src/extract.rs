@@ -3,11 +3,12 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Duration;
 
 use crate::bullets::{cost, tidy};
 use crate::policy::Caps;
 use crate::{members, words};
-use chime_core::trigger::Languages;
+use chime_core::trigger::{Languages, QUESTION_MARKS};
 use chime_core::{Bullet, BulletKind, Seq, Timestamp};
 use chime_relevance::context::{TalkLine, is_output, is_talk, lasting_worth, ranked, worth};
 use chime_relevance::retrieval::cues;
@@ -21,8 +22,12 @@ const ABBREVIATION: usize = 3;
 /// Minimum number of common words by which a line counts as the answer to a question, or as the report that a task is
 /// done.
 const SHARED: usize = 2;
-/// Number of lines after a question within which it is answered.
+/// Number of lines after a question within which it is answered, and the time within which the next line answers it
+/// that is no reply.
 const ANSWERED_WITHIN: usize = 30;
+const NEXT_WITHIN: Duration = Duration::from_secs(30 * 60);
+/// Minimum number of common words of a reply to an answer that is shown with it.
+const MORE_WORDS: usize = 3;
 /// Maximum number of messages of a session that are ranked.
 const MOST_RANKED: usize = 500;
 
@@ -49,7 +54,8 @@ impl SummaryMessage {
 }
 
 /// Selects the best messages of a session as bullets, within the caps, in message order. Leaves out bots, messages to a
-/// bot, small talk, and messages that say the same as a better one. A question and its answer are one bullet.
+/// bot, small talk, and messages that say the same as a better one. A question, its answer and what a reply adds to the
+/// answer are one bullet.
 pub fn session(lines: &[SummaryMessage], caps: Caps, estimate: fn(&str) -> usize) -> Vec<Bullet> {
     let answers = answers(lines);
     let places: Vec<usize> = (0..lines.len()).filter(|place| lines[*place].is_source()).collect();
@@ -57,11 +63,11 @@ pub fn session(lines: &[SummaryMessage], caps: Caps, estimate: fn(&str) -> usize
     let mut chosen: Vec<Bullet> = Vec::new();
     let mut left = caps.tokens;
     let mut order: Vec<usize> = ranked(&talk, MOST_RANKED).into_iter().map(|rank| places[rank]).collect();
-    order.sort_by_key(|place| precedence(&lines[*place].text));
+    let exchange = |place: usize| answers.iter().find(|it| it.question == place || it.answers.contains(&place));
+    order.sort_by_key(|place| precedence(&lines[*place], exchange(*place), lines));
     for place in order {
-        let pair = answers.iter().find(|(question, answer)| [**question, **answer].contains(&place));
-        let bullet = match pair {
-            Some((question, answer)) => answered(&lines[*question], &lines[*answer]),
+        let bullet = match exchange(place) {
+            Some(it) => answered(&lines[it.question], &it.answers.iter().map(|at| &lines[*at]).collect::<Vec<_>>()),
             None => alone(&lines[place]),
         };
         let Some(bullet) = bullet else { continue };
@@ -75,14 +81,36 @@ pub fn session(lines: &[SummaryMessage], caps: Caps, estimate: fn(&str) -> usize
     chosen
 }
 
-/// Returns 0 for what was settled or done, 1 for promises, plans and what lasts, 2 for everything else.
-fn precedence(text: &str) -> u8 {
-    let found = cues(text);
-    match Languages::shipped().is_question(text) {
+/// Returns every decision, task and open question of a talk as a bullet, in message order.
+pub fn items(lines: &[SummaryMessage]) -> Vec<Bullet> {
+    let mut found = session(lines, Caps { bullets: usize::MAX, tokens: usize::MAX }, |_| 0);
+    found.retain(|bullet| bullet.kind != BulletKind::Fact);
+    still_open(found, lines)
+}
+
+/// Leaves out the tasks and questions that a later line shows to be done or answered.
+pub fn still_open(mut bullets: Vec<Bullet>, lines: &[SummaryMessage]) -> Vec<Bullet> {
+    let done = closed(&bullets, lines);
+    let is_done = |bullet: &Bullet| bullet.sources.first().is_some_and(|first| done.contains(first));
+    bullets.retain(|bullet| !is_item(bullet) || !is_done(bullet));
+    bullets
+}
+
+/// Returns `true` for a task or a question, which can be done or answered.
+pub fn is_item(bullet: &Bullet) -> bool {
+    matches!(bullet.kind, BulletKind::Task | BulletKind::Question)
+}
+
+/// Returns 0 for what was settled or done, 1 for promises, plans, what lasts and questions that got a reply, 2 for
+/// everything else.
+fn precedence(line: &SummaryMessage, exchange: Option<&Exchange>, lines: &[SummaryMessage]) -> u8 {
+    let (text, found) = (&line.text, cues(&line.text));
+    let is_news = || found.taken || found.planned && !found.passing || lasting_worth(&members::unnamed(text)).is_some();
+    let is_reply = |it: &Exchange| lines[it.answers[0]].reply_to == Some(lines[it.question].seq);
+    match asks(text) {
         false if found.settled || found.done => 0,
-        false if found.taken || found.planned && !found.passing || lasting_worth(&members::unnamed(text)).is_some() => {
-            1
-        }
+        false if is_news() => 1,
+        true | false if exchange.is_some_and(is_reply) => 1,
         true | false => 2,
     }
 }
@@ -101,8 +129,9 @@ fn alone(line: &SummaryMessage) -> Option<Bullet> {
     Some(Bullet { kind: kind(&shown), text: by(line, &shown), sources: vec![line.seq] })
 }
 
-/// Returns a question with its answer as a bullet, or one of them alone if the other is too long.
-fn answered(question: &SummaryMessage, answer: &SummaryMessage) -> Option<Bullet> {
+/// Returns a question with its answers as a bullet, or one of them alone if the other is too long.
+fn answered(question: &SummaryMessage, answers: &[&SummaryMessage]) -> Option<Bullet> {
+    let answer = answers.first()?;
     let asked = opening(&question.text, QUESTION_CHARS, |asked| Languages::shipped().is_question(asked));
     let Some(asked) = asked else { return alone(answer) };
     // The question's author is shown, so the answer need not name them.
@@ -112,13 +141,33 @@ fn answered(question: &SummaryMessage, answer: &SummaryMessage) -> Option<Bullet
         // Not an open question.
         return alone(question).map(|bullet| Bullet { kind: BulletKind::Fact, ..bullet });
     };
-    let text = format!("{} – {}", by(question, &asked), by(answer, &shown));
-    Some(Bullet { kind: kind(&answer.text), text, sources: vec![question.seq, answer.seq] })
+    let mut text = format!("{} – {}", by(question, &asked), by(answer, &shown));
+    let (mut sources, mut of) = (vec![question.seq, answer.seq], kind(&answer.text));
+    for more in &answers[1..] {
+        if let Some(shown) = opening(&more.text, QUESTION_CHARS, |shown| !shown.is_empty()) {
+            text.push_str(&format!(" – {}", by(more, &shown)));
+            sources.push(more.seq);
+            // The reply may settle what the answer proposes. Decisions come first in the order of kinds.
+            of = of.min(kind(&more.text));
+        }
+    }
+    Some(Bullet { kind: of, text, sources })
 }
 
 /// Returns the first sentences of a text that `is_wanted` accepts, as many as have at most `chars` characters. `None` if
 /// the first one is longer, because a part of it cannot be understood alone.
 fn opening(text: &str, chars: usize, is_wanted: impl Fn(&str) -> bool) -> Option<String> {
+    let ends = sentence_ends(text);
+    let from = |start: usize| {
+        let openings = ends.iter().filter(|end| **end > start).map(|end| tidy(&text[start..*end]));
+        openings.take_while(|opening| opening.chars().count() <= chars).last()
+    };
+    // A greeting is left out if it stands before a sentence that leaves no space for it.
+    [0].iter().chain(&ends).map_while(|start| from(*start)).find(|opening| is_wanted(opening))
+}
+
+/// Returns the places behind the sentences of a text.
+fn sentence_ends(text: &str) -> Vec<usize> {
     let is_end = |(at, mark): &(usize, char)| match mark {
         '\n' | '。' | '！' | '？' => true,
         '.' | '!' | '?' => {
@@ -128,14 +177,36 @@ fn opening(text: &str, chars: usize, is_wanted: impl Fn(&str) -> bool) -> Option
         }
         _ => false,
     };
-    let ends = text.char_indices().filter(is_end).map(|(at, mark)| at + mark.len_utf8()).chain([text.len()]);
-    let ends: Vec<usize> = ends.collect();
-    let from = |start: usize| {
-        let openings = ends.iter().filter(|end| **end > start).map(|end| tidy(&text[start..*end]));
-        openings.take_while(|opening| opening.chars().count() <= chars).last()
+    text.char_indices().filter(is_end).map(|(at, mark)| at + mark.len_utf8()).chain([text.len()]).collect()
+}
+
+/// Returns the sentences of a text.
+fn sentences(text: &str) -> Vec<&str> {
+    let ends = sentence_ends(text);
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    let found = starts.zip(&ends).map(|(start, end)| text[start..*end].trim());
+    found.filter(|sentence| !sentence.is_empty()).collect()
+}
+
+/// Returns `true` if a text asks something that another member can answer. Surprise ("Again?? I'll call him") and a
+/// question after which its author settles it or takes it on are none. Words such as "what" begin a question without a
+/// mark only if the text is one clause: "what a pity, I wanted to come" is none.
+fn asks(text: &str) -> bool {
+    let (languages, sentences) = (Languages::shipped(), sentences(text));
+    let is_marked = |sentence: &&str| sentence.contains(QUESTION_MARKS) && languages.is_question(sentence);
+    let Some(last) = sentences.iter().rposition(is_marked) else {
+        let found = cues(text);
+        let is_told = found.settled || found.taken || found.done;
+        return sentences.len() == 1 && !is_told && !text.contains([',', '،', '、']) && languages.is_question(text);
     };
-    // A greeting is left out if it stands before a sentence that leaves no space for it.
-    [0].iter().chain(&ends).map_while(|start| from(*start)).find(|opening| is_wanted(opening))
+    let (question, rest) = (sentences[last], &sentences[last + 1..]);
+    let marks = question.chars().rev().take_while(|c| QUESTION_MARKS.contains(c) || *c == '!').count();
+    let is_surprise = !rest.is_empty() && (marks > 1 || words::stems(question).is_empty());
+    let is_own_matter = |sentence: &&str| {
+        let found = cues(sentence);
+        found.settled || found.taken || found.done
+    };
+    !is_surprise && !rest.iter().any(is_own_matter)
 }
 
 fn by(line: &SummaryMessage, shown: &str) -> String {
@@ -145,7 +216,9 @@ fn by(line: &SummaryMessage, shown: &str) -> String {
 /// Returns the kind of a message that nobody answered.
 fn kind(text: &str) -> BulletKind {
     let found = cues(text);
-    match Languages::shipped().is_question(text) {
+    // Without a mark, many beginnings of questions begin statements too.
+    let is_open = asks(text) && (text.contains(QUESTION_MARKS) || Languages::shipped().is_to_group(text));
+    match is_open {
         true => BulletKind::Question,
         false if found.settled => BulletKind::Decision,
         false if found.taken => BulletKind::Task,
@@ -153,18 +226,25 @@ fn kind(text: &str) -> BulletKind {
     }
 }
 
-/// Returns the place of the answer to each question that has one: a reply to it, the next line if another member wrote
-/// it, or one soon after with several of its words.
-fn answers(lines: &[SummaryMessage]) -> BTreeMap<usize, usize> {
-    let is_question: Vec<bool> = lines.iter().map(|line| Languages::shipped().is_question(&line.text)).collect();
+/// Places of a question, of its answer and, behind that, of a reply that adds to the answer.
+struct Exchange {
+    question: usize,
+    answers: Vec<usize>,
+}
+
+/// Finds the answer to each question that has one: a reply to it, the next line if another member wrote it soon, or one
+/// soon after with several of its words.
+fn answers(lines: &[SummaryMessage]) -> Vec<Exchange> {
+    let is_question: Vec<bool> = lines.iter().map(|line| asks(&line.text)).collect();
     let stems: Vec<BTreeSet<String>> = lines.iter().map(|line| words::stems(&line.text)).collect();
     let answer = |question: usize| {
         let asked = &lines[question];
         let is_answer = |place: &usize| {
             let line = &lines[*place];
             let is_reply = line.reply_to == Some(asked.seq);
-            let is_next =
-                line.reply_to.is_none() && lines[question..*place].iter().all(|between| between.by == asked.by);
+            let is_next = line.reply_to.is_none()
+                && line.at.since(asked.at) <= NEXT_WITHIN
+                && lines[question..*place].iter().all(|between| between.by == asked.by);
             let is_same = stems[question].intersection(&stems[*place]).count() >= SHARED;
             line.by.is_some()
                 && !line.is_for_bot
@@ -173,23 +253,34 @@ fn answers(lines: &[SummaryMessage]) -> BTreeMap<usize, usize> {
                 && !is_output(&members::unnamed(&line.text))
                 && (is_reply || is_next || is_same)
         };
-        (question + 1..lines.len().min(question + ANSWERED_WITHIN)).find(is_answer).map(|place| (question, place))
+        let answer = (question + 1..lines.len().min(question + ANSWERED_WITHIN)).find(is_answer)?;
+        let adds = |place: &usize| {
+            let line = &lines[*place];
+            line.reply_to == Some(lines[answer].seq)
+                && line.by.is_some()
+                && !line.is_for_bot
+                && !is_output(&members::unnamed(&line.text))
+                && !is_question[*place]
+                && stems[*place].len() >= MORE_WORDS
+        };
+        let more = (answer + 1..lines.len().min(answer + ANSWERED_WITHIN)).find(adds);
+        Some(Exchange { question, answers: std::iter::once(answer).chain(more).collect() })
     };
     let asked = |place: &usize| is_question[*place] && lines[*place].is_source();
     (0..lines.len()).filter(asked).filter_map(answer).collect()
 }
 
-/// Returns the first sources of those `items` (open tasks and questions) that a later line of `lines` shows to be done
-/// or answered. Such a line is a reply, or shares several words with the item; one word is enough for a member's own
+/// Returns the first sources of those tasks and questions of `items` that a later line of `lines` shows to be done or
+/// answered. Such a line is a reply, or shares several words with the item; one word is enough for a member's own
 /// task.
 pub fn closed(items: &[Bullet], lines: &[SummaryMessage]) -> Vec<Seq> {
     // Computed once, since a busy chat has hundreds of open items.
-    let statements = lines.iter().filter(|line| line.by.is_some() && !Languages::shipped().is_question(&line.text));
+    let statements = lines.iter().filter(|line| line.by.is_some() && !asks(&line.text));
     let statements: Vec<(&SummaryMessage, BTreeSet<String>, bool)> =
         statements.map(|line| (line, words::stems(&line.text), cues(&line.text).done)).collect();
     let says_done = statements.iter().any(|(_, _, done)| *done);
     let is_closed = |item: &&Bullet| {
-        if statements.is_empty() || item.kind == BulletKind::Task && !says_done {
+        if !is_item(item) || statements.is_empty() || item.kind == BulletKind::Task && !says_done {
             return false;
         }
         let (stems, by) = (words::stems(&item.text), members::numbers(&item.text));
@@ -379,6 +470,63 @@ mod tests {
         );
         let told = session(&talk, caps(300), estimate_tokens);
         assert_eq!(told.iter().map(|bullet| bullet.kind).collect::<Vec<_>>(), [BulletKind::Question]);
+    }
+
+    /// Returns the kinds of the bullets of a talk, each with the numbers of its messages.
+    fn kinds(chat: &str) -> Vec<(BulletKind, Vec<u32>)> {
+        let told = session(&lines(chat), caps(300), estimate_tokens);
+        told.iter().map(|it| (it.kind, it.sources.iter().map(|seq| seq.0).collect())).collect()
+    }
+
+    #[test]
+    fn surprise_and_a_question_that_its_author_takes_on_are_not_open() {
+        let promise = |text: &str| kinds(&format!("10:00 ann#1 {text}"));
+        for text in [
+            "Again?? I'll call the plumber tomorrow",
+            "Schon wieder?? Ich ruf morgen den Hausmeister an",
+            "Ancora?? Chiamo domani il portinaio del palazzo",
+            "Опять?? Я позвоню завтра сантехнику насчёт трубы",
+            "Can somebody order the wood? I'll order the wood on Friday",
+        ] {
+            assert_eq!(promise(text), [(BulletKind::Task, vec![1])], "{text}");
+        }
+        assert_eq!(promise("Has anybody seen the cellar keys? Gone again"), [(BulletKind::Question, vec![1])]);
+        assert_eq!(promise("does anybody know who has the cellar keys"), [(BulletKind::Question, vec![1])]);
+        let told = promise("C'è la Taberna da Rua, fanno anche senza glutine. Prenoto per sabato alle 20:30");
+        assert_eq!(told, [(BulletKind::Task, vec![1])]);
+    }
+
+    #[test]
+    fn what_somebody_says_hours_later_answers_nothing() {
+        let told = kinds("10:00 ann#1 can a neighbour water the plants?\n14:00 bob#2 we have to book the whales early");
+        assert_eq!(told, [(BulletKind::Question, vec![1]), (BulletKind::Fact, vec![2])]);
+    }
+
+    #[test]
+    fn a_reply_that_adds_to_the_answer_comes_with_it() {
+        let told = kinds(
+            "
+            10:00 ann#1 who has the key of the bike room?
+            10:05 bob#2>1 Carl has kept it since Monday
+            12:00 carl#3>2 yes, I leave it at the porter's lodge at noon
+            12:30 ann#4>3 great, thanks!
+            ",
+        );
+        assert_eq!(told, [(BulletKind::Fact, vec![1, 2, 3])]);
+    }
+
+    #[test]
+    fn a_decision_stays_when_somebody_replies_to_it() {
+        let talk = lines(
+            "
+            10:00 ann#1 Decided: we build the barrier, everybody pays 2500 until 10 December
+            10:05 bob#2>1 I will pay 2500 for the barrier today
+            10:06 cat#3>1 everybody should get a remote control for the barrier
+            ",
+        );
+        let told = still_open(session(&talk, caps(300), estimate_tokens), &talk);
+        assert_eq!(told[0].kind, BulletKind::Decision);
+        assert_eq!(items(&talk)[0].kind, BulletKind::Decision);
     }
 
     #[test]

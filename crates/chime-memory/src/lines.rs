@@ -147,11 +147,12 @@ mod tests {
     #[test]
     fn messages_are_lines_with_numbers_for_members() {
         let usernames = BTreeMap::from([("@bob".to_owned(), 2)]);
-        let said: Vec<SummaryMessage> = transcript("10:00 ann#1 @bob the code?\n    | now\n10:01 bob#2>1 [photo] there")
-            .iter()
-            .zip([(1, None), (2, Some(Seq(1)))])
-            .map(|(stored, (by, reply))| spoken(stored, Some(by), &usernames, reply, Vec::new()))
-            .collect();
+        let said: Vec<SummaryMessage> =
+            transcript("10:00 ann#1 @bob the code?\n    | now\n10:01 bob#2>1 [photo] there")
+                .iter()
+                .zip([(1, None), (2, Some(Seq(1)))])
+                .map(|(stored, (by, reply))| spoken(stored, Some(by), &usernames, reply, Vec::new()))
+                .collect();
         let whole = parts(&said, 1000, estimate_tokens, Zone::UTC);
         expect![[r#"
             [m1 · {u1} · 10:00] {u2} the code? now

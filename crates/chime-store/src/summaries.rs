@@ -223,6 +223,13 @@ pub fn member_number(tx: &Writer<'_>, chat: ChatKey, user: UserId) -> Result<u32
     tx.one("SELECT number FROM summary_member WHERE chat_key = :chat AND user_id = :user", params)
 }
 
+/// Returns the numbers that replace the names of members in the summaries of a chat.
+pub fn member_numbers(conn: &Reader, chat: ChatKey) -> Result<BTreeMap<UserId, u32>> {
+    let numbers: Vec<(UserId, u32)> =
+        conn.all("SELECT user_id, number FROM summary_member WHERE chat_key = :chat", params! { ":chat": chat })?;
+    Ok(numbers.into_iter().collect())
+}
+
 /// Returns the current names of members by the numbers that replace them in a chat's summaries, without members who
 /// were forgotten or opted out.
 pub fn member_names(conn: &Reader, chat: ChatKey) -> Result<BTreeMap<u32, String>> {

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::extract::SummaryMessage;
-use crate::jobs::load::with_places;
+use crate::extract::{self, SummaryMessage};
+use crate::jobs::load::{is_human, seqs, summary_lines, with_places};
 use crate::jobs::memory_lines::line;
 use crate::jobs::new_summary::NewSummary;
 use crate::wording::Remembered;
@@ -12,7 +12,7 @@ use crate::words;
 use chime_core::{Bullet, BulletKind, ChatKey, Piece, Seq, Session, Slot, Summary, SummaryMethod, Timestamp, Zone};
 use chime_relevance::retrieval::{ItemQuestion, cues, item_question};
 use chime_store::chats::ChatRow;
-use chime_store::{Reader, chats, item_marks, memory, summaries};
+use chime_store::{Reader, chats, item_marks, memory, messages, summaries};
 
 /// Maximum number of sessions that are read, the newest first.
 const SESSIONS: u32 = 2000;
@@ -26,6 +26,8 @@ const MOST_DONE: usize = 5;
 const IN_PROMPT: usize = 12;
 /// Maximum number of open items that a model is shown with a session.
 const WITH_SESSION: usize = 8;
+/// Number of newest messages among which items are looked for in those that have no summary yet.
+const WITHOUT_SUMMARY: usize = 500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ItemList {
@@ -57,7 +59,14 @@ pub fn items(conn: &Reader, chat: &ChatRow, zone: Zone, list: ItemList) -> chime
     if memory::is_off(conn, chat.key)? {
         return Ok(Remembered::default());
     }
-    let (bullets, method) = of_kinds(conn, chat.key, (list.from(), Timestamp::END), list.kinds())?;
+    let minis = minis(conn, chat.key, (list.from(), Timestamp::END))?;
+    let newer = not_summarized(conn, chat.key, list, minis.iter().map(|(session, _)| session))?;
+    let (mut bullets, mut method) = of_kinds(minis, list.kinds());
+    if !newer.bullets.is_empty() {
+        method = SummaryMethod::Extract;
+    }
+    bullets.extend(newer.bullets);
+    bullets.sort_by(|one, other| one.sources.cmp(&other.sources));
     let marks = match list {
         ItemList::Decisions(_) => BTreeMap::new(),
         ItemList::Open(_) => item_marks::done(conn, chat.key, None)?,
@@ -81,11 +90,42 @@ pub fn items(conn: &Reader, chat: &ChatRow, zone: Zone, list: ItemList) -> chime
     };
     let recent = kept(found.recent.clone(), &|_| true, MOST, matches!(list, ItemList::Decisions(_)));
     let history = kept(found.history.clone(), &is_late, MOST_DONE, true);
-    Ok(Remembered { recent, history, ..found })
+    let names = newer.names.into_iter().chain(found.names).collect();
+    Ok(Remembered { recent, history, names, ..found })
 }
 
-pub(super) fn is_item(bullet: &Bullet) -> bool {
-    matches!(bullet.kind, BulletKind::Task | BulletKind::Question)
+/// Items of messages that have no summary yet, with the names of their authors.
+#[derive(Default)]
+struct NewerItems {
+    bullets: Vec<Bullet>,
+    names: BTreeMap<u32, String>,
+}
+
+/// Extracts the items of a list from the newest messages outside `summarized`. Members without a number get one for
+/// this list only.
+fn not_summarized<'a>(
+    conn: &Reader,
+    chat: ChatKey,
+    list: ItemList,
+    summarized: impl Iterator<Item = &'a Session> + Clone,
+) -> chime_store::Result<NewerItems> {
+    let mut said = messages::newest_between(conn, chat, list.from(), Timestamp::END, WITHOUT_SUMMARY)?;
+    said.reverse();
+    said.retain(|stored| {
+        let at = (stored.message.sent_at, stored.message.id);
+        let has = |it: &Session| it.forum_topic == stored.message.forum_topic && it.first <= at && at <= it.last;
+        is_human(stored) && !summarized.clone().any(has)
+    });
+    let mut numbers = summaries::member_numbers(conn, chat)?;
+    let mut names = BTreeMap::new();
+    for sender in said.iter().map(|stored| &stored.message.sender) {
+        let next = numbers.values().max().copied().unwrap_or_default() + 1;
+        names.insert(*numbers.entry(sender.id).or_insert(next), sender.name.clone());
+    }
+    let lines = summary_lines(&said, &numbers, &seqs(conn, &said)?, None);
+    let mut bullets = extract::items(&lines);
+    bullets.retain(|bullet| list.kinds().contains(&bullet.kind));
+    Ok(NewerItems { bullets, names })
 }
 
 fn summary(bullets: Vec<Bullet>, method: SummaryMethod) -> Option<(Summary, u32)> {
@@ -97,30 +137,30 @@ fn done_at(bullet: &Bullet, marks: &BTreeMap<Seq, Timestamp>) -> Option<Timestam
     bullet.sources.first().and_then(|first| marks.get(first)).copied()
 }
 
-/// Returns the bullets of some kinds from the sessions that ended within a time, oldest first, and `Extract` if one of
-/// them was made without a model.
-fn of_kinds(
-    conn: &Reader,
-    chat: ChatKey,
-    within: (Timestamp, Timestamp),
-    kinds: &[BulletKind],
-) -> chime_store::Result<(Vec<Bullet>, SummaryMethod)> {
+/// Returns the sessions that ended within a time with their summaries, newest first.
+fn minis(conn: &Reader, chat: ChatKey, within: (Timestamp, Timestamp)) -> chime_store::Result<Vec<(Session, Summary)>> {
+    summaries::minis_between(conn, chat, within.0, within.1, SESSIONS)
+}
+
+/// Returns the bullets of some kinds from summaries of sessions, oldest first, and `Extract` if one of them was made
+/// without a model.
+fn of_kinds(minis: Vec<(Session, Summary)>, kinds: &[BulletKind]) -> (Vec<Bullet>, SummaryMethod) {
     let (mut found, mut method) = (Vec::new(), SummaryMethod::Model);
-    for (_, mini) in summaries::minis_between(conn, chat, within.0, within.1, SESSIONS)?.into_iter().rev() {
+    for (_, mini) in minis.into_iter().rev() {
         let before = found.len();
         found.extend(mini.bullets.into_iter().filter(|bullet| kinds.contains(&bullet.kind)));
         if found.len() > before && mini.method == SummaryMethod::Extract {
             method = SummaryMethod::Extract;
         }
     }
-    Ok((found, method))
+    (found, method)
 }
 
 /// Returns the items that were open when a session began.
 pub(super) fn open_before(conn: &Reader, session: &Session) -> chime_store::Result<Vec<Bullet>> {
     let (chat, start) = (session.id.chat, session.first.0);
     let list = ItemList::Open(start);
-    let (mut open, _) = of_kinds(conn, chat, (list.from(), start), list.kinds())?;
+    let (mut open, _) = of_kinds(minis(conn, chat, (list.from(), start))?, list.kinds());
     // The session's own marks come from an earlier summary, which the new one replaces.
     let marks = item_marks::done(conn, chat, Some(session.id))?;
     open.retain(|item| done_at(item, &marks).is_none());

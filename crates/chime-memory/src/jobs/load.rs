@@ -83,7 +83,7 @@ impl Memory {
     }
 }
 
-fn is_human(stored: &StoredMessage) -> bool {
+pub(super) fn is_human(stored: &StoredMessage) -> bool {
     stored.message.role == Role::User && !stored.message.sender.is_bot
 }
 
@@ -98,7 +98,7 @@ fn numbers(tx: &Writer<'_>, chat: ChatKey, users: &[UserId]) -> chime_store::Res
 }
 
 /// Returns the numbers of messages and of those that they reply to, which may be in an earlier session.
-fn seqs(conn: &Reader, said: &[StoredMessage]) -> chime_store::Result<BTreeMap<MessageId, Seq>> {
+pub(super) fn seqs(conn: &Reader, said: &[StoredMessage]) -> chime_store::Result<BTreeMap<MessageId, Seq>> {
     let mut seqs: BTreeMap<MessageId, Seq> = said.iter().map(|it| (it.message.id, it.seq)).collect();
     for (chat, parent) in said.iter().filter_map(|it| Some((it.message.chat, it.message.reply_to?))) {
         if !seqs.contains_key(&parent)
@@ -110,7 +110,7 @@ fn seqs(conn: &Reader, said: &[StoredMessage]) -> chime_store::Result<BTreeMap<M
     Ok(seqs)
 }
 
-fn summary_lines(
+pub(super) fn summary_lines(
     said: &[StoredMessage],
     numbers: &BTreeMap<UserId, u32>,
     seqs: &BTreeMap<MessageId, Seq>,

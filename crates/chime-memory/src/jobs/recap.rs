@@ -10,7 +10,7 @@ use crate::lines::{self, NumberedLines};
 use crate::policy::{Caps, RECAP};
 use chime_access::gateway::{AskError, ModelPurpose};
 use chime_core::prompts::{SummaryValues, Template};
-use chime_core::{Bullet, BulletKind, Conversation, StoredMessage, SummaryMethod, UserId, estimate_tokens};
+use chime_core::{Bullet, Conversation, StoredMessage, SummaryMethod, UserId, estimate_tokens};
 use chime_llm::AnswerFormat;
 
 /// Maximum number of tokens of messages per model call.
@@ -34,10 +34,8 @@ impl Memory {
                 Err(error) => tracing::warn!(%error, "a recap is made without the model"),
             }
         }
-        let mut points = extract::session(&spoken, RECAP, estimate_tokens);
-        let done = extract::closed(&points, &spoken);
-        points.retain(|point| point.kind == BulletKind::Fact || !point.sources.iter().any(|seq| done.contains(seq)));
-        Ok((points, SummaryMethod::Extract))
+        let points = extract::session(&spoken, RECAP, estimate_tokens);
+        Ok((extract::still_open(points, &spoken), SummaryMethod::Extract))
     }
 
     async fn recap_by_model(

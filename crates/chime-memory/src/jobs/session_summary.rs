@@ -225,7 +225,7 @@ fn follow(
 
 fn extracted(read: &SessionRead, open: &[Bullet]) -> NewSummary {
     let bullets = extract::session(&read.spoken, MINI, estimate_tokens);
-    let items: Vec<Bullet> = open.iter().chain(&bullets).filter(|bullet| items::is_item(bullet)).cloned().collect();
+    let items: Vec<Bullet> = open.iter().chain(&bullets).filter(|bullet| extract::is_item(bullet)).cloned().collect();
     let closes = extract::closed(&items, &read.spoken);
     NewSummary { closes, ..NewSummary::extract(bullets) }
 }

@@ -147,6 +147,26 @@ mod tests {
     }
 
     #[test]
+    fn what_is_announced_as_decided_is_a_choice_in_every_language() {
+        for text in [
+            "Decided: the barrier comes, 2500 each until 10 December",
+            "Entschieden: Die Schranke kommt, 2500 pro Wohnung bis 10. Dezember",
+            "Decidido: la barrera se pone, 2500 por piso hasta el 10 de diciembre",
+            "Otsustatud: tõkkepuu tuleb, 2500 korteri kohta kuni 10. detsembrini",
+            "Décidé : la barrière vient, 2500 par appartement jusqu'au 10 décembre",
+            "Deciso: la sbarra si mette, 2500 a testa fino al 10 dicembre",
+            "Besloten: de slagboom komt er, 2500 per woning tot 10 december",
+            "Postanowione: szlaban będzie, po 2500 od mieszkania do 10 grudnia",
+            "Fica decidido: a cancela vem, 2500 por casa até 10 de dezembro",
+            "Решили: шлагбаум ставим, по 2500 с квартиры до 10 декабря",
+            "Karar verildi: bariyer kurulacak, 10 Aralık'a kadar daire başı 2500",
+            "Вирішили: шлагбаум ставимо, по 2500 з квартири до 10 грудня",
+        ] {
+            assert!(cues(text).settled, "{text}");
+        }
+    }
+
+    #[test]
     fn a_promise_of_two_words_begins_a_sentence() {
         check("On it!", false, true, false);
         check("Ok. On it.", false, true, false);
