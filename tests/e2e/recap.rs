@@ -119,6 +119,43 @@ async fn what_a_model_puts_around_its_words_is_in_no_recap() {
 }
 
 #[tokio::test]
+async fn each_line_of_a_recap_has_one_time_in_parentheses() {
+    for (code, text) in [("eng", "/recap 3d"), ("rus", "/recap 3d"), ("tur", "/recap 3d")] {
+        World::with(&NO_MODEL, async |w| {
+            let (asked, answered, decided) = match code {
+                "rus" => (
+                    "у кого ключ от подвала?",
+                    "ключи у консьержки, я вчера отдал",
+                    "Решили: шлагбаум ставим, по 2500 с квартиры",
+                ),
+                "tur" => (
+                    "depo anahtarı kimde?",
+                    "anahtar kapıcı Hasan Bey'de duruyor",
+                    "Karar verildi: bariyer kurulacak, daire başı 2500",
+                ),
+                _ => (
+                    "who has the cellar key?",
+                    "the concierge has it since yesterday",
+                    "Decided: we build the barrier, 2500 each",
+                ),
+            };
+            let question = w.say("ann", asked);
+            w.reply("bob", question, answered);
+            w.say("ann", decided);
+            let ask = w.say("cat", text);
+            let recap = w.answer_to(ask).await.text;
+            assert!(recap.contains(decided), "{recap}");
+            for line in recap.lines().filter(|line| line.starts_with('•')) {
+                let (said, place) = line.rsplit_once(" (").expect("a time");
+                assert!(!said.contains("UTC") && place.ends_with(')') && place.matches(':').count() == 1, "{line}");
+            }
+            assert!(recap.lines().next().is_some_and(|head| !head.contains("UTC:")), "{recap}");
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
 async fn without_a_model_a_recap_is_made_of_the_messages_themselves() {
     World::with(&NO_MODEL, async |w| {
         a_day(w).await;

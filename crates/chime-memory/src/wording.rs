@@ -96,7 +96,7 @@ fn linked(bullet: &Bullet, remembered: &Remembered, texts: &Texts) -> String {
         return text;
     };
     let date = texts.date_of(*at, remembered.zone);
-    link.as_ref().map_or_else(|| format!("{text} ({date})"), |link| format!("{text} [{date}]({link})"))
+    link.as_ref().map_or_else(|| format!("{text} ({date})"), |link| format!("{text} ([{date}]({link}))"))
 }
 
 /// Renders items as a numbered list with a heading for each kind, and then those that were done lately. `none` is shown
@@ -205,7 +205,7 @@ mod tests {
         };
         expect![[r#"
             **Recent** (the last 28 days: 1 conversation, 17 tokens, in the members' own words)
-            - Ana: the red tent comes\_along [5 Jan 2026](https://t.me/c/1/3)
+            - Ana: the red tent comes\_along ([5 Jan 2026](https://t.me/c/1/3))
             - somebody packs"#]]
         .assert_eq(&shown(&remembered, texts("eng")));
         assert!(shown(&Remembered::default(), texts("eng")).starts_with("I don't remember anything"));

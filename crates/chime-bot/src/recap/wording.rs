@@ -30,18 +30,13 @@ pub struct Recap {
     pub texts: &'static Texts,
 }
 
-/// Formats a recap, one point per line with links to its messages.
+/// Formats a recap, one point per line with its time and links to its messages.
 pub fn shown(recap: &Recap) -> String {
     let points = recap.points.iter().map(|point| {
         let text = escaped(&members::named(&point.text, &recap.names));
-        let links: Vec<String> = point
-            .sources
-            .iter()
-            .filter_map(|seq| recap.places.get(seq))
-            .take(LINKS)
-            .map(|place| link(recap, place))
-            .collect();
-        (point.kind, format!("- {text} {}", links.join(" ")))
+        let places: Vec<&BulletSource> =
+            point.sources.iter().filter_map(|seq| recap.places.get(seq)).take(LINKS).collect();
+        (point.kind, format!("- {text} ({})", place(recap, &places)))
     });
     let points = under_headings(points.collect(), recap.texts);
     // A list follows the head at once, a heading after a blank line.
@@ -69,12 +64,21 @@ fn head(recap: &Recap) -> String {
     filled(&texts.head, &[("since", &since), ("messages", &messages), ("members", &members), ("of", &of)])
 }
 
-fn link(recap: &Recap, BulletSource { link, at, by }: &BulletSource) -> String {
-    let when = short_time(*at, recap.now, recap.zone, recap.texts);
-    match link {
+/// Formats the sources of a point: the time of the first one, with a link, and "+1" and "+2" as links to the others. The
+/// time zone is in the head.
+fn place(recap: &Recap, places: &[&BulletSource]) -> String {
+    let Some((first, others)) = places.split_first() else { return String::new() };
+    let clock = recap.zone.clock_time(first.at);
+    let when = match short_day(first.at, recap.now, recap.zone, recap.texts) {
+        Some(day) => format!("{day} {clock}"),
+        None => clock,
+    };
+    let shown = match &first.link {
         Some(link) => format!("[{when}]({link})"),
-        None => format!("({} {when})", escaped(by)),
-    }
+        None => format!("{} {when}", escaped(&first.by)),
+    };
+    let more = (1..).zip(others).filter_map(|(number, place)| Some(format!("[+{number}]({})", place.link.as_ref()?)));
+    std::iter::once(shown).chain(more).collect::<Vec<_>>().join(", ")
 }
 
 /// Formats a schedule, such as `daily at 18:00` or `every Monday at 09:00`.
@@ -169,9 +173,9 @@ mod tests {
             texts: texts("eng"),
         };
         expect![[r#"
-            **Recap** of The lake since 2 Jan 09:00 UTC: the newest 41 messages by 1 member
-            - Ana takes the \*red\* tent [14:02 UTC](https://t.me/c/1/30) [14:03 UTC](https://t.me/c/1/40)
-            - somebody packs (Ana 2 Jan 10:00 UTC)
+            **Recap** of The lake since 2 Jan 09:00 UTC (the newest 41 messages by 1 member)
+            - Ana takes the \*red\* tent ([14:02](https://t.me/c/1/30), [+1](https://t.me/c/1/40))
+            - somebody packs (Ana 2 Jan 10:00)
 
             In the members' own words."#]]
         .assert_eq(&shown(&recap));
