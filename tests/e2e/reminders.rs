@@ -38,6 +38,30 @@ async fn count(w: &World) -> usize {
 }
 
 #[tokio::test]
+async fn a_time_that_no_day_has_is_refused_and_the_list_has_two_names() {
+    World::with(&NO_MODEL, async |w| {
+        for ask in
+            ["/remind tomorrow at 25:00 test", "/remind el lunes a las 26 prueba", "@bot remind me tomorrow at 9:75"]
+        {
+            let asked = w.say("ann", ask);
+            let refused = w.answer_to(asked).await.text;
+            assert!(refused.starts_with(&texts("eng").reminders.unreadable), "{ask}: {refused}");
+        }
+        assert_eq!(count(w).await, 0);
+        let asked = w.say("ann", "/remind in 1 minute tea");
+        w.answer_to(asked).await;
+        let list = w.say("ann", "/remind list");
+        let list = w.answer_to(list).await.text;
+        assert!(list.starts_with(&texts("eng").reminders.head) && list.ends_with("tea"), "{list}");
+        assert!(!list.contains("minute"), "{list}");
+        w.clock.advance(MINUTE);
+        let due = w.answer_to(asked).await.text;
+        assert!(due.contains("tea") && !due.contains("minute"), "{due}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_reminder_is_confirmed_sent_once_and_leads_to_where_it_began() {
     World::with(&[NO_MODEL[0], NO_MODEL[1], ("TIME_ZONE", "Europe/Berlin")], async |w| {
         let zone = Zone::parse("Europe/Berlin").expect("a zone");

@@ -2,7 +2,7 @@
 //! informative bullets of several summaries. Deterministic.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use crate::bullets::{cost, tidy};

@@ -42,7 +42,7 @@ pub use passage::{Passage, SESSION_SILENCE, in_sessions};
 pub use question::{ParsedQuestion, Person, QuestionContext, asks_number_or_time};
 pub use rank::{Ranked, rank};
 pub use recalled::{Recalled, RecalledMessage, RecalledSession};
-pub use reminder_times::{AskedTime, ReminderTime, names_time, reminder_time};
+pub use reminder_times::{AskedTime, ReminderTime, names_time, reminder_task, reminder_time};
 pub use sessions::{SessionScore, SessionText, SummaryReader, rank_sessions};
 pub use stretches::{NEAREST, Stretch, stretches};
 pub use weights::Weights;

@@ -130,7 +130,7 @@ rows! {
 rows! {
     pub struct ReminderTexts {
         set, weekdays: [String; 7], set_daily, set_weekly, last_day, cancel_button, cancelled, only_theirs, due, late, began, none, head, full,
-        past, how, opted_out,
+        past, unreadable, how, opted_out, list,
     }
 }
 

@@ -145,6 +145,11 @@ pub fn all() -> impl Iterator<Item = &'static PhraseTable> {
     SHIPPED.iter().chain(OTHERS.iter())
 }
 
+/// Returns the phrase tables of the languages of the bot.
+pub fn shipped() -> impl Iterator<Item = &'static PhraseTable> {
+    SHIPPED.iter()
+}
+
 fn of_code(code: &str) -> Option<&'static PhraseTable> {
     all().find(|table| table.code == code)
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::{Datelike, Days, Months, NaiveDate, Weekday};
 
 use crate::retrieval::dates::{DateReader, spans_named};
-use crate::retrieval::languages::{Phrases, Tables};
+use crate::retrieval::languages::{PhraseTable, Phrases, Tables, shipped};
 use crate::retrieval::words::words;
 use chime_core::trigger::Languages;
 use chime_core::{Language, PhraseWord, Timestamp, Zone};
@@ -28,7 +28,10 @@ pub fn names_time(text: &str) -> bool {
     let is_phrase = |place| tables.iter().any(|table| table.time.at(&said, place).is_some_and(|length| length > 1));
     spans_named(&said, tables, NOW, 0).iter().any(|span| span.to.since(span.from) <= WEEK)
         || (0..said.len()).any(is_phrase)
-        || matches!(reminder_time(text, Language::DEFAULT, NOW, Zone::UTC), AskedTime::Time(_))
+        || matches!(
+            ReminderRequest::new(text, Language::DEFAULT, NOW, Zone::UTC).usual_reading().asked,
+            AskedTime::Time(_)
+        )
 }
 
 /// Reads the time of the reminder for which `ask` asks, in plain words or behind `/remind`. `zone` and `language` belong
@@ -37,32 +40,109 @@ pub fn names_time(text: &str) -> bool {
 /// The time that begins directly behind the words that ask is the one that counts; if it is only a day, an hour at the
 /// end of the text is added. Without a time there, the last date and the last time of day in the text count.
 pub fn reminder_time(ask: &str, language: Language, now: Timestamp, zone: Zone) -> AskedTime {
-    let words = moment_words(ask);
-    let asking = Languages::shipped().words_to_remind(ask);
-    let behind = (0..words.len()).filter(|place| words[*place] != COLON).nth(asking.unwrap_or(0));
-    let (tables, begin) = (Tables::of(language, ask), behind.unwrap_or(words.len()));
-    let today = zone.local(now).date_naive();
-    let read = tables.iter().map(|table| {
-        let dates = DateReader { words: &words, table, today, is_ahead: true, spans: Vec::new() };
+    ReminderRequest::new(ask, language, now, zone).best_reading().asked
+}
+
+/// Returns the words behind the time with which `ask`, the words behind `/remind`, begins: "tea" in "in 20 minutes tea".
+/// Returns all of it if it begins otherwise, or if no words follow.
+pub fn reminder_task(ask: &str, language: Language, now: Timestamp, zone: Zone) -> &str {
+    let request = ReminderRequest::new(ask, language, now, zone);
+    let last = request.best_reading().end.checked_sub(1).filter(|_| request.asking.is_none());
+    let Some(last) = last else { return ask };
+    let task = ask[request.token_ends[last]..]
+        .trim_start_matches(|c: char| c.is_whitespace() || [':', ',', '-', '–', '—'].contains(&c));
+    if task.is_empty() { ask } else { task }
+}
+
+/// Request for a reminder, split into words.
+struct ReminderRequest<'a> {
+    ask: &'a str,
+    words: Vec<String>,
+    /// Place behind the token of `ask` that each word is part of, in bytes.
+    token_ends: Vec<usize>,
+    /// Number of words that ask; `None` behind `/remind`.
+    asking: Option<usize>,
+    /// Place of the first word behind those that ask.
+    begin: usize,
+    tables: Tables,
+    now: Timestamp,
+    zone: Zone,
+}
+
+/// What a request says about its time, read in one language.
+#[derive(Clone, Copy)]
+struct ReminderReading {
+    asked: AskedTime,
+    /// Place behind the time that begins directly behind the words that ask; 0 if none does.
+    end: usize,
+}
+
+impl ReminderReading {
+    const NOTHING: Self = Self { asked: AskedTime::None, end: 0 };
+
+    /// The language of a few words is uncertain, and the wrong one may know a part of their time only, such as the day
+    /// but not the hour or the repetition.
+    fn rank(&self) -> (u8, usize) {
+        let rank = match self.asked {
+            AskedTime::Unsupported => 3,
+            AskedTime::Time(time) if time.repeat.is_some() => 2,
+            AskedTime::Time(_) | AskedTime::Past | AskedTime::Unreadable => 1,
+            AskedTime::None => 0,
+        };
+        (rank, self.end)
+    }
+}
+
+impl<'a> ReminderRequest<'a> {
+    fn new(ask: &'a str, language: Language, now: Timestamp, zone: Zone) -> Self {
+        let (words, token_ends) = moment_words(ask);
+        let asking = Languages::shipped().words_to_remind(ask);
+        let behind = (0..words.len()).filter(|place| words[*place] != COLON).nth(asking.unwrap_or(0));
+        let begin = behind.unwrap_or(words.len());
+        Self { ask, words, token_ends, asking, begin, tables: Tables::of(language, ask), now, zone }
+    }
+
+    fn read(&self, table: &'static PhraseTable) -> ReminderReading {
+        let today = self.zone.local(self.now).date_naive();
+        let dates = DateReader { words: &self.words, table, today, is_ahead: true, spans: Vec::new() };
         let mut reader = MomentReader { dates, is_first: true };
         // Where the verb comes last, words such as "kannst du mich" may come first.
-        let skips = |word: &str| asking == Some(0) && tables.is_stop_word(word);
-        let (moment, is_first) = reader.read(begin, skips);
-        match moment.asked_time(is_first, now, zone) {
+        let skips = |word: &str| self.asking == Some(0) && self.tables.is_stop_word(word);
+        let (moment, end) = reader.read(self.begin, skips);
+        let asked = match moment.asked_time(end.is_some(), self.now, self.zone) {
             // A past day in the words of a question is no time: "remind me of the wood we ordered yesterday".
-            AskedTime::Past if asking.is_some() && (!is_first || ends_in_question(ask)) => AskedTime::None,
+            AskedTime::Past if self.asking.is_some() && (end.is_none() || ends_in_question(self.ask)) => {
+                AskedTime::None
+            }
             asked => asked,
+        };
+        ReminderReading { asked, end: end.unwrap_or(0) }
+    }
+
+    /// Reads the request in the languages of the chat and of the request.
+    fn usual_reading(&self) -> ReminderReading {
+        // The table of the question comes last, and of equal readings the last one counts.
+        let read = self.tables.iter().map(|table| self.read(table));
+        read.max_by_key(ReminderReading::rank).unwrap_or(ReminderReading::NOTHING)
+    }
+
+    /// Reads the request. If another language knows more words of the time at its beginning, that one counts.
+    fn best_reading(&self) -> ReminderReading {
+        let usual = self.usual_reading();
+        if usual.rank().0 > 1 {
+            return usual;
         }
-    });
-    // The language of a few words is uncertain, and the wrong one may know their time but not their repetition. The
-    // table of the question comes last.
-    let rank = |asked: &AskedTime| match asked {
-        AskedTime::Unsupported => 3,
-        AskedTime::Time(time) if time.repeat.is_some() => 2,
-        AskedTime::Time(_) | AskedTime::Past => 1,
-        AskedTime::None => 0,
-    };
-    read.max_by_key(rank).unwrap_or(AskedTime::None)
+        // One word, such as a day, may be any word in another language, unless a time is expected: behind `/remind`, or
+        // because another language has one there too.
+        let expects_time = self.asking.is_none() || usual.end > 0;
+        let is_more = |other: &ReminderReading| match other.asked {
+            AskedTime::Time(_) => other.end > usual.end.max(self.begin + 1),
+            AskedTime::Unreadable => expects_time && other.end >= usual.end.max(1),
+            AskedTime::Unsupported | AskedTime::Past | AskedTime::None => false,
+        };
+        let others = shipped().map(|table| self.read(table)).filter(is_more);
+        others.max_by_key(|other| other.end).unwrap_or(usual)
+    }
 }
 
 /// Returns `true` if a question follows another part of the text: "remind me, yesterday we met: where was it?".
@@ -72,9 +152,11 @@ fn ends_in_question(ask: &str) -> bool {
 }
 
 /// Splits a text into words. A clock time ("9:30"), a date ("2026-05-01", "20/5") and a colon are words of their own.
-fn moment_words(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
+/// Returns also, for each word, the place in `text` behind the token that it is part of, in bytes.
+fn moment_words(text: &str) -> (Vec<String>, Vec<usize>) {
+    let (mut found, mut ends, mut end) = (Vec::new(), Vec::new(), 0);
     for token in text.split_whitespace() {
+        end = text[end..].find(token).map_or(text.len(), |at| end + at + token.len());
         let token = token.trim_matches(|c: char| !c.is_alphanumeric() && c != ':');
         let bare = token.trim_end_matches(':');
         if let Ok(day) = bare.parse::<NaiveDate>() {
@@ -92,8 +174,9 @@ fn moment_words(text: &str) -> Vec<String> {
         if bare.len() < token.len() {
             found.push(COLON.to_owned());
         }
+        ends.resize(found.len(), end);
     }
-    found
+    (found, ends)
 }
 
 /// Reads the moments of a text in one language.
@@ -104,9 +187,9 @@ struct MomentReader<'a> {
 }
 
 impl MomentReader<'_> {
-    /// Returns the time that the text names from word `begin` on, and `true` if it begins there, perhaps behind words
-    /// that may precede it or that `skips` accepts.
-    fn read(&mut self, begin: usize, skips: impl Fn(&str) -> bool) -> (Moment, bool) {
+    /// Returns the time that the text names from word `begin` on, and the place behind it if it begins there, perhaps
+    /// behind words that may precede it or that `skips` accepts.
+    fn read(&mut self, begin: usize, skips: impl Fn(&str) -> bool) -> (Moment, Option<usize>) {
         let mut place = begin;
         while self.element(place).is_none() {
             let Some(word) = self.dates.words.get(place) else { break };
@@ -117,25 +200,49 @@ impl MomentReader<'_> {
         let (mut moment, mut end) = self.group(place);
         self.is_first = false;
         if end > place {
+            let first_end = end;
             // "Tomorrow to call mum at 5".
             if moment.has_day_only() {
+                moment.is_unreadable = self.is_unread_number(end);
                 let mut last = Moment::default();
                 while end < self.dates.words.len() {
+                    moment.is_unreadable |= self.is_impossible_clock(end);
                     let (next, used) = self.element(end).unwrap_or_default();
                     last = next;
                     end += used.max(1);
                 }
                 moment.time = last.time;
             }
-            return (moment, true);
+            return (moment, Some(first_end));
         }
         let (mut moment, mut place) = (Moment::default(), begin);
         while place < self.dates.words.len() {
             let (next, end) = self.group(place);
-            moment.replace_by(next);
+            moment.replace_by(Moment { is_unreadable: self.is_impossible_clock(end), ..next });
             place = end.max(place + 1);
         }
-        (moment, false)
+        (moment, None)
+    }
+
+    /// Returns `true` if a number follows a day, perhaps behind a word such as "at": it is no time of day, or it cannot
+    /// be told from the number of something: "tomorrow at 25", "tomorrow 3 eggs".
+    fn is_unread_number(&self, place: usize) -> bool {
+        let number = place + self.at(&self.dates.table.at, place).unwrap_or(0);
+        self.starts_with_digit(number)
+    }
+
+    /// Returns `true` for a time that no day has, such as "at 9:75" and "um 25 Uhr".
+    fn is_impossible_clock(&mut self, place: usize) -> bool {
+        let table = self.dates.table;
+        let Some(mark) = self.at(&table.at, place) else { return false };
+        let number = place + mark;
+        let has_colon = self.dates.words.get(number).is_some_and(|word| word.contains(':'));
+        let is_clock = has_colon || self.at(&table.oclock, number + 1).is_some();
+        self.starts_with_digit(number) && is_clock && self.element(place).is_none()
+    }
+
+    fn starts_with_digit(&self, place: usize) -> bool {
+        self.dates.words.get(place).is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit()))
     }
 
     /// Reads one moment of several parts, with only words such as "on the" between them: "on friday at nine". Returns

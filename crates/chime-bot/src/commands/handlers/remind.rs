@@ -12,14 +12,14 @@ use chime_access::admission::served;
 use chime_answer::answering::{format_own, format_parts};
 
 use chime_answer::sanitize::{escape_markdown, one_line};
-use chime_core::texts::{Texts, filled, notices, texts};
+use chime_core::texts::{ReminderTexts, Texts, filled, notices, texts};
 use chime_core::{
-    AddressedBy, Button, ChatId, Conversation, Job, JobPayload, Message, MessageId, ReplyTarget, Sender, StoredMessage,
-    Timestamp, Zone, message_link,
+    AddressedBy, BotIdentity, Button, ChatId, Conversation, Job, JobPayload, Message, MessageId, ReplyTarget, Sender,
+    StoredMessage, Timestamp, Zone, message_link,
 };
 use chime_jobs::{JobOutcome, JobResult};
 use chime_relevance::retrieval::reminder_times::Repeat;
-use chime_relevance::retrieval::{AskedTime, ReminderTime, reminder_time};
+use chime_relevance::retrieval::{AskedTime, ReminderTime, reminder_task, reminder_time};
 use chime_store::chats::ChatRow;
 use chime_store::outbox::{NewReply, Purpose};
 use chime_store::reminders::{self, Reminder, RepeatTime};
@@ -61,9 +61,16 @@ impl Commands {
         let (message, zone) = (&command.message.message, command.chat.zone(self.base.zone()));
         let texts = &command.texts().reminders;
         let (ask, language) = (&command.args, command.chat.language);
+        let is_list = |texts: &ReminderTexts| ask.trim().to_lowercase() == texts.list;
+        if is_list(texts) || is_list(&chime_core::texts::texts("eng").reminders) {
+            return self.list_reminders(job, command).await;
+        }
         let time = match reminder_time(ask, language, message.sent_at, zone) {
             AskedTime::Time(time) => time,
             AskedTime::Unsupported => return self.say(job, &command, &texts.how).await,
+            AskedTime::Unreadable => {
+                return self.say(job, &command, format!("{} {}", texts.unreadable, texts.how)).await;
+            }
             AskedTime::Past => return self.say(job, &command, format!("{} {}", texts.past, texts.how)).await,
             AskedTime::None => {
                 return match &job.payload {
@@ -140,8 +147,7 @@ impl Commands {
             let mut lines = vec![format!("{}\n", texts.reminders.head)];
             for (number, (id, reminder)) in (1..).zip(reminders::of_chat(conn, row.key)?).take(LISTED) {
                 let asked = messages::by_seq(conn, row.key, reminder.seq)?;
-                let words =
-                    asked.map(|asked| one_line(&own_words(&asked.message.text, &bot, &row.settings), LISTED_CHARS));
+                let words = asked.map(|asked| one_line(&task(&asked, &bot, &row, zone), LISTED_CHARS));
                 let words = escape_markdown(&words.unwrap_or_default());
                 let link = link(&row, &reminder, reminder.began);
                 let time = format!("{} {}", texts.date_of(reminder.due_at, zone), zone.told_time(reminder.due_at));
@@ -229,8 +235,7 @@ impl Commands {
         now: Timestamp,
     ) -> (String, Vec<String>) {
         let (texts, zone) = (texts(chat.speaks().code()), chat.zone(self.base.zone()));
-        let words =
-            asked.map(|asked| one_line(&own_words(&asked.message.text, &self.base.bot, &chat.settings), SHOWN_CHARS));
+        let words = asked.map(|asked| one_line(&task(asked, &self.base.bot, chat, zone), SHOWN_CHARS));
         let words = escape_markdown(&words.unwrap_or_default());
         let is_late = now.since(reminder.due_at) > LATE;
         let text = if is_late { &texts.reminders.late } else { &texts.reminders.due };
@@ -244,6 +249,12 @@ impl Commands {
             None => (sentence, Vec::new()),
         }
     }
+}
+
+/// Returns the words of a request for a reminder, without the time behind `/remind`.
+fn task(asked: &StoredMessage, bot: &BotIdentity, chat: &ChatRow, zone: Zone) -> String {
+    let words = own_words(&asked.message.text, bot, &chat.settings);
+    reminder_task(&words, chat.language, asked.message.sent_at, zone).to_owned()
 }
 
 /// Stores the text of a due reminder for sending, and its next time, unless it was cancelled or forgotten meanwhile.

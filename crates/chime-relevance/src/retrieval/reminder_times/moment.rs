@@ -25,6 +25,8 @@ pub enum AskedTime {
     /// Repetition other than [`Repeat`], several times at once, or a date that can be read in two ways, such as "5/6".
     Unsupported,
     Past,
+    /// A number where the time of day stands that is none, such as "at 25:00".
+    Unreadable,
     /// No time: a request in plain words is a question.
     None,
 }
@@ -78,6 +80,8 @@ pub(super) struct Moment {
     /// `true` if it is a day before today, such as "yesterday".
     pub(super) is_past: bool,
     pub(super) is_unsupported: bool,
+    /// `true` if a number stands where the time of day does, and is none.
+    pub(super) is_unreadable: bool,
     /// `true` if a word such as "every" stands before a word that is no unit of time.
     pub(super) is_vague: bool,
 }
@@ -164,6 +168,7 @@ impl Moment {
             until: later.until.or(self.until),
             is_past: self.is_past || later.is_past,
             is_unsupported: self.is_unsupported || later.is_unsupported,
+            is_unreadable: self.is_unreadable || later.is_unreadable,
             is_vague: self.is_vague || later.is_vague,
         }
     }
@@ -174,6 +179,9 @@ impl Moment {
         let is_once = !is_first && (self.date.is_some() || self.after.is_some());
         if self.is_unsupported || self.is_vague && !is_once {
             return AskedTime::Unsupported;
+        }
+        if self.is_unreadable {
+            return AskedTime::Unreadable;
         }
         if self.is_past && is_first {
             return AskedTime::Past;

@@ -25,6 +25,7 @@ fn read(code: &str, ask: &str) -> String {
         }
         AskedTime::Unsupported => "unsupported".to_owned(),
         AskedTime::Past => "past".to_owned(),
+        AskedTime::Unreadable => "unreadable".to_owned(),
         AskedTime::None => String::new(),
     }
 }
@@ -889,5 +890,86 @@ fn texts_that_name_a_time_near_their_own_are_told_from_others() {
     // The last word may begin a time that never comes.
     for text in ["the boiler is a Junkers of 2009", "wait until", "the door code is secret", ""] {
         assert!(!names_time(text), "{text}");
+    }
+}
+
+#[test]
+fn a_number_that_is_no_time_of_day_is_refused() {
+    // The words behind `/remind`, in a chat in English.
+    for ask in [
+        "tomorrow at 25:00 test",
+        "tomorrow at 9:75 test",
+        "tomorrow at 25: x",
+        "tomorrow 3 eggs",
+        "every monday at 25:00 test",
+        "call mum tomorrow at 25:00",
+        "tomorrow to call mum at 25:00",
+        "el lunes a las 26 prueba",
+        "samstag 25 uhr test",
+        "morgen um 25 Uhr Holz",
+        "demain à 25 heures le bois",
+        "domani alle 26 legna",
+        "amanhã às 25h lenha",
+        "morgen om 26 uur hout",
+        "jutro o 26 drewno",
+        "завтра в 25:00 дрова",
+        "завтра о 26 дрова",
+        "yarın saat 26 odun",
+        "homme kell 26 puud",
+    ] {
+        assert_eq!(asked("eng", ask), AskedTime::Unreadable, "{ask}");
+    }
+    for ask in ["at 25:00 x", "at 26: x", "um 25 Uhr x"] {
+        assert!(matches!(asked("eng", ask), AskedTime::Unreadable | AskedTime::None), "{ask}");
+    }
+    for ask in ["tomorrow: 3 eggs", "on 3 June 2025 the bill", "in 20 minutes 3 eggs", "tomorrow at nine 3 eggs"] {
+        assert!(matches!(asked("eng", ask), AskedTime::Time(_)), "{ask}");
+    }
+}
+
+#[test]
+fn the_language_that_reads_more_of_the_time_counts() {
+    let local = |code, ask| match asked(code, ask) {
+        AskedTime::Time(time) => {
+            Zone::parse("Europe/Berlin").expect("a zone").local(time.at).format("%m-%d %H:%M").to_string()
+        }
+        other => format!("{other:?}"),
+    };
+    for code in ["eng", "ukr", "rus"] {
+        for (ask, time) in [
+            ("завтра о 10:00 квитки", "05-16 10:00"),
+            ("завтра об 11 квитки", "05-16 11:00"),
+            ("завтра о 17 квитки", "05-16 17:00"),
+            ("завтра о десятій квитки", "05-16 10:00"),
+            ("нагадай завтра о 10 забрати кабель", "05-16 10:00"),
+            ("завтра в 10 билеты", "05-16 10:00"),
+        ] {
+            assert_eq!(local(code, ask), time, "{code}: {ask}");
+        }
+    }
+    assert_eq!(local("eng", "morgen um neun: Holz bestellen"), "05-16 09:00");
+    assert_eq!(local("eng", "morgen um halb elf: Holz bestellen"), "05-16 10:30");
+    assert_eq!(local("eng", "recorda-me amanhã às 10 de reservar"), "05-16 10:00");
+    assert!(Languages::shipped().asks_to_remind("recorda-me amanhã às 10 de reservar"));
+}
+
+#[test]
+fn the_time_is_no_part_of_the_task() {
+    let task = |ask| {
+        let (now, zone) = (Timestamp::from_secs(1_715_760_000), Zone::UTC);
+        reminder_task(ask, Language::from_code("eng"), now, zone)
+    };
+    for (ask, words) in [
+        ("in 1 minute tea", "tea"),
+        ("tomorrow at nine: order the wood", "order the wood"),
+        ("samstag 18 uhr wein kaufen", "wein kaufen"),
+        ("завтра о 10:00 квитки", "квитки"),
+        ("every monday 9:00 until 1 June water the plants", "water the plants"),
+        ("yarın saat 9'da forma", "forma"),
+        ("order the wood tomorrow", "order the wood tomorrow"),
+        ("tomorrow", "tomorrow"),
+        ("remind us on friday at nine to order the wood", "remind us on friday at nine to order the wood"),
+    ] {
+        assert_eq!(task(ask), words);
     }
 }
