@@ -322,7 +322,7 @@ async fn why_tells_what_was_resolved_from_where_and_how_sure() {
         let shown = w.answer_to(why).await.text;
         for part in [
             "a search by name",
-            "about the newest suggestion in this conversation",
+            "going on with the newest list in this conversation",
             "I think “tema raamatuid” means “J.R.R. Tolkien”: nothing else could be meant (95% sure)",
             "Already suggested, so not again: “Roverandom”, “The Hobbit”.",
         ] {
@@ -349,10 +349,77 @@ async fn without_a_model_what_was_worked_out_is_shown() {
         w.say("ann", "I need something to read");
         let tag = w.say("ann", "@bot suggest books under 20 euros");
         let shown = w.answer_to(tag).await.text;
-        assert!(
-            shown.starts_with("I understood the question as a request for suggestions (book, at most 20 EUR)."),
-            "{shown}"
-        );
+        assert!(shown.starts_with("I understood this as a request for suggestions (book, at most 20 EUR)."), "{shown}");
+    })
+    .await;
+}
+
+/// Has a model suggest books, and members talk about them; then there is no model.
+async fn books_without_model(w: &mut World) {
+    w.say("ann", "Carl's birthday is on Sunday, he reads on the train every day");
+    ask(w, "ann", "@bot suggest books under 20 euros for Carl's birthday", BOOKS).await;
+    w.say("ben", "He has Dune, I saw it on his shelf");
+    w.settled().await;
+    w.set("OPENAI_BASE_URL", "");
+    w.set("MODEL", "");
+    w.restart().await;
+}
+
+#[tokio::test]
+async fn without_a_model_the_suggested_items_that_fit_are_shown() {
+    // The question, and the items that the answer shows and does not show.
+    let cases: [(&str, &[&str], &[&str]); 11] = [
+        ("@bot cheaper", &["The Hobbit", "Solaris"], &["Dune"]),
+        ("@bot under 11", &["Solaris"], &["The Hobbit", "Dune"]),
+        ("@bot how much is the hobbit?", &["The Hobbit", "12 EUR"], &["Solaris"]),
+        ("@bot #3", &["Solaris", "10 EUR"], &["Dune"]),
+        ("@bot what about #1?", &["The Hobbit"], &["Solaris"]),
+        ("@bot what about the second one?", &["Dune"], &["Solaris"]),
+        ("@bot something by Tolkien", &["The Hobbit"], &["Solaris"]),
+        ("@bot not that one", &["The Hobbit", "Dune", "Solaris"], &[]),
+        ("@bot something shorter", &["The Hobbit", "Dune", "Solaris"], &["train"]),
+        ("@bot for my niece", &["The Hobbit", "Dune", "Solaris"], &["Carl", "train"]),
+        ("@bot which one does Carl already own?", &["The Hobbit", "He has Dune"], &["train"]),
+    ];
+    for (asked, shown, hidden) in cases {
+        World::run(async |w| {
+            books_without_model(w).await;
+            let tag = w.say("ann", asked);
+            let answer = w.answer_to(tag).await.text;
+            // The reply begins with how the question was understood.
+            let list = answer.split_once("No model is configured").map_or("", |(_, list)| list);
+            assert!(shown.iter().all(|words| list.contains(words)), "{asked}: {answer}");
+            assert!(!hidden.iter().any(|words| list.contains(words)), "{asked}: {answer}");
+            assert!(!answer.contains("not again"), "{asked}: {answer}");
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn without_a_model_a_question_about_something_else_shows_no_list() {
+    World::run(async |w| {
+        books_without_model(w).await;
+        for asked in ["@bot who has the key?", "@bot when is the birthday?", "@bot does anybody know a good dentist?"] {
+            let tag = w.say("ann", asked);
+            let answer = w.answer_to(tag).await.text;
+            assert!(!answer.contains("Solaris"), "{asked}: {answer}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn after_starting_over_nothing_of_the_old_suggestion_counts() {
+    World::run(async |w| {
+        books_without_model(w).await;
+        let tag = w.say("ann", "@bot start over");
+        w.answer_to(tag).await;
+        let tag = w.say("ann", "@bot suggest a book for my niece, she is 9 and likes horses");
+        let answer = w.answer_to(tag).await.text;
+        for old in ["Carl", "train", "20 eur", "20 EUR", "Hobbit", "Dune"] {
+            assert!(!answer.contains(old), "{old}: {answer}");
+        }
     })
     .await;
 }

@@ -1,9 +1,9 @@
 //! Answer without a model: a list of the messages that fit the question best.
 
-use crate::extractive_ranking::{Query, bullets, most_telling};
+use crate::extractive_ranking::{Query, bullets, is_tag, most_telling, says_something};
 use crate::sanitize::{clean_name, escape_markdown, one_line};
 use chime_core::texts::{DigestTexts, Texts, filled};
-use chime_core::{Citable, Enrichment, Slot, SourceKind, Timestamp, Zone};
+use chime_core::{BotIdentity, Citable, Enrichment, Seq, Slot, SourceKind, Timestamp, Zone};
 use chime_relevance::context::ContextWindow;
 
 /// Maximum number of messages in a digest.
@@ -44,6 +44,14 @@ pub fn digest(
     format!("{messages}\n\n{}", lines.join("\n"))
 }
 
+/// Lists what members said after the message `last`, without questions to the bot.
+pub fn after(window: &ContextWindow, last: Seq, bot: &BotIdentity, texts: &Texts) -> String {
+    let later = window.entries.iter().filter(|entry| entry.message.seq > last);
+    let said: Vec<_> =
+        later.filter(|entry| says_something(entry) && !is_tag(entry, bot)).take(DIGEST_MESSAGES).collect();
+    bullets(&said, texts)
+}
+
 /// Returns the decisions or open tasks that the question asks for, as a list with citations. They are the only
 /// summaries among the pieces of [`Slot::Recall`].
 pub fn items(enrichment: &Enrichment) -> Option<String> {
@@ -69,7 +77,7 @@ mod tests {
     use super::*;
     use chime_core::testkit::{moment, transcript};
     use chime_core::texts::texts;
-    use chime_core::{BotIdentity, Reason, UserId};
+    use chime_core::{Reason, UserId};
     use chime_relevance::context::{History, Params, get_smart_context};
 
     fn identity() -> BotIdentity {
@@ -277,6 +285,26 @@ mod tests {
             expect![
                 "No model is configured, and I found no earlier message this could be about. I can read this chat since 4 Jan 2026, 09:30 UTC. Tag me in a reply to the message you mean."
             ],
+        );
+    }
+
+    #[test]
+    fn what_is_replied_to_an_answer_comes_with_it() {
+        check(
+            "
+            10:00 ines#1 Does anybody have the key of the bike room?
+            10:12 lea#2>1 Karim has kept it since Monday
+            10:30 hugo#3 The film begins at eight
+            11:30 karim#4>2 Yes, I have it, I leave it at the porter's lodge at noon
+            11:35 ines#5>4 Great, thanks!
+            11:40 ann#6 @bot who has the key of the bike room?
+            ",
+            expect![[r#"
+                No model is configured, so here is what I would answer from:
+
+                - **ines**: “Does anybody have the key of the bike room?” [source: m1]
+                - **lea**: “Karim has kept it since Monday” [source: m2]
+                - **karim**: “Yes, I have it, I leave it at the porter's lodge at noon” [source: m4]"#]],
         );
     }
 

@@ -51,6 +51,8 @@ const SAME: f64 = 0.6;
 const CLEAR: f64 = 0.45;
 /// Minimum share of the best cosine at which further messages are shown too.
 const NEARLY_BEST: f64 = 0.7;
+/// Minimum number of content words of a reply that is shown with the message that it replies to.
+const REPLY_WORDS: usize = 3;
 /// Minimum share of the question's words in a message outside the focus. A smaller share is considered a coincidence.
 const COINCIDENCE: f64 = 0.3;
 
@@ -128,8 +130,44 @@ pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize
     }
     ranked.sort_by(|(a, one), (b, other)| other.partial_cmp(one).unwrap_or(Ordering::Equal).then(b.cmp(a)));
     ranked.truncate(most);
-    ranked.sort_unstable_by_key(|(place, _)| *place);
-    ranked.into_iter().filter_map(|(place, _)| window.entries.get(place)).collect()
+    let mut places: Vec<usize> = ranked.into_iter().map(|(place, _)| place).collect();
+    add_replies(window, &mut places, most, |place| may_show(place) && words.counts[place] >= REPLY_WORDS);
+    places.sort_unstable();
+    places.into_iter().filter_map(|place| window.entries.get(place)).collect()
+}
+
+/// Adds, while there is room, to each place in `shown` the first reply to that message that `says` something and is no
+/// question: what came of it.
+fn add_replies(window: &ContextWindow, shown: &mut Vec<usize>, most: usize, says: impl Fn(usize) -> bool) {
+    let mut next = 0;
+    while next < shown.len() && shown.len() < most {
+        let parent = window.entries[shown[next]].message.message.id;
+        let is_reply = |place: &usize| {
+            let message = &window.entries[*place].message.message;
+            message.reply_to == Some(parent)
+                && !shown.contains(place)
+                && says(*place)
+                && !Languages::shipped().is_question(&message.text)
+        };
+        let has_reply = shown.iter().any(|place| window.entries[*place].message.message.reply_to == Some(parent));
+        let reply = (0..window.entries.len()).find(is_reply).filter(|_| !has_reply);
+        shown.extend(reply);
+        next += 1;
+    }
+}
+
+/// Returns `true` if no message of the window fits the words or the meaning of a question, although the question may be
+/// about what was said: [`most_telling`] then shows the newest subject.
+pub fn is_unclear(window: &ContextWindow, query: Query<'_>) -> bool {
+    if is_generic(query.ask, Languages::shipped()) || query.ask.trim().is_empty() || window.anchor.is_some() {
+        return false;
+    }
+    let words = QueryWords::of(window, query.ask);
+    let is_shown = |place: usize| says_something(&window.entries[place]) && !is_tag(&window.entries[place], query.bot);
+    let meaning = by_meaning(window, query, &is_shown);
+    let is_found = |place: usize| is_shown(place) && words.matched[place].max(meaning[place]) >= ANSWER;
+    // Nobody spoke of the subject of a question with several words.
+    words.asked <= 1 && !(0..window.entries.len()).any(is_found)
 }
 
 /// Matches between the question's words and the entries.
@@ -299,7 +337,7 @@ fn bullet(entry: &Entry, texts: &Texts) -> String {
 }
 
 /// Returns `true` for a member's message that is neither empty nor a greeting. A reply such as "yes" says something.
-fn says_something(entry: &Entry) -> bool {
+pub fn says_something(entry: &Entry) -> bool {
     let message = &entry.message.message;
     let is_greeting = message.reply_to.is_none()
         && !message.text.trim().is_empty()
@@ -309,7 +347,7 @@ fn says_something(entry: &Entry) -> bool {
 
 /// Returns `true` if a message only mentions the bot, or asks it a question, for a search or for a reminder: none of
 /// these answers anybody.
-fn is_tag(entry: &Entry, bot: &BotIdentity) -> bool {
+pub fn is_tag(entry: &Entry, bot: &BotIdentity) -> bool {
     let message = &entry.message.message;
     let names_us = message.entities.iter().any(|entity| match &entity.kind {
         EntityKind::Mention => {

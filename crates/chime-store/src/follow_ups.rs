@@ -124,6 +124,17 @@ pub fn suggestions(
     )
 }
 
+/// Returns the newest question with which a member of a conversation started over.
+pub fn started_over(conn: &Reader, conversation: Conversation) -> Result<Option<Seq>> {
+    conn.first(
+        "SELECT answer.trigger_seq FROM follow_up JOIN answer ON answer.id = follow_up.answer_id
+         WHERE follow_up.chat_key = :chat AND follow_up.forum_topic_id IS :forum_topic
+               AND resolved ->> 'reset' = 'start_over'
+         ORDER BY follow_up.created_at DESC LIMIT 1",
+        params! { ":chat": conversation.chat, ":forum_topic": conversation.forum_topic },
+    )
+}
+
 pub fn suggestion_of(conn: &Reader, answer: AnswerId) -> Result<Option<Suggestion>> {
     conn.map_first(&format!("{SUGGESTIONS} AND follow_up.answer_id = :id"), params! { ":id": answer }, |row| {
         suggestion(conn, row)

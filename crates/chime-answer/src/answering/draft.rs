@@ -3,7 +3,7 @@
 use crate::answering::question::QuestionContext;
 use crate::answering::reply::{format_own, format_parts};
 use crate::code_blocks::closed;
-use crate::extractive_ranking::Query;
+use crate::extractive_ranking::{Query, is_unclear};
 use crate::followup::show;
 use crate::job::{Blame, ModelFailure};
 use crate::{digest, wording};
@@ -12,9 +12,10 @@ use chime_access::gateway::ask::UsageRecord;
 use chime_core::chat_settings::LANGUAGE;
 use chime_core::texts::{Texts, notices, texts};
 use chime_core::trigger::{Languages, asks_about_bot};
-use chime_core::{AnswerStatus, ChatKind, FollowUp, FormattedText, Intent, Reset, TokenUse, Uncertainty};
+use chime_core::{AnswerStatus, ChatKind, FollowUp, FormattedText, Intent, Message, Reset, TokenUse, Uncertainty};
 use chime_llm::{Check, Completion, LlmError};
 use chime_relevance::context::ContextWindow;
+use chime_relevance::retrieval::words::words;
 use chime_store::Language;
 
 pub struct Draft {
@@ -140,20 +141,39 @@ pub fn without_model(question: &QuestionContext, query: Query<'_>) -> Draft {
     }
     let (texts, earliest) = (texts(language.code()), question.earliest.map(|at| (at, question.zone)));
     let piece = question.material().next().or_else(|| question.notes().next());
-    let list = question.going_on.asked_about(&question.follow_up);
-    let list = (!list.is_empty()).then(|| show::item_list(list));
+    let (mut window, mut follow_up) = (question.window.clone(), question.follow_up.clone());
+    if let Some(last) = question.going_on.before_new_search(&follow_up) {
+        window.entries.retain(|entry| entry.message.seq > last);
+    }
+    let is_unclear = piece.is_none() && is_unclear(&window, query);
+    let found = question.going_on.without_model(&question.follow_up, is_unclear);
+    // "Which one is Ben bringing?" is about what Ben said.
+    let found = found.filter(|found| found.and_after.is_none() || !names_author(&window, query.ask));
+    let list = found.map(|found| {
+        // What is shown is not left out.
+        follow_up.excluded.clear();
+        let after = found.and_after.map(|last| digest::after(&window, last, query.bot, texts)).unwrap_or_default();
+        format!("{}\n{after}", show::item_list(&found.items)).trim_end().to_owned()
+    });
     let digest = match digest::items(&question.enrichment).or(list) {
         Some(items) => format!("{}\n\n{items}", texts.digest.messages),
-        None => digest::digest(&question.window, query, earliest, piece, texts),
+        None => digest::digest(&window, query, earliest, piece, texts),
     };
-    let FollowUp { frame, reset, .. } = &question.follow_up;
+    let FollowUp { frame, reset, .. } = &follow_up;
     let is_plain = frame.intent == Intent::Ask && question.going_on.reading.unknown == 0;
-    let markdown = match show::why(&question.follow_up, texts) {
+    let markdown = match show::why(&follow_up, texts) {
         Some(worked_out) if is_plain && *reset == Some(Reset::StartOver) => worked_out,
         Some(worked_out) => format!("{worked_out}\n\n{digest}"),
         None => digest,
     };
     Draft { model: "offline".to_owned(), ..Draft::own(AnswerStatus::Offline, markdown) }
+}
+
+/// Returns `true` if a question has the name of a member who wrote one of the messages.
+fn names_author(window: &ContextWindow, ask: &str) -> bool {
+    let asked = words(ask);
+    let is_named = |message: &Message| words(&message.sender.name).iter().any(|name| asked.contains(name));
+    window.entries.iter().map(|entry| &entry.message.message).any(is_named)
 }
 
 fn introduced(username: &str, is_private: bool, language: Language) -> Draft {

@@ -15,7 +15,7 @@ use chime_core::texts::{notices, texts};
 use chime_core::trigger::calls_bot;
 use chime_core::{
     AnswerId, AnswerRecord, AnswerStatus, Button, ChatKind, Clarification, Conversation, FollowUp, FoundBy, Intent,
-    Item, Poll, PollButton, Reset, Role, Seq, StoredMessage, SuggestedList, Timestamp, Unclear, UserId,
+    Item, Poll, PollButton, Price, Reset, Role, Seq, StoredMessage, SuggestedList, Timestamp, Unclear, UserId,
 };
 use chime_relevance::context::ContextWindow;
 use chime_store::chats::ChatRow;
@@ -66,9 +66,28 @@ pub struct FollowUpContext {
     suggested: Option<SuggestedList>,
     /// Messages of the earlier suggestion, which become sources of the answer.
     pub rests_on: Vec<Seq>,
+    /// Last message of the list in `suggested`, if hardly anything was said after it.
+    list_end: Option<Seq>,
+    /// `true` if the question seems to be about the things of that list, although not clearly enough to follow up on it.
+    asks_which_one: bool,
+    /// Question with which a member ended the last search for suggestions.
+    started_over: Option<Seq>,
+}
+
+/// Suggested items that an answer without a model shows in place of messages.
+pub struct ItemsWithoutModel<'f> {
+    pub items: Vec<&'f Item>,
+    /// Last message of the list, if what was said after it belongs to the answer too.
+    pub and_after: Option<Seq>,
 }
 
 pub fn find(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<FollowUpContext> {
+    let conversation = asked.trigger.conversation();
+    let started_over = follow_ups::started_over(conn, conversation)?;
+    Ok(FollowUpContext { started_over, ..found_context(conn, asked)? })
+}
+
+fn found_context(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<FollowUpContext> {
     let reply = replied_to(conn, asked)?;
     if let Some((answer, pending)) = &reply.pending
         && let Some(found) = chosen(conn, asked, *answer, pending)?
@@ -127,14 +146,23 @@ fn continued(
         return Ok(unbound(asked));
     }
     let mut rests_on = rests_on(earlier, answer);
+    let list_end = rests_on.iter().max().copied().filter(|_| since <= NEXT);
     rests_on.extend(follow_ups::triggers_of_chain(conn, answer)?);
     let is_others = matches!(reading.intent, Intent::More | Intent::Cheaper | Intent::Budget | Intent::EntitySearch);
     let wants_others = is_others && !reading.is_question && since <= NEXT;
     let (wanted, items) = (stored.frame.wanted.clone(), stored.listed.clone());
     let suggested = Some(SuggestedList { wanted, items, wants_others });
+    let asks_which_one = reading.asks_which_one && (reading.kind.is_none() || reading.kind == stored.frame.kind);
     Ok(match is_bound {
-        true => FollowUpContext { reading, stored: Some(stored), suggested, rests_on, ..FollowUpContext::default() },
-        false => FollowUpContext { suggested, rests_on, ..unbound(asked) },
+        true => FollowUpContext {
+            reading,
+            stored: Some(stored),
+            suggested,
+            rests_on,
+            list_end,
+            ..FollowUpContext::default()
+        },
+        false => FollowUpContext { suggested, rests_on, list_end, asks_which_one, ..unbound(asked) },
     })
 }
 
@@ -147,7 +175,8 @@ fn unbound(asked: &FollowUpQuestion<'_>) -> FollowUpContext {
 /// that list.
 fn continues(reading: &ClassifiedQuestion, names_items: bool, since: usize) -> bool {
     let mentions = &reading.mentions;
-    let has_pronoun = mentions.item.is_some() || mentions.person.is_some();
+    // "Not that one" refuses something of the list, whatever was said since.
+    let has_pronoun = mentions.item.is_some() && !reading.not_that || mentions.person.is_some();
     let is_whole = reading.unknown == 0;
     // A pronoun refers to the message just before it, so no message may be between it and the list. "The same author"
     // can only mean one that was named.
@@ -344,6 +373,45 @@ impl FollowUpContext {
         list.map(|list| list.items.as_slice()).unwrap_or_default()
     }
 
+    /// Returns the suggested items that answer the question without a model: those that it is about, else those of the
+    /// list that fit it, else the list. `is_unclear` tells that no message fits the question: it may then be about the
+    /// list that was shown just before. `None` if the question is not about suggestions.
+    pub fn without_model<'f>(&'f self, follow_up: &'f FollowUp, is_unclear: bool) -> Option<ItemsWithoutModel<'f>> {
+        let only = |items: Vec<&'f Item>| ItemsWithoutModel { items, and_after: None };
+        let asked_about = self.asked_about(follow_up);
+        if !asked_about.is_empty() || !follow_up.items.is_empty() {
+            let items = if asked_about.is_empty() { follow_up.items.iter() } else { asked_about.iter() };
+            return Some(only(items.collect()));
+        }
+        let Some(stored) = self.stored.as_ref().filter(|_| follow_up.reset.is_none()) else {
+            let list = self.suggested.as_ref().filter(|_| follow_up.reset.is_none());
+            let and_after = self.list_end.filter(|_| self.asks_which_one);
+            // "Who has the key?" is not about the list, although no message fits it.
+            let is_remark = is_unclear && !self.reading.is_question && self.list_end.is_some();
+            let list = list.filter(|_| and_after.is_some() || is_remark)?;
+            return Some(ItemsWithoutModel { items: list.items.iter().collect(), and_after });
+        };
+        let frame = &follow_up.frame;
+        let fits = |item: &&Item| match frame.intent {
+            Intent::Cheaper | Intent::Budget => frame.budget.as_ref().is_none_or(|limit| costs_at_most(item, limit)),
+            Intent::EntitySearch => item.shown.people.iter().any(|name| frame.people.contains(name)),
+            _ => !follow_up.references.iter().any(|refused| refused.means == item.title()),
+        };
+        let is_about_items = match frame.intent {
+            Intent::Cheaper | Intent::Budget | Intent::EntitySearch | Intent::ItemQuestion | Intent::Compare => true,
+            Intent::More => self.reading.not_that,
+            Intent::Suggest | Intent::Ask => false,
+        };
+        let fitting: Vec<&Item> = stored.listed.iter().filter(fits).collect();
+        let items = if fitting.is_empty() { stored.listed.iter().collect() } else { fitting };
+        is_about_items.then(|| only(items))
+    }
+
+    /// Returns the last message that a new request for suggestions does not go on with, because a member started over.
+    pub fn before_new_search(&self, follow_up: &FollowUp) -> Option<Seq> {
+        self.started_over.filter(|_| follow_up.frame.intent.suggests() && follow_up.follows.is_none())
+    }
+
     /// Resolves the question by patterns. An ambiguous reference becomes a clarifying question. If no pattern applies,
     /// the list in `suggested` is passed on for the model to interpret.
     pub fn resolve(&self, ask: &str) -> FollowUp {
@@ -361,6 +429,13 @@ impl FollowUpContext {
         log(self, &follow_up);
         follow_up
     }
+}
+
+fn costs_at_most(item: &Item, limit: &Price) -> bool {
+    item.shown.price.as_ref().is_none_or(|price| {
+        let is_same = price.currency.is_none() || limit.currency.is_none() || price.currency == limit.currency;
+        !is_same || price.amount <= limit.amount
+    })
 }
 
 /// Returns the clarifying question that is sent instead of an answer, in the language of the question. `None` if

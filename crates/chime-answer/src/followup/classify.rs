@@ -79,6 +79,8 @@ pub struct ClassifiedQuestion {
     pub searches: bool,
     /// `true` if it refers to all items shown: "which of these", "the cheapest".
     pub is_about_list: bool,
+    /// `true` if it asks for one of several things, with words of its own: "which one does Ben have?".
+    pub asks_which_one: bool,
     /// Number of words that no pattern contains.
     pub unknown: usize,
     /// Number of letters of the question.
@@ -151,8 +153,9 @@ impl<'a> TableClassifier<'a> {
         // In Estonian, "mõni teine" means another one, although "teine" alone means the second.
         let nth = table.ordinals(tokens).into_iter().map(|(span, nth)| (span, ItemPosition::Nth(nth)));
         let last = rows.of(PhraseRow::Last).iter().map(|span| (*span, ItemPosition::Last));
+        let numbered = numbered(ask, tokens);
         let mut places: Vec<(TokenSpan, ItemPosition)> =
-            nth.chain(last).filter(|(span, _)| !span.is_part_of_any(&more)).collect();
+            nth.chain(last).chain(numbered).filter(|(span, _)| !span.is_part_of_any(&more)).collect();
         let spans: Vec<TokenSpan> = places.iter().map(|(span, _)| *span).collect();
         places.retain(|(span, _)| !(table.has_articles() && is_adverb(*span, &spans, tokens, &rows)));
         places.sort_by_key(|(span, _)| *span);
@@ -206,6 +209,7 @@ impl<'a> TableClassifier<'a> {
             has_question_word: self.has(PhraseRow::Question),
             searches: self.searches() || !self.cheaper.is_empty(),
             is_about_list: self.has(PhraseRow::Listed),
+            asks_which_one: unknown.len() <= MAX_UNKNOWN && self.asks_which_one(),
             unknown: unknown.len(),
             letters: self.ask.text.chars().filter(|c| c.is_alphabetic()).count(),
             counts_others: self.places.iter().any(|(span, _)| unknown.contains(&span.to)),
@@ -215,6 +219,15 @@ impl<'a> TableClassifier<'a> {
 
     fn has(&self, row: PhraseRow) -> bool {
         !self.rows.of(row).is_empty()
+    }
+
+    /// Returns `true` for a question word before a word such as "one", or in a question for a kind of thing: "which one",
+    /// "welches Buch".
+    fn asks_which_one(&self) -> bool {
+        let is_behind =
+            |span: &TokenSpan| self.rows.of(PhraseRow::Question).iter().any(|question| question.to == span.from);
+        let kinds = self.kinds.iter().map(|(span, _)| span);
+        self.is_question() && self.rows.of(PhraseRow::Something).iter().chain(kinds).any(is_behind)
     }
 
     fn is_question(&self) -> bool {
@@ -289,6 +302,9 @@ impl<'a> TableClassifier<'a> {
         }
         let is_about = self.is_question() || self.has(PhraseRow::WhatAbout) || self.has(PhraseRow::Talk);
         let refers = !self.places.is_empty() || self.asks_about_item();
+        // "#2" has no other words.
+        let is_number = !self.places.is_empty() && self.places.len() == self.tokens.len();
+        let is_about = is_about || is_number && !numbered(self.ask, self.tokens).is_empty();
         (is_about && refers && !self.searches() && !self.is_by_pronoun()).then_some(Intent::ItemQuestion)
     }
 
@@ -354,6 +370,17 @@ impl<'a> TableClassifier<'a> {
             || wants && self.budget.is_some() && !is_question_of_facts
             || names_only_kind && (!is_question_of_facts || self.has(PhraseRow::WhatAbout))
     }
+}
+
+/// Returns the places in the list that are written as a number: "#2", "№ 2".
+fn numbered(ask: &ClassifierInput<'_>, tokens: &[FoldedToken]) -> Vec<(TokenSpan, ItemPosition)> {
+    let items = ask.shown.map_or(0, <[Item]>::len);
+    let place = |(at, token): (usize, &FoldedToken)| {
+        let before = ask.text.get(..token.start)?.trim_end();
+        let number = token.word.parse().ok().filter(|number| (1..=items).contains(number))?;
+        before.ends_with(['#', '№']).then_some((TokenSpan { from: at, to: at + 1 }, ItemPosition::Nth(number)))
+    };
+    tokens.iter().enumerate().filter_map(place).collect()
 }
 
 /// Returns `true` if the first words are a question word: "which", "is". "How about" proposes something.

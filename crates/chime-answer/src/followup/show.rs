@@ -59,8 +59,8 @@ fn earlier_wishes(follow_up: &FollowUp) -> &[String] {
 }
 
 /// Lists items as Markdown, with their numbers, people and prices.
-pub fn item_list(items: &[Item]) -> String {
-    let line = |item: &Item| escape_markdown(&one_line(&described(item), VALUE_CHARS));
+pub fn item_list(items: &[&Item]) -> String {
+    let line = |item: &&Item| escape_markdown(&one_line(&described(item), VALUE_CHARS));
     items.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
@@ -129,6 +129,10 @@ fn asked_for(frame: &Frame, all: &Texts) -> String {
         Intent::Compare => &texts.compare,
         Intent::Ask => &texts.ask,
     };
+    // The limits of the list say nothing about one of its items.
+    if frame.intent == Intent::ItemQuestion {
+        return intent.clone();
+    }
     let mut details: Vec<String> = Vec::new();
     details.extend(frame.kind.as_ref().and_then(|kind| texts.kinds.get(kind)).cloned());
     details.extend(frame.people.iter().map(|name| quoted([name], all)));
@@ -257,7 +261,7 @@ mod tests {
 
     #[test]
     fn why_says_what_was_resolved_from_where_and_how_sure() {
-        expect![[r#"I understood the question as a request for something cheaper (gift card, “Tolkien”, at most 35 EUR), about the newest suggestion in this conversation. Still valid from there: “for readers, no \*horror\*”. I think “his” means “Tolkien”: it was named in the first question (95% sure). Already suggested, so not again: “B Tale”, “A Tale”."#]].assert_eq(&why(&follow_up(), texts("eng")).expect("told"));
+        expect![[r#"I understood this as a request for something cheaper (gift card, “Tolkien”, at most 35 EUR), going on with the newest list in this conversation. Still valid from there: “for readers, no \*horror\*”. I think “his” means “Tolkien”: it was named in the first question (95% sure). Already suggested, so not again: “B Tale”, “A Tale”."#]].assert_eq(&why(&follow_up(), texts("eng")).expect("told"));
         assert_eq!(why(&FollowUp::default(), texts("eng")), None);
     }
 
@@ -286,7 +290,7 @@ mod tests {
         expect![[r#"
             about the item: 2. B Tale, Jane [Doe], 12.99 EUR"#]]
         .assert_eq(&prompt_lines(&asked).join("\n"));
-        expect!["I understood the question as a question about a suggestion. I was not sure which one was meant, so I asked: “A Tale”, “B Tale”."].assert_eq(&why(&asked, texts("eng")).expect("told"));
+        expect!["I understood this as a question about a suggestion. I was not sure which one was meant, so I asked: “A Tale”, “B Tale”."].assert_eq(&why(&asked, texts("eng")).expect("told"));
         expect![[r#"
             Which one do you mean?
 
