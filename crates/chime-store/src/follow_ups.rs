@@ -42,6 +42,8 @@ pub struct Suggestion {
     pub answer: AnswerId,
     pub frame: Frame,
     pub asked_by: UserId,
+    /// Members who asked for any suggestion of this chain.
+    pub members: BTreeSet<UserId>,
     pub trigger: Seq,
     /// Id of the answer that began this chain of suggestions.
     pub chain: AnswerId,
@@ -205,14 +207,22 @@ fn chain_of(conn: &Reader, answer: AnswerId) -> Result<Option<String>> {
     conn.first("SELECT chain FROM follow_up WHERE answer_id = :id", params! { ":id": answer })
 }
 
+/// Returns the members who asked for any answer of a chain.
+fn members_of(conn: &Reader, chain: AnswerId) -> Result<BTreeSet<UserId>> {
+    let sql =
+        "SELECT DISTINCT asked_by FROM follow_up JOIN answer ON answer.id = follow_up.answer_id WHERE chain = :chain";
+    Ok(conn.map(sql, params! { ":chain": chain }, |row| row.get("asked_by"))?.into_iter().collect())
+}
+
 fn suggestion(conn: &Reader, raw: &Columns<'_>) -> Result<Suggestion> {
-    let answer = raw.get("answer_id")?;
+    let (answer, chain) = (raw.get("answer_id")?, raw.get("chain")?);
     Ok(Suggestion {
         answer,
+        members: members_of(conn, chain)?,
         frame: raw.json::<FollowUp>("resolved")?.frame,
         asked_by: raw.get("asked_by")?,
         trigger: raw.get("trigger_seq")?,
-        chain: raw.get("chain")?,
+        chain,
         carriers: outbox::messages_of(conn, answer)?.into_iter().map(|(_, message)| message).collect(),
         created_at: raw.get("created_at")?,
     })

@@ -106,6 +106,7 @@ fn found_context(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Re
             answer: suggestion.answer,
             chain: suggestion.chain,
             asked_by: suggestion.asked_by,
+            members: suggestion.members.clone(),
             messages,
             in_session,
         });

@@ -10,6 +10,8 @@ pub struct EarlierSuggestion {
     /// First answer of the chain of suggestions to which this one belongs.
     pub chain: AnswerId,
     pub asked_by: UserId,
+    /// Members who asked for any suggestion of its chain.
+    pub members: BTreeSet<UserId>,
     /// The trigger and the messages of the answer.
     pub messages: BTreeSet<Seq>,
     /// `true` if the session in which it was made has not ended.
@@ -44,8 +46,8 @@ pub enum SuggestionOrigin {
     Open(Vec<AnswerId>),
 }
 
-/// Returns the suggestion that the question replies to, else the newest one in its thread, else the newest that the
-/// member asked for in this session. `earlier` is sorted newest first.
+/// Returns the suggestion that the question replies to, else the newest one in its thread, else the newest of this
+/// session that the member asked for or followed up on. `earlier` is sorted newest first.
 pub fn origin(earlier: &[EarlierSuggestion], from: &SuggestionQuery<'_>) -> SuggestionOrigin {
     match from.reply {
         ReplyTo::Suggestion(answer) => return SuggestionOrigin::Found(answer, FoundBy::Reply),
@@ -64,7 +66,7 @@ pub fn origin(earlier: &[EarlierSuggestion], from: &SuggestionQuery<'_>) -> Sugg
         return SuggestionOrigin::Nothing;
     }
     let mut in_session = earlier.iter().filter(|it| it.in_session);
-    if let Some(own) = in_session.clone().find(|it| it.asked_by == from.member) {
+    if let Some(own) = in_session.clone().find(|it| it.members.contains(&from.member)) {
         return SuggestionOrigin::Found(own.answer, FoundBy::Member);
     }
     match in_session.next() {
@@ -87,6 +89,7 @@ mod tests {
             answer: answer(number),
             chain: answer(number),
             asked_by: UserId(asked_by),
+            members: BTreeSet::from([UserId(asked_by)]),
             messages,
             in_session,
         }
@@ -109,6 +112,13 @@ mod tests {
         assert_eq!(decide(&all, 30, Some(1), &[21]), SuggestionOrigin::Found(answer(1), FoundBy::Reply));
         assert_eq!(decide(&all, 30, None, &[12, 22, 50]), SuggestionOrigin::Found(answer(2), FoundBy::Thread));
         assert_eq!(decide(&all, 10, None, &[50]), SuggestionOrigin::Found(answer(1), FoundBy::Member));
+    }
+
+    #[test]
+    fn a_member_who_followed_up_on_a_suggestion_goes_on_with_it() {
+        let members = BTreeSet::from([UserId(10), UserId(20)]);
+        let all = [EarlierSuggestion { members, ..earlier(1, 10, &[11], true) }];
+        assert_eq!(decide(&all, 20, None, &[50]), SuggestionOrigin::Found(answer(1), FoundBy::Member));
     }
 
     #[test]
