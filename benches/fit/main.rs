@@ -17,6 +17,7 @@
 mod beyond;
 mod chats;
 mod learn;
+mod link_examples;
 mod recall;
 mod report;
 mod rows;

@@ -11,6 +11,7 @@ use chime_core::MessageId;
 
 use crate::chats::{Chat, Kind, Question, WINDOW};
 use crate::learn::{Examples, Weighed};
+use crate::link_examples::link_examples;
 
 /// Examples from triggers, and from other messages treated as triggers.
 pub struct OfTags {
@@ -91,8 +92,11 @@ pub fn bridges(chat: &Chat, scorers: &Scorers, into: &mut Examples) {
         let first = place.saturating_sub(WINDOW);
         let truth: Vec<Option<usize>> = (first..place).map(|other| chat.truth.about(other)).collect();
         let before = chat.before(place);
-        let example = Example::of(chat.asking(place, ""), &before, &chat.prepared.evidence, scorers);
-        for link_example in example.map_or_else(Vec::new, |example| example.segment_examples(&truth, FORESTS)) {
+        let mut examples = Vec::new();
+        if let Some(example) = Example::of(chat.asking(place, ""), &before, &chat.prepared.evidence, scorers) {
+            example.with_segments(FORESTS, |corpus, segments| examples.extend(link_examples(corpus, segments, &truth)));
+        }
+        for link_example in examples {
             let best = link_example.shares.iter().copied().fold(0.0, f64::max);
             for (row, share) in link_example.rows.iter().zip(&link_example.shares) {
                 into.row(row.map(|value| value as f32), *share as f32, 0.0);

@@ -10,9 +10,11 @@ use crate::{Selector, SelectorLimits};
 use chime_core::embed::Embedder;
 use chime_core::trigger::{Languages, is_generic};
 use chime_core::{ChatId, ChatKey, Message, MessageId, Role, Sender, Seq, StoredMessage, Timestamp, UserId, dot};
+use chime_relevance::context::candidate_features::antecedents_by;
+use chime_relevance::context::features::message::address;
 use chime_relevance::context::{
     AskedSpan, CandidateFeatures, History, MessageFeatures, OlderQuery, OpenQuestion, Params, Past, ReplyModel,
-    RerankWeights, Reranked, Scorers, antecedent_rows, asked_spans, read_question, rerank, said, without_bots,
+    RerankWeights, Reranked, Scorers, asked_spans, read_question, rerank, said, without_bots,
 };
 use chime_relevance::retrieval::{Archive, Lexicon, NEAREST, Person, Sought, Stretch, by_words, stretches};
 use chime_store::{Language, stems};
@@ -107,7 +109,10 @@ impl PreparedChat {
     /// Adds the antecedents of each message, as predicted by `links`.
     #[must_use]
     pub fn with_links(mut self, links: &ReplyModel) -> Self {
-        let antecedents = antecedent_rows(&self.messages, &self.evidence, links);
+        let read = self.messages.iter().map(|stored| self.evidence.reading(stored));
+        let readings: Vec<Arc<MessageFeatures>> = read.collect();
+        let rows = (0..readings.len()).map(|place| Arc::new(antecedents_by(links, &readings, place)));
+        let antecedents = self.messages.iter().map(address).zip(rows).collect();
         self.evidence = Arc::new(CandidateFeatures { antecedents, ..Arc::unwrap_or_clone(self.evidence) });
         self
     }

@@ -72,7 +72,7 @@ pub mod weights;
 pub mod window;
 
 pub use by_time_or_member::{AskedSpan, asked_spans, said};
-pub use candidate_features::{CandidateFeatures, antecedent_rows};
+pub use candidate_features::CandidateFeatures;
 pub use central::{TalkLine, is_output, is_talk, lasting_worth, ranked, worth};
 pub use context_window::{ContextWindow, Entry};
 pub use contributions::Feature;

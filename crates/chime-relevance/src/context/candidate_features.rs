@@ -53,17 +53,6 @@ pub fn antecedents_by(model: &ReplyModel, readings: &[Arc<MessageFeatures>], pla
     ReplyContext::of(&readings[..place], &readings[place]).antecedents(model, false).kept()
 }
 
-/// Returns the likeliest antecedents of every message of a conversation, which is ordered oldest first.
-pub fn antecedent_rows(
-    conversation: &[StoredMessage],
-    evidence: &CandidateFeatures,
-    links: &ReplyModel,
-) -> Quick<MessageAddress, Arc<Antecedents>> {
-    let readings: Vec<Arc<MessageFeatures>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
-    let rows = (0..readings.len()).map(|place| Arc::new(antecedents_by(links, &readings, place)));
-    conversation.iter().map(address).zip(rows).collect()
-}
-
 /// Returns a fingerprint of each message from index `earlier` on, computed from its hash and the hashes of up to
 /// [`WINDOW`] messages before it. If it is unchanged, the message's antecedents are too. `marks` holds the hashes,
 /// oldest first.

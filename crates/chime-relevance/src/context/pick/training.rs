@@ -18,8 +18,10 @@ pub use crate::context::subjects::link::NAMES as SEGMENT_NAMES;
 pub use crate::context::weights::FocusWeights;
 
 use crate::context::candidate_features::CandidateFeatures;
+use crate::context::features::corpus::Corpus;
 use crate::context::features::message::MessageFeatures;
 use crate::context::focus::{SegmentedCorpus, features as focus_features};
+use crate::context::index_set::IndexSet;
 use crate::context::novelty::features as novelty_features;
 use crate::context::pick::Candidates;
 use crate::context::relatedness::pairwise::Pairwise;
@@ -27,7 +29,6 @@ use crate::context::relatedness::refine::Refinement;
 use crate::context::replies::antecedents::ReplyContext;
 use crate::context::replies::model::ReplyModel;
 use crate::context::replies::sample::Forest;
-use crate::context::subjects::link_examples::{LinkExample, link_examples};
 use crate::context::threads::segments;
 use crate::context::weights::Scorers;
 use chime_core::StoredMessage;
@@ -98,12 +99,12 @@ impl<'a> Example<'a> {
         })
     }
 
-    /// Returns the training examples for linking segments to subjects, from the first `count` forests. `truth` holds
-    /// the right subject of each candidate, if known.
-    pub fn segment_examples(&self, truth: &[Option<usize>], count: usize) -> Vec<LinkExample> {
+    /// Calls `each` with the segments of each of the first `count` forests, oldest first, and the candidates in them.
+    pub fn with_segments(&self, count: usize, mut each: impl FnMut(&Corpus<'_>, &[IndexSet])) {
         let (corpus, far) = (self.candidates.corpus(None), Some(self.scorers.subjects.far));
-        let segments = self.forests.iter().take(count).map(|forest| segments(&corpus, &forest.antecedents, far));
-        segments.flat_map(|segments| link_examples(&corpus, &segments, truth)).collect()
+        for forest in self.forests.iter().take(count) {
+            each(&corpus, &segments(&corpus, &forest.antecedents, far));
+        }
     }
 
     fn with_pairs<R>(&self, then: impl FnOnce(&SegmentedCorpus<'_>, &Pairwise<'_>) -> R) -> R {

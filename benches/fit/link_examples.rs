@@ -1,11 +1,11 @@
 //! Training examples for linking segments to subjects: each segment with the subjects before it, as the labels assign
 //! them.
 
-use crate::context::features::corpus::Corpus;
-use crate::context::index_set::IndexSet;
-use crate::context::subjects::link::{LinkFeatures, SegmentPair, rows, segment_pair};
-use crate::context::subjects::segment::Segment;
-use crate::context::subjects::subject::LinkedSubject;
+use chime_relevance::context::features::corpus::Corpus;
+use chime_relevance::context::index_set::IndexSet;
+use chime_relevance::context::subjects::link::{LinkFeatures, SegmentPair, rows, segment_pair};
+use chime_relevance::context::subjects::segment::Segment;
+use chime_relevance::context::subjects::subject::LinkedSubject;
 
 /// Training example: a segment with the subjects before it.
 #[derive(Debug, Clone, PartialEq)]
