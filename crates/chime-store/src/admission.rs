@@ -1,6 +1,6 @@
 //! Owners, and the chats in which they allowed the bot by a command in Telegram, in addition to the configuration.
 
-use super::family::{Family, Merged, run_merged};
+use super::family::Family;
 use super::sql::{Statements, params};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatId, ChatKey, Timestamp, UserId};
@@ -36,20 +36,8 @@ pub fn count(conn: &Reader) -> Result<Admitted> {
     Ok(Admitted { owners, chats })
 }
 
-pub(super) const FAMILY: Family = Family { tables: &["allowed_chat"], merged, ..Family::UNTOUCHED };
-
-/// Moves the permission to the merged chat. It is allowed if one of the two chats was allowed.
-fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    run_merged(
-        tx,
-        chats,
-        &[
-            "INSERT OR IGNORE INTO allowed_chat (chat_key, allowed_by, since)
-             SELECT :into, allowed_by, since FROM allowed_chat WHERE chat_key = :from",
-            "DELETE FROM allowed_chat WHERE chat_key = :from AND :into <> :from",
-        ],
-    )
-}
+pub(super) const FAMILY: Family =
+    Family { tables: &["allowed_chat"], moved: &[("allowed_chat", None)], ..Family::UNTOUCHED };
 
 pub fn allow(tx: &Writer<'_>, chat: ChatKey, by: UserId, now: Timestamp) -> Result<()> {
     tx.run(

@@ -7,6 +7,9 @@ use super::sql::{Statements, params, rows};
 use super::{Result, Writer};
 use chime_core::{AnswerId, ChatKey, Seq};
 
+/// Number of messages in a block.
+pub(super) const BLOCK: u32 = i64::BITS;
+
 /// Messages of one block that an answer is based on. Bit `n` stands for message `64 * block + n`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {
@@ -49,19 +52,6 @@ pub(super) fn note(tx: &Writer<'_>, chat: ChatKey, answer: AnswerId, seqs: &[Seq
         )?;
     }
     Ok(())
-}
-
-/// Deletes the records of a chat and returns them: each answer with the messages that it is based on.
-pub(super) fn take_of_chat(tx: &Writer<'_>, chat: ChatKey) -> Result<Vec<(AnswerId, Vec<Seq>)>> {
-    let rows: Vec<(AnswerId, u32, i64)> = tx.all(
-        "DELETE FROM answer_use WHERE chat_key = :chat RETURNING answer_id, block, bits",
-        params! { ":chat": chat },
-    )?;
-    let mut taken: BTreeMap<AnswerId, Vec<Block>> = BTreeMap::new();
-    for (id, block, bits) in rows {
-        taken.entry(id).or_default().push(Block { block, bits });
-    }
-    Ok(taken.into_iter().map(|(id, blocks)| (id, seqs(blocks))).collect())
 }
 
 #[cfg(test)]

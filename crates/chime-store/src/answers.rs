@@ -1,12 +1,10 @@
 //! Stored answers and the messages that each is based on.
 
+use super::answer_sources::BLOCK;
 use super::family::{Family, Merged, OptOutScope};
 use super::sql::{Columns, Json, Statements, params};
 use super::{Reader, Result, Writer, answer_sources, follow_ups};
-use chime_core::{
-    AnswerId, AnswerRecord, ChatKey, Chosen, FoundSource, Seq, SlotUse, SourceRef, Timestamp, TokenUse, Uncertainty,
-    UserId,
-};
+use chime_core::{AnswerId, AnswerRecord, ChatKey, Seq, Timestamp, TokenUse, Uncertainty, UserId};
 
 const COLUMNS: &str = "id, chat_key, forum_topic_id, trigger_seq, asked_by, created_at, status, text, anchor_id, \
                        context_window, omitted, slots, sources, model, prompt_tokens, \
@@ -67,10 +65,15 @@ pub fn resting_on(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Vec<AnswerId
     )
 }
 
-pub(super) const FAMILY: Family =
-    // No `words_gone`: `super::forget` decides which answers are deleted with a message, because that depends on the
-    // text of the answers.
-    Family { tables: &["answer", "answer_use"], opted_out: hide, merged, ..Family::UNTOUCHED };
+/// Has no `words_gone`: `super::forget` decides which answers are deleted with a message, because that depends on the
+/// text of the answers.
+pub(super) const FAMILY: Family = Family {
+    tables: &["answer", "answer_use"],
+    moved: &[("answer", Some("trigger_seq"))],
+    opted_out: hide,
+    merged: give_numbers,
+    ..Family::UNTOUCHED
+};
 
 /// Marks the messages that show answers based on the member's messages as stubs, so that they are no longer read. A job
 /// deletes their text later.
@@ -106,68 +109,35 @@ pub fn grounds_of_member(
     )
 }
 
-/// Changes the message numbers in each answer of the old chat to those in the remaining chat. Deletes answers whose
-/// trigger was not moved.
-fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+/// Changes the message numbers that the answers of `chats.from` contain, and those of the messages that they are based
+/// on.
+fn give_numbers(tx: &Writer<'_>, chats: Merged) -> Result<()> {
     let ids: Vec<AnswerId> = tx.all("SELECT id FROM answer WHERE chat_key = :from", params! { ":from": chats.from })?;
     for id in ids {
-        let Some(record) = find(tx, id)? else { continue };
-        match renumbered(record, chats) {
-            Some(record) => {
-                tx.run(
-                    "UPDATE answer SET chat_key = :chat, trigger_seq = :trigger, context_window = :window,
-                     slots = :slots, sources = :sources WHERE id = :id",
-                    params! {
-                    ":chat": record.chat, ":trigger": record.trigger, ":id": id,
-                    ":window": Json(&record.window),
-                    ":slots": Json(&record.slots),
-                    ":sources": Json(&record.sources),
-                            },
-                )?;
-                note_uses(tx, &record)?;
+        let Some(mut record) = find(tx, id)? else { continue };
+        record.window.iter_mut().for_each(|chosen| chosen.seq = chats.number(chosen.seq));
+        let shown = record
+            .slots
+            .iter_mut()
+            .flat_map(|slot| slot.sources.iter_mut().chain(slot.found.iter_mut().map(|found| &mut found.id)));
+        for id in shown.chain(record.sources.iter_mut().map(|source| &mut source.id)) {
+            // Message id as the model reads it, for example `m17`.
+            if let Some(was) = id.strip_prefix('m').and_then(|seq| seq.parse().ok()) {
+                *id = format!("m{}", chats.number(Seq(was)));
             }
-            None => forget(tx, id)?,
         }
+        tx.run(
+            "UPDATE answer SET context_window = :window, slots = :slots, sources = :sources WHERE id = :id",
+            params! {
+                ":id": id, ":window": Json(&record.window), ":slots": Json(&record.slots),
+                ":sources": Json(&record.sources),
+            },
+        )?;
     }
-    uses_merged(tx, chats)
-}
-
-/// Changes the numbers of all messages that answers are based on. `note_uses` only stores the context window; an answer
-/// may also be based on other messages, for example those behind a summary.
-fn uses_merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    for (id, seqs) in answer_sources::take_of_chat(tx, chats.from)? {
-        if tx.any("SELECT 1 FROM answer WHERE id = :id", params! { ":id": id })? {
-            let seqs: Vec<Seq> = seqs.iter().filter_map(|seq| chats.seqs.get(seq).copied()).collect();
-            answer_sources::note(tx, chats.into, id, &seqs)?;
-        }
-    }
-    Ok(())
-}
-
-/// Changes the message numbers in an answer. Returns `None` if its trigger was not moved to the remaining chat.
-fn renumbered(record: AnswerRecord, chats: &Merged) -> Option<AnswerRecord> {
-    let number = |seq: Seq| chats.seqs.get(&seq).copied();
-    // Message id as the model reads it, for example `m17`.
-    let id = |id: String| {
-        let seq = id.strip_prefix('m').and_then(|seq| seq.parse().ok()).map(Seq);
-        seq.and_then(number).map_or(id, |seq| format!("m{seq}"))
-    };
-    let all = |chosen: Vec<Chosen>| -> Vec<Chosen> {
-        chosen.into_iter().filter_map(|it| Some(Chosen { seq: number(it.seq)?, ..it })).collect()
-    };
-    let slots = record.slots.into_iter().map(|slot| SlotUse {
-        sources: slot.sources.into_iter().map(id).collect(),
-        found: slot.found.into_iter().map(|found| FoundSource { id: id(found.id), ..found }).collect(),
-        ..slot
-    });
-    Some(AnswerRecord {
-        chat: chats.into,
-        trigger: number(record.trigger)?,
-        window: all(record.window),
-        slots: slots.collect(),
-        sources: record.sources.into_iter().map(|it| SourceRef { id: id(it.id), ..it }).collect(),
-        ..record
-    })
+    chats.run(
+        tx,
+        &format!("UPDATE answer_use SET chat_key = :into, block = block + :shift / {BLOCK} WHERE chat_key = :from"),
+    )
 }
 
 /// Deletes an answer and clears the text of its replies. The rows of the replies stay: a member's reply to one of them

@@ -1,11 +1,9 @@
 //! Change of a basic group into a supergroup, which gives it another Telegram id, and the merge of two stored chats
 //! that turn out to be the same.
 
-use std::collections::BTreeMap;
-
-use super::chats::{ChatRow, create, find, next_seq, set_alias};
+use super::answer_sources::BLOCK;
+use super::chats::{self, ChatRow, create, find, set_alias};
 use super::family::Merged;
-use super::row::row_id;
 use super::search::Indexed;
 use super::sql::{Statements, params};
 use super::{Result, Writer, derived, messages, search, sessions};
@@ -39,27 +37,26 @@ fn adopt(tx: &Writer<'_>, key: ChatKey, to: ChatId) -> Result<()> {
 }
 
 fn merge(tx: &Writer<'_>, old: &ChatRow, new: &ChatRow) -> Result<()> {
-    let mut merged = Merged { into: old.key, from: new.key, seqs: BTreeMap::new() };
+    let last = chats::next_seq(tx, old.key)?;
+    let chats = Merged { into: old.key, from: new.key, shift: last.0.next_multiple_of(BLOCK) };
     for stored in messages::all_of(tx, new.key)? {
         let language = messages::stem_language(tx, stored.chat, stored.seq)?;
         let author = stored.message.sender.name.clone();
         let entry =
             |chat, seq| Indexed { chat, seq, text: stored.message.text_with_links(), author: &author, language };
         search::remove(tx, &entry(stored.chat, stored.seq))?;
-        let seq = next_seq(tx, old.key)?;
-        tx.run(
-            "UPDATE message SET id = :id, chat_key = :chat, seq = :seq WHERE chat_key = :from AND seq = :was",
-            params! {
-                ":id": row_id(old.key, seq), ":chat": old.key, ":seq": seq,
-                ":from": new.key, ":was": stored.seq,
-            },
-        )?;
-        search::insert(tx, &entry(old.key, seq))?;
+        search::insert(tx, &entry(old.key, chats.number(stored.seq)))?;
         let conversation = Conversation { chat: old.key, forum_topic: stored.message.forum_topic };
         sessions::note(tx, conversation, stored.message.sent_at)?;
-        merged.seqs.insert(stored.seq, seq);
     }
-    derived::merged(tx, &merged)?;
+    for sql in [
+        "UPDATE message SET id = (:into << 32) + seq + :shift, chat_key = :into, seq = seq + :shift WHERE chat_key = :from",
+        "UPDATE chat SET next_seq = :shift + (SELECT next_seq FROM chat AS other WHERE other.chat_key = :from)
+         WHERE chat_key = :into",
+    ] {
+        chats.run(tx, sql)?;
+    }
+    derived::merged(tx, chats)?;
     tx.run("DELETE FROM chat WHERE chat_key = :from", params! { ":from": new.key })?;
     adopt(tx, old.key, new.chat.id)
 }

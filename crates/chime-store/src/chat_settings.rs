@@ -1,7 +1,7 @@
 //! Settings that the admins of a chat changed, for the chat or one forum topic. If a setting is missing, the operator's
 //! value applies.
 
-use super::family::{Cause, Family, Merged, run_merged};
+use super::family::{Cause, Family};
 use super::row::forum_topic_key;
 use super::sql::{Statements, params};
 use super::{Reader, Result, Writer};
@@ -10,6 +10,7 @@ use chime_core::{ChatKey, Conversation, Seq, UserId};
 
 pub(super) const FAMILY: Family = Family {
     tables: &["chat_setting"],
+    moved: &[("chat_setting", Some("seq"))],
     words_gone: |tx, stored, cause| match cause {
         Cause::Forgotten => tx.run(
             "DELETE FROM chat_setting WHERE set_by = :user AND chat_key = :chat AND seq = :seq",
@@ -22,7 +23,7 @@ pub(super) const FAMILY: Family = Family {
     chat_gone: |tx, chat, _| {
         tx.run("DELETE FROM chat_setting WHERE chat_key = :chat AND set_by IS NOT NULL", params! { ":chat": chat })
     },
-    merged,
+    ..Family::UNTOUCHED
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,29 +77,6 @@ pub(super) fn forget_author(tx: &Writer<'_>, chat: Option<ChatKey>, user: UserId
     tx.run(
         "DELETE FROM chat_setting WHERE set_by = :user AND (:chat IS NULL OR chat_key = :chat)",
         params! { ":user": user, ":chat": chat },
-    )
-}
-
-fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    // Updated row by row, since a new number may equal an old one of another row.
-    let written: Vec<(i64, String, Seq)> = tx.all(
-        "SELECT forum_topic_id, key, seq FROM chat_setting WHERE chat_key = :from AND seq IS NOT NULL",
-        params! { ":from": chats.from },
-    )?;
-    for (forum_topic, key, old) in written {
-        tx.run(
-            "UPDATE chat_setting SET seq = :new WHERE chat_key = :from AND forum_topic_id = :forum_topic AND key = :key",
-            params! { ":new": chats.seqs.get(&old), ":from": chats.from, ":forum_topic": forum_topic, ":key": key },
-        )?;
-    }
-    run_merged(
-        tx,
-        chats,
-        &[
-            "INSERT OR IGNORE INTO chat_setting (chat_key, forum_topic_id, key, value, set_by, seq)
-             SELECT :into, forum_topic_id, key, value, set_by, seq FROM chat_setting WHERE chat_key = :from",
-            "DELETE FROM chat_setting WHERE chat_key = :from AND :into <> :from",
-        ],
     )
 }
 

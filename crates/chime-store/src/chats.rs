@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::family::{Family, Merged, OptOutScope, run_merged};
+use super::family::{Family, OptOutScope};
 use super::sql::{Columns, Statements, params, rows};
 use super::{Reader, Result, Writer};
 use chime_core::chat_settings::{ChatSettings, LANGUAGE, TIME_ZONE};
@@ -161,9 +161,9 @@ pub fn refuses_ephemeral(conn: &Reader, chat: ChatId, now: Timestamp) -> Result<
 
 pub(super) const FAMILY: Family = Family {
     tables: &["chat", "chat_alias", "member"],
+    moved: &[("chat_alias", None), ("member", None)],
     opted_out: drop_names_of,
     chat_gone: forget_names,
-    merged: merge_names,
     ..Family::UNTOUCHED
 };
 
@@ -197,20 +197,6 @@ fn forget_names(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
         tx.run(sql, params! { ":chat": chat })?;
     }
     Ok(())
-}
-
-/// Moves members and Telegram ids to the remaining chat.
-fn merge_names(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    run_merged(
-        tx,
-        chats,
-        &[
-            "INSERT OR IGNORE INTO member (chat_key, user_id, name, username)
-             SELECT :into, user_id, name, username FROM member WHERE chat_key = :from",
-            "DELETE FROM member WHERE chat_key = :from AND :into <> :from",
-            "UPDATE chat_alias SET chat_key = :into WHERE chat_key = :from",
-        ],
-    )
 }
 
 /// Returns the number for the chat's next message, and increases it.

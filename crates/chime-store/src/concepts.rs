@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::family::{Family, Merged, OptOutScope, run_merged};
+use super::family::{Family, OptOutScope};
 use super::sql::{Json, Statements, params};
 use super::{Reader, Result, Writer, answer_sources};
 use chime_core::{
@@ -14,9 +14,11 @@ use chime_core::{
 /// they were captured.
 pub(super) const FAMILY: Family = Family {
     tables: &["concept", "conversation_context"],
+    moved: &[("concept", None)],
     opted_out,
     chat_gone: |tx, chat, _| forget_chat(tx, chat),
-    merged,
+    // New messages build the contexts again.
+    merged: |tx, chats| forget_contexts(tx, chats.from),
     ..Family::UNTOUCHED
 };
 
@@ -28,12 +30,6 @@ fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
           WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat))",
         params! { ":user": user, ":chat": scope.chat() },
     )
-}
-
-/// Moves the concepts to the remaining chat. Deletes the contexts of the old chat; new messages build them again.
-fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    forget_contexts(tx, chats.from)?;
-    run_merged(tx, chats, &["UPDATE concept SET chat_key = :into WHERE chat_key = :from"])
 }
 
 /// Maximum number of captured concepts of one chat that are read, newest first. Older ones have not been mentioned for

@@ -1,13 +1,17 @@
 //! Opt-outs, and the text of an opted-out member's own request, which is stored only until the request is handled.
 
 use super::derived;
-use super::family::{Cause, Family, Merged, OptOutScope, run_merged};
+use super::family::{Cause, Family, OptOutScope};
 use super::sql::{Json, Statements, params};
 use super::{Reader, Result, Writer, memory, messages};
 use chime_core::{ChatId, ChatKey, Entity, Message, MessageAt, MessageId, StoredMessage, Timestamp, UserId};
 
-pub(super) const FAMILY: Family =
-    Family { tables: &["opt_out", "held_text"], words_gone: drop_held, merged, ..Family::UNTOUCHED };
+pub(super) const FAMILY: Family = Family {
+    tables: &["opt_out", "held_text"],
+    moved: &[("opt_out", None)],
+    words_gone: drop_held,
+    ..Family::UNTOUCHED
+};
 
 /// Opts `user` out: from now on, their messages are not stored, and stored ones are not used. Returns `false` if they
 /// had already opted out.
@@ -29,19 +33,6 @@ fn drop_held(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()
         tx.run("DELETE FROM held_text WHERE key = :key", params! { ":key": MessageAt::of(stored).to_string() })?;
     }
     Ok(())
-}
-
-fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    // Each statement must use both parameters, because an unused parameter is an error.
-    run_merged(
-        tx,
-        chats,
-        &[
-            "INSERT OR IGNORE INTO opt_out (chat_key, user_id, since)
-             SELECT :into, user_id, since FROM opt_out WHERE chat_key = :from",
-            "DELETE FROM opt_out WHERE chat_key = :from AND :into <> :from",
-        ],
-    )
 }
 
 /// Cancels an opt-out. If the scope is every chat, opt-outs of single chats are cancelled too.

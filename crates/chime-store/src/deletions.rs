@@ -69,15 +69,15 @@ impl DeletionTarget {
         }
     }
 
-    /// Returns the same target after a merge of two chats; `None` for a message that is gone.
-    fn merged(self, chats: &Merged) -> Option<Self> {
+    /// Returns the same target after a merge of two chats.
+    fn merged(self, chats: Merged) -> Self {
         let chat = chats.into;
-        Some(match self {
-            Self::Message { seq, .. } => Self::Message { chat, seq: *chats.seqs.get(&seq)? },
+        match self {
+            Self::Message { seq, .. } => Self::Message { chat, seq: chats.number(seq) },
             Self::Member { user, since, .. } => Self::Member { chat: Some(chat), user, since },
             Self::Chat(_) => Self::Chat(chat),
             Self::Derived { user, .. } => Self::Derived { chat: Some(chat), user },
-        })
+        }
     }
 }
 
@@ -184,13 +184,9 @@ pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, 
 pub(super) const FAMILY: Family = Family { tables: &["deletion"], merged, ..Family::UNTOUCHED };
 
 /// Moves requests to the merged chat. A request for either of the two chats then covers all of it.
-fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+fn merged(tx: &Writer<'_>, chats: Merged) -> Result<()> {
     for (id, request) in of_chat(tx, chats.from)? {
-        let Some(what) = request.what.merged(chats) else {
-            remove(tx, id)?;
-            continue;
-        };
-        let request = DeletionRequest { what, ..request };
+        let request = DeletionRequest { what: request.what.merged(chats), ..request };
         tx.run(
             "UPDATE deletion SET chat_key = :into, request = :request WHERE id = :id",
             params! { ":into": chats.into, ":request": Json(request), ":id": id },
@@ -247,14 +243,15 @@ mod tests {
         let work = |tx: &Writer<'_>| -> Result<()> {
             let chat = |id, kind| chats::upsert(tx, &Chat { id: ChatId(id), kind, title: None, username: None });
             let (old, new) = (chat(-1, ChatKind::Group)?, chat(-100, ChatKind::Supergroup)?);
-            for (row, number) in [(&old, 1), (&new, 1), (&new, 2)] {
+            for (row, number) in [(&old, 1), (&new, 1), (&new, 2), (&new, 3)] {
                 let sender = Sender::person(UserId(7), "Ann".to_owned());
                 messages::take_in(tx, row, &Message::new(row.chat.id, MessageId(number), sender, moment("10:00")))?;
             }
             let message = |seq| DeletionTarget::Message { chat: new.key, seq: Seq(seq) };
             let (now, asked_by) = (moment("11:00"), UserId(7));
             let mut ids = Vec::new();
-            for what in [DeletionTarget::Chat(new.key), message(2), message(9)] {
+            tx.run("DELETE FROM message WHERE chat_key = :chat AND seq = 3", params! { ":chat": new.key })?;
+            for what in [DeletionTarget::Chat(new.key), message(2), message(3)] {
                 let request =
                     DeletionRequest { what, asked_at: now, until: now, asked_by, was_announced: true, to: None };
                 ids.push(add(tx, &request)?);
@@ -262,9 +259,11 @@ mod tests {
             chat_migration::migrate(tx, Migration { from: old.chat.id, to: new.chat.id })?;
             assert_eq!(announced_for(tx, old.key)?, ids[..1]);
             let targets: Vec<DeletionTarget> = of_chat(tx, old.key)?.into_iter().map(|(_, it)| it.what).collect();
-            let moved = DeletionTarget::Message { chat: old.key, seq: Seq(3) };
-            assert_eq!(targets, [DeletionTarget::Chat(old.key), moved], "a message that is gone is no other one");
-            assert_eq!(find(tx, ids[2])?, None);
+            let moved = |seq| DeletionTarget::Message { chat: old.key, seq: Seq(seq) };
+            assert_eq!(targets, [DeletionTarget::Chat(old.key), moved(66), moved(67)]);
+            let numbers: Vec<Seq> = messages::all_of(tx, old.key)?.into_iter().map(|it| it.seq).collect();
+            assert_eq!(numbers, [Seq(1), Seq(65), Seq(66)]);
+            assert_eq!(chats::next_seq(tx, old.key)?, Seq(68), "a message that is gone is no other one");
             Ok(())
         };
         store.write(Priority::Background, work).await.expect("a merge");

@@ -5,8 +5,8 @@
 //! `FAMILIES`, so that it need not know all tables.
 //!
 //! # Adding a table
-//! 1. In the table's own file, declare `pub(super) const FAMILY: Family`, with the table in `tables` and the functions
-//!    that apply; take the others from [`Family::UNTOUCHED`]. Each function runs in the transaction of the event and
+//! 1. In the table's own file, declare `pub(super) const FAMILY: Family`, with the table in `tables`, in `moved` if it
+//!    has keys of chats, and the functions that apply; take the others from [`Family::UNTOUCHED`]. Each function runs in the transaction of the event and
 //!    must use an index: no full table scan.
 //! 2. Add the family to `FAMILIES`. A test compares the schema with the list, and fails for a table that is in neither
 //!    `FAMILIES` nor `NOT_DERIVED`.
@@ -82,8 +82,8 @@ pub fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()>
     FAMILIES.iter().try_for_each(|family| (family.chat_gone)(tx, chat, until))
 }
 
-pub fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    FAMILIES.iter().try_for_each(|family| (family.merged)(tx, chats))
+pub fn merged(tx: &Writer<'_>, chats: Merged) -> Result<()> {
+    FAMILIES.iter().try_for_each(|family| family.merge(tx, chats))
 }
 
 #[cfg(test)]

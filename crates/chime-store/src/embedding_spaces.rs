@@ -1,7 +1,7 @@
 //! Embedding spaces. A space contains the vectors of one model in one dimension. Only one space is searched; another
 //! may be filled at the same time. Vectors of different spaces are never compared.
 
-use super::family::{Cause, Family, Merged};
+use super::family::{Cause, Family};
 use super::row::row_id;
 use super::sql::{Statements, params, rows};
 use super::vector_tables::{Space, SpaceState, TABLES};
@@ -233,7 +233,7 @@ pub(super) const FAMILY: Family = Family {
         Cause::Forgotten | Cause::Expired => Ok(()),
     },
     chat_gone,
-    merged,
+    merged: |tx, chats| chat_gone(tx, chats.from, Timestamp::default()),
     ..Family::UNTOUCHED
 };
 
@@ -257,15 +257,4 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
          WHERE chat_key = :chat AND NOT EXISTS (SELECT 1 FROM message WHERE message.chat_key = :chat)",
         params! { ":chat": chat },
     )
-}
-
-fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    for now in chats.seqs.values() {
-        tx.run("INSERT OR IGNORE INTO vector_due (id) VALUES (:id)", params! { ":id": row_id(chats.into, *now) })?;
-    }
-    tx.run(
-        "DELETE FROM vector_due WHERE id BETWEEN :from AND :to",
-        params! { ":from": row_id(chats.from, Seq(0)), ":to": row_id(chats.from, Seq(u32::MAX)) },
-    )?;
-    tx.run("DELETE FROM vector_progress WHERE chat_key = :chat", params! { ":chat": chats.from })
 }

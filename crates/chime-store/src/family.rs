@@ -1,8 +1,6 @@
 //! Functions by which one family of tables (tables that belong together, such as answers and their sources) reacts to
 //! events that change or delete members' words. The list of all families is in [`derived`](super::derived).
 
-use std::collections::BTreeMap;
-
 use super::sql::{Statements, params};
 use super::{Result, Writer};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
@@ -41,19 +39,22 @@ pub enum Cause {
     Edited,
 }
 
-/// Merge of two chats: the messages of `from` move to `into` under new numbers.
-#[derive(Debug, Clone)]
+/// Merge of two chats: the messages of `from` move to `into`, where their numbers are higher by `shift`.
+#[derive(Debug, Clone, Copy)]
 pub struct Merged {
     pub into: ChatKey,
     pub from: ChatKey,
-    /// New number of each moved message, by its old number.
-    pub seqs: BTreeMap<Seq, Seq>,
+    /// Multiple of [`BLOCK`](super::answer_sources::BLOCK), above all numbers used in `into`.
+    pub shift: u32,
 }
 
 /// Group of tables with data that was made from messages or has message numbers in its keys, and its reactions to
 /// events.
 pub struct Family {
     pub tables: &'static [&'static str],
+    /// Tables whose rows move to the remaining chat when two chats are merged, each with its column of message numbers.
+    /// A row for which the remaining chat has one already is deleted.
+    pub moved: &'static [(&'static str, Option<&'static str>)],
     /// Called before the text of a message is changed or deleted, with the message as it was.
     pub words_gone: fn(&Writer<'_>, &StoredMessage, Cause) -> Result<()>,
     /// Called when a member opts out. Afterwards, data made from the member's words must no longer be read. A job may
@@ -62,35 +63,46 @@ pub struct Family {
     /// Called when a chat is emptied and its messages up to a time (by this machine's clock) are deleted. Deletes the
     /// chat's other data up to then.
     pub chat_gone: fn(&Writer<'_>, ChatKey, Timestamp) -> Result<()>,
-    /// Called when two chats are merged. No data may keep the key of `from`, because SQLite will give that key to a new
-    /// chat.
-    pub merged: fn(&Writer<'_>, &Merged) -> Result<()>,
+    /// Called when two chats are merged, before the rows of `moved`. No data may keep the key of `from`, because SQLite
+    /// will give that key to a new chat.
+    pub merged: fn(&Writer<'_>, Merged) -> Result<()>,
 }
 
 impl Merged {
-    /// Runs a statement for each moved message. It takes the chats as `:into` and `:from`, the numbers as `:now` and
-    /// `:was`.
-    pub(super) fn renumber(&self, tx: &Writer<'_>, sql: &str) -> Result<()> {
-        self.seqs.iter().try_for_each(|(was, now)| {
-            tx.run(sql, params! { ":into": self.into, ":from": self.from, ":now": now, ":was": was })
-        })
+    /// Runs a statement that uses all of `:into` and `:from`, the keys of the two chats, and `:shift`.
+    pub(super) fn run(self, tx: &Writer<'_>, sql: &str) -> Result<()> {
+        tx.run(sql, params! { ":into": self.into, ":from": self.from, ":shift": self.shift })
+    }
+
+    /// Returns the new number of a moved message.
+    pub(super) fn number(self, was: Seq) -> Seq {
+        Seq(was.0 + self.shift)
     }
 }
 
 impl Family {
     pub const UNTOUCHED: Self = Self {
         tables: &[],
+        moved: &[],
         words_gone: |_, _, _| Ok(()),
         opted_out: |_, _, _| Ok(()),
         chat_gone: |_, _, _| Ok(()),
         merged: |_, _| Ok(()),
     };
-}
 
-/// Runs statements on a merge. Each takes the keys of both chats as `:into` and `:from`.
-pub(super) fn run_merged(tx: &Writer<'_>, chats: &Merged, statements: &[&str]) -> Result<()> {
-    for sql in statements {
-        tx.run(sql, params! { ":into": chats.into, ":from": chats.from })?;
+    pub(super) fn merge(&self, tx: &Writer<'_>, chats: Merged) -> Result<()> {
+        (self.merged)(tx, chats)?;
+        for (table, seq) in self.moved {
+            let moved = format!("UPDATE OR IGNORE {table} SET chat_key = :into");
+            match seq {
+                Some(seq) => chats.run(tx, &format!("{moved}, {seq} = {seq} + :shift WHERE chat_key = :from"))?,
+                None => tx.run(
+                    &format!("{moved} WHERE chat_key = :from"),
+                    params! { ":into": chats.into, ":from": chats.from },
+                )?,
+            }
+            tx.run(&format!("DELETE FROM {table} WHERE chat_key = :from"), params! { ":from": chats.from })?;
+        }
+        Ok(())
     }
-    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::family::{Family, Merged, OptOutScope, run_merged};
+use super::family::{Family, OptOutScope};
 use super::sql::{Columns, Json, Statements, params};
 use super::{Reader, Result, Writer, outbox};
 use chime_core::{
@@ -11,7 +11,8 @@ use chime_core::{
 };
 
 /// Has no `words_gone`, because `answers::forget` deletes the rows together with their answer.
-pub(super) const FAMILY: Family = Family { tables: &["follow_up"], opted_out, chat_gone, merged, ..Family::UNTOUCHED };
+pub(super) const FAMILY: Family =
+    Family { tables: &["follow_up"], moved: &[("follow_up", None)], opted_out, chat_gone, ..Family::UNTOUCHED };
 
 /// Deletes every chain of suggestions that contains an answer based on the member's messages: later answers in a chain
 /// repeat content of earlier ones.
@@ -30,10 +31,6 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
         "DELETE FROM follow_up WHERE chat_key = :chat AND created_at <= :until",
         params! { ":chat": chat, ":until": until },
     )
-}
-
-fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    run_merged(tx, chats, &["UPDATE follow_up SET chat_key = :into WHERE chat_key = :from"])
 }
 
 /// Suggestions of one answer, about which a later question may ask.

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::family::{Cause, Family, Merged};
+use super::family::{Cause, Family};
 use super::sql::{Statements, params};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Seq, SessionId, Timestamp};
 
 pub(super) const FAMILY: Family = Family {
     tables: &["item_mark"],
+    // Only the marks that members made are left by then: the others were deleted with their sessions.
+    moved: &[("item_mark", Some("seq"))],
     words_gone: |tx, stored, cause| match cause {
         Cause::Edited => Ok(()),
         Cause::Forgotten | Cause::Expired => tx.run(
@@ -17,19 +19,8 @@ pub(super) const FAMILY: Family = Family {
         ),
     },
     chat_gone: |tx, chat, _| tx.run("DELETE FROM item_mark WHERE chat_key = :chat", params! { ":chat": chat }),
-    merged,
     ..Family::UNTOUCHED
 };
-
-/// Moves the marks that members made. The other marks belong to summaries, which are made again.
-fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    chats.renumber(
-        tx,
-        "UPDATE OR REPLACE item_mark SET chat_key = :into, seq = :now
-         WHERE chat_key = :from AND seq = :was AND session_id IS NULL",
-    )?;
-    tx.run("DELETE FROM item_mark WHERE chat_key = :from", params! { ":from": chats.from })
-}
 
 /// Records the items that the messages of a session show to be done, and removes earlier records of the session.
 /// A member's mark stays.

@@ -39,11 +39,9 @@ pub(super) const FAMILY: Family = Family {
     },
     opted_out: forget_member,
     chat_gone: |tx, chat, _| forget_chat(tx, chat),
-    merged: |tx, chats| {
-        take_out(tx, chats.from)?;
-        // Messages that moved to the remaining chat are divided into sessions there.
-        divide_anew(tx, chats.from, chats.into)
-    },
+    // The messages are divided into sessions in the remaining chat.
+    merged: |tx, chats| forget_chat(tx, chats.from),
+    ..Family::UNTOUCHED
 };
 
 /// Returns `true` if the chat switched memory off.
@@ -250,32 +248,19 @@ fn empty_chat(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
 /// Deletes all memory of a chat, including its sessions. Messages that remain, such as later ones, are divided into
 /// sessions again.
 pub fn forget_chat(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
-    take_out(tx, chat)?;
-    divide_anew(tx, chat, chat)
-}
-
-fn take_out(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     empty_chat(tx, chat)?;
     for sql in [
         "DELETE FROM session WHERE chat_key = :chat",
         "DELETE FROM session_note WHERE chat_key = :chat",
         "DELETE FROM session_cut WHERE chat_key = :chat",
         "DELETE FROM summary_member WHERE chat_key = :chat",
+        "INSERT OR IGNORE INTO session_note (chat_key, forum_topic_id, ts, check_at)
+         SELECT chat_key, coalesce(forum_topic_id, 0), min(ts), 0 FROM message WHERE chat_key = :chat
+         GROUP BY coalesce(forum_topic_id, 0)",
     ] {
         tx.run(sql, params! { ":chat": chat })?;
     }
     Ok(())
-}
-
-/// Schedules the division into sessions of all messages of `chat`. The sessions will belong to `into`: the same chat,
-/// or the one that the messages are moved to.
-fn divide_anew(tx: &Writer<'_>, chat: ChatKey, into: ChatKey) -> Result<()> {
-    tx.run(
-        "INSERT OR IGNORE INTO session_note (chat_key, forum_topic_id, ts, check_at)
-         SELECT :into, coalesce(forum_topic_id, 0), min(ts), 0 FROM message WHERE chat_key = :chat
-         GROUP BY coalesce(forum_topic_id, 0)",
-        params! { ":chat": chat, ":into": into },
-    )
 }
 
 /// Returns the chats that have sessions without a current summary, the chat with the newest such session first.

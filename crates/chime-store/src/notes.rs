@@ -1,6 +1,6 @@
 //! Notes: texts that a chat saved to be cited later. A note is stored in pieces.
 
-use super::family::{Cause, Family, Merged, OptOutScope, run_merged};
+use super::family::{Cause, Family, Merged, OptOutScope};
 use super::sql::{Columns, Json, Statements, params, rows};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
@@ -34,7 +34,14 @@ pub struct NotePiece {
     pub text: String,
 }
 
-pub(super) const FAMILY: Family = Family { tables: &["note", "note_source"], words_gone, opted_out, chat_gone, merged };
+pub(super) const FAMILY: Family = Family {
+    tables: &["note", "note_source"],
+    moved: &[("note_source", Some("seq"))],
+    words_gone,
+    opted_out,
+    chat_gone,
+    merged,
+};
 
 rows! {
     NotePiece { number, title, saved_at, text }
@@ -65,21 +72,17 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
 }
 
 /// Moves the notes of `chats.from` to the remaining chat. They get numbers above all numbers used there.
-fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    chats.renumber(
-        tx,
-        "UPDATE OR REPLACE note_source SET chat_key = :into, seq = :now WHERE chat_key = :from AND seq = :was",
-    )?;
-    run_merged(
-        tx,
-        chats,
-        &[
-            "DELETE FROM note_source WHERE chat_key = :from AND :into <> :from",
-            "UPDATE note SET chat_key = :into,
+fn merged(tx: &Writer<'_>, chats: Merged) -> Result<()> {
+    let keys = params! { ":into": chats.into, ":from": chats.from };
+    tx.run(
+        "UPDATE note SET chat_key = :into,
              number = number + (SELECT next_note - 1 FROM chat WHERE chat.chat_key = :into) WHERE chat_key = :from",
-            "UPDATE chat SET next_note = next_note + (SELECT next_note - 1 FROM chat AS other WHERE other.chat_key = :from)
-             WHERE chat_key = :into",
-        ],
+        keys,
+    )?;
+    tx.run(
+        "UPDATE chat SET next_note = next_note + (SELECT next_note - 1 FROM chat AS other WHERE other.chat_key = :from)
+         WHERE chat_key = :into",
+        keys,
     )
 }
 

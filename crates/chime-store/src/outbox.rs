@@ -1,7 +1,7 @@
 //! Outgoing replies. A reply is stored before it is sent, and each of its parts is marked when Telegram has accepted
 //! it.
 
-use super::family::{Cause, Family, Merged, OptOutScope};
+use super::family::{Cause, Family, OptOutScope};
 use super::forget::{self, Replacement};
 use super::sql::{Columns, Json, Statements, params, texts};
 use super::{Reader, Result, Writer, chats, jobs, messages};
@@ -89,7 +89,14 @@ impl ReplyPart {
 const COLUMNS: &str = "id, part, purpose, answer_id, telegram_chat_id, forum_topic_id, reply_to_id, text, entities, state, \
                        unknown_sends, created_at, message_id, button, receiver_id, poll, poll_id";
 
-pub(super) const FAMILY: Family = Family { tables: &["outbox", "reply_use"], words_gone, opted_out, chat_gone, merged };
+pub(super) const FAMILY: Family = Family {
+    tables: &["outbox", "reply_use"],
+    moved: &[("reply_use", Some("seq"))],
+    words_gone,
+    opted_out,
+    chat_gone,
+    ..Family::UNTOUCHED
+};
 
 /// Records that a reply without an answer record, such as a recap, shows the text or author of these messages. When one
 /// of them is deleted, the reply is cleared.
@@ -149,14 +156,6 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
          AND telegram_chat_id IN (SELECT telegram_chat_id FROM chat_alias WHERE chat_key = :chat)",
         params! { ":chat": chat, ":until": until },
     )
-}
-
-fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    chats.renumber(
-        tx,
-        "UPDATE OR REPLACE reply_use SET chat_key = :into, seq = :now WHERE chat_key = :from AND seq = :was",
-    )?;
-    tx.run("DELETE FROM reply_use WHERE chat_key = :from", params! { ":from": chats.from })
 }
 
 /// Records further messages that a reply shows after it was edited. The reply is found by its message in Telegram.

@@ -1,7 +1,7 @@
 //! Web pages that members linked to and documents that they posted, as they were read for an answer. Each chat has its
 //! own copy, which is deleted with the last message from which it was read.
 
-use super::family::{Cause, Family, Merged, OptOutScope, run_merged};
+use super::family::{Cause, Family, OptOutScope};
 use super::sql::{FromRow, Statements, params, rows};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
@@ -28,7 +28,14 @@ pub struct PostedLink {
     pub address: String,
 }
 
-pub(super) const FAMILY: Family = Family { tables: &["page", "page_source"], words_gone, opted_out, chat_gone, merged };
+pub(super) const FAMILY: Family = Family {
+    tables: &["page", "page_source"],
+    moved: &[("page", None), ("page_source", Some("seq"))],
+    words_gone,
+    opted_out,
+    chat_gone,
+    ..Family::UNTOUCHED
+};
 
 rows! {
     StoredPage { number, title, published, text, is_cut }
@@ -55,11 +62,6 @@ fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
 
 fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
     tx.run("DELETE FROM page WHERE chat_key = :chat AND read_at <= :until", params! { ":chat": chat, ":until": until })
-}
-
-/// Deletes the pages of `chats.from`. They are read again when they are needed.
-fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    run_merged(tx, chats, &["DELETE FROM page WHERE chat_key = :from AND :into <> :from"])
 }
 
 /// Returns the page of a link if it was read after `since`.

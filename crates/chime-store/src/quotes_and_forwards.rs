@@ -55,14 +55,12 @@ fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     Ok(())
 }
 
-fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    for (was, now) in &chats.seqs {
-        tx.run(
-            "UPDATE message_name SET id = :to WHERE id = :was",
-            params! { ":to": row_id(chats.into, *now), ":was": row_id(chats.from, *was) },
-        )?;
-    }
-    Ok(())
+fn merged(tx: &Writer<'_>, chats: Merged) -> Result<()> {
+    chats.run(
+        tx,
+        "UPDATE message_name SET id = (:into << 32) + (id & 4294967295) + :shift
+         WHERE id BETWEEN :from << 32 AND (:from << 32) | 4294967295",
+    )
 }
 
 /// Returns messages in any chat that contain the words of `of` as a forward or as a quote from another chat. They are

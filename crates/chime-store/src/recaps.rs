@@ -1,6 +1,6 @@
 //! Subscriptions of chats to regular recaps. They contain no text, because a recap is only written when it is due.
 
-use super::family::{Family, run_merged};
+use super::family::Family;
 use super::sql::{Statements, params, rows};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, ForumTopicId, Timestamp};
@@ -22,13 +22,8 @@ const COLUMNS: &str = "chat_key, forum_topic_id, weekday, minute, since_at";
 
 pub(super) const FAMILY: Family = Family {
     tables: &["recap_subscription"],
+    moved: &[("recap_subscription", None)],
     chat_gone: |tx, chat, _| remove(tx, chat).map(drop),
-    merged: |tx, chats| {
-        // If both chats have a subscription, the one of the remaining chat stays.
-        let moved = "UPDATE OR IGNORE recap_subscription SET chat_key = :into WHERE chat_key = :from";
-        run_merged(tx, chats, &[moved])?;
-        remove(tx, chats.from).map(drop)
-    },
     ..Family::UNTOUCHED
 };
 

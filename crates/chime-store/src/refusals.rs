@@ -1,6 +1,6 @@
 //! Recently accepted triggers, and refused triggers until their members are notified.
 
-use super::family::{Family, Merged, run_merged};
+use super::family::{Family, Merged};
 use super::row::forum_topic_key;
 use super::sql::{Statements, params, rows};
 use super::{Reader, Result, Writer};
@@ -8,25 +8,23 @@ use chime_core::{ChatId, Conversation, ExplainedRefusal, MessageId, Refusal, Ref
 
 const COLUMNS: &str = "telegram_chat_id, message_id, forum_topic_id, because, subject, until, tell";
 
-pub(super) const FAMILY: Family =
-    Family { tables: &["recent_trigger", "refusal", "told_refusal"], merged, ..Family::UNTOUCHED };
+pub(super) const FAMILY: Family = Family {
+    tables: &["recent_trigger", "refusal", "told_refusal"],
+    moved: &[("recent_trigger", None)],
+    merged,
+    ..Family::UNTOUCHED
+};
 
 rows! {
     Refusal { chat = "telegram_chat_id", message = "message_id", forum_topic = "forum_topic_id", because, subject, until, tell }
 }
 
-/// Moves triggers and refusals to the merged chat. The subject of a refusal contains the chat's key, so a refusal that
-/// was explained before the merge may be explained again.
-fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    run_merged(
-        tx,
-        chats,
-        &[
-            "UPDATE recent_trigger SET chat_key = :into WHERE chat_key = :from",
-            "UPDATE refusal SET subject = 'merged:' || :into WHERE subject GLOB '*:' || :from || ':*'",
-            "DELETE FROM told_refusal WHERE subject GLOB '*:' || :from || ':*' AND :into <> :from",
-        ],
-    )
+/// Moves refusals to the merged chat. Their subject contains the chat's key, so a refusal that was explained before the
+/// merge may be explained again.
+fn merged(tx: &Writer<'_>, chats: Merged) -> Result<()> {
+    let keys = params! { ":into": chats.into, ":from": chats.from };
+    tx.run("UPDATE refusal SET subject = 'merged:' || :into WHERE subject GLOB '*:' || :from || ':*'", keys)?;
+    tx.run("DELETE FROM told_refusal WHERE subject GLOB '*:' || :from || ':*'", params! { ":from": chats.from })
 }
 
 /// Returns the times, after `after`, of the accepted triggers in a conversation.

@@ -1,6 +1,6 @@
 //! Reminders that members requested. They contain no text: it is in the message with the request.
 
-use super::family::{Cause, Family, Merged, OptOutScope, run_merged};
+use super::family::{Cause, Family, OptOutScope};
 use super::sql::{Columns, Statements, params};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatId, ChatKey, ForumTopicId, MessageId, Seq, StoredMessage, Timestamp, UserId};
@@ -33,7 +33,14 @@ pub struct RepeatTime {
 const COLUMNS: &str = "id, chat_key, forum_topic_id, user_id, seq, telegram_chat_id, message_id, began_id, due_at, weekday, minute, \
                        until_at";
 
-pub(super) const FAMILY: Family = Family { tables: &["reminder"], words_gone, opted_out, chat_gone, merged };
+pub(super) const FAMILY: Family = Family {
+    tables: &["reminder"],
+    moved: &[("reminder", Some("seq"))],
+    words_gone,
+    opted_out,
+    chat_gone,
+    ..Family::UNTOUCHED
+};
 
 fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
     if cause != Cause::Forgotten {
@@ -54,15 +61,6 @@ fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
 
 fn chat_gone(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
     tx.run("DELETE FROM reminder WHERE chat_key = :chat", params! { ":chat": chat })
-}
-
-fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    chats.renumber(
-        tx,
-        "UPDATE OR REPLACE reminder SET chat_key = :into, seq = :now WHERE chat_key = :from AND seq = :was",
-    )?;
-    let moved = "UPDATE OR REPLACE reminder SET chat_key = :into WHERE chat_key = :from AND :into <> :from";
-    run_merged(tx, chats, &[moved])
 }
 
 /// Stores a reminder and returns its row id. An earlier one of the same message is replaced.

@@ -1,11 +1,18 @@
 //! Names of forum topics.
 
-use super::family::{Cause, Family, Merged, OptOutScope, run_merged};
+use super::family::{Cause, Family, OptOutScope};
 use super::sql::{Statements, params};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Conversation, ForumTopicId, Kind, StoredMessage, Timestamp, TopicName, UserId};
 
-pub(super) const FAMILY: Family = Family { tables: &["topic_name"], words_gone, opted_out, chat_gone, merged };
+pub(super) const FAMILY: Family = Family {
+    tables: &["topic_name"],
+    moved: &[("topic_name", None)],
+    words_gone,
+    opted_out,
+    chat_gone,
+    ..Family::UNTOUCHED
+};
 
 /// Stores the name of a forum topic. If the name comes from the message that created the topic, as contained in a
 /// reply, it does not replace a stored name, which may be newer.
@@ -67,16 +74,4 @@ fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
 
 fn chat_gone(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
     tx.run("DELETE FROM topic_name WHERE chat_key = :chat", params! { ":chat": chat })
-}
-
-fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    run_merged(
-        tx,
-        chats,
-        &[
-            "INSERT OR IGNORE INTO topic_name (chat_key, forum_topic_id, name)
-             SELECT :into, forum_topic_id, name FROM topic_name WHERE chat_key = :from",
-            "DELETE FROM topic_name WHERE chat_key = :from AND :into <> :from",
-        ],
-    )
 }

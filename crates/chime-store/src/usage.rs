@@ -1,7 +1,7 @@
 //! Tokens and cost of model calls for each UTC day, needed for the daily budgets. Also the token calibration of each
 //! model, and the models that refused tools.
 
-use super::family::{Family, Merged, run_merged};
+use super::family::Family;
 use super::sql::{Statements, params};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Spent, Timestamp, TokenCalibration, TokenUse, UserId};
@@ -10,7 +10,8 @@ use chime_core::{ChatKey, Spent, Timestamp, TokenCalibration, TokenUse, UserId};
 /// numbers cannot exceed SQLite's largest integer.
 pub(super) const MOST: u64 = 1 << 40;
 
-pub(super) const FAMILY: Family = Family { tables: &["token_usage"], chat_gone, merged, ..Family::UNTOUCHED };
+pub(super) const FAMILY: Family =
+    Family { tables: &["token_usage"], moved: &[("token_usage", None)], chat_gone, ..Family::UNTOUCHED };
 
 /// Deletes the token counts of a chat except today's. Without these, emptying the chat would allow it to spend its
 /// daily budget again.
@@ -19,18 +20,6 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
         "DELETE FROM token_usage WHERE chat_key = :chat AND day < :day",
         params! { ":chat": chat, ":day": until.day() },
     )
-}
-
-fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    let sum = |column| format!("{column} = min(min({column}, {MOST}) + min(excluded.{column}, {MOST}), {MOST})");
-    let sums = ["calls", "prompt_tokens", "completion_tokens", "cost_micros"].map(sum).join(", ");
-    let added = format!(
-        "INSERT INTO token_usage
-         SELECT day, :into, user_id, model, calls, prompt_tokens, completion_tokens, cost_micros
-         FROM token_usage WHERE chat_key = :from
-         ON CONFLICT (day, chat_key, user_id, model) DO UPDATE SET {sums}"
-    );
-    run_merged(tx, chats, &[&added, "DELETE FROM token_usage WHERE chat_key = :from AND :into <> :from"])
 }
 
 /// User id that is stored for background work, which no member requested.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::family::{Cause, Family, Merged, OptOutScope};
+use super::family::{Cause, Family, OptOutScope};
 use super::messages::VISIBLE;
 use super::row::row_id;
 use super::sql::{Statements, params, rows};
@@ -111,8 +111,15 @@ pub fn find(conn: &Reader, chat: ChatKey, seq: Seq, model: &str) -> Result<Optio
     )
 }
 
-pub(super) const FAMILY: Family =
-    Family { tables: &["message_vector"], words_gone: forget, opted_out: forget_member, chat_gone, merged };
+pub(super) const FAMILY: Family = Family {
+    tables: &["message_vector"],
+    words_gone: forget,
+    opted_out: forget_member,
+    chat_gone,
+    // New ones are made for the new numbers of their messages.
+    merged: |tx, chats| chat_gone(tx, chats.from, Timestamp::default()),
+    ..Family::UNTOUCHED
+};
 
 /// Deletes the vectors of a message whose text is changed or deleted.
 fn forget(tx: &Writer<'_>, stored: &StoredMessage, _: Cause) -> Result<()> {
@@ -124,11 +131,6 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
         "DELETE FROM message_vector WHERE id BETWEEN :from AND :to",
         params! { ":from": row_id(chat, Seq(0)), ":to": row_id(chat, Seq(u32::MAX)) },
     )
-}
-
-/// Deletes the vectors of messages of `chats.from`. New ones are made for their new numbers.
-fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    chat_gone(tx, chats.from, Timestamp::default())
 }
 
 fn forget_member(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
