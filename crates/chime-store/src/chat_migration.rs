@@ -60,3 +60,72 @@ fn merge(tx: &Writer<'_>, old: &ChatRow, new: &ChatRow) -> Result<()> {
     tx.run("DELETE FROM chat WHERE chat_key = :from", params! { ":from": new.key })?;
     adopt(tx, old.key, new.chat.id)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::new_store;
+    use crate::{Priority, answers, notes};
+    use chime_core::testkit::moment;
+    use chime_core::{
+        AnswerId, AnswerRecord, AnswerStatus, ChatKey, Chosen, Message, MessageId, Reason, Sender, Seq, SourceRef,
+        TokenUse, UserId,
+    };
+
+    fn answer(chat: ChatKey) -> AnswerRecord {
+        AnswerRecord {
+            id: AnswerId(ulid::Ulid(1)),
+            chat,
+            forum_topic: None,
+            trigger: Seq(2),
+            asked_by: UserId(7),
+            created_at: moment("10:00"),
+            status: AnswerStatus::Answered,
+            text: "At eight [m1].".to_owned(),
+            anchor: None,
+            window: vec![Chosen { seq: Seq(1), id: MessageId(1), reason: Reason::Cluster, score: 1.0 }],
+            omitted: vec![],
+            slots: vec![],
+            sources: vec![SourceRef { id: "m1".to_owned(), text: "dinner at eight".to_owned() }],
+            model: "test".to_owned(),
+            tokens: TokenUse::default(),
+            latency_ms: 1,
+            uncertainty: None,
+            guard_used: false,
+            removed: vec![],
+        }
+    }
+
+    #[tokio::test]
+    async fn answers_and_notes_keep_their_messages_in_the_merged_chat() {
+        let (_folder, store) = new_store().await;
+        let work = |tx: &Writer<'_>| -> Result<()> {
+            let chat = |id, kind| chats::upsert(tx, &Chat { id: ChatId(id), kind, title: None, username: None });
+            let (old, new) = (chat(-1, ChatKind::Group)?, chat(-100, ChatKind::Supergroup)?);
+            for (row, number) in [(&old, 1), (&new, 1), (&new, 2)] {
+                let sender = Sender::person(UserId(7), "Ann".to_owned());
+                messages::take_in(tx, row, &Message::new(row.chat.id, MessageId(number), sender, moment("10:00")))?;
+            }
+            for key in [old.key, new.key, new.key] {
+                let (title, pieces) = ("rules".to_owned(), vec!["no shoes".to_owned()]);
+                let sources = vec![Seq(1)];
+                notes::add(tx, &notes::NewNote { chat: key, title, saved_at: moment("10:01"), sources, pieces })?;
+            }
+            let before = answer(new.key);
+            answers::save(tx, &before)?;
+            migrate(tx, Migration { from: old.chat.id, to: new.chat.id })?;
+            let after = answers::find(tx, before.id)?.expect("the answer");
+            assert_eq!((after.chat, after.trigger, after.window[0].seq), (old.key, Seq(66), Seq(65)));
+            assert_eq!(
+                (after.sources[0].id.as_str(), answers::grounds(tx, before.id)?),
+                ("m65", vec![Seq(65), Seq(66)])
+            );
+            let kept: Vec<(u32, Vec<Seq>)> =
+                notes::of_chat(tx, old.key)?.into_iter().map(|note| (note.number, note.sources)).collect();
+            assert_eq!(kept, [(1, vec![Seq(1)]), (2, vec![Seq(65)]), (3, vec![Seq(65)])]);
+            assert_eq!(chats::next_seq(tx, old.key)?, Seq(67));
+            Ok(())
+        };
+        store.write(Priority::Background, work).await.expect("a merge");
+    }
+}
