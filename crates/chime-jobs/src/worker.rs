@@ -195,7 +195,11 @@ impl Pool {
         let (now, id) = (self.clock.now(), job.id);
         let (decision, error) = match outcome {
             Ok(JobOutcome::Finished) => return Ok(()),
-            Ok(JobOutcome::UntilNextRun) => return self.postpone(id, next_run(job.kind(), began, now), began).await,
+            Ok(JobOutcome::UntilNextRun) => {
+                let at = by_clock_of(now, next_run(job.kind(), began, now), began);
+                let job = job.clone();
+                return self.store.write(Priority::Answering, move |tx| jobs::end_run(tx, &job, at)).await;
+            }
             Ok(JobOutcome::WaitUntil(at)) => return self.postpone(id, at, began).await,
             Err(JobError::Later(span)) => return self.postpone(id, now.plus(span), now).await,
             Err(JobError::Store(error)) if error.is_damage() => return Err(error),

@@ -192,6 +192,26 @@ pub fn finish_unless_moved(tx: &Writer<'_>, job: &Job) -> Result<bool> {
     Ok(ended == 1)
 }
 
+/// Makes a periodic job due at `at` if it would run later, and again then if it is running at `now`. After a failed run,
+/// its next time stays. Returns `true` if the job was moved.
+pub fn hasten(tx: &Writer<'_>, job: &JobPayload, now: Timestamp, at: Timestamp) -> Result<bool> {
+    let moved = tx.changed(
+        "UPDATE job SET due_at = :at WHERE kind = :kind AND key = :key AND state = 'due' AND attempts = 0
+         AND (due_at > :at OR started = 1 AND due_at <= :now)",
+        params! { ":kind": job.kind(), ":key": job.key(), ":at": at, ":now": now },
+    )?;
+    Ok(moved > 0)
+}
+
+/// Records a run of a periodic job, which is due again at `at`, or earlier if [`hasten`] moved it while it ran.
+pub fn end_run(tx: &Writer<'_>, job: &Job, at: Timestamp) -> Result<()> {
+    tx.run(
+        "UPDATE job SET due_at = CASE WHEN due_at = :was THEN :at ELSE due_at END, attempts = 0, started = 0,
+             last_error = NULL WHERE id = :id AND state = 'due'",
+        params! { ":id": job.id, ":was": job.due_at, ":at": at },
+    )
+}
+
 /// Records a failed attempt, its error, and the time of the next attempt. Does nothing if the job was ended while it
 /// ran.
 pub fn retry(tx: &Writer<'_>, id: JobId, at: Timestamp, error: &str) -> Result<()> {
@@ -390,6 +410,31 @@ mod tests {
             })
             .await;
         assert_eq!(open.unwrap(), (false, true, 0));
+    }
+
+    #[tokio::test]
+    async fn a_periodic_job_runs_sooner_for_new_work_and_again_for_work_that_comes_while_it_runs() {
+        let (_folder, store) = new_store().await;
+        let at = Timestamp::from_secs;
+        let work = move |tx: &Writer<'_>| {
+            let job = JobPayload::Vectors {};
+            let stored = |tx: &Writer<'_>| Ok::<_, StoreError>(find(tx, &job)?.unwrap());
+            add(tx, &job, at(600))?;
+            assert!(hasten(tx, &job, at(10), at(11))?);
+            assert!(!hasten(tx, &job, at(10), at(12))?, "the first message is not left waiting for later ones");
+            let running = stored(tx)?;
+            mark_started(tx, &[running.id])?;
+            assert!(hasten(tx, &job, at(20), at(21))?);
+            end_run(tx, &running, at(620))?;
+            assert_eq!(stored(tx)?.due_at, at(21));
+            end_run(tx, &stored(tx)?, at(621))?;
+            assert_eq!(stored(tx)?.due_at, at(621));
+            retry(tx, running.id, at(700), "the server is away")?;
+            assert!(!hasten(tx, &job, at(30), at(31))?, "a server that failed is not asked for each message");
+            end_run(tx, &stored(tx)?, at(900))?;
+            hasten(tx, &job, at(710), at(711))
+        };
+        assert!(store.write(Priority::Background, work).await.unwrap());
     }
 
     #[tokio::test]
