@@ -1,7 +1,5 @@
 //! Assigns the segments of each forest to subjects.
 
-use std::hash::BuildHasherDefault;
-
 use crate::context::features::corpus::Corpus;
 use crate::context::features::token::Quick;
 use crate::context::index_set::IndexSet;
@@ -27,7 +25,7 @@ impl<'a> Assignment<'a> {
         /// it.
         const BONDS: usize = 4_096;
         let (segments, numbers) = (Quick::default(), Quick::default());
-        let bonds = Quick::with_capacity_and_hasher(BONDS, BuildHasherDefault::default());
+        let bonds = Quick::with_capacity_and_hasher(BONDS, Default::default());
         Self { corpus, segment_link, segments, numbers, bonds }
     }
 
