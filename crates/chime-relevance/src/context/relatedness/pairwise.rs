@@ -30,7 +30,8 @@ pub struct Pairwise<'a> {
     subjects: &'a Partitions,
     /// Log odds that two candidates share a subject, indexed by the number of forests that put them in one subject.
     agreed: Vec<f64>,
-    holders: Holders,
+    /// Candidates that use each stem, ascending.
+    holders: Vec<Vec<usize>>,
     /// Dot products of the idf vectors of any two candidates. `of_segments` holds their sums over the segment of the
     /// first candidate.
     words: Matrix,
@@ -50,7 +51,7 @@ impl<'a> Pairwise<'a> {
         let log_odds = |share: f64| ((share + 0.03) / (1.03 - share)).ln();
         let forests = subjects.share().recip().round() as u32;
         let count = corpus.utterances.len();
-        let holders = Holders::of(corpus);
+        let holders = holders_of(corpus);
         let words = word_products(corpus, &holders);
         let (mut of_segments, mut people) = (Matrix::zeros(count, count), Matrix::zeros(count, corpus.spoken.len()));
         for place in 0..count {
@@ -119,7 +120,7 @@ impl<'a> Pairwise<'a> {
         for stem in &self.corpus.stems[target] {
             let stem = *stem as usize;
             let rarity = self.corpus.idf[stem];
-            self.holders.of_stem(stem).iter().for_each(|place| rarest[*place] = rarest[*place].max(rarity));
+            self.holders[stem].iter().for_each(|place| rarest[*place] = rarest[*place].max(rarity));
         }
         rarest
     }
@@ -134,45 +135,20 @@ impl<'a> Pairwise<'a> {
     }
 }
 
-/// Candidates that use each stem. All are in one list, since most stems occur in only one message and a list for each
-/// would waste memory.
-struct Holders {
-    places: Vec<usize>,
-    /// End of each stem's range in `places`.
-    ends: Vec<usize>,
+/// Returns the candidates that use each stem, ascending.
+fn holders_of(corpus: &Corpus<'_>) -> Vec<Vec<usize>> {
+    let mut holders = vec![Vec::new(); corpus.spread.len()];
+    for (place, stems) in corpus.stems.iter().enumerate() {
+        for stem in stems {
+            holders[*stem as usize].push(place);
+        }
+    }
+    holders
 }
 
-impl Holders {
-    fn of(corpus: &Corpus<'_>) -> Self {
-        let mut ends = Vec::with_capacity(corpus.spread.len());
-        let mut all = 0;
-        for holding in &corpus.spread {
-            // `ends` first holds the start of each range. Filling a range, below, moves it to the end.
-            ends.push(all);
-            all += usize::from(*holding);
-        }
-        let mut places = vec![0; all];
-        for (place, stems) in corpus.stems.iter().enumerate() {
-            for stem in stems {
-                let end = &mut ends[*stem as usize];
-                places[*end] = place;
-                *end += 1;
-            }
-        }
-        Self { places, ends }
-    }
-
-    /// Returns the candidates that use a stem, ascending.
-    fn of_stem(&self, stem: usize) -> &[usize] {
-        let begin = stem.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.places[begin..self.ends[stem]]
-    }
-}
-
-fn word_products(corpus: &Corpus<'_>, holders: &Holders) -> Matrix {
+fn word_products(corpus: &Corpus<'_>, holders: &[Vec<usize>]) -> Matrix {
     let mut products = Matrix::zeros(corpus.stems.len(), corpus.stems.len());
-    for (stem, idf) in corpus.idf.iter().enumerate() {
-        let holders = holders.of_stem(stem);
+    for (holders, idf) in holders.iter().zip(&corpus.idf) {
         for one in holders {
             let row = products.row_mut(*one);
             holders.iter().for_each(|other| row[*other] += (idf * idf) as f32);
