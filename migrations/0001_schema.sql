@@ -706,49 +706,46 @@ CREATE TABLE recap_subscription (
 
 -- Vectors
 
--- Embedding models whose vectors are stored.
+-- Embedding model whose vectors are stored: one row, or none before the first vector and while old ones are deleted.
 CREATE TABLE vector_space (
-    id         INTEGER PRIMARY KEY,
-    model      TEXT    NOT NULL,
-    dimension  INTEGER NOT NULL,
-    -- 'filling': its vectors are being made. 'active': the one that is searched. 'left': another took its place, and it is
-    -- being deleted.
-    state      TEXT    NOT NULL CHECK (state IN ('filling', 'active', 'left')),
-    UNIQUE (model, dimension)
+    model     TEXT    NOT NULL,
+    dimension INTEGER NOT NULL
 ) STRICT;
-CREATE UNIQUE INDEX vector_space_active ON vector_space (state) WHERE state = 'active';
 
 -- Embeddings of messages.
 CREATE TABLE message_vector (
-    -- As in message.id. Goes with the message's words.
-    id     INTEGER NOT NULL,
-    space  INTEGER NOT NULL REFERENCES vector_space (id),
-    vector BLOB    NOT NULL,
-    PRIMARY KEY (id, space)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX message_vector_by_space ON message_vector (space, id);
+    -- As in message.id. Goes with the message's words. Not the primary key: the newest messages come first, and rows in
+    -- that order would leave half of each page empty.
+    id     INTEGER NOT NULL UNIQUE,
+    vector BLOB    NOT NULL
+) STRICT;
 
 -- Embeddings of mini-summaries.
 CREATE TABLE summary_vector (
-    session_id INTEGER NOT NULL REFERENCES mini_summary (session_id) ON DELETE CASCADE,
-    space      INTEGER NOT NULL REFERENCES vector_space (id),
-    vector     BLOB    NOT NULL,
-    PRIMARY KEY (session_id, space)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX summary_vector_by_space ON summary_vector (space, session_id);
-
--- Newest message of each chat whose embedding is stored.
-CREATE TABLE vector_progress (
-    space    INTEGER NOT NULL REFERENCES vector_space (id) ON DELETE CASCADE,
-    chat_key INTEGER NOT NULL,
-    seq      INTEGER NOT NULL,
-    PRIMARY KEY (space, chat_key)
-) STRICT, WITHOUT ROWID;
-
--- Messages whose embedding has to be computed again, by message.id.
-CREATE TABLE vector_due (
-    id INTEGER PRIMARY KEY
+    session_id INTEGER PRIMARY KEY REFERENCES mini_summary (session_id) ON DELETE CASCADE,
+    vector     BLOB    NOT NULL
 ) STRICT;
+
+-- Messages whose embedding has to be computed, by time and message.id.
+CREATE TABLE vector_due (
+    ts INTEGER NOT NULL,
+    id INTEGER NOT NULL,
+    PRIMARY KEY (ts, id)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER message_needs_vector AFTER INSERT ON message WHEN new.text <> ''
+BEGIN
+    INSERT OR IGNORE INTO vector_due (ts, id) VALUES (new.ts, new.id);
+END;
+CREATE TRIGGER changed_message_needs_vector AFTER UPDATE OF id, ts, text ON message
+WHEN new.id <> old.id OR new.ts <> old.ts OR new.text <> old.text
+BEGIN
+    DELETE FROM vector_due WHERE ts = old.ts AND id = old.id;
+    INSERT OR IGNORE INTO vector_due (ts, id) SELECT new.ts, new.id WHERE new.text <> '';
+END;
+CREATE TRIGGER deleted_message_needs_no_vector AFTER DELETE ON message
+BEGIN
+    DELETE FROM vector_due WHERE ts = old.ts AND id = old.id;
+END;
 
 -- Suggestions and concepts
 

@@ -38,7 +38,7 @@ use chime_bot::recap::worker::Recaps;
 use chime_core::chat_settings::OperatorDefaults;
 use chime_core::config::{Config, ContextConfig, EmbeddingConfig, WebSearchConfig};
 use chime_core::prompts::Prompts;
-use chime_core::{BotIdentity, Conversation, GuestQuestion, estimate_tokens};
+use chime_core::{BotIdentity, GuestQuestion, estimate_tokens};
 use chime_jobs::Base;
 use chime_jobs::worker::{Pool, Wake};
 use chime_links::Fetcher;
@@ -155,9 +155,8 @@ impl AppComponents {
                 server.run(stop).await.map_err(|error| AppError::Task(format!("CONSOLE_ADDR: {error}")))
             });
         }
-        let vectors = vectors::spawn(&config, &store, &clock, &mut tasks)?;
         let (guests, questions) = mpsc::channel(GUESTS_WAITING);
-        let ingest = self.ingest(vectors, guests);
+        let ingest = self.ingest(guests);
         tasks.spawn("guests", |stop| async move {
             answer_guests(services, questions, stop).await;
             Ok(())
@@ -180,10 +179,11 @@ impl AppComponents {
         Ok(App { store, bot, claim: self.claim, tasks })
     }
 
-    fn ingest(&self, vectors: Option<mpsc::Sender<Conversation>>, guests: mpsc::Sender<GuestQuestion>) -> Ingest {
+    fn ingest(&self, guests: mpsc::Sender<GuestQuestion>) -> Ingest {
         let Base { bot, config, .. } = self.base.clone();
-        let setting = Arc::new(IntakeSettings { bot, config, claim: self.claim.clone() });
-        Ingest { base: self.base.clone(), health: self.health.clone(), vectors, guests, setting }
+        let fetches_vectors = vectors::options(&config).is_some();
+        let setting = Arc::new(IntakeSettings { bot, config, claim: self.claim.clone(), fetches_vectors });
+        Ingest { base: self.base.clone(), health: self.health.clone(), guests, setting }
     }
 
     fn handlers(&self, services: Services) -> Result<JobHandlers, AppError> {
@@ -199,8 +199,7 @@ impl AppComponents {
         let keeper = RetentionWorker { base: base.clone(), rests_until: parking_lot::Mutex::default() };
         let memory = Arc::new(memory::build(self)?);
         let recaps = Recaps { base: base.clone(), memory: Arc::clone(&memory) };
-        let source = memory::sources(&base.config, self.embedder.as_ref())?;
-        let vectors = VectorIndexer::new(base.store.clone(), base.clock.clone(), source);
+        let vectors = VectorIndexer::new(base.store.clone(), base.clock.clone(), memory.vectors.clone());
         let backups = self.backups.clone();
         Ok(JobHandlers { services, commands, keeper, backups, memory, recaps, vectors })
     }

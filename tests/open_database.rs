@@ -29,7 +29,7 @@ fn a_newer_database_is_refused_and_left_alone() {
     let path = folder.path().join("newer.db");
     let conn = Connection::open(&path).unwrap();
     conn.execute_batch("CREATE TABLE message (id INTEGER PRIMARY KEY) STRICT").unwrap();
-    conn.pragma_update(None, "application_id", 0x4348_4d31).unwrap();
+    conn.pragma_update(None, "application_id", 0x4348_4d32).unwrap();
     conn.pragma_update(None, "user_version", 99).unwrap();
     drop(conn);
     let before = std::fs::read(&path).unwrap();

@@ -54,9 +54,10 @@ impl JobHandlers {
             JobPayload::Sessions {} => self.memory.divide().await,
             JobPayload::MemoryUpkeep {} => self.memory.keep_up().await,
             JobPayload::Vectors {} => {
+                let outcome = self.vectors.run().await?;
                 // After a change of the embedding model, summaries need new vectors too.
                 self.memory.fill_in_vectors().await?;
-                self.vectors.run().await
+                Ok(outcome)
             }
             JobPayload::Topic { key, forum_topic, .. } => {
                 let conversation = Conversation { chat: *key, forum_topic: *forum_topic };

@@ -10,7 +10,7 @@ use chime_core::Zone;
 use chime_core::config::{Config, EmbeddingConfig, MemoryConfig};
 use chime_core::embed::Embedder;
 use chime_jobs::Base;
-use chime_memory::jobs::{Memory, SummaryModel, SummaryVectors, item_pieces, pieces, thread_summary, topic_pieces};
+use chime_memory::jobs::{Memory, SummaryModel, item_pieces, pieces, thread_summary, topic_pieces};
 use chime_memory::recall::VectorSource;
 use chime_relevance::context::{MAX_THREAD_TOKENS, ThreadLimits};
 
@@ -25,7 +25,7 @@ pub(super) fn build(parts: &AppComponents) -> Result<Memory, AppError> {
         config: config.memory.clone(),
         zone: config.time.zone,
         model: SummaryModel { gateway: parts.gateway.clone(), caps, redaction },
-        vectors: vectors(&config, parts.embedder.as_ref())?,
+        vectors: sources(&config, parts.embedder.as_ref())?,
         announces: config.privacy.announces,
     })
 }
@@ -47,14 +47,6 @@ pub fn enrichers(config: &MemoryConfig, zone: Zone) -> Vec<Enricher> {
 pub fn long_threads(config: &MemoryConfig) -> Option<LongThreads> {
     let limits = ThreadLimits { messages: config.max_history, tokens: MAX_THREAD_TOKENS };
     config.is_on.then(|| LongThreads::new(limits, thread_summary))
-}
-
-fn vectors(config: &Config, embedder: Option<&Arc<Embedder>>) -> Result<SummaryVectors, AppError> {
-    Ok(match sources(config, embedder)? {
-        VectorSource::Off => SummaryVectors::Off,
-        VectorSource::Local(embedder) => SummaryVectors::Local { name: embedder.name().to_owned(), embedder },
-        VectorSource::Server(embeddings) => SummaryVectors::Server(embeddings),
-    })
 }
 
 /// Returns the source of vectors for messages and summaries.

@@ -24,7 +24,7 @@ use chime_llm::{Embeddings, Llm, LlmOptions, Transcriptions};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
 use chime_store::admission::{self, Admitted};
-use chime_store::embedding_spaces::{self, NEAR, VectorCoverage};
+use chime_store::embedding_spaces::{self, VectorCoverage};
 use chime_store::jobs::ParkedJob;
 use chime_store::{Reader, Store, backups, chats, inspect, jobs};
 use chime_telegram::{Telegram, TelegramError, TelegramOptions};
@@ -284,7 +284,7 @@ fn look(conn: &Reader, model: Option<&str>) -> chime_store::Result<DatabaseConte
     let (open, all_parked) = jobs::counts(conn)?;
     let groups = chats::groups(conn, GROUPS)?.into_iter().map(|row| row.chat).collect();
     let admitted = admission::count(conn)?;
-    let vectors = model.map(|model| embedding_spaces::coverage(conn, model, NEAR)).transpose()?;
+    let vectors = model.map(|model| embedding_spaces::coverage(conn, model)).transpose()?;
     Ok(DatabaseContents { groups, admitted, open, parked: jobs::parked(conn, PARKED)?, all_parked, vectors })
 }
 

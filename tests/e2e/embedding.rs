@@ -70,6 +70,7 @@ async fn a_server_that_makes_no_vectors_delays_no_answer_and_is_asked_again() {
         assert!(!w.model.embedded().is_empty(), "the server was asked");
         assert_eq!(with_vectors(w).await, []);
         w.model.refuse_to_embed(false);
+        w.clock.advance(Duration::from_secs(60));
         until_there_are(w, 3).await;
     })
     .await;

@@ -202,7 +202,7 @@ impl RecallBench {
         let vector = pack(&self.embedder.embed(&asked.text)).unwrap_or_default();
         let clock = self.clock.clone();
         let find = move |conn: &chime_store::Reader| {
-            let Some(space) = embedding_spaces::active(conn)? else { return Ok((0.0, 0.0, 0.0)) };
+            let Some(space) = embedding_spaces::current(conn)? else { return Ok((0.0, 0.0, 0.0)) };
             let wanted = Nearest { chat: asked.chat, newest: asked.before, vector: &vector, limit: 40 };
             let watch = clock.stopwatch();
             let mut index = vector_index::nearest(conn, &space, SUMMARIES, &wanted)?;

@@ -4,14 +4,12 @@
 //! embeddings from a server.
 
 mod feature_cache;
-mod vectors;
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 pub use feature_cache::FeatureCache;
-pub use vectors::{VectorError, Vectors};
 
 use crate::recall::Recaller;
 use chime_core::trigger::{Languages, is_generic};

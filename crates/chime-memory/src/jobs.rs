@@ -22,7 +22,7 @@ mod topics;
 
 pub use items::{ItemList, item_pieces, items};
 pub use load::remembered;
-pub use memory::{Memory, SummaryVectors};
+pub use memory::Memory;
 pub use memory_lines::pieces;
 pub use model::SummaryModel;
 pub use thread_summary::thread_summary;

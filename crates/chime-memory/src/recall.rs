@@ -14,7 +14,7 @@ mod retrievers;
 mod summaries;
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub use indexer::{VectorIndexer, VectorSource};
 pub use ranked::RankedRecall;
@@ -23,7 +23,7 @@ pub use request::RecallRequest;
 use crate::recall::loaded::LoadedCandidates;
 use crate::recall::request::{MIN_COVERAGE, ParsedRequest};
 use crate::recall::summaries::Summaries;
-use chime_core::embed::{Embedder, SHIPPED_NAME};
+use chime_core::embed::Embedder;
 use chime_core::{Conversation, Language, Seq, StoredMessage};
 use chime_relevance::retrieval::lexicon::WordsRead;
 use chime_relevance::retrieval::{
@@ -45,15 +45,13 @@ const LANGUAGES_KEPT: usize = 2;
 /// Searches the past of chats for messages and summaries.
 pub struct Recaller {
     embedder: Option<Arc<Embedder>>,
-    /// The built-in model, loaded only while the search still uses its vectors although another model has replaced it.
-    former: OnceLock<Option<Embedder>>,
     words: Mutex<Vec<(Language, WordsRead)>>,
 }
 
 impl Recaller {
     /// Creates a recaller. Without an embedding model, it ranks by words only.
     pub fn new(embedder: Option<Arc<Embedder>>) -> Self {
-        Self { embedder, former: OnceLock::new(), words: Mutex::default() }
+        Self { embedder, words: Mutex::default() }
     }
 
     /// Returns all candidates and their neighbours with their scores, best first. For evaluation: [`Self::recall`]
@@ -123,7 +121,7 @@ impl Recaller {
     ) -> chime_store::Result<Vec<Stretch>> {
         let Some(row) = chats::by_key(conn, conversation.chat)? else { return Ok(Vec::new()) };
         let at_hand = self.embedder.as_deref();
-        let space = embedding_spaces::active(conn)?.filter(|space| at_hand.is_some_and(|it| it.name() == space.model));
+        let space = embedding_spaces::current(conn)?.filter(|space| at_hand.is_some_and(|it| it.name() == space.model));
         let kept = StoredArchive { conn, conversation, language: row.language, space };
         self.with_words(row.language, |lexicon| stretches(&kept, sought, lexicon))
     }
@@ -150,7 +148,7 @@ impl Recaller {
         if question.words.is_empty() && !question.asks_talk {
             return Ok(None);
         }
-        let space = embedding_spaces::active(conn)?;
+        let space = embedding_spaces::current(conn)?;
         let vector = match &space {
             Some(space) => self.vector_in(conn, space, &question, request)?,
             None => Vec::new(),
@@ -163,8 +161,8 @@ impl Recaller {
         Ok(Some(ParsedRequest { conn, request, question, language, people, space, vector, embedder }))
     }
 
-    /// Returns the vector of a question in `space` (the vectors of one model): computed by the local model if `space`
-    /// belongs to it, else the vector of the trigger that the server has made and the store holds.
+    /// Returns the vector of a question in `space`: computed by the local model, or the vector of the trigger that the
+    /// server has made and the store holds. Empty if another local model made the stored vectors.
     fn vector_in(
         &self,
         conn: &Reader,
@@ -172,13 +170,9 @@ impl Recaller {
         question: &ParsedQuestion,
         request: &RecallRequest<'_>,
     ) -> chime_store::Result<Vec<u8>> {
-        let at_hand = self.embedder.as_deref().filter(|embedder| embedder.name() == space.model);
-        let former = || {
-            let shipped = self.former.get_or_init(|| Embedder::shipped().ok()).as_ref();
-            shipped.filter(|_| space.model == SHIPPED_NAME)
-        };
-        let made = match at_hand.or_else(former) {
-            Some(embedder) => Some(embedder.embed(&question.bare)),
+        let made = match self.embedder.as_deref() {
+            Some(embedder) if embedder.name() == space.model => Some(embedder.embed(&question.bare)),
+            Some(_) => None,
             None => vectors::find(conn, request.conversation.chat, request.before, &space.model)?,
         };
         Ok(made.as_deref().and_then(chime_core::pack).unwrap_or_default())

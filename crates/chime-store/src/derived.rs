@@ -18,9 +18,9 @@
 
 use super::family::{Cause, Family, Merged, OptOutScope};
 use super::{
-    Result, Writer, admission, answers, backlog, chat_settings, chats, concepts, consent, deletions, embedding_spaces,
-    feedback, follow_ups, inbox, item_marks, memory, notes, outbox, pages, quotes_and_forwards, recaps, refusals,
-    reminders, topic_names, usage, vectors,
+    Result, Writer, admission, answers, backlog, chat_settings, chats, concepts, consent, deletions, feedback,
+    follow_ups, inbox, item_marks, memory, notes, outbox, pages, quotes_and_forwards, recaps, refusals, reminders,
+    topic_names, usage, vectors,
 };
 use chime_core::{ChatKey, StoredMessage, Timestamp, UserId};
 
@@ -36,7 +36,6 @@ const FAMILIES: &[Family] = &[
     quotes_and_forwards::FAMILY,
     inbox::FAMILY,
     consent::FAMILY,
-    embedding_spaces::FAMILY,
     vectors::FAMILY,
     memory::FAMILY,
     item_marks::FAMILY,
@@ -68,6 +67,7 @@ const NOT_DERIVED: &[&str] = &[
     "scrub",
     "token_calibration",
     "tool_refusal",
+    "vector_space",
 ];
 
 pub fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {

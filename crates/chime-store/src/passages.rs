@@ -21,17 +21,17 @@ pub struct StoredPassage {
     pub kind: Kind,
     /// Text, with the addresses behind linked words.
     pub text: String,
-    /// Vector in the requested space; empty if there is none or none was requested.
+    /// Stored vector; empty if there is none or none was requested.
     pub vector: Vec<f32>,
 }
 
-/// Returns the messages of a chat, in all forum topics, whose numbers are in `from..=to`, sorted by number. Each has
-/// its vector in `space`. Without stubs and messages of members who opted out.
-pub fn in_range(conn: &Reader, space: Option<i64>, chat: ChatKey, from: Seq, to: Seq) -> Result<Vec<StoredPassage>> {
+/// Returns the messages of a chat, in all forum topics, whose numbers are in `from..=to`, sorted by number; with their
+/// vectors on request. Without stubs and messages of members who opted out.
+pub fn in_range(conn: &Reader, with_vectors: bool, chat: ChatKey, from: Seq, to: Seq) -> Result<Vec<StoredPassage>> {
     conn.map(&format!(
-        "SELECT {COLUMNS}, (SELECT vector FROM message_vector WHERE message_vector.id = message.id AND space = :space) AS vector
+        "SELECT {COLUMNS}, (SELECT vector FROM message_vector WHERE message_vector.id = message.id AND :with_vectors) AS vector
          FROM message WHERE id BETWEEN :from AND :to AND {VISIBLE} AND role <> 'system' ORDER BY id"
-    ), params! { ":space": space, ":from": row_id(chat, from), ":to": row_id(chat, to) }, |row| {
+    ), params! { ":with_vectors": with_vectors, ":from": row_id(chat, from), ":to": row_id(chat, to) }, |row| {
         let passage = from_columns(row)?;
         Ok(StoredPassage { vector: row.get::<Option<_>>("vector")?.unwrap_or_default(), ..passage })
     })

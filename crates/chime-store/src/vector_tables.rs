@@ -1,29 +1,14 @@
-//! Definition of the stored vectors: embedding spaces, tables of vectors, and the parts into which their indexes are
-//! divided.
+//! Definition of the stored vectors: their space, their tables, and the parts into which the indexes are divided.
 
 use super::row::row_id;
-use super::sql::texts;
 use chime_core::{ChatKey, Seq};
 
+/// Model and dimension of the stored vectors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Space {
-    pub id: i64,
     pub model: String,
     pub dimension: usize,
-    pub state: SpaceState,
 }
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SpaceState {
-    /// Vectors are still being made, and another space is searched.
-    Filling,
-    Active,
-    /// Replaced by another space, and being deleted.
-    Left,
-}
-
-texts! { words: SpaceState }
-chime_core::words!(SpaceState { Filling = "filling", Active = "active", Left = "left" });
 
 #[derive(Debug, Clone, Copy)]
 pub struct VectorTable {
@@ -37,8 +22,8 @@ pub struct VectorTable {
     searched: i64,
 }
 
-/// Table of message vectors. A new kind of document needs a table with the columns key, space and vector, and an entry
-/// in [`TABLES`].
+/// Table of message vectors. A new kind of document needs a table with the columns key and vector, and an entry in
+/// [`TABLES`].
 pub const MESSAGES: VectorTable = VectorTable { name: "message_vector", key: "id", part_bits: 12, searched: 4 };
 /// Table of summary vectors. A part is a chat.
 pub const SUMMARIES: VectorTable =
@@ -46,8 +31,8 @@ pub const SUMMARIES: VectorTable =
 pub const TABLES: [VectorTable; 2] = [MESSAGES, SUMMARIES];
 
 impl VectorTable {
-    pub(super) fn index(self, space: i64) -> String {
-        format!("vec_{space}_{}", self.name)
+    pub(super) fn index(self) -> String {
+        format!("vec_{}", self.name)
     }
 
     /// Returns the first and the last index part of a chat that are searched. `newest` is the number of its newest

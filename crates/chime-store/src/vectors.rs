@@ -2,75 +2,43 @@
 
 use std::collections::HashMap;
 
+use super::embedding_spaces::{self, DueVector};
 use super::family::{Cause, Family, OptOutScope};
 use super::messages::VISIBLE;
 use super::row::row_id;
-use super::sql::{Statements, params, rows};
-use super::{Reader, Result, Writer, embedding_spaces};
+use super::sql::{Statements, params};
+use super::{Reader, Result, Writer};
 use chime_core::{ChatId, ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp, UserId, pack};
 
-/// Message for which a model has not yet made a vector.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unread {
-    pub chat: ChatKey,
-    pub seq: Seq,
-    pub text: String,
+/// Stores the vectors that `model` made of messages. A message that was changed or forgotten, or whose author opted
+/// out, since it was read gets none, and neither does one whose vector is empty or zero. Stores nothing and returns
+/// `false` while vectors of another model are stored.
+pub fn keep(tx: &Writer<'_>, model: &str, made: &[(DueVector, Vec<f32>)]) -> Result<bool> {
+    let dimension = made.iter().map(|(_, vector)| vector.len()).max().unwrap_or(0);
+    if dimension > 0 && !embedding_spaces::admits(tx, model, dimension)? {
+        return Ok(false);
+    }
+    for (due, vector) in made {
+        // A text that was changed since it was read stays due.
+        tx.run(
+            "DELETE FROM vector_due WHERE ts = :ts AND id = :id
+             AND (:text IS NULL OR NOT EXISTS (SELECT 1 FROM message WHERE id = :id AND text <> :text))",
+            params! { ":ts": due.sent_at, ":id": due.id, ":text": due.text },
+        )?;
+        let (Some(text), Some(packed)) = (&due.text, pack(vector)) else { continue };
+        tx.run("DELETE FROM message_vector WHERE id = :id", params! { ":id": due.id })?;
+        tx.run(
+            &format!(
+                "INSERT INTO message_vector (id, vector)
+                 SELECT id, :vector FROM message WHERE id = :id AND text = :text AND {VISIBLE}"
+            ),
+            params! { ":id": due.id, ":text": text, ":vector": packed },
+        )?;
+    }
+    Ok(true)
 }
 
-rows! {
-    Unread { chat = "chat_key", seq, text }
-}
-
-/// Returns the messages among the newest `within` of a conversation that have no vector of `model`, newest first, at
-/// most `most`.
-pub fn unread(
-    conn: &Reader,
-    conversation: Conversation,
-    model: &str,
-    within: usize,
-    most: usize,
-) -> Result<Vec<Unread>> {
-    conn.all(
-        &format!(
-            "SELECT chat_key, seq, text FROM (
-                 SELECT id, chat_key, seq, text FROM message
-                 WHERE chat_key = :chat AND forum_topic_id IS :forum_topic AND {VISIBLE} AND role <> 'system'
-                 ORDER BY ts DESC, message_id DESC LIMIT :within) AS newest
-             WHERE trim(text) <> ''
-                   AND NOT EXISTS (SELECT 1 FROM message_vector JOIN vector_space ON vector_space.id = space
-                                   WHERE message_vector.id = newest.id AND model = :model)
-             LIMIT :most"
-        ),
-        params! {
-            ":chat": conversation.chat, ":forum_topic": conversation.forum_topic, ":model": model,
-            ":within": within, ":most": most,
-        },
-    )
-}
-
-/// Stores the vector of a message, unless the message was changed or forgotten, or its author opted out, since it was
-/// read.
-pub fn keep(tx: &Writer<'_>, of: &Unread, model: &str, vector: &[f32]) -> Result<()> {
-    let space = embedding_spaces::ensure(tx, model, vector.len())?;
-    keep_in(tx, space.id, row_id(of.chat, of.seq), &of.text, vector)
-}
-
-/// Stores a vector in an existing space. `id` is the row id of the message and `text` the text from which the vector
-/// was made: nothing is stored if the message has another text by now. A zero vector is not stored.
-pub fn keep_in(tx: &Writer<'_>, space: i64, id: i64, text: &str, vector: &[f32]) -> Result<()> {
-    tx.run("DELETE FROM message_vector WHERE id = :id AND space = :space", params! { ":id": id, ":space": space })?;
-    let Some(packed) = pack(vector) else { return Ok(()) };
-    tx.run(
-        &format!(
-            "INSERT INTO message_vector (id, space, vector)
-             SELECT id, :space, :vector FROM message WHERE id = :id AND text = :text AND {VISIBLE}"
-        ),
-        params! { ":id": id, ":text": text, ":space": space, ":vector": packed },
-    )
-}
-
-/// Returns the vectors of a conversation's newest `limit` messages before `moment`. If their dimensions differ because
-/// the model was changed, returns only those with the dimension of the newest.
+/// Returns the vectors that `model` made of a conversation's newest `limit` messages before `moment`.
 pub fn before(
     conn: &Reader,
     conversation: Conversation,
@@ -86,7 +54,7 @@ pub fn before(
                        AND {VISIBLE} AND role <> 'system'
                  ORDER BY ts DESC, message_id DESC LIMIT :limit) AS newest
              JOIN message_vector ON message_vector.id = newest.id
-             JOIN vector_space ON vector_space.id = space AND model = :model"
+             JOIN vector_space ON model = :model"
         ),
         params! {
             ":chat": conversation.chat, ":forum_topic": conversation.forum_topic, ":ts": moment.0.secs(),
@@ -97,22 +65,19 @@ pub fn before(
             Ok((place, raw.get("vector")?))
         },
     )?;
-    let mut found: HashMap<_, Vec<f32>> = rows.into_iter().collect();
-    let dimension = found.iter().max_by_key(|((_, id), _)| *id).map_or(0, |(_, vector)| vector.len());
-    found.retain(|_, vector| vector.len() == dimension);
-    Ok(found)
+    Ok(rows.into_iter().collect())
 }
 
 pub fn find(conn: &Reader, chat: ChatKey, seq: Seq, model: &str) -> Result<Option<Vec<f32>>> {
     conn.first(
-        "SELECT vector FROM message_vector JOIN vector_space ON vector_space.id = space
-         WHERE message_vector.id = :id AND model = :model ORDER BY space DESC LIMIT 1",
+        "SELECT vector FROM message_vector JOIN vector_space ON model = :model WHERE message_vector.id = :id",
         params! { ":id": row_id(chat, seq), ":model": model },
     )
 }
 
 pub(super) const FAMILY: Family = Family {
-    tables: &["message_vector"],
+    // Triggers keep `vector_due` as the messages are.
+    tables: &["message_vector", "vector_due"],
     words_gone: forget,
     opted_out: forget_member,
     chat_gone,
@@ -146,6 +111,7 @@ fn forget_member(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()
 mod tests {
     use super::*;
     use crate::forget::{self, ForgetOptions, Replacement};
+    use crate::row::seq_of;
     use crate::testkit::new_store;
     use crate::{Priority, chats, consent, messages};
     use chime_core::testkit::{CHAT, transcript};
@@ -183,20 +149,21 @@ mod tests {
                 for message in &said {
                     messages::take_in(tx, &row, message)?;
                 }
-                let open = unread(tx, HERE, MODEL, 10, 10)?;
-                assert_eq!(open.iter().map(|it| it.seq.0).collect::<Vec<_>>(), [5, 4, 2, 1]);
-                for one in &open {
-                    keep(tx, one, MODEL, &[0.6, 0.8])?;
-                }
-                assert_eq!((known(tx)?, unread(tx, HERE, MODEL, 10, 10)?.len()), (vec![1, 2, 4, 5], 0));
-                assert_eq!(unread(tx, HERE, "another", 10, 2)?.len(), 2, "another model has none of them");
+                let open = embedding_spaces::due(tx, 10)?;
+                assert_eq!(open.iter().map(|it| seq_of(it.id).0).collect::<Vec<_>>(), [1, 2, 4, 5]);
+                let made: Vec<(DueVector, Vec<f32>)> = open.into_iter().map(|one| (one, vec![0.6, 0.8])).collect();
+                assert!(keep(tx, MODEL, &made)?);
+                assert_eq!((known(tx)?, embedding_spaces::due(tx, 10)?.len()), (vec![1, 2, 4, 5], 0));
+                assert!(!keep(tx, "another", &made)?, "vectors of two models are never beside each other");
 
                 let edited =
                     Message { text: "the door code is gone".to_owned(), edited_at: Some(LATER.0), ..said[0].clone() };
                 messages::take_in(tx, &row, &edited)?;
                 assert_eq!(known(tx)?, [2, 4, 5], "an edit");
-                keep(tx, &open[3], MODEL, &[0.6, 0.8])?;
+                assert!(keep(tx, MODEL, &made[..1])?);
                 assert_eq!(known(tx)?, [2, 4, 5], "the old words came back too late");
+                let due: Vec<Option<String>> = embedding_spaces::due(tx, 10)?.into_iter().map(|one| one.text).collect();
+                assert_eq!(due, [Some("the door code is gone".to_owned())]);
                 let options =
                     ForgetOptions { cause: Cause::Forgotten, replacement: Replacement::Stub, repeats: |_, _| false };
                 forget::messages(tx, &[(ChatKey(1), Seq(4))], options)?;

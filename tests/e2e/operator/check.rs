@@ -45,7 +45,7 @@ async fn a_machine_on_which_all_is_well() {
                 ok database: chime.db is sound, version N N KiB
                 (the disk of this machine)
                 ok jobs: N open, none parked
-                ok vectors: N of N older messages and N of N summaries have one
+                ok vectors: N of N messages and N of N summaries have one
                 ok access: owners: N allowed chats: N
                 ok telegram: the token belongs to @bot
                 ok clock: agrees with Telegram's
@@ -252,7 +252,7 @@ async fn everything_that_is_wrong_is_told_at_once_with_its_remedy() {
         ok database: chime.db is sound, version N N KiB
         (the disk of this machine)
         ok jobs: N open, none parked
-        ok vectors: N of N older messages and N of N summaries have one
+        ok vectors: N of N messages and N of N summaries have one
         ok access: owners: N allowed chats: N
         ok telegram: the token belongs to @bot
         ok clock: agrees with Telegram's

@@ -16,7 +16,7 @@ use chime_relevance::context::history::History;
 use chime_relevance::context::params::Params;
 use chime_relevance::retrieval::TimeSpan;
 use chime_store::testkit::new_store;
-use chime_store::{Priority, Store, chats, messages, vectors};
+use chime_store::{Priority, Store, chats, embedding_spaces, messages, vectors};
 
 const START: Timestamp = Timestamp::from_secs(1_750_000_000);
 const LINES: [&str; 9] = [
@@ -151,10 +151,8 @@ async fn a_vector_that_comes_later_is_known_to_the_next_trigger() {
     };
     assert_eq!(with_vector().await, [0_i64; 0]);
     let kept = store.write(Priority::Background, |tx| {
-        let chat = chats::find(tx, CHAT)?.unwrap().key;
-        let here = chime_core::Conversation { chat, forum_topic: None };
-        let open = vectors::unread(tx, here, "small", 9, 4)?;
-        open.iter().try_for_each(|one| vectors::keep(tx, one, "small", &[0.6, 0.8]))
+        let newest = embedding_spaces::due(tx, 4)?.into_iter();
+        vectors::keep(tx, "small", &newest.map(|one| (one, vec![0.6, 0.8])).collect::<Vec<_>>())
     });
     kept.await.unwrap();
     assert_eq!(with_vector().await, [6, 7, 8], "the newest four, of which one is the trigger itself");

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use crate::bullets::cost;
 use crate::extract::SummaryMessage;
-use crate::jobs::memory::{Memory, SummaryVectors};
+use crate::jobs::memory::Memory;
 use crate::lines::spoken;
 use crate::policy::RECENT_CAPS;
 use crate::policy::{self, SummaryConditions};
+use crate::recall::VectorSource;
 use crate::wording::{BulletSource, Remembered};
 use chime_access::gateway::ModelPurpose;
 use chime_core::embed::Embedder;
@@ -75,8 +76,8 @@ impl Memory {
         let senders: Vec<UserId> = said.iter().filter(|it| is_human(it)).map(|it| it.message.sender.id).collect();
         let numbers = self.store.write(Priority::Background, move |tx| numbers(tx, chat, &senders)).await?;
         let embedder = match &self.vectors {
-            SummaryVectors::Local { embedder, .. } => Some(Arc::clone(embedder)),
-            SummaryVectors::Off | SummaryVectors::Server(_) => None,
+            VectorSource::Local(embedder) => Some(Arc::clone(embedder)),
+            VectorSource::Off | VectorSource::Server(_) => None,
         };
         // Embedding is slow, so it runs on a reader's thread.
         self.store.read(move |conn| Ok(summary_lines(&said, &numbers, &seqs(conn, &said)?, embedder.as_deref()))).await

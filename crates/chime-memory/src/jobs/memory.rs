@@ -5,14 +5,13 @@ use std::sync::Arc;
 use crate::jobs::error::{StepError, is_given_up};
 use crate::jobs::model::SummaryModel;
 use crate::jobs::new_summary::NewSummary;
+use crate::recall::VectorSource;
 use chime_access::gateway::ModelPurpose;
 use chime_core::config::MemoryConfig;
-use chime_core::embed::Embedder;
 use chime_core::prompts::Prompts;
 use chime_core::{Job, Zone};
 use chime_jobs::worker::Wake;
 use chime_jobs::{JobOutcome, JobResult};
-use chime_llm::Embeddings;
 use chime_runtime::clock::Clock;
 use chime_store::{Priority, Store, jobs};
 
@@ -26,19 +25,9 @@ pub struct Memory {
     /// Time zone of chats that have set none.
     pub zone: Zone,
     pub model: SummaryModel,
-    pub vectors: SummaryVectors,
+    pub vectors: VectorSource,
     /// `true` if a chat must get the privacy notice before its messages may be sent to a server for summaries.
     pub announces: bool,
-}
-
-pub enum SummaryVectors {
-    Off,
-    /// Local embedding model, and the name under which its vectors are stored.
-    Local {
-        embedder: Arc<Embedder>,
-        name: String,
-    },
-    Server(Arc<Embeddings>),
 }
 
 impl Memory {

@@ -7,13 +7,14 @@ use crate::extract;
 use crate::jobs::delimiters::{fence, fenced};
 use crate::jobs::error::StepError;
 use crate::jobs::load::SessionRead;
-use crate::jobs::memory::{Memory, SummaryVectors};
+use crate::jobs::memory::Memory;
 use crate::jobs::model::ModelOutput;
 use crate::jobs::new_summary::{NewSummary, chars, summary_of};
 use crate::jobs::tagging::rows;
 use crate::jobs::{divide, items, tagging};
 use crate::lines::{self, NumberedLines};
 use crate::policy::{Caps, MINI, Means, RECENT};
+use crate::recall::VectorSource;
 use chime_access::gateway::ModelPurpose;
 use chime_core::prompts::{SummaryValues, Template};
 use chime_core::{
@@ -132,11 +133,11 @@ impl Memory {
         let summary = made.as_ref().map(|made| summary_of(made, now));
         let with_words = summary.as_ref().filter(|summary| !summary.bullets.is_empty());
         let (vector, server_makes_it) = match (&self.vectors, with_words) {
-            (SummaryVectors::Local { embedder, name }, Some(summary)) => {
-                (Some((name.clone(), embedder.embed(&tagging::plain(summary)))), false)
+            (VectorSource::Local(embedder), Some(summary)) => {
+                (Some((embedder.name().to_owned(), embedder.embed(&tagging::plain(summary)))), false)
             }
-            (SummaryVectors::Server(_), Some(summary)) => (None, summary.method == SummaryMethod::Model),
-            (SummaryVectors::Off, _) | (_, None) => (None, false),
+            (VectorSource::Server(_), Some(summary)) => (None, summary.method == SummaryMethod::Model),
+            (VectorSource::Off, _) | (_, None) => (None, false),
         };
         let (kept, payload, id, ended) = (summary.clone(), job.payload.clone(), session.id, session.clone());
         let tags = match &summary {

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use crate::extract::SummaryMessage;
 use crate::jobs::delimiters::{fence, fenced};
 use crate::jobs::error::{StepError, is_given_up};
-use crate::jobs::memory::{Memory, SummaryVectors};
+use crate::jobs::memory::Memory;
 use crate::policy::Means;
+use crate::recall::VectorSource;
 use crate::tags::{self, MemberNames, SessionTag};
 use crate::{members, words};
 use chime_access::gateway::ModelPurpose;
@@ -41,8 +42,8 @@ impl Memory {
             self.store.read(move |conn| Ok((memory::newest_texts(conn, chat, TEXTS)?, names_of(conn, chat)?))).await?;
         let lines: Vec<&str> = said.iter().filter(|it| it.by.is_some()).map(|it| it.text.as_str()).collect();
         let embedder = match &self.vectors {
-            SummaryVectors::Local { embedder, .. } => Some(&**embedder),
-            SummaryVectors::Server(_) | SummaryVectors::Off => None,
+            VectorSource::Local(embedder) => Some(&**embedder),
+            VectorSource::Server(_) | VectorSource::Off => None,
         };
         Ok(extracted(&lines, &names, &texts, embedder))
     }
@@ -96,7 +97,7 @@ impl Memory {
     /// makes the vector together with the summary.)
     pub async fn embed(&self, job: &Job, id: SessionId) -> JobResult {
         let found = self.store.read(move |conn| summaries::mini(conn, id)).await?;
-        let (Some(summary), SummaryVectors::Server(embeddings)) = (found, &self.vectors) else {
+        let (Some(summary), VectorSource::Server(embeddings)) = (found, &self.vectors) else {
             return self.finish(job).await;
         };
         let text = plain(&summary);
@@ -123,22 +124,18 @@ impl Memory {
     /// Makes summary vectors that are missing for the current model, newest first. A local model makes them at once;
     /// for a server this enqueues jobs.
     pub async fn fill_in_vectors(&self) -> chime_store::Result<()> {
-        let model = match &self.vectors {
-            SummaryVectors::Off => return Ok(()),
-            SummaryVectors::Local { name, .. } => name.clone(),
-            SummaryVectors::Server(embeddings) => embeddings.model().to_owned(),
-        };
+        let Some(model) = self.vectors.model().map(str::to_owned) else { return Ok(()) };
         let name = model.clone();
         let missing = self.store.read(move |conn| summary_vectors::missing(conn, &name, FILLED_AT_ONCE)).await?;
         for id in missing {
             match &self.vectors {
-                SummaryVectors::Local { embedder, .. } => {
+                VectorSource::Local(embedder) => {
                     let Some(summary) = self.store.read(move |conn| summaries::mini(conn, id)).await? else { continue };
                     let (vector, model) = (embedder.embed(&plain(&summary)), model.clone());
                     let save = move |tx: &Writer<'_>| summary_vectors::save(tx, id, summary.built_at, &model, &vector);
                     self.store.write(Priority::Background, save).await?;
                 }
-                SummaryVectors::Server(_) => {
+                VectorSource::Server(_) => {
                     let conditions = self.conditions(id.chat).await?;
                     let now = self.clock.now();
                     let enqueue = move |tx: &Writer<'_>| match chats::by_key(tx, id.chat)? {
@@ -151,7 +148,7 @@ impl Memory {
                         self.store.write(Priority::Background, enqueue).await?;
                     }
                 }
-                SummaryVectors::Off => {}
+                VectorSource::Off => {}
             }
         }
         Ok(())

@@ -9,6 +9,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
+use crate::recall::VectorSource;
 use chime_access::gateway::ask::{Gateway, GatewayParts, Models};
 use chime_access::gateway::{DailyBudget, ModelGuard};
 use chime_core::config::{DailyTokens, MemoryConfig, Redaction, SessionIdle};
@@ -66,7 +67,7 @@ impl Bench {
             config,
             zone: Zone::UTC,
             model,
-            vectors: SummaryVectors::Off,
+            vectors: VectorSource::Off,
             announces: false,
         };
         let bench = Self { memory, _folder: folder };

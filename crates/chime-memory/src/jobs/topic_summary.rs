@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::extract::Period;
 use crate::jobs::error::StepError;
-use crate::jobs::memory::{Memory, SummaryVectors};
+use crate::jobs::memory::Memory;
 use crate::jobs::memory_lines::line;
 use crate::jobs::new_summary::{NewSummary, summary_of};
 use crate::jobs::rolling::{CHOSEN_TOKENS, Minis, chosen, extract_of};
@@ -58,7 +58,7 @@ impl Memory {
         means: Means,
     ) -> Result<(), StepError> {
         for _ in 0..ATTEMPTS {
-            let (now, model) = (self.clock.now(), self.vector_model());
+            let (now, model) = (self.clock.now(), self.vectors.model().map(str::to_owned));
             let (kept, material) = self
                 .store
                 .read(move |conn| Ok((rows::summary(conn, tag)?, material(conn, chat, tag, model.as_deref())?)))
@@ -147,14 +147,6 @@ impl Memory {
             );
         }
         Ok(is_kept)
-    }
-
-    fn vector_model(&self) -> Option<String> {
-        match &self.vectors {
-            SummaryVectors::Off => None,
-            SummaryVectors::Local { name, .. } => Some(name.clone()),
-            SummaryVectors::Server(embeddings) => Some(embeddings.model().to_owned()),
-        }
     }
 }
 

@@ -9,9 +9,10 @@ use serde_json::json;
 use crate::jobs::delimiters::{fence, fenced};
 use crate::jobs::divide;
 use crate::jobs::error::StepError;
-use crate::jobs::memory::{Memory, SummaryVectors};
+use crate::jobs::memory::Memory;
 use crate::jobs::model::{ModelOutput, ModelRequest};
 use crate::policy::Means;
+use crate::recall::VectorSource;
 use crate::topics::{self, Inferred, Signals, TopicCandidate, TopicDecision};
 use crate::words;
 use chime_access::gateway::ModelPurpose;
@@ -221,13 +222,13 @@ impl Memory {
     /// a server could make one and the model may not be asked.
     async fn cosines(&self, chat: ChatKey, text: &str, means: Means) -> chime_store::Result<HashMap<SessionId, f64>> {
         let (vector, name) = match &self.vectors {
-            SummaryVectors::Local { embedder, name } => (embedder.embed(text), name.clone()),
-            SummaryVectors::Server(embeddings) if means == Means::Model => {
+            VectorSource::Local(embedder) => (embedder.embed(text), embedder.name().to_owned()),
+            VectorSource::Server(embeddings) if means == Means::Model => {
                 let made = embeddings.embed(&[text], &self.clock).await;
                 let made = made.inspect_err(|error| tracing::warn!(chat = chat.0, %error, "no vector of a talk"));
                 (made.ok().and_then(|made| made.into_iter().next()).unwrap_or_default(), embeddings.model().to_owned())
             }
-            SummaryVectors::Server(_) | SummaryVectors::Off => return Ok(HashMap::new()),
+            VectorSource::Server(_) | VectorSource::Off => return Ok(HashMap::new()),
         };
         let kept = self.store.read(move |conn| summary_vectors::of_chat(conn, chat, &name)).await?;
         if kept.is_empty() || vector.is_empty() {

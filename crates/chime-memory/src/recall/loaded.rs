@@ -27,10 +27,10 @@ impl LoadedCandidates {
         embedder: Option<&Embedder>,
     ) -> chime_store::Result<Self> {
         let (conn, chat) = (reading.conn, reading.request.conversation.chat);
-        let space = reading.space.as_ref().filter(|_| reading.embedder.is_some());
+        let with_vectors = reading.space.is_some() && reading.embedder.is_some();
         let mut messages = Vec::new();
         for (from, to) in ranges(candidates.proposals.iter().map(|one| one.seq), reading.request.before, READ) {
-            messages.extend(passages::in_range(conn, space.map(|space| space.id), chat, from, to)?);
+            messages.extend(passages::in_range(conn, with_vectors, chat, from, to)?);
         }
         if let Some(embedder) = embedder {
             for one in messages.iter_mut().filter(|one| one.vector.is_empty()) {

@@ -11,7 +11,7 @@ use chime_relevance::retrieval::proposals::{Proposal, WordPostings, proposals};
 use chime_store::postings::{self, Postings, Range};
 use chime_store::vector_index::{self, Nearest};
 use chime_store::vector_tables::{MESSAGES, SUMMARIES};
-use chime_store::{embedding_spaces, passages, summaries, tags};
+use chime_store::{passages, summaries, tags};
 
 /// Maximum number of messages read for a word.
 const OF_A_WORD: u32 = 400;
@@ -213,17 +213,14 @@ impl ParsedRequest<'_> {
     fn by_new_vectors(&self, candidates: &mut RecallCandidates) -> chime_store::Result<()> {
         let Some(embedder) = self.embedder else { return Ok(()) };
         let (chat, before) = (self.request.conversation.chat, self.request.before);
-        let made = match &self.space {
-            Some(space) => embedding_spaces::made_up_to(self.conn, space.id, chat)?,
-            None => Seq(0),
-        };
-        let from = before.0.saturating_sub(UNSTORED).max(made.0.saturating_add(1));
+        let from = Seq(before.0.saturating_sub(UNSTORED));
         let asked = embedder.embed(&self.question.bare);
-        if asked.is_empty() || from >= before.0 {
+        if asked.is_empty() || from >= before {
             return Ok(());
         }
         let mut near: Vec<(f64, Seq)> = Vec::new();
-        for one in passages::in_range(self.conn, None, chat, Seq(from), Seq(before.0 - 1))? {
+        let recent = passages::in_range(self.conn, self.space.is_some(), chat, from, Seq(before.0 - 1))?;
+        for one in recent.into_iter().filter(|one| one.vector.is_empty()) {
             let vector = candidates.vectors.entry(one.seq).or_insert_with(|| embedder.embed(&one.text));
             near.push((f64::from(dot(vector, &asked)), one.seq));
         }

@@ -1,5 +1,7 @@
 //! Stores a batch of updates: messages, jobs and the poll offset in one transaction.
 
+use std::time::Duration;
+
 use crate::ingest::ArrivalKind;
 use crate::ingest::intake::authorize::AllowedRequest;
 use crate::ingest::intake::batch::{Applied, Moment};
@@ -21,6 +23,9 @@ use chime_store::{
     outbox, quotes_and_forwards, sessions, topic_names,
 };
 
+/// Delay before the vectors of new messages are requested, so that several messages share a request.
+const VECTORS_AFTER: Duration = Duration::from_secs(1);
+
 /// Stores `batch` and the offset after it. Must be called in the transaction that commits both.
 pub fn apply(
     tx: &Writer<'_>,
@@ -32,10 +37,14 @@ pub fn apply(
     // First tries without a savepoint for each update, because each savepoint writes the full-text index. They are used
     // only after an update has failed.
     let together = chime_store::in_savepoint(tx, |tx| apply_each(tx, batch, setting, at, false));
-    let applied = match together {
+    let mut applied = match together {
         Err(error) if !blames_the_file(&error) => apply_each(tx, batch, setting, at, true)?,
         together => together?,
     };
+    if setting.fetches_vectors && !applied.heard.is_empty() {
+        let soon = at.now.plus(VECTORS_AFTER);
+        applied.postponed |= jobs::hasten(tx, &JobPayload::Vectors {}, at.now, soon)?;
+    }
     if let Some(offset) = offset {
         inbox::set_next_offset(tx, offset, at.now)?;
     }
@@ -368,6 +377,7 @@ mod tests {
             },
             config: Arc::new(config),
             claim: None,
+            fetches_vectors: false,
         }
     }
 

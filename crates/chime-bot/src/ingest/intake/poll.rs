@@ -10,7 +10,7 @@ use crate::ingest::intake::apply::apply;
 use crate::ingest::intake::batch::{Applied, Moment};
 use crate::ingest::intake::read::{offset_after, read_batch};
 use crate::ingest::intake::settings::IntakeSettings;
-use chime_core::{Conversation, GuestQuestion, Timestamp};
+use chime_core::{GuestQuestion, Timestamp};
 use chime_jobs::Base;
 use chime_runtime::clock::{Clock, Stopwatch};
 use chime_runtime::resilience::{Backoff, random};
@@ -25,9 +25,6 @@ const OFFSET_LIVES: Duration = Duration::from_secs(6 * 24 * 3600);
 pub struct Ingest {
     pub base: Base,
     pub health: PollHealth,
-    /// Gets the conversations with new messages, so that vectors are fetched for them; `None` if no server makes
-    /// vectors.
-    pub vectors: Option<mpsc::Sender<Conversation>>,
     /// Gets the questions in chats that the bot is not in.
     pub guests: mpsc::Sender<GuestQuestion>,
     pub setting: Arc<IntakeSettings>,
@@ -209,12 +206,6 @@ impl Ingest {
     }
 
     fn report(&self, applied: Applied) {
-        if let Some(vectors) = &self.vectors {
-            for conversation in applied.heard.into_keys() {
-                // If the queue is full, the next message in the conversation sends it again.
-                let _ = vectors.try_send(conversation);
-            }
-        }
         for question in applied.guests {
             // If the queue is full, the question is dropped: nobody would wait that long for an answer.
             let _ = self.guests.try_send(question);

@@ -12,4 +12,6 @@ pub struct IntakeSettings {
     pub config: Arc<Config>,
     /// Code with which a user becomes the owner; `None` if the bot has an owner.
     pub claim: Option<ClaimCode>,
+    /// `true` if a server makes the vectors of messages.
+    pub fetches_vectors: bool,
 }

@@ -52,7 +52,7 @@ async fn scripted(now: Timestamp) -> Scripted {
         guard: ModelGuard::default(),
         budget: DailyBudget::default(),
     });
-    bench.memory.vectors = SummaryVectors::Server(Arc::new(Embeddings::new(&options(&writes), str::to_owned).unwrap()));
+    bench.memory.vectors = VectorSource::Server(Arc::new(Embeddings::new(&options(&writes), str::to_owned).unwrap()));
     for number in 1..=12 {
         let days = if number <= 6 { 40 } else { 0 };
         let said = message(number, days * 24 * 60 + 200 - number, WORDS[number as usize % 2], now);
