@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::Selector;
-use crate::recall::{RankingUnit, Retriever};
+use crate::baselines::Retriever;
+use crate::recall::RankingUnit;
 
 /// Measures how well and how fast Chime works, on chats whose answers are known.
 #[derive(Debug, Parser)]

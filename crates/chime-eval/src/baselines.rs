@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use crate::recall::Retriever;
 use chime_core::dot;
 use chime_relevance::retrieval::{Frequencies, Lexicon, ParsedQuestion, Passage};
 
@@ -13,6 +12,23 @@ const B: f64 = 0.1;
 const RECENT_DAYS: (f64, f64) = (28.0, 180.0);
 const RECENCY: (f64, f64, f64) = (1.0, 0.6, 0.3);
 const DAY_MS: f64 = 86_400_000.0;
+
+/// Retriever under test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Retriever {
+    /// The daemon's, on the pack's messages in a store
+    Fitted,
+    /// The same features and weights over every message of the chat, without preselection
+    Exhaustive,
+    /// The same without vectors
+    Lexical,
+    /// Vectors alone
+    Vectors,
+    /// Weighted sum of similarity, tag overlap and recency, as in the first design
+    SeedBlend,
+    Bm25,
+    Tags,
+}
 
 /// Ranks all passages by a simple formula, best first: their indices and scores.
 pub fn ranked(

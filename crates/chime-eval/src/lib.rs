@@ -9,7 +9,7 @@
 
 pub mod answers;
 pub mod arguments;
-mod baselines;
+pub mod baselines;
 pub mod commands;
 pub mod context;
 pub mod growth;

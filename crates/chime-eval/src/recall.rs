@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::baselines;
+use crate::baselines::{self, Retriever};
 use crate::context::Evaluated;
 use crate::pack::{Pack, PackMessage, PackQuestion, QUESTION, QuestionAsk};
 use crate::pack_store::RememberedPack;
@@ -15,23 +15,6 @@ use chime_relevance::retrieval::{
     SessionText, Weights, in_sessions, rank, rank_sessions,
 };
 use chime_runtime::clock::Clock;
-
-/// Retriever under test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Retriever {
-    /// The daemon's, on the pack's messages in a store
-    Fitted,
-    /// The same features and weights over every message of the chat, without preselection
-    Exhaustive,
-    /// The same without vectors
-    Lexical,
-    /// Vectors alone
-    Vectors,
-    /// Weighted sum of similarity, tag overlap and recency, as in the first design
-    SeedBlend,
-    Bm25,
-    Tags,
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum RankingUnit {

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use chime_core::ChatId;
 use chime_core::embed::Embedder;
+use chime_eval::baselines::Retriever;
 use chime_eval::pack::{Pack, PackMessage};
 use chime_eval::pack_file::read_pack;
-use chime_eval::recall::{RankingUnit, Retriever, evaluate};
+use chime_eval::recall::{RankingUnit, evaluate};
 use chime_runtime::clock::Clock;
 use chime_sandbox::{NewChat, Post, Setup};
 use chime_testkit::Reply;
