@@ -109,13 +109,17 @@ impl Language {
         Some(Self(rendered.or(of_talk).unwrap_or(chat.0)))
     }
 
-    /// Returns the languages that have most of a question's common words and letters of their own: all that are equal,
-    /// or only the first of `likely` among them. `None` if the bot has no words of the first of `likely`.
+    /// Returns the languages that have most of a question's common words and letters of their own. If several are equal,
+    /// these are only the first of `likely` that is among them, or all if none is. `None` if the bot has no words of the
+    /// first of `likely`.
     fn by_common_words(question: &str, likely: &[whatlang::Lang; 3]) -> Option<Vec<whatlang::Lang>> {
         /// Number of common words that a letter of only one language is worth.
         const LETTER: u32 = 2;
         Self(likely[0]).file()?;
-        let lower = question.to_lowercase();
+        // A capitalised word may be a name from another language.
+        let is_word = |(place, word): &(usize, &str)| *place == 0 || !word.starts_with(char::is_uppercase);
+        let words = question.split_whitespace().enumerate().filter(is_word).map(|(_, word)| word);
+        let lower = words.collect::<Vec<_>>().join(" ").to_lowercase();
         let letters = |code: &str| languages().iter().find(|it| it.code == code).map_or("", |it| it.letters.as_str());
         let count = |(code, words): (&str, u32)| {
             let has_letter = lower.contains(|c| letters(code).contains(c));
@@ -139,6 +143,14 @@ impl Language {
         use whatlang::Script;
         whatlang::detect_script(text).filter(|script| !matches!(script, Script::Latin | Script::Cyrillic))?;
         unless_it_panics(|| whatlang::detect_lang(text)).flatten().map(Self)
+    }
+
+    /// Returns `true` if a question is in another language than `talk`, by its stop words, or if the script of either
+    /// shows that it is in none of the bot's languages.
+    pub fn is_foreign(question: &str, talk: &str) -> bool {
+        let (asked, spoken) = (Languages::shipped().likely_codes(question), Languages::shipped().likely_codes(talk));
+        [question, talk].into_iter().any(|text| Self::of_script(text).is_some())
+            || asked.iter().all(|code| !spoken.contains(code))
     }
 
     /// Returns the English name, such as `German`.

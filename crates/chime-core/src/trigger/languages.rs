@@ -7,7 +7,6 @@ use serde::Deserialize;
 
 use crate::lang::{LanguageFile, tables};
 use crate::rows::rows;
-use crate::stems::Language;
 use crate::trigger::words::words;
 
 /// Largest number of words of a phrase in the lists.
@@ -269,14 +268,6 @@ impl Languages {
         let telling: Vec<&str> = telling_words(&lower).filter(|word| !self.content_words.contains(*word)).collect();
         let counts = self.stop_words_in(&telling.join(" "));
         self.tables.iter().map(|table| table.long_code).zip(counts).collect()
-    }
-
-    /// Returns `true` if a question is in another language than `talk`, by its stop words, or if the script of either
-    /// shows that it is in none of the bot's languages.
-    pub fn is_foreign(&self, question: &str, talk: &str) -> bool {
-        let spoken = self.likely_codes(talk);
-        [question, talk].into_iter().any(|text| Language::of_script(text).is_some())
-            || self.likely_codes(question).iter().all(|code| !spoken.contains(code))
     }
 
     /// Returns the two-letter codes of the languages of which a text contains the most stop words, or all codes if it

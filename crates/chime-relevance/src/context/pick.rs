@@ -26,7 +26,7 @@ use crate::context::replies::model::ReplyModel;
 use crate::context::seed::SeedRule;
 use crate::context::select::expected_f1::Taken;
 use chime_core::trigger::{Languages, is_generic};
-use chime_core::{MessageId, Role, StoredMessage, UserId};
+use chime_core::{Language, MessageId, Role, StoredMessage, UserId};
 
 /// Input of the picker that belongs to the trigger.
 #[derive(Debug, Clone, Copy)]
@@ -155,7 +155,7 @@ impl<'a> Candidates<'a> {
         /// Number of candidates that tell the language.
         const NEWEST: usize = 20;
         let newest = self.messages.iter().rev().take(NEWEST).map(|stored| stored.message.text.as_str());
-        Languages::shipped().is_foreign(text, &newest.collect::<Vec<_>>().join("\n"))
+        Language::is_foreign(text, &newest.collect::<Vec<_>>().join("\n"))
     }
 
     /// Returns `true` if a candidate is a question of a member other than `asker` to the bot, or the answer to one.
