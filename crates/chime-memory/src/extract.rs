@@ -19,14 +19,14 @@ const SHOWN_CHARS: usize = 180;
 const QUESTION_CHARS: usize = 120;
 /// Length of the last word before a full stop, in characters, from which the full stop ends a sentence.
 const ABBREVIATION: usize = 3;
-/// Minimum number of common words by which a line counts as the answer to a question, or as the report that a task is
+/// Minimum number of shared words by which a line counts as the answer to a question, or as the report that a task is
 /// done.
 const SHARED: usize = 2;
-/// Number of lines after a question within which it is answered, and the time within which the next line answers it
-/// that is no reply.
+/// Number of lines after a question within which it is answered.
 const ANSWERED_WITHIN: usize = 30;
+/// Time after a question within which the next line answers it, although it is no reply.
 const NEXT_WITHIN: Duration = Duration::from_secs(30 * 60);
-/// Minimum number of common words of a reply to an answer that is shown with it.
+/// Minimum number of content words of a reply to an answer that is shown with it.
 const MORE_WORDS: usize = 3;
 /// Maximum number of messages of a session that are ranked.
 const MOST_RANKED: usize = 500;

@@ -223,11 +223,18 @@ pub fn member_number(tx: &Writer<'_>, chat: ChatKey, user: UserId) -> Result<u32
     tx.one("SELECT number FROM summary_member WHERE chat_key = :chat AND user_id = :user", params)
 }
 
-/// Returns the numbers that replace the names of members in the summaries of a chat.
-pub fn member_numbers(conn: &Reader, chat: ChatKey) -> Result<BTreeMap<UserId, u32>> {
-    let numbers: Vec<(UserId, u32)> =
-        conn.all("SELECT user_id, number FROM summary_member WHERE chat_key = :chat", params! { ":chat": chat })?;
-    Ok(numbers.into_iter().collect())
+/// Returns the numbers that replace the names of members in the summaries of a chat, and the highest number in use,
+/// which may be that of a forgotten member.
+pub fn member_numbers(conn: &Reader, chat: ChatKey) -> Result<(BTreeMap<UserId, u32>, u32)> {
+    let numbers: Vec<(UserId, u32)> = conn.all(
+        "SELECT user_id, number FROM summary_member WHERE chat_key = :chat AND user_id IS NOT NULL",
+        params! { ":chat": chat },
+    )?;
+    let highest = conn.one(
+        "SELECT coalesce(max(number), 0) AS highest FROM summary_member WHERE chat_key = :chat",
+        params! { ":chat": chat },
+    )?;
+    Ok((numbers.into_iter().collect(), highest))
 }
 
 /// Returns the current names of members by the numbers that replace them in a chat's summaries, without members who
@@ -278,5 +285,31 @@ impl FromRow for Summary {
             model: raw.get("model")?,
             built_at: raw.get("built_at")?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::new_store;
+    use crate::{Priority, chats, memory};
+    use chime_core::testkit::CHAT;
+    use chime_core::{Chat, ChatKind};
+
+    #[tokio::test]
+    async fn the_number_of_a_forgotten_member_stays_taken() {
+        let (_folder, store) = new_store().await;
+        let chat = Chat { id: CHAT, kind: ChatKind::Supergroup, title: None, username: None };
+        store
+            .write(Priority::Answering, move |tx| {
+                let key = chats::upsert(tx, &chat)?.key;
+                let numbers = [UserId(1), UserId(2)].map(|user| member_number(tx, key, user));
+                assert!(matches!(numbers, [Ok(1), Ok(2)]));
+                memory::forget_number(tx, Some(key), UserId(2))?;
+                assert_eq!(member_numbers(tx, key)?, (BTreeMap::from([(UserId(1), 1)]), 2));
+                Ok(())
+            })
+            .await
+            .unwrap();
     }
 }

@@ -26,7 +26,7 @@ const MOST_DONE: usize = 5;
 const IN_PROMPT: usize = 12;
 /// Maximum number of open items that a model is shown with a session.
 const WITH_SESSION: usize = 8;
-/// Number of newest messages among which items are looked for in those that have no summary yet.
+/// Number of newest messages that are searched for items. Those that a summary covers are skipped.
 const WITHOUT_SUMMARY: usize = 500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,14 +116,19 @@ fn not_summarized<'a>(
         let has = |it: &Session| it.forum_topic == stored.message.forum_topic && it.first <= at && at <= it.last;
         is_human(stored) && !summarized.clone().any(has)
     });
-    let mut numbers = summaries::member_numbers(conn, chat)?;
+    let (mut numbers, mut highest) = summaries::member_numbers(conn, chat)?;
     let mut names = BTreeMap::new();
     for sender in said.iter().map(|stored| &stored.message.sender) {
-        let next = numbers.values().max().copied().unwrap_or_default() + 1;
-        names.insert(*numbers.entry(sender.id).or_insert(next), sender.name.clone());
+        let number = *numbers.entry(sender.id).or_insert(highest + 1);
+        highest = highest.max(number);
+        names.insert(number, sender.name.clone());
     }
-    let lines = summary_lines(&said, &numbers, &seqs(conn, &said)?, None);
-    let mut bullets = extract::items(&lines);
+    // Each forum topic is a conversation of its own.
+    said.sort_by_key(|stored| stored.message.forum_topic);
+    let mut bullets = Vec::new();
+    for said in said.chunk_by(|one, next| one.message.forum_topic == next.message.forum_topic) {
+        bullets.extend(extract::items(&summary_lines(said, &numbers, &seqs(conn, said)?, None)));
+    }
     bullets.retain(|bullet| list.kinds().contains(&bullet.kind));
     Ok(NewerItems { bullets, names })
 }
