@@ -7,7 +7,7 @@ use chime_answer::answering::{Services, answer, answer_unasked, capture_missed, 
 use chime_bot::commands::handlers::Commands;
 use chime_bot::recap::worker::Recaps;
 use chime_core::{Conversation, ForumTopicId, Job, JobPayload};
-use chime_jobs::JobResult;
+use chime_jobs::{JobOutcome, JobResult};
 use chime_memory::jobs::Memory;
 use chime_memory::recall::VectorIndexer;
 use chime_privacy::worker::RetentionWorker;
@@ -55,8 +55,10 @@ impl JobHandlers {
             JobPayload::MemoryUpkeep {} => self.memory.keep_up().await,
             JobPayload::Vectors {} => {
                 let outcome = self.vectors.run().await?;
-                // After a change of the embedding model, summaries need new vectors too.
-                self.memory.fill_in_vectors().await?;
+                // After a change of the embedding model, summaries need new vectors too, after the messages.
+                if matches!(outcome, JobOutcome::UntilNextRun) {
+                    self.memory.fill_in_vectors().await?;
+                }
                 Ok(outcome)
             }
             JobPayload::Topic { key, forum_topic, .. } => {

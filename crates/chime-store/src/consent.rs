@@ -3,7 +3,7 @@
 use super::derived;
 use super::family::{Cause, Family, OptOutScope};
 use super::sql::{Json, Statements, params};
-use super::{Reader, Result, Writer, memory, messages};
+use super::{Reader, Result, Writer, memory, messages, vectors};
 use chime_core::{ChatId, ChatKey, Entity, Message, MessageAt, MessageId, StoredMessage, Timestamp, UserId};
 
 pub(super) const FAMILY: Family = Family {
@@ -41,6 +41,7 @@ pub fn opt_in(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
         "DELETE FROM opt_out WHERE user_id = :user AND :chat IN (0, chat_key)",
         params! { ":chat": scope.key(), ":user": user },
     )?;
+    vectors::make_again(tx, scope, user)?;
     // Memory is deleted and rebuilt, so that it includes the member's messages again.
     memory::forget_member(tx, scope, user)
 }

@@ -12,7 +12,7 @@ rows! {
     DueVector { sent_at = "ts", id, text }
 }
 
-/// Returns the space of the stored vectors, or `None` if none are stored or those of a former model are being deleted.
+/// Returns the space of the stored vectors, or `None` if none are stored or vectors of a former model are being deleted.
 pub fn current(conn: &Reader) -> Result<Option<Space>> {
     conn.first("SELECT model, dimension FROM vector_space", &[])
 }
@@ -42,7 +42,11 @@ pub fn is_outdated(conn: &Reader, model: &str) -> Result<bool> {
 }
 
 fn has_vectors(conn: &Reader) -> Result<bool> {
-    conn.one("SELECT EXISTS (SELECT 1 FROM message_vector) OR EXISTS (SELECT 1 FROM summary_vector) AS found", &[])
+    // The highest id is found at the end of the index, without a scan.
+    conn.one(
+        "SELECT (SELECT max(id) FROM message_vector) IS NOT NULL OR EXISTS (SELECT 1 FROM summary_vector) AS found",
+        &[],
+    )
 }
 
 /// Deletes the space and its index, which ends the search by vectors; when called again, its vectors, at most `limit`

@@ -92,8 +92,10 @@ fn forget(tx: &Writer<'_>, stored: &StoredMessage, _: Cause) -> Result<()> {
 }
 
 fn chat_gone(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
+    // Messages that came after the request stay, and so do their vectors.
     tx.run(
-        "DELETE FROM message_vector WHERE id BETWEEN :from AND :to",
+        "DELETE FROM message_vector WHERE id BETWEEN :from AND :to
+         AND NOT EXISTS (SELECT 1 FROM message WHERE message.id = message_vector.id)",
         params! { ":from": row_id(chat, Seq(0)), ":to": row_id(chat, Seq(u32::MAX)) },
     )
 }
@@ -103,6 +105,17 @@ fn forget_member(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()
     tx.run(
         "DELETE FROM message_vector WHERE id IN
          (SELECT id FROM message WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat))",
+        params! { ":user": user, ":chat": chat },
+    )
+}
+
+/// Marks the messages of a member who opted in as without a vector, so that vectors are made for them.
+pub(super) fn make_again(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
+    let chat = scope.chat().map(|key| key.0);
+    tx.run(
+        "INSERT OR IGNORE INTO vector_due (ts, id) SELECT ts, id FROM message
+         WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat) AND text <> ''
+               AND NOT EXISTS (SELECT 1 FROM message_vector WHERE message_vector.id = message.id)",
         params! { ":user": user, ":chat": chat },
     )
 }
@@ -171,6 +184,10 @@ mod tests {
                 consent::opt_out(tx, OptOutScope::Chat(ChatKey(1)), said[1].sender.id, Timestamp::from_secs(9))?;
                 let left: u32 = tx.query_row("SELECT count(*) AS n FROM message_vector", [], |raw| raw.get("n"))?;
                 assert_eq!(left, 0, "opted out");
+                consent::opt_in(tx, OptOutScope::Chat(ChatKey(1)), said[1].sender.id)?;
+                let mut due: Vec<u32> = embedding_spaces::due(tx, 10)?.iter().map(|it| seq_of(it.id).0).collect();
+                due.sort_unstable();
+                assert_eq!(due, [1, 2, 5], "opted in");
                 Ok(())
             })
             .await
