@@ -44,7 +44,7 @@ pub enum Cause {
 pub struct Merged {
     pub into: ChatKey,
     pub from: ChatKey,
-    /// Multiple of [`BLOCK`](super::answer_sources::BLOCK), above all numbers used in `into`.
+    /// Multiple of the block size of `answer_use`, above all numbers used in `into`.
     pub shift: u32,
 }
 

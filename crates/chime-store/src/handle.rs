@@ -17,7 +17,7 @@ use super::{Reader, Result, StoreError, Writer};
 use chime_core::Timestamp;
 
 /// Number of read connections. With the writer there are three connections, each with its own page cache.
-const READERS: usize = 2;
+const READERS: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Priority {

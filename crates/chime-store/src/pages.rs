@@ -1,7 +1,7 @@
 //! Web pages that members linked to and documents that they posted, as they were read for an answer. Each chat has its
 //! own copy, which is deleted with the last message from which it was read.
 
-use super::family::{Cause, Family, OptOutScope};
+use super::family::{Cause, Family, Merged, OptOutScope};
 use super::sql::{FromRow, Statements, params, rows};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
@@ -28,14 +28,14 @@ pub struct PostedLink {
     pub address: String,
 }
 
-pub(super) const FAMILY: Family = Family {
-    tables: &["page", "page_source"],
-    moved: &[("page", None), ("page_source", Some("seq"))],
-    words_gone,
-    opted_out,
-    chat_gone,
-    ..Family::UNTOUCHED
-};
+pub(super) const FAMILY: Family =
+    Family { tables: &["page", "page_source"], words_gone, opted_out, chat_gone, merged, ..Family::UNTOUCHED };
+
+/// Deletes the pages of the chat that ends: both chats count theirs from 1. They are read again.
+fn merged(tx: &Writer<'_>, chats: Merged) -> Result<()> {
+    tx.run("DELETE FROM page_source WHERE chat_key = :from", params! { ":from": chats.from })?;
+    tx.run("DELETE FROM page WHERE chat_key = :from", params! { ":from": chats.from })
+}
 
 rows! {
     StoredPage { number, title, published, text, is_cut }

@@ -1,7 +1,7 @@
 //! Tokens and cost of model calls for each UTC day, needed for the daily budgets. Also the token calibration of each
 //! model, and the models that refused tools.
 
-use super::family::Family;
+use super::family::{Family, Merged};
 use super::sql::{Statements, params};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Spent, Timestamp, TokenCalibration, TokenUse, UserId};
@@ -10,8 +10,23 @@ use chime_core::{ChatKey, Spent, Timestamp, TokenCalibration, TokenUse, UserId};
 /// numbers cannot exceed SQLite's largest integer.
 pub(super) const MOST: u64 = 1 << 40;
 
-pub(super) const FAMILY: Family =
-    Family { tables: &["token_usage"], moved: &[("token_usage", None)], chat_gone, ..Family::UNTOUCHED };
+pub(super) const FAMILY: Family = Family { tables: &["token_usage"], chat_gone, merged, ..Family::UNTOUCHED };
+
+/// Adds the counts of the chat that ends to those of the remaining one, since daily budgets depend on them.
+fn merged(tx: &Writer<'_>, chats: Merged) -> Result<()> {
+    let sum = |column| format!("{column} = min(min({column}, {MOST}) + min(excluded.{column}, {MOST}), {MOST})");
+    let sums = ["calls", "prompt_tokens", "completion_tokens", "cost_micros"].map(sum).join(", ");
+    tx.run(
+        &format!(
+            "INSERT INTO token_usage
+             SELECT day, :into, user_id, model, calls, prompt_tokens, completion_tokens, cost_micros
+             FROM token_usage WHERE chat_key = :from
+             ON CONFLICT (day, chat_key, user_id, model) DO UPDATE SET {sums}"
+        ),
+        params! { ":into": chats.into, ":from": chats.from },
+    )?;
+    tx.run("DELETE FROM token_usage WHERE chat_key = :from", params! { ":from": chats.from })
+}
 
 /// Deletes the token counts of a chat except today's. Without these, emptying the chat would allow it to spend its
 /// daily budget again.
