@@ -109,7 +109,7 @@ pub fn grounds_of_member(
     )
 }
 
-/// Changes the message numbers that the answers of `chats.from` contain, and those of the messages that they are based
+/// Changes the message numbers that the answers of `chats.from` contain, and the numbers of the messages that they are based
 /// on.
 fn give_numbers(tx: &Writer<'_>, chats: Merged) -> Result<()> {
     let ids: Vec<AnswerId> = tx.all("SELECT id FROM answer WHERE chat_key = :from", params! { ":from": chats.from })?;

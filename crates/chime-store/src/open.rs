@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::{Result, StoreError, backups, migrate, snapshot, vector_index};
 use chime_core::Timestamp;
 
-/// "CHM2": distinguishes Chime databases from other SQLite files, and from those of builds before the first release,
+/// "CHM2": distinguishes Chime databases from other SQLite files, and from databases of builds before the first release,
 /// whose schema differed under the same version.
 const APPLICATION_ID: i32 = 0x4348_4d32;
 /// Time for which SQLite retries while another program has locked the file. Litestream and backups lock it only

@@ -74,7 +74,7 @@ pub struct FollowUpContext {
     started_over: Option<Seq>,
 }
 
-/// Suggested items that an answer without a model shows in place of messages.
+/// Suggested items that an answer without a model shows instead of messages.
 pub struct ItemsWithoutModel<'f> {
     pub items: Vec<&'f Item>,
     /// Last message of the list, if what was said after it belongs to the answer too.

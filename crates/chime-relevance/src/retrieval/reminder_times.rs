@@ -236,7 +236,9 @@ impl MomentReader<'_> {
         let table = self.dates.table;
         let Some(mark) = self.at(&table.at, place) else { return false };
         let number = place + mark;
-        let has_colon = self.dates.words.get(number).is_some_and(|word| word.contains(':'));
+        // A ratio such as 16:9 is no time.
+        let minutes = |word: &String| word.split_once(':').is_some_and(|(_, minutes)| minutes.len() == 2);
+        let has_colon = self.dates.words.get(number).is_some_and(minutes);
         let is_clock = has_colon || self.at(&table.oclock, number + 1).is_some();
         self.starts_with_digit(number) && is_clock && self.element(place).is_none()
     }
