@@ -63,14 +63,9 @@ pub fn session(lines: &[SummaryMessage], caps: Caps, estimate: fn(&str) -> usize
     let mut chosen: Vec<Bullet> = Vec::new();
     let mut left = caps.tokens;
     let mut order: Vec<usize> = ranked(&talk, MOST_RANKED).into_iter().map(|rank| places[rank]).collect();
-    let exchange = |place: usize| answers.iter().find(|it| it.question == place || it.answers.contains(&place));
-    order.sort_by_key(|place| precedence(&lines[*place], exchange(*place), lines));
+    order.sort_by_cached_key(|place| precedence(&lines[*place], exchange_of(*place, &answers), lines));
     for place in order {
-        let bullet = match exchange(place) {
-            Some(it) => answered(&lines[it.question], &it.answers.iter().map(|at| &lines[*at]).collect::<Vec<_>>()),
-            None => alone(&lines[place]),
-        };
-        let Some(bullet) = bullet else { continue };
+        let Some(bullet) = bullet(place, &answers, lines) else { continue };
         let tokens = cost(std::slice::from_ref(&bullet), estimate);
         if chosen.len() < caps.bullets && tokens <= left && !chosen.contains(&bullet) {
             left -= tokens;
@@ -81,11 +76,39 @@ pub fn session(lines: &[SummaryMessage], caps: Caps, estimate: fn(&str) -> usize
     chosen
 }
 
-/// Returns every decision, task and open question of a talk as a bullet, in message order.
+/// Returns every decision, task and open question of a talk as a bullet, in message order, without those that repeat
+/// another.
 pub fn items(lines: &[SummaryMessage]) -> Vec<Bullet> {
-    let mut found = session(lines, Caps { bullets: usize::MAX, tokens: usize::MAX }, |_| 0);
-    found.retain(|bullet| bullet.kind != BulletKind::Fact);
-    still_open(found, lines)
+    let answers = answers(lines);
+    // Most lines are none; the test of what is talk is the slowest.
+    let may_be_item = |line: &SummaryMessage| {
+        let found = cues(&line.text);
+        found.settled || found.taken || asks(&line.text)
+    };
+    let sources = (0..lines.len()).filter(|place| may_be_item(&lines[*place]) && lines[*place].is_source());
+    let bullets = sources.filter_map(|place| bullet(place, &answers, lines));
+    let found: Vec<Bullet> = bullets.filter(|bullet| bullet.kind != BulletKind::Fact).collect();
+    let talk_line = |bullet: &Bullet| TalkLine {
+        text: Cow::Owned(members::unnamed(&bullet.text)),
+        vector: Cow::Borrowed(&[]),
+        replies: 0,
+    };
+    let talk: Vec<TalkLine<'_>> = found.iter().map(talk_line).collect();
+    let mut kept = ranked(&talk, MOST_RANKED);
+    kept.sort_unstable();
+    still_open(kept.into_iter().map(|place| found[place].clone()).collect(), lines)
+}
+
+/// Returns the bullet of a message: with its question or answer, if it is part of an exchange.
+fn bullet(place: usize, answers: &[Exchange], lines: &[SummaryMessage]) -> Option<Bullet> {
+    match exchange_of(place, answers) {
+        Some(it) => answered(&lines[it.question], &it.answers.iter().map(|at| &lines[*at]).collect::<Vec<_>>()),
+        None => alone(&lines[place]),
+    }
+}
+
+fn exchange_of(place: usize, answers: &[Exchange]) -> Option<&Exchange> {
+    answers.iter().find(|it| it.question == place || it.answers.contains(&place))
 }
 
 /// Leaves out the tasks and questions that a later line shows to be done or answered.
@@ -274,6 +297,9 @@ fn answers(lines: &[SummaryMessage]) -> Vec<Exchange> {
 /// answered. Such a line is a reply, or shares several words with the item; one word is enough for a member's own
 /// task.
 pub fn closed(items: &[Bullet], lines: &[SummaryMessage]) -> Vec<Seq> {
+    if !items.iter().any(is_item) {
+        return Vec::new();
+    }
     // Computed once, since a busy chat has hundreds of open items.
     let statements = lines.iter().filter(|line| line.by.is_some() && !asks(&line.text));
     let statements: Vec<(&SummaryMessage, BTreeSet<String>, bool)> =
