@@ -75,7 +75,7 @@ struct Arguments {
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
     /// Questions for the test for new subjects
-    #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/data/questions.txt"), value_name = "FILE")]
+    #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/data/questions/fit.txt"), value_name = "FILE")]
     questions: PathBuf,
     /// Fit only the test for new subjects, with all other weights as shipped
     #[arg(long)]

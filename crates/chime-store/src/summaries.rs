@@ -224,7 +224,7 @@ pub fn member_number(tx: &Writer<'_>, chat: ChatKey, user: UserId) -> Result<u32
 }
 
 /// Returns the numbers that replace the names of members in the summaries of a chat, and the highest number in use,
-/// which may be that of a forgotten member.
+/// which may belong to a forgotten member.
 pub fn member_numbers(conn: &Reader, chat: ChatKey) -> Result<(BTreeMap<UserId, u32>, u32)> {
     let numbers: Vec<(UserId, u32)> = conn.all(
         "SELECT user_id, number FROM summary_member WHERE chat_key = :chat AND user_id IS NOT NULL",

@@ -12,7 +12,7 @@ pub(super) const MOST: u64 = 1 << 40;
 
 pub(super) const FAMILY: Family = Family { tables: &["token_usage"], chat_gone, merged, ..Family::UNTOUCHED };
 
-/// Adds the counts of the chat that ends to those of the remaining one, since daily budgets depend on them.
+/// Adds the counts of the chat that ends to the counts of the remaining chat, since daily budgets depend on them.
 fn merged(tx: &Writer<'_>, chats: Merged) -> Result<()> {
     let sum = |column| format!("{column} = min(min({column}, {MOST}) + min(excluded.{column}, {MOST}), {MOST})");
     let sums = ["calls", "prompt_tokens", "completion_tokens", "cost_micros"].map(sum).join(", ");

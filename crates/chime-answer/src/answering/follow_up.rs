@@ -374,8 +374,8 @@ impl FollowUpContext {
         list.map(|list| list.items.as_slice()).unwrap_or_default()
     }
 
-    /// Returns the suggested items that answer the question without a model: those that it is about, else those of the
-    /// list that fit it, else the list. `is_unclear` tells that no message fits the question: it may then be about the
+    /// Returns the suggested items that answer the question without a model: the items that it is about, else the items
+    /// of the list that fit it, else the list. `is_unclear` tells that no message fits the question: it may then be about the
     /// list that was shown just before. `None` if the question is not about suggestions.
     pub fn without_model<'f>(&'f self, follow_up: &'f FollowUp, is_unclear: bool) -> Option<ItemsWithoutModel<'f>> {
         let only = |items: Vec<&'f Item>| ItemsWithoutModel { items, and_after: None };
