@@ -341,7 +341,6 @@ pub fn failures() -> Vec<Reply> {
         Reply::Status(503, String::new()),
         Reply::Throttle(60),
         Reply::Html502,
-        Reply::Html200,
         Reply::EmptyChoices,
         Reply::NullChoices,
         Reply::CutBody,
@@ -370,6 +369,8 @@ async fn what_asking_again_does_not_mend_is_told_as_such() {
     let wrong_model =
         Reply::Status(404, r#"{"error":{"message":"no such model","code":"model_not_found"}}"#.to_owned());
     ends_in(wrong_model, "The model server does not know my model").await;
+    // A wrong address: a web interface answers there.
+    ends_in(Reply::Html200, "The model server refuses my requests").await;
 }
 
 #[tokio::test]

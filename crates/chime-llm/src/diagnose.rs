@@ -80,6 +80,7 @@ pub fn diagnose(failure: ServerFailure) -> LlmError {
         ServerFailure::Transport(error) => LlmError::Unreachable(error),
         ServerFailure::Refusal(refusal) => of_refusal(&refusal, &Complaint::parse(&refusal.body)),
         ServerFailure::NotJson => LlmError::Malformed { what: "it is not JSON" },
+        ServerFailure::WebPage => LlmError::Refused { reason: "a web page".into(), check: Check::Address },
         ServerFailure::TooLarge => LlmError::Malformed { what: "it is far too large" },
     }
 }

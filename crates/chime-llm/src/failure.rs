@@ -14,6 +14,9 @@ pub enum ServerFailure {
     Refusal(ErrorResponse),
     #[error("not JSON")]
     NotJson,
+    /// Status 200 with a web page. Web interfaces of model servers send one for each address that they do not know.
+    #[error("a web page")]
+    WebPage,
     #[error("over {BODY_LIMIT} bytes")]
     TooLarge,
 }

@@ -204,8 +204,11 @@ async fn an_answer_that_is_none_is_a_failure_with_a_name() {
     check(vec![Reply::CutJson; 3], expect!["the model server's answer broke off -> RetryLater(None) [3]"]).await;
     check(vec![Reply::Garbage], expect!["the model server's answer cannot be used: it is not JSON -> GiveUp [1]"])
         .await;
-    check(vec![Reply::Html200], expect!["the model server's answer cannot be used: it is not JSON -> GiveUp [1]"])
-        .await;
+    check(
+        vec![Reply::Html200],
+        expect!["the model server refused (a web page): check OPENAI_BASE_URL, which ends in /v1 -> GiveUp [1]"],
+    )
+    .await;
     check(
         vec![Reply::Huge(9 * 1024 * 1024)],
         expect!["the model server's answer cannot be used: it is far too large -> GiveUp [1]"],
