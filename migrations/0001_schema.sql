@@ -846,7 +846,7 @@ CREATE TABLE reminder (
     minute           INTEGER,
     -- Unix milliseconds: end of the repetition.
     until_at         INTEGER,
-    UNIQUE (chat_key, message_id)
+    UNIQUE (chat_key, telegram_chat_id, message_id)
 ) STRICT;
 CREATE INDEX reminder_by_user ON reminder (user_id);
 CREATE INDEX reminder_due ON reminder (due_at);

@@ -64,6 +64,7 @@ fn merge(tx: &Writer<'_>, old: &ChatRow, new: &ChatRow) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reminders::{self, Reminder};
     use crate::testkit::new_store;
     use crate::{Priority, answers, notes};
     use chime_core::testkit::moment;
@@ -96,8 +97,24 @@ mod tests {
         }
     }
 
+    /// Returns a reminder that the first message of a chat asked for.
+    fn reminder(row: &ChatRow) -> Reminder {
+        Reminder {
+            chat: row.key,
+            forum_topic: None,
+            asked_by: UserId(7),
+            seq: Seq(1),
+            asked_in: row.chat.id,
+            message: MessageId(1),
+            began: MessageId(1),
+            due_at: moment("11:00"),
+            repeat: None,
+            until: None,
+        }
+    }
+
     #[tokio::test]
-    async fn answers_and_notes_keep_their_messages_in_the_merged_chat() {
+    async fn answers_notes_and_reminders_keep_their_messages_in_the_merged_chat() {
         let (_folder, store) = new_store().await;
         let work = |tx: &Writer<'_>| -> Result<()> {
             let chat = |id, kind| chats::upsert(tx, &Chat { id: ChatId(id), kind, title: None, username: None });
@@ -111,6 +128,9 @@ mod tests {
                 let sources = vec![Seq(1)];
                 notes::add(tx, &notes::NewNote { chat: key, title, saved_at: moment("10:01"), sources, pieces })?;
             }
+            for row in [&old, &new] {
+                reminders::set(tx, &reminder(row))?;
+            }
             let before = answer(new.key);
             answers::save(tx, &before)?;
             migrate(tx, Migration { from: old.chat.id, to: new.chat.id })?;
@@ -123,6 +143,8 @@ mod tests {
             let kept: Vec<(u32, Vec<Seq>)> =
                 notes::of_chat(tx, old.key)?.into_iter().map(|note| (note.number, note.sources)).collect();
             assert_eq!(kept, [(1, vec![Seq(1)]), (2, vec![Seq(65)]), (3, vec![Seq(65)])]);
+            let asked: Vec<Seq> = reminders::of_chat(tx, old.key)?.iter().map(|(_, reminder)| reminder.seq).collect();
+            assert_eq!(asked, [Seq(1), Seq(65)]);
             assert_eq!(chats::next_seq(tx, old.key)?, Seq(67));
             Ok(())
         };
