@@ -93,6 +93,7 @@ Lines that you type:
   > 31 /why                ask what an answer of the bot rested on
 
 A FILE holds one message a line: ID | 2026-03-02 18:40:00 | Ana | REPLIED-TO ID or - | text
+Its dates are moved so that the last message was sent two minutes ago.
 Set OPENAI_BASE_URL or OPENAI_API_KEY, and MODEL, to hear a model; without, you get a digest.
 
 Examples:

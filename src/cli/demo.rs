@@ -201,6 +201,9 @@ impl DemoSession {
             self.title
         ));
         self.screen.say(&model);
+        if !self.is_bundled {
+            self.screen.say("The dates are moved so that the last message was sent two minutes ago.");
+        }
     }
 
     /// Reads a line, which the user can edit, then shows the bot's replies, and so on until the input ends.
