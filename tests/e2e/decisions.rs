@@ -247,6 +247,32 @@ async fn with_a_model_items_are_listed_closed_by_later_summaries_and_known_to_an
 }
 
 #[tokio::test]
+async fn without_a_model_only_what_was_decided_about_the_subject_is_shown() {
+    World::with(&[ON, NO_MODEL[0], NO_MODEL[1]], async |w| {
+        for text in [
+            "we decided: the red tent comes along to the lake",
+            "we decided: dinner is at the harbour on Sunday",
+            "the boat has a new sail, 45 square metres of it",
+        ] {
+            w.say("ann", text);
+        }
+        w.settled().await;
+        let asked = w.say("dan", "@bot what did we decide about the sail?");
+        let about_sail = w.answer_to(asked).await.text;
+        assert!(about_sail.contains("new sail"), "it was no decision, but the chat spoke of it: {about_sail}");
+        for (ask, shown, hidden) in [
+            ("@bot what did we decide about the tent?", "red tent", "dinner"),
+            ("@bot what did we decide?", "dinner", "new sail"),
+        ] {
+            let tag = w.say("dan", ask);
+            let answer = w.answer_to(tag).await.text;
+            assert!(answer.contains(shown) && !answer.contains(hidden), "{ask} {answer}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn decisions_are_listed_since_a_day() {
     for (talk, code, yesterday) in
         [(&TALKS[0], "eng", "since yesterday"), (&TALKS[1], "deu", "seit gestern"), (&TALKS[2], "rus", "с вчера")]

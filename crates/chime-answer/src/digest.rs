@@ -1,13 +1,16 @@
 //! Answer without a model: a list of the messages that fit the question best.
 
-use crate::extractive_ranking::{Query, bullets, is_tag, most_telling, says_something};
+use crate::extractive_ranking::{Query, bullets, is_said, is_tag, most_telling, says_something, shares_of_words};
 use crate::sanitize::{clean_name, escape_markdown, one_line};
 use chime_core::texts::{DigestTexts, Texts, filled};
 use chime_core::{BotIdentity, Citable, Enrichment, Seq, Slot, SourceKind, Timestamp, Zone};
 use chime_relevance::context::ContextWindow;
+use chime_relevance::retrieval::names_time;
 
 /// Maximum number of messages in a digest.
 const DIGEST_MESSAGES: usize = 6;
+/// Minimum share of a question's words in a decision or task that is about it.
+const ABOUT: f64 = 0.5;
 /// Maximum number of characters of a piece of a page, document or note.
 const PIECE_CHARS: usize = 900;
 
@@ -52,14 +55,26 @@ pub fn after(window: &ContextWindow, last: Seq, bot: &BotIdentity, texts: &Texts
     bullets(&said, texts)
 }
 
-/// Returns the decisions or open tasks that the question asks for, as a list with citations. They are the only
-/// summaries among the pieces of [`Slot::Recall`].
-pub fn items(enrichment: &Enrichment) -> Option<String> {
+/// Returns the decisions or open tasks that the question asks for, as a list with citations: those about its `subject`, or
+/// all if it has none. They are the only summaries among the pieces of [`Slot::Recall`].
+///
+/// Returns `None` if there are none, or if none is about the subject and messages of the `window` are.
+pub fn items(enrichment: &Enrichment, subject: &str, window: &ContextWindow, query: Query<'_>) -> Option<String> {
     let pieces = enrichment.pieces.iter().filter(|piece| piece.slot == Slot::Recall);
     let sources = pieces.flat_map(|piece| &piece.lines).filter_map(|line| line.source.as_ref());
-    let is_item = |source: &&Citable| source.id.kind == SourceKind::Summary;
-    let line = |it: &Citable| format!("- {} [source: {}]", escape_markdown(&it.text), it.id);
-    let lines: Vec<String> = sources.filter(is_item).take(DIGEST_MESSAGES).map(line).collect();
+    let mut items: Vec<&Citable> = sources.filter(|source| source.id.kind == SourceKind::Summary).collect();
+    if !names_time(subject) {
+        let texts: Vec<String> = items.iter().map(|item| item.text.clone()).collect();
+        let fits: Vec<bool> = shares_of_words(subject, &texts).into_iter().map(|share| share >= ABOUT).collect();
+        if fits.contains(&true) {
+            let mut fits = fits.into_iter();
+            items.retain(|_| fits.next().unwrap_or_default());
+        } else if is_said(window, Query { ask: subject, embedder: None, ..query }) {
+            return None;
+        }
+    }
+    let line = |it: &&Citable| format!("- {} [source: {}]", escape_markdown(&it.text), it.id);
+    let lines: Vec<String> = items.iter().take(DIGEST_MESSAGES).map(line).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
@@ -77,7 +92,7 @@ mod tests {
     use super::*;
     use chime_core::testkit::{moment, transcript};
     use chime_core::texts::texts;
-    use chime_core::{Reason, UserId};
+    use chime_core::{Language, Reason, UserId};
     use chime_relevance::context::{History, Params, get_smart_context};
 
     fn identity() -> BotIdentity {
@@ -101,7 +116,12 @@ mod tests {
             (entry.reason, entry.score) = (Reason::Thread, 0.85 * 0.95_f64.powi(age));
         }
         let bot = identity();
-        let query = Query { ask: history.ask.trim_start_matches("@bot").trim(), bot: &bot, embedder: None };
+        let query = Query {
+            ask: history.ask.trim_start_matches("@bot").trim(),
+            bot: &bot,
+            language: Language::DEFAULT,
+            embedder: None,
+        };
         expected.assert_eq(&digest(&window, query, Some((moment("-1d 09:30"), Zone::UTC)), None, texts("eng")));
     }
 
@@ -118,7 +138,13 @@ mod tests {
             entry.reason = if is_tag { Reason::Thread } else { Reason::Nearby };
         }
         let bot = identity();
-        let rendered = digest(&window, Query { ask: "and hers", bot: &bot, embedder: None }, None, None, texts("eng"));
+        let rendered = digest(
+            &window,
+            Query { ask: "and hers", bot: &bot, language: Language::DEFAULT, embedder: None },
+            None,
+            None,
+            texts("eng"),
+        );
         assert!(rendered.ends_with("leaks” [source: m1]\n- **bob**: “I have tar” [source: m2]"), "{rendered}");
     }
 
@@ -285,6 +311,56 @@ mod tests {
             expect![
                 "No model is configured, and I found no earlier message this could be about. I can read this chat since 4 Jan 2026, 09:30 UTC. Tag me in a reply to the message you mean."
             ],
+        );
+    }
+
+    #[test]
+    fn a_tag_without_words_shows_the_answer_to_the_open_question() {
+        let talk = "
+            10:00 ann#1 rehearsal is on thursday at seven
+            10:01 bob#2 my bike is broken
+            10:02 cat#3 again?
+            10:03 bob#4>3 the chain
+            10:04 cat#5 I have a spare one
+            10:05 bob#6>5 thanks a lot
+            10:06 ann#7 it rains here
+            10:07 dan#8 what time is rehearsal?
+            10:08 dan#9 my phone is nearly dead";
+        for tag in ["10:09 bob#10 @bot ?", "10:09 bob#10>8 @bot"] {
+            check(
+                &format!("{talk}\n{tag}"),
+                expect![[r#"
+                    No model is configured, so here is what I would answer from:
+
+                    - **ann**: “rehearsal is on thursday at seven” [source: m1]
+                    - **cat**: “I have a spare one” [source: m5]
+                    - **bob**: “thanks a lot” [source: m6]
+                    - **ann**: “it rains here” [source: m7]
+                    - **dan**: “what time is rehearsal?” [source: m8]
+                    - **dan**: “my phone is nearly dead” [source: m9]"#]],
+            );
+        }
+    }
+
+    #[test]
+    fn what_may_change_a_value_is_shown_with_it() {
+        check(
+            "
+            10:00 ann#1 the handover is on march 28, with Mr Petersen
+            10:01 bob#2 my bike is broken
+            10:02 cat#3 the tram takes 20 minutes
+            10:03 ann#4 Mr Petersen called: he can only come on march 30
+            10:04 bob#5 my sister comes on march 31
+            10:05 cat#6 and the cat needs food
+            10:06 bob#7 @bot when is the handover?
+            ",
+            expect![[r#"
+                No model is configured, so here is what I would answer from:
+
+                - **ann**: “the handover is on march 28, with Mr Petersen” [source: m1]
+                - **ann**: “Mr Petersen called: he can only come on march 30” [source: m4]
+                - **bob**: “my sister comes on march 31” [source: m5]
+                - **cat**: “and the cat needs food” [source: m6]"#]],
         );
     }
 

@@ -35,7 +35,7 @@ pub use dates::{TimeSpan, spans_named};
 pub use days::days_named;
 pub use features::Features;
 pub use frequencies::Frequencies;
-pub use item_questions::{ItemQuestion, item_question};
+pub use item_questions::{ItemQuestion, item_question, item_subject};
 pub use languages::{Tables, is_time_word};
 pub use lexicon::Lexicon;
 pub use passage::{Passage, SESSION_SILENCE, in_sessions};

@@ -15,6 +15,7 @@ use chime_core::trigger::{Languages, asks_about_bot};
 use chime_core::{AnswerStatus, ChatKind, FollowUp, FormattedText, Intent, Message, Reset, TokenUse, Uncertainty};
 use chime_llm::{Check, Completion, LlmError};
 use chime_relevance::context::ContextWindow;
+use chime_relevance::retrieval::item_subject;
 use chime_relevance::retrieval::words::words;
 use chime_store::Language;
 
@@ -155,7 +156,8 @@ pub fn without_model(question: &QuestionContext, query: Query<'_>) -> Draft {
         let after = found.and_after.map(|last| digest::after(&window, last, query.bot, texts)).unwrap_or_default();
         format!("{}\n{after}", show::item_list(&found.items)).trim_end().to_owned()
     });
-    let digest = match digest::items(&question.enrichment).or(list) {
+    let subject = item_subject(query.ask, question.chat.language).unwrap_or_default();
+    let digest = match digest::items(&question.enrichment, &subject, &window, query).or(list) {
         Some(items) => format!("{}\n\n{items}", texts.digest.messages),
         None => digest::digest(&window, query, earliest, piece, texts),
     };

@@ -1,6 +1,6 @@
 //! Recognises questions about the decisions and the open tasks of a chat.
 
-use crate::retrieval::languages::Tables;
+use crate::retrieval::languages::{Phrases, Tables};
 use crate::retrieval::words::words;
 use chime_core::Language;
 
@@ -17,6 +17,19 @@ pub fn item_question(ask: &str, language: Language) -> Option<ItemQuestion> {
         return Some(ItemQuestion::Decisions);
     }
     tables.iter().any(|table| table.asks_open.any_in(&said)).then_some(ItemQuestion::Open)
+}
+
+/// Returns the words of a question for items, without the phrase that asks for them: "what did we decide about the tent?"
+/// is about the tent. `None` if it asks for no items.
+pub fn item_subject(ask: &str, language: Language) -> Option<String> {
+    let said = words(ask);
+    let tables = Tables::of(language, ask);
+    let phrases = tables.iter().flat_map(|table| [&table.asks_decisions, &table.asks_open]);
+    let longest = |phrases: &Phrases| {
+        (0..said.len()).filter_map(|place| Some((phrases.at(&said, place)?, place))).max_by_key(|(length, _)| *length)
+    };
+    let (length, place) = phrases.filter_map(longest).max_by_key(|(length, _)| *length)?;
+    Some([&said[..place], &said[place + length..]].concat().join(" "))
 }
 
 #[cfg(test)]
@@ -143,5 +156,13 @@ mod tests {
             .map(|(chat, ask, _)| format!("{chat} {ask}"))
             .collect();
         assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    #[test]
+    fn the_subject_of_a_question_is_what_it_asks_besides_the_items() {
+        let subject = |code, ask| item_subject(ask, Language::from_code(code));
+        assert_eq!(subject("eng", "what did we decide about the tent?").as_deref(), Some("what about the tent"));
+        assert_eq!(subject("deu", "was ist noch zu tun?").as_deref(), Some("was noch"));
+        assert_eq!(subject("eng", "where is the tent?"), None);
     }
 }
