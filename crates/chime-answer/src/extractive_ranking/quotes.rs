@@ -1,0 +1,60 @@
+//! Formats messages as quotes, and says which ones are worth quoting.
+
+use crate::extractive_ranking::words::stems;
+use crate::sanitize::{clean_name, escape_markdown, gist};
+use chime_core::texts::Texts;
+use chime_core::trigger::{Languages, is_generic, is_small_talk};
+use chime_core::{BotIdentity, EntityKind, Role, is_unspaced, utf16_slice, without_citations};
+use chime_relevance::context::Entry;
+
+/// Maximum number of characters of each quoted message.
+const QUOTE_CHARS: usize = 200;
+/// A question to the bot with fewer content words depends on an earlier one: "@bot cheaper". Without spaces between
+/// words, each two letters count as one.
+const TELLING_ASK: usize = 4;
+const TELLING_UNSPACED_ASK: usize = 8;
+
+/// Formats a bullet for each entry: author, text and citation.
+pub fn bullets(entries: &[&Entry], texts: &Texts) -> String {
+    entries.iter().map(|entry| bullet(entry, texts)).collect::<Vec<_>>().join("\n")
+}
+
+fn bullet(entry: &Entry, texts: &Texts) -> String {
+    let message = &entry.message.message;
+    let text = match message.role {
+        Role::Assistant => without_citations(&message.text),
+        Role::User | Role::System | Role::SystemSummary => message.rendered(),
+    };
+    let name = escape_markdown(&clean_name(&message.sender.name));
+    let quote = texts.quoted(&escape_markdown(&gist(&text, QUOTE_CHARS)));
+    format!("- **{name}**: {quote} [source: m{}]", entry.message.seq)
+}
+
+/// Returns `true` for a member's message that is neither empty nor a greeting. A reply such as "yes" says something.
+pub fn says_something(entry: &Entry) -> bool {
+    let message = &entry.message.message;
+    let is_greeting = message.reply_to.is_none()
+        && !message.text.trim().is_empty()
+        && is_small_talk(&message.text, Languages::shipped());
+    message.role == Role::User && !message.rendered().trim().is_empty() && !is_greeting
+}
+
+/// Returns `true` if a message only mentions the bot, or asks it a question, for a search or for a reminder: none of
+/// these answers anybody.
+pub fn is_tag(entry: &Entry, bot: &BotIdentity) -> bool {
+    let message = &entry.message.message;
+    let names_us = message.entities.iter().any(|entity| match &entity.kind {
+        EntityKind::Mention => {
+            let shown = utf16_slice(&message.text, entity.offset, entity.length);
+            bot.is_called(shown.trim_start_matches('@'))
+        }
+        EntityKind::TextMention { user } => user.id == bot.id,
+        _ => false,
+    });
+    let languages = Languages::shipped();
+    let rest: Vec<&str> = message.text.split_whitespace().filter(|word| !word.starts_with('@')).collect();
+    let rest = rest.join(" ");
+    let is_ask = languages.is_question(&rest) || languages.searched(&rest).is_some() || languages.asks_to_remind(&rest);
+    let telling = if rest.contains(is_unspaced) { TELLING_UNSPACED_ASK } else { TELLING_ASK };
+    names_us && (is_ask || is_generic(&rest, languages) || stems(&rest).len() < telling)
+}
