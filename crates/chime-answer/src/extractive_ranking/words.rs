@@ -157,3 +157,25 @@ fn content_words(lower: &str) -> impl Iterator<Item = &str> {
     let is_long = |word: &str| word.chars().count() >= MIN_WORD_CHARS || word.starts_with(is_unspaced);
     split_words(lower).flat_map(pieces).filter(move |word| is_long(word) && !languages.is_stop_word_in(word, lower))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(code: &str, word: &str, text: &str, expected: f64) {
+        let forms = Forms::new(Language::from_code(code));
+        let asked = forms.of(word);
+        assert_eq!(forms.held(&asked[0], &forms.of(text)), expected);
+    }
+
+    #[test]
+    fn a_word_is_found_in_other_forms_and_in_compounds() {
+        check("deu", "Kartons", "wer hat einen Karton?", 1.0);
+        check("deu", "Kartons", "wer hat noch Umzugskartons?", 1.0);
+        check("deu", "Hauptstadt", "Hauptsache es klappt", SAME_BEGINNING);
+        check("eng", "boat", "the tent is red", 0.0);
+        // Without a stemmer, the first letters decide.
+        check("pol", "namiot", "mamy dwa namioty", 1.0);
+    }
+}
