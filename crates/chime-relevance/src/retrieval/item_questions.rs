@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     /// Questions in all languages, each with the items that it asks for.
-    const ASKS: [(&str, &str, ItemQuestion); 62] = [
+    const ASKS: [(&str, &str, ItemQuestion); 68] = [
         ("eng", "what did we decide about the tent?", ItemQuestion::Decisions),
         ("eng", "which decisions did we take in May?", ItemQuestion::Decisions),
         ("eng", "have we agreed on a date", ItemQuestion::Decisions),
@@ -85,6 +85,12 @@ mod tests {
         ("ita", "cosa manca da fare?", ItemQuestion::Open),
         ("por", "o que ficou combinado pra sábado?", ItemQuestion::Decisions),
         ("por", "o que falta fazer?", ItemQuestion::Open),
+        ("por", "o que a gente decidiu?", ItemQuestion::Decisions),
+        ("por", "o que ficou pendente?", ItemQuestion::Open),
+        ("fra", "qu'est-ce qu'on a décidé ?", ItemQuestion::Decisions),
+        ("ita", "cosa avete deciso?", ItemQuestion::Decisions),
+        ("spa", "¿qué ha quedado pendiente?", ItemQuestion::Open),
+        ("eng", "what's been settled so far?", ItemQuestion::Decisions),
         ("nld", "wat was er ook alweer afgesproken?", ItemQuestion::Decisions),
         ("nld", "wat moeten we nog doen?", ItemQuestion::Open),
         ("pol", "na czym stanęło z namiotem?", ItemQuestion::Decisions),
@@ -162,7 +168,7 @@ mod tests {
     fn the_subject_of_a_question_is_what_it_asks_besides_the_items() {
         let subject = |code, ask| item_subject(ask, Language::from_code(code));
         assert_eq!(subject("eng", "what did we decide about the tent?").as_deref(), Some("what about the tent"));
-        assert_eq!(subject("deu", "was ist noch zu tun?").as_deref(), Some("was noch"));
+        assert_eq!(subject("deu", "was ist noch zu tun?").as_deref(), Some("was ist"));
         assert_eq!(subject("eng", "where is the tent?"), None);
     }
 }
