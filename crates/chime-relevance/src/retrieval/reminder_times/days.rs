@@ -1,0 +1,109 @@
+//! Parses days and parts of a day: "tomorrow evening", "on the 20th", "20/5".
+
+use chrono::{Datelike, Days, NaiveDate};
+
+use crate::retrieval::languages::Phrases;
+use crate::retrieval::reminder_times::moment::{Moment, PART_HOURS, Span};
+use crate::retrieval::reminder_times::reader::MomentReader;
+use chime_core::PhraseWord;
+
+impl MomentReader<'_> {
+    /// Parses "tomorrow", "tomorrow evening", "on friday", "3 June", "evening".
+    pub(super) fn day_and_part(&mut self, place: usize) -> Option<(Moment, usize)> {
+        let part = self.part(place);
+        let moment = Moment { part: part.map(|(_, hour)| hour), ..Moment::default() };
+        match (part, self.day(place)) {
+            // In "por la mañana" the last word is no day.
+            (Some((used, _)), Some((_, _, of_day))) if used > of_day => Some((moment, used)),
+            (_, Some((day, is_weekday, used))) => {
+                let part = moment.part.or_else(|| self.part_in_word(place).filter(|_| is_weekday));
+                Some((Moment { date: Some(day), is_weekday, part, ..moment }, used))
+            }
+            (part, None) => part.map(|(used, _)| (moment, used)),
+        }
+    }
+
+    fn parts(&self) -> impl Iterator<Item = (u32, &Phrases)> {
+        PART_HOURS.into_iter().zip(self.dates.table.parts_of_day())
+    }
+
+    /// Parses a part of the day. Returns its number of words and its hour.
+    pub(super) fn part(&self, place: usize) -> Option<(usize, u32)> {
+        self.parts().filter_map(|(hour, part)| Some((self.at(part, place)?, hour))).max()
+    }
+
+    /// Returns the hour of a part of the day at the end of a longer word, as in "Freitagabend".
+    pub(super) fn part_in_word(&self, place: usize) -> Option<u32> {
+        let word = self.dates.words.get(place)?;
+        let is_end = |phrase: &[PhraseWord]| {
+            phrase.iter().all(|end| word.len() > end.text.len() && word.ends_with(&end.text)) && phrase.len() == 1
+        };
+        self.parts().filter(|(_, part)| part.all().any(is_end)).map(|(hour, _)| hour).last()
+    }
+
+    /// Parses a day. Returns also `true` if it is named by its weekday only, and the number of words.
+    pub(super) fn day(&mut self, place: usize) -> Option<(NaiveDate, bool, usize)> {
+        let (today, table) = (self.dates.today, self.dates.table);
+        let relative = [(&table.today, 0), (&table.tomorrow, 1), (&table.after_tomorrow, 2)];
+        let named = relative.into_iter().filter_map(|(names, days)| Some((self.at(names, place)?, days))).max();
+        if let Some((used, days)) = named {
+            return Some((today.checked_add_days(Days::new(days))?, false, used));
+        }
+        let date = self.dates.numeric_date(place).or_else(|| self.dates.day_and_month(place));
+        if let Some(used) = date {
+            return Some((self.dates.spans.pop()?.0, false, used));
+        }
+        // "Fri" and "mon" are days where a time is expected.
+        if (self.is_first || self.at(&table.ambiguous, place).is_none())
+            && let Some((weekday, used)) = self.weekday_of(&table.weekdays, place)
+        {
+            let day = today.iter_days().skip(1).find(|day| day.weekday() == weekday)?;
+            return Some((day, true, used));
+        }
+        self.day_of_month(place).map(|(day, used)| (day, false, used))
+    }
+
+    /// Parses "20/5" and "5/20/2024". In English, "5/6" may be in May or in June.
+    pub(super) fn slashed_date(&mut self, place: usize) -> Option<(Moment, usize)> {
+        let numbers: Option<Vec<u32>> =
+            self.dates.words.get(place)?.split('/').map(|number| number.parse().ok()).collect();
+        let (first, second, year) = match numbers?[..] {
+            [first, second] => (first, second, None),
+            [first, second, year] => (first, second, Some(if year < 100 { year + 2000 } else { year })),
+            _ => return None,
+        };
+        if !self.ends_before(place + 1) {
+            return None;
+        }
+        let is_english = self.dates.table.short == Some("en");
+        if is_english && first <= 12 && second <= 12 {
+            return self.is_first.then_some((Moment { is_unsupported: true, ..Moment::default() }, 1));
+        }
+        let (day, month) = if second > 12 { (second, first) } else { (first, second) };
+        self.dates.add_day(year, month, day);
+        let date = Some(self.dates.spans.pop()?.0);
+        Some((Moment { date, ..Moment::default() }, 1))
+    }
+
+    /// Returns `true` if a number before `place` is a day, and not part of the task, as in "on the 20th floor".
+    fn ends_before(&self, place: usize) -> bool {
+        self.is_first || place >= self.dates.words.len() || self.at(&self.dates.table.at, place).is_some()
+    }
+
+    /// Parses "on the 20th", "am 20.", "20 числа".
+    fn day_of_month(&mut self, place: usize) -> Option<(NaiveDate, usize)> {
+        let table = self.dates.table;
+        let before = self.at(&table.on_the, place);
+        let number = place + before.unwrap_or(0);
+        let day = self.dates.day_number(number)?;
+        let behind = self.at(&table.of_month, number + 1);
+        let end = number + 1 + behind.unwrap_or(0);
+        // "Am 3. Juni" is a whole date.
+        let is_whole = self.dates.day_and_month(number).is_some();
+        self.dates.spans.clear();
+        let is_count = self.length(number, true, &mut Span::default()).is_some();
+        let is_day = before.is_some() && !is_whole && !is_count && self.ends_before(end);
+        let day = self.dates.today.iter_days().take(62).find(|date| date.day() == day)?;
+        (is_day || behind.is_some()).then_some((day, end - place))
+    }
+}

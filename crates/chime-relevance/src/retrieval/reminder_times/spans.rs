@@ -1,0 +1,124 @@
+//! Parses spans of time and numbers: "in 20 minutes", "an hour and a half".
+
+use chrono::{Days, Months};
+
+use crate::retrieval::reminder_times::moment::{DAY_SECS, MONTH, Moment, Span, hundredths};
+use crate::retrieval::reminder_times::reader::MomentReader;
+
+const HOUR_SECS: u64 = 3600;
+/// Seconds of a month, a second, a minute, an hour, a day and a week.
+const UNIT_SECS: [u64; 6] = [MONTH, 1, 60, HOUR_SECS, DAY_SECS, 7 * DAY_SECS];
+
+impl MomentReader<'_> {
+    /// Parses "in 20 minutes", "in an hour", "in 1h and 30m", "20 dakika sonra", "in three days".
+    pub(super) fn span(&mut self, place: usize) -> Option<(Moment, usize)> {
+        let table = self.dates.table;
+        let before = self.at(&table.ahead, place);
+        let begin = place + before.unwrap_or(0);
+        // "After 11:30" is a time of day, "in 2:30" is a span.
+        let is_span = before.is_some() && self.at(&table.at, place).is_none();
+        let mut span = Span::default();
+        let colons = is_span.then(|| self.length_in_word(begin, true, &mut span)).flatten();
+        let mut end = colons.or_else(|| self.length(begin, false, &mut span))?;
+        while let Some(next) = [end, end + self.at(&table.and, end).unwrap_or(0)]
+            .into_iter()
+            .find_map(|at| self.length(at, true, &mut span))
+        {
+            end = next;
+        }
+        if before.is_none() {
+            end += self.at(&table.after, end)?;
+        }
+        let moment = if span.secs > 0 && span.months == 0 {
+            Moment { after: Some(span.days * DAY_SECS + span.secs), ..Moment::default() }
+        } else {
+            let months = Months::new(u32::try_from(span.months).ok()?);
+            let date = self.dates.today.checked_add_months(months)?.checked_add_days(Days::new(span.days))?;
+            Moment { date: Some(date).filter(|date| *date > self.dates.today), ..Moment::default() }
+        };
+        (moment.date.is_some() || moment.after.is_some()).then_some((moment, end - place))
+    }
+
+    /// Parses one part of a span, such as "20 minutes", "an hour and a half", "1.5 hours" or "2h30m", and adds it to
+    /// `span`. Returns the place behind it.
+    pub(super) fn length(&self, place: usize, needs_number: bool, span: &mut Span) -> Option<usize> {
+        let table = self.dates.table;
+        let fixed = [(&table.hour_and_half, 5400), (&table.half_hour, 1800)];
+        if let Some((secs, used)) = fixed.into_iter().find_map(|(names, secs)| Some((secs, self.at(names, place)?))) {
+            span.secs += secs;
+            return Some(place + used);
+        }
+        if let Some(end) = self.length_in_word(place, false, span) {
+            return Some(end);
+        }
+        let counted = self.count(place);
+        if needs_number && counted.is_none() {
+            return None;
+        }
+        let (count, begin) = counted.unwrap_or((100, place));
+        let units = [&table.month, &table.second, &table.minute, &table.hour, &table.day, &table.week];
+        let named = UNIT_SECS.into_iter().zip(units).find_map(|(secs, names)| Some((secs, self.at(names, begin)?)));
+        let letter = || Some((self.unit_of(self.dates.words.get(begin)?)?, 1)).filter(|_| begin > place);
+        let (unit, used) = named.or_else(letter)?;
+        let half = self.at(&table.half_past, begin + used).filter(|_| unit == HOUR_SECS);
+        span.add(count + half.map_or(0, |_| 50), unit)?;
+        Some(begin + used + half.unwrap_or(0))
+    }
+
+    /// Parses a span in one word: "2h", "30min", "2h30m", "2h30", "1.5h" and, if `has_colon`, "2:30".
+    fn length_in_word(&self, place: usize, has_colon: bool, span: &mut Span) -> Option<usize> {
+        let word = self.dates.words.get(place)?.replace("h:", "h");
+        let word = if has_colon { word.replace(':', "h") } else { word };
+        let (mut rest, mut read, mut is_hours) = (word.as_str(), Span::default(), false);
+        while !rest.is_empty() {
+            let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ',');
+            let count = hundredths(&rest[..rest.len() - behind.len()])?;
+            rest = behind.trim_start_matches(char::is_alphabetic);
+            let unit = &behind[..behind.len() - rest.len()];
+            let secs = self.unit_of(unit).or((unit.is_empty() && is_hours).then_some(60))?;
+            is_hours = secs == HOUR_SECS;
+            read.add(count, secs)?;
+        }
+        span.days += read.days;
+        span.secs += read.secs;
+        Some(place + 1)
+    }
+
+    /// Returns the seconds of a unit that is written right behind its number, such as "h" or "min".
+    fn unit_of(&self, unit: &str) -> Option<u64> {
+        let table = self.dates.table;
+        let names =
+            [("s", &table.second), ("m", &table.minute), ("h", &table.hour), ("d", &table.day), ("w", &table.week)];
+        let word = [unit.to_owned()];
+        let named = names.into_iter().zip(&UNIT_SECS[1..]);
+        named
+            .into_iter()
+            .find(|((short, names), _)| unit == *short || names.at(&word, 0).is_some())
+            .map(|(_, secs)| *secs)
+    }
+
+    /// Parses a number such as "20", "1.5", "two and a half", "a few" or "twenty five", in hundredths. Returns also the
+    /// place behind it.
+    fn count(&self, place: usize) -> Option<(u64, usize)> {
+        let first = hundredths(self.dates.words.get(place)?).or_else(|| Some(u64::from(self.number(place)?) * 100))?;
+        if let Some(used) = self.at(&self.dates.table.half_past, place + 1) {
+            return Some((first + 50, place + 1 + used));
+        }
+        let second = self.number(place + 1).filter(|_| self.is_in_words(place) && self.is_in_words(place + 1));
+        let second = second.map(|it| u64::from(it) * 100);
+        Some(match second {
+            Some(second) if first >= 2000 && second < 1000 => (first + second, place + 2),
+            Some(second) if first == 100 => (second, place + 2),
+            _ => (first, place + 1),
+        })
+    }
+
+    pub(super) fn number(&self, place: usize) -> Option<u32> {
+        let in_words = || self.dates.table.clock_numbers.get(self.dates.words.get(place)?).copied();
+        self.dates.count_at(place).or_else(in_words)
+    }
+
+    pub(super) fn is_in_words(&self, place: usize) -> bool {
+        self.dates.words.get(place).is_some_and(|word| word.starts_with(char::is_alphabetic))
+    }
+}
