@@ -38,11 +38,15 @@ async fn count(w: &World) -> usize {
 }
 
 #[tokio::test]
-async fn a_time_that_no_day_has_is_refused_and_the_list_has_two_names() {
+async fn a_time_or_a_date_that_does_not_exist_is_refused_and_the_list_has_two_names() {
     World::with(&NO_MODEL, async |w| {
-        for ask in
-            ["/remind tomorrow at 25:00 test", "/remind el lunes a las 26 prueba", "@bot remind me tomorrow at 9:75"]
-        {
+        for ask in [
+            "/remind tomorrow at 25:00 test",
+            "/remind el lunes a las 26 prueba",
+            "@bot remind me tomorrow at 9:75",
+            "/remind le 31 février à 9h dentiste",
+            "@bot remind me on february 31 at 9 test",
+        ] {
             let asked = w.say("ann", ask);
             let refused = w.answer_to(asked).await.text;
             assert!(refused.starts_with(&texts("eng").reminders.unreadable), "{ask}: {refused}");

@@ -271,7 +271,7 @@ impl DateReader<'_> {
 
     /// Returns the month at `place`, and its number of words. Where two names of months match, as 月 and 11月 do in 十一月,
     /// the longer one counts.
-    fn month_at(&self, place: usize) -> Option<(u32, usize)> {
+    pub fn month_at(&self, place: usize) -> Option<(u32, usize)> {
         let months = (1..).zip(&self.table.months);
         months.filter_map(|(number, month)| Some((number, month.at(self.words, place)?))).max_by_key(|month| month.1)
     }
@@ -300,14 +300,17 @@ impl DateReader<'_> {
         }
     }
 
-    /// Adds the span of one day. Without a year, adds that day of this year and of last year, or the next such day.
+    /// Adds the span of one day. Without a year, adds that day of this year and of last year, or the next such day. Adds
+    /// nothing if no calendar has that day.
     pub fn add_day(&mut self, year: Option<impl TryInto<i32>>, month: u32, day: u32) {
         let this = self.today.year();
         let years = match year.and_then(|year| year.try_into().ok()) {
             Some(year) => vec![year],
             None if self.is_ahead => {
-                let is_past = NaiveDate::from_ymd_opt(this, month, day).is_none_or(|date| date < self.today);
-                vec![if is_past { this + 1 } else { this }]
+                // 29 February comes once in four years, or in eight.
+                let is_ahead =
+                    |year: &i32| NaiveDate::from_ymd_opt(*year, month, day).is_some_and(|date| date >= self.today);
+                (this..=this + 8).find(is_ahead).into_iter().collect()
             }
             None => vec![this, this - 1],
         };

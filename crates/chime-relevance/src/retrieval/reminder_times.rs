@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use chrono::NaiveDate;
-
 use crate::retrieval::dates::{DateReader, spans_named};
 use crate::retrieval::languages::{PhraseTable, Tables, shipped};
 use crate::retrieval::words::words;
@@ -153,6 +151,14 @@ fn ends_in_question(ask: &str) -> bool {
     tokens.next_back().is_some_and(|last| last.ends_with('?')) && tokens.any(|token| token.ends_with([',', ':', ';']))
 }
 
+/// Returns a date such as "2026-05-01", which need not exist, in the form "01.05.2026".
+fn iso_date(text: &str) -> Option<String> {
+    let parts: Vec<&str> = text.split('-').collect();
+    let [year, month, day] = parts[..] else { return None };
+    let is_number = |part: &&str| part.len() <= 4 && part.chars().all(|c| c.is_ascii_digit()) && !part.is_empty();
+    (year.len() == 4 && parts.iter().all(is_number)).then(|| format!("{day}.{month}.{year}"))
+}
+
 /// Splits a text into words. A clock time ("9:30"), a date ("2026-05-01", "20/5") and a colon are words of their own.
 /// Returns also, for each word, the place in `text` behind the token that it is part of, in bytes.
 fn moment_words(text: &str) -> (Vec<String>, Vec<usize>) {
@@ -161,8 +167,8 @@ fn moment_words(text: &str) -> (Vec<String>, Vec<usize>) {
         end = text[end..].find(token).map_or(text.len(), |at| end + at + token.len());
         let token = token.trim_matches(|c: char| !c.is_alphanumeric() && c != ':');
         let bare = token.trim_end_matches(':');
-        if let Ok(day) = bare.parse::<NaiveDate>() {
-            found.push(day.format("%d.%m.%Y").to_string());
+        if let Some(day) = iso_date(bare) {
+            found.push(day);
         } else {
             // In "18:00-19:00" the first time counts. In Turkish a suffix follows: "18:30'da".
             let first = bare.split(['-', '–', '\'', '’']).next().unwrap_or(bare);

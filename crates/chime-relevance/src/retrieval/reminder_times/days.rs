@@ -81,8 +81,37 @@ impl MomentReader<'_> {
         }
         let (day, month) = if second > 12 { (second, first) } else { (first, second) };
         self.dates.add_day(year, month, day);
-        let date = Some(self.dates.spans.pop()?.0);
-        Some((Moment { date, ..Moment::default() }, 1))
+        let date = self.dates.spans.pop().map(|(day, _)| day);
+        let is_impossible_date = date.is_none() && (1..=12).contains(&month) && (1..=self.last_number()).contains(&day);
+        (date.is_some() || is_impossible_date).then_some((Moment { date, is_impossible_date, ..Moment::default() }, 1))
+    }
+
+    /// Parses a date that no calendar has, such as "31 February" or "the 32nd of May". Returns its number of words.
+    pub(super) fn impossible_date(&mut self, place: usize) -> Option<usize> {
+        let begin = place + self.at(&self.dates.table.on_the, place).unwrap_or(0);
+        let named = self.dates.numeric_date(begin).or_else(|| self.dates.day_and_month(begin));
+        let exists = !self.dates.spans.is_empty();
+        self.dates.spans.clear();
+        let used = match named {
+            Some(used) => Some(used).filter(|_| !exists),
+            None => self.too_high_day(begin),
+        };
+        used.map(|used| begin - place + used)
+    }
+
+    /// Parses "32 May" and "the 40th of June".
+    fn too_high_day(&self, place: usize) -> Option<usize> {
+        let is_of = |at: usize| matches!(self.dates.words.get(at).map(String::as_str), Some("of" | "de" | "di"));
+        let word = self.dates.words.get(place)?.trim_end_matches(char::is_alphabetic);
+        word.parse().ok().filter(|day| (32..=self.last_number()).contains(day))?;
+        let month = place + 1 + usize::from(is_of(place + 1));
+        Some(self.dates.month_at(month)?.1 + month - place)
+    }
+
+    /// Returns the largest number that is taken for the day of a month, even if no month has it: larger ones where a time
+    /// is expected than in the words of the task.
+    fn last_number(&self) -> u32 {
+        if self.is_first { 99 } else { 31 }
     }
 
     /// Returns `true` if a number before `place` is a day, and not part of the task, as in "on the 20th floor".

@@ -25,7 +25,8 @@ pub enum AskedTime {
     /// Repetition other than [`Repeat`], several times at once, or a date that can be read in two ways, such as "5/6".
     Unsupported,
     Past,
-    /// A number where the time of day stands that is none, such as "at 25:00".
+    /// A number where the time of day stands that is none, such as "at 25:00", or a date that no calendar has, such as
+    /// "31 February".
     Unreadable,
     /// No time: a request in plain words is a question.
     None,
@@ -82,6 +83,8 @@ pub(super) struct Moment {
     pub(super) is_unsupported: bool,
     /// `true` if a number stands where the time of day does, and is none.
     pub(super) is_unreadable: bool,
+    /// `true` if the date is one that no calendar has.
+    pub(super) is_impossible_date: bool,
     /// `true` if a word such as "every" stands before a word that is no unit of time.
     pub(super) is_vague: bool,
 }
@@ -108,6 +111,11 @@ impl Span {
 }
 
 impl Moment {
+    /// Returns the moment of a date that no calendar has.
+    pub(super) fn of_impossible_date() -> Self {
+        Self { is_impossible_date: true, ..Self::default() }
+    }
+
     pub(super) fn is_named(&self) -> bool {
         self.date.is_some()
             || self.time.is_some()
@@ -143,7 +151,8 @@ impl Moment {
         let date = if next.is_weekday { self.date.or(next.date) } else { next.date.or(self.date) };
         let is_weekday =
             date.is_some() && (self.date.is_none() || self.is_weekday) && (next.date.is_none() || next.is_weekday);
-        *self = Moment { date, is_weekday, ..self.with(next) };
+        let is_impossible_date = self.is_impossible_date || next.is_impossible_date;
+        *self = Moment { date, is_weekday, is_impossible_date, ..self.with(next) };
         true
     }
 
@@ -169,6 +178,7 @@ impl Moment {
             is_past: self.is_past || later.is_past,
             is_unsupported: self.is_unsupported || later.is_unsupported,
             is_unreadable: self.is_unreadable || later.is_unreadable,
+            is_impossible_date: later.is_impossible_date || self.is_impossible_date && later.date.is_none(),
             is_vague: self.is_vague || later.is_vague,
         }
     }
@@ -180,7 +190,7 @@ impl Moment {
         if self.is_unsupported || self.is_vague && !is_once {
             return AskedTime::Unsupported;
         }
-        if self.is_unreadable {
+        if self.is_unreadable || self.is_impossible_date {
             return AskedTime::Unreadable;
         }
         if self.is_past && is_first {

@@ -86,6 +86,7 @@ impl MomentReader<'_> {
             .or_else(|| self.clock(place))
             .or_else(|| self.day_and_part(place))
             .or_else(|| self.slashed_date(place))
+            .or_else(|| Some((Moment::of_impossible_date(), self.impossible_date(place)?)))
     }
 
     pub(super) fn at(&self, phrases: &Phrases, place: usize) -> Option<usize> {
@@ -147,8 +148,12 @@ impl MomentReader<'_> {
     /// Parses "until 1 June". An article may stand before the date.
     fn until(&mut self, place: usize) -> Option<(Moment, usize)> {
         let begin = place + self.at(&self.dates.table.until, place)?;
-        let (day, end) = (begin..begin + 2).find_map(|at| self.day(at).map(|(day, _, used)| (day, at + used)))?;
-        Some((Moment { until: Some(day), ..Moment::default() }, end - place))
+        let mut day_at = |at: usize| {
+            let day = self.day(at).map(|(day, _, used)| (Moment { until: Some(day), ..Moment::default() }, at + used));
+            day.or_else(|| Some((Moment::of_impossible_date(), at + self.impossible_date(at)?)))
+        };
+        let (moment, end) = (begin..begin + 2).find_map(&mut day_at)?;
+        Some((moment, end - place))
     }
 
     /// Parses "yesterday", "last week", "two days ago", "vor zwei Tagen", "last friday".

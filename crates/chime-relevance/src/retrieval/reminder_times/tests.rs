@@ -1,3 +1,5 @@
+use chrono::NaiveDate;
+
 use super::*;
 
 /// Reads an ask of Wednesday, 15 May 2024, 10:00 in Berlin.
@@ -972,4 +974,53 @@ fn the_time_is_no_part_of_the_task() {
     ] {
         assert_eq!(task(ask), words);
     }
+}
+
+#[test]
+fn a_date_that_no_calendar_has_is_no_other_day() {
+    let asks: [(&str, &[&str]); 12] = [
+        (
+            "eng",
+            &[
+                "remind me on february 31 at 9 to pay",
+                "remind me on 31 June at 9",
+                "remind me on the 32nd of may at noon",
+                "remind me to pay on 30 February at 9",
+                "remind me on 31/6 at 9",
+                "remind me on 2026-02-31 at 9:00",
+                "remind me on 29 February 2027",
+                "remind us every monday 9:00 until 31 June",
+            ],
+        ),
+        (
+            "deu",
+            &[
+                "erinnere mich am 31. Februar um 9 ans Holz",
+                "erinnere mich am 31.2. um 9",
+                "erinnere mich am 31.02.2027",
+            ],
+        ),
+        ("spa", &["recuérdame el 31/6 a las 9 pagar", "recuérdame el 31 de abril a las 9", "recuérdame el 32 de mayo"]),
+        ("fra", &["rappelle-moi le 31 février à 9h dentiste", "rappelle-moi de payer le 31 avril à 9h"]),
+        ("ita", &["ricordami il 30 febbraio alle 9 di pagare", "ricordami il 31 aprile"]),
+        ("por", &["me lembra dia 31 de fevereiro às 9 test", "me lembra no dia 31 de abril às 9"]),
+        ("nld", &["herinner me op 31 februari om 9:00", "herinner me 31 april"]),
+        ("pol", &["przypomnij mi 31 lutego o 9:00", "przypomnij mi 31 kwietnia"]),
+        ("rus", &["напомни мне 31 февраля в 9:00", "напомни 31 апреля"]),
+        ("ukr", &["нагадай мені 31 лютого о 9:00", "нагадай 31 квітня"]),
+        ("tur", &["31 şubat saat 9:00 bana hatırlat", "31 nisan günü hatırlat"]),
+        ("est", &["tuleta mulle 31. veebruaril kell 9:00 meelde", "tuleta mulle 31. aprillil meelde"]),
+    ];
+    // In a chat of the same language, and in an English one.
+    let read_in = |code: &str, asks: &[&str]| {
+        let found = asks.iter().map(|ask| (*ask, read(code, ask))).filter(|(_, read)| read != "unreadable");
+        found.map(|(ask, read)| format!("{code} {ask}: {read}")).collect::<Vec<_>>()
+    };
+    let wrong: Vec<String> =
+        asks.iter().flat_map(|(code, asks)| [read_in(code, asks), read_in("eng", asks)].concat()).collect();
+    assert_eq!(wrong, Vec::<String>::new());
+    check(
+        "eng",
+        &[("remind me on 29 February", "02-29 09:00"), ("remind me to get 31.2 l of milk tomorrow", "05-16 09:00")],
+    );
 }
