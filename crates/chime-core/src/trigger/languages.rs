@@ -55,7 +55,7 @@ rows! {
         greetings: PhraseSet, courtesies: PhraseSet, consents: PhraseSet, questions: PhraseSet, stop_words: Vec<String>,
         content_words: Vec<String>, ours: PhraseSet, missed: PhraseSet, goes_on: PhraseSet, to_group: PhraseSet,
         about_bot: PhraseSet, amounts: PhraseSet, search: PhraseSet, search_last: PhraseSet, remind: PhraseSet, that: Vec<String>,
-        add: Vec<String>,
+        add: Vec<String>, delete: PhraseSet,
     }
 }
 
@@ -240,6 +240,19 @@ impl Languages {
         let is_own = |table: &&LanguagePhrases| table.code == "en" || table.long_code == chat_language;
         let is_add = self.tables.iter().filter(is_own).any(|table| table.lists.add.iter().any(|add| add == word));
         Some(rest.trim_start()).filter(|rest| is_add && !rest.is_empty())
+    }
+
+    /// Returns the text without a word for "delete", in any language, at its beginning or its end: "elimina n1" and "n1
+    /// löschen". `None` if there is no such word.
+    pub fn without_delete<'a>(&self, text: &'a str) -> Option<&'a str> {
+        let text = text.trim();
+        let is_delete = |word: &&str| {
+            let word = words(word).join(" ");
+            self.tables.iter().any(|table| table.lists.delete.contains(&word))
+        };
+        let first = text.split_whitespace().next().filter(is_delete);
+        let last = || text.split_whitespace().next_back().filter(is_delete);
+        first.and_then(|first| text.strip_prefix(first)).or_else(|| text.strip_suffix(last()?)).map(str::trim)
     }
 
     /// Returns the languages of which a text contains the most stop words, or all languages if it contains none.
@@ -537,7 +550,7 @@ mod tests {
             "stop_words" => 250,
             "amounts" => 5,
             "remind" | "courtesies" => 4,
-            "search" | "that" | "add" => 1,
+            "search" | "that" | "add" | "delete" => 1,
             "content_words" | "search_last" => 0,
             _ => 10,
         };

@@ -27,11 +27,12 @@ enum NoteArguments {
 }
 
 fn request(args: &str, is_reply: bool, chat_language: &str) -> NoteArguments {
+    let languages = Languages::shipped();
     match args.trim() {
         "" if is_reply => NoteArguments::SaveParent,
-        "" | "delete" => NoteArguments::Unclear,
-        text => text.strip_prefix("delete ").and_then(deletion).unwrap_or_else(|| {
-            let text = Languages::shipped().without_add(text, chat_language).unwrap_or(text);
+        "" => NoteArguments::Unclear,
+        text => languages.without_delete(text).and_then(deletion).unwrap_or_else(|| {
+            let text = languages.without_add(text, chat_language).unwrap_or(text);
             NoteArguments::Save(text.to_owned())
         }),
     }
@@ -43,18 +44,22 @@ fn changes_notes(args: &str, chat_language: &str) -> bool {
         || matches!(request(args, false, chat_language), NoteArguments::Delete(_) | NoteArguments::Unclear if !args.trim().is_empty())
 }
 
-/// Parses the text after `delete`, which should be a note's number. Anything but one number is unclear. Returns `None`
+/// Parses the text beside “delete”, which should be a note's number. Anything but one number is unclear. Returns `None`
 /// if there are other words: the text only begins with “delete” and is saved as a note.
 fn deletion(named: &str) -> Option<NoteArguments> {
+    /// Maximum number of words before "n3" that may mean "the note" in some language.
+    const NOUN_WORDS: usize = 2;
     let words = named.split(|c: char| c.is_whitespace() || c == ',').map(|word| word.trim_matches(['#', '.', '!']));
-    let mut numbers = Vec::new();
-    for word in words.filter(|word| !word.is_empty()) {
-        match word.trim_start_matches(['n', 'N']).parse() {
-            Ok(number) => numbers.push(number),
-            Err(_) if ["all", "and", "everything", "it", "note", "notes", "this"].contains(&word) => {}
-            Err(_) => return None,
-        }
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let number = |word: &&str| word.trim_start_matches(['n', 'N']).parse().ok();
+    let is_known = |word: &&str| ["all", "and", "everything", "it", "note", "notes", "this"].contains(word);
+    let unknown = words.iter().filter(|word| number(word).is_none() && !is_known(word)).count();
+    // "The 3 old mails" is no note, "la nota n3" is one.
+    let ends_in_name = words.last().is_some_and(|word| word.starts_with(['n', 'N']) && number(word).is_some());
+    if unknown > 0 && !(ends_in_name && unknown <= NOUN_WORDS) {
+        return None;
     }
+    let numbers: Vec<u32> = words.iter().filter_map(number).collect();
     match numbers.as_slice() {
         [number] => Some(NoteArguments::Delete(*number)),
         _ => Some(NoteArguments::Unclear),
@@ -178,6 +183,33 @@ mod tests {
         for unclear in ["delete all", "delete n1 n2", "delete n1, n2 and n3", "delete all notes!", "delete it"] {
             assert_eq!(request(unclear, false), NoteArguments::Unclear, "{unclear}");
         }
+        for (chat, args) in [
+            ("ita", "elimina n1"),
+            ("ita", "cancella la nota n1"),
+            ("deu", "lösche n1"),
+            ("deu", "Notiz n1 löschen"),
+            ("spa", "borrar n1"),
+            ("spa", "elimina 1"),
+            ("fra", "supprimer n1"),
+            ("fra", "efface la note n1"),
+            ("por", "apagar n1"),
+            ("por", "Excluir n1"),
+            ("nld", "verwijder n1"),
+            ("pol", "usuń n1"),
+            ("rus", "удали n1"),
+            ("ukr", "видали n1"),
+            ("tur", "n1 sil"),
+            ("est", "kustuta n1"),
+        ] {
+            for chat in [chat, "eng"] {
+                assert_eq!(super::request(args, false, chat), NoteArguments::Delete(1), "{chat}: {args}");
+            }
+        }
+        for kept in ["elimina il vecchio armadio", "löschen: die 3 alten Mails", "delete the key of room n3 today"] {
+            assert_eq!(request(kept, false), NoteArguments::Save(kept.to_owned()));
+        }
+        assert_eq!(request("elimina", false), NoteArguments::Unclear);
+        assert_eq!(super::request("añadir sal", false, "spa"), NoteArguments::Save("sal".to_owned()));
         let text = "delete the 3 old mails";
         assert_eq!(request(text, false), NoteArguments::Save(text.to_owned()));
         assert_eq!(request("add the code is 4711", false), NoteArguments::Save("the code is 4711".to_owned()));
