@@ -388,3 +388,23 @@ async fn a_subscription_keeps_its_hour_over_a_change_of_clocks_and_sends_none_tw
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_summary_asked_for_in_plain_words_is_a_recap_where_there_is_no_model() {
+    World::with(&NO_MODEL, async |w| {
+        a_day(w).await;
+        for ask in ["@bot summarize", "@bot fasse zusammen", "@bot résume la discussion", "@bot resumo", "@bot what's new?"] {
+            let asked = w.say("eve", ask);
+            let recap = w.answer_to(asked).await.text;
+            assert!(recap.starts_with("Recap since ") && recap.contains("the red tent comes along"), "{ask}: {recap}");
+        }
+    })
+    .await;
+    World::run(async |w| {
+        w.say("ann", "we take the red tent");
+        w.model.script(["Ann takes the red tent."]);
+        let asked = w.say("eve", "@bot summarize");
+        assert!(w.answer_to(asked).await.text.starts_with("Ann takes the red tent."), "the model answers");
+    })
+    .await;
+}

@@ -106,6 +106,13 @@ async fn reminders_are_listed_and_cancelled_by_those_who_set_them_and_by_admins(
         let list = w.say("cat", "/reminders");
         let listed = w.answer_to(list).await;
         assert!(listed.text.contains("oven") && listed.text.contains("plants"), "{}", listed.text);
+        let (first, second) = listed.text.split_once("2. ").expect("two reminders");
+        assert!(second.contains(", daily at 08:00 – 1 Jan 2099: ") && !first.contains("daily"), "{}", listed.text);
+        for ask in ["@bot which reminders are set?", "@bot annule le rappel du four", "@bot cancel the oven reminder"] {
+            let asked = w.say("cat", ask);
+            let again = w.answer_to(asked).await;
+            assert_eq!((&again.text, &again.buttons), (&listed.text, &listed.buttons), "{ask}");
+        }
         let before = w.telegram.cursor();
         let pressed = w.telegram.press(w.chat, shown.id, w.member("ann"), &data);
         assert_eq!(outcome(w, before, &pressed).await, None);

@@ -15,5 +15,7 @@ pub use address::{called_at_start, calls_bot, is_for_bot, names_bot};
 pub use ask::ask_of;
 pub use author_run::author_run;
 pub use find::{Rules, Trigger, TriggerKind, find};
-pub use generic::{asks_about_bot, asks_what_was_missed, consents, is_generic, is_small_talk, is_thanks};
+pub use generic::{
+    asks_about_bot, asks_for_summary, asks_what_was_missed, consents, is_generic, is_small_talk, is_thanks,
+};
 pub use languages::{Languages, QUESTION_MARKS, ends_like_question};

@@ -35,8 +35,8 @@ use chime_core::config::AccessConfig;
 use chime_core::texts::{Notices, Texts, notices, texts};
 use chime_core::trigger;
 use chime_core::{
-    Button, ChatId, ChatKey, ChatKind, CommandName, FormattedText, Job, JobPayload, MessageAt, ParsedTrigger,
-    ReplyTarget, Seq, StoredMessage, clip, grouped,
+    AddressedBy, Button, ChatId, ChatKey, ChatKind, CommandName, FormattedText, Job, JobPayload, MessageAt,
+    ParsedTrigger, ReplyTarget, Seq, StoredMessage, clip, grouped,
 };
 use chime_jobs::{Base, JobError, JobOutcome, JobResult};
 use chime_privacy::PrivacyFacts;
@@ -227,6 +227,13 @@ impl CommandRequest {
         let to = ReplyTarget { reply_to: Some(message.id), ..reply.to };
         if is_alone { NewReply { to, receiver: Some(message.sender.id), ..reply } } else { reply }
     }
+}
+
+/// Returns the job that answers the request of a command as a question, if it was not typed as a command but asked in
+/// plain words.
+fn in_plain_words(job: &Job) -> Option<JobPayload> {
+    let JobPayload::Command { at, parsed, .. } = &job.payload else { return None };
+    (parsed.how != AddressedBy::Command).then(|| JobPayload::Answer { at: *at, parsed: parsed.clone() })
 }
 
 /// Returns a reply that everybody in the chat sees.

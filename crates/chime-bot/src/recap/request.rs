@@ -39,6 +39,9 @@ pub enum RecapArguments {
 }
 
 impl RecapArguments {
+    /// Recap of a request that names no time.
+    pub const USUAL: Self = Self::Span(USUAL);
+
     /// Parses the arguments of `/recap`, written in `language` or in English. `is_reply` is `true` if the command
     /// replies to a message.
     pub fn parse(args: &str, is_reply: bool, language: &Texts) -> Self {
@@ -47,7 +50,7 @@ impl RecapArguments {
         let parts: Vec<&str> = lower.split_whitespace().collect();
         let said = parts.join(" ");
         if said.is_empty() {
-            return if is_reply { Self::SinceReply } else { Self::Span(USUAL) };
+            return if is_reply { Self::SinceReply } else { Self::USUAL };
         }
         if words.are(&said, |of| &of.today) {
             return Self::Today;

@@ -82,7 +82,7 @@ fn place(recap: &Recap, places: &[&BulletSource]) -> String {
 }
 
 /// Formats a schedule, such as `daily at 18:00` or `every Monday at 09:00`.
-fn in_words(time: RecapTime, texts: &Texts) -> String {
+pub fn in_words(time: RecapTime, texts: &Texts) -> String {
     let clock = format!("{:02}:{:02}", time.minute / 60, time.minute % 60);
     match time.weekday {
         None => filled(&texts.recap.daily, &[("time", &clock)]),

@@ -5,7 +5,9 @@ use std::ops::Range;
 use crate::lang::web_query;
 use crate::trigger::address::{Address, Addressee, Call, address, called_at_start};
 use crate::trigger::ask::without;
-use crate::trigger::generic::{asks_what_was_missed, consents, is_generic, is_thanks, is_thanks_by_name};
+use crate::trigger::generic::{
+    asks_for_reminders, asks_for_summary, asks_what_was_missed, consents, is_generic, is_thanks, is_thanks_by_name,
+};
 use crate::trigger::languages::Languages;
 use crate::{
     AddressedBy, Addressing, BotIdentity, ChatKind, CommandName, Kind, Message, ParsedTrigger, Role, source_list,
@@ -97,8 +99,8 @@ pub fn find(
     if is_thanks && !is_consent {
         return Some(Trigger { kind: TriggerKind::Thanks, how, ask, generic: false, cut: address.cut });
     }
-    let is_in_private = chat_kind == ChatKind::Private;
-    if !is_in_private && !is_reply_to_talk(message, parent) && asks_what_was_missed(&ask, rules.languages) {
+    let is_about_talk = chat_kind != ChatKind::Private && !is_reply_to_talk(message, parent);
+    if is_about_talk && asks_what_was_missed(&ask, rules.languages) {
         let kind = TriggerKind::Command(CommandName::Recap, ask.clone());
         return Some(Trigger { kind, how, ask, generic: false, cut: address.cut });
     }
@@ -106,6 +108,9 @@ pub fn find(
     let searched = rules.languages.searched(&ask).filter(|_| web_query(&ask).is_none());
     let command = match searched {
         Some(_) => Some(CommandName::Search),
+        None if asks_for_reminders(&ask, rules.languages) => Some(CommandName::Reminders),
+        // The handler answers the question if there is a model.
+        None if is_about_talk && asks_for_summary(&ask, rules.languages) => Some(CommandName::Recap),
         // The handler answers the question if it names no time.
         None => rules.languages.asks_to_remind(&ask).then_some(CommandName::Remind),
     };

@@ -59,6 +59,18 @@ pub fn asks_what_was_missed(ask: &str, languages: &Languages) -> bool {
     asked.len() <= LONGEST_GENERIC && languages.tables.iter().any(|language| language.asks_what_was_missed(&asked))
 }
 
+/// Returns `true` if `ask` only asks for a summary or for news of the conversation ("summarize", "what's new?").
+pub fn asks_for_summary(ask: &str, languages: &Languages) -> bool {
+    let asked = words(ask);
+    asked.len() <= LONGEST_GENERIC && languages.tables.iter().any(|language| language.asks_for_summary(&asked))
+}
+
+/// Returns `true` if `ask` asks to list or to cancel reminders.
+pub(super) fn asks_for_reminders(ask: &str, languages: &Languages) -> bool {
+    let asked = words(ask);
+    asked.len() <= LONGEST_GENERIC && languages.tables.iter().any(|language| language.asks_for_reminders(&asked))
+}
+
 /// Returns `true` if `ask`, in a message that mentions the bot, is thanks. Stricter than [`is_thanks`]: together with
 /// the bot's name, an emoji alone refers to other messages, and words that may also ask ("true", "agreed") are a
 /// question.

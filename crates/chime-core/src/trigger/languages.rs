@@ -44,6 +44,9 @@ pub(super) struct LanguagePhrases {
     generic: HashSet<String>,
     /// Requests for missed messages ("what did I miss"), without fillers.
     missed: HashSet<String>,
+    /// Requests for a summary, and for the list of reminders, without fillers.
+    summary: HashSet<String>,
+    reminders: HashSet<String>,
     /// Fillers and polite phrases that are not thanks. A text of thanks or greetings may contain them too.
     around: HashSet<String>,
 }
@@ -55,7 +58,7 @@ rows! {
         greetings: PhraseSet, courtesies: PhraseSet, consents: PhraseSet, questions: PhraseSet, stop_words: Vec<String>,
         content_words: Vec<String>, ours: PhraseSet, missed: PhraseSet, goes_on: PhraseSet, to_group: PhraseSet,
         about_bot: PhraseSet, amounts: PhraseSet, search: PhraseSet, search_last: PhraseSet, remind: PhraseSet, that: Vec<String>,
-        add: Vec<String>, delete: PhraseSet,
+        add: Vec<String>, delete: PhraseSet, summary: PhraseSet, reminders: PhraseSet,
     }
 }
 
@@ -225,8 +228,7 @@ impl Languages {
             }
             // In Turkish the verb comes last, in German after "kannst du".
             let asks = |begin: usize| language.begins_question(&said[begin..]);
-            let is_polite = |length: &usize| language.lists.politeness.contains(&said[..*length].join(" "));
-            let polite = (1..=said.len().min(LONGEST)).rev().find(is_polite).unwrap_or(0);
+            let polite = said.len() - language.without_politeness(&said).len();
             let last = (0..said.len()).find(|begin| ends(*begin) == Some(said.len()));
             last.filter(|begin| !(polite..*begin).any(asks)).map(|_| 0)
         })
@@ -314,10 +316,21 @@ impl LanguagePhrases {
             (!words.is_empty()).then(|| words.join(" "))
         };
         let generic = of(&[&lists.politeness, &lists.pointers, &lists.phrases]).into_iter().filter_map(bare).collect();
-        let missed = of(&[&lists.missed]).into_iter().filter_map(bare).collect();
+        let bare_of = |set: &PhraseSet| set.0.iter().cloned().filter_map(bare).collect();
+        let (missed, summary, reminders) = (bare_of(&lists.missed), bare_of(&lists.summary), bare_of(&lists.reminders));
         let mut around = of(&[&lists.fillers, &lists.politeness]);
         around.retain(|phrase| !lists.thanks.contains(phrase));
-        Self { code: &language.short, long_code: &language.code, lists, fillers, generic, missed, around }
+        Self {
+            code: &language.short,
+            long_code: &language.code,
+            lists,
+            fillers,
+            generic,
+            missed,
+            summary,
+            reminders,
+            around,
+        }
     }
 
     fn begins_question(&self, said: &[String]) -> bool {
@@ -326,8 +339,40 @@ impl LanguagePhrases {
 
     /// Returns `true` if `asked` asks what the member missed, ignoring fillers.
     pub(super) fn asks_what_was_missed(&self, asked: &[String]) -> bool {
-        let rest: Vec<&str> = asked.iter().map(String::as_str).filter(|word| !self.fillers.contains(*word)).collect();
-        self.missed.contains(&rest.join(" "))
+        self.missed.contains(&self.without_fillers(asked).join(" "))
+    }
+
+    /// Returns `true` if `asked` asks for a summary, and of nothing in particular, ignoring fillers.
+    pub(super) fn asks_for_summary(&self, asked: &[String]) -> bool {
+        let is_summary = |said: &[String]| self.summary.contains(&self.without_fillers(said).join(" "));
+        is_summary(asked) || is_summary(self.without_politeness(asked))
+    }
+
+    /// Returns `true` if `asked` asks to list or to cancel reminders, ignoring fillers: "which reminders are set", "cancel
+    /// the wine reminder", "erinnerung löschen".
+    pub(super) fn asks_for_reminders(&self, asked: &[String]) -> bool {
+        self.names_reminders(asked) || self.names_reminders(self.without_politeness(asked))
+    }
+
+    fn names_reminders(&self, asked: &[String]) -> bool {
+        let rest = self.without_fillers(asked);
+        let has = |words: &[&str]| self.reminders.contains(&words.join(" "));
+        let lengths = || 2..=rest.len().min(LONGEST);
+        // One word may stand between the verb and the noun.
+        let skips_word = |length: usize| length > 2 && has(&[&rest[..1], &rest[2..length]].concat());
+        has(&rest)
+            || lengths().any(|length| has(&rest[..length]) || skips_word(length) || has(&rest[rest.len() - length..]))
+    }
+
+    /// Returns the words behind a polite phrase at their beginning, such as "can you".
+    fn without_politeness<'a>(&self, said: &'a [String]) -> &'a [String] {
+        let is_polite = |length: &usize| self.lists.politeness.contains(&said[..*length].join(" "));
+        let length = (1..=said.len().min(LONGEST)).rev().find(is_polite);
+        &said[length.unwrap_or(0)..]
+    }
+
+    fn without_fillers<'a>(&self, said: &'a [String]) -> Vec<&'a str> {
+        said.iter().map(String::as_str).filter(|word| !self.fillers.contains(*word)).collect()
     }
 
     /// Returns `true` if `asked` has no subject of its own: it consists of fillers and of phrases that refer to
@@ -549,7 +594,7 @@ mod tests {
             "missed" | "goes_on" | "to_group" => 6,
             "stop_words" => 250,
             "amounts" => 5,
-            "remind" | "courtesies" => 4,
+            "remind" | "courtesies" | "summary" => 4,
             "search" | "that" | "add" | "delete" => 1,
             "content_words" | "search_last" => 0,
             _ => 10,

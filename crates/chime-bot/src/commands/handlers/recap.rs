@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use chrono::{Datelike, Days, NaiveTime, Weekday};
 
-use crate::commands::handlers::{CommandRequest, Commands};
+use crate::commands::handlers::{CommandRequest, Commands, in_plain_words};
 use crate::recap::worker::time_of;
 use crate::recap::{RecapArguments, RecapTime, last_seen, wording};
-use chime_core::trigger::{Languages, asks_what_was_missed};
+use chime_core::trigger::{Languages, asks_for_summary, asks_what_was_missed};
 use chime_core::{Job, JobPayload, MessageAt, Timestamp, Zone};
 use chime_jobs::JobResult;
 use chime_store::messages;
@@ -22,9 +22,17 @@ impl Commands {
     pub(super) async fn recap(&self, job: &Job, command: CommandRequest) -> JobResult {
         let zone = command.chat.zone(self.base.zone());
         let asked_at = command.message.message.sent_at;
-        let request = match asks_what_was_missed(&command.args, Languages::shipped()) {
-            true => RecapArguments::SinceSeen,
-            false => RecapArguments::parse(&command.args, command.message.message.reply_to.is_some(), command.texts()),
+        if let Some(answer) = in_plain_words(job).filter(|_| !self.base.config.llm.is_offline())
+            && asks_for_summary(&command.args, Languages::shipped())
+        {
+            return self.hand_on(job, answer).await;
+        }
+        let request = if asks_what_was_missed(&command.args, Languages::shipped()) {
+            RecapArguments::SinceSeen
+        } else if asks_for_summary(&command.args, Languages::shipped()) {
+            RecapArguments::USUAL
+        } else {
+            RecapArguments::parse(&command.args, command.message.message.reply_to.is_some(), command.texts())
         };
         match request {
             RecapArguments::Span(span) => self.start_recap(job, &command, asked_at.minus(span), false).await,

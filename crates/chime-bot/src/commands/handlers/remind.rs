@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use chrono::{Datelike, Timelike, Weekday};
 
-use crate::commands::handlers::{CommandRequest, Commands, Shown, reply_to};
+use crate::commands::handlers::{CommandRequest, Commands, Shown, in_plain_words, reply_to};
 use crate::commands::search::own_words;
 use crate::recap::RecapTime;
+use crate::recap::wording::in_words;
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_answer::answering::{format_own, format_parts};
@@ -14,8 +15,8 @@ use chime_answer::answering::{format_own, format_parts};
 use chime_answer::sanitize::{escape_markdown, one_line};
 use chime_core::texts::{ReminderTexts, Texts, filled, notices, texts};
 use chime_core::{
-    AddressedBy, BotIdentity, Button, ChatId, Conversation, Job, JobPayload, Message, MessageId, ReplyTarget, Sender,
-    StoredMessage, Timestamp, Zone, message_link,
+    BotIdentity, Button, ChatId, Conversation, Job, Message, MessageId, ReplyTarget, Sender, StoredMessage, Timestamp,
+    Zone, message_link,
 };
 use chime_jobs::{JobOutcome, JobResult};
 use chime_relevance::retrieval::reminder_times::Repeat;
@@ -73,12 +74,9 @@ impl Commands {
             }
             AskedTime::Past => return self.say(job, &command, format!("{} {}", texts.past, texts.how)).await,
             AskedTime::None => {
-                return match &job.payload {
-                    JobPayload::Command { at, parsed, .. } if parsed.how != AddressedBy::Command => {
-                        let answer = JobPayload::Answer { at: *at, parsed: parsed.clone() };
-                        self.hand_on(job, answer).await
-                    }
-                    _ => self.say(job, &command, &texts.how).await,
+                return match in_plain_words(job) {
+                    Some(answer) => self.hand_on(job, answer).await,
+                    None => self.say(job, &command, &texts.how).await,
                 };
             }
         };
@@ -152,7 +150,7 @@ impl Commands {
                 let link = link(&row, &reminder, reminder.began);
                 let time = format!("{} {}", texts.date_of(reminder.due_at, zone), zone.told_time(reminder.due_at));
                 let time = link.as_ref().map_or_else(|| time.clone(), |link| format!("[{time}]({link})"));
-                lines.push(format!("{number}. {time}: {words}"));
+                lines.push(format!("{number}. {time}{}: {words}", repetition(&reminder, zone, texts)));
                 let data = CancelButton { id, is_in_list: true }.data();
                 shown.buttons.push(vec![Button { label: format!("{} {number}", texts.reminders.cancel_button), data }]);
                 shown.links.extend(link);
@@ -277,11 +275,25 @@ fn send(
     }
 }
 
+/// Returns how a reminder repeats, to follow its next time: ", every Monday at 09:00 – 1 Jun 2027".
+fn repetition(reminder: &Reminder, zone: Zone, texts: &Texts) -> String {
+    let Some(repeat) = reminder.repeat else { return String::new() };
+    let last = reminder.until.map(|until| format!(" – {}", last_day(until, zone, texts)));
+    format!(", {}{}", in_words(recap_time(repeat), texts), last.unwrap_or_default())
+}
+
+/// Returns the last day of a repetition that ends before `until`.
+fn last_day(until: Timestamp, zone: Zone, texts: &Texts) -> String {
+    texts.date_of(until.minus(Duration::from_secs(60 * 60)), zone)
+}
+
+fn recap_time(repeat: RepeatTime) -> RecapTime {
+    RecapTime { weekday: repeat.weekday.and_then(|day| Weekday::try_from(day).ok()), minute: repeat.minute }
+}
+
 /// Returns the time after `now` at which a reminder is due again. Times that were missed are skipped.
 fn next(reminder: &Reminder, now: Timestamp, zone: Zone) -> Option<Timestamp> {
-    let repeat = reminder.repeat?;
-    let weekday = repeat.weekday.and_then(|day| Weekday::try_from(day).ok());
-    let next = RecapTime { weekday, minute: repeat.minute }.next(now.max(reminder.due_at), zone)?;
+    let next = recap_time(reminder.repeat?).next(now.max(reminder.due_at), zone)?;
     reminder.until.is_none_or(|until| next < until).then_some(next)
 }
 
@@ -300,11 +312,7 @@ fn confirmation(time: &ReminderTime, reminder: &Reminder, zone: Zone, texts: &Te
     let blanks = [("every", every), ("weekday", weekday), ("day", &day), ("time", &clock), ("zone", zone_name)];
     let sentence = filled(text, &blanks);
     match time.until {
-        // The repetition ends with the day before this time.
-        Some(until) => {
-            let last = texts.date_of(until.minus(Duration::from_secs(60 * 60)), zone);
-            format!("{sentence} {}", filled(&own.last_day, &[("day", &last)]))
-        }
+        Some(until) => format!("{sentence} {}", filled(&own.last_day, &[("day", &last_day(until, zone, texts))])),
         None => sentence,
     }
 }

@@ -479,3 +479,101 @@ fn whoever_asks_what_they_missed_gets_a_recap_in_every_language() {
         assert!(!is_recap(found(&format!("[@chime](mention) {ask}"), ChatKind::Group, None)), "{ask}");
     }
 }
+
+/// Returns the command that a message in a group asks for in plain words.
+fn asked_in_words(ask: &str) -> Option<CommandName> {
+    let message = marked_up(&format!("[@chime](mention) {ask}"));
+    let rules = Rules {
+        parent_is_answer: false,
+        languages: Languages::shipped(),
+        is_only_bot: false,
+        said_before: None,
+        called: None,
+    };
+    match find(&message, None, &bot(), ChatKind::Supergroup, &rules)?.kind {
+        TriggerKind::Command(command, _) => Some(command),
+        TriggerKind::Ask | TriggerKind::Thanks => None,
+    }
+}
+
+#[test]
+fn a_summary_may_be_asked_for_in_plain_words() {
+    for ask in [
+        "summarize",
+        "can you give us a summary please?",
+        "summarize the chat",
+        "what's new?",
+        "fasse zusammen",
+        "fass das bitte mal zusammen",
+        "was gibts neues?",
+        "hazme un resumen",
+        "resumen",
+        "fais un récapitulatif",
+        "résume la discussion",
+        "riassumi la chat",
+        "puoi farmi un riassunto",
+        "vat het gesprek samen",
+        "zrób podsumowanie",
+        "resumo",
+        "faz um resumo, por favor",
+        "подведи итоги",
+        "что нового?",
+        "підбий підсумки",
+        "özet geç",
+        "tee kokkuvõte",
+    ] {
+        assert_eq!(asked_in_words(ask), Some(CommandName::Recap), "{ask}");
+    }
+    for ask in [
+        "summarize the last 10 messages",
+        "summarize the book",
+        "what's new with the boat?",
+        "resume la película",
+        "fass den Mietvertrag zusammen",
+        "was gibt es Neues vom Vermieter?",
+    ] {
+        assert_eq!(asked_in_words(ask), None, "{ask}");
+    }
+}
+
+#[test]
+fn reminders_may_be_listed_and_cancelled_in_plain_words() {
+    for ask in [
+        "which reminders are set?",
+        "show me all reminders",
+        "cancel the reminder",
+        "please cancel the wine reminder",
+        "delete my reminder about the boat",
+        "welche Erinnerungen gibt es?",
+        "lösch die Erinnerung",
+        "kannst du die Erinnerung löschen",
+        "¿qué recordatorios hay?",
+        "cancela el recordatorio del bus",
+        "quels rappels sont prévus ?",
+        "annule le rappel du vin",
+        "quali promemoria ci sono?",
+        "annulla il promemoria del vino",
+        "welke herinneringen staan er?",
+        "verwijder de herinnering",
+        "jakie przypomnienia są ustawione?",
+        "anuluj przypomnienie o winie",
+        "quais lembretes estão marcados?",
+        "cancela o lembrete do vinho",
+        "какие есть напоминания?",
+        "отмени напоминание про вино",
+        "які є нагадування?",
+        "скасуй нагадування про вино",
+        "hangi hatırlatmalar var?",
+        "şarap hatırlatmasını iptal et",
+        "millised meeldetuletused on?",
+        "tühista veini meeldetuletus",
+    ] {
+        assert_eq!(asked_in_words(ask), Some(CommandName::Reminders), "{ask}");
+    }
+    for ask in ["remind me tomorrow at 9", "reminder: friday at 8 bins out", "rappel : demain 9h poubelles"] {
+        assert_eq!(asked_in_words(ask), Some(CommandName::Remind), "{ask}");
+    }
+    for ask in ["who sent the reminders?", "what did ann say about the reminder?", "which one is better?"] {
+        assert_eq!(asked_in_words(ask), None, "{ask}");
+    }
+}
