@@ -172,7 +172,8 @@ async fn without_a_model_a_recap_is_made_of_the_messages_themselves() {
         }
         assert!(recap.text.contains("the red tent comes along") && recap.text.contains("18:30"), "{}", recap.text);
         let quiet = w.say("eve", "/recap what is this");
-        assert!(w.answer_to(quiet).await.text.starts_with("/recap 2h, /recap today"));
+        let reply = w.answer_to(quiet).await.text;
+        assert!(reply.contains("“what is this”") && reply.contains(" /recap 2h, /recap today"), "{reply}");
     })
     .await;
 }
@@ -393,7 +394,9 @@ async fn a_subscription_keeps_its_hour_over_a_change_of_clocks_and_sends_none_tw
 async fn a_summary_asked_for_in_plain_words_is_a_recap_where_there_is_no_model() {
     World::with(&NO_MODEL, async |w| {
         a_day(w).await;
-        for ask in ["@bot summarize", "@bot fasse zusammen", "@bot résume la discussion", "@bot resumo", "@bot what's new?"] {
+        for ask in
+            ["@bot summarize", "@bot fasse zusammen", "@bot résume la discussion", "@bot resumo", "@bot what's new?"]
+        {
             let asked = w.say("eve", ask);
             let recap = w.answer_to(asked).await.text;
             assert!(recap.starts_with("Recap since ") && recap.contains("the red tent comes along"), "{ask}: {recap}");

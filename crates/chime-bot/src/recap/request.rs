@@ -2,11 +2,15 @@
 
 use std::time::Duration;
 
-use chrono::Weekday;
+use chrono::{NaiveTime, Timelike, Weekday};
 
 use crate::recap::RecapTime;
-use chime_core::Timestamp;
-use chime_core::texts::{RecapWords, Texts, texts};
+use chime_core::texts::{RecapWords, texts};
+use chime_core::{Language, Timestamp, Zone};
+use chime_relevance::retrieval::languages::Tables;
+use chime_relevance::retrieval::reminder_times::Repeat;
+use chime_relevance::retrieval::words::words as words_of;
+use chime_relevance::retrieval::{AskedTime, spans_alone, time_alone};
 
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
@@ -28,6 +32,7 @@ pub enum RecapArguments {
     Yesterday,
     /// Since the start of the last such weekday; if that is today, since a week ago.
     SinceWeekday(Weekday),
+    Since(Timestamp),
     /// Since the message that the command replies to.
     SinceReply,
     /// Since the member's last visit to the chat.
@@ -38,14 +43,33 @@ pub enum RecapArguments {
     Unclear,
 }
 
+/// Data about a `/recap` that its arguments do not have.
+#[derive(Debug, Clone, Copy)]
+pub struct RecapQuestion {
+    /// Language of the bot's texts in the chat, and that of its messages. English is understood too.
+    pub languages: [Language; 2],
+    pub asked_at: Timestamp,
+    pub zone: Zone,
+    /// `true` if the command replies to a message.
+    pub is_reply: bool,
+}
+
 impl RecapArguments {
     /// Recap of a request that names no time.
     pub const USUAL: Self = Self::Span(USUAL);
 
-    /// Parses the arguments of `/recap`, written in `language` or in English. `is_reply` is `true` if the command
-    /// replies to a message.
-    pub fn parse(args: &str, is_reply: bool, language: &Texts) -> Self {
-        let words = RecapVocabulary([&language.recap.words, &texts("eng").recap.words]);
+    /// Parses the arguments of `/recap`.
+    pub fn parse(args: &str, asked: RecapQuestion) -> Self {
+        let times = asked.languages.iter().map(|language| Self::of_times(args, *language, asked));
+        let mut readings = std::iter::once(Self::of_phrases(args, asked)).chain(times);
+        readings.find(|reading| *reading != Self::Unclear).unwrap_or(Self::Unclear)
+    }
+
+    /// Parses arguments that consist of the phrases in `texts.recap.words`.
+    fn of_phrases(args: &str, asked: RecapQuestion) -> Self {
+        let is_reply = asked.is_reply;
+        let [texts_language, chat_language] = asked.languages.map(Language::code);
+        let words = RecapVocabulary([texts_language, chat_language, "eng"].map(|code| &texts(code).recap.words));
         let lower = args.to_lowercase();
         let parts: Vec<&str> = lower.split_whitespace().collect();
         let said = parts.join(" ");
@@ -79,6 +103,39 @@ impl RecapArguments {
         words.stretch(&said).map_or(Self::Unclear, Self::Span)
     }
 
+    /// Parses times as those of reminders and questions are: "every monday at 9", "since last tuesday", "this week".
+    fn of_times(args: &str, language: Language, asked: RecapQuestion) -> Self {
+        let RecapQuestion { asked_at, zone, .. } = asked;
+        if let AskedTime::Time(time) = time_alone(args, language, asked_at, zone)
+            && let (Some(repeat), None) = (time.repeat, time.until)
+        {
+            let local = zone.local(time.at);
+            let weekday = match repeat {
+                Repeat::Daily => None,
+                Repeat::Weekly(day) => Some(day),
+            };
+            let minute = u16::try_from(local.hour() * 60 + local.minute()).unwrap_or(0);
+            return Self::Subscribe(RecapTime { weekday, minute });
+        }
+        let (said, tables) = (words_of(args), Tables::of(language, args));
+        // "Every monday until june" is no time since when something was said.
+        let repeats_or_ends = |place: usize| {
+            let phrases = tables.iter().flat_map(|table| [&table.every, &table.daily, &table.until]);
+            phrases.into_iter().any(|phrases| phrases.at(&said, place).is_some())
+        };
+        if (0..said.len()).any(repeats_or_ends) {
+            return Self::Unclear;
+        }
+        let spans = spans_alone(&said, tables, asked_at, zone.ahead_secs(asked_at));
+        let midnight = zone.moment(zone.local(asked_at).date_naive().and_time(NaiveTime::MIN));
+        // "On friday", said on a friday, is a week ago, as "since friday" is.
+        let latest = |before: Timestamp| spans.iter().map(|span| span.from).filter(|from| *from < before).max();
+        match latest(midnight).or_else(|| latest(asked_at)) {
+            Some(from) => Self::Since(from.max(asked_at.minus(LONGEST))),
+            None => Self::Unclear,
+        }
+    }
+
     /// Parses `when`, the text that followed the word “since”.
     fn since(when: &str, words: &RecapVocabulary<'_>) -> Self {
         if when.is_empty() || words.is_of_asker(when) {
@@ -97,8 +154,8 @@ impl RecapArguments {
     }
 }
 
-/// Words of the chat's language and of English.
-struct RecapVocabulary<'a>([&'a RecapWords; 2]);
+/// Words of the languages of the chat and of English.
+struct RecapVocabulary<'a>([&'a RecapWords; 3]);
 
 impl<'a> RecapVocabulary<'a> {
     fn all(&self, list: impl Fn(&'a RecapWords) -> &'a Vec<String>) -> impl Iterator<Item = &'a str> {
@@ -184,10 +241,19 @@ mod tests {
     use super::*;
     use chime_core::testkit::moment;
 
+    fn read(code: &str, args: &str) -> RecapArguments {
+        RecapArguments::parse(args, asked_in(code))
+    }
+
+    /// A Wednesday, 10:00 UTC.
+    fn asked_in(code: &str) -> RecapQuestion {
+        let asked_at = Timestamp::from_secs(1_715_767_200);
+        RecapQuestion { languages: [Language::from_code(code); 2], asked_at, zone: Zone::UTC, is_reply: false }
+    }
+
     #[track_caller]
     fn check(args: &[&str], expected: Expect) {
-        let reply: Vec<String> =
-            args.iter().map(|args| format!("{args}: {:?}", RecapArguments::parse(args, false, texts("eng")))).collect();
+        let reply: Vec<String> = args.iter().map(|args| format!("{args}: {:?}", read("eng", args))).collect();
         expected.assert_eq(&reply.join("\n"));
     }
 
@@ -248,7 +314,7 @@ mod tests {
                 off: Unsubscribe
                 the tent: Unclear"#]],
         );
-        let in_reply = |args| RecapArguments::parse(args, true, texts("eng"));
+        let in_reply = |args| RecapArguments::parse(args, RecapQuestion { is_reply: true, ..asked_in("eng") });
         assert_eq!(in_reply(""), RecapArguments::SinceReply);
         assert_eq!(in_reply("since"), RecapArguments::SinceReply);
         assert_eq!(in_reply("2h"), RecapArguments::Span(Duration::from_secs(2 * HOUR)));
@@ -271,7 +337,7 @@ mod tests {
             ("pol", "dzisiaj", "odkąd tu byłem", "codziennie 18:00", "co tydzień pon 9:00", "wyłącz", "2 godziny"),
         ];
         for (code, today, since, daily, weekly, off, hours) in said {
-            let read = |args| RecapArguments::parse(args, false, texts(code));
+            let read = |args| read(code, args);
             assert_eq!(read(today), RecapArguments::Today, "{code}");
             assert_eq!(read(since), RecapArguments::SinceSeen, "{code}");
             assert_eq!(read(daily), RecapArguments::Subscribe(RecapTime { weekday: None, minute: 1080 }), "{code}");
@@ -303,7 +369,7 @@ mod tests {
             ("pol", "od wczoraj", "od poniedziałku"),
         ];
         for (code, yesterday, monday) in said {
-            let read = |args| RecapArguments::parse(args, false, texts(code));
+            let read = |args| read(code, args);
             assert_eq!(read(yesterday), RecapArguments::Yesterday, "{code}");
             assert_eq!(read(monday), RecapArguments::SinceWeekday(Weekday::Mon), "{code}");
         }
@@ -315,5 +381,56 @@ mod tests {
         assert_eq!(last_seen(moment("12:02"), &wrote), Some(moment("09:00")));
         assert_eq!(last_seen(moment("12:02"), &wrote[..3]), None);
         assert_eq!(last_seen(moment("13:02"), &wrote), Some(moment("12:00")));
+    }
+
+    #[test]
+    fn everyday_forms_of_a_time_are_read_in_every_language() {
+        const DAY_SECS: i64 = 86_400;
+        let midnight = 1_715_731_200;
+        let (yesterday, tuesday, week) = (midnight - DAY_SECS, midnight - DAY_SECS, midnight - 2 * DAY_SECS);
+        let said = [
+            ("eng", "yesterday", "since last tuesday", "this week", "every monday at 9", "every day at 18:00"),
+            ("deu", "gestern", "seit dem Dienstag", "diese Woche", "jeden Montag 9 Uhr", "jeden Tag um 18 Uhr"),
+            ("spa", "ayer", "desde el martes", "esta semana", "cada lunes a las 9", "todos los días a las 18:00"),
+            ("fra", "hier", "depuis mardi dernier", "cette semaine", "chaque lundi 9h", "tous les jours à 18h"),
+            ("ita", "ieri", "da martedì", "questa settimana", "ogni lunedì 9:00", "ogni giorno alle 18"),
+            ("por", "ontem", "desde terça-feira", "esta semana", "toda segunda 9h", "todo dia às 18h"),
+            ("nld", "gisteren", "sinds afgelopen dinsdag", "deze week", "elke maandag om 9:00", "elke dag om 18:00"),
+            ("pol", "wczoraj", "od wtorku", "w tym tygodniu", "w każdy poniedziałek o 9:00", "codziennie o 18:00"),
+            (
+                "rus",
+                "вчера",
+                "с прошлого вторника",
+                "на этой неделе",
+                "каждый понедельник в 9:00",
+                "каждый день в 18:00",
+            ),
+            ("ukr", "вчора", "з вівторка", "цього тижня", "кожного понеділка о 9:00", "кожного дня о 18:00"),
+            ("tur", "dün", "salıdan beri", "bu hafta", "her pazartesi saat 9:00", "her gün saat 18:00"),
+            ("est", "eile", "teisipäevast saadik", "sel nädalal", "igal esmaspäeval kell 9:00", "iga päev kell 18:00"),
+        ];
+        let mut wrong = Vec::new();
+        for (code, on_yesterday, since_tuesday, this_week, weekly, daily) in said {
+            for (args, expected) in [(on_yesterday, yesterday), (since_tuesday, tuesday), (this_week, week)] {
+                let is_right = match read(code, args) {
+                    RecapArguments::Since(from) => from.secs() == expected,
+                    RecapArguments::Yesterday => expected == yesterday,
+                    RecapArguments::SinceWeekday(day) => day == Weekday::Tue,
+                    _ => false,
+                };
+                wrong.extend((!is_right).then(|| format!("{code} {args}: {:?}", read(code, args))));
+            }
+            for (args, weekday, minute) in [(weekly, Some(Weekday::Mon), 540), (daily, None, 1080)] {
+                let expected = RecapArguments::Subscribe(RecapTime { weekday, minute });
+                wrong.extend((read(code, args) != expected).then(|| format!("{code} {args}: {:?}", read(code, args))));
+            }
+        }
+        assert_eq!(wrong, Vec::<String>::new());
+        let asked = RecapQuestion { languages: ["eng", "deu"].map(Language::from_code), ..asked_in("eng") };
+        assert_eq!(RecapArguments::parse("heute", asked), RecapArguments::Today);
+        assert!(matches!(RecapArguments::parse("gestern", asked), RecapArguments::Since(_)));
+        for args in ["what is this", "the boat every monday", "every monday until june", "tomorrow", "every hour"] {
+            assert_eq!(read("eng", args), RecapArguments::Unclear, "{args}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::recap::RecapTime;
+use chime_answer::sanitize::one_line;
 use chime_core::texts::{Texts, filled};
 use chime_core::{Bullet, Seq, SummaryMethod, Timestamp, Zone};
 use chime_memory::members;
@@ -112,10 +113,13 @@ pub fn unsubscribed(was_there: bool, texts: &Texts) -> String {
     if was_there { texts.recap.unsubscribed.clone() } else { texts.recap.not_subscribed.clone() }
 }
 
-/// Returns the help for `/recap`, with the chat's own schedule if it has one.
-pub fn how_to_ask(time: Option<RecapTime>, texts: &Texts) -> String {
+/// Returns the reply to arguments that name no time: the help for `/recap`, and the chat's own schedule if it has one.
+pub fn unclear(args: &str, time: Option<RecapTime>, texts: &Texts) -> String {
+    /// Maximum number of characters of the arguments that are repeated.
+    const CHARS: usize = 60;
+    let words = texts.quoted(&escaped(&one_line(args, CHARS)));
     let now = time.map(|time| filled(&texts.recap.comes, &[("time", &in_words(time, texts))])).unwrap_or_default();
-    format!("{}{now}", texts.recap.how)
+    format!("{} {}{now}", filled(&texts.recap.unclear, &[("words", &words)]), texts.recap.how)
 }
 
 #[cfg(test)]

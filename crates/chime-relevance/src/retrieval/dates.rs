@@ -30,6 +30,25 @@ pub fn spans_named(words: &[String], tables: Tables, now: Timestamp, utc_offset:
     spans
 }
 
+/// Returns the spans of a text that consists of times, such as "since last tuesday" and "this week". Returns none if it
+/// has other words, except function words.
+pub fn spans_alone(words: &[String], tables: Tables, now: Timestamp, utc_offset: i32) -> Vec<TimeSpan> {
+    let length_at = |place: usize| {
+        let of_table = |table: &PhraseTable| {
+            let others = [&table.since, &table.last].map(|phrases| phrases.at(words, place));
+            others.into_iter().chain([table.time_at(words, place)]).max().flatten()
+        };
+        let known = tables.iter().filter_map(of_table).max();
+        known.or_else(|| tables.is_stop_word(&words[place]).then_some(1))
+    };
+    let mut place = 0;
+    while place < words.len() {
+        let Some(length) = length_at(place) else { return Vec::new() };
+        place += length;
+    }
+    spans_named(words, tables, now, utc_offset)
+}
+
 fn day_of(moment: Timestamp, utc_offset: i32) -> Option<NaiveDate> {
     let days = (moment.secs() + i64::from(utc_offset)).div_euclid(DAY_SECS);
     NaiveDate::from_epoch_days(i32::try_from(days).ok()?)

@@ -54,6 +54,13 @@ pub fn reminder_task(ask: &str, language: Language, now: Timestamp, zone: Zone) 
     if task.is_empty() { ask } else { task }
 }
 
+/// Reads a text that consists of a time, such as "every monday at 9". Returns [`AskedTime::None`] if it has other words.
+pub fn time_alone(text: &str, language: Language, now: Timestamp, zone: Zone) -> AskedTime {
+    let request = ReminderRequest::new(text, language, now, zone);
+    let reading = request.best_reading();
+    if reading.end == request.words.len() { reading.asked } else { AskedTime::None }
+}
+
 /// Request for a reminder, split into words.
 struct ReminderRequest<'a> {
     ask: &'a str,

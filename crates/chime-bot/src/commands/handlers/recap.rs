@@ -6,7 +6,7 @@ use chrono::{Datelike, Days, NaiveTime, Weekday};
 
 use crate::commands::handlers::{CommandRequest, Commands, in_plain_words};
 use crate::recap::worker::time_of;
-use crate::recap::{RecapArguments, RecapTime, last_seen, wording};
+use crate::recap::{RecapArguments, RecapQuestion, RecapTime, last_seen, wording};
 use chime_core::trigger::{Languages, asks_for_summary, asks_what_was_missed};
 use chime_core::{Job, JobPayload, MessageAt, Timestamp, Zone};
 use chime_jobs::JobResult;
@@ -32,7 +32,10 @@ impl Commands {
         } else if asks_for_summary(&command.args, Languages::shipped()) {
             RecapArguments::USUAL
         } else {
-            RecapArguments::parse(&command.args, command.message.message.reply_to.is_some(), command.texts())
+            let is_reply = command.message.message.reply_to.is_some();
+            let languages = [command.chat.speaks(), command.chat.language];
+            let asked = RecapQuestion { languages, asked_at, zone, is_reply };
+            RecapArguments::parse(&command.args, asked)
         };
         match request {
             RecapArguments::Span(span) => self.start_recap(job, &command, asked_at.minus(span), false).await,
@@ -42,6 +45,7 @@ impl Commands {
                 let since = midnight(asked_at, zone, days_since(day, asked_at, zone));
                 self.start_recap(job, &command, since, false).await
             }
+            RecapArguments::Since(since) => self.start_recap(job, &command, since, false).await,
             RecapArguments::SinceReply => match self.parent_of(&command).await? {
                 Some(parent) => self.start_recap(job, &command, parent.message.sent_at, false).await,
                 None => self.say(job, &command, &command.texts().recap.reply_not_kept).await,
@@ -63,7 +67,7 @@ impl Commands {
                 let chat = command.chat.key;
                 let own = self.base.store.read(move |conn| recaps::of_chat(conn, chat)).await?;
                 let own = own.as_ref().and_then(time_of);
-                self.say(job, &command, wording::how_to_ask(own, command.texts())).await
+                self.say(job, &command, wording::unclear(&command.args, own, command.texts())).await
             }
         }
     }

@@ -7,13 +7,12 @@ use crate::ingest::intake::consent_filter;
 use crate::ingest::intake::settings::IntakeSettings;
 use crate::ingest::intake::split_question;
 use crate::ingest::{ArrivalKind, ArrivedMessage, TriggerAction, task_for};
-use crate::recap::RecapArguments;
+use crate::recap::{RecapArguments, RecapQuestion};
 use chime_core::chat_settings::{AMBIENT, ChatSettings, NAME, REPLIES};
-use chime_core::texts::texts;
 use chime_core::trigger::{self, Languages, Rules, Trigger, TriggerKind};
 use chime_core::{
     AddressedBy, Arrival, BACKLOG_SETTLES, ChatId, ChatKey, CommandLimits, CommandName, Conversation, JobPayload,
-    Language, Message, MessageAt, ParsedTrigger, Role, UNANSWERED_AFTER,
+    Language, Message, MessageAt, ParsedTrigger, Role, Timestamp, UNANSWERED_AFTER, Zone,
 };
 use chime_store::outbox::Purpose;
 use chime_store::{Writer, backlog, chat_settings, chats, consent, jobs, messages, outbox, scrub};
@@ -272,8 +271,12 @@ fn is_always_taken(tx: &Writer<'_>, chat: ChatId, kind: &TriggerKind) -> chime_s
     Ok(match kind {
         // A subscription is a setting of admins, a recap is not.
         TriggerKind::Command(CommandName::Recap, args) => {
-            let language = chats::find(tx, chat)?.map_or(Language::DEFAULT, |row| row.speaks());
-            let args = RecapArguments::parse(args, false, texts(language.code()));
+            let row = chats::find(tx, chat)?;
+            let languages = row.map_or([Language::DEFAULT; 2], |row| [row.speaks(), row.language]);
+            // Whether it subscribes does not depend on the time.
+            let asked =
+                RecapQuestion { languages, asked_at: Timestamp::from_secs(0), zone: Zone::UTC, is_reply: false };
+            let args = RecapArguments::parse(args, asked);
             matches!(args, RecapArguments::Subscribe(_) | RecapArguments::Unsubscribe)
         }
         TriggerKind::Command(command, _) => command.limits() != CommandLimits::Limited,
