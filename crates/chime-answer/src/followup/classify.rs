@@ -302,10 +302,22 @@ impl<'a> TableClassifier<'a> {
         }
         let is_about = self.is_question() || self.has(PhraseRow::WhatAbout) || self.has(PhraseRow::Talk);
         let refers = !self.places.is_empty() || self.asks_about_item();
-        // "#2" has no other words.
-        let is_number = !self.places.is_empty() && self.places.len() == self.tokens.len();
-        let is_about = is_about || is_number && !numbered(self.ask, self.tokens).is_empty();
+        let is_about = is_about || self.is_place_alone();
         (is_about && refers && !self.searches() && !self.is_by_pronoun()).then_some(Intent::ItemQuestion)
+    }
+
+    /// Returns `true` if the question only names a place in the list: "#2", "the third one", "o último". One word alone,
+    /// such as "second", does so in languages without articles only.
+    fn is_place_alone(&self) -> bool {
+        let Some((first, _)) = self.places.first() else { return false };
+        let rows =
+            [PhraseRow::Articles, PhraseRow::Something, PhraseRow::Fillers].map(|row| self.rows.of(row)).concat();
+        let is_known = |at: usize| {
+            let mut spans = rows.iter().chain(self.places.iter().map(|(span, _)| span));
+            spans.any(|span| span.contains(at))
+        };
+        let is_noun = !self.table.has_articles() || self.tokens.len() > 1 || first.to - first.from > 1;
+        (is_noun || !numbered(self.ask, self.tokens).is_empty()) && (0..self.tokens.len()).all(is_known)
     }
 
     /// Returns `true` for a question with a pronoun that can only mean an item ("is that one any good?"). "He has that
