@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chime_core::texts::texts;
 use chime_core::{
     ChatKey, CloseReason, Conversation, EntityKind, MessageId, Rolling, Session, Summary, SummaryMethod, Timestamp,
 };
@@ -11,6 +12,7 @@ use chime_testkit::Reply;
 use chime_world::World;
 
 use crate::grounding::{data_of, outcome};
+use crate::settings::{admin, by};
 
 pub const ON: (&str, &str) = ("MEMORY", "on");
 pub const HOUR: Duration = Duration::from_secs(3600);
@@ -483,6 +485,27 @@ async fn members_see_what_is_remembered_and_admins_switch_it_off() {
         let ask = w.say_in(alone, "dan", &link);
         assert!(w.answer_to(ask).await.text.starts_with("Memory is off in this chat"));
         w.settled().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn memory_is_not_switched_off_without_a_yes_even_if_nothing_is_remembered_yet() {
+    World::with(&[ON, NO_MODEL[0], NO_MODEL[1]], async |w| {
+        let eve = admin(w, w.chat, "eve");
+        for command in ["/memory off", "/settings@bot memory off"] {
+            let question = by(w, eve, command).await;
+            assert_eq!(question.text, texts("eng").settings.memory_off_question, "{command}");
+            let shown = by(w, eve, "/memory").await.text;
+            assert!(!shown.starts_with("Memory is off"), "{command}: {shown}");
+        }
+        let question = by(w, eve, "/memory off").await;
+        let before = w.telegram.cursor();
+        let pressed = w.telegram.press(w.chat, question.id, eve, &data_of(&question, "Delete the summaries"));
+        assert_eq!(outcome(w, before, &pressed).await, None);
+        let shown = by(w, eve, "/memory").await.text;
+        assert!(shown.starts_with("Memory is off in this chat"), "{shown}");
+        assert_eq!(by(w, eve, "/memory off").await.text, texts("eng").memory.switched_off, "it is off already");
     })
     .await;
 }

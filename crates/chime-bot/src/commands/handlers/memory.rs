@@ -104,7 +104,8 @@ impl Commands {
         if !self.may_change(command.message.message.chat, command.message.message.sender.id).await? {
             return self.say(job, command, &command.texts().memory.only_admins).await;
         }
-        if !is_on && self.has_memory(command.chat.key).await? {
+        // Summaries may be in the making, so the question does not depend on them.
+        if !is_on && self.memory_off(command.chat.key, command.texts()).await?.is_none() {
             let (question, buttons) = memory_question(PanelScope::default(), command.texts());
             return self.offer(job, command, question, buttons).await;
         }

@@ -75,7 +75,7 @@ impl Commands {
         }
         let change = SettingChange::Set(entry, chosen.clone());
         let scope = PanelScope { chat: None, topic };
-        if change.ends_memory() && self.has_memory(command.chat.key).await? {
+        if change.ends_memory() && self.memory_off(command.chat.key, texts).await?.is_none() {
             let (question, buttons) = memory_question(scope, texts);
             return self.offer(job, command, question, buttons).await;
         }
