@@ -420,3 +420,25 @@ async fn a_fallback_on_another_server_gets_its_own_key() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_setting_may_be_named_in_the_language_of_the_chat_and_an_unknown_one_is_named_as_such() {
+    World::offline(async |w| {
+        for _ in 0..12 {
+            w.say("bob", GERMAN);
+        }
+        w.settled().await;
+        let eve = admin(w, w.chat, "eve");
+        let unknown = by(w, eve, "/settings@bot sprach en").await.text;
+        assert!(unknown.contains("„sprach“") && unknown.contains("language, time_zone, persona"), "{unknown}");
+        let zone = by(w, eve, "/settings@bot zeitzone Europe/Berlin").await.text;
+        assert!(zone.contains("Europe/Berlin"), "{zone}");
+        let english = by(w, eve, "/settings@bot Sprache en").await.text;
+        assert!(english.contains("English"), "{english}");
+        let panel = by(w, eve, "/settings@bot").await.text;
+        assert!(panel.starts_with(&texts("eng").settings.head), "{panel}");
+        let panel = by(w, eve, "/settings@bot memory").await.text;
+        assert!(panel.starts_with(&texts("eng").settings.head), "a setting that needs a value: {panel}");
+    })
+    .await;
+}

@@ -191,6 +191,26 @@ impl SettingEntry {
         CHAT_SETTINGS.iter().find(|entry| plain(entry.key) == plain(name))
     }
 
+    /// Finds the setting whose title in the language of `texts` is at the beginning of a text: "Sprache en". Returns also
+    /// the rest of the text.
+    pub fn titled<'a>(text: &'a str, texts: &Texts) -> Option<(&'static Self, &'a str)> {
+        CHAT_SETTINGS.iter().find_map(|entry| {
+            let mut rest = text;
+            for word in entry.title(texts)?.split_whitespace() {
+                let said = rest.split_whitespace().next().filter(|said| said.to_lowercase() == word.to_lowercase())?;
+                rest = rest.trim_start().strip_prefix(said)?;
+            }
+            Some((entry, rest))
+        })
+    }
+
+    /// Returns the bold words with which the sentences about the setting begin.
+    fn title<'a>(&self, texts: &'a Texts) -> Option<&'a str> {
+        let sentences = texts.settings.of.get(self.key)?.values();
+        let mut titles = sentences.filter_map(|sentence| Some(sentence.strip_prefix("**")?.split_once("**")?.0));
+        titles.next()
+    }
+
     pub fn line(&self, value: &str, texts: &Texts) -> String {
         match (self.text(value, texts), self.text("line", texts)) {
             (Some(line), _) => line.clone(),

@@ -101,7 +101,7 @@ rows! {
     /// Texts and button labels of `/settings`.
     pub struct SettingsTexts {
         head, admins_change, you_change, only_admins, memory_off_question, memory_off_confirm_button,
-        memory_keep_button, unknown, head_topic, head_of, more_button, back_button, topic_button, whole_button, of: BTreeMap<String, BTreeMap<String, String>>,
+        memory_keep_button, unknown, unknown_name, head_topic, head_of, more_button, back_button, topic_button, whole_button, of: BTreeMap<String, BTreeMap<String, String>>,
     }
 }
 

@@ -5,8 +5,8 @@ use crate::commands::panel::{Panel, PanelPress, PanelScope, SettingChange, memor
 use chime_access::admission::is_owner;
 use chime_answer::answering::format_own;
 use chime_answer::sanitize::escape_markdown;
-use chime_core::chat_settings::{DEFAULT, MEMORY, SettingEntry, SettingValue};
-use chime_core::texts::{filled, notices, texts};
+use chime_core::chat_settings::{CHAT_SETTINGS, DEFAULT, MEMORY, SettingEntry, SettingValue};
+use chime_core::texts::{Texts, filled, notices, texts};
 use chime_core::{
     Button, ChatId, ChatKey, ChatKind, Conversation, ForumTopicId, Job, Press, Seq, Timestamp, UserId, clip,
 };
@@ -21,11 +21,13 @@ impl Commands {
     pub(super) async fn show_settings(&self, job: &Job, command: CommandRequest) -> JobResult {
         let message = &command.message.message;
         let may_change = self.may_change(message.chat, message.sender.id).await?;
-        if let Some(asked) = WordedSetting::parse(&command.args, message.forum_topic) {
-            if !may_change {
+        match WordedSetting::parse(&command.args, message.forum_topic, command.texts()) {
+            Some(_) if !may_change => {
                 return self.say(job, &command, &notices(command.chat.speaks().code()).admins_only).await;
             }
-            return self.set_by_words(job, &command, asked).await;
+            Some(SettingArguments::Change(asked)) => return self.set_by_words(job, &command, asked).await,
+            Some(SettingArguments::Unknown(name)) => return self.say_unknown_setting(job, &command, name).await,
+            None => {}
         }
         let scope = PanelScope::default();
         let shown = self.panel(&command.chat, scope, message.forum_topic, may_change, 1).await?;
@@ -87,6 +89,16 @@ impl Commands {
         let conversation = Conversation { chat: command.chat.key, forum_topic: topic };
         let by = entry.is_written.then_some((command.message.message.sender.id, command.message.seq));
         self.answer(job, command, &words, move |tx| write(tx, conversation, &change, by)).await
+    }
+
+    /// Replies with the names of the settings.
+    async fn say_unknown_setting(&self, job: &Job, command: &CommandRequest, name: &str) -> JobResult {
+        let exists = |entry: &&SettingEntry| (entry.default)(&self.defaults, command.chat.chat.kind).is_some();
+        let names: Vec<String> = CHAT_SETTINGS.iter().filter(exists).map(|entry| format!("`{}`", entry.key)).collect();
+        let name = command.texts().quoted(&escape_markdown(&clip(name, LONGEST_VALUE)));
+        let blanks = [("names", names.join(", ")), ("name", name)];
+        let blanks = blanks.each_ref().map(|(blank, text)| (*blank, text.as_str()));
+        self.say(job, command, filled(&command.texts().settings.unknown_name, &blanks)).await
     }
 
     pub(super) async fn change(
@@ -188,6 +200,13 @@ impl Commands {
 /// Maximum length of an unknown value that the reply repeats, in characters.
 const LONGEST_VALUE: usize = 60;
 
+/// Arguments of `/settings`.
+enum SettingArguments<'a> {
+    Change(WordedSetting<'a>),
+    /// The name of no setting.
+    Unknown(&'a str),
+}
+
 /// Setting and value in the arguments of `/settings timezone Europe/Paris`.
 struct WordedSetting<'a> {
     /// Forum topic of `/settings topic timezone Europe/Paris`.
@@ -197,24 +216,30 @@ struct WordedSetting<'a> {
 }
 
 impl<'a> WordedSetting<'a> {
-    /// Parses the arguments of a command in the forum topic `here`. Returns `None` if they name no setting.
-    fn parse(args: &'a str, here: Option<ForumTopicId>) -> Option<Self> {
+    /// Parses the arguments of a command in the forum topic `here`. A setting may be named by its key, or by its title in
+    /// the language of `texts`. Returns `None` if there are none, or only the name of a setting that needs a value.
+    fn parse(args: &'a str, here: Option<ForumTopicId>, texts: &Texts) -> Option<SettingArguments<'a>> {
         let first_word = |text: &'a str| {
             let text = text.trim();
             text.split_once(char::is_whitespace).unwrap_or((text, ""))
         };
         let (first, rest) = first_word(args);
         if first.eq_ignore_ascii_case("topic") && here.is_some() {
-            return Self::parse(rest, None).map(|asked| Self { topic: here, ..asked });
+            return Self::parse(rest, None, texts).map(|arguments| match arguments {
+                SettingArguments::Change(asked) => SettingArguments::Change(Self { topic: here, ..asked }),
+                unknown @ SettingArguments::Unknown(_) => unknown,
+            });
         }
         let (second, after) = first_word(rest);
         let two_words = SettingEntry::find(&format!("{first}{second}")).filter(|_| !second.is_empty());
-        let (entry, value) = match two_words {
-            Some(entry) => (entry, after),
-            None => (SettingEntry::find(first)?, rest),
+        let found = two_words.map(|entry| (entry, after));
+        let found = found.or_else(|| Some((SettingEntry::find(first)?, rest)));
+        let Some((entry, value)) = found.or_else(|| SettingEntry::titled(args, texts)) else {
+            return Some(SettingArguments::Unknown(first)).filter(|_| !first.is_empty());
         };
         let value = value.trim();
-        (entry.is_written || !value.is_empty()).then_some(Self { topic: None, entry, value })
+        let is_change = entry.is_written || !value.is_empty();
+        is_change.then_some(SettingArguments::Change(Self { topic: None, entry, value }))
     }
 }
 
