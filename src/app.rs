@@ -206,8 +206,8 @@ impl AppComponents {
 
     fn services(&self) -> Result<Services, AppError> {
         let config = &self.base.config;
-        let (rules, zone) = (&config.memory, config.time.zone);
-        let notes = note_enricher(self.embedder.clone(), zone);
+        let rules = &config.memory;
+        let notes = note_enricher(self.embedder.clone());
         Ok(Services {
             base: self.base.clone(),
             gateway: self.gateway.clone(),
@@ -216,7 +216,7 @@ impl AppComponents {
             features: Arc::clone(&self.features),
             introduction: Introduction { privacy_facts: self.privacy_facts(), announces: config.privacy.announces },
             recaller: Arc::new(Recaller::new(self.embedder.clone())),
-            enrichers: memory::enrichers(rules, zone).into_iter().chain([notes]).collect(),
+            enrichers: memory::enrichers(rules).into_iter().chain([notes]).collect(),
             long_threads: memory::long_threads(rules),
             captures_concepts: rules.is_on && config.llm.captures_concepts,
             voice: Arc::new(Voice {

@@ -6,7 +6,6 @@ use crate::app::components::AppComponents;
 use crate::app::error::AppError;
 use crate::app::vectors as servers;
 use chime_answer::answering::{Enricher, LongThreads};
-use chime_core::Zone;
 use chime_core::config::{Config, EmbeddingConfig, MemoryConfig};
 use chime_core::embed::Embedder;
 use chime_jobs::Base;
@@ -31,15 +30,16 @@ pub(super) fn build(parts: &AppComponents) -> Result<Memory, AppError> {
 }
 
 /// Returns the functions that fill the prompt's sections about the chat's memory.
-pub fn enrichers(config: &MemoryConfig, zone: Zone) -> Vec<Enricher> {
+pub fn enrichers(config: &MemoryConfig) -> Vec<Enricher> {
     if !config.is_on {
         return Vec::new();
     }
-    let recent_and_history = Enricher::new("memory", move |conn, input| pieces(conn, input.chat, zone));
+    let recent_and_history = Enricher::new("memory", |conn, input| pieces(conn, input.chat, input.zone));
     let rules = config.clone();
-    let topic =
-        Enricher::new("topic", move |conn, input| topic_pieces(conn, input.conversation, &rules, zone, input.now));
-    let items = Enricher::new("items", move |conn, input| item_pieces(conn, input.chat, &input.ask, zone, input.now));
+    let topic = Enricher::new("topic", move |conn, input| {
+        topic_pieces(conn, input.conversation, &rules, input.zone, input.now)
+    });
+    let items = Enricher::new("items", |conn, input| item_pieces(conn, input.chat, &input.ask, input.zone, input.now));
     vec![recent_and_history, topic, items]
 }
 

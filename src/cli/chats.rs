@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 use crate::cli::arguments::ChatsOptions;
 use crate::cli::database;
 use crate::cli::exit::{CommandResult, Exit};
-use chime_core::chat_settings::SettingEntry;
-use chime_core::grouped;
+use chime_core::chat_settings::{ChatSettings, SettingEntry};
+use chime_core::{Conversation, grouped};
 use chime_store::chats::ChatRow;
-use chime_store::{Reader, Store, chats, messages};
+use chime_store::{Reader, Store, chat_settings, chats, messages};
 
 struct ListedChat {
     row: ChatRow,
+    settings: ChatSettings,
     messages: u64,
 }
 
@@ -31,15 +32,17 @@ pub async fn run(options: ChatsOptions) -> CommandResult {
 }
 
 fn list(conn: &Reader) -> chime_store::Result<Vec<ListedChat>> {
-    let listed =
-        chats::all(conn)?.into_iter().map(|row| Ok(ListedChat { messages: messages::count(conn, row.key)?, row }));
+    let listed = chats::all(conn)?.into_iter().map(|row| {
+        let settings = chat_settings::load(conn, Conversation::whole(row.key))?;
+        Ok(ListedChat { messages: messages::count(conn, row.key)?, settings, row })
+    });
     listed.collect()
 }
 
 impl ListedChat {
     /// Returns the chat's own settings. Of a text by a member, only its length.
     fn settings(&self) -> impl Iterator<Item = (&str, String)> {
-        self.row.settings.iter().map(|(name, value)| {
+        self.settings.iter().map(|(name, value)| {
             let is_written = SettingEntry::find(name).is_some_and(|entry| entry.is_written);
             let length = || format!("{} characters", value.chars().count());
             (name, if is_written { length() } else { value.to_owned() })

@@ -7,9 +7,9 @@ use crate::cli::database;
 use crate::cli::exit::{CommandError, CommandResult, Exit};
 use chime_console::reading::recap;
 use chime_console::rebuild::rebuild;
-use chime_core::ChatId;
+use chime_core::{ChatId, Conversation};
 use chime_runtime::clock::Clock;
-use chime_store::{Reader, Store, Writer, amend, chats};
+use chime_store::{Reader, Store, Writer, amend, chat_settings, chats};
 
 #[derive(Debug, thiserror::Error)]
 enum Unknown {
@@ -20,7 +20,7 @@ enum Unknown {
 }
 
 pub async fn run(options: MemoryOptions) -> CommandResult {
-    let (path, zone) = database::path_and_zone()?;
+    let (path, operators) = database::path_and_zone()?;
     let chat = ChatId(options.chat);
     let unknown = |error: Unknown| CommandError::new(error, Exit::Failed);
     let shown = match options.rebuild {
@@ -32,7 +32,11 @@ pub async fn run(options: MemoryOptions) -> CommandResult {
             "it is made anew in the background; a running daemon starts within 30 s".to_owned()
         }
         None => {
-            let read = move |conn: &Reader| chats::find(conn, chat)?.map(|row| recap(conn, &row, zone)).transpose();
+            let read = move |conn: &Reader| {
+                let Some(row) = chats::find(conn, chat)? else { return Ok(None) };
+                let zone = chat_settings::zone(conn, Conversation::whole(row.key), operators)?;
+                recap(conn, &row, zone).map(Some)
+            };
             let found = Store::open_to_read(&path)?.read(read).await?;
             found.ok_or(Unknown::Chat).map_err(unknown)?
         }

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use chime_core::chat_settings::GROUNDING;
 use chime_core::texts::notices;
-use chime_core::{Grounding, MessageId, Uncertainty, UserId};
+use chime_core::{Conversation, Grounding, MessageId, Uncertainty, UserId};
 use chime_sandbox::faults::Fault;
 use chime_sandbox::{BotAction, ChatMemberStatus, Cursor, NewMember, Post, SandboxMessage};
-use chime_store::chats;
+use chime_store::{chat_settings, chats};
 use chime_testkit::Reply;
 use chime_world::World;
 
@@ -62,7 +62,7 @@ async fn grounding(w: &World) -> Option<Grounding> {
     let chat = w.chat;
     w.read_store(move |conn| {
         let row = chats::find(conn, chat)?.expect("the chat");
-        Ok(row.settings.get(GROUNDING))
+        chat_settings::get(conn, Conversation::whole(row.key), GROUNDING)
     })
     .await
 }

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use chrono::Days;
+
 use chime_core::texts::{notices, texts};
-use chime_core::{ChatId, MessageId, UserId};
+use chime_core::{ChatId, MessageId, UserId, Zone};
 use chime_runtime::clock::Clock;
 use chime_sandbox::{ChatMemberStatus, NewChat, NewMember, Post, SandboxMessage};
 use chime_store::messages;
@@ -14,6 +16,7 @@ use serde_json::Value;
 use crate::budgets::answer_for;
 use crate::grounding::{buttons, data_of, outcome};
 use crate::languages::{ENGLISH, GERMAN, SPANISH};
+use crate::memory::{NO_MODEL, ON};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
@@ -167,6 +170,59 @@ async fn a_topic_has_values_of_its_own() {
         w.answer_to(said).await;
         let rules = rules_of(&w.model.requests().pop().expect("a request"));
         assert!(rules.contains("like a sailor"), "the topic is as its chat again: {rules}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn recaps_searches_and_buttons_in_a_topic_follow_its_own_settings() {
+    World::with(&[ON, NO_MODEL[0], NO_MODEL[1]], async |w| {
+        let club = w.telegram.add_chat(NewChat::forum("Club"));
+        let boats = w.telegram.create_topic(club, "Boats");
+        let eve = admin(w, club, "eve");
+        let say = |w: &World, user, text: &str| {
+            w.telegram.say(club, Post::new(user, text, w.clock.now()).in_forum_topic(boats))
+        };
+        for setting in ["time zone Asia/Tokyo", "askers admins"] {
+            let said = say(w, eve, &format!("/settings@bot topic {setting}"));
+            w.answer_to(said).await;
+        }
+        let tokyo = Zone::parse("Asia/Tokyo").expect("a zone");
+        let today = tokyo.local(w.clock.now()).date_naive();
+        let at = |days, hour| tokyo.moment((today + Days::new(days)).and_hms_opt(hour, 0, 0).expect("a time"));
+        w.clock.advance(at(1, 23).since(w.clock.now()));
+        for number in 0..12 {
+            say(w, w.member("ann"), &format!("pile {number} of the firewood is dry"));
+        }
+        say(w, w.member("bob"), "I'll order more firewood from the sawmill by Friday");
+        w.settled().await;
+
+        // Twelve hours later it is the same day in UTC, and the next one in Tokyo.
+        w.clock.advance(at(2, 1).since(w.clock.now()));
+        let asked = say(w, eve, "/search pile on:yesterday");
+        let found = w.answer_to(asked).await;
+        let before = w.telegram.cursor();
+        let pressed = w.telegram.press(club, found.id, eve, &data_of(&found, "11–12 →"));
+        assert_eq!(outcome(w, before, &pressed).await, None);
+        let page = w.telegram.message(club, found.id).expect("it is there");
+        assert_eq!(page.text.lines().filter(|line| line.contains("firewood")).count(), 2, "{}", page.text);
+
+        let asked = say(w, eve, "/open@bot");
+        let open = w.answer_to(asked).await;
+        for (user, is_refused) in [(w.member("cat"), true), (eve, false)] {
+            let before = w.telegram.cursor();
+            let pressed = w.telegram.press(club, open.id, user, &data_of(&open, "✓ 1"));
+            assert_eq!(outcome(w, before, &pressed).await.is_some(), is_refused);
+        }
+
+        let asked = say(w, eve, "/recap@bot daily 18:00");
+        let subscribed = w.answer_to(asked).await;
+        assert!(subscribed.text.contains("18:00 (Asia/Tokyo)"), "{}", subscribed.text);
+        say(w, w.member("ann"), "we decided: the red tent comes along to the lake");
+        w.settled().await;
+        w.clock.advance(at(2, 18).plus(HOUR / 60).since(w.clock.now()));
+        let recap = w.next_sent().await;
+        assert!(recap.text.contains("red tent") && recap.text.contains("01:00"), "{}", recap.text);
     })
     .await;
 }

@@ -103,7 +103,7 @@ async fn run_stages(services: &Services, job: &Job, at: MessageAt, parsed: &Pars
         TriggerState::Gone => return give_up(services, job).await,
         TriggerState::Answered => return close(services, job, Vec::new()).await,
     };
-    if !may_ask(services, &question.chat, question.asker()).await? {
+    if !may_ask(services, question.chat.chat.id, &question.settings, question.asker()).await? {
         return refuse(services, job, question.trigger(), RefusalReason::AdminsOnly).await;
     }
     log::found(question.trigger(), &question.window, watch.elapsed());

@@ -13,7 +13,7 @@ use chime_core::{
 use chime_memory::context::{FeatureCache, gather, window};
 use chime_memory::recall::Recaller;
 use chime_relevance::context::{ContextWindow, Entry, Explained, Feature, Params, explain};
-use chime_store::{Reader, answers, chats, messages, usage};
+use chime_store::{Reader, answers, chat_settings, chats, messages, usage};
 
 /// Number of features shown for a message: those with the greatest influence. JSON has all features.
 const TOLD: usize = 3;
@@ -83,7 +83,8 @@ pub fn explain_choice(
     };
     let Some(trigger) = messages::find(conn, chat, message)? else { return Ok(None) };
     let Some(row) = chats::by_key(conn, trigger.chat)? else { return Ok(None) };
-    let (asked, _) = asked(conn, trigger.clone(), &row, zone, &parsed(conn, &trigger)?)?;
+    let zone = chat_settings::zone(conn, trigger.conversation(), zone)?;
+    let (asked, _) = asked(conn, trigger.clone(), row.language, zone, &parsed(conn, &trigger)?)?;
     let answer = answers::to_trigger(conn, trigger.chat, trigger.seq)?;
     let calibration = match &answer {
         Some(answer) => usage::calibration(conn, &answer.model)?,

@@ -8,9 +8,9 @@ use axum::response::{IntoResponse, Response};
 use maud::{DOCTYPE, Markup, html};
 
 use chime_access::console_tokens::hashed;
-use chime_core::{ChatKey, Seq, Timestamp, Zone, grouped};
+use chime_core::{ChatKey, Conversation, Seq, Timestamp, Zone, grouped};
 use chime_store::chats::ChatRow;
-use chime_store::{Reader, StoreError, chats};
+use chime_store::{Reader, StoreError, chat_settings, chats};
 
 /// Number of messages on a page of the timeline.
 pub const PAGE: usize = 100;
@@ -135,11 +135,11 @@ pub fn chat_title(row: &ChatRow) -> String {
     row.chat.title.clone().filter(|title| !title.is_empty()).unwrap_or_else(untitled)
 }
 
-/// Loads a chat by the number in a page's address.
-pub fn chat_of(conn: &Reader, key: u32) -> chime_store::Result<Option<(ChatRow, String)>> {
+/// Loads a chat by the number in a page's address, with its title and its time zone.
+pub fn chat_of(conn: &Reader, key: u32, operators: Zone) -> chime_store::Result<Option<(ChatRow, String, Zone)>> {
     let Some(row) = chats::by_key(conn, ChatKey(key))? else { return Ok(None) };
-    let title = chat_title(&row);
-    Ok(Some((row, title)))
+    let (title, zone) = (chat_title(&row), chat_settings::zone(conn, Conversation::whole(row.key), operators)?);
+    Ok(Some((row, title, zone)))
 }
 
 /// Links between the views of a chat. `here` is the name of the current one.

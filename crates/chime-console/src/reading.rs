@@ -16,7 +16,7 @@ use chime_memory::recall::{RecallRequest, Recaller};
 use chime_memory::wording;
 use chime_runtime::clock::Clock;
 use chime_store::chats::ChatRow;
-use chime_store::{Reader, Store, chats, messages};
+use chime_store::{Reader, Store, chat_settings, chats, messages};
 
 /// Largest number of messages that one call returns.
 pub const MOST_MESSAGES: usize = 200;
@@ -124,7 +124,9 @@ impl ReadResult {
 impl ChatReader {
     pub async fn call(&self, tool: ReadingTool, arguments: ToolArguments) -> Result<ReadResult, RefusedCall> {
         let chat = self.chat(&arguments).await?;
-        let (zone, recaller, now) = (self.zone, Arc::clone(&self.recaller), self.clock.now());
+        let (operators, key) = (self.zone, chat.key);
+        let zone = move |conn: &Reader| chat_settings::zone(conn, Conversation::whole(key), operators);
+        let (zone, recaller, now) = (self.store.read(zone).await?, Arc::clone(&self.recaller), self.clock.now());
         let read = move |found: Vec<StoredMessage>, chat: &ChatRow| {
             ReadResult::Messages(found.iter().map(|stored| shown(chat, stored, zone)).collect())
         };
@@ -173,7 +175,7 @@ pub fn search(
     zone: Zone,
 ) -> chime_store::Result<Vec<StoredMessage>> {
     let request = RecallRequest {
-        conversation: Conversation { chat: chat.key, forum_topic: None },
+        conversation: Conversation::whole(chat.key),
         text: query,
         now,
         utc_offset: zone.ahead_secs(now),

@@ -31,6 +31,13 @@ pub struct Conversation {
     pub forum_topic: Option<ForumTopicId>,
 }
 
+impl Conversation {
+    /// Returns the chat as a whole, outside of its forum topics.
+    pub fn whole(chat: ChatKey) -> Self {
+        Self { chat, forum_topic: None }
+    }
+}
+
 /// The bot's own account, from `getMe`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BotIdentity {

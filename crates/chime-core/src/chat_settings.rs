@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use serde::Deserialize;
-
 use crate::config::{Config, ListedModel, SessionIdle, Streaming, format_duration, parse_amount, parse_duration};
 use crate::lang::languages;
 use crate::texts::{Texts, filled};
@@ -73,9 +71,8 @@ pub struct OperatorDefaults {
     pub models: Vec<ListedModel>,
 }
 
-/// Settings of one chat, by their keys. A missing one has the operator's value.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(transparent)]
+/// Settings of one conversation, by their keys. A missing one has the operator's value.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChatSettings(BTreeMap<String, String>);
 
 /// Declares a constant for each setting, and the table of all. An entry gives: documentation, type of the value, name,
@@ -255,6 +252,11 @@ impl ChatSettings {
     /// Returns a value as it is stored.
     pub fn raw(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(String::as_str)
+    }
+
+    /// Returns the time zone in which times are shown: the conversation's own, or else the operator's.
+    pub fn zone(&self, operators: Zone) -> Zone {
+        self.get(TIME_ZONE).unwrap_or(operators)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {

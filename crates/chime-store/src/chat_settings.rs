@@ -6,7 +6,7 @@ use super::row::forum_topic_key;
 use super::sql::{Statements, params};
 use super::{Reader, Result, Writer};
 use chime_core::chat_settings::{ChatSetting, ChatSettings, SettingValue};
-use chime_core::{ChatKey, Conversation, Seq, UserId};
+use chime_core::{ChatKey, Conversation, Seq, UserId, Zone};
 
 pub(super) const FAMILY: Family = Family {
     tables: &["chat_setting"],
@@ -45,6 +45,11 @@ pub fn load(conn: &Reader, conversation: Conversation) -> Result<ChatSettings> {
 
 pub fn get<T: SettingValue>(conn: &Reader, conversation: Conversation, setting: ChatSetting<T>) -> Result<Option<T>> {
     Ok(load(conn, conversation)?.get(setting))
+}
+
+/// Returns the time zone in which times are shown in a conversation: its own, or else the operator's.
+pub fn zone(conn: &Reader, conversation: Conversation, operators: Zone) -> Result<Zone> {
+    Ok(load(conn, conversation)?.zone(operators))
 }
 
 /// Sets a value; `None` removes it.

@@ -5,16 +5,17 @@ use std::time::Duration;
 use super::family::{Family, OptOutScope};
 use super::sql::{Columns, Statements, params, rows};
 use super::{Reader, Result, Writer};
-use chime_core::chat_settings::{ChatSettings, LANGUAGE, TIME_ZONE};
 use chime_core::config::retention;
-use chime_core::{Chat, ChatId, ChatKey, Language, Sender, Seq, Timestamp, UserId, Zone};
+use chime_core::{Chat, ChatId, ChatKey, Language, Sender, Seq, Timestamp, UserId};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChatRow {
     pub key: ChatKey,
     pub chat: Chat,
+    /// Language of the chat's messages.
     pub language: Language,
-    pub settings: ChatSettings,
+    /// Language that the admins chose for the bot's own texts.
+    pub chosen_language: Option<Language>,
     /// `true` if the bot was a member of the chat at the last update about that.
     pub is_present: bool,
 }
@@ -22,18 +23,13 @@ pub struct ChatRow {
 impl ChatRow {
     /// Returns the language of the bot's own texts in this chat.
     pub fn speaks(&self) -> Language {
-        self.settings.get(LANGUAGE).unwrap_or(self.language)
-    }
-
-    /// Returns the time zone for times shown in this chat: its own, or else the operator's.
-    pub fn zone(&self, operators: Zone) -> Zone {
-        self.settings.get(TIME_ZONE).unwrap_or(operators)
+        self.chosen_language.unwrap_or(self.language)
     }
 }
 
 const COLUMNS: &str = "chat.chat_key, chat.telegram_chat_id, chat.kind, chat.title, chat.username, chat.language, \
-                       (SELECT json_group_object(key, value) FROM chat_setting \
-                        WHERE chat_setting.chat_key = chat.chat_key AND chat_setting.forum_topic_id = 0) AS settings, \
+                       (SELECT value FROM chat_setting WHERE chat_setting.chat_key = chat.chat_key \
+                        AND chat_setting.forum_topic_id = 0 AND key = 'language') AS chosen_language, \
                        chat.is_member";
 
 rows! {
@@ -50,7 +46,7 @@ fn from_row(row: &Columns<'_>) -> Result<ChatRow> {
             username: row.get("username")?,
         },
         language: row.get("language")?,
-        settings: row.json("settings")?,
+        chosen_language: row.get("chosen_language")?,
         is_present: row.get("is_member")?,
     })
 }
@@ -125,13 +121,7 @@ pub(super) fn create(tx: &Writer<'_>, chat: &Chat) -> Result<ChatRow> {
     )?;
     let key: ChatKey = tx.one("SELECT last_insert_rowid()", &[])?;
     set_alias(tx, chat.id, key)?;
-    Ok(ChatRow {
-        key,
-        chat: chat.clone(),
-        language: Language::DEFAULT,
-        settings: ChatSettings::default(),
-        is_present: true,
-    })
+    Ok(ChatRow { key, chat: chat.clone(), language: Language::DEFAULT, chosen_language: None, is_present: true })
 }
 
 pub(super) fn set_alias(tx: &Writer<'_>, id: ChatId, key: ChatKey) -> Result<()> {

@@ -46,7 +46,7 @@ pub(super) const FAMILY: Family = Family {
 
 /// Returns `true` if the chat switched memory off.
 pub fn is_off(conn: &Reader, chat: ChatKey) -> Result<bool> {
-    Ok(chat_settings::get(conn, Conversation { chat, forum_topic: None }, MEMORY)? == Some(false))
+    Ok(chat_settings::get(conn, Conversation::whole(chat), MEMORY)? == Some(false))
 }
 
 /// Properties of a chat that decide if memory is used.
@@ -84,7 +84,7 @@ pub fn memory_state(conn: &Reader, chat: ChatKey) -> Result<ChatMemoryState> {
 /// Switches memory on or off in a chat. After it is switched on, the scheduler builds memory from the stored messages.
 pub fn set(tx: &Writer<'_>, chat: ChatKey, is_on: bool) -> Result<()> {
     let value = NewValue { value: is_on.as_setting(), written: None };
-    chat_settings::set(tx, Conversation { chat, forum_topic: None }, MEMORY.key, Some(&value))?;
+    chat_settings::set(tx, Conversation::whole(chat), MEMORY.key, Some(&value))?;
     follow_settings(tx, chat)
 }
 

@@ -53,7 +53,7 @@ pub fn build_prompt(
             photos: &question.photos.iter().map(|shown| shown.seq).collect::<Vec<_>>(),
             people: &question.people,
             style: question.style,
-            length: question.chat.settings.get(ANSWER_LENGTH).unwrap_or_default(),
+            length: question.settings.get(ANSWER_LENGTH).unwrap_or_default(),
             language: question.language().map(Language::english_name),
             now: services.base.clock.now(),
             zone: question.zone,
@@ -87,7 +87,7 @@ pub fn model_request(question: &QuestionContext, built: &BuiltPrompt, window: Wi
         pictures: question.photos.iter().map(picture).collect(),
         // At a low temperature the same unusable answer would come again.
         temperature: (window != WindowSize::Plainest)
-            .then(|| question.chat.settings.get(TEMPERATURE).unwrap_or(USUAL_TEMPERATURE)),
+            .then(|| question.settings.get(TEMPERATURE).unwrap_or(USUAL_TEMPERATURE)),
         tools: Tools { known: LookupTool::ALL.map(LookupTool::name).to_vec(), ..Tools::default() },
         ..Prompt::new(messages, ModelPurpose::Answer.max_answer_tokens())
     }

@@ -9,7 +9,6 @@ use crate::job::{Blame, ModelFailure};
 use crate::{digest, wording};
 use chime_access::gateway::AskError;
 use chime_access::gateway::ask::UsageRecord;
-use chime_core::chat_settings::LANGUAGE;
 use chime_core::texts::{Texts, notices, texts};
 use chime_core::trigger::{Languages, asks_about_bot};
 use chime_core::{AnswerStatus, ChatKind, FollowUp, FormattedText, Intent, Message, Reset, TokenUse, Uncertainty};
@@ -135,7 +134,7 @@ pub fn without_model(question: &QuestionContext, query: Query<'_>) -> Draft {
         // One word such as "hola" is too short to detect its language otherwise. Others, such as "ciao", are used in
         // several languages.
         let language = match met[..] {
-            [only] if question.chat.settings.get(LANGUAGE).is_none() => Language::from_code(only),
+            [only] if question.chat.chosen_language.is_none() => Language::from_code(only),
             _ => language,
         };
         return introduced(query.bot.username(), question.chat.chat.kind == ChatKind::Private, language);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chime_core::{ChatKey, Conversation, Enrichment, Piece, Timestamp};
+use chime_core::{ChatKey, Conversation, Enrichment, Piece, Timestamp, Zone};
 use chime_store::Reader;
 
 /// Question for which an enricher finds prompt pieces.
@@ -13,6 +13,8 @@ pub struct EnricherInput {
     /// Text of the question without the mention.
     pub ask: String,
     pub now: Timestamp,
+    /// Time zone of the conversation.
+    pub zone: Zone,
 }
 
 type Gather = dyn Fn(&Reader, &EnricherInput) -> chime_store::Result<Vec<Piece>> + Send + Sync;

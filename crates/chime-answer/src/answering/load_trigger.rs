@@ -5,11 +5,11 @@ use std::time::Duration;
 use crate::answering::services::Services;
 use chime_access::Access;
 use chime_access::admission::{is_owner, served};
-use chime_core::chat_settings::ASKERS;
+use chime_core::chat_settings::{ASKERS, ChatSettings};
 use chime_core::trigger::{self, Languages, author_run, calls_bot};
 use chime_core::{
-    AddressedBy, Askers, MessageAt, MessageId, MessagePlace, ParsedTrigger, StoredMessage, Timestamp, UserId, Zone,
-    parse_message_link,
+    AddressedBy, Askers, ChatId, Language, MessageAt, MessageId, MessagePlace, ParsedTrigger, StoredMessage, Timestamp,
+    UserId, Zone, parse_message_link,
 };
 use chime_memory::context::TriggerInput;
 use chime_store::chats::{self, ChatRow};
@@ -31,6 +31,7 @@ pub enum TriggerState<T> {
 pub struct LoadedTrigger {
     pub asked: TriggerInput,
     pub chat: ChatRow,
+    pub settings: ChatSettings,
     /// `true` if the question has no words of its own and only refers to the conversation ("thoughts?").
     pub generic: bool,
 }
@@ -45,12 +46,11 @@ pub fn load_trigger(
     at: MessageAt,
     parsed: &ParsedTrigger,
 ) -> chime_store::Result<TriggerState<LoadedTrigger>> {
-    let (Some(mut trigger), Some(mut chat)) =
-        (consent::for_job(conn, at.chat, at.message)?, chats::find(conn, at.chat)?)
+    let (Some(mut trigger), Some(chat)) = (consent::for_job(conn, at.chat, at.message)?, chats::find(conn, at.chat)?)
     else {
         return Ok(TriggerState::Gone);
     };
-    chat.settings = chat_settings::load(conn, trigger.conversation())?;
+    let settings = chat_settings::load(conn, trigger.conversation())?;
     // The chat was allowed when the trigger came in; the operator may have changed that since.
     if served(conn, &chat.chat, trigger.message.sender.id, &services.base.config.access)? == Access::Refused {
         return Ok(TriggerState::Gone);
@@ -73,22 +73,27 @@ pub fn load_trigger(
         trigger.message.quote = None;
     }
     let parsed = &as_transcribed(parsed, &trigger);
-    let (asked, generic) = asked(conn, trigger, &chat, services.base.zone(), parsed)?;
-    Ok(TriggerState::Ready(Box::new(LoadedTrigger { asked, chat, generic })))
+    let (asked, generic) = asked(conn, trigger, chat.language, settings.zone(services.base.zone()), parsed)?;
+    Ok(TriggerState::Ready(Box::new(LoadedTrigger { asked, chat, settings, generic })))
 }
 
-/// Returns `true` if `user` may ask in `chat`: anybody if the chat has no restriction, else admins of the chat and
+/// Returns `true` if `user` may ask in a chat: anybody if its settings have no restriction, else admins of the chat and
 /// owners of the bot. If Telegram does not say who is an admin, the member may ask, since an answer to the wrong
 /// person does less harm than a refusal.
-pub(super) async fn may_ask(services: &Services, chat: &ChatRow, user: UserId) -> chime_store::Result<bool> {
-    if chat.settings.get(ASKERS) != Some(Askers::Admins) {
+pub(super) async fn may_ask(
+    services: &Services,
+    chat: ChatId,
+    settings: &ChatSettings,
+    user: UserId,
+) -> chime_store::Result<bool> {
+    if settings.get(ASKERS) != Some(Askers::Admins) {
         return Ok(true);
     }
     let access = services.base.config.access.clone();
     if services.base.store.read(move |conn| is_owner(conn, user, &access)).await? {
         return Ok(true);
     }
-    Ok(match services.base.telegram.member_status(chat.chat.id, user).await {
+    Ok(match services.base.telegram.member_status(chat, user).await {
         Ok(status) => status.is_admin(),
         Err(error) => {
             tracing::info!(%error, "whether an admin asks is not known");
@@ -119,12 +124,11 @@ fn as_transcribed(parsed: &ParsedTrigger, trigger: &StoredMessage) -> ParsedTrig
     parsed
 }
 
-/// Returns the question of a trigger of `chat`, and `true` if it only refers to the conversation ("thoughts?"). `zone`
-/// is the time zone of chats that have none of their own.
+/// Returns the question of a trigger, and `true` if it only refers to the conversation ("thoughts?").
 pub fn asked(
     conn: &Reader,
     trigger: StoredMessage,
-    chat: &ChatRow,
+    language: Language,
     zone: Zone,
     parsed: &ParsedTrigger,
 ) -> chime_store::Result<(TriggerInput, bool)> {
@@ -135,9 +139,9 @@ pub fn asked(
         (false, true) => (after_tag(conn, &trigger, ask)?, false),
         (false, false) => (ask, false),
     };
-    let utc_offset = chat.zone(zone).ahead_secs(trigger.message.sent_at);
+    let utc_offset = zone.ahead_secs(trigger.message.sent_at);
     let is_tag = parsed.how == AddressedBy::Mention;
-    Ok((TriggerInput { trigger, ask, is_tag, language: chat.language, utc_offset }, generic))
+    Ok((TriggerInput { trigger, ask, is_tag, language, utc_offset }, generic))
 }
 
 /// Returns the question for a trigger that has none: what its author wrote just before it, in one message or several.

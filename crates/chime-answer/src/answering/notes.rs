@@ -9,7 +9,7 @@ use crate::grounding::{min_similarity, similarities_by};
 use crate::notes::nearest;
 use crate::read_text::ReadText;
 use chime_core::embed::Embedder;
-use chime_core::{ChatKey, Piece, PieceLine, Slot, SourceId, SourceKind, SourceMessage, Zone, message_link};
+use chime_core::{ChatKey, Piece, PieceLine, Slot, SourceId, SourceKind, SourceMessage, message_link};
 use chime_store::notes::NotePiece;
 use chime_store::{Reader, chats, messages, notes};
 
@@ -34,9 +34,9 @@ impl PieceVectors {
     }
 }
 
-pub fn note_enricher(embedder: Option<Arc<Embedder>>, zone: Zone) -> Enricher {
+pub fn note_enricher(embedder: Option<Arc<Embedder>>) -> Enricher {
     let vectors = PieceVectors::default();
-    Enricher::new("notes", move |conn, input| gather(conn, input, embedder.as_deref(), &vectors, zone))
+    Enricher::new("notes", move |conn, input| gather(conn, input, embedder.as_deref(), &vectors))
 }
 
 fn gather(
@@ -44,13 +44,11 @@ fn gather(
     input: &EnricherInput,
     embedder: Option<&Embedder>,
     vectors: &PieceVectors,
-    zone: Zone,
 ) -> chime_store::Result<Vec<Piece>> {
     let pieces = notes::pieces(conn, input.chat)?;
     if pieces.is_empty() {
         return Ok(Vec::new());
     }
-    let zone = chats::by_key(conn, input.chat)?.map_or(zone, |row| row.zone(zone));
     let texts: Vec<String> = pieces.iter().map(|piece| format!("{}\n{}", piece.title, piece.text)).collect();
     let of_piece = |embedder: &Embedder, text: &str| vectors.of(embedder, text);
     let (found, measure) = similarities_by(&input.ask, &texts, embedder, of_piece);
@@ -59,7 +57,7 @@ fn gather(
         let note = ReadText {
             id: SourceId::new(SourceKind::Note, piece.number),
             title: piece.title.clone(),
-            dated: zone.date(piece.saved_at),
+            dated: input.zone.date(piece.saved_at),
             text: String::new(),
             is_cut: false,
             is_asked: false,

@@ -22,7 +22,7 @@ pub(super) fn posted_pages(services: &Services, question: &QuestionContext) -> V
 fn link_reading(services: &Services, question: &QuestionContext) -> LinkReading {
     match services.base.config.answer.links {
         LinkReading::Off => LinkReading::Off,
-        operators => question.chat.settings.get(LINKS).unwrap_or(operators),
+        operators => question.settings.get(LINKS).unwrap_or(operators),
     }
 }
 

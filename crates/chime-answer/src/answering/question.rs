@@ -16,7 +16,7 @@ use crate::recall::{self, fitting};
 use crate::tools::LookedUp;
 use chime_access::gateway::ModelPurpose;
 use chime_access::gateway::ask::{Gateway, UsageRecord};
-use chime_core::chat_settings::{GROUNDING, LANGUAGE, MODEL, PERSONA, Persona};
+use chime_core::chat_settings::{ChatSettings, GROUNDING, MODEL, PERSONA, Persona};
 use chime_core::lang::languages;
 use chime_core::texts::{filled, texts};
 use chime_core::{
@@ -46,6 +46,7 @@ pub struct QuestionContext {
     /// The trigger, its parsed question, and the messages that the window was chosen from.
     pub history: Arc<History>,
     pub chat: ChatRow,
+    pub settings: ChatSettings,
     /// Calls the model that the chat chose.
     pub gateway: Gateway,
     /// `true` if nobody asked the bot: it answers a question to the chat, or stays silent.
@@ -95,20 +96,20 @@ impl QuestionContext {
         now: Timestamp,
         is_unasked: bool,
     ) -> chime_store::Result<Self> {
-        let LoadedTrigger { asked, chat, generic } = loaded;
-        let gateway = services.gateway.with_model(chat.settings.get(MODEL));
+        let LoadedTrigger { asked, chat, settings, generic } = loaded;
+        let gateway = services.gateway.with_model(settings.get(MODEL));
         let wanted = gateway.talk_tokens(services.base.config.context.tokens);
         let room = usage::calibration(conn, gateway.model_name(ModelPurpose::Answer))?.room(wanted);
         let params = Params { token_budget: room, ..services.params.clone() };
         let history = Arc::new(gather(conn, asked, &params, &services.features)?);
         let (window, oldest_part) = window(conn, services, &history, &params);
-        let (trigger, zone) = (&history.trigger, chat.zone(services.base.zone()));
+        let (trigger, zone) = (&history.trigger, settings.zone(services.base.zone()));
         let conversation = trigger.conversation();
         let (asker, forum_topic) = (trigger.message.sender.id, conversation.forum_topic);
-        let input = EnricherInput { chat: trigger.chat, conversation, ask: history.ask.clone(), now };
+        let input = EnricherInput { chat: trigger.chat, conversation, ask: history.ask.clone(), now, zone };
         let mut enrichment = enrich(conn, &services.enrichers, &input);
         enrichment.pieces.extend(oldest_part.piece());
-        enrichment.pieces.extend(chat.settings.get(PERSONA).map(|Persona(text)| Piece {
+        enrichment.pieces.extend(settings.get(PERSONA).map(|Persona(text)| Piece {
             slot: Slot::Persona,
             topic: None,
             lines: vec![PieceLine { text, source: None }],
@@ -130,6 +131,7 @@ impl QuestionContext {
             spent: usage::spent(conn, now, trigger.chat, asker)?,
             history,
             chat,
+            settings,
             gateway,
             is_unasked,
             began_at: now,
@@ -154,7 +156,7 @@ impl QuestionContext {
 
     /// Returns the knowledge that the answer may use.
     pub fn grounding(&self) -> Grounding {
-        self.chat.settings.get(GROUNDING).unwrap_or_default()
+        self.settings.get(GROUNDING).unwrap_or_default()
     }
 
     pub fn asker(&self) -> UserId {
@@ -257,7 +259,7 @@ impl QuestionContext {
     /// are texts in it.
     pub fn notice_language(&self) -> Language {
         let asked = || self.language().filter(|asked| languages().iter().any(|known| known.code == asked.code()));
-        self.chat.settings.get(LANGUAGE).or_else(asked).unwrap_or(self.chat.language)
+        self.chat.chosen_language.or_else(asked).unwrap_or(self.chat.language)
     }
 
     /// Returns the sentence that tells how many messages of the subject did not fit into the prompt; `None` if these

@@ -94,7 +94,7 @@ fn streams(services: &Services, question: &QuestionContext) -> bool {
     // In strict chats, statements without a source are marked only in the complete answer.
     let is_open = question.grounding() == Grounding::Open && !question.is_unasked;
     let usual = || services.base.config.answer.streaming.in_chats_of(question.chat.chat.kind);
-    is_open && question.chat.settings.get(STREAMING).unwrap_or_else(usual)
+    is_open && question.settings.get(STREAMING).unwrap_or_else(usual)
 }
 
 impl UnfinishedAnswer<'_> {

@@ -35,9 +35,9 @@ async fn transcribe_around(services: &Services, at: MessageAt, parsed: &ParsedTr
         Ok((!spoken.is_empty()).then_some((opened, spoken)))
     });
     let Some((opened, spoken)) = found.await? else { return Ok(()) };
-    let LoadedTrigger { chat, asked, .. } = *opened;
+    let LoadedTrigger { chat, settings, asked, .. } = *opened;
     let asker = asked.trigger.message.sender.id;
-    if !may_ask(services, &chat, asker).await? {
+    if !may_ask(services, chat.chat.id, &settings, asker).await? {
         return Ok(());
     }
     let transcribing = join_all(spoken.into_iter().map(|at| services.voice.transcribe_for(asker, at)));

@@ -30,7 +30,7 @@ const ANSWERING_WORDS: f64 = 0.6;
 
 /// Returns the search service if a question may use it: not in a strict chat, and not while the daily tokens run low.
 fn search_service<'a>(services: &'a Services, question: &QuestionContext) -> Option<&'a WebSearch> {
-    let is_allowed = question.chat.settings.get(WEB).unwrap_or(true) && question.grounding() == Grounding::Open;
+    let is_allowed = question.settings.get(WEB).unwrap_or(true) && question.grounding() == Grounding::Open;
     let has_model = || !services.gateway.is_offline() && services.gateway.allowance(question.spent) == Allowance::Ample;
     services.web.as_ref().filter(|_| is_allowed && has_model())
 }

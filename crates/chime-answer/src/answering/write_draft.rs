@@ -24,7 +24,6 @@ use crate::{citations, uncertainty};
 use chime_access::Allowance;
 use chime_access::gateway::ModelPurpose;
 use chime_access::gateway::ask::UsageRecord;
-use chime_core::chat_settings::LANGUAGE;
 use chime_core::trigger::Languages;
 use chime_core::{Citable, Grounding, Job, RefusalReason, SourceId, StoredMessage};
 use chime_jobs::JobError;
@@ -280,5 +279,5 @@ fn apologise(services: &Services, question: &QuestionContext, blame: Blame) -> D
 
 /// Returns the language of replies that no model wrote.
 fn language(question: &QuestionContext) -> Language {
-    question.chat.settings.get(LANGUAGE).or_else(|| question.language()).unwrap_or(question.chat.language)
+    question.chat.chosen_language.or_else(|| question.language()).unwrap_or(question.chat.language)
 }

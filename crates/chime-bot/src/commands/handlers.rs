@@ -30,7 +30,7 @@ use chime_access::admission::served;
 use chime_access::console_tokens::ConsoleTokens;
 use chime_answer::answering::{format_own, format_parts};
 use chime_answer::documents::DocumentReader;
-use chime_core::chat_settings::OperatorDefaults;
+use chime_core::chat_settings::{ChatSettings, OperatorDefaults};
 use chime_core::config::AccessConfig;
 use chime_core::texts::{Notices, Texts, notices, texts};
 use chime_core::trigger;
@@ -73,6 +73,7 @@ pub struct ConsoleLinks {
 struct CommandRequest {
     message: StoredMessage,
     chat: ChatRow,
+    settings: ChatSettings,
     args: String,
 }
 
@@ -276,13 +277,13 @@ fn find(
     access: &AccessConfig,
 ) -> chime_store::Result<Option<CommandRequest>> {
     let (message, row) = (chime_store::consent::for_job(conn, at.chat, at.message)?, chats::find(conn, at.chat)?);
-    let (Some(message), Some(mut chat)) = (message, row) else { return Ok(None) };
-    chat.settings = chat_settings::load(conn, message.conversation())?;
+    let (Some(message), Some(chat)) = (message, row) else { return Ok(None) };
+    let settings = chat_settings::load(conn, message.conversation())?;
     let is_open_to_all = name.is_about_privacy() || name == CommandName::Claim;
     // Access was checked when the command arrived, but the operator may have withdrawn it since.
     if !is_open_to_all && served(conn, &chat.chat, message.message.sender.id, access)? == Access::Refused {
         return Ok(None);
     }
     let args = trigger::ask_of(&message.message, parsed);
-    Ok(Some(CommandRequest { message, chat, args }))
+    Ok(Some(CommandRequest { message, chat, settings, args }))
 }

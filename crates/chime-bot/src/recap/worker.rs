@@ -19,7 +19,7 @@ use chime_memory::jobs::Memory;
 use chime_memory::wording::BulletSource;
 use chime_store::chats::ChatRow;
 use chime_store::outbox::{NewReply, Purpose};
-use chime_store::{Priority, Reader, Writer, chats, jobs, messages, outbox, recaps, summaries};
+use chime_store::{Priority, Reader, Writer, chat_settings, chats, jobs, messages, outbox, recaps, summaries};
 use chime_telegram::{MemberStatus, TelegramError};
 
 /// Maximum number of messages read for a recap. Of more, the newest are used.
@@ -34,6 +34,7 @@ pub struct Recaps {
 /// Messages to recap, with their chat.
 struct RecapInput {
     chat: ChatRow,
+    zone: Zone,
     said: Vec<StoredMessage>,
     is_cut: bool,
 }
@@ -172,8 +173,10 @@ impl Recaps {
     /// Returns the recap and its source messages. Returns `None` if the messages have nothing to report.
     async fn recap(&self, order: &RecapRequest) -> chime_store::Result<Option<(Recap, Vec<Seq>)>> {
         let (conversation, span, last) = (order.conversation, order.span, order.last);
-        let found = self.base.store.read(move |conn| material(conn, conversation, span.0, (span.1, last))).await?;
-        let Some(RecapInput { chat, said, is_cut }) = found else { return Ok(None) };
+        let operators = self.base.zone();
+        let found =
+            self.base.store.read(move |conn| material(conn, conversation, operators, span.0, (span.1, last))).await?;
+        let Some(RecapInput { chat, zone, said, is_cut }) = found else { return Ok(None) };
         let (Some(first), people) = (said.first(), said.iter().map(|it| it.message.sender.id).collect::<BTreeSet<_>>())
         else {
             return Ok(None);
@@ -195,7 +198,7 @@ impl Recaps {
             return Ok(None);
         }
         let title = order.private.and(chat.chat.title.clone());
-        let (now, zone, people) = (self.base.clock.now(), chat.zone(self.base.zone()), people.len());
+        let (now, people) = (self.base.clock.now(), people.len());
         let texts = texts(chat.speaks().code());
         let recap = Recap { points, method, since, now, zone, messages, people, is_cut, names, places, title, texts };
         Ok(Some((recap, rests_on.into_iter().collect())))
@@ -248,10 +251,12 @@ fn asking(conn: &Reader, at: MessageAt) -> chime_store::Result<Option<StoredMess
 fn material(
     conn: &Reader,
     conversation: Conversation,
+    operators: Zone,
     from: Timestamp,
     until: (Timestamp, MessageId),
 ) -> chime_store::Result<Option<RecapInput>> {
     let Some(chat) = chats::by_key(conn, conversation.chat)? else { return Ok(None) };
+    let zone = chat_settings::zone(conn, conversation, operators)?;
     let said = messages::within(conn, conversation, (from, MessageId(i64::MIN)), until)?;
     let is_talk = |stored: &StoredMessage| {
         let message = &stored.message;
@@ -261,7 +266,7 @@ fn material(
     let mut said: Vec<StoredMessage> = said.into_iter().filter(is_talk).collect();
     let more = said.len().saturating_sub(MOST_MESSAGES);
     said.drain(..more);
-    Ok(Some(RecapInput { chat, said, is_cut: more > 0 }))
+    Ok(Some(RecapInput { chat, zone, said, is_cut: more > 0 }))
 }
 
 fn places(conn: &Reader, chat: &ChatRow, seqs: &BTreeSet<Seq>) -> chime_store::Result<BTreeMap<Seq, BulletSource>> {
@@ -276,12 +281,13 @@ fn places(conn: &Reader, chat: &ChatRow, seqs: &BTreeSet<Seq>) -> chime_store::R
 }
 
 /// Starts each subscribed recap that is due once, and records its end as the start of the next one.
-fn start_due(tx: &Writer<'_>, now: Timestamp, zone: Zone) -> chime_store::Result<()> {
+fn start_due(tx: &Writer<'_>, now: Timestamp, operators: Zone) -> chime_store::Result<()> {
     for subscription in recaps::all(tx)? {
         let Some(row) = chats::by_key(tx, subscription.chat)? else { continue };
         let Some(time) = time_of(&subscription) else { continue };
-        let Some(until) = time.due(subscription.since, now, row.zone(zone)) else { continue };
         let recaps::Subscription { chat: key, forum_topic, since, .. } = subscription;
+        let zone = chat_settings::zone(tx, Conversation { chat: key, forum_topic }, operators)?;
+        let Some(until) = time.due(since, now, zone) else { continue };
         if row.is_present {
             let forum_topic = forum_topic.map(|ForumTopicId(id)| id);
             jobs::add(tx, &JobPayload::ChatRecap { chat: row.chat.id, key, forum_topic, since, until }, now)?;

@@ -36,6 +36,7 @@ pub struct AnswerQuery {
 struct AnswerData {
     row: ChatRow,
     title: String,
+    zone: Zone,
     record: AnswerRecord,
     trigger: Option<StoredMessage>,
     /// Messages of the window and those that sources name, by their numbers.
@@ -53,7 +54,7 @@ pub async fn show(
     let (shared, tokens) = (console.clone(), query.context_tokens);
     let data = console.parts.base.store.read(move |conn| load(conn, id, tokens, &shared)).await?;
     let data = data.ok_or(PageError::NotFound)?;
-    let zone = data.row.zone(console.parts.base.zone());
+    let zone = data.zone;
     let usual = query.context_tokens.unwrap_or(console.parts.params.token_budget);
     let body = html! {
         p { a href=(timeline_at(&data.row, data.record.trigger)) dir="auto" { (data.title) } ", " (moment(data.record.created_at, zone)) }
@@ -90,7 +91,7 @@ fn load(
     if console::is_answer_withheld(conn, record.chat, id)? {
         return Ok(None);
     }
-    let Some((row, title)) = chat_of(conn, record.chat.0)? else { return Ok(None) };
+    let Some((row, title, zone)) = chat_of(conn, record.chat.0, console.parts.base.zone())? else { return Ok(None) };
     let cited = record.sources.iter().filter_map(|source| SourceId::message_of(&source.id));
     let mut used = BTreeMap::new();
     for seq in record.window.iter().map(|chosen| chosen.seq).chain(cited) {
@@ -108,7 +109,7 @@ fn load(
         }
         _ => None,
     };
-    Ok(Some(AnswerData { row, title, record, trigger, used, again }))
+    Ok(Some(AnswerData { row, title, zone, record, trigger, used, again }))
 }
 
 fn words(data: &AnswerData) -> Markup {

@@ -50,6 +50,7 @@ pub struct TimelineQuery {
 struct ChatData {
     row: ChatRow,
     title: String,
+    zone: Zone,
     newest: i64,
     messages: Vec<StoredMessage>,
     colours: Vec<usize>,
@@ -81,7 +82,7 @@ pub async fn show(
     let (shared, wanted) = (console.clone(), query.clone());
     let data = console.parts.base.store.read(move |conn| load(conn, chat, &wanted, &shared)).await?;
     let data = data.ok_or(PageError::NotFound)?;
-    let zone = data.row.zone(console.parts.base.zone());
+    let zone = data.zone;
     let body = html! {
         (chat_tabs(&data.row, "Timeline"))
         (forms(&data, &query))
@@ -100,13 +101,14 @@ fn load(
     query: &TimelineQuery,
     console: &SharedConsole,
 ) -> chime_store::Result<Option<ChatData>> {
-    let Some((row, title)) = chat_of(conn, chat)? else { return Ok(None) };
-    let (parts, zone) = (&console.parts, row.zone(console.parts.base.zone()));
+    let parts = &console.parts;
+    let Some((row, title, zone)) = chat_of(conn, chat, parts.base.zone())? else { return Ok(None) };
     let messages = page_of(conn, &row, query, zone)?;
     let links = reply_links(conn, &messages, &parts.features)?;
     let today = parts.base.clock.now().day();
     let mut data = ChatData {
         title,
+        zone,
         newest: search::newest(conn, row.key)?,
         colours: colours(&links),
         arcs: arcs(&links, LANES),

@@ -25,6 +25,7 @@ const NOTE_CHARS: usize = 600;
 struct MemoryData {
     row: ChatRow,
     title: String,
+    zone: Zone,
     remembered: Remembered,
     decisions: Remembered,
     open: Remembered,
@@ -35,9 +36,8 @@ struct MemoryData {
     notes: Vec<(Note, String)>,
 }
 
-fn load(conn: &Reader, chat: u32, zone: Zone, now: Timestamp) -> chime_store::Result<Option<MemoryData>> {
-    let Some((row, title)) = chat_of(conn, chat)? else { return Ok(None) };
-    let zone = row.zone(zone);
+fn load(conn: &Reader, chat: u32, operators: Zone, now: Timestamp) -> chime_store::Result<Option<MemoryData>> {
+    let Some((row, title, zone)) = chat_of(conn, chat, operators)? else { return Ok(None) };
     let (first, last) = (Timestamp::from_secs(0), Timestamp::END);
     let pieces = notes::pieces(conn, row.key)?;
     let text = |note: &Note| {
@@ -55,6 +55,7 @@ fn load(conn: &Reader, chat: u32, zone: Zone, now: Timestamp) -> chime_store::Re
         notes: notes::of_chat(conn, row.key)?.into_iter().map(|note| (note.clone(), text(&note))).collect(),
         row,
         title,
+        zone,
     }))
 }
 
@@ -63,10 +64,9 @@ pub async fn show(
     Extension(session): Extension<OwnerSession>,
     Path(chat): Path<u32>,
 ) -> Result<Markup, PageError> {
-    let (zone, now) = (console.parts.base.zone(), console.parts.base.clock.now());
-    let data =
-        console.parts.base.store.read(move |conn| load(conn, chat, zone, now)).await?.ok_or(PageError::NotFound)?;
-    let zone = data.row.zone(zone);
+    let (operators, now) = (console.parts.base.zone(), console.parts.base.clock.now());
+    let data = console.parts.base.store.read(move |conn| load(conn, chat, operators, now)).await?;
+    let data = data.ok_or(PageError::NotFound)?;
     let body = html! {
         (chat_tabs(&data.row, "Memory"))
         div.columns {
@@ -81,10 +81,10 @@ pub async fn show(
                 h2 { "Topics" }
                 (tag_list(&data.tags))
                 (concept_list(&data)) (rebuild_button(&data, &session, "concepts"))
-                (note_list(&data, zone))
+                (note_list(&data, data.zone))
             }
         }
-        section { h2 { "Sessions" } (session_list(&data, zone)) }
+        section { h2 { "Sessions" } (session_list(&data, data.zone)) }
     };
     Ok(page(&data.title, &session, "", &body))
 }

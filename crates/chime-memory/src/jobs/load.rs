@@ -14,11 +14,11 @@ use crate::wording::{BulletSource, Remembered};
 use chime_access::gateway::ModelPurpose;
 use chime_core::embed::Embedder;
 use chime_core::{
-    ChatKey, MessageId, Role, Rolling, Seq, Session, SessionId, StoredMessage, Summary, Timestamp, UserId, Zone,
-    estimate_tokens, message_link,
+    ChatKey, Conversation, MessageId, Role, Rolling, Seq, Session, SessionId, StoredMessage, Summary, Timestamp,
+    UserId, Zone, estimate_tokens, message_link,
 };
 use chime_store::chats::ChatRow;
-use chime_store::{Priority, Reader, Writer, chats, memory, messages, sessions, summaries, usage};
+use chime_store::{Priority, Reader, Writer, chat_settings, chats, memory, messages, sessions, summaries, usage};
 
 pub(super) struct SessionRead {
     pub session: Session,
@@ -43,9 +43,9 @@ impl Memory {
         })
     }
 
-    pub(super) async fn zone_of(&self, chat: ChatKey) -> chime_store::Result<Zone> {
-        let row = self.store.read(move |conn| chats::by_key(conn, chat)).await?;
-        Ok(row.map_or(self.zone, |row| row.zone(self.zone)))
+    pub(super) async fn zone_of(&self, conversation: Conversation) -> chime_store::Result<Zone> {
+        let operators = self.zone;
+        self.store.read(move |conn| chat_settings::zone(conn, conversation, operators)).await
     }
 
     /// Loads the messages of a session as summary input. Returns `None` if the session does not exist.
@@ -145,8 +145,8 @@ fn names_of(said: &[StoredMessage], numbers: &BTreeMap<UserId, u32>) -> BTreeMap
     unique.filter_map(|(name, of)| Some((name, of.first().copied()?))).collect()
 }
 
-/// Loads Recent and History of a chat for display. If neither exists yet, the newest session summaries take their
-/// place.
+/// Loads Recent and History of a chat for display in `zone`. If neither exists yet, the newest session summaries take
+/// their place.
 pub fn remembered(conn: &Reader, chat: &ChatRow, zone: Zone) -> chime_store::Result<Remembered> {
     let rolled = |kind| -> chime_store::Result<OfSessions> {
         let kept = summaries::rolling(conn, chat.key, kind)?.filter(|kept| !kept.summary.bullets.is_empty());
@@ -200,6 +200,6 @@ pub(super) fn with_places(
         let link = message_link(&chat.chat, &message);
         places.insert(*seq, BulletSource { link, at: message.sent_at, by: message.sender.name });
     }
-    let (names, zone) = (summaries::member_names(conn, chat.key)?, chat.zone(zone));
+    let names = summaries::member_names(conn, chat.key)?;
     Ok(Remembered { recent, history, names, places, zone, is_being_made: false })
 }

@@ -44,7 +44,7 @@ impl Memory {
         on_behalf_of: Option<UserId>,
         spoken: &[SummaryMessage],
     ) -> Result<Vec<Bullet>, StepError> {
-        let zone = self.zone_of(conversation.chat).await?;
+        let zone = self.zone_of(conversation).await?;
         let room = self.model.material_tokens(PART_TOKENS);
         let mut parts = lines::parts(spoken, room, estimate_tokens, zone);
         let (mut points, mut merges) = (Vec::new(), false);

@@ -11,7 +11,8 @@ use crate::lines;
 use crate::policy::{Caps, FOLDED_AT_ONCE, FOLDED_BY_A_MODEL, HISTORY_CAPS, Means, RECENT, RECENT_CAPS};
 use chime_core::prompts::Template;
 use chime_core::{
-    Bullet, ChatId, ChatKey, Job, JobPayload, Rolling, Session, SessionId, Summary, Timestamp, Zone, estimate_tokens,
+    Bullet, ChatId, ChatKey, Conversation, Job, JobPayload, Rolling, Session, SessionId, Summary, Timestamp, Zone,
+    estimate_tokens,
 };
 use chime_jobs::{JobOutcome, JobResult};
 use chime_store::summaries::{self, RollingSummary};
@@ -39,7 +40,7 @@ impl Memory {
             return self.finish(job).await;
         }
         let minis = self.store.read(move |conn| recent_minis(conn, chat, now)).await?;
-        let zone = self.zone_of(chat).await?;
+        let zone = self.zone_of(Conversation::whole(chat)).await?;
         let room = self.model.material_tokens(CHOSEN_TOKENS);
         let chosen = chosen(&minis, room, now, zone);
         let extract = || {
@@ -140,7 +141,7 @@ impl Memory {
         minis: &Minis,
         now: Timestamp,
     ) -> Result<NewSummary, StepError> {
-        let zone = self.zone_of(chat).await?;
+        let zone = self.zone_of(Conversation::whole(chat)).await?;
         let profile =
             before.into_iter().flat_map(|it| &it.summary.bullets).map(|bullet| ("profile".to_owned(), bullet));
         let new = minis.iter().flat_map(|(session, summary)| {

@@ -18,7 +18,7 @@ use crate::recall::VectorSource;
 use chime_access::gateway::ModelPurpose;
 use chime_core::prompts::{SummaryValues, Template};
 use chime_core::{
-    Bullet, Job, JobPayload, Seq, Session, SessionId, Summary, SummaryMethod, Timestamp, estimate_tokens,
+    Bullet, Conversation, Job, JobPayload, Seq, Session, SessionId, Summary, SummaryMethod, Timestamp, estimate_tokens,
 };
 use chime_jobs::{JobOutcome, JobResult};
 use chime_store::{
@@ -64,7 +64,8 @@ impl Memory {
     async fn written(&self, read: &SessionRead, open: &[Bullet]) -> Result<NewSummary, StepError> {
         let chat = read.session.id.chat;
         let room = self.model.material_tokens(PART_TOKENS);
-        let mut parts = lines::parts(&read.spoken, room, estimate_tokens, read.chat.zone(self.zone));
+        let zone = self.zone_of(Conversation { chat, forum_topic: read.session.forum_topic }).await?;
+        let mut parts = lines::parts(&read.spoken, room, estimate_tokens, zone);
         let open = items::touched(open, &read.spoken);
         parts.iter_mut().for_each(|part| part.add_open(&open));
         let mut merges = false;

@@ -62,7 +62,7 @@ impl Memory {
         let spoken = self.summary_lines(chat, messages.clone()).await?;
         let made = match means {
             Means::Model => {
-                let input = lines::thread(&so_far, &spoken, self.zone_of(chat).await?);
+                let input = lines::thread(&so_far, &spoken, self.zone_of(conversation).await?);
                 let written = self.bullets_of(chat, Template::Thread, &input, THREAD_CAPS, false).await;
                 self.or_extract(job, written, || extracted(so_far, &spoken))?
             }

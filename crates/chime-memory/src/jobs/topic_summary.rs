@@ -88,7 +88,7 @@ impl Memory {
         means: Means,
         now: Timestamp,
     ) -> Result<NewSummary, StepError> {
-        let zone = self.zone_of(chat).await?;
+        let zone = self.zone_of(Conversation::whole(chat)).await?;
         let extract = || {
             let all: Vec<Bullet> = minis.iter().flat_map(|(_, summary)| summary.bullets.clone()).collect();
             extract_of(&all, TOPIC_CAPS, Period::Recent)

@@ -3,9 +3,9 @@
 use crate::commands::handlers::{CommandRequest, Commands, Shown};
 use crate::commands::search::day;
 use chime_answer::answering::format_parts;
-use chime_core::chat_settings::ASKERS;
+use chime_core::chat_settings::{ASKERS, ChatSettings};
 use chime_core::texts::{notices, texts};
-use chime_core::{Askers, Button, Job, Press, Seq, Timestamp};
+use chime_core::{Askers, Button, Job, Press, Seq, Timestamp, Zone};
 use chime_jobs::JobResult;
 use chime_memory::jobs::{ItemList, items};
 use chime_memory::wording;
@@ -44,7 +44,7 @@ impl ItemButton {
 
 impl Commands {
     pub(super) async fn list_decisions(&self, job: &Job, command: CommandRequest) -> JobResult {
-        let zone = command.chat.zone(self.base.zone());
+        let zone = command.settings.zone(self.base.zone());
         let since = match command.args.trim() {
             "" => Some(Timestamp::from_secs(0)),
             args => day(args, command.chat.language, command.message.message.sent_at, zone).map(|(from, _)| from),
@@ -61,12 +61,12 @@ impl Commands {
         if let Some(off) = self.memory_off(command.chat.key, command.texts()).await? {
             return self.say(job, command, off).await;
         }
-        let shown = self.items_of(&command.chat, list).await?;
+        let shown = self.items_of(&command.chat, command.settings.zone(self.base.zone()), list).await?;
         self.answer_showing(job, command, shown).await
     }
 
-    async fn items_of(&self, chat: &ChatRow, list: ItemList) -> chime_store::Result<Shown> {
-        let (row, zone) = (chat.clone(), self.base.zone());
+    async fn items_of(&self, chat: &ChatRow, zone: Zone, list: ItemList) -> chime_store::Result<Shown> {
+        let row = chat.clone();
         let found = self.base.store.read(move |conn| items(conn, &row, zone, list)).await?;
         let texts = texts(chat.speaks().code());
         let (none, with_buttons) = match list {
@@ -91,8 +91,15 @@ impl Commands {
     }
 
     /// Handles a press that marks an item. Any member who may ask the bot may do this. The list is shown again.
-    pub(super) async fn mark_item(&self, job: &Job, press: &Press, chat: &ChatRow, button: ItemButton) -> JobResult {
-        let only_admins = chat.settings.get(ASKERS) == Some(Askers::Admins);
+    pub(super) async fn mark_item(
+        &self,
+        job: &Job,
+        press: &Press,
+        chat: &ChatRow,
+        settings: &ChatSettings,
+        button: ItemButton,
+    ) -> JobResult {
+        let only_admins = settings.get(ASKERS) == Some(Askers::Admins);
         if only_admins && !self.may_change(press.chat, press.by).await? {
             return self.refuse(job, press, &notices(chat.speaks().code()).admins_ask).await;
         }
@@ -107,7 +114,7 @@ impl Commands {
             None => Ok(()),
         };
         self.base.store.write(Priority::Answering, mark).await?;
-        let shown = self.items_of(chat, ItemList::Open(now)).await?;
+        let shown = self.items_of(chat, settings.zone(self.base.zone()), ItemList::Open(now)).await?;
         let (rests_on, at) = (shown.rests_on.clone(), (press.chat, press.message));
         let note = move |tx: &chime_store::Writer<'_>| outbox::note_more_uses(tx, at, key, rests_on);
         self.base.store.write(Priority::Answering, note).await?;

@@ -3,13 +3,13 @@
 use crate::commands::handlers::{CommandRequest, Commands, Shown};
 use crate::commands::panel::{PanelScope, memory_question};
 use chime_core::texts::Texts;
-use chime_core::{ChatKey, ChatKind, CloseReason, Job, MessagePlace, SessionCut, parse_message_link};
+use chime_core::{ChatKey, ChatKind, CloseReason, Conversation, Job, MessagePlace, SessionCut, parse_message_link};
 use chime_jobs::JobResult;
 use chime_memory::jobs::{remembered, remembered_topics};
 use chime_memory::wording::{self, Remembered};
 use chime_privacy::ChatRole;
 use chime_store::chats::ChatRow;
-use chime_store::{chats, memory, sessions};
+use chime_store::{chat_settings, chats, memory, sessions};
 
 /// Arguments of `/memory`.
 enum MemoryArguments {
@@ -54,7 +54,7 @@ impl Commands {
 
     /// Replies with the memory of `chat`. The caller must have checked that the sender is a member of it.
     async fn show_memory(&self, job: &Job, command: &CommandRequest, chat: ChatRow) -> JobResult {
-        let (key, zone) = (chat.key, self.base.zone());
+        let (key, operators) = (chat.key, self.base.zone());
         let (conversation, rules, now) =
             (command.message.conversation(), self.base.config.memory.clone(), self.base.clock.now());
         if let Some(off) = self.memory_off(key, command.texts()).await? {
@@ -65,6 +65,8 @@ impl Commands {
             .store
             .read(move |conn| {
                 let is_here = conversation.chat == key;
+                let shown_in = if is_here { conversation } else { Conversation::whole(key) };
+                let zone = chat_settings::zone(conn, shown_in, operators)?;
                 let topics =
                     if is_here { remembered_topics(conn, conversation, &rules, zone, now)? } else { Vec::new() };
                 Ok((remembered(conn, &chat, zone)?, topics))

@@ -151,7 +151,7 @@ impl Commands {
             let texts = &command.texts().notes;
             return self.say(job, &command, format!("{} {}", texts.none, texts.how)).await;
         }
-        let markdown = listing(&found, command.chat.zone(self.base.zone()), command.texts());
+        let markdown = listing(&found, command.settings.zone(self.base.zone()), command.texts());
         self.answer_showing(job, &command, Shown { markdown, rests_on, ..Shown::of_chat(chat) }).await
     }
 }

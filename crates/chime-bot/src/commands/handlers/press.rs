@@ -7,9 +7,9 @@ use crate::commands::panel::PanelPress;
 use crate::commands::search::SearchPage;
 
 use chime_core::texts::notices;
-use chime_core::{Button, FormattedText, Job, PollButton, Press, Timestamp};
+use chime_core::{Button, Conversation, FormattedText, Job, PollButton, Press, Timestamp};
 use chime_jobs::{JobOutcome, JobResult};
-use chime_store::{button_presses, chats};
+use chime_store::{button_presses, chat_settings, chats, outbox};
 use chime_telegram::TelegramError;
 
 impl Commands {
@@ -18,22 +18,26 @@ impl Commands {
         let key = query.to_owned();
         let found = self.base.store.read(move |conn| {
             let Some(press) = button_presses::find(conn, &key)? else { return Ok(None) };
-            Ok(chats::find(conn, press.chat)?.map(|chat| (press, chat)))
+            let Some(chat) = chats::find(conn, press.chat)? else { return Ok(None) };
+            let part = outbox::by_message(conn, press.chat, press.message)?;
+            let forum_topic = part.and_then(|part| part.outgoing.to.forum_topic);
+            let settings = chat_settings::load(conn, Conversation { chat: chat.key, forum_topic })?;
+            Ok(Some((press, chat, settings)))
         });
-        let Some((press, chat)) = found.await? else {
+        let Some((press, chat, settings)) = found.await? else {
             return self.finish(job).await;
         };
         if let Some(page) = SearchPage::parse(&press.data) {
             return self.turn_page(job, &press, &chat, page).await;
         }
         if let Some(button) = CancelButton::parse(&press.data) {
-            return self.cancel_reminder(job, &press, &chat, button).await;
+            return self.cancel_reminder(job, &press, &chat, &settings, button).await;
         }
         if let Some(PollButton(answer)) = PollButton::parse(&press.data) {
             return self.make_poll(job, &press, &chat, answer).await;
         }
         if let Some(button) = ItemButton::parse(&press.data) {
-            return self.mark_item(job, &press, &chat, button).await;
+            return self.mark_item(job, &press, &chat, &settings, button).await;
         }
         match PanelPress::parse(&press.data, &self.defaults) {
             Some(pressed) => self.change(job, &press, &chat, pressed).await,

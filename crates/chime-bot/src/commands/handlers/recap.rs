@@ -20,7 +20,7 @@ const A_SECOND: Duration = Duration::from_secs(1);
 
 impl Commands {
     pub(super) async fn recap(&self, job: &Job, command: CommandRequest) -> JobResult {
-        let zone = command.chat.zone(self.base.zone());
+        let zone = command.settings.zone(self.base.zone());
         let asked_at = command.message.message.sent_at;
         if let Some(answer) = in_plain_words(job).filter(|_| !self.base.config.llm.is_offline())
             && asks_for_summary(&command.args, Languages::shipped())

@@ -3,10 +3,10 @@
 use crate::commands::handlers::Commands;
 use chime_answer::answering::format_own;
 use chime_core::texts::{Notices, notices};
-use chime_core::{Job, Language, MessageAt, Refusal, RefusalNotice, ReplyTarget, Zone};
+use chime_core::{Conversation, Job, Language, MessageAt, Refusal, RefusalNotice, ReplyTarget, Zone};
 use chime_jobs::{JobError, JobOutcome, JobResult};
 use chime_store::outbox::{NewReply, Purpose};
-use chime_store::{chats, outbox, refusals};
+use chime_store::{chat_settings, chats, outbox, refusals};
 use chime_telegram::TelegramError;
 
 /// Reaction to a refused trigger. Telegram allows bots only some emoji.
@@ -18,11 +18,16 @@ impl Commands {
     /// Handles a `refusal` job: reports the refusal of the trigger `at`.
     pub async fn tell_refusal(&self, job: &Job, at: MessageAt) -> JobResult {
         let MessageAt { chat, message } = at;
-        let found =
-            self.base.store.read(move |conn| Ok((refusals::find(conn, chat, message)?, chats::find(conn, chat)?)));
-        let (Some(refusal), row) = found.await? else { return self.finish(job).await };
-        let notices = notices(row.as_ref().map_or(Language::DEFAULT, |row| row.speaks()).code());
-        let zone = row.map_or(self.base.zone(), |row| row.zone(self.base.zone()));
+        let operators = self.base.zone();
+        let found = self.base.store.read(move |conn| {
+            let (refusal, row) = (refusals::find(conn, chat, message)?, chats::find(conn, chat)?);
+            let Some(refusal) = refusal else { return Ok(None) };
+            let Some(row) = row else { return Ok(Some((refusal, Language::DEFAULT, operators))) };
+            let conversation = Conversation { chat: row.key, forum_topic: refusal.forum_topic };
+            Ok(Some((refusal, row.speaks(), chat_settings::zone(conn, conversation, operators)?)))
+        });
+        let Some((refusal, language, zone)) = found.await? else { return self.finish(job).await };
+        let notices = notices(language.code());
         match refusal.tell {
             RefusalNotice::Words => {
                 let now = self.base.clock.now();

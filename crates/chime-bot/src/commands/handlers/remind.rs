@@ -13,12 +13,13 @@ use chime_access::admission::served;
 use chime_answer::answering::{format_own, format_parts};
 
 use chime_answer::sanitize::{escape_markdown, one_line};
+use chime_core::chat_settings::ChatSettings;
 use chime_core::texts::{ReminderTexts, Texts, filled, notices, texts};
 use chime_core::{
-    BotIdentity, Button, ChatId, Conversation, Job, Message, MessageId, ReplyTarget, Sender, StoredMessage, Timestamp,
+    Button, ChatId, Conversation, Job, Message, MessageId, ReplyTarget, Sender, Timestamp,
     Zone, message_link,
 };
-use chime_jobs::{JobOutcome, JobResult};
+use chime_jobs::{Base, JobOutcome, JobResult};
 use chime_relevance::retrieval::reminder_times::Repeat;
 use chime_relevance::retrieval::{AskedTime, ReminderTime, reminder_task, reminder_time};
 use chime_store::chats::ChatRow;
@@ -59,7 +60,7 @@ impl CancelButton {
 impl Commands {
     /// Sets a reminder. A request in plain words that names no time is a question, which gets an answer.
     pub(super) async fn remind(&self, job: &Job, command: CommandRequest) -> JobResult {
-        let (message, zone) = (&command.message.message, command.chat.zone(self.base.zone()));
+        let (message, zone) = (&command.message.message, command.settings.zone(self.base.zone()));
         let texts = &command.texts().reminders;
         let (ask, language) = (&command.args, command.chat.language);
         let is_list = |texts: &ReminderTexts| ask.trim().to_lowercase() == texts.list;
@@ -130,23 +131,22 @@ impl Commands {
     }
 
     pub(super) async fn list_reminders(&self, job: &Job, command: CommandRequest) -> JobResult {
-        let shown = self.reminders_of(&command.chat).await?;
+        let shown = self.reminders_of(&command.chat, &command.settings).await?;
         if shown.rests_on.is_empty() {
             return self.say(job, &command, &command.texts().reminders.none).await;
         }
         self.answer_showing(job, &command, shown).await
     }
 
-    async fn reminders_of(&self, chat: &ChatRow) -> chime_store::Result<Shown> {
-        let (row, bot, zone) = (chat.clone(), self.base.bot.clone(), chat.zone(self.base.zone()));
+    async fn reminders_of(&self, chat: &ChatRow, settings: &ChatSettings) -> chime_store::Result<Shown> {
+        let (row, base, zone) = (chat.clone(), self.base.clone(), settings.zone(self.base.zone()));
         let texts = texts(chat.speaks().code());
         let work = move |conn: &Reader| {
             let mut shown = Shown::of_chat(row.key);
             let mut lines = vec![format!("{}\n", texts.reminders.head)];
             for (number, (id, reminder)) in (1..).zip(reminders::of_chat(conn, row.key)?).take(LISTED) {
-                let asked = messages::by_seq(conn, row.key, reminder.seq)?;
-                let words = asked.map(|asked| one_line(&task(&asked, &bot, &row, zone), LISTED_CHARS));
-                let words = escape_markdown(&words.unwrap_or_default());
+                let words = one_line(&task(conn, &base, &row, &reminder)?, LISTED_CHARS);
+                let words = escape_markdown(&words);
                 let link = link(&row, &reminder, reminder.began);
                 let time = format!("{} {}", texts.date_of(reminder.due_at, zone), zone.told_time(reminder.due_at));
                 let time = link.as_ref().map_or_else(|| time.clone(), |link| format!("[{time}]({link})"));
@@ -168,6 +168,7 @@ impl Commands {
         job: &Job,
         press: &chime_core::Press,
         chat: &ChatRow,
+        settings: &ChatSettings,
         button: CancelButton,
     ) -> JobResult {
         let texts = texts(chat.speaks().code());
@@ -182,7 +183,7 @@ impl Commands {
         } else if !button.is_in_list {
             return self.refuse(job, press, &notices(chat.speaks().code()).unknown_button).await;
         }
-        let shown = if button.is_in_list { self.reminders_of(chat).await? } else { Shown::of_chat(chat.key) };
+        let shown = if button.is_in_list { self.reminders_of(chat, settings).await? } else { Shown::of_chat(chat.key) };
         let parts = match button.is_in_list {
             true => format_parts(&shown.markdown, &shown.urls(), &[]),
             false => format_own(&texts.reminders.cancelled),
@@ -196,63 +197,63 @@ impl Commands {
     pub async fn send_due_reminders(&self) -> JobResult {
         let now = self.base.clock.now();
         for (id, reminder) in self.base.store.read(move |conn| reminders::due(conn, now)).await? {
-            let access = self.base.config.access.clone();
+            let base = self.base.clone();
             let read = move |conn: &Reader| {
-                let Some(mut chat) = chats::by_key(conn, reminder.chat)? else { return Ok(None) };
-                chat.settings =
-                    chat_settings::load(conn, Conversation { chat: reminder.chat, forum_topic: reminder.forum_topic })?;
-                if served(conn, &chat.chat, reminder.asked_by, &access)? == Access::Refused {
+                let Some(chat) = chats::by_key(conn, reminder.chat)? else { return Ok(None) };
+                if served(conn, &chat.chat, reminder.asked_by, &base.config.access)? == Access::Refused {
                     return Ok(None);
                 }
-                let asked = messages::by_seq(conn, reminder.chat, reminder.seq)?;
+                let conversation = Conversation { chat: reminder.chat, forum_topic: reminder.forum_topic };
+                let zone = chat_settings::zone(conn, conversation, base.zone())?;
+                let words = task(conn, &base, &chat, &reminder)?;
                 let member = chats::members(conn, reminder.chat)?.into_iter().find(|it| it.id == reminder.asked_by);
-                Ok(Some((chat, asked, member.map(|member| member.name).unwrap_or_default())))
+                Ok(Some((chat, zone, words, member.map(|member| member.name).unwrap_or_default())))
             };
-            let Some((chat, asked, name)) = self.base.store.read(read).await? else { continue };
-            let (markdown, links) = self.due_text(&reminder, &chat, asked.as_ref(), &name, now);
+            let Some((chat, zone, words, name)) = self.base.store.read(read).await? else { continue };
+            let (markdown, links) = due_text(&reminder, &chat, zone, &words, &name, now);
             let urls: Vec<&str> = links.iter().map(String::as_str).collect();
             // In a chat with a new id, the message has another one too.
             let reply_to = (chat.chat.id == reminder.asked_in).then_some(reminder.message);
             let to = ReplyTarget { chat: chat.chat.id, forum_topic: reminder.forum_topic, reply_to };
             let key = format!("reminder:{id}:{}", reminder.due_at.millis());
             let reply = NewReply::own(Purpose::Reminder, key, to, format_parts(&markdown, &urls, &[]));
-            let next = next(&reminder, now, chat.zone(self.base.zone()));
+            let next = next(&reminder, now, zone);
             self.base.store.write(Priority::Answering, move |tx| send(tx, id, &reminder, &reply, next, now)).await?;
             self.base.wake.wake();
         }
         Ok(JobOutcome::UntilNextRun)
     }
+}
 
-    /// Returns the text of a due reminder and the links in it.
-    fn due_text(
-        &self,
-        reminder: &Reminder,
-        chat: &ChatRow,
-        asked: Option<&StoredMessage>,
-        name: &str,
-        now: Timestamp,
-    ) -> (String, Vec<String>) {
-        let (texts, zone) = (texts(chat.speaks().code()), chat.zone(self.base.zone()));
-        let words = asked.map(|asked| one_line(&task(asked, &self.base.bot, chat, zone), SHOWN_CHARS));
-        let words = escape_markdown(&words.unwrap_or_default());
-        let is_late = now.since(reminder.due_at) > LATE;
-        let text = if is_late { &texts.reminders.late } else { &texts.reminders.due };
-        let (day, time) = (texts.date_of(reminder.due_at, zone), zone.told_time(reminder.due_at));
-        // The words are inserted last: they may look like placeholders.
-        let blanks =
-            [("day", day.as_str()), ("time", &time), ("name", &escape_markdown(name)), ("words", words.as_str())];
-        let sentence = filled(text, &blanks);
-        match link(chat, reminder, reminder.began) {
-            Some(link) => (format!("{sentence}\n\n[{}]({link})", texts.reminders.began), vec![link]),
-            None => (sentence, Vec::new()),
-        }
+/// Returns the text of a due reminder and the links in it.
+fn due_text(
+    reminder: &Reminder,
+    chat: &ChatRow,
+    zone: Zone,
+    words: &str,
+    name: &str,
+    now: Timestamp,
+) -> (String, Vec<String>) {
+    let texts = texts(chat.speaks().code());
+    let words = escape_markdown(&one_line(words, SHOWN_CHARS));
+    let is_late = now.since(reminder.due_at) > LATE;
+    let text = if is_late { &texts.reminders.late } else { &texts.reminders.due };
+    let (day, time) = (texts.date_of(reminder.due_at, zone), zone.told_time(reminder.due_at));
+    // The words are inserted last: they may look like placeholders.
+    let blanks = [("day", day.as_str()), ("time", &time), ("name", &escape_markdown(name)), ("words", words.as_str())];
+    let sentence = filled(text, &blanks);
+    match link(chat, reminder, reminder.began) {
+        Some(link) => (format!("{sentence}\n\n[{}]({link})", texts.reminders.began), vec![link]),
+        None => (sentence, Vec::new()),
     }
 }
 
-/// Returns the words of a request for a reminder, without the time behind `/remind`.
-fn task(asked: &StoredMessage, bot: &BotIdentity, chat: &ChatRow, zone: Zone) -> String {
-    let words = own_words(&asked.message.text, bot, &chat.settings);
-    reminder_task(&words, chat.language, asked.message.sent_at, zone).to_owned()
+/// Returns the words of a request for a reminder, without the time behind `/remind`; none if the request is not stored.
+fn task(conn: &Reader, base: &Base, chat: &ChatRow, reminder: &Reminder) -> chime_store::Result<String> {
+    let Some(asked) = messages::by_seq(conn, reminder.chat, reminder.seq)? else { return Ok(String::new()) };
+    let settings = chat_settings::load(conn, asked.conversation())?;
+    let words = own_words(&asked.message.text, &base.bot, &settings);
+    Ok(reminder_task(&words, chat.language, asked.message.sent_at, settings.zone(base.zone())).to_owned())
 }
 
 /// Stores the text of a due reminder for sending, and its next time, unless it was cancelled or forgotten meanwhile.

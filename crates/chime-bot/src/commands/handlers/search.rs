@@ -5,14 +5,14 @@ use crate::commands::search::{ChatSearch, SearchPage, SearchRequest, ShownPage, 
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_answer::answering::format_parts;
-
+use chime_core::chat_settings::ChatSettings;
 use chime_core::texts::{Texts, notices, texts};
 use chime_core::trigger::Languages;
-use chime_core::{Button, ChatKind, Job, Press, StoredMessage, UserId};
+use chime_core::{Button, ChatKind, Conversation, Job, Press, StoredMessage, UserId};
 use chime_jobs::{JobError, JobResult};
 use chime_privacy::ChatRole;
 use chime_store::chats::ChatRow;
-use chime_store::{chats, consent};
+use chime_store::{chat_settings, chats, consent};
 
 /// Maximum number of chats of a member that are offered in private.
 const CHATS: u32 = 10;
@@ -22,7 +22,7 @@ impl Commands {
         let is_private = invocation.chat.chat.kind == ChatKind::Private;
         // Words for days are in the language of the group, which is chosen later.
         let is_for_group = is_private && !invocation.args.trim().is_empty();
-        if !is_for_group && self.search_request(&invocation.message, &invocation.chat).is_none() {
+        if !is_for_group && self.search_request(&invocation.message, &invocation.chat, &invocation.settings).is_none() {
             return self.say(job, &invocation, &invocation.texts().search.how).await;
         }
         let (command, here) = (invocation.message.message.id, invocation.chat.key);
@@ -39,7 +39,8 @@ impl Commands {
             }
         }
         let texts = invocation.texts();
-        let shown = self.page(invocation.message.clone(), invocation.chat.clone(), page(here), texts).await?;
+        let (message, chat) = (invocation.message.clone(), invocation.chat.clone());
+        let shown = self.page(message, chat, &invocation.settings, page(here), texts).await?;
         let ShownPage { mut markdown, links, mut buttons, rests_on } = shown;
         if command.ephemeral_number().is_some() && !buttons.is_empty() {
             // The words of the command are not stored, so the search cannot be repeated for another page.
@@ -53,9 +54,13 @@ impl Commands {
     pub(super) async fn turn_page(&self, job: &Job, press: &Press, chat: &ChatRow, page: SearchPage) -> JobResult {
         let at = press.chat;
         let read = move |conn: &chime_store::Reader| {
-            Ok((consent::for_job(conn, at, page.command)?, chats::by_key(conn, page.chat)?))
+            let (command, target) = (consent::for_job(conn, at, page.command)?, chats::by_key(conn, page.chat)?);
+            let asked_in =
+                command.as_ref().map(StoredMessage::conversation).filter(|asked_in| asked_in.chat == page.chat);
+            let settings = chat_settings::load(conn, asked_in.unwrap_or(Conversation::whole(page.chat)))?;
+            Ok((command, target, settings))
         };
-        let (command, target) = self.base.store.read(read).await?;
+        let (command, target, settings) = self.base.store.read(read).await?;
         let (texts, unknown) = (texts(chat.speaks().code()), &notices(chat.speaks().code()).unknown_button);
         let (Some(command), Some(target)) = (command, target) else { return self.refuse(job, press, unknown).await };
         if target.key != chat.key {
@@ -66,7 +71,7 @@ impl Commands {
                 return self.refuse(job, press, &texts.memory.only_members).await;
             }
         }
-        let shown = self.page(command, target, page, texts).await?;
+        let shown = self.page(command, target, &settings, page, texts).await?;
         let urls: Vec<&str> = shown.links.iter().map(String::as_str).collect();
         let parts = format_parts(&shown.markdown, &urls, &[]);
         let again = self.edit(press, &parts, &shown.buttons).await;
@@ -77,14 +82,15 @@ impl Commands {
         &self,
         command: StoredMessage,
         chat: ChatRow,
+        settings: &ChatSettings,
         page: SearchPage,
         texts: &'static Texts,
     ) -> chime_store::Result<ShownPage> {
-        let Some(request) = self.search_request(&command, &chat) else {
+        let Some(request) = self.search_request(&command, &chat, settings) else {
             let markdown = texts.search.how.clone();
             return Ok(ShownPage { markdown, links: Vec::new(), buttons: Vec::new(), rests_on: Vec::new() });
         };
-        let zone = chat.zone(self.base.zone());
+        let zone = settings.zone(self.base.zone());
         let work = move |conn: &chime_store::Reader| {
             let search = ChatSearch { conn, chat: &chat, zone, request: &request, command: &command };
             Ok(shown(&search.find()?, &search, page, texts))
@@ -92,10 +98,15 @@ impl Commands {
         self.base.store.read(work).await
     }
 
-    fn search_request(&self, command: &StoredMessage, chat: &ChatRow) -> Option<SearchRequest> {
-        let text = own_words(&command.message.text, &self.base.bot, &chat.settings);
+    fn search_request(
+        &self,
+        command: &StoredMessage,
+        chat: &ChatRow,
+        settings: &ChatSettings,
+    ) -> Option<SearchRequest> {
+        let text = own_words(&command.message.text, &self.base.bot, settings);
         let sought = Languages::shipped().searched(&text).unwrap_or(&text);
-        SearchRequest::parse(sought, chat.language, command.message.sent_at, chat.zone(self.base.zone()))
+        SearchRequest::parse(sought, chat.language, command.message.sent_at, settings.zone(self.base.zone()))
     }
 
     /// Returns the groups in which the member's role satisfies `enough`.

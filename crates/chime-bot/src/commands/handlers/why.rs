@@ -9,7 +9,8 @@ use chime_store::{Reader, answers, chats, follow_ups, messages, outbox};
 
 impl Commands {
     pub(super) async fn explain_answer(&self, job: &Job, command: CommandRequest) -> JobResult {
-        let (message, zone, texts) = (command.message.clone(), command.chat.zone(self.base.zone()), command.texts());
+        let (message, zone, texts) =
+            (command.message.clone(), command.settings.zone(self.base.zone()), command.texts());
         match self.base.store.read(move |conn| explain(conn, &message, zone, texts)).await? {
             Ok(shown) => self.answer_showing(job, &command, shown).await,
             Err(reply) => self.say(job, &command, reply).await,
