@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use chime_core::texts::texts;
-use chime_core::{AnswerStatus, MessageId};
+use chime_core::{AnswerStatus, MessageId, Zone};
 use chime_runtime::clock::Clock;
-use chime_sandbox::{BotAction, Cursor};
+use chime_sandbox::{BotAction, ChatMemberStatus, Cursor, NewMember, Post};
 use chime_testkit::{ModelServer, Reply};
 use chime_world::World;
 use serde_json::{Value, json};
@@ -163,6 +163,39 @@ async fn a_fallback_on_a_server_of_its_own_holds_no_slot_of_the_main_one() {
         assert!(w.answer_to(second).await.text.starts_with("In Rome."));
         other.release();
         assert!(w.answer_to(first).await.text.starts_with("On Friday."));
+    })
+    .await;
+}
+
+/// Subscribes the group to a daily recap, has a member say something, and moves the clock to the time of the recap.
+async fn until_recap(w: &mut World) {
+    let eve = w.telegram.add_member(w.chat, NewMember::named("eve").status(ChatMemberStatus::Administrator));
+    let asked = w.telegram.say(w.chat, Post::new(eve, "/recap@bot daily 18:00", w.clock.now()));
+    w.answer_to(asked).await;
+    w.say("ann", "we decided: the red tent comes along to the lake");
+    w.settled().await;
+    let today = Zone::UTC.local(w.clock.now()).date_naive();
+    let tomorrow = (today + chrono::Days::new(1)).and_hms_opt(18, 1, 0).expect("a time");
+    w.clock.advance(Zone::UTC.moment(tomorrow).since(w.clock.now()));
+}
+
+#[tokio::test]
+async fn a_recap_on_the_fallback_makes_room_there_for_an_answer() {
+    let other = ModelServer::start(Clock::system()).await.expect("start the other server");
+    other.tell_of_itself(json!({"total_slots": 1}));
+    let place = format!("small@{}", other.base_url());
+    World::with(&[PATIENT[0], PATIENT[1], ("MODEL_FALLBACK", place.as_str())], async |w| {
+        serve(w, json!({"total_slots": 1})).await;
+        let down = || Reply::Status(404, "no such model".to_owned());
+        w.model.script([down(), down(), down()]);
+        other.script([Reply::Held("- never [m1]".to_owned()), Reply::text("In Rome."), Reply::text("- a tent [m1]")]);
+        until_recap(w).await;
+        other.wait_for_requests(1).await.expect("the fallback is asked for the recap");
+        let asked = w.say("ben", "@bot where?");
+        assert!(w.answer_to(asked).await.text.starts_with("In Rome."));
+        w.clock.advance(60 * SECOND);
+        assert!(w.next_sent().await.text.contains("a tent"));
+        w.ignore_what_was_sent();
     })
     .await;
 }

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use crate::Allowance;
 use crate::gateway::ask::queue::{CallQueue, ServerSlot, Urgency};
@@ -309,17 +310,19 @@ impl Gateway {
         if let Some(retry_after) = parts.guard.wait(call, parts.clock.now()) {
             return Err(AskError::BreakerOpen { retry_after, refusal: parts.guard.refusal(call) });
         }
-        let slot = self.slot(&ask, model).await?;
+        let called_off = CancellationToken::new();
+        let slot = self.slot(&ask, model, &called_off).await?;
         let prompt = self.sized(&ask, model)?;
         let ask = ModelCall { prompt: &prompt, ..ask };
         let blocked = |retry_after| AskError::BreakerOpen { retry_after, refusal: None };
         parts.guard.admit(call, parts.clock.now()).map_err(blocked)?;
         let watch = parts.clock.stopwatch();
-        let (called_off, held) = (slot.called_off(), Mutex::new(Some(slot)));
+        let held = Mutex::new(Some(slot));
         let change_server = async || {
             held.lock().take();
             let Some(other) = model.servers(ask.is_cheap()).nth(1) else { return };
-            let slot = self.state.queue_of(other.address).enter(ask.urgency(), parts.clock.now()).await;
+            let queue = self.state.queue_of(other.address);
+            let slot = queue.enter(ask.urgency(), parts.clock.now(), &called_off).await;
             *held.lock() = Some(slot);
         };
         let progress = progress.filter(|_| !ask.is_cheap());
@@ -354,7 +357,12 @@ impl Gateway {
 
     /// Waits for a slot of the server that is asked first, up to the prompt's deadline. On a slow server, background
     /// work fails at once while answers need it or needed it within the last two minutes.
-    async fn slot(&self, ask: &ModelCall<'_>, model: &OpenAi) -> Result<ServerSlot, AskError> {
+    async fn slot(
+        &self,
+        ask: &ModelCall<'_>,
+        model: &OpenAi,
+        called_off: &CancellationToken,
+    ) -> Result<ServerSlot, AskError> {
         let (parts, urgency) = (&self.state.parts, ask.urgency());
         self.wait_for_facts().await;
         let server = model.servers(ask.is_cheap()).next().ok_or(AskError::Offline)?;
@@ -365,7 +373,7 @@ impl Gateway {
         {
             return Err(AskError::GaveWay { retry_after });
         }
-        let entering = queue.enter(urgency, parts.clock.now());
+        let entering = queue.enter(urgency, parts.clock.now(), called_off);
         match ask.prompt.until {
             None => Ok(entering.await),
             Some(until) => within(&parts.clock, until.since(parts.clock.now()), entering)

@@ -52,7 +52,6 @@ struct RunningCall {
 pub struct ServerSlot {
     queue: CallQueue,
     ticket: u64,
-    called_off: CancellationToken,
 }
 
 impl CallQueue {
@@ -67,27 +66,20 @@ impl CallQueue {
         self.0.line.lock().until_quiet(now)
     }
 
-    /// Waits for a slot. If the future is dropped, the call leaves the queue.
-    pub async fn enter(&self, urgency: Urgency, now: Timestamp) -> ServerSlot {
+    /// Waits for a slot. If the future is dropped, the call leaves the queue. `called_off` is cancelled if an answer
+    /// needs the slot of a background call.
+    pub async fn enter(&self, urgency: Urgency, now: Timestamp, called_off: &CancellationToken) -> ServerSlot {
         let ticket = self.0.line.lock().join(urgency, now);
-        let mut slot = ServerSlot { queue: self.clone(), ticket, called_off: CancellationToken::new() };
+        let slot = ServerSlot { queue: self.clone(), ticket };
         loop {
             let mut changed = std::pin::pin!(self.0.changed.notified());
             // Starts to listen before the check below, so that a change between the check and the wait is noticed.
             changed.as_mut().enable();
-            if let Some(called_off) = self.0.line.lock().start(ticket) {
-                slot.called_off = called_off;
+            if self.0.line.lock().start(ticket, called_off) {
                 return slot;
             }
             changed.await;
         }
-    }
-}
-
-impl ServerSlot {
-    /// Returns the token that cancels the call because an answer needs the slot.
-    pub fn called_off(&self) -> CancellationToken {
-        self.called_off.clone()
     }
 }
 
@@ -109,19 +101,19 @@ impl QueueState {
         self.next
     }
 
-    /// Starts the call if it is next and a slot is free, and returns the token that cancels it. Otherwise returns
-    /// `None`.
-    fn start(&mut self, ticket: u64) -> Option<CancellationToken> {
+    /// Starts the call and returns `true` if it is next and a slot is free.
+    fn start(&mut self, ticket: u64, called_off: &CancellationToken) -> bool {
         let first = |urgency| self.waiting.iter().find(|one| one.1 == urgency);
-        let (next, urgency) = *first(Urgency::Answer).or(first(Urgency::Background))?;
+        let Some((next, urgency)) = first(Urgency::Answer).or(first(Urgency::Background)).copied() else {
+            return false;
+        };
         // Cancelled calls hold their slot until they end, so they count as running.
         if next != ticket || self.running.len() >= self.slots.max(1) {
-            return None;
+            return false;
         }
         self.waiting.retain(|one| one.0 != ticket);
-        let called_off = CancellationToken::new();
         self.running.push(RunningCall { ticket, urgency, called_off: called_off.clone() });
-        Some(called_off)
+        true
     }
 
     fn leave(&mut self, ticket: u64) {
@@ -163,15 +155,19 @@ mod tests {
         QueueState { slots, ..QueueState::default() }
     }
 
+    fn starts(line: &mut QueueState, ticket: u64) -> bool {
+        line.start(ticket, &CancellationToken::new())
+    }
+
     #[test]
     fn no_more_calls_run_than_there_are_slots_and_the_first_is_next() {
         let mut line = line(2);
         let tickets: Vec<u64> = (0..4).map(|_| line.join(Urgency::Answer, NOW)).collect();
-        assert!(line.start(tickets[1]).is_none(), "not before the first");
-        assert!(line.start(tickets[0]).is_some() && line.start(tickets[1]).is_some());
-        assert!(line.start(tickets[2]).is_none());
+        assert!(!starts(&mut line, tickets[1]), "not before the first");
+        assert!(starts(&mut line, tickets[0]) && starts(&mut line, tickets[1]));
+        assert!(!starts(&mut line, tickets[2]));
         line.leave(tickets[0]);
-        assert!(line.start(tickets[3]).is_none() && line.start(tickets[2]).is_some());
+        assert!(!starts(&mut line, tickets[3]) && starts(&mut line, tickets[2]));
         line.leave(tickets[3]);
         assert!(line.waiting.is_empty(), "who gives up while waiting is forgotten");
     }
@@ -180,25 +176,29 @@ mod tests {
     fn an_answer_goes_before_background_work_and_calls_it_off() {
         let mut line = line(1);
         let (summary, tags) = (line.join(Urgency::Background, NOW), line.join(Urgency::Background, NOW));
-        let called_off = line.start(summary).expect("nobody else is there");
+        let called_off = CancellationToken::new();
+        assert!(line.start(summary, &called_off), "nobody else is there");
         assert!(!called_off.is_cancelled());
         let answer = line.join(Urgency::Answer, NOW);
         assert!(called_off.is_cancelled());
-        assert!(line.start(answer).is_none(), "its slot is not free yet");
+        assert!(!starts(&mut line, answer), "its slot is not free yet");
         line.leave(summary);
-        assert!(line.start(tags).is_none());
-        assert!(line.start(answer).is_some());
+        assert!(!starts(&mut line, tags));
+        assert!(starts(&mut line, answer));
         let second = line.join(Urgency::Answer, NOW);
         line.leave(answer);
-        assert!(line.start(tags).is_none() && line.start(second).is_some());
+        assert!(!starts(&mut line, tags) && starts(&mut line, second));
     }
 
     #[test]
     fn no_more_is_called_off_than_is_needed() {
         let mut line = line(3);
-        let background: Vec<u64> = (0..2).map(|_| line.join(Urgency::Background, NOW)).collect();
-        let running: Vec<CancellationToken> = background.iter().filter_map(|ticket| line.start(*ticket)).collect();
-        let called_off = || running.iter().map(CancellationToken::is_cancelled).collect::<Vec<_>>();
+        let running = [CancellationToken::new(), CancellationToken::new()];
+        for token in &running {
+            let ticket = line.join(Urgency::Background, NOW);
+            assert!(line.start(ticket, token));
+        }
+        let called_off = || running.each_ref().map(CancellationToken::is_cancelled);
         line.join(Urgency::Answer, NOW);
         assert_eq!(called_off(), [false, false], "a slot is free");
         line.join(Urgency::Answer, NOW);
@@ -223,13 +223,14 @@ mod tests {
     async fn whoever_waits_starts_as_soon_as_a_slot_is_free() {
         let queue = CallQueue::default();
         queue.set_slots(1);
-        let first = queue.enter(Urgency::Answer, NOW).await;
-        let second = queue.enter(Urgency::Background, NOW);
+        let (never, called_off) = (CancellationToken::new(), CancellationToken::new());
+        let first = queue.enter(Urgency::Answer, NOW, &never).await;
+        let second = queue.enter(Urgency::Background, NOW, &called_off);
         let ((), second) = tokio::join!(async { drop(first) }, second);
-        let third = queue.enter(Urgency::Answer, NOW);
+        let third = queue.enter(Urgency::Answer, NOW, &never);
         let ((), _third) = tokio::join!(
             async {
-                second.called_off().cancelled().await;
+                called_off.cancelled().await;
                 drop(second);
             },
             third
