@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use chime_core::texts::texts;
-use chime_core::{AnswerStatus, MessageId, Zone};
+use chime_core::{AnswerStatus, JobKind, MessageId, Zone};
 use chime_runtime::clock::Clock;
 use chime_sandbox::{BotAction, ChatMemberStatus, Cursor, NewMember, Post};
+use chime_store::jobs;
 use chime_testkit::{ModelServer, Reply};
 use chime_world::World;
 use serde_json::{Value, json};
@@ -195,6 +196,29 @@ async fn a_recap_on_the_fallback_makes_room_there_for_an_answer() {
         assert!(w.answer_to(asked).await.text.starts_with("In Rome."));
         w.clock.advance(60 * SECOND);
         assert!(w.next_sent().await.text.contains("a tent"));
+        w.ignore_what_was_sent();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_recap_gives_way_to_answers_for_an_hour_and_is_then_made_without_the_model() {
+    World::with(&PATIENT, async |w| {
+        serve(w, json!({"total_slots": 1})).await;
+        until_recap(w).await;
+        for (number, answer) in (1..).zip(["On Friday.", "In Rome."]) {
+            w.model.script([Reply::Held("- never [m1]".to_owned()), Reply::text(answer)]);
+            w.prompt(2 * number).await;
+            let asked = w.say("ben", "@bot and?");
+            assert!(w.answer_to(asked).await.text.starts_with(answer));
+            let now = w.clock.now();
+            w.until("the recap is put off", move |conn| {
+                Ok(!jobs::due(conn, now, 9, 9)?.iter().any(|job| job.kind() == JobKind::ChatRecap))
+            })
+            .await;
+            w.clock.advance(3600 * SECOND);
+        }
+        assert!(w.next_sent().await.text.contains("red tent"));
         w.ignore_what_was_sent();
     })
     .await;

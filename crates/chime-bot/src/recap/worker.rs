@@ -14,7 +14,7 @@ use chime_core::{
     ChatId, ChatKey, Conversation, FormattedText, ForumTopicId, Job, JobPayload, MessageAt, MessageId, ReplyTarget,
     Role, Seq, StoredMessage, Timestamp, UserId, Zone, message_link,
 };
-use chime_jobs::{Base, JobOutcome, JobResult};
+use chime_jobs::{Base, JobError, JobOutcome, JobResult};
 use chime_memory::jobs::Memory;
 use chime_memory::wording::BulletSource;
 use chime_store::chats::ChatRow;
@@ -171,7 +171,7 @@ impl Recaps {
     }
 
     /// Returns the recap and its source messages. Returns `None` if the messages have nothing to report.
-    async fn recap(&self, order: &RecapRequest) -> chime_store::Result<Option<(Recap, Vec<Seq>)>> {
+    async fn recap(&self, order: &RecapRequest) -> Result<Option<(Recap, Vec<Seq>)>, JobError> {
         let (conversation, span, last) = (order.conversation, order.span, order.last);
         let operators = self.base.zone();
         let found =
@@ -183,7 +183,7 @@ impl Recaps {
         };
         let since = if is_cut { first.message.sent_at } else { span.0 };
         let messages = said.len();
-        let (points, method) = self.memory.recap(conversation, order.on_behalf_of, said).await?;
+        let (points, method) = self.memory.recap(conversation, order.on_behalf_of, said, span.1).await?;
         let rests_on: BTreeSet<Seq> = points.iter().flat_map(|point| point.sources.iter().copied()).collect();
         let wanted = rests_on.clone();
         let (names, places, chat) = self

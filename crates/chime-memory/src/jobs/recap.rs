@@ -1,5 +1,7 @@
 //! Writes the points of a recap with a model, in parts if the messages exceed one prompt, or extracts them without one.
 
+use std::time::Duration;
+
 use crate::bullets;
 use crate::extract::{self, SummaryMessage};
 use crate::jobs::delimiters::{fence, fenced};
@@ -10,27 +12,37 @@ use crate::lines::{self, NumberedLines};
 use crate::policy::{Caps, RECAP};
 use chime_access::gateway::{AskError, ModelPurpose};
 use chime_core::prompts::{SummaryValues, Template};
-use chime_core::{Bullet, Conversation, StoredMessage, SummaryMethod, UserId, estimate_tokens};
+use chime_core::{Bullet, Conversation, StoredMessage, SummaryMethod, Timestamp, UserId, estimate_tokens};
+use chime_jobs::JobError;
 use chime_llm::AnswerFormat;
 
 /// Maximum number of tokens of messages per model call.
 const PART_TOKENS: usize = 4000;
 const PART: Caps = Caps { bullets: 8, tokens: 400 };
+/// Time after the end of its period in which a recap gives way to answers. Then it is made without the model.
+const GIVES_WAY: Duration = Duration::from_secs(60 * 60);
 
 impl Memory {
-    /// Returns the points of a recap of `said` (messages, oldest first), each with its source messages, and the method
-    /// by which they were made. Makes an extract if there is no model or if it fails.
+    /// Returns the points of a recap of `said` (messages up to `until`, oldest first), each with its source messages,
+    /// and the method by which they were made. Makes an extract if there is no model or if it fails.
+    ///
+    /// # Errors
+    /// Fails if nobody waits for the recap and answers need the model: the recap is then made later.
     pub async fn recap(
         &self,
         conversation: Conversation,
         on_behalf_of: Option<UserId>,
         said: Vec<StoredMessage>,
-    ) -> chime_store::Result<(Vec<Bullet>, SummaryMethod)> {
+        until: Timestamp,
+    ) -> Result<(Vec<Bullet>, SummaryMethod), JobError> {
         let spoken = self.summary_lines(conversation.chat, said).await?;
         if self.model.can_write(ModelPurpose::Summary).await {
             match self.recap_by_model(conversation, on_behalf_of, &spoken).await {
                 Ok(points) if !points.is_empty() => return Ok((points, SummaryMethod::Model)),
                 Ok(_) => tracing::warn!("no point of the recap rests on what was given"),
+                Err(error @ StepError::Later(..)) if self.clock.now() < until.plus(GIVES_WAY) => {
+                    return Err(error.into());
+                }
                 Err(error) => tracing::warn!(%error, "a recap is made without the model"),
             }
         }
@@ -85,13 +97,10 @@ impl Memory {
             task,
             material: &material,
         };
-        loop {
-            match self.model.ask_for(request.clone(), &self.clock).await {
-                Ok(written) => return Ok(bullets::parse(&written.text, &input.grounds)),
-                // Answers come first: a recap in the background waits and then continues.
-                Err(AskError::GaveWay { retry_after }) => self.clock.sleep(retry_after).await,
-                Err(error) => return Err(StepError::Model(error.to_string())),
-            }
+        match self.model.ask_for(request, &self.clock).await {
+            Ok(written) => Ok(bullets::parse(&written.text, &input.grounds)),
+            Err(error @ AskError::GaveWay { .. }) => Err(StepError::of_ask(&error)),
+            Err(error) => Err(StepError::Model(error.to_string())),
         }
     }
 }
