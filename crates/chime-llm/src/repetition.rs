@@ -38,8 +38,8 @@ pub fn without_loop(text: &str) -> &str {
     /// Bytes between the places at which the text is checked.
     const STEP: usize = 256;
     let mut begun = (STEP..text.len()).step_by(STEP).map(|at| &text[..text.floor_char_boundary(at)]);
-    let looping = begun.find(|begun| is_looping(begun) && without_final_loop(begun).len() < begun.len());
-    without_final_loop(looping.unwrap_or(text))
+    let looping = begun.find(|begun| ends_in_loop(begun));
+    without_final_loop(looping.map_or(text, str::trim_end))
 }
 
 /// Like [`without_loop`], but finds only a loop at the end of `text`, as in an answer that is still being streamed.
@@ -57,9 +57,9 @@ pub fn without_final_loop(text: &str) -> &str {
     text[..words[end].at.end].trim_end()
 }
 
-/// Returns whether a streamed text has repeated itself so often that it is certainly a loop, or ends with endless
-/// blanks.
-pub fn is_looping(text: &str) -> bool {
+/// Returns `true` if a streamed text has repeated itself so often that it is certainly a loop, which
+/// [`without_final_loop`] cuts, or if it ends with endless blanks.
+pub fn ends_in_loop(text: &str) -> bool {
     /// Bytes at the end of the text to check. Bounds the work, because the check runs for every event of the stream.
     const TAIL: usize = 4_000;
     const PATIENCE: usize = 3;
@@ -68,7 +68,8 @@ pub fn is_looping(text: &str) -> bool {
     let words = words(tail);
     let is_certain = |run: &Repetition| run.times >= PATIENCE * times_allowed(&words, run, |_| false);
     let blanks = tail.len() - tail.trim_end().len();
-    blanks > MOST_BLANKS || runs(&words).any(|run| is_certain(&run))
+    blanks > MOST_BLANKS
+        || runs(&words).any(|run| is_certain(&run)) && without_final_loop(text).len() < text.trim_end().len()
 }
 
 fn times_allowed<'a>(words: &[Word<'a>], run: &Repetition, is_code: impl Fn(&Word<'a>) -> bool) -> usize {
@@ -174,22 +175,23 @@ mod tests {
             "----------------------------------------------------------------------------------------------------------------",
             "The dinner is on Friday. The dinner is on Friday. The dinner is on Friday, as I said.",
             &format!("```\n{}```\nDone.", "    a();\n".repeat(15)),
+            &format!("```\n{}", "0 0 0 0 0 0 0 0 0 0 0 0\n".repeat(12)).trim_end(),
             "",
         ] {
             check(text, text);
-            assert!(!is_looping(text), "{text}");
+            assert!(!ends_in_loop(text), "{text}");
         }
     }
 
     #[test]
     fn a_loop_is_certain_soon_enough_to_save_the_rest() {
-        assert!(is_looping(&"the moment: ".repeat(40)) && !is_looping(&"the moment: ".repeat(4)));
+        assert!(ends_in_loop(&"the moment: ".repeat(40)) && !ends_in_loop(&"the moment: ".repeat(4)));
         assert!(
-            is_looping(&"The dinner is on Friday at seven. ".repeat(12))
-                && is_looping(&"晚饭在星期五七点。".repeat(12))
+            ends_in_loop(&"The dinner is on Friday at seven. ".repeat(12))
+                && ends_in_loop(&"晚饭在星期五七点。".repeat(12))
         );
-        assert!(!is_looping(&"The dinner is on Friday at seven. ".repeat(5)));
-        assert!(!is_looping(&"Let it be\n".repeat(16)) && !is_looping(&"| | |\n".repeat(40)));
-        assert!(is_looping(&format!("Friday.{}", "\n".repeat(500))));
+        assert!(!ends_in_loop(&"The dinner is on Friday at seven. ".repeat(5)));
+        assert!(!ends_in_loop(&"Let it be\n".repeat(16)) && !ends_in_loop(&"| | |\n".repeat(40)));
+        assert!(ends_in_loop(&format!("Friday.{}", "\n".repeat(500))));
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::diagnose::diagnose_body;
 use crate::facts::ReadingTime;
 use crate::fields::lenient;
-use crate::repetition::is_looping;
+use crate::repetition::ends_in_loop;
 use crate::tools;
 use crate::usage::{Timings, Usage};
 use crate::visible::visible_so_far;
@@ -215,7 +215,7 @@ impl Assembly {
             self.pieces.error = error.or(self.pieces.error.take());
             self.count(usage);
         }
-        self.pieces.is_complete |= is_looping(&self.pieces.text);
+        self.pieces.is_complete |= ends_in_loop(&self.pieces.text);
         Ok(())
     }
 
