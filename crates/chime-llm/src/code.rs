@@ -7,6 +7,9 @@ use regex::{Captures, Regex};
 
 use chime_core::Fences;
 
+/// Characters with which a sentence ends.
+pub const SENTENCE_ENDS: [char; 10] = ['.', '!', '?', '…', ')', '。', '！', '？', '।', '؟'];
+
 pub fn pattern(pattern: &str) -> Regex {
     #[expect(clippy::expect_used, reason = "every pattern is a constant that a test uses")]
     Regex::new(pattern).expect("a valid pattern")

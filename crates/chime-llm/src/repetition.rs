@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::code::{code_ranges, is_in};
+use crate::code::{SENTENCE_ENDS, code_ranges, is_in};
 
 /// Minimum number of words in a loop: fewer are emphasis, as in "no, no, no".
 const FEWEST_WORDS: usize = 12;
@@ -50,9 +50,8 @@ pub fn without_final_loop(text: &str) -> &str {
     let Some(run) = runs(&words).find(is_loop) else { return text };
     let last = run.start + run.period - 1;
     // The repetition may start in the middle of a sentence: the text is kept up to the end of that sentence.
-    let ends = |at: usize| {
-        words[at].text.ends_with(['.', '!', '?', '…', '。']) || words.get(at + 1).is_none_or(|next| next.begins_line)
-    };
+    let ends =
+        |at: usize| words[at].text.ends_with(SENTENCE_ENDS) || words.get(at + 1).is_none_or(|next| next.begins_line);
     let end = (last..last + run.period).find(|at| ends(*at)).unwrap_or(last);
     text[..words[end].at.end].trim_end()
 }

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::code::{code_ranges, is_in, pattern};
+use crate::code::{SENTENCE_ENDS, code_ranges, is_in, pattern};
 use crate::turns;
 
 const TAGS: [(&str, &str); 10] = [
@@ -41,8 +41,6 @@ static BARE_FINAL: LazyLock<Regex> =
 static NAMED_FINAL: LazyLock<Regex> = LazyLock::new(|| pattern("assistantfinal"));
 /// Start of a channel without a name.
 static MESSAGE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\A[a-z =._<|>]{0,60}<\|message\|>"));
-
-const SENTENCE_ENDS: [char; 6] = ['.', '!', '?', '…', ')', '。'];
 
 /// Returns `text` trimmed, without the reasoning before the answer and without turn tokens. Keeps reasoning tags within
 /// the answer: a member may have asked about them. `about_tokens` is `true` if the prompt contains template tokens, so
@@ -187,6 +185,7 @@ mod tests {
         check("They said Friday or\nSaturday.\n</think>\n\nFriday.", "Friday.");
         check("</think>\nFriday.", "Friday.");
         check("They ask when. Let me answer.</think>Friday.", "Friday.");
+        check("他们问什么时候？</think>星期五。", "星期五。");
         check("<reasoning>Hm.</reasoning>\nFriday.", "Friday.");
         check("<think>\nHm.\n</think>\n<answer>\nFriday.\n</answer>", "Friday.");
         check("<answer>Friday.", "Friday.");
@@ -199,6 +198,8 @@ mod tests {
         check("Sure!\n<think>a</think><think>b</think>Friday.", "Friday.");
         check("Friday.\n<think>Was that right? Yes.</think>", "Friday.");
         check("Sure!\n<think>\nHm, two dates", "");
+        check("好的！\n<think>\n两个日期。\n</think>\n\n星期五。", "星期五。");
+        check("बिल्कुल।\n<think>Hm.</think>\nFriday.", "Friday.");
         check("It is written so:\n```\n<think>Hm.</think>\n```", "It is written so:\n```\n<think>Hm.</think>\n```");
     }
 

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::code::{code_ranges, is_in, pattern};
+use crate::code::{SENTENCE_ENDS, code_ranges, is_in, pattern};
 
 /// A template token: `<|im_end|>`, `<|turn>`, `<turn|>`, `<｜end▁of▁sentence｜>`, `</s>`, `<end_of_turn>`, `[INST]`.
 pub static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
@@ -44,8 +44,6 @@ const TURNS: [&str; 14] = [
 
 /// Parts of the names of tokens around an answer or a part of it, such as `<|begin_of_box|>`.
 const WRAPPERS: [&str; 3] = ["box", "solution", "response"];
-
-const SENTENCE_ENDS: [char; 9] = ['.', '!', '?', '…', ')', ':', '。', '！', '？'];
 
 /// Returns whether a token belongs to a tool call, which [`written_calls`](super::written_calls) parses.
 pub fn is_of_calls(token: &str) -> bool {
@@ -110,7 +108,7 @@ pub fn is_mentioned(text: &str, token: Range<usize>, about_tokens: bool) -> bool
         None => bullet,
     };
     let is_quoted = text[..start].ends_with(['"', '\'', '“', '„', '‘', '«', '(']);
-    let is_in_a_sentence = text[..start].ends_with(' ') && !text[..start].trim_end().ends_with(SENTENCE_ENDS);
+    let is_in_a_sentence = text[..start].ends_with(' ') && !ends_sentence(&text[..start]);
     let is_one_of_several = is_in_a_sentence && text[end..].starts_with([',', ';']);
     let is_apart = is_quoted || is_one_of_several || before_item.is_empty() || before_item.ends_with('\n');
     is_talked_about(text, start, end) && (about_tokens || !is_special || is_apart)
@@ -132,8 +130,14 @@ pub fn is_talked_about(text: &str, start: usize, end: usize) -> bool {
         Some(next) => next.is_ascii_punctuation() && next != '<' && next != '[' || "”“’»、，。".contains(next),
         None => false,
     };
-    let is_in_a_sentence = !before.trim_end().is_empty() && !before.trim_end().ends_with(SENTENCE_ENDS);
+    let is_in_a_sentence = !before.trim_end().is_empty() && !ends_sentence(before);
     is_explained || stands_apart && goes_on && is_in_a_sentence
+}
+
+/// Returns `true` if `text` ends with a sentence or with a colon.
+fn ends_sentence(text: &str) -> bool {
+    let text = text.trim_end();
+    text.ends_with(SENTENCE_ENDS) || text.ends_with([':', '：'])
 }
 
 #[cfg(test)]
