@@ -38,6 +38,8 @@ pub struct PollHealth(Arc<Mutex<PollState>>);
 struct PollState {
     /// Measured by the monotonic clock: a jump of the system clock must not look like silence.
     last_sign: Stopwatch,
+    /// Time after the last response in which Telegram asked not to be polled.
+    pause: Duration,
     trouble: Option<(TroubleKind, String, Stopwatch)>,
     /// Milliseconds by which this machine's clock is ahead of Telegram's; `None` before the first response.
     ahead_ms: Option<i64>,
@@ -64,12 +66,19 @@ pub enum TroubleKind {
 
 impl PollHealth {
     pub fn new(clock: &Clock) -> Self {
-        Self(Arc::new(Mutex::new(PollState { last_sign: clock.stopwatch(), trouble: None, ahead_ms: None })))
+        Self(Arc::new(Mutex::new(PollState {
+            last_sign: clock.stopwatch(),
+            pause: Duration::ZERO,
+            trouble: None,
+            ahead_ms: None,
+        })))
     }
 
-    /// Returns the time since the last poll ended, with or without success.
+    /// Returns the time since the last poll ended, with or without success. A pause that Telegram asked for does not
+    /// count.
     pub fn silent_for(&self) -> Duration {
-        self.state().last_sign.elapsed()
+        let state = self.state();
+        state.last_sign.elapsed().saturating_sub(state.pause)
     }
 
     /// Returns the current problem, if there is one.
@@ -100,7 +109,12 @@ impl PollHealth {
             Some((before, _, since)) if *before == kind => (kind, what, *since),
             Some(_) | None => (kind, what, now),
         });
-        *state = PollState { last_sign: now, trouble, ahead_ms: state.ahead_ms };
+        *state = PollState { last_sign: now, pause: Duration::ZERO, trouble, ahead_ms: state.ahead_ms };
+    }
+
+    /// Records that Telegram asked for a pause after the last poll.
+    fn pause(&self, pause: Duration) {
+        self.state().pause = pause;
     }
 
     fn state(&self) -> MutexGuard<'_, PollState> {
@@ -243,6 +257,7 @@ impl Ingest {
         match error {
             TelegramError::Throttled { retry_after } => {
                 tracing::warn!(retry_after_s = retry_after.as_secs(), "Telegram asks to poll later");
+                self.health.pause(*retry_after);
                 return *retry_after;
             }
             TelegramError::Conflict { .. } => tracing::error!(
@@ -252,5 +267,22 @@ impl Ingest {
             error => tracing::warn!(%error, "polling failed, trying again"),
         }
         backoff.failed(random())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_that_telegram_asked_for_is_no_silence() {
+        let clock = Clock::system();
+        let health = PollHealth::new(&clock);
+        health.note(&clock, Some((TroubleKind::Polling, "too many requests".to_owned())));
+        assert_ne!(health.silent_for(), Duration::ZERO);
+        health.pause(Duration::from_secs(600));
+        assert_eq!(health.silent_for(), Duration::ZERO);
+        health.note(&clock, None);
+        assert_ne!(health.silent_for(), Duration::ZERO);
     }
 }
