@@ -178,7 +178,7 @@ pub fn search(
         conversation: Conversation::whole(chat.key),
         text: query,
         now,
-        utc_offset: zone.ahead_secs(now),
+        zone,
         by: UserId(0),
         before: Seq(u32::MAX),
     };

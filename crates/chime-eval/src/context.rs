@@ -9,7 +9,7 @@ use crate::score::{Prediction, QueryFigures, headings, mean, score};
 use crate::{Selector, SelectorLimits};
 use chime_core::embed::Embedder;
 use chime_core::trigger::{Languages, is_generic};
-use chime_core::{ChatId, ChatKey, Message, MessageId, Role, Sender, Seq, StoredMessage, Timestamp, UserId, dot};
+use chime_core::{ChatId, ChatKey, Message, MessageId, Role, Sender, Seq, StoredMessage, Timestamp, UserId, Zone, dot};
 use chime_relevance::context::candidate_features::antecedents_by;
 use chime_relevance::context::features::message::address;
 use chime_relevance::context::{
@@ -148,7 +148,7 @@ impl PreparedChat {
             .filter(|sender| seen.insert(sender.id))
             .map(|sender| Person { id: sender.id, name: &sender.name, username: sender.username.as_deref() })
             .collect();
-        let asked = read_question(&trigger, &ask, self.language, 0, &people);
+        let asked = read_question(&trigger, &ask, self.language, Zone::UTC, &people);
         let reaches = if self.reaches_back { earlier } else { recent.as_slice() };
         let is_meant = |stored: &&StoredMessage, wanted: &AskedSpan| match wanted {
             AskedSpan::Newest => true,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::context::to_stored;
 use crate::pack::{Pack, PackMessage, QuestionAsk};
 use chime_core::embed::Embedder;
-use chime_core::{Chat, ChatId, ChatKey, ChatKind, Conversation, Seq, Timestamp, UserId};
+use chime_core::{Chat, ChatId, ChatKey, ChatKind, Conversation, Seq, Timestamp, UserId, Zone};
 use chime_memory::recall::{RecallRequest, Recaller, VectorIndexer, VectorSource};
 use chime_runtime::clock::Clock;
 use chime_store::messages::TakenIn;
@@ -57,7 +57,7 @@ impl RememberedPack {
         let conversation = Conversation { chat: chat.key, forum_topic: None };
         let before = Seq(chat.seqs.iter().map(|seq| seq.0).max().unwrap_or(0).saturating_add(1));
         let look = move |conn: &chime_store::Reader| {
-            let request = RecallRequest { conversation, text: &text, now, utc_offset: 0, by: UserId(0), before };
+            let request = RecallRequest { conversation, text: &text, now, zone: Zone::UTC, by: UserId(0), before };
             recaller.ranked(conn, &request)
         };
         let ranked = self.store.read(look).await?;

@@ -9,7 +9,7 @@ use crate::pack::{Pack, PackMessage, PackQuestion, QUESTION, QuestionAsk};
 use crate::pack_store::RememberedPack;
 use crate::score::{Prediction, QueryFigures, mean};
 use chime_core::embed::Embedder;
-use chime_core::{Language, Timestamp, UserId};
+use chime_core::{Language, Timestamp, UserId, Zone};
 use chime_relevance::retrieval::{
     Features, Frequencies, Lexicon, ParsedQuestion, Passage, Person, QuestionContext, Ranked, SESSION_SILENCE,
     SessionText, Weights, in_sessions, rank, rank_sessions,
@@ -145,7 +145,7 @@ impl<'a> ReadChat<'a> {
             })
             .collect();
         let now = Timestamp::from_secs(ask.date);
-        let asked = QuestionContext { language: self.language, now, utc_offset: 0, by: None, people: &people };
+        let asked = QuestionContext { language: self.language, now, zone: Zone::UTC, by: None, people: &people };
         ParsedQuestion::read(&ask.question, &asked)
     }
 

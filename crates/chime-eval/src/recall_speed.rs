@@ -8,7 +8,7 @@ use crate::synthetic_session::{AUTHOR, SyntheticSession};
 use chime_core::embed::Embedder;
 use chime_core::{
     Bullet, ChatId, ChatKey, CloseReason, Conversation, Seq, Session, SessionId, Summary, SummaryMethod, Timestamp,
-    pack,
+    Zone, pack,
 };
 use chime_memory::recall::{RecallRequest, Recaller, VectorIndexer, VectorSource};
 use chime_runtime::clock::Clock;
@@ -175,7 +175,7 @@ impl RecallBench {
                 conversation: Conversation { chat: asked.chat, forum_topic: None },
                 text: &asked.text,
                 now: asked.now,
-                utc_offset: 0,
+                zone: Zone::UTC,
                 by: AUTHOR,
                 before: asked.before,
             };

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::synthetic::{self, CHATS};
 use chime_core::embed::Embedder;
-use chime_core::{ChatId, Conversation, MessageId, Seq, StoredMessage, Timestamp, estimate_tokens};
+use chime_core::{ChatId, Conversation, MessageId, Seq, StoredMessage, Timestamp, Zone, estimate_tokens};
 use chime_memory::context::{FeatureCache, TriggerInput, gather, window};
 use chime_memory::recall::{RecallRequest, Recaller};
 use chime_relevance::context::Params;
@@ -170,7 +170,7 @@ impl SpeedBench {
         let ask = if trigger.seq.0.is_multiple_of(2) { String::new() } else { trigger.message.text.clone() };
         let pick = move |conn: &_| {
             let params = Params::new(estimate_tokens);
-            let asked = TriggerInput { trigger, ask, is_tag: true, language: Language::DEFAULT, utc_offset: 0 };
+            let asked = TriggerInput { trigger, ask, is_tag: true, language: Language::DEFAULT, zone: Zone::UTC };
             let history = gather(conn, asked, &params, &features)?;
             let window = window(conn, &history, &params, &recaller);
             Ok((history, window))
@@ -205,7 +205,7 @@ impl SpeedBench {
                 conversation: said.conversation(),
                 text: &text,
                 now: said.message.sent_at,
-                utc_offset: 0,
+                zone: Zone::UTC,
                 by: said.message.sender.id,
                 before: said.seq,
             };

@@ -13,7 +13,7 @@ pub use feature_cache::FeatureCache;
 
 use crate::recall::Recaller;
 use chime_core::trigger::{Languages, is_generic};
-use chime_core::{Conversation, Language, MessageId, Part, Role, Seq, StoredMessage, Timestamp};
+use chime_core::{Conversation, Language, MessageId, Part, Role, Seq, StoredMessage, Timestamp, Zone};
 use chime_relevance::context::by_time_or_member::{AskedSpan, asked_spans, said};
 use chime_relevance::context::context_window::ContextWindow;
 use chime_relevance::context::features::lexical::says_little;
@@ -47,8 +47,8 @@ pub struct TriggerInput {
     /// `true` if the message tags the bot, `false` if it only continues the conversation with it.
     pub is_tag: bool,
     pub language: Language,
-    /// Offset of the chat's time zone from UTC, in seconds.
-    pub utc_offset: i32,
+    /// Time zone of the conversation.
+    pub zone: Zone,
 }
 
 /// Loads the messages before the trigger and all messages reachable by reply links, with their features.
@@ -58,7 +58,7 @@ pub fn gather(
     params: &Params,
     features: &FeatureCache,
 ) -> chime_store::Result<History> {
-    let TriggerInput { mut trigger, ask, is_tag, language, utc_offset } = asked;
+    let TriggerInput { mut trigger, ask, is_tag, language, zone } = asked;
     let anchor_withheld = match trigger.message.reply_to {
         Some(parent) => messages::is_withheld(conn, trigger.message.chat, parent)?,
         None => false,
@@ -96,7 +96,7 @@ pub fn gather(
     let people: Vec<Person<'_>> = (members.iter())
         .map(|member| Person { id: member.id, name: &member.name, username: member.username.as_deref() })
         .collect();
-    let asked = open_question::read(&trigger, &ask, language, utc_offset, &people);
+    let asked = open_question::read(&trigger, &ask, language, zone, &people);
     let mut meant = Vec::new();
     for wanted in asked_spans(&asked, &trigger) {
         meant.extend(told_in(conn, &trigger, wanted)?);

@@ -140,7 +140,7 @@ impl Recaller {
         let asked = QuestionContext {
             language: row.language,
             now: request.now,
-            utc_offset: request.utc_offset,
+            zone: request.zone,
             by: Some(request.by),
             people: &people,
         };

@@ -139,9 +139,8 @@ pub fn asked(
         (false, true) => (after_tag(conn, &trigger, ask)?, false),
         (false, false) => (ask, false),
     };
-    let utc_offset = zone.ahead_secs(trigger.message.sent_at);
     let is_tag = parsed.how == AddressedBy::Mention;
-    Ok((TriggerInput { trigger, ask, is_tag, language, utc_offset }, generic))
+    Ok((TriggerInput { trigger, ask, is_tag, language, zone }, generic))
 }
 
 /// Returns the question for a trigger that has none: what its author wrote just before it, in one message or several.

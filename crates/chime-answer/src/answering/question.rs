@@ -309,7 +309,7 @@ fn recalled(conn: &Reader, services: &Services, history: &History, zone: Zone, w
         conversation: trigger.conversation(),
         text: &history.ask,
         now: trigger.message.sent_at,
-        utc_offset: zone.ahead_secs(trigger.message.sent_at),
+        zone,
         by: trigger.message.sender.id,
         before: trigger.seq,
     };

@@ -293,7 +293,7 @@ impl LookupScope {
             conversation: self.trigger.conversation(),
             text,
             now: self.trigger.message.sent_at,
-            utc_offset: self.zone.ahead_secs(self.trigger.message.sent_at),
+            zone: self.zone,
             by: self.trigger.message.sender.id,
             before: self.trigger.seq,
         }

@@ -102,7 +102,7 @@ pub fn day(value: &str, language: Language, now: Timestamp, zone: Zone) -> Optio
         let midnight = |day: NaiveDate| zone.moment(day.and_time(NaiveTime::MIN));
         return Some((midnight(day), midnight(day.succ_opt()?)));
     }
-    let spans = spans_named(&words(value), Tables::of(language, value), now, zone.ahead_secs(now));
+    let spans = spans_named(&words(value), Tables::of(language, value), now, zone);
     spans.first().map(|span| (span.from, span.to))
 }
 

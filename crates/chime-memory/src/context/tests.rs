@@ -9,7 +9,7 @@ use crate::context::{AskedSpan, FeatureCache, TriggerInput, gather, told_in};
 use crate::recall::Recaller;
 use chime_core::embed::Embedder;
 use chime_core::testkit::CHAT;
-use chime_core::{Chat, ChatKind, Language, Message, MessageId, Sender, Timestamp, UserId, estimate_tokens};
+use chime_core::{Chat, ChatKind, Language, Message, MessageId, Sender, Timestamp, UserId, Zone, estimate_tokens};
 use chime_relevance::context::candidate_features::CandidateFeatures;
 use chime_relevance::context::context_window::ContextWindow;
 use chime_relevance::context::history::History;
@@ -65,7 +65,7 @@ async fn gathered(store: &Store, readings: &Arc<FeatureCache>, trigger: i64, ask
     let gathered = store.read(move |conn| {
         let trigger = messages::find(conn, CHAT, MessageId(trigger))?.unwrap();
         let asked =
-            TriggerInput { trigger, ask: ask.to_owned(), is_tag: true, language: Language::DEFAULT, utc_offset: 0 };
+            TriggerInput { trigger, ask: ask.to_owned(), is_tag: true, language: Language::DEFAULT, zone: Zone::UTC };
         gather(conn, asked, &Params::new(estimate_tokens), &readings)
     });
     gathered.await.unwrap()

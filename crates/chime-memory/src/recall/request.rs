@@ -1,7 +1,7 @@
 //! Recall requests, and the parsed form that the retrievers and the rankers read.
 
 use chime_core::embed::Embedder;
-use chime_core::{Conversation, Language, Seq, Timestamp, UserId};
+use chime_core::{Conversation, Language, Seq, Timestamp, UserId, Zone};
 use chime_relevance::retrieval::ParsedQuestion;
 use chime_store::Reader;
 use chime_store::vector_tables::Space;
@@ -16,8 +16,8 @@ pub struct RecallRequest<'a> {
     pub conversation: Conversation,
     pub text: &'a str,
     pub now: Timestamp,
-    /// Offset of the chat's time zone from UTC, in seconds.
-    pub utc_offset: i32,
+    /// Time zone of the conversation.
+    pub zone: Zone,
     pub by: UserId,
     /// Number of the trigger: only messages with a lower one are recalled.
     pub before: Seq,

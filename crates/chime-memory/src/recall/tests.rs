@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use chime_core::testkit::{CHAT, DAY_ONE, transcript};
-use chime_core::{Chat, ChatKey, ChatKind, Message, Timestamp};
+use chime_core::{Chat, ChatKey, ChatKind, Message, Timestamp, Zone};
 use chime_store::testkit::new_store;
 use chime_store::{Priority, messages};
 
@@ -33,7 +33,7 @@ async fn recalled_at(now: Timestamp, chat: &str, text: &str, shown: &[u32]) -> V
                 conversation: Conversation { chat: ChatKey(1), forum_topic: None },
                 text: &text,
                 now,
-                utc_offset: 0,
+                zone: Zone::UTC,
                 by: asker,
                 before: Seq(1_000),
             };
@@ -136,7 +136,7 @@ async fn recalled_of_summaries(is_in_recent: bool, text: &'static str, now: Time
                 conversation: Conversation { chat: ChatKey(1), forum_topic: None },
                 text,
                 now,
-                utc_offset: 0,
+                zone: Zone::UTC,
                 by: said[0].sender.id,
                 before: Seq(1_000),
             };

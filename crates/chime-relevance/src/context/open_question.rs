@@ -1,7 +1,7 @@
 //! Standalone question, whose answer may be anywhere in the conversation.
 
 use crate::retrieval::{ParsedQuestion, Person, QuestionContext, Sought, TimeSpan};
-use chime_core::{Language, Seq, StoredMessage};
+use chime_core::{Language, Seq, StoredMessage, Zone};
 
 /// Maximum number of words of a question that are searched for. Each costs an index lookup.
 const WORDS: usize = 16;
@@ -34,15 +34,14 @@ impl OpenQuestion {
     }
 }
 
-/// Parses `ask`, the question of `trigger`, which may name any of `people`. `utc_offset` is the offset of the chat's
-/// time zone from UTC, in seconds.
+/// Parses `ask`, the question of `trigger`, which may name any of `people`.
 pub fn read(
     trigger: &StoredMessage,
     ask: &str,
     language: Language,
-    utc_offset: i32,
+    zone: Zone,
     people: &[Person<'_>],
 ) -> ParsedQuestion {
     let (now, by) = (trigger.message.sent_at, Some(trigger.message.sender.id));
-    ParsedQuestion::read(ask, &QuestionContext { language, now, utc_offset, by, people })
+    ParsedQuestion::read(ask, &QuestionContext { language, now, zone, by, people })
 }

@@ -3,10 +3,8 @@
 use chrono::{Datelike, Days, Months, NaiveDate};
 
 use crate::retrieval::languages::{PhraseTable, Tables};
-use chime_core::Timestamp;
 use chime_core::trigger::Languages;
-
-const DAY_SECS: i64 = 86_400;
+use chime_core::{Timestamp, Zone};
 
 /// Time span that includes `from`; `to` is the first moment after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,24 +13,26 @@ pub struct TimeSpan {
     pub to: Timestamp,
 }
 
-/// Returns the spans that `words` name, as of `now`, where the local time is `utc_offset` seconds ahead of UTC. A
-/// weekday, month or season without a year is the last past one, since messages are from the past.
-pub fn spans_named(words: &[String], tables: Tables, now: Timestamp, utc_offset: i32) -> Vec<TimeSpan> {
-    let Some(today) = day_of(now, utc_offset) else { return Vec::new() };
+/// Returns the spans that `words` name, as of `now` in `zone`. A weekday, month or season without a year is the last
+/// past one, since messages are from the past.
+pub fn spans_named(words: &[String], tables: Tables, now: Timestamp, zone: Zone) -> Vec<TimeSpan> {
+    let today = zone.local(now).date_naive();
     let mut found = Vec::new();
     for table in tables.iter() {
         let mut reader = DateReader { words, table, today, is_ahead: false, spans: Vec::new() };
         reader.read();
         found.extend(reader.spans);
     }
-    let mut spans: Vec<TimeSpan> = found.into_iter().filter_map(|(from, to)| span(from, to, utc_offset)).collect();
+    let start = |day: NaiveDate| zone.moment(day.into());
+    let days = found.into_iter().filter(|(from, to)| from < to);
+    let mut spans: Vec<TimeSpan> = days.map(|(from, to)| TimeSpan { from: start(from), to: start(to) }).collect();
     spans.dedup();
     spans
 }
 
 /// Returns the spans of a text that consists of times, such as "since last tuesday" and "this week". Returns none if it
 /// has other words, except function words.
-pub fn spans_alone(words: &[String], tables: Tables, now: Timestamp, utc_offset: i32) -> Vec<TimeSpan> {
+pub fn spans_alone(words: &[String], tables: Tables, now: Timestamp, zone: Zone) -> Vec<TimeSpan> {
     let length_at = |place: usize| {
         let of_table = |table: &PhraseTable| {
             let others = [&table.since, &table.last].map(|phrases| phrases.at(words, place));
@@ -46,18 +46,7 @@ pub fn spans_alone(words: &[String], tables: Tables, now: Timestamp, utc_offset:
         let Some(length) = length_at(place) else { return Vec::new() };
         place += length;
     }
-    spans_named(words, tables, now, utc_offset)
-}
-
-fn day_of(moment: Timestamp, utc_offset: i32) -> Option<NaiveDate> {
-    let days = (moment.secs() + i64::from(utc_offset)).div_euclid(DAY_SECS);
-    NaiveDate::from_epoch_days(i32::try_from(days).ok()?)
-}
-
-fn span(from: NaiveDate, to: NaiveDate, utc_offset: i32) -> Option<TimeSpan> {
-    let start =
-        |day: NaiveDate| Timestamp::from_secs(i64::from(day.to_epoch_days()) * DAY_SECS - i64::from(utc_offset));
-    (from < to).then(|| TimeSpan { from: start(from), to: start(to) })
+    spans_named(words, tables, now, zone)
 }
 
 pub(super) struct DateReader<'a> {
@@ -351,7 +340,7 @@ mod tests {
     fn check(code: &str, question: &str, expected: &[&str]) {
         let now = Timestamp::from_secs(1_715_774_400);
         let tables = Tables::of(Language::from_code(code), question);
-        let spans = spans_named(&words(question), tables, now, 0);
+        let spans = spans_named(&words(question), tables, now, Zone::UTC);
         let shown: Vec<String> = (spans.iter())
             .map(|span| format!("{}..{}", span.from.to_utc().format("%Y-%m-%d"), span.to.to_utc().format("%Y-%m-%d")))
             .collect();
@@ -368,6 +357,16 @@ mod tests {
         check("eng", "in 2022", &["2022-01-01..2023-01-01"]);
         check("deu", "Was war am 12.03.2024?", &["2024-03-12..2024-03-13"]);
         check("rus", "что было 3 мая 2024", &["2024-05-03..2024-05-04"]);
+    }
+
+    #[test]
+    fn days_begin_at_midnight_of_their_own_half_of_the_year() {
+        let zone = Zone::parse("Europe/Berlin").expect("a zone");
+        let tables = Tables::of(Language::DEFAULT, "in january");
+        let spans = spans_named(&words("in january"), tables, Timestamp::from_secs(1_715_774_400), zone);
+        let [TimeSpan { from, to }] = spans[..] else { panic!("{spans:?}") };
+        assert_eq!([from, to].map(|at| zone.clock_time(at)), ["00:00", "00:00"]);
+        assert_eq!([from, to].map(|at| zone.date(at)), ["1 Jan 2024", "1 Feb 2024"]);
     }
 
     #[test]

@@ -137,7 +137,7 @@ fn names_number(said: &[String], tables: Tables) -> bool {
 mod tests {
     use super::*;
     use crate::retrieval::question::QuestionContext;
-    use chime_core::Language;
+    use chime_core::{Language, Zone};
 
     #[track_caller]
     fn read(code: &str, text: &str) -> (bool, bool, bool, bool) {
@@ -152,7 +152,7 @@ mod tests {
             after: None,
             replies_to: None,
         };
-        let asked = QuestionContext { language, now: Timestamp::from_secs(0), utc_offset: 0, by: None, people: &[] };
+        let asked = QuestionContext { language, now: Timestamp::from_secs(0), zone: Zone::UTC, by: None, people: &[] };
         let question = ParsedQuestion { asks_when: true, asks_number: true, ..ParsedQuestion::read("", &asked) };
         let reading = PassageProperties::of(&passage, &question, &mut Lexicon::new(language, None));
         (reading.is_question, reading.names_time, reading.names_number, reading.calls_bot)

@@ -3,7 +3,7 @@
 use crate::retrieval::dates::{TimeSpan, spans_named};
 use crate::retrieval::languages::{PhraseTable, Tables};
 use crate::retrieval::words::{lower, words};
-use chime_core::{Language, Timestamp, UserId, folded, is_unspaced, pieces, search_words, split_words};
+use chime_core::{Language, Timestamp, UserId, Zone, folded, is_unspaced, pieces, search_words, split_words};
 
 /// A member that a question may name.
 #[derive(Debug, Clone, Copy)]
@@ -18,8 +18,8 @@ pub struct Person<'a> {
 pub struct QuestionContext<'a> {
     pub language: Language,
     pub now: Timestamp,
-    /// Offset of the chat's time zone from UTC, in seconds.
-    pub utc_offset: i32,
+    /// Time zone of the conversation.
+    pub zone: Zone,
     pub by: Option<UserId>,
     /// Members who wrote in the chat, so that a question may name them.
     pub people: &'a [Person<'a>],
@@ -139,7 +139,7 @@ impl ParsedQuestion {
         }
         let bare: Vec<&str> =
             bare.split_whitespace().filter(|part| !words(part).first().is_some_and(|word| is_name(word))).collect();
-        let spans = spans_named(&without_named_months(&said, tables, &names), tables, asked.now, asked.utc_offset);
+        let spans = spans_named(&without_named_months(&said, tables, &names), tables, asked.now, asked.zone);
         let last_talk = spans.is_empty() && names_last_talk(&said, tables);
         let newest = tables.of_question().and_then(|table| newest_named(&said, table));
         let names_any = !named.is_empty() || !spans.is_empty() || last_talk || asks_news;
@@ -304,7 +304,7 @@ mod tests {
             &QuestionContext {
                 language: Language::from_code(code),
                 now: Timestamp::from_secs(1_715_774_400),
-                utc_offset: 0,
+                zone: Zone::UTC,
                 by: Some(UserId(9)),
                 people: &people,
             },
@@ -540,7 +540,7 @@ mod tests {
             let people = [Person { id: UserId(1), name, username: None }];
             let now = Timestamp::from_secs(1_715_774_400);
             let language = Language::from_code(code);
-            ParsedQuestion::read(text, &QuestionContext { language, now, utc_offset: 0, by: None, people: &people })
+            ParsedQuestion::read(text, &QuestionContext { language, now, zone: Zone::UTC, by: None, people: &people })
                 .spans
         };
         for (code, text, name) in [

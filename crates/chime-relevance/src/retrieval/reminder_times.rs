@@ -26,7 +26,7 @@ pub fn names_time(text: &str) -> bool {
     const WEEK: Duration = Duration::from_secs(7 * DAY_SECS);
     let (said, tables) = (words(text), Tables::of(Language::DEFAULT, text));
     let is_phrase = |place| tables.iter().any(|table| table.time.at(&said, place).is_some_and(|length| length > 1));
-    spans_named(&said, tables, NOW, 0).iter().any(|span| span.to.since(span.from) <= WEEK)
+    spans_named(&said, tables, NOW, Zone::UTC).iter().any(|span| span.to.since(span.from) <= WEEK)
         || (0..said.len()).any(is_phrase)
         || matches!(
             ReminderRequest::new(text, Language::DEFAULT, NOW, Zone::UTC).usual_reading().asked,

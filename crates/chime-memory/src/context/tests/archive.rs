@@ -9,7 +9,7 @@ use crate::recall::Recaller;
 use chime_core::embed::Embedder;
 use chime_core::testkit::{CHAT, transcript};
 use chime_core::{
-    Chat, ChatId, ChatKind, ForumTopicId, Language, Message, MessageId, Origin, Reason, Seq, StoredMessage,
+    Chat, ChatId, ChatKind, ForumTopicId, Language, Message, MessageId, Origin, Reason, Seq, StoredMessage, Zone,
     estimate_tokens,
 };
 use chime_relevance::context::context_window::ContextWindow;
@@ -99,7 +99,7 @@ async fn asked_in(
         let trigger = messages::find(conn, CHAT, last)?.unwrap();
         let params = Params::new(estimate_tokens);
         let asked =
-            TriggerInput { trigger, ask: ask.to_owned(), is_tag: true, language: Language::DEFAULT, utc_offset: 0 };
+            TriggerInput { trigger, ask: ask.to_owned(), is_tag: true, language: Language::DEFAULT, zone: Zone::UTC };
         Ok(window(conn, &gather(conn, asked, &params, &readings)?, &params, &recaller))
     });
     picked.await.unwrap()

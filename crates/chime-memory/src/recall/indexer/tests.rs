@@ -5,7 +5,7 @@ use super::*;
 use crate::recall::{RecallRequest, Recaller};
 use chime_core::config::EmbeddingConfig;
 use chime_core::testkit::{CHAT, transcript};
-use chime_core::{Chat, ChatKey, ChatKind, Conversation, MessageId, Seq, Timestamp};
+use chime_core::{Chat, ChatKey, ChatKind, Conversation, MessageId, Seq, Timestamp, Zone};
 use chime_relevance::retrieval::RecalledMessage;
 use chime_store::embedding_spaces::VectorCoverage;
 use chime_store::testkit::new_store;
@@ -96,7 +96,7 @@ impl Bench {
                 conversation: Conversation { chat: KEY, forum_topic: None },
                 text: "what is the code of the front door?",
                 now: Timestamp::from_secs(1_900_000_000),
-                utc_offset: 0,
+                zone: Zone::UTC,
                 by: chime_core::testkit::user("ben"),
                 before: Seq(420),
             };

@@ -2,7 +2,7 @@ use super::*;
 use crate::retrieval::question::{Person, QuestionContext};
 use crate::retrieval::weights::Weights;
 use chime_core::embed::Embedder;
-use chime_core::{Language, Timestamp, UserId};
+use chime_core::{Language, Timestamp, UserId, Zone};
 
 const ANN: UserId = UserId(1);
 const BEN: UserId = UserId(2);
@@ -29,7 +29,7 @@ fn best(question: &str, texts: &[&str]) -> Vec<usize> {
     let vectors: Vec<Vec<f32>> = texts.iter().map(|text| embedder.embed(text)).collect();
     let people = [Person { id: ANN, name: "Ann", username: None }, Person { id: BEN, name: "Ben", username: None }];
     let now = Timestamp::from_secs(1_700_100_000);
-    let asked = QuestionContext { language: Language::DEFAULT, now, utc_offset: 0, by: None, people: &people };
+    let asked = QuestionContext { language: Language::DEFAULT, now, zone: Zone::UTC, by: None, people: &people };
     let question = ParsedQuestion::read(question, &asked);
     let mut lexicon = Lexicon::new(Language::DEFAULT, Some(&embedder));
     let ranked = rank(&question, &passages(texts, &vectors), None, &mut lexicon, &Weights::shipped().message);
