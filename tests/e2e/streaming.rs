@@ -192,6 +192,28 @@ async fn a_server_without_drafts_gets_edits() {
 }
 
 #[tokio::test]
+async fn a_draft_that_one_member_does_not_get_stops_no_other_draft() {
+    World::with(&PATIENT, async |w| {
+        let privates = ["zoe", "yan"].map(|name| w.telegram.add_chat(NewChat::private(name)));
+        let blocked = r#"{"ok":false,"error_code":403,"description":"Forbidden: bot was blocked by the user"}"#;
+        w.telegram.fault("sendMessageDraft", Fault::Status(403, blocked.to_owned()), 1);
+        w.model.script([pieces(), pieces()]);
+        let mut cursor = w.telegram.cursor();
+        w.say_in(privates[0], "zoe", "when do they want to leave?");
+        let answer = next_shown(w, &mut cursor).await;
+        assert!(matches!(answer, BotAction::Sent(_)), "{answer:?}");
+        w.next_sent().await;
+        w.settled().await;
+        w.say_in(privates[1], "yan", "when do they want to leave?");
+        let first = shown(w, &mut cursor).await;
+        assert!(matches!(first, BotAction::Drafted { .. }), "{first:?}");
+        last_shown(w, &mut cursor).await;
+        w.next_sent().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_chat_that_does_not_want_it_is_sent_whole_answers() {
     World::with(&[("STREAMING", "off")], async |w| {
         let private = w.telegram.add_chat(NewChat::private("zoe"));

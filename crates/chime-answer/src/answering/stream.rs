@@ -239,14 +239,16 @@ impl UnfinishedAnswer<'_> {
         let message = &self.question.trigger().message;
         let (chat, now) = (message.chat, clock.now());
         let shown = match place {
-            PreviewPlace::Draft => {
-                let drafted = telegram.draft(chat, message.forum_topic, message.id, &content).await;
-                if drafted.as_ref().is_err_and(TelegramError::is_lasting) {
-                    state.drafts_refused.store(true, Ordering::Relaxed);
+            PreviewPlace::Draft => match telegram.draft(chat, message.forum_topic, message.id, &content).await {
+                Err(TelegramError::Refused { status, .. }) => {
+                    // With this status, the server does not know the method. Others are about this chat or this text.
+                    if status == 404 {
+                        state.drafts_refused.store(true, Ordering::Relaxed);
+                    }
                     return Ok(PreviewOutcome::Yes(PreviewPlace::NewMessage));
                 }
-                drafted.map(|()| place)
-            }
+                drafted => drafted.map(|()| place),
+            },
             PreviewPlace::Message(id) => {
                 state.traffic.note_sent(chat, now);
                 telegram.edit(chat, id, &content, &[]).await.map(|()| place)
