@@ -154,7 +154,7 @@ pub fn chat_tabs(row: &ChatRow, here: &str) -> Markup {
     }
 }
 
-/// Formats a time as `2026-11-26 21:12`.
+/// Formats a time as `26 Nov 2026 21:12`.
 pub fn moment(at: Timestamp, zone: Zone) -> Markup {
     html! { time { (zone.date(at)) " " (zone.clock_time(at)) } }
 }

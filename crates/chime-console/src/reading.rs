@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chrono::NaiveDate;
+use chrono::{NaiveDate, SecondsFormat};
 use serde::{Deserialize, Serialize};
 
 use chime_answer::answering::format_own;
@@ -80,7 +80,7 @@ pub enum ReadResult {
 #[derive(Debug, Serialize)]
 pub struct ReadMessage {
     id: i64,
-    /// `2026-11-26 21:12` in the operator's time zone.
+    /// `2026-11-26T21:12:00+01:00`, in the time zone of the chat.
     sent_at: String,
     name: String,
     reply_to: Option<i64>,
@@ -106,7 +106,7 @@ impl ReadingTool {
 }
 
 impl ReadResult {
-    /// Returns the result as text: a message is `#17 2026-11-26 21:12 Ana, reply to #12: text (link)` on its own line.
+    /// Returns the result as text: a message is a line `#17 2026-11-26T21:12:00+01:00 Ana, reply to #12: text (link)`.
     pub fn into_text(self) -> String {
         let messages = match self {
             Self::Text(text) => return text,
@@ -225,7 +225,7 @@ fn shown(chat: &ChatRow, stored: &StoredMessage, zone: Zone) -> ReadMessage {
     let message = &stored.message;
     ReadMessage {
         id: message.id.0,
-        sent_at: format!("{} {}", zone.date(message.sent_at), zone.clock_time(message.sent_at)),
+        sent_at: zone.local(message.sent_at).to_rfc3339_opts(SecondsFormat::Secs, true),
         name: message.sender.name.clone(),
         reply_to: message.reply_to.map(|id| id.0),
         text: clip(&message.rendered(), SHOWN_CHARS).into_owned(),

@@ -389,6 +389,8 @@ async fn programs_read_chats_as_json_with_the_token() {
         let read: Value = serde_json::from_str(&browser.api(TOKEN, &call).await.body).expect("JSON");
         let message = &read["messages"][0];
         assert_eq!((message["name"].as_str(), message["id"].is_i64()), (Some("ann"), true), "{read}");
+        let sent_at = message["sent_at"].as_str().and_then(|at| chrono::DateTime::parse_from_rfc3339(at).ok());
+        assert!(sent_at.is_some(), "{read}");
         let found = browser.api(TOKEN, &format!("search?chat={}&query=when+does+the+boat+leave", w.chat)).await;
         assert!(found.status == 200 && found.body.contains("the old pier"), "{}", found.body);
         let recap: Value =
