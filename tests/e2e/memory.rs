@@ -511,6 +511,22 @@ async fn memory_is_not_switched_off_without_a_yes_even_if_nothing_is_remembered_
 }
 
 #[tokio::test]
+async fn the_memory_of_a_chat_that_is_no_longer_allowed_is_not_shown() {
+    World::with(&[ON], async |w| {
+        talk(w);
+        w.settled().await;
+        let alone = w.telegram.add_chat(NewChat::private("ann"));
+        w.stop().await;
+        w.set("ALLOWED_CHATS", "-42");
+        w.start().await;
+        let link = format!("/memory https://t.me/c/{}/1", -1_000_000_000_000 - w.chat.0);
+        let ask = w.say_in(alone, "ann", &link);
+        assert_eq!(w.answer_to(ask).await.text, texts("eng").memory.only_members);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_decision_of_forty_days_ago_is_in_the_prompt_and_its_link_leads_to_the_message() {
     World::with(&[ON], async |w| {
         talk(w);

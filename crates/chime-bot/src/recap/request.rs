@@ -126,7 +126,7 @@ impl RecapArguments {
         if (0..said.len()).any(repeats_or_ends) {
             return Self::Unclear;
         }
-        let spans = spans_alone(&said, tables, asked_at, zone.ahead_secs(asked_at));
+        let spans = spans_alone(&said, tables, asked_at, zone);
         let midnight = zone.moment(zone.local(asked_at).date_naive().and_time(NaiveTime::MIN));
         // "On friday", said on a friday, is a week ago, as "since friday" is.
         let latest = |before: Timestamp| spans.iter().map(|span| span.from).filter(|from| *from < before).max();

@@ -1,5 +1,6 @@
 //! `/memory` and `/new`.
 
+use crate::commands::handlers::search::is_member;
 use crate::commands::handlers::{CommandRequest, Commands, Shown};
 use crate::commands::panel::{PanelScope, memory_question};
 use chime_core::texts::Texts;
@@ -7,7 +8,6 @@ use chime_core::{ChatKey, ChatKind, CloseReason, Conversation, Job, MessagePlace
 use chime_jobs::JobResult;
 use chime_memory::jobs::{remembered, remembered_topics};
 use chime_memory::wording::{self, Remembered};
-use chime_privacy::ChatRole;
 use chime_store::chats::ChatRow;
 use chime_store::{chat_settings, chats, memory, sessions};
 
@@ -95,10 +95,11 @@ impl Commands {
                 MessagePlace::Public { username, .. } => chats::by_username(conn, &username),
             })
             .await?;
-        let Some(chat) = found else { return self.say(job, command, &command.texts().memory.only_members).await };
-        match self.role_of(chat.chat.id, command.message.message.sender.id).await? {
-            ChatRole::Outside => self.say(job, command, &command.texts().memory.only_members).await,
-            ChatRole::Creator | ChatRole::Admin | ChatRole::Member => self.show_memory(job, command, chat).await,
+        match found {
+            Some(chat) if self.has_role(command.message.message.sender.id, &chat, is_member).await? => {
+                self.show_memory(job, command, chat).await
+            }
+            Some(_) | None => self.say(job, command, &command.texts().memory.only_members).await,
         }
     }
 

@@ -125,7 +125,12 @@ impl Commands {
     }
 
     /// Returns `true` if the current role of `user` in the chat satisfies `enough`, and the chat may use the bot.
-    async fn has_role(&self, user: UserId, chat: &ChatRow, enough: fn(ChatRole) -> bool) -> Result<bool, JobError> {
+    pub(super) async fn has_role(
+        &self,
+        user: UserId,
+        chat: &ChatRow,
+        enough: fn(ChatRole) -> bool,
+    ) -> Result<bool, JobError> {
         let (row, access) = (chat.chat.clone(), self.base.config.access.clone());
         if self.base.store.read(move |conn| served(conn, &row, user, &access)).await? != Access::Allowed {
             return Ok(false);
@@ -134,6 +139,6 @@ impl Commands {
     }
 }
 
-fn is_member(role: ChatRole) -> bool {
+pub(super) fn is_member(role: ChatRole) -> bool {
     role != ChatRole::Outside
 }
