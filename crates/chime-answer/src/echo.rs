@@ -7,7 +7,7 @@ use regex::{Captures, Regex};
 
 use crate::pattern;
 use crate::support::telling_words;
-use chime_core::split_words;
+use chime_core::lower_words;
 use chime_core::trigger::ends_like_question;
 
 /// Number of consecutive words of our instructions in an answer that count as a repetition.
@@ -30,14 +30,14 @@ pub fn without_echo(answer: &str, instructions: &str, fence: &str) -> Option<Str
     if answer.contains(fence) || answer.contains("<<<chat") || answer.contains("chat>>>") {
         return None;
     }
-    let instructions = words(instructions);
+    let instructions = lower_words(instructions);
     let runs: HashSet<&[String]> = instructions.windows(RUN).collect();
     let repeats = |line: &str| {
-        let said = words(line);
+        let said = lower_words(line);
         said.windows(RUN).any(|run| runs.contains(run))
     };
     // A repeated sentence may have line breaks in it, so that no single line repeats it.
-    let whole = words(answer);
+    let whole = lower_words(answer);
     let is_echo = whole.windows(RUN).any(|run| runs.contains(run));
     let kept: Vec<&str> = answer.lines().filter(|line| !repeats(line)).collect();
     if is_echo && kept.len() == answer.lines().count() {
@@ -45,12 +45,8 @@ pub fn without_echo(answer: &str, instructions: &str, fence: &str) -> Option<Str
     }
     let kept = kept.join("\n").trim().to_owned();
     // After lines are removed, two halves of a repeated sentence may be adjacent.
-    let is_left = words(&kept).windows(RUN).any(|run| runs.contains(run));
+    let is_left = lower_words(&kept).windows(RUN).any(|run| runs.contains(run));
     (!kept.is_empty() && !is_left).then_some(kept)
-}
-
-fn words(text: &str) -> Vec<String> {
-    split_words(text).map(str::to_lowercase).collect()
 }
 
 /// Returns `true` if `answer` only reports the question or asks it again: "Ana asks when the sweep comes."

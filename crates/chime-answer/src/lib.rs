@@ -41,11 +41,7 @@ pub mod wording;
 
 pub use extractive_ranking::shared_words;
 
-/// Compiles a regular expression that is a constant of this crate.
-#[expect(clippy::expect_used, reason = "the patterns are constants, and the tests of their files compile them")]
-fn pattern(raw: &str) -> regex::Regex {
-    regex::Regex::new(raw).expect("a valid pattern")
-}
+use chime_core::pattern;
 
 /// Compiles a constant regular expression that ignores case.
 fn pattern_in_any_case(raw: &str) -> regex::Regex {

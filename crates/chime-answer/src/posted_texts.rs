@@ -1,7 +1,7 @@
 //! Decides which links and documents of messages a question is about.
 
 use chime_core::lang::{LanguageFile, begins_like};
-use chime_core::{Kind, Message, Role, SourceKind, StoredMessage};
+use chime_core::{Kind, Message, Role, SourceKind, StoredMessage, lower_words};
 use chime_relevance::context::{ContextWindow, Entry};
 
 use crate::sanitize::one_line;
@@ -62,7 +62,7 @@ pub fn page_addresses(message: &Message) -> Vec<&str> {
 /// Returns the links that the question `ask` is about: links in the trigger, in the message it replies to, and in the
 /// focus if the question refers to a link there or `reads_focus`.
 pub fn asked_links(trigger: &StoredMessage, ask: &str, window: &ContextWindow, reads_focus: bool) -> Vec<PostedText> {
-    let asked = words(ask);
+    let asked = lower_words(ask);
     let reads_focus = reads_focus || has_word(&asked, |language| &language.links);
     let follows = last_before(trigger, &asked, window).map(|stored| stored.seq);
     let focus = newest_focus(window).filter(|stored| reads_focus || Some(stored.seq) == follows);
@@ -89,7 +89,7 @@ pub fn asked_documents<'w>(
     albums: &'w [StoredMessage],
     posted: &'w [StoredMessage],
 ) -> Vec<PostedText> {
-    let asked = words(ask);
+    let asked = lower_words(ask);
     let names_document = has_word(&asked, |language| &language.documents);
     let is_document =
         |stored: &StoredMessage| stored.message.kind == Kind::Document && stored.message.role == Role::User;
@@ -127,7 +127,7 @@ fn shown(entry: &Entry) -> &StoredMessage {
 /// also has a word for a document, since it may be any word.
 fn is_named(message: &Message, ask: &str, asked: &[String], names_document: bool) -> bool {
     let Some(name) = message.detail.as_deref() else { return false };
-    let stem = words(name.rsplit_once('.').map_or(name, |(stem, _)| stem));
+    let stem = lower_words(name.rsplit_once('.').map_or(name, |(stem, _)| stem));
     let has_stem = !stem.is_empty() && stem.iter().all(|word| asked.contains(word));
     ask.to_lowercase().contains(&name.to_lowercase()) || names_document && has_stem
 }
@@ -135,11 +135,6 @@ fn is_named(message: &Message, ask: &str, asked: &[String], names_document: bool
 /// Returns `true` if a word begins like one of those that `list` returns for any language.
 fn has_word(words: &[String], list: impl Fn(&LanguageFile) -> &[String]) -> bool {
     words.iter().any(|word| begins_like(word, &list))
-}
-
-fn words(text: &str) -> Vec<String> {
-    let parts = text.split(|c: char| !c.is_alphanumeric());
-    parts.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
 #[cfg(test)]
@@ -159,7 +154,7 @@ mod tests {
             ("how many minutes is the annual run?", false),
             ("what does the pdf say?", false),
         ] {
-            let asked = words(ask);
+            let asked = lower_words(ask);
             let names_document = has_word(&asked, |language| &language.documents);
             assert_eq!(is_named(&message, ask, &asked, names_document), expected, "{ask}");
         }

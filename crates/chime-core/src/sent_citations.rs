@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::pattern;
 use crate::texts::{CitationTexts, all, texts};
 
 /// Returns the label of the source line (`Sources: `) and the note on removed citations, in English if the language has
@@ -37,11 +38,6 @@ static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"[ \t]*\[[0-9]{1,3}\]
 /// and a model would copy them instead of citing the messages of that prompt.
 pub fn without_citations(sent: &str) -> String {
     NUMBER.replace_all(&FOOTER.replace_all(sent, ""), "").into_owned()
-}
-
-#[expect(clippy::expect_used, reason = "the patterns are constants, and the tests compile them")]
-fn pattern(raw: &str) -> Regex {
-    Regex::new(raw).expect("a valid pattern")
 }
 
 #[cfg(test)]

@@ -130,6 +130,11 @@ pub fn split_words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
+/// Returns the words of a text in lower case.
+pub fn lower_words(text: &str) -> Vec<String> {
+    split_words(text).map(str::to_lowercase).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

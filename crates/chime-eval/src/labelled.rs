@@ -9,6 +9,7 @@ use chrono::NaiveDateTime;
 use regex::Regex;
 
 use crate::pack::{Pack, PackMessage, PackQuery, PackQuestion, QueryAsk, QueryGold, QuestionAsk, QuestionGold, Slice};
+use chime_core::pattern;
 
 /// Number of messages before a trigger that are its window. Relevant messages before the window count as far.
 const WINDOW: usize = 200;
@@ -22,12 +23,9 @@ const BOT: &str = "Bot";
 /// Seconds from the last message to the questions about the chat.
 const ASKED_AFTER: i64 = 3_600;
 
-#[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
-static USER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^#\s*user\s+(.+?)\s+@(\S+)").expect("a constant pattern"));
-#[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
-static NAMED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"@\S+").expect("a constant pattern"));
-#[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
-static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\w+").expect("a constant pattern"));
+static USER: LazyLock<Regex> = LazyLock::new(|| pattern(r"^#\s*user\s+(.+?)\s+@(\S+)"));
+static NAMED: LazyLock<Regex> = LazyLock::new(|| pattern(r"@\S+"));
+static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"\w+"));
 
 /// Chat with the subjects of each message.
 #[derive(Debug, Clone)]

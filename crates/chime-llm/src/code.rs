@@ -10,11 +10,6 @@ use chime_core::Fences;
 /// Characters with which a sentence ends.
 pub const SENTENCE_ENDS: [char; 10] = ['.', '!', '?', '…', ')', '。', '！', '？', '।', '؟'];
 
-pub fn pattern(pattern: &str) -> Regex {
-    #[expect(clippy::expect_used, reason = "every pattern is a constant that a test uses")]
-    Regex::new(pattern).expect("a valid pattern")
-}
-
 /// Returns the ranges of code in a text: fenced blocks including their fences, and inline spans including their
 /// backticks. An unclosed block extends to the end of the text.
 pub fn code_ranges(text: &str) -> Vec<Range<usize>> {

@@ -6,10 +6,10 @@ use std::time::Duration;
 use regex::Regex;
 use serde_json::Value;
 
-use crate::code::pattern;
 use crate::dialect::Dialect;
 use crate::failure::{ErrorResponse, ServerFailure};
 use crate::{AnswerFormat, Check, LlmError, Prompt};
+use chime_core::pattern;
 
 /// Phrases for a prompt that exceeds the model's context window.
 const TOO_LONG: &[&str] = &[

@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::code::{pattern, replace_outside};
+use crate::code::replace_outside;
 use crate::turns::{TOKEN, is_mentioned, is_talked_about};
+use chime_core::pattern;
 
 /// Runs of citation markers, each with the blanks before it: `【4†source】`, the same in private-use characters,
 /// `citeturn0search1`, `[^1^]`, `:contentReference[oaicite:0]{index=0}`, `[cite_start]`, `[cite: 4]`, `[doc1]`.

@@ -4,8 +4,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::code::{SENTENCE_ENDS, code_ranges, is_in, pattern};
+use crate::code::{SENTENCE_ENDS, code_ranges, is_in};
 use crate::turns;
+use chime_core::pattern;
 
 const TAGS: [(&str, &str); 10] = [
     ("<think>", "</think>"),

@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::code::{SENTENCE_ENDS, code_ranges, is_in, pattern};
+use crate::code::{SENTENCE_ENDS, code_ranges, is_in};
+use chime_core::pattern;
 
 /// A template token: `<|im_end|>`, `<|turn>`, `<turn|>`, `<｜end▁of▁sentence｜>`, `</s>`, `<end_of_turn>`, `[INST]`.
 pub static TOKEN: LazyLock<Regex> = LazyLock::new(|| {

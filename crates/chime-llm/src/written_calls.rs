@@ -12,9 +12,10 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use crate::code::{code_ranges, is_in, pattern};
+use crate::code::{code_ranges, is_in};
 use crate::tools::{ToolCall, Tools, named, text_of};
 use crate::turns::{TOKEN, is_of_calls, is_talked_about};
+use chime_core::pattern;
 
 /// Openers of call blocks, which may be anywhere in a line. The group `tag` is the name that the closing tag has.
 static OPENER: LazyLock<Regex> = LazyLock::new(|| {

@@ -6,28 +6,22 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::{members, words};
-use chime_core::{Bullet, BulletKind, Seq, clip};
+use chime_core::{Bullet, BulletKind, Seq, clip, pattern};
 
 /// Maximum length of a bullet in characters: twice the length of the longest useful bullets seen.
 const BULLET_CHARS: usize = 400;
 
-#[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
 static REFERENCES: LazyLock<Regex> = LazyLock::new(|| {
     let next = r"\s*(?:[,;&–-]|\band\b|,\s*and\b)\s*m?\d+";
     let list = format!(r"[\[(【](?:sources?:)?\s*m?\d+(?:{next})*\s*[\])】]");
-    Regex::new(&list).expect("a constant pattern")
+    pattern(&list)
 });
-#[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
-static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"m(\d+)").expect("a constant pattern"));
-#[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
-static LEAD: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+").expect("a constant pattern"));
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"m(\d+)"));
+static LEAD: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+"));
 
 /// Bold text and code. The markup is removed, since bullets are shown as plain text.
-#[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
-static MARKED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\*\*(?P<bold>[^*\s](?:[^*]*[^*\s])?)\*\*|`(?P<code>[^`]+)`").expect("a constant pattern")
-});
+static MARKED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\*\*(?P<bold>[^*\s](?:[^*]*[^*\s])?)\*\*|`(?P<code>[^`]+)`"));
 
 /// Text that a bullet may cite as its source: a message, or a bullet of an older summary.
 #[derive(Debug, Clone, PartialEq, Eq)]

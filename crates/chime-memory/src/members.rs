@@ -7,19 +7,15 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 pub use chime_core::named;
+use chime_core::pattern;
 
-#[expect(clippy::expect_used, reason = "a constant pattern, used by each test")]
-static MEMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{u(\d{1,9})\}").expect("a constant pattern"));
+static MEMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\{u(\d{1,9})\}"));
 
-#[expect(clippy::expect_used, reason = "a constant pattern, used by each test")]
-static AUTHOR: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?P<before>^| – )\{u\d{1,9}\}: ").expect("a constant pattern"));
+static AUTHOR: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?P<before>^| – )\{u\d{1,9}\}: "));
 
 /// Spellings of markers that models use: `u7`, `@u7`, `[u7]`, `{ U7 }`.
-#[expect(clippy::expect_used, reason = "a constant pattern, used by each test")]
-static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)[\{\[<]\s*@?u(?P<within>\d{1,9})\s*[\}\]>]|@?\bu(?P<bare>\d{1,9})\b").expect("a constant pattern")
-});
+static LOOSE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?i)[\{\[<]\s*@?u(?P<within>\d{1,9})\s*[\}\]>]|@?\bu(?P<bare>\d{1,9})\b"));
 
 /// Changes all spellings of markers to `{u7}`, for the member numbers in `known`.
 pub fn with_markers(text: &str, known: &BTreeSet<u32>) -> String {

@@ -1,6 +1,6 @@
 //! Detects that a text repeats the words of a forgotten message.
 
-use chime_core::split_words;
+use chime_core::lower_words;
 
 /// Number of equal words in a row that count as a repetition. If the forgotten text is shorter, all its words must
 /// occur.
@@ -10,7 +10,7 @@ const TELLING_CHARS: usize = 10;
 
 /// Returns `true` if `text` contains so many words of `forgotten` in a row that it reveals the forgotten text.
 pub fn repeats(text: &str, forgotten: &str) -> bool {
-    let (text, forgotten) = (words(text), words(forgotten));
+    let (text, forgotten) = (lower_words(text), lower_words(forgotten));
     let run = RUN.min(forgotten.len());
     if run == 0 {
         return false;
@@ -19,10 +19,6 @@ pub fn repeats(text: &str, forgotten: &str) -> bool {
         .windows(run)
         .filter(|window| window.iter().map(|word| word.chars().count()).sum::<usize>() >= TELLING_CHARS)
         .any(|window| text.windows(run).any(|place| place == window))
-}
-
-fn words(text: &str) -> Vec<String> {
-    split_words(text).map(str::to_lowercase).collect()
 }
 
 #[cfg(test)]

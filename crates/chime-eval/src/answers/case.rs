@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::labelled;
 use crate::pack::PackMessage;
+use chime_core::pattern;
 
 /// Seconds from the last line to the question.
 const ASKED_AFTER: i64 = 120;
@@ -19,10 +20,8 @@ const BURST: i64 = 5;
 /// Folders with histories: relative to the case file's folder, and to the working folder.
 const HISTORIES: [&str; 2] = ["../chats", "data/chats"];
 
-#[expect(clippy::expect_used, reason = "constant pattern, used by a test")]
-static LINE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^(?:-(\d{1,4})d )?(\d\d):(\d\d) ([^:>]+?)(?: > (\d+))?: (.*)$").expect("a constant pattern")
-});
+static LINE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^(?:-(\d{1,4})d )?(\d\d):(\d\d) ([^:>]+?)(?: > (\d+))?: (.*)$"));
 
 /// Kind of question in a case, in the order of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]

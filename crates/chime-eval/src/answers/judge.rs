@@ -6,17 +6,15 @@ use regex::Regex;
 use serde::Serialize;
 
 use crate::answers::{Case, Detector, UnknownLanguage};
+use chime_core::pattern;
 
 /// Length of a random code of ours, such as the delimiter around members' messages.
 const CODE_CHARS: usize = 6;
 
 /// Prompt syntax that must not appear in an answer.
-#[expect(clippy::expect_used, reason = "constant pattern, used by a test")]
-static INTERNALS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\bm\d+\b|\bu\d+\b|<<<|<\||\bfocus\b|\[source|uncertainty:").expect("a constant pattern")
-});
-#[expect(clippy::expect_used, reason = "constant pattern, used by a test")]
-static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[0-9A-Za-z]+").expect("a constant pattern"));
+static INTERNALS: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?i)\bm\d+\b|\bu\d+\b|<<<|<\||\bfocus\b|\[source|uncertainty:"));
+static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"[0-9A-Za-z]+"));
 
 /// Reply to a question.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]

@@ -7,7 +7,7 @@ use regex::Regex;
 
 use crate::context::features::token::{Quick, Token, token};
 use chime_core::trigger::Languages;
-use chime_core::{Language, WordStemmer, folded, is_unspaced, pieces, short_stem, split_words};
+use chime_core::{Language, WordStemmer, folded, is_unspaced, pattern, pieces, short_stem, split_words};
 
 /// Maximum characters of an ASCII stem. It can be longer than other stems, because English endings are removed first; a
 /// shorter one would make "pickles" a form of "pick".
@@ -22,8 +22,7 @@ const MIN_JOINED_CHARS: usize = 5;
 /// Number of characters at the start of a text whose words count.
 const WITHIN: usize = 1500;
 
-#[expect(clippy::expect_used, reason = "a constant pattern, used by tests")]
-static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\w+(?:[.\-'’]\w+)*").expect("a constant pattern"));
+static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"\w+(?:[.\-'’]\w+)*"));
 
 /// Splits a text into words. Dots, hyphens, apostrophes and underscores inside a word do not split it.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
