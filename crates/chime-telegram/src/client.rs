@@ -193,19 +193,12 @@ impl Telegram {
             return reading.await.inspect_err(|error| tracing::warn!(%error, "chat.error: a file cannot be read"));
         }
         let url = format!("{}/file/bot{}/{path}", api_url.trim_end_matches('/'), token.expose_secret());
-        let mut response = self.shared.sending.get(url).timeout(FILE_TIMEOUT).send().await.map_err(connection_error)?;
+        let response = self.shared.sending.get(url).timeout(FILE_TIMEOUT).send().await.map_err(connection_error)?;
         let status = response.status().as_u16();
         if status != 200 {
             classify(status, "")?;
         }
-        let mut bytes = Vec::new();
-        while let Some(piece) = response.chunk().await.map_err(connection_error)? {
-            bytes.extend_from_slice(&piece);
-            if bytes.len() > most {
-                return Ok(None);
-            }
-        }
-        Ok(Some(bytes))
+        read_at_most(response, most).await
     }
 
     /// Replaces the text and buttons of a message, which may be an ephemeral one that `receiver` sees.
@@ -342,7 +335,8 @@ impl Telegram {
         if let Some(date) = date_of(response.headers()) {
             *self.shared.server_date.lock() = Some(date);
         }
-        let body = read_at_most(response, MOST_BYTES).await?;
+        let too_long = || TelegramError::Malformed { fault: format!("more than {MOST_BYTES} bytes") };
+        let body = read_at_most(response, MOST_BYTES).await?.ok_or_else(too_long)?;
         classify(status, &String::from_utf8_lossy(&body))
     }
 
@@ -388,16 +382,16 @@ fn http_client(api_url: &str) -> Result<reqwest::Client, TelegramError> {
         .map_err(connection_error)
 }
 
-/// Reads the body of a response up to `most` bytes: a proxy in between may send endless data.
-async fn read_at_most(mut response: reqwest::Response, most: usize) -> Result<Vec<u8>, TelegramError> {
+/// Reads the body of a response; `None` if it has more than `most` bytes. A proxy in between may send endless data.
+async fn read_at_most(mut response: reqwest::Response, most: usize) -> Result<Option<Vec<u8>>, TelegramError> {
     let mut body = Vec::new();
     while let Some(piece) = response.chunk().await.map_err(connection_error)? {
         if body.len() + piece.len() > most {
-            return Err(TelegramError::Malformed { fault: format!("more than {most} bytes") });
+            return Ok(None);
         }
         body.extend_from_slice(&piece);
     }
-    Ok(body)
+    Ok(Some(body))
 }
 
 /// Reads a file from the disk of a Bot API server in local mode; `None` if it has more than `most` bytes. The server
