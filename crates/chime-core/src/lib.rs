@@ -86,7 +86,7 @@ pub use source::{
 pub use stems::{Language, WordStemmer, short_stem, stems};
 pub use text::{Entity, EntityKind, FormattedText, UserRef, hidden_links, utf16_len, utf16_slice, with_links};
 pub use time::Timestamp;
-pub use tokenize::{folded, is_unspaced, lower_words, pieces, search_words, split_words};
+pub use tokenize::{folded, is_unspaced, lower_words, pieces, search_words, sentence_ends, sentences, split_words};
 pub use tokens::{TokenCalibration, estimate_tokens};
 pub use visible::{is_blank, is_removed};
 pub use zone::Zone;

@@ -1,4 +1,4 @@
-//! Splits texts of any script into words for a search.
+//! Splits texts of any script into words for a search, and into sentences.
 
 use std::borrow::Cow;
 
@@ -6,6 +6,9 @@ use unicode_categories::UnicodeCategories;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::decompose_compatible;
 use unicode_segmentation::UnicodeSegmentation;
+
+/// Length of the last word before a full stop, in characters, from which the full stop ends a sentence.
+const ABBREVIATION: usize = 3;
 
 /// Returns `text` with one form for each letter of the scripts that are written in several: Arabic letters without
 /// vowel signs and hamza, in their Persian form; Greek letters without accents; Indic letters without the nukta; ASCII
@@ -133,6 +136,28 @@ pub fn split_words(text: &str) -> impl Iterator<Item = &str> {
 /// Returns the words of a text in lower case.
 pub fn lower_words(text: &str) -> Vec<String> {
     split_words(text).map(str::to_lowercase).collect()
+}
+
+/// Returns the places behind the sentences of a text.
+pub fn sentence_ends(text: &str) -> Vec<usize> {
+    let is_end = |(at, mark): &(usize, char)| match mark {
+        '\n' | '。' | '！' | '？' => true,
+        '.' | '!' | '?' => {
+            // In "e.g. tents" and "No. 5" no sentence ends.
+            let is_word = text[..*at].chars().rev().take(ABBREVIATION).all(char::is_alphanumeric);
+            (is_word || *mark != '.') && text[at + mark.len_utf8()..].starts_with(char::is_whitespace)
+        }
+        _ => false,
+    };
+    text.char_indices().filter(is_end).map(|(at, mark)| at + mark.len_utf8()).chain([text.len()]).collect()
+}
+
+/// Returns the sentences of a text.
+pub fn sentences(text: &str) -> Vec<&str> {
+    let ends = sentence_ends(text);
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    let found = starts.zip(&ends).map(|(start, end)| text[start..*end].trim());
+    found.filter(|sentence| !sentence.is_empty()).collect()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::bullets::{cost, tidy};
 use crate::policy::Caps;
 use crate::{members, words};
 use chime_core::trigger::{Languages, QUESTION_MARKS};
-use chime_core::{Bullet, BulletKind, Seq, Timestamp};
+use chime_core::{Bullet, BulletKind, Seq, Timestamp, sentence_ends, sentences};
 use chime_relevance::context::{TalkLine, is_output, is_talk, lasting_worth, ranked, worth};
 use chime_relevance::retrieval::cues;
 
@@ -17,8 +17,6 @@ use chime_relevance::retrieval::cues;
 /// the first sentences are shown.
 const SHOWN_CHARS: usize = 180;
 const QUESTION_CHARS: usize = 120;
-/// Length of the last word before a full stop, in characters, from which the full stop ends a sentence.
-const ABBREVIATION: usize = 3;
 /// Minimum number of shared words by which a line counts as the answer to a question, or as the report that a task is
 /// done.
 const SHARED: usize = 2;
@@ -187,28 +185,6 @@ fn opening(text: &str, chars: usize, is_wanted: impl Fn(&str) -> bool) -> Option
     };
     // A greeting is left out if it stands before a sentence that leaves no space for it.
     [0].iter().chain(&ends).map_while(|start| from(*start)).find(|opening| is_wanted(opening))
-}
-
-/// Returns the places behind the sentences of a text.
-fn sentence_ends(text: &str) -> Vec<usize> {
-    let is_end = |(at, mark): &(usize, char)| match mark {
-        '\n' | '。' | '！' | '？' => true,
-        '.' | '!' | '?' => {
-            // In "e.g. tents" and "No. 5" no sentence ends.
-            let is_word = text[..*at].chars().rev().take(ABBREVIATION).all(char::is_alphanumeric);
-            (is_word || *mark != '.') && text[at + mark.len_utf8()..].starts_with(char::is_whitespace)
-        }
-        _ => false,
-    };
-    text.char_indices().filter(is_end).map(|(at, mark)| at + mark.len_utf8()).chain([text.len()]).collect()
-}
-
-/// Returns the sentences of a text.
-fn sentences(text: &str) -> Vec<&str> {
-    let ends = sentence_ends(text);
-    let starts = std::iter::once(0).chain(ends.iter().copied());
-    let found = starts.zip(&ends).map(|(start, end)| text[start..*end].trim());
-    found.filter(|sentence| !sentence.is_empty()).collect()
 }
 
 /// Returns `true` if a text asks something that another member can answer. Surprise ("Again?? I'll call him") and a
