@@ -8,8 +8,8 @@ use crate::followup::items::line::{clean_title, item, makers, price};
 use crate::followup::tables::{FollowUpTable, FollowUpTables, PhraseRow, TokenSpan};
 use crate::followup::words::{FoldedToken, tokens};
 use crate::pattern;
-use chime_core::Suggested;
 use chime_core::trigger::Languages;
+use chime_core::{Suggested, sentences};
 
 /// Small words inside names: "The Lord of the Rings", "Leib ja Aed".
 const INSIDE: [&str; 20] = [
@@ -91,11 +91,6 @@ pub fn offered(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
         }
     }
     items
-}
-
-fn sentences(answer: &str) -> impl Iterator<Item = &str> {
-    static END: LazyLock<Regex> = LazyLock::new(|| pattern(r"[.!?]\s+|\n"));
-    END.split(answer)
 }
 
 /// Returns the positions of runs of capitalised words after `offer`, without names of places, times or people.
