@@ -29,6 +29,8 @@ const SUGGESTIONS: u32 = 20;
 const ITEMS: usize = 60;
 /// “More” refers to a list if at most this many messages of members came after it.
 const NEXT: usize = 4;
+/// A clarifying question may be answered without a reply if it is among this many messages before the answer.
+const ASKED_BACK_WITHIN: usize = 4;
 /// The prompt mentions the items of a list if at most this many messages of members came after it.
 const TOLD_WITHIN: usize = 30;
 /// Maximum distance in sequence numbers between a suggestion and the question. If it is larger, the messages between
@@ -115,12 +117,12 @@ fn found_context(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Re
     let standpoint = SuggestionQuery { member: asked.member, reply: reply.to, thread: &thread };
     match origin(&earlier, &standpoint) {
         SuggestionOrigin::Nothing => Ok(unbound(asked)),
-        SuggestionOrigin::Found(answer, found_by) => continued(conn, asked, &earlier, answer, found_by),
+        SuggestionOrigin::Found(answer, found_by) => context_of(conn, asked, &earlier, answer, found_by),
         SuggestionOrigin::Open(candidates) => {
             let since = talk_since(conn, asked, &earlier, candidates[0])?;
             match candidates.as_slice() {
                 // Members often follow up on a suggestion that another member has just asked for.
-                [newest, ..] if since <= NEXT => continued(conn, asked, &earlier, *newest, FoundBy::Thread),
+                [newest, ..] if since <= NEXT => context_of(conn, asked, &earlier, *newest, FoundBy::Thread),
                 _ => ask_which(conn, asked, &suggestions, &candidates),
             }
         }
@@ -130,7 +132,7 @@ fn found_context(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Re
 /// Follows up on the suggestion `answer` if the question replies to it, starts over, or is clearly a follow-up and comes
 /// soon enough after it. Otherwise the question is answered as it is written: the prompt mentions the list, and the
 /// model decides if it is meant.
-fn continued(
+fn context_of(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
     earlier: &[EarlierSuggestion],
@@ -140,13 +142,15 @@ fn continued(
     let Some(stored) = load(conn, asked, answer, found_by)? else { return Ok(unbound(asked)) };
     let reading = read(asked, asked.ask, Some(&stored.shown));
     let since = talk_since(conn, asked, earlier, answer)?;
-    let is_bound = found_by == FoundBy::Reply
-        || reading.start_over && since <= if reading.unknown == 0 { TOLD_WITHIN } else { 0 }
-        || continues(&reading, names_items(asked.ask, &stored.shown), since);
+    let is_reply = found_by == FoundBy::Reply;
+    let starts_over_within = if reading.unknown == 0 { TOLD_WITHIN } else { 0 };
+    let starts_over = reading.start_over && since <= starts_over_within;
+    let is_clear = is_clear_follow_up(&reading, names_items(asked.ask, &stored.shown), since);
+    let is_bound = is_reply || starts_over || is_clear;
     if !is_bound && since > TOLD_WITHIN {
         return Ok(unbound(asked));
     }
-    let mut rests_on = rests_on(earlier, answer);
+    let mut rests_on = messages_with(earlier, answer);
     let list_end = rests_on.iter().max().copied().filter(|_| since <= NEXT);
     rests_on.extend(follow_ups::triggers_of_chain(conn, answer)?);
     let is_others = matches!(reading.intent, Intent::More | Intent::Cheaper | Intent::Budget | Intent::EntitySearch);
@@ -174,7 +178,7 @@ fn unbound(asked: &FollowUpQuestion<'_>) -> FollowUpContext {
 
 /// Returns `true` if the question is clearly a follow-up on a list. `since` is the number of members' messages after
 /// that list.
-fn continues(reading: &ClassifiedQuestion, names_items: bool, since: usize) -> bool {
+fn is_clear_follow_up(reading: &ClassifiedQuestion, names_items: bool, since: usize) -> bool {
     let mentions = &reading.mentions;
     // "Not that one" refuses something of the list, whatever was said since.
     let has_pronoun = mentions.item.is_some() && !reading.not_that || mentions.person.is_some();
@@ -248,7 +252,8 @@ fn asked_back(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Resul
     if asked.ask.split_whitespace().count() > CHOICE_WORDS || asked.ask.contains('?') {
         return Ok(None);
     }
-    let before = messages::before(conn, asked.trigger.conversation(), (message.sent_at, message.id), NEXT)?;
+    let before =
+        messages::before(conn, asked.trigger.conversation(), (message.sent_at, message.id), ASKED_BACK_WITHIN)?;
     let Some(own) = before.iter().rfind(|it| it.message.role == Role::Assistant) else { return Ok(None) };
     let Some(answer) = outbox::by_message(conn, message.chat, own.message.id)?.and_then(|part| part.answer) else {
         return Ok(None);
@@ -270,9 +275,9 @@ fn chosen(
     let reading = read(asked, asked.ask, Some(&[]));
     let Some(candidate) = choose(question, asked.ask, &reading) else { return Ok(None) };
     let mut rests_on: Vec<Seq> = answers::find(conn, answer)?.map(|record| record.trigger).into_iter().collect();
-    if let (Unclear::Suggestion, Some(chosen)) = (question.about, question.answers.get(candidate)) {
-        rests_on.extend(follow_ups::triggers_of_chain(conn, *chosen)?);
-        let stored = load(conn, asked, *chosen, FoundBy::Reply)?;
+    if let (Unclear::Suggestion, Some(suggestion)) = (question.about, question.answers.get(candidate)) {
+        rests_on.extend(follow_ups::triggers_of_chain(conn, *suggestion)?);
+        let stored = load(conn, asked, *suggestion, FoundBy::Reply)?;
         let shown = stored.as_ref().map(|stored| stored.shown.as_slice());
         return Ok(Some(FollowUpContext {
             reading: read(asked, &question.ask, shown),
@@ -359,7 +364,8 @@ fn messages_of(
     Ok(seqs)
 }
 
-fn rests_on(earlier: &[EarlierSuggestion], answer: AnswerId) -> Vec<Seq> {
+/// Returns the messages of the suggestion `answer`.
+fn messages_with(earlier: &[EarlierSuggestion], answer: AnswerId) -> Vec<Seq> {
     earlier.iter().filter(|it| it.answer == answer).flat_map(|it| it.messages.iter().copied()).collect()
 }
 
@@ -384,13 +390,16 @@ impl FollowUpContext {
             let items = if asked_about.is_empty() { follow_up.items.iter() } else { asked_about.iter() };
             return Some(only(items.collect()));
         }
-        let Some(stored) = self.stored.as_ref().filter(|_| follow_up.reset.is_none()) else {
-            let list = self.suggested.as_ref().filter(|_| follow_up.reset.is_none());
+        if follow_up.reset.is_some() {
+            return None;
+        }
+        let Some(stored) = &self.stored else {
+            let list = self.suggested.as_ref()?;
             let and_after = self.list_end.filter(|_| self.asks_which_one);
             // "Who has the key?" is not about the list, although no message fits it.
             let is_remark = is_unclear && !self.reading.is_question && self.list_end.is_some();
-            let list = list.filter(|_| and_after.is_some() || is_remark)?;
-            return Some(ItemsWithoutModel { items: list.items.iter().collect(), and_after });
+            let is_about_list = and_after.is_some() || is_remark;
+            return is_about_list.then(|| ItemsWithoutModel { items: list.items.iter().collect(), and_after });
         };
         let frame = &follow_up.frame;
         let fits = |item: &&Item| match frame.intent {
@@ -478,7 +487,7 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
     }
     let again = |item: &_| repeats_title(item, follow_up.excluded.iter().map(|shown| shown.title().to_owned()));
     if found.iter().any(again) {
-        tracing::info!(r#type = "suggested_again", "chat.follow_up");
+        count("suggested_again");
     }
     Some(NewFollowUp {
         answer: record.id,
