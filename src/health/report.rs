@@ -15,6 +15,8 @@ use chime_store::usage::DayTotal;
 const TOLERATED_OUTAGE: Duration = Duration::from_secs(15);
 /// Difference from Telegram's clock above which the ages of messages are wrong and certificates may look invalid.
 const SKEW_HARMFUL: Duration = Duration::from_secs(300);
+
+/// State of the daemon from which its health and its metrics are reported.
 #[derive(Debug, Clone)]
 pub struct Vitals {
     pub poll_age: Duration,
@@ -65,8 +67,8 @@ impl Health {
             failing.push(format!("a poll has not come back for {} s", vitals.poll_age.as_secs()));
         }
         if let Some(trouble) = &vitals.trouble {
-            let (red, reason) = described(trouble);
-            if red { failing.push(reason) } else { degraded.push(reason) }
+            let reasons = if is_failing(trouble) { &mut failing } else { &mut degraded };
+            reasons.push(described(trouble));
         }
         match &vitals.kept {
             Err(error) => failing.push(format!("the database cannot be read: {error}")),
@@ -120,15 +122,17 @@ impl Health {
     }
 }
 
-/// Describes a problem. The `bool` is `true` if the daemon counts as failing because of it.
-fn described(trouble: &PollTrouble) -> (bool, String) {
+/// Returns `true` if the daemon counts as failing because of the problem.
+fn is_failing(trouble: &PollTrouble) -> bool {
+    trouble.kind != TroubleKind::Polling || trouble.lasting >= TOLERATED_OUTAGE
+}
+
+fn described(trouble: &PollTrouble) -> String {
     let PollTrouble { kind, what, lasting } = trouble;
     match kind {
-        TroubleKind::Storing => (true, format!("updates cannot be stored: {what}")),
-        TroubleKind::Conflict => (true, format!("another instance polls with this token: {what}")),
-        TroubleKind::Polling => {
-            (*lasting >= TOLERATED_OUTAGE, format!("polling has failed for {} s: {what}", lasting.as_secs()))
-        }
+        TroubleKind::Storing => format!("updates cannot be stored: {what}"),
+        TroubleKind::Conflict => format!("another instance polls with this token: {what}"),
+        TroubleKind::Polling => format!("polling has failed for {} s: {what}", lasting.as_secs()),
     }
 }
 

@@ -47,7 +47,7 @@ pub fn reply_links(
     for places in conversations.values() {
         let own: Vec<StoredMessage> = places.iter().map(|place| messages[*place].clone()).collect();
         let Some(last) = own.last() else { continue };
-        let evidence = features.evidence(conn, last, &last.message.text, &[], &own)?;
+        let evidence = features.features(conn, last, &last.message.text, &[], &own)?;
         for (index, place) in places.iter().enumerate() {
             let replied = own[index].message.reply_to.and_then(|id| ids.get(&id)).filter(|parent| *parent < place);
             links[*place] = match replied {

@@ -72,7 +72,7 @@ pub fn gather(
     // needed.
     let mut earlier = messages::before(conn, trigger.conversation(), moment, 2 * WINDOW)?;
     let recent = earlier.split_off(earlier.len().saturating_sub(WINDOW));
-    let mut evidence = features.evidence(conn, &trigger, &ask, &earlier, &recent)?;
+    let mut evidence = features.features(conn, &trigger, &ask, &earlier, &recent)?;
     let mut found = Links::new(&trigger, &recent);
     found.follow_up(conn, (&trigger, true), params.chain_depth)?;
     let anchor = found.found.first().cloned();

@@ -247,9 +247,8 @@ pub fn exists(conn: &Reader, key: &str) -> Result<bool> {
     conn.any("SELECT 1 FROM outbox WHERE reply_key = :key", params! { ":key": key })
 }
 
-/// Returns `true` if a part of the reply was sent or may have been. Otherwise removes the reply, so that it can be made
-/// again.
-pub fn may_arrive(tx: &Writer<'_>, key: &str) -> Result<bool> {
+/// Removes the failed parts of a reply. Returns `true` if other parts are left: they were or will be sent.
+pub fn remove_failed(tx: &Writer<'_>, key: &str) -> Result<bool> {
     tx.run("DELETE FROM outbox WHERE reply_key = :key AND state = 'failed'", params! { ":key": key })?;
     exists(tx, key)
 }
@@ -350,6 +349,7 @@ pub fn count_unknown(tx: &Writer<'_>, id: i64, error: &str) -> Result<()> {
 /// Marks parts that were being sent during a crash to be sent again, and counts an unknown send for each. Returns their
 /// number.
 pub fn recover(tx: &Writer<'_>) -> Result<usize> {
+    // The first condition is that of the index `outbox_open`.
     Ok(tx.execute(
         "UPDATE outbox SET unknown_sends = unknown_sends + 1, state = 'pending', error = 'interrupted'
          WHERE state IN ('pending', 'sending') AND state = 'sending'",

@@ -69,7 +69,7 @@ impl FeatureCache {
     /// Returns the features of the trigger and of the `recent` messages before it, oldest first. `ask` is the trigger's
     /// text without the bot's name. `earlier` are up to [`WINDOW`] messages before `recent`: candidates for what the
     /// oldest of these reply to.
-    pub fn evidence(
+    pub fn features(
         &self,
         conn: &Reader,
         trigger: &StoredMessage,

@@ -135,8 +135,8 @@ impl QueueState {
     }
 
     fn until_quiet(&self, now: Timestamp) -> Option<Duration> {
-        let is_answering = self.waiting.iter().map(|one| one.1).chain(self.running.iter().map(|one| one.urgency));
-        if is_answering.into_iter().any(|urgency| urgency == Urgency::Answer) {
+        let mut is_answering = self.waiting.iter().map(|one| one.1).chain(self.running.iter().map(|one| one.urgency));
+        if is_answering.any(|urgency| urgency == Urgency::Answer) {
             return Some(QUIET);
         }
         // Never waits longer than `QUIET`, even if the clock was set back after the last answer.

@@ -22,7 +22,7 @@ impl Commands {
         let (key, at, now) = (chat.key, (press.chat, press.message), self.base.clock.now());
         let add = move |tx: &Writer<'_>| {
             let reply_key = format!("poll:{answer}");
-            if outbox::may_arrive(tx, &reply_key)? {
+            if outbox::remove_failed(tx, &reply_key)? {
                 return Ok(PollOutcome::Known);
             }
             let record = answers::find(tx, answer)?.filter(|record| record.chat == key);
