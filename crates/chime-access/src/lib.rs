@@ -4,14 +4,14 @@
 //! [`allowance`] (budgets). [`gateway`] makes the model calls.
 
 pub mod admission;
-mod budget;
 mod chats;
 mod claim;
 pub mod console_tokens;
+mod daily_cap;
 pub mod gateway;
 mod limits;
 
-pub use budget::{Allowance, allowance, cap_of_chat};
 pub use chats::{Access, AccessFacts, chat_access, is_unclaimed};
 pub use claim::ClaimCode;
+pub use daily_cap::{Allowance, allowance, cap_of_chat};
 pub use limits::{Decision, Recent, admit, subject, tell};

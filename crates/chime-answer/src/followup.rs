@@ -4,12 +4,12 @@
 //! that it continues says. What members asked for stays in their own words, for the model that answers. `origin` finds
 //! the suggestion, `items` reads the suggestions of an answer, `show` renders a follow-up.
 
-mod budget;
 mod classify;
 mod item_question;
 mod items;
 mod names;
 mod origin;
+mod price_limit;
 mod references;
 mod resolve;
 pub mod show;

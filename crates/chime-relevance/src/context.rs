@@ -41,7 +41,6 @@
 //! contribution of each feature (`contributions`). All models are linear (`linear`, `weights`) and fitted by
 //! `benches/fit` on rows from `pick/training`.
 
-pub mod budget;
 pub mod by_time_or_member;
 pub mod candidate_features;
 pub mod candidates;
@@ -70,6 +69,7 @@ pub mod subjects;
 pub mod threads;
 pub mod weights;
 pub mod window;
+pub mod window_size;
 
 pub use by_time_or_member::{AskedSpan, asked_spans, said};
 pub use candidate_features::CandidateFeatures;

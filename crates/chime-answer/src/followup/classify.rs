@@ -1,8 +1,8 @@
 //! Classifies a question by patterns alone: what it asks for, and the words that refer to earlier suggestions.
 
-use crate::followup::budget::{budget, number};
 use crate::followup::item_question::has_question_mark;
 use crate::followup::names::shown_people;
+use crate::followup::price_limit::{budget, number};
 use crate::followup::tables::{FollowUpTable, FollowUpTables, NamedRow, PhraseRow, RowSpans, TokenSpan};
 use crate::followup::words::{FoldedToken, tokens};
 use chime_core::{Intent, Item, Language, Price};

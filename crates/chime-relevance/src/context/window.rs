@@ -6,7 +6,6 @@ mod surroundings;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::context::budget::{self, LINE_TOKENS, Pick};
 use crate::context::candidates::{CandidateSet, Index};
 use crate::context::context_window::{ContextWindow, Entry};
 use crate::context::features::lexical::{self, says_little};
@@ -18,6 +17,7 @@ use crate::context::pick::{Selection, pick};
 use crate::context::retrieval::query::{Candidate, OlderQuery};
 use crate::context::retrieval::rerank::Reranked;
 use crate::context::window::picked::Picked;
+use crate::context::window_size::{self, LINE_TOKENS, Pick};
 use crate::retrieval::Stretch;
 use chime_core::trigger::{Languages, is_generic, is_small_talk};
 use chime_core::{MessageId, Omitted, Reason, Role, Seq, StoredMessage};
@@ -123,7 +123,7 @@ impl Focused {
         let budget = budget.saturating_sub(summarized.tokens);
         picked.add_stretches(&pool, &stretches.shown, stretches.narrow(history) && stretches.best >= Some(ABOUT));
         picked.add_surroundings(&pool, &likely, history.question.is_some());
-        let (entries, no_room) = budget::pack(&pool, unsummarized(picked, &pool, &summarized), params, budget);
+        let (entries, no_room) = window_size::pack(&pool, unsummarized(picked, &pool, &summarized), params, budget);
         let left_out = left_out(&pool, &entries);
         ContextWindow {
             anchor: pool.anchor().map(|place| pool.messages[place].message.id),

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::followup::budget::number;
 use crate::followup::names::{AND, PARTICLES, clean_name, is_valid_name};
+use crate::followup::price_limit::number;
 use crate::followup::tables::{FollowUpTables, NamedRow};
 use crate::followup::words::tokens;
 use crate::pattern;

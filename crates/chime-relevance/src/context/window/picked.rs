@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::context::budget::Pick;
 use crate::context::candidates::{CandidateSet, Index};
 use crate::context::history::Sources;
 use crate::context::retrieval::rerank::Reranked;
 use crate::context::window::surroundings;
+use crate::context::window_size::Pick;
 use crate::retrieval::Stretch;
 use chime_core::{Chosen, Reason, Role, Seq};
 
