@@ -43,7 +43,7 @@ pub struct SettingEntry {
 }
 
 pub trait SettingValue: Sized {
-    /// `true` for texts by members.
+    /// `true` if a member writes the value as free text: it is forgotten with its author.
     const IS_WRITTEN: bool = false;
 
     fn parse_setting(raw: &str) -> Option<Self>;

@@ -35,7 +35,7 @@ const CALL: &str = "commentary to=";
 
 /// Start of the channel that contains the answer.
 static FINAL: LazyLock<Regex> = LazyLock::new(|| pattern(r"<\|channel\|>\s*final[^\n]{0,40}?<\|message\|>"));
-/// Start of the channel for members without special tokens, directly after the reasoning.
+/// Start of the answer channel in text that lost its special tokens (`…done.assistantfinal`).
 static BARE_FINAL: LazyLock<Regex> =
     LazyLock::new(|| pattern(r#"(?:\A|[.!?…)"”'’\]}\n。！？]\s?)(?:assistant|<\|start\|>assistant)final[ \n]?"#));
 /// The same, after reasoning that starts with a channel's name: such reasoning may end in the middle of a sentence.

@@ -33,7 +33,7 @@ use chime_store::{Reader, answers, chats, messages, outbox};
 
 /// Maximum number of replies to a message that are loaded.
 const REPLIES: usize = 20;
-/// Age up to which a message to other members shows that its author is still talking with them.
+/// A message to another member that is at most this old counts as an open talk between them.
 const OPEN_TALK: Duration = Duration::from_secs(60 * 60);
 /// A trigger without a reply may refer to an answer of the bot among this many messages before it.
 const OWN_ANSWER_WITHIN: usize = 5;

@@ -52,7 +52,8 @@ impl Default for ModelGuard {
 impl ModelGuard {
     /// Admits a call, which must end with [`settle`](Self::settle) or [`withdraw`](Self::withdraw).
     ///
-    /// # Errors Returns the time until the breaker admits the next attempt.
+    /// # Errors
+    /// Returns the time until the breaker admits the next attempt.
     pub fn admit(&self, call: GuardedCall<'_>, now: Timestamp) -> Result<(), Duration> {
         let mut guarded = self.0.lock();
         if let Admission::Wait(span) = guarded.conversations.admit(&call.of_conversation(), now) {

@@ -18,7 +18,7 @@ pub struct ConceptScope {
 }
 
 impl ConceptScope {
-    /// Loads the scope; an error leaves it empty.
+    /// Loads the concepts of the conversation; none after an error.
     pub fn load(conn: &Reader, key: ContextKey) -> Self {
         let load = || -> chime_store::Result<_> {
             Ok((concepts::load(conn, key)?.unwrap_or_default(), concepts::of_chat(conn, key.chat)?))

@@ -246,7 +246,7 @@ impl ChatSearch<'_> {
             words.push((stem.as_str(), postings::of_stem(self.conn, &range, stem)?));
         }
         if !self.chat.language.has_stemmer() {
-            // Here, only parts of words find other forms of a word.
+            // Without a stemmer, other forms of a word are found by parts of words.
             for word in telling.split_whitespace() {
                 words.push((word, postings::of_part(self.conn, &range, word)?));
             }

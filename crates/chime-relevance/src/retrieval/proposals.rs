@@ -22,8 +22,8 @@ pub struct Proposal {
 
 /// Maximum number of words of a question that count, one bit each. No real question has more content words.
 const MOST_WORDS: usize = 64;
-/// Distances in messages within which the words of neighbours count for a message. `OF_NEAR` and `OF_WIDE` are the
-/// weights of the share of words found within each distance, `OF_OWN` is the weight of the words in the message itself.
+/// A message scores by the share of the question's words in it (`OF_OWN`), within two messages (`OF_NEAR`) and within
+/// five (`OF_WIDE`).
 const NEAR: u32 = 2;
 const WIDE: u32 = 5;
 const OF_NEAR: f64 = 0.3;

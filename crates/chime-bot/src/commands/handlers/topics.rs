@@ -18,7 +18,8 @@ const LISTED: u32 = 20;
 /// Number of tags that are compared to find similar names, and maximum number of pairs that are suggested for merging.
 const COMPARED: u32 = 100;
 const PAIRS: usize = 3;
-/// Limits on the messages that a reply depends on: sessions per tag, and messages per session.
+/// How many source messages are recorded for a reply with tags, so that forgetting one clears it: sessions of a tag,
+/// messages of a session.
 const SESSIONS: u32 = 20;
 const MESSAGES: u32 = 20;
 
