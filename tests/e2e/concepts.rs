@@ -8,9 +8,11 @@ use chime_store::concepts::{self, ContextKey};
 use chime_store::{chats, outbox};
 use chime_testkit::Reply;
 use chime_world::World;
+
 use rusqlite::Connection;
 use serde_json::json;
 
+use crate::grounding::{data_of, outcome};
 use crate::memory::told_by_the_program;
 use crate::privacy::found_in_files;
 
@@ -315,7 +317,10 @@ async fn nothing_is_captured_in_the_background_where_memory_is_off() {
         w.restart().await;
         let cat = w.telegram.add_member(w.chat, NewMember::named("cat").status(ChatMemberStatus::Administrator));
         let off = w.telegram.say(w.chat, Post::new(cat, "/memory@bot off", w.clock.now()));
-        w.answer_to(off).await;
+        let question = w.answer_to(off).await;
+        let before = w.telegram.cursor();
+        let pressed = w.telegram.press(w.chat, question.id, cat, &data_of(&question, "Delete the summaries"));
+        assert_eq!(outcome(w, before, &pressed).await, None);
         ask(w, "@bot what is VAT?", "A tax on goods.").await;
         w.clock.advance(Duration::from_secs(3 * 3600));
         w.settled().await;

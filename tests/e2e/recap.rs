@@ -407,7 +407,8 @@ async fn a_summary_asked_for_in_plain_words_is_a_recap_where_there_is_no_model()
         w.say("ann", "we take the red tent");
         w.model.script(["Ann takes the red tent."]);
         let asked = w.say("eve", "@bot summarize");
-        assert!(w.answer_to(asked).await.text.starts_with("Ann takes the red tent."), "the model answers");
+        let answer = w.answer_to(asked).await.text;
+        assert!(answer.starts_with("Ann takes the red tent [1]."), "the model answers: {answer}");
     })
     .await;
 }

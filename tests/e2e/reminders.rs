@@ -122,7 +122,7 @@ async fn reminders_are_listed_and_cancelled_by_those_who_set_them_and_by_admins(
         assert_eq!(outcome(w, before, &pressed).await, None);
         w.clock.advance(24 * HOUR);
         w.settled().await;
-        assert_eq!((by_the_bot(w, w.chat).len(), count(w).await), (3, 0), "nothing is sent");
+        assert_eq!((by_the_bot(w, w.chat).len(), count(w).await), (6, 0), "nothing is sent");
     })
     .await;
 }

@@ -189,13 +189,14 @@ async fn a_recap_on_the_fallback_makes_room_there_for_an_answer() {
         serve(w, json!({"total_slots": 1})).await;
         let down = || Reply::Status(404, "no such model".to_owned());
         w.model.script([down(), down(), down()]);
-        other.script([Reply::Held("- never [m1]".to_owned()), Reply::text("In Rome."), Reply::text("- a tent [m1]")]);
+        other.script([Reply::Held("- never [m1]".to_owned()), Reply::text("In Rome."), Reply::text("- a tent [m5]")]);
         until_recap(w).await;
         other.wait_for_requests(1).await.expect("the fallback is asked for the recap");
         let asked = w.say("ben", "@bot where?");
         assert!(w.answer_to(asked).await.text.starts_with("In Rome."));
         w.clock.advance(60 * SECOND);
-        assert!(w.next_sent().await.text.contains("a tent"));
+        let recap = w.next_sent().await.text;
+        assert!(recap.contains("a tent"), "{recap}");
         w.ignore_what_was_sent();
     })
     .await;

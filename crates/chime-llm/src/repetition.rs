@@ -174,7 +174,7 @@ mod tests {
             "----------------------------------------------------------------------------------------------------------------",
             "The dinner is on Friday. The dinner is on Friday. The dinner is on Friday, as I said.",
             &format!("```\n{}```\nDone.", "    a();\n".repeat(15)),
-            &format!("```\n{}", "0 0 0 0 0 0 0 0 0 0 0 0\n".repeat(12)).trim_end(),
+            format!("```\n{}", "0 0 0 0 0 0 0 0 0 0 0 0\n".repeat(12)).trim_end(),
             "",
         ] {
             check(text, text);

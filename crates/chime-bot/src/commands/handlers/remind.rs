@@ -16,8 +16,7 @@ use chime_answer::sanitize::{escape_markdown, one_line};
 use chime_core::chat_settings::ChatSettings;
 use chime_core::texts::{ReminderTexts, Texts, filled, notices, texts};
 use chime_core::{
-    Button, ChatId, Conversation, Job, Message, MessageId, ReplyTarget, Sender, Timestamp,
-    Zone, message_link,
+    Button, ChatId, Conversation, Job, Message, MessageId, ReplyTarget, Sender, Timestamp, Zone, message_link,
 };
 use chime_jobs::{Base, JobOutcome, JobResult};
 use chime_relevance::retrieval::reminder_times::Repeat;
