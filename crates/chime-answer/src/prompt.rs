@@ -124,7 +124,7 @@ impl BuiltPrompt {
         self.slots.iter().map(|slot| slot.tokens).sum()
     }
 
-    /// Returns the words that the model was given: those of the prompt, and of what it looked up (in `given`).
+    /// Returns the words that the model was given: in the prompt, and in what it looked up (in `given`).
     pub fn known_words(&self, given: &[Citable]) -> KnownWords {
         let said = given.iter().flat_map(|source| [source.name.as_str(), source.text.as_str()]);
         KnownWords::of([self.system.as_str(), self.user.as_str()].into_iter().chain(said))

@@ -349,7 +349,7 @@ pub fn count_unknown(tx: &Writer<'_>, id: i64, error: &str) -> Result<()> {
 /// Marks parts that were being sent during a crash to be sent again, and counts an unknown send for each. Returns their
 /// number.
 pub fn recover(tx: &Writer<'_>) -> Result<usize> {
-    // The first condition is that of the index `outbox_open`.
+    // The first condition makes SQLite use the index `outbox_open`.
     Ok(tx.execute(
         "UPDATE outbox SET unknown_sends = unknown_sends + 1, state = 'pending', error = 'interrupted'
          WHERE state IN ('pending', 'sending') AND state = 'sending'",

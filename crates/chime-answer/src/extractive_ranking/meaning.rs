@@ -1,4 +1,4 @@
-//! Compares the meaning of a question with that of messages.
+//! Compares questions and messages by meaning.
 
 use crate::extractive_ranking::query::{ANSWER, Query};
 use crate::extractive_ranking::words::stems;

@@ -1,4 +1,4 @@
-//! Compares the words of a question with those of messages.
+//! Compares questions and messages by their words.
 
 use chime_core::trigger::Languages;
 use chime_core::{Language, WordStemmer, folded, is_unspaced, pieces, short_stem, split_words};

@@ -46,7 +46,7 @@ pub enum RecapArguments {
 /// Data about a `/recap` that its arguments do not have.
 #[derive(Debug, Clone, Copy)]
 pub struct RecapQuestion {
-    /// Language of the bot's texts in the chat, and that of its messages. English is understood too.
+    /// Languages of the bot's texts in the chat, and of its messages. English is understood too.
     pub languages: [Language; 2],
     pub asked_at: Timestamp,
     pub zone: Zone,
@@ -103,7 +103,7 @@ impl RecapArguments {
         words.stretch(&said).map_or(Self::Unclear, Self::Span)
     }
 
-    /// Parses times as those of reminders and questions are: "every monday at 9", "since last tuesday", "this week".
+    /// Parses the times that reminders and questions may name: "every monday at 9", "since last tuesday", "this week".
     fn of_times(args: &str, language: Language, asked: RecapQuestion) -> Self {
         let RecapQuestion { asked_at, zone, .. } = asked;
         if let AskedTime::Time(time) = time_alone(args, language, asked_at, zone)

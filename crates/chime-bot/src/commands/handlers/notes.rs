@@ -38,7 +38,7 @@ fn request(args: &str, is_reply: bool, chat_language: &str) -> NoteArguments {
     }
 }
 
-/// Returns `true` if the arguments of `/notes` save or delete a note, as those of `/note` do.
+/// Returns `true` if the arguments of `/notes` save or delete a note, as the arguments of `/note` do.
 fn changes_notes(args: &str, chat_language: &str) -> bool {
     Languages::shipped().without_add(args, chat_language).is_some()
         || matches!(request(args, false, chat_language), NoteArguments::Delete(_) | NoteArguments::Unclear if !args.trim().is_empty())
