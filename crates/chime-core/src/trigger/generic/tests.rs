@@ -405,8 +405,13 @@ fn thanks_may_say_what_for_and_that_it_is_all() {
 
 #[test]
 fn a_question_about_what_is_kept_is_about_the_bot() {
-    for text in ["what do you store about me?", "wer kann meine Nachrichten lesen?", "удали мои сообщения"]
-    {
+    for text in [
+        "what do you store about me?",
+        "wer kann meine Nachrichten lesen?",
+        "удали мои сообщения",
+        "che dati hai su di me?",
+        "supprime mes données",
+    ] {
         assert!(!asks_about_bot(text, Languages::shipped()).is_empty(), "{text}");
     }
 }
