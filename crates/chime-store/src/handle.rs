@@ -16,7 +16,7 @@ use super::writer::{self, ErasedResult, Task, Work, WriteFn, WriterThread};
 use super::{Reader, Result, StoreError, Writer};
 use chime_core::Timestamp;
 
-/// Number of read connections. With the writer there are three connections, each with its own page cache.
+/// Number of read connections. Each connection has its own page cache.
 const READERS: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
