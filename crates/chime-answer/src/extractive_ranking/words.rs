@@ -37,18 +37,16 @@ impl QueryWords {
         if let Some(place) = asked_in {
             said[place].clear();
         }
-        // Rare words weigh more, and one that no entry has weighs nothing.
-        let held: Vec<Vec<f64>> = asked
-            .iter()
-            .map(|word| {
-                let held: Vec<f64> = said.iter().map(|words| forms.held(word, words)).collect();
-                let weight = rarity(held.iter().filter(|share| **share > 0.0).count());
-                held.into_iter().map(|share| share * weight).chain([weight]).collect()
-            })
-            .collect();
-        let all: f64 = held.iter().filter_map(|of_word| of_word.last()).sum();
+        // Each word of the question with its weight and how surely each entry has it. Rare words weigh more, and one
+        // that no entry has weighs nothing.
+        let weighed = |word: &WordForms| -> (f64, Vec<f64>) {
+            let held: Vec<f64> = said.iter().map(|words| forms.held(word, words)).collect();
+            (rarity(held.iter().filter(|share| **share > 0.0).count()), held)
+        };
+        let weighed: Vec<(f64, Vec<f64>)> = asked.iter().map(weighed).collect();
+        let all: f64 = weighed.iter().map(|(weight, _)| weight).sum();
         let share = |place: usize| match all > 0.0 {
-            true => held.iter().map(|of_word| of_word[place]).sum::<f64>() / all,
+            true => weighed.iter().map(|(weight, held)| weight * held[place]).sum::<f64>() / all,
             false => 0.0,
         };
         let matched = (0..said.len()).map(share).collect();
