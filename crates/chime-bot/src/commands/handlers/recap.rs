@@ -22,14 +22,14 @@ impl Commands {
     pub(super) async fn recap(&self, job: &Job, command: CommandRequest) -> JobResult {
         let zone = command.settings.zone(self.base.zone());
         let asked_at = command.message.message.sent_at;
-        if let Some(answer) = in_plain_words(job).filter(|_| !self.base.config.llm.is_offline())
-            && asks_for_summary(&command.args, Languages::shipped())
-        {
+        let is_summary = asks_for_summary(&command.args, Languages::shipped());
+        let asked_in_words = in_plain_words(job).filter(|_| is_summary && !self.base.config.llm.is_offline());
+        if let Some(answer) = asked_in_words {
             return self.hand_on(job, answer).await;
         }
         let request = if asks_what_was_missed(&command.args, Languages::shipped()) {
             RecapArguments::SinceSeen
-        } else if asks_for_summary(&command.args, Languages::shipped()) {
+        } else if is_summary {
             RecapArguments::USUAL
         } else {
             let is_reply = command.message.message.reply_to.is_some();
