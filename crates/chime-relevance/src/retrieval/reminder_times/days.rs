@@ -99,11 +99,17 @@ impl MomentReader<'_> {
         used.map(|used| begin - place + used)
     }
 
-    /// Parses "32 May" and "the 40th of June".
+    /// Parses "32 May", "the 40th of June" and "32.5.".
     fn too_high_day(&self, place: usize) -> Option<usize> {
         let is_of = |at: usize| matches!(self.dates.words.get(at).map(String::as_str), Some("of" | "de" | "di"));
-        let word = self.dates.words.get(place)?.trim_end_matches(char::is_alphabetic);
-        word.parse().ok().filter(|day| (32..=self.last_number()).contains(day))?;
+        let word = self.dates.words.get(place)?;
+        let is_too_high = |day: &str| day.parse().is_ok_and(|day| (32..=self.last_number()).contains(&day));
+        if let Some((day, rest)) = word.split_once('.') {
+            let month = rest.split('.').next().and_then(|month| month.parse().ok());
+            let is_date = is_too_high(day) && month.is_some_and(|month| (1..=12).contains(&month));
+            return is_date.then_some(1);
+        }
+        is_too_high(word.trim_end_matches(char::is_alphabetic)).then_some(())?;
         let month = place + 1 + usize::from(is_of(place + 1));
         Some(self.dates.month_at(month)?.1 + month - place)
     }

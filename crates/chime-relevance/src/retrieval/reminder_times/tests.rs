@@ -988,6 +988,7 @@ fn a_date_that_no_calendar_has_is_no_other_day() {
                 "remind me to pay on 30 February at 9",
                 "remind me on 31/6 at 9",
                 "remind me on 2026-02-31 at 9:00",
+                "remind me on 2026-05-32 at 9:00",
                 "remind me on 29 February 2027",
                 "remind us every monday 9:00 until 31 June",
             ],
@@ -997,6 +998,7 @@ fn a_date_that_no_calendar_has_is_no_other_day() {
             &[
                 "erinnere mich am 31. Februar um 9 ans Holz",
                 "erinnere mich am 31.2. um 9",
+                "erinnere mich am 32.5. um 9",
                 "erinnere mich am 31.02.2027",
             ],
         ),
