@@ -355,13 +355,20 @@ impl LanguagePhrases {
     }
 
     fn names_reminders(&self, asked: &[String]) -> bool {
+        /// Most words behind a request for the list, such as "set". With more, it is a question about something else:
+        /// "which reminders did Ann send us?"
+        const BEHIND: usize = 1;
+        /// Most other words of a request to cancel one.
+        const OTHERS: usize = 2;
         let rest = self.without_fillers(asked);
         let has = |words: &[&str]| self.reminders.contains(&words.join(" "));
-        let lengths = || 2..=rest.len().min(LONGEST);
+        let lengths = |others: usize| rest.len().saturating_sub(others).max(2)..=rest.len().min(LONGEST);
         // One word may stand between the verb and the noun.
         let skips_word = |length: usize| length > 2 && has(&[&rest[..1], &rest[2..length]].concat());
+        let cancels = |length: usize| has(&rest[..length]) || skips_word(length) || has(&rest[rest.len() - length..]);
         has(&rest)
-            || lengths().any(|length| has(&rest[..length]) || skips_word(length) || has(&rest[rest.len() - length..]))
+            || lengths(BEHIND).any(|length| has(&rest[..length]))
+            || !self.begins_question(asked) && lengths(OTHERS).any(cancels)
     }
 
     /// Returns the words behind a polite phrase at their beginning, such as "can you".

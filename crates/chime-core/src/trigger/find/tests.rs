@@ -573,7 +573,21 @@ fn reminders_may_be_listed_and_cancelled_in_plain_words() {
     for ask in ["remind me tomorrow at 9", "reminder: friday at 8 bins out", "rappel : demain 9h poubelles"] {
         assert_eq!(asked_in_words(ask), Some(CommandName::Remind), "{ask}");
     }
-    for ask in ["who sent the reminders?", "what did ann say about the reminder?", "which one is better?"] {
+    for ask in ["remind me tomorrow at 9 to cancel the reminder", "recuérdame mañana a las 9 cancelar el recordatorio"]
+    {
+        assert_eq!(asked_in_words(ask), Some(CommandName::Remind), "{ask}");
+    }
+    for ask in [
+        "why did you cancel the reminder?",
+        "did anyone delete the reminder?",
+        "what reminders did Ann send us?",
+        "which payment reminders did the landlord send?",
+        "quels rappels de vaccin faut-il pour le chien ?",
+        "mes rappels de vaccin sont à jour ?",
+        "who sent the reminders?",
+        "what did ann say about the reminder?",
+        "which one is better?",
+    ] {
         assert_eq!(asked_in_words(ask), None, "{ask}");
     }
 }
