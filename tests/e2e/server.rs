@@ -296,6 +296,43 @@ async fn a_number_that_a_small_model_makes_up_is_not_sent() {
     .await;
 }
 
+/// To a tag without words, the smallest models often answer something that nobody said, or repeat the question.
+#[tokio::test]
+async fn an_answer_of_a_very_small_model_that_no_message_supports_is_not_sent() {
+    World::with(&[("MODEL", "tiny-1.5b")], async |w| {
+        w.say("ben", "the ferry leaves at 9:40 from the old harbour");
+        let question = w.say("cat", "when do we have to be at the boat?");
+        for made_up in ["Yes, that is right.", "cat: when do we have to be at the boat?"] {
+            w.model.script([made_up]);
+            let tag = w.say("ann", "@bot");
+            let answer = w.answer_to(tag).await;
+            assert!(answer.text.starts_with(&texts("eng").made_up), "{}", answer.text);
+            assert!(answer.text.contains("leaves at 9:40"), "the messages are shown: {}", answer.text);
+            assert_eq!(w.record_of(&answer).await.status, AnswerStatus::MadeUp);
+        }
+        w.model.script(["The boat sails to Norway."]);
+        let tag = w.reply("ann", question, "@bot any idea?");
+        assert!(w.words_to(tag).await.starts_with(&texts("eng").made_up), "also in a reply");
+        for (ask, said) in [
+            ("@bot", "The ferry leaves at 9:40 from the old harbour."),
+            ("@bot who wrote Emma?", "Jane Austen wrote Emma."),
+            ("@bot how do you say boat in German?", "Boot."),
+        ] {
+            w.model.script([said]);
+            let tag = w.say("ann", ask);
+            assert!(w.words_to(tag).await.starts_with(said.trim_end_matches('.')), "{ask}");
+        }
+    })
+    .await;
+    World::with(&[("MODEL", "small-3b")], async |w| {
+        w.say("cat", "when do we have to be at the boat?");
+        w.model.script(["Whenever you like."]);
+        let tag = w.say("ann", "@bot");
+        assert_eq!(w.words_to(tag).await, "Whenever you like.", "larger models are right more often");
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_number_that_may_differ_each_time_is_sent() {
     World::with(&[("MODEL", "tiny-1.5b")], async |w| {

@@ -52,6 +52,11 @@ pub fn linked(answer: &str, material: CitationMaterial<'_>) -> String {
     link(answer, material, None).0
 }
 
+/// Returns `true` if [`check`] finds a source for a sentence of `answer`.
+pub fn has_source(answer: &str, material: CitationMaterial<'_>, support: &Support<'_>) -> bool {
+    !link(answer, material, Some(support)).1.valid.is_empty()
+}
+
 #[derive(Debug, Clone, Copy)]
 pub struct CitationWords<'a> {
     /// ISO 639-3 code of the answer's language.

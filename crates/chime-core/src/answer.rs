@@ -175,7 +175,7 @@ pub enum AnswerStatus {
     Offline,
     /// The model failed permanently; the reply is an apology.
     Apologised,
-    /// The model made its answer up; the reply lists messages of the context window instead.
+    /// No message supports the answer of a small model; the reply lists messages of the context window instead.
     MadeUp,
 }
 

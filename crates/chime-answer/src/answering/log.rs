@@ -96,6 +96,10 @@ pub fn made_up() {
     tracing::info!(r#type = "made_up_number", "chat.event: the model gives another number each time");
 }
 
+pub fn unsupported() {
+    tracing::info!(r#type = "unsupported_answer", "chat.event: no message supports the answer of a very small model");
+}
+
 pub fn citations(checked: &Checked) {
     let Checked { generated, valid, removed, unfounded, .. } = checked;
     let (generated_ids, valid_ids, removed) = (ids_only(generated), ids_only(valid), ids_only(removed));

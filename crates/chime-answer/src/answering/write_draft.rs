@@ -13,8 +13,7 @@ use crate::answering::{follow_up, log};
 use crate::echo::{continues_chat, has_words, is_about_rules, restates, without_echo, without_heads};
 use crate::extractive_ranking::Query;
 use crate::grounding::{
-    GroundingEvidence, Guard, guard, has_anchor_or_thread, is_talked_about, sentences, similarities,
-    without_source_links,
+    GroundingEvidence, Guard, guard, has_anchor_or_thread, is_talked_about, similarities, without_source_links,
 };
 use crate::job::{Backend, Blame, ModelAttempt, ModelFailure, Step, WindowSize, begin};
 use crate::prompt::BuiltPrompt;
@@ -24,7 +23,7 @@ use crate::{citations, uncertainty};
 use chime_access::Allowance;
 use chime_access::gateway::ModelPurpose;
 use chime_access::gateway::ask::UsageRecord;
-use chime_core::trigger::Languages;
+use chime_core::trigger::{Languages, ends_like_question, is_generic};
 use chime_core::{Citable, Grounding, Job, RefusalReason, SourceId, StoredMessage};
 use chime_jobs::JobError;
 use chime_llm::{Completion, Prompt};
@@ -116,7 +115,10 @@ pub(super) async fn write_draft(
                 let draft = answered
                     .and_then(|(completion, bill)| usable(services, question, &built, completion, bill, asking.window));
                 match draft {
-                    Ok(draft) if is_made_up(services, question, &built, asking, &draft).await => {
+                    Ok(draft)
+                        if is_unsupported(services, question, &built, &draft)
+                            || is_made_up(services, question, &built, asking, &draft).await =>
+                    {
                         question.bills.extend(draft.bill);
                         if question.is_unasked {
                             return Ok(DraftOutcome::Silent);
@@ -159,7 +161,7 @@ fn usable(
     let text = without_echo(&text, &built.instructions, &built.fence).filter(|text| {
         let is_worth_another = window != WindowSize::Plainest
             && (question.is_repeated_by(text) || restates(text, &question.history.ask, question.asker_name()));
-        says_something(question, built, text) && !is_worth_another && !is_nonsense(services, question, built, text)
+        says_something(question, built, text) && !is_worth_another && !is_nonsense(question, built, text)
     });
     match text {
         Some(text) => Ok(answered(completion, text, uncertainty, bill, question.chat.speaks())),
@@ -169,6 +171,34 @@ fn usable(
             Err(ModelFailure::Unusable)
         }
     }
+}
+
+/// Returns `true` if no message supports what a very small model wrote about the talk: its answer to a tag without a
+/// question of its own, or to a reply. Answers to other questions may be general knowledge, but not those of the
+/// smallest models.
+fn is_unsupported(services: &Services, question: &QuestionContext, built: &BuiltPrompt, draft: &Draft) -> bool {
+    let (gateway, purpose) = (&question.gateway, ModelPurpose::Answer);
+    let (facts, model) = (gateway.server_facts(purpose), gateway.model_name(purpose));
+    let (ask, text) = (&question.history.ask, draft.markdown.trim());
+    let is_about_talk = question.window.anchor.is_some() || is_generic(ask, Languages::shipped());
+    // A translation, a suggestion, and what was looked up need no message.
+    let has_other_grounds =
+        Language::is_named_in(ask) || question.follow_up.frame.intent.suggests() || !question.looked_up.uses.is_empty();
+    let may_be_invented = facts.often_invents(model) && is_about_talk && !has_other_grounds && may_be_one_fact(text);
+    if !may_be_invented && !facts.is_tiny(model) {
+        return false;
+    }
+    let given = question.given(built);
+    let embedder = services.features.embedder();
+    let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
+    let support = Support::new(&given, ask, &services.base.bot.name, &embed);
+    // A repeated question has a source: the message that asks it.
+    let is_unsupported =
+        ends_like_question(text) || !citations::has_source(text, built.material(&given, question.trigger()), &support);
+    if is_unsupported {
+        log::unsupported();
+    }
+    is_unsupported
 }
 
 /// Returns `true` if a small model made up the number that `draft` consists of. It was not given the number, and names
@@ -229,8 +259,8 @@ fn is_about_chat<'a>(ask: &str, mut given: impl Iterator<Item = &'a Citable>) ->
 }
 
 /// Returns `true` if `text` is not an answer but what small models often write in its place: it continues the chat, or
-/// is about the rules. For the smallest models, also returns `true` if no message supports any sentence.
-fn is_nonsense(services: &Services, question: &QuestionContext, built: &BuiltPrompt, text: &str) -> bool {
+/// is about the rules.
+fn is_nonsense(question: &QuestionContext, built: &BuiltPrompt, text: &str) -> bool {
     let (gateway, purpose) = (&question.gateway, ModelPurpose::Answer);
     if !gateway.is_small(purpose) {
         return false;
@@ -238,18 +268,8 @@ fn is_nonsense(services: &Services, question: &QuestionContext, built: &BuiltPro
     let (given, ask) = (question.given(built), &question.history.ask);
     let talk = given.iter().map(|it| it.text.as_str()).chain([ask.as_str()]);
     let is_tiny = gateway.server_facts(purpose).is_tiny(gateway.model_name(purpose));
-    if continues_chat(text, is_tiny, |name| built.labels.has_name(name))
+    continues_chat(text, is_tiny, |name| built.labels.has_name(name))
         || is_about_rules(text, &built.instructions, &built.fence, talk)
-    {
-        return true;
-    }
-    if !is_tiny {
-        return false;
-    }
-    let embedder = services.features.embedder();
-    let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
-    let support = Support::new(&given, ask, &services.base.bot.name, &embed);
-    text.lines().flat_map(sentences).all(|sentence| support.sources_of(&sentence).is_empty())
 }
 
 /// Returns `true` if words are left in `text` after its citations are removed.
