@@ -17,8 +17,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use teloxide::payloads::{
-    AnswerCallbackQuery, DeleteWebhook, GetChatMember, GetFile, GetMe, GetMyShortDescription, GetWebhookInfo,
-    LeaveChat, SetMyShortDescription,
+    AnswerCallbackQuery, GetChatMember, GetFile, GetMe, GetMyShortDescription, GetWebhookInfo, LeaveChat,
+    SetMyShortDescription,
 };
 use teloxide::requests::Payload;
 use teloxide::types as wire;
@@ -139,13 +139,6 @@ impl Telegram {
         let url = webhook.url.filter(|url| !url.is_empty());
         let host = |url: String| reqwest::Url::parse(&url).ok().and_then(|url| url.host_str().map(str::to_owned));
         Ok(url.map(|url| host(url).unwrap_or_else(|| "an address that cannot be read".to_owned())))
-    }
-
-    /// Deletes the webhook, because polling is refused while one is set. Keeps pending updates.
-    pub async fn delete_webhook(&self) -> Result<(), TelegramError> {
-        let mut payload = DeleteWebhook::new();
-        payload.drop_pending_updates = Some(false);
-        self.tell(&payload).await
     }
 
     /// Sends one message. Not idempotent: after [`Unknown`](TelegramError::Unknown) or
