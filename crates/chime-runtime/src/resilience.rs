@@ -8,7 +8,7 @@ mod breaker;
 mod deadline;
 
 pub use backoff::{Backoff, RetryPolicy, doubled, exponential};
-pub use breaker::{Admission, Breaker, Breakers, CallOutcome};
+pub use breaker::{Breaker, Breakers, CallOutcome};
 pub use deadline::within;
 
 /// Returns a random number, good enough to spread retries, but not for secrets.

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use crate::gateway::ModelPurpose;
 use chime_core::{Conversation, Timestamp};
 use chime_llm::{Check, LlmError};
-use chime_runtime::resilience::{Admission, Breaker, Breakers, CallOutcome};
+use chime_runtime::resilience::{Breaker, Breakers, CallOutcome};
 
 /// Largest number of conversations with recent failures whose breakers are remembered.
 const CONVERSATIONS: usize = 1024;
@@ -56,15 +56,14 @@ impl ModelGuard {
     /// Returns the time until the breaker admits the next attempt.
     pub fn admit(&self, call: GuardedCall<'_>, now: Timestamp) -> Result<(), Duration> {
         let mut guarded = self.0.lock();
-        if let Admission::Wait(span) = guarded.conversations.admit(&call.of_conversation(), now) {
-            return Err(span);
-        }
+        guarded.conversations.admit(&call.of_conversation(), now)?;
         let admission = guarded.of_model(call).admit(now);
-        let Admission::Wait(span) = admission else { return Ok(()) };
-        // The conversation's breaker may have admitted the call as its probe. The probe is not sent, so the breaker
-        // must be free to admit another.
-        guarded.conversations.withdraw(&call.of_conversation(), now);
-        Err(span)
+        if admission.is_err() {
+            // The conversation's breaker may have admitted the call as its probe. The probe is not sent, so the breaker
+            // must be free to admit another.
+            guarded.conversations.withdraw(&call.of_conversation(), now);
+        }
+        admission
     }
 
     /// Returns the time until the model's breaker admits a call, or `None` if it does now. Callers check it before they

@@ -31,13 +31,6 @@ pub enum CallOutcome {
     Failed,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Admission {
-    Go,
-    /// Call blocked; try again after this time.
-    Wait(Duration),
-}
-
 impl Default for Breaker {
     fn default() -> Self {
         Self::Closed { failures: Vec::new() }
@@ -45,23 +38,25 @@ impl Default for Breaker {
 }
 
 impl Breaker {
-    /// Decides if a call may be made. After [`Go`](Admission::Go) the caller must report the outcome with
-    /// [`settle`](Self::settle), or call [`withdraw`](Self::withdraw) if it makes no call.
-    #[must_use]
-    pub fn admit(&mut self, now: Timestamp) -> Admission {
+    /// Decides if a call may be made. After `Ok` the caller must report the outcome with [`settle`](Self::settle), or
+    /// call [`withdraw`](Self::withdraw) if it makes no call.
+    ///
+    /// # Errors
+    /// Returns the time for which calls are still blocked.
+    pub fn admit(&mut self, now: Timestamp) -> Result<(), Duration> {
         // If the remaining time is longer than the whole time, the clock was set back. The real remaining time is
         // unknown, so the call is admitted as the probe.
         let is_blocked = |until: Timestamp, span| now < until && until.since(now) <= span;
         match *self {
-            Self::Closed { .. } => return Admission::Go,
-            Self::Open { until } if is_blocked(until, COOL_DOWN) => return Admission::Wait(until.since(now)),
+            Self::Closed { .. } => return Ok(()),
+            Self::Open { until } if is_blocked(until, COOL_DOWN) => return Err(until.since(now)),
             Self::HalfOpen { probe_sent } if is_blocked(probe_sent.plus(PROBE_PATIENCE), PROBE_PATIENCE) => {
-                return Admission::Wait(probe_sent.plus(PROBE_PATIENCE).since(now));
+                return Err(probe_sent.plus(PROBE_PATIENCE).since(now));
             }
             Self::Open { .. } | Self::HalfOpen { .. } => {}
         }
         *self = Self::HalfOpen { probe_sent: now };
-        Admission::Go
+        Ok(())
     }
 
     /// Applies the outcome of a call. A success closes the breaker in any state, even if the call began before the
@@ -84,10 +79,7 @@ impl Breaker {
 
     /// Returns how long calls are still blocked, or `None` if one would be admitted. Changes nothing.
     pub fn wait(&self, now: Timestamp) -> Option<Duration> {
-        match self.clone().admit(now) {
-            Admission::Go => None,
-            Admission::Wait(span) => Some(span),
-        }
+        self.clone().admit(now).err()
     }
 
     /// Moves the earlier failures later by the duration of a call, so that this time does not count towards `WINDOW`.
@@ -98,7 +90,7 @@ impl Breaker {
         }
     }
 
-    /// Takes back a [`Go`](Admission::Go) whose call was not made or has no outcome. If it was the probe, the next call
+    /// Takes back an admission whose call was not made or has no outcome. If it was the probe, the next call
     /// can be.
     pub fn withdraw(&mut self, now: Timestamp) {
         if let Self::HalfOpen { .. } = self {
@@ -134,7 +126,7 @@ impl<K: Eq + Hash + Clone> Breakers<K> {
         Self { kept: HashMap::new(), capacity }
     }
 
-    pub fn admit(&mut self, key: &K, now: Timestamp) -> Admission {
+    pub fn admit(&mut self, key: &K, now: Timestamp) -> Result<(), Duration> {
         self.change(key, now, |breaker| breaker.admit(now))
     }
 
@@ -189,7 +181,7 @@ mod tests {
         for step in script.split(',').map(str::trim) {
             let (secs, event) = step.split_once(' ').expect("a second and an event");
             let now = at(secs.parse().expect("seconds"));
-            let mut admission = Admission::Go;
+            let mut admission = Ok(());
             match event {
                 "ask" => admission = breaker.admit(now),
                 "ok" => breaker.settle(CallOutcome::Succeeded, now),
@@ -202,8 +194,8 @@ mod tests {
                 Breaker::HalfOpen { probe_sent } => format!("half-open, probe sent at {}", probe_sent.secs()),
             };
             let refused = match admission {
-                Admission::Go => String::new(),
-                Admission::Wait(span) => format!(", wait {}", span.as_secs()),
+                Ok(()) => String::new(),
+                Err(span) => format!(", wait {}", span.as_secs()),
             };
             seen.push_str(&format!("{step}: {state}{refused}\n"));
         }
@@ -285,11 +277,11 @@ mod tests {
     fn one_conversation_that_fails_leaves_the_others_alone() {
         let mut breakers = Breakers::new(8);
         for secs in 0..5 {
-            assert_eq!(breakers.admit(&"bad", at(secs)), Admission::Go);
+            assert_eq!(breakers.admit(&"bad", at(secs)), Ok(()));
             breakers.settle(&"bad", CallOutcome::Failed, at(secs));
         }
-        assert_eq!(breakers.admit(&"bad", at(5)), Admission::Wait(Duration::from_secs(29)));
-        assert_eq!(breakers.admit(&"good", at(5)), Admission::Go);
+        assert_eq!(breakers.admit(&"bad", at(5)), Err(Duration::from_secs(29)));
+        assert_eq!(breakers.admit(&"good", at(5)), Ok(()));
         assert_eq!(breakers.open_count(), 1);
     }
 
@@ -297,7 +289,7 @@ mod tests {
     fn only_the_failing_are_remembered_and_the_stalest_is_forgotten_first() {
         let mut breakers = Breakers::new(2);
         for key in 0..100 {
-            breakers.admit(&key, at(0));
+            assert!(breakers.admit(&key, at(0)).is_ok());
             breakers.settle(&key, CallOutcome::Succeeded, at(0));
         }
         assert!(breakers.kept.is_empty());

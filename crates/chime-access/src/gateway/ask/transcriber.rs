@@ -8,7 +8,7 @@ use crate::gateway::{AskError, DailyBudget};
 use chime_core::{Conversation, RefusalReason, TokenUse, UserId};
 use chime_llm::{Audio, LlmError, Transcriptions, tokens_of};
 use chime_runtime::clock::Clock;
-use chime_runtime::resilience::{Admission, Breaker, CallOutcome};
+use chime_runtime::resilience::{Breaker, CallOutcome};
 use chime_store::usage::{self, CallUsage};
 use chime_store::{Priority, Store, Writer};
 
@@ -58,7 +58,8 @@ impl Transcriber {
         if on_behalf_of.is_none() && !self.budget.has_room_unasked(spent) {
             return Err(AskError::OverBudget(RefusalReason::DailyTokens));
         }
-        self.admit()?;
+        let blocked = |retry_after| AskError::BreakerOpen { retry_after, refusal: None };
+        self.breaker.lock().admit(self.clock.now()).map_err(blocked)?;
         let call = |tokens, cost_micros| CallUsage {
             at: self.clock.now(),
             chat,
@@ -85,13 +86,6 @@ impl Transcriber {
                 }
                 Err(AskError::of_model(error))
             }
-        }
-    }
-
-    fn admit(&self) -> Result<(), AskError> {
-        match self.breaker.lock().admit(self.clock.now()) {
-            Admission::Go => Ok(()),
-            Admission::Wait(retry_after) => Err(AskError::BreakerOpen { retry_after, refusal: None }),
         }
     }
 
