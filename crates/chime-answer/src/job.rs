@@ -2,6 +2,7 @@
 //! and returns the result.
 
 use crate::grounding::Guard;
+use chime_access::gateway::ModelPreference;
 use chime_core::RefusalReason;
 
 /// Number of attempts after which the member gets an apology and the model is not asked again. The process may have
@@ -30,13 +31,7 @@ pub enum Step<C> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModelAttempt {
     pub window: WindowSize,
-    pub choice: ModelChoice,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ModelChoice {
-    Best,
-    Cheaper,
+    pub choice: ModelPreference,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,8 +93,8 @@ pub fn begin<C>(attempts: u32, backend: Backend) -> Step<C> {
         Backend::NotNeeded(question) => Step::AskBack(question),
         Backend::Guarded(guard) => Step::Guard(guard),
         Backend::Spent(because) => Step::Refuse(because),
-        Backend::Model => Step::Ask(ModelAttempt { window: WindowSize::Full, choice: ModelChoice::Best }),
-        Backend::Thrifty => Step::Ask(ModelAttempt { window: WindowSize::Halved, choice: ModelChoice::Cheaper }),
+        Backend::Model => Step::Ask(ModelAttempt { window: WindowSize::Full, choice: ModelPreference::Best }),
+        Backend::Thrifty => Step::Ask(ModelAttempt { window: WindowSize::Halved, choice: ModelPreference::Cheaper }),
     }
 }
 
@@ -125,7 +120,7 @@ impl ModelAttempt {
 mod tests {
     use super::*;
 
-    const FULL: ModelAttempt = ModelAttempt { window: WindowSize::Full, choice: ModelChoice::Best };
+    const FULL: ModelAttempt = ModelAttempt { window: WindowSize::Full, choice: ModelPreference::Best };
     const TOO_LONG: Result<&str, ModelFailure> = Err(ModelFailure::PromptTooLong);
 
     fn first(backend: Backend) -> Step<&'static str> {
@@ -164,7 +159,7 @@ mod tests {
 
     #[test]
     fn when_tokens_run_low_a_smaller_question_goes_to_the_cheaper_model() {
-        let thrifty = ModelAttempt { window: WindowSize::Halved, choice: ModelChoice::Cheaper };
+        let thrifty = ModelAttempt { window: WindowSize::Halved, choice: ModelPreference::Cheaper };
         assert_eq!(first(Backend::Thrifty), Step::Ask(thrifty));
         assert_eq!(thrifty.ended(TOO_LONG), Step::Apologise(Blame::TooLong));
     }

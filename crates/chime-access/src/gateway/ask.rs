@@ -111,7 +111,6 @@ impl ModelCall<'_> {
 #[must_use = "a call that is not written down is missing in the day's budget"]
 pub struct UsageRecord {
     call: CallUsage,
-    model: String,
     /// Tokens of the prompt: our estimate and the server's count. `None` if the server gave no count that can be
     /// compared with the estimate.
     counted: Option<(usize, u64)>,
@@ -127,7 +126,7 @@ impl UsageRecord {
             usage::note_tool_refusal(tx, &self.server, model, *at)?;
         }
         match self.counted {
-            Some((estimated, real)) => usage::calibrate(tx, &self.model, estimated, real),
+            Some((estimated, real)) => usage::calibrate(tx, &self.call.model, estimated, real),
             None => Ok(()),
         }
     }
@@ -413,8 +412,7 @@ impl Gateway {
         }
         let call = self.call(ask, &completion.model, completion.tokens);
         let (server, tool_refusals) = (model.host().to_owned(), model.tool_refusals());
-        let record = UsageRecord { call, model: completion.model.clone(), counted, server, tool_refusals };
-        (completion, record)
+        (completion, UsageRecord { call, counted, server, tool_refusals })
     }
 
     fn call(&self, ask: &ModelCall<'_>, model: &str, tokens: TokenUse) -> CallUsage {

@@ -34,9 +34,8 @@ impl ModelPurpose {
 }
 
 /// Choice between the model of a purpose and its fallback.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelPreference {
-    #[default]
     Best,
     /// The fallback model (`MODEL_FALLBACK`), which is cheaper.
     Cheaper,

@@ -12,7 +12,7 @@ use crate::answering::question::{QuestionContext, ShownPhoto};
 use crate::answering::services::Services;
 use crate::answering::stream::ask_showing;
 use crate::answering::typing::while_typing;
-use crate::job::{ModelChoice, ModelFailure, WindowSize};
+use crate::job::{ModelFailure, WindowSize};
 use crate::lines::Style;
 use crate::prompt::{self, BuiltPrompt, PromptInput};
 use crate::tools::LookupTool;
@@ -94,15 +94,12 @@ pub fn model_request(question: &QuestionContext, built: &BuiltPrompt, window: Wi
 }
 
 /// Builds the call that asks for an answer to `question`.
-pub fn model_call<'p>(question: &QuestionContext, prompt: &'p Prompt, choice: ModelChoice) -> ModelCall<'p> {
+pub fn model_call<'p>(question: &QuestionContext, prompt: &'p Prompt, choice: ModelPreference) -> ModelCall<'p> {
     ModelCall {
         purpose: ModelPurpose::Answer,
         conversation: question.trigger().conversation(),
         on_behalf_of: (!question.is_unasked).then(|| question.asker()),
-        preference: match choice {
-            ModelChoice::Best => ModelPreference::Best,
-            ModelChoice::Cheaper => ModelPreference::Cheaper,
-        },
+        preference: choice,
         prompt,
     }
 }
@@ -114,7 +111,7 @@ pub async fn ask(
     question: &QuestionContext,
     built: &BuiltPrompt,
     prompt: &Prompt,
-    choice: ModelChoice,
+    choice: ModelPreference,
 ) -> Result<(Completion, UsageRecord), ModelFailure> {
     let watch = services.base.clock.stopwatch();
     let call = model_call(question, prompt, choice);

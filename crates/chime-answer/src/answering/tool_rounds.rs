@@ -10,7 +10,7 @@ use crate::answering::pages::{may_read_links, read_link};
 use crate::answering::question::QuestionContext;
 use crate::answering::services::Services;
 use crate::answering::web::{may_search_web, search_web};
-use crate::job::{ModelAttempt, ModelChoice, ModelFailure, WindowSize};
+use crate::job::{ModelAttempt, ModelFailure, WindowSize};
 use crate::lines::{PromptTranscript, Style};
 use crate::prompt::BuiltPrompt;
 use crate::tools::{
@@ -18,6 +18,7 @@ use crate::tools::{
     until_silence,
 };
 use chime_access::Allowance;
+use chime_access::gateway::ModelPreference;
 use chime_access::gateway::ask::UsageRecord;
 use chime_core::trigger::Languages;
 use chime_core::{
@@ -134,7 +135,7 @@ async fn find_in_chat(services: &Services, question: &QuestionContext, lookup: L
 /// Returns `true` if the model may use tools in this attempt: not near the daily cap, not after a prompt was too long
 /// or an answer could not be shown, and not after `most` rounds.
 fn may_look_up(asking: ModelAttempt, rounds: usize, most: usize) -> bool {
-    rounds < most && asking.choice == ModelChoice::Best && asking.window == WindowSize::Full
+    rounds < most && asking.choice == ModelPreference::Best && asking.window == WindowSize::Full
 }
 
 fn after(spent: Spent, tokens: TokenUse) -> Spent {
