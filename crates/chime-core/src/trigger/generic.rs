@@ -18,8 +18,12 @@ const POINTING: [char; 16] =
 /// above").
 pub fn is_generic(ask: &str, languages: &Languages) -> bool {
     let asked = words(ask);
-    asked.is_empty()
-        || (asked.len() <= LONGEST_GENERIC && languages.tables.iter().any(|language| language.only_points(&asked)))
+    asked.is_empty() || in_any(languages, &asked, LanguagePhrases::only_points)
+}
+
+/// Returns `true` if `asked` is short enough to have no subject, and `is_known` holds for it in any language.
+fn in_any(languages: &Languages, asked: &[String], is_known: fn(&LanguagePhrases, &[String]) -> bool) -> bool {
+    asked.len() <= LONGEST_GENERIC && languages.tables.iter().any(|language| is_known(language, asked))
 }
 
 /// Returns `true` if `text` is only thanks, praise or emoji, without a question mark.
@@ -32,7 +36,7 @@ pub fn is_thanks(text: &str, languages: &Languages) -> bool {
     if said.is_empty() {
         return !faces.is_empty() || text.chars().any(is_emoji);
     }
-    said.len() <= LONGEST_GENERIC && languages.tables.iter().any(|language| language.only_thanks(&said))
+    in_any(languages, &said, LanguagePhrases::only_thanks)
 }
 
 /// Returns `true` if `text` is small talk: a greeting, goodbye, wish, thanks, yes or laughter, perhaps with names, or
@@ -55,20 +59,17 @@ pub fn is_small_talk(text: &str, languages: &Languages) -> bool {
 
 /// Returns `true` if `ask` only asks what the member missed ("what did I miss?").
 pub fn asks_what_was_missed(ask: &str, languages: &Languages) -> bool {
-    let asked = words(ask);
-    asked.len() <= LONGEST_GENERIC && languages.tables.iter().any(|language| language.asks_what_was_missed(&asked))
+    in_any(languages, &words(ask), LanguagePhrases::asks_what_was_missed)
 }
 
 /// Returns `true` if `ask` only asks for a summary or for news of the conversation ("summarize", "what's new?").
 pub fn asks_for_summary(ask: &str, languages: &Languages) -> bool {
-    let asked = words(ask);
-    asked.len() <= LONGEST_GENERIC && languages.tables.iter().any(|language| language.asks_for_summary(&asked))
+    in_any(languages, &words(ask), LanguagePhrases::asks_for_summary)
 }
 
 /// Returns `true` if `ask` asks to list or to cancel reminders.
 pub(super) fn asks_for_reminders(ask: &str, languages: &Languages) -> bool {
-    let asked = words(ask);
-    asked.len() <= LONGEST_GENERIC && languages.tables.iter().any(|language| language.asks_for_reminders(&asked))
+    in_any(languages, &words(ask), LanguagePhrases::asks_for_reminders)
 }
 
 /// Returns `true` if `ask`, in a message that mentions the bot, is thanks. Stricter than [`is_thanks`]: together with

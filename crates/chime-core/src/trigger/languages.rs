@@ -1,5 +1,6 @@
 //! Word and phrase lists for understanding triggers, read from the table `trigger` of each language.
 
+use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
@@ -171,15 +172,13 @@ impl Languages {
     /// Returns `true` if a question addresses the group or one of its members ("does anybody know").
     pub fn is_to_group(&self, question: &str) -> bool {
         let said = words(question);
-        self.likely(question)
-            .any(|language| (0..said.len()).any(|begin| begins_with(&said[begin..], &language.lists.to_group)))
+        self.likely(question).any(|language| has_phrase(&said, &language.lists.to_group))
     }
 
     /// Returns `true` if a question asks for a number ("how many", "what budget").
     pub fn asks_for_amount(&self, question: &str) -> bool {
         let said = words(question);
-        self.likely(question)
-            .any(|language| (0..said.len()).any(|begin| begins_with(&said[begin..], &language.lists.amounts)))
+        self.likely(question).any(|language| has_phrase(&said, &language.lists.amounts))
     }
 
     /// Returns the words to search for if `ask` asks to search the chat ("search for the wood").
@@ -385,41 +384,36 @@ impl LanguagePhrases {
     /// Returns `true` if `asked` has no subject of its own: it consists of fillers and of phrases that refer to
     /// messages or ask in general.
     pub(super) fn only_points(&self, asked: &[String]) -> bool {
-        let rest: Vec<&str> = asked.iter().map(String::as_str).filter(|word| !self.fillers.contains(*word)).collect();
-        is_made_of(&rest, |phrase| self.generic.contains(phrase))
+        is_made_of(&self.without_fillers(asked), |phrase| self.generic.contains(phrase))
     }
 
     /// Returns `true` if `said` consists of phrases that refer to messages or ask in general, with no other words.
     pub(super) fn only_asks(&self, said: &[String]) -> bool {
-        let said: Vec<&str> = said.iter().map(String::as_str).collect();
-        is_made_of(&said, |phrase| self.lists.pointers.contains(phrase) || self.lists.phrases.contains(phrase))
+        is_made_of(said, |phrase| self.lists.pointers.contains(phrase) || self.lists.phrases.contains(phrase))
     }
 
     pub(super) fn consents(&self, said: &[String]) -> bool {
-        (0..said.len()).any(|start| begins_with(&said[start..], &self.lists.consents))
+        has_phrase(said, &self.lists.consents)
     }
 
     /// Returns `true` if `said` consists of greetings, wishes, thanks, a yes or laughter. A short text with a greeting
     /// may have up to `names` other words.
     pub(super) fn only_small_talk(&self, said: &[String], names: usize) -> bool {
-        let said: Vec<&str> = said.iter().map(String::as_str).collect();
         let is_known = |phrase: &str| {
             self.greets_in(phrase)
                 || is_laughter(phrase)
                 || [&self.lists.thanks, &self.lists.consents].into_iter().any(|list| list.contains(phrase))
         };
         // Unknown words may be names, but only next to a greeting, or one next to thanks.
-        let has = |list: &PhraseSet| runs(&said).any(|run| list.contains(&run));
-        let is_named = |unknown| has(&self.lists.greetings) || unknown == 1 && has(&self.lists.thanks);
-        let unknown = unknown_words(&said, is_known);
+        let is_named =
+            |unknown| has_phrase(said, &self.lists.greetings) || unknown == 1 && has_phrase(said, &self.lists.thanks);
+        let unknown = unknown_words(said, is_known);
         unknown == 0 || unknown <= names && unknown < said.len() && said.len() <= NAMED_GREETING && is_named(unknown)
     }
 
     /// Returns `true` if `said` asks others how they are, perhaps with a greeting.
     pub(super) fn only_courtesies(&self, said: &[String]) -> bool {
-        let said: Vec<&str> = said.iter().map(String::as_str).collect();
-        runs(&said).any(|run| self.lists.courtesies.contains(&run))
-            && is_made_of(&said, |phrase| self.greets_in(phrase))
+        has_phrase(said, &self.lists.courtesies) && is_made_of(said, |phrase| self.greets_in(phrase))
     }
 
     fn greets_in(&self, phrase: &str) -> bool {
@@ -429,18 +423,16 @@ impl LanguagePhrases {
 
     /// Returns `true` if `said` consists of greetings, questions about the bot itself, and polite words.
     pub(super) fn only_meets(&self, said: &[String]) -> bool {
-        let said: Vec<&str> = said.iter().map(String::as_str).collect();
         let lists = [&self.lists.greetings, &self.lists.courtesies, &self.lists.about_bot];
         let is_new = |phrase: &str| lists.iter().any(|list| list.contains(phrase));
-        runs(&said).any(|run| is_new(&run))
-            && is_made_of(&said, |phrase| is_new(phrase) || self.around.contains(phrase))
+        lists.iter().any(|list| has_phrase(said, list))
+            && is_made_of(said, |phrase| is_new(phrase) || self.around.contains(phrase))
     }
 
     /// Returns `true` if `said` consists of thanks, greetings and polite words, and has at least one word of thanks.
     pub(super) fn only_thanks(&self, said: &[String]) -> bool {
-        let said: Vec<&str> = said.iter().map(String::as_str).collect();
         let around = |phrase: &str| self.around.contains(phrase) || self.lists.greetings.contains(phrase);
-        is_made_of(&said, |phrase| self.lists.thanks.contains(phrase) || around(phrase)) && !is_made_of(&said, around)
+        is_made_of(said, |phrase| self.lists.thanks.contains(phrase) || around(phrase)) && !is_made_of(said, around)
     }
 }
 
@@ -478,12 +470,12 @@ fn is_laughter(word: &str) -> bool {
 }
 
 /// Returns `true` if `words` can be divided into phrases that are all `known`, or is empty.
-fn is_made_of(words: &[&str], known: impl Fn(&str) -> bool) -> bool {
+fn is_made_of(words: &[impl Borrow<str>], known: impl Fn(&str) -> bool) -> bool {
     unknown_words(words, known) == 0
 }
 
 /// Returns the smallest possible number of words that are in no `known` phrase.
-fn unknown_words(words: &[&str], known: impl Fn(&str) -> bool) -> usize {
+fn unknown_words(words: &[impl Borrow<str>], known: impl Fn(&str) -> bool) -> usize {
     let mut left = vec![0; words.len() + 1];
     for end in 1..=words.len() {
         let starts = end.saturating_sub(LONGEST)..end;
@@ -493,11 +485,9 @@ fn unknown_words(words: &[&str], known: impl Fn(&str) -> bool) -> usize {
     left[words.len()]
 }
 
-/// Returns all sequences of adjacent words, up to the length of the longest phrase.
-fn runs<'a>(words: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
-    (0..words.len()).flat_map(move |start| {
-        (start + 1..=words.len().min(start + LONGEST)).map(move |end| words[start..end].join(" "))
-    })
+/// Returns `true` if any adjacent words are one of the phrases.
+fn has_phrase(words: &[String], phrases: &PhraseSet) -> bool {
+    (0..words.len()).any(|start| begins_with(&words[start..], phrases))
 }
 
 #[cfg(test)]
