@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     Ok,
     /// Works now, but may fail later or in some of the chats.

@@ -63,9 +63,7 @@ impl Checkup<'_> {
     pub async fn run(&self, mut tell: impl FnMut(&CheckFinding)) -> Severity {
         let mut worst = Severity::Ok;
         let mut tell = |finding: CheckFinding| {
-            if finding.severity != Severity::Ok && worst != Severity::Fail {
-                worst = finding.severity;
-            }
+            worst = worst.max(finding.severity);
             tell(&finding);
         };
         self.config().into_iter().for_each(&mut tell);

@@ -89,20 +89,17 @@ fn speed(sampled: &Sampled) -> String {
     let TokenUse { prompt, completion } = sampled.tokens;
     let seconds = sampled.took.as_secs_f64();
     let took = format!("{} tokens read and {} written in {seconds:.1} s", grouped(prompt), grouped(completion));
-    let talk = match sampled.context_tokens {
+    let (so, talk) = match sampled.context_tokens {
         ContextTokens::Fixed(tokens) => {
-            format!("it is given {} tokens of talk (CONTEXT_TOKENS)", grouped(tokens as u64))
+            ("and", format!("it is given {} tokens of talk (CONTEXT_TOKENS)", grouped(tokens as u64)))
         }
-        ContextTokens::Auto => format!("it is given about {} tokens of talk", grouped(sampled.talk_tokens as u64)),
+        ContextTokens::Auto => {
+            ("so", format!("it is given about {} tokens of talk", grouped(sampled.talk_tokens as u64)))
+        }
     };
-    match (sampled.facts.reads_per_second, sampled.context_tokens) {
-        (Some(speed), ContextTokens::Auto) => {
-            format!("{took}; reads about {} tokens a second, so {talk}", grouped(speed.round() as u64))
-        }
-        (Some(speed), ContextTokens::Fixed(_)) => {
-            format!("{took}; reads about {} tokens a second, and {talk}", grouped(speed.round() as u64))
-        }
-        (None, _) => format!("{took}; {talk}"),
+    match sampled.facts.reads_per_second {
+        Some(speed) => format!("{took}; reads about {} tokens a second, {so} {talk}", grouped(speed.round() as u64)),
+        None => format!("{took}; {talk}"),
     }
 }
 
