@@ -16,7 +16,6 @@ use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt, BufReader, Stdin};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, AppError};
@@ -24,7 +23,7 @@ use crate::cli::arguments::DemoOptions;
 use crate::cli::database;
 pub use crate::cli::demo::bundled::Bundled;
 use crate::cli::demo::chat::ChatFile;
-use crate::cli::demo::input::{DemoCommand, Typed, YOU};
+use crate::cli::demo::input::{DemoCommand, Input, YOU};
 use crate::cli::demo::recorded::{BOT, RecordedMessage};
 use crate::cli::demo::screen::{Screen, ShownMessage, ShownSource};
 use crate::cli::exit::{CommandError, CommandResult, Exit};
@@ -167,20 +166,7 @@ impl DemoSession {
             }
             self.screen.say(&self.closing());
         }
-        let mut piped = BufReader::new(tokio::io::stdin()).lines();
-        match Typed::from_terminal() {
-            // A program that reads the JSON output may write lines at any time.
-            _ if self.screen.is_json() => self.converse(&mut piped, finished).await?,
-            Some(typed) => self.take_turns(typed, finished).await?,
-            None => {
-                while let Some(line) = piped.next_line().await? {
-                    if self.take(&line).is_break() {
-                        break;
-                    }
-                    self.until_quiet(finished).await?;
-                }
-            }
-        }
+        self.converse(finished).await?;
         self.until_quiet(finished).await
     }
 
@@ -206,57 +192,31 @@ impl DemoSession {
         }
     }
 
-    /// Reads a line, which the user can edit, then shows the bot's replies, and so on until the input ends.
-    async fn take_turns(&mut self, mut typed: Typed, finished: &mut Finished) -> Result<(), CommandError> {
-        loop {
-            let reading = tokio::task::spawn_blocking(move || {
-                let line = typed.line();
-                (typed, line)
-            });
-            let line = tokio::select! {
-                read = reading => match read {
-                    Ok((editor, line)) => {
-                        typed = editor;
-                        line
-                    }
-                    Err(_) => return Ok(()),
-                },
-                ended = &mut *finished => return Ok(ended?),
-            };
-            match line {
-                Some(text) => {
-                    // Pasted text may have several lines; each is a message of its own.
-                    for line in text.lines() {
-                        if self.take(line).is_break() {
-                            return Ok(());
-                        }
-                        self.until_quiet(finished).await?;
-                    }
-                }
-                None => return Ok(()),
-            }
-        }
-    }
-
-    /// Posts lines from the input as they come and shows the bot's actions at the same time. Ends with the input.
-    async fn converse(
-        &mut self,
-        lines: &mut tokio::io::Lines<BufReader<Stdin>>,
-        finished: &mut Finished,
-    ) -> Result<(), CommandError> {
+    /// Posts the lines of the input until it ends, and shows the bot's actions. A person sees them after each line. A
+    /// program may write lines at any time, and gets the actions as they come.
+    async fn converse(&mut self, finished: &mut Finished) -> Result<(), CommandError> {
+        let is_json = self.screen.is_json();
+        let mut input = Input::new(is_json);
         loop {
             let cursor = self.cursor;
-            tokio::select! {
-                line = lines.next_line() => match line? {
-                    Some(line) if self.take(&line).is_continue() => {}
-                    Some(_) | None => return Ok(()),
-                },
-                (action, next) = self.sandbox.next_from_bot(cursor) => {
+            let read = tokio::select! {
+                read = input.next() => read?,
+                (action, next) = self.sandbox.next_from_bot(cursor), if is_json => {
                     self.cursor = next;
                     self.show_done(action).await?;
+                    continue;
                 }
-                _ = tokio::signal::ctrl_c() => return Ok(()),
+                _ = tokio::signal::ctrl_c(), if is_json => return Ok(()),
                 ended = &mut *finished => return Ok(ended?),
+            };
+            let Some(text) = read else { return Ok(()) };
+            for line in text.lines() {
+                if self.take(line).is_break() {
+                    return Ok(());
+                }
+                if !is_json {
+                    self.until_quiet(finished).await?;
+                }
             }
         }
     }

@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 
 use rustyline::DefaultEditor;
+use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 
 /// Author of a typed line that names no author.
 pub const YOU: &str = "You";
@@ -19,26 +20,40 @@ pub struct TypedMessage<'a> {
     pub text: &'a str,
 }
 
-/// Editor for typed lines, with a history of earlier ones.
-pub struct Typed {
-    editor: DefaultEditor,
+/// Source of typed lines.
+pub enum Input {
+    /// Editor with a history of earlier lines; `None` while it waits for one.
+    Terminal(Option<DefaultEditor>),
+    Piped(Lines<BufReader<Stdin>>),
 }
 
-impl Typed {
-    /// Creates an editor. Returns `None` if standard input or output is not a terminal.
-    pub fn from_terminal() -> Option<Self> {
-        let is_watched = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-        let editor = is_watched.then(DefaultEditor::new)?.ok()?;
-        Some(Self { editor })
+impl Input {
+    /// Uses an editor if a person types in a terminal. A program that reads JSON writes plain lines.
+    pub fn new(is_json: bool) -> Self {
+        let is_watched = !is_json && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        match is_watched.then(DefaultEditor::new) {
+            Some(Ok(editor)) => Self::Terminal(Some(editor)),
+            _ => Self::Piped(BufReader::new(tokio::io::stdin()).lines()),
+        }
     }
 
-    /// Waits for the next line. Returns `None` at the end of the input.
-    pub fn line(&mut self) -> Option<String> {
-        let line = self.editor.readline("> ").ok()?;
-        if !line.trim().is_empty() {
-            let _ = self.editor.add_history_entry(&line);
-        }
-        Some(line)
+    /// Waits for the next line; a pasted text may have several. Returns `None` at the end of the input.
+    pub async fn next(&mut self) -> std::io::Result<Option<String>> {
+        let editor = match self {
+            Self::Piped(lines) => return lines.next_line().await,
+            Self::Terminal(editor) => editor,
+        };
+        let Some(mut waiting) = editor.take() else { return Ok(None) };
+        let reading = tokio::task::spawn_blocking(move || {
+            let line = waiting.readline("> ").ok();
+            if let Some(line) = line.as_ref().filter(|line| !line.trim().is_empty()) {
+                let _ = waiting.add_history_entry(line);
+            }
+            (waiting, line)
+        });
+        let Ok((waiting, line)) = reading.await else { return Ok(None) };
+        *editor = Some(waiting);
+        Ok(line)
     }
 }
 
