@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::cli::arguments::{McpOptions, VERSION};
 use crate::cli::database;
-use crate::cli::exit::{CommandError, CommandResult, Exit};
+use crate::cli::exit::{CommandResult, Exit};
 use chime_console::reading::{ChatReader, MOST_MESSAGES, ReadingTool, RefusedCall};
 use chime_core::ChatId;
 use chime_core::config::EmbeddingConfig;
@@ -37,7 +37,7 @@ pub async fn run(options: McpOptions) -> CommandResult {
     let reader = ChatReader { store, clock: Clock::system(), chats, zone, recaller: Arc::new(Recaller::new(embedder)) };
     let serving = McpServer(reader).serve((tokio::io::stdin(), tokio::io::stdout())).await;
     // Waiting fails if the task panicked, and then there is nobody to tell.
-    let _ = serving.map_err(|error| CommandError::new(error, Exit::Failed))?.waiting().await;
+    let _ = serving?.waiting().await;
     Ok(Exit::Done)
 }
 

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::cli::arguments::MemoryOptions;
 use crate::cli::database;
-use crate::cli::exit::{CommandError, CommandResult, Exit};
+use crate::cli::exit::{CommandResult, Exit};
 use chime_console::reading::recap;
 use chime_console::rebuild::rebuild;
 use chime_core::{ChatId, Conversation};
@@ -22,13 +22,12 @@ enum Unknown {
 pub async fn run(options: MemoryOptions) -> CommandResult {
     let (path, operators) = database::path_and_zone()?;
     let chat = ChatId(options.chat);
-    let unknown = |error: Unknown| CommandError::new(error, Exit::Failed);
     let shown = match options.rebuild {
         Some(what) => {
             let now = Clock::system().now();
             let rebuild = |tx: &Writer<'_>| chats::find(tx, chat)?.map(|row| rebuild(tx, &row, &what, now)).transpose();
-            let is_known = amend(&path, rebuild)?.ok_or(Unknown::Chat).map_err(unknown)?;
-            is_known.then_some(()).ok_or(Unknown::Topic).map_err(unknown)?;
+            let is_known = amend(&path, rebuild)?.ok_or(Unknown::Chat)?;
+            is_known.then_some(()).ok_or(Unknown::Topic)?;
             "it is made anew in the background; a running daemon starts within 30 s".to_owned()
         }
         None => {
@@ -37,8 +36,7 @@ pub async fn run(options: MemoryOptions) -> CommandResult {
                 let zone = chat_settings::zone(conn, Conversation::whole(row.key), operators)?;
                 recap(conn, &row, zone).map(Some)
             };
-            let found = Store::open_to_read(&path)?.read(read).await?;
-            found.ok_or(Unknown::Chat).map_err(unknown)?
+            Store::open_to_read(&path)?.read(read).await?.ok_or(Unknown::Chat)?
         }
     };
     // Fails if the reader closed the pipe, which is not an error.
