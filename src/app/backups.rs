@@ -30,9 +30,6 @@ pub struct BackupState {
 
 impl DailyBackups {
     pub fn new(store: &Store, clock: &Clock, config: Option<BackupConfig>) -> Self {
-        if let Some(config) = &config {
-            store.set_backup_folder(config.folder.clone());
-        }
         Self { store: store.clone(), clock: clock.clone(), config, failure: Arc::default() }
     }
 

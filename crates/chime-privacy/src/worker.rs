@@ -1,6 +1,7 @@
 //! Deletes expired data in small transactions, and removes from the database file the bytes of deleted data that SQLite
 //! leaves in unused pages.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -13,9 +14,7 @@ use chime_store::derived;
 use chime_store::family::Cause;
 use chime_store::forget::{self, ForgetOptions, Replacement};
 use chime_store::search::Merging;
-use chime_store::{
-    Priority, Store, StoreError, backups, concepts, consent, inbox, jobs, memory, pages, retention, scrub,
-};
+use chime_store::{Priority, StoreError, backups, concepts, consent, inbox, jobs, memory, pages, retention, scrub};
 
 /// Number of rows to delete in one transaction: few enough that it takes less than 5 ms, because answers wait for it.
 const AT_ONCE: u32 = 8;
@@ -123,7 +122,7 @@ impl RetentionWorker {
         if let Some(since) = self.scrub_due(here).await? {
             self.base.store.rewrite().await?;
             // Backups made since then contain the same deleted data.
-            prepare(&self.base.store, Some(since)).await?;
+            prepare(&self.base, Some(since)).await?;
         }
         Ok(deleted)
     }
@@ -144,7 +143,7 @@ impl RetentionWorker {
         }
         let cleared = match self.base.store.fold().await {
             // Backups made since the first of this data was deleted contain it too.
-            Ok(()) => prepare(&self.base.store, since).await,
+            Ok(()) => prepare(&self.base, since).await,
             Err(error) => Err(error),
         };
         let watch = self.base.clock.stopwatch();
@@ -247,10 +246,13 @@ fn hour(now: Timestamp) -> i64 {
 
 /// Deletes the automatic backups made since `oldest`, because they may contain data that is deleted or about to be, and
 /// a backup cannot be changed. Does nothing if `oldest` is `None`.
-pub async fn prepare(store: &Store, oldest: Option<Timestamp>) -> chime_store::Result<()> {
+pub async fn prepare(base: &Base, oldest: Option<Timestamp>) -> chime_store::Result<()> {
     let Some(oldest) = oldest else { return Ok(()) };
-    let store = store.clone();
-    let deleting = move || backups::delete_since(store.path(), store.backup_folder(), oldest);
+    let (store, config) = (base.store.clone(), Arc::clone(&base.config));
+    let deleting = move || {
+        let folder = config.store.backups.as_ref().map(|backups| backups.folder.as_path());
+        backups::delete_since(store.path(), folder, oldest)
+    };
     let deleted = tokio::task::spawn_blocking(deleting).await;
     let deleted = deleted.map_err(|_| StoreError::Panicked)??;
     if deleted > 0 {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use futures::FutureExt;
@@ -35,7 +35,6 @@ pub struct Store {
 
 struct Shared {
     path: PathBuf,
-    backup_folder: OnceLock<PathBuf>,
     writer: Mutex<Option<Running>>,
     readers: Mutex<Vec<Connection>>,
     free_readers: Arc<Semaphore>,
@@ -80,7 +79,6 @@ impl Store {
         let free_readers = Arc::new(Semaphore::new(readers.len()));
         let shared = Shared {
             path: path.to_owned(),
-            backup_folder: OnceLock::new(),
             writer: Mutex::new(running),
             readers: Mutex::new(readers),
             free_readers,
@@ -91,16 +89,6 @@ impl Store {
 
     pub fn path(&self) -> &Path {
         &self.shared.path
-    }
-
-    /// Sets the folder of the daily copies, so that deletions reach them. Only the first call has an effect.
-    pub fn set_backup_folder(&self, folder: PathBuf) {
-        let _ = self.shared.backup_folder.set(folder);
-    }
-
-    /// Returns the folder of the daily copies, or `None` if none are made.
-    pub fn backup_folder(&self) -> Option<&Path> {
-        self.shared.backup_folder.get().map(PathBuf::as_path)
     }
 
     /// Runs `work` in a transaction on the writer thread, and returns when this is committed and synced to disk. If

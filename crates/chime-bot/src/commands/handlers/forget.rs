@@ -147,7 +147,7 @@ impl Commands {
         }
         // Must happen before the deletion, which also deletes the age of the messages.
         let request = deletion.request;
-        prepare(&self.base.store, self.base.store.read(move |conn| deletions::oldest(conn, &request)).await?).await?;
+        prepare(&self.base, self.base.store.read(move |conn| deletions::oldest(conn, &request)).await?).await?;
         while self.forget_some(&deletion).await? == Progress::More {}
         // Deleted text remains in unused parts of the database file. The scrub job overwrites it in the background.
         let now = self.now();
