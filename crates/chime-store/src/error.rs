@@ -53,23 +53,6 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Returns a copy with the same variant: several callers whose writes shared a failed commit each need the error,
-    /// but SQLite's errors cannot be cloned. Variants that a commit cannot return become `Closed`.
-    pub fn same_class(&self) -> Self {
-        let again = |error: &rusqlite::Error| match error {
-            rusqlite::Error::SqliteFailure(code, message) => rusqlite::Error::SqliteFailure(*code, message.clone()),
-            other => rusqlite::Error::ToSqlConversionFailure(other.to_string().into()),
-        };
-        match self {
-            Self::Corrupt(error) => Self::Corrupt(again(error)),
-            Self::ReadOnly(error) => Self::ReadOnly(again(error)),
-            Self::Full(error) => Self::Full(again(error)),
-            Self::Busy(error) => Self::Busy(again(error)),
-            Self::Sql(error) => Self::Sql(again(error)),
-            _ => Self::Closed,
-        }
-    }
-
     /// Returns `true` if the daemon must stop, because neither waiting nor a retry can help.
     pub fn is_fatal(&self) -> bool {
         matches!(self, Self::Corrupt(_) | Self::ReadOnly(_) | Self::Closed)

@@ -1,8 +1,9 @@
 //! Handle to the database, shared by all crates: [`Store::write`] and [`Store::read`].
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use futures::FutureExt;
@@ -10,9 +11,9 @@ use parking_lot::Mutex;
 use rusqlite::Connection;
 use tokio::sync::{Semaphore, oneshot};
 
-use super::open::{self, FileLock, Opened};
+use super::open::{self, Opened};
 use super::search::{self, Merging};
-use super::writer::{self, ErasedResult, Task, Work, WriteFn, WriterThread};
+use super::writer::{self, ErasedResult, Queues, Task, WriteFn};
 use super::{Reader, Result, StoreError, Writer};
 use chime_core::Timestamp;
 
@@ -44,16 +45,10 @@ struct Shared {
 struct Running {
     queues: Queues,
     thread: JoinHandle<()>,
-    _lock: FileLock,
+    _lock: File,
 }
 
 type ReadTask = Box<dyn FnOnce(&Reader) -> Result<ErasedResult> + Send>;
-
-#[derive(Clone)]
-struct Queues {
-    answering: tokio::sync::mpsc::Sender<writer::Work>,
-    background: tokio::sync::mpsc::Sender<writer::Task>,
-}
 
 impl Store {
     /// Opens the file at `path` for writing and locks it against a second daemon. Creates, checks, backs up and
@@ -62,10 +57,9 @@ impl Store {
         let lock = open::lock(path)?;
         let (conn, opened) = open::open_for_writing(path, now)?;
         let readers = (0..READERS).map(|_| open::open_for_reading(path)).collect::<Result<Vec<_>>>()?;
-        let WriterThread { answering, background, thread } = writer::start(conn).map_err(|source| {
-            StoreError::File { action: "cannot start the writer of", path: path.to_owned(), source }
-        })?;
-        let running = Running { queues: Queues { answering, background }, thread, _lock: lock };
+        let started = writer::start(conn);
+        let (queues, thread) = started.map_err(|error| open::file_error("cannot start the writer of", path, error))?;
+        let running = Running { queues, thread, _lock: lock };
         let store = Self::around(path, Some(running), readers);
         Ok((store, opened))
     }
@@ -103,21 +97,23 @@ impl Store {
     }
 
     async fn write_any(&self, priority: Priority, run: WriteFn) -> Result<ErasedResult> {
-        let (reply, outcome) = oneshot::channel();
-        self.submit(priority, Work { run, reply }).await?;
-        outcome.await.map_err(|_| StoreError::Closed)?
+        self.submit(priority, |reply| Task::Write(run, reply)).await
     }
 
-    async fn submit(&self, priority: Priority, work: Work) -> Result<()> {
-        let queues = self.queues().ok_or(StoreError::Closed)?;
-        let is_accepted = match priority {
+    /// Gives the writer a task and waits for its result.
+    async fn submit<T>(&self, priority: Priority, task: impl FnOnce(oneshot::Sender<Result<T>>) -> Task) -> Result<T> {
+        let queues = self.shared.writer.lock().as_ref().map(|running| running.queues.clone());
+        let queues = queues.ok_or(StoreError::Closed)?;
+        let queue = match priority {
             Priority::Answering => {
                 self.shared.answering_writes.fetch_add(1, Ordering::Relaxed);
-                queues.answering.send(work).await.is_ok()
+                queues.answering
             }
-            Priority::Background => queues.background.send(Task::Write(work)).await.is_ok(),
+            Priority::Background => queues.background,
         };
-        if is_accepted { Ok(()) } else { Err(StoreError::Closed) }
+        let (reply, outcome) = oneshot::channel();
+        queue.send(task(reply)).await.map_err(|_| StoreError::Closed)?;
+        outcome.await.map_err(|_| StoreError::Closed)?
     }
 
     /// Returns the number of `Answering` writes so far. If two calls return the same number, no such write was
@@ -129,12 +125,12 @@ impl Store {
     /// Writes the write-ahead log into the database file and empties it, so that deleted content is no longer in the
     /// log.
     pub async fn fold(&self) -> Result<()> {
-        self.alone(Task::Fold).await
+        self.submit(Priority::Background, Task::Fold).await
     }
 
     /// Rewrites the whole file, so that no deleted content remains in it. Blocks other writes until it is done.
     pub async fn rewrite(&self) -> Result<()> {
-        self.alone(Task::Rewrite).await
+        self.submit(Priority::Background, Task::Rewrite).await
     }
 
     /// Merges segments of the full-text index in small background writes. If it fails, the next call continues where it
@@ -146,13 +142,6 @@ impl Store {
             merging = Merging::Alike;
         }
         Ok(())
-    }
-
-    async fn alone(&self, task: impl FnOnce(oneshot::Sender<Result<()>>) -> Task) -> Result<()> {
-        let queues = self.queues().ok_or(StoreError::Closed)?;
-        let (reply, outcome) = oneshot::channel();
-        queues.background.send(task(reply)).await.map_err(|_| StoreError::Closed)?;
-        outcome.await.map_err(|_| StoreError::Closed)?
     }
 
     /// Runs `work` on a read connection, in parallel with the writer. `work` sees a single snapshot of the database.
@@ -190,10 +179,6 @@ impl Store {
             let _ = tokio::task::spawn_blocking(move || thread.join()).await;
         }
     }
-
-    fn queues(&self) -> Option<Queues> {
-        self.shared.writer.lock().as_ref().map(|running| running.queues.clone())
-    }
 }
 
 impl Shared {
@@ -229,7 +214,6 @@ fn downcast<T: 'static>(outcome: Result<ErasedResult>) -> Result<T> {
     outcome?.downcast().map(|given| *given).map_err(|_| StoreError::Panicked)
 }
 
-/// Locks a mutex even if a thread panicked while holding it: the data in these mutexes is valid after every step.
 #[cfg(test)]
 mod tests {
     use super::*;
