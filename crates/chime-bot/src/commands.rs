@@ -6,4 +6,5 @@
 pub mod handlers;
 mod panel;
 mod search;
+mod shown;
 mod topics;

@@ -25,6 +25,7 @@ mod why;
 
 use std::sync::Arc;
 
+use crate::commands::shown::Shown;
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_access::console_tokens::ConsoleTokens;
@@ -35,8 +36,8 @@ use chime_core::config::AccessConfig;
 use chime_core::texts::{Notices, Texts, notices, texts};
 use chime_core::trigger;
 use chime_core::{
-    AddressedBy, Button, ChatId, ChatKey, ChatKind, CommandName, FormattedText, Job, JobPayload, MessageAt,
-    ParsedTrigger, ReplyTarget, Seq, StoredMessage, clip, grouped,
+    AddressedBy, Button, ChatId, ChatKind, CommandName, FormattedText, Job, JobPayload, MessageAt, ParsedTrigger,
+    ReplyTarget, StoredMessage, clip, grouped,
 };
 use chime_jobs::{Base, JobError, JobOutcome, JobResult};
 use chime_privacy::PrivacyFacts;
@@ -75,27 +76,6 @@ struct CommandRequest {
     chat: ChatRow,
     settings: ChatSettings,
     args: String,
-}
-
-/// Markdown reply that quotes members.
-struct Shown {
-    markdown: String,
-    /// Links in the text that stay active; they lead to messages.
-    links: Vec<String>,
-    chat: ChatKey,
-    /// Messages that the text comes from. It is deleted when one of them is forgotten.
-    rests_on: Vec<Seq>,
-    buttons: Vec<Vec<Button>>,
-}
-
-impl Shown {
-    fn of_chat(chat: ChatKey) -> Self {
-        Self { markdown: String::new(), links: Vec::new(), chat, rests_on: Vec::new(), buttons: Vec::new() }
-    }
-
-    fn urls(&self) -> Vec<&str> {
-        self.links.iter().map(String::as_str).collect()
-    }
 }
 
 impl Commands {

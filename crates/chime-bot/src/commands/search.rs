@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::commands::shown::Shown;
 use chime_answer::sanitize::{escape_markdown, one_line};
 use chime_core::chat_settings::{ChatSettings, NAME};
 use chime_core::texts::{Texts, filled};
@@ -385,17 +386,8 @@ fn all_or_each<T: Copy>(values: &[T]) -> Vec<Option<T>> {
     if values.is_empty() { vec![None] } else { values.iter().copied().map(Some).collect() }
 }
 
-/// Formatted page of a search.
-#[derive(Debug)]
-pub struct ShownPage {
-    pub markdown: String,
-    pub links: Vec<String>,
-    pub buttons: Vec<Vec<Button>>,
-    pub rests_on: Vec<Seq>,
-}
-
 /// Formats a page: who, when, some words, and the link to the message.
-pub fn shown(found: &SearchResult, search: &ChatSearch<'_>, page: SearchPage, texts: &Texts) -> ShownPage {
+pub fn shown(found: &SearchResult, search: &ChatSearch<'_>, page: SearchPage, texts: &Texts) -> Shown {
     let (zone, now) = (search.zone, search.command.message.sent_at);
     let of_page = found.messages.iter().skip(page.number * PAGE).take(PAGE);
     let notes = found.notes.iter().filter(|_| page.number == 0);
@@ -416,13 +408,13 @@ pub fn shown(found: &SearchResult, search: &ChatSearch<'_>, page: SearchPage, te
         rests_on.push(stored.seq);
     }
     if lines.is_empty() {
-        return ShownPage { markdown: texts.search.none.clone(), links, buttons: Vec::new(), rests_on };
+        return Shown { markdown: texts.search.none.clone(), ..Shown::of_chat(search.chat.key) };
     }
     let all = found.messages.len() + found.notes.len();
     let count = format!("{all}{}", if found.messages.len() == MOST { "+" } else { "" });
     let head = filled(&texts.search.head, &[("n", &count)]);
     let markdown = format!("{head}\n\n{}", lines.join("\n"));
-    ShownPage { markdown, links, buttons: page.buttons(found.messages.len()), rests_on }
+    Shown { markdown, links, chat: search.chat.key, rests_on, buttons: page.buttons(found.messages.len()) }
 }
 
 /// Returns some words of a text, from shortly before the first one with a stem in `wanted`.

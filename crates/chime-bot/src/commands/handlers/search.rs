@@ -1,7 +1,7 @@
 //! `/search`: finds messages and notes by their words, without a model.
 
 use crate::commands::handlers::{CommandRequest, Commands, Shown, chat_button};
-use crate::commands::search::{ChatSearch, SearchPage, SearchRequest, ShownPage, own_words, shown};
+use crate::commands::search::{ChatSearch, SearchPage, SearchRequest, own_words, shown};
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_answer::answering::format_parts;
@@ -40,14 +40,13 @@ impl Commands {
         }
         let texts = invocation.texts();
         let (message, chat) = (invocation.message.clone(), invocation.chat.clone());
-        let shown = self.page(message, chat, &invocation.settings, page(here), texts).await?;
-        let ShownPage { mut markdown, links, mut buttons, rests_on } = shown;
-        if command.ephemeral_number().is_some() && !buttons.is_empty() {
+        let mut shown = self.page(message, chat, &invocation.settings, page(here), texts).await?;
+        if command.ephemeral_number().is_some() && !shown.buttons.is_empty() {
             // The words of the command are not stored, so the search cannot be repeated for another page.
-            buttons.clear();
-            markdown = format!("{markdown}\n\n{}", texts.search.rest);
+            shown.buttons.clear();
+            shown.markdown = format!("{}\n\n{}", shown.markdown, texts.search.rest);
         }
-        self.answer_showing(job, &invocation, Shown { markdown, links, chat: here, rests_on, buttons }).await
+        self.answer_showing(job, &invocation, shown).await
     }
 
     /// Handles a press that asks for a page, which replaces the one shown.
@@ -72,8 +71,7 @@ impl Commands {
             }
         }
         let shown = self.page(command, target, &settings, page, texts).await?;
-        let urls: Vec<&str> = shown.links.iter().map(String::as_str).collect();
-        let parts = format_parts(&shown.markdown, &urls, &[]);
+        let parts = format_parts(&shown.markdown, &shown.urls(), &[]);
         let again = self.edit(press, &parts, &shown.buttons).await;
         self.confirm_shown(job, press, again).await
     }
@@ -85,10 +83,9 @@ impl Commands {
         settings: &ChatSettings,
         page: SearchPage,
         texts: &'static Texts,
-    ) -> chime_store::Result<ShownPage> {
+    ) -> chime_store::Result<Shown> {
         let Some(request) = self.search_request(&command, &chat, settings) else {
-            let markdown = texts.search.how.clone();
-            return Ok(ShownPage { markdown, links: Vec::new(), buttons: Vec::new(), rests_on: Vec::new() });
+            return Ok(Shown { markdown: texts.search.how.clone(), ..Shown::of_chat(chat.key) });
         };
         let zone = settings.zone(self.base.zone());
         let work = move |conn: &chime_store::Reader| {
