@@ -158,20 +158,6 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
     )
 }
 
-/// Records further messages that a reply shows after it was edited. The reply is found by its message in Telegram.
-pub fn note_more_uses(
-    tx: &Writer<'_>,
-    at: (ChatId, MessageId),
-    chat: ChatKey,
-    seqs: impl IntoIterator<Item = Seq>,
-) -> Result<()> {
-    let key: Option<String> = tx.first(
-        "SELECT reply_key FROM outbox WHERE telegram_chat_id = :chat AND message_id = :message",
-        params! { ":chat": at.0, ":message": at.1 },
-    )?;
-    key.map_or(Ok(()), |key| note_uses(tx, &key, chat, seqs))
-}
-
 /// Stores a reply and the job that sends it. CONTRIBUTING.md lists the messages that are sent without it. The first
 /// part is stored as `Sending` at once, which saves a commit before it is sent; the others are `Pending`.
 pub fn add(tx: &Writer<'_>, reply: &NewReply, now: Timestamp) -> Result<()> {

@@ -10,7 +10,7 @@ use chime_jobs::JobResult;
 use chime_memory::jobs::{ItemList, items};
 use chime_memory::wording;
 use chime_store::chats::ChatRow;
-use chime_store::{Priority, button_presses, item_marks, outbox};
+use chime_store::{Priority, button_presses, item_marks};
 
 /// Start of the data of each button.
 const PREFIX: &str = "item";
@@ -115,9 +115,6 @@ impl Commands {
         };
         self.base.store.write(Priority::Answering, mark).await?;
         let shown = self.items_of(chat, settings.zone(self.base.zone()), ItemList::Open(now)).await?;
-        let (rests_on, at) = (shown.rests_on.clone(), (press.chat, press.message));
-        let note = move |tx: &chime_store::Writer<'_>| outbox::note_more_uses(tx, at, key, rests_on);
-        self.base.store.write(Priority::Answering, note).await?;
         let again = self.edit(press, &format_parts(&shown.markdown, &shown.urls(), &[]), &shown.buttons).await;
         self.confirm_shown(job, press, again).await
     }
