@@ -75,7 +75,7 @@ impl Commands {
         let message = &command.message.message;
         let at = MessageAt { chat: message.chat, message: message.id };
         let later = JobPayload::Export { at, forum_topic: message.forum_topic, asked_by: message.sender.id };
-        let (now, wanted) = (self.now(), later.clone());
+        let (now, wanted) = (self.base.clock.now(), later.clone());
         let pending = self.base.store.read(move |conn| jobs::find(conn, &wanted)).await?;
         let due_at = pending.map_or(now.plus(wait), |pending| pending.due_at);
         let text = wording::export_announced(due_at.since(now), command.texts());

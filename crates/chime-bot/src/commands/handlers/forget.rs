@@ -93,7 +93,7 @@ impl Commands {
 
     /// Stores the request and enqueues the job that deletes the data. That job also sends the reply.
     async fn start_forgetting(&self, job: &Job, invocation: &CommandRequest, what: DeletionTarget) -> JobResult {
-        let (request, now) = (self.request(invocation, what, false), self.now());
+        let (request, now) = (self.request(invocation, what, false), self.base.clock.now());
         let (command, here) = ((invocation.message.chat, invocation.message.seq), invocation.message.message.chat);
         self.finish_with(job, move |tx| {
             if let DeletionTarget::Chat(chat) = what {
@@ -111,7 +111,7 @@ impl Commands {
     async fn announce_deletion(&self, job: &Job, invocation: &CommandRequest, wait: Duration) -> JobResult {
         let (chat, here) = (invocation.chat.key, invocation.message.message.chat);
         let pending = self.base.store.read(move |conn| pending_for(conn, chat)).await?;
-        let now = self.now();
+        let now = self.base.clock.now();
         let request = self.request(invocation, DeletionTarget::Chat(chat), true);
         let due_at = pending.map_or(now, |pending| pending.request.asked_at).plus(wait);
         let words = wording::announced(due_at.since(now), invocation.texts());
@@ -150,7 +150,7 @@ impl Commands {
         prepare(&self.base, self.base.store.read(move |conn| deletions::oldest(conn, &request)).await?).await?;
         while self.forget_some(&deletion).await? == Progress::More {}
         // Deleted text remains in unused parts of the database file. The scrub job overwrites it in the background.
-        let now = self.now();
+        let now = self.base.clock.now();
         let scrub = move |tx: &Writer<'_>| jobs::add_or_move(tx, &JobPayload::Scrub {}, now);
         self.base.store.write(Priority::Background, scrub).await?;
         let done = self.base.store.read(move |conn| deletions::find(conn, id)).await?.unwrap_or(deletion);
@@ -175,7 +175,7 @@ impl Commands {
     }
 
     async fn forget_some(&self, deletion: &Deletion) -> chime_store::Result<Progress> {
-        let (deletion, now) = (*deletion, self.now());
+        let (deletion, now) = (*deletion, self.base.clock.now());
         self.base
             .store
             .write(Priority::Background, move |tx| {
@@ -205,16 +205,12 @@ impl Commands {
         let message = &invocation.message.message;
         deletions::DeletionRequest {
             what,
-            asked_at: self.now(),
+            asked_at: self.base.clock.now(),
             until: asked_at(message),
             asked_by: message.sender.id,
             was_announced,
             to: Some(ReplyTarget { chat: message.chat, forum_topic: message.forum_topic, reply_to: Some(message.id) }),
         }
-    }
-
-    pub(super) fn now(&self) -> Timestamp {
-        self.base.clock.now()
     }
 }
 

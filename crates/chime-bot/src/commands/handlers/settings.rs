@@ -119,7 +119,8 @@ impl Commands {
         if !self.may_change(target.chat.id, press.by).await? {
             return self.refuse(job, press, &notices.admins_only).await;
         }
-        if change.ends_memory() && self.has_memory(target.key).await? {
+        let key = target.key;
+        if change.ends_memory() && self.base.store.read(move |conn| memory::is_kept(conn, key)).await? {
             let (question, buttons) = memory_question(scope, texts(chat.speaks().code()));
             let again = self.edit(press, &format_own(question), &buttons).await;
             return self.confirm_shown(job, press, again).await;
@@ -135,11 +136,6 @@ impl Commands {
         self.base.store.write(Priority::Answering, written).await?;
         let again = self.show_again(press, chat.key, scope, shown).await?;
         self.confirm_shown(job, press, again).await
-    }
-
-    /// Returns `true` if turning memory off would delete anything.
-    pub(super) async fn has_memory(&self, chat: ChatKey) -> chime_store::Result<bool> {
-        self.base.store.read(move |conn| memory::is_kept(conn, chat)).await
     }
 
     /// Edits the panel so that it shows the current settings. If Telegram asks for a pause, returns the time for the

@@ -50,6 +50,7 @@ fn has_job(conn: &Reader, at: MessageAt) -> chime_store::Result<bool> {
     Ok(false)
 }
 
-fn answer_to(at: MessageAt) -> JobPayload {
+/// Returns a job with the same key as the answer to `at`. (The parsed trigger is not part of the key.)
+pub fn answer_to(at: MessageAt) -> JobPayload {
     JobPayload::Answer { at, parsed: ParsedTrigger::default() }
 }

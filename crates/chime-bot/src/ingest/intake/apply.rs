@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use crate::ingest::ArrivalKind;
-use crate::ingest::intake::authorize::AllowedRequest;
 use crate::ingest::intake::batch::{Applied, Moment};
 use crate::ingest::intake::enqueue::{StoredArrival, WordStorage, start_work, was_trigger};
 use crate::ingest::intake::read::ReadUpdate;
@@ -262,8 +261,7 @@ fn reject_message(
 ) -> chime_store::Result<()> {
     let chat = arrival.chat.id;
     applied.refused_chats.insert(chat.0);
-    let (key, asks) = authorize::store_stub(tx, arrival, setting)?;
-    if asks == AllowedRequest::AboutPrivacy {
+    if let Some(key) = authorize::store_stub(tx, arrival, setting)? {
         // The text is stored only until this job is done, as for a member who opted out.
         let news = StoredArrival { chat: key, came: ArrivalKind::New, words: WordStorage::Held };
         start_work(tx, arrival, news, setting, at, applied)?;

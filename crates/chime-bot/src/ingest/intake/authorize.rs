@@ -32,24 +32,18 @@ fn nameless(chat: &Chat) -> Chat {
     Chat { title: None, username: None, ..chat.clone() }
 }
 
-/// Stores a message from an unauthorised chat without its content, and the language of the author's app. Also returns
-/// [`AllowedRequest::AboutPrivacy`] if the message is a privacy command, which is still obeyed in a chat that was
-/// authorised before.
+/// Stores a message from an unauthorised chat without its content, and the language of the author's app. Returns the
+/// chat if the message is a privacy command, which is still obeyed in a chat that was authorised before.
 pub fn store_stub(
     tx: &Writer<'_>,
     arrival: &Arrival,
     setting: &IntakeSettings,
-) -> chime_store::Result<(ChatKey, AllowedRequest)> {
+) -> chime_store::Result<Option<ChatKey>> {
     let row = chats::upsert(tx, &nameless(&arrival.chat))?;
     set_language_of_app(tx, row.key, arrival.language.as_deref())?;
     let is_news = messages::insert_stub(tx, &row, &arrival.message)?;
     let is_asked = is_news && command_in(arrival, setting).is_some_and(|(command, _)| command.is_about_privacy());
-    let asks = if is_asked && messages::is_any_kept(tx, row.key)? {
-        AllowedRequest::AboutPrivacy
-    } else {
-        AllowedRequest::Nothing
-    };
-    Ok((row.key, asks))
+    Ok((is_asked && messages::is_any_kept(tx, row.key)?).then_some(row.key))
 }
 
 /// Sets the language of the bot's own texts in a new chat. `app` is the app language of the user who wrote there or
@@ -59,13 +53,6 @@ pub fn set_language_of_app(tx: &Writer<'_>, chat: ChatKey, app: Option<&str>) ->
         Some(code) => chats::set_first_language(tx, chat, Language::from_code(code)),
         None => Ok(()),
     }
-}
-
-/// Kind of request that is still handled in an unauthorised chat.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AllowedRequest {
-    AboutPrivacy,
-    Nothing,
 }
 
 /// Decides whether a message may use the bot. Also lets a user become the owner with the correct claim code.

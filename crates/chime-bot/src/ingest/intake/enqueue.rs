@@ -12,7 +12,7 @@ use chime_core::chat_settings::{AMBIENT, ChatSettings, NAME, REPLIES};
 use chime_core::trigger::{self, Languages, Rules, Trigger, TriggerKind};
 use chime_core::{
     AddressedBy, Arrival, BACKLOG_SETTLES, ChatId, ChatKey, CommandLimits, CommandName, Conversation, JobPayload,
-    Language, Message, MessageAt, ParsedTrigger, Role, Timestamp, UNANSWERED_AFTER, Zone,
+    Language, Message, MessageAt, Role, Timestamp, UNANSWERED_AFTER, Zone,
 };
 use chime_store::outbox::Purpose;
 use chime_store::{Writer, backlog, chat_settings, chats, consent, jobs, messages, outbox, scrub};
@@ -65,7 +65,7 @@ pub fn start_work(
     }
     if found.is_none() && message.edited_at.is_some() {
         // The edit removed the mention of the bot. If the answer is not cancelled, the whole text is the question.
-        jobs::replace(tx, &JobPayload::Answer { at: at_message, parsed: ParsedTrigger::default() })?;
+        jobs::replace(tx, &album::answer_to(at_message))?;
     }
     let said = ArrivedMessage { at: at_message, sent_at: message.sent_at, came };
     match task_for(found.as_ref(), said, at.there, setting.config.ingest.backlog_max_age) {

@@ -3,10 +3,9 @@
 
 use std::time::Duration;
 
+use crate::ingest::intake::album::answer_to;
 use chime_core::trigger::{Languages, Trigger, TriggerKind, is_generic};
-use chime_core::{
-    AddressedBy, Conversation, EntityKind, JobKind, JobPayload, Kind, Message, MessageAt, ParsedTrigger, Role,
-};
+use chime_core::{AddressedBy, Conversation, EntityKind, JobKind, Kind, Message, MessageAt, Role};
 use chime_store::{Reader, Writer, jobs, messages};
 
 /// Maximum time between the mention and the question.
@@ -96,9 +95,4 @@ pub fn supersede(tx: &Writer<'_>, tag: MessageAt) -> chime_store::Result<bool> {
         jobs::finish(tx, JobKind::Answer, &of_tag.key())?;
     }
     Ok(is_open)
-}
-
-/// Returns a job with the same key as the answer to `at`. (The parsed trigger is not part of the key.)
-fn answer_to(at: MessageAt) -> JobPayload {
-    JobPayload::Answer { at, parsed: ParsedTrigger::default() }
 }
