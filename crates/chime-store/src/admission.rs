@@ -1,7 +1,7 @@
 //! Owners, and the chats in which they allowed the bot by a command in Telegram, in addition to the configuration.
 
 use super::family::Family;
-use super::sql::{Statements, params};
+use super::sql::{Statements, params, rows};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatId, ChatKey, Timestamp, UserId};
 
@@ -24,6 +24,8 @@ pub fn has_owner(conn: &Reader) -> Result<bool> {
     conn.any("SELECT 1 FROM owner", &[])
 }
 
+rows! { Admitted { owners, chats } }
+
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Admitted {
     pub owners: u64,
@@ -31,9 +33,7 @@ pub struct Admitted {
 }
 
 pub fn count(conn: &Reader) -> Result<Admitted> {
-    let (owners, chats) =
-        conn.one("SELECT (SELECT count(*) FROM owner) AS owners, (SELECT count(*) FROM allowed_chat) AS chats", &[])?;
-    Ok(Admitted { owners, chats })
+    conn.one("SELECT (SELECT count(*) FROM owner) AS owners, (SELECT count(*) FROM allowed_chat) AS chats", &[])
 }
 
 pub(super) const FAMILY: Family =

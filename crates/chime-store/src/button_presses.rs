@@ -1,8 +1,12 @@
 //! Presses on buttons, stored until a job handles them. A row is deleted when its job ends.
 
-use super::sql::{Statements, params};
+use super::sql::{Statements, params, rows};
 use super::{Reader, Result, Writer};
 use chime_core::{Press, Timestamp};
+
+rows! {
+    Press { query = "query_id", chat = "telegram_chat_id", message = "message_id", by = "user_id", data }
+}
 
 /// Stores a press. Does nothing if it is stored already.
 pub fn add(tx: &Writer<'_>, press: &Press, now: Timestamp) -> Result<()> {
@@ -17,18 +21,9 @@ pub fn add(tx: &Writer<'_>, press: &Press, now: Timestamp) -> Result<()> {
 }
 
 pub fn find(conn: &Reader, query: &str) -> Result<Option<Press>> {
-    conn.map_first(
-        "SELECT telegram_chat_id, message_id, user_id, data FROM press WHERE query_id = :query",
+    conn.first(
+        "SELECT query_id, telegram_chat_id, message_id, user_id, data FROM press WHERE query_id = :query",
         params! { ":query": query },
-        |raw| {
-            Ok(Press {
-                query: query.to_owned(),
-                chat: raw.get("telegram_chat_id")?,
-                message: raw.get("message_id")?,
-                by: raw.get("user_id")?,
-                data: raw.get("data")?,
-            })
-        },
     )
 }
 

@@ -67,9 +67,7 @@ pub fn opted_out_of(conn: &Reader, chat: ChatKey) -> Result<Vec<UserId>> {
 
 /// Returns the time up to which all messages of the chat were forgotten, or `None` if the chat was never forgotten.
 pub fn forgotten_until(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
-    let secs: Option<i64> =
-        conn.one("SELECT forgotten_until FROM chat WHERE chat_key = :chat", params! { ":chat": chat })?;
-    Ok(secs.map(Timestamp::from_secs))
+    conn.one("SELECT forgotten_until * 1000 FROM chat WHERE chat_key = :chat", params! { ":chat": chat })
 }
 
 /// Returns `true` if the text of a message must not be stored: the group does not see it, its author opted out, or the

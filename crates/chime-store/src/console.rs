@@ -44,6 +44,8 @@ impl DayCounts {
 
 rows! {
     ListedOptOut { chat = "chat_key", user = "user_id", since }
+    ListedSession { id, started_at, ended_at, messages }
+    TopicDay { topic, day, sessions }
 }
 
 /// Returns the counts from the UTC day of `from` on. Several rows may be of the same chat and day.
@@ -98,11 +100,10 @@ pub fn answer_times(conn: &Reader, from: Timestamp) -> Result<Vec<u64>> {
 }
 
 pub fn newest_messages(conn: &Reader) -> Result<Vec<(ChatKey, Timestamp)>> {
-    conn.map(
-        "SELECT chat_key, (SELECT max(ts) FROM message WHERE message.chat_key = chat.chat_key) AS newest
+    conn.all(
+        "SELECT chat_key, (SELECT max(ts) FROM message WHERE message.chat_key = chat.chat_key) * 1000 AS newest
          FROM chat WHERE newest IS NOT NULL",
         &[],
-        |raw| Ok((raw.get("chat_key")?, Timestamp::from_secs(raw.get("newest")?))),
     )
 }
 
@@ -169,17 +170,10 @@ pub struct ListedSession {
 
 /// Returns the sessions of a chat that begin with one of the messages `from..=to`, newest first, at most `limit`.
 pub fn sessions_between(conn: &Reader, chat: ChatKey, from: Seq, to: Seq, limit: u32) -> Result<Vec<ListedSession>> {
-    conn.map(
-        "SELECT id, started_at, ended_at, messages FROM session WHERE id BETWEEN :from AND :to ORDER BY id DESC LIMIT :limit",
+    conn.all(
+        "SELECT id, started_at * 1000 AS started_at, ended_at * 1000 AS ended_at, messages
+         FROM session WHERE id BETWEEN :from AND :to ORDER BY id DESC LIMIT :limit",
         params! { ":from": row_id(chat, from), ":to": row_id(chat, to), ":limit": limit },
-        |raw| {
-            Ok(ListedSession {
-                id: raw.get("id")?,
-                started_at: Timestamp::from_secs(raw.get("started_at")?),
-                ended_at: Timestamp::from_secs(raw.get("ended_at")?),
-                messages: raw.get("messages")?,
-            })
-        },
     )
 }
 
@@ -194,13 +188,12 @@ pub struct TopicDay {
 
 /// Returns the days from the UTC day `first` on that had sessions about the topics of a chat.
 pub fn topic_days(conn: &Reader, chat: ChatKey, first: i64) -> Result<Vec<TopicDay>> {
-    conn.map(
+    conn.all(
         "SELECT coalesce(main.name, tag.name) AS topic, ended_at / 86400 AS day, count(DISTINCT session_id) AS sessions
          FROM session JOIN session_tag ON session_id = session.id JOIN tag ON tag.id = tag_id
              LEFT JOIN tag AS main ON main.id = tag.same_as
          WHERE session.chat_key = :chat AND ended_at >= :from GROUP BY 1, 2",
         params! { ":chat": chat, ":from": first * 86400 },
-        |raw| Ok(TopicDay { topic: raw.get("topic")?, day: raw.get("day")?, sessions: raw.get("sessions")? }),
     )
 }
 

@@ -401,12 +401,11 @@ pub fn count(conn: &Reader, chat: ChatKey) -> Result<u64> {
 /// Returns the time since which the bot reads the chat: the earliest received message among the first hundred stored
 /// ones. `None` if these were all imported or are copies from replies.
 pub fn earliest(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
-    let secs: Option<i64> = conn.one(
-        "SELECT min(ts) AS ts FROM message
+    conn.one(
+        "SELECT min(ts) * 1000 AS ts FROM message
          WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 100 AND source = 'update'",
         params! { ":chat": chat },
-    )?;
-    Ok(secs.map(Timestamp::from_secs))
+    )
 }
 
 /// Returns the newest texts of a chat, for detecting its language.

@@ -17,6 +17,7 @@ pub(super) const FAMILY: Family = Family {
 
 rows! {
     Refusal { chat = "telegram_chat_id", message = "message_id", forum_topic = "forum_topic_id", because, subject, until, tell }
+    ExplainedRefusal { at = "told_at", until }
 }
 
 /// Moves refusals to the merged chat. Their subject contains the chat's key, so a refusal that was explained before the
@@ -72,15 +73,7 @@ pub fn add_trigger(tx: &Writer<'_>, counted: AcceptedTrigger, at: Timestamp, too
 /// Returns the last refusal under the key `subject` that was explained in words, or `None`. Later refusals under the
 /// same key only get a reaction for a while.
 pub fn explained(conn: &Reader, subject: &str) -> Result<Option<ExplainedRefusal>> {
-    let shown = conn.map_first(
-        "SELECT told_at, until FROM told_refusal WHERE subject = :subject",
-        params! { ":subject": subject },
-        |raw| {
-            let time = |column| raw.get(column).map(Timestamp::from_millis);
-            Ok(ExplainedRefusal { at: time("told_at")?, until: time("until")? })
-        },
-    )?;
-    Ok(shown)
+    conn.first("SELECT told_at, until FROM told_refusal WHERE subject = :subject", params! { ":subject": subject })
 }
 
 /// Stores a refusal that the member must be notified of. If the notice is in words, also records that this refusal was

@@ -19,10 +19,9 @@ pub fn cutoffs(conn: &Reader, now: Timestamp, default: Option<Timestamp>) -> Res
 
 /// Returns the oldest messages of a chat that were sent before `cutoff`, at most `limit`.
 pub fn expired(conn: &Reader, chat: ChatKey, cutoff: Timestamp, limit: u32) -> Result<Vec<(ChatKey, Seq)>> {
-    conn.map(
-        "SELECT seq FROM message WHERE chat_key = :chat AND ts < :cutoff ORDER BY ts LIMIT :limit",
+    conn.all(
+        "SELECT chat_key, seq FROM message WHERE chat_key = :chat AND ts < :cutoff ORDER BY ts LIMIT :limit",
         params! { ":chat": chat, ":cutoff": cutoff.secs(), ":limit": limit },
-        |row| Ok((chat, row.get("seq")?)),
     )
 }
 
@@ -60,12 +59,11 @@ pub fn prune_replies(tx: &Writer<'_>, before: Timestamp, limit: u32) -> Result<u
 
 /// Returns the time of the newest message. By Telegram's clock, the current time is at least this.
 pub fn newest(conn: &Reader) -> Result<Option<Timestamp>> {
-    let secs: Option<i64> = conn.one(
-        "SELECT max(newest) AS newest FROM
+    conn.one(
+        "SELECT max(newest) * 1000 AS newest FROM
          (SELECT (SELECT max(ts) FROM message WHERE message.chat_key = chat.chat_key) AS newest FROM chat)",
         &[],
-    )?;
-    Ok(secs.map(Timestamp::from_secs))
+    )
 }
 
 /// Deletes token counts of days before the day of `before`, at most `limit` rows. Returns their number.

@@ -52,11 +52,10 @@ pub fn noted(conn: &Reader, now: Timestamp, limit: u32) -> Result<Vec<Conversati
 
 /// Returns the times of a conversation's notes, oldest first.
 pub fn notes_of(conn: &Reader, conversation: Conversation) -> Result<Vec<Timestamp>> {
-    let times = conn.all(
-        "SELECT ts FROM session_note WHERE chat_key = :chat AND forum_topic_id = :forum_topic ORDER BY ts",
+    conn.all(
+        "SELECT ts * 1000 FROM session_note WHERE chat_key = :chat AND forum_topic_id = :forum_topic ORDER BY ts",
         params! { ":chat": conversation.chat, ":forum_topic": forum_topic_key(conversation.forum_topic) },
-    )?;
-    Ok(times.into_iter().map(Timestamp::from_secs).collect())
+    )
 }
 
 pub fn clear_notes(tx: &Writer<'_>, conversation: Conversation, notes: &[Timestamp]) -> Result<()> {
@@ -246,12 +245,11 @@ pub fn unfolded(conn: &Reader, chat: ChatKey, until: Timestamp, limit: u32) -> R
 
 /// Returns the time at which the newest session in History ended, or `None` if History includes no session.
 pub fn newest_folded(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
-    let at: Option<i64> = conn.first(
-        "SELECT ended_at FROM session WHERE chat_key = :chat AND history_included_at IS NOT NULL
+    conn.first(
+        "SELECT ended_at * 1000 FROM session WHERE chat_key = :chat AND history_included_at IS NOT NULL
          ORDER BY ended_at DESC LIMIT 1",
         params! { ":chat": chat },
-    )?;
-    Ok(at.map(Timestamp::from_secs))
+    )
 }
 
 /// Returns the readable messages of a session, oldest first: no stubs and no messages of members who opted out.

@@ -108,12 +108,11 @@ pub fn made_between(
 /// Returns sessions that ended before `until` and are not yet in History, with their mini-summaries, oldest first, at
 /// most `limit`.
 pub fn to_fold(conn: &Reader, chat: ChatKey, until: Timestamp, limit: u32) -> Result<Vec<(Session, Summary)>> {
-    let found = sessions::unfolded(conn, chat, until, limit)?;
-    found.into_iter().filter_map(|session| with_mini(conn, session).transpose()).collect()
-}
-
-fn with_mini(conn: &Reader, session: Session) -> Result<Option<(Session, Summary)>> {
-    Ok(mini(conn, session.id)?.map(|summary| (session, summary)))
+    let mut found = Vec::new();
+    for session in sessions::unfolded(conn, chat, until, limit)? {
+        found.extend(mini(conn, session.id)?.map(|summary| (session, summary)));
+    }
+    Ok(found)
 }
 
 pub fn rolling(conn: &Reader, chat: ChatKey, kind: Rolling) -> Result<Option<RollingSummary>> {

@@ -92,7 +92,7 @@ pub fn extend(tx: &Writer<'_>, conversation: Conversation, extension: &Extension
                 "UPDATE thread_summary SET text = :text, tokens = :tokens, method = :method, model = :model,
                  built_at = :built_at WHERE id = :id",
                 params! {
-                    ":text": extension.text, ":tokens": tokens(extension), ":method": extension.method,
+                    ":text": extension.text, ":tokens": extension.tokens, ":method": extension.method,
                     ":model": extension.model, ":built_at": extension.built_at, ":id": before.id,
                 },
             )?;
@@ -104,7 +104,7 @@ pub fn extend(tx: &Writer<'_>, conversation: Conversation, extension: &Extension
                  VALUES (:chat, :forum_topic, :text, :tokens, :method, :model, :built_at)",
                 params! {
                     ":chat": chat, ":forum_topic": conversation.forum_topic, ":text": extension.text,
-                    ":tokens": tokens(extension), ":method": extension.method, ":model": extension.model,
+                    ":tokens": extension.tokens, ":method": extension.method, ":model": extension.model,
                     ":built_at": extension.built_at,
                 },
             )?;
@@ -118,10 +118,6 @@ pub fn extend(tx: &Writer<'_>, conversation: Conversation, extension: &Extension
         )?;
     }
     Ok(Some(id))
-}
-
-fn tokens(extension: &Extension) -> i64 {
-    i64::try_from(extension.tokens).unwrap_or(i64::MAX)
 }
 
 /// Deletes the summaries that cover a changed or deleted message. They are made again from the messages.

@@ -50,16 +50,17 @@ pub struct TopicTag {
 pub fn state(conn: &Reader, conversation: Conversation) -> Result<Option<TopicState>> {
     let params = params! { ":chat": conversation.chat, ":forum_topic": forum_topic_key(conversation.forum_topic) };
     let found = conn.map_first(
-        "SELECT opener, evaluated_at, adopted_at, is_undecided, asked_for, max(turns_left, 0) AS turns_left
+        "SELECT nullif(opener, 0) AS opener, evaluated_at, adopted_at, is_undecided, nullif(asked_for, 0) AS asked_for,
+                max(turns_left, 0) AS turns_left
          FROM conversation_topic WHERE chat_key = :chat AND forum_topic_id = :forum_topic",
         params,
         |raw| {
             Ok(TopicState {
-                opener: seq(raw.get("opener")?),
+                opener: raw.get("opener")?,
                 evaluated_at: raw.get("evaluated_at")?,
                 adopted_at: raw.get("adopted_at")?,
                 is_undecided: raw.get("is_undecided")?,
-                asked_for: seq(raw.get("asked_for")?),
+                asked_for: raw.get("asked_for")?,
                 turns_left: raw.get("turns_left")?,
                 active: Vec::new(),
             })
@@ -74,17 +75,17 @@ pub fn state(conn: &Reader, conversation: Conversation) -> Result<Option<TopicSt
 }
 
 pub fn save_state(tx: &Writer<'_>, conversation: Conversation, state: &TopicState) -> Result<()> {
-    let (chat, forum_topic) = (conversation.chat.0, forum_topic_key(conversation.forum_topic));
-    let number = |seq: Option<Seq>| seq.map_or(0, |seq| seq.0);
+    let (chat, forum_topic) = (conversation.chat, forum_topic_key(conversation.forum_topic));
     tx.run(
         "DELETE FROM conversation_topic WHERE chat_key = :chat AND forum_topic_id = :forum_topic",
         params! { ":chat": chat, ":forum_topic": forum_topic },
     )?;
     tx.run("INSERT INTO conversation_topic (chat_key, forum_topic_id, opener, evaluated_at, adopted_at, is_undecided, asked_for,
              turns_left)
-         VALUES (:chat, :forum_topic, :opener, :evaluated_at, :adopted_at, :is_undecided, :asked_for, :turns_left)", params! {
-        ":chat": chat, ":forum_topic": forum_topic, ":opener": number(state.opener), ":evaluated_at": state.evaluated_at,
-        ":adopted_at": state.adopted_at, ":is_undecided": state.is_undecided, ":asked_for": number(state.asked_for),
+         VALUES (:chat, :forum_topic, coalesce(:opener, 0), :evaluated_at, :adopted_at, :is_undecided,
+             coalesce(:asked_for, 0), :turns_left)", params! {
+        ":chat": chat, ":forum_topic": forum_topic, ":opener": state.opener, ":evaluated_at": state.evaluated_at,
+        ":adopted_at": state.adopted_at, ":is_undecided": state.is_undecided, ":asked_for": state.asked_for,
         ":turns_left": state.turns_left,
     })?;
     for (place, tag) in (0_i64..).zip(&state.active) {
@@ -266,10 +267,6 @@ pub fn merge(tx: &Writer<'_>, from: i64, into: i64) -> Result<()> {
         tx.run(sql, params)?;
     }
     Ok(())
-}
-
-fn seq(number: u32) -> Option<Seq> {
-    (number > 0).then_some(Seq(number))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! model, and the models that refused tools.
 
 use super::family::{Family, Merged};
-use super::sql::{Statements, params};
+use super::sql::{Statements, params, rows};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Spent, Timestamp, TokenCalibration, TokenUse, UserId};
 
@@ -36,6 +36,8 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
         params! { ":chat": chat, ":day": until.day() },
     )
 }
+
+rows! { Spent { total, of_chat, of_member, own_cap_of_chat } }
 
 /// User id that is stored for background work, which no member requested.
 const NOBODY: i64 = 0;
@@ -79,15 +81,14 @@ pub fn add(tx: &Writer<'_>, call: &CallUsage) -> Result<()> {
 }
 
 pub fn spent(conn: &Reader, at: Timestamp, chat: ChatKey, user: UserId) -> Result<Spent> {
-    let (total, of_chat, of_member, own_cap_of_chat) = conn.one(&format!(
+    conn.one(&format!(
             "SELECT coalesce(sum(tokens), 0) AS total, coalesce(sum(tokens) FILTER (WHERE chat_key = :chat), 0) AS of_chat,
                     coalesce(sum(tokens) FILTER (WHERE user_id = :user), 0) AS of_member,
                     (SELECT CAST(value AS INTEGER) FROM chat_setting
-                     WHERE chat_setting.chat_key = :chat AND forum_topic_id = 0 AND key = 'daily_tokens') AS own_cap
+                     WHERE chat_setting.chat_key = :chat AND forum_topic_id = 0 AND key = 'daily_tokens') AS own_cap_of_chat
              FROM (SELECT chat_key, user_id, min(prompt_tokens, {MOST}) + min(completion_tokens, {MOST}) AS tokens
                    FROM token_usage WHERE day = :day)"
-        ), params! { ":day": at.day(), ":chat": chat, ":user": user })?;
-    Ok(Spent { total, of_chat, of_member, own_cap_of_chat })
+        ), params! { ":day": at.day(), ":chat": chat, ":user": user })
 }
 
 /// Tokens of a chat that a member used with one model: today, and since the first day of the query.
