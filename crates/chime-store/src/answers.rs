@@ -33,10 +33,6 @@ pub fn save(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
             ":guard_used": record.guard_used, ":removed": Json(&record.removed),
         },
     )?;
-    note_uses(tx, record)
-}
-
-fn note_uses(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
     let given: Vec<Seq> = record.window.iter().map(|chosen| chosen.seq).chain([record.trigger]).collect();
     rest_on(tx, record, &given)
 }

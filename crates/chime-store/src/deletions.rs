@@ -119,9 +119,8 @@ pub fn remove(tx: &Writer<'_>, id: i64) -> Result<()> {
 /// Returns the time of the oldest message that the request covers, or `None` if it covers none.
 pub fn oldest(conn: &Reader, request: &DeletionRequest) -> Result<Option<Timestamp>> {
     let (rule, values) = rule(request);
-    let sql = format!("SELECT min(ts) AS ts FROM message WHERE {rule}");
-    let secs: Option<i64> = conn.one(&sql, params(&values).as_slice())?;
-    Ok(secs.map(Timestamp::from_secs))
+    let sql = format!("SELECT min(ts) * 1000 AS ts FROM message WHERE {rule}");
+    conn.one(&sql, params(&values).as_slice())
 }
 
 /// Forgets at most `limit` messages of a request, and everything derived from them. Must be repeated until it returns

@@ -64,7 +64,8 @@ pub fn save(tx: &Writer<'_>, new: &NewFollowUp) -> Result<()> {
     let id = new.answer.0.to_string();
     // The chain keeps the wishes for another kind of thing too, so that forgetting reaches them.
     let follows = new.resolved.follows.filter(|_| new.resolved.reset != Some(Reset::StartOver));
-    let chain = match follows.map(|before| chain_of(tx, before)).transpose()? {
+    let chain_of = |before| tx.first("SELECT chain FROM follow_up WHERE answer_id = :id", params! { ":id": before });
+    let chain = match follows.map(chain_of).transpose()? {
         Some(Some(chain)) => chain,
         // The chain was forgotten while the model answered, but the frame still contains its words.
         Some(None) => return Ok(()),
@@ -198,10 +199,6 @@ pub fn longest_silence(conn: &Reader, conversation: Conversation, since: Timesta
         },
     )?;
     Ok(secs.unwrap_or_else(|| now.secs() - since.secs()).saturating_mul(1000))
-}
-
-fn chain_of(conn: &Reader, answer: AnswerId) -> Result<Option<String>> {
-    conn.first("SELECT chain FROM follow_up WHERE answer_id = :id", params! { ":id": answer })
 }
 
 /// Returns the members who asked for any answer of a chain.

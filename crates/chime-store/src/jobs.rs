@@ -80,9 +80,8 @@ pub fn is_due(conn: &Reader, job: &JobPayload) -> Result<bool> {
 }
 
 pub fn is_any_due(conn: &Reader, kind: JobKind, chat: ChatId) -> Result<bool> {
-    let sql = "SELECT EXISTS (SELECT 1 FROM job WHERE kind = :kind AND lane = :chat AND state = 'due') AS found";
-    let params = params! { ":kind": kind, ":chat": chat };
-    conn.one(sql, params)
+    let sql = "SELECT 1 FROM job WHERE kind = :kind AND lane = :chat AND state = 'due'";
+    conn.any(sql, params! { ":kind": kind, ":chat": chat })
 }
 
 pub fn exists(conn: &Reader, kind: JobKind, key: &str) -> Result<bool> {
@@ -90,9 +89,8 @@ pub fn exists(conn: &Reader, kind: JobKind, key: &str) -> Result<bool> {
 }
 
 fn has_row(conn: &Reader, kind: JobKind, key: &str, condition: &str) -> Result<bool> {
-    let sql = format!("SELECT EXISTS (SELECT 1 FROM job WHERE kind = :kind AND key = :key AND {condition}) AS found");
-    let params = params! { ":kind": kind, ":key": key };
-    conn.one(&sql, params)
+    let sql = format!("SELECT 1 FROM job WHERE kind = :kind AND key = :key AND {condition}");
+    conn.any(&sql, params! { ":kind": kind, ":key": key })
 }
 
 /// Replaces the payload of a job that is not done or parked, for example after its message was edited.

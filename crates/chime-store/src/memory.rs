@@ -50,7 +50,7 @@ pub fn is_off(conn: &Reader, chat: ChatKey) -> Result<bool> {
 }
 
 /// Properties of a chat that decide if memory is used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ChatMemoryState {
     /// `true` if the chat switched memory off.
     pub is_off: bool,
@@ -62,6 +62,7 @@ pub struct ChatMemoryState {
 }
 
 pub fn memory_state(conn: &Reader, chat: ChatKey) -> Result<ChatMemoryState> {
+    let is_off = is_off(conn, chat)?;
     let found = conn.map_first(
         "SELECT is_member, memory_told_at,
                 (SELECT created_at FROM answer WHERE answer.chat_key = chat.chat_key
@@ -70,15 +71,14 @@ pub fn memory_state(conn: &Reader, chat: ChatKey) -> Result<ChatMemoryState> {
         params! { ":chat": chat },
         |raw| {
             Ok(ChatMemoryState {
-                is_off: false,
+                is_off,
                 is_present: raw.get("is_member")?,
                 told_at: raw.get("memory_told_at")?,
                 asked_at: raw.get("asked_at")?,
             })
         },
     )?;
-    let found = found.unwrap_or(ChatMemoryState { is_off: false, is_present: false, told_at: None, asked_at: None });
-    Ok(ChatMemoryState { is_off: is_off(conn, chat)?, ..found })
+    Ok(found.unwrap_or_default())
 }
 
 /// Switches memory on or off in a chat. After it is switched on, the scheduler builds memory from the stored messages.
@@ -131,11 +131,7 @@ pub fn forget_message(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
 /// Deletes memory derived from a member's messages. Called when the member opts out, and also when the member opts in
 /// again: memory is then rebuilt with these messages.
 pub fn forget_member(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
-    let chat = match scope {
-        OptOutScope::Chat(chat) => Some(chat.0),
-        OptOutScope::EveryChat => None,
-    };
-    let params = params! { ":user": user, ":chat": chat };
+    let params = params! { ":user": user, ":chat": scope.chat() };
     let keys = tx.all(
         "SELECT session.id FROM session
          WHERE (:chat IS NULL OR chat_key = :chat)

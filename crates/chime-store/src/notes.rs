@@ -1,7 +1,7 @@
 //! Notes: texts that a chat saved to be cited later. A note is stored in pieces.
 
 use super::family::{Cause, Family, Merged, OptOutScope};
-use super::sql::{Columns, Json, Statements, params, rows};
+use super::sql::{Json, Statements, params, rows};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
 
@@ -119,16 +119,12 @@ pub fn remove(tx: &Writer<'_>, chat: ChatKey, number: u32) -> Result<bool> {
 pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Vec<Note>> {
     let sql = "SELECT id, number, title, saved_at FROM note WHERE chat_key = :chat ORDER BY number";
     conn.map(sql, params! { ":chat": chat }, |row| {
-        Ok(Note { sources: sources(conn, row.get("id")?)?, ..note_from_row(row)? })
-    })
-}
-
-fn note_from_row(raw: &Columns<'_>) -> Result<Note> {
-    Ok(Note {
-        number: raw.get("number")?,
-        title: raw.get("title")?,
-        saved_at: raw.get("saved_at")?,
-        sources: Vec::new(),
+        Ok(Note {
+            sources: sources(conn, row.get("id")?)?,
+            number: row.get("number")?,
+            title: row.get("title")?,
+            saved_at: row.get("saved_at")?,
+        })
     })
 }
 

@@ -35,19 +35,13 @@ pub struct Opened {
     pub backup: Option<PathBuf>,
 }
 
-/// Lock that keeps a second daemon from using the same database. Released on drop.
-pub struct FileLock {
-    _file: File,
-}
-
-pub fn lock(path: &Path) -> Result<FileLock> {
+/// Takes the lock that keeps a second daemon from using the same database. It is released when the file is dropped.
+pub fn lock(path: &Path) -> Result<File> {
     let lock_path = beside(path, ".lock");
-    let file =
-        OpenOptions::new().create(true).truncate(false).write(true).open(&lock_path).map_err(|source| {
-            StoreError::File { action: "cannot open the lock file", path: lock_path.clone(), source }
-        })?;
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(&lock_path);
+    let file = file.map_err(|source| file_error("cannot open the lock file", &lock_path, source))?;
     match file.try_lock() {
-        Ok(()) => Ok(FileLock { _file: file }),
+        Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(StoreError::AlreadyRunning { path: path.to_owned() }),
         Err(TryLockError::Error(source)) => Err(StoreError::File { action: "cannot lock", path: lock_path, source }),
     }
@@ -117,11 +111,8 @@ fn instance_marker(path: &Path) -> PathBuf {
 /// for a first start.
 pub fn mark_instance(path: &Path) -> Result<()> {
     let marker = instance_marker(path);
-    fs::write(&marker, "A Chime database belongs beside this file.\n").map_err(|source| StoreError::File {
-        action: "cannot write",
-        path: marker,
-        source,
-    })
+    fs::write(&marker, "A Chime database belongs beside this file.\n")
+        .map_err(|source| file_error("cannot write", &marker, source))
 }
 
 /// Opens an existing file read-only. Works while the daemon runs.

@@ -125,13 +125,12 @@ pub fn matching(
          ORDER BY +ts DESC, id DESC LIMIT :limit");
     let (from, until) = wanted.within.map_or((i64::MIN, i64::MAX), |(from, until)| (from.secs(), until.secs()));
     let among = among.map(|seqs| Json(seqs.iter().map(|seq| row_id(wanted.chat, *seq)).collect::<Vec<_>>()));
-    conn.map(
+    conn.all(
         &sql,
         params! {
             ":by": by, ":topic": topic.and_then(|one| one.forum_topic), ":chat": wanted.chat, ":among": among,
             ":from": from, ":until": until, ":before": wanted.before, ":limit": limit,
         },
-        |row| Ok((row.get("ts")?, row.get("seq")?)),
     )
 }
 

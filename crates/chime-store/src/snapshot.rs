@@ -43,8 +43,8 @@ pub fn copy_unless(source: &Connection, to: &Path, stop: &CancellationToken) -> 
     }
     let file = |action| move |source| StoreError::File { action, path: to.to_owned(), source };
     let folder = to.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let directory = CopyFolder::in_folder(folder).map_err(file("cannot write beside"))?;
-    let partial = tempfile::NamedTempFile::new_in(&directory.folder).map_err(file("cannot write beside"))?;
+    let (directory, _lock) = copy_folder(folder).map_err(file("cannot write beside"))?;
+    let partial = tempfile::NamedTempFile::new_in(&directory).map_err(file("cannot write beside"))?;
     copy_pages(source, partial.path(), stop)?;
     let version = settle(partial.path(), stop)?;
     partial.as_file().sync_all().map_err(file("cannot sync"))?;
@@ -58,23 +58,15 @@ pub fn copy_unless(source: &Connection, to: &Path, stop: &CancellationToken) -> 
     Ok(Copied { path: to.to_owned(), bytes, version })
 }
 
-/// Temporary directory in which a copy is made. It is next to the target, so that the copy can be moved there in one
-/// step. It is deleted afterwards, together with files that SQLite may leave when the disk is full. Only the owner can
-/// read it.
-struct CopyFolder {
-    folder: TempDir,
-    /// Lock that shows that the copy is still being made. It is released however the process ends, so an unlocked
-    /// directory is a leftover. On a file system without locks, the directory's age shows this.
-    _lock: fs::File,
-}
-
-impl CopyFolder {
-    fn in_folder(folder: &Path) -> std::io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix(COPY_FOLDER).tempdir_in(folder)?;
-        let lock = fs::File::create(folder.path().join(COPY_LOCK))?;
-        let _ = lock.lock();
-        Ok(Self { folder, _lock: lock })
-    }
+/// Creates the temporary directory in which a copy is made. It is next to the target, so that the copy can be moved
+/// there in one step. It is deleted afterwards, together with files that SQLite may leave when the disk is full. Only
+/// the owner can read it. The lock shows that the copy is still being made. It is released however the process ends, so
+/// an unlocked directory is a leftover. On a file system without locks, the directory's age shows this.
+fn copy_folder(folder: &Path) -> std::io::Result<(TempDir, fs::File)> {
+    let folder = tempfile::Builder::new().prefix(COPY_FOLDER).tempdir_in(folder)?;
+    let lock = fs::File::create(folder.path().join(COPY_LOCK))?;
+    let _ = lock.lock();
+    Ok((folder, lock))
 }
 
 /// Makes SQLite interrupt the statements of `conn` once `stop` is cancelled.

@@ -43,9 +43,7 @@ pub fn find(conn: &Reader, conversation: Conversation) -> Result<Option<String>>
 
 /// Returns the forum topics of a chat with their names.
 pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Vec<(ForumTopicId, String)>> {
-    conn.map("SELECT forum_topic_id, name FROM topic_name WHERE chat_key = :key", params! { ":key": chat }, |row| {
-        Ok((row.get("forum_topic_id")?, row.get("name")?))
-    })
+    conn.all("SELECT forum_topic_id, name FROM topic_name WHERE chat_key = :key", params! { ":key": chat })
 }
 
 /// Deletes the name of a forum topic if the forgotten message is the service message that gave the topic this name.

@@ -101,22 +101,20 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
 }
 
 fn forget_member(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
-    let chat = scope.chat().map(|key| key.0);
     tx.run(
         "DELETE FROM message_vector WHERE id IN
          (SELECT id FROM message WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat))",
-        params! { ":user": user, ":chat": chat },
+        params! { ":user": user, ":chat": scope.chat() },
     )
 }
 
 /// Marks the messages of a member who opted in as without a vector, so that vectors are made for them.
 pub(super) fn make_again(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
-    let chat = scope.chat().map(|key| key.0);
     tx.run(
         "INSERT OR IGNORE INTO vector_due (ts, id) SELECT ts, id FROM message
          WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat) AND text <> ''
                AND NOT EXISTS (SELECT 1 FROM message_vector WHERE message_vector.id = message.id)",
-        params! { ":user": user, ":chat": chat },
+        params! { ":user": user, ":chat": scope.chat() },
     )
 }
 
