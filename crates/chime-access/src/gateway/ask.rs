@@ -276,27 +276,14 @@ impl Gateway {
         if let Allowance::Over(because) = self.allowance(spent) {
             return Err(AskError::OverBudget(because));
         }
-        let (completion, record) = self.ask_within_budget(ask).await?;
+        let (completion, record) = self.ask_within_budget(ask, None).await?;
         self.state.parts.store.write(Priority::Background, move |tx| record.write(tx)).await?;
         Ok(completion)
     }
 
-    /// Calls the model without a budget check. The caller must have checked the budget, and stores the usage record in
-    /// its own transaction.
-    pub async fn ask_within_budget(&self, ask: ModelCall<'_>) -> Result<(Completion, UsageRecord), AskError> {
-        self.ask_with(ask, None).await
-    }
-
-    /// Like [`ask_within_budget`](Self::ask_within_budget), but streams the answer to `progress`.
-    pub async fn ask_showing(
-        &self,
-        ask: ModelCall<'_>,
-        progress: &AnswerProgress,
-    ) -> Result<(Completion, UsageRecord), AskError> {
-        self.ask_with(ask, Some(progress)).await
-    }
-
-    async fn ask_with(
+    /// Calls the model without a budget check, and streams the answer to `progress`, if given. The caller must have
+    /// checked the budget, and stores the usage record in its own transaction.
+    pub async fn ask_within_budget(
         &self,
         ask: ModelCall<'_>,
         progress: Option<&AnswerProgress>,

@@ -71,10 +71,7 @@ pub(super) async fn ask_showing(
     let (prompt, masks) = masked(services, call.prompt);
     let call = ModelCall { prompt: &prompt, ..call };
     let answer = UnfinishedAnswer { services, question, built, key: job.payload.reply_key(), masks };
-    let (completion, bill) = match streams(services, question) {
-        true => answer.ask_in_the_open(call).await?,
-        false => answer.ask_behind_placeholder(call).await?,
-    };
+    let (completion, bill) = answer.ask(call).await?;
     Ok((Completion { text: answer.masks.unmask(&completion.text), ..completion }, bill))
 }
 
@@ -85,7 +82,7 @@ pub(super) async fn ask_unseen(
     call: ModelCall<'_>,
 ) -> Result<(Completion, UsageRecord), AskError> {
     let (prompt, masks) = masked(services, call.prompt);
-    let (completion, bill) = question.gateway.ask_within_budget(ModelCall { prompt: &prompt, ..call }).await?;
+    let (completion, bill) = question.gateway.ask_within_budget(ModelCall { prompt: &prompt, ..call }, None).await?;
     Ok((Completion { text: masks.unmask(&completion.text), ..completion }, bill))
 }
 
@@ -98,45 +95,36 @@ fn streams(services: &Services, question: &QuestionContext) -> bool {
 }
 
 impl UnfinishedAnswer<'_> {
-    async fn ask_in_the_open(&self, call: ModelCall<'_>) -> Result<(Completion, UsageRecord), AskError> {
+    /// Asks, and shows the answer while it is written, or a placeholder that the answer replaces.
+    async fn ask(&self, call: ModelCall<'_>) -> Result<(Completion, UsageRecord), AskError> {
         let (progress, stop) = (AnswerProgress::default(), CancellationToken::new());
+        let streams = streams(self.services, self.question);
         let asking = async {
-            let answered = self.question.gateway.ask_showing(call, &progress).await;
+            let answered = self.question.gateway.ask_within_budget(call, streams.then_some(&progress)).await;
             stop.cancel();
             answered
         };
+        let showing = async {
+            match streams {
+                true => self.show(&progress, &stop).await,
+                false => self.send_placeholder(&stop).await,
+            }
+        };
         // Both futures run to the end: the id of a message that is being sent must be stored before the whole answer
         // arrives.
-        let (answered, shown) = tokio::join!(asking, self.show(&progress, &stop));
+        let (answered, shown) = tokio::join!(asking, showing);
         if let Err(error) = shown {
             tracing::warn!(%error, "an answer was not shown while it was written");
         }
         answered
     }
 
-    /// Asks, and sends a placeholder in a group if the answer takes a while. The answer replaces it.
-    async fn ask_behind_placeholder(&self, call: ModelCall<'_>) -> Result<(Completion, UsageRecord), AskError> {
-        let stop = CancellationToken::new();
-        let asking = async {
-            let answered = self.question.gateway.ask_within_budget(call).await;
-            stop.cancel();
-            answered
-        };
-        if self.question.is_unasked || self.question.chat.chat.kind == ChatKind::Private {
-            return asking.await;
-        }
-        // Both futures run to the end: the id of a message that is being sent must be stored before the whole answer
-        // arrives.
-        let (answered, shown) = tokio::join!(asking, self.send_placeholder(&stop));
-        if let Err(error) = shown {
-            tracing::warn!(%error, "no message held the place of an answer");
-        }
-        answered
-    }
-
-    /// Sends a placeholder [`PLACEHOLDER_AFTER`] after work on the answer began, unless the answer is complete (`stop`)
-    /// or a message already shows it.
+    /// Sends a placeholder in a group [`PLACEHOLDER_AFTER`] after work on the answer began, unless the answer is
+    /// complete (`stop`) or a message already shows it.
     async fn send_placeholder(&self, stop: &CancellationToken) -> chime_store::Result<()> {
+        if self.question.is_unasked || self.question.chat.chat.kind == ChatKind::Private {
+            return Ok(());
+        }
         tokio::select! {
             () = stop.cancelled() => return Ok(()),
             () = self.services.base.clock.sleep_until(self.question.began_at.plus(PLACEHOLDER_AFTER)) => {}
