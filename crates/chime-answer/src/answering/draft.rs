@@ -192,7 +192,7 @@ pub fn guarded(language: Language) -> Draft {
     Draft { guard_used: true, ..Draft::own(AnswerStatus::Answered, markdown) }
 }
 
-/// Returns the reply in place of an answer that no message supports, with the messages that may help.
+/// Returns the reply sent instead of an answer that no message supports: the messages that may help.
 pub fn made_up(window: &ContextWindow, query: Query<'_>, language: Language) -> Draft {
     let texts = texts(language.code());
     Draft::own(AnswerStatus::MadeUp, wording::apology_for_good(window, query, &texts.made_up, texts))
