@@ -317,11 +317,15 @@ async fn an_answer_of_a_very_small_model_that_no_message_supports_is_not_sent() 
             ("@bot", "The ferry leaves at 9:40 from the old harbour."),
             ("@bot who wrote Emma?", "Jane Austen wrote Emma."),
             ("@bot how do you say boat in German?", "Boot."),
+            ("@bot hello", "Hello! How can I help?"),
         ] {
             w.model.script([said]);
             let tag = w.say("ann", ask);
             assert!(w.words_to(tag).await.starts_with(said.trim_end_matches('.')), "{ask}");
         }
+        w.model.script(["Blue and wide."]);
+        let tag = w.reply("ann", question, "@bot write a line about the sea");
+        assert!(w.words_to(tag).await.starts_with("Blue and wide"), "a task in a reply needs no message");
     })
     .await;
     World::with(&[("MODEL", "small-3b")], async |w| {

@@ -23,7 +23,7 @@ use crate::{citations, uncertainty};
 use chime_access::Allowance;
 use chime_access::gateway::ModelPurpose;
 use chime_access::gateway::ask::UsageRecord;
-use chime_core::trigger::{Languages, ends_like_question, is_generic};
+use chime_core::trigger::{Languages, asks_about_bot, ends_like_question, is_generic};
 use chime_core::{Citable, Grounding, Job, RefusalReason, SourceId, StoredMessage};
 use chime_jobs::JobError;
 use chime_llm::{Completion, Prompt};
@@ -174,16 +174,23 @@ fn usable(
 }
 
 /// Returns `true` if no message supports what a very small model wrote about the talk: its answer to a tag without a
-/// question of its own, or to a reply. Answers to other questions may be general knowledge, but not those of the
-/// smallest models.
+/// question of its own, or to a question in a reply. Answers to other questions may be general knowledge, but not those
+/// of the smallest models.
 fn is_unsupported(services: &Services, question: &QuestionContext, built: &BuiltPrompt, draft: &Draft) -> bool {
     let (gateway, purpose) = (&question.gateway, ModelPurpose::Answer);
     let (facts, model) = (gateway.server_facts(purpose), gateway.model_name(purpose));
     let (ask, text) = (&question.history.ask, draft.markdown.trim());
-    let is_about_talk = question.window.anchor.is_some() || is_generic(ask, Languages::shipped());
-    // A translation, a suggestion, and what was looked up need no message.
-    let has_other_grounds =
-        Language::is_named_in(ask) || question.follow_up.frame.intent.suggests() || !question.looked_up.uses.is_empty();
+    let (window, languages) = (&question.window, Languages::shipped());
+    if window.entries.is_empty() || !asks_about_bot(ask, languages).is_empty() {
+        // There is no talk, or the member greets the bot.
+        return false;
+    }
+    let is_about_talk = is_generic(ask, languages) || window.anchor.is_some() && languages.is_question(ask);
+    // A translation, a suggestion, a photo, and what was looked up need no message.
+    let has_other_grounds = Language::is_named_in(ask)
+        || question.follow_up.frame.intent.suggests()
+        || !question.photos.is_empty()
+        || !question.looked_up.uses.is_empty();
     let may_be_invented = facts.often_invents(model) && is_about_talk && !has_other_grounds && may_be_one_fact(text);
     if !may_be_invented && !facts.is_tiny(model) {
         return false;
