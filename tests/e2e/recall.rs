@@ -222,3 +222,22 @@ async fn a_compound_said_long_ago_answers_a_question_with_its_last_word() {
         .await;
     }
 }
+
+#[tokio::test]
+async fn a_name_said_long_ago_is_the_subject_of_a_question_with_hardly_another_word() {
+    World::run(async |w| {
+        let said = w.say("ann", "TICKET-4005 waits for the new pump, Ben has ordered it");
+        w.settled().await;
+        w.clock.advance(Duration::from_secs(72 * 60 * 60));
+        for n in 0..230 {
+            w.say("cat", &format!("counting stars, number {n}"));
+        }
+        w.settled().await;
+        w.model.script(["It waits for the pump [1]."]);
+        let tag = w.say("dan", "@bot TICKET-4005?");
+        let answer = w.answer_to(tag).await;
+        let record = w.record_of(&answer).await;
+        assert!(record.window.iter().any(|chosen| chosen.id == said), "{:?}", record.window);
+    })
+    .await;
+}

@@ -41,6 +41,9 @@ const STRETCHES_SHARE: f64 = 0.6;
 /// Score of the messages of the best stretch, and the factor on the score for each further stretch.
 const STRETCH_SCORE: f64 = 0.95;
 const STRETCH_DECAY: f64 = 0.97;
+/// Minimum score of a stretch if the question may be general, as "any ideas then?" is: it is short, and none of its
+/// words occurs in the newest messages.
+const SURE_STRETCH: f64 = 0.7;
 /// Minimum score of the best stretch at which its messages join the focus.
 const ABOUT: f64 = 0.9;
 /// Number of best stretches that keep a picked message in the focus: the message must be part of one of them.
@@ -152,9 +155,15 @@ struct Stretches {
 
 impl Stretches {
     fn of(history: &History, past: &impl Past, params: &Params) -> Self {
-        let is_open = history.given.is_none() && !is_bare(history);
+        let is_open = history.given.is_none();
         let Some(question) = history.question.as_ref().filter(|_| is_open) else { return Self::default() };
-        let Some(found) = past.stretches(question) else { return Self::default() };
+        let Some(mut found) = past.stretches(question) else { return Self::default() };
+        if is_bare(history) {
+            found.retain(|stretch| stretch.score >= SURE_STRETCH);
+            if found.is_empty() {
+                return Self::default();
+            }
+        }
         let mut left = (params.token_budget as f64 * STRETCHES_SHARE) as usize;
         let (mut stretches, mut score) = (Self { best: Some(0.0), ..Self::default() }, STRETCH_SCORE);
         for stretch in found {
