@@ -489,6 +489,8 @@ async fn a_setting_may_be_named_in_the_language_of_the_chat_and_an_unknown_one_i
         assert!(unknown.contains("„sprach“") && unknown.contains("language, time_zone, persona"), "{unknown}");
         let zone = by(w, eve, "/settings@bot zeitzone Europe/Berlin").await.text;
         assert!(zone.contains("Europe/Berlin"), "{zone}");
+        let replies = by(w, eve, "/settings@bot Antworten auf meine Nachrichten off").await.text;
+        assert!(replies.contains("zählen nicht"), "another setting is called Antworten: {replies}");
         let english = by(w, eve, "/settings@bot Sprache en").await.text;
         assert!(english.contains("English"), "{english}");
         let panel = by(w, eve, "/settings@bot").await.text;

@@ -189,16 +189,17 @@ impl SettingEntry {
     }
 
     /// Finds the setting whose title in the language of `texts` is at the beginning of a text: "Sprache en". Returns also
-    /// the rest of the text.
+    /// the rest of the text. If one title begins with another, the longer one counts.
     pub fn titled<'a>(text: &'a str, texts: &Texts) -> Option<(&'static Self, &'a str)> {
-        CHAT_SETTINGS.iter().find_map(|entry| {
+        let named = CHAT_SETTINGS.iter().filter_map(|entry| {
             let mut rest = text;
             for word in entry.title(texts)?.split_whitespace() {
                 let said = rest.split_whitespace().next().filter(|said| said.to_lowercase() == word.to_lowercase())?;
                 rest = rest.trim_start().strip_prefix(said)?;
             }
             Some((entry, rest))
-        })
+        });
+        named.min_by_key(|(_, rest)| rest.len())
     }
 
     /// Returns the bold words with which the sentences about the setting begin.
