@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chime_core::chat_settings::GROUNDING;
-use chime_core::texts::notices;
+use chime_core::texts::{notices, texts};
 use chime_core::{Conversation, Grounding, MessageId, Uncertainty, UserId};
 use chime_sandbox::faults::Fault;
 use chime_sandbox::{BotAction, ChatMemberStatus, Cursor, NewMember, Post, SandboxMessage};
@@ -76,9 +76,14 @@ async fn an_admin_sets_a_chat_by_the_buttons_of_one_message() {
         assert_eq!(grounding(w).await, Some(Grounding::Strict));
         let ann = w.member("ann");
         admin(w, "ann");
-        for (label, shown) in [("Memory off", "off. I don't summarize anything."), ("3 h", "after 3 h of silence")] {
+        for (data, shown) in [
+            // There is no memory yet, but the first summary may be in the making.
+            (data_of(&panel, "Memory off"), texts("eng").settings.memory_off_question.as_str()),
+            ("settings:memory:delete".to_owned(), "off. I don't summarize anything."),
+            (data_of(&panel, "3 h"), "after 3 h of silence"),
+        ] {
             let before = w.telegram.cursor();
-            let pressed = w.telegram.press(w.chat, panel.id, ann, &data_of(&panel, label));
+            let pressed = w.telegram.press(w.chat, panel.id, ann, &data);
             assert_eq!(outcome(w, before, &pressed).await, None);
             let text = w.telegram.message(w.chat, panel.id).expect("the panel").text;
             assert!(text.contains(shown), "{text}");

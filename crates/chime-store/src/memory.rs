@@ -97,18 +97,6 @@ pub fn follow_settings(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     tx.run("UPDATE session_note SET check_at = 0 WHERE chat_key = :chat", params! { ":chat": chat })
 }
 
-/// Returns `true` if the chat has memory that switching it off would delete.
-pub fn is_kept(conn: &Reader, chat: ChatKey) -> Result<bool> {
-    conn.one(
-        "SELECT EXISTS (SELECT 1 FROM mini_summary
-                    WHERE session_id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295)
-         OR EXISTS (SELECT 1 FROM rolling_summary WHERE chat_key = :chat)
-         OR EXISTS (SELECT 1 FROM thread_summary WHERE chat_key = :chat)
-         OR EXISTS (SELECT 1 FROM tag WHERE chat_key = :chat) AS kept",
-        params! { ":chat": chat },
-    )
-}
-
 /// Deletes memory derived from a message, and schedules its conversation for division into sessions again. Called
 /// before the text of the message is deleted.
 pub fn forget_message(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {

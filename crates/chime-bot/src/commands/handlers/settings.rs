@@ -119,9 +119,9 @@ impl Commands {
         if !self.may_change(target.chat.id, press.by).await? {
             return self.refuse(job, press, &notices.admins_only).await;
         }
-        let key = target.key;
-        if change.ends_memory() && self.base.store.read(move |conn| memory::is_kept(conn, key)).await? {
-            let (question, buttons) = memory_question(scope, texts(chat.speaks().code()));
+        let words = texts(chat.speaks().code());
+        if change.ends_memory() && self.memory_off(target.key, words).await?.is_none() {
+            let (question, buttons) = memory_question(scope, words);
             let again = self.edit(press, &format_own(question), &buttons).await;
             return self.confirm_shown(job, press, again).await;
         }
