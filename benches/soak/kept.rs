@@ -9,10 +9,14 @@ use crate::Outcome;
 use crate::ledger::Id;
 use crate::stage::Stage;
 
+type PartsByMessage = HashMap<Id, Vec<Part>>;
+
 pub struct Kept {
     pub messages: HashMap<Id, Row>,
     /// Parts of replies, by the message replied to.
-    pub replies: HashMap<Id, Vec<Part>>,
+    pub replies: PartsByMessage,
+    /// Commands that were answered in the member's private chat, by the message there.
+    pub answered_in_private: HashMap<Id, Id>,
     /// Chat, state and count of each notice about triggers that were too old.
     pub backlog: Vec<(ChatId, String, usize)>,
     /// Answers of the bot, by message.
@@ -48,9 +52,11 @@ impl Kept {
     pub fn read(stage: &Stage) -> Outcome<Self> {
         let conn = Connection::open_with_flags(stage.database(), OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         let count = |sql: &str| -> Outcome<usize> { Ok(conn.query_row(sql, [], |row| row.get(0))?) };
+        let (replies, answered_in_private) = replies(&conn)?;
         Ok(Self {
             messages: messages(&conn)?,
-            replies: replies(&conn)?,
+            replies,
+            answered_in_private,
             backlog: backlog(&conn)?,
             answers: answers(&conn)?,
             jobs: jobs(&conn)?,
@@ -83,21 +89,34 @@ fn messages(conn: &Connection) -> Outcome<HashMap<Id, Row>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn replies(conn: &Connection) -> Outcome<HashMap<Id, Vec<Part>>> {
+/// Returns the parts of replies, by the message replied to, and the commands that were answered in a private chat, by the
+/// message there. Such a reply refers to no message; its key names the command.
+fn replies(conn: &Connection) -> Outcome<(PartsByMessage, HashMap<Id, Id>)> {
     let mut statement = conn.prepare(
-        "SELECT telegram_chat_id, reply_to_id, reply_key, state, unknown_sends, text = ''
-         FROM outbox WHERE reply_to_id IS NOT NULL",
+        "SELECT telegram_chat_id, reply_to_id, message_id, reply_key, state, unknown_sends, text = '' FROM outbox
+         WHERE reply_to_id IS NOT NULL OR reply_key LIKE 'command:%'",
     )?;
     let rows = statement.query_map([], |row| {
-        let part = Part { key: row.get(2)?, state: row.get(3)?, unknown_sends: row.get(4)?, is_blank: row.get(5)? };
-        Ok((id(row)?, part))
+        let (chat, to, sent): (i64, Option<i64>, Option<i64>) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let part = Part { key: row.get(3)?, state: row.get(4)?, unknown_sends: row.get(5)?, is_blank: row.get(6)? };
+        Ok((ChatId(chat), to.map(MessageId), sent.map(MessageId), part))
     })?;
-    let mut replies: HashMap<Id, Vec<Part>> = HashMap::new();
+    let (mut replies, mut private) = (PartsByMessage::new(), HashMap::new());
     for row in rows {
-        let (to, part) = row?;
+        let (chat, to, sent, part) = row?;
+        let to = to.map(|to| (chat, to)).or_else(|| command(&part.key)).ok_or_else(|| format!("key {}", part.key))?;
+        if to.0 != chat {
+            private.extend(sent.map(|sent| ((chat, sent), to)));
+        }
         replies.entry(to).or_default().push(part);
     }
-    Ok(replies)
+    Ok((replies, private))
+}
+
+/// Parses the key of a reply to a command: `command:<chat>:<message>`.
+fn command(key: &str) -> Option<Id> {
+    let (chat, message) = key.strip_prefix("command:")?.split_once(':')?;
+    Some((ChatId(chat.parse().ok()?), MessageId(message.parse().ok()?)))
 }
 
 fn backlog(conn: &Connection) -> Outcome<Vec<(ChatId, String, usize)>> {

@@ -111,10 +111,26 @@ impl Court<'_> {
     fn collect_replies(&mut self) {
         for place in &self.stage.places {
             for message in self.stage.telegram.sent_by_bot(place.chat) {
-                let to = message.reply_to.unwrap_or(MessageId(0));
-                self.replies.entry((place.chat, to)).or_default().push(message);
+                let to = match message.reply_to {
+                    Some(to) => (place.chat, to),
+                    None => self.answered_in_private(&message).unwrap_or((place.chat, MessageId(0))),
+                };
+                self.replies.entry(to).or_default().push(message);
             }
         }
+    }
+
+    /// Returns the command that a message in a private chat answers. The message may also be a copy: one whose sending
+    /// ended unknown, so that it was sent again.
+    fn answered_in_private(&self, message: &SandboxMessage) -> Option<Id> {
+        let known = &self.kept.answered_in_private;
+        let is_copy = |((chat, sent), command): &(&Id, &Id)| {
+            *chat == message.chat
+                && self.parts(**command).iter().any(|part| part.unknown_sends > 0)
+                && self.stage.telegram.message(*chat, *sent).is_some_and(|first| first.text == message.text)
+        };
+        let copied = || known.iter().find(is_copy).map(|(_, command)| *command);
+        known.get(&(message.chat, message.id)).copied().or_else(copied)
     }
 
     /// Collects answered questions that followed a mention without words: the author's next message there, within a
@@ -283,7 +299,7 @@ impl Court<'_> {
             (_, _) => {}
         }
         let place = self.stage.telegram.message(said.id.0, said.id.1).and_then(|message| message.forum_topic);
-        if shown.iter().any(|message| message.forum_topic != place) {
+        if shown.iter().any(|message| message.chat == said.id.0 && message.forum_topic != place) {
             self.blame("replies in another topic", case());
         }
     }
@@ -305,7 +321,7 @@ impl Court<'_> {
             .replies
             .iter()
             .filter(|(to, _)| !questions.contains(to))
-            .filter(|((_, to), said)| match self.ledger.find((said[0].chat, *to)) {
+            .filter(|((chat, to), said)| match self.ledger.find((*chat, *to)) {
                 Some(said) => said.due == Due::Counted,
                 None => *to != MessageId(0) || said.iter().any(|line| !line.text.starts_with("While I was away")),
             })
