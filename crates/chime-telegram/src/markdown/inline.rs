@@ -115,6 +115,10 @@ impl Marks {
 
     pub(super) fn close(&mut self, writer: &mut EntityWriter) {
         let Some(mark) = self.open.pop() else { return };
+        // The partner of a tag or of bars inside this mark can no longer come: one in the next mark belongs to that.
+        let depth = self.open.len();
+        self.tags.retain(|tag| tag.depth <= depth);
+        self.spoiler.take_if(|spoiler| spoiler.depth > depth);
         if writer.since(mark.start).is_empty() {
             writer.push(&mark.instead);
         } else if let Some(kind) = mark.kind {

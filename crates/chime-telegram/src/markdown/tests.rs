@@ -405,6 +405,8 @@ fn html_of_formatting_is_formatting_or_nothing() {
         ("**a <b>b</b>** <b>**c**</b>", "a b c Bold(a b) Bold(c)"),
         ("`<b>x</b>` Vec<String>", "<b>x</b> Vec<String> Code(<b>x</b>)"),
         ("<b>||x||</b>", "x Spoiler(x)"),
+        ("*a <b>b* [c</b> d](https://a.example)", "a b c d Italic(a b) TextLink(c d)"),
+        ("*a ||b* [c|| d](https://a.example)", "a ||b c|| d Italic(a ||b) TextLink(c|| d)"),
         (
             "<details>\n<summary>More</summary>\n\nIt is *this*.\n\n</details>\nend",
             "More⏎⏎It is this.⏎⏎end Bold(More) Italic(this)",
