@@ -8,15 +8,17 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::lines::Labels;
 use crate::material::CitationMaterial;
 use crate::pattern_in_any_case;
 use chime_core::SourceId;
 
-/// Words that models write before an id (source, message, see), in the supported languages.
-const LEAD: &str = "sources?|src|refs?|references?|citations?|messages?|msgs?|ids?|see|cf\
-    |quellen?|nachricht(?:en)?|siehe|fuentes?|mensajes?|véase|ver|voir|fontes?|mensage(?:m|ns)|fonti|messaggi[oi]?|vedi\
-    |источники?|сообщени[еяй]|см|джерел[оа]|повідомлення|див|kaynak(?:lar)?|mesaj(?:lar)?|bkz|allika[sd]|sõnum(?:id)?|vt\
-    |bron(?:nen)?|bericht(?:en)?|zie|źródł[oa]|wiadomoś(?:ć|ci)|zob";
+/// Other words than those of [`MESSAGE`] that models write before an id (source, see), in the supported languages.
+const LEAD: &str = "sources?|src|refs?|references?|citations?|ids?|see|cf|quellen?|siehe|fuentes?|véase|ver|voir|fontes?\
+    |fonti|vedi|источники?|см|джерел[оа]|див|kaynak(?:lar)?|bkz|allika[sd]|vt|bron(?:nen)?|zie|źródł[oa]|zob";
+/// Words for a message, in the supported languages.
+const MESSAGE: &str = "messages?|msgs?|nachricht(?:en)?|mensajes?|mensage(?:m|ns)|messaggi[oi]?|сообщени[еяйию]|повідомленн[яі]\
+    |mesaj(?:lar)?|sõnum(?:id)?|bericht(?:en)?|wiadomoś(?:ć|ci)";
 const ID: &str = SourceId::PATTERN;
 /// Signs and words between two ids of a list or a range.
 const JOINT: &str = r"(?:\s*(?:[,;/&+|、，；–—…-]|\b(?:to|and|or|und|bis|y|o|et|e|и|та|ve|ja|en|i|do)\b)\s*|\s+)";
@@ -32,14 +34,24 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
         r"\[(?P<words>[^\[\]\n]{1,80})\]\((?P<to>[^()\n:]{1,40})\)",
         r"[\[【［]{1,2}(?P<square>[^\[\]【】［］\n]{1,200})[\]】］]{1,2}(?P<address>\((?:https?|tg)://[^()\s]*\))?",
         r"[(（](?P<round>[^()（）\[\]【】［］\n]{1,80})[)）]",
+        &format!(r"\b(?:{MESSAGE})\s+#?(?P<numbers>[0-9]{{1,3}}(?:{JOINT}[0-9]{{1,3}})*)\b"),
     ];
     pattern_in_any_case(&forms.join("|"))
 });
 /// Matches the text in a pair of brackets if it begins with ids or numbers. The tail is what models put behind an id:
 /// the name or the time of the message.
 static LIST: LazyLock<Regex> = LazyLock::new(|| {
-    let item = format!(r"(?:\b(?:{LEAD})\b\s*[:：.#=]?\s*){{0,2}}[`#^]*(?:{PAGED}|{ID}|[0-9]{{1,3}})\b`?");
-    pattern_in_any_case(&format!(r"\A\s*(?P<items>{item}(?:{JOINT}{item})*)\s*(?P<tail>[·:|,][^\n]{{1,60}})?\z"))
+    let item = format!(r"(?:\b(?:{LEAD}|{MESSAGE})\b\s*[:：.#=]?\s*){{0,2}}[`#^]*(?:{PAGED}|{ID}|[0-9]{{1,3}})\b`?");
+    pattern_in_any_case(&format!(
+        r"\A\s*(?P<items>{item}(?:{JOINT}{item})*)\s*(?:(?P<tail>[·:|,][^\n]{{1,60}})|\s(?P<author>[^\n]{{1,60}}))?\z"
+    ))
+});
+/// Matches the time of a message behind its id.
+static TIME_BEHIND: LazyLock<Regex> =
+    LazyLock::new(|| pattern_in_any_case(r"\A(?P<before>[^\n]*?[0-9\w])\s*[·|,]?\s+[0-9]{1,2}:[0-9]{2}\s*\z"));
+/// Matches numbers of messages in words, in round brackets.
+static IN_WORDS: LazyLock<Regex> = LazyLock::new(|| {
+    pattern_in_any_case(&format!(r"\A\s*(?:{MESSAGE})\s+#?(?P<numbers>[0-9]{{1,3}}(?:{JOINT}[0-9]{{1,3}})*)\s*\z"))
 });
 /// Matches a page behind the id of its document: `d3, p. 4`.
 const PAGED: &str = r"(?:d[0-9]{1,9}\s*,?\s*(?:pages?|pp?|seite|s|стр|с)(?:\.\s*|\s+)[0-9]{1,5})";
@@ -56,6 +68,14 @@ static ONLY_CITES: LazyLock<Regex> = LazyLock::new(|| pattern_in_any_case(r"\A(?
 static IN_A_FENCE: LazyLock<Regex> =
     LazyLock::new(|| pattern_in_any_case(r"\A\s*```(markdown|md|text|txt)?[ \t]*\n([^`]*)\n[ \t]*```\s*\z"));
 
+/// Matches a word that models write before an id.
+static LEADS: LazyLock<Regex> = LazyLock::new(|| pattern_in_any_case(&format!(r"\A(?:{LEAD}|{MESSAGE})\z")));
+
+/// Returns `true` for a word that models write before an id, such as "message".
+pub fn is_lead(word: &str) -> bool {
+    LEADS.is_match(word)
+}
+
 /// Returns `answer` with every citation in the canonical form. What a member wrote in the chat is not changed, nor code
 /// that contains anything besides citations.
 pub fn canonical(answer: &str, material: CitationMaterial<'_>) -> String {
@@ -64,9 +84,16 @@ pub fn canonical(answer: &str, material: CitationMaterial<'_>) -> String {
         if let Some(code) = text("code") {
             return cited_as_code(code, material);
         }
+        if let Some(numbers) = text("numbers") {
+            return cited_in_words(numbers, material.labels);
+        }
+        let cited = |text, is_square, has_address| cited(text, is_square, has_address, material.labels);
         let ids = match (text("words"), text("to"), text("square"), text("round")) {
             (.., Some(square), _) => cited(square, true, text("address").is_some()),
-            (.., Some(round)) => cited(round, false, false),
+            (.., Some(round)) => match IN_WORDS.captures(round) {
+                Some(found) => return cited_in_words(&found["numbers"], material.labels),
+                None => cited(round, false, false),
+            },
             (Some(_), Some(to), ..) => cited(to, false, false),
             _ => None,
         };
@@ -83,10 +110,19 @@ pub fn canonical(answer: &str, material: CitationMaterial<'_>) -> String {
 }
 
 /// Returns the ids that the text in a pair of brackets cites; `None` if it cites nothing. A number without a letter is
-/// a citation only in square brackets that no address follows: `[4](https://…)` is a link.
-fn cited(text: &str, is_square: bool, has_address: bool) -> Option<Vec<String>> {
+/// a citation only in square brackets that no address follows (`[4](https://…)` is a link), alone or with the author
+/// or the time of its message.
+fn cited(text: &str, is_square: bool, has_address: bool, labels: &Labels) -> Option<Vec<String>> {
     let says_source = SAYS_SOURCE.is_match(text);
-    let list = LIST.captures(text);
+    let text = TIME_BEHIND.captures(text).and_then(|found| found.name("before")).map_or(text, |before| before.as_str());
+    let ids = |list: &str| ITEM.find_iter(list).map(|id| written(id.as_str())).collect::<Vec<String>>();
+    let is_author = |ids: &[String], name: &str| {
+        ids.iter()
+            .all(|id| id.parse().ok().and_then(|number| labels.author(number)).is_some_and(|by| name.contains(by)))
+    };
+    let has_author =
+        |list: &Captures<'_>| list.name("author").is_none_or(|author| is_author(&ids(&list["items"]), author.as_str()));
+    let list = LIST.captures(text).filter(has_author);
     let tail = list.as_ref().and_then(|found| found.name("tail")).map_or("", |tail| tail.as_str());
     if let Some(found) = SEED.captures(text).filter(|_| is_square && (list.is_none() || !tail.is_empty())) {
         return Some(vec![found["ids"].to_owned()]);
@@ -95,9 +131,18 @@ fn cited(text: &str, is_square: bool, has_address: bool) -> Option<Vec<String>> 
         let ids: Vec<String> = IDS.find_iter(text).map(|id| id.as_str().to_lowercase()).collect();
         return (says_source && !ids.is_empty()).then_some(ids);
     };
-    let ids: Vec<String> = ITEM.find_iter(&list["items"]).map(|id| written(id.as_str())).collect();
+    let ids = ids(&list["items"]);
     let has_id = ids.iter().any(|id| id.starts_with(char::is_alphabetic)) && (is_square || !tail.starts_with(','));
-    (says_source || has_id || is_square && !has_address && tail.is_empty()).then_some(ids)
+    let is_number = is_square && !has_address && (tail.is_empty() || is_author(&ids, tail));
+    (says_source || has_id || is_number).then_some(ids)
+}
+
+/// Returns the citation for message numbers in words ("message 4"); `None` if the prompt has no messages with these
+/// numbers.
+fn cited_in_words(numbers: &str, labels: &Labels) -> Option<String> {
+    let ids: Vec<&str> = ITEM.find_iter(numbers).map(|number| number.as_str()).collect();
+    let is_known = |id: &&str| id.parse().is_ok_and(|number| labels.source(number).is_some());
+    ids.iter().all(is_known).then(|| format!("[source: {}]", ids.join(", ")))
 }
 
 /// Converts `D3, p. 4` to `d3p4`.
@@ -132,7 +177,7 @@ pub fn unfenced(answer: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lines::Labels;
+    use chime_core::Seq;
 
     #[track_caller]
     fn check(answer: &str, expected: &str) {
@@ -200,6 +245,27 @@ mod tests {
         check("At nine [4], [5, 6] and [#8].", "At nine [source: 4], [source: 5, 6] and [source: 8].");
         check("[message 4] [Quelle: 4]【4】 [source: message 4]", "[source: 4] [source: 4][source: 4] [source: 4]");
         check("At nine [4-6].", "At nine [source: 4, 6].");
+    }
+
+    #[test]
+    fn a_number_with_the_author_or_time_of_its_message_is_a_citation() {
+        let mut labels = Labels::default();
+        for seq in 1..=30 {
+            labels.assign(Seq(seq), if seq == 29 { "Ana" } else { "Ben" }.to_owned());
+        }
+        let material = CitationMaterial { given: &[], labels: &labels, ask: None };
+        for form in
+            ["[29: Ana]", "[29, Ana]", "[29 Ana]", "[29 · Ana · 18:59]", "[29, 18:59]", "(message 29)", "message #29"]
+        {
+            assert_eq!(canonical(&format!("At nine {form}."), material), "At nine [source: 29].", "{form}");
+        }
+        assert_eq!(
+            canonical("In messages 22 and 24 and Nachricht 29", material),
+            "In [source: 22, 24] and [source: 29]"
+        );
+        for text in ["[29: done]", "[29 eggs]", "message 31", "(29)", "[3 Ana]"] {
+            assert_eq!(canonical(text, material), text);
+        }
     }
 
     #[test]

@@ -58,6 +58,11 @@ impl Labels {
         self.messages.iter().position(|(known, _)| *known == seq).map(|place| place + 1)
     }
 
+    /// Returns the name of the author of message `number`; `None` if the prompt does not show it.
+    pub fn author(&self, number: usize) -> Option<&str> {
+        self.messages.get(number.checked_sub(1)?).map(|(_, author)| author.as_str())
+    }
+
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.values().map(String::as_str)
     }
