@@ -4,11 +4,14 @@
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
+use unicode_segmentation::UnicodeSegmentation;
 
+use crate::citation_forms::is_lead;
 use crate::grounding::sentences;
 use crate::material::{CitationMaterial, TAG};
 use crate::pattern;
-use crate::support::{DOUBTFUL, SUPPORTS, Support, UNRELATED, best};
+use crate::support::{DOUBTFUL, SUPPORTS, Support, UNRELATED};
+use chime_core::trigger::Languages;
 use chime_core::{Fences, SourceId};
 
 static ONE_TAG: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i){TAG}")));
@@ -44,6 +47,9 @@ pub fn with_sources(tagged: &str, material: CitationMaterial<'_>, support: &Supp
     }
 }
 
+/// Matches the mark or number of an entry of a list, with the blanks around it.
+static ENTRY: LazyLock<Regex> = LazyLock::new(|| pattern(r"\A\s*(?:[-*•]|[0-9]{1,3}[.)])\s+"));
+
 /// Adds and corrects the tags of a line of prose.
 fn sourced_line(
     line: &str,
@@ -52,6 +58,8 @@ fn sourced_line(
     last_added: &mut Vec<SourceId>,
 ) -> String {
     let mut tags: Vec<String> = Vec::new();
+    // The number of an entry says nothing about the talk.
+    let (entry, line) = line.split_at(ENTRY.find(line).map_or(0, |entry| entry.end()));
     let line = ONE_TAG.replace_all(line, |tag: &Captures<'_>| {
         tags.push(tag[0].to_owned());
         format!(r"\[{}\]", tags.len() - 1)
@@ -63,7 +71,7 @@ fn sourced_line(
         }
         false => with_found_tag(sentence, material, support, last_added),
     };
-    sentences(&line).iter().map(sourced).collect()
+    entry.to_owned() + &sentences(&line).iter().map(sourced).collect::<String>()
 }
 
 /// Adds a tag to a sentence without one if a source supports it. If the sentence before got the same sources, none is
@@ -81,19 +89,20 @@ fn with_found_tag(
     with_tag(sentence, &ids)
 }
 
-/// Checks each tag of a sentence against the clause before it, or against the whole sentence if that clause has no
-/// words of its own.
+/// Checks each tag of a sentence.
 fn with_checked_tags(sentence: &str, tags: &[String], material: CitationMaterial<'_>, support: &Support<'_>) -> String {
     let words = STAND_IN.replace_all(sentence, "");
     let (mut out, mut from) = (String::new(), 0);
-    for stand_in in STAND_IN.captures_iter(sentence) {
+    let mut stand_ins = STAND_IN.captures_iter(sentence).peekable();
+    while let Some(stand_in) = stand_ins.next() {
         let Some(whole) = stand_in.get(0) else { continue };
-        let clause = &sentence[from..whole.start()];
+        let before = &sentence[from..whole.start()];
         from = whole.end();
-        out += clause;
+        let next = stand_ins.peek().and_then(|next| next.get(0)).map_or(sentence.len(), |next| next.start());
+        let claims = Claims { before, after: &sentence[from..next], sentence: &words };
+        out += before;
         let tag = stand_in["place"].parse::<usize>().ok().and_then(|place| tags.get(place)).map_or("", String::as_str);
-        let claim = if support.is_checkable(clause) { clause } else { &words };
-        let kept = checked(tag, claim, material, support);
+        let kept = checked(tag, claims, tags, material, support);
         if !kept.is_empty() {
             out += &stand_in["blanks"];
             out += &kept;
@@ -102,22 +111,64 @@ fn with_checked_tags(sentence: &str, tags: &[String], material: CitationMaterial
     out + &sentence[from..]
 }
 
-/// Returns the tag for `claim`: `tag` itself, a tag with the source that supports the claim better, or an empty string
-/// if no source is related to it.
-fn checked(tag: &str, claim: &str, material: CitationMaterial<'_>, support: &Support<'_>) -> String {
+/// Parts of a sentence that a tag in it may stand for.
+#[derive(Clone, Copy)]
+struct Claims<'s> {
+    /// Words between the tag before and this one.
+    before: &'s str,
+    /// Words between this tag and the next one.
+    after: &'s str,
+    /// The whole sentence, without tags.
+    sentence: &'s str,
+}
+
+impl<'s> Claims<'s> {
+    fn all(self) -> [&'s str; 3] {
+        [self.before, self.after, self.sentence]
+    }
+
+    /// Returns `true` if the tag is a part of the sentence: "as [4] says", "see [4]".
+    fn need_tag(self) -> bool {
+        let goes_on =
+            self.after.trim_start().starts_with(|c: char| c.is_alphanumeric() || matches!(c, ',' | '-' | '–'));
+        let last = self.before.unicode_words().next_back().unwrap_or_default().to_lowercase();
+        goes_on || is_lead(&last) || Languages::shipped().is_stop_word_in(&last, self.sentence)
+    }
+}
+
+/// Returns the right tag for `claims`: `tag` itself, a tag with the source that supports them, or an empty string if no
+/// source is related to them. The model has read the messages, so `tag` is changed only if it is certainly wrong.
+///
+/// `tags` are all tags of the line. A source that another tag cites already is not cited twice.
+fn checked(
+    tag: &str,
+    claims: Claims<'_>,
+    tags: &[String],
+    material: CitationMaterial<'_>,
+    support: &Support<'_>,
+) -> String {
     let place = |id: &str| {
         let id = material.source_id(id)?;
         material.given.iter().position(|source| source.id == id)
     };
     let cited: Option<Vec<usize>> = material.cited_ids(tag).into_iter().map(place).collect();
+    let checkable: Vec<&str> = claims.all().into_iter().filter(|claim| support.is_checkable(claim)).collect();
     // Tags with invalid ids are removed later, with a note to the reader.
-    let Some(cited) = cited.filter(|_| support.is_checkable(claim)) else { return tag.to_owned() };
-    let scores = support.scores(claim);
-    let strongest = cited.iter().map(|place| scores[*place]).fold(0.0, f64::max);
-    match best(&scores) {
-        _ if strongest >= DOUBTFUL => tag.to_owned(),
-        Some(place) if scores[place] >= SUPPORTS => format!("[source: {}]", material.given[place].id),
-        _ if strongest < UNRELATED => String::new(),
+    let Some(cited) = cited.filter(|_| !checkable.is_empty()) else { return tag.to_owned() };
+    let scores: Vec<Vec<f64>> = checkable.iter().map(|claim| support.scores(claim)).collect();
+    let strongest = cited.iter().flat_map(|place| scores.iter().map(|scores| scores[*place])).fold(0.0, f64::max);
+    if strongest >= DOUBTFUL {
+        return tag.to_owned();
+    }
+    let is_named = |place: usize| checkable.iter().any(|claim| support.names_author(claim, place));
+    let is_by_named = cited.iter().any(|place| is_named(*place));
+    let is_cited = |at: usize| tags.iter().flat_map(|tag| material.cited_ids(tag)).any(|id| place(id) == Some(at));
+    let supporting = |scores: &Vec<f64>| support.best(scores).filter(|place| scores[*place] >= SUPPORTS);
+    match scores.iter().find_map(supporting) {
+        Some(place) if (!is_by_named || is_named(place)) && !is_cited(place) => {
+            format!("[source: {}]", material.given[place].id)
+        }
+        None if strongest < UNRELATED && !is_by_named && !claims.need_tag() => String::new(),
         _ => tag.to_owned(),
     }
 }
@@ -135,7 +186,7 @@ fn with_tag(sentence: &str, ids: &[SourceId]) -> String {
 mod tests {
     use super::*;
     use crate::lines::Labels;
-    use crate::support::tests::sources;
+    use crate::support::tests::{bot, sources};
     use chime_core::Seq;
 
     #[track_caller]
@@ -145,6 +196,8 @@ mod tests {
             "Ben: the ferry leaves at 9:40 from the old harbour",
             "Cat: tickets are 12 euros each, I bought four",
             "Chime: The ferry leaves at 9:40 from the old harbour.",
+            "Dan: @chime_bot dogs are allowed on the upper deck",
+            "Eve: they are in my bag",
         ];
         let given = sources(&talk.map(str::to_owned));
         let mut labels = Labels::default();
@@ -152,7 +205,7 @@ mod tests {
             labels.assign(Seq(source.id.number), source.name.clone());
         }
         let material = CitationMaterial { given: &given, labels: &labels, ask: None };
-        let support = Support::new(&given, "when does the ferry leave?", "Chime", &|_| Vec::new());
+        let support = Support::new(&given, "when does the ferry leave?", &bot(), &|_| Vec::new());
         assert_eq!(with_sources(tagged, material, &support), expected);
     }
 
@@ -175,6 +228,35 @@ mod tests {
         check("At 9:40 [source: m2].", "At 9:40 [source: m2].");
         check("Yes [source: m1].", "Yes [source: m1].");
         check("At 9:40 [source: m99].", "At 9:40 [source: m99].");
+    }
+
+    #[test]
+    fn a_citation_inside_a_sentence_is_checked_against_the_whole_sentence() {
+        for text in [
+            "According to [source: m2], it leaves at 9:40.",
+            "Ben [source: m2] says 9:40 and Cat [source: m3] bought four tickets.",
+            "Eve has the tickets [source: m6].",
+            "As I see in [source: m1], it is free.",
+        ] {
+            check(text, text);
+        }
+        check(
+            "As [source: m3] says, it leaves at 9:40 from there.",
+            "As [source: m2] says, it leaves at 9:40 from there.",
+        );
+        check("The island is free of cars [source: m1].", "The island is free of cars.");
+    }
+
+    #[test]
+    fn a_tag_of_the_bot_is_a_source_only_if_it_is_cited() {
+        check("Dogs are allowed on the upper deck.", "Dogs are allowed on the upper deck.");
+        check("Dogs are allowed on the upper deck [source: m5].", "Dogs are allowed on the upper deck [source: m5].");
+    }
+
+    #[test]
+    fn the_number_of_an_entry_proves_nothing() {
+        let list = "4. A boat trip\n9. A picnic\n12. The museum";
+        check(list, list);
     }
 
     #[test]

@@ -10,26 +10,28 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use unicode_segmentation::UnicodeSegmentation;
 
-use chime_core::Citable;
 use chime_core::lang::tables;
 use chime_core::trigger::{Languages, ends_like_question};
+use chime_core::{BotIdentity, Citable, is_unspaced};
 
 /// Characters at the start of a word that are compared (its stem). In most languages, the forms of a word share them.
 const STEM_CHARS: usize = 5;
 /// Minimum number of characters of a word that is compared. Numbers and ideographs may be shorter.
 const MIN_WORD_CHARS: usize = 3;
+/// Maximum number of letters of a unit behind a number without a space: "7pm", "80eur".
+const MAX_UNIT_CHARS: usize = 3;
 /// Factor for the weight of words that are also in the question. Every answer repeats some of them, so they prove
 /// little.
 const ASKED: f64 = 0.3;
-/// Minimum probability at which a source counts as support for a sentence. On labelled sentences that the fit did not
-/// use, it gives a precision of .91 and a recall of .74.
+/// Minimum probability at which a source counts as support for a sentence.
 pub const SUPPORTS: f64 = 0.6;
 /// Minimum probability at which a source is assigned to an answer as a whole, if none of its sentences has a source.
 const LIKELY: f64 = 0.4;
 /// Probability below which a citation counts as wrong, if another source supports the sentence.
 pub const DOUBTFUL: f64 = 0.2;
-/// Probability below which a source is unrelated to the sentence.
-pub const UNRELATED: f64 = 0.05;
+/// Probability below which a source is certainly unrelated to the sentence: it has other numbers, or only asks. No right
+/// source of the labelled sentences has less.
+pub const UNRELATED: f64 = 0.02;
 /// Features of a source for a sentence: a constant; the shares of words found in the source and in its author's name;
 /// the cosine of the embeddings; 1 if all numbers differ; the share of equal numbers; 1 if the source is a question.
 pub type SupportFeatures = [f64; 7];
@@ -70,8 +72,13 @@ pub fn telling_words(text: &str) -> BTreeSet<String> {
     };
     // Mentions of members are not content.
     let said = lower.split_whitespace().filter(|word| !word.starts_with('@'));
-    let words = said.flat_map(UnicodeSegmentation::unicode_words).filter(|word| !is_number(word)).filter_map(stem);
-    words.chain(numbers(&lower)).collect()
+    let words = said.flat_map(UnicodeSegmentation::unicode_words).filter(|word| !is_number(word));
+    words.map(without_possessive).filter_map(stem).chain(numbers(&lower)).collect()
+}
+
+/// Converts "Ana's" to "Ana".
+fn without_possessive(word: &str) -> &str {
+    word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word)
 }
 
 /// Returns `true` if a text contains a number, in digits or as a word.
@@ -80,15 +87,24 @@ pub fn has_number(text: &str) -> bool {
     lower.unicode_words().any(|word| NUMBERS.contains_key(word) || word.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Returns the numbers of a text: runs of digits with points, commas or colons inside. A final `:00` is removed.
+/// Returns the numbers of a text: digits with points, commas or colons inside, also before a unit ("7pm"). A final `:00`
+/// is removed. Other words with digits ("48B12") are returned as they are.
 fn numbers(text: &str) -> impl Iterator<Item = String> + '_ {
-    let runs = text.split(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',' | ':'));
-    runs.map(|run| run.trim_matches(['.', ',', ':']))
-        .map(|run| run.strip_suffix(":00").unwrap_or(run))
-        .filter(|run| run.starts_with(|c: char| c.is_ascii_digit()))
-        .map(|run| run.replace(',', "."))
-        .map(|run| if run.starts_with('0') { run.trim_start_matches('0').to_owned() } else { run })
-        .filter(|run| !run.is_empty())
+    let ends_word = |c: char| is_unspaced(c) || !c.is_alphanumeric() && !matches!(c, '.' | ',' | ':');
+    let number = |word: &str| {
+        let unit = word.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | ':'));
+        if unit.chars().count() > MAX_UNIT_CHARS || !unit.chars().all(char::is_alphabetic) {
+            return word.to_owned();
+        }
+        let digits = word[..word.len() - unit.len()].trim_end_matches(['.', ',', ':']);
+        let digits = digits.strip_suffix(":00").unwrap_or(digits).replace(',', ".");
+        digits.trim_start_matches('0').to_owned()
+    };
+    text.split(ends_word)
+        .map(|word| word.trim_matches(['.', ',', ':']))
+        .filter(|word| is_number(word))
+        .map(number)
+        .filter(|number| !number.is_empty())
 }
 
 /// Function that returns the embedding of a text, or an empty vector if there is no embedding model.
@@ -111,18 +127,21 @@ struct PreparedSource {
     is_question: bool,
     /// `true` for the bot's own messages, which never support a sentence.
     is_own: bool,
+    /// `true` for tags of the bot and for commands. They are no source unless the model cites them.
+    is_for_bot: bool,
     vector: Vec<f32>,
 }
 
 impl<'a> Support<'a> {
-    pub fn new(sources: &[Citable], question: &str, bot_name: &str, embed: Embed<'a>) -> Self {
+    pub fn new(sources: &[Citable], question: &str, bot: &BotIdentity, embed: Embed<'a>) -> Self {
         let prepared: Vec<PreparedSource> = sources
             .iter()
             .map(|source| PreparedSource {
                 words: telling_words(&source.text),
                 name: telling_words(&source.name),
                 is_question: ends_like_question(source.text.trim_end()),
-                is_own: source.name == bot_name,
+                is_own: source.name == bot.name,
+                is_for_bot: is_for_bot(&source.text, bot),
                 vector: embed(&source.text),
             })
             .collect();
@@ -153,18 +172,27 @@ impl<'a> Support<'a> {
     /// if the sentence only repeats words of the question.
     pub fn sources_of(&self, sentence: &str) -> Vec<usize> {
         let scores = self.scores(sentence);
-        let Some(best) = best(&scores).filter(|best| scores[*best] >= SUPPORTS && self.is_checkable(sentence)) else {
-            return Vec::new();
-        };
-        std::iter::once(best).chain(self.second(sentence, best)).collect()
+        let is_sure = |best: &usize| scores[*best] >= SUPPORTS && self.shares_words(sentence, *best);
+        let best = self.best(&scores).filter(is_sure).filter(|_| self.is_checkable(sentence));
+        best.map_or_else(Vec::new, |best| std::iter::once(best).chain(self.second(sentence, best)).collect())
     }
 
     /// Returns the index of the likeliest source of an answer without citations; `None` if no source is likely enough.
     /// The question is compared together with the answer, since an answer may be only a name.
     pub fn likely_source_of(&self, answer: &str) -> Option<usize> {
         let scores = self.scores(&format!("{} {answer}", self.question));
-        let best = best(&scores)?;
-        (scores[best] >= LIKELY && self.is_checkable(answer)).then_some(best)
+        let best = self.best(&scores).filter(|best| scores[*best] >= LIKELY && self.is_checkable(answer))?;
+        let (words, source) = (telling_words(answer), &self.sources[best]);
+        // What only the question shares with a message does not make it the source of the answer.
+        words.iter().any(|word| source.words.contains(word) || source.name.contains(word)).then_some(best)
+    }
+
+    /// Returns `true` if the source at `place` has two content words of `sentence`, or a third of them. One common number
+    /// proves little.
+    fn shares_words(&self, sentence: &str, place: usize) -> bool {
+        let (words, source) = (telling_words(sentence), &self.sources[place]);
+        let shared = words.iter().filter(|word| source.words.contains(*word) || source.name.contains(*word)).count();
+        shared > 1 || 3 * shared >= words.len()
     }
 
     /// Returns the source that adds most to `first`: it must contain at least the share [`ADDS`] of `sentence` in words
@@ -178,16 +206,27 @@ impl<'a> Support<'a> {
             rest.iter().filter(|word| source.words.contains(**word)).map(|word| self.weight(word)).sum()
         };
         (self.sources.iter().enumerate())
-            .filter(|(place, source)| *place != first && !source.is_own && !source.is_question)
+            .filter(|(place, source)| *place != first && !source.is_own && !source.is_for_bot && !source.is_question)
             .map(|(place, source)| (place, adds(source)))
             .filter(|(_, share)| *share >= ADDS * total)
             .max_by(|(_, a), (_, b)| a.total_cmp(b))
             .map(|(place, _)| place)
     }
 
+    /// Returns the index of the source with the highest score, without tags of the bot and commands.
+    pub fn best(&self, scores: &[f64]) -> Option<usize> {
+        let places = (0..scores.len()).filter(|place| !self.sources[*place].is_for_bot);
+        places.max_by(|a, b| scores[*a].total_cmp(&scores[*b]))
+    }
+
     /// Returns `true` if `sentence` has content words that the question does not have.
     pub fn is_checkable(&self, sentence: &str) -> bool {
-        telling_words(sentence).iter().filter(|word| !self.asked.contains(*word)).count() >= 1
+        !telling_words(sentence).is_subset(&self.asked)
+    }
+
+    /// Returns `true` if `sentence` names the author of the source at `place`: "Ana has them" about Ana's "in my bag".
+    pub fn names_author(&self, sentence: &str, place: usize) -> bool {
+        !telling_words(sentence).is_disjoint(&self.sources[place].name)
     }
 
     /// Returns the features of each source for `sentence`, in the order of [`WEIGHTS`]; empty for a sentence without
@@ -228,8 +267,11 @@ impl<'a> Support<'a> {
     }
 }
 
-pub fn best(scores: &[f64]) -> Option<usize> {
-    (0..scores.len()).max_by(|a, b| scores[*a].total_cmp(&scores[*b]))
+/// Returns `true` for a command and for a text that names the bot.
+fn is_for_bot(text: &str, bot: &BotIdentity) -> bool {
+    let mut names =
+        text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '@' | '_')).filter_map(|word| word.strip_prefix('@'));
+    text.starts_with('/') || names.any(|name| bot.is_called(name))
 }
 
 pub fn probability(features: &SupportFeatures, weights: &SupportFeatures) -> f64 {
@@ -256,7 +298,7 @@ pub mod tests {
 
     use super::*;
     use chime_core::embed::Embedder;
-    use chime_core::{SourceId, Timestamp};
+    use chime_core::{SourceId, Timestamp, UserId};
 
     const LABELLED: &str = include_str!("../../../data/answers/support.jsonl");
 
@@ -267,6 +309,15 @@ pub mod tests {
         sentence: String,
         messages: Vec<String>,
         supports: Vec<usize>,
+    }
+
+    pub fn bot() -> BotIdentity {
+        BotIdentity {
+            id: UserId(1),
+            usernames: vec!["chime_bot".to_owned()],
+            name: "Chime".to_owned(),
+            reads_all_group_messages: true,
+        }
     }
 
     /// Parses `Ana: text` lines as messages 1, 2, 3 …
@@ -291,7 +342,7 @@ pub mod tests {
         for line in LABELLED.lines().filter(|line| !line.trim().is_empty()) {
             let labelled: Labelled = serde_json::from_str(line).expect("a labelled sentence");
             let sources = sources(&labelled.messages);
-            let support = Support::new(&sources, "", "Chime", embed);
+            let support = Support::new(&sources, "", &bot(), embed);
             let chosen = support.sources_of(&labelled.sentence);
             hits += chosen.iter().filter(|place| labelled.supports.contains(place)).count();
             found += chosen.len();
