@@ -154,7 +154,10 @@ fn context_of(
     let list_end = rests_on.iter().max().copied().filter(|_| since <= NEXT);
     rests_on.extend(follow_ups::triggers_of_chain(conn, answer)?);
     let is_others = matches!(reading.intent, Intent::More | Intent::Cheaper | Intent::Budget | Intent::EntitySearch);
-    let wants_others = is_others && !reading.is_question && since <= NEXT;
+    // "We have read that already" refuses what was shown, if nothing was said in between.
+    let refuses = reading.not_that || reading.mentions.item.is_some() || reading.mentions.person.is_some();
+    let is_refused = refuses && reading.kind.is_none() && since == 0;
+    let wants_others = !reading.is_question && (is_others && since <= NEXT || is_refused);
     let (wanted, items) = (stored.frame.wanted.clone(), stored.listed.clone());
     let suggested = Some(SuggestedList { wanted, items, wants_others });
     let asks_which_one = reading.asks_which_one && (reading.kind.is_none() || reading.kind == stored.frame.kind);

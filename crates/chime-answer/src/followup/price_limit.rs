@@ -16,11 +16,20 @@ pub fn budget(tokens: &[FoldedToken], table: &FollowUpTable) -> (Option<Price>, 
     let marks = |row, is_most| table.find(row, tokens).into_iter().map(move |span| (span, is_most));
     let marks: Vec<(TokenSpan, bool)> =
         marks(PhraseRow::BudgetMax, true).chain(marks(PhraseRow::BudgetMin, false)).collect();
+    let others = table.find(PhraseRow::NotMoney, tokens);
     let (mut highest, mut spans): (Option<Price>, Vec<TokenSpan>) = (None, Vec::new());
     for Sum { price, span } in sums(tokens, table) {
         let before = marks.iter().filter(|(mark, _)| mark.to == span.from);
         let before = before.max_by_key(|(mark, is_most)| (mark.to - mark.from, *is_most));
-        let mark = before.or_else(|| marks.iter().find(|(mark, _)| mark.from == span.to));
+        // Behind the sum, only "30 or less" and "30 max" say something about it: a single word may begin what follows.
+        let ends =
+            |mark: &TokenSpan| mark.to - mark.from > 1 || tokens[mark.to - 1].ends_clause || mark.to == tokens.len();
+        let mark = before.or_else(|| marks.iter().find(|(mark, _)| mark.from == span.to && ends(mark)));
+        // "Kids under 12" are no price, nor is "until 2015".
+        let is_age = mark.is_some_and(|(mark, _)| others.iter().any(|other| other.to == mark.from));
+        if price.currency.is_none() && (is_age || is_year(price.amount)) {
+            continue;
+        }
         // "Between 20 and 30": only one word may stand between two sums.
         let is_range = spans.last().is_some_and(|last: &TokenSpan| last.to + 1 >= span.from);
         if mark.is_none() && price.currency.is_none() && !is_range {
@@ -36,6 +45,11 @@ pub fn budget(tokens: &[FoldedToken], table: &FollowUpTable) -> (Option<Price>, 
         }
     }
     (highest, spans)
+}
+
+/// Returns `true` for the number of a year that is no round sum.
+fn is_year(amount: Amount) -> bool {
+    (Amount::units(1900)..Amount::units(2100)).contains(&amount) && amount.0 % Amount::units(50).0 != 0
 }
 
 /// Returns the ISO code of the currency that the words at `at` name, in this language or in English, and the number of
@@ -145,6 +159,11 @@ mod tests {
                 "we are 8 people",
                 "the 2nd one",
                 "at 19.30",
+                "a book for kids under 12",
+                "a game for about 6 players",
+                "a film until 1994",
+                "a phone under 2000",
+                "30 max, please",
             ],
             expect![[r#"
                 a place for Friday, under 30 a head: 30 ?
@@ -162,7 +181,12 @@ mod tests {
                 under 30 minutes from here: none
                 we are 8 people: none
                 the 2nd one: none
-                at 19.30: none"#]],
+                at 19.30: none
+                a book for kids under 12: none
+                a game for about 6 players: none
+                a film until 1994: none
+                a phone under 2000: 2000 ?
+                30 max, please: 30 ?"#]],
         );
     }
 
@@ -181,25 +205,30 @@ mod tests {
         );
         check(
             "de",
-            &["bis zu 15,50 €", "zwischen 10 und 20 Euro"],
+            &["bis zu 15,50 €", "zwischen 10 und 20 Euro", "einen Film von 1994", "für ein Mädchen unter 10"],
             expect![[r#"
             bis zu 15,50 €: 15.50 EUR
-            zwischen 10 und 20 Euro: 20 EUR"#]],
+            zwischen 10 und 20 Euro: 20 EUR
+            einen Film von 1994: none
+            für ein Mädchen unter 10: none"#]],
         );
         check(
             "es",
-            &["menos de 20 euros", "entre 10 y 20 euros", "más de 15 €"],
+            &["menos de 20 euros", "entre 10 y 20 euros", "más de 15 €", "los 85 de la abuela", "una niña de 7"],
             expect![[r#"
             menos de 20 euros: 20 EUR
             entre 10 y 20 euros: 20 EUR
-            más de 15 €: no limit"#]],
+            más de 15 €: no limit
+            los 85 de la abuela: none
+            una niña de 7: none"#]],
         );
         check(
             "fr",
-            &["moins de 20 euros", "jusqu'à 35 €"],
+            &["moins de 20 euros", "jusqu'à 35 €", "près de 75 rue de Rivoli"],
             expect![[r#"
             moins de 20 euros: 20 EUR
-            jusqu'à 35 €: 35 EUR"#]],
+            jusqu'à 35 €: 35 EUR
+            près de 75 rue de Rivoli: none"#]],
         );
         check(
             "ru",
