@@ -15,8 +15,8 @@ use tokio::sync::mpsc;
 use crate::archive::import::read::{ImportBatch, ReadOutcome};
 use crate::archive::import::write::DryRunMessages;
 use crate::archive::{Tally, Unusable};
+use chime_core::UserId;
 use chime_core::config::AccessConfig;
-use chime_core::{ChatId, Timestamp, UserId};
 use chime_runtime::clock::Clock;
 use chime_store::{Priority, Store};
 
@@ -108,16 +108,6 @@ pub async fn import(import: Import, mut tell: impl FnMut(ImportProgress)) -> Res
         tell(ImportProgress { bytes, total, messages: tally.messages() });
     }
     let ReadOutcome { left_out, outcome } = reading.await.map_err(|_| ImportError::Panicked { path })?;
-    if mode == ImportMode::Write {
-        finish(&store, &tally, now).await?;
-    }
     tally.left_out.extend(left_out.into_iter().map(|(name, why): (String, Unusable)| (name, why.to_string())));
     Ok(Imported { tally, outcome })
-}
-
-/// Schedules a notice in each chat that has got new messages.
-async fn finish(store: &Store, tally: &Tally, now: Timestamp) -> chime_store::Result<()> {
-    let news: Vec<(ChatId, u64)> =
-        tally.chats.iter().filter(|(_, chat)| chat.added > 0).map(|(id, chat)| (*id, chat.added)).collect();
-    store.write(Priority::Background, move |tx| write::announce(tx, &news, now)).await
 }

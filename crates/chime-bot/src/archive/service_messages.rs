@@ -1,4 +1,4 @@
-//! Describes the service messages of an export (such as “Ana joined”) with the same words as live updates.
+//! Describes the service messages of an export (such as “Ana joined”), mostly with the words of live updates.
 
 use serde_json::Value;
 
@@ -13,12 +13,12 @@ pub fn describe(message: &Value) -> Option<String> {
         "invite_members" if members(message) == actor.map(|actor| vec![actor]).unwrap_or_default() => {
             format!("{} joined", actor.unwrap_or("someone"))
         }
-        "invite_members" => format!("added {}", names(message)),
+        "invite_members" => format!("added {}", counted_members(message)),
         "join_group_by_link" | "join_group_by_request" => format!("{} joined", actor.unwrap_or("someone")),
         "remove_members" if members(message) == actor.map(|actor| vec![actor]).unwrap_or_default() => {
             format!("{} left", actor.unwrap_or("someone"))
         }
-        "remove_members" => format!("removed {}", names(message)),
+        "remove_members" => format!("removed {}", counted_members(message)),
         "edit_group_title" => named("changed the title to", title(), "changed the title to someone"),
         "topic_created" => named("created the topic", title(), "created a topic"),
         "topic_edit" => named(
@@ -33,7 +33,7 @@ pub fn describe(message: &Value) -> Option<String> {
         "migrate_to_supergroup" | "migrate_from_group" => "turned the group into a supergroup".to_owned(),
         "pin_message" => "pinned a message".to_owned(),
         "set_messages_ttl" => "changed the auto-delete timer".to_owned(),
-        "invite_to_group_call" => format!("invited {} to the video chat", names(message)),
+        "invite_to_group_call" => format!("invited {} to the video chat", counted_members(message)),
         "group_call" => match message["duration"].as_i64().or_else(|| message["duration_seconds"].as_i64()) {
             Some(seconds) => format!("ended the video chat after {}:{:02}", seconds / 60, seconds % 60),
             None => "started a video chat".to_owned(),
@@ -66,8 +66,11 @@ fn members(message: &Value) -> Vec<&str> {
     message["members"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-fn names(message: &Value) -> String {
-    let names = message["members"].as_array().into_iter().flatten().map(|name| name.as_str().unwrap_or("someone"));
-    let names = names.collect::<Vec<_>>().join(", ");
-    if names.is_empty() { "someone".to_owned() } else { names }
+/// Returns the number of members in words. An export has their names without ids, so a request to be forgotten would not
+/// find them here.
+fn counted_members(message: &Value) -> String {
+    match message["members"].as_array().map_or(0, Vec::len) {
+        0 | 1 => "a member".to_owned(),
+        count => format!("{count} members"),
+    }
 }

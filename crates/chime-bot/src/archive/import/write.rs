@@ -48,8 +48,12 @@ pub fn add(tally: &mut Tally, BatchCounts { chat, is_served, counts }: BatchCoun
         tally.add(chat, counts);
         return;
     }
-    let left_out =
-        (counts.title.unwrap_or_else(|| chat.to_string()), format!("it is not allowed: set ALLOWED_CHATS={chat}"));
+    let setting = match chat.0 > 0 {
+        true => "PRIVATE_CHATS does not allow this chat".to_owned(),
+        false => format!("add {chat} to ALLOWED_CHATS, or let an owner add the bot to the chat"),
+    };
+    let title = counts.title.filter(|title| !title.is_empty()).unwrap_or_else(|| chat.to_string());
+    let left_out = (title, format!("it is not allowed: {setting}"));
     if !tally.left_out.contains(&left_out) {
         tally.left_out.push(left_out);
     }
@@ -164,15 +168,20 @@ pub fn take_in(tx: &Writer<'_>, batch: &ImportBatch, setting: &ImportSettings) -
     for (conversation, at) in earliest {
         sessions::note(tx, conversation, at)?;
     }
+    if counted.counts.added > 0 {
+        announce(tx, batch.chat.id, counted.counts.added, setting.now)?;
+    }
     Ok(counted)
 }
 
-/// Schedules a notice in each chat with the number of its imported messages.
-pub fn announce(tx: &Writer<'_>, news: &[(ChatId, u64)], now: Timestamp) -> chime_store::Result<()> {
-    for (chat, count) in news {
-        jobs::add_or_move(tx, &JobPayload::Imported { chat: *chat, count: *count }, now)?;
-    }
-    Ok(())
+/// Schedules the notice to a chat about `count` more imported messages. It counts those of an import before that the chat
+/// was not told of yet.
+fn announce(tx: &Writer<'_>, chat: ChatId, count: u64, now: Timestamp) -> chime_store::Result<()> {
+    let untold = match jobs::find(tx, &JobPayload::Imported { chat, count })?.map(|job| job.payload) {
+        Some(JobPayload::Imported { count, .. }) => count,
+        _ => 0,
+    };
+    jobs::add_or_move(tx, &JobPayload::Imported { chat, count: untold + count }, now)
 }
 
 fn is_served(conn: &Reader, chat: &Chat, row: Option<&ChatRow>, setting: &ImportSettings) -> chime_store::Result<bool> {
