@@ -67,7 +67,8 @@ impl Environment {
 
     fn parse(text: &str) -> Self {
         let mut read = Self::default();
-        for line in dotenvy::from_read_iter(text.trim_start_matches('\u{feff}').as_bytes()) {
+        let quoted: Vec<String> = text.trim_start_matches('\u{feff}').lines().map(with_quotes).collect();
+        for line in dotenvy::from_read_iter(quoted.join("\n").as_bytes()) {
             match line {
                 // The first of two lines with the same name counts, as in dotenvy.
                 Ok((name, value)) => {
@@ -85,6 +86,18 @@ impl Environment {
         let problem = problem(FILE.to_owned(), found, "a readable UTF-8 text file, or none at all");
         Self { problems: vec![problem], ..Self::default() }
     }
+}
+
+/// Returns a line with its value in quotes if it has none and dotenvy would refuse or change it: the value extends to the
+/// end of the line or to a comment, and `$` and `\` are characters like others.
+fn with_quotes(line: &str) -> String {
+    let Some((name, value)) = line.split_once('=').filter(|(name, _)| !name.trim_start().starts_with('#')) else {
+        return line.to_owned();
+    };
+    let value = value.split(" #").next().unwrap_or_default().trim();
+    let is_plain =
+        value.starts_with(['\'', '"', '#']) || !value.contains([' ', '\t', '$', '\\']) || value.contains('\'');
+    if is_plain { line.to_owned() } else { format!("{name}='{value}'") }
 }
 
 /// Returns `true` if Chime uses the variable. `TZ` is the system's variable for the time zone.
@@ -125,12 +138,13 @@ fn quoted(key: &Key) -> Warning {
 
 fn bad_line(text: &str, line: &str) -> Problem {
     let first = line.lines().next().unwrap_or_default().trim();
-    let place = text.lines().position(|candidate| !first.is_empty() && candidate.trim() == first);
+    // dotenvy returns the value alone if only the value is wrong.
+    let place = text.lines().position(|candidate| !first.is_empty() && candidate.trim().ends_with(first));
     let name = place.map_or_else(|| FILE.to_owned(), |index| format!("{FILE} line {}", index + 1));
     problem(
         name,
         "text that is not NAME=value (hidden)",
-        "NAME=value, one a line; a value with spaces, # or $ stands in single quotes",
+        "NAME=value, one a line; a value that begins with a quote also ends with it",
     )
 }
 
@@ -167,16 +181,26 @@ mod tests {
     }
 
     #[test]
+    fn a_value_without_quotes_extends_to_the_end_of_its_line() {
+        check(
+            "MODELS=gpt-4.1 2.00/8.00, gpt-4.1-nano 0.10/0.40\nOWNER_IDS=1, 2 # us\nKEY=sk-a$b\\c\nA=b#c\nB=\"x y\"\n# C=1 2",
+            expect![[
+                r##"{"A": "b#c", "B": "x y", "KEY": "sk-a$b\\c", "MODELS": "gpt-4.1 2.00/8.00, gpt-4.1-nano 0.10/0.40", "OWNER_IDS": "1, 2"}"##
+            ]],
+        );
+    }
+
+    #[test]
     fn a_bad_line_is_named_by_its_number_and_not_quoted() {
         check(
             "A=1\nTELEGRAM_BOT_TOKEN 123:abc\nB=2\nC='open",
             expect![[r#"
                 {"A": "1", "B": "2"}
                 .env line 2: found text that is not NAME=value (hidden)
-                    allowed: NAME=value, one a line; a value with spaces, # or $ stands in single quotes
+                    allowed: NAME=value, one a line; a value that begins with a quote also ends with it
                     example: OWNER_IDS=123456789
                 .env line 4: found text that is not NAME=value (hidden)
-                    allowed: NAME=value, one a line; a value with spaces, # or $ stands in single quotes
+                    allowed: NAME=value, one a line; a value that begins with a quote also ends with it
                     example: OWNER_IDS=123456789"#]],
         );
     }
