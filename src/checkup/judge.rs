@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::checkup::CheckFinding;
-use chime_core::config::{AccessConfig, AllowedChats, Problem, Warning, format_duration};
+use chime_core::config::{AccessConfig, AllowedChats, Problem, Warning, format_duration, rounded_size};
 use chime_core::embed::{EmbedError, Embedder};
 use chime_core::{BotIdentity, Chat, span_in_words};
 use chime_links::UnreadablePage;
@@ -86,7 +86,7 @@ pub fn database(path: &Path, inspected: &Result<Inspection, StoreError>) -> Chec
             "start chime run: it makes a copy and migrates",
         ),
         Ok(Inspection { version, bytes, .. }) => {
-            CheckFinding::ok(NAME, format!("{place} is sound, version {version}, {}", size(*bytes)))
+            CheckFinding::ok(NAME, format!("{place} is sound, version {version}, {}", rounded_size(*bytes)))
         }
         Err(StoreError::Absent { .. }) => {
             CheckFinding::warn(NAME, format!("there is none at {place} yet"), "start chime run, or set DATABASE_PATH")
@@ -128,11 +128,15 @@ pub fn disk(free: Option<u64>, database: u64) -> CheckFinding {
     const REMEDY: &str = "free space on the disk of the database, or move it to another one";
     match free {
         None => CheckFinding::warn(NAME, "the free space cannot be told", "create the folder of DATABASE_PATH"),
-        Some(free) if free < NO_SPACE => CheckFinding::fail(NAME, format!("only {} are free", size(free)), REMEDY),
-        Some(free) if free < LITTLE_SPACE.max(database) => {
-            CheckFinding::warn(NAME, format!("{} are free, a backup or a migration may need more", size(free)), REMEDY)
+        Some(free) if free < NO_SPACE => {
+            CheckFinding::fail(NAME, format!("only {} are free", rounded_size(free)), REMEDY)
         }
-        Some(free) => CheckFinding::ok(NAME, format!("{} are free", size(free))),
+        Some(free) if free < LITTLE_SPACE.max(database) => CheckFinding::warn(
+            NAME,
+            format!("{} are free, a backup or a migration may need more", rounded_size(free)),
+            REMEDY,
+        ),
+        Some(free) => CheckFinding::ok(NAME, format!("{} are free", rounded_size(free))),
     }
 }
 
@@ -408,15 +412,6 @@ pub fn ability(ability: Ability, can: &Result<bool, LlmError>) -> CheckFinding {
         Ok(true) => CheckFinding::ok(name, yes),
         Ok(false) => CheckFinding::warn(name, no, without),
         Err(error) => CheckFinding::warn(name, format!("{no}: {error}"), without),
-    }
-}
-
-/// Formats a size as `3.4 GiB`, `120 MiB` or `12 KiB`.
-fn size(bytes: u64) -> String {
-    match bytes {
-        ..MIB => format!("{} KiB", bytes >> 10),
-        MIB..0x4000_0000 => format!("{} MiB", bytes >> 20),
-        _ => format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)),
     }
 }
 

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::arguments::{BackupOptions, RestoreOptions};
 use crate::cli::database;
 use crate::cli::exit::{CommandError, CommandResult, Exit};
-use chime_core::config::{BackupConfig, StoreConfig, format_size};
+use chime_core::config::{BackupConfig, StoreConfig, rounded_size};
 use chime_runtime::clock::Clock;
 use chime_store::backups::{self, ListedCopy};
 use chime_store::{Copied, StoreError};
@@ -41,7 +41,7 @@ fn list(path: &Path, config: Option<&BackupConfig>) -> CommandResult {
     }
     for ListedCopy { path, made_at, bytes, messages } in copies {
         let messages = messages.map_or_else(|| "unreadable".to_owned(), |count| format!("{count} messages"));
-        let (time, size) = (made_at.to_utc().format("%Y-%m-%d %H:%M UTC"), format_size(bytes));
+        let (time, size) = (made_at.to_utc().format("%Y-%m-%d %H:%M UTC"), rounded_size(bytes));
         let _ = writeln!(out, "{time}  {size:>8}  {messages:>16}  {}", path.display());
     }
     Ok(Exit::Done)
@@ -68,7 +68,7 @@ async fn until_signalled(
 }
 
 fn tell(what: &str, Copied { path, bytes, version }: &Copied) -> CommandResult {
-    let (path, size) = (path.display(), format_size(*bytes));
+    let (path, size) = (path.display(), rounded_size(*bytes));
     // Fails if the reader closed the pipe, which is not an error.
     let _ = writeln!(std::io::stdout(), "{what} {path}: {size}, version {version}, checked");
     Ok(Exit::Done)

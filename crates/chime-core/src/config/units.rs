@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Units of time with their milliseconds. A duration must use them in this order, the largest first.
 const TIME_UNITS: [(&str, u64); 5] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
 
-/// Units of size with their bytes. [`format_size`] uses the first that divides the size, so it prefers binary units.
+/// Units of size with their bytes.
 const SIZE_UNITS: [(&str, u64); 8] = [
     ("TiB", 1 << 40),
     ("GiB", 1 << 30),
@@ -61,12 +61,13 @@ pub fn parse_size(raw: &str) -> Option<u64> {
     number.checked_mul(*worth)
 }
 
-/// Formats a size as [`parse_size`] reads it, without rounding.
-pub fn format_size(bytes: u64) -> String {
-    SIZE_UNITS
-        .iter()
-        .find(|(_, worth)| bytes > 0 && bytes.is_multiple_of(*worth))
-        .map_or_else(|| format!("{bytes}B"), |(unit, worth)| format!("{}{unit}", bytes / worth))
+/// Formats a size for people: `3.4 GiB`, `120 MiB` or `12 KiB`.
+pub fn rounded_size(bytes: u64) -> String {
+    match bytes {
+        ..0x10_0000 => format!("{} KiB", bytes >> 10),
+        0x10_0000..0x4000_0000 => format!("{} MiB", bytes >> 20),
+        _ => format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)),
+    }
 }
 
 /// Parses a count, optionally with `k` or `M` for thousands and millions: `50000`, `50k`, `2M`.
@@ -170,11 +171,6 @@ mod tests {
         fn a_written_span_is_read_back(millis in any::<u64>()) {
             let span = Duration::from_millis(millis);
             prop_assert_eq!(parse_duration(&format_duration(span)), Some(span));
-        }
-
-        #[test]
-        fn a_written_size_is_read_back(bytes in any::<u64>()) {
-            prop_assert_eq!(parse_size(&format_size(bytes)), Some(bytes));
         }
 
         #[test]
