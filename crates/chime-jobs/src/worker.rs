@@ -184,7 +184,7 @@ impl Pool {
             // The row is unchanged, so the job is still due and runs again.
             Err(error) if error.is_passing() => {
                 tracing::warn!(job.id = job.id.0, %error, "the outcome of job {} could not be written", job.id);
-                self.clock.sleep(UNTIL_NEXT_TRY).await;
+                self.clock.sleep(TRANSIENT_RETRY_DELAY).await;
             }
             other => other?,
         }
