@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use crate::pattern;
+use crate::source_lists;
 use crate::support::telling_words;
 use chime_core::lower_words;
 use chime_core::trigger::ends_like_question;
@@ -98,13 +99,13 @@ pub fn has_words(text: &str) -> bool {
 /// Removes copies of the prompt's line format: the bot's own name before the answer is deleted, and a repeated message
 /// becomes a quote with a citation. `is_member` returns `true` for the name of a member in the prompt.
 pub fn without_heads(answer: &str, bot_name: &str, is_member: impl Fn(&str) -> bool) -> String {
-    let own = without_name(answer, bot_name);
-    HEAD.replace_all(own, |found: &Captures<'_>| match found["name"].trim() {
+    let (own, list) = source_lists::parts(without_name(answer, bot_name));
+    let own = HEAD.replace_all(own, |found: &Captures<'_>| match found["name"].trim() {
         name if name == bot_name => found["text"].to_owned(),
         name if is_member(name) => format!("{}{name}: {} [{}]", &found["list"], &found["text"], &found["number"]),
         _ => found[0].to_owned(),
-    })
-    .into_owned()
+    });
+    own.into_owned() + list
 }
 
 /// Removes the bot's name before an answer: `Chime: At nine.` becomes `At nine.`
@@ -208,6 +209,7 @@ mod tests {
         headless("[17] Ana (14:02): At nine.", "Ana: At nine. [17]");
         headless("Two:\n- [17] Ana: a boat\n- a tent", "Two:\n- Ana: a boat [17]\n- a tent");
         headless("[17] Note (old): a boat", "[17] Note (old): a boat");
+        headless("At nine.\n\nSources:\n[17] Ana: At nine.", "At nine.\n\nSources:\n[17] Ana: At nine.");
     }
 
     #[test]

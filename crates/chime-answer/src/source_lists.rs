@@ -27,7 +27,9 @@ static OF_IDS: LazyLock<Regex> = LazyLock::new(|| {
 /// Matches a line about one source: `- m1: Ana, ferry at nine`.
 static OF_ONE: LazyLock<Regex> = LazyLock::new(|| {
     let id = id();
-    pattern_in_any_case(&format!(r"\A\s*(?:[-*•·]|\d{{1,2}}[.)])?\s*{id}(?:\s*[,;&]?\s*{id})*\s*[:(–—-].{{0,200}}\z"))
+    pattern_in_any_case(&format!(
+        r"\A\s*(?:[-*•·]|\d{{1,2}}[.)])?\s*{id}(?:\s*[,;&]?\s*{id})*\s*[:(–—\p{{L}}-].{{0,200}}\z"
+    ))
 });
 /// Matches a footnote: `[^1]: m1`, optionally with words about the message.
 static NOTE: LazyLock<Regex> = LazyLock::new(|| {
@@ -38,7 +40,8 @@ static NOTE: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// Matches a reference to a footnote.
 static POINTER: LazyLock<Regex> = LazyLock::new(|| pattern_in_any_case(r"\[\^?(?P<number>[0-9]{1,3})\]"));
-static LISTED_ID: LazyLock<Regex> = LazyLock::new(|| pattern_in_any_case(&format!(r"\b{}\b", SourceId::PATTERN)));
+static LISTED_ID: LazyLock<Regex> =
+    LazyLock::new(|| pattern_in_any_case(&format!(r"\b{}\b|\[(?P<number>[0-9]{{1,3}})\]", SourceId::PATTERN)));
 static EMPTY_LABEL: LazyLock<Regex> =
     LazyLock::new(|| pattern_in_any_case(&format!(r"(?:\A|\n)[*_#> \t]*(?:{LABEL})[*_]*[ \t]?[:：][*_]*\s*\z")));
 
@@ -46,22 +49,32 @@ static EMPTY_LABEL: LazyLock<Regex> =
 /// replaced by citations.
 pub fn split(answer: &str) -> (String, Vec<String>) {
     let answer = with_notes_in_place(answer);
-    let list = BEGIN.captures_iter(&answer).filter_map(|begin| {
+    match place(&answer) {
+        Some((start, from)) => (answer[..start].to_owned(), ids(&answer[from..])),
+        None => (answer, Vec::new()),
+    }
+}
+
+/// Returns the text before the list of sources at the end of `answer`, and the list with its heading.
+pub fn parts(answer: &str) -> (&str, &str) {
+    answer.split_at(place(answer).map_or(answer.len(), |(start, _)| start))
+}
+
+/// Returns the positions of the heading of the list at the end of `answer`, and of its first entry.
+fn place(answer: &str) -> Option<(usize, usize)> {
+    let list = BEGIN.captures_iter(answer).filter_map(|begin| {
         let whole = begin.get(0)?;
         let is_list = is_list(&answer[whole.end()..]);
         is_list.then(|| (begin.name("end").map_or(whole.start(), |end| end.end()), whole.end()))
     });
-    match list.last() {
-        Some((start, from)) => (answer[..start].to_owned(), ids(&answer[from..])),
-        None => (answer, Vec::new()),
-    }
+    list.last()
 }
 
 /// Returns `true` if the text after a heading is a list of sources. On the line of the heading, only ids are allowed;
 /// on later lines, words may follow an id.
 fn is_list(text: &str) -> bool {
     let (beside, below) = text.split_once('\n').unwrap_or((text, ""));
-    let is_item = |line: &str| OF_IDS.is_match(line) || OF_ONE.is_match(line);
+    let is_item = |line: &str| OF_IDS.is_match(line) || OF_ONE.is_match(line) && !line.contains("://");
     let is_empty = |line: &str| line.trim().is_empty();
     (is_empty(beside) || OF_IDS.is_match(beside))
         && below.lines().all(|line| is_empty(line) || is_item(line))
@@ -86,11 +99,12 @@ fn with_notes_in_place(answer: &str) -> String {
 
 /// Returns the pattern of an id, perhaps in brackets.
 fn id() -> String {
-    format!(r"\[?(?:sources?:\s*)?\b{}\b\]?", SourceId::PATTERN)
+    format!(r"(?:\[?(?:sources?:\s*)?\b{}\b\]?|\[[0-9]{{1,3}}\])", SourceId::PATTERN)
 }
 
 fn ids(text: &str) -> Vec<String> {
-    LISTED_ID.find_iter(text).map(|id| id.as_str().to_owned()).collect()
+    let id = |found: Captures<'_>| found.name("number").or(found.get(0)).map(|id| id.as_str().to_owned());
+    LISTED_ID.captures_iter(text).filter_map(id).collect()
 }
 
 #[cfg(test)]
@@ -123,6 +137,8 @@ mod tests {
         }
         check("At nine [source: m1]. Sources: m1, m2", "At nine [source: m1].", &["m1", "m2"]);
         check("Sources: m3", "", &["m3"]);
+        check("At nine [4].\n\nSources: [4], [12]", "At nine [4].", &["4", "12"]);
+        check("At nine.\n\nSources:\n[4] Ana: The ferry leaves at nine.\n[12] Bo", "At nine.", &["4", "12"]);
     }
 
     #[test]
@@ -141,6 +157,7 @@ mod tests {
             "At nine. Sources: m1 – the ferry's own table, so hurry",
             "[1] m5.large costs more than you think",
             "[1]: m5 bolts are in the box",
+            "At nine.\nSources:\n[1] https://ferry.example.org",
         ] {
             check(answer, answer, &[]);
         }
