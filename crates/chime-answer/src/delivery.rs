@@ -54,6 +54,8 @@ pub struct PartState {
     /// `true` for a topic of a private chat. A reply sent outside of the topic reaches the same person, and nobody
     /// else.
     pub is_in_private_topic: bool,
+    /// `true` for a reply that is never too old, such as a reminder.
+    pub is_promised: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,7 +115,9 @@ pub fn after_send(result: SendResult, state: PartState, now: Timestamp) -> SendS
         SendResult::Refused(_) if !state.is_plain => SendStep::SendPlain,
         SendResult::Refused(why) => SendStep::GiveUpVisibly(why),
         SendResult::Impossible(why) => SendStep::GiveUp(why),
-        SendResult::Throttled(wait) if age + wait <= STALE_AFTER => SendStep::HoldChatUntil(now.plus(wait)),
+        SendResult::Throttled(wait) if state.is_promised || age + wait <= STALE_AFTER => {
+            SendStep::HoldChatUntil(now.plus(wait))
+        }
         SendResult::Throttled(wait) => {
             SendStep::GiveUpVisibly(format!("Telegram asks to wait {} s, too long", wait.as_secs()))
         }
@@ -164,7 +168,15 @@ mod tests {
     fn state(age_s: u64, unknown_sends: u32) -> (PartState, Timestamp) {
         let created_at = Timestamp::from_secs(1_000_000);
         (
-            PartState { created_at, unknown_sends, attempts: 0, moves: 0, is_plain: false, is_in_private_topic: false },
+            PartState {
+                created_at,
+                unknown_sends,
+                attempts: 0,
+                moves: 0,
+                is_plain: false,
+                is_in_private_topic: false,
+                is_promised: false,
+            },
             created_at.plus(Duration::from_secs(age_s)),
         )
     }
@@ -212,6 +224,10 @@ mod tests {
             0,
             "give up with a reaction: Telegram asks to wait 9000 s, too long",
         );
+        let (state, now) = state(0, 0);
+        let wait = Duration::from_secs(9_000);
+        let step = after_send(SendResult::Throttled(wait), PartState { is_promised: true, ..state }, now);
+        assert_eq!(step, SendStep::HoldChatUntil(now.plus(wait)));
     }
 
     #[test]

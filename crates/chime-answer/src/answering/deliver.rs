@@ -424,6 +424,7 @@ fn state(part: &ReplyPart, job: &Job, moves: u32, now: Timestamp) -> PartState {
         moves,
         is_plain: is_plain(part),
         is_in_private_topic: to.chat.0 > 0 && to.forum_topic.is_some(),
+        is_promised: part.purpose == Purpose::Reminder,
     }
 }
 
