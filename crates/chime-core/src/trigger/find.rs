@@ -78,11 +78,20 @@ pub fn find(
     if let Some(cut) = name.and_then(|name| called_at_start(&message.text, name, rules.languages)) {
         address.name(cut);
     }
-    let ask = without(&message.text, &address.cut);
+    let mut ask = without(&message.text, &address.cut);
+    let may_be_word = address.is_named || chat_kind == ChatKind::Private;
+    if let Some(word) =
+        address.command.take_if(|call| may_be_word && is_word(call) && rules.languages.is_question(&ask))
+    {
+        address.cut.retain(|cut| *cut != word.range);
+        ask = without(&message.text, &address.cut);
+    }
     if let Some(call) = &address.command {
-        // "@bot /help" has the same meaning as "/help@bot".
-        let is_named = address.cut.iter().any(|cut| cut.end <= call.range.start);
-        let to = if is_named && call.to == Addressee::Anyone { Addressee::Us } else { call.to };
+        let to = if call.to == Addressee::Anyone && is_ours(call, &address, &message.text) {
+            Addressee::Us
+        } else {
+            call.to
+        };
         let found = called(&Call { to, ..call.clone() }, chat_kind, ask, rules)?;
         return Some(Trigger { cut: address.cut, ..found });
     }
@@ -123,6 +132,19 @@ pub fn find(
         return Some(Trigger { cut: address.cut, kind, ..asked(how, ask, rules.languages) });
     }
     Some(Trigger { cut: address.cut, ..asked(how, ask, rules.languages) })
+}
+
+/// Returns `true` for a word that only looks like a command: "/etc is gone, @bot where is the key?".
+fn is_word(call: &Call) -> bool {
+    call.to == Addressee::Anyone && CommandName::parse(&call.name).is_none()
+}
+
+/// Returns `true` if the bot's name stands before a command, or directly after one that the bot knows: "@bot /help" and
+/// "/help @bot" have the same meaning as "/help@bot".
+fn is_ours(call: &Call, address: &Address, text: &str) -> bool {
+    let follows = |cut: &Range<usize>| text.get(call.range.end..cut.start).is_some_and(|gap| gap.trim().is_empty());
+    let is_known = CommandName::parse(&call.name).is_some();
+    address.cut.iter().any(|cut| cut.end <= call.range.start || is_known && follows(cut))
 }
 
 fn is_reply_to_talk(message: &Message, parent: Option<&Message>) -> bool {

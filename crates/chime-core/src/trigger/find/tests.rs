@@ -317,6 +317,11 @@ fn commands_in_a_group_need_our_name_where_every_bot_has_them() {
         [/ask@otherbot](command) who pays?
         [/ban@otherbot](command) [@chime](mention)
         [/ban](command) [@chime](mention)
+        [/mute](command) [@chime](mention) 1h
+        [/help](command) [@chime](mention)
+        [/settings](command) [@chime](mention) language de
+        [/etc](command) is gone, [@chime](mention) where is the key?
+        [/tmp](command) is full, what can I do?
         reply | [/weather](command)
         [@chime](mention) [/why](command)
         try [/ask](command) me
@@ -354,6 +359,16 @@ fn commands_in_a_group_need_our_name_where_every_bot_has_them() {
                 nothing
             [/ban](command) [@chime](mention)
                 nothing
+            [/mute](command) [@chime](mention) 1h
+                nothing
+            [/help](command) [@chime](mention)
+                Command(Help, "") by Command: ""
+            [/settings](command) [@chime](mention) language de
+                Command(Settings, "language de") by Command: "language de"
+            [/etc](command) is gone, [@chime](mention) where is the key?
+                Ask by Mention: "/etc is gone, where is the key?"
+            [/tmp](command) is full, what can I do?
+                nothing
             reply | [/weather](command)
                 nothing
             [@chime](mention) [/why](command)
@@ -377,6 +392,7 @@ fn in_private_everything_is_for_the_bot() {
         private | [/help](command)
         private | [/ask](command) who pays?
         private | [/weather](command)
+        private | [/tmp](command) is full, what can I do?
         private | [/ask@otherbot](command) who pays?
         private photo |
         private service |
@@ -394,6 +410,8 @@ fn in_private_everything_is_for_the_bot() {
                 Ask by Command: "who pays?"
             private | [/weather](command)
                 Command(Help, "") by Command: ""
+            private | [/tmp](command) is full, what can I do?
+                Ask by Private: "/tmp is full, what can I do?"
             private | [/ask@otherbot](command) who pays?
                 nothing
             private photo |
