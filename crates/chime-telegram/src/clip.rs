@@ -11,7 +11,8 @@ pub const MAX_ENTITIES: usize = 100;
 /// Returns the part of `text` inside `range` (bytes), without surrounding white space.
 ///
 /// Entities are cut at the edges, shrunk to exclude white space, dropped if nothing visible remains, sorted (outer
-/// before inner), and limited to the first [`MAX_ENTITIES`]. Without anything visible, the result is empty.
+/// before inner), and limited to [`MAX_ENTITIES`]: the first ones, but links before mere styles. Without anything
+/// visible, the result is empty.
 pub(super) fn clip(text: &FormattedText, range: Range<usize>) -> FormattedText {
     let spans = spans(text);
     let text = text.text.as_str();
@@ -19,8 +20,10 @@ pub(super) fn clip(text: &FormattedText, range: Range<usize>) -> FormattedText {
         return FormattedText::default();
     };
     let mut spans: Vec<ByteSpan<'_>> = spans.into_iter().filter_map(|span| span.within(text, &kept)).collect();
-    spans.sort_by_key(|span| (span.start, Reverse(span.end)));
+    let place = |span: &ByteSpan<'_>| (span.start, Reverse(span.end));
+    spans.sort_by_key(|span| (is_style(span.kind), place(span)));
     spans.truncate(MAX_ENTITIES);
+    spans.sort_by_key(place);
     let entities = spans
         .into_iter()
         .map(|span| Entity {
@@ -30,6 +33,12 @@ pub(super) fn clip(text: &FormattedText, range: Range<usize>) -> FormattedText {
         })
         .collect();
     FormattedText { text: text[kept].to_owned(), entities }
+}
+
+/// Returns `true` for formatting without which a text still says and proves the same.
+fn is_style(kind: &EntityKind) -> bool {
+    use EntityKind::{Bold, Code, Italic, Strikethrough, Underline};
+    matches!(kind, Bold | Italic | Underline | Strikethrough | Code)
 }
 
 /// Returns the range of `text` without surrounding white space, in bytes.
@@ -153,5 +162,15 @@ mod tests {
         assert_eq!(clipped.entities.len(), MAX_ENTITIES);
         assert_eq!(clipped.entities[0], entity(0, 300, EntityKind::Bold));
         assert_eq!(clipped.entities[99], entity(98 * 2, 1, EntityKind::Italic));
+    }
+
+    #[test]
+    fn a_long_list_loses_styles_before_links() {
+        let link = || EntityKind::TextLink { url: "https://example.org/".to_owned() };
+        let line = |at: usize| [entity(at * 4, 1, EntityKind::Bold), entity(at * 4 + 2, 1, link())];
+        let clipped = whole(&"x".repeat(240), (0..60).flat_map(line).collect());
+        assert_eq!(clipped.entities.iter().filter(|it| it.kind == link()).count(), 60);
+        assert_eq!(clipped.entities[..4], [line(0), line(1)].concat());
+        assert_eq!(clipped.entities.last(), Some(&entity(238, 1, link())));
     }
 }
