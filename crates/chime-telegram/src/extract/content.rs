@@ -20,10 +20,11 @@ pub fn content(wire: &dto::TelegramMessage) -> ExtractedContent {
     let (kind, detail) = match shown(&wire.content) {
         Some(shown) => shown,
         None if !text.is_empty() => (Kind::Text, None),
-        None => match service::describe(wire) {
-            Some(event) => (Kind::Service, Some(event)),
-            None => (Kind::Other, Some("unsupported message".to_owned())),
-        },
+        // What has no words and no known medium is an event of a newer Bot API.
+        None => {
+            let event = service::describe(wire).unwrap_or_else(|| "unsupported message".to_owned());
+            (Kind::Service, Some(event))
+        }
     };
     ExtractedContent { kind, detail, file: file_of(&wire.content), text, entities }
 }

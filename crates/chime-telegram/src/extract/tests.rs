@@ -343,7 +343,8 @@ fn every_kind_of_content_has_its_line() {
     );
     check_message(json!({"invoice": {"title": "Ticket"}}), expect!["message #42 Ana(5) user | [invoice Ticket]"]);
     check_message(json!({"paid_media": {}, "caption": "x"}), expect!["message #42 Ana(5) user | [paid media] x"]);
-    check_message(json!({"hologram": {}}), expect!["message #42 Ana(5) user | [unsupported message]"]);
+    check_message(json!({"hologram": {}}), expect!["message #42 Ana(5) system | [unsupported message]"]);
+    check_message(json!({"community_chat_joined": {}}), expect!["message #42 Ana(5) system | [joined by a community]"]);
 }
 
 #[test]
@@ -369,7 +370,7 @@ fn a_rich_message_is_read_as_plain_text() {
             a | b
             costs"#]],
     );
-    check_message(json!({"rich_message": {}}), expect!["message #42 Ana(5) user | [unsupported message]"]);
+    check_message(json!({"rich_message": {}}), expect!["message #42 Ana(5) system | [unsupported message]"]);
 }
 
 #[test]
