@@ -66,6 +66,27 @@ async fn a_time_or_a_date_that_does_not_exist_is_refused_and_the_list_has_two_na
 }
 
 #[tokio::test]
+async fn a_reminder_of_a_closed_topic_comes_in_private() {
+    World::with(&NO_MODEL, async |w| {
+        let club = w.telegram.add_chat(NewChat::forum("Club"));
+        let boats = w.telegram.create_topic(club, "Boats");
+        let private = w.telegram.add_chat(NewChat::private("ann"));
+        let hello = w.say_in(private, "ann", "/help");
+        w.answer_to(hello).await;
+        let remind = Post::new(w.member("ann"), "/remind in 1 minute tea", w.clock.now()).in_forum_topic(boats);
+        let asked = w.telegram.say(club, remind);
+        w.answer_to(asked).await;
+        w.telegram.close_topic(club, boats);
+        w.settled().await;
+        w.clock.advance(MINUTE);
+        let due = w.next_sent().await;
+        assert_eq!((due.chat, link(&due)), (private, Some(asked)));
+        assert!(due.text.contains("tea"), "{}", due.text);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_reminder_is_confirmed_sent_once_and_leads_to_where_it_began() {
     World::with(&[NO_MODEL[0], NO_MODEL[1], ("TIME_ZONE", "Europe/Berlin")], async |w| {
         let zone = Zone::parse("Europe/Berlin").expect("a zone");

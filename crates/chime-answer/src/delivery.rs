@@ -76,6 +76,8 @@ pub enum SendStep {
     SendWithoutReply,
     /// Send it again at once, to the chat but not to its topic.
     SendWithoutForumTopic,
+    /// Send it again at once, to the private chat of the member who asked for it.
+    SendInPrivate(String),
     /// Send it again at once, without formatting and buttons.
     SendPlain,
     Follow(ChatId),
@@ -105,6 +107,7 @@ pub fn after_send(result: SendResult, state: PartState, now: Timestamp) -> SendS
         SendResult::Sent(message) => SendStep::Record(message),
         SendResult::ReplyGone => SendStep::SendWithoutReply,
         SendResult::ForumTopicGone(_) if state.is_in_private_topic => SendStep::SendWithoutForumTopic,
+        SendResult::ForumTopicGone(why) if state.is_promised => SendStep::SendInPrivate(why),
         SendResult::ForumTopicGone(why) => SendStep::GiveUpVisibly(why),
         SendResult::Migrated(to) if state.moves == 0 => SendStep::Follow(to),
         // A chat changes its id only once. Several changes in one attempt would be a cycle.
@@ -191,6 +194,7 @@ mod tests {
             SendStep::HoldChatUntil(at) => format!("hold for {:?}", at.since(now)),
             SendStep::SendWithoutReply => "send without reply".to_owned(),
             SendStep::SendWithoutForumTopic => "send without thread".to_owned(),
+            SendStep::SendInPrivate(_) => "send in private".to_owned(),
             SendStep::SendPlain => "send plain".to_owned(),
             SendStep::Follow(chat) => format!("follow to {chat}"),
             SendStep::GiveUp(why) => format!("give up: {why}"),

@@ -9,10 +9,14 @@ use crate::answering::stream::take_back;
 use crate::delivery::{
     FRESH_FOR, PartState, ReactionStep, SendResult, SendStep, after_mark, after_send, may_resume, pause,
 };
-use chime_core::{BACKLOG_SETTLES, ChatId, Job, JobKind, JobPayload, MessageId, Migration, Outgoing, Timestamp};
+use chime_core::texts::texts;
+use chime_core::{
+    BACKLOG_SETTLES, ChatId, Entity, EntityKind, Job, JobKind, JobPayload, MessageId, Migration, Outgoing, Timestamp,
+    message_link, utf16_len,
+};
 use chime_jobs::{JobError, JobOutcome, JobResult};
 use chime_store::outbox::{Purpose, ReplyPart, State};
-use chime_store::{Priority, Writer, backlog, chat_migration, chats, jobs, outbox, reply_streams};
+use chime_store::{Priority, Writer, backlog, chat_migration, chats, jobs, messages, outbox, reply_streams};
 use chime_telegram::TelegramError;
 
 /// Reaction on a trigger whose reply could not be delivered, or may not have been. Bots may use only a few emoji.
@@ -132,6 +136,10 @@ impl Delivery<'_> {
                     part.outgoing.to.reply_to = part.outgoing.to.reply_to.filter(|_| part.outgoing.is_unseen());
                     continue;
                 }
+                SendStep::SendInPrivate(why) => match self.readdress_to_asker(&mut part).await? {
+                    true => continue,
+                    false => self.give_up_visibly(&part, &why, None).await,
+                },
                 SendStep::SendPlain => {
                     part.outgoing.content.entities.clear();
                     part.outgoing.buttons.clear();
@@ -240,6 +248,33 @@ impl Delivery<'_> {
         part.outgoing.receiver = None;
         part.outgoing.to = to;
         Ok(if is_sent { EphemeralStep::GoOn } else { EphemeralStep::SendAgain })
+    }
+
+    /// Addresses a part to the private chat of the member whose message it replies to, with a link to that message.
+    /// Returns `false` if the message is not stored or there is no private chat.
+    async fn readdress_to_asker(&self, part: &mut ReplyPart) -> chime_store::Result<bool> {
+        let (id, was) = (part.id, part.outgoing.to);
+        let Some(request) = was.reply_to else { return Ok(false) };
+        let find = move |tx: &Writer<'_>| {
+            let (asked, row) = (messages::find(tx, was.chat, request)?, chats::find(tx, was.chat)?);
+            let (Some(asked), Some(row)) = (asked, row) else { return Ok(None) };
+            let to = outbox::for_all_or_private(tx, was, asked.message.sender.id, false)?;
+            let Some(to) = to.filter(|to| to.chat != was.chat) else { return Ok(None) };
+            outbox::readdress(tx, id, to)?;
+            Ok(Some((to, message_link(&row.chat, &asked.message), row.speaks())))
+        };
+        let found = chime_jobs::worker::record(&self.services.base.store, &self.services.base.clock, find).await?;
+        let Some((to, link, language)) = found else { return Ok(false) };
+        part.outgoing.to = to;
+        if let Some(url) = link {
+            let content = &mut part.outgoing.content;
+            let words = &texts(language.code()).reminders.began;
+            content.text.push_str("\n\n");
+            let (offset, length) = (utf16_len(&content.text), utf16_len(words));
+            content.text.push_str(words);
+            content.entities.push(Entity { offset, length, kind: EntityKind::TextLink { url } });
+        }
+        Ok(true)
     }
 
     async fn send(&self, part: &mut ReplyPart, shown: Option<MessageId>) -> SendResult {
