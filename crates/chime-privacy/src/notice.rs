@@ -99,6 +99,7 @@ fn terms(facts: &PrivacyFacts, retention: Option<Duration>, words: &PrivacyNotic
         Some(span) => words.kept_for.replace("{days}", &(span.as_secs() / DAY_SECS).to_string()),
         None => words.kept_for_good.clone(),
     };
+    let how_long = format!("{how_long} {}", words.deleted_in_telegram);
     let run_by = facts.contact.as_ref().map(|contact| words.run_by.replace("{contact}", &escaped(contact)));
     PrivacyTerms { whereto, how_long, run_by }
 }

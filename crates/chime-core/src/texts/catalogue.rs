@@ -176,7 +176,8 @@ rows! {
     /// Texts of the message that each chat gets once: what the bot stores.
     pub struct PrivacyNoticeTexts {
         opening, opening_private, goes_to, all_go_to, summaries_too, voice_too, web_too, remembers, remembers_here,
-        remembers_private, news, news_voice, goes_nowhere, kept_for, kept_for_good, run_by, commands,
+        remembers_private, news, news_voice, goes_nowhere, kept_for, kept_for_good, deleted_in_telegram, run_by,
+        commands,
     }
 }
 
