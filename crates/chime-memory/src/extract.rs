@@ -11,7 +11,7 @@ use crate::{members, words};
 use chime_core::trigger::{Languages, QUESTION_MARKS};
 use chime_core::{Bullet, BulletKind, Seq, Timestamp, sentence_ends, sentences};
 use chime_relevance::context::{TalkLine, is_output, is_talk, lasting_worth, ranked, worth};
-use chime_relevance::retrieval::cues;
+use chime_relevance::retrieval::{cues, names_time};
 
 /// Maximum length of a message in the summary, and of a question before its answer, in characters. Of a longer message
 /// the first sentences are shown.
@@ -101,8 +101,25 @@ pub fn items(lines: &[SummaryMessage]) -> Vec<Bullet> {
 fn bullet(place: usize, answers: &[Exchange], lines: &[SummaryMessage]) -> Option<Bullet> {
     match exchange_of(place, answers) {
         Some(it) => answered(&lines[it.question], &it.answers.iter().map(|at| &lines[*at]).collect::<Vec<_>>()),
-        None => alone(&lines[place]),
+        None => alone(&lines[place]).map(|bullet| with_subject(bullet, &lines[place], lines)),
     }
+}
+
+/// Puts the message that a task replies to before it if the task does not say what is to be done ("I'll take it").
+fn with_subject(task: Bullet, line: &SummaryMessage, lines: &[SummaryMessage]) -> Bullet {
+    /// Most words of a task without a subject, besides that of a time: its verb.
+    const VERB: usize = 1;
+    let says_what = || words::telling(&line.text).len() > VERB + usize::from(names_time(&line.text));
+    if task.kind != BulletKind::Task || says_what() {
+        return task;
+    }
+    let parent_of = |line: &&SummaryMessage| lines.iter().find(|it| Some(it.seq) == line.reply_to && it.seq < line.seq);
+    let parent = std::iter::successors(parent_of(&line), parent_of).find(|parent| parent.is_source());
+    let shown = parent.and_then(|parent| Some((parent, opening(&parent.text, QUESTION_CHARS, |_| true)?)));
+    let Some((parent, shown)) = shown else { return task };
+    // The task is known by its first source.
+    let sources = task.sources.into_iter().chain([parent.seq]).collect();
+    Bullet { text: format!("{} – {}", by(parent, &shown), task.text), sources, ..task }
 }
 
 fn exchange_of(place: usize, answers: &[Exchange]) -> Option<&Exchange> {
@@ -232,7 +249,8 @@ struct Exchange {
 }
 
 /// Finds the answer to each question that has one: a reply to it, the next line if another member wrote it soon, or one
-/// soon after with several of its words.
+/// soon after with several of its words. Words that begin questions begin answers too ("está en la cocina"), so a reply
+/// asks only if it has a question mark, as does the next line after a question with one.
 fn answers(lines: &[SummaryMessage]) -> Vec<Exchange> {
     let is_question: Vec<bool> = lines.iter().map(|line| asks(&line.text)).collect();
     let stems: Vec<BTreeSet<String>> = lines.iter().map(|line| words::stems(&line.text)).collect();
@@ -245,10 +263,12 @@ fn answers(lines: &[SummaryMessage]) -> Vec<Exchange> {
                 && line.at.since(asked.at) <= NEXT_WITHIN
                 && lines[question..*place].iter().all(|between| between.by == asked.by);
             let is_same = stems[question].intersection(&stems[*place]).count() >= SHARED;
+            let is_marked = |line: &SummaryMessage| line.text.contains(QUESTION_MARKS);
+            let needs_mark = is_reply || is_next && is_marked(asked);
             line.by.is_some()
                 && !line.is_for_bot
                 && line.by != asked.by
-                && !is_question[*place]
+                && !(is_question[*place] && (!needs_mark || is_marked(line)))
                 && !is_output(&members::unnamed(&line.text))
                 && (is_reply || is_next || is_same)
         };
@@ -287,7 +307,7 @@ pub fn closed(items: &[Bullet], lines: &[SummaryMessage]) -> Vec<Seq> {
         }
         let (stems, by) = (words::stems(&item.text), members::numbers(&item.text));
         statements.iter().any(|(line, said, done)| {
-            let is_later = item.sources.last().is_some_and(|last| *last < line.seq);
+            let is_later = item.sources.iter().all(|source| *source < line.seq);
             let is_reply = line.reply_to.is_some_and(|parent| item.sources.contains(&parent));
             let is_own = line.by.is_some_and(|author| by.contains(&author));
             let shared = said.intersection(&stems).count();
@@ -515,6 +535,46 @@ mod tests {
             ",
         );
         assert_eq!(told, [(BulletKind::Fact, vec![1, 2, 3])]);
+    }
+
+    #[test]
+    fn a_reply_that_begins_like_a_question_answers_one() {
+        for (asked, said) in [
+            ("¿Alguien ha visto mis gafas de sol?", "10:05 bob#2>1 están encima de la nevera"),
+            ("Marta, ¿has visto el cargador del móvil?", "10:05 bob#2 está en la cocina"),
+            ("Кто пишет release notes к 2.8?", "10:05 bob#2>1 могу я"),
+        ] {
+            assert_eq!(kinds(&format!("10:00 ann#1 {asked}\n{said}")), [(BulletKind::Fact, vec![1, 2])], "{asked}");
+        }
+        let told = kinds("10:00 ann#1 who has the key of the shed?\n10:05 bob#2>1 which shed?");
+        assert_eq!(told, [(BulletKind::Question, vec![1])]);
+    }
+
+    #[test]
+    fn a_task_without_a_subject_comes_with_the_message_that_has_it() {
+        let told = |chat: &str| {
+            let tasks = items(&lines(chat)).into_iter().filter(|bullet| bullet.kind == BulletKind::Task);
+            tasks.map(|it| (members::without_authors(&it.text), it.sources)).collect::<Vec<_>>()
+        };
+        let talk = "
+            10:00 ann#1 OPS-421: the worker leaks 200 MB per hour
+            10:05 bob#2>1 who takes it?
+            10:06 cat#3>2 I'll fix it on Monday";
+        let task = "OPS-421: the worker leaks 200 MB per hour – I'll fix it on Monday".to_owned();
+        assert_eq!(told(talk), [(task, vec![Seq(3), Seq(1)])]);
+        assert_eq!(told(&format!("{talk}\n11:00 cat#4 OPS-421 is fixed. The worker is deployed")), []);
+        let russian = told("10:00 ann#1 Алерт на пул нужен к релизу\n10:06 cat#3>1 сделаю до среды");
+        assert_eq!(russian[0].0, "Алерт на пул нужен к релизу – сделаю до среды");
+        let whole = told("10:00 ann#1 the thai place on Friday?\n10:06 cat#3>1 I'll book a table for six");
+        assert_eq!(whole.len(), 1);
+    }
+
+    #[test]
+    fn a_task_is_closed_by_its_author_in_the_words_of_the_chat() {
+        let open = |chat: &str| items(&lines(chat)).iter().filter(|bullet| bullet.kind == BulletKind::Task).count();
+        let taken = "10:00 ann#1 OPS-418 возьму на себя, сделаю в среду";
+        assert_eq!((open(taken), open(&format!("{taken}\n11:00 ann#2 OPS-418 закрыла, остались тесты"))), (1, 0));
+        assert_eq!(open("10:00 ann#1 Die Einladung für die Versammlung schreibe ich"), 1);
     }
 
     #[test]
