@@ -251,20 +251,19 @@ mod tests {
     }
 
     #[test]
-    fn an_ask_that_goes_on_with_another_is_not_shown_and_the_one_it_goes_on_with_is() {
+    fn tags_and_commands_are_not_shown_and_a_path_is() {
         check(
             "
             10:00 ann#1 @bot suggest books under 20 euros for a birthday of my brother
             10:01 dina#2 something with dragons or spaceships
-            10:02 ann#3 @bot cheaper
-            10:03 ann#4 @bot something by the same author
-            10:04 ann#5 @bot more
+            10:02 ann#3 /решения birthday brother books
+            10:03 ben#4 /srv/books has a list for the birthday
+            10:04 ann#5 @bot who buys books for the birthday of my brother
             ",
             expect![[r#"
                 No model is configured, so here is what I would answer from:
 
-                - **ann**: “@bot suggest books under 20 euros for a birthday of my brother” [source: m1]
-                - **dina**: “something with dragons or spaceships” [source: m2]"#]],
+                - **ben**: “/srv/books has a list for the birthday” [source: m4]"#]],
         );
     }
 

@@ -11,7 +11,7 @@ mod generic;
 mod languages;
 mod words;
 
-pub use address::{called_at_start, calls_bot, is_for_bot, names_bot};
+pub use address::{called_at_start, calls_bot, is_command, is_for_bot, names_bot};
 pub use ask::ask_of;
 pub use author_run::author_run;
 pub use find::{Rules, Trigger, TriggerKind, find};

@@ -1,18 +1,13 @@
 //! Formats messages as quotes, and says which ones are worth quoting.
 
-use crate::extractive_ranking::words::stems;
 use crate::sanitize::{clean_name, escape_markdown, gist};
 use chime_core::texts::Texts;
-use chime_core::trigger::{Languages, is_generic, is_small_talk};
-use chime_core::{BotIdentity, EntityKind, Role, is_unspaced, utf16_slice, without_citations};
+use chime_core::trigger::{Languages, QUESTION_MARKS, is_command, is_generic, is_small_talk};
+use chime_core::{BotIdentity, EntityKind, Role, utf16_slice, without_citations};
 use chime_relevance::context::Entry;
 
 /// Maximum number of characters of each quoted message.
 const QUOTE_CHARS: usize = 200;
-/// A question to the bot with fewer content words depends on an earlier one: "@bot cheaper". Without spaces between
-/// words, each two letters count as one.
-const TELLING_ASK: usize = 4;
-const TELLING_UNSPACED_ASK: usize = 8;
 
 /// Formats a bullet for each entry: author, text and citation.
 pub fn bullets(entries: &[&Entry], texts: &Texts) -> String {
@@ -39,8 +34,8 @@ pub fn says_something(entry: &Entry) -> bool {
     message.role == Role::User && !message.rendered().trim().is_empty() && !is_greeting
 }
 
-/// Returns `true` if a message only mentions the bot, or asks it a question, for a search or for a reminder: none of
-/// these answers anybody.
+/// Returns `true` if a message is a command, names the bot, or asks it in a reply: none of these answers anybody. Another
+/// reply to the bot may correct it.
 pub fn is_tag(entry: &Entry, bot: &BotIdentity) -> bool {
     let message = &entry.message.message;
     let names_us = message.entities.iter().any(|entity| match &entity.kind {
@@ -51,10 +46,8 @@ pub fn is_tag(entry: &Entry, bot: &BotIdentity) -> bool {
         EntityKind::TextMention { user } => user.id == bot.id,
         _ => false,
     });
-    let languages = Languages::shipped();
-    let rest: Vec<&str> = message.text.split_whitespace().filter(|word| !word.starts_with('@')).collect();
-    let rest = rest.join(" ");
-    let is_ask = languages.is_question(&rest) || languages.searched(&rest).is_some() || languages.asks_to_remind(&rest);
-    let telling = if rest.contains(is_unspaced) { TELLING_UNSPACED_ASK } else { TELLING_ASK };
-    names_us && (is_ask || is_generic(&rest, languages) || stems(&rest).len() < telling)
+    let may_correct = message.reply_to.is_some()
+        && !message.text.contains(QUESTION_MARKS)
+        && !is_generic(&message.text, Languages::shipped());
+    names_us || is_command(&message.text) || message.is_trigger && !may_correct
 }

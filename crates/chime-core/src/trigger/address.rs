@@ -148,7 +148,14 @@ pub fn calls_bot(text: &str) -> bool {
 /// Returns `true` if a message is for a bot: a trigger, a command, or the mention of any bot. Recaps, summaries and
 /// searches leave such messages out.
 pub fn is_for_bot(message: &Message) -> bool {
-    message.is_trigger || message.text.trim_start().starts_with('/') || calls_bot(&message.text)
+    message.is_trigger || is_command(&message.text) || calls_bot(&message.text)
+}
+
+/// Returns `true` if a text begins like a command, in any script ("/решения"). Telegram marks only those in Latin letters.
+/// A path is none ("/srv/data is full").
+pub fn is_command(text: &str) -> bool {
+    let first = text.trim_start().strip_prefix('/').and_then(|rest| rest.split(char::is_whitespace).next());
+    first.is_some_and(|word| word.starts_with(char::is_alphabetic) && !word.contains('/'))
 }
 
 /// Returns the username in a link: `https://t.me/name`, `https://name.t.me`, `tg://resolve?domain=name`. Returns `None`
