@@ -1,9 +1,11 @@
 //! Decides which links and documents of messages a question is about.
 
 use chime_core::lang::{LanguageFile, begins_like};
-use chime_core::{Kind, Message, Role, SourceKind, StoredMessage, lower_words};
+use chime_core::trigger::Languages;
+use chime_core::{Kind, Message, Role, Seq, SourceKind, StoredMessage, lower_words};
 use chime_relevance::context::{ContextWindow, Entry};
 
+use crate::extractive_ranking::shares_of_words;
 use crate::sanitize::one_line;
 
 /// Maximum number of pages, and of documents, that are read before the model is asked.
@@ -59,13 +61,19 @@ pub fn page_addresses(message: &Message) -> Vec<&str> {
     addresses
 }
 
-/// Returns the links that the question `ask` is about: links in the trigger, in the message it replies to, and in the
-/// focus if the question refers to a link there or `reads_focus`.
+/// Returns the links that the question `ask` is about: links in the trigger, in the message it replies to, in a link's
+/// message that it follows or names, and in the focus if it `reads_focus`. A question for the address of a page is not
+/// about what the page says.
 pub fn asked_links(trigger: &StoredMessage, ask: &str, window: &ContextWindow, reads_focus: bool) -> Vec<PostedText> {
     let asked = lower_words(ask);
-    let reads_focus = reads_focus || has_word(&asked, |language| &language.links);
+    let is_for_address = Languages::shipped().asks_for_link(ask);
     let follows = last_before(trigger, &asked, window).map(|stored| stored.seq);
-    let focus = newest_focus(window).filter(|stored| reads_focus || Some(stored.seq) == follows);
+    let named = has_word(&asked, |language| &language.links).then(|| best_link(ask, window)).flatten();
+    let is_meant = |stored: &&StoredMessage| match named {
+        Some(named) => stored.seq == named,
+        None => reads_focus || Some(stored.seq) == follows,
+    };
+    let focus = newest_focus(window).filter(|stored| !is_for_address && is_meant(stored));
     let anchor = window.anchor_entry().map(|entry| &entry.message);
     let mut links: Vec<PostedText> = Vec::new();
     for stored in [Some(trigger), anchor].into_iter().flatten().chain(focus) {
@@ -76,6 +84,16 @@ pub fn asked_links(trigger: &StoredMessage, ask: &str, window: &ContextWindow, r
         }
     }
     links
+}
+
+/// Returns the message of the focus with links that has the most words of a question; the newest of several.
+fn best_link(ask: &str, window: &ContextWindow) -> Option<Seq> {
+    let linked: Vec<&StoredMessage> =
+        window.focus().map(shown).filter(|stored| !page_addresses(&stored.message).is_empty()).collect();
+    let texts: Vec<String> = linked.iter().map(|stored| stored.message.rendered()).collect();
+    let shares = shares_of_words(ask, &texts);
+    let best = (0..linked.len()).max_by(|one, other| shares[*one].total_cmp(&shares[*other]))?;
+    Some(linked[best].seq)
 }
 
 /// Returns the documents that the question `ask` is about. Documents of the trigger and of the message it replies to,
@@ -140,7 +158,43 @@ fn has_word(words: &[String], list: impl Fn(&LanguageFile) -> &[String]) -> bool
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chime_core::{ChatId, MessageId, Sender, Timestamp, UserId};
+    use chime_core::testkit::transcript;
+    use chime_core::{ChatId, Entity, EntityKind, MessageId, Reason, Sender, Timestamp, UserId, utf16_len};
+    use chime_relevance::context::{History, Params, get_smart_context};
+
+    #[test]
+    fn only_the_link_that_a_question_is_about_is_read() {
+        let talk = "
+            10:00 ann#1 the minutes of March: https://wiki.example/march
+            10:01 bob#2 the call is at https://meet.example/abc
+            10:02 cat#3 the repairs are at https://git.example/7
+            10:03 dan#4 I have no time for the repairs
+            10:04 eve#5 @bot ";
+        let read = |ask: &str, reads_focus: bool| {
+            let mut recent = transcript(&format!("{talk}{ask}"));
+            for stored in &mut recent {
+                let (text, start) = (&stored.message.text, stored.message.text.find("https"));
+                let link = |start: usize| Entity {
+                    offset: utf16_len(&text[..start]),
+                    length: utf16_len(&text[start..]),
+                    kind: EntityKind::Url,
+                };
+                stored.message.entities.extend(start.map(link));
+            }
+            let trigger = recent.pop().expect("a trigger");
+            let history = History::new(trigger.clone(), recent, Vec::new());
+            let mut window = get_smart_context(&history, &Params::new(str::len));
+            window.entries.iter_mut().for_each(|entry| entry.reason = Reason::Thread);
+            let found = asked_links(&trigger, ask, &window, reads_focus);
+            found.iter().map(|posted| posted.address.trim_start_matches("https://").to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(read("what does the page of the minutes say about money?", false), ["wiki.example/march"]);
+        assert_eq!(read("and what does the linked article say about that?", false), ["git.example/7"]);
+        assert_eq!(read("what was decided about the wall last month in the end?", true).len(), MOST);
+        for ask in ["what's the link to the call?", "send me the link of the minutes", "link?"] {
+            assert_eq!(read(ask, false), [""; 0], "{ask}");
+        }
+    }
 
     #[test]
     fn a_file_is_named_with_its_ending_or_as_a_document() {

@@ -58,8 +58,8 @@ rows! {
         fillers: PhraseSet, politeness: PhraseSet, pointers: PhraseSet, phrases: PhraseSet, thanks: PhraseSet,
         greetings: PhraseSet, courtesies: PhraseSet, consents: PhraseSet, questions: PhraseSet, stop_words: Vec<String>,
         content_words: Vec<String>, ours: PhraseSet, missed: PhraseSet, goes_on: PhraseSet, to_group: PhraseSet,
-        about_bot: PhraseSet, amounts: PhraseSet, search: PhraseSet, search_last: PhraseSet, remind: PhraseSet, that: Vec<String>,
-        add: Vec<String>, delete: PhraseSet, summary: PhraseSet, reminders: PhraseSet,
+        about_bot: PhraseSet, amounts: PhraseSet, search: PhraseSet, search_last: PhraseSet, link: PhraseSet, link_last: PhraseSet,
+        remind: PhraseSet, that: Vec<String>, add: Vec<String>, delete: PhraseSet, summary: PhraseSet, reminders: PhraseSet,
     }
 }
 
@@ -205,6 +205,12 @@ impl Languages {
         (!sought.is_empty() && !ends_like_question(sought) && !asks).then_some(sought)
     }
 
+    /// Returns `true` if `ask` asks for the address of a page, and not for what it says ("what's the link to the call?").
+    pub fn asks_for_link(&self, ask: &str) -> bool {
+        let said = words(ask);
+        self.tables.iter().any(|language| language.asks_for_link(&said))
+    }
+
     /// Returns `true` if `ask` asks for a reminder, and not for a fact ("remind me what we decided").
     pub fn asks_to_remind(&self, ask: &str) -> bool {
         self.words_to_remind(ask).is_some()
@@ -345,6 +351,21 @@ impl LanguagePhrases {
     pub(super) fn asks_for_summary(&self, asked: &[String]) -> bool {
         let is_summary = |said: &[String]| self.summary.contains(&self.without_fillers(said).join(" "));
         is_summary(asked) || is_summary(self.without_politeness(asked))
+    }
+
+    pub(super) fn asks_for_link(&self, asked: &[String]) -> bool {
+        let (link, last) = (&self.lists.link, &self.lists.link_last);
+        let polite = self.without_politeness(asked);
+        let begins =
+            |said: &[String]| (2..=said.len().min(LONGEST)).any(|length| link.contains(&said[..length].join(" ")));
+        let is_all = match polite {
+            [word, rest @ ..] => link.contains(word) && rest.iter().all(|word| self.fillers.contains(word)),
+            [] => false,
+        };
+        is_all
+            || begins(asked)
+            || begins(polite)
+            || (0..asked.len()).any(|start| last.contains(&asked[start..].join(" ")))
     }
 
     /// Returns `true` if `asked` asks to list or to cancel reminders, ignoring fillers: "which reminders are set", "cancel

@@ -404,7 +404,7 @@ fn thanks_may_say_what_for_and_that_it_is_all() {
 }
 
 #[test]
-fn a_question_about_what_is_kept_is_about_the_bot() {
+fn who_asks_for_a_link_does_not_ask_what_it_says() {
     for text in [
         "what do you store about me?",
         "wer kann meine Nachrichten lesen?",
