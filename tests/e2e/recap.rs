@@ -401,6 +401,13 @@ async fn a_summary_asked_for_in_plain_words_is_a_recap_where_there_is_no_model()
             let recap = w.answer_to(asked).await.text;
             assert!(recap.starts_with("Recap since ") && recap.contains("the red tent comes along"), "{ask}: {recap}");
         }
+        let asked = w.say("eve", "@bot summarize");
+        let recap = w.answer_to(asked).await;
+        let why = w.reply("eve", recap.id, "/why");
+        assert!(w.answer_to(why).await.text.starts_with("That is a recap"));
+        let asked = w.say("eve", "@bot what did I miss since yesterday?");
+        let recap = w.answer_to(asked).await.text;
+        assert!(recap.starts_with("Recap since ") && recap.contains("the red tent comes along"), "{recap}");
     })
     .await;
     World::run(async |w| {

@@ -58,6 +58,11 @@ impl RecapArguments {
     /// Recap of a request that names no time.
     pub const USUAL: Self = Self::Span(USUAL);
 
+    /// Returns `true` if it names when the recap begins.
+    pub fn is_period(self) -> bool {
+        !matches!(self, Self::Subscribe(_) | Self::Unsubscribe | Self::Unclear)
+    }
+
     /// Parses the arguments of `/recap`.
     pub fn parse(args: &str, asked: RecapQuestion) -> Self {
         let times = asked.languages.iter().map(|language| Self::of_times(args, *language, asked));

@@ -110,7 +110,9 @@ pub fn find(
         return Some(Trigger { kind: TriggerKind::Thanks, how, ask, generic: false, cut: address.cut });
     }
     let is_about_talk = chat_kind != ChatKind::Private && !is_reply_to_talk(message, parent);
-    if is_about_talk && asks_what_was_missed(&ask, rules.languages) {
+    // The handler answers the question if the time is none.
+    let asks_since = || !rules.languages.missed_since(&ask).is_empty();
+    if is_about_talk && (asks_what_was_missed(&ask, rules.languages) || asks_since()) {
         let kind = TriggerKind::Command(CommandName::Recap, ask.clone());
         return Some(Trigger { kind, how, ask, generic: false, cut: address.cut });
     }

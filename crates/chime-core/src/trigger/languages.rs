@@ -2,12 +2,14 @@
 
 use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
 use crate::lang::{LanguageFile, tables};
 use crate::rows::rows;
+use crate::texts::{RecapWords, texts};
 use crate::trigger::words::words;
 
 /// Largest number of words of a phrase in the lists.
@@ -181,6 +183,23 @@ impl Languages {
         self.likely(question).any(|language| has_phrase(&said, &language.lists.amounts))
     }
 
+    /// Returns the words for a time in a request for missed messages: "since yesterday" in "what did I miss since
+    /// yesterday?" and in "was habe ich seit gestern verpasst?". Where several parts of it may be the time, returns each.
+    pub fn missed_since(&self, ask: &str) -> Vec<String> {
+        const MOST_WORDS: usize = 12;
+        let said: Vec<&str> = ask.split_whitespace().collect();
+        let ends = |start: usize| start + 1..=said.len();
+        let spans = (0..said.len()).flat_map(|start| ends(start).map(move |end| start..end));
+        let time = |span: Range<usize>| {
+            let others = words(&[&said[..span.start], &said[span.end..]].concat().join(" "));
+            let time = said[span].join(" ").to_lowercase();
+            let time = time.trim_matches(|c: char| !c.is_alphanumeric());
+            let is_missed = |it: &LanguagePhrases| it.names_time(time) && it.asks_what_was_missed(&others);
+            self.tables.iter().any(is_missed).then(|| time.to_owned())
+        };
+        spans.filter(|_| said.len() <= MOST_WORDS).filter_map(time).collect()
+    }
+
     /// Returns the words to search for if `ask` asks to search the chat ("search for the wood").
     pub fn searched<'a>(&self, ask: &'a str) -> Option<&'a str> {
         let ask = ask.trim();
@@ -340,6 +359,16 @@ impl LanguagePhrases {
 
     fn begins_question(&self, said: &[String]) -> bool {
         begins_with(said, &self.lists.questions)
+    }
+
+    /// Returns `true` if lower-case words begin or end with "since", or are "today" or "yesterday".
+    fn names_time(&self, said: &str) -> bool {
+        let RecapWords { since, today, yesterday, .. } = &texts(self.long_code).recap.words;
+        let has = |list: &[String], said: Option<&str>| list.iter().any(|word| Some(word.as_str()) == said);
+        has(since, said.split(' ').next())
+            || has(since, said.split(' ').next_back())
+            || has(today, Some(said))
+            || has(yesterday, Some(said))
     }
 
     /// Returns `true` if `asked` asks what the member missed, ignoring fillers.

@@ -27,25 +27,33 @@ impl Commands {
         if let Some(answer) = asked_in_words {
             return self.hand_on(job, answer).await;
         }
-        let request = if asks_what_was_missed(&command.args, Languages::shipped()) {
+        let languages = [command.chat.speaks(), command.chat.language];
+        let asked = RecapQuestion { languages, asked_at, zone, is_reply: command.message.message.reply_to.is_some() };
+        let missed_since = Languages::shipped().missed_since(&command.args);
+        let is_personal = !missed_since.is_empty();
+        let mut periods = missed_since.iter().map(|time| RecapArguments::parse(time, asked));
+        let request = if let Some(period) = periods.find(|request| request.is_period()) {
+            period
+        } else if asks_what_was_missed(&command.args, Languages::shipped()) {
             RecapArguments::SinceSeen
+        } else if let Some(answer) = in_plain_words(job).filter(|_| is_personal) {
+            return self.hand_on(job, answer).await;
         } else if is_summary {
             RecapArguments::USUAL
         } else {
-            let is_reply = command.message.message.reply_to.is_some();
-            let languages = [command.chat.speaks(), command.chat.language];
-            let asked = RecapQuestion { languages, asked_at, zone, is_reply };
             RecapArguments::parse(&command.args, asked)
         };
         match request {
-            RecapArguments::Span(span) => self.start_recap(job, &command, asked_at.minus(span), false).await,
-            RecapArguments::Today => self.start_recap(job, &command, midnight(asked_at, zone, 0), false).await,
-            RecapArguments::Yesterday => self.start_recap(job, &command, midnight(asked_at, zone, 1), false).await,
+            RecapArguments::Span(span) => self.start_recap(job, &command, asked_at.minus(span), is_personal).await,
+            RecapArguments::Today => self.start_recap(job, &command, midnight(asked_at, zone, 0), is_personal).await,
+            RecapArguments::Yesterday => {
+                self.start_recap(job, &command, midnight(asked_at, zone, 1), is_personal).await
+            }
             RecapArguments::SinceWeekday(day) => {
                 let since = midnight(asked_at, zone, days_since(day, asked_at, zone));
-                self.start_recap(job, &command, since, false).await
+                self.start_recap(job, &command, since, is_personal).await
             }
-            RecapArguments::Since(since) => self.start_recap(job, &command, since, false).await,
+            RecapArguments::Since(since) => self.start_recap(job, &command, since, is_personal).await,
             RecapArguments::SinceReply => match self.parent_of(&command).await? {
                 Some(parent) => self.start_recap(job, &command, parent.message.sent_at, false).await,
                 None => self.say(job, &command, &command.texts().recap.reply_not_kept).await,

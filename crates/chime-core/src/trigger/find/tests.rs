@@ -472,6 +472,10 @@ fn whoever_asks_what_they_missed_gets_a_recap_in_every_language() {
     for ask in [
         "what did I miss?",
         "hey, what did I miss here today??",
+        "what did I miss since yesterday?",
+        "was habe ich seit gestern verpasst?",
+        "qu'est-ce que j'ai raté depuis lundi ?",
+        "dünden beri ne kaçırdım?",
         "was hab ich verpasst?",
         "¿qué me perdí?",
         "qu'est-ce que j'ai raté ?",
