@@ -122,6 +122,7 @@ fn ask(prompts: &Prompts, asked: SampleLanguage) -> Result<String, PromptError> 
         ask: &format!("Eve: {}", asked.question()),
         has_words: true,
         generic: false,
+        summary: false,
         focus: None,
         nothing_known: false,
         language: Some(asked.language()),

@@ -416,6 +416,7 @@ async fn a_summary_asked_for_in_plain_words_is_a_recap_where_there_is_no_model()
         let asked = w.say("eve", "@bot summarize");
         let answer = w.answer_to(asked).await.text;
         assert!(answer.starts_with("Ann takes the red tent [1]."), "the model answers: {answer}");
+        assert!(w.prompt(1).await.contains("eve wants a summary of what was said above"));
     })
     .await;
 }

@@ -18,7 +18,7 @@ use chime_core::chat_settings::AnswerLength;
 use chime_core::prompts::{
     AskValues, ConceptsValues, ContextValues, FrameValues, PromptError, Prompts, RecallValues, RoleValues, SlotValues,
 };
-use chime_core::trigger::Languages;
+use chime_core::trigger::{Languages, asks_for_summary, asks_what_was_missed};
 use chime_core::{
     ChatKind, Citable, Enrichment, FollowUp, Grounding, Part, Piece, Role, Seq, Slot, SlotUse, SourceId, StoredMessage,
     Timestamp, Zone, clip,
@@ -272,7 +272,8 @@ fn concepts(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, Prompt
 /// Renders the frame (the wanted thing, its limits and the items shown before) of a question that follows up on a
 /// suggestion or asks for one. Empty for other questions.
 fn frame(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptError> {
-    let text = match input.follow_up.filter(|it| it.is_telling() || it.suggested.is_some()) {
+    let is_about_list = |it: &&FollowUp| it.is_telling() || it.suggested.is_some() && !wants_summary(input);
+    let text = match input.follow_up.filter(is_about_list) {
         None => String::new(),
         Some(follow_up) => {
             let lines = show::prompt_lines(follow_up);
@@ -281,10 +282,20 @@ fn frame(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptErr
             let (about_items, is_open) = (!follow_up.items.is_empty(), follow_up.suggested.is_some());
             let render =
                 |lines: &str| prompts.frame(&FrameValues { fence: input.fence, lines, suggests, about_items, is_open });
-            if lines.is_empty() { render("")? } else { fitted(Slot::Frame, &lines, input, render)? }
+            match lines.is_empty() {
+                true if suggests => render("")?,
+                true => String::new(),
+                false => fitted(Slot::Frame, &lines, input, render)?,
+            }
         }
     };
     Ok(Filled::new(Slot::Frame, text, Vec::new()))
+}
+
+/// Returns `true` if the question asks for a summary of the conversation, or of the message that it replies to.
+fn wants_summary(input: &PromptInput<'_>) -> bool {
+    let languages = Languages::shipped();
+    input.generic && (asks_for_summary(input.ask, languages) || asks_what_was_missed(input.ask, languages))
 }
 
 /// Renders as many lines from the top as fit into the cap of `slot`; empty if none fit.
@@ -376,7 +387,7 @@ fn ask(
     let quoted = anchor.and(input.window.quoted.as_deref()).map(|quoted| transcript.aside(&clip(quoted, ANCHOR_CHARS)));
     let photos = numbers(input.photos.iter().copied(), transcript.labels());
     let has_others = input.window.entries.iter().any(|entry| entry.part() == Part::Surroundings);
-    let is_bare = input.generic && anchor.is_none() && has_others;
+    let is_bare = input.generic && anchor.is_none() && has_others && !wants_summary(input);
     let focus = input.window.focus().filter(|entry| is_bare && entry.score >= SURE_FOCUS);
     let focus = numbers(focus.map(|entry| entry.message.seq), transcript.labels());
     let (today, time) = (input.zone.day_in_words(input.now), input.zone.clock_time(input.now));
@@ -397,6 +408,7 @@ fn ask(
         ask: &question,
         has_words: !input.ask.trim().is_empty(),
         generic: input.generic,
+        summary: wants_summary(input),
         focus: focus.as_deref(),
         nothing_known: anchor_text.is_none() && input.window.entries.is_empty(),
         language: input.language,
@@ -475,7 +487,7 @@ mod tests {
 
     use super::*;
     use chime_core::testkit::{moment, transcript};
-    use chime_core::{MessageFile, PieceLine};
+    use chime_core::{MessageFile, PieceLine, SuggestedList};
     use chime_relevance::context::{History, Params, get_smart_context};
 
     fn estimate(text: &str) -> usize {
@@ -677,6 +689,31 @@ mod tests {
                 dan wants your help with this message: answer its open question, or say which choice is better and why.
                 Answer dan in English."#]],
         );
+    }
+
+    #[test]
+    fn a_summary_is_of_the_talk_and_not_of_a_part() {
+        let chat = "10:00 ann#1 shall we take the boat?\n10:01 bob#2>1 yes\n10:05 cat#4";
+        let wants = |reply: &str, ask: &str| {
+            let mut recent = transcript(&format!("{chat}{reply} @bot {ask}"));
+            let trigger = recent.pop().expect("a trigger");
+            let window = get_smart_context(&History::new(trigger.clone(), recent, Vec::new()), &Params::new(estimate));
+            let suggested = Some(SuggestedList { wanted: Vec::new(), items: Vec::new(), wants_others: false });
+            let follow_up = FollowUp { suggested, ..FollowUp::default() };
+            let user =
+                rendered(&PromptInput { ask, generic: true, follow_up: Some(&follow_up), ..input(&trigger, &window) })
+                    .user;
+            let line = user.lines().find(|line| line.starts_with("cat wants")).unwrap_or_default().to_owned();
+            (line, user.contains("You listed these things"))
+        };
+        for ask in ["tldr", "can you summarize this pls", "what did I miss?"] {
+            let (line, has_list) = wants("", ask);
+            assert!(line.starts_with("cat wants a summary of what was said above") && !has_list, "{line}");
+        }
+        let (line, _) = wants(">1", "summarize");
+        assert!(line.starts_with("cat wants a summary of this message"), "{line}");
+        let (line, _) = wants("", "thoughts?");
+        assert!(line.starts_with("cat wants your help"), "{line}");
     }
 
     #[test]

@@ -174,6 +174,7 @@ fn prompt_messages(
         ask: ask.as_deref().unwrap_or_default(),
         has_words: true,
         generic: false,
+        summary: false,
         focus: None,
         nothing_known: anchor.is_none(),
         language,

@@ -84,12 +84,14 @@ impl Template {
 fn asks() -> Vec<Value> {
     let numbers = Some("[3], [5]");
     [
-        (Some("text"), Some(1), Some("part"), true, None),
-        (Some("text"), None, None, false, None),
-        (None, None, None, true, None),
-        (None, None, None, true, numbers),
+        (Some("text"), Some(1), Some("part"), true, false, None),
+        (Some("text"), None, None, false, false, None),
+        (Some("text"), None, None, true, true, None),
+        (None, None, None, true, false, None),
+        (None, None, None, true, false, numbers),
+        (None, None, None, true, true, numbers),
     ]
-    .map(|(anchor, anchor_number, quoted, generic, focus)| AskValues {
+    .map(|(anchor, anchor_number, quoted, generic, summary, focus)| AskValues {
         fence: "CODE",
         today: "Monday 5 January 2026",
         time: "14:10",
@@ -104,6 +106,7 @@ fn asks() -> Vec<Value> {
         ask: "Ana: thoughts?",
         has_words: true,
         generic,
+        summary,
         focus,
         nothing_known: anchor.is_none() && focus.is_none(),
         language: anchor.map(|_| "German"),
