@@ -316,6 +316,9 @@ async fn forget_me_reaches_as_far_back_as_was_said_and_in_private_everywhere() {
         let old = w.telegram.say(w.chat, Post::new(ann, "of yesterday", ago(w, DAY)));
         let new = w.say("ann", "of today");
         w.settled().await;
+        let told = command(w, "bob", "@bot delete everything I wrote").await.text;
+        assert!(told.contains("/forget me") && told.contains("/optout"), "{told}");
+        assert!(w.all_stored(w.chat).await.iter().any(|one| one.message.text.contains("delete everything")));
         assert_eq!(command(w, "ann", "/forget me 1h").await.text, "Deleted: 1 message.");
         assert!(w.stored(w.chat, old).await.is_some() && w.stored(w.chat, new).await.is_none());
 

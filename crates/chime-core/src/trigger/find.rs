@@ -6,7 +6,8 @@ use crate::lang::web_query;
 use crate::trigger::address::{Address, Addressee, Call, address, called_at_start};
 use crate::trigger::ask::without;
 use crate::trigger::generic::{
-    asks_for_reminders, asks_for_summary, asks_what_was_missed, consents, is_generic, is_thanks, is_thanks_by_name,
+    asks_about_privacy, asks_for_reminders, asks_for_summary, asks_what_was_missed, consents, is_generic, is_thanks,
+    is_thanks_by_name,
 };
 use crate::trigger::languages::Languages;
 use crate::trigger::words::words;
@@ -39,7 +40,7 @@ pub enum TriggerKind {
     /// Question to answer. Includes `/ask`, with [`AddressedBy::Command`].
     Ask,
     /// Any other command, with its arguments. Includes requests in plain words: for a recap ("what did I miss?"), a
-    /// search or a reminder.
+    /// search or a reminder, or to be deleted ("forget me").
     Command(CommandName, String),
     /// Only thanks or emoji, to which the bot answers with a reaction.
     Thanks,
@@ -108,6 +109,11 @@ pub fn find(
     let is_consent = answered.is_some_and(asks) && consents(&ask, rules.languages);
     if is_thanks && !is_consent {
         return Some(Trigger { kind: TriggerKind::Thanks, how, ask, generic: false, cut: address.cut });
+    }
+    if asks_about_privacy(&ask, rules.languages) {
+        // Only explained: plain words delete nothing.
+        let kind = TriggerKind::Command(CommandName::Privacy, ask.clone());
+        return Some(Trigger { kind, how, ask, generic: false, cut: address.cut });
     }
     let is_about_talk = chat_kind != ChatKind::Private && !is_reply_to_talk(message, parent);
     // The handler answers the question if the time is none.

@@ -72,6 +72,11 @@ pub(super) fn asks_for_reminders(ask: &str, languages: &Languages) -> bool {
     in_any(languages, &words(ask), LanguagePhrases::asks_for_reminders)
 }
 
+/// Returns `true` if `ask` is about what the bot stores and who reads it, or a wish to be deleted or left alone.
+pub(super) fn asks_about_privacy(ask: &str, languages: &Languages) -> bool {
+    in_any(languages, &words(ask), LanguagePhrases::asks_about_privacy)
+}
+
 /// Returns `true` if `ask`, in a message that mentions the bot, is thanks. Stricter than [`is_thanks`]: together with
 /// the bot's name, an emoji alone refers to other messages, and words that may also ask ("true", "agreed") are a
 /// question.

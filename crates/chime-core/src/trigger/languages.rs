@@ -60,7 +60,8 @@ rows! {
         fillers: PhraseSet, politeness: PhraseSet, pointers: PhraseSet, phrases: PhraseSet, thanks: PhraseSet,
         greetings: PhraseSet, courtesies: PhraseSet, consents: PhraseSet, questions: PhraseSet, stop_words: Vec<String>,
         content_words: Vec<String>, ours: PhraseSet, missed: PhraseSet, goes_on: PhraseSet, to_group: PhraseSet,
-        about_bot: PhraseSet, amounts: PhraseSet, search: PhraseSet, search_last: PhraseSet, link: PhraseSet, link_last: PhraseSet,
+        about_bot: PhraseSet, privacy: PhraseSet, private_asks: PhraseSet, private_things: PhraseSet, private_first: PhraseSet,
+        amounts: PhraseSet, search: PhraseSet, search_last: PhraseSet, link: PhraseSet, link_last: PhraseSet,
         remind: PhraseSet, that: Vec<String>, add: Vec<String>, delete: PhraseSet, summary: PhraseSet, reminders: PhraseSet,
     }
 }
@@ -477,6 +478,16 @@ impl LanguagePhrases {
         let is_new = |phrase: &str| lists.iter().any(|list| list.contains(phrase));
         lists.iter().any(|list| has_phrase(said, list))
             && is_made_of(said, |phrase| is_new(phrase) || self.around.contains(phrase))
+    }
+
+    /// Returns `true` if `said` asks what the bot stores or reads, or wishes that it deletes or stops something, with no
+    /// other words ("who can read my messages"), or begins to ask it to delete a message.
+    pub(super) fn asks_about_privacy(&self, said: &[String]) -> bool {
+        let TriggerLists { privacy, private_asks, private_things, private_first, .. } = &self.lists;
+        let lists = [privacy, private_asks, private_things];
+        let is_known = |phrase: &str| self.around.contains(phrase) || lists.iter().any(|list| list.contains(phrase));
+        let is_whole = has_phrase(said, privacy) || has_phrase(said, private_asks) && has_phrase(said, private_things);
+        is_whole && is_made_of(said, is_known) || begins_with(self.without_politeness(said), private_first)
     }
 
     /// Returns `true` if `said` consists of thanks, greetings and polite words, and has at least one word of thanks.

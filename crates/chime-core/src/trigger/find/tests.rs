@@ -613,3 +613,76 @@ fn reminders_may_be_listed_and_cancelled_in_plain_words() {
         assert_eq!(asked_in_words(ask), None, "{ask}");
     }
 }
+
+#[test]
+fn a_question_about_what_is_kept_or_a_wish_to_be_deleted_is_about_privacy() {
+    for ask in [
+        "forget me",
+        "please delete my messages",
+        "delete everything I wrote",
+        "what do you store about us?",
+        "who can see my messages?",
+        "stop reading my messages",
+        "can you see my other groups?",
+        "delete the message from Ann about the hospital",
+        "vergiss mich",
+        "lösche alles was ich geschrieben habe",
+        "wer kann meine Nachrichten lesen?",
+        "qu'est-ce que tu stockes sur nous ?",
+        "est-ce que tu lis tout ?",
+        "tu vois mes autres groupes ?",
+        "qui peut lire nos messages ?",
+        "où sont envoyées mes données ?",
+        "que disent les gens dans les autres discussions ?",
+        "efface tout ce que j'ai écrit",
+        "je ne veux pas être enregistrée",
+        "arrête de m'espionner",
+        "supprime le message de Chantal sur l'hôpital",
+        "borra todo lo que he escrito",
+        "¿quién lee nuestros mensajes?",
+        "che dati hai su di me?",
+        "smetti di leggere i nostri messaggi",
+        "verwijder al mijn berichten",
+        "wie kan onze berichten lezen?",
+        "usuń moje wiadomości",
+        "kto czyta nasze wiadomości?",
+        "apaga as minhas mensagens",
+        "quem pode ler as nossas mensagens?",
+        "удали мои сообщения",
+        "кто читает наши сообщения?",
+        "mesajlarımızı kim okuyor?",
+        "yazdıklarımı sil",
+        "видали мої повідомлення",
+        "хто читає наші повідомлення?",
+        "kustuta minu sõnumid",
+        "kes loeb meie sõnumeid?",
+    ] {
+        assert_eq!(asked_in_words(ask), Some(CommandName::Privacy), "{ask}");
+    }
+    for ask in [
+        "who reads the meter?",
+        "delete the old branch?",
+        "delete the message queue?",
+        "what data do we have for May?",
+        "where is our data stored?",
+        "where are the other groups?",
+        "who has the key?",
+        "forget it",
+        "forget that, cheaper ones",
+        "did you read the report?",
+        "what does Ann know about us?",
+        "remove my name from the list",
+        "wer liest den Zähler ab?",
+        "was speichert die Batterie?",
+        "lösche den alten Branch?",
+        "qui lit le compteur ?",
+        "tu vois une solution ?",
+        "où vont les enfants ?",
+        "кто читает лекцию?",
+        "удали старую ветку",
+        "quem lê o contador?",
+        "kto czyta licznik?",
+    ] {
+        assert_eq!(asked_in_words(ask), None, "{ask}");
+    }
+}

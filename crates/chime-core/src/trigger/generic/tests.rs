@@ -406,12 +406,36 @@ fn thanks_may_say_what_for_and_that_it_is_all() {
 #[test]
 fn who_asks_for_a_link_does_not_ask_what_it_says() {
     for text in [
-        "what do you store about me?",
-        "wer kann meine Nachrichten lesen?",
-        "удали мои сообщения",
-        "che dati hai su di me?",
-        "supprime mes données",
+        "link?",
+        "link please",
+        "what's the link to the call?",
+        "send me the link of the minutes",
+        "kannst du mir den Link zum Protokoll schicken?",
+        "pásame el enlace de la reunión",
+        "kus on link?",
+        "c'est quoi le lien de la visio ?",
+        "mi mandi il link della riunione?",
+        "wat is de link naar de vergadering?",
+        "podaj link do nagrania",
+        "qual é o link da reunião?",
+        "дай ссылку на постмортем",
+        "ссылка на созвон",
+        "toplantının linki ne?",
+        "дай посилання на протокол",
     ] {
-        assert!(!asks_about_bot(text, Languages::shipped()).is_empty(), "{text}");
+        assert!(Languages::shipped().asks_for_link(text), "{text}");
+    }
+    for text in [
+        "what does the link say?",
+        "what's in the link?",
+        "what's the link about?",
+        "summarize the link",
+        "can you send me a summary of the link?",
+        "kannst du mir den Link zusammenfassen?",
+        "de quoi parle le lien ?",
+        "о чём статья по ссылке?",
+        "who links the cables?",
+    ] {
+        assert!(!Languages::shipped().asks_for_link(text), "{text}");
     }
 }
