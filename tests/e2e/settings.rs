@@ -491,7 +491,11 @@ async fn a_setting_may_be_named_in_the_language_of_the_chat_and_an_unknown_one_i
         assert!(zone.contains("Europe/Berlin"), "{zone}");
         let replies = by(w, eve, "/settings@bot Antworten auf meine Nachrichten off").await.text;
         assert!(replies.contains("zählen nicht"), "another setting is called Antworten: {replies}");
-        let english = by(w, eve, "/settings@bot Sprache en").await.text;
+        let strict = by(w, eve, "/settings@bot grounding streng").await.text;
+        assert!(strict.contains("streng"), "{strict}");
+        let blue = by(w, eve, "/settings@bot grounding blau").await.text;
+        assert!(blue.contains("„blau“"), "{blue}");
+        let english = by(w, eve, "/settings@bot Sprache English").await.text;
         assert!(english.contains("English"), "{english}");
         let panel = by(w, eve, "/settings@bot").await.text;
         assert!(panel.starts_with(&texts("eng").settings.head), "{panel}");

@@ -182,10 +182,27 @@ chat_settings! {
 }
 
 impl SettingEntry {
-    /// Finds a setting by its name in any spelling: `time_zone`, `Timezone`, `time-zone`.
+    /// Finds a setting by its name in any spelling, or by its last word: `time_zone`, `Timezone`, `time-zone`, `zone`.
     pub fn find(name: &str) -> Option<&'static Self> {
         let plain = |name: &str| name.to_lowercase().replace(['_', '-'], "");
-        CHAT_SETTINGS.iter().find(|entry| plain(entry.key) == plain(name))
+        let is_named = |entry: &&Self| plain(entry.key) == plain(name);
+        let ends_so = |entry: &&Self| entry.key.split('_').next_back() == Some(plain(name).as_str());
+        CHAT_SETTINGS.iter().find(is_named).or_else(|| CHAT_SETTINGS.iter().find(ends_so))
+    }
+
+    /// Finds the offered value that `said` names as its button does, or as the sentence behind the title does: "streng"
+    /// in "**Antworten**: streng."
+    pub fn worded(&self, said: &str, texts: &Texts, own: &OperatorDefaults) -> Option<String> {
+        let plain = |text: &str| text.trim().trim_end_matches('.').to_lowercase();
+        let state = |value: &str| {
+            let (_, sentence) = self.text(value, texts)?.strip_prefix("**")?.split_once("**")?;
+            let words = sentence.trim_start_matches(|c: char| c == ':' || c.is_whitespace());
+            words.split(['.', ':', ',']).next().map(plain)
+        };
+        let is_meant = |value: &String| {
+            plain(&self.button(value, texts, own)) == plain(said) || state(value).is_some_and(|it| it == plain(said))
+        };
+        (self.offered)(own).into_iter().find(is_meant)
     }
 
     /// Finds the setting whose title in the language of `texts` is at the beginning of a text: "Sprache en". Returns also

@@ -265,6 +265,28 @@ mod tests {
     }
 
     #[test]
+    fn a_value_may_be_typed_as_on_its_button_or_in_its_sentence() {
+        let defaults = defaults();
+        for file in chime_core::lang::languages() {
+            let texts = texts(&file.code);
+            for entry in CHAT_SETTINGS {
+                for value in (entry.offered)(&defaults) {
+                    let button = entry.button(&value, texts, &defaults);
+                    assert_eq!(entry.worded(&button.to_lowercase(), texts, &defaults), Some(value), "{button}");
+                }
+            }
+        }
+        let typed = |key: &str, said: &str| {
+            let entry = SettingEntry::find(key).expect("a setting");
+            entry.worded(said, texts("deu"), &defaults).map(|value| (entry.key, value))
+        };
+        assert_eq!(typed("grounding", "streng"), Some(("grounding", "strict".to_owned())));
+        assert_eq!(typed("memory", "aus"), Some(("memory", "off".to_owned())));
+        assert_eq!(typed("length", "Kurz"), Some(("answer_length", "short".to_owned())));
+        assert_eq!(typed("grounding", "blau"), None);
+    }
+
+    #[test]
     fn a_topic_of_another_chat_and_a_model_with_a_long_name_fit_into_the_data_of_a_button() {
         let name = "openrouter/anthropic/claude-sonnet-4.5-20260101:extended-thinking";
         let prices = Some(Prices { prompt: 2.0, completion: 8.5 });

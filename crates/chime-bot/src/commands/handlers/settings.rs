@@ -63,11 +63,15 @@ impl Commands {
     ) -> JobResult {
         let texts = command.texts();
         let is_default = value.is_empty() || value.eq_ignore_ascii_case(DEFAULT);
-        let chosen = if is_default { Some(DEFAULT.to_owned()) } else { (entry.parse)(value, &self.defaults) };
+        let worded = || entry.worded(value, texts, &self.defaults);
+        let chosen = match is_default {
+            true => Some(DEFAULT.to_owned()),
+            false => (entry.parse)(value, &self.defaults).or_else(worded),
+        };
         let default = (entry.default)(&self.defaults, command.chat.chat.kind);
         let (Some(default), Some(chosen), true) = (default, chosen, topic.is_none() || entry.in_topics) else {
             let words = entry.text("unknown", texts).unwrap_or(&texts.settings.unknown);
-            let words = filled(words, &[("value", &escape_markdown(&clip(value, LONGEST_VALUE)))]);
+            let words = filled(words, &[("value", &texts.quoted(&escape_markdown(&clip(value, LONGEST_VALUE))))]);
             return self.say(job, command, words).await;
         };
         let (chat, author) = (command.chat.key, command.message.message.sender.id);
