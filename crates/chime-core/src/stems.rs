@@ -66,6 +66,8 @@ impl Language {
         const ENOUGH: usize = 40;
         /// A question with fewer letters gets the language of the surrounding messages or of the chat.
         const FEWEST: usize = 4;
+        let question = without_latin_words(question);
+        let question = question.as_ref();
         let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).count();
         let detect = |text: &str| unless_it_panics(|| whatlang::detect(text)).flatten();
         let among = |text: &str, languages: &[whatlang::Lang]| {
@@ -90,7 +92,12 @@ impl Language {
             usual.retain(|language| *language != whatlang::Lang::Ukr);
         }
         let around = of_talk.unwrap_or(chat.0);
-        if let Some(best) = Self::by_common_words(question, &[around, chat.0, whatlang::Lang::Eng]) {
+        if let Some(mut best) = Self::by_common_words(question, &[around, chat.0, whatlang::Lang::Eng]) {
+            // A short word such as "da" or "la" may be slang or a name.
+            let is_sure = |language: &whatlang::Lang| {
+                [around, chat.0].contains(language) || Self(*language).is_told_by(question, Self(around))
+            };
+            best.retain(is_sure);
             let likely: Vec<whatlang::Lang> = usual.iter().copied().filter(|it| best.contains(it)).collect();
             let fits_around = || among(question, &[around]).map(Self);
             let told = match &best[..] {
@@ -135,6 +142,24 @@ impl Language {
         // A question of one word that is common in another language may be a name.
         let least = if question.split_whitespace().nth(1).is_none() { LETTER } else { 1 };
         Some(if most >= least { best } else { Vec::new() })
+    }
+
+    /// Returns `true` if a question has a letter that only this language has, or enough of its common words that are no
+    /// words of the language of the messages around it, or if it begins with one that asks.
+    fn is_told_by(self, question: &str, around: Self) -> bool {
+        /// Letters of these words together: "wo ist" is German, "de flight" may be English.
+        const TELLING_LETTERS: usize = 4;
+        let lower = question.to_lowercase();
+        let has_letter = self.file().is_some_and(|file| lower.contains(|c| file.letters.contains(c)));
+        let languages = Languages::shipped();
+        let own = languages.words_of_one(&lower, self.code(), around.code());
+        let letters: usize = own.iter().map(|word| word.chars().count()).sum();
+        has_letter
+            || letters >= TELLING_LETTERS
+            || languages.asks_in(&lower, self.code())
+                && own
+                    .first()
+                    .is_some_and(|word| lower.trim_start_matches(|c: char| !c.is_alphanumeric()).starts_with(word))
     }
 
     /// Detects the language of a text in a script that is neither Latin nor Cyrillic, which tells the language even of
@@ -226,6 +251,17 @@ impl WordStemmer {
         // A word on which a stemmer panics is not shortened, neither in the index nor in queries.
         let stem = |stemmer: &Stemmer| unless_it_panics(|| stemmer.stem(lower_case));
         self.0.as_ref().and_then(stem).unwrap_or(Cow::Borrowed(lower_case))
+    }
+}
+
+/// Returns the words in another script of a text that begins in one, without names, commands and code among them.
+fn without_latin_words(text: &str) -> Cow<'_, str> {
+    let is_latin = |c: char| c < '\u{250}';
+    match text.chars().find(|c| c.is_alphabetic()).is_some_and(|c| !is_latin(c)) {
+        true => {
+            Cow::Owned(text.split_whitespace().filter(|word| !word.chars().all(is_latin)).collect::<Vec<_>>().join(" "))
+        }
+        false => Cow::Borrowed(text),
     }
 }
 
@@ -329,6 +365,24 @@ mod tests {
             assert_eq!(of(question, polish, "pol"), Some("Polish"), "{question}");
         }
         assert_eq!(of("wieviel nebenkosten pro person", german, "deu"), Some("German"));
+        for slang in [
+            "wat time is da flight",
+            "y porto n not lisbon",
+            "la host name",
+            "de flight time?",
+            "gimme da plan",
+            "wots da plan 4 sat",
+            "pls tell me da host",
+        ] {
+            assert_eq!(of(slang, english, "eng"), Some("English"), "{slang}");
+        }
+        for (question, expected) in [("wer zahlt?", "German"), ("qui paye ?", "French"), ("chi paga?", "Italian")] {
+            assert_eq!(of(question, english, "eng"), Some(expected), "{question}");
+        }
+        let russian = "Кто возьмёт задачу по миграции базы данных? Я возьму её в понедельник утром.";
+        assert_eq!(of("объясни этот код: for i in range(10): print(i)", russian, "rus"), Some("Russian"));
+        let french = "La porte du garage ne ferme plus, quelqu'un peut appeler le réparateur demain matin ?";
+        assert_eq!(of("/etc/passwd", french, "fra"), Some("French"));
         assert_eq!(of("", "", "eng"), None);
     }
 

@@ -310,6 +310,27 @@ impl Languages {
         self.tables.iter().map(|table| table.long_code).zip(counts).collect()
     }
 
+    /// Returns the stop words of the language `own` (ISO 639-3) in a lower-case text that are no word of `other` in any
+    /// list.
+    pub fn words_of_one<'t>(&self, lower: &'t str, own: &str, other: &str) -> Vec<&'t str> {
+        let place = |code: &str| self.tables.iter().position(|table| table.long_code == code);
+        let is_of = |word: &str, place: usize| self.stop_words.get(word).is_some_and(|of| of >> place & 1 == 1);
+        let is_known = |word: &str, place: usize| {
+            let LanguagePhrases { fillers, lists, .. } = &self.tables[place];
+            is_of(word, place) || fillers.contains(word) || lists.phrases.contains(word)
+        };
+        let (Some(own), other) = (place(own), place(other)) else { return Vec::new() };
+        let is_own = |word: &&str| is_of(word, own) && !self.content_words.contains(*word);
+        let told = telling_words(lower).filter(is_own);
+        told.filter(|word| other.is_none_or(|other| !is_known(word, other))).collect()
+    }
+
+    /// Returns `true` if a text begins like a question of the language (ISO 639-3).
+    pub fn asks_in(&self, text: &str, code: &str) -> bool {
+        let said = words(text);
+        self.tables.iter().any(|table| table.long_code == code && table.begins_question(&said))
+    }
+
     /// Returns the two-letter codes of the languages of which a text contains the most stop words, or all codes if it
     /// contains none.
     pub fn likely_codes(&self, text: &str) -> Vec<&str> {
