@@ -29,6 +29,9 @@ fn explain(
     let answer = outbox::by_message(conn, message.message.chat, target)?.and_then(|part| part.answer);
     let record = answer.map_or(Ok(None), |answer| answers::find(conn, answer))?;
     let (Some(answer), Some(record)) = (answer, record) else {
+        if outbox::is_recap(conn, message.message.chat, target)? {
+            return Ok(Err(&texts.why_recap));
+        }
         // A forgotten answer leaves a stub, a row without content.
         let left = messages::find_any(conn, message.message.chat, target)?;
         let was_ours = left.is_some_and(|left| left.message.role == Role::Assistant);
