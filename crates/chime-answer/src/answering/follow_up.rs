@@ -502,9 +502,15 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
     })
 }
 
-/// Returns the button that makes a poll of the items that an answer in a group suggests, if a poll can hold them.
+/// Returns the button that makes a poll of the items that an answer in a group suggests, if a poll can hold them. Other
+/// lists, such as of tasks, are no choice.
 pub fn poll_button(taken: Option<&NewFollowUp>, chat: &ChatRow) -> Vec<Vec<Button>> {
-    let taken = taken.filter(|taken| Poll::OPTIONS.contains(&taken.items.len()) && chat.chat.kind != ChatKind::Private);
+    let is_choice = |taken: &&NewFollowUp| {
+        let frame = &taken.resolved.frame;
+        let suggests = frame.intent.suggests() || frame.kind.is_some();
+        suggests && Poll::OPTIONS.contains(&taken.items.len()) && chat.chat.kind != ChatKind::Private
+    };
+    let taken = taken.filter(is_choice);
     let label = || texts(chat.speaks().code()).polls.button.clone();
     taken.map(|taken| vec![Button { label: label(), data: PollButton(taken.answer).data() }]).into_iter().collect()
 }
