@@ -4,7 +4,7 @@ use std::path::Path;
 
 use chime_answer::support::{SUPPORTS, Support, SupportFeatures, WEIGHTS, probability};
 use chime_core::embed::Embedder;
-use chime_core::{BotIdentity, Citable, SourceId, Timestamp, UserId};
+use chime_core::{Citable, SourceId, Timestamp};
 use serde::Deserialize;
 
 use crate::Outcome;
@@ -73,13 +73,11 @@ fn pairs(file: &Path, folds: usize) -> Outcome<Vec<Pair>> {
     let embedder = Embedder::shipped()?;
     let embed = |text: &str| embedder.embed(text);
     let text = std::fs::read_to_string(file)?;
-    let bot =
-        BotIdentity { id: UserId(0), usernames: Vec::new(), name: "Chime".to_owned(), reads_all_group_messages: true };
     let mut pairs = Vec::new();
     for (number, line) in text.lines().filter(|line| !line.trim().is_empty()).enumerate() {
         let labelled: Labelled = serde_json::from_str(line)?;
         let sources: Vec<Citable> = (1..).zip(&labelled.messages).map(|(id, line)| citable(id, line)).collect();
-        let features = Support::new(&sources, "", &bot, &embed).features(&labelled.sentence);
+        let features = Support::new(&sources, "", "Chime", &embed).features(&labelled.sentence);
         for (place, features) in features.into_iter().enumerate() {
             pairs.push(Pair { features, is_right: labelled.supports.contains(&place), fold: number % folds });
         }

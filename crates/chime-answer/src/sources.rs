@@ -186,7 +186,7 @@ fn with_tag(sentence: &str, ids: &[SourceId]) -> String {
 mod tests {
     use super::*;
     use crate::lines::Labels;
-    use crate::support::tests::{bot, sources};
+    use crate::support::tests::sources;
     use chime_core::Seq;
 
     #[track_caller]
@@ -205,7 +205,7 @@ mod tests {
             labels.assign(Seq(source.id.number), source.name.clone());
         }
         let material = CitationMaterial { given: &given, labels: &labels, ask: None };
-        let support = Support::new(&given, "when does the ferry leave?", &bot(), &|_| Vec::new());
+        let support = Support::new(&given, "when does the ferry leave?", "Chime", &|_| Vec::new());
         assert_eq!(with_sources(tagged, material, &support), expected);
     }
 

@@ -11,8 +11,8 @@ use serde::Deserialize;
 use unicode_segmentation::UnicodeSegmentation;
 
 use chime_core::lang::tables;
-use chime_core::trigger::{Languages, ends_like_question};
-use chime_core::{BotIdentity, Citable, is_unspaced};
+use chime_core::trigger::{Languages, calls_bot, ends_like_question, is_command};
+use chime_core::{Citable, is_unspaced};
 
 /// Characters at the start of a word that are compared (its stem). In most languages, the forms of a word share them.
 const STEM_CHARS: usize = 5;
@@ -133,15 +133,15 @@ struct PreparedSource {
 }
 
 impl<'a> Support<'a> {
-    pub fn new(sources: &[Citable], question: &str, bot: &BotIdentity, embed: Embed<'a>) -> Self {
+    pub fn new(sources: &[Citable], question: &str, bot_name: &str, embed: Embed<'a>) -> Self {
         let prepared: Vec<PreparedSource> = sources
             .iter()
             .map(|source| PreparedSource {
                 words: telling_words(&source.text),
                 name: telling_words(&source.name),
                 is_question: ends_like_question(source.text.trim_end()),
-                is_own: source.name == bot.name,
-                is_for_bot: is_for_bot(&source.text, bot),
+                is_own: source.name == bot_name,
+                is_for_bot: is_command(&source.text) || calls_bot(&source.text),
                 vector: embed(&source.text),
             })
             .collect();
@@ -267,13 +267,6 @@ impl<'a> Support<'a> {
     }
 }
 
-/// Returns `true` for a command and for a text that names the bot.
-fn is_for_bot(text: &str, bot: &BotIdentity) -> bool {
-    let mut names =
-        text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '@' | '_')).filter_map(|word| word.strip_prefix('@'));
-    text.starts_with('/') || names.any(|name| bot.is_called(name))
-}
-
 pub fn probability(features: &SupportFeatures, weights: &SupportFeatures) -> f64 {
     let sum: f64 = features.iter().zip(weights).map(|(feature, weight)| feature * weight).sum();
     1.0 / (1.0 + (-sum).exp())
@@ -298,7 +291,7 @@ pub mod tests {
 
     use super::*;
     use chime_core::embed::Embedder;
-    use chime_core::{SourceId, Timestamp, UserId};
+    use chime_core::{SourceId, Timestamp};
 
     const LABELLED: &str = include_str!("../../../data/answers/support.jsonl");
 
@@ -309,15 +302,6 @@ pub mod tests {
         sentence: String,
         messages: Vec<String>,
         supports: Vec<usize>,
-    }
-
-    pub fn bot() -> BotIdentity {
-        BotIdentity {
-            id: UserId(1),
-            usernames: vec!["chime_bot".to_owned()],
-            name: "Chime".to_owned(),
-            reads_all_group_messages: true,
-        }
     }
 
     /// Parses `Ana: text` lines as messages 1, 2, 3 …
@@ -342,7 +326,7 @@ pub mod tests {
         for line in LABELLED.lines().filter(|line| !line.trim().is_empty()) {
             let labelled: Labelled = serde_json::from_str(line).expect("a labelled sentence");
             let sources = sources(&labelled.messages);
-            let support = Support::new(&sources, "", &bot(), embed);
+            let support = Support::new(&sources, "", "Chime", embed);
             let chosen = support.sources_of(&labelled.sentence);
             hits += chosen.iter().filter(|place| labelled.supports.contains(place)).count();
             found += chosen.len();

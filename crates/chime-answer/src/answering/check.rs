@@ -66,7 +66,7 @@ pub(super) async fn check(
     let embedder = services.features.embedder();
     let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
     let support =
-        draft.is_of_a_model().then(|| Support::new(&given, &question.history.ask, &services.base.bot, &embed));
+        draft.is_of_a_model().then(|| Support::new(&given, &question.history.ask, &services.base.bot.name, &embed));
     let checked = citations::check(&draft.markdown, material, support.as_ref(), now, question.zone, words);
     log::citations(&checked);
     let is_silent = question.is_unasked && checked.valid.is_empty();
