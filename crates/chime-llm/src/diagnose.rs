@@ -35,14 +35,37 @@ const TOO_LONG: &[&str] = &[
 
 /// Phrases for exhausted credit, which waiting does not restore. Gemini mentions "billing" in every rate limit error,
 /// so that word alone is not listed.
-const NO_CREDIT: &[&str] = &["insufficient_quota", "billing_hard_limit", "insufficient credit", "insufficient balance"];
+const NO_CREDIT: &[&str] = &[
+    "insufficient_quota",
+    "exceeded_current_quota",
+    "billing_hard_limit",
+    "insufficient credit",
+    "insufficient balance",
+    "credit balance is too low",
+    "arrearage",
+];
 
-/// Gemini's phrases for a wrong key, sent with status 400.
-const BAD_KEY: &[&str] = &["api_key_invalid", "api key not valid"];
+/// Phrases for other lasting refusals that some servers send with status 400.
+const LASTING: [(Check, &[&str]); 3] = [
+    (Check::Key, &["api_key_invalid", "api key not valid", "invalid authorization header"]),
+    (
+        Check::Model,
+        &["is not a valid model", "invalid model:", "invalid model name", "model_not_found", "decommissioned"],
+    ),
+    (Check::Access, &["user location is not supported"]),
+];
 
 /// Phrases for a refusal by the provider's content filter.
-const FILTERED: &[&str] =
-    &["content_filter", "content management policy", "content_policy", "requires moderation", "input was flagged"];
+const FILTERED: &[&str] = &[
+    "content_filter",
+    "content management policy",
+    "content_policy",
+    "requires moderation",
+    "input was flagged",
+    "content exists risk",
+    "data_inspection_failed",
+    "considered high risk",
+];
 
 /// Phrases for a model without vision, or a model that accepts only text.
 const SEES_NOTHING: &[&str] = &[
@@ -161,6 +184,7 @@ pub fn sees_nothing(failure: &ServerFailure) -> bool {
 fn of_refusal(refusal: &ErrorResponse, complaint: &Complaint) -> LlmError {
     let ErrorResponse { status, retry_after, .. } = *refusal;
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| complaint.text.contains(phrase));
+    let lasting = || LASTING.iter().find(|(_, phrases)| says(phrases)).map(|(check, _)| *check);
     match status {
         // The text of the error is checked before the status: servers report a long prompt or missing credit with
         // several statuses.
@@ -172,13 +196,12 @@ fn of_refusal(refusal: &ErrorResponse, complaint: &Complaint) -> LlmError {
         // Status 2xx: the gateway answered, but a server behind it failed, and the body states no other status.
         200..=299 | 500.. => LlmError::Unavailable { status, retry_after },
         _ if says(FILTERED) => LlmError::Filtered,
-        _ if says(BAD_KEY) => complaint.refused(status, Check::Key),
         401 => complaint.refused(status, Check::Key),
         402 => complaint.refused(status, Check::Credit),
         403 => complaint.refused(status, Check::Access),
         404 => complaint.refused(status, Check::Model),
         ..=399 | 405 => complaint.refused(status, Check::Address),
-        _ => complaint.refused(status, Check::Request),
+        _ => complaint.refused(status, lasting().unwrap_or(Check::Request)),
     }
 }
 
@@ -274,6 +297,26 @@ mod tests {
             r#"[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}]"#,
             expect!["refused, HTTP 400, invalid_argument: check Key -> GiveUp"],
         );
+    }
+
+    #[test]
+    fn what_lasts_is_recognised_in_the_words_of_a_bad_request() {
+        for (said, expected) in [
+            ("Your credit balance is too low to access the API.", "Credit"),
+            ("Arrearage: make sure that your account is in good standing.", "Credit"),
+            ("Missing or invalid Authorization header.", "Key"),
+            ("User location is not supported for the API use.", "Access"),
+            ("foo/bar is not a valid model ID", "Model"),
+            ("Invalid model: big", "Model"),
+            ("Invalid model name passed in model=big.", "Model"),
+            ("The model `x` has been decommissioned.", "Model"),
+            ("Invalid value", "Request"),
+        ] {
+            let refusal = ErrorResponse { status: 400, retry_after: None, body: said.to_owned() };
+            let error = diagnose(ServerFailure::Refusal(refusal));
+            let LlmError::Refused { check, .. } = error else { panic!("{error}") };
+            assert_eq!(format!("{check:?}"), expected, "{said}");
+        }
     }
 
     #[test]
@@ -380,6 +423,11 @@ mod tests {
         check(
             403,
             r#"{"error":{"code":403,"message":"x/y requires moderation on z. Your input was flagged for \"violence\"."}}"#,
+            expect!["the model's content filter withheld the answer -> GiveUp"],
+        );
+        check(
+            400,
+            r#"{"error":{"message":"Content Exists Risk","code":"invalid_request_error"}}"#,
             expect!["the model's content filter withheld the answer -> GiveUp"],
         );
         check(301, "", expect!["refused, HTTP 301: check Address -> GiveUp"]);
