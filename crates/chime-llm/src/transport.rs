@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use reqwest::Url;
-use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, DATE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::multipart::Form;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
@@ -108,17 +108,13 @@ impl Server {
         let (status, retry_after) = (response.status(), retry_after(response.headers()));
         let mut incoming = Incoming { response, bytes: 0 };
         if status.is_success() {
-            return if is_web_page(incoming.response.headers()) { Err(ServerFailure::WebPage) } else { Ok(incoming) };
+            return Ok(incoming);
         }
         // An incomplete body counts as empty: the status is enough.
         let body = incoming.whole().await.unwrap_or_default();
         let body = String::from_utf8_lossy(&body).into_owned();
         Err(ServerFailure::Refusal(ErrorResponse { status: status.as_u16(), retry_after, body }))
     }
-}
-
-fn is_web_page(headers: &HeaderMap) -> bool {
-    headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"))
 }
 
 /// Returns whether a host is on this machine, in a private network, or a name without dots as containers have.
@@ -140,9 +136,14 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    /// Returns the next chunk, or `None` at the end.
+    /// Returns the next chunk, or `None` at the end. Fails at the start of a web page.
     pub async fn next(&mut self) -> Result<Option<impl AsRef<[u8]>>, ServerFailure> {
         let chunk = self.response.chunk().await.map_err(transport)?;
+        // Not by the content type: some servers send answers as HTML too.
+        let starts_page = |chunk: &[u8]| chunk.trim_ascii_start().starts_with(b"<");
+        if self.bytes == 0 && self.response.status().is_success() && chunk.as_deref().is_some_and(starts_page) {
+            return Err(ServerFailure::WebPage);
+        }
         self.bytes += chunk.as_ref().map_or(0, |chunk| chunk.len());
         if self.bytes > BODY_LIMIT { Err(ServerFailure::TooLarge) } else { Ok(chunk) }
     }
