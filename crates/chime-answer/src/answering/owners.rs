@@ -1,35 +1,36 @@
-//! Informs the owners of the bot, at most once a day, that the model server refuses requests for a reason that only an
+//! Informs the owners of the bot, at most once a day for each reason, that the model server refuses requests for a reason that only an
 //! operator can remove.
 
-use crate::answering::draft::blame_of;
 use crate::answering::reply::format_own;
 use crate::answering::services::Services;
-use crate::job::Blame;
 use chime_core::{ChatId, ReplyTarget};
 use chime_llm::LlmError;
 use chime_store::outbox::{self, NewReply, Purpose};
 use chime_store::{Priority, admission};
 
-/// Sends each owner a private message about `error`, unless it is temporary. A failure to do so is only logged,
+/// Sends each owner a private message about `error`, if it concerns every question. A failure to do so is only logged,
 /// since the member still gets the apology.
 pub(super) async fn tell_owners(services: &Services, error: &LlmError) {
-    if blame_of(error) == Blame::Passing {
-        return;
-    }
-    if let Err(error) = write_to_owners(services, notice_to_owner(error)).await {
+    let reason = match error {
+        LlmError::Refused { check, .. } => format!("{check:?}"),
+        LlmError::NoRoom => error.kind().to_owned(),
+        _ => return,
+    };
+    if let Err(error) = write_to_owners(services, &reason, notice_to_owner(error)).await {
         tracing::warn!(%error, "the owners are not told that the model server refuses");
     }
 }
 
-async fn write_to_owners(services: &Services, markdown: String) -> chime_store::Result<()> {
+async fn write_to_owners(services: &Services, reason: &str, markdown: String) -> chime_store::Result<()> {
     let (configured, now) = (services.base.config.access.owners.clone(), services.base.clock.now());
+    let about = format!("{}:{reason}", now.day());
     let write = move |tx: &chime_store::Writer<'_>| {
         let mut owners = admission::owners(tx)?;
         owners.extend(configured);
         owners.sort();
         owners.dedup();
         for owner in owners {
-            let key = format!("model_refuses:{owner}:{}", now.day());
+            let key = format!("model_refuses:{owner}:{about}");
             if outbox::exists(tx, &key)? {
                 continue;
             }
