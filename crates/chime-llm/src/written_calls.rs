@@ -9,7 +9,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Match, Regex};
 use serde_json::{Map, Value};
 
 use crate::code::{code_ranges, is_in};
@@ -61,6 +61,11 @@ static TAGGED: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
+/// Closing tags of a call whose opening tags are missing.
+static CLOSERS: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\s*(?:</(?:\w+:)?(?P<tag>parameter|function|invoke|tool_calls?|function_calls?|arg_value)>\s*)+")
+});
+
 static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r#"(?P<name>[A-Za-z_]\w*)\s*[=:]\s*(?P<value>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\[[^\]\n]*\]|[^,(){}\s]+)"#,
@@ -78,13 +83,25 @@ pub fn take_out(text: &str, tools: &Tools) -> (String, Vec<ToolCall>) {
         }
         rest.push_str(between);
         calls.extend(read(&text[block.clone()], &names).into_iter().filter(|(name, _)| is_offered(name)));
-        from = block.end;
+        let closers = CLOSERS.find_at(text, block.end).filter(|closers| closers.start() == block.end);
+        from = closers.map_or(block.end, |closers| closers.end());
     }
     // Text after a call is dropped: the model invented the call's result.
     rest.push_str(if calls.is_empty() { &text[from..] } else { "" });
     let call =
         |(name, arguments): (String, Value)| ToolCall { name, arguments: text_of(&arguments), ..ToolCall::default() };
-    (rest.trim().to_owned(), calls.into_iter().map(call).collect())
+    (without_closers(rest.trim()).to_owned(), calls.into_iter().map(call).collect())
+}
+
+/// Returns `text` without closing tags of calls at its end. Keeps those that have an opening tag or stand in a sentence.
+fn without_closers(text: &str) -> &str {
+    let found = CLOSERS.captures_iter(text).last();
+    let last = found.and_then(|found| Some((found.get(0)?, format!("<{}", found.name("tag")?.as_str()))));
+    let is_orphan = |(closers, opener): &(Match<'_>, String)| {
+        let is_in_sentence = closers.as_str().starts_with([' ', '\t']);
+        closers.end() == text.len() && !is_in_sentence && !text.contains(opener.as_str())
+    };
+    last.filter(is_orphan).map_or(text, |(closers, _)| &text[..closers.start()])
 }
 
 /// Returns the prefix of a streamed `text` that contains no call and no possible start of one.
@@ -100,7 +117,7 @@ pub fn before_calls<'a>(text: &'a str, tools: &Tools) -> &'a str {
     let is_name = !last.is_empty() && names.into_iter().chain(PREFIXES).any(begins);
     let begun = STARTS.iter().any(|begun| begun.starts_with(last) && !last.is_empty());
     let may_begin = is_name || begun || ["{", "[{", "```tool", "Action:"].iter().any(|begun| last.starts_with(begun));
-    &text[..if may_begin { first.min(line) } else { first }]
+    without_closers(&text[..if may_begin { first.min(line) } else { first }])
 }
 
 /// Returns whether a code fence may still become a call: it is open, and its content is JSON so far.
@@ -464,6 +481,11 @@ mod tests {
             reported(&format!("It is red.\n{unknown}\n{result}\nThe big one.")),
             " | It is red.\n\n\nThe big one."
         );
+        for closers in ["\n</tool_call>", "</tool_call>", "\n</parameter>\n</function>\n</tool_call>"] {
+            assert_eq!(reported(&format!("It is red.{closers}")), " | It is red.");
+            let orphaned = format!("Let me see.\n\n<function=Bash>\n<parameter=command>\nls{closers}");
+            assert_eq!(reported(&orphaned), " | Let me see.");
+        }
         let lines = "search_messages(query=\"tent\")\nget_messages(ids=[4, 5])";
         assert_eq!(reported(lines), both.replace("[4]", "[4,5]"));
         assert_eq!(
@@ -481,6 +503,8 @@ mod tests {
             "```json\n{\"name\": \"order_pizza\", \"arguments\": {\"size\": 3}}\n```",
             "```python\nsearch_messages(query=\"tent\")\n```",
             "Use `<tool_call>` for that.",
+            "It ends with </tool_call>",
+            "Like so:\n<function>\na\n</function>",
             "Models write <tool_call> or <function=name>, as they like.",
             "I looked with search_messages (twice).",
             "[Ana](https://a.example) said so.",
