@@ -206,8 +206,10 @@ pub fn joined(pieces: Vec<CallPiece>) -> Vec<ToolCall> {
         let goes_on = |(at, call): &(Option<usize>, ToolCall)| match &name {
             Some(name) => {
                 let is_same = call.name == *name && (arguments.is_empty() || !is_object(&call.arguments));
+                // A name in two pieces: only the first has the id.
+                let is_rest = id.is_none() && !call.id.is_empty() && call.arguments.is_empty();
                 let has_same_id = id.as_ref().is_none_or(|id| call.id.is_empty() || *id == call.id);
-                *at == index && has_same_id && (is_same || call.name.is_empty())
+                *at == index && has_same_id && (is_same || is_rest || call.name.is_empty())
             }
             None => index.is_none() || *at == index,
         };
@@ -216,8 +218,7 @@ pub fn joined(pieces: Vec<CallPiece>) -> Vec<ToolCall> {
             Some(place) => {
                 let call = &mut calls[place].1;
                 call.id = if call.id.is_empty() { id.unwrap_or_default() } else { std::mem::take(&mut call.id) };
-                call.name =
-                    if call.name.is_empty() { name.unwrap_or_default() } else { std::mem::take(&mut call.name) };
+                call.name.push_str(name.as_deref().filter(|name| call.name != *name).unwrap_or_default());
                 call.arguments.push_str(&arguments);
                 call.extra = extra_content.or(call.extra.take());
             }
@@ -324,6 +325,12 @@ mod tests {
             {"index": 2, "id": "x", "function": {"arguments": " \"tent\"}"}},
         ]);
         assert_eq!(joined(counted), r#"a search {"query": "tent"}"#, "pieces that are counted");
+        let halves = json!([
+            {"index": 0, "id": "a", "function": {"name": "search_", "arguments": ""}},
+            {"index": 0, "function": {"name": "messages", "arguments": ""}},
+            {"index": 0, "function": {"arguments": "{}"}},
+        ]);
+        assert_eq!(joined(halves), "a search_messages {}", "a name in pieces");
         let unnumbered = json!([
             {"index": 0, "function": {"name": "search", "arguments": "{\"query\":\"a\"}"}},
             {"index": 0, "function": {"name": "search", "arguments": "{\"query\":\"b\"}"}},
