@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::code::replace_outside;
-use crate::turns::{TOKEN, is_mentioned, is_talked_about};
+use crate::turns::{TOKEN, is_mentioned, is_reserved, is_talked_about};
 use chime_core::pattern;
 
 /// Runs of citation markers, each with the blanks before it: `【4†source】`, the same in private-use characters,
@@ -60,7 +60,8 @@ pub fn without_markers(text: &str, about_tokens: bool) -> String {
     }
     let text = replace_outside(&text, &LEAKED, |found| {
         let (token, range) = (found.name("token")?, found.get(0)?.range());
-        let is_mark = token.as_str().starts_with(['<']) && token.as_str().contains(['|', '｜']);
+        let is_mark =
+            token.as_str().starts_with('<') && token.as_str().contains(['|', '｜']) || is_reserved(token.as_str());
         (is_mark && !is_mentioned(&text, token.range(), about_tokens)).then(|| gap(&text, range))
     });
     text.trim().to_owned()
@@ -106,6 +107,7 @@ mod tests {
         check("On <co: 1>Friday</co: 1> at <cite index=\"1-2\">seven</cite><cite>4</cite>.", "On Friday at seven.");
         check("On Friday.【4†source】At seven.", "On Friday. At seven.");
         check("On <|fim_middle|>Friday.", "On Friday.");
+        check("On Friday.<unused7>", "On Friday.");
         check("On <|a|><|b|>Friday <|a|><|b|>.", "On Friday.");
         check("The price is <|begin_of_box|>$12<|end_of_box|>.", "The price is $12.");
         check("On Friday.【4†source】【5†source】At seven.", "On Friday. At seven.");

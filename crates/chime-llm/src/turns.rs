@@ -9,10 +9,11 @@ use regex::Regex;
 use crate::code::{SENTENCE_ENDS, code_ranges, is_in};
 use chime_core::pattern;
 
-/// A template token: `<|im_end|>`, `<|turn>`, `<turn|>`, `<｜end▁of▁sentence｜>`, `</s>`, `<end_of_turn>`, `[INST]`.
+/// A template token: `<|im_end|>`, `<|turn>`, `<turn|>`, `<｜end▁of▁sentence｜>`, `</s>`, `<end_of_turn>`, `[INST]`,
+/// `[|endofturn|]`, `<unused7>`.
 pub static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"<\|[^|<>\n]{1,40}\|>|<\|[a-z_]{1,40}>|<[a-z_]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>|</?s>|<(?:start|end)_of_(?:turn|utterance)>|<(?:bos|eos|pad|eot|EOT)>|\[/?INST\]",
+        r"<\|[^|<>\n]{1,40}\|>|<\|[a-z_]{1,40}>|<[a-z_]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>|</?s>|<(?:start|end)_of_(?:turn|utterance)>|<(?i:bos|eos|pad|eot)>|<im_(?:start|end)>|<\|im_end\z|<(?:unused|reserved_|extra_id_)\d{1,4}>|\[\|[a-z]{1,20}\|\]|<</?SYS>>|\[/?INST\]|\[e~\[",
     )
 });
 
@@ -20,13 +21,13 @@ pub static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
 pub const ROLES: [&str; 3] = ["assistant", "model", "bot"];
 
 /// Role name after a turn token, which is part of the markup.
-static ROLE: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"^(?:{})\s*(?:\n|<\||$)", ROLES.join("|"))));
+static ROLE: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"^(?i:{})\s*(?:\n|<\||$)", ROLES.join("|"))));
 
 /// Start of a next turn that the model invented without its tokens: a sentence end, a role name and a line break.
 static NEXT_TURN: LazyLock<Regex> = LazyLock::new(|| pattern(r"[.!?…。！？)](?:assistant\n|\n+(?:user|assistant)\n)"));
 
 /// Parts of the names of tokens that end a turn or start one.
-const TURNS: [&str; 14] = [
+const TURNS: [&str; 16] = [
     "turn",
     "end",
     "eot",
@@ -37,7 +38,9 @@ const TURNS: [&str; 14] = [
     "begin",
     "bos",
     "user",
-    "system",
+    "sys",
+    "extra_id",
+    "[e~[",
     "assistant",
     "human",
     "inst",
@@ -96,13 +99,19 @@ fn first_char(text: &str) -> usize {
     text.chars().next().map_or(0, char::len_utf8)
 }
 
+/// Returns whether a token is one of those that vocabularies reserve, such as `<unused7>`.
+pub fn is_reserved(token: &str) -> bool {
+    token.ends_with(">") && token[..token.len() - 1].ends_with(|c: char| c.is_ascii_digit())
+}
+
 /// Returns whether a sentence mentions a token, see [`is_talked_about`]. Unless the prompt is `about_tokens`, a special
 /// token (`<|…|>`) counts only if it is quoted, one of several, or explained in a list: models leak it between any two
 /// words.
 pub fn is_mentioned(text: &str, token: Range<usize>, about_tokens: bool) -> bool {
     let Range { start, end } = token;
     // Operators of some programming languages, as in `x <| f |> y`, have blanks between them.
-    let is_special = text[start..end].contains(['|', '｜']) && !text[start..end].contains(' ');
+    let token = &text[start..end];
+    let is_special = token.contains(['|', '｜']) && !token.contains(' ') || is_reserved(token);
     let bullet = text[..start].trim_end_matches([' ', '-', '*', '•', '|']);
     let before_item = match bullet.strip_suffix(['.', ')']) {
         Some(number) => number.trim_end_matches(|c: char| c.is_ascii_digit()),
@@ -169,6 +178,14 @@ mod tests {
             "Friday.<|END_OF_TURN_TOKEN|>",
             "Friday.<end_of_utterance>",
             "Friday. <eot>",
+            "[|assistant|]Friday.[|endofturn|]\n[|user|]And where?",
+            "Friday. <</SYS>>",
+            "Friday.<im_end>",
+            "Friday.<|im_end",
+            "Friday.[e~[",
+            "Friday. <EOS>",
+            "<reserved_107>Friday.",
+            "<extra_id_1>Assistant\nFriday.\n<extra_id_1>User",
         ] {
             check(text, "Friday.");
         }
