@@ -23,7 +23,8 @@ static HEAD: LazyLock<Regex> = LazyLock::new(|| {
 /// Returns `answer` without the lines that repeat `instructions`, and without the delimiter that ends the prompt. `None`
 /// if nothing is left, or if the answer contains another delimiter.
 pub fn without_echo(answer: &str, instructions: &str, fence: &str) -> Option<String> {
-    let ends_prompt = |last: &str| last.trim().strip_suffix("chat>>>").is_some_and(|mark| mark.trim() == fence);
+    let ends_prompt =
+        |last: &str| last.trim().strip_suffix("chat>>>").is_some_and(|mark| ["", fence].contains(&mark.trim()));
     let answer = match answer.trim_end().rsplit_once('\n') {
         Some((before, last)) if ends_prompt(last) => before,
         _ => answer,
@@ -110,8 +111,8 @@ pub fn without_heads(answer: &str, bot_name: &str, is_member: impl Fn(&str) -> b
 
 /// Removes the bot's name before an answer: `Chime: At nine.` becomes `At nine.`
 fn without_name<'a>(answer: &'a str, bot_name: &str) -> &'a str {
-    let text = answer.trim_start().trim_start_matches('*');
-    let rest = text.strip_prefix(bot_name).map(|rest| rest.trim_start_matches('*').trim_start());
+    let text = answer.trim_start().trim_start_matches(['*', '[']);
+    let rest = text.strip_prefix(bot_name).map(|rest| rest.trim_start_matches(['*', ']']).trim_start());
     let rest = rest.map(|rest| match rest.strip_prefix('(').and_then(|notes| notes.split_once(')')) {
         Some((_, rest)) => rest,
         None => rest,
@@ -218,6 +219,7 @@ mod tests {
         headless("Chime (you): At nine.", "At nine.");
         headless("Chime: At nine.", "At nine.");
         headless("**Chime:** At nine.", "At nine.");
+        headless("[Chime]: At nine.", "At nine.");
         headless("Chime is at nine.", "Chime is at nine.");
     }
 }
