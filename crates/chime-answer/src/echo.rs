@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::pattern;
 use crate::source_lists;
 use crate::support::telling_words;
+use crate::{pattern, pattern_in_any_case};
 use chime_core::lower_words;
 use chime_core::trigger::ends_like_question;
 
@@ -20,6 +20,30 @@ static HEAD: LazyLock<Regex> = LazyLock::new(|| {
         r"(?m)^(?P<list>[ \t>*•-]*)\[(?P<number>[0-9]{1,3})\] (?P<name>[^\n:\[\]()]{1,40})(?: \([^()\n]{1,40}\))?: (?P<text>[^\n]+)$",
     )
 });
+
+/// Matches the name of the model's role before an answer.
+static OWN_ROLE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\A(?:(?i:assistant) *\n|(?:Assistant|ASSISTANT|### ?Response):)\s*"));
+/// Matches the beginning of a turn of the user that a model plays on, up to its own next turn.
+static NEXT_ROLE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?s)[.!?…)。！？]\s*\n(?P<turn>(?:### ?)?(?:User|USER|Human|HUMAN|Instruction):.*?",
+        r"\n(?:### ?)?(?:Assistant|ASSISTANT|AI|Response):)",
+    ))
+});
+/// Matches a word of a question that asks for a talk between roles.
+static ROLE_TALK: LazyLock<Regex> = LazyLock::new(|| {
+    pattern_in_any_case(r"\b(?:assistant|ai|human|user|dialog(?:ue)?|conversation|script|interview|chat(?:bot)?)s?\b")
+});
+
+/// Returns `answer` without the name of the model's role before it, and without further turns under names of roles that
+/// small models write after it. Returns all of it if `question` asks for a talk between roles.
+pub fn without_roles<'a>(answer: &'a str, question: &str) -> &'a str {
+    let start = OWN_ROLE.find(answer).map_or(0, |role| role.end());
+    let end = NEXT_ROLE.captures(answer).and_then(|found| found.name("turn")).map_or(answer.len(), |turn| turn.start());
+    if ROLE_TALK.is_match(question) { answer } else { answer.get(start..end).unwrap_or(answer).trim_end() }
+}
+
 /// Returns `answer` without the lines that repeat `instructions`, and without the delimiter that ends the prompt. `None`
 /// if nothing is left, or if the answer contains another delimiter.
 pub fn without_echo(answer: &str, instructions: &str, fence: &str) -> Option<String> {
@@ -211,6 +235,30 @@ mod tests {
         headless("Two:\n- [17] Ana: a boat\n- a tent", "Two:\n- Ana: a boat [17]\n- a tent");
         headless("[17] Note (old): a boat", "[17] Note (old): a boat");
         headless("At nine.\n\nSources:\n[17] Ana: At nine.", "At nine.\n\nSources:\n[17] Ana: At nine.");
+    }
+
+    #[test]
+    fn names_of_roles_go_unless_they_are_asked_for() {
+        for answer in [
+            "assistant\n\nFriday.",
+            "Assistant: Friday.",
+            "### Response:\nFriday.",
+            "Friday.\n\nUser: thanks!\nAssistant: You are welcome!",
+            "Friday.\n\nHuman: And where?\n\nAssistant: At home.",
+            "Friday.\n\n### Instruction:\nTranslate it.\n\n### Response:\nFreitag.",
+            "Friday.\n### User: And where?\n### Assistant: At home.",
+        ] {
+            assert_eq!(without_roles(answer, "when is it?"), "Friday.", "{answer}");
+            assert_eq!(without_roles(answer, "write a dialogue"), answer);
+        }
+        for answer in [
+            "Like so:\n\nUser: hi\nAssistant: hello",
+            "Two fields.\nUser: the login\nPassword: the secret",
+            "Assistants help.",
+            "Question: when?\nAnswer: Friday.",
+        ] {
+            assert_eq!(without_roles(answer, "when is it?"), answer);
+        }
     }
 
     #[test]

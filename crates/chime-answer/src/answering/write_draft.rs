@@ -10,7 +10,7 @@ use crate::answering::services::Services;
 use crate::answering::stream::ask_unseen;
 use crate::answering::tool_rounds::converse;
 use crate::answering::{follow_up, log};
-use crate::echo::{continues_chat, has_words, is_about_rules, restates, without_echo, without_heads};
+use crate::echo::{continues_chat, has_words, is_about_rules, restates, without_echo, without_heads, without_roles};
 use crate::extractive_ranking::Query;
 use crate::grounding::{
     GroundingEvidence, Guard, guard, has_anchor_or_thread, is_talked_about, similarities, without_source_links,
@@ -157,7 +157,8 @@ fn usable(
     window: WindowSize,
 ) -> Result<Draft, ModelFailure> {
     let (text, uncertainty) = uncertainty::split(&completion.text);
-    let text = without_heads(&text, &services.base.bot.name, |name| built.labels.has_name(name));
+    let text = without_roles(&text, &question.history.ask);
+    let text = without_heads(text, &services.base.bot.name, |name| built.labels.has_name(name));
     let text = without_echo(&text, &built.instructions, &built.fence).filter(|text| {
         let is_worth_another = window != WindowSize::Plainest
             && (question.is_repeated_by(text) || restates(text, &question.history.ask, question.asker_name()));
