@@ -108,6 +108,15 @@ impl LlmError {
         }
     }
 
+    /// Returns whether the server is starting, loading the model or overloaded, which may take a minute.
+    pub(super) fn is_of_busy_server(&self) -> bool {
+        match self {
+            Self::Throttled { .. } | Self::Unavailable { status: 502 | 503, .. } => true,
+            Self::Unreachable(error) => error.is_connect(),
+            _ => false,
+        }
+    }
+
     /// Returns whether the model may have read the prompt, so that the call costs money.
     pub fn may_have_cost(&self) -> bool {
         match self {

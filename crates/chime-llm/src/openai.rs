@@ -25,7 +25,7 @@ use chime_core::Timestamp;
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::{RetryPolicy, random, within};
 
-/// At most two retries: a member waits for the answer.
+/// At most two retries, except of an answer while the server is starting or overloaded.
 const RETRIES: RetryPolicy =
     RetryPolicy { max_retries: 2, base: Duration::from_millis(500), cap: Duration::from_secs(15) };
 
@@ -183,8 +183,10 @@ impl OpenAi {
     }
 
     /// Calls the primary model with retries, then the fallback once; if `cheaply`, the fallback comes first. Streams the
-    /// text to `progress`, and never retries once part of it was shown. Waits for `change_server` before a call goes on
-    /// at another server. The primary model is not asked after the deadline; dropping the future ends the call.
+    /// text to `progress`, and never retries once part of it was shown. Without a fallback, a call that `is_awaited` by
+    /// a member is retried up to the deadline while the server starts or is overloaded. Waits for `change_server` before
+    /// a call goes on at another server. The primary model is not asked after the deadline; dropping the future ends the
+    /// call.
     ///
     /// # Errors
     /// Returns the first model's error, even if the other failed after it.
@@ -193,12 +195,15 @@ impl OpenAi {
         prompt: &Prompt,
         progress: Option<&AnswerProgress>,
         cheaply: bool,
+        is_awaited: bool,
         clock: &Clock,
         change_server: impl FnOnce() -> C,
     ) -> Result<Completion, LlmError> {
         let (call, (first, second)) = (ModelCall { prompt, progress, clock }, self.in_order(cheaply));
         let deadline = self.deadline(call);
-        let error = match self.ask_patiently(first, call, &deadline).await {
+        let retries = if second.is_none() && is_awaited { u32::MAX } else { self.retries.max_retries };
+        let patient = RetryPolicy { max_retries: retries, ..self.retries };
+        let error = match self.ask_patiently(first, call, &deadline, patient).await {
             Ok(completion) => return Ok(completion),
             Err(error) => error,
         };
@@ -225,12 +230,14 @@ impl OpenAi {
         Deadline { until: call.prompt.until.map_or(until, |sooner| sooner.min(until)), span: self.deadline }
     }
 
-    /// Calls a model until it answers, fails permanently, or retries or time run out.
+    /// Calls a model until it answers, fails permanently, or retries or time run out. The `patient` policy is for a
+    /// server that is starting or overloaded.
     async fn ask_patiently(
         &self,
         model: &Model,
         call: ModelCall<'_>,
         deadline: &Deadline,
+        patient: RetryPolicy,
     ) -> Result<Completion, LlmError> {
         let clock = call.clock;
         let mut retries = 0;
@@ -239,27 +246,17 @@ impl OpenAi {
                 Ok(completion) => return Ok(completion),
                 Err(error) => error,
             };
-            let delay = self.delay(&error, retries).filter(|delay| *delay < deadline.left(clock));
+            let policy = if error.is_of_busy_server() { patient } else { self.retries };
+            let delay = delay(policy, &error, retries).filter(|delay| *delay < deadline.left(clock));
             let Some(delay) = delay.filter(|_| !call.is_shown()) else { return Err(error) };
             retries += 1;
             tracing::warn!(
                 model.name = model.name,
                 %error,
                 delay_ms = delay.as_millis(),
-                "model call failed, retry {retries} of {}",
-                self.retries.max_retries,
+                "model call failed, retry {retries}",
             );
             clock.sleep(delay).await;
-        }
-    }
-
-    /// Returns the delay before the next retry, or `None` if the error allows none.
-    fn delay(&self, error: &LlmError, retries: u32) -> Option<Duration> {
-        match (error, error.recovery()) {
-            // No retry after a timeout: a slow model stays slow, and the server may still work on the first call.
-            (LlmError::TimedOut, _) => None,
-            (_, Recovery::RetryLater(retry_after)) => self.retries.delay(retries, retry_after, random()),
-            (_, Recovery::ShrinkPrompt | Recovery::GiveUp) => None,
         }
     }
 
@@ -312,6 +309,16 @@ impl OpenAi {
                 Err(failure) => attempts.refused(failure, prompt)?,
             }
         }
+    }
+}
+
+/// Returns the delay before the next retry, or `None` if the error allows none.
+fn delay(policy: RetryPolicy, error: &LlmError, retries: u32) -> Option<Duration> {
+    match (error, error.recovery()) {
+        // No retry after a timeout: a slow model stays slow, and the server may still work on the first call.
+        (LlmError::TimedOut, _) => None,
+        (_, Recovery::RetryLater(retry_after)) => policy.delay(retries, retry_after, random()),
+        (_, Recovery::ShrinkPrompt | Recovery::GiveUp) => None,
     }
 }
 

@@ -42,7 +42,7 @@ fn client(options: LlmOptions) -> OpenAi {
 
 impl OpenAi {
     async fn answer(&self, prompt: &Prompt, clock: &Clock) -> Result<Completion, LlmError> {
-        self.complete(prompt, None, false, clock, async || {}).await
+        self.complete(prompt, None, false, false, clock, async || {}).await
     }
 
     async fn answer_streaming(
@@ -51,7 +51,7 @@ impl OpenAi {
         progress: &AnswerProgress,
         clock: &Clock,
     ) -> Result<Completion, LlmError> {
-        self.complete(prompt, Some(progress), false, clock, async || {}).await
+        self.complete(prompt, Some(progress), false, false, clock, async || {}).await
     }
 }
 
@@ -144,6 +144,23 @@ async fn passing_trouble_is_retried_twice_at_most() {
         expect!["the model server cannot be reached -> RetryLater(None) [3]"],
     )
     .await;
+}
+
+#[tokio::test]
+async fn an_awaited_answer_waits_for_a_server_that_starts() {
+    let server = started().await;
+    let loading = || Reply::Status(503, r#"{"error":{"message":"Loading model"}}"#.to_owned());
+    server.script([loading(), loading(), loading(), Reply::Throttle(0), loading(), Reply::text("Friday.")]);
+    let model = client(options(&server));
+    let outcome = model.complete(&prompt(), None, false, true, &Clock::system(), async || {}).await;
+    assert_eq!(reported(&outcome), "test-model: Friday.");
+}
+
+#[tokio::test]
+async fn an_answer_may_be_sent_as_a_web_page() {
+    let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
+    let body = br#"{"choices":[{"message":{"content":"Friday."},"finish_reason":"stop"}]}"#.to_vec();
+    check(vec![Reply::Raw { status: 200, headers, body: vec![body] }], expect!["test-model: Friday. [1]"]).await;
 }
 
 #[tokio::test]
@@ -281,7 +298,7 @@ async fn nothing_of_the_conversation_or_the_key_is_logged_at_any_level() {
     }
     assert!(server.leftover().is_empty());
     let log = log.text();
-    assert!(log.contains("model call failed, retry 1 of 2"), "{log}");
+    assert!(log.contains("model call failed, retry 1"), "{log}");
     assert!(!log.contains("PRIVATE WORDS") && !log.contains("sk-secret"), "{log}");
 }
 
