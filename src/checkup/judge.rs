@@ -381,6 +381,9 @@ fn model_remedy(error: &LlmError) -> String {
         LlmError::Unreachable(_) => "start the model server, or correct OPENAI_BASE_URL".to_owned(),
         LlmError::TimedOut => "use a faster model, or raise MODEL_TIMEOUT".to_owned(),
         LlmError::Malformed { .. } => "correct OPENAI_BASE_URL: it usually ends in /v1".to_owned(),
+        LlmError::OnlyThoughts => {
+            "start the model server without its reasoning parser, or let the model think".to_owned()
+        }
         LlmError::NoRoom => "use a model that thinks less, or switch its thinking off at the server".to_owned(),
         LlmError::Unavailable { .. } | LlmError::BrokeOff => "look at the model server's own log".to_owned(),
         LlmError::PromptTooLong | LlmError::Filtered | LlmError::Empty | LlmError::NotConfigured(_) => {

@@ -37,6 +37,9 @@ pub enum LlmError {
     /// The call succeeded without any text.
     #[error("the model answered without text")]
     Empty,
+    /// The call succeeded with reasoning in a field of its own, and without any text.
+    #[error("the model server sent the whole answer as reasoning")]
+    OnlyThoughts,
     /// The response is not a complete chat completion.
     #[error("the model server's answer cannot be used: {what}")]
     Malformed { what: &'static str },
@@ -91,6 +94,7 @@ impl LlmError {
             Self::PromptTooLong
                 | Self::Filtered
                 | Self::Empty
+                | Self::OnlyThoughts
                 | Self::NoRoom
                 | Self::Malformed { .. }
                 | Self::Refused { check: Check::Request, .. }
@@ -120,9 +124,13 @@ impl LlmError {
     /// Returns whether the model may have read the prompt, so that the call costs money.
     pub fn may_have_cost(&self) -> bool {
         match self {
-            Self::TimedOut | Self::BrokeOff | Self::Filtered | Self::Empty | Self::NoRoom | Self::Malformed { .. } => {
-                true
-            }
+            Self::TimedOut
+            | Self::BrokeOff
+            | Self::Filtered
+            | Self::Empty
+            | Self::OnlyThoughts
+            | Self::NoRoom
+            | Self::Malformed { .. } => true,
             Self::Unreachable(error) => !error.is_connect(),
             _ => false,
         }
@@ -139,6 +147,7 @@ impl LlmError {
             Self::Refused { .. } => "refused",
             Self::Filtered => "filtered",
             Self::Empty => "empty",
+            Self::OnlyThoughts => "only_thoughts",
             Self::NoRoom => "no_room",
             Self::BrokeOff => "broke_off",
             Self::Malformed { .. } => "malformed",

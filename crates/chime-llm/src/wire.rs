@@ -178,6 +178,7 @@ impl Pieces {
             return Err(match () {
                 () if self.is_refused => LlmError::Filtered,
                 () if is_cut_off => LlmError::NoRoom,
+                () if is_blank(&self.text) && !is_blank(&self.thoughts) => LlmError::OnlyThoughts,
                 () => LlmError::Empty,
             });
         }

@@ -138,9 +138,10 @@ fn of_conversation(failure: Option<&LlmError>) -> CallOutcome {
 /// Rates a result for the model's breaker. An error about this prompt alone is no failure: the server answered.
 fn of_server(failure: Option<&LlmError>) -> CallOutcome {
     match failure {
-        None | Some(LlmError::PromptTooLong | LlmError::Filtered | LlmError::Empty | LlmError::NoRoom) => {
-            CallOutcome::Succeeded
-        }
+        None
+        | Some(
+            LlmError::PromptTooLong | LlmError::Filtered | LlmError::Empty | LlmError::OnlyThoughts | LlmError::NoRoom,
+        ) => CallOutcome::Succeeded,
         Some(_) => CallOutcome::Failed,
     }
 }

@@ -35,7 +35,8 @@ impl StepError {
     /// Converts the error of a model call.
     pub fn of_ask(error: &AskError) -> Self {
         match error {
-            AskError::TooLong | AskError::RetryLater(LlmError::Empty | LlmError::NoRoom | LlmError::Filtered) => {
+            AskError::TooLong
+            | AskError::RetryLater(LlmError::Empty | LlmError::OnlyThoughts | LlmError::NoRoom | LlmError::Filtered) => {
                 Self::Unusable(error.to_string())
             }
             AskError::Final(cause) if cause.is_about_the_request() => Self::Unusable(error.to_string()),
