@@ -30,6 +30,7 @@ pub struct Assembly {
     pieces: Pieces,
     has_choice: bool,
     events: usize,
+    thinks_unannounced: bool,
 }
 
 #[derive(Default, Deserialize)]
@@ -75,6 +76,12 @@ struct StreamChoice {
 }
 
 impl Assembly {
+    /// Starts an answer. If the reasoning of the model starts without a tag, nothing is shown before the end, because it
+    /// could be reasoning.
+    pub fn new(thinks_unannounced: bool) -> Self {
+        Self { thinks_unannounced, ..Self::default() }
+    }
+
     /// Processes the next bytes, which may end anywhere.
     ///
     /// # Errors
@@ -91,7 +98,7 @@ impl Assembly {
 
     /// Returns the part of the answer to `prompt` that may be shown so far.
     pub fn shown(&self, prompt: &Prompt) -> String {
-        visible_so_far(&self.pieces.text, prompt)
+        if self.thinks_unannounced { String::new() } else { visible_so_far(&self.pieces.text, prompt) }
     }
 
     /// Returns whether any part of an answer has arrived, including reasoning and calls.
@@ -126,7 +133,7 @@ impl Assembly {
         match () {
             () if !self.data.is_empty() => Err(LlmError::BrokeOff),
             () if !self.has_choice => Err(LlmError::Malformed { what: "it has no choices" }),
-            () => self.pieces.conclude(prompt),
+            () => self.pieces.conclude(prompt, self.thinks_unannounced),
         }
     }
 

@@ -1,29 +1,43 @@
 //! Removes the reasoning that models write before their answer.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 
 use crate::code::{SENTENCE_ENDS, code_ranges, is_in};
-use crate::turns;
+use crate::turns::{self, is_talked_about};
 use chime_core::pattern;
 
-const TAGS: [(&str, &str); 10] = [
-    ("<think>", "</think>"),
-    ("<thinking>", "</thinking>"),
-    ("<thought>", "</thought>"),
-    ("<reasoning>", "</reasoning>"),
-    ("[THINK]", "[/THINK]"),
-    ("◁think▷", "◁/think▷"),
-    ("<seed:think>", "</seed:think>"),
-    ("<|begin_of_thought|>", "<|end_of_thought|>"),
-    ("<|START_THINKING|>", "<|END_THINKING|>"),
-    ("<|channel>", "<channel|>"),
-];
+/// A tag around reasoning, in any case and with attributes. The group matches a closing tag.
+pub static TAG: LazyLock<Regex> = LazyLock::new(|| {
+    const NAMES: &str = "(?:[a-z]+[:_])?think|thinking(?:_process)?|thoughts?|reasoning|reflection|analysis|scratchpad";
+    pattern(&format!(
+        r"(?P<close>(?i:</(?:{NAMES})\s*>)|\[/THINK\]|◁/think▷|<\|end_of_thought\|>|<\|END_THINKING\|>|<channel\|>|<unused95>)|(?i:<(?:{NAMES})(?:\s[^<>\n]{{0,80}})?>)|\[THINK\]|◁think▷|<\|begin_of_thought\|>|<\|START_THINKING\|>|<\|channel>|<unused94>"
+    ))
+});
 
-/// Tags that some models put around the answer after their reasoning.
-const WRAPPERS: [(&str, &str); 3] =
-    [("<answer>", "</answer>"), ("<response>", "</response>"), ("<final_answer>", "</final_answer>")];
+/// Reasoning without tags before an answer, with the words that end it.
+static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r#"(?s)\A\s*(?:<details type="reasoning"[^<>]*>.*?</details>|Thinking\.\.\.\n.*?\n\.\.\.done thinking\.\s"#,
+        r"|Here are my reasoning steps:\n.*?\n\[BEGIN FINAL RESPONSE\]|Thought:.*?\nFinal Answer:",
+        r"|Here(?: is|'s) my thought process:\n.*?\n\s*Here(?: is|'s) my response:|\*Thinking\.\.\.\*\n+(?:>[^\n]*\n+)+)",
+    ))
+});
+/// Start of [`WRITTEN`].
+static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"\A(?:<details type="reasoning"|\*?Thinking\.\.\.\*?\n|Thought:|Here(?: are| is|'s) my (?:reasoning|thought))"#,
+    )
+});
+
+/// Names of the tags that some models put around a whole answer.
+const WRAPPERS: [&str; 10] =
+    ["answer", "final_answer", "response", "final", "output", "reply", "message", "assistant", "text", "result"];
+
+/// One of [`WRAPPERS`].
+pub static WRAPPER: LazyLock<Regex> = LazyLock::new(|| pattern(&format!("</?(?:{})>", WRAPPERS.join("|"))));
 
 /// Token before the name of an output channel, such as `analysis` or `final`, of OpenAI's open-weight models. Servers
 /// that do not know the format leave it in the text.
@@ -43,73 +57,157 @@ static NAMED_FINAL: LazyLock<Regex> = LazyLock::new(|| pattern("assistantfinal")
 /// Start of a channel without a name.
 static MESSAGE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\A[a-z =._<|>]{0,60}<\|message\|>"));
 
-/// Returns `text` trimmed, without the reasoning before the answer and without turn tokens. Keeps reasoning tags within
-/// the answer: a member may have asked about them. `about_tokens` is `true` if the prompt contains template tokens, so
-/// that the answer may be about them.
-pub fn without_thinking(text: &str, about_tokens: bool) -> &str {
-    let rest = after_thinking(text, about_tokens);
-    let answer = rest[..turns::end(rest, about_tokens)].trim_end();
-    let inside = WRAPPERS.iter().find_map(|(open, close)| Some((answer.strip_prefix(open)?, close)));
-    inside.map_or(answer, |(inside, close)| inside.strip_suffix(close).unwrap_or(inside).trim())
+/// The part of a model's output after its reasoning and before the end of its turn.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Answer {
+    pub text: String,
+    /// `true` if the model wrote more after the end of its turn.
+    pub runs_on: bool,
+    /// `true` if there was reasoning that started without a tag.
+    pub thinks_unannounced: bool,
 }
 
-/// Returns whether the model wrote text after the end of its turn, which is not for members.
-pub fn runs_on(text: &str, about_tokens: bool) -> bool {
-    let rest = after_thinking(text, about_tokens);
-    turns::end(rest, about_tokens) < rest.len()
-}
-
-fn after_thinking(text: &str, about_tokens: bool) -> &str {
+/// Returns the answer in `text`: without reasoning, turn tokens and tags around the whole. `is_about` is `true` if the
+/// prompt contains such tags or tokens, so that the answer may be about them. If the text `is_whole`, an unclosed or
+/// stray tag at its end is no sign that the answer is missing.
+pub fn answer(text: &str, is_about: bool, is_whole: bool) -> Answer {
     let is_kept = |rest: &str| {
-        rest.starts_with(CHANNEL)
-            || rest.starts_with("<|message|>")
-            || TAGS.iter().any(|(open, _)| rest.starts_with(open))
+        let is_tag = TAG.find(rest).is_some_and(|tag| tag.start() == 0);
+        rest.starts_with(CHANNEL) || rest.starts_with("<|message|>") || is_tag
     };
-    let mut rest = turns::after_start(text, about_tokens, is_kept).trim_end();
-    if let Some(answer) = final_channel(rest) {
-        return answer;
-    }
-    for (open, close) in TAGS {
-        if let Some(answer) = after_preamble(rest, open, close) {
-            rest = answer;
-        }
-        while let Some(thought) = rest.strip_prefix(open) {
-            // An unclosed tag: the model ran out of tokens during its reasoning.
-            rest = thought.split_once(close).map_or("", |(_, answer)| answer.trim_start());
-        }
-        if let Some(answer) = after_unopened(rest, open, close) {
-            rest = answer;
-        }
-    }
-    turns::after_start(rest, about_tokens, |_| false)
+    let rest = turns::after_start(text, is_about, is_kept).trim_end();
+    let rest = WRITTEN.find(rest).map_or(rest, |thought| rest[thought.end()..].trim_start());
+    let (outside, thinks_unannounced) = match final_channel(rest) {
+        Some(answer) => (answer.to_owned(), !is_channel(rest) && answer.len() < rest.len()),
+        None => without_tagged(rest, is_about, is_whole),
+    };
+    let rest = turns::after_start(&outside, is_about, |_| false);
+    let end = turns::end(rest, is_about);
+    let text = if is_about { rest[..end].trim_end() } else { unwrapped(rest[..end].trim_end()) };
+    Answer { text: text.to_owned(), runs_on: end < rest.len(), thinks_unannounced }
 }
 
 /// Returns the part of a streamed text that certainly belongs to the answer. Reasoning without an opening tag cannot be
 /// recognized before its closing tag.
-pub fn without_thinking_so_far(text: &str, about_tokens: bool) -> &str {
+pub fn answer_so_far(text: &str, is_about: bool) -> String {
     let start = text.trim_start();
-    let may_begin = |tag: &str| tag.starts_with(start);
-    if TAGS.iter().any(|(open, close)| start.starts_with(open) && !start.contains(close)) {
-        return "";
+    let openers = THOUGHTS.into_iter().chain([CHANNEL, "assistantfinal", "[THINK]", "◁think▷"]);
+    let is_begun = BEGUN.is_match(start) && !WRITTEN.is_match(start);
+    if is_begun || openers.into_iter().any(|opener| opener.starts_with(start)) {
+        return String::new();
     }
-    let openers = TAGS.iter().map(|(open, _)| *open).chain(THOUGHTS).chain([CHANNEL, "assistantfinal"]);
-    if openers.into_iter().any(may_begin) {
-        return "";
-    }
-    let answer = without_thinking(start, about_tokens);
-    // The rest may be the beginning of another reasoning tag or of a role name.
-    let next = TAGS.iter().map(|(open, _)| *open).chain(turns::ROLES);
-    if answer.len() < start.len() && next.into_iter().any(|next| next.starts_with(answer)) {
-        return "";
-    }
-    answer
+    let Answer { text, .. } = answer(start, is_about, true);
+    // The rest may be the beginning of a role name, or of an answer within tags.
+    let is_role = text.len() < start.len() && turns::ROLES.iter().any(|role| role.starts_with(&text));
+    let is_wrapped = !is_about && WRAPPERS.iter().any(|name| text.starts_with(&format!("<{name}>")));
+    if is_role || is_wrapped { String::new() } else { text }
 }
 
-/// Returns whether a complete `text` has reasoning without an opening tag.
-pub fn thinks_unannounced(text: &str) -> bool {
-    let text = text.trim();
-    TAGS.iter().any(|(open, close)| after_unopened(text, open, close).is_some())
-        || !is_channel(text) && final_channel(text).is_some_and(|answer| answer.len() < text.len())
+/// Returns `text` without tagged reasoning, and whether there was some without an opening tag.
+///
+/// Tags in code, and tags that a sentence is about, stay. So do all tags but those before the answer if the text
+/// `is_about` them.
+fn without_tagged(text: &str, is_about: bool, is_whole: bool) -> (String, bool) {
+    // A tag stands for a line break here: after some reasoning, it directly follows the end of a code block.
+    let lines = TAG.replace_all(text, |tag: &Captures<'_>| format!("\n{}", " ".repeat(tag[0].len() - 1)));
+    let code = code_ranges(&lines);
+    let (mut parts, mut is_unannounced, mut from) = (Vec::new(), false, 0);
+    let (mut depth, mut mentioned, mut is_open, mut end_in_code) = (0_usize, 0_usize, false, None);
+    for found in TAG.captures_iter(text) {
+        let Some(tag) = found.get(0) else { continue };
+        // The line break that stands for the tag may end the last line of a code block, or precede its first.
+        let is_in_code = [0, 1].iter().all(|at| is_in(&code, tag.start() + at));
+        let is_last = turns::after_start(&text[tag.end()..], is_about, |_| false).is_empty();
+        match found.name("close") {
+            None if depth > 0 => depth += usize::from(!is_in_code),
+            None if is_in_code || !opens(text, from, tag.range(), is_about) => mentioned += 1,
+            None => {
+                parts.push(&text[from..tag.start()]);
+                (depth, is_open, end_in_code) = (1, true, None);
+            }
+            Some(_) if is_in_code => {
+                mentioned = mentioned.saturating_sub(1);
+                end_in_code = Some(tag.end());
+            }
+            Some(_) if depth > 0 => (depth, is_open, from) = (depth - 1, false, tag.end()),
+            Some(_) if mentioned > 0 => mentioned -= 1,
+            Some(_) if !closes(text, tag.range(), is_about) => {}
+            Some(_) if is_last && (is_whole || from > 0) => {
+                parts.push(&text[from..tag.start()]);
+                from = tag.end();
+            }
+            Some(_) => {
+                parts.clear();
+                is_unannounced |= from == 0 && !is_last;
+                from = tag.end();
+            }
+        }
+    }
+    match end_in_code.filter(|_| is_open) {
+        Some(end) => parts.push(&text[end..]),
+        None if !is_open => parts.push(&text[from..]),
+        // An unclosed tag: the model ran out of tokens during its reasoning, or stopped in a thought after the answer.
+        None if !is_whole || parts.concat().split_whitespace().count() < FEWEST_WORDS => parts.clear(),
+        None => {}
+    }
+    (joined(&parts), is_unannounced)
+}
+
+/// Number of words of an answer. Fewer of them before unclosed reasoning are a greeting.
+const FEWEST_WORDS: usize = 5;
+
+/// Joins the parts of an answer between which there was reasoning.
+fn joined(parts: &[&str]) -> String {
+    let mut text = String::new();
+    for part in parts.iter().filter(|part| !part.trim().is_empty()) {
+        let gap = if text.ends_with('\n') || part.starts_with(['\n', '\r']) { "\n\n" } else { " " };
+        text.truncate(text.trim_end().len());
+        if !text.is_empty() {
+            text.push_str(gap);
+        }
+        text.push_str(part.trim_start());
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// Returns whether an opening tag starts reasoning: it is first, on a new line or after a sentence, and neither text nor
+/// a line with a colon introduces it as an example. `from` is the end of earlier reasoning.
+fn opens(text: &str, from: usize, tag: Range<usize>, is_about: bool) -> bool {
+    let before = text[from..tag.start].trim_end_matches([' ', '\t']);
+    let is_after_sentence = before.ends_with('\n') || before.ends_with(SENTENCE_ENDS);
+    let is_introduced = before.trim_end().ends_with([':', '：']);
+    let is_first = before.trim().is_empty();
+    !is_talked_about(text, tag.start, tag.end) && (is_first || !is_about && is_after_sentence && !is_introduced)
+}
+
+/// Returns whether a closing tag ends reasoning that began without a tag, which some chat templates put into the
+/// prompt. In an answer about the tag, a blank or a quotation mark precedes it.
+fn closes(text: &str, tag: Range<usize>, is_about: bool) -> bool {
+    let (thought, answer) = (&text[..tag.start], &text[tag.end..]);
+    let on_its_own = thought.is_empty() || thought.ends_with('\n');
+    let ends_the_line = answer.is_empty() || answer.starts_with(['\n', '\r']);
+    let is_in_a_sentence = || {
+        let before = thought.trim_end_matches([' ', '\t']);
+        let ends = before.is_empty() || before.ends_with('\n') || before.ends_with(SENTENCE_ENDS);
+        before.len() < thought.len() && !ends || is_talked_about(text, tag.start, tag.end)
+    };
+    on_its_own && ends_the_line || thought.ends_with(SENTENCE_ENDS) || !is_about && !is_in_a_sentence()
+}
+
+/// Returns the text within tags around the whole of it. One of the two tags may be missing.
+fn unwrapped(text: &str) -> &str {
+    let text = text.strip_suffix("[END FINAL RESPONSE]").unwrap_or(text).trim_end();
+    let inside = |name: &&'static str| {
+        let (open, close) = (format!("<{name}>"), format!("</{name}>"));
+        let opened = text.strip_prefix(&open);
+        let closed = opened.unwrap_or(text).strip_suffix(&close);
+        let closed = closed.filter(|rest| opened.is_some() || !rest.ends_with([' ', '`', '"', '(']));
+        // Text such as "<text> is an element" is no answer in tags.
+        let inside = closed.or(opened.filter(|_| name.contains("answer") || *name == "response"))?.trim();
+        (!inside.contains(&open) && !inside.contains(&close)).then_some(inside)
+    };
+    WRAPPERS.iter().find_map(inside).map_or(text, unwrapped)
 }
 
 /// Returns whether a text starts with a named channel, with or without special tokens.
@@ -139,42 +237,19 @@ fn final_channel(text: &str) -> Option<&str> {
     Some(text[MESSAGE.find(text)?.end()..].trim_start())
 }
 
-/// Returns the answer after reasoning without an opening tag, which some chat templates put into the prompt. The
-/// closing tag then stands on its own line or directly after a sentence; in an answer about the tag, a blank or a
-/// quotation mark precedes it.
-fn after_unopened<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
-    let (thought, answer) = text.split_once(close)?;
-    let on_its_own = thought.is_empty() || thought.ends_with('\n');
-    let ends_the_line = answer.is_empty() || answer.starts_with(['\n', '\r']);
-    let ends_a_sentence = thought.ends_with(SENTENCE_ENDS);
-    ((on_its_own && ends_the_line || ends_a_sentence) && !thought.contains(open)).then(|| answer.trim_start())
-}
-
-/// Returns the answer of a model that writes one short sentence before its reasoning, with the opening tag on the next
-/// line: the text after the reasoning or, if that is empty, the sentence.
-fn after_preamble<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
-    const LONGEST: usize = 120;
-    let (before, thought) = text.split_once(open)?;
-    let preamble = before.trim_end();
-    let is_one_line = before.ends_with('\n') && !preamble.contains('\n') && preamble.len() <= LONGEST;
-    if !is_one_line || !preamble.ends_with(SENTENCE_ENDS) {
-        return None;
-    }
-    Some(match thought.split_once(close) {
-        Some((_, answer)) if answer.trim().is_empty() => preamble,
-        Some((_, answer)) => answer.trim_start(),
-        // An unclosed tag: the model ran out of tokens during its reasoning.
-        None => "",
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        assert_eq!(without_thinking(text, false), expected);
+        assert_eq!(answer(text, false, false).text, expected);
+    }
+
+    /// Checks the answer in a text that did not reach a limit.
+    #[track_caller]
+    fn check_whole(text: &str, expected: &str) {
+        assert_eq!(answer(text, false, true).text, expected);
     }
 
     #[test]
@@ -194,13 +269,80 @@ mod tests {
     }
 
     #[test]
-    fn thinking_behind_a_greeting_goes_with_it() {
-        check("Sure!\n<think>\nHm, two dates.\n</think>\n\nFriday.", "Friday.");
-        check("Sure!\n<think>a</think><think>b</think>Friday.", "Friday.");
+    fn a_closing_tag_ends_what_began_without_one() {
+        for end in [
+            ".\n</think>Friday.",
+            ".\n</think> Friday.",
+            ". </think>\n\nFriday.",
+            ", \"at seven.\"</think>Friday.",
+            ". Draft:</think>\n\nFriday.",
+            "</think>\n\nFriday.",
+            ". **Friday**</think>\n\nFriday.",
+            ".\n```\nFriday\n```</think>\n\nFriday.",
+            ".\n  </THINK>\n\nFriday.",
+            ".\n</think>\n\n</think>\n\nFriday.",
+            ".</think>Friday.</think>",
+        ] {
+            check(&format!("They ask when, and Carl is fine with it{end}"), "Friday.");
+        }
+        check("</think>Friday.", "Friday.");
+        assert!(answer("They ask when</think>\n\nFriday.", false, true).thinks_unannounced);
+        // The same tag behind an answer.
+        for text in
+            ["Friday.\n</think>", "Friday.</think>", "</think>\n\nFriday.\n\n</think>", "Friday.</think><|im_end|>"]
+        {
+            check_whole(text, "Friday.");
+            assert!(!answer(text, false, true).thinks_unannounced || text.starts_with('<'));
+        }
+    }
+
+    #[test]
+    fn every_notation_of_reasoning_goes() {
+        for thought in [
+            "<Thinking>Hm.</Thinking>",
+            "<THINK>Hm.</THINK>\n",
+            "<thoughts>Hm.</thoughts>",
+            "<thinking_process>Hm.</thinking_process>",
+            "<think type=\"plan\">Hm.</think>",
+            "<longcat_think>Hm.</longcat_think>",
+            "<unused94>thought\nHm.<unused95>",
+            "<think>a <think>b</think> c</think>",
+            "<think>Say `</think>` there?\nNo.\n</think>",
+            "<think>The <think> tag?</think>",
+            "<think>```\nHm.\n</think>",
+            "Here is my thought process:\nHm.\n\nHere is my response:\n",
+            "Thinking...\nHm.\n...done thinking.\n\n",
+            "*Thinking...*\n\n> Hm.\n> Hm.\n\n",
+            "Thought: Hm.\nFinal Answer: ",
+            "<details type=\"reasoning\" done=\"true\">\n<summary>Thought</summary>\nHm.\n</details>\n",
+        ] {
+            check(&format!("{thought}On <b>Friday</b>:\n```\na\n```"), "On <b>Friday</b>:\n```\na\n```");
+        }
+        check("Here are my reasoning steps:\nHm.\n[BEGIN FINAL RESPONSE]\nFriday.\n[END FINAL RESPONSE]", "Friday.");
+        for text in [
+            "<output>\nFriday.\n</output>",
+            "<final>Friday.</final>",
+            "<response>\n<text>Friday.</text>\n</response>",
+            "Friday.\n</answer>",
+        ] {
+            check(text, "Friday.");
+        }
+        for text in ["<text>a</text>\n<text>b</text>", "<text> is an element of SVG.", "It ends with </text>"] {
+            check(text, text);
+        }
+    }
+
+    #[test]
+    fn thinking_between_the_parts_of_an_answer_goes() {
+        check("Sure!\n<think>\nHm, two dates.\n</think>\n\nFriday.", "Sure!\n\nFriday.");
+        check("Sure! <think>a</think><think>b</think> Friday.", "Sure! Friday.");
+        check("Let me look\n\n<think>Hm.</think>\nFriday.", "Let me look\n\nFriday.");
         check("Friday.\n<think>Was that right? Yes.</think>", "Friday.");
         check("Sure!\n<think>\nHm, two dates", "");
-        check("好的！\n<think>\n两个日期。\n</think>\n\n星期五。", "星期五。");
-        check("बिल्कुल।\n<think>Hm.</think>\nFriday.", "Friday.");
+        check("It is on Friday at seven.\n<think>\nWas that", "");
+        check_whole("It is on Friday at seven.\n<think>\nWas that", "It is on Friday at seven.");
+        check_whole("Sure!\n<think>\nHm, two dates", "");
+        check("बिल्कुल।\n<think>Hm.</think>\nFriday.", "बिल्कुल।\n\nFriday.");
         check("It is written so:\n```\n<think>Hm.</think>\n```", "It is written so:\n```\n<think>Hm.</think>\n```");
     }
 
@@ -254,15 +396,17 @@ mod tests {
         check("gpt-oss writes `assistantfinal` there.", "gpt-oss writes `assistantfinal` there.");
         check("Its last part begins with `<|channel|>`, it says.", "Its last part begins with `<|channel|>`, it says.");
         check("analysisI search.assistantcommentary to=functions.find json{}", "commentary to=functions.find json{}");
-        assert!(thinks_unannounced("Hm.<|end|><|start|>assistant<|channel|>final<|message|>Friday."));
-        assert!(!thinks_unannounced("analysisHm.assistantfinalFriday."));
-        assert!(runs_on("Friday.<|im_end|>\n<|im_start|>user\nthanks", false) && !runs_on("Friday.", false));
+        let found = |text| answer(text, false, true);
+        assert!(found("Hm.<|end|><|start|>assistant<|channel|>final<|message|>Friday.").thinks_unannounced);
+        assert!(!found("analysisHm.assistantfinalFriday.").thinks_unannounced);
+        assert!(found("Friday.<|im_end|>\n<|im_start|>user\nthanks").runs_on && !found("Friday.").runs_on);
     }
 
     #[test]
     fn while_it_is_written_nothing_of_a_thought_is_shown() {
         for written in [
             "<think>Hm.</think><think>Two.</think>\nFriday, they said.",
+            "<final>Friday, they said.</final>",
             "analysisWe need the day.assistantfinalFriday, they said.",
             "analysis用户想知道日期，星期五assistantfinalFriday, they said.",
             "analysis日付を知りたい。assistantfinalFriday, they said.",
@@ -271,13 +415,12 @@ mod tests {
             "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Friday, they said.",
         ] {
             let ends = written.char_indices().map(|(at, c)| at + c.len_utf8());
-            let shown: Vec<&str> = ends.map(|end| without_thinking_so_far(&written[..end], false)).collect();
+            let prompt = crate::Prompt::new(Vec::new(), 100);
+            let shown: Vec<String> = ends.map(|end| crate::visible::visible_so_far(&written[..end], &prompt)).collect();
             assert!(shown.iter().all(|shown| "Friday, they said.".starts_with(shown)), "{shown:?}");
-            assert_eq!(shown.last(), Some(&"Friday, they said."));
+            assert_eq!(shown.last().map(String::as_str), Some("Friday, they said."));
         }
-        assert_eq!(without_thinking_so_far("<", false), "");
-        assert_eq!(without_thinking_so_far("Friday <", false), "Friday <");
-        assert!(thinks_unannounced("Hm.\n</think>\nFriday.") && !thinks_unannounced("<think>Hm.</think>Friday."));
+        assert!(!answer("<think>Hm.</think>Friday.", false, true).thinks_unannounced);
     }
 
     #[test]
@@ -287,5 +430,22 @@ mod tests {
         check("Like so:\n<think>\nHm.\n</think>\nDone.", "Like so:\n<think>\nHm.\n</think>\nDone.");
         check("Friday.", "Friday.");
         check("", "");
+        for text in [
+            "It wraps its reasoning in <think>…</think>. Strip it.",
+            "It ends with </think>, then the answer follows.",
+            "It forgot its </think>",
+            "Look for </think>\n\nThen cut.",
+            "- <think>: starts it\n- </think>: ends it",
+            "<think>: starts it\n</think>: ends it",
+            "```\n<think>\nHm.\n</think>\n```\nDone.",
+        ] {
+            assert_eq!(answer(text, false, true).text, text);
+        }
+        // The prompt has the tags in it.
+        for text in ["It writes so.\n<think>\nHm.\n</think>\nDone.", "The tag is \\</think> there.\n<text>\nb\n</text>"]
+        {
+            assert_eq!(answer(text, true, true).text, text);
+        }
+        assert_eq!(answer("<think>\nHm.\n</think>\nDone.", true, true).text, "Done.");
     }
 }

@@ -1,8 +1,10 @@
 //! Extracts the answer from a model's output: removes reasoning, tokens, calls, citation markers and loops.
 
+use regex::Regex;
+
 use crate::markers::{before_begun_marker, without_markers};
 use crate::repetition::{without_final_loop, without_loop};
-use crate::thinking::{runs_on, without_thinking, without_thinking_so_far};
+use crate::thinking::{Answer, TAG, WRAPPER, answer, answer_so_far};
 use crate::turns::TOKEN;
 use crate::{AnswerFormat, Prompt, ToolCall, written_calls};
 
@@ -12,32 +14,36 @@ pub struct Visible {
     pub calls: Vec<ToolCall>,
     /// `true` if a loop, or text after the end of the answer, was removed.
     pub was_cut: bool,
+    pub thinks_unannounced: bool,
 }
 
-pub fn visible(raw: &str, prompt: &Prompt) -> Visible {
-    let about_tokens = is_about_tokens(raw, prompt);
-    let answer = without_thinking(raw, about_tokens);
-    let was_cut = runs_on(raw, about_tokens);
+/// Extracts the answer from a complete output. For `is_whole`, see [`answer`].
+pub fn visible(raw: &str, prompt: &Prompt, is_whole: bool) -> Visible {
+    let is_about = is_about_markup(raw, prompt);
+    let Answer { text, runs_on, thinks_unannounced } = answer(raw, is_about, is_whole);
     if prompt.format != AnswerFormat::Text {
-        return Visible { text: answer.to_owned(), calls: Vec::new(), was_cut };
+        return Visible { text, calls: Vec::new(), was_cut: runs_on, thinks_unannounced };
     }
-    let (rest, calls) = written_calls::take_out(answer, &prompt.tools);
-    let whole = without_markers(&rest, about_tokens);
+    let (rest, calls) = written_calls::take_out(&text, &prompt.tools);
+    let whole = without_markers(&rest, is_about);
     let text = without_loop(&whole);
-    Visible { was_cut: was_cut || text.len() < whole.len(), text: text.to_owned(), calls }
+    let was_cut = runs_on || text.len() < whole.len();
+    Visible { was_cut, text: text.to_owned(), calls, thinks_unannounced }
 }
 
 /// Returns the part of a streamed output that may be shown.
 pub fn visible_so_far(raw: &str, prompt: &Prompt) -> String {
-    let about_tokens = is_about_tokens(raw, prompt);
-    let answer = before_begun_marker(without_thinking_so_far(raw, about_tokens));
-    let whole = without_markers(written_calls::before_calls(answer, &prompt.tools), about_tokens);
+    let is_about = is_about_markup(raw, prompt);
+    let answer = answer_so_far(raw, is_about);
+    let shown = written_calls::before_calls(before_begun_marker(&answer), &prompt.tools);
+    let whole = without_markers(shown, is_about);
     without_final_loop(&whole).to_owned()
 }
 
-/// Returns whether template tokens in an answer may be what a member asked about.
-fn is_about_tokens(raw: &str, prompt: &Prompt) -> bool {
-    TOKEN.is_match(raw) && prompt.messages.iter().any(|message| TOKEN.is_match(&message.content))
+/// Returns whether template tokens, or tags around reasoning or an answer, may be what a member asked about.
+fn is_about_markup(raw: &str, prompt: &Prompt) -> bool {
+    let is_in_prompt = |markup: &Regex| prompt.messages.iter().any(|message| markup.is_match(&message.content));
+    [&TOKEN, &TAG, &WRAPPER].iter().any(|markup| markup.is_match(raw) && is_in_prompt(markup))
 }
 
 #[cfg(test)]
@@ -53,7 +59,7 @@ mod tests {
     #[track_caller]
     fn check(raw: &str, expected: &str) {
         let prompt = prompt();
-        assert_eq!(visible(raw, &prompt).text, expected, "{raw}");
+        assert_eq!(visible(raw, &prompt, true).text, expected, "{raw}");
         for end in (0..=raw.len()).filter(|end| raw.is_char_boundary(*end)) {
             let shown = visible_so_far(&raw[..end], &prompt);
             assert!(expected.starts_with(shown.trim_end()), "{shown:?} is shown of {:?}", &raw[..end]);
@@ -86,15 +92,18 @@ mod tests {
         let raw = "The <|im_end|> token ends a turn.";
         let content = "What does <|im_end|> mean?".to_owned();
         let asked = Prompt { messages: vec![PromptMessage { role: PromptRole::User, content }], ..prompt() };
-        assert_eq!((visible(raw, &asked).text.as_str(), visible(raw, &prompt()).text.as_str()), (raw, "The"));
+        assert_eq!(
+            (visible(raw, &asked, true).text.as_str(), visible(raw, &prompt(), true).text.as_str()),
+            (raw, "The")
+        );
     }
 
     #[test]
     fn an_answer_that_loops_ends_and_counts_as_whole() {
         let raw = format!("It is on Friday. {}", "Bring the tent. ".repeat(60));
-        let Visible { text, was_cut, .. } = visible(&raw, &prompt());
+        let Visible { text, was_cut, .. } = visible(&raw, &prompt(), true);
         assert_eq!((text.as_str(), was_cut), ("It is on Friday. Bring the tent.", true));
-        assert!(!visible("It is on Friday.", &prompt()).was_cut);
+        assert!(!visible("It is on Friday.", &prompt(), true).was_cut);
     }
 
     #[test]
@@ -102,6 +111,6 @@ mod tests {
         let format = AnswerFormat::Json { name: "tags", schema: serde_json::json!({}) };
         let json = r#"{"name": "search_messages", "arguments": {"of": ["a", "a", "a", "a"]}}"#;
         let prompt = Prompt { format, ..prompt() };
-        assert_eq!(visible(&format!("<think>Hm.</think>{json}<|im_end|>"), &prompt).text, json);
+        assert_eq!(visible(&format!("<think>Hm.</think>{json}<|im_end|>"), &prompt, true).text, json);
     }
 }

@@ -17,7 +17,6 @@ use crate::diagnose::diagnose_body;
 use crate::dialect::Dialect;
 use crate::facts::ReadingTime;
 use crate::fields::{LenientNumber, lenient};
-use crate::thinking::thinks_unannounced;
 use crate::tools::{self, CallPiece, ToolCall};
 use crate::usage::Usage;
 use crate::visible::{Visible, visible};
@@ -156,19 +155,25 @@ pub struct Pieces {
 }
 
 impl Pieces {
-    /// Builds the answer.
+    /// Returns whether a finish reason was received.
+    pub fn is_finished(&self) -> bool {
+        self.finish.as_deref().is_some_and(|reason| Finish::of(reason).is_some())
+    }
+
+    /// Builds the answer. If the model `may_think_unannounced`, text before a closing tag is always reasoning.
     ///
     /// # Errors
     /// The reason why it is no answer: an error with status 200, a filter, no text, no end.
-    pub fn conclude(self, prompt: &Prompt) -> Result<ModelAnswer, LlmError> {
-        let is_cut_off = match self.finish.and_then(Finish::of) {
+    pub fn conclude(self, prompt: &Prompt, may_think_unannounced: bool) -> Result<ModelAnswer, LlmError> {
+        let is_cut_off = match self.finish.as_deref().and_then(Finish::of) {
             Some(Finish::Filtered) => return Err(LlmError::Filtered),
             Some(Finish::Broken) => return Err(self.error.map_or(LlmError::BrokeOff, |error| diagnose_body(&error))),
             None if !self.is_complete => return Err(LlmError::BrokeOff),
             Some(Finish::CutOff) => true,
             Some(Finish::Whole) | None => false,
         };
-        let Visible { text, calls: written, was_cut } = visible(&self.text, prompt);
+        let is_whole = !is_cut_off && !may_think_unannounced;
+        let Visible { text, calls: written, was_cut, thinks_unannounced } = visible(&self.text, prompt, is_whole);
         let mut calls = if prompt.tools.may_be_called() { tools::joined(self.calls) } else { Vec::new() };
         if calls.is_empty() {
             calls = written;
@@ -187,7 +192,7 @@ impl Pieces {
         }
         Ok(ModelAnswer {
             truncated: is_cut_off && !was_cut,
-            thinks_unannounced: thinks_unannounced(&self.text),
+            thinks_unannounced,
             tokens: self.usage.counted(),
             reused: [self.reused, self.usage.reused()]
                 .into_iter()
@@ -303,11 +308,19 @@ impl ContentPart {
 
 impl Finish {
     /// Parses a finish reason. Names differ (`stop`, `eos`, `end_turn`), so every name not known as bad is a normal
-    /// end. Some servers send an empty name with every event.
-    fn of(reason: String) -> Option<Self> {
-        Some(match reason.to_ascii_lowercase().as_str() {
+    /// end. Some servers send an empty name with every event, and some add details after a colon.
+    fn of(reason: &str) -> Option<Self> {
+        let reason = reason.to_ascii_lowercase();
+        Some(match reason.split(':').next().unwrap_or_default().trim() {
             "" | "null" | "none" => return None,
-            "length" | "max_tokens" | "max_output_tokens" | "model_length" | "max_length" => Self::CutOff,
+            "length"
+            | "max_tokens"
+            | "max_output_tokens"
+            | "model_length"
+            | "max_length"
+            | "model_context_window_exceeded"
+            | "context_length_exceeded"
+            | "repetition_truncation" => Self::CutOff,
             "content_filter"
             | "safety"
             | "recitation"
@@ -317,9 +330,13 @@ impl Finish {
             | "spii"
             | "guardrail_intervened"
             | "sensitive" => Self::Filtered,
-            "error" | "abort" | "aborted" | "cancelled" | "insufficient_system_resource" | "network_error" => {
-                Self::Broken
-            }
+            "error"
+            | "abort"
+            | "aborted"
+            | "cancelled"
+            | "insufficient_system_resource"
+            | "network_error"
+            | "function_call_filter" => Self::Broken,
             _ => Self::Whole,
         })
     }
@@ -367,6 +384,10 @@ mod tests {
         check(
             r#"{"choices":[{"message":{"content":"Friday, because"},"finish_reason":"length"}],"usage":{"prompt_tokens":9.0,"completion_tokens":3.0}}"#,
             expect![[r#""Friday, because", 9 + 3, truncated"#]],
+        );
+        check(
+            r#"{"choices":[{"message":{"content":"Friday"},"finish_reason":"model_context_window_exceeded"}]}"#,
+            expect![[r#""Friday", uncounted, truncated"#]],
         );
         check(
             r#"{"choices":[{"message":{"content":"<think>So"},"finish_reason":"length"}]}"#,
@@ -430,6 +451,7 @@ mod tests {
         for body in [
             r#"{"choices":[{"message":{"content":"Fri"},"finish_reason":"content_filter"}]}"#,
             r#"{"choices":[{"message":{"content":null},"finish_reason":"SAFETY"}]}"#,
+            r#"{"choices":[{"message":{"content":"Fri"},"finish_reason":"content_filter: PROHIBITED_CONTENT"}]}"#,
             r#"{"choices":[{"message":{"content":null,"refusal":"I cannot."},"finish_reason":"stop"}]}"#,
         ] {
             assert_eq!(described(body), "the model's content filter withheld the answer");

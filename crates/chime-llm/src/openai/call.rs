@@ -83,7 +83,8 @@ impl OpenAi {
         write("");
         let opening = self.open(model, call, streaming);
         let mut incoming = within(clock, patience, opening).await.ok_or(CallFailure::TooSilent)??;
-        let (mut assembly, mut first_word, mut first_token) = (Assembly::default(), None, None);
+        let mut assembly = Assembly::new(model.learned.lock().thinks_unannounced);
+        let (mut first_word, mut first_token) = (None, None);
         loop {
             let reading =
                 if assembly.has_begun() { Duration::ZERO } else { first_until.since(clock.now()).min(patience) };
@@ -93,7 +94,7 @@ impl OpenAi {
             if assembly.has_begun() {
                 first_token.get_or_insert_with(|| watch.elapsed());
             }
-            let text = if model.learned.lock().thinks_unannounced { String::new() } else { assembly.shown(prompt) };
+            let text = assembly.shown(prompt);
             if !text.is_empty() {
                 first_word.get_or_insert_with(|| watch.elapsed());
                 write(&text);
