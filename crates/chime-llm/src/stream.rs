@@ -85,7 +85,7 @@ impl Assembly {
     /// Processes the next bytes, which may end anywhere.
     ///
     /// # Errors
-    /// The error reported by the server, or [`LlmError::Malformed`] for an event that is not JSON.
+    /// The error reported by the server, or [`LlmError::BrokeOff`] for an event that is not JSON.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<(), LlmError> {
         for byte in bytes {
             match byte {
@@ -101,10 +101,15 @@ impl Assembly {
         if self.thinks_unannounced { String::new() } else { visible_so_far(&self.pieces.text, prompt) }
     }
 
-    /// Returns whether any part of an answer has arrived, including reasoning and calls.
-    pub fn has_begun(&self) -> bool {
+    /// Returns how much of an answer has arrived, including reasoning and calls. Comments and empty events are nothing.
+    pub fn size(&self) -> usize {
         let Pieces { text, thoughts, calls, .. } = &self.pieces;
-        !text.is_empty() || !thoughts.is_empty() || !calls.is_empty()
+        text.len() + thoughts.len() + calls.len() + self.outside.len()
+    }
+
+    /// Returns whether the answer has ended: only token counts may follow.
+    pub fn is_finished(&self) -> bool {
+        self.pieces.is_finished()
     }
 
     /// Returns whether to stop reading: the server ended the answer, or the model repeats itself endlessly.
@@ -131,7 +136,7 @@ impl Assembly {
             self.pieces.is_complete = true;
         }
         match () {
-            () if !self.data.is_empty() => Err(LlmError::BrokeOff),
+            () if !self.data.is_empty() && !self.is_finished() => Err(LlmError::BrokeOff),
             () if !self.has_choice => Err(LlmError::Malformed { what: "it has no choices" }),
             () => self.pieces.conclude(prompt, self.thinks_unannounced),
         }
@@ -147,7 +152,7 @@ impl Assembly {
         }
         let is_field = [":", "event:", "id:", "retry:"].iter().any(|field| text.starts_with(field));
         match text.trim() {
-            "" if !self.data.is_empty() => Err(LlmError::Malformed { what: "it is not JSON" }),
+            "" if !self.data.is_empty() => Err(LlmError::BrokeOff),
             "" => Ok(()),
             _ if is_field => Ok(()),
             _ => {
@@ -170,13 +175,14 @@ impl Assembly {
             return Ok(());
         }
         self.data.push_str(data);
-        match serde_json::from_str(&self.data).or_else(|_| serde_json::from_str(&repair(&self.data))) {
+        let repaired = || repair(&self.data).replace(":NaN", ":null").replace(": NaN", ": null");
+        match serde_json::from_str(&self.data).or_else(|_| serde_json::from_str(&repaired())) {
             Ok(body) => {
                 self.data.clear();
                 self.take_in(&body)
             }
             Err(error) if error.is_eof() => Ok(()),
-            Err(_) => Err(LlmError::Malformed { what: "it is not JSON" }),
+            Err(_) => Err(LlmError::BrokeOff),
         }
     }
 
@@ -201,7 +207,8 @@ impl Assembly {
         if chunk.timings.cache_n.whole() > 0 {
             self.pieces.reused = chunk.timings.cache_n;
         }
-        for choice in chunk.choices.into_iter().filter(|choice| choice.index == 0) {
+        // One choice is asked for. Some gateways give it another index, or one index to the reasoning and one to the text.
+        if let Some(choice) = chunk.choices.into_iter().min_by_key(|choice| choice.index) {
             self.has_choice = true;
             let StreamChoice { mut delta, message, text, finish_reason, error, usage, .. } = choice;
             let mut message = message.read();
@@ -271,6 +278,21 @@ mod tests {
         match assembly.conclude(&Prompt::new(Vec::new(), 100)) {
             Ok(answer) => format!("{} {:?}", answer.text, answer.tokens.map(|it| (it.prompt, it.completion))),
             Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn odd_events_are_read() {
+        let event = |fields: &str| format!("data: {{\"choices\":[{{{fields}}}]}}\n\n");
+        let end = event(r#""delta":{},"finish_reason":"stop""#);
+        let friday = r#""delta":{"content":"Friday."}"#;
+        for events in [
+            event(&format!(r#""index":1,{friday}"#)),
+            event(r#""delta":{"reasoning":"Hm."}"#) + &event(&format!(r#""index":1,{friday}"#)),
+            event(&format!(r#""logprobs":{{"x":NaN}},{friday}"#)),
+        ] {
+            let stream = events + &end;
+            assert_eq!(described(stream.as_bytes(), &[]), "Friday. None", "{stream}");
         }
     }
 

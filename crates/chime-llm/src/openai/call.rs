@@ -18,6 +18,9 @@ pub(super) struct TimedAnswer {
     pub first_token: Option<Duration>,
 }
 
+/// Longest wait for token counts after the end of an answer.
+const COUNTING: Duration = Duration::from_secs(3);
+
 /// Reason why a call returned no answer.
 enum CallFailure {
     TooSilent,
@@ -77,22 +80,32 @@ impl OpenAi {
         let ModelCall { prompt, progress, clock } = call;
         let watch = clock.stopwatch();
         let patience = self.first_word(model, prompt) * if streaming { 1 } else { 2 };
-        let first_until = clock.now().plus(patience);
         let write = |text: &str| progress.inspect(|progress| progress.write(text)).is_some();
         // Clears the text of an earlier attempt.
         write("");
         let opening = self.open(model, call, streaming);
         let mut incoming = within(clock, patience, opening).await.ok_or(CallFailure::TooSilent)??;
-        let mut assembly = Assembly::new(model.learned.lock().thinks_unannounced);
-        let (mut first_word, mut first_token) = (None, None);
+        let thinks_unannounced = model.learned.lock().thinks_unannounced;
+        let mut assembly = Assembly::new(thinks_unannounced);
+        let (mut first_word, mut first_token, mut until) = (None, None, patience.max(watch.elapsed() + self.timeout));
         loop {
-            let reading =
-                if assembly.has_begun() { Duration::ZERO } else { first_until.since(clock.now()).min(patience) };
-            let next = within(clock, self.timeout.max(reading), incoming.next()).await.ok_or(CallFailure::TooSilent)?;
-            let Some(bytes) = next? else { break };
+            let next = within(clock, until.saturating_sub(watch.elapsed()), incoming.next()).await;
+            let bytes = match next {
+                Some(Ok(Some(bytes))) => bytes,
+                Some(Ok(None)) => break,
+                // Some servers neither end the stream nor close the connection properly.
+                None | Some(Err(_)) if assembly.is_finished() => break,
+                None => return Err(CallFailure::TooSilent),
+                Some(Err(failure)) => return Err(failure.into()),
+            };
+            let size = assembly.size();
             assembly.feed(bytes.as_ref())?;
-            if assembly.has_begun() {
+            if assembly.size() > size {
                 first_token.get_or_insert_with(|| watch.elapsed());
+                until = watch.elapsed() + self.timeout;
+            }
+            if assembly.is_finished() {
+                until = until.min(watch.elapsed() + COUNTING);
             }
             let text = assembly.shown(prompt);
             if !text.is_empty() {

@@ -1,6 +1,10 @@
 //! Servers that need another dialect, and answers that need special treatment, over several calls.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
 
 use super::{Log, MODEL, client, options, prompt, reported, started, with_fallback};
 use crate::{
@@ -240,6 +244,42 @@ async fn a_stream_that_breaks_off_is_asked_for_again() {
     server.script([cut(), cut(), cut()]);
     let outcome = model.answer(&prompt(), &Clock::system()).await;
     assert_eq!(reported(&outcome), "the model server's answer broke off -> RetryLater(None)");
+}
+
+/// Returns the outcome of a call whose server sends `begin` and then `again` for ever, or cuts the connection if that is
+/// empty.
+async fn answered_by(begin: &str, again: &str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let base_url = format!("http://{}/v1", listener.local_addr().expect("an address"));
+    let options = LlmOptions { base_url, timeout: Duration::from_millis(200), ..options(&started().await) };
+    let (clock, prompt) = (Clock::system(), prompt());
+    let serving = async {
+        let chunk = |text: &str| format!("{:x}\r\n{text}\r\n", text.len());
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+        while let Ok((mut socket, _)) = listener.accept().await {
+            let _ = socket.read(&mut [0; 4_096]).await;
+            let _ = socket.write_all(format!("{head}{}", chunk(begin)).as_bytes()).await;
+            while !again.is_empty() && socket.write_all(chunk(again).as_bytes()).await.is_ok() {
+                clock.sleep(Duration::from_millis(20)).await;
+            }
+        }
+    };
+    let model = client(options);
+    tokio::select! {
+        outcome = model.answer(&prompt, &clock) => reported(&outcome),
+        () = serving => panic!("nobody listens any more"),
+    }
+}
+
+#[tokio::test]
+async fn an_answer_ends_with_its_finish_reason_and_comments_prolong_none() {
+    let begun = "data: {\"choices\":[{\"delta\":{\"content\":\"Friday.\"}}]}\n\n";
+    let whole = format!("{begun}data: {{\"choices\":[{{\"delta\":{{}},\"finish_reason\":\"stop\"}}]}}\n\n");
+    let (comment, late) = (": keep-alive\n\n", "the model took too long -> RetryLater(None)");
+    assert_eq!(answered_by(&whole, "").await, "test-model: Friday.");
+    assert_eq!(answered_by(&whole, comment).await, "test-model: Friday.");
+    assert_eq!(answered_by(begun, comment).await, late);
+    assert_eq!(answered_by(comment, comment).await, late);
 }
 
 #[tokio::test]
