@@ -229,7 +229,7 @@ async fn the_one_repeat_waits_until_telegram_answers_again() {
     .await;
 }
 
-fn refused(description: &str) -> Fault {
+pub fn refused(description: &str) -> Fault {
     Fault::Status(400, format!(r#"{{"ok":false,"error_code":400,"description":"Bad Request: {description}"}}"#))
 }
 

@@ -39,7 +39,7 @@ async fn help_privacy_and_forgetting_are_told_in_the_language_of_the_chat() {
         for (ask, begins) in [
             ("/notes", "Dieser Chat hat keine gespeicherten Notizen. Schick /note"),
             ("/concepts", "In diesem Chat habe ich noch keine Begriffe notiert."),
-            ("/settings@bot", "Einstellungen dieses Chats. Nur Admins können sie ändern."),
+            ("/settings@bot", "Einstellungen dieses Chats. Das können nur Admins dieses Chats ändern."),
             ("/note x", "Nur Admins dieses Chats können Notizen speichern"),
         ] {
             let asked = w.say("ben", ask);

@@ -7,6 +7,7 @@ use chrono::Days;
 use chime_core::texts::{notices, texts};
 use chime_core::{ChatId, MessageId, UserId, Zone};
 use chime_runtime::clock::Clock;
+use chime_sandbox::faults::FOREVER;
 use chime_sandbox::{ChatMemberStatus, NewChat, NewMember, Post, SandboxMessage};
 use chime_store::messages;
 use chime_testkit::{ModelServer, Reply};
@@ -14,6 +15,7 @@ use chime_world::World;
 use serde_json::Value;
 
 use crate::budgets::answer_for;
+use crate::faults::refused;
 use crate::grounding::{buttons, data_of, outcome};
 use crate::languages::{ENGLISH, GERMAN, SPANISH};
 use crate::memory::{NO_MODEL, ON};
@@ -379,6 +381,30 @@ async fn in_private_an_admin_finds_their_chats_and_changes_one() {
         let before = w.telegram.cursor();
         let from_a_group = w.telegram.press(w.chat, panel_of_chat.id, eve, open);
         assert!(outcome(w, before, &from_a_group).await.is_some());
+    })
+    .await;
+}
+
+/// In a group with hidden members, Telegram refuses to tell a bot that is no admin about a member.
+#[tokio::test]
+async fn admins_of_a_group_with_hidden_members_are_known() {
+    World::run(async |w| {
+        let (eve, ann) = (admin(w, w.chat, "eve"), w.member("ann"));
+        w.telegram.fault("getChatMember", refused("CHAT_ADMIN_REQUIRED"), FOREVER);
+        by(w, eve, "/settings@bot askers admins").await;
+        let own = notices("eng");
+        assert_eq!(by(w, ann, "/settings@bot askers everybody").await.text, own.admins_only);
+        assert_eq!(by(w, ann, "@bot when does the boat leave?").await.text, own.admins_ask);
+        w.model.script(["At noon."]);
+        assert_eq!(by(w, eve, "@bot when does the boat leave?").await.text, "At noon.");
+
+        w.telegram.fault("getChatAdministrators", refused("CHAT_ADMIN_REQUIRED"), FOREVER);
+        for command in ["/settings@bot askers everybody", "/usage@bot", "/note x is y", "/forget all", "/export"] {
+            assert_eq!(by(w, eve, command).await.text, own.admins_unknown, "{command}");
+        }
+        assert!(by(w, eve, "/settings@bot").await.text.contains(&own.admins_unknown));
+        let asked = w.telegram.say(w.chat, Post::new(eve, "@bot when does the boat leave?", w.clock.now()));
+        assert_eq!(w.answer_to(asked).await.text, own.admins_ask, "nobody is known to be an admin");
     })
     .await;
 }

@@ -55,11 +55,17 @@ pub enum ChatRole {
     Admin,
     Member,
     Outside,
+    /// Telegram does not tell the bot.
+    Unknown,
 }
 
 impl ChatRole {
     pub fn is_admin(self) -> bool {
         matches!(self, Self::Creator | Self::Admin)
+    }
+
+    pub fn is_member(self) -> bool {
+        self.is_admin() || self == Self::Member
     }
 }
 
@@ -120,7 +126,7 @@ impl ExportRequest {
 /// Decides about an export. Owners of the bot have the rights of a creator only in chats of which they are members,
 /// because an export shows the messages.
 pub fn decide_export(request: ExportRequest, asker: Asker) -> RequestDecision {
-    let owns_and_belongs = asker.owns_the_bot && asker.role != ChatRole::Outside;
+    let owns_and_belongs = asker.owns_the_bot && asker.role.is_member();
     let has_the_say = owns_and_belongs || asker.role == ChatRole::Creator;
     let is_admin = has_the_say || asker.role == ChatRole::Admin;
     match request {
@@ -197,11 +203,18 @@ mod tests {
                 asker(false, ChatRole::Admin),
                 asker(false, ChatRole::Member),
                 asker(true, ChatRole::Outside),
+                asker(true, ChatRole::Unknown),
             ]
             .map(|asker| format!("{:?}", decide_export(request, asker)));
             expected.assert_eq(&verdicts.join(", "));
         };
-        check(ExportRequest::parse(""), expect!["Now, Now, After(86400s), Refused(NotAdmin), Refused(NotAdmin)"]);
-        check(ExportRequest::parse(" STOP "), expect!["Now, Now, Now, Refused(NotAdmin), Refused(NotAdmin)"]);
+        check(
+            ExportRequest::parse(""),
+            expect!["Now, Now, After(86400s), Refused(NotAdmin), Refused(NotAdmin), Refused(NotAdmin)"],
+        );
+        check(
+            ExportRequest::parse(" STOP "),
+            expect!["Now, Now, Now, Refused(NotAdmin), Refused(NotAdmin), Refused(NotAdmin)"],
+        );
     }
 }

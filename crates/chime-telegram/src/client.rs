@@ -17,8 +17,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use teloxide::payloads::{
-    AnswerCallbackQuery, GetChatMember, GetFile, GetMe, GetMyShortDescription, GetWebhookInfo, LeaveChat,
-    SetMyShortDescription,
+    AnswerCallbackQuery, GetChatAdministrators, GetChatMember, GetFile, GetMe, GetMyShortDescription, GetWebhookInfo,
+    LeaveChat, SetMyShortDescription,
 };
 use teloxide::requests::Payload;
 use teloxide::types as wire;
@@ -279,7 +279,24 @@ impl Telegram {
             // Only admins can post in the name of their group.
             (true, true) => Ok(MemberStatus::Admin),
             (false, true) => Ok(MemberStatus::Outside),
-            (false, false) => self.get_chat_member(chat, user).await,
+            (false, false) => self.status_or_admin(chat, user).await,
+        }
+    }
+
+    /// Returns the status of a user. In a group with hidden members, Telegram tells a bot that is no admin only who the
+    /// admins are: everybody else counts as [`Outside`](MemberStatus::Outside) there.
+    async fn status_or_admin(&self, chat: ChatId, user: UserId) -> Result<MemberStatus, TelegramError> {
+        let refused = match self.get_chat_member(chat, user).await {
+            Err(refused @ TelegramError::Refused { .. }) => refused,
+            status => return status,
+        };
+        match self.request::<_, Items<dto::ChatMember>>(&GetChatAdministrators::new(request::chat_id(chat))).await {
+            Ok(Items(admins)) => {
+                let listed = admins.into_iter().find(|admin| admin.user.as_ref().and_then(|it| it.id) == Some(user.0));
+                Ok(listed.and_then(|admin| admin.status()).unwrap_or(MemberStatus::Outside))
+            }
+            Err(error) if error.is_lasting() => Err(refused),
+            Err(error) => Err(error),
         }
     }
 

@@ -78,8 +78,8 @@ pub fn load_trigger(
 }
 
 /// Returns `true` if `user` may ask in a chat: anybody if its settings have no restriction, else admins of the chat and
-/// owners of the bot. If Telegram does not say who is an admin, the member may ask, since an answer to the wrong
-/// person does less harm than a refusal.
+/// owners of the bot. While Telegram cannot be asked, the member may ask, since an answer to the wrong person does
+/// less harm than a refusal.
 pub(super) async fn may_ask(
     services: &Services,
     chat: ChatId,
@@ -97,7 +97,7 @@ pub(super) async fn may_ask(
         Ok(status) => status.is_admin(),
         Err(error) => {
             tracing::info!(%error, "whether an admin asks is not known");
-            true
+            !error.is_lasting()
         }
     })
 }

@@ -131,13 +131,14 @@ impl Panel<'_> {
         CHAT_SETTINGS.iter().filter(move |entry| entry.page == page && (entry.in_topics || !in_topic))
     }
 
-    /// Returns the text above the buttons. It explains the buttons only if the reader `may_change` settings.
-    pub fn markdown(&self, may_change: bool, texts: &Texts) -> String {
+    /// Returns the text above the buttons. It explains the buttons, or says with `refusal` why
+    /// the reader gets none.
+    pub fn markdown(&self, refusal: Option<&str>, texts: &Texts) -> String {
         let words = &texts.settings;
-        let who = match (may_change, self.kind) {
-            (true, ChatKind::Private) => &words.you_change,
-            (true, _) => &words.admins_change,
-            (false, _) => &words.only_admins,
+        let who = match (refusal, self.kind) {
+            (Some(refusal), _) => refusal,
+            (None, ChatKind::Private) => &words.you_change,
+            (None, _) => &words.admins_change,
         };
         let head = match (self.scope.topic, self.title) {
             (Some(_), _) => words.head_topic.clone(),
@@ -332,11 +333,11 @@ mod tests {
         let (settings, defaults) = (ChatSettings::default(), OperatorDefaults { memory: false, ..defaults() });
         let panel = panel(&settings, &defaults, 1);
         assert_eq!(panel.buttons(texts("eng")).len(), 12);
-        assert!(panel.markdown(true, texts("eng")).contains("off in every chat"));
-        assert!(panel.markdown(false, texts("eng")).contains("Only admins"));
+        assert!(panel.markdown(None, texts("eng")).contains("off in every chat"));
+        assert!(panel.markdown(Some("Only admins"), texts("eng")).contains("Only admins"));
         let alone = Panel { kind: ChatKind::Private, ..panel };
-        assert!(alone.markdown(true, texts("eng")).contains("You can change them"));
-        assert!(!alone.markdown(true, texts("eng")).contains("Tags"), "nobody else is there");
+        assert!(alone.markdown(None, texts("eng")).contains("You can change them"));
+        assert!(!alone.markdown(None, texts("eng")).contains("Tags"), "nobody else is there");
         assert_eq!(alone.buttons(texts("eng")).len(), 11);
     }
 
@@ -344,7 +345,7 @@ mod tests {
     fn the_panel_speaks_the_language_of_the_chat() {
         let (settings, defaults) = (ChatSettings::default(), defaults());
         let panel = panel(&settings, &defaults, 1);
-        let reply = panel.markdown(true, texts("deu"));
+        let reply = panel.markdown(None, texts("deu"));
         assert!(
             reply.starts_with("Einstellungen dieses Chats.") && reply.contains("die Sprache des Chats."),
             "{reply}"

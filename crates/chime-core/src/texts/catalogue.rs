@@ -100,7 +100,7 @@ rows! {
 rows! {
     /// Texts and button labels of `/settings`.
     pub struct SettingsTexts {
-        head, admins_change, you_change, only_admins, memory_off_question, memory_off_confirm_button,
+        head, admins_change, you_change, memory_off_question, memory_off_confirm_button,
         memory_keep_button, unknown, unknown_name, head_topic, head_of, more_button, back_button, topic_button, whole_button, of: BTreeMap<String, BTreeMap<String, String>>,
     }
 }
@@ -165,7 +165,7 @@ rows! {
 rows! {
     /// Short notices to members.
     pub struct Notices {
-        unknown_button, admins_only, guard, unsourced, conversation, member, flood, daily_tokens, daily_tokens_of_chat,
+        unknown_button, admins_only, admins_unknown, guard, unsourced, conversation, member, flood, daily_tokens, daily_tokens_of_chat,
         daily_tokens_of_member, admins_ask, ask_again_now, ask_again, until_then, silent, which_person, which_item,
         which_suggestion, sorry, sorry_relevant, sorry_try_again, sorry_if_you_like, missed_one, missed_many, imported,
         in_a_second, in_seconds, in_a_minute, in_minutes, in_hours,

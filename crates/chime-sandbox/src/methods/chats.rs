@@ -22,6 +22,19 @@ pub(super) fn get_chat_member(state: &mut SandboxState, params: &RequestParams, 
     Ok(wire::member(state, user, status))
 }
 
+pub(super) fn get_chat_administrators(
+    state: &mut SandboxState,
+    params: &RequestParams,
+    _now: Timestamp,
+) -> MethodResult {
+    let id = chat_to_see(state, params)?;
+    let members = state.chats.get(&id).into_iter().flat_map(|chat| &chat.members);
+    Ok(members
+        .filter(|(_, status)| status.is_admin())
+        .map(|(user, status)| wire::member(state, *user, *status))
+        .collect())
+}
+
 pub(super) fn leave_chat(state: &mut SandboxState, params: &RequestParams, now: Timestamp) -> MethodResult {
     let chat = chat_to_see(state, params)?;
     state.move_bot(chat, ChatMemberStatus::Left, BOT, now);

@@ -13,7 +13,7 @@ struct Method {
     run: MethodHandler,
 }
 
-const METHODS: [Method; 21] = [
+const METHODS: [Method; 22] = [
     Method { name: "getMe", params: &[], run: profile::get_me },
     Method { name: "getWebhookInfo", params: &[], run: profile::get_webhook_info },
     Method { name: "deleteWebhook", params: &["drop_pending_updates"], run: profile::delete_webhook },
@@ -95,6 +95,7 @@ const METHODS: [Method; 21] = [
     Method { name: "getFile", params: &["file_id"], run: files::get_file },
     Method { name: "getChat", params: &["chat_id"], run: chats::get_chat },
     Method { name: "getChatMember", params: &["chat_id", "user_id"], run: chats::get_chat_member },
+    Method { name: "getChatAdministrators", params: &["chat_id"], run: chats::get_chat_administrators },
     Method { name: "leaveChat", params: &["chat_id"], run: chats::leave_chat },
 ];
 

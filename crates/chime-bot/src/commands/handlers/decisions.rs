@@ -99,9 +99,11 @@ impl Commands {
         settings: &ChatSettings,
         button: ItemButton,
     ) -> JobResult {
-        let only_admins = settings.get(ASKERS) == Some(Askers::Admins);
-        if only_admins && !self.may_change(press.chat, press.by).await? {
-            return self.refuse(job, press, &notices(chat.speaks().code()).admins_ask).await;
+        let usual = &notices(chat.speaks().code()).admins_ask;
+        if settings.get(ASKERS) == Some(Askers::Admins)
+            && let Some(refusal) = self.refusal_to_change(chat, press.by, usual).await?
+        {
+            return self.refuse(job, press, &refusal).await;
         }
         let (key, now) = (chat.key, self.base.clock.now());
         let (query, again) = (press.query.clone(), ItemButton { is_done: None, ..button }.data());

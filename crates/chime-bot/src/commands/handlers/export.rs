@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use crate::archive::import::{ExportError, export};
+use crate::commands::handlers::forget::unless_unknown;
 use crate::commands::handlers::{CommandRequest, Commands, of_telegram};
 use chime_answer::answering::format_own;
 use chime_core::texts::{Texts, texts};
@@ -49,7 +50,10 @@ impl Commands {
         let role = self.role_of(message.chat, message.sender.id).await?;
         let request = ExportRequest::parse(&command.args);
         match (decide_export(request, Asker { owns_the_bot, role, is_author: false }), request) {
-            (RequestDecision::Refused(_), _) => self.say(job, &command, &command.texts().export_who).await,
+            (RequestDecision::Refused(_), _) => {
+                let words = unless_unknown(role, &command.texts().export_who, command.chat.speaks());
+                self.say(job, &command, words).await
+            }
             (RequestDecision::After(wait), _) => self.announce_export(job, &command, wait).await,
             (RequestDecision::Now, ExportRequest::Stop) => self.call_off_exports(job, &command).await,
             (RequestDecision::Now, ExportRequest::Send) => self.export_now(job, &command).await,

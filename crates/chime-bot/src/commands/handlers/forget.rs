@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::commands::handlers::{CommandRequest, Commands, of_telegram};
 use chime_answer::answering::format_own;
-use chime_core::texts::{Texts, texts};
+use chime_core::texts::{Texts, notices, texts};
 use chime_core::{
     ChatId, ChatKey, ChatKind, Job, JobKind, JobPayload, Message, MessagePlace, ReplyTarget, StoredMessage, Timestamp,
     UserId,
@@ -49,7 +49,8 @@ impl Commands {
                 self.say(job, &invocation, &invocation.texts().not_kept).await
             }
             RequestDecision::Refused(refusal) => {
-                self.say(job, &invocation, wording::refused(refusal, invocation.texts())).await
+                let words = wording::refused(refusal, invocation.texts());
+                self.say(job, &invocation, unless_unknown(role, words, invocation.chat.speaks())).await
             }
             RequestDecision::After(wait) => self.announce_deletion(job, &invocation, wait).await,
             RequestDecision::Now if request == ForgetRequest::Keep => self.call_off(job, &invocation).await,
@@ -84,9 +85,8 @@ impl Commands {
             Ok(MemberStatus::Owner) => ChatRole::Creator,
             Ok(MemberStatus::Admin) => ChatRole::Admin,
             Ok(MemberStatus::Member) => ChatRole::Member,
-            Ok(MemberStatus::Outside) | Err(TelegramError::Gone { .. } | TelegramError::Refused { .. }) => {
-                ChatRole::Outside
-            }
+            Ok(MemberStatus::Outside) | Err(TelegramError::Gone { .. }) => ChatRole::Outside,
+            Err(TelegramError::Refused { .. }) => ChatRole::Unknown,
             Err(error) => return Err(of_telegram(&error, "asking for a standing")),
         })
     }
@@ -212,6 +212,11 @@ impl Commands {
             to: Some(ReplyTarget { chat: message.chat, forum_topic: message.forum_topic, reply_to: Some(message.id) }),
         }
     }
+}
+
+/// Returns `usual`, the refusal of somebody who is no admin, or what to do about it if `role` is unknown.
+pub(super) fn unless_unknown(role: ChatRole, usual: impl Into<String>, language: Language) -> String {
+    if role == ChatRole::Unknown { notices(language.code()).admins_unknown.clone() } else { usual.into() }
 }
 
 /// Returns the data to delete. Returns `None` if the request is to stop a deletion, or names a message that does not

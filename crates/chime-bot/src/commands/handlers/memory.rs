@@ -1,6 +1,5 @@
 //! `/memory` and `/new`.
 
-use crate::commands::handlers::search::is_member;
 use crate::commands::handlers::{CommandRequest, Commands, Shown};
 use crate::commands::panel::{PanelScope, memory_question};
 use chime_core::texts::Texts;
@@ -8,6 +7,7 @@ use chime_core::{ChatKey, ChatKind, CloseReason, Conversation, Job, MessagePlace
 use chime_jobs::JobResult;
 use chime_memory::jobs::{remembered, remembered_topics};
 use chime_memory::wording::{self, Remembered};
+use chime_privacy::ChatRole;
 use chime_store::chats::ChatRow;
 use chime_store::{chat_settings, chats, memory, sessions};
 
@@ -96,7 +96,7 @@ impl Commands {
             })
             .await?;
         match found {
-            Some(chat) if self.has_role(command.message.message.sender.id, &chat, is_member).await? => {
+            Some(chat) if self.has_role(command.message.message.sender.id, &chat, ChatRole::is_member).await? => {
                 self.show_memory(job, command, chat).await
             }
             Some(_) | None => self.say(job, command, &command.texts().memory.only_members).await,
@@ -104,8 +104,9 @@ impl Commands {
     }
 
     async fn set_memory(&self, job: &Job, command: &CommandRequest, is_on: bool) -> JobResult {
-        if !self.may_change(command.message.message.chat, command.message.message.sender.id).await? {
-            return self.say(job, command, &command.texts().memory.only_admins).await;
+        let (user, usual) = (command.message.message.sender.id, &command.texts().memory.only_admins);
+        if let Some(refusal) = self.refusal_to_change(&command.chat, user, usual).await? {
+            return self.say(job, command, refusal).await;
         }
         // Summaries may be in the making, so the question does not depend on them.
         if !is_on && self.memory_off(command.chat.key, command.texts()).await?.is_none() {

@@ -69,8 +69,9 @@ fn deletion(named: &str) -> Option<NoteArguments> {
 impl Commands {
     pub(super) async fn note(&self, job: &Job, command: CommandRequest) -> JobResult {
         let message = &command.message.message;
-        if !self.may_change(message.chat, message.sender.id).await? {
-            return self.say(job, &command, &command.texts().notes.only_admins).await;
+        let usual = &command.texts().notes.only_admins;
+        if let Some(refusal) = self.refusal_to_change(&command.chat, message.sender.id, usual).await? {
+            return self.say(job, &command, refusal).await;
         }
         let request = request(&command.args, message.reply_to.is_some(), command.chat.speaks().code());
         if matches!(request, NoteArguments::Unclear | NoteArguments::SaveParent) && command.args.trim().is_empty() {

@@ -87,8 +87,9 @@ impl Commands {
     }
 
     async fn subscribe(&self, job: &Job, command: &CommandRequest, time: RecapTime, zone: Zone) -> JobResult {
-        if !self.may_change(command.message.message.chat, command.message.message.sender.id).await? {
-            return self.say(job, command, &command.texts().recap.only_admins).await;
+        let (user, usual) = (command.message.message.sender.id, &command.texts().recap.only_admins);
+        if let Some(refusal) = self.refusal_to_change(&command.chat, user, usual).await? {
+            return self.say(job, command, refusal).await;
         }
         let now = self.base.clock.now();
         let subscription = Subscription {
@@ -103,8 +104,9 @@ impl Commands {
     }
 
     async fn unsubscribe(&self, job: &Job, command: &CommandRequest) -> JobResult {
-        if !self.may_change(command.message.message.chat, command.message.message.sender.id).await? {
-            return self.say(job, command, &command.texts().recap.only_admins).await;
+        let (user, usual) = (command.message.message.sender.id, &command.texts().recap.only_admins);
+        if let Some(refusal) = self.refusal_to_change(&command.chat, user, usual).await? {
+            return self.say(job, command, refusal).await;
         }
         let chat = command.chat.key;
         let was_there = self.base.store.read(move |conn| recaps::of_chat(conn, chat)).await?.is_some();

@@ -175,8 +175,10 @@ impl Commands {
         // The id in the data may be of another chat.
         let found = found.filter(|reminder| reminder.chat == chat.key);
         if let Some(reminder) = found {
-            if reminder.asked_by != press.by && !self.may_change(press.chat, press.by).await? {
-                return self.refuse(job, press, &texts.reminders.only_theirs).await;
+            if reminder.asked_by != press.by
+                && let Some(refusal) = self.refusal_to_change(chat, press.by, &texts.reminders.only_theirs).await?
+            {
+                return self.refuse(job, press, &refusal).await;
             }
             self.base.store.write(Priority::Answering, move |tx| reminders::remove(tx, button.id)).await?;
         } else if !button.is_in_list {

@@ -29,7 +29,7 @@ impl Commands {
         let page = |chat| SearchPage { command, chat, number: 0 };
         if is_private {
             let member = invocation.message.message.sender.id;
-            let groups = self.groups_of(member, is_member).await?;
+            let groups = self.groups_of(member, ChatRole::is_member).await?;
             if !groups.is_empty() {
                 let texts = &invocation.texts().search;
                 let here = vec![Button { label: texts.here_button.clone(), data: page(here).data() }];
@@ -66,7 +66,7 @@ impl Commands {
             if chat.chat.kind != ChatKind::Private {
                 return self.refuse(job, press, unknown).await;
             }
-            if !self.has_role(press.by, &target, is_member).await? {
+            if !self.has_role(press.by, &target, ChatRole::is_member).await? {
                 return self.refuse(job, press, &texts.memory.only_members).await;
             }
         }
@@ -134,8 +134,4 @@ impl Commands {
         }
         Ok(enough(self.role_of(chat.chat.id, user).await?))
     }
-}
-
-pub(super) fn is_member(role: ChatRole) -> bool {
-    role != ChatRole::Outside
 }

@@ -1,5 +1,6 @@
 //! `/settings`: shows the panel with the chat's settings, and makes the changes of its buttons.
 
+use crate::commands::handlers::forget::unless_unknown;
 use crate::commands::handlers::{CommandRequest, Commands, chat_button};
 use crate::commands::panel::{Panel, PanelPress, PanelScope, SettingChange, memory_question};
 use chime_access::admission::is_owner;
@@ -7,9 +8,7 @@ use chime_answer::answering::format_own;
 use chime_answer::sanitize::escape_markdown;
 use chime_core::chat_settings::{CHAT_SETTINGS, DEFAULT, MEMORY, SettingEntry, SettingValue};
 use chime_core::texts::{Texts, filled, notices, texts};
-use chime_core::{
-    Button, ChatId, ChatKey, ChatKind, Conversation, ForumTopicId, Job, Press, Seq, Timestamp, UserId, clip,
-};
+use chime_core::{Button, ChatKey, ChatKind, Conversation, ForumTopicId, Job, Press, Seq, Timestamp, UserId, clip};
 use chime_jobs::{JobError, JobResult};
 use chime_privacy::ChatRole;
 use chime_store::chat_settings::NewValue;
@@ -20,19 +19,22 @@ use chime_store::{Priority, Reader, Writer, button_presses, chat_settings, chats
 impl Commands {
     pub(super) async fn show_settings(&self, job: &Job, command: CommandRequest) -> JobResult {
         let message = &command.message.message;
-        let may_change = self.may_change(message.chat, message.sender.id).await?;
+        let usual = &notices(command.chat.speaks().code()).admins_only;
+        let refusal = self.refusal_to_change(&command.chat, message.sender.id, usual).await?;
         match WordedSetting::parse(&command.args, message.forum_topic, command.texts()) {
-            Some(_) if !may_change => {
-                return self.say(job, &command, &notices(command.chat.speaks().code()).admins_only).await;
+            Some(arguments) => {
+                return match (refusal, arguments) {
+                    (Some(refusal), _) => self.say(job, &command, refusal).await,
+                    (None, SettingArguments::Change(asked)) => self.set_by_words(job, &command, asked).await,
+                    (None, SettingArguments::Unknown(name)) => self.say_unknown_setting(job, &command, name).await,
+                };
             }
-            Some(SettingArguments::Change(asked)) => return self.set_by_words(job, &command, asked).await,
-            Some(SettingArguments::Unknown(name)) => return self.say_unknown_setting(job, &command, name).await,
             None => {}
         }
         let scope = PanelScope::default();
-        let shown = self.panel(&command.chat, scope, message.forum_topic, may_change, 1).await?;
+        let shown = self.panel(&command.chat, scope, message.forum_topic, refusal.as_deref(), 1).await?;
         let (markdown, mut buttons) = shown;
-        if may_change && command.chat.chat.kind == ChatKind::Private {
+        if refusal.is_none() && command.chat.chat.kind == ChatKind::Private {
             let groups = self.groups_of(message.sender.id, ChatRole::is_admin).await?;
             buttons.extend(groups.iter().map(|group| {
                 let scope = PanelScope { chat: Some(group.key), topic: None };
@@ -120,8 +122,8 @@ impl Commands {
                 Some(_) | None => return self.refuse(job, press, &notices.unknown_button).await,
             },
         };
-        if !self.may_change(target.chat.id, press.by).await? {
-            return self.refuse(job, press, &notices.admins_only).await;
+        if let Some(refusal) = self.refusal_to_change(&target, press.by, &notices.admins_only).await? {
+            return self.refuse(job, press, &refusal).await;
         }
         let words = texts(chat.speaks().code());
         if change.ends_memory() && self.memory_off(target.key, words).await?.is_none() {
@@ -158,17 +160,18 @@ impl Commands {
         };
         // Loads the chat again, because the change may have been its language.
         let (Some(chat), forum_topic) = self.base.store.read(read).await? else { return Ok(None) };
-        let (markdown, buttons) = self.panel(&chat, scope, forum_topic, true, page).await?;
+        let (markdown, buttons) = self.panel(&chat, scope, forum_topic, None, page).await?;
         Ok(self.edit(press, &format_own(&markdown), &buttons).await)
     }
 
-    /// Returns the text and the buttons of a panel in `chat`. `here` is the forum topic in which it is.
+    /// Returns the text and the buttons of a panel in `chat`. `here` is the forum topic in which it is. `refusal` tells
+    /// a reader who may not change anything why.
     async fn panel(
         &self,
         chat: &ChatRow,
         scope: PanelScope,
         here: Option<ForumTopicId>,
-        may_change: bool,
+        refusal: Option<&str>,
         page: u8,
     ) -> chime_store::Result<(String, Vec<Vec<Button>>)> {
         let (other, key) = (scope.chat.filter(|key| *key != chat.key), scope.chat.unwrap_or(chat.key));
@@ -182,8 +185,8 @@ impl Commands {
         let (defaults, kind) = (&self.defaults, shown.chat.kind);
         let panel = Panel { scope, settings: &settings, defaults, kind, title, here, page };
         let texts = texts(chat.speaks().code());
-        let buttons = if may_change { panel.buttons(texts) } else { Vec::new() };
-        Ok((panel.markdown(may_change, texts), buttons))
+        let buttons = if refusal.is_none() { panel.buttons(texts) } else { Vec::new() };
+        Ok((panel.markdown(refusal, texts), buttons))
     }
 
     pub(super) async fn owns_the_bot(&self, user: UserId) -> chime_store::Result<bool> {
@@ -191,9 +194,19 @@ impl Commands {
         self.base.store.read(move |conn| is_owner(conn, user, &access)).await
     }
 
-    /// Returns `true` if `user` may change the settings of a chat: an admin, or an owner of the bot.
-    pub(super) async fn may_change(&self, chat: ChatId, user: UserId) -> Result<bool, JobError> {
-        Ok(self.owns_the_bot(user).await? || self.role_of(chat, user).await?.is_admin())
+    /// Returns `None` if `user` may change the settings of a chat: an admin, or an owner of the bot. Else returns the
+    /// reply: `usual`, or another one if Telegram does not tell who is an admin.
+    pub(super) async fn refusal_to_change(
+        &self,
+        chat: &ChatRow,
+        user: UserId,
+        usual: &str,
+    ) -> Result<Option<String>, JobError> {
+        if self.owns_the_bot(user).await? {
+            return Ok(None);
+        }
+        let role = self.role_of(chat.chat.id, user).await?;
+        Ok((!role.is_admin()).then(|| unless_unknown(role, usual, chat.speaks())))
     }
 }
 

@@ -76,9 +76,9 @@ impl Commands {
     }
 
     async fn merge_topics(&self, job: &Job, command: &CommandRequest, from: &str, into: &str) -> JobResult {
-        let message = &command.message.message;
-        if !self.may_change(message.chat, message.sender.id).await? {
-            return self.say(job, command, &notices(command.chat.speaks().code()).admins_only).await;
+        let (user, usual) = (command.message.message.sender.id, &notices(command.chat.speaks().code()).admins_only);
+        if let Some(refusal) = self.refusal_to_change(&command.chat, user, usual).await? {
+            return self.say(job, command, refusal).await;
         }
         let (from, into) = (self.tag(command.chat.key, from).await?, self.tag(command.chat.key, into).await?);
         let (Some(from), Some(into)) = (from, into) else {

@@ -20,8 +20,9 @@ const MOST_MEMBERS: usize = 15;
 impl Commands {
     pub(super) async fn show_usage(&self, job: &Job, command: CommandRequest) -> JobResult {
         let message = &command.message.message;
-        if !self.may_change(message.chat, message.sender.id).await? {
-            return self.say(job, &command, &notices(command.chat.speaks().code()).admins_only).await;
+        let usual = &notices(command.chat.speaks().code()).admins_only;
+        if let Some(refusal) = self.refusal_to_change(&command.chat, message.sender.id, usual).await? {
+            return self.say(job, &command, refusal).await;
         }
         let (chat, now) = (command.chat.key, self.base.clock.now());
         let first = now.day() - i64::from(now.to_utc().day0());
