@@ -33,14 +33,14 @@ use chime_access::console_tokens::{ConsoleTokens, LINK_LIFETIME};
 use chime_answer::answering::{Introduction, PageReader, Services, answer_guests, note_enricher};
 use chime_answer::voice::worker::{UnderWay, Voice};
 use chime_bot::commands::handlers::Commands;
-use chime_bot::ingest::intake::{Ingest, IntakeSettings, PollHealth};
+use chime_bot::ingest::intake::{Ingest, PollHealth};
 use chime_bot::recap::worker::Recaps;
 use chime_core::chat_settings::OperatorDefaults;
 use chime_core::config::{Config, ContextConfig, EmbeddingConfig, WebSearchConfig};
 use chime_core::prompts::Prompts;
 use chime_core::{BotIdentity, GuestQuestion, estimate_tokens};
 use chime_jobs::Base;
-use chime_jobs::worker::{Pool, Wake};
+use chime_jobs::worker::Pool;
 use chime_links::Fetcher;
 use chime_memory::context::FeatureCache;
 use chime_memory::recall::{Recaller, VectorIndexer};
@@ -111,7 +111,7 @@ impl App {
                 FeatureCache::new(embedder)
             }
         };
-        let base = Base { store, telegram, clock, wake: Wake::default(), bot, config: Arc::new(config) };
+        let base = Base::new(store, telegram, clock, bot, config);
         let parts = AppComponents {
             base,
             prompts,
@@ -139,7 +139,7 @@ impl App {
 
 impl AppComponents {
     async fn launch(self, mut tasks: Tasks) -> Result<App, AppError> {
-        let Base { store, clock, wake, bot, config, .. } = self.base.clone();
+        let (Base { store, clock, wake, config, .. }, bot) = (self.base.clone(), self.base.bot());
         self.gateway.recall_tool_refusals().await?;
         let services = self.services()?;
         let handlers = Arc::new(self.handlers(services.clone())?);
@@ -176,14 +176,13 @@ impl AppComponents {
         let watchdog = Watchdog { health: self.health, clock, poll_timeout: config.telegram.poll_timeout };
         tasks.spawn("watchdog", |stop| async move { watchdog.run(stop).await });
         start::tell(&config, &store, bot.username()).await?;
-        Ok(App { store, bot, claim: self.claim, tasks })
+        Ok(App { store, bot: bot.clone(), claim: self.claim, tasks })
     }
 
     fn ingest(&self, guests: mpsc::Sender<GuestQuestion>) -> Ingest {
-        let Base { bot, config, .. } = self.base.clone();
-        let fetches_vectors = vectors::options(&config).is_some();
-        let setting = Arc::new(IntakeSettings { bot, config, claim: self.claim.clone(), fetches_vectors });
-        Ingest { base: self.base.clone(), health: self.health.clone(), guests, setting }
+        let fetches_vectors = vectors::options(&self.base.config).is_some();
+        let (base, health) = (self.base.clone(), self.health.clone());
+        Ingest { base, health, guests, claim: self.claim.clone(), fetches_vectors }
     }
 
     fn handlers(&self, services: Services) -> Result<JobHandlers, AppError> {
@@ -235,9 +234,9 @@ impl AppComponents {
     }
 
     fn privacy_facts(&self) -> PrivacyFacts {
-        let Base { bot, config, .. } = &self.base;
+        let config = &self.base.config;
         PrivacyFacts {
-            username: bot.username().to_owned(),
+            username: self.base.bot().username().to_owned(),
             model_hosts: config.llm.hosts(config.embedding.server_model()),
             sends_all: vectors::options(config).is_some(),
             remembers: config.memory.is_on,

@@ -43,7 +43,7 @@ impl MenuTask {
         let (mut set, mut done) = (Vec::new(), Ok(()));
         for menu in texts::menus() {
             let mut hasher = DefaultHasher::new();
-            (self.base.bot.id, &menu).hash(&mut hasher);
+            (self.base.bot().id, &menu).hash(&mut hasher);
             let hash = hasher.finish().cast_signed();
             if !known.contains(&hash) {
                 done = self.base.telegram.set_commands(&menu).await;

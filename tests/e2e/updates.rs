@@ -19,6 +19,27 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const BACKLOG_IS_DUE: Duration = Duration::from_secs(5);
 
 #[tokio::test]
+async fn a_bot_that_got_another_name_hears_it_within_the_hour() {
+    World::run(async |w| {
+        let is_heard = async |w: &mut World, name: &str| {
+            w.model.script(["At noon."]);
+            let asked = w.say("ann", &format!("@{name} when does the boat leave?"));
+            w.answer_to(asked).await;
+            let asked = w.say("ann", &format!("/help@{name}"));
+            assert!(w.answer_to(asked).await.text.contains(&format!("@{name}")));
+        };
+        is_heard(w, "bot").await;
+        w.telegram.rename_bot("boatbot");
+        let asked = w.telegram.calls().iter().filter(|call| call.is("getMe")).count();
+        w.clock.advance(Duration::from_secs(60 * 60));
+        w.telegram.called("getMe", asked + 1).await;
+        w.settled().await;
+        is_heard(w, "boatbot").await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn ten_thousand_updates_of_all_kinds_are_taken_in() {
     const MANY: usize = 10_000;
     const REPEATED: usize = 50;

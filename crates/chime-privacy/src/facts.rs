@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chime_core::{Announced, is_loopback};
+use chime_core::{Announced, BotIdentity, is_loopback};
 
 /// Configuration of the bot as its privacy texts describe it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +32,11 @@ impl PrivacyFacts {
         let others = self.model_hosts.iter().filter(|host| !is_loopback(host));
         let hosts: Vec<String> = others.map(|host| format!("`{host}`")).collect();
         (!hosts.is_empty()).then(|| hosts.join(", "))
+    }
+
+    /// Returns the facts with the present username of the bot.
+    pub fn named(&self, bot: &BotIdentity) -> Self {
+        Self { username: bot.username().to_owned(), ..self.clone() }
     }
 
     pub fn announces(&self) -> Announced {

@@ -82,8 +82,8 @@ impl RetentionWorker {
     }
 
     async fn expiry_clock(&self) -> chime_store::Result<ExpiryClock> {
-        // Only the date in the headers of the response is needed.
-        let met = self.base.telegram.get_me().await;
+        // The date in the headers of the response is needed.
+        let met = self.base.refresh_bot().await;
         let (here, there) = (self.base.clock.now(), self.base.telegram.server_date().filter(|_| met.is_ok()));
         let newest = self.base.store.read(retention::newest).await?;
         Ok(expiry_clock(here, there, newest))

@@ -108,6 +108,15 @@ impl Sandbox {
         self.world.change(|state| state.files.insert(file_name.to_owned(), bytes.into()));
     }
 
+    /// Changes the bot's username, as its owner does with BotFather. The bot gets no update about it.
+    pub fn rename_bot(&self, username: &str) {
+        self.world.change(|state| {
+            if let Some(bot) = state.people.get_mut(&BOT) {
+                bot.username = Some(username.to_owned());
+            }
+        });
+    }
+
     /// Makes this a server older than Bot API 10.3, which shows ephemeral messages of the bot to everybody.
     pub fn become_older(&self) {
         self.world.change(|state| state.is_older = true);

@@ -45,7 +45,7 @@ pub fn build_prompt(
     prompt::build(
         &services.prompts,
         &PromptInput {
-            bot_name: &services.base.bot.name,
+            bot_name: &services.base.bot().name,
             chat_title: question.chat.chat.title.as_deref(),
             chat_kind: question.chat.chat.kind,
             grounding: question.grounding(),

@@ -96,7 +96,7 @@ async fn capture(services: &Services, answer: AnswerId) -> Result<(), AskError> 
         Some(prompt) => extract(services, &record, &prompt).await?,
         None => Vec::new(),
     };
-    let (bot, now) = (services.base.bot.id, services.base.clock.now());
+    let (bot, now) = (services.base.bot().id, services.base.clock.now());
     let millis = u64::try_from(now.millis()).unwrap_or(0);
     let new = |captured| (ConceptId(Ulid::from_parts(millis, chime_runtime::resilience::random().into())), captured);
     let captured: Vec<(ConceptId, Captured)> = captured.into_iter().map(new).collect();

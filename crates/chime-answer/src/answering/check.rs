@@ -66,13 +66,13 @@ pub(super) async fn check(
     let embedder = services.features.embedder();
     let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
     let support =
-        draft.is_of_a_model().then(|| Support::new(&given, &question.history.ask, &services.base.bot.name, &embed));
+        draft.is_of_a_model().then(|| Support::new(&given, &question.history.ask, &services.base.bot().name, &embed));
     let checked = citations::check(&draft.markdown, material, support.as_ref(), now, question.zone, words);
     log::citations(&checked);
     let is_silent = question.is_unasked && checked.valid.is_empty();
     let remembered = question.rested_on(draft.status, &built.citable);
     let used = used(&checked.text, &checked.valid, &remembered);
-    let mut parts = draft.parts(&checked.text, &links, &question.names(&services.base.bot));
+    let mut parts = draft.parts(&checked.text, &links, &question.names(services.base.bot()));
     let notice = introduce(services, question, &mut parts).await?;
     let bills = question.bills.drain(..).chain(draft.bill.clone()).collect();
     let record = record(question, built, draft, checked, now, watch);

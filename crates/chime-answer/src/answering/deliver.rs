@@ -310,7 +310,7 @@ impl Delivery<'_> {
 
     async fn mark_sent(&self, part: ReplyPart, message: MessageId, is_last: bool) -> Result<Next, JobError> {
         let now = self.services.base.clock.now();
-        let own = own_message(&self.services.base.bot, &part, message, now);
+        let own = own_message(self.services.base.bot(), &part, message, now);
         let key = self.job.key();
         self.record(move |tx| {
             outbox::mark_sent(tx, &part, message)?;

@@ -151,7 +151,7 @@ fn prompt_messages(
     };
     let (ask, anchor) = (question.said.first().map(line), question.said.get(1).map(line));
     let system = services.prompts.role(&RoleValues {
-        bot_name: &services.base.bot.name,
+        bot_name: &services.base.bot().name,
         place: "group",
         is_private: false,
         fence: &fence,

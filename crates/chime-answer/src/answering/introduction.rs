@@ -1,6 +1,6 @@
 //! Adds a privacy notice to the first answer in a chat that has not had one.
 
-use chime_core::{Announced, ChatKey, ChatKind, FormattedText, Timestamp, utf16_len};
+use chime_core::{Announced, BotIdentity, ChatKey, ChatKind, FormattedText, Timestamp, utf16_len};
 use chime_privacy::PrivacyFacts;
 use chime_privacy::{NoticeKind, group_notice, private_notice};
 use chime_store::chats::{self, ChatRow};
@@ -22,12 +22,12 @@ impl Introduction {
     }
 
     /// Returns the notice for `chat`; `None` if the chat has had it or announcements are off.
-    pub fn due(&self, conn: &Reader, chat: &ChatRow) -> chime_store::Result<Option<FormattedText>> {
+    pub fn due(&self, conn: &Reader, chat: &ChatRow, bot: &BotIdentity) -> chime_store::Result<Option<FormattedText>> {
         if !self.announces || announcements::is_told(conn, chat.key)? {
             return Ok(None);
         }
         let retention = chats::own_retention(conn, chat.key)?.unwrap_or(self.privacy_facts.retention);
-        let (facts, code) = (&self.privacy_facts, chat.speaks().code());
+        let (facts, code) = (&self.privacy_facts.named(bot), chat.speaks().code());
         let words = match chat.chat.kind {
             ChatKind::Private => private_notice(facts, retention, code),
             ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => {

@@ -114,7 +114,7 @@ impl QuestionContext {
             topic: None,
             lines: vec![PieceLine { text, source: None }],
         }));
-        let key = ContextKey { bot: services.base.bot.id, chat: trigger.chat, forum_topic };
+        let key = ContextKey { bot: services.base.bot().id, chat: trigger.chat, forum_topic };
         Ok(Self {
             topic: topic_names::find(conn, conversation)?,
             people: PresentMember::of_talk(&history.recent, trigger.message.sent_at.minus(LATELY)),
@@ -126,7 +126,7 @@ impl QuestionContext {
             earliest: messages::earliest(conn, trigger.chat)?,
             introduction: match is_out_in_private(conn, &chat, asker)? {
                 true => None,
-                false => services.introduction.due(conn, &chat)?,
+                false => services.introduction.due(conn, &chat, services.base.bot())?,
             },
             spent: usage::spent(conn, now, trigger.chat, asker)?,
             history,

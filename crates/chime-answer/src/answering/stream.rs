@@ -212,7 +212,7 @@ impl UnfinishedAnswer<'_> {
         if estimate_tokens(text) < FIRST_TOKENS || may_be_made_up {
             return None;
         }
-        let (bot, built) = (&self.services.base.bot, self.built);
+        let (bot, built) = (self.services.base.bot(), self.built);
         let (text, _) = uncertainty::split(text);
         let text = without_heads(&text, &bot.name, |name| built.labels.has_name(name));
         let text = without_echo(&text, &built.instructions, &built.fence)?;

@@ -84,7 +84,7 @@ async fn look_up(
     calls: &[chime_llm::ToolCall],
 ) -> Vec<String> {
     let mut transcript = PromptTranscript::resume(
-        &services.base.bot.name,
+        &services.base.bot().name,
         &built.fence,
         question.zone,
         question.style,

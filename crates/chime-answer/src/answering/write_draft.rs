@@ -158,7 +158,7 @@ fn usable(
 ) -> Result<Draft, ModelFailure> {
     let (text, uncertainty) = uncertainty::split(&completion.text);
     let text = without_roles(&text, &question.history.ask);
-    let text = without_heads(text, &services.base.bot.name, |name| built.labels.has_name(name));
+    let text = without_heads(text, &services.base.bot().name, |name| built.labels.has_name(name));
     let text = without_echo(&text, &built.instructions, &built.fence).filter(|text| {
         let is_worth_another = window != WindowSize::Plainest
             && (question.is_repeated_by(text) || restates(text, &question.history.ask, question.asker_name()));
@@ -199,7 +199,7 @@ fn is_unsupported(services: &Services, question: &QuestionContext, built: &Built
     let given = question.given(built);
     let embedder = services.features.embedder();
     let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
-    let support = Support::new(&given, ask, &services.base.bot.name, &embed);
+    let support = Support::new(&given, ask, &services.base.bot().name, &embed);
     // A repeated question has a source: the message that asks it.
     let is_unsupported =
         ends_like_question(text) || !citations::has_source(text, built.material(&given, question.trigger()), &support);
@@ -295,7 +295,7 @@ fn says_something(question: &QuestionContext, built: &BuiltPrompt, text: &str) -
 fn query<'a>(services: &'a Services, question: &'a QuestionContext) -> Query<'a> {
     Query {
         ask: &question.history.ask,
-        bot: &services.base.bot,
+        bot: services.base.bot(),
         language: question.chat.language,
         embedder: services.features.embedder(),
     }

@@ -131,7 +131,7 @@ impl Recaps {
         if chat.0 > 0 || self.base.store.read(move |conn| chats::refuses_ephemeral(conn, chat, now)).await? {
             return Ok(false);
         }
-        Ok(self.base.telegram.member_status(chat, self.base.bot.id).await.is_ok_and(MemberStatus::is_admin))
+        Ok(self.base.telegram.member_status(chat, self.base.bot().id).await.is_ok_and(MemberStatus::is_admin))
     }
 
     /// Returns `true` if Telegram reports that the bot may not write to the private chat. If a user has blocked the

@@ -37,7 +37,7 @@ impl Commands {
             .await?;
         let Some((row, own_retention, news)) = found else { return self.finish(job).await };
         let retention = own_retention.unwrap_or(self.privacy_facts.retention);
-        let (facts, code) = (&self.privacy_facts, row.speaks().code());
+        let (facts, code) = (&self.privacy_facts.named(self.base.bot()), row.speaks().code());
         let notice = match row.chat.kind {
             ChatKind::Private => private_notice(facts, retention, code),
             ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => group_notice(facts, retention, news, code),

@@ -10,7 +10,7 @@ impl Commands {
     /// Lists the concepts that apply to the current conversation first.
     pub(super) async fn list_concepts(&self, job: &Job, command: CommandRequest) -> JobResult {
         let (chat, texts) = (command.chat.key, command.texts());
-        let key = ContextKey { bot: self.base.bot.id, chat, forum_topic: command.message.message.forum_topic };
+        let key = ContextKey { bot: self.base.bot().id, chat, forum_topic: command.message.message.forum_topic };
         let read = self.base.store.read(move |conn| {
             let context = concepts::load(conn, key)?.unwrap_or_default();
             let markdown = listing(&context, &concepts::of_chat(conn, chat)?, &texts.concepts);

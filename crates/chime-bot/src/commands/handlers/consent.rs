@@ -31,7 +31,8 @@ impl Commands {
             .await?;
         let retention = own_retention.unwrap_or(self.privacy_facts.retention);
         let (kind, code) = (command.chat.chat.kind, command.chat.speaks().code());
-        let markdown = wording::privacy(&self.privacy_facts, retention, out.map(reach), kind, code);
+        let facts = self.privacy_facts.named(self.base.bot());
+        let markdown = wording::privacy(&facts, retention, out.map(reach), kind, code);
         self.say(job, &command, markdown).await
     }
 

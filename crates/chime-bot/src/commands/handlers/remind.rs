@@ -253,7 +253,7 @@ fn due_text(
 fn task(conn: &Reader, base: &Base, chat: &ChatRow, reminder: &Reminder) -> chime_store::Result<String> {
     let Some(asked) = messages::by_seq(conn, reminder.chat, reminder.seq)? else { return Ok(String::new()) };
     let settings = chat_settings::load(conn, asked.conversation())?;
-    let words = own_words(&asked.message.text, &base.bot, &settings);
+    let words = own_words(&asked.message.text, base.bot(), &settings);
     Ok(reminder_task(&words, chat.language, asked.message.sent_at, settings.zone(base.zone())).to_owned())
 }
 

@@ -101,7 +101,7 @@ impl Commands {
         chat: &ChatRow,
         settings: &ChatSettings,
     ) -> Option<SearchRequest> {
-        let text = own_words(&command.message.text, &self.base.bot, settings);
+        let text = own_words(&command.message.text, self.base.bot(), settings);
         let sought = Languages::shipped().searched(&text).unwrap_or(&text);
         SearchRequest::parse(sought, chat.language, command.message.sent_at, settings.zone(self.base.zone()))
     }

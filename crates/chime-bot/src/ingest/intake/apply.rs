@@ -197,7 +197,7 @@ fn take_in_message(
     if !row.is_present && !arrival.named.contains(&setting.bot.id) {
         chats::set_present(tx, row.key)?;
     }
-    if shows_another_bot(arrival, &setting.bot) {
+    if shows_another_bot(arrival, setting.bot) {
         chats::set_other_bots(tx, row.key)?;
     }
     let was_for_us = edited_at.is_some() && was_trigger(tx, arrival, setting)?;
@@ -367,12 +367,12 @@ mod tests {
         };
         let config = Config::load(&Settings::new(read)).unwrap();
         IntakeSettings {
-            bot: BotIdentity {
+            bot: Box::leak(Box::new(BotIdentity {
                 id: UserId(7),
                 usernames: vec!["bot".to_owned()],
                 name: "Bot".to_owned(),
                 reads_all_group_messages: true,
-            },
+            })),
             config: Arc::new(config),
             claim: None,
             fetches_vectors: false,

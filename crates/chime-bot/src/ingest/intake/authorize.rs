@@ -117,7 +117,7 @@ pub fn enter(
 fn command_in(arrival: &Arrival, setting: &IntakeSettings) -> Option<(CommandName, String)> {
     let languages = Languages::shipped();
     let rules = Rules { parent_is_answer: false, languages, is_only_bot: false, said_before: None, called: None };
-    let found = trigger::find(&arrival.message, arrival.parent.as_ref(), &setting.bot, arrival.chat.kind, &rules)?;
+    let found = trigger::find(&arrival.message, arrival.parent.as_ref(), setting.bot, arrival.chat.kind, &rules)?;
     match found {
         Trigger { kind: TriggerKind::Command(command, args), .. } => Some((command, args)),
         Trigger { kind: TriggerKind::Ask | TriggerKind::Thanks, .. } => None,

@@ -233,14 +233,14 @@ fn find_trigger(
         said_before: None,
         called: called.as_deref(),
     };
-    let found = trigger::find(message, parent, &setting.bot, arrival.chat.kind, &rules);
+    let found = trigger::find(message, parent, setting.bot, arrival.chat.kind, &rules);
     if !found.as_ref().is_some_and(|found| found.kind == TriggerKind::Thanks && message.reply_to.is_none()) {
         return Ok(found);
     }
     // A message that looks like thanks may be the reply to a question that the bot asked.
     let said_before = answer_before(tx, message)?;
     let rules = Rules { said_before: said_before.as_ref(), ..rules };
-    Ok(trigger::find(message, parent, &setting.bot, arrival.chat.kind, &rules))
+    Ok(trigger::find(message, parent, setting.bot, arrival.chat.kind, &rules))
 }
 
 /// Returns the answer that the bot gave just before the message. A short message that is no reply may refer to it.

@@ -10,6 +10,7 @@ use crate::ingest::intake::apply::apply;
 use crate::ingest::intake::batch::{Applied, Moment};
 use crate::ingest::intake::read::{offset_after, read_batch};
 use crate::ingest::intake::settings::IntakeSettings;
+use chime_access::ClaimCode;
 use chime_core::{GuestQuestion, Timestamp};
 use chime_jobs::Base;
 use chime_runtime::clock::{Clock, Stopwatch};
@@ -27,7 +28,10 @@ pub struct Ingest {
     pub health: PollHealth,
     /// Gets the questions in chats that the bot is not in.
     pub guests: mpsc::Sender<GuestQuestion>,
-    pub setting: Arc<IntakeSettings>,
+    /// Code with which a user becomes the owner; `None` if the bot has an owner.
+    pub claim: Option<ClaimCode>,
+    /// `true` if a server makes the vectors of messages.
+    pub fetches_vectors: bool,
 }
 
 /// Health of polling: the time of the last response, and the current problem if there is one.
@@ -138,7 +142,6 @@ impl Ingest {
     pub async fn run(self, stop: CancellationToken) -> Result<(), PollEnd> {
         let now = self.base.clock.now();
         let mut offset = self.base.store.read(move |conn| inbox::next_offset(conn, now, OFFSET_LIVES)).await?;
-        let setting = Arc::clone(&self.setting);
         let mut backoff = Backoff::default();
         loop {
             let polled = tokio::select! {
@@ -151,7 +154,7 @@ impl Ingest {
                     self.health.compare(self.base.clock.now(), self.base.telegram.server_date());
                     let progress = offset_after(&batch).filter(|next| Some(*next) != offset);
                     let stuck = !batch.is_empty() && progress.is_none();
-                    if !batch.is_empty() && !self.take_in(batch, progress, &setting, &stop).await? {
+                    if !batch.is_empty() && !self.take_in(batch, progress, &stop).await? {
                         return Ok(());
                     }
                     offset = progress.or(offset);
@@ -187,15 +190,20 @@ impl Ingest {
         &self,
         batch: Vec<RawUpdate>,
         offset: Option<i64>,
-        setting: &Arc<IntakeSettings>,
         stop: &CancellationToken,
     ) -> Result<bool, StoreError> {
+        let setting = Arc::new(IntakeSettings {
+            bot: self.base.bot(),
+            config: Arc::clone(&self.base.config),
+            claim: self.claim.clone(),
+            fetches_vectors: self.fetches_vectors,
+        });
         let batch = Arc::new(read_batch(batch, setting.bot.id));
         let mut backoff = Backoff::default();
         loop {
             let now = self.base.clock.now();
             let at = Moment { now, there: self.base.telegram.server_date().unwrap_or(now) };
-            let (batch, setting) = (Arc::clone(&batch), Arc::clone(setting));
+            let (batch, setting) = (Arc::clone(&batch), Arc::clone(&setting));
             let written =
                 self.base.store.write(Priority::Answering, move |tx| apply(tx, &batch, offset, &setting, at)).await;
             match written {

@@ -8,7 +8,7 @@ use chime_core::config::Config;
 
 #[derive(Debug)]
 pub struct IntakeSettings {
-    pub bot: BotIdentity,
+    pub bot: &'static BotIdentity,
     pub config: Arc<Config>,
     /// Code with which a user becomes the owner; `None` if the bot has an owner.
     pub claim: Option<ClaimCode>,
