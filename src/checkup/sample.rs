@@ -117,6 +117,7 @@ fn ask(prompts: &Prompts, asked: SampleLanguage) -> Result<String, PromptError> 
         anchor_number: None,
         anchor_withheld: false,
         quoted: None,
+        spoilers: false,
         photos: None,
         asker: "Eve",
         ask: &format!("Eve: {}", asked.question()),

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use chime_core::texts::{filled, texts};
-use chime_core::{EntityKind, MessageId};
+use chime_core::{Entity, EntityKind, MessageId};
 use chime_sandbox::{ChatMemberStatus, NewChat, NewMember, Post, PostContent, SandboxMessage};
+use chime_testkit::Reply;
 use chime_world::World;
 
 use crate::grounding::{data_of, outcome};
 use crate::languages::{ENGLISH, GERMAN, SPANISH};
-use crate::memory::NO_MODEL;
+use crate::memory::{NO_MODEL, ON};
 use crate::settings::{admin, by};
 
 /// Returns the lines of the messages found.
@@ -49,6 +50,53 @@ async fn a_search_shows_who_when_and_where_ten_a_page() {
         }
         seen.sort_unstable();
         assert_eq!(seen, said, "each message is on one page");
+    })
+    .await;
+}
+
+/// Says a text of which the words from `hidden` on are a spoiler.
+fn say_hidden(w: &World, name: &str, text: &str, hidden: &str) -> MessageId {
+    let start = text.find(hidden).expect("words of the text");
+    let spoiler = Entity { offset: start, length: text.len() - start, kind: EntityKind::Spoiler };
+    w.telegram.say(w.chat, Post::new(w.member(name), text, w.clock.now()).entities(vec![spoiler]))
+}
+
+#[tokio::test]
+async fn hidden_words_are_found_but_not_shown() {
+    World::with(&[ON, NO_MODEL[0], NO_MODEL[1]], async |w| {
+        let killer = "The killer in episode five is the butler James";
+        let said = say_hidden(w, "bob", killer, "the butler");
+        say_hidden(w, "bob", "We decided that the party for Olga is on Friday", "We decided");
+        w.say("ann", "We decided that the boat leaves at nine");
+        w.settled().await;
+        let saved = w.telegram.say(w.chat, Post::new(admin(w, w.chat, "eve"), "/note", w.clock.now()).reply_to(said));
+        w.answer_to(saved).await;
+        for ask in ["/search butler", "@bot who is the killer in episode five?", "/notes", "/recap 2h", "/decisions"] {
+            let ask = w.say("cat", ask);
+            let shown = w.answer_to(ask).await.text;
+            assert!(!shown.contains("butler") && !shown.contains("Olga"), "{shown}");
+            assert!(
+                shown.contains("killer in episode five is ▒▒▒") || shown.contains("boat leaves at nine"),
+                "{shown}"
+            );
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_model_keeps_hidden_words_hidden() {
+    World::run(async |w| {
+        let said = say_hidden(w, "bob", "The killer in episode five is the butler James", "the butler");
+        w.settled().await;
+        let source = w.stored(w.chat, said).await.map(|stored| stored.seq).expect("it is stored");
+        w.model.script([Reply::text(format!("It is ||the butler James|| [source: m{source}]."))]);
+        let ask = w.say("cat", "@bot who is the killer in episode five?");
+        let answer = w.answer_to(ask).await;
+        assert!(answer.text.starts_with("It is the butler James [1]"), "{}", answer.text);
+        assert!(answer.entities.iter().any(|entity| entity.kind == EntityKind::Spoiler));
+        let asked = w.model.requests().pop().expect("a request")["messages"].to_string();
+        assert!(asked.contains("is ||the butler James||") && asked.contains("between || and ||"), "{asked}");
     })
     .await;
 }

@@ -21,7 +21,7 @@ use chime_core::prompts::{
 use chime_core::trigger::{Languages, asks_for_summary, asks_what_was_missed};
 use chime_core::{
     ChatKind, Citable, Enrichment, FollowUp, Grounding, Part, Piece, Role, Seq, Slot, SlotUse, SourceId, StoredMessage,
-    Timestamp, Zone, clip,
+    Timestamp, Zone, clip, has_spoiler,
 };
 use chime_relevance::context::ContextWindow;
 use chime_relevance::retrieval::Recalled;
@@ -390,6 +390,7 @@ fn ask(
     let is_bare = input.generic && anchor.is_none() && has_others && !wants_summary(input);
     let focus = input.window.focus().filter(|entry| is_bare && entry.score >= SURE_FOCUS);
     let focus = numbers(focus.map(|entry| entry.message.seq), transcript.labels());
+    let mut shown = input.window.entries.iter().map(|entry| entry.shown.as_str()).chain([input.ask]);
     let (today, time) = (input.zone.day_in_words(input.now), input.zone.clock_time(input.now));
     let asker = transcript.author(input.trigger);
     let question = transcript.said(input.trigger, None, &input.trigger.message.rendered_with(input.ask));
@@ -403,6 +404,7 @@ fn ask(
         anchor_number,
         anchor_withheld: input.window.anchor_withheld,
         quoted: quoted.as_deref(),
+        spoilers: shown.any(has_spoiler),
         photos: photos.as_deref(),
         asker: &asker,
         ask: &question,

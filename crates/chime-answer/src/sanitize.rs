@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use chime_core::clip;
+use chime_core::{clip, covered};
 
 /// Maximum number of graphemes (visible characters) of a name.
 const NAME_GRAPHEMES: usize = 32;
@@ -37,10 +37,10 @@ pub fn clean_text(raw: &str) -> String {
         .collect()
 }
 
-/// Returns a text on one line, at most `max_chars` characters long.
+/// Returns a text on one line, at most `max_chars` characters long, with covered spoilers.
 pub fn one_line(raw: &str, max_chars: usize) -> String {
     let line = clean_text(raw).split_whitespace().collect::<Vec<_>>().join(" ");
-    clip(&line, max_chars).into_owned()
+    clip(&covered(&line), max_chars).into_owned()
 }
 
 /// Returns the text on one line like [`one_line`], or a placeholder if it is empty.

@@ -84,7 +84,10 @@ pub use source::{
     Citable, Enrichment, FULL_ANSWER_TOKENS, Piece, PieceLine, Slot, SourceId, SourceKind, SourceMessage,
 };
 pub use stems::{Language, WordStemmer, short_stem, stems};
-pub use text::{Entity, EntityKind, FormattedText, UserRef, hidden_links, utf16_len, utf16_slice, with_links};
+pub use text::{
+    Entity, EntityKind, FormattedText, UserRef, covered, has_spoiler, hidden_links, is_in_word, spoiler_bars,
+    utf16_len, utf16_slice, with_marks,
+};
 pub use time::Timestamp;
 pub use tokenize::{folded, is_unspaced, lower_words, pieces, search_words, sentence_ends, sentences, split_words};
 pub use tokens::{TokenCalibration, estimate_tokens};

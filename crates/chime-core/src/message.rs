@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use super::{
     ChatId, ChatKey, Conversation, Entity, EntityKind, ForumTopicId, MessageId, Seq, Timestamp, UserId, hidden_links,
-    utf16_slice, with_links,
+    spoiler_bars, utf16_slice, with_marks,
 };
 
 /// Message as extracted from an update, before it gets its number in the database.
@@ -199,14 +199,27 @@ impl Message {
         if self.role == Role::User { hidden_links(&self.text, &self.entities) } else { Vec::new() }
     }
 
-    /// Returns the text, with the address of each hidden link after its words.
+    /// Returns the text with the address of each hidden link after its words, for a search.
     pub fn text_with_links(&self) -> Cow<'_, str> {
-        with_links(&self.text, self.hidden_links())
+        with_marks(&self.text, self.hidden_links())
+    }
+
+    /// Returns the addresses of hidden links and the bars around spoilers, each with its byte position in the text.
+    pub fn marks(&self) -> Vec<(usize, String)> {
+        let mut marks = self.hidden_links();
+        marks.extend(spoiler_bars(&self.text, &self.entities));
+        marks.sort_by_key(|(at, _)| *at);
+        marks
+    }
+
+    /// Returns the text with its [`marks`](Self::marks), for a reader.
+    pub fn marked_text(&self) -> Cow<'_, str> {
+        with_marks(&self.text, self.marks())
     }
 
     /// Renders the message for a prompt: `[voice 0:12]`, `[document] report.pdf`, `[photo] caption`, or just the text.
     pub fn rendered(&self) -> String {
-        self.rendered_with(&self.text_with_links())
+        self.rendered_with(&self.marked_text())
     }
 
     pub fn rendered_with(&self, text: &str) -> String {

@@ -93,6 +93,8 @@ pub struct AskValues<'a> {
     pub anchor_withheld: bool,
     /// Part of this message that the member selected when replying.
     pub quoted: Option<&'a str>,
+    /// `true` if a message contains a spoiler.
+    pub spoilers: bool,
     /// Numbers of the messages whose photos are sent with the prompt: `[3], [5]`.
     pub photos: Option<&'a str>,
     /// Name of the member who asks: `Ana`.

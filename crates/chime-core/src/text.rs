@@ -1,10 +1,11 @@
 //! Text with Telegram's formatting. Offsets and lengths count UTF-16 units, as Telegram does.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::clip;
+use super::{clip, is_unspaced};
 
 /// Maximum number of characters of the address behind a linked word.
 const ADDRESS_CHARS: usize = 100;
@@ -77,6 +78,11 @@ pub struct UserRef {
     pub id: super::UserId,
 }
 
+/// Marks around a spoiler in Markdown.
+const BARS: &str = "||";
+/// Stands for the words of a spoiler.
+const COVER: &str = "▒▒▒";
+
 /// Returns the web addresses behind linked words of `text`, as ` (https://example.org/menu)`, each with the byte at
 /// which its words end. Long ones are shortened; those that the words already show are left out.
 pub fn hidden_links(text: &str, entities: &[Entity]) -> Vec<(usize, String)> {
@@ -90,11 +96,74 @@ pub fn hidden_links(text: &str, entities: &[Entity]) -> Vec<(usize, String)> {
     hidden.collect()
 }
 
-/// Returns `text` with the result of [`hidden_links`] inserted.
-pub fn with_links(text: &str, links: Vec<(usize, String)>) -> Cow<'_, str> {
+/// Returns the bars around the spoilers of `text`, as in Markdown, each with its byte position. They are set around
+/// whole words, since bars inside a word are plain text.
+pub fn spoiler_bars(text: &str, entities: &[Entity]) -> Vec<(usize, String)> {
+    let spoilers = entities.iter().filter(|entity| entity.kind == EntityKind::Spoiler).filter_map(|entity| {
+        let (start, end) = (entity.offset, entity.offset.saturating_add(entity.length));
+        let (start, end) = (byte_at(text, start, Round::Down), byte_at(text, end, Round::Up));
+        let hidden = text.get(start..end)?.trim_end();
+        let (end, hidden) = (start + hidden.len(), hidden.trim_start());
+        let start = end - hidden.len();
+        let before = text[..start].trim_end_matches(|c: char| hidden.starts_with(is_in_word) && is_in_word(c));
+        let after = text[end..].trim_start_matches(|c: char| hidden.ends_with(is_in_word) && is_in_word(c));
+        (!hidden.is_empty()).then(|| before.len()..text.len() - after.len())
+    });
+    let mut bars: Vec<usize> = Vec::new();
+    for spoiler in spoilers {
+        match bars.last_mut() {
+            Some(end) if spoiler.start <= *end => *end = spoiler.end.max(*end),
+            _ => bars.extend([spoiler.start, spoiler.end]),
+        }
+    }
+    bars.into_iter().map(|at| (at, BARS.to_owned())).collect()
+}
+
+/// Replaces the words between spoiler bars, for a text of which a part may be cut off or which everybody gets to see.
+pub fn covered(text: &str) -> Cow<'_, str> {
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some(spoiler) = next_spoiler(rest) {
+        shown.push_str(&rest[..spoiler.start]);
+        shown.push_str(COVER);
+        rest = &rest[spoiler.end..];
+    }
+    if shown.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(shown + rest) }
+}
+
+pub fn has_spoiler(text: &str) -> bool {
+    next_spoiler(text).is_some()
+}
+
+/// Returns the first bars with the words between them. The bars of `a || b` and `a||b` are none.
+fn next_spoiler(text: &str) -> Option<Range<usize>> {
+    let is_space = |c: Option<char>| c.is_none_or(char::is_whitespace);
+    let is_apart = |c: Option<char>| !c.is_some_and(is_in_word);
+    let around = |at: usize| (text[..at].chars().next_back(), text[at + BARS.len()..].chars().next());
+    let places: Vec<usize> = text.match_indices(BARS).map(|(at, _)| at).collect();
+    let opens = |(_, start): &(usize, &usize)| {
+        let (before, after) = around(**start);
+        is_apart(before) && !is_space(after)
+    };
+    places.iter().enumerate().filter(opens).find_map(|(number, start)| {
+        let closes = |end: &&usize| {
+            let (before, after) = around(**end);
+            **end > start + BARS.len() && !is_space(before) && is_apart(after)
+        };
+        Some(*start..places[number + 1..].iter().find(closes)? + BARS.len())
+    })
+}
+
+/// Returns `true` for letters and digits of scripts that separate words by spaces: bars between them are no marks.
+pub fn is_in_word(c: char) -> bool {
+    c.is_alphanumeric() && !is_unspaced(c)
+}
+
+/// Returns `text` with the results of [`hidden_links`] and [`spoiler_bars`] inserted, sorted by their positions.
+pub fn with_marks(text: &str, marks: Vec<(usize, String)>) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(text);
-    for (end, address) in links.into_iter().rev() {
-        text.to_mut().insert_str(end, &address);
+    for (at, mark) in marks.into_iter().rev() {
+        text.to_mut().insert_str(at, &mark);
     }
     text
 }
@@ -159,7 +228,7 @@ mod tests {
                 kind: EntityKind::TextLink { url: url.to_owned() },
             };
             let entities: Vec<Entity> = links.iter().map(entity).collect();
-            with_links(text, hidden_links(text, &entities)).into_owned()
+            with_marks(text, hidden_links(text, &entities)).into_owned()
         };
         let menu = [("menu", "https://a.example/menu"), ("map", "http://b.example/?q=1")];
         let with = "🍕 the menu (https://a.example/menu), the map (http://b.example/?q=1)";
@@ -170,6 +239,27 @@ mod tests {
         assert_eq!(shown("menu", &[("menu", &tracked)]), "menu (https://a.example/menu)");
         let long = format!("https://a.example/{}", "x".repeat(200));
         assert_eq!(shown("menu", &[("menu", &long)]).chars().count(), "menu ()".len() + ADDRESS_CHARS);
+    }
+
+    #[test]
+    fn spoilers_have_bars_and_can_be_covered() {
+        let check = |text: &str, spoilers: &[&str], barred: &str, hidden: &str| {
+            let entity = |words: &&str| Entity {
+                offset: utf16_len(&text[..text.find(words).expect("words of the text")]),
+                length: utf16_len(words),
+                kind: EntityKind::Spoiler,
+            };
+            let entities: Vec<Entity> = spoilers.iter().map(entity).collect();
+            let marked = with_marks(text, spoiler_bars(text, &entities));
+            assert_eq!((&*marked, &*covered(&marked)), (barred, hidden));
+        };
+        check("😀 it was James.", &["James"], "😀 it was ||James||.", "😀 it was ▒▒▒.");
+        check("It was the butler.", &[" the but"], "It was ||the butler||.", "It was ▒▒▒.");
+        check("It was a || b, c", &["a || b", ", c"], "It was ||a || b, c||", "It was ▒▒▒");
+        check("if (a || b || c) x||y||z", &[], "if (a || b || c) x||y||z", "if (a || b || c) x||y||z");
+        check("one two three", &["one", "three"], "||one|| two ||three||", "▒▒▒ two ▒▒▒");
+        check("犯人は田中です", &["田中"], "犯人は||田中||です", "犯人は▒▒▒です");
+        check("no words", &[" "], "no words", "no words");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::bullets::{CitableText, CitableTexts, tidy};
 use crate::extract::SummaryMessage;
 use crate::members;
 use chime_core::trigger::is_for_bot;
-use chime_core::{Bullet, Role, Seq, StoredMessage, Zone, without_citations};
+use chime_core::{Bullet, Role, Seq, StoredMessage, Zone, covered, without_citations};
 
 /// Maximum length of a message in a prompt, in characters.
 const LINE_CHARS: usize = 1200;
@@ -18,7 +18,7 @@ pub struct NumberedLines {
     pub has_open: bool,
 }
 
-/// Prepares a message for a summary. `by` is the author's number in summaries. `names` maps names of
+/// Prepares a message for a summary, which everybody may see: its spoilers are covered. `by` is the author's number in summaries. `names` maps names of
 /// members to such numbers, which replace them in the text.
 pub fn spoken(
     stored: &StoredMessage,
@@ -27,7 +27,7 @@ pub fn spoken(
     reply_to: Option<Seq>,
     vector: Vec<f32>,
 ) -> SummaryMessage {
-    let rendered = stored.message.rendered();
+    let rendered = covered(&stored.message.rendered()).into_owned();
     let said = match stored.message.role {
         Role::Assistant => without_citations(&rendered),
         Role::User | Role::System | Role::SystemSummary => rendered,

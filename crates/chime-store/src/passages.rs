@@ -5,7 +5,7 @@ use super::row::row_id;
 use super::sql::{Columns, Json, Statements, params};
 use super::{Reader, Result};
 use chime_core::{
-    ChatKey, Conversation, Entity, ForumTopicId, Kind, MessageId, Seq, Timestamp, UserId, hidden_links, with_links,
+    ChatKey, Conversation, Entity, ForumTopicId, Kind, MessageId, Seq, Timestamp, UserId, hidden_links, with_marks,
 };
 
 /// Message with only the data that a search needs.
@@ -162,7 +162,7 @@ fn from_columns(columns: &Columns<'_>) -> Result<StoredPassage> {
             let text: String = columns.get("text")?;
             let entities: Option<String> = columns.get("links")?;
             let entities: Vec<Entity> = entities.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
-            with_links(&text, hidden_links(&text, &entities)).into_owned()
+            with_marks(&text, hidden_links(&text, &entities)).into_owned()
         },
         vector: Vec::new(),
     })

@@ -20,6 +20,7 @@ use chime_core::prompts::{AskValues, PromptError, RoleValues};
 use chime_core::texts::{Texts, notices, texts};
 use chime_core::{
     Chat, ChatId, ChatKey, ChatKind, Conversation, FormattedText, GuestQuestion, Language, Timestamp, UserId, clip,
+    has_spoiler,
 };
 use chime_llm::{Prompt, PromptMessage, PromptRole};
 use chime_privacy::redact;
@@ -169,6 +170,7 @@ fn prompt_messages(
         anchor_number: None,
         anchor_withheld: false,
         quoted: None,
+        spoilers: question.said.iter().any(|(_, text)| has_spoiler(text)),
         photos: None,
         asker: question.said.first().map_or("", |(name, _)| name),
         ask: ask.as_deref().unwrap_or_default(),

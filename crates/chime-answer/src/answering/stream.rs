@@ -216,7 +216,10 @@ impl UnfinishedAnswer<'_> {
         let (text, _) = uncertainty::split(text);
         let text = without_heads(&text, &bot.name, |name| built.labels.has_name(name));
         let text = without_echo(&text, &built.instructions, &built.fence)?;
-        let linked = citations::linked(&text, built.material(given, self.question.trigger()));
+        // A spoiler that has not ended yet would be shown.
+        let is_open = text.matches("||").count() % 2 == 1;
+        let text = text.rfind("||").filter(|_| is_open).map_or(text.as_str(), |bars| &text[..bars]);
+        let linked = citations::linked(text, built.material(given, self.question.trigger()));
         let links: Vec<&str> = given.iter().flat_map(citations::links).collect();
         let parts = format_parts(&format!("{linked}{MORE_COMES}"), &links, &self.question.names(bot));
         parts.into_iter().next()

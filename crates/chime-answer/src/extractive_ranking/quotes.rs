@@ -17,7 +17,7 @@ pub fn bullets(entries: &[&Entry], texts: &Texts) -> String {
 fn bullet(entry: &Entry, texts: &Texts) -> String {
     let message = &entry.message.message;
     let text = match message.role {
-        Role::Assistant => without_citations(&message.text),
+        Role::Assistant => without_citations(&message.marked_text()),
         Role::User | Role::System | Role::SystemSummary => message.rendered(),
     };
     let name = escape_markdown(&clean_name(&message.sender.name));

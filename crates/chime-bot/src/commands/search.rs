@@ -9,7 +9,7 @@ use chime_core::texts::{Texts, filled};
 use chime_core::trigger::{Languages, called_at_start, is_for_bot};
 use chime_core::{
     BotIdentity, Button, ChatKey, Conversation, Kind, Language, MessageId, Role, Seq, StoredMessage, Timestamp, UserId,
-    Zone, message_link, stems,
+    Zone, covered, message_link, stems,
 };
 use chime_memory::wording::short_time;
 use chime_relevance::retrieval::words::words;
@@ -419,6 +419,7 @@ pub fn shown(found: &SearchResult, search: &ChatSearch<'_>, page: SearchPage, te
 
 /// Returns some words of a text, from shortly before the first one with a stem in `wanted`.
 fn excerpt(text: &str, wanted: &[String], language: Language) -> String {
+    let text = covered(text);
     let said: Vec<&str> = text.split_whitespace().collect();
     let is_wanted = |word: &&str| {
         let said = SaidWords::of(word, language);

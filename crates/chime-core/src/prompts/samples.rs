@@ -101,6 +101,7 @@ fn asks() -> Vec<Value> {
         anchor_number,
         anchor_withheld: anchor.is_none(),
         quoted,
+        spoilers: quoted.is_some(),
         photos: quoted,
         asker: "Ana",
         ask: "Ana: thoughts?",

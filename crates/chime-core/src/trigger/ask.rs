@@ -10,16 +10,16 @@ const AFTER_NAME: [char; 9] = [',', ':', ';', '.', '!', '…', '-', '–', '—'
 const CLOSING: [char; 8] = [',', ':', ';', '.', '!', '?', '…', ')'];
 
 /// Returns the question of a trigger, which is its text without the ranges in `parsed.cut`, with the addresses of
-/// hidden links.
+/// hidden links and bars around spoilers.
 pub fn ask_of(message: &Message, parsed: &ParsedTrigger) -> String {
     let (mut text, mut cut) = (message.text.clone(), parsed.cut.clone());
     // From the end, so that the byte positions of earlier ranges stay valid. The address of a link on the bot's name is
     // removed with the name.
-    for (end, address) in message.hidden_links().into_iter().rev() {
-        if !cut.iter().any(|range| range.start < end && end <= range.end) {
-            text.insert_str(end, &address);
-            for range in cut.iter_mut().filter(|range| range.start >= end) {
-                *range = range.start + address.len()..range.end + address.len();
+    for (at, mark) in message.marks().into_iter().rev() {
+        if !cut.iter().any(|range| range.start < at && at <= range.end) {
+            text.insert_str(at, &mark);
+            for range in cut.iter_mut().filter(|range| range.start >= at) {
+                *range = range.start + mark.len()..range.end + mark.len();
             }
         }
     }

@@ -89,7 +89,7 @@ fn body(stored: &StoredMessage) -> Cow<'_, str> {
     let message = &stored.message;
     let has_more = message.forward_origin.is_some() || message.quote.is_some() || message.snapshot.is_some();
     if message.kind == Kind::Text && !has_more {
-        return message.text_with_links();
+        return message.marked_text();
     }
     // The name of a forward's origin is untrusted, so it must not contain the brackets that mark notes in the prompt.
     let name = |origin: &String| origin.replace(['[', ']'], "").split_whitespace().collect::<Vec<_>>().join(" ");

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::clean::clean;
 use super::writer::{EntityWriter, TextPosition};
-use chime_core::EntityKind;
+use chime_core::{EntityKind, is_in_word};
 
 /// Delimiter of a spoiler.
 const BARS: &str = "||";
@@ -171,7 +171,7 @@ impl Marks {
     fn bars(&mut self, next: Option<char>, writer: &mut EntityWriter) {
         let previous = writer.last_char();
         let touches = |c: Option<char>| c.is_some_and(|c| !c.is_whitespace());
-        let is_apart = |c: Option<char>| !c.is_some_and(char::is_alphanumeric);
+        let is_apart = |c: Option<char>| !c.is_some_and(is_in_word);
         let depth = self.open.len();
         let closes = |open: &mut Spoiler| {
             open.depth == depth && writer.since(open.place) != BARS && touches(previous) && is_apart(next)

@@ -94,8 +94,10 @@ impl Commands {
                     Some(parent) => {
                         let sources = vec![parent.seq, command.message.seq];
                         let text = match parent.message.role {
-                            Role::Assistant => without_citations(&parent.message.text),
-                            Role::User | Role::System | Role::SystemSummary => parent.message.text,
+                            Role::Assistant => without_citations(&parent.message.marked_text()),
+                            Role::User | Role::System | Role::SystemSummary => {
+                                parent.message.marked_text().into_owned()
+                            }
                         };
                         self.save_note(job, &command, text, sources).await
                     }
