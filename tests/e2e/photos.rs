@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chime_core::MessageId;
 use chime_sandbox::faults::Fault;
-use chime_sandbox::{Post, PostContent};
+use chime_sandbox::{NewChat, Post, PostContent};
 use chime_testkit::Reply;
 use chime_world::World;
 use serde_json::{Value, json};
@@ -53,6 +53,29 @@ async fn a_question_about_a_photo_shows_it() {
         let tag = w.reply("ben", said, "@bot when does the ferry leave?");
         w.answer_to(tag).await;
         assert_eq!(parts(w, 3).await.len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_reply_to_a_photo_in_another_topic_shows_it() {
+    World::run(async |w| {
+        let club = w.telegram.add_chat(NewChat::forum("Club"));
+        let (boats, tents) = (w.telegram.create_topic(club, "Boats"), w.telegram.create_topic(club, "Tents"));
+        w.telegram.put_file("photo.jpg", "what is seen");
+        let photo = Post::new(w.member("ann"), "", w.clock.now()).with(PostContent::Photo).in_forum_topic(boats);
+        let photo = w.telegram.say(club, photo);
+        w.settled().await;
+        w.model.script(["A boat."]);
+        let ask = Post::new(w.member("ben"), "@bot what is on it?", w.clock.now()).in_forum_topic(tents);
+        let ask = w.telegram.say(club, ask.reply_elsewhere(club, photo));
+        w.answer_to(ask).await;
+        assert_eq!(parts(w, 1).await.last().map(String::as_str), Some(SEEN));
+        let forget = Post::new(w.member("ann"), "/forget", w.clock.now()).in_forum_topic(tents);
+        let forget = w.telegram.say(club, forget.reply_elsewhere(club, photo));
+        w.answer_to(forget).await;
+        w.settled().await;
+        assert!(w.stored(club, photo).await.is_none());
     })
     .await;
 }

@@ -66,6 +66,7 @@ pub fn gather(
     if anchor_withheld {
         // The trigger quotes a message whose text may not be shown, so the quote is removed too.
         trigger.message.quote = None;
+        trigger.message.snapshot = None;
     }
     let moment = (trigger.message.sent_at, trigger.message.id);
     // Loads twice the window: to find what the oldest messages in the window reply to, the messages before them are

@@ -19,8 +19,8 @@ pub(super) struct DatedChange<T> {
 pub(super) fn message(state: &SandboxState, chat: &SandboxChat, message: &SandboxMessage) -> Value {
     let mut object = plain_message(state, chat, message);
     // In a forum topic, a message without a reply replies to the message that created the topic.
-    let creation =
-        message.forum_topic.map(|ForumTopicId(topic)| MessageId(topic)).filter(|creation| *creation != message.id);
+    let creation = message.forum_topic.map(|ForumTopicId(topic)| MessageId(topic));
+    let creation = creation.filter(|creation| *creation != message.id && message.reply_elsewhere.is_none());
     if let Some(parent) = message.reply_to.or(creation).and_then(|parent| chat.messages.get(&parent)) {
         object.insert("reply_to_message".to_owned(), plain_message(state, chat, parent).into());
         if let Some(part) = &message.quote {

@@ -71,6 +71,7 @@ pub fn load_trigger(
     {
         // A quote would show text of the withheld message.
         trigger.message.quote = None;
+        trigger.message.snapshot = None;
     }
     let parsed = &as_transcribed(parsed, &trigger);
     let (asked, generic) = asked(conn, trigger, chat.language, settings.zone(services.base.zone()), parsed)?;

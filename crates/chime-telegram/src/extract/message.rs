@@ -186,10 +186,13 @@ fn reply(wire: &dto::TelegramMessage, chat: ChatId, bot: UserId) -> RepliedMessa
         (None, Some(external)) => {
             let place = external.place.origin.as_ref().and_then(origin_name);
             let place = place.or_else(|| external.place.chat.as_ref().and_then(dto::Chat::display_name));
+            // A message in another topic of the same group. It may be stored; if not, there is the snapshot.
+            let is_here = external.place.chat.as_ref().is_some_and(|other| other.id == Some(chat.0));
             RepliedMessage {
+                to: is_here.then(|| message_id(external.place.message_id).ok()).flatten(),
                 snapshot: Some(snapshot(place, &external.content, quote.as_deref())),
                 quote,
-                ..RepliedMessage::default()
+                parent: None,
             }
         }
         (None, None) => RepliedMessage {

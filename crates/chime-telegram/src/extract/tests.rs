@@ -208,6 +208,20 @@ fn a_parent_that_cannot_be_read_is_still_replied_to() {
 }
 
 #[test]
+fn a_parent_in_another_topic_of_the_chat_is_replied_to() {
+    check_message(
+        json!({
+            "text": "see", "is_topic_message": true, "message_thread_id": 9,
+            "external_reply": {
+                "origin": {"sender_user": {"id": 6, "first_name": "Bob"}}, "chat": {"id": -1001}, "message_id": 41,
+                "photo": [],
+            },
+        }),
+        expect!["message #42 Ana(5) user topic=9 reply=41 snapshot=Bob: [photo] | see"],
+    );
+}
+
+#[test]
 fn a_parent_in_another_chat_is_only_remembered_as_a_snapshot() {
     check_message(
         json!({
