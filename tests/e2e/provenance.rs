@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chime_core::{ChatId, MessageId};
+use chime_core::{ChatId, MessageId, Role};
 use chime_sandbox::{NewChat, NewMember, Post, PostContent, SandboxMessage};
 use chime_store::{Reader, chats, consent, messages};
 use chime_world::World;
@@ -26,6 +26,30 @@ async fn has_words(w: &World, chat: ChatId, id: MessageId) -> bool {
 fn is_out(conn: &Reader, chat: ChatId, user: chime_core::UserId) -> chime_store::Result<bool> {
     let Some(row) = chats::find(conn, chat)? else { return Ok(false) };
     Ok(consent::opted_out(conn, row.key, user)?.is_some())
+}
+
+/// Telegram copies each post of a channel into its linked group.
+#[tokio::test]
+async fn a_post_in_a_channel_and_its_group_is_answered_once_and_an_answer_is_no_source() {
+    World::run(async |w| {
+        let news = w.telegram.add_chat(NewChat::channel("News"));
+        let copy = |w: &World, text: &str, of: MessageId| {
+            let copy = Post::new(w.member("ann"), text, w.clock.now());
+            w.telegram.say(w.chat, copy.as_chat(news).forward_of(news, of))
+        };
+        w.model.script(["At noon."]);
+        let text = "@bot when does the boat leave?";
+        let post = w.telegram.say(news, Post::new(w.member("ann"), text, w.clock.now()));
+        copy(w, text, post);
+        let answer = w.answer_to(post).await;
+        assert_eq!((answer.chat, answer.text.as_str()), (news, "At noon."));
+        let copied = copy(w, &answer.text, answer.id);
+        w.settled().await;
+        assert_eq!(w.model.requests().len(), 1);
+        let stored = w.stored(w.chat, copied).await.expect("it is stored").message;
+        assert_eq!((stored.sender.id, stored.role), (w.telegram.bot_id(), Role::Assistant));
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -184,6 +184,14 @@ impl Message {
         self.kind.is_spoken() && self.text.is_empty()
     }
 
+    /// Returns the post of a linked channel that Telegram copied into its group as this message. Unlike it, a forward by
+    /// a member has an origin to show, and a reply to another chat has a snapshot.
+    pub fn copied_post(&self) -> Option<(ChatId, MessageId)> {
+        let is_copy = self.sender.is_chat && self.forward_origin.is_none() && self.snapshot.is_none();
+        let post = self.borrowed.filter(|_| is_copy)?;
+        Some((post.chat.filter(|chat| chat.0 == self.sender.id.0)?, post.message?))
+    }
+
     /// Returns the web addresses in the message, in order: those that the text shows, and those behind linked words.
     pub fn addresses(&self) -> impl Iterator<Item = &str> {
         self.entities.iter().filter_map(|entity| match &entity.kind {

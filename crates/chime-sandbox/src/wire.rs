@@ -211,6 +211,8 @@ fn plain_message(state: &SandboxState, of: &SandboxChat, message: &SandboxMessag
         .as_ref()
         .map(|name| json!({"type": "hidden_user", "sender_user_name": name, "date": message.date.secs()}));
     put("forward_origin", message.forward_of.and_then(|(chat, id)| origin(state, chat, id)).or(hidden));
+    let is_automatic = message.forward_of.is_some_and(|(chat, _)| message.sender_chat == Some(chat));
+    put("is_automatic_forward", is_automatic.then(|| true.into()));
     put("external_reply", message.reply_elsewhere.and_then(|(chat, id)| external_reply(state, chat, id)));
     put("quote", message.reply_elsewhere.and(message.quote.as_ref()).map(|part| json!({"text": part, "position": 0})));
     let (text, entities) = match message.content {

@@ -12,7 +12,7 @@ use chime_access::Access;
 use chime_access::admission::served;
 use chime_core::{
     Arrival, BotIdentity, ChatId, ChatKind, Conversation, Event, JobPayload, Membership, Message, Migration, PollState,
-    Press, Reaction, Timestamp,
+    Press, Reaction, Role, Sender, Timestamp,
 };
 use chime_privacy::{Keep, strip};
 use chime_store::inbox::Received;
@@ -184,6 +184,8 @@ fn take_in_message(
     at: Moment,
     applied: &mut Applied,
 ) -> chime_store::Result<()> {
+    let own = own_post(tx, arrival, setting)?;
+    let arrival = own.as_ref().unwrap_or(arrival);
     let Arrival { chat, message, .. } = arrival;
     if authorize::admit(tx, arrival, setting, at.now)? == Access::Refused {
         return reject_message(tx, arrival, setting, at, applied);
@@ -249,6 +251,18 @@ fn take_in_message(
         language::judge_before_answering(tx, &row)?;
     }
     Ok(())
+}
+
+/// Returns the arrival with the bot as its author if Telegram copied a post of the bot from a channel into its group.
+fn own_post(tx: &Writer<'_>, arrival: &Arrival, setting: &IntakeSettings) -> chime_store::Result<Option<Arrival>> {
+    let Some((channel, post)) = arrival.message.copied_post() else { return Ok(None) };
+    let Some(part) = outbox::by_message(tx, channel, post)? else { return Ok(None) };
+    let mut own = arrival.clone();
+    let bot = setting.bot;
+    let me = Sender::person(bot.id, bot.name.clone());
+    own.message.sender = Sender { username: Some(bot.username().to_owned()), is_bot: true, ..me };
+    own.message.role = if part.answer.is_some() { Role::Assistant } else { Role::System };
+    Ok(Some(own))
 }
 
 /// Stores a message from an unauthorised chat without its content, and schedules the notice to the chat.

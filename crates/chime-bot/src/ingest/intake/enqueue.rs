@@ -8,6 +8,8 @@ use crate::ingest::intake::settings::IntakeSettings;
 use crate::ingest::intake::split_question;
 use crate::ingest::{ArrivalKind, ArrivedMessage, TriggerAction, task_for};
 use crate::recap::{RecapArguments, RecapQuestion};
+use chime_access::Access;
+use chime_access::admission::served;
 use chime_core::chat_settings::{AMBIENT, ChatSettings, NAME, REPLIES};
 use chime_core::trigger::{self, Languages, Rules, Trigger, TriggerKind};
 use chime_core::{
@@ -218,6 +220,13 @@ fn find_trigger(
     arrival: &Arrival,
     setting: &IntakeSettings,
 ) -> chime_store::Result<Option<Trigger>> {
+    if let Some((channel, _)) = message.copied_post()
+        && let Some(row) = chats::find(tx, channel)?.filter(|row| row.is_present)
+        && served(tx, &row.chat, message.sender.id, &setting.config.access)? == Access::Allowed
+    {
+        // The bot gets the post itself too, and answers that.
+        return Ok(None);
+    }
     let parent = arrival.parent.as_ref();
     // An ephemeral command was sent to this bot alone.
     let is_only_bot = message.id.ephemeral_number().is_some() || !chats::has_other_bots(tx, arrival.chat.id)?;
