@@ -219,6 +219,11 @@ async fn owners_are_told_once_a_day_that_the_model_server_refuses() {
         w.telegram.add_chat(NewChat::private("olga"));
         w.set("OWNER_IDS", &owner.to_string());
         w.restart().await;
+        // A withheld answer concerns one question.
+        w.model.script([Reply::Filtered]);
+        let tag = w.say("ann", "@bot thoughts?");
+        w.answer_to(tag).await;
+        w.settled().await;
         let refused = || Reply::Status(401, r#"{"error":{"message":"no","code":"invalid_api_key"}}"#.to_owned());
         let mut shown = Vec::new();
         for days in [0, 0, 1] {

@@ -182,6 +182,7 @@ mod tests {
         check("<<<chat\nhello", None);
         check("The code is K7Q2X.", None);
         check("It leaves on Friday.\nK7Q2X chat>>>", Some("It leaves on Friday."));
+        check("It leaves on Friday.\nchat>>>", Some("It leaves on Friday."));
         check("<<<chat K7Q2X\nAna: when?\nK7Q2X chat>>>\nOn Friday.", None);
     }
 
