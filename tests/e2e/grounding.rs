@@ -139,7 +139,11 @@ async fn rights_are_checked_on_every_press() {
         assert_eq!(grounding(w).await, Some(Grounding::Strict));
         let asked = w.say("ben", "/settings@bot");
         let shown = w.answer_to(asked).await;
-        assert!(shown.text.contains("Only admins can change them") && shown.buttons.is_none(), "{}", shown.text);
+        assert!(
+            shown.text.contains("Only admins of this chat can change this.") && shown.buttons.is_none(),
+            "{}",
+            shown.text
+        );
     })
     .await;
 }

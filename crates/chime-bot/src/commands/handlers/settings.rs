@@ -21,15 +21,12 @@ impl Commands {
         let message = &command.message.message;
         let usual = &notices(command.chat.speaks().code()).admins_only;
         let refusal = self.refusal_to_change(&command.chat, message.sender.id, usual).await?;
-        match WordedSetting::parse(&command.args, message.forum_topic, command.texts()) {
-            Some(arguments) => {
-                return match (refusal, arguments) {
-                    (Some(refusal), _) => self.say(job, &command, refusal).await,
-                    (None, SettingArguments::Change(asked)) => self.set_by_words(job, &command, asked).await,
-                    (None, SettingArguments::Unknown(name)) => self.say_unknown_setting(job, &command, name).await,
-                };
-            }
-            None => {}
+        if let Some(arguments) = WordedSetting::parse(&command.args, message.forum_topic, command.texts()) {
+            return match (refusal, arguments) {
+                (Some(refusal), _) => self.say(job, &command, refusal).await,
+                (None, SettingArguments::Change(asked)) => self.set_by_words(job, &command, asked).await,
+                (None, SettingArguments::Unknown(name)) => self.say_unknown_setting(job, &command, name).await,
+            };
         }
         let scope = PanelScope::default();
         let shown = self.panel(&command.chat, scope, message.forum_topic, refusal.as_deref(), 1).await?;
