@@ -13,7 +13,7 @@ use crate::material::CitationMaterial;
 use crate::pattern_in_any_case;
 use chime_core::SourceId;
 
-/// Other words than those of [`MESSAGE`] that models write before an id (source, see), in the supported languages.
+/// Words that models write before an id (source, see), besides [`MESSAGE`], in the supported languages.
 const LEAD: &str = "sources?|src|refs?|references?|citations?|ids?|see|cf|quellen?|siehe|fuentes?|véase|ver|voir|fontes?\
     |fonti|vedi|источники?|см|джерел[оа]|див|kaynak(?:lar)?|bkz|allika[sd]|vt|bron(?:nen)?|zie|źródł[oa]|zob";
 /// Words for a message, in the supported languages.

@@ -107,7 +107,7 @@ fn bullet(place: usize, answers: &[Exchange], lines: &[SummaryMessage]) -> Optio
 
 /// Puts the message that a task replies to before it if the task does not say what is to be done ("I'll take it").
 fn with_subject(task: Bullet, line: &SummaryMessage, lines: &[SummaryMessage]) -> Bullet {
-    /// Most words of a task without a subject, besides that of a time: its verb.
+    /// Most words of a task without a subject, besides a time: its verb.
     const VERB: usize = 1;
     let says_what = || words::telling(&line.text).len() > VERB + usize::from(names_time(&line.text));
     if task.kind != BulletKind::Task || says_what() {

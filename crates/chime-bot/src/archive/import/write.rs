@@ -174,8 +174,8 @@ pub fn take_in(tx: &Writer<'_>, batch: &ImportBatch, setting: &ImportSettings) -
     Ok(counted)
 }
 
-/// Schedules the notice to a chat about `count` more imported messages. It counts those of an import before that the chat
-/// was not told of yet.
+/// Schedules the notice to a chat about `count` more imported messages. If a notice about an earlier
+/// import is still waiting, its count is added.
 fn announce(tx: &Writer<'_>, chat: ChatId, count: u64, now: Timestamp) -> chime_store::Result<()> {
     let untold = match jobs::find(tx, &JobPayload::Imported { chat, count })?.map(|job| job.payload) {
         Some(JobPayload::Imported { count, .. }) => count,
