@@ -49,7 +49,7 @@ pub fn budget(tokens: &[FoldedToken], table: &FollowUpTable) -> (Option<Price>, 
 
 /// Returns `true` for the number of a year that is no round sum.
 fn is_year(amount: Amount) -> bool {
-    (Amount::units(1900)..Amount::units(2100)).contains(&amount) && amount.0 % Amount::units(50).0 != 0
+    (Amount::units(1900)..Amount::units(2100)).contains(&amount) && !amount.0.is_multiple_of(Amount::units(50).0)
 }
 
 /// Returns the ISO code of the currency that the words at `at` name, in this language or in English, and the number of
