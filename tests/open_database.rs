@@ -66,7 +66,11 @@ fn a_second_daemon_on_the_same_file_is_refused() {
     let path = folder.path().join("chime.db");
     let now = chime_core::Timestamp::from_secs(1_700_000_000);
     let (first, _) = chime_store::Store::open(&path, now).unwrap();
-    let error = open(&path).unwrap_err().to_string();
-    assert!(error.contains("another chime"), "{error}");
+    let link = folder.path().join("link.db");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    for path in [&path, &link] {
+        let error = open(path).unwrap_err().to_string();
+        assert!(error.contains("another chime"), "{error}");
+    }
     drop(first);
 }

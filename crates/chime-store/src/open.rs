@@ -35,9 +35,10 @@ pub struct Opened {
     pub backup: Option<PathBuf>,
 }
 
-/// Takes the lock that keeps a second daemon from using the same database. It is released when the file is dropped.
+/// Takes the lock that keeps a second daemon from using the same database, also through a symbolic link. It is released
+/// when the file is dropped.
 pub fn lock(path: &Path) -> Result<File> {
-    let lock_path = beside(path, ".lock");
+    let lock_path = beside(&path.canonicalize().unwrap_or_else(|_| path.to_owned()), ".lock");
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(&lock_path);
     let file = file.map_err(|source| file_error("cannot open the lock file", &lock_path, source))?;
     match file.try_lock() {
