@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn a_question_about_something_else_shows_none_of_the_talk() {
         let talk = "10:00 ann#1 who can drive to the lake?\n10:01 bob#2>1 I can, I have two seats\n10:02 cat#3 @bot ";
-        for ask in ["how tall is Everest?", "kuinka korkea on Everest?", "who invented the telephone?"] {
+        for ask in ["how tall is Everest?", "kuinka korkea on Everest?", "who invented the telephone?", "OPS-999?"] {
             check(
                 &format!("{talk}{ask}"),
                 expect![

@@ -144,12 +144,15 @@ impl<'w, 'q> Search<'w, 'q> {
         (0..matched.len()).any(|place| matched[place] >= ANSWER && self.may_show(place))
     }
 
-    /// Returns `true` if nobody spoke of the subject of a question: it has several content words, and no entry has any.
+    /// Returns `true` if nobody spoke of the subject of a question: it has several content words or a code ("OPS-999"),
+    /// and no entry has any of them.
     fn is_about_something_else(&self, matched: &[f64]) -> bool {
         let is_said = (0..matched.len()).any(|place| self.words.matched[place] > 0.0 && self.may_show(place));
         // In a language that the embedding model does not cover, nothing is known about what was spoken of.
         let is_covered = self.query.embedder.is_none_or(|embedder| !embedder.embed(self.query.ask).is_empty());
-        let has_subject = self.open.is_none() && self.has_words() && self.words.asked > 1;
+        let is_code = |word: &str| word.contains(char::is_alphabetic) && word.contains(|c: char| c.is_ascii_digit());
+        let is_telling = self.words.asked > 1 || self.query.ask.split_whitespace().any(is_code);
+        let has_subject = self.open.is_none() && self.has_words() && is_telling;
         is_covered && !is_said && has_subject && self.window.anchor.is_none() && !self.is_named
     }
 
