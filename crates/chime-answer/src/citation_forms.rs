@@ -18,7 +18,7 @@ const LEAD: &str = "sources?|src|refs?|references?|citations?|ids?|see|cf|quelle
     |fonti|vedi|источники?|см|джерел[оа]|див|kaynak(?:lar)?|bkz|allika[sd]|vt|bron(?:nen)?|zie|źródł[oa]|zob";
 /// Words for a message, in the supported languages.
 const MESSAGE: &str = "messages?|msgs?|nachricht(?:en)?|mensajes?|mensage(?:m|ns)|messaggi[oi]?|сообщени[еяйию]|повідомленн[яі]\
-    |mesaj(?:lar)?|sõnum(?:id)?|bericht(?:en)?|wiadomoś(?:ć|ci)";
+    |mesaj(?:lar)?|sõnum(?:id)?|berichten|wiadomoś(?:ć|ci)";
 const ID: &str = SourceId::PATTERN;
 /// Signs and words between two ids of a list or a range.
 const JOINT: &str = r"(?:\s*(?:[,;/&+|、，；–—…-]|\b(?:to|and|or|und|bis|y|o|et|e|и|та|ve|ja|en|i|do)\b)\s*|\s+)";
@@ -34,7 +34,7 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
         r"\[(?P<words>[^\[\]\n]{1,80})\]\((?P<to>[^()\n:]{1,40})\)",
         r"[\[【［]{1,2}(?P<square>[^\[\]【】［］\n]{1,200})[\]】］]{1,2}(?P<address>\((?:https?|tg)://[^()\s]*\))?",
         r"[(（](?P<round>[^()（）\[\]【】［］\n]{1,80})[)）]",
-        &format!(r"\b(?:{MESSAGE})\s+#?(?P<numbers>[0-9]{{1,3}}(?:{JOINT}[0-9]{{1,3}})*)\b"),
+        &format!(r"\b(?:{MESSAGE})[ \t]+#?(?P<numbers>[0-9]{{1,3}}(?:{JOINT}[0-9]{{1,3}})*)\b"),
     ];
     pattern_in_any_case(&forms.join("|"))
 });
@@ -85,7 +85,13 @@ pub fn canonical(answer: &str, material: CitationMaterial<'_>) -> String {
             return cited_as_code(code, material);
         }
         if let Some(numbers) = text("numbers") {
-            return cited_in_words(numbers, material.labels);
+            let rest = found.get(0).map_or("", |whole| &answer[whole.end()..]);
+            let rest = rest.trim_start_matches([' ', '*']);
+            // "I sent the message 10 minutes ago" cites nothing.
+            let is_citation = rest.is_empty()
+                || rest.starts_with(['.', ',', ';', ')', '!', '?', '\n'])
+                || material.labels.names().any(|name| rest.starts_with(name));
+            return cited_in_words(numbers, material.labels).filter(|_| is_citation);
         }
         let cited = |text, is_square, has_address| cited(text, is_square, has_address, material.labels);
         let ids = match (text("words"), text("to"), text("square"), text("round")) {
@@ -260,10 +266,19 @@ mod tests {
             assert_eq!(canonical(&format!("At nine {form}."), material), "At nine [source: 29].", "{form}");
         }
         assert_eq!(
-            canonical("In messages 22 and 24 and Nachricht 29", material),
-            "In [source: 22, 24] and [source: 29]"
+            canonical("See messages 22 and 24, and Nachricht 29", material),
+            "See [source: 22, 24], and [source: 29]"
         );
-        for text in ["[29: done]", "[29 eggs]", "message 31", "(29)", "[3 Ana]"] {
+        for text in [
+            "sent the message 10 minutes ago",
+            "**Message 1:** Hi",
+            "Messages\n1. Ferry",
+            "[29: done]",
+            "[29 eggs]",
+            "message 31",
+            "(29)",
+            "[3 Ana]",
+        ] {
             assert_eq!(canonical(text, material), text);
         }
     }

@@ -31,9 +31,15 @@ static NEXT_ROLE: LazyLock<Regex> = LazyLock::new(|| {
         r"\n(?:### ?)?(?:Assistant|ASSISTANT|AI|Response):)",
     ))
 });
+/// Matches a paragraph that begins with the name of a role.
+static ANY_ROLE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\A(?:\z|(?:### ?)?(?:User|USER|Human|HUMAN|Instruction|Assistant|ASSISTANT|AI|Response):)")
+});
 /// Matches a word of a question that asks for a talk between roles.
 static ROLE_TALK: LazyLock<Regex> = LazyLock::new(|| {
-    pattern_in_any_case(r"\b(?:assistant|ai|human|user|dialog(?:ue)?|conversation|script|interview|chat(?:bot)?)s?\b")
+    pattern_in_any_case(
+        r"\b(?:assistant|ai|human|user|dialog(?:ue)?|conversation|script|interview|chat(?:bot)?|prompt|template|dialog[oi]|диалог\w*|діалог\w*|gespräch\w*)s?\b",
+    )
 });
 
 /// Returns `answer` without the name of the model's role before it, and without further turns under names of roles that
@@ -41,6 +47,9 @@ static ROLE_TALK: LazyLock<Regex> = LazyLock::new(|| {
 pub fn without_roles<'a>(answer: &'a str, question: &str) -> &'a str {
     let start = OWN_ROLE.find(answer).map_or(0, |role| role.end());
     let end = NEXT_ROLE.captures(answer).and_then(|found| found.name("turn")).map_or(answer.len(), |turn| turn.start());
+    // An example of such turns has words behind it, or is code.
+    let goes_on = answer[end..].split("\n\n").any(|part| !ANY_ROLE.is_match(part.trim_start()));
+    let end = if answer.contains("```") || end < answer.len() && goes_on { answer.len() } else { end };
     if ROLE_TALK.is_match(question) { answer } else { answer.get(start..end).unwrap_or(answer).trim_end() }
 }
 
@@ -257,6 +266,7 @@ mod tests {
             "Two fields.\nUser: the login\nPassword: the secret",
             "Assistants help.",
             "Question: when?\nAnswer: Friday.",
+            "Use this.\n\nUser: {question}\nAssistant: {answer}\n\nThen add your own.",
         ] {
             assert_eq!(without_roles(answer, "when is it?"), answer);
         }

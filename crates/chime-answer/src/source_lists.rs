@@ -27,10 +27,11 @@ static OF_IDS: LazyLock<Regex> = LazyLock::new(|| {
 /// Matches a line about one source: `- m1: Ana, ferry at nine`.
 static OF_ONE: LazyLock<Regex> = LazyLock::new(|| {
     let id = id();
-    pattern_in_any_case(&format!(
-        r"\A\s*(?:[-*•·]|\d{{1,2}}[.)])?\s*{id}(?:\s*[,;&]?\s*{id})*\s*[:(–—\p{{L}}-].{{0,200}}\z"
-    ))
+    pattern_in_any_case(&format!(r"\A\s*(?:[-*•·]|\d{{1,2}}[.)])?\s*{id}(?:\s*[,;&]?\s*{id})*\s*[:(–—-].{{0,200}}\z"))
 });
+/// Matches a line about a message by its number in the prompt: `[4] Ana: ferry at nine`. A list of literature has commas.
+static OF_NUMBER: LazyLock<Regex> =
+    LazyLock::new(|| pattern_in_any_case(r"\A[\s*•·-]*\[[0-9]{1,3}\]\s*[^\n:,.\[\]]{1,30}(?::.{0,200})?\z"));
 /// Matches a footnote: `[^1]: m1`, optionally with words about the message.
 static NOTE: LazyLock<Regex> = LazyLock::new(|| {
     let id = id();
@@ -74,7 +75,9 @@ fn place(answer: &str) -> Option<(usize, usize)> {
 /// on later lines, words may follow an id.
 fn is_list(text: &str) -> bool {
     let (beside, below) = text.split_once('\n').unwrap_or((text, ""));
-    let is_item = |line: &str| OF_IDS.is_match(line) || OF_ONE.is_match(line) && !line.contains("://");
+    let is_item = |line: &str| {
+        OF_IDS.is_match(line) || OF_ONE.is_match(line) || OF_NUMBER.is_match(line) && !line.contains("://")
+    };
     let is_empty = |line: &str| line.trim().is_empty();
     (is_empty(beside) || OF_IDS.is_match(beside))
         && below.lines().all(|line| is_empty(line) || is_item(line))
@@ -158,6 +161,7 @@ mod tests {
             "[1] m5.large costs more than you think",
             "[1]: m5 bolts are in the box",
             "At nine.\nSources:\n[1] https://ferry.example.org",
+            "As in [1].\nReferences:\n[1] Vaswani et al., Attention is all you need, 2017",
         ] {
             check(answer, answer, &[]);
         }

@@ -114,11 +114,7 @@ impl LlmError {
 
     /// Returns whether the server is starting, loading the model or overloaded, which may take a minute.
     pub(super) fn is_of_busy_server(&self) -> bool {
-        match self {
-            Self::Throttled { .. } | Self::Unavailable { status: 502 | 503, .. } => true,
-            Self::Unreachable(error) => error.is_connect(),
-            _ => false,
-        }
+        matches!(self, Self::Throttled { .. } | Self::Unavailable { status: 502 | 503, .. })
     }
 
     /// Returns whether the model may have read the prompt, so that the call costs money.

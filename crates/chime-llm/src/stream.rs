@@ -109,7 +109,8 @@ impl Assembly {
 
     /// Returns whether the answer has ended: only token counts may follow.
     pub fn is_finished(&self) -> bool {
-        self.pieces.is_finished()
+        let Pieces { text, calls, .. } = &self.pieces;
+        self.pieces.is_finished() && !(text.is_empty() && calls.is_empty())
     }
 
     /// Returns whether to stop reading: the server ended the answer, or the model repeats itself endlessly.

@@ -28,7 +28,7 @@ static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
 /// Start of [`WRITTEN`].
 static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"\A(?:<details type="reasoning"|\*?Thinking\.\.\.\*?\n|Thought:|Here(?: are| is|'s) my (?:reasoning|thought))"#,
+        r#"\A(?:<details type="reasoning"|\*?Thinking\.\.\.\*?\n|Thought:|Here are my reasoning steps:\n|Here(?: is|'s) my thought process:\n)"#,
     )
 });
 

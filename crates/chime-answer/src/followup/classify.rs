@@ -254,8 +254,11 @@ impl<'a> TableClassifier<'a> {
     /// Returns `true` if the word at `at` is part of a phrase that decides the classification.
     fn covers(&self, at: usize) -> bool {
         let has_meaning = |row: PhraseRow| {
-            use PhraseRow::{Articles, BudgetMax, BudgetMin, Fillers, Listed, NotMoney, NotName, Without};
-            !matches!(row, Articles | BudgetMax | BudgetMin | Fillers | Listed | NotMoney | NotName | Without)
+            use PhraseRow::{Articles, BudgetMax, BudgetMin, Children, Fillers, Listed, NotMoney, NotName, Without};
+            !matches!(
+                row,
+                Articles | BudgetMax | BudgetMin | Children | Fillers | Listed | NotMoney | NotName | Without
+            )
         };
         let of_rows = self.rows.iter().filter(|(row, _)| has_meaning(*row)).flat_map(|(_, spans)| spans);
         let places = self.places.iter().map(|(span, _)| span);

@@ -16,7 +16,7 @@ pub fn budget(tokens: &[FoldedToken], table: &FollowUpTable) -> (Option<Price>, 
     let marks = |row, is_most| table.find(row, tokens).into_iter().map(move |span| (span, is_most));
     let marks: Vec<(TokenSpan, bool)> =
         marks(PhraseRow::BudgetMax, true).chain(marks(PhraseRow::BudgetMin, false)).collect();
-    let others = table.find(PhraseRow::NotMoney, tokens);
+    let children = table.find(PhraseRow::Children, tokens);
     let (mut highest, mut spans): (Option<Price>, Vec<TokenSpan>) = (None, Vec::new());
     for Sum { price, span } in sums(tokens, table) {
         let before = marks.iter().filter(|(mark, _)| mark.to == span.from);
@@ -25,9 +25,10 @@ pub fn budget(tokens: &[FoldedToken], table: &FollowUpTable) -> (Option<Price>, 
         let ends =
             |mark: &TokenSpan| mark.to - mark.from > 1 || tokens[mark.to - 1].ends_clause || mark.to == tokens.len();
         let mark = before.or_else(|| marks.iter().find(|(mark, _)| mark.from == span.to && ends(mark)));
-        // "Kids under 12" are no price, nor is "until 2015".
-        let is_age = mark.is_some_and(|(mark, _)| others.iter().any(|other| other.to == mark.from));
-        if price.currency.is_none() && (is_age || is_year(price.amount)) {
+        // "Kids under 12" are no price; "8 people under 50" may be one.
+        let is_counted = |at: usize| at.checked_sub(1).is_some_and(|before| number(&tokens[before].word).is_some());
+        let is_age = |mark: &TokenSpan| children.iter().any(|child| child.to == mark.from && !is_counted(child.from));
+        if price.currency.is_none() && mark.is_some_and(|(mark, _)| is_age(mark)) {
             continue;
         }
         // "Between 20 and 30": only one word may stand between two sums.
@@ -45,11 +46,6 @@ pub fn budget(tokens: &[FoldedToken], table: &FollowUpTable) -> (Option<Price>, 
         }
     }
     (highest, spans)
-}
-
-/// Returns `true` for the number of a year that is no round sum.
-fn is_year(amount: Amount) -> bool {
-    (Amount::units(1900)..Amount::units(2100)).contains(&amount) && !amount.0.is_multiple_of(Amount::units(50).0)
 }
 
 /// Returns the ISO code of the currency that the words at `at` name, in this language or in English, and the number of
@@ -161,8 +157,8 @@ mod tests {
                 "at 19.30",
                 "a book for kids under 12",
                 "a game for about 6 players",
-                "a film until 1994",
-                "a phone under 2000",
+                "dinner for 8 people under 50",
+                "a phone under 1999",
                 "30 max, please",
             ],
             expect![[r#"
@@ -184,8 +180,8 @@ mod tests {
                 at 19.30: none
                 a book for kids under 12: none
                 a game for about 6 players: none
-                a film until 1994: none
-                a phone under 2000: 2000 ?
+                dinner for 8 people under 50: 50 ?
+                a phone under 1999: 1999 ?
                 30 max, please: 30 ?"#]],
         );
     }

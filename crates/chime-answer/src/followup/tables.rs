@@ -30,6 +30,8 @@ pub enum PhraseRow {
     BudgetMax,
     BudgetMin,
     NotMoney,
+    /// Words for children: a number after one of them is an age.
+    Children,
     PersonPronoun,
     ItemPronoun,
     Last,

@@ -67,7 +67,8 @@ impl Environment {
 
     fn parse(text: &str) -> Self {
         let mut read = Self::default();
-        let quoted: Vec<String> = text.trim_start_matches('\u{feff}').lines().map(with_quotes).collect();
+        let text = text.trim_start_matches('\u{feff}');
+        let quoted: Vec<String> = text.lines().map(with_quotes).collect();
         for line in dotenvy::from_read_iter(quoted.join("\n").as_bytes()) {
             match line {
                 // The first of two lines with the same name counts, as in dotenvy.
@@ -88,16 +89,15 @@ impl Environment {
     }
 }
 
-/// Returns a line with its value in quotes if it has none and dotenvy would refuse or change it: the value extends to the
-/// end of the line or to a comment, and `$` and `\` are characters like others.
+/// Returns a line that dotenvy would refuse with its value in quotes, if it has none: the value extends to the end of the
+/// line or to a comment.
 fn with_quotes(line: &str) -> String {
     let Some((name, value)) = line.split_once('=').filter(|(name, _)| !name.trim_start().starts_with('#')) else {
         return line.to_owned();
     };
     let value = value.split(" #").next().unwrap_or_default().trim();
-    let is_plain =
-        value.starts_with(['\'', '"', '#']) || !value.contains([' ', '\t', '$', '\\']) || value.contains('\'');
-    if is_plain { line.to_owned() } else { format!("{name}='{value}'") }
+    let is_read = dotenvy::from_read_iter(line.as_bytes()).all(|line| line.is_ok());
+    if is_read || value.contains(['\'', '"']) { line.to_owned() } else { format!("{name}='{value}'") }
 }
 
 /// Returns `true` if Chime uses the variable. `TZ` is the system's variable for the time zone.
@@ -183,9 +183,9 @@ mod tests {
     #[test]
     fn a_value_without_quotes_extends_to_the_end_of_its_line() {
         check(
-            "MODELS=gpt-4.1 2.00/8.00, gpt-4.1-nano 0.10/0.40\nOWNER_IDS=1, 2 # us\nKEY=sk-a$b\\c\nA=b#c\nB=\"x y\"\n# C=1 2",
+            "MODELS=gpt-4.1 2.00/8.00, gpt-4.1-nano 0.10/0.40\nOWNER_IDS=1, 2 # us\nB=1\t# me\nA=b#c\nC=\"x y\"\n# C=1 2",
             expect![[
-                r##"{"A": "b#c", "B": "x y", "KEY": "sk-a$b\\c", "MODELS": "gpt-4.1 2.00/8.00, gpt-4.1-nano 0.10/0.40", "OWNER_IDS": "1, 2"}"##
+                r##"{"A": "b#c", "B": "1", "C": "x y", "MODELS": "gpt-4.1 2.00/8.00, gpt-4.1-nano 0.10/0.40", "OWNER_IDS": "1, 2"}"##
             ]],
         );
     }

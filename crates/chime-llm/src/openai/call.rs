@@ -18,6 +18,8 @@ pub(super) struct TimedAnswer {
     pub first_token: Option<Duration>,
 }
 
+/// Longest time, in time limits, for which comments and empty events replace a part of an answer.
+const HIDDEN_WORK: u32 = 5;
 /// Longest wait for token counts after the end of an answer.
 const COUNTING: Duration = Duration::from_secs(3);
 
@@ -88,6 +90,7 @@ impl OpenAi {
         let thinks_unannounced = model.learned.lock().thinks_unannounced;
         let mut assembly = Assembly::new(thinks_unannounced);
         let (mut first_word, mut first_token, mut until) = (None, None, patience.max(watch.elapsed() + self.timeout));
+        let mut latest = until.max(watch.elapsed() + self.timeout * HIDDEN_WORK);
         loop {
             let next = within(clock, until.saturating_sub(watch.elapsed()), incoming.next()).await;
             let bytes = match next {
@@ -102,7 +105,10 @@ impl OpenAi {
             assembly.feed(bytes.as_ref())?;
             if assembly.size() > size {
                 first_token.get_or_insert_with(|| watch.elapsed());
-                until = watch.elapsed() + self.timeout;
+                (until, latest) = (watch.elapsed() + self.timeout, watch.elapsed() + self.timeout * HIDDEN_WORK);
+            } else {
+                // A server that only shows that it lives may be thinking without telling.
+                until = until.max(watch.elapsed() + self.timeout).min(latest);
             }
             if assembly.is_finished() {
                 until = until.min(watch.elapsed() + COUNTING);
