@@ -29,6 +29,8 @@ pub struct Assembly {
     outside: Vec<u8>,
     pieces: Pieces,
     has_choice: bool,
+    /// Index of the choice with the text.
+    index: usize,
     events: usize,
     thinks_unannounced: bool,
 }
@@ -209,8 +211,12 @@ impl Assembly {
             self.pieces.reused = chunk.timings.cache_n;
         }
         // One choice is asked for. Some gateways give it another index, or one index to the reasoning and one to the text.
-        if let Some(choice) = chunk.choices.into_iter().min_by_key(|choice| choice.index) {
+        let is_answer = |choice: &StreamChoice| self.pieces.text.is_empty() || choice.index <= self.index;
+        if let Some(choice) = chunk.choices.into_iter().min_by_key(|choice| choice.index).filter(is_answer) {
             self.has_choice = true;
+            if self.pieces.text.is_empty() {
+                self.index = choice.index;
+            }
             let StreamChoice { mut delta, message, text, finish_reason, error, usage, .. } = choice;
             let mut message = message.read();
             let is_new = self.pieces.text.is_empty();
