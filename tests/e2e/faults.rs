@@ -328,7 +328,7 @@ async fn ends_in(reply: Reply, expected: &str) {
             assert!(answer.text.contains("Nine of us will come"), "it shows what it would have answered from");
         }
         w.settled().await;
-        assert!(w.model.requests().len() <= 4, "{reply:?}: {} requests", w.model.requests().len());
+        assert!(w.model.requests().len() <= 3, "{reply:?}: {} requests", w.model.requests().len());
     })
     .await;
 }

@@ -61,9 +61,9 @@ async fn ends_in_one_apology(options: Manner, reply: Reply) {
         assert_eq!(said.len(), 1, "{options:?} {reply:?}: {texts:?}");
         assert!(texts[0].starts_with(APOLOGY), "{options:?} {reply:?} ends in {texts:?}");
         assert!(texts[0].contains("Nine of us will come"), "it shows what it would have answered from: {texts:?}");
-        // Four attempts of the failing call fit into the deadline; and the call before it.
+        // Three attempts of the failing call, and the call before it.
         let asked = w.model.requests().len();
-        assert!(asked <= 4 + usize::from(options.looks_up()), "{options:?} {reply:?}: {asked} requests");
+        assert!(asked <= 3 + usize::from(options.looks_up()), "{options:?} {reply:?}: {asked} requests");
         w.model.release();
     })
     .await;

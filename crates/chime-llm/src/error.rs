@@ -112,9 +112,13 @@ impl LlmError {
         }
     }
 
-    /// Returns whether the server is starting, loading the model or overloaded, which may take a minute.
+    /// Returns whether the server is starting, loading the model or overloaded, and does not say for how long.
     pub(super) fn is_of_busy_server(&self) -> bool {
-        matches!(self, Self::Throttled { .. } | Self::Unavailable { status: 502 | 503, .. })
+        let retry_after = match self {
+            Self::Throttled { retry_after } | Self::Unavailable { status: 502 | 503, retry_after } => retry_after,
+            _ => return false,
+        };
+        retry_after.is_none()
     }
 
     /// Returns whether the model may have read the prompt, so that the call costs money.

@@ -25,9 +25,12 @@ use chime_core::Timestamp;
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::{RetryPolicy, random, within};
 
-/// At most two retries, except of an answer while the server is starting or overloaded.
+/// At most two retries: a member waits for the answer.
 const RETRIES: RetryPolicy =
     RetryPolicy { max_retries: 2, base: Duration::from_millis(500), cap: Duration::from_secs(15) };
+
+/// Factor of the delay before the last retry at a server that is starting or overloaded, if there is no other server.
+const STARTING: u32 = 15;
 
 /// Time after which a refused feature (tools, pictures) is tried again, because the server may have been updated.
 const REFUSALS_STAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -183,10 +186,8 @@ impl OpenAi {
     }
 
     /// Calls the primary model with retries, then the fallback once; if `cheaply`, the fallback comes first. Streams the
-    /// text to `progress`, and never retries once part of it was shown. Without a fallback, a call that `is_awaited` by
-    /// a member is retried up to the deadline while the server starts or is overloaded. Waits for `change_server` before
-    /// a call goes on at another server. The primary model is not asked after the deadline; dropping the future ends the
-    /// call.
+    /// text to `progress`, and never retries once part of it was shown. Waits for `change_server` before a call goes on
+    /// at another server. The primary model is not asked after the deadline; dropping the future ends the call.
     ///
     /// # Errors
     /// Returns the first model's error, even if the other failed after it.
@@ -195,15 +196,12 @@ impl OpenAi {
         prompt: &Prompt,
         progress: Option<&AnswerProgress>,
         cheaply: bool,
-        is_awaited: bool,
         clock: &Clock,
         change_server: impl FnOnce() -> C,
     ) -> Result<Completion, LlmError> {
         let (call, (first, second)) = (ModelCall { prompt, progress, clock }, self.in_order(cheaply));
         let deadline = self.deadline(call);
-        let retries = if second.is_none() && is_awaited { u32::MAX } else { self.retries.max_retries };
-        let patient = RetryPolicy { max_retries: retries, ..self.retries };
-        let error = match self.ask_patiently(first, call, &deadline, patient).await {
+        let error = match self.ask_patiently(first, call, &deadline, second.is_none()).await {
             Ok(completion) => return Ok(completion),
             Err(error) => error,
         };
@@ -230,14 +228,22 @@ impl OpenAi {
         Deadline { until: call.prompt.until.map_or(until, |sooner| sooner.min(until)), span: self.deadline }
     }
 
-    /// Calls a model until it answers, fails permanently, or retries or time run out. The `patient` policy is for a
-    /// server that is starting or overloaded.
+    /// Returns the policy for the next retry at a server. One that is starting or overloaded gets more time if it
+    /// `is_only`: there is no other.
+    pub(crate) fn policy(&self, error: &LlmError, retries: u32, is_only: bool) -> RetryPolicy {
+        match is_only && retries > 0 && error.is_of_busy_server() {
+            true => RetryPolicy { base: self.retries.base * STARTING, ..self.retries },
+            false => self.retries,
+        }
+    }
+
+    /// Calls a model until it answers, fails permanently, or retries or time run out.
     async fn ask_patiently(
         &self,
         model: &Model,
         call: ModelCall<'_>,
         deadline: &Deadline,
-        patient: RetryPolicy,
+        is_only: bool,
     ) -> Result<Completion, LlmError> {
         let clock = call.clock;
         let mut retries = 0;
@@ -246,15 +252,16 @@ impl OpenAi {
                 Ok(completion) => return Ok(completion),
                 Err(error) => error,
             };
-            let policy = if error.is_of_busy_server() { patient } else { self.retries };
-            let delay = delay(policy, &error, retries).filter(|delay| *delay < deadline.left(clock));
+            let delay = delay(self.policy(&error, retries, is_only), &error, retries)
+                .filter(|delay| *delay < deadline.left(clock));
             let Some(delay) = delay.filter(|_| !call.is_shown()) else { return Err(error) };
             retries += 1;
             tracing::warn!(
                 model.name = model.name,
                 %error,
                 delay_ms = delay.as_millis(),
-                "model call failed, retry {retries}",
+                "model call failed, retry {retries} of {}",
+                self.retries.max_retries,
             );
             clock.sleep(delay).await;
         }

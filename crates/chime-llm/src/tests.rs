@@ -42,7 +42,7 @@ fn client(options: LlmOptions) -> OpenAi {
 
 impl OpenAi {
     async fn answer(&self, prompt: &Prompt, clock: &Clock) -> Result<Completion, LlmError> {
-        self.complete(prompt, None, false, false, clock, async || {}).await
+        self.complete(prompt, None, false, clock, async || {}).await
     }
 
     async fn answer_streaming(
@@ -51,7 +51,7 @@ impl OpenAi {
         progress: &AnswerProgress,
         clock: &Clock,
     ) -> Result<Completion, LlmError> {
-        self.complete(prompt, Some(progress), false, false, clock, async || {}).await
+        self.complete(prompt, Some(progress), false, clock, async || {}).await
     }
 }
 
@@ -147,13 +147,16 @@ async fn passing_trouble_is_retried_twice_at_most() {
 }
 
 #[tokio::test]
-async fn an_awaited_answer_waits_for_a_server_that_starts() {
+async fn the_only_server_gets_time_to_start() {
     let server = started().await;
     let loading = || Reply::Status(503, r#"{"error":{"message":"Loading model"}}"#.to_owned());
-    server.script([loading(), loading(), loading(), Reply::Throttle(0), loading(), Reply::text("Friday.")]);
-    let model = client(options(&server));
-    let outcome = model.complete(&prompt(), None, false, true, &Clock::system(), async || {}).await;
-    assert_eq!(reported(&outcome), "test-model: Friday.");
+    check(vec![loading(), loading(), Reply::text("Friday.")], expect!["test-model: Friday. [3]"]).await;
+    let (model, usual) = (client(options(&server)), quick().base);
+    let starting = LlmError::Unavailable { status: 503, retry_after: None };
+    let base = |error: &LlmError, retries, is_only| model.policy(error, retries, is_only).base;
+    assert!(base(&starting, 1, true) > 5 * usual);
+    assert_eq!([base(&starting, 0, true), base(&starting, 1, false)], [usual; 2]);
+    assert_eq!(base(&LlmError::BrokeOff, 1, true), usual);
 }
 
 #[tokio::test]
@@ -298,7 +301,7 @@ async fn nothing_of_the_conversation_or_the_key_is_logged_at_any_level() {
     }
     assert!(server.leftover().is_empty());
     let log = log.text();
-    assert!(log.contains("model call failed, retry 1"), "{log}");
+    assert!(log.contains("model call failed, retry 1 of 2"), "{log}");
     assert!(!log.contains("PRIVATE WORDS") && !log.contains("sk-secret"), "{log}");
 }
 

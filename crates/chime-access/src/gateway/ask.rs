@@ -312,8 +312,7 @@ impl Gateway {
             *held.lock() = Some(slot);
         };
         let progress = progress.filter(|_| !ask.is_cheap());
-        let is_awaited = ask.urgency() != Urgency::Background && ask.prompt.until.is_none();
-        let calling = model.complete(ask.prompt, progress, ask.is_cheap(), is_awaited, &parts.clock, change_server);
+        let calling = model.complete(ask.prompt, progress, ask.is_cheap(), &parts.clock, change_server);
         let completed = tokio::select! {
             biased;
             completed = calling => Some(completed),
