@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use chime_core::texts::{filled, texts};
 use chime_core::{ChatId, EntityKind, MessageId, Zone};
+use chime_sandbox::faults::Fault;
 use chime_sandbox::{ChatMemberStatus, NewChat, NewMember, Post, SandboxMessage};
 use chime_store::reminders;
 use chime_world::World;
 
+use crate::faults::refused;
 use crate::grounding::{data_of, outcome};
 use crate::languages::{ENGLISH, GERMAN, SPANISH};
 use crate::recap::next_change;
@@ -78,6 +80,9 @@ async fn a_reminder_of_a_closed_topic_comes_in_private() {
         w.answer_to(asked).await;
         w.telegram.close_topic(club, boats);
         w.settled().await;
+        // The new address is stored with the link, so both outlast a wait.
+        w.telegram.fault("sendMessage", refused("TOPIC_CLOSED"), 1);
+        w.telegram.fault("sendMessage", Fault::Throttle(1), 1);
         w.clock.advance(MINUTE);
         let due = w.next_sent().await;
         assert_eq!((due.chat, link(&due)), (private, Some(asked)));

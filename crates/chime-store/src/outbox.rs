@@ -224,6 +224,14 @@ pub fn readdress(tx: &Writer<'_>, id: i64, to: ReplyTarget) -> Result<()> {
     )
 }
 
+/// Replaces the text of a part that was not sent.
+pub fn rewrite(tx: &Writer<'_>, id: i64, content: &FormattedText) -> Result<()> {
+    tx.run(
+        "UPDATE outbox SET text = :text, entities = :entities WHERE id = :id",
+        params! { ":id": id, ":text": content.text, ":entities": Json(&content.entities) },
+    )
+}
+
 pub fn by_poll(conn: &Reader, poll: &str) -> Result<Option<ReplyPart>> {
     let sql = format!("SELECT {COLUMNS} FROM outbox WHERE poll_id = :poll");
     conn.map_first(&sql, params! { ":poll": poll }, from_row)

@@ -253,27 +253,27 @@ impl Delivery<'_> {
     /// Addresses a part to the private chat of the member whose message it replies to, with a link to that message.
     /// Returns `false` if the message is not stored or there is no private chat.
     async fn readdress_to_asker(&self, part: &mut ReplyPart) -> chime_store::Result<bool> {
-        let (id, was) = (part.id, part.outgoing.to);
+        let (id, was, mut content) = (part.id, part.outgoing.to, part.outgoing.content.clone());
         let Some(request) = was.reply_to else { return Ok(false) };
         let find = move |tx: &Writer<'_>| {
             let (asked, row) = (messages::find(tx, was.chat, request)?, chats::find(tx, was.chat)?);
             let (Some(asked), Some(row)) = (asked, row) else { return Ok(None) };
             let to = outbox::for_all_or_private(tx, was, asked.message.sender.id, false)?;
             let Some(to) = to.filter(|to| to.chat != was.chat) else { return Ok(None) };
+            if let Some(url) = message_link(&row.chat, &asked.message) {
+                let words = &texts(row.speaks().code()).reminders.began;
+                content.text.push_str("\n\n");
+                let (offset, length) = (utf16_len(&content.text), utf16_len(words));
+                content.text.push_str(words);
+                content.entities.push(Entity { offset, length, kind: EntityKind::TextLink { url } });
+            }
             outbox::readdress(tx, id, to)?;
-            Ok(Some((to, message_link(&row.chat, &asked.message), row.speaks())))
+            outbox::rewrite(tx, id, &content)?;
+            Ok(Some((to, content)))
         };
         let found = chime_jobs::worker::record(&self.services.base.store, &self.services.base.clock, find).await?;
-        let Some((to, link, language)) = found else { return Ok(false) };
-        part.outgoing.to = to;
-        if let Some(url) = link {
-            let content = &mut part.outgoing.content;
-            let words = &texts(language.code()).reminders.began;
-            content.text.push_str("\n\n");
-            let (offset, length) = (utf16_len(&content.text), utf16_len(words));
-            content.text.push_str(words);
-            content.entities.push(Entity { offset, length, kind: EntityKind::TextLink { url } });
-        }
+        let Some((to, content)) = found else { return Ok(false) };
+        (part.outgoing.to, part.outgoing.content) = (to, content);
         Ok(true)
     }
 
