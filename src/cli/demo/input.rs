@@ -73,10 +73,11 @@ pub fn order(line: &str) -> Option<DemoCommand> {
     }
 }
 
-/// Adds the bot's name to a command that has none. The bot is the only one in this chat, so it must be meant.
+/// Adds the bot's name to a command if the text has none. The bot is the only one in this chat, so it must be meant.
 pub fn addressed(text: &str, bot: &str) -> String {
     let (command, rest) = text.split_once(char::is_whitespace).map_or((text, ""), |(first, rest)| (first, rest));
-    match command.strip_prefix('/') {
+    let is_named = text.to_lowercase().contains(&format!("@{bot}"));
+    match command.strip_prefix('/').filter(|_| !is_named) {
         Some(name) if !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') => {
             format!("{command}@{bot} {rest}").trim_end().to_owned()
         }
@@ -139,6 +140,7 @@ mod tests {
         assert_eq!(addressed("/help", "bot"), "/help@bot");
         assert_eq!(addressed("/help@bot", "bot"), "/help@bot");
         assert_eq!(addressed("see /tmp/x", "bot"), "see /tmp/x");
+        assert_eq!(addressed("/tmp is full, @Bot why?", "bot"), "/tmp is full, @Bot why?");
     }
 
     #[track_caller]
