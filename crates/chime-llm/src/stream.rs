@@ -23,6 +23,8 @@ use chime_core::repair;
 pub struct Assembly {
     /// An incomplete line.
     line: Vec<u8>,
+    /// `true` if the last byte was a carriage return. It ends a line, and so does a line feed after it: one end.
+    was_return: bool,
     /// Data of an event so far, while it is incomplete JSON.
     data: String,
     /// Lines outside of events. They may be a whole answer, from a server that does not stream.
@@ -91,9 +93,11 @@ impl Assembly {
     pub fn feed(&mut self, bytes: &[u8]) -> Result<(), LlmError> {
         for byte in bytes {
             match byte {
-                b'\n' => self.end_line()?,
+                b'\n' if self.was_return => {}
+                b'\n' | b'\r' => self.end_line()?,
                 byte => self.line.push(*byte),
             }
+            self.was_return = *byte == b'\r';
         }
         Ok(())
     }
@@ -148,7 +152,7 @@ impl Assembly {
     fn end_line(&mut self) -> Result<(), LlmError> {
         let line = std::mem::take(&mut self.line);
         let text = String::from_utf8_lossy(&line);
-        let text = text.trim_end_matches('\r').trim_start_matches('\u{FEFF}');
+        let text = text.trim_start_matches('\u{FEFF}');
         // llama.cpp names its errors `error:`.
         if let Some(data) = ["data:", "error:"].iter().find_map(|field| text.strip_prefix(field)) {
             return self.take_data(data.trim());
@@ -185,7 +189,14 @@ impl Assembly {
                 self.take_in(&body)
             }
             Err(error) if error.is_eof() => Ok(()),
-            Err(_) => Err(LlmError::BrokeOff),
+            // Some gateways lose the line break between two events.
+            Err(_) => match std::mem::take(&mut self.data).split_once("}data:") {
+                Some((first, rest)) => {
+                    self.take_data(&format!("{first}}}"))?;
+                    self.take_data(rest.trim_start())
+                }
+                None => Err(LlmError::BrokeOff),
+            },
         }
     }
 
@@ -297,6 +308,9 @@ mod tests {
             event(&format!(r#""index":1,{friday}"#)),
             event(r#""delta":{"reasoning":"Hm."}"#) + &event(&format!(r#""index":1,{friday}"#)),
             event(&format!(r#""logprobs":{{"x":NaN}},{friday}"#)),
+            event(r#""delta":{"content":"Fri"}"#).trim_end().to_owned() + &event(r#""delta":{"content":"day."}"#),
+            event(friday).replace('\n', "\r"),
+            event(friday).replace('\n', "\r\n"),
         ] {
             let stream = events + &end;
             assert_eq!(described(stream.as_bytes(), &[]), "Friday. None", "{stream}");
