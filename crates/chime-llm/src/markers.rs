@@ -31,10 +31,17 @@ static TAGGED: LazyLock<Regex> = LazyLock::new(|| {
 /// A run of template tokens, each with the blanks before it. The group is the last one.
 static LEAKED: LazyLock<Regex> = LazyLock::new(|| pattern(&format!("(?:[ \\t]*(?P<token>{}))+", TOKEN.as_str())));
 
+/// Bytes of a text that a server did not decode: `<0xF0><0x9F><0x8E><0x89>`.
+static BYTES: LazyLock<Regex> = LazyLock::new(|| pattern("(?:<0x[0-9A-Fa-f]{2}>)+"));
+
+/// An escaped line break that ends a sentence or comes before a list or another one: `\n- at seven`.
+static ESCAPED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?:(?P<end>[.!?…:)。！？])\\n(?:\\n)*|(?:\\n)+(?P<list>[-*•] |\d+[.)] ))"));
+
 /// A possibly incomplete marker at the end of a streamed text.
 static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"(?:<grok:render\b(?:[^<]|<[^/]|</[^g])*(?:</?|</g[^<>]*)?|<(?:cite|citation|co)(?:[:\s][^<>\n]{0,80})?>[^<>]{0,400}(?:<[^<>\n]*)?|<(?:[^\s<>=\d][^<>\n]{0,80})?|【[^【】\n]{0,120}|\[[^\[\]\n]{0,20}|\[cite:[\d\s,.-]*|\x{E200}[^\x{E201}\n]{0,200}",
+        r"(?:<grok:render\b(?:[^<]|<[^/]|</[^g])*(?:</?|</g[^<>]*)?|<(?:cite|citation|co)(?:[:\s][^<>\n]{0,80})?>[^<>]{0,400}(?:<[^<>\n]*)?|<(?:[^\s<>=\d][^<>\n]{0,80}|0(?:x[0-9A-Fa-f]{0,2})?)?|【[^【】\n]{0,120}|\[[^\[\]\n]{0,20}|\[cite:[\d\s,.-]*|\x{E200}[^\x{E201}\n]{0,200}",
         r"|(?:file)?citet[a-z0-9]*|:(?:cont[a-zA-Z]*(?:\[[^\]]*)?)?|commentary [to]*)\z",
     ))
 });
@@ -65,6 +72,29 @@ pub fn without_markers(text: &str, about_tokens: bool) -> String {
         (is_mark && !is_mentioned(&text, token.range(), about_tokens)).then(|| gap(&text, range))
     });
     text.trim().to_owned()
+}
+
+/// Returns `text` with bytes and line breaks that the server or the model wrote as codes. Those in code, and line breaks
+/// beside real ones, stay.
+pub fn with_escapes_read(text: &str, is_about: bool) -> String {
+    if is_about || !text.contains("<0x") && !text.contains("\\n") {
+        return text.to_owned();
+    }
+    let text = replace_outside(text, &BYTES, |found| {
+        let digits: Vec<u8> =
+            found[0].split("<0x").filter_map(|code| u8::from_str_radix(code.strip_suffix('>')?, 16).ok()).collect();
+        Some(String::from_utf8_lossy(&digits).into_owned())
+    });
+    if text.contains('\n') {
+        return text;
+    }
+    let is_path =
+        |before: &str| before.ends_with(':') && before[..before.len() - 1].ends_with(|c: char| c.is_ascii_uppercase());
+    replace_outside(&text, &ESCAPED, |found| {
+        let whole = found.get(0)?;
+        let is_break = !is_path(&text[..whole.start() + found.name("end").map_or(0, |end| end.len())]);
+        is_break.then(|| whole.as_str().replace("\\n", "\n"))
+    })
 }
 
 /// Returns the text that replaces markers and the blanks before them: a blank where words would run together.

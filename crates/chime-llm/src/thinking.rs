@@ -36,6 +36,9 @@ static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
 const WRAPPERS: [&str; 10] =
     ["answer", "final_answer", "response", "final", "output", "reply", "message", "assistant", "text", "result"];
 
+/// Start of an answer that is a JSON object, in a code block or not.
+static PACKED: LazyLock<Regex> = LazyLock::new(|| pattern(r#"\A(?:```(?:json)?\s*)?\{\s*(?:"|\z)"#));
+
 /// One of [`WRAPPERS`].
 pub static WRAPPER: LazyLock<Regex> = LazyLock::new(|| pattern(&format!("</?(?:{})>", WRAPPERS.join("|"))));
 
@@ -84,7 +87,8 @@ pub fn answer(text: &str, is_about: bool, is_whole: bool) -> Answer {
     let rest = turns::after_start(&outside, is_about, |_| false);
     let end = turns::end(rest, is_about);
     let text = if is_about { rest[..end].trim_end() } else { unwrapped(rest[..end].trim_end()) };
-    Answer { text: text.to_owned(), runs_on: end < rest.len(), thinks_unannounced }
+    let packed = if is_about { None } else { from_json(text) };
+    Answer { text: packed.unwrap_or_else(|| text.to_owned()), runs_on: end < rest.len(), thinks_unannounced }
 }
 
 /// Returns the part of a streamed text that certainly belongs to the answer. Reasoning without an opening tag cannot be
@@ -99,7 +103,8 @@ pub fn answer_so_far(text: &str, is_about: bool) -> String {
     let Answer { text, .. } = answer(start, is_about, true);
     // The rest may be the beginning of a role name, or of an answer within tags.
     let is_role = text.len() < start.len() && turns::ROLES.iter().any(|role| role.starts_with(&text));
-    let is_wrapped = !is_about && WRAPPERS.iter().any(|name| text.starts_with(&format!("<{name}>")));
+    let is_packed = !is_about && PACKED.is_match(&text);
+    let is_wrapped = is_packed || !is_about && WRAPPERS.iter().any(|name| text.starts_with(&format!("<{name}>")));
     if is_role || is_wrapped { String::new() } else { text }
 }
 
@@ -208,6 +213,16 @@ fn unwrapped(text: &str) -> &str {
         (!inside.contains(&open) && !inside.contains(&close)).then_some(inside)
     };
     WRAPPERS.iter().find_map(inside).map_or(text, unwrapped)
+}
+
+/// Returns the words of an answer that is a JSON object with at most two other fields, such as its sources.
+fn from_json(text: &str) -> Option<String> {
+    const FIELDS: usize = 3;
+    let block = text.strip_prefix("```").and_then(|block| block.strip_suffix("```"));
+    let json = block.map_or(text, |block| block.strip_prefix("json").unwrap_or(block));
+    let fields: serde_json::Map<String, serde_json::Value> = serde_json::from_str(json.trim()).ok()?;
+    let words = WRAPPERS.iter().chain(&["content"]).find_map(|name| fields.get(*name)?.as_str())?;
+    (fields.len() <= FIELDS).then(|| words.trim().to_owned())
 }
 
 /// Returns whether a text starts with a named channel, with or without special tokens.

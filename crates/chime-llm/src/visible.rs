@@ -1,12 +1,18 @@
 //! Extracts the answer from a model's output: removes reasoning, tokens, calls, citation markers and loops.
 
+use std::sync::LazyLock;
+
 use regex::Regex;
 
-use crate::markers::{before_begun_marker, without_markers};
+use crate::markers::{before_begun_marker, with_escapes_read, without_markers};
 use crate::repetition::{without_final_loop, without_loop};
 use crate::thinking::{Answer, TAG, WRAPPER, answer, answer_so_far};
 use crate::turns::TOKEN;
 use crate::{AnswerFormat, Prompt, ToolCall, written_calls};
+use chime_core::pattern;
+
+/// An object in JSON, or the name of the format.
+static JSON: LazyLock<Regex> = LazyLock::new(|| pattern(r#"\{\s*"|(?i:json)"#));
 
 /// The parts of a model's output that members may see, and its tool calls.
 pub struct Visible {
@@ -25,8 +31,8 @@ pub fn visible(raw: &str, prompt: &Prompt, is_whole: bool) -> Visible {
         return Visible { text, calls: Vec::new(), was_cut: runs_on, thinks_unannounced };
     }
     let (rest, calls) = written_calls::take_out(&text, &prompt.tools);
-    let whole = without_markers(&rest, is_about);
-    let text = without_loop(&whole);
+    let whole = with_escapes_read(&without_markers(&rest, is_about), is_about);
+    let text = if says_nothing(&whole) { "" } else { without_loop(&whole) };
     let was_cut = runs_on || text.len() < whole.len();
     Visible { was_cut, text: text.to_owned(), calls, thinks_unannounced }
 }
@@ -36,14 +42,21 @@ pub fn visible_so_far(raw: &str, prompt: &Prompt) -> String {
     let is_about = is_about_markup(raw, prompt);
     let answer = answer_so_far(raw, is_about);
     let shown = written_calls::before_calls(before_begun_marker(&answer), &prompt.tools);
-    let whole = without_markers(shown, is_about);
+    let whole = with_escapes_read(&without_markers(shown, is_about), is_about);
     without_final_loop(&whole).to_owned()
 }
 
-/// Returns whether template tokens, or tags around reasoning or an answer, may be what a member asked about.
+/// Returns whether a text is only the word for a missing value, or punctuation that says nothing.
+fn says_nothing(text: &str) -> bool {
+    const NOTHING: [&str; 5] = ["null", "undefined", "NaN", "N/A", "n/a"];
+    NOTHING.contains(&text)
+        || text.chars().all(|c| matches!(c, '.' | '…' | '-' | '–' | '*' | '_' | '{' | '}' | '[' | ']'))
+}
+
+/// Returns whether template tokens, tags around reasoning or an answer, or JSON may be what a member asked about.
 fn is_about_markup(raw: &str, prompt: &Prompt) -> bool {
     let is_in_prompt = |markup: &Regex| prompt.messages.iter().any(|message| markup.is_match(&message.content));
-    [&TOKEN, &TAG, &WRAPPER].iter().any(|markup| markup.is_match(raw) && is_in_prompt(markup))
+    [&TOKEN, &TAG, &WRAPPER, &JSON].iter().any(|markup| markup.is_match(raw) && is_in_prompt(markup))
 }
 
 #[cfg(test)]
@@ -81,6 +94,9 @@ mod tests {
             "On Friday <|channel|> at <|begin_of_box|>seven<|end_of_box|>.",
             "On Friday at seven. <|im_end|> thanks a lot",
             "On Friday<grok:render id=\"a\"><argument name=\"n\">3</argument></grok:render> at seven.",
+            r#"{"answer": "On Friday at seven."}"#,
+            "```json\n{\"role\": \"assistant\", \"content\": \"On Friday at seven.\"}\n```",
+            "On Friday<0x20>at<0x20><0x73>even.",
             "On Friday at seven. <tool_call>{\"name\": \"order_pizza\", \"arguments\": {}}</tool_call>",
         ] {
             check(raw, "On Friday at seven.");
@@ -96,6 +112,42 @@ mod tests {
             (visible(raw, &asked, true).text.as_str(), visible(raw, &prompt(), true).text.as_str()),
             (raw, "The")
         );
+    }
+
+    #[test]
+    fn json_stays_where_it_was_asked_for() {
+        let raw = r#"{"text": "On Friday."}"#;
+        let content = "Write it as JSON.".to_owned();
+        let asked = Prompt { messages: vec![PromptMessage { role: PromptRole::User, content }], ..prompt() };
+        assert_eq!(visible(raw, &asked, true).text, raw);
+        for other in [r#"{"table": "On Friday."}"#, r#"{"text": "a", "b": 1, "c": 2, "d": 3}"#, r#"["answer"]"#] {
+            assert_eq!(visible(other, &prompt(), true).text, other);
+        }
+    }
+
+    #[test]
+    fn escaped_line_breaks_and_bytes_are_read() {
+        for (raw, expected) in [
+            (r"Friday at seven.\n\nNine people come.", "Friday at seven.\n\nNine people come."),
+            (r"It is on Friday:\n- at seven\n- for nine.", "It is on Friday:\n- at seven\n- for nine."),
+            (r"It is in C:\new. Nothing else.", r"It is in C:\new. Nothing else."),
+            ("Split at `\\n\\n`.", "Split at `\\n\\n`."),
+            ("Write \\n.\nThen go.", "Write \\n.\nThen go."),
+            ("잠 <0xEA><0xB9><0xB0> 수", "잠 깰 수"),
+            ("`<0x0A>` is a line break.", "`<0x0A>` is a line break."),
+        ] {
+            assert_eq!(visible(raw, &prompt(), true).text, expected);
+        }
+    }
+
+    #[test]
+    fn a_missing_value_or_points_are_no_answer() {
+        for raw in ["...", "…", "null", "undefined", "N/A", "-", "{}", "**"] {
+            assert_eq!(visible(raw, &prompt(), true).text, "", "{raw}");
+        }
+        for raw in ["42", "👍", "None", "?", "是"] {
+            assert_eq!(visible(raw, &prompt(), true).text, raw);
+        }
     }
 
     #[test]
