@@ -1,6 +1,9 @@
 //! The bot's own texts are in the language of the chat.
 
+use chime_core::texts::texts;
+use chime_core::AnswerStatus;
 use chime_sandbox::{ChatMemberStatus, NewChat, NewMember, Post};
+use chime_testkit::Reply;
 use chime_world::World;
 
 use crate::grounding::{data_of, outcome};
@@ -129,6 +132,20 @@ async fn recaps_and_memory_are_asked_for_and_told_in_the_language_of_the_chat() 
         let memory = asked(w, "/memory");
         let actual = w.answer_to(memory).await.text;
         assert!(actual.starts_with("Ich erinnere mich noch an nichts") || actual.contains("Gedächtnis"), "{actual}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn without_texts_in_the_language_of_a_question_the_bot_apologises_in_that_of_the_chat() {
+    World::run(async |w| {
+        talk_in_german(w).await;
+        let no_such_key = r#"{"error":{"message":"no such key","code":"invalid_api_key"}}"#;
+        w.model.script([Reply::Status(401, no_such_key.to_owned())]);
+        let tag = w.say("ben", "@bot melyik nap megyünk a tóhoz, és hány órakor indulunk reggel a kerékpárral?");
+        let apology = w.answer_to(tag).await;
+        assert_eq!(w.record_of(&apology).await.status, AnswerStatus::Apologised);
+        assert!(apology.text.starts_with(&texts("deu").wrong_key), "{}", apology.text);
     })
     .await;
 }

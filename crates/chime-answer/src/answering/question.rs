@@ -255,8 +255,8 @@ impl QuestionContext {
         Language::of_question(ask, &talk.join("\n"), self.chat.language)
     }
 
-    /// Returns the language of an answer without a model: the language set for the chat, else the question's if there
-    /// are texts in it.
+    /// Returns the language of a reply that no model wrote, and of the notices below it: the language set for the chat,
+    /// else the question's if there are texts in it, else the chat's.
     pub fn notice_language(&self) -> Language {
         let asked = || self.language().filter(|asked| languages().iter().any(|known| known.code == asked.code()));
         self.chat.chosen_language.or_else(asked).unwrap_or(self.chat.language)

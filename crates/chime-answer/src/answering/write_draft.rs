@@ -123,7 +123,7 @@ pub(super) async fn write_draft(
                         if question.is_unasked {
                             return Ok(DraftOutcome::Silent);
                         }
-                        break made_up(&question.window, query(services, question), language(question));
+                        break made_up(&question.window, query(services, question), question.notice_language());
                     }
                     draft => asking.ended(draft),
                 }
@@ -302,10 +302,5 @@ fn query<'a>(services: &'a Services, question: &'a QuestionContext) -> Query<'a>
 }
 
 fn apologise(services: &Services, question: &QuestionContext, blame: Blame) -> Draft {
-    apology(&question.window, query(services, question), language(question), blame)
-}
-
-/// Returns the language of replies that no model wrote.
-fn language(question: &QuestionContext) -> Language {
-    question.chat.chosen_language.or_else(|| question.language()).unwrap_or(question.chat.language)
+    apology(&question.window, query(services, question), question.notice_language(), blame)
 }
