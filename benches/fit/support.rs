@@ -77,7 +77,7 @@ fn pairs(file: &Path, folds: usize) -> Outcome<Vec<Pair>> {
     for (number, line) in text.lines().filter(|line| !line.trim().is_empty()).enumerate() {
         let labelled: Labelled = serde_json::from_str(line)?;
         let sources: Vec<Citable> = (1..).zip(&labelled.messages).map(|(id, line)| citable(id, line)).collect();
-        let features = Support::new(&sources, "", "Chime", &embed).features(&labelled.sentence);
+        let features = Support::new(&sources, "", &embed).features(&labelled.sentence);
         for (place, features) in features.into_iter().enumerate() {
             pairs.push(Pair { features, is_right: labelled.supports.contains(&place), fold: number % folds });
         }
@@ -90,6 +90,7 @@ fn citable(number: u32, line: &str) -> Citable {
     Citable {
         id: SourceId::message(number),
         name: name.to_owned(),
+        is_own: name == "Chime",
         sent_at: Timestamp::default(),
         text: text.to_owned(),
         link: None,

@@ -35,6 +35,23 @@ async fn a_citation_in_any_form_is_a_link_and_no_internal_number_is_shown() {
 }
 
 #[tokio::test]
+async fn a_member_who_is_called_like_the_bot_is_a_source() {
+    World::run(async |w| {
+        let (name, fact) = ("Bot", "the ferry leaves at 9:40 from the old harbour");
+        w.say(name, fact);
+        for _ in 0..2 {
+            w.model.script([fact]);
+            let tag = w.say("ann", "@bot when does it leave?");
+            let answer = w.answer_to(tag).await;
+            let expected = format!("{fact} [1]\n\nSources: [1] {name}");
+            assert!(answer.text.starts_with(&expected), "{}", answer.text);
+            assert_eq!(w.record_of(&answer).await.sources.len(), 1, "the earlier answer is none");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn no_number_of_the_prompt_reaches_a_member() {
     World::run(async |w| {
         let said = w.say("ann", "the boat leaves at nine");

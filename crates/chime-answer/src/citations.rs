@@ -258,6 +258,7 @@ mod tests {
         let citable = |id: &str, name: &str, at: &str, text: &str| Citable {
             id: SourceId::parse(id).expect("an id"),
             name: name.to_owned(),
+            is_own: false,
             sent_at: moment(at),
             text: text.to_owned(),
             link: Some(format!("https://t.me/c/1/{}", &id[1..])),
@@ -428,6 +429,7 @@ mod tests {
         let summary = Citable {
             id: SourceId::summary(5),
             name: "Summary".to_owned(),
+            is_own: false,
             sent_at: moment("-3d 11:00"),
             text: "They chose the lake.".to_owned(),
             link: None,
@@ -465,6 +467,7 @@ mod tests {
             let given = ["m1", "s1", "n1", "p1", "d1p2"].map(|id| Citable {
                 id: SourceId::parse(id).expect("an id"),
                 name: "Rules".to_owned(),
+                is_own: false,
                 sent_at: moment("-1d 10:00"),
                 text: "a".to_owned(),
                 link: None,

@@ -854,6 +854,7 @@ mod tests {
             source: text.split_once(']').and_then(|(id, _)| SourceId::parse(&id[1..])).map(|id| Citable {
                 id,
                 name: "Summary".to_owned(),
+                is_own: false,
                 sent_at: moment("10:00"),
                 text: (*text).to_owned(),
                 link: None,

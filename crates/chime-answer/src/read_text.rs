@@ -84,6 +84,7 @@ impl ReadText {
         let source = Citable {
             id,
             name: short_title(&self.title),
+            is_own: false,
             sent_at: self.at,
             text: text.to_owned(),
             link: self.link.clone(),

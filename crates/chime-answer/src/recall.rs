@@ -97,6 +97,7 @@ pub fn citable(recalled: &Recalled, chat: &Chat, zone: Zone) -> Vec<Citable> {
     let cite = |one: &RecalledSession| Citable {
         id: SourceId::summary(one.id.first.0),
         name: format!("Summary, {}", zone.day_in_words(one.started_at)),
+        is_own: false,
         sent_at: one.started_at,
         text: actual(one),
         link: None,

@@ -205,7 +205,7 @@ mod tests {
             labels.assign(Seq(source.id.number), source.name.clone());
         }
         let material = CitationMaterial { given: &given, labels: &labels, ask: None };
-        let support = Support::new(&given, "when does the ferry leave?", "Chime", &|_| Vec::new());
+        let support = Support::new(&given, "when does the ferry leave?", &|_| Vec::new());
         assert_eq!(with_sources(tagged, material, &support), expected);
     }
 

@@ -133,14 +133,14 @@ struct PreparedSource {
 }
 
 impl<'a> Support<'a> {
-    pub fn new(sources: &[Citable], question: &str, bot_name: &str, embed: Embed<'a>) -> Self {
+    pub fn new(sources: &[Citable], question: &str, embed: Embed<'a>) -> Self {
         let prepared: Vec<PreparedSource> = sources
             .iter()
             .map(|source| PreparedSource {
                 words: telling_words(&source.text),
                 name: telling_words(&source.name),
                 is_question: ends_like_question(source.text.trim_end()),
-                is_own: source.name == bot_name,
+                is_own: source.is_own,
                 is_for_bot: is_command(&source.text) || calls_bot(&source.text),
                 vector: embed(&source.text),
             })
@@ -304,13 +304,14 @@ pub mod tests {
         supports: Vec<usize>,
     }
 
-    /// Parses `Ana: text` lines as messages 1, 2, 3 …
+    /// Parses `Ana: text` lines as messages 1, 2, 3 …; those of `Chime` are the bot's.
     pub fn sources(messages: &[String]) -> Vec<Citable> {
         let cite = |(number, line): (u32, &String)| {
             let (name, text) = line.split_once(": ").unwrap_or(("", line));
             Citable {
                 id: SourceId::message(number),
                 name: name.to_owned(),
+                is_own: name == "Chime",
                 sent_at: Timestamp::default(),
                 text: text.to_owned(),
                 link: None,
@@ -326,7 +327,7 @@ pub mod tests {
         for line in LABELLED.lines().filter(|line| !line.trim().is_empty()) {
             let labelled: Labelled = serde_json::from_str(line).expect("a labelled sentence");
             let sources = sources(&labelled.messages);
-            let support = Support::new(&sources, "", "Chime", embed);
+            let support = Support::new(&sources, "", embed);
             let chosen = support.sources_of(&labelled.sentence);
             hits += chosen.iter().filter(|place| labelled.supports.contains(place)).count();
             found += chosen.len();
@@ -334,6 +335,17 @@ pub mod tests {
             show(&labelled, &chosen, &support.scores(&labelled.sentence));
         }
         (hits, found, right)
+    }
+
+    #[test]
+    fn the_bots_own_messages_support_nothing_however_it_is_called() {
+        let mut given = sources(&["Ana: the ferry leaves at 9:40 from the old harbour".to_owned()]);
+        for (name, is_own, expected) in [("Chime", false, vec![0]), ("Formerly Chime", true, vec![])] {
+            given[0].name = name.to_owned();
+            given[0].is_own = is_own;
+            let support = Support::new(&given, "", &|_| Vec::new());
+            assert_eq!(support.sources_of("The ferry leaves at 9:40 from the old harbour."), expected, "{name}");
+        }
     }
 
     #[test]

@@ -35,6 +35,7 @@ mod tests {
         let line = |number: u32, text: &str| Citable {
             id: SourceId::summary(number),
             name: "Summary".to_owned(),
+            is_own: false,
             sent_at: Timestamp::default(),
             text: text.to_owned(),
             link: None,

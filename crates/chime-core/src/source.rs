@@ -95,6 +95,8 @@ pub struct Citable {
     pub id: SourceId,
     /// Author of a message, or title of another source.
     pub name: String,
+    /// `true` for a message of the bot itself, which supports no sentence of an answer.
+    pub is_own: bool,
     pub sent_at: Timestamp,
     pub text: String,
     /// Link to the message in Telegram, or to a result of a web search; `None` if there is none.

@@ -65,8 +65,7 @@ pub(super) async fn check(
     let words = citations::CitationWords { language: language.code(), mark, known: known.as_ref(), remarks };
     let embedder = services.features.embedder();
     let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
-    let support =
-        draft.is_of_a_model().then(|| Support::new(&given, &question.history.ask, &services.base.bot().name, &embed));
+    let support = draft.is_of_a_model().then(|| Support::new(&given, &question.history.ask, &embed));
     let checked = citations::check(&draft.markdown, material, support.as_ref(), now, question.zone, words);
     log::citations(&checked);
     let is_silent = question.is_unasked && checked.valid.is_empty();

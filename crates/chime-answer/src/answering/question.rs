@@ -168,6 +168,7 @@ impl QuestionContext {
         let cite = |stored: &StoredMessage| Citable {
             id: SourceId::message(stored.seq.0),
             name: stored.message.sender.name.clone(),
+            is_own: stored.message.role == Role::Assistant,
             sent_at: stored.message.sent_at,
             text: stored.message.rendered(),
             link: message_link(&self.chat.chat, &stored.message),

@@ -422,7 +422,7 @@ impl LookupScope {
         let Some(first) = rests_on.first() else { return Ok(None) };
         // The id of a summary line is the number of its first message, as in the other summaries in the prompt.
         let (id, sent_at) = (SourceId::summary(first.message.0), first.sent_at);
-        Ok(Some(Citable { id, name: "Summary".to_owned(), sent_at, text, link: None, rests_on }))
+        Ok(Some(Citable { id, name: "Summary".to_owned(), is_own: false, sent_at, text, link: None, rests_on }))
     }
 }
 

@@ -199,7 +199,7 @@ fn is_unsupported(services: &Services, question: &QuestionContext, built: &Built
     let given = question.given(built);
     let embedder = services.features.embedder();
     let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
-    let support = Support::new(&given, ask, &services.base.bot().name, &embed);
+    let support = Support::new(&given, ask, &embed);
     // A repeated question has a source: the message that asks it.
     let is_unsupported =
         ends_like_question(text) || !citations::has_source(text, built.material(&given, question.trigger()), &support);
