@@ -129,7 +129,8 @@ impl Assembly {
     /// # Errors
     /// The errors of [`Pieces::conclude`]; [`LlmError::BrokeOff`] for a stream without a finish reason or final event.
     pub fn conclude(mut self, prompt: &Prompt) -> Result<ModelAnswer, LlmError> {
-        if !self.line.is_empty() {
+        // What follows the end of an answer may be half an event.
+        if !self.line.is_empty() && !self.is_done() {
             self.end_line()?;
         }
         if self.events == 0 {
@@ -143,7 +144,7 @@ impl Assembly {
             self.pieces.is_complete = true;
         }
         match () {
-            () if !self.data.is_empty() && !self.is_finished() => Err(LlmError::BrokeOff),
+            () if !self.data.is_empty() && !self.is_finished() && !self.is_done() => Err(LlmError::BrokeOff),
             () if !self.has_choice => Err(LlmError::Malformed { what: "it has no choices" }),
             () => self.pieces.conclude(prompt, self.thinks_unannounced),
         }
@@ -315,6 +316,13 @@ mod tests {
             let stream = events + &end;
             assert_eq!(described(stream.as_bytes(), &[]), "Friday. None", "{stream}");
         }
+    }
+
+    #[test]
+    fn a_loop_that_ends_within_a_packet_is_cut() {
+        let event = |text: &str| format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
+        let stream = event("It is on Friday. ") + &event("Bring the tent. ").repeat(60) + "data: {\"choices\":[{";
+        assert_eq!(described(stream.as_bytes(), &[]), "It is on Friday. Bring the tent. None");
     }
 
     #[test]

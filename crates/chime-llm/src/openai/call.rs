@@ -20,6 +20,9 @@ pub(super) struct TimedAnswer {
 
 /// Longest time, in time limits, for which comments and empty events replace a part of an answer.
 const HIDDEN_WORK: u32 = 5;
+/// Growth of an answer after which its visible part is computed again, as a fraction of its size. Each time reads all of
+/// the text.
+const NEWS: usize = 20;
 /// Longest wait for token counts after the end of an answer.
 const COUNTING: Duration = Duration::from_secs(3);
 
@@ -91,6 +94,7 @@ impl OpenAi {
         let mut assembly = Assembly::new(thinks_unannounced);
         let (mut first_word, mut first_token, mut until) = (None, None, patience.max(watch.elapsed() + self.timeout));
         let mut latest = until.max(watch.elapsed() + self.timeout * HIDDEN_WORK);
+        let mut seen = 0;
         loop {
             let next = within(clock, until.saturating_sub(watch.elapsed()), incoming.next()).await;
             let bytes = match next {
@@ -113,10 +117,13 @@ impl OpenAi {
             if assembly.is_finished() {
                 until = until.min(watch.elapsed() + COUNTING);
             }
-            let text = assembly.shown(prompt);
-            if !text.is_empty() {
-                first_word.get_or_insert_with(|| watch.elapsed());
-                write(&text);
+            if assembly.size() > seen + seen / NEWS && (progress.is_some() || first_word.is_none()) {
+                seen = assembly.size();
+                let text = assembly.shown(prompt);
+                if !text.is_empty() {
+                    first_word.get_or_insert_with(|| watch.elapsed());
+                    write(&text);
+                }
             }
             if assembly.is_done() {
                 break;
