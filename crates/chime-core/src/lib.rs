@@ -89,7 +89,9 @@ pub use text::{
     utf16_len, utf16_slice, with_marks,
 };
 pub use time::Timestamp;
-pub use tokenize::{folded, is_unspaced, lower_words, pieces, search_words, sentence_ends, sentences, split_words};
+pub use tokenize::{
+    folded, is_unspaced, lower_words, pieces, search_words, sentence_ends, sentences, split_words, without_accents,
+};
 pub use tokens::{TokenCalibration, estimate_tokens};
 pub use visible::{is_blank, is_removed};
 pub use zone::Zone;

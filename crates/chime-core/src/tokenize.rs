@@ -28,6 +28,11 @@ pub fn folded(text: &str) -> Cow<'_, str> {
     Cow::Owned(folded.nfc().collect())
 }
 
+/// Returns `word` without accents, as the full-text index compares words: "école" as "ecole", "İzmir" as "Izmir".
+pub fn without_accents(word: &str) -> String {
+    word.nfd().filter(|c| !matches!(c, '\u{300}'..='\u{36f}')).nfc().collect()
+}
+
 /// Returns `true` for characters with a single form: Latin, Cyrillic, symbols, and Chinese characters in common use.
 fn is_plain(c: char) -> bool {
     matches!(c, '\0'..='\u{36f}' | '\u{400}'..='\u{52f}' | '\u{1e00}'..='\u{1eff}' | '\u{3000}'..='\u{9fff}' |
@@ -178,6 +183,15 @@ mod tests {
             ("한국어 เมื่อวาน", "한국어 เมื่อวาน"),
         ] {
             assert_eq!(folded(text), expected);
+        }
+    }
+
+    #[test]
+    fn accents_go_and_other_marks_stay() {
+        for (word, expected) in
+            [("école", "ecole"), ("i\u{307}zmir", "izmir"), ("ёлка", "елка"), ("जानकारी", "जानकारी"), ("がぎ", "がぎ")]
+        {
+            assert_eq!(without_accents(word), expected);
         }
     }
 

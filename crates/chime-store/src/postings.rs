@@ -32,6 +32,12 @@ pub fn of_stem(conn: &Reader, range: &Range, stem: &str) -> Result<Postings> {
     read(conn, STEMS, range, &format!("text : {}", quoted(stem)))
 }
 
+/// Finds messages that contain one of the stems.
+pub fn of_any(conn: &Reader, range: &Range, stems: &[String]) -> Result<Postings> {
+    let stems: Vec<String> = stems.iter().map(|stem| quoted(stem)).collect();
+    read(conn, STEMS, range, &format!("text : ({})", stems.join(" OR ")))
+}
+
 /// Finds messages that contain a stem, as a word or in a compound.
 pub fn of_word(conn: &Reader, range: &Range, stem: &str, language: Language) -> Result<Postings> {
     read(conn, STEMS, range, &format!("text : {}", word_or_compound(stem, language)))

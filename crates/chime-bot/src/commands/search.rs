@@ -9,7 +9,7 @@ use chime_core::texts::{Texts, filled};
 use chime_core::trigger::{Languages, called_at_start, is_for_bot};
 use chime_core::{
     BotIdentity, Button, ChatKey, Conversation, Kind, Language, MessageId, Role, Seq, StoredMessage, Timestamp, UserId,
-    Zone, covered, message_link, stems,
+    WordStemmer, Zone, covered, folded, message_link, search_words, without_accents,
 };
 use chime_memory::wording::short_time;
 use chime_relevance::retrieval::words::words;
@@ -36,6 +36,7 @@ const NOTES: usize = 5;
 /// Number of words shown before the first word searched for, and maximum number of characters shown of a message.
 const WORDS_BEFORE: usize = 6;
 const SHOWN_CHARS: usize = 140;
+const APOSTROPHES: [char; 3] = ['\'', '’', 'ʼ'];
 /// Start of the data of each button.
 const PREFIX: &str = "search";
 
@@ -208,9 +209,31 @@ impl ChatSearch<'_> {
         if telling.is_empty() { words.clone() } else { telling.join(" ") }
     }
 
-    /// Returns the stems of the words searched for.
+    /// Returns the stems of the words searched for, of a word such as "l’école" that of its longest part.
     fn sought(&self) -> Vec<String> {
-        stems(&self.telling(), self.chat.language)
+        let stemmer = WordStemmer::new(self.chat.language);
+        self.longest_parts().iter().map(|part| stemmer.stem(part).into_owned()).collect()
+    }
+
+    /// Returns the words searched for in lower case. Of a word with an apostrophe, this is the longest part: the others
+    /// are articles and endings.
+    fn longest_parts(&self) -> Vec<String> {
+        let telling = folded(&self.telling()).to_lowercase();
+        let longest = |word: &str| word.split(APOSTROPHES).max_by_key(|part| part.chars().count()).map(str::to_owned);
+        search_words(&telling).into_iter().filter_map(longest).collect()
+    }
+
+    /// Returns the forms in which the index may have a word. A stemmer reads an article before an apostrophe as a part of
+    /// the word, and may shorten the rest in another way.
+    fn forms(&self, word: &str) -> Vec<String> {
+        let stemmer = WordStemmer::new(self.chat.language);
+        let behind_article = |article: &str| {
+            let stem = stemmer.stem(&format!("{article}{word}")).into_owned();
+            stem.rsplit(APOSTROPHES).next().unwrap_or_default().to_owned()
+        };
+        let mut forms = vec![stemmer.stem(word).into_owned(), behind_article("l'"), behind_article("l’")];
+        forms.dedup();
+        forms
     }
 
     /// Returns the messages that may be found: first those with all words, then those with all of them in compounds, then
@@ -240,11 +263,10 @@ impl ChatSearch<'_> {
             let Some((first, last)) = ends else { return Ok(Vec::new()) };
             range = Range { from: first, before: range.before.min(Seq(last.0 + 1)), ..range };
         }
-        let telling = self.telling();
-        let stems = stems(&telling, self.chat.language);
+        let (telling, stems, parts) = (self.telling(), self.sought(), self.longest_parts());
         let mut words = Vec::new();
-        for stem in &stems {
-            words.push((stem.as_str(), postings::of_stem(self.conn, &range, stem)?));
+        for (stem, part) in stems.iter().zip(&parts) {
+            words.push((stem.as_str(), postings::of_any(self.conn, &range, &self.forms(part))?));
         }
         if !self.chat.language.has_stemmer() {
             // Without a stemmer, other forms of a word are found by parts of words.
@@ -303,9 +325,9 @@ impl ChatSearch<'_> {
     /// `None` if nobody has such a name.
     fn authors(&self) -> chime_store::Result<Option<Vec<UserId>>> {
         let Some(from) = &self.request.from else { return Ok(Some(Vec::new())) };
-        let wanted = words(from);
+        let wanted = words(&without_accents(from));
         let is_named = |member: &Member| {
-            words(&member.name).windows(wanted.len().max(1)).any(|part| part == wanted)
+            words(&without_accents(&member.name)).windows(wanted.len().max(1)).any(|part| part == wanted)
                 || member.username.as_ref().is_some_and(|it| it.eq_ignore_ascii_case(from))
         };
         let named: Vec<UserId> = chats::members(self.conn, self.chat.key)?
@@ -361,22 +383,27 @@ impl ChatSearch<'_> {
 /// Words of a text, as a search compares them.
 struct SaidWords {
     language: Language,
+    /// Stems of the words, divided at apostrophes, without accents.
     stems: Vec<String>,
 }
 
 impl SaidWords {
     fn of(text: &str, language: Language) -> Self {
-        Self { language, stems: stems(text, language) }
+        let (stemmer, text) = (WordStemmer::new(language), folded(text).to_lowercase());
+        let parts = search_words(&text).into_iter().flat_map(|word| word.split(APOSTROPHES));
+        Self { language, stems: parts.map(|part| without_accents(&stemmer.stem(part))).collect() }
     }
 
     /// Returns `true` if the text has the word with this stem, alone or in a compound.
     fn has(&self, stem: &str) -> bool {
-        self.has_itself(stem) || self.stems.iter().any(|said| self.language.is_compound_with(stem, said))
+        self.has_itself(stem)
+            || self.stems.iter().any(|said| self.language.is_compound_with(&without_accents(stem), said))
     }
 
     /// Returns `true` if the text has the word with this stem, or without a stemmer, a word with the same first letters.
     fn has_itself(&self, stem: &str) -> bool {
         let letters = if self.language.has_stemmer() { usize::MAX } else { KEY_CHARS };
+        let stem = without_accents(stem);
         self.stems.iter().any(|said| said.chars().take(letters).eq(stem.chars().take(letters)))
     }
 }
@@ -478,6 +505,29 @@ mod tests {
     async fn without_a_stemmer_a_word_is_not_found_in_another_one() {
         let said = vec!["metallist ring", "Tallinna kaart", "kesktallinnast"];
         assert_eq!(found("est", said, for_words("Tallinn")).await, [2, 3]);
+    }
+
+    #[tokio::test]
+    async fn accents_apostrophes_and_elisions_do_not_matter() {
+        let french = vec!["On se retrouve à l’école pour l’anniversaire d’Anna", "Le résumé de l'été est prêt"];
+        for (word, expected) in
+            [("école", 1), ("ecole", 1), ("anniversaires", 1), ("anna", 1), ("l’été", 2), ("ete", 2), ("resume", 2)]
+        {
+            assert_eq!(found("fra", french.clone(), for_words(word)).await, [expected], "{word}");
+        }
+        let others = [
+            ("ita", "l'idrogeno dell'acqua", "acqua"),
+            ("ita", "sono all’università", "università"),
+            ("ukr", "Ми зустрінемось у п'ятницю біля під'їзду", "п’ятницю"),
+            ("tur", "İstanbul'da hava güzel", "istanbul"),
+            ("tur", "DİKKAT köpek var", "dikkat"),
+            ("tur", "Ankara’da buluşalım", "ankara"),
+            ("spa", "La reunión será mañana", "manana"),
+            ("por", "O pão está na mesa", "pao"),
+        ];
+        for (code, said, word) in others {
+            assert_eq!(found(code, vec![said], for_words(word)).await, [1], "{word}");
+        }
     }
 
     #[tokio::test]
