@@ -15,15 +15,20 @@ pub const LABEL: &str = "sources?|citations?|references?|quellen?|belege|fuentes
 
 /// Matches the heading of a list, on a line of its own or after a sentence.
 static BEGIN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern_in_any_case(&format!(r"(?m)(?:^[*_#> \t]*|(?P<end>[.!?…\])])[ \t]+)(?:{LABEL})[*_]*[ \t]?[:：][*_]*"))
+    pattern_in_any_case(&format!(r"(?m)(?:^[*_#> \t(]*|(?P<end>[.!?…\])])[ \t]+\(?)(?:{LABEL})[*_]*[ \t]?[:：][*_]*"))
 });
 /// Matches a line that contains only ids, each optionally with a name in round brackets.
 static OF_IDS: LazyLock<Regex> = LazyLock::new(|| {
     let id = id();
     let item = format!(r"{id}(?:\s*\([^()\n]{{0,60}}\))?");
-    let joint = r"(?:[\s,;·&]|\b(?:and|und|y|et|e|и|і|та|ve|ja|en|i|o|och)\b)*";
-    pattern_in_any_case(&format!(r"\A[\s*•·-]*(?:{item}{joint})+[.\s]*\z"))
+    pattern_in_any_case(&format!(r"\A[\s*•·-]*(?:{item}{JOINT})+[.\s)]*\z"))
 });
+/// Matches what stands between ids.
+const JOINT: &str = r"(?:[\s,;·&]|\b(?:and|und|y|et|e|и|і|та|ve|ja|en|i|o|och)\b)*";
+/// Matches bare numbers beside the heading, as the prompt for strict chats asks for: `1, 4`.
+static OF_BARE_NUMBERS: LazyLock<Regex> =
+    LazyLock::new(|| pattern_in_any_case(&format!(r"\A\s*(?:(?:id\s?|#)?[0-9]{{1,3}}\b{JOINT})+[.\s)]*\z")));
+static BARE_NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern_in_any_case("[0-9]{1,3}"));
 /// Matches a line about one source: `- m1: Ana, ferry at nine`.
 static OF_ONE: LazyLock<Regex> = LazyLock::new(|| {
     let id = id();
@@ -79,7 +84,7 @@ fn is_list(text: &str) -> bool {
         OF_IDS.is_match(line) || OF_ONE.is_match(line) || OF_NUMBER.is_match(line) && !line.contains("://")
     };
     let is_empty = |line: &str| line.trim().is_empty();
-    (is_empty(beside) || OF_IDS.is_match(beside))
+    (is_empty(beside) || OF_IDS.is_match(beside) || OF_BARE_NUMBERS.is_match(beside))
         && below.lines().all(|line| is_empty(line) || is_item(line))
         && !is_empty(text)
 }
@@ -106,6 +111,11 @@ fn id() -> String {
 }
 
 fn ids(text: &str) -> Vec<String> {
+    let (beside, below) = text.split_once('\n').unwrap_or((text, ""));
+    if OF_BARE_NUMBERS.is_match(beside) {
+        let numbers = BARE_NUMBER.find_iter(beside).map(|number| number.as_str().to_owned());
+        return numbers.chain(ids(below)).collect();
+    }
     let id = |found: Captures<'_>| found.name("number").or(found.get(0)).map(|id| id.as_str().to_owned());
     LISTED_ID.captures_iter(text).filter_map(id).collect()
 }
@@ -140,6 +150,17 @@ mod tests {
         }
         check("At nine [source: m1]. Sources: m1, m2", "At nine [source: m1].", &["m1", "m2"]);
         check("Sources: m3", "", &["m3"]);
+        for list in [
+            "Sources: 1, 4",
+            "**Sources:** 1 and 4.",
+            "Quellen: 1, 4",
+            "(Sources: 1, 4)",
+            "Sources: id1, id4",
+            "Source: #1, #4",
+        ] {
+            check(&format!("At nine [4].\n\n{list}"), "At nine [4].", &["1", "4"]);
+        }
+        check("At nine [4]. (Sources: [1], [4])", "At nine [4].", &["1", "4"]);
         check("At nine [4].\n\nSources: [4], [12]", "At nine [4].", &["4", "12"]);
         check("At nine.\n\nSources:\n[4] Ana: The ferry leaves at nine.\n[12] Bo", "At nine.", &["4", "12"]);
     }
@@ -155,6 +176,8 @@ mod tests {
         for answer in [
             "A.\nSources: the town hall says so",
             "A.\nSources:",
+            "A.\nSources: 2027",
+            "A.\nSources: 3 members",
             "See [1] and [^2].",
             "The sources: m1 says so, not m2.",
             "At nine. Sources: m1 – the ferry's own table, so hurry",
