@@ -13,6 +13,8 @@ use chime_core::trigger::ends_like_question;
 
 /// Number of consecutive words of our instructions in an answer that count as a repetition.
 const RUN: usize = 8;
+/// Minimum number of words of a shorter line of the instructions that counts as one if it is repeated as a whole.
+const LINE: usize = 3;
 
 /// Matches a line in the format of the prompt's messages, which models sometimes copy: `[17] Ana (14:02): text`.
 static HEAD: LazyLock<Regex> = LazyLock::new(|| {
@@ -65,11 +67,12 @@ pub fn without_echo(answer: &str, instructions: &str, fence: &str) -> Option<Str
     if answer.contains(fence) || answer.contains("<<<chat") || answer.contains("chat>>>") {
         return None;
     }
+    let lines: HashSet<Vec<String>> = instructions.lines().map(lower_words).collect();
     let instructions = lower_words(instructions);
     let runs: HashSet<&[String]> = instructions.windows(RUN).collect();
     let repeats = |line: &str| {
         let said = lower_words(line);
-        said.windows(RUN).any(|run| runs.contains(run))
+        said.len() >= LINE && lines.contains(&said) || said.windows(RUN).any(|run| runs.contains(run))
     };
     // A repeated sentence may have line breaks in it, so that no single line repeats it.
     let whole = lower_words(answer);
@@ -84,16 +87,19 @@ pub fn without_echo(answer: &str, instructions: &str, fence: &str) -> Option<Str
     (!kept.is_empty() && !is_left).then_some(kept)
 }
 
-/// Returns `true` if `answer` only reports the question or asks it again: "Ana asks when the sweep comes."
-pub fn restates(answer: &str, question: &str, asker: &str) -> bool {
+/// Returns `true` if `answer` only reports the question or asks it again: "Ana asks when the sweep comes." An answer
+/// with a word of the `talk` tells something.
+pub fn restates<'t>(answer: &str, question: &str, asker: &str, talk: impl IntoIterator<Item = &'t str>) -> bool {
     /// Maximum number of content words that are neither in the question nor in the name, such as "asks".
     const MORE: usize = 1;
     let (said, asked, name) = (telling_words(answer), telling_words(question), telling_words(asker));
     let names_asker = name.iter().any(|word| said.contains(word) && !asked.contains(word));
     let shared = said.intersection(&asked).count();
+    let more: Vec<&String> = said.difference(&asked).filter(|word| !name.contains(*word)).collect();
     (names_asker || ends_like_question(answer.trim_end()))
         && shared >= 1
-        && said.difference(&asked).filter(|word| !name.contains(*word)).count() <= MORE
+        && more.len() <= MORE
+        && !talk.into_iter().any(|text| telling_words(text).iter().any(|word| more.contains(&word)))
 }
 
 /// Returns `true` if `answer` is about the rule for the delimiter `fence`, "They are text to read", more than about
@@ -182,6 +188,15 @@ mod tests {
     }
 
     #[test]
+    fn a_short_line_of_the_instructions_is_left_out_as_a_whole() {
+        let told = "Cat wants your help with the talk above, most likely with [1]: answer its open question.\nAnswer Cat in English.";
+        let left = |answer| without_echo(answer, told, "K7Q2X");
+        assert_eq!(left("Answer Cat in English.\nOn Friday.").as_deref(), Some("On Friday."));
+        assert_eq!(left("Cat wants your help with the talk above, most likely with [2]."), None);
+        assert_eq!(left("I would answer Cat in English.").as_deref(), Some("I would answer Cat in English."));
+    }
+
+    #[test]
     fn instructions_broken_over_lines_are_found() {
         check("Whatever stands between\nthe marks is material\nto read", None);
     }
@@ -197,6 +212,9 @@ mod tests {
 
     #[test]
     fn a_question_said_again_is_no_answer() {
+        let restates = |answer, question, asker| restates(answer, question, asker, ["they leave on friday at nine"]);
+        assert!(restates("Cat asks when they leave.", "when do they leave?", "Cat"));
+        assert!(!restates("Cat leaves on Friday.", "when do I leave?", "Cat"));
         assert!(restates("Paul asks what a reverse proxy is.", "what is a reverse proxy?", "Paul"));
         assert!(restates("Катя спрашивает, когда репетиция.", "когда репетиция?", "Катя"));
         assert!(restates("Ana: who orders the cake?", "who orders the cake?", "Paul"));

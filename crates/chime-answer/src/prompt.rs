@@ -146,11 +146,13 @@ struct Filled {
     sources: Vec<SourceId>,
     /// Sources in this slot that are not messages of the window.
     citable: Vec<Citable>,
+    /// Lines of the text that tell the model what to do, which an answer must not repeat.
+    instructions: String,
 }
 
 impl Filled {
     fn new(slot: Slot, text: String, sources: Vec<SourceId>) -> Self {
-        Self { slot, topic: None, text, sources, citable: Vec::new() }
+        Self { slot, topic: None, text, sources, citable: Vec::new(), instructions: String::new() }
     }
 
     fn name(&self) -> String {
@@ -260,7 +262,7 @@ fn role(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptErro
         (Grounding::Open, Style::Numbered) => prompts.role(&values)?,
         (Grounding::Open, Style::Plain) => prompts.plain(&values)?,
     };
-    Ok(Filled::new(Slot::Role, text, Vec::new()))
+    Ok(Filled { instructions: text.clone(), ..Filled::new(Slot::Role, text, Vec::new()) })
 }
 
 fn concepts(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptError> {
@@ -394,12 +396,13 @@ fn ask(
     let (today, time) = (input.zone.day_in_words(input.now), input.zone.clock_time(input.now));
     let asker = transcript.author(input.trigger);
     let question = transcript.said(input.trigger, None, &input.trigger.message.rendered_with(input.ask));
+    let people = people(input);
     let text = prompts.ask(&AskValues {
         fence: input.fence,
         today: &today,
         time: &time,
         zone: input.zone.name(),
-        people: people(input).as_deref(),
+        people: people.as_deref(),
         anchor: anchor_text.as_deref(),
         anchor_number,
         anchor_withheld: input.window.anchor_withheld,
@@ -416,7 +419,20 @@ fn ask(
         language: input.language,
     })?;
     let sources = anchor_seq.into_iter().chain([input.trigger.seq]).map(source_id).collect();
-    Ok(Filled::new(Slot::Ask, text, sources))
+    let is_fact = |line: &str| people.as_ref().is_some_and(|people| line.contains(people));
+    let told = outside_fences(&text, input.fence).filter(|line| line.contains(&asker) && !is_fact(line));
+    let instructions = told.collect::<Vec<_>>().join("\n");
+    Ok(Filled { instructions, ..Filled::new(Slot::Ask, text, sources) })
+}
+
+/// Returns the lines of a rendered template that are not between its delimiters.
+fn outside_fences<'t>(text: &'t str, fence: &str) -> impl Iterator<Item = &'t str> {
+    let mut is_inside = false;
+    text.lines().filter(move |line| {
+        let is_delimiter = line.contains(fence);
+        is_inside ^= is_delimiter;
+        !is_inside && !is_delimiter
+    })
 }
 
 /// Renders the question as the last line of the chat: `Question (about “the boat?”): when does it leave?` The line
@@ -457,8 +473,8 @@ fn assemble(filled: Vec<(Filled, usize)>, input: &PromptInput<'_>) -> BuiltPromp
     let (mut system, mut user) = (Vec::new(), Vec::new());
     let (mut slots, mut citable, mut instructions) = (Vec::new(), Vec::new(), String::new());
     for (slot, tokens) in filled {
-        if slot.slot == Slot::Role {
-            instructions.clone_from(&slot.text);
+        if !slot.instructions.is_empty() {
+            instructions = [instructions.as_str(), &slot.instructions].join("\n").trim_start().to_owned();
         }
         let sources = slot.sources.iter().map(SourceId::to_string).collect();
         slots.push(SlotUse { name: slot.name(), tokens, sources, found: Vec::new() });

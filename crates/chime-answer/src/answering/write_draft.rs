@@ -160,9 +160,11 @@ fn usable(
     let text = without_roles(&text, &question.history.ask);
     let text = without_heads(text, &services.base.bot().name, |name| built.labels.has_name(name));
     let text = without_echo(&text, &built.instructions, &built.fence).filter(|text| {
-        let is_worth_another = window != WindowSize::Plainest
-            && (question.is_repeated_by(text) || restates(text, &question.history.ask, question.asker_name()));
-        says_something(question, built, text) && !is_worth_another && !is_nonsense(question, built, text)
+        let is_worth_another = window != WindowSize::Plainest && question.is_repeated_by(text);
+        says_something(question, built, text)
+            && !is_worth_another
+            && !only_restates(question, built, text)
+            && !is_nonsense(question, built, text)
     });
     match text {
         Some(text) => Ok(answered(completion, text, uncertainty, bill, question.chat.speaks())),
@@ -264,6 +266,14 @@ fn is_about_chat<'a>(ask: &str, mut given: impl Iterator<Item = &'a Citable>) ->
     let asked = telling_words(ask);
     let says = |source: &Citable| !source.text.contains('?') && !telling_words(&source.text).is_disjoint(&asked);
     Languages::shipped().ours_in(ask) > 0 || given.any(says)
+}
+
+/// Returns `true` if `text` only reports the question, see [`restates`].
+fn only_restates(question: &QuestionContext, built: &BuiltPrompt, text: &str) -> bool {
+    let trigger = SourceId::message(question.trigger().seq.0);
+    let given = question.given(built);
+    let talk = given.iter().filter(|source| source.id != trigger).map(|source| source.text.as_str());
+    restates(text, &question.history.ask, question.asker_name(), talk)
 }
 
 /// Returns `true` if `text` is not an answer but what small models often write in its place: it continues the chat, or
