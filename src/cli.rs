@@ -12,6 +12,7 @@ mod explain;
 mod import;
 mod mcp;
 mod memory;
+pub mod progress;
 mod read_document;
 mod retry;
 

@@ -1,7 +1,7 @@
 //! `chime import` and `chime export`: read a Telegram Desktop export, and write a chat's messages as JSON.
 
 use std::fs::{self, OpenOptions};
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use crate::cli::arguments::{ExportOptions, ImportOptions};
 use crate::cli::database;
 use crate::cli::exit::{CommandError, CommandResult, Exit};
+use crate::cli::progress::ProgressBar;
 use chime_bot::archive::Tally;
 use chime_bot::archive::import::{
     ExportError, Import, ImportMode, ImportProgress, Imported, export as write_export, import as read_export,
@@ -35,10 +36,13 @@ pub async fn import(options: ImportOptions) -> CommandResult {
     let file = look_through(&options.file).await?;
     // `_folder` is the temporary folder of a dry run, which must exist until the import is done.
     let (store, _folder) = open(&store.path, mode, clock.now())?;
-    let mut bar = ImportProgressBar { is_shown: std::io::stderr().is_terminal(), shown: None };
+    let mut bar = ProgressBar::start();
+    let show = |ImportProgress { bytes, total, messages }: ImportProgress| {
+        bar.show(bytes, total, &format!("{} messages", grouped(messages)));
+    };
     let retention = privacy.retention;
     let task = Import { store: store.clone(), clock, file, bot, access, retention, mode };
-    let outcome = read_export(task, |progress| bar.show(progress)).await;
+    let outcome = read_export(task, show).await;
     store.close().await;
     bar.end();
     let Imported { tally, outcome } = outcome?;
@@ -122,34 +126,6 @@ fn tell(tally: &Tally, mode: ImportMode) {
     }
     if tally.chats.is_empty() && tally.left_out.is_empty() {
         let _ = writeln!(out, "the file holds no messages");
-    }
-}
-
-/// Progress bar of an import. Prints nothing if the output is not a terminal.
-struct ImportProgressBar {
-    is_shown: bool,
-    shown: Option<u64>,
-}
-
-impl ImportProgressBar {
-    const WIDTH: u64 = 30;
-
-    fn show(&mut self, progress: ImportProgress) {
-        let ImportProgress { bytes, total, messages } = progress;
-        let percent = (bytes * 100).checked_div(total).unwrap_or(100).min(100);
-        if !self.is_shown || self.shown == Some(percent) {
-            return;
-        }
-        self.shown = Some(percent);
-        let full = percent * Self::WIDTH / 100;
-        let bar: String = (0..Self::WIDTH).map(|place| if place < full { '#' } else { '.' }).collect();
-        let _ = write!(std::io::stderr(), "\r[{bar}] {percent:3} %  {} messages", grouped(messages));
-    }
-
-    fn end(&self) {
-        if self.shown.is_some() {
-            let _ = writeln!(std::io::stderr());
-        }
     }
 }
 

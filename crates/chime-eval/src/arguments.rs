@@ -38,7 +38,7 @@ pub enum EvalCommand {
     Day(EvalDayOptions),
     /// Measure speed in made-up chats, in a temporary database
     #[command(
-        after_help = "Example:\n  chime-eval speed --messages 100k\n  chime-eval speed --messages 10k,100k,1m --plot growth.svg"
+        after_help = "Example:\n  chime-eval speed --messages 100k\n  chime-eval speed --messages 10k,100k,1m --plot"
     )]
     Speed(EvalSpeedOptions),
 }
@@ -98,9 +98,9 @@ pub struct EvalSpeedOptions {
     /// Number of chats for these sessions
     #[arg(long, value_name = "N", value_parser = count, default_value = "1", requires = "sessions")]
     pub chats: u32,
-    /// Plot the costs by size as SVG
-    #[arg(long, value_name = "FILE")]
-    pub plot: Option<PathBuf>,
+    /// Plot the costs by size as bars
+    #[arg(long, conflicts_with = "json")]
+    pub plot: bool,
     /// Print one JSON line for each size, without a table
     #[arg(long)]
     pub json: bool,
@@ -116,20 +116,12 @@ fn count(written: &str) -> Result<u32, String> {
     number.ok_or_else(|| "a number like 50k or 1m".to_owned())
 }
 
+/// Packs to measure, and where the results go.
 #[derive(Debug, Args)]
-pub struct EvalContextOptions {
+pub struct EvalOutput {
     /// Folders with messages.jsonl and queries.jsonl
     #[arg(required = true, value_name = "PACK")]
     pub packs: Vec<PathBuf>,
-    /// Selector to run
-    #[arg(long, value_enum, default_value = "chime")]
-    pub selector: Selector,
-    /// Most messages that a selector may take; further ones do not count
-    #[arg(long, default_value_t = 20)]
-    pub k: usize,
-    /// Token budget for the messages in the prompt
-    #[arg(long, default_value_t = 1600)]
-    pub tokens: usize,
     /// Write one JSON line per query with the selection and a longer ranking
     #[arg(long, value_name = "FILE")]
     pub predictions: Option<PathBuf>,
@@ -139,10 +131,22 @@ pub struct EvalContextOptions {
 }
 
 #[derive(Debug, Args)]
+pub struct EvalContextOptions {
+    /// Selector to run
+    #[arg(long, value_enum, default_value = "chime")]
+    pub selector: Selector,
+    /// Most messages that a selector may take; further ones do not count
+    #[arg(long, default_value_t = 20)]
+    pub k: usize,
+    /// Token budget for the messages in the prompt
+    #[arg(long, default_value_t = 1600)]
+    pub tokens: usize,
+    #[command(flatten)]
+    pub output: EvalOutput,
+}
+
+#[derive(Debug, Args)]
 pub struct EvalRecallOptions {
-    /// Folders with messages.jsonl and queries.jsonl
-    #[arg(required = true, value_name = "PACK")]
-    pub packs: Vec<PathBuf>,
     /// Items to rank
     #[arg(long, value_enum, default_value = "turn")]
     pub scope: RankingUnit,
@@ -152,12 +156,8 @@ pub struct EvalRecallOptions {
     /// Number of top ranks that count as selected
     #[arg(long, default_value_t = 20)]
     pub k: usize,
-    /// Write one JSON line per question with the selection and a longer ranking
-    #[arg(long, value_name = "FILE")]
-    pub predictions: Option<PathBuf>,
-    /// Print one JSON object with all figures
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: EvalOutput,
 }
 
 #[cfg(test)]

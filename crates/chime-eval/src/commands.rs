@@ -5,25 +5,27 @@ mod day;
 mod recall;
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::io::{IsTerminal, Write};
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::arguments::{EvalCommand, EvalContextOptions, EvalSpeedOptions};
+use crate::arguments::{EvalCommand, EvalContextOptions, EvalOutput, EvalSpeedOptions};
 use crate::context::{Evaluated, evaluate};
+use crate::pack::Pack;
 use crate::pack_file::read_pack;
 use crate::recall_speed;
 use crate::score::Prediction;
 use crate::speed::measure;
 use crate::{SelectorLimits, growth};
 use chime::cli::exit::{Exit, report};
+use chime::cli::progress::ProgressBar;
 use chime_core::embed::Embedder;
 use chime_runtime::clock::Clock;
 
 pub async fn run(command: EvalCommand) -> Exit {
     let done = match command {
-        EvalCommand::Context(options) => context(&options),
+        EvalCommand::Context(options) => context(&options).await,
         EvalCommand::Recall(options) => recall::recall(&options).await,
         EvalCommand::Answers(options) => answers::run(&options).await,
         EvalCommand::Day(options) => day::run(&options).await,
@@ -37,7 +39,6 @@ pub async fn run(command: EvalCommand) -> Exit {
 
 async fn speed(options: &EvalSpeedOptions) -> Result<(), Box<dyn std::error::Error>> {
     let mut all = Vec::new();
-    options.plot.as_deref().map_or(Ok(()), try_out)?;
     for count in &options.messages {
         all.push(measure(*count, &Clock::system()).await?);
     }
@@ -51,6 +52,9 @@ async fn speed(options: &EvalSpeedOptions) -> Result<(), Box<dyn std::error::Err
     // Fails if the reader closed the pipe, as `head` does, which is not an error.
     if !options.json {
         let _ = write!(out, "{}", growth::table(&all));
+        if options.plot {
+            let _ = writeln!(out, "{}", growth::plot(&all));
+        }
         if !recalling.is_empty() {
             let _ = write!(out, "{}", recall_speed::table(&recalling));
         }
@@ -58,31 +62,42 @@ async fn speed(options: &EvalSpeedOptions) -> Result<(), Box<dyn std::error::Err
     for figures in &all {
         let _ = writeln!(out, "{}", serde_json::to_string(figures)?);
     }
-    if let Some(path) = &options.plot {
-        create(path)?.write_all(growth::plot(&all).as_bytes())?;
-    }
     Ok(())
 }
 
-fn context(options: &EvalContextOptions) -> Result<(), Box<dyn std::error::Error>> {
+async fn context(options: &EvalContextOptions) -> Result<(), Box<dyn std::error::Error>> {
     let embedder = Arc::new(Embedder::shipped()?);
-    options.predictions.as_deref().map_or(Ok(()), try_out)?;
     let limits = SelectorLimits { k: options.k, tokens: options.tokens };
-    let mut predictions = Vec::new();
-    let mut all = BTreeMap::new();
-    for folder in &options.packs {
+    let select = async |pack: &Pack, bar: &mut ProgressBar| {
+        let (mut done, total) = (0, pack.queries.len() as u64);
+        Ok(evaluate(pack, options.selector, Some(&embedder), limits, || {
+            done += 1;
+            bar.show(done, total, &pack.name);
+        }))
+    };
+    each_pack(&options.output, select, table).await
+}
+
+/// Reads and evaluates each pack, then writes the figures and the predictions.
+async fn each_pack(
+    output: &EvalOutput,
+    evaluate: impl AsyncFn(&Pack, &mut ProgressBar) -> anyhow::Result<Evaluated>,
+    table: fn(&FiguresByPack) -> String,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let file = output.predictions.as_deref().map(create).transpose()?;
+    let (mut predictions, mut all) = (Vec::new(), BTreeMap::new());
+    for folder in &output.packs {
         let pack = read_pack(folder)?;
-        let mut bar = ProgressBar::new(&pack.name, pack.queries.len());
-        let Evaluated { figures, predictions: of_pack } =
-            evaluate(&pack, options.selector, Some(&embedder), limits, || bar.step());
+        let mut bar = ProgressBar::start();
+        let Evaluated { figures, predictions: of_pack } = evaluate(&pack, &mut bar).await?;
         bar.end();
         predictions.extend(of_pack);
         all.insert(pack.name, figures);
     }
-    if let Some(path) = &options.predictions {
-        write_predictions(create(path)?, &predictions)?;
+    if let Some(file) = file {
+        write_predictions(file, &predictions)?;
     }
-    let text = if options.json { serde_json::to_string(&all)? } else { table(&all) };
+    let text = if output.json { serde_json::to_string(&all)? } else { table(&all) };
     // Fails if the reader closed the pipe, as `head` does, which is not an error.
     let _ = writeln!(std::io::stdout(), "{text}");
     Ok(())
@@ -96,17 +111,9 @@ struct NotWritable {
     source: std::io::Error,
 }
 
-/// Checks before the work begins that the result file can be written. Its content stays until then.
-fn try_out(path: &Path) -> Result<(), NotWritable> {
-    open(path, File::options().append(true).create(true)).map(drop)
-}
-
+/// Creates a result file. Called before the work begins, whose result would be lost if it could not be written.
 fn create(path: &Path) -> Result<File, NotWritable> {
-    open(path, File::options().write(true).create(true).truncate(true))
-}
-
-fn open(path: &Path, options: &OpenOptions) -> Result<File, NotWritable> {
-    options.open(path).map_err(|source| NotWritable { path: path.to_owned(), source })
+    File::create(path).map_err(|source| NotWritable { path: path.to_owned(), source })
 }
 
 fn write_predictions(file: File, predictions: &[Prediction]) -> std::io::Result<()> {
@@ -143,40 +150,4 @@ fn table(all: &FiguresByPack) -> String {
         }
     }
     lines.join("\n")
-}
-
-/// Progress bar, shown on a terminal only.
-struct ProgressBar<'a> {
-    name: &'a str,
-    total: usize,
-    done: usize,
-    is_shown: bool,
-}
-
-impl<'a> ProgressBar<'a> {
-    fn new(name: &'a str, total: usize) -> Self {
-        Self { name, total, done: 0, is_shown: std::io::stderr().is_terminal() }
-    }
-
-    fn step(&mut self) {
-        self.done += 1;
-        if self.is_shown && (self.done.is_multiple_of(20) || self.done == self.total) {
-            let filled = 30 * self.done / self.total.max(1);
-            let _ = write!(
-                std::io::stderr(),
-                "\r{:<16} [{}{}] {}/{}",
-                self.name,
-                "=".repeat(filled),
-                " ".repeat(30 - filled),
-                self.done,
-                self.total
-            );
-        }
-    }
-
-    fn end(&self) {
-        if self.is_shown {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
-        }
-    }
 }

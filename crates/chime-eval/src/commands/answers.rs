@@ -13,7 +13,8 @@ use serde::Serialize;
 use crate::answers::{AnswerFigures, Answerer, Case, Judge, Judged, read, table};
 use crate::arguments::EvalAnswersOptions;
 use crate::commands::answers::plain::Plain;
-use crate::commands::{ProgressBar, create, try_out};
+use crate::commands::create;
+use chime::cli::progress::ProgressBar;
 use chime::telemetry;
 use chime_core::config::LogFormat;
 use chime_runtime::clock::Clock;
@@ -31,7 +32,7 @@ struct Report<'a> {
 
 pub async fn run(options: &EvalAnswersOptions) -> Result<(), Box<dyn std::error::Error>> {
     telemetry::start_quietly(LogFormat::Auto);
-    options.json.as_deref().map_or(Ok(()), try_out)?;
+    let file = options.json.as_deref().map(create).transpose()?;
     let mut cases = read(&options.cases)?;
     cases.retain(|case| is_wanted(case, &options.only));
     if cases.is_empty() {
@@ -44,10 +45,10 @@ pub async fn run(options: &EvalAnswersOptions) -> Result<(), Box<dyn std::error:
     runner.close().await?;
     let judged = played?;
     let of = |answerer| AnswerFigures::of(judged.iter().filter(|one| one.answerer == answerer));
-    if let Some(path) = &options.json {
+    if let Some(file) = file {
         let plain = plain.is_some().then(|| of(Answerer::Plain));
         let report = Report { answers: &judged, chime: of(Answerer::Chime), plain };
-        serde_json::to_writer_pretty(create(path)?, &report)?;
+        serde_json::to_writer_pretty(file, &report)?;
     }
     // Fails if the reader closed the pipe, as `head` does, which is not an error.
     let _ = write!(std::io::stdout(), "{}", table(&judged));
@@ -74,8 +75,8 @@ async fn play(
 ) -> Result<Vec<Judged>, Box<dyn std::error::Error>> {
     let clock = Clock::system();
     let mut judged = Vec::new();
-    let mut bar = ProgressBar::new("answers", cases.len());
-    for case in cases {
+    let mut bar = ProgressBar::start();
+    for (done, case) in (1..).zip(cases) {
         let mut of_case = Vec::new();
         if let Some(plain) = plain {
             of_case.push((Answerer::Plain, plain.answer(case, &clock).await));
@@ -91,7 +92,7 @@ async fn play(
             let _ = writeln!(std::io::stdout(), "{}", shown(case, &of_case));
         }
         judged.extend(of_case);
-        bar.step();
+        bar.show(done, cases.len() as u64, "answers");
     }
     bar.end();
     Ok(judged)

@@ -25,6 +25,7 @@ const SESSIONS: u32 = 100;
 
 pub async fn run(options: &EvalDayOptions) -> Result<(), Box<dyn std::error::Error>> {
     telemetry::start_quietly(LogFormat::Auto);
+    let file = options.json.as_deref().map(create).transpose()?;
     let lines = answers::read_day(&options.day)?;
     let (recorder, url) = Recorder::start(&options.server.url).await?;
     let server = EvalServer { url, model: options.server.model.clone() };
@@ -36,8 +37,8 @@ pub async fn run(options: &EvalDayOptions) -> Result<(), Box<dyn std::error::Err
     show(store.read(|conn| Ok(remembered(conn)?.join("\n"))).await?);
     runner.close().await?;
     let exchanges = recorder.exchanges();
-    if let Some(path) = &options.json {
-        serde_json::to_writer_pretty(create(path)?, &exchanges)?;
+    if let Some(file) = file {
+        serde_json::to_writer_pretty(file, &exchanges)?;
     }
     show(table(&exchanges));
     Ok(played?)

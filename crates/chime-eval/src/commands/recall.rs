@@ -1,36 +1,25 @@
 //! `chime-eval recall`: measures the search for old messages and sessions.
 
-use std::collections::BTreeMap;
-use std::io::Write;
 use std::sync::Arc;
 
 use crate::arguments::EvalRecallOptions;
-use crate::commands::{FiguresByPack, ProgressBar, create, try_out, write_predictions};
-use crate::context::Evaluated;
-use crate::pack_file::read_pack;
+use crate::commands::{FiguresByPack, each_pack};
+use crate::pack::Pack;
 use crate::recall::evaluate;
+use chime::cli::progress::ProgressBar;
 use chime_core::embed::Embedder;
 
 pub async fn recall(options: &EvalRecallOptions) -> Result<(), Box<dyn std::error::Error>> {
     let embedder = Arc::new(Embedder::shipped()?);
-    options.predictions.as_deref().map_or(Ok(()), try_out)?;
-    let (mut predictions, mut all) = (Vec::new(), BTreeMap::new());
-    for folder in &options.packs {
-        let pack = read_pack(folder)?;
-        let mut bar = ProgressBar::new(&pack.name, pack.questions.len());
-        let Evaluated { figures, predictions: of_pack } =
-            evaluate(&pack, options.retriever, options.scope, &embedder, options.k, || bar.step()).await?;
-        bar.end();
-        predictions.extend(of_pack);
-        all.insert(pack.name, figures);
-    }
-    if let Some(path) = &options.predictions {
-        write_predictions(create(path)?, &predictions)?;
-    }
-    let text = if options.json { serde_json::to_string(&all)? } else { table(&all) };
-    // Fails if the reader closed the pipe, as `head` does, which is not an error.
-    let _ = writeln!(std::io::stdout(), "{text}");
-    Ok(())
+    let retrieve = async |pack: &Pack, bar: &mut ProgressBar| {
+        let (mut done, total) = (0, pack.questions.len() as u64);
+        let progress = || {
+            done += 1;
+            bar.show(done, total, &pack.name);
+        };
+        evaluate(pack, options.retriever, options.scope, &embedder, options.k, progress).await
+    };
+    each_pack(&options.output, retrieve, table).await
 }
 
 fn table(all: &FiguresByPack) -> String {
