@@ -35,6 +35,7 @@ mod refusal;
 mod repair;
 pub mod rows;
 mod sent_citations;
+mod service_events;
 mod session;
 mod source;
 mod stems;
@@ -76,6 +77,7 @@ pub use phrases::{PhraseIndex, PhraseWord};
 pub use refusal::{Askers, ExplainedRefusal, Refusal, RefusalNotice, RefusalReason};
 pub use repair::repair;
 pub use sent_citations::{source_labels, source_list, without_citations};
+pub use service_events::event_words;
 pub use session::{
     Bullet, BulletKind, CloseReason, Rolling, Session, SessionCut, SessionId, SessionMessage, Summary, SummaryMethod,
     TOPIC_CLOSED, named,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::events::EVENTS;
+use chime_core::event_words;
 
 /// A field of which only the presence matters.
 pub type Present = IgnoredAny;
@@ -135,8 +135,8 @@ pub struct Items<T>(pub Vec<T>);
 impl<'de> Deserialize<'de> for TelegramMessage {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let fields = &RawFields::deserialize(deserializer)?;
-        let event = EVENTS.iter().find(|(name, _)| lenient::<Present>(fields, name).is_some());
-        let event = event.map(|(_, words)| *words);
+        let is_present = |name: &&String| lenient::<Present>(fields, name).is_some();
+        let event = fields.keys().filter(is_present).find_map(|name| event_words(name));
         Ok(Self { head: fields.into(), content: fields.into(), service: fields.into(), event })
     }
 }

@@ -8,7 +8,6 @@ mod client;
 mod clip;
 mod dto;
 mod error;
-mod events;
 mod extract;
 mod files;
 mod markdown;

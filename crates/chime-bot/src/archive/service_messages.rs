@@ -1,5 +1,6 @@
 //! Describes the service messages of an export (such as “Ana joined”), mostly with the words of live updates.
 
+use chime_core::event_words;
 use serde_json::Value;
 
 /// Returns a description of a service message, or `None` for kinds that are not stored.
@@ -26,39 +27,13 @@ pub fn describe(message: &Value) -> Option<String> {
             message["new_title"].as_str().filter(|it| !it.is_empty()),
             "changed the topic's icon",
         ),
-        "edit_group_photo" => "changed the chat photo".to_owned(),
-        "delete_group_photo" => "removed the chat photo".to_owned(),
-        "create_group" => "created the group".to_owned(),
-        "create_channel" => "created the channel".to_owned(),
-        "migrate_to_supergroup" | "migrate_from_group" => "turned the group into a supergroup".to_owned(),
-        "pin_message" => "pinned a message".to_owned(),
-        "set_messages_ttl" => "changed the auto-delete timer".to_owned(),
         "invite_to_group_call" => format!("invited {} to the video chat", counted_members(message)),
         "group_call" => match message["duration"].as_i64().or_else(|| message["duration_seconds"].as_i64()) {
             Some(seconds) => format!("ended the video chat after {}:{:02}", seconds / 60, seconds % 60),
             None => "started a video chat".to_owned(),
         },
-        "group_call_scheduled" => "scheduled a video chat".to_owned(),
-        "boost_apply" => "boosted the chat".to_owned(),
-        "set_chat_wallpaper" | "set_same_chat_wallpaper" | "edit_chat_theme" => {
-            "changed the chat background".to_owned()
-        }
-        "todo_completions" => "ticked off tasks of a checklist".to_owned(),
-        "todo_append_tasks" => "added tasks to a checklist".to_owned(),
-        "giveaway_launch" => "started a giveaway".to_owned(),
-        "giveaway_results" => "finished a giveaway".to_owned(),
-        "proximity_reached" => "came close to another member".to_owned(),
-        "send_star_gift" | "send_premium_gift" | "gift_premium" | "gift_code" | "gift_stars" | "unique_star_gift" => {
-            "sent a gift".to_owned()
-        }
-        "send_payment" => "made a payment".to_owned(),
-        "refunded_payment" => "got a payment back".to_owned(),
-        "requested_peer" => "shared contacts".to_owned(),
-        "allow_sending_messages" | "attach_menu_bot_allowed" | "web_app_bot_allowed" => {
-            "allowed the bot to write".to_owned()
-        }
         "custom_action" => message["text"].as_str().filter(|text| !text.is_empty())?.to_owned(),
-        other => other.replace('_', " "),
+        other => event_words(other).map_or_else(|| other.replace('_', " "), str::to_owned),
     })
 }
 
