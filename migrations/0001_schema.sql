@@ -448,16 +448,6 @@ CREATE TABLE token_calibration (
     ratio REAL NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Models that refused tools.
-CREATE TABLE tool_refusal (
-    -- The host of the server.
-    server     TEXT    NOT NULL,
-    model      TEXT    NOT NULL,
-    -- Unix milliseconds: when it last said so. It is offered tools again after a day.
-    refused_at INTEGER NOT NULL,
-    PRIMARY KEY (server, model)
-) STRICT, WITHOUT ROWID;
-
 -- Privacy
 
 -- Members of whom nothing is stored.

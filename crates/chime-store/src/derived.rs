@@ -66,7 +66,6 @@ const NOT_DERIVED: &[&str] = &[
     "reply_stream",
     "scrub",
     "token_calibration",
-    "tool_refusal",
     "vector_space",
 ];
 
