@@ -14,7 +14,7 @@ mod retrievers;
 mod summaries;
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 pub use indexer::{VectorIndexer, VectorSource};
 pub use ranked::RankedRecall;
@@ -25,7 +25,6 @@ use crate::recall::request::{MIN_COVERAGE, ParsedRequest};
 use crate::recall::summaries::Summaries;
 use chime_core::embed::Embedder;
 use chime_core::{Conversation, Language, Seq, StoredMessage};
-use chime_relevance::retrieval::lexicon::WordsRead;
 use chime_relevance::retrieval::{
     Archive, Features, FoundMessage, Lexicon, NEAREST, ParsedQuestion, Person, QuestionContext, Recalled, Sought,
     Stretch, WeightedWord, Weights, by_words, rank, stretches,
@@ -35,23 +34,15 @@ use chime_store::vector_tables::MESSAGES;
 use chime_store::vector_tables::Space;
 use chime_store::{Reader, StoreError, chats, embedding_spaces, messages, postings, vectors};
 
-/// Capacities of the caches of words (per language, about 200 bytes each) and of words with their vectors (three times
-/// as large): about 5 MB in all.
-const WORDS_KEPT: usize = 10_000;
-const VECTORS_KEPT: usize = 4_000;
-/// Number of languages in the word cache; the one used longest ago is dropped.
-const LANGUAGES_KEPT: usize = 2;
-
 /// Searches the past of chats for messages and summaries.
 pub struct Recaller {
     embedder: Option<Arc<Embedder>>,
-    words: Mutex<Vec<(Language, WordsRead)>>,
 }
 
 impl Recaller {
     /// Creates a recaller. Without an embedding model, it ranks by words only.
     pub fn new(embedder: Option<Arc<Embedder>>) -> Self {
-        Self { embedder, words: Mutex::default() }
+        Self { embedder }
     }
 
     /// Returns all candidates and their neighbours with their scores, best first. For evaluation: [`Self::recall`]
@@ -60,12 +51,10 @@ impl Recaller {
         let Some(reading) = self.read(conn, request)? else { return Ok(Vec::new()) };
         let candidates = reading.candidates()?;
         let found = LoadedCandidates::read(&reading, &candidates, self.embedder.as_deref())?;
-        Ok(self.with_words(reading.language, |lexicon| {
-            let passages = found.passages();
-            let ranked =
-                rank(&reading.question, &passages, Some(&candidates.frequencies), lexicon, &Weights::shipped().message);
-            ranked.into_iter().map(|one| (found.messages[one.index].seq, one.score)).collect()
-        }))
+        let (passages, mut lexicon) = (found.passages(), self.lexicon(reading.language));
+        let frequencies = Some(&candidates.frequencies);
+        let ranked = rank(&reading.question, &passages, frequencies, &mut lexicon, &Weights::shipped().message);
+        Ok(ranked.into_iter().map(|one| (found.messages[one.index].seq, one.score)).collect())
     }
 
     /// Returns the messages and summaries of a chat, from all its forum topics, that best answer a question, best
@@ -83,20 +72,18 @@ impl Recaller {
         };
         let candidates = reading.candidates()?;
         let found = LoadedCandidates::read(&reading, &candidates, self.embedder.as_deref())?;
-        self.with_words(reading.language, |lexicon| {
-            let passages = found.passages();
-            let frequencies = Some(&candidates.frequencies);
-            let ranked = rank(&reading.question, &passages, frequencies, lexicon, &Weights::shipped().message);
-            let summaries = summaries::found(&reading, &found, &ranked, &candidates, lexicon)?;
-            let says_enough = ranked.into_iter().filter(|one| one.score > 0.0 && says_enough(&one.features));
-            let messages = says_enough.map(|one| ranked::RankedMessage::of(one, &found, &candidates));
-            let looked = RankedRecall::of(request, messages.collect(), summaries);
-            if !reading.question.asks_talk {
-                return Ok(looked);
-            }
-            Ok(looked
-                .with_listed(by_time_or_member::messages(&reading, lexicon)?, by_time_or_member::sessions(&reading)?))
-        })
+        let (passages, mut lexicon) = (found.passages(), self.lexicon(reading.language));
+        let frequencies = Some(&candidates.frequencies);
+        let ranked = rank(&reading.question, &passages, frequencies, &mut lexicon, &Weights::shipped().message);
+        let summaries = summaries::found(&reading, &found, &ranked, &candidates, &mut lexicon)?;
+        let says_enough = ranked.into_iter().filter(|one| one.score > 0.0 && says_enough(&one.features));
+        let messages = says_enough.map(|one| ranked::RankedMessage::of(one, &found, &candidates));
+        let looked = RankedRecall::of(request, messages.collect(), summaries);
+        if !reading.question.asks_talk {
+            return Ok(looked);
+        }
+        let listed = by_time_or_member::messages(&reading, &mut lexicon)?;
+        Ok(looked.with_listed(listed, by_time_or_member::sessions(&reading)?))
     }
 
     /// Finds messages of a conversation before a given message by their words only, without vectors.
@@ -109,7 +96,7 @@ impl Recaller {
     ) -> chime_store::Result<Vec<FoundMessage>> {
         let Some(row) = chats::by_key(conn, conversation.chat)? else { return Ok(Vec::new()) };
         let kept = StoredArchive { conn, conversation, language: row.language, space: None };
-        self.with_words(row.language, |lexicon| by_words(&kept, row.language, words, before, lexicon))
+        by_words(&kept, row.language, words, before, &mut self.lexicon(row.language))
     }
 
     /// Returns the stretches (runs of neighbouring messages) of a conversation that match the words in `sought`.
@@ -123,7 +110,7 @@ impl Recaller {
         let at_hand = self.embedder.as_deref();
         let space = embedding_spaces::current(conn)?.filter(|space| at_hand.is_some_and(|it| it.name() == space.model));
         let kept = StoredArchive { conn, conversation, language: row.language, space };
-        self.with_words(row.language, |lexicon| stretches(&kept, sought, lexicon))
+        stretches(&kept, sought, &mut self.lexicon(row.language))
     }
 
     fn read<'a>(
@@ -178,25 +165,8 @@ impl Recaller {
         Ok(made.as_deref().and_then(chime_core::pack).unwrap_or_default())
     }
 
-    /// Calls `work` with a lexicon that starts with the words cached from earlier questions, and caches its words
-    /// afterwards.
-    fn with_words<T>(&self, language: Language, work: impl FnOnce(&mut Lexicon<'_>) -> T) -> T {
-        let kept = {
-            let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
-            let place = words.iter().position(|(known, _)| *known == language);
-            place.map(|place| words.swap_remove(place).1)
-        };
-        let mut lexicon = Lexicon::resume(language, self.embedder.as_deref(), kept.unwrap_or_default());
-        let outcome = work(&mut lexicon);
-        let read = lexicon.into_read(WORDS_KEPT, VECTORS_KEPT);
-        let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
-        // Two questions at the same time read two caches: the larger one is kept.
-        let kept = words.iter().position(|(known, _)| *known == language).map(|place| words.remove(place).1);
-        let most = kept.filter(|kept| kept.count() > read.count()).unwrap_or(read);
-        words.insert(0, (language, most));
-        words.truncate(LANGUAGES_KEPT);
-        drop(words);
-        outcome
+    fn lexicon(&self, language: Language) -> Lexicon<'_> {
+        Lexicon::new(language, self.embedder.as_deref())
     }
 }
 

@@ -57,15 +57,15 @@ impl Similarities {
 /// Returns 1 for words of the same stem; otherwise the highest of the similarities by meaning, by letters and of `one`, a
 /// word of the question, to a compound.
 fn similarity(lexicon: &Lexicon<'_>, one: WordId, other: WordId, by_meaning: bool) -> f32 {
-    let (a, b) = (|| lexicon.word(one), || lexicon.word(other));
-    let (of_a, of_b) = (lexicon.outline(one), lexicon.outline(other));
-    if of_a.may_share_stem(of_b) && a().stem == b().stem {
+    let (a, b) = (lexicon.word(one), lexicon.word(other));
+    if a.outline.may_share_stem(b.outline) && a.stem == b.stem {
         return 1.0;
     }
-    let by_letters = if of_a.most_in_common(of_b) < MIN_DICE { 0.0 } else { dice(a().trigrams(), b().trigrams()) };
+    let most = a.outline.most_in_common(b.outline);
+    let by_letters = if most < MIN_DICE { 0.0 } else { dice(a.trigrams(), b.trigrams()) };
     let by_letters = if by_letters >= MIN_DICE { by_letters as f32 } else { 0.0 };
     let meaning = if by_meaning { dot(lexicon.vector(one), lexicon.vector(other)) } else { 0.0 };
-    let is_in_compound = lexicon.language.is_compound_with(&a().stem, &b().stem);
+    let is_in_compound = lexicon.language.is_compound_with(&a.stem, &b.stem);
     let as_part = if is_in_compound { IN_COMPOUND } else { 0.0 };
     meaning.max(by_letters).max(as_part).clamp(0.0, 1.0)
 }
@@ -123,10 +123,9 @@ mod tests {
         let ids: Vec<WordId> = said.split_whitespace().map(|word| lexicon.id(word)).collect();
         for (one, other) in ids.iter().flat_map(|one| ids.iter().map(move |other| (*one, *other))) {
             let (a, b) = (lexicon.word(one), lexicon.word(other));
-            let (of_a, of_b) = (lexicon.outline(one), lexicon.outline(other));
-            let (most, shared) = (of_a.most_in_common(of_b), dice(a.trigrams(), b.trigrams()));
+            let (most, shared) = (a.outline.most_in_common(b.outline), dice(a.trigrams(), b.trigrams()));
             assert!(most >= shared, "{} and {}: {shared}, at most {most}", a.stem, b.stem);
-            assert!(a.stem != b.stem || of_a.may_share_stem(of_b));
+            assert!(a.stem != b.stem || a.outline.may_share_stem(b.outline));
         }
     }
 }
