@@ -6,7 +6,6 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use secrecy::ExposeSecret;
-use tempfile::TempDir;
 
 use crate::cli::arguments::{ExportOptions, ImportOptions};
 use crate::cli::database;
@@ -14,13 +13,12 @@ use crate::cli::exit::{CommandError, CommandResult, Exit};
 use crate::cli::progress::ProgressBar;
 use chime_bot::archive::Tally;
 use chime_bot::archive::import::{
-    ExportError, Import, ImportMode, ImportProgress, Imported, export as write_export, import as read_export,
-    open as look_through,
+    ExportError, Import, ImportProgress, Imported, export as write_export, import as read_export, open as look_through,
 };
 use chime_core::config::{AccessConfig, PrivacyConfig, StoreConfig, TelegramConfig};
-use chime_core::{ChatId, Timestamp, UserId, grouped};
+use chime_core::{ChatId, UserId, grouped};
 use chime_runtime::clock::Clock;
-use chime_store::{Store, StoreError};
+use chime_store::{Store, TrialCopy};
 
 pub async fn import(options: ImportOptions) -> CommandResult {
     let environment = database::environment()?;
@@ -32,40 +30,25 @@ pub async fn import(options: ImportOptions) -> CommandResult {
     let no_token = || CommandError::new("TELEGRAM_BOT_TOKEN does not begin with the bot's id", Exit::Configuration);
     let bot = number.map(UserId).ok_or_else(no_token)?;
     let clock = Clock::system();
-    let mode = if options.dry_run { ImportMode::DryRun } else { ImportMode::Write };
     let file = look_through(&options.file).await?;
-    // `_folder` is the temporary folder of a dry run, which must exist until the import is done.
-    let (store, _folder) = open(&store.path, mode, clock.now())?;
+    let trial = if options.dry_run { Some(TrialCopy::of(&store.path, clock.now())?) } else { None };
+    let store = match &trial {
+        Some(copy) => copy.store.clone(),
+        None => Store::open(&store.path, clock.now())?.0,
+    };
     let mut bar = ProgressBar::start();
     let show = |ImportProgress { bytes, total, messages }: ImportProgress| {
         bar.show(bytes, total, &format!("{} messages", grouped(messages)));
     };
     let retention = privacy.retention;
-    let task = Import { store: store.clone(), clock, file, bot, access, retention, mode };
+    let task = Import { store: store.clone(), clock, file, bot, access, retention };
     let outcome = read_export(task, show).await;
     store.close().await;
     bar.end();
     let Imported { tally, outcome } = outcome?;
-    tell(&tally, mode);
+    tell(&tally, options.dry_run);
     outcome.map_err(|error| CommandError::new(error, Exit::Failed))?;
     Ok(Exit::Done)
-}
-
-/// Opens the database: for an import to write to it, for a dry run to compare with it. If there is no database yet, a
-/// dry run uses an empty one in a temporary folder, which is returned too.
-fn open(path: &Path, mode: ImportMode, now: Timestamp) -> chime_store::Result<(Store, Option<TempDir>)> {
-    if mode == ImportMode::Write {
-        return Ok((Store::open(path, now)?.0, None));
-    }
-    match Store::open_to_read(path) {
-        Err(StoreError::Absent { .. }) => {
-            let problem = |source| StoreError::File { action: "cannot make a folder for", path: path.into(), source };
-            let folder = tempfile::tempdir().map_err(problem)?;
-            let (store, _) = Store::open(&folder.path().join("empty.db"), now)?;
-            Ok((store, Some(folder)))
-        }
-        opened => Ok((opened?, None)),
-    }
 }
 
 pub async fn export(options: ExportOptions) -> CommandResult {
@@ -103,9 +86,9 @@ async fn write_file(store: &Store, chat: ChatId, to: &Path) -> Result<u64, Expor
     written
 }
 
-fn tell(tally: &Tally, mode: ImportMode) {
+fn tell(tally: &Tally, is_dry: bool) {
     let mut out = std::io::stdout();
-    let verb = if mode == ImportMode::DryRun { "would be imported" } else { "imported" };
+    let verb = if is_dry { "would be imported" } else { "imported" };
     for (id, chat) in &tally.chats {
         let name = chat.title.as_deref().unwrap_or("a chat without a title");
         let mut parts =
@@ -134,7 +117,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
-    use chime_core::{Chat, ChatKind};
+    use chime_core::{Chat, ChatKind, Timestamp};
     use chime_store::{Priority, chats};
 
     const CHAT: ChatId = ChatId(-1_001);
@@ -155,15 +138,5 @@ mod tests {
         assert!(matches!(write_file(&store, CHAT, &to).await, Err(ExportError::Io(_))));
         assert!(to.exists());
         store.close().await;
-    }
-
-    #[tokio::test]
-    async fn a_dry_run_without_a_database_compares_with_none_and_creates_none() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("chime.db");
-        let (store, _empty) = open(&path, ImportMode::DryRun, NOW).unwrap();
-        assert!(store.read(|conn| chats::find(conn, CHAT)).await.unwrap().is_none());
-        store.close().await;
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

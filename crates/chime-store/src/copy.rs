@@ -1,14 +1,16 @@
 //! Backup and restore of the database file.
 
-use std::fs;
+use std::fs::File;
 use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode};
+use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::open::{self, beside};
-use super::snapshot::{Copied, copy_unless, end_at, must_be_sound};
-use super::{Result, StoreError};
+use super::snapshot::{Copied, copy_folder, copy_unless, end_at, must_be_sound};
+use super::{Result, Store, StoreError};
+use chime_core::Timestamp;
 
 /// Copies the database at `from`, which may have an older schema version, to the new file `to`. Works while a daemon
 /// uses the database. If `stop` is cancelled, no part of the copy is left.
@@ -17,6 +19,28 @@ pub fn back_up(from: &Path, to: &Path, stop: &CancellationToken) -> Result<Copie
         return Err(StoreError::Absent { path: from.to_owned() });
     }
     copy_unless(&open_source(from, stop)?, to, stop)
+}
+
+/// Copy of a database to try something on. It is deleted when this is dropped.
+pub struct TrialCopy {
+    pub store: Store,
+    _folder: TempDir,
+    _lock: File,
+}
+
+impl TrialCopy {
+    /// Copies the database at `path`, which a daemon may use, and opens the copy. Without a database, the copy is empty.
+    pub fn of(path: &Path, now: Timestamp) -> Result<Self> {
+        let failed = |source| StoreError::File { action: "cannot copy", path: path.to_owned(), source };
+        let beside = path.parent().filter(|_| path.is_file()).map_or_else(std::env::temp_dir, Path::to_owned);
+        let (folder, lock) = copy_folder(&beside).map_err(failed)?;
+        let copy = folder.path().join("trial.db");
+        match back_up(path, &copy, &CancellationToken::new()) {
+            Ok(_) | Err(StoreError::Absent { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(Self { store: Store::open(&copy, now)?.0, _folder: folder, _lock: lock })
+    }
 }
 
 /// Restores the copy `from` as the database `to`. Fails if `to` exists or a daemon uses it. If `stop` is cancelled, no
@@ -45,7 +69,7 @@ pub fn restore(from: &Path, to: &Path, stop: &CancellationToken) -> Result<Copie
 /// Opens a Chime database for copying. Returns an error if it is damaged or newer than this program.
 fn open_source(path: &Path, stop: &CancellationToken) -> Result<Connection> {
     // Opened first, because SQLite would report an unreadable file as a problem with writing.
-    fs::File::open(path).map_err(|source| open::file_error("cannot read", path, source))?;
+    File::open(path).map_err(|source| open::file_error("cannot read", path, source))?;
     let open = || {
         let mut conn = open::connect_to_read(path)?;
         end_at(&mut conn, stop)?;

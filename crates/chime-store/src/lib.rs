@@ -74,7 +74,7 @@ mod sql;
 mod writer;
 
 pub use chime_core::{Language, stems};
-pub use copy::{back_up, restore};
+pub use copy::{TrialCopy, back_up, restore};
 pub use error::StoreError;
 pub use handle::{Priority, Store};
 pub use open::{Inspection, Opened, amend, inspect, size};

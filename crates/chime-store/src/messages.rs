@@ -63,12 +63,6 @@ pub fn take_in(tx: &Writer<'_>, chat: &ChatRow, message: &Message) -> Result<Tak
     change(tx, chat, known, message).map(TakenIn::Replaced)
 }
 
-/// Returns `true` if [`take_in`] would add or change a row.
-pub fn is_news(conn: &Reader, message: &Message) -> Result<bool> {
-    let Some(known) = find_any(conn, message.chat, message.id)? else { return Ok(true) };
-    Ok(!is_stub(conn, message.chat, message.id)? && supersedes(message, &known.message))
-}
-
 /// Sets the transcript of a recording that has none. Returns the changed message, or `None` if the message may not be
 /// read or has a text already.
 pub fn set_transcript(tx: &Writer<'_>, chat: &ChatRow, at: MessageAt, words: &str) -> Result<Option<StoredMessage>> {

@@ -62,7 +62,7 @@ pub fn copy_unless(source: &Connection, to: &Path, stop: &CancellationToken) -> 
 /// there in one step. It is deleted afterwards, together with files that SQLite may leave when the disk is full. Only
 /// the owner can read it. The lock shows that the copy is still being made. It is released however the process ends, so
 /// an unlocked directory is a leftover. On a file system without locks, the directory's age shows this.
-fn copy_folder(folder: &Path) -> std::io::Result<(TempDir, fs::File)> {
+pub fn copy_folder(folder: &Path) -> std::io::Result<(TempDir, fs::File)> {
     let folder = tempfile::Builder::new().prefix(COPY_FOLDER).tempdir_in(folder)?;
     let lock = fs::File::create(folder.path().join(COPY_LOCK))?;
     let _ = lock.lock();

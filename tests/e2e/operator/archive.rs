@@ -74,6 +74,8 @@ async fn a_history_is_imported_once_and_told_of() {
     let (code, actual) = run(&machine, &["import", &file, "--dry-run"]).await;
     assert_eq!((code, actual.contains("700 would be imported, 0 known already")), (Some(0), true), "{actual}");
     assert_eq!(kept(&machine, CHAT).await.len(), 0, "a dry run writes nothing");
+    let beside = std::fs::read_dir(machine.database().parent().expect("a folder")).expect("the folder of the database");
+    assert!(!beside.flatten().any(|file| file.file_name().to_string_lossy().contains("copy")), "it leaves no copy");
 
     let (code, actual) = run(&machine, &["import", &file]).await;
     assert_eq!((code, actual.contains("Friday table (-1001234567890): 700 imported")), (Some(0), true), "{actual}");

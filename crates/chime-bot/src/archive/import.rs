@@ -13,7 +13,6 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use crate::archive::import::read::{ImportBatch, ReadOutcome};
-use crate::archive::import::write::DryRunMessages;
 use crate::archive::{Tally, Unusable};
 use chime_core::UserId;
 use chime_core::config::AccessConfig;
@@ -35,14 +34,6 @@ pub struct Import {
     pub access: AccessConfig,
     /// Time for which the operator stores messages. Older ones are not imported, since they would be deleted at once.
     pub retention: Option<Duration>,
-    pub mode: ImportMode,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ImportMode {
-    Write,
-    /// Counts the messages without writing anything.
-    DryRun,
 }
 
 /// Result of an import that read the whole file or stopped at damage in it.
@@ -77,7 +68,7 @@ pub async fn open(path: &Path) -> Result<ExportFile, ImportError> {
 /// # Errors
 /// Fails if the database fails; batches committed before that stay.
 pub async fn import(import: Import, mut tell: impl FnMut(ImportProgress)) -> Result<Imported, ImportError> {
-    let Import { store, clock, file, bot, access, retention, mode } = import;
+    let Import { store, clock, file, bot, access, retention } = import;
     let now = clock.now();
     let path = file.path.clone();
     let total = std::fs::metadata(&path).map_err(|source| ImportError::File { path: path.clone(), source })?.len();
@@ -85,26 +76,11 @@ pub async fn import(import: Import, mut tell: impl FnMut(ImportProgress)) -> Res
     let reading = tokio::task::spawn_blocking(move || read::read(file, bot, &batches));
     let mut tally = Tally::default();
     let setting = write::ImportSettings { access, cutoff: retention.map(|span| now.minus(span)), now };
-    let mut seen = DryRunMessages::default();
     while let Some(batch) = read.recv().await {
         let ImportBatch { bytes, .. } = batch;
         let setting = setting.clone();
-        let counted = match mode {
-            ImportMode::Write => {
-                let written = store.write(Priority::Background, move |tx| write::take_in(tx, &batch, &setting));
-                written.await?
-            }
-            ImportMode::DryRun => {
-                let counted = store.read(move |conn| {
-                    let counted = write::count(conn, &batch, &setting, &mut seen)?;
-                    Ok((counted, seen))
-                });
-                let (counted, now_seen) = counted.await?;
-                seen = now_seen;
-                counted
-            }
-        };
-        write::add(&mut tally, counted);
+        let written = store.write(Priority::Background, move |tx| write::take_in(tx, &batch, &setting));
+        write::add(&mut tally, written.await?);
         tell(ImportProgress { bytes, total, messages: tally.messages() });
     }
     let ReadOutcome { left_out, outcome } = reading.await.map_err(|_| ImportError::Panicked { path })?;

@@ -10,8 +10,10 @@ use chime_store::{Reader, admission, messages};
 const SHIFT: i64 = -1_000_000_000;
 
 /// Returns the basic group that became this supergroup, or `None` if the bot does not know it.
-pub fn former_group(conn: &Reader, row: Option<&ChatRow>) -> chime_store::Result<Option<ChatId>> {
-    let Some(row) = row.filter(|row| row.chat.kind == ChatKind::Supergroup) else { return Ok(None) };
+pub fn former_group(conn: &Reader, row: &ChatRow) -> chime_store::Result<Option<ChatId>> {
+    if row.chat.kind != ChatKind::Supergroup {
+        return Ok(None);
+    }
     Ok(admission::ids_of(conn, row.key)?.into_iter().find(|id| *id != row.chat.id))
 }
 

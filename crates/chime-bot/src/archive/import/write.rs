@@ -9,7 +9,7 @@ use crate::archive::{ChatTally, Tally};
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_core::config::AccessConfig;
-use chime_core::{Chat, ChatId, ChatKey, Conversation, JobPayload, Language, Message, MessageId, Timestamp, UserId};
+use chime_core::{Chat, ChatId, ChatKey, Conversation, JobPayload, Language, Message, Timestamp, UserId};
 use chime_privacy::{Keep, Withheld, strip_message};
 use chime_store::chats::ChatRow;
 use chime_store::messages::TakenIn;
@@ -17,9 +17,6 @@ use chime_store::{Reader, Writer, chats, consent, jobs, messages, sessions};
 
 /// Minimum number of stored texts for the chat's language to be trusted. With fewer, the import detects the language.
 const KNOWN_WELL: usize = 30;
-
-/// Messages counted in this dry run: a real run would have stored them, so a second copy counts as known.
-pub type DryRunMessages = HashSet<(ChatId, MessageId)>;
 
 #[derive(Clone)]
 pub struct ImportSettings {
@@ -67,11 +64,9 @@ struct Objections {
 }
 
 impl Objections {
-    /// Loads the objections for a chat. For an unknown chat, these are the members who opted out of all chats.
-    fn read(conn: &Reader, row: Option<&ChatRow>) -> chime_store::Result<Self> {
-        let members = consent::opted_out_of(conn, row.map_or(ChatKey(0), |row| row.key))?.into_iter().collect();
-        let forgotten_until = row.map_or(Ok(None), |row| consent::forgotten_until(conn, row.key))?;
-        Ok(Self { members, forgotten_until })
+    fn read(conn: &Reader, chat: ChatKey) -> chime_store::Result<Self> {
+        let members = consent::opted_out_of(conn, chat)?.into_iter().collect();
+        Ok(Self { members, forgotten_until: consent::forgotten_until(conn, chat)? })
     }
 
     fn strip(&self, message: &Message) -> Keep {
@@ -86,40 +81,6 @@ impl Objections {
     }
 }
 
-/// Counts what writing a batch would do, without writing it.
-pub fn count(
-    conn: &Reader,
-    batch: &ImportBatch,
-    setting: &ImportSettings,
-    seen: &mut DryRunMessages,
-) -> chime_store::Result<BatchCounts> {
-    let row = chats::find(conn, batch.chat.id)?;
-    let mut counted = BatchCounts::of(batch, row.as_ref(), is_served(conn, &batch.chat, row.as_ref(), setting)?);
-    if !counted.is_served {
-        return Ok(counted);
-    }
-    let cutoff = cutoff(conn, row.as_ref(), setting)?;
-    let objections = Objections::read(conn, row.as_ref())?;
-    let former = former_group(conn, row.as_ref())?;
-    for message in &batch.messages {
-        let message = &put_back(conn, former, message)?;
-        if cutoff.is_some_and(|cutoff| message.sent_at < cutoff) {
-            counted.counts.expired += 1;
-            continue;
-        }
-        let (count, is_news) = match objections.strip(message) {
-            Keep::Stub(stub) => (&mut counted.counts.stubs, messages::find_any(conn, stub.chat, stub.id)?.is_none()),
-            Keep::Whole(message) => (&mut counted.counts.added, messages::is_news(conn, &message)?),
-        };
-        if is_news && seen.insert((message.chat, message.id)) {
-            *count += 1;
-        } else {
-            counted.counts.known += 1;
-        }
-    }
-    Ok(counted)
-}
-
 pub fn take_in(tx: &Writer<'_>, batch: &ImportBatch, setting: &ImportSettings) -> chime_store::Result<BatchCounts> {
     let found = chats::find(tx, batch.chat.id)?;
     let mut counted = BatchCounts::of(batch, found.as_ref(), is_served(tx, &batch.chat, found.as_ref(), setting)?);
@@ -131,11 +92,11 @@ pub fn take_in(tx: &Writer<'_>, batch: &ImportBatch, setting: &ImportSettings) -
         None => chats::upsert(tx, &batch.chat)?,
     };
     let row = with_language(tx, row, &batch.messages)?;
-    let cutoff = cutoff(tx, Some(&row), setting)?;
-    let objections = Objections::read(tx, Some(&row))?;
+    let cutoff = cutoff(tx, row.key, setting)?;
+    let objections = Objections::read(tx, row.key)?;
     let mut earliest: HashMap<Conversation, Timestamp> = HashMap::new();
     let mut members = HashSet::new();
-    let former = former_group(tx, Some(&row))?;
+    let former = former_group(tx, &row)?;
     for message in &batch.messages {
         let message = &put_back(tx, former, message)?;
         if cutoff.is_some_and(|cutoff| message.sent_at < cutoff) {
@@ -192,9 +153,8 @@ fn is_served(conn: &Reader, chat: &Chat, row: Option<&ChatRow>, setting: &Import
 
 /// Returns the time before which messages have expired: by the chat's own retention if it has one, else by the
 /// operator's.
-fn cutoff(conn: &Reader, row: Option<&ChatRow>, setting: &ImportSettings) -> chime_store::Result<Option<Timestamp>> {
-    let own = row.map_or(Ok(None), |row| chats::own_retention(conn, row.key))?;
-    Ok(match own {
+fn cutoff(conn: &Reader, chat: ChatKey, setting: &ImportSettings) -> chime_store::Result<Option<Timestamp>> {
+    Ok(match chats::own_retention(conn, chat)? {
         Some(span) => span.map(|span| setting.now.minus(span)),
         None => setting.cutoff,
     })
