@@ -2,10 +2,27 @@
 //!
 //! Sufficient for group chats: mentions, commands, addresses and hashtags. Offsets count UTF-16 units.
 
-use chime_core::{Entity, EntityKind, FormattedText, utf16_len};
+use std::sync::LazyLock;
 
-/// Recognized endings of an address without `https://`. The real server knows all top-level domains.
-const TOP_LEVEL: [&str; 12] = ["com", "org", "net", "io", "dev", "me", "app", "eu", "ee", "de", "fr", "es"];
+use regex::{Captures, Regex};
+
+use chime_core::{Entity, EntityKind, FormattedText, pattern, utf16_len};
+
+/// Matches what Telegram marks in a text. The real server knows all top-level domains.
+static ENTITY: LazyLock<Regex> = LazyLock::new(|| {
+    const HOST: &str = r"[A-Za-z0-9][A-Za-z0-9.-]*\.(?i:com|org|net|io|dev|me|app|eu|ee|de|fr|es)\b";
+    pattern(&format!(
+        r"(?x) \B (?<mention> @[A-Za-z0-9_]{{3,32}}\b)
+        | \B (?<command> /[A-Za-z0-9_]{{1,64}}\b (?:@[A-Za-z0-9_]{{3,32}}\b)?)
+        | \B (?<hashtag> \#\d*[^\W\d]\w*)
+        | \b (?<email> [A-Za-z0-9_.+%-]+@{HOST})
+        | \b (?<url> (?i:https?://)\w\S* | {HOST}(?:[/?\#:]\S*)?)"
+    ))
+});
+/// Characters that do not stand directly before or after a command.
+const BESIDE_NO_COMMAND: [char; 3] = ['/', '<', '>'];
+/// Punctuation that ends a sentence or a bracket and does not belong to an address.
+const PUNCTUATION: [char; 13] = ['.', ',', ';', ':', '!', '?', ')', ']', '}', '\'', '"', '>', '-'];
 
 /// Parses backticks as Telegram's apps do: three around a block, one around inline code.
 pub fn marked_up(source: &str) -> FormattedText {
@@ -144,136 +161,26 @@ fn is_whole(kind: &EntityKind) -> bool {
 
 /// Finds mentions, commands, addresses and hashtags.
 fn find(text: &str) -> Vec<Entity> {
-    if !text.contains(['@', '/', '#', '.', ':']) {
-        return Vec::new();
-    }
-    let scan = Scan { chars: text.chars().collect() };
-    let mut found = Vec::new();
-    let (mut at, mut offset) = (0, 0);
-    while at < scan.chars.len() {
-        let marked = scan.entity_at(at);
-        let end = marked.as_ref().map_or_else(|| scan.next_start(at), |(_, end)| *end);
-        let length = scan.units(at, end);
-        if let Some((kind, _)) = marked {
-            found.push(Entity { offset, length, kind });
-        }
-        offset += length;
-        at = end;
-    }
-    found
-}
-
-/// A text as characters. Positions are character indexes.
-struct Scan {
-    chars: Vec<char>,
-}
-
-impl Scan {
-    /// Returns the entity that starts at `at`, and its end.
-    fn entity_at(&self, at: usize) -> Option<(EntityKind, usize)> {
-        let before = at.checked_sub(1).and_then(|before| self.get(before));
-        if before.is_some_and(is_word) {
+    let kinds = [
+        ("mention", EntityKind::Mention),
+        ("command", EntityKind::BotCommand),
+        ("hashtag", EntityKind::Hashtag),
+        ("email", EntityKind::Email),
+        ("url", EntityKind::Url),
+    ];
+    let of_match = |found: Captures<'_>| {
+        let (part, kind) = kinds.iter().find_map(|(name, kind)| Some((found.name(name)?, kind)))?;
+        let (before, rest) = text.split_at(part.start());
+        let (part, after) = rest.split_at(part.len());
+        if *kind == EntityKind::BotCommand
+            && (before.ends_with(BESIDE_NO_COMMAND) || after.starts_with(BESIDE_NO_COMMAND))
+        {
             return None;
         }
-        match self.get(at)? {
-            '@' => self.name_after(at).map(|end| (EntityKind::Mention, end)),
-            '/' if !matches!(before, Some('/' | '<' | '>')) => {
-                self.command(at).map(|end| (EntityKind::BotCommand, end))
-            }
-            '#' => self.hashtag(at).map(|end| (EntityKind::Hashtag, end)),
-            c if c.is_alphanumeric() => {
-                self.email(at).map(|end| (EntityKind::Email, end)).or(self.url(at).map(|end| (EntityKind::Url, end)))
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns the next position to search after `at`: entities never start within a word.
-    fn next_start(&self, at: usize) -> usize {
-        self.run(at, is_word).max(at + 1)
-    }
-
-    /// Parses `@name` with 3 to 32 characters, as a whole word.
-    fn name_after(&self, at: usize) -> Option<usize> {
-        let end = self.run(at + 1, is_ascii_word);
-        ((3..=32).contains(&(end - at - 1)) && !self.is(end, is_word)).then_some(end)
-    }
-
-    /// Parses `/command` or `/command@bot`.
-    fn command(&self, at: usize) -> Option<usize> {
-        let end = self.run(at + 1, is_ascii_word);
-        let named = self.is(end, |c| c == '@').then(|| self.name_after(end)).flatten();
-        let stop = named.unwrap_or(end);
-        let ends_well = !self.is(stop, |c| is_word(c) || matches!(c, '/' | '<' | '>'));
-        ((1..=64).contains(&(end - at - 1)) && ends_well).then_some(stop)
-    }
-
-    fn hashtag(&self, at: usize) -> Option<usize> {
-        let end = self.run(at + 1, is_word);
-        let has_letter = self.chars.get(at + 1..end)?.iter().any(|c| !c.is_numeric());
-        has_letter.then_some(end)
-    }
-
-    fn email(&self, at: usize) -> Option<usize> {
-        let local = self.run(at, |c| is_ascii_word(c) || matches!(c, '.' | '+' | '-' | '%'));
-        (local > at && self.is(local, |c| c == '@')).then(|| self.host(local + 1)).flatten()
-    }
-
-    fn url(&self, at: usize) -> Option<usize> {
-        let head: String = self.chars.iter().skip(at).take(8).collect();
-        let scheme = ["https://", "http://"].into_iter().find(|scheme| head.to_lowercase().starts_with(scheme));
-        let path_from = match scheme {
-            Some(scheme) => at + scheme.len(),
-            None => self.host(at)?,
-        };
-        let has_path = scheme.is_some() || self.is(path_from, |c| matches!(c, '/' | '?' | '#' | ':'));
-        let end = if has_path { self.run(path_from, |c| !c.is_whitespace()) } else { path_from };
-        let end = self.without_punctuation(path_from, end);
-        (scheme.is_none() || end > path_from).then_some(end)
-    }
-
-    /// Parses a host name with a recognized ending and returns its end.
-    fn host(&self, at: usize) -> Option<usize> {
-        let end = self.run(at, |c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'));
-        let end = self.without_punctuation(at, end);
-        let name: String = self.chars.get(at..end)?.iter().collect();
-        let (before, ending) = name.rsplit_once('.')?;
-        let known = TOP_LEVEL.contains(&ending.to_lowercase().as_str());
-        (known && !before.is_empty() && !self.is(end, |c| is_word(c) || c == '@')).then_some(end)
-    }
-
-    fn without_punctuation(&self, from: usize, mut end: usize) -> usize {
-        let closing =
-            |c: char| matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | ')' | ']' | '}' | '\'' | '"' | '>' | '-');
-        while end > from && self.is(end - 1, closing) {
-            end -= 1;
-        }
-        end
-    }
-
-    fn run(&self, from: usize, belongs: impl Fn(char) -> bool) -> usize {
-        from + self.chars.iter().skip(from).take_while(|c| belongs(**c)).count()
-    }
-
-    fn is(&self, at: usize, matches: impl Fn(char) -> bool) -> bool {
-        self.get(at).is_some_and(matches)
-    }
-
-    fn get(&self, at: usize) -> Option<char> {
-        self.chars.get(at).copied()
-    }
-
-    fn units(&self, from: usize, to: usize) -> usize {
-        self.chars.iter().take(to).skip(from).map(|c| c.len_utf16()).sum()
-    }
-}
-
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
-fn is_ascii_word(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
+        let part = if *kind == EntityKind::Url { part.trim_end_matches(PUNCTUATION) } else { part };
+        Some(Entity { offset: utf16_len(before), length: utf16_len(part), kind: kind.clone() })
+    };
+    ENTITY.captures_iter(text).filter_map(of_match).collect()
 }
 
 #[cfg(test)]
