@@ -1,6 +1,6 @@
 //! Pure functions that decide which jobs start next and what happens after a failure.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::time::Duration;
 
 use chime_core::{Class, Job, JobId, JobKind, Timestamp};
@@ -16,10 +16,8 @@ const BACKGROUND_EVERY: Duration = Duration::from_millis(200);
 /// Jobs that are running. They are recorded only in memory, because a single daemon uses the database.
 #[derive(Debug, Default)]
 pub struct RunningJobs {
-    ids: HashSet<JobId>,
-    lanes: HashMap<(JobKind, i64), usize>,
-    kinds: HashMap<JobKind, usize>,
-    background: usize,
+    /// Id, kind and lane of each.
+    jobs: Vec<(JobId, JobKind, i64)>,
     /// Earliest start of the next background job of each group.
     background_from: HashMap<Pace, Timestamp>,
 }
@@ -47,32 +45,14 @@ pub struct Startable {
 impl RunningJobs {
     pub fn start(&mut self, job: &Job, now: Timestamp) {
         let kind = job.kind();
-        self.ids.insert(job.id);
-        *self.lanes.entry((kind, job.lane())).or_default() += 1;
-        *self.kinds.entry(kind).or_default() += 1;
+        self.jobs.push((job.id, kind, job.lane()));
         if kind.policy().class == Class::Background {
-            self.background += 1;
             self.background_from.insert(Pace::of(kind), now.plus(BACKGROUND_EVERY));
         }
     }
 
     pub fn end(&mut self, job: &Job) {
-        if !self.ids.remove(&job.id) {
-            return;
-        }
-        let kind = job.kind();
-        if let Some(count) = self.kinds.get_mut(&kind) {
-            *count -= 1;
-        }
-        if let Some(count) = self.lanes.get_mut(&(kind, job.lane())) {
-            *count -= 1;
-            if *count == 0 {
-                self.lanes.remove(&(kind, job.lane()));
-            }
-        }
-        if kind.policy().class == Class::Background {
-            self.background -= 1;
-        }
+        self.jobs.retain(|(id, ..)| *id != job.id);
     }
 
     /// Removes the waits between starts of background jobs. After the system clock was set back they would last too
@@ -82,21 +62,17 @@ impl RunningJobs {
     }
 
     pub fn is_running(&self, id: JobId) -> bool {
-        self.ids.contains(&id)
-    }
-
-    /// Returns `true` if all places of some group are taken, so that a job may be waiting for one.
-    pub fn is_crowded(&self) -> bool {
-        self.background >= BACKGROUND_PLACES
-            || self.lanes.iter().any(|((kind, _), count)| *count >= kind.policy().per_lane)
-            || self.kinds.iter().any(|(kind, count)| *count >= kind.policy().places)
+        self.jobs.iter().any(|(running, ..)| *running == id)
     }
 
     fn has_place(&self, job: &Job) -> bool {
-        let (kind, policy) = (job.kind(), job.kind().policy());
-        let in_lane = self.lanes.get(&(kind, job.lane())).copied().unwrap_or(0);
-        let of_kind = self.kinds.get(&kind).copied().unwrap_or(0);
-        in_lane < policy.per_lane && of_kind < policy.places
+        let (kind, lane, policy) = (job.kind(), job.lane(), job.kind().policy());
+        self.count(|of, _| of == kind) < policy.places
+            && self.count(|of, at| (of, at) == (kind, lane)) < policy.per_lane
+    }
+
+    fn count(&self, is_counted: impl Fn(JobKind, i64) -> bool) -> usize {
+        self.jobs.iter().filter(|(_, kind, lane)| is_counted(*kind, *lane)).count()
     }
 }
 
@@ -126,7 +102,7 @@ pub fn startable(due: Vec<Job>, running: &mut RunningJobs, now: Timestamp) -> St
         return chosen;
     }
     for job in background {
-        if running.background >= BACKGROUND_PLACES {
+        if running.count(|kind, _| kind.policy().class == Class::Background) >= BACKGROUND_PLACES {
             break;
         }
         let from = running.background_from.get(&Pace::of(job.kind())).copied().filter(|from| *from > now);
@@ -211,10 +187,8 @@ mod tests {
         let mut running = RunningJobs::default();
         let started = start(&due, &mut running);
         assert_eq!(started, (1..=places).chain([90]).collect::<Vec<_>>());
-        assert!(running.is_crowded());
         assert_eq!(start(&due, &mut running), [] as [i64; 0], "nothing starts twice");
         running.end(&due[0]);
-        assert!(!running.is_crowded());
         assert_eq!(start(&due, &mut running), [1], "a place that is free again is taken");
     }
 

@@ -89,9 +89,8 @@ impl Pool {
                 () = self.wake.0.notified() => look_at = AT_ONCE,
                 () = self.clock.sleep(pause.min(LONGEST_SLEEP)) => {}
                 Some(ended) = tasks.handles.join_next_with_id() => {
-                    if self.settle(&mut tasks, ended).await? == NextRead::Now {
-                        look_at = AT_ONCE;
-                    }
+                    self.settle(&mut tasks, ended).await?;
+                    look_at = AT_ONCE;
                 }
             }
         }
@@ -164,18 +163,13 @@ impl Pool {
         }
     }
 
-    /// Stores the outcome of a job that ended, and decides if the table must be read again at once.
-    async fn settle(
-        &self,
-        tasks: &mut JobTasks,
-        ended: Result<(Id, JobResult), JoinError>,
-    ) -> Result<NextRead, StoreError> {
+    /// Stores the outcome of a job that ended.
+    async fn settle(&self, tasks: &mut JobTasks, ended: Result<(Id, JobResult), JoinError>) -> Result<(), StoreError> {
         let (id, outcome) = match ended {
             Ok((id, outcome)) => (id, outcome),
             Err(error) => (error.id(), Err(JobError::Failed("panicked".to_owned()))),
         };
-        let Some((job, began)) = tasks.jobs.remove(&id) else { return Ok(NextRead::Later) };
-        let is_over = matches!(outcome, Ok(JobOutcome::Finished)) && !tasks.running.is_crowded();
+        let Some((job, began)) = tasks.jobs.remove(&id) else { return Ok(()) };
         let ms = u64::try_from(self.clock.now().since(began).as_millis()).unwrap_or(u64::MAX);
         tracing::debug!(r#type = job.kind().as_str(), ms, "job.ended");
         let written = self.write_outcome(&job, began, outcome).await;
@@ -185,10 +179,10 @@ impl Pool {
             Err(error) if error.is_passing() => {
                 tracing::warn!(job.id = job.id.0, %error, "the outcome of job {} could not be written", job.id);
                 self.clock.sleep(TRANSIENT_RETRY_DELAY).await;
+                Ok(())
             }
-            other => other?,
+            written => written,
         }
-        Ok(if is_over { NextRead::Later } else { NextRead::Now })
     }
 
     async fn write_outcome(&self, job: &Job, began: Timestamp, outcome: JobResult) -> Result<(), StoreError> {
@@ -282,11 +276,4 @@ where
             written => return written,
         }
     }
-}
-
-/// Time of the next read of the table, decided when a job ends: at once, or as already planned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum NextRead {
-    Now,
-    Later,
 }
