@@ -1,5 +1,7 @@
 //! Finds the text of a page in its bytes.
 
+use std::collections::HashMap;
+
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use dom_query::Document;
 use dom_smoothie::{Config, Readability, TextMode};
@@ -23,6 +25,10 @@ const ARTICLE_CHARS: usize = 200;
 const FEWEST_CHARS: usize = 20;
 /// Number of bytes at the beginning of a page in which it names its encoding.
 const HEAD_BYTES: usize = 4_096;
+/// Elements that browsers show on a line of their own, but `dom_query` does not.
+const OWN_LINE: &str = "dd, option, label, legend, button, summary, caption, figcaption, address, aside, header, footer";
+/// Marks around the text of a link: characters that no page uses.
+const LINK_MARKS: [char; 2] = ['\u{10FFFE}', '\u{10FFFF}'];
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PageText {
@@ -87,11 +93,15 @@ fn named(text: &str) -> Option<&'static Encoding> {
 
 fn article(html: &str, at: &str, is_wanted: &dyn Fn() -> bool) -> Option<PageText> {
     let page = parsed(html, is_wanted).filter(|page| !is_too_deep(page))?;
+    separate(&page);
     let config = Config { max_elements_to_parse: MOST_ELEMENTS, text_mode: TextMode::Formatted, ..Config::default() };
     let mut reader = Readability::with_document(page.clone(), Some(at), Some(config)).ok()?;
     let metadata = reader.get_article_metadata(reader.parse_json_ld());
     let found = reader.parse().ok().map(|article| article.text_content.trim().to_owned());
-    let text = found.filter(|text| text.chars().count() >= ARTICLE_CHARS).unwrap_or_else(|| whole_text(&page));
+    let text = match found.filter(|text| text.chars().count() >= ARTICLE_CHARS) {
+        Some(article) => format!("{article}\n\n{}", text_beside(&page, &article)),
+        None => whole_text(&page),
+    };
     Some(PageText { title: metadata.title.trim().to_owned(), published: metadata.published_time, text, is_cut: false })
 }
 
@@ -130,7 +140,47 @@ fn is_too_deep(page: &Document) -> bool {
     }
 }
 
-/// Returns everything that a page without an article shows.
+/// Separates the texts of neighbouring elements.
+fn separate(page: &Document) {
+    for term in page.select("dt").nodes() {
+        term.append_child(&page.tree.new_text(" "));
+    }
+    for element in page.select(OWN_LINE).nodes() {
+        element.append_child(&page.tree.new_element("br"));
+    }
+}
+
+/// Returns the lines of a page that its article does not have, such as prices and opening hours. Leaves out menus, and
+/// lines that only link to other pages.
+fn text_beside(page: &Document, article: &str) -> String {
+    page.select("nav").remove();
+    for link in page.select("a[href]:not([href^='tel:'], [href^='mailto:'])").nodes() {
+        link.prepend_child(&page.tree.new_text(LINK_MARKS[0].to_string()));
+        link.append_child(&page.tree.new_text(LINK_MARKS[1].to_string()));
+    }
+    let mut in_article: HashMap<&str, usize> = HashMap::new();
+    for line in article.lines().filter(|line| !line.trim().is_empty()) {
+        *in_article.entry(line.trim()).or_default() += 1;
+    }
+    let (mut beside, mut is_link) = (String::new(), false);
+    for line in whole_text(page).lines() {
+        let mut has_own_words = false;
+        for character in line.chars() {
+            is_link = if LINK_MARKS.contains(&character) { character == LINK_MARKS[0] } else { is_link };
+            has_own_words |= !is_link && character.is_alphanumeric();
+        }
+        let shown = line.replace(LINK_MARKS, "");
+        match in_article.get_mut(shown.trim()).filter(|count| **count > 0) {
+            Some(count) => *count -= 1,
+            None if has_own_words => beside.extend([&shown, "\n"]),
+            None if !beside.ends_with("\n\n") => beside.push('\n'),
+            None => {}
+        }
+    }
+    beside
+}
+
+/// Returns everything that a page shows.
 fn whole_text(page: &Document) -> String {
     page.select("script, style, noscript, template, head, svg, iframe").remove();
     page.formatted_text().to_string()
@@ -146,21 +196,26 @@ mod tests {
     }
 
     #[test]
-    fn an_article_comes_without_what_surrounds_it_and_with_title_and_date() {
+    fn an_article_comes_first_without_menus_and_with_title_and_date() {
         let paragraph = "The town council decided on Monday that the old bridge will be closed for repair until May. ";
         let html = format!(
             "<html><head><title>Bridge closed - Town News</title>
              <meta property='article:published_time' content='2026-01-31T10:00:00Z'></head><body>
-             <nav><a href='/'>Home</a> <a href='/sport'>Sport</a></nav>
+             <nav><a href='/'>Home</a> <b>Sport</b></nav>
              <article><h1>Bridge closed</h1><p>{0}{0}</p><p>{0}{0}</p><p>{0}</p></article>
-             <footer>Subscribe to our newsletter</footer><script>track('everything')</script></body></html>",
+             <aside>Toll: 2 EUR</aside><dl><dt>Monday<dd>closed<dt>Friday<dd>9-17</dl>
+             <ul><li><a href='/a'>Most read</a></ul><a href='tel:5550102'>555 0102</a><script>track('everything')</script></body></html>",
             paragraph
         );
         let page = read(html.as_bytes(), "text/html; charset=utf-8").expect("a page");
         assert!(page.title.starts_with("Bridge closed"), "{page:?}");
         assert_eq!(page.published.as_deref(), Some("2026-01-31T10:00:00Z"));
         assert!(page.text.contains("old bridge will be closed"), "{page:?}");
-        assert!(!page.text.contains("newsletter") && !page.text.contains("track"), "{page:?}");
+        assert!(page.text.starts_with("The town council") && !page.text.contains("track"), "{page:?}");
+        for beside in ["\nToll: 2 EUR\n", "\nMonday closed\nFriday 9-17\n", "\n555 0102"] {
+            assert!(page.text.contains(beside), "{beside}: {page:?}");
+        }
+        assert!(!["Sport", "Most read"].iter().any(|menu| page.text.contains(menu)), "{page:?}");
     }
 
     #[test]
