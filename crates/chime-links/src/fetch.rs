@@ -10,10 +10,10 @@ use reqwest::{Client, Response, redirect};
 use tokio::sync::Semaphore;
 use url::{Host, Url};
 
-use crate::page::{PageText, page_text};
+use crate::page::{PageText, page_text, refresh};
 use crate::policy::{AddressPolicy, is_public};
 
-/// Maximum number of redirects that are followed.
+/// Maximum number of redirects that are followed, by the server or by the page.
 const REDIRECTS: usize = 5;
 /// Maximum size of a page in bytes, as sent and as decompressed.
 const MOST_BYTES: usize = 5 * 1024 * 1024;
@@ -74,7 +74,7 @@ impl Fetcher {
     async fn fetch(&self, address: &str) -> Result<(Option<String>, Vec<u8>, Url), UnreadablePage> {
         let client = self.client().map_err(|_| UnreadablePage::Unreachable)?;
         let mut at = parsed(address).ok_or(UnreadablePage::Refused)?;
-        for _ in 0..=REDIRECTS {
+        for redirects in 0..=REDIRECTS {
             self.check(&at)?;
             let response = client.get(at.clone()).send().await.map_err(|error| reason(&error))?;
             let status = response.status();
@@ -86,8 +86,13 @@ impl Fetcher {
                 let header = |name| response.headers().get(name).and_then(|it: &HeaderValue| it.to_str().ok());
                 let media_type = header(CONTENT_TYPE).map(str::to_owned);
                 let encoding = header(CONTENT_ENCODING).unwrap_or_default().trim().to_lowercase();
-                let body = body_of(response).await?;
-                return Ok((media_type, decompressed(body, &encoding)?, at));
+                let body = decompressed(body_of(response).await?, &encoding)?;
+                let next = refresh(&body).and_then(|next| at.join(&next).ok());
+                match next.filter(|next| *next != at && redirects < REDIRECTS) {
+                    Some(next) => at = next,
+                    None => return Ok((media_type, body, at)),
+                }
+                continue;
             };
             let next = next.to_str().map_err(|_| UnreadablePage::NoPage)?;
             at = at.join(next).map_err(|_| UnreadablePage::NoPage)?;

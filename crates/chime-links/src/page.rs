@@ -19,12 +19,16 @@ const MOST_ELEMENTS: usize = 50_000;
 const MOST_DEPTH: usize = 256;
 /// Maximum number of characters of a text that is kept.
 const MOST_CHARS: usize = 200_000;
-/// Minimum length of an article. With fewer characters the whole page is read, as for a list of opening hours.
+/// Minimum length of an article. With fewer characters the whole page is read, as for a list of opening hours, and
+/// with it what the page says about itself.
 const ARTICLE_CHARS: usize = 200;
 /// Minimum length of a page's text, in characters. A shorter text usually only asks to switch on scripts.
 const FEWEST_CHARS: usize = 20;
 /// Number of bytes at the beginning of a page in which it names its encoding.
 const HEAD_BYTES: usize = 4_096;
+/// Maximum time after which a page sends browsers to another one, in seconds. After a longer time it is meant to be
+/// read.
+const MOST_DELAY: f64 = 5.0;
 /// Elements that browsers show on a line of their own, but `dom_query` does not.
 const OWN_LINE: &str = "dd, option, label, legend, button, summary, caption, figcaption, address, aside, header, footer";
 /// Marks around the text of a link: characters that no page uses.
@@ -100,7 +104,7 @@ fn article(html: &str, at: &str, is_wanted: &dyn Fn() -> bool) -> Option<PageTex
     let found = reader.parse().ok().map(|article| article.text_content.trim().to_owned());
     let text = match found.filter(|text| text.chars().count() >= ARTICLE_CHARS) {
         Some(article) => format!("{article}\n\n{}", text_beside(&page, &article)),
-        None => whole_text(&page),
+        None => short_text(&page, metadata.excerpt),
     };
     Some(PageText { title: metadata.title.trim().to_owned(), published: metadata.published_time, text, is_cut: false })
 }
@@ -180,6 +184,30 @@ fn text_beside(page: &Document, article: &str) -> String {
     beside
 }
 
+/// Returns everything that a page without an article shows. If that is little, adds the description and the JSON-LD
+/// data by which other programs show the page.
+fn short_text(page: &Document, description: Option<String>) -> String {
+    let data = page.select("script[type='application/ld+json']").text();
+    let shown = whole_text(page);
+    if shown.chars().count() >= ARTICLE_CHARS {
+        return shown;
+    }
+    [shown, description.unwrap_or_default(), data.trim().to_owned()].join("\n\n")
+}
+
+/// Returns the address to which the beginning of a page sends browsers at once.
+pub(crate) fn refresh(body: &[u8]) -> Option<String> {
+    let head = Document::from(String::from_utf8_lossy(body.get(..HEAD_BYTES).unwrap_or(body)).into_owned());
+    let content = head.select("head > meta[http-equiv='refresh' i]").attr("content")?;
+    let (delay, address) = content.split_once([';', ','])?;
+    let is_soon = delay.trim().parse().is_ok_and(|seconds: f64| seconds <= MOST_DELAY);
+    let address = match address.trim().split_at_checked(4) {
+        Some((name, address)) if name.eq_ignore_ascii_case("url=") => address,
+        _ => address,
+    };
+    is_soon.then(|| address.trim_matches(['"', '\'', ' ']).to_owned())
+}
+
 /// Returns everything that a page shows.
 fn whole_text(page: &Document) -> String {
     page.select("script, style, noscript, template, head, svg, iframe").remove();
@@ -226,6 +254,14 @@ mod tests {
             page.text.contains("Monday closed") && page.text.contains("Friday 18 to 23") && !page.text.contains("p{}"),
             "{page:?}"
         );
+    }
+
+    #[test]
+    fn a_page_without_text_is_read_by_its_description() {
+        let html = "<meta property='og:description' content='12 March, Harbour stage'><div id=app></div>
+             <script type='application/ld+json'>{\"@type\": \"Event\", \"startDate\": \"2026-03-12T19:00\"}</script>";
+        let page = read(html.as_bytes(), "text/html").expect("a page");
+        assert!(page.text.contains("12 March, Harbour stage") && page.text.contains("2026-03-12T19:00"), "{page:?}");
     }
 
     #[test]

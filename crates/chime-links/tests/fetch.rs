@@ -77,7 +77,7 @@ fn answer(mut stream: TcpStream, at: SocketAddr, secrets: &AtomicUsize) {
         "/page" => ok("Content-Type: text/html", html.as_bytes()),
         "/1" => to("/2"),
         "/2" => to("3"),
-        "/3" => to("/page"),
+        "/3" => ok("Content-Type: text/html", b"<meta http-equiv=Refresh content='0; URL=/page'>Please wait"),
         "/loop" => to("/loop"),
         "/to-loopback" => to(&format!("http://127.0.0.1:{}/secret", at.port())),
         "/to-v6" => to(&format!("http://[::1]:{}/secret", at.port())),
