@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use dom_query::Document;
 use dom_smoothie::{Config, Readability, TextMode};
-use encoding_rs::{Encoding, UTF_8};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use html5ever::tendril::TendrilSink;
 use html5ever::tree_builder::TreeBuilderOpts;
 use html5ever::{ParseOpts, parse_document};
@@ -60,9 +60,11 @@ pub fn page_text(body: &[u8], media_type: Option<&str>, at: &str, is_wanted: &dy
         return None;
     }
     let text = decoded(body, &media_type);
-    if text.contains('\0') {
+    if text.matches('\0').count() * 100 > text.chars().count() {
         return None;
     }
+    // Soft hyphens would hide words from the search.
+    let text = text.replace(['\0', '\u{AD}'], "");
     let page = if is_html { article(&text, at, is_wanted)? } else { PageText { text, ..PageText::default() } };
     let whole = page.text.trim();
     let text: String = whole.chars().take(MOST_CHARS).collect();
@@ -70,16 +72,20 @@ pub fn page_text(body: &[u8], media_type: Option<&str>, at: &str, is_wanted: &dy
     (text.chars().count() >= FEWEST_CHARS).then_some(PageText { text, is_cut, ..page })
 }
 
-/// Converts a body to text. The encoding is given by its byte order mark, else by `Content-Type`, else the one
-/// that the page names.
+/// Converts a body to text. The encoding is given by its byte order mark, or it is UTF-8, which other bytes are not by
+/// chance, else it is given by `Content-Type`, else by the page itself. One that does not fit is replaced by a guess.
 fn decoded(body: &[u8], media_type: &str) -> String {
     let head = String::from_utf8_lossy(body.get(..HEAD_BYTES).unwrap_or(body)).to_ascii_lowercase();
     let marked = Encoding::for_bom(body).map(|(encoding, _)| encoding);
-    let encoding = marked.or_else(|| named(media_type)).or_else(|| named(&head)).unwrap_or_else(|| {
-        let is_utf8 = std::str::from_utf8(body).is_ok();
-        if is_utf8 { UTF_8 } else { guessed(body) }
-    });
-    encoding.decode(body).0.into_owned()
+    let is_utf8 = !body.is_ascii() && std::str::from_utf8(body).is_ok();
+    let evident = marked.or_else(|| is_utf8.then_some(UTF_8));
+    let given = evident.or_else(|| named(media_type)).or_else(|| named_in_page(&head));
+    let text = given.map(|encoding| encoding.decode(body).0);
+    let fits = |text: &str| {
+        let broken = text.matches(char::REPLACEMENT_CHARACTER).count();
+        broken * 2 <= text.chars().filter(|character| !character.is_ascii()).count()
+    };
+    text.filter(|text| fits(text)).unwrap_or_else(|| guessed(body).decode(body).0).into_owned()
 }
 
 fn guessed(body: &[u8]) -> &'static Encoding {
@@ -93,6 +99,12 @@ fn named(text: &str) -> Option<&'static Encoding> {
     let after = text.split_once("charset=")?.1.trim_start_matches(['"', '\'', ' ']);
     let label = after.split(['"', '\'', ';', ' ', '>', '/']).next()?;
     Encoding::for_label(label.as_bytes())
+}
+
+/// Returns the encoding that a `meta` element gives. What is readable so far is not UTF-16.
+fn named_in_page(head: &str) -> Option<&'static Encoding> {
+    let found = head.split("<meta").skip(1).find_map(|meta| named(meta.split('>').next()?))?;
+    Some(if [UTF_16LE, UTF_16BE].contains(&found) { UTF_8 } else { found })
 }
 
 fn article(html: &str, at: &str, is_wanted: &dyn Fn() -> bool) -> Option<PageText> {
@@ -273,6 +285,20 @@ mod tests {
         assert_eq!(read(&body, "text/html; charset=windows-1251").map(|page| page.text).as_deref(), Some(russian));
         let body = of(encoding_rs::SHIFT_JIS, &format!("<meta charset=\"Shift_JIS\"><p>{japanese}</p>"));
         assert_eq!(read(&body, "text/html").map(|page| page.text).as_deref(), Some(japanese));
+        let body = of(
+            encoding_rs::WINDOWS_1251,
+            &format!("<script charset=utf-8></script><meta charset=windows-1251><p>{russian}"),
+        );
+        for media_type in ["text/html", "text/html; charset=utf-8"] {
+            assert_eq!(read(&body, media_type).map(|page| page.text).as_deref(), Some(russian), "{media_type}");
+        }
+        for text in [russian, "a page of plain ASCII text"] {
+            let body = format!("<meta charset=utf-16>\0<p>{text}");
+            for media_type in ["text/html", "text/html; charset=ISO-8859-1"] {
+                let page = read(body.as_bytes(), media_type);
+                assert_eq!(page.map(|page| page.text).as_deref(), Some(text), "{media_type}");
+            }
+        }
     }
 
     #[test]
