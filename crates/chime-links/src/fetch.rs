@@ -17,6 +17,8 @@ use crate::policy::{AddressPolicy, is_public};
 const REDIRECTS: usize = 5;
 /// Maximum size of a page in bytes, as sent and as decompressed.
 const MOST_BYTES: usize = 5 * 1024 * 1024;
+/// First bytes of compressed data.
+const GZIP: &[u8] = b"\x1F\x8B";
 /// Maximum number of pages parsed at the same time. A slow page counts until its thread ends, even if the caller has
 /// given up.
 const READ_AT_ONCE: usize = 2;
@@ -94,8 +96,10 @@ impl Fetcher {
                 }
                 continue;
             };
-            let next = next.to_str().map_err(|_| UnreadablePage::NoPage)?;
-            at = at.join(next).map_err(|_| UnreadablePage::NoPage)?;
+            // Some servers send other characters than ASCII as they are.
+            let next = String::from_utf8(next.as_bytes().to_vec())
+                .unwrap_or_else(|_| next.as_bytes().iter().map(|byte| char::from(*byte)).collect());
+            at = at.join(&next).map_err(|_| UnreadablePage::NoPage)?;
         }
         Err(UnreadablePage::NoPage)
     }
@@ -165,22 +169,20 @@ pub(crate) async fn body_of(mut response: Response) -> Result<Vec<u8>, Unreadabl
     Ok(body)
 }
 
-/// Decompresses a body. A small file can decompress to any size, so it stops at the limit.
+/// Decompresses a body by its first bytes, since servers also name gzip where there is none. A small file can
+/// decompress to any size, so it stops at the limit.
 fn decompressed(body: Vec<u8>, encoding: &str) -> Result<Vec<u8>, UnreadablePage> {
-    match encoding {
-        "" | "identity" => Ok(body),
-        "gzip" | "x-gzip" => {
-            let mut whole = Vec::new();
-            let most = MOST_BYTES as u64 + 1;
-            let read = flate2::read::MultiGzDecoder::new(body.as_slice()).take(most).read_to_end(&mut whole);
-            match read {
-                Ok(length) if length > MOST_BYTES => Err(UnreadablePage::TooLarge),
-                Ok(_) => Ok(whole),
-                Err(_) => Err(UnreadablePage::NoText),
-            }
-        }
-        _ => Err(UnreadablePage::NoText),
+    if ["br", "zstd", "deflate", "compress"].contains(&encoding) {
+        return Err(UnreadablePage::NoText);
     }
+    if !body.starts_with(GZIP) {
+        return Ok(body);
+    }
+    let mut whole = Vec::new();
+    let most = MOST_BYTES as u64 + 1;
+    // As in browsers, a damaged end takes nothing from what comes before it.
+    let _ = flate2::read::MultiGzDecoder::new(body.as_slice()).take(most).read_to_end(&mut whole);
+    if whole.len() > MOST_BYTES { Err(UnreadablePage::TooLarge) } else { Ok(whole) }
 }
 
 /// DNS resolver that returns only allowed addresses. The client connects to exactly these, without a second lookup.

@@ -79,6 +79,8 @@ fn answer(mut stream: TcpStream, at: SocketAddr, secrets: &AtomicUsize) {
         "/2" => to("3"),
         "/3" => ok("Content-Type: text/html", b"<meta http-equiv=Refresh content='0; URL=/page'>Please wait"),
         "/loop" => to("/loop"),
+        "/raw" => to("/паром"),
+        "/%d0%bf%d0%b0%d1%80%d0%be%d0%bc" => ok("Content-Type: text/html", html.as_bytes()),
         "/to-loopback" => to(&format!("http://127.0.0.1:{}/secret", at.port())),
         "/to-v6" => to(&format!("http://[::1]:{}/secret", at.port())),
         "/to-mapped" => to(&format!("http://[::ffff:127.0.0.1]:{}/secret", at.port())),
@@ -102,6 +104,11 @@ fn answer(mut stream: TcpStream, at: SocketAddr, secrets: &AtomicUsize) {
         "/japanese" => ok("Content-Type: text/html", &SHIFT_JIS.encode(JAPANESE).0),
         "/undeclared" => ok("Content-Type: text/html", &WINDOWS_1251.encode(CYRILLIC).0),
         "/zipped" => ok("Content-Type: text/html\r\nContent-Encoding: gzip", &gzip(html.as_bytes())),
+        "/zipped-and-more" => {
+            let body = [gzip(html.as_bytes()).as_slice(), b"\n\0\0"].concat();
+            ok("Content-Type: text/html\r\nContent-Encoding: gzip", &body)
+        }
+        "/unzipped" => ok("Content-Type: text/html\r\nContent-Encoding: gzip", html.as_bytes()),
         "/bomb" => ok("Content-Type: text/html\r\nContent-Encoding: gzip", &gzip(&vec![b'x'; 200_000_000])),
         "/pdf" => ok("Content-Type: text/html", b"%PDF-1.7\n1 0 obj << /Type /Catalog >> endobj and more of it"),
         "/scripts" => {
@@ -121,7 +128,7 @@ fn gzip(body: &[u8]) -> Vec<u8> {
 #[tokio::test]
 async fn a_page_is_read_behind_redirects_and_decompressed() {
     let site = FerrySite::start();
-    for path in ["/page", "/1", "/zipped"] {
+    for path in ["/page", "/1", "/raw", "/zipped", "/zipped-and-more", "/unzipped"] {
         let page = site.read(path).await.expect("a page");
         assert_eq!((page.title.as_str(), page.text.as_str()), ("Ferry", TEXT), "{path}");
     }
