@@ -10,12 +10,13 @@ use html5ever::tendril::TendrilSink;
 use html5ever::tree_builder::TreeBuilderOpts;
 use html5ever::{ParseOpts, parse_document};
 
-/// Maximum number of bytes of HTML that are parsed: a longer page is mostly data for scripts.
-const HTML_BYTES: usize = 2 * 1024 * 1024;
+/// Maximum number of elements and texts that are parsed, about 100 MB of memory. Scripts count little, however long.
+const MOST_NODES: usize = 500_000;
 /// Bytes of HTML that are parsed at once.
 const PART_BYTES: usize = 4_096;
 const MOST_ELEMENTS: usize = 50_000;
-/// Maximum depth of nested elements: the HTML readers are recursive, and take long for a deep page.
+/// Maximum depth of nested elements in which an article is looked for, which is recursive, and takes long for a deep
+/// page. A deeper page is read as a whole.
 const MOST_DEPTH: usize = 256;
 /// Maximum number of characters of a text that is kept.
 const MOST_CHARS: usize = 200_000;
@@ -68,7 +69,7 @@ pub fn page_text(body: &[u8], media_type: Option<&str>, at: &str, is_wanted: &dy
     let page = if is_html { article(&text, at, is_wanted)? } else { PageText { text, ..PageText::default() } };
     let whole = page.text.trim();
     let text: String = whole.chars().take(MOST_CHARS).collect();
-    let is_cut = text.len() < whole.len();
+    let is_cut = page.is_cut || text.len() < whole.len();
     (text.chars().count() >= FEWEST_CHARS).then_some(PageText { text, is_cut, ..page })
 }
 
@@ -108,8 +109,12 @@ fn named_in_page(head: &str) -> Option<&'static Encoding> {
 }
 
 fn article(html: &str, at: &str, is_wanted: &dyn Fn() -> bool) -> Option<PageText> {
-    let page = parsed(html, is_wanted).filter(|page| !is_too_deep(page))?;
+    let (page, is_cut) = parsed(html, is_wanted)?;
     separate(&page);
+    if is_too_deep(&page) {
+        let title = page.select_single("title").text().trim().to_owned();
+        return Some(PageText { title, text: whole_text(&page), published: None, is_cut });
+    }
     let config = Config { max_elements_to_parse: MOST_ELEMENTS, text_mode: TextMode::Formatted, ..Config::default() };
     let mut reader = Readability::with_document(page.clone(), Some(at), Some(config)).ok()?;
     let metadata = reader.get_article_metadata(reader.parse_json_ld());
@@ -118,14 +123,15 @@ fn article(html: &str, at: &str, is_wanted: &dyn Fn() -> bool) -> Option<PageTex
         Some(article) => format!("{article}\n\n{}", text_beside(&page, &article)),
         None => short_text(&page, metadata.excerpt),
     };
-    Some(PageText { title: metadata.title.trim().to_owned(), published: metadata.published_time, text, is_cut: false })
+    Some(PageText { title: metadata.title.trim().to_owned(), published: metadata.published_time, text, is_cut })
 }
 
-fn parsed(html: &str, is_wanted: &dyn Fn() -> bool) -> Option<Document> {
+/// Parses a page. Returns `true` with it if it was cut.
+fn parsed(html: &str, is_wanted: &dyn Fn() -> bool) -> Option<(Document, bool)> {
     let tree_builder = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
     let mut parser = parse_document(Document::default(), ParseOpts { tree_builder, ..ParseOpts::default() });
-    let mut rest = html.get(..html.floor_char_boundary(HTML_BYTES))?;
-    while !rest.is_empty() {
+    let mut rest = html;
+    while !rest.is_empty() && parser.tokenizer.sink.sink.tree.len() < MOST_NODES {
         if !is_wanted() {
             return None;
         }
@@ -133,7 +139,7 @@ fn parsed(html: &str, is_wanted: &dyn Fn() -> bool) -> Option<Document> {
         parser.process(part.into());
         rest = after;
     }
-    Some(parser.finish())
+    Some((parser.finish(), !rest.is_empty()))
 }
 
 fn is_too_deep(page: &Document) -> bool {
@@ -317,10 +323,22 @@ mod tests {
     }
 
     #[test]
-    fn deeply_nested_elements_are_no_page_and_stop_when_nobody_waits() {
+    fn a_long_script_cuts_no_text_and_many_elements_do() {
+        let script = format!("<script>{}</script><p>The ferry runs at eight.", "x".repeat(3_000_000));
+        let page = read(script.as_bytes(), "text/html").expect("a page");
+        assert_eq!((page.text.as_str(), page.is_cut), ("The ferry runs at eight.", false));
+        let many = format!("<p>The ferry runs at eight.{}and at nine", "<br>".repeat(MOST_NODES));
+        let page = read(many.as_bytes(), "text/html").expect("a page");
+        assert_eq!((page.text.as_str(), page.is_cut), ("The ferry runs at eight.", true));
+    }
+
+    #[test]
+    fn deeply_nested_elements_are_read_without_an_article_and_stop_when_nobody_waits() {
         for open in ["<div>", "<b>", "<ul><li>", "<table><tr><td>", "<a><b>"] {
             let html = open.repeat(8_000 / open.len());
             assert_eq!(read(html.as_bytes(), "text/html"), None, "{open}");
+            let page = read(format!("{html}Munalaid 9:40, Kihnu 10:40").as_bytes(), "text/html");
+            assert_eq!(page.map(|page| page.text).as_deref(), Some("Munalaid 9:40, Kihnu 10:40"), "{open}");
             let html = open.repeat(1_000_000 / open.len());
             let parts = std::cell::Cell::new(0);
             let is_wanted = || parts.replace(parts.get() + 1) < 3;
