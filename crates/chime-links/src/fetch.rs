@@ -10,7 +10,7 @@ use reqwest::{Client, Response, redirect};
 use tokio::sync::Semaphore;
 use url::{Host, Url};
 
-use crate::page::{PageText, page_text, refresh};
+use crate::page::{PageText, UnreadablePage, page_text, refresh};
 use crate::policy::{AddressPolicy, is_public};
 
 /// Maximum number of redirects that are followed, by the server or by the page.
@@ -24,23 +24,6 @@ const GZIP: &[u8] = b"\x1F\x8B";
 const READ_AT_ONCE: usize = 2;
 /// Stack of the thread that reads HTML, in bytes: the reader descends into nested elements.
 const STACK: usize = 8 * 1024 * 1024;
-
-/// Reason why a page has no text for the bot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum UnreadablePage {
-    #[error("the address may not be fetched")]
-    Refused,
-    #[error("the server cannot be reached")]
-    Unreachable,
-    #[error("the server gives no page")]
-    NoPage,
-    #[error("the page is too large")]
-    TooLarge,
-    #[error("there is no text")]
-    NoText,
-    #[error("the server takes too long")]
-    TooSlow,
-}
 
 /// Client for web pages. It keeps no connections and no cookies.
 #[derive(Clone)]

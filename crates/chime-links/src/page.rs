@@ -35,6 +35,23 @@ const OWN_LINE: &str = "dd, option, label, legend, button, summary, caption, fig
 /// Marks around the text of a link: characters that no page uses.
 const LINK_MARKS: [char; 2] = ['\u{10FFFE}', '\u{10FFFF}'];
 
+/// Reason why a page has no text for the bot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum UnreadablePage {
+    #[error("the address may not be fetched")]
+    Refused,
+    #[error("the server cannot be reached")]
+    Unreachable,
+    #[error("the server gives no page")]
+    NoPage,
+    #[error("the page is too large")]
+    TooLarge,
+    #[error("there is no text")]
+    NoText,
+    #[error("the server takes too long")]
+    TooSlow,
+}
+
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PageText {
     /// Empty if the page has none.

@@ -6,7 +6,8 @@ use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::fetch::{UnreadablePage, body_of};
+use crate::fetch::body_of;
+use crate::page::UnreadablePage;
 
 /// Maximum number of results of a search.
 const MOST: usize = 5;
