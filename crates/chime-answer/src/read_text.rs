@@ -115,6 +115,7 @@ impl UnreadReason {
             Self::Page(UnreadablePage::Refused) => &page.refused,
             Self::Page(UnreadablePage::TooLarge) => &page.too_large,
             Self::Page(UnreadablePage::NoText) => &page.no_text,
+            Self::Page(UnreadablePage::File) => &page.file,
             Self::Page(UnreadablePage::NoPage) => &page.no_page,
             Self::File(DocumentError::Encrypted) => &file.encrypted,
             Self::File(DocumentError::Damaged) => &file.damaged,

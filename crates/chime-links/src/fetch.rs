@@ -53,7 +53,7 @@ impl Fetcher {
         });
         reading.map_err(|_| UnreadablePage::NoText)?;
         // A reader that panics closes the channel.
-        read.await.ok().flatten().ok_or(UnreadablePage::NoText)
+        read.await.unwrap_or(Err(UnreadablePage::NoText))
     }
 
     async fn fetch(&self, address: &str) -> Result<(Option<String>, Vec<u8>, Url), UnreadablePage> {

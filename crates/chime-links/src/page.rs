@@ -23,8 +23,9 @@ const MOST_CHARS: usize = 200_000;
 /// Minimum length of an article. With fewer characters the whole page is read, as for a list of opening hours, and
 /// with it what the page says about itself.
 const ARTICLE_CHARS: usize = 200;
-/// Minimum length of a page's text, in characters. A shorter text usually only asks to switch on scripts.
-const FEWEST_CHARS: usize = 20;
+/// Minimum length of a page's text, in bytes, since Chinese says more with each character. A shorter text usually only
+/// asks to switch on scripts.
+const FEWEST_BYTES: usize = 20;
 /// Number of bytes at the beginning of a page in which it names its encoding.
 const HEAD_BYTES: usize = 4_096;
 /// Maximum time after which a page sends browsers to another one, in seconds. After a longer time it is meant to be
@@ -48,6 +49,9 @@ pub enum UnreadablePage {
     TooLarge,
     #[error("there is no text")]
     NoText,
+    /// Such as a PDF or a picture.
+    #[error("it is a file, not a page")]
+    File,
     #[error("the server takes too long")]
     TooSlow,
 }
@@ -64,30 +68,39 @@ pub struct PageText {
     pub is_cut: bool,
 }
 
-/// Reads a page. `media_type` is the server's `Content-Type`. Returns `None` for bytes that are not text, whatever the
-/// server says, and for pages without text.
+/// Reads a page. `media_type` is the server's `Content-Type`. Parsing takes long for pages that are built to be slow. It
+/// stops when `is_wanted` returns `false`.
 ///
-/// Parsing takes long for pages that are built to be slow. It stops when `is_wanted` returns `false`.
-pub fn page_text(body: &[u8], media_type: Option<&str>, at: &str, is_wanted: &dyn Fn() -> bool) -> Option<PageText> {
+/// # Errors
+/// [`UnreadablePage::File`] for bytes that are not text, whatever the server says, and [`UnreadablePage::NoText`].
+pub fn page_text(
+    body: &[u8],
+    media_type: Option<&str>,
+    at: &str,
+    is_wanted: &dyn Fn() -> bool,
+) -> Result<PageText, UnreadablePage> {
     let media_type = media_type.unwrap_or("text/html").to_ascii_lowercase();
     let kind = media_type.split(';').next().unwrap_or_default().trim();
     let is_html = matches!(kind, "text/html" | "application/xhtml+xml");
     let is_text = is_html || kind.starts_with("text/") || kind.ends_with("json") || kind.ends_with("xml");
     let looks_binary = body.starts_with(b"%PDF-") || body.starts_with(b"PK\x03\x04");
     if !is_text || looks_binary {
-        return None;
+        return Err(UnreadablePage::File);
     }
     let text = decoded(body, &media_type);
     if text.matches('\0').count() * 100 > text.chars().count() {
-        return None;
+        return Err(UnreadablePage::File);
     }
     // Soft hyphens would hide words from the search.
     let text = text.replace(['\0', '\u{AD}'], "");
-    let page = if is_html { article(&text, at, is_wanted)? } else { PageText { text, ..PageText::default() } };
+    let page = match is_html {
+        true => article(&text, at, is_wanted).ok_or(UnreadablePage::NoText)?,
+        false => PageText { text, ..PageText::default() },
+    };
     let whole = page.text.trim();
     let text: String = whole.chars().take(MOST_CHARS).collect();
     let is_cut = page.is_cut || text.len() < whole.len();
-    (text.chars().count() >= FEWEST_CHARS).then_some(PageText { text, is_cut, ..page })
+    if text.len() >= FEWEST_BYTES { Ok(PageText { text, is_cut, ..page }) } else { Err(UnreadablePage::NoText) }
 }
 
 /// Converts a body to text. The encoding is given by its byte order mark, or it is UTF-8, which other bytes are not by
@@ -254,7 +267,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn read(body: &[u8], media_type: &str) -> Option<PageText> {
+    fn read(body: &[u8], media_type: &str) -> Result<PageText, UnreadablePage> {
         page_text(body, Some(media_type), "https://example.org/page", &|| true)
     }
 
@@ -305,38 +318,37 @@ mod tests {
             ("Мост закрыт на ремонт до мая", "橋は五月まで修理のため閉鎖されます。迂回してください。");
         let of = |encoding: &'static Encoding, text: &str| encoding.encode(text).0.into_owned();
         let body = of(encoding_rs::WINDOWS_1251, &format!("<p>{russian}</p>"));
-        assert_eq!(read(&body, "text/html; charset=windows-1251").map(|page| page.text).as_deref(), Some(russian));
+        assert_eq!(read(&body, "text/html; charset=windows-1251").map(|page| page.text).as_deref(), Ok(russian));
         let body = of(encoding_rs::SHIFT_JIS, &format!("<meta charset=\"Shift_JIS\"><p>{japanese}</p>"));
-        assert_eq!(read(&body, "text/html").map(|page| page.text).as_deref(), Some(japanese));
+        assert_eq!(read(&body, "text/html").map(|page| page.text).as_deref(), Ok(japanese));
         let body = of(
             encoding_rs::WINDOWS_1251,
             &format!("<script charset=utf-8></script><meta charset=windows-1251><p>{russian}"),
         );
         for media_type in ["text/html", "text/html; charset=utf-8"] {
-            assert_eq!(read(&body, media_type).map(|page| page.text).as_deref(), Some(russian), "{media_type}");
+            assert_eq!(read(&body, media_type).map(|page| page.text).as_deref(), Ok(russian), "{media_type}");
         }
         for text in [russian, "a page of plain ASCII text"] {
             let body = format!("<meta charset=utf-16>\0<p>{text}");
             for media_type in ["text/html", "text/html; charset=ISO-8859-1"] {
                 let page = read(body.as_bytes(), media_type);
-                assert_eq!(page.map(|page| page.text).as_deref(), Some(text), "{media_type}");
+                assert_eq!(page.map(|page| page.text).as_deref(), Ok(text), "{media_type}");
             }
         }
     }
 
     #[test]
     fn what_has_no_text_is_no_page() {
-        assert_eq!(read(b"%PDF-1.7 \x00\x01", "text/html"), None);
-        assert_eq!(
-            read(
-                b"<html><body><div id=app></div><script>var a = 'a long text of a script';</script></body></html>",
-                "text/html"
-            ),
-            None
-        );
-        assert_eq!(read(b"some bytes of an image that are no text at all", "image/png"), None);
-        assert_eq!(read(b"a\0b a\0b a\0b a\0b a\0b a\0b a\0b", "text/plain"), None);
-        assert_eq!(read(b"", "text/html"), None);
+        for (body, media_type, expected) in [
+            ("%PDF-1.7 \0\u{1}", "text/html", UnreadablePage::File),
+            ("some bytes of an image that are no text at all", "image/png", UnreadablePage::File),
+            ("a\0b a\0b a\0b a\0b a\0b a\0b a\0b", "text/plain", UnreadablePage::File),
+            ("<div id=app></div><script>var a = 'a long text of a script';</script>", "text/html", UnreadablePage::NoText),
+            ("", "text/html", UnreadablePage::NoText),
+        ] {
+            assert_eq!(read(body.as_bytes(), media_type), Err(expected), "{body}");
+        }
+        assert!(read("<p>営業時間：9時から17時".as_bytes(), "text/html").is_ok());
     }
 
     #[test]
@@ -353,13 +365,13 @@ mod tests {
     fn deeply_nested_elements_are_read_without_an_article_and_stop_when_nobody_waits() {
         for open in ["<div>", "<b>", "<ul><li>", "<table><tr><td>", "<a><b>"] {
             let html = open.repeat(8_000 / open.len());
-            assert_eq!(read(html.as_bytes(), "text/html"), None, "{open}");
+            assert_eq!(read(html.as_bytes(), "text/html"), Err(UnreadablePage::NoText), "{open}");
             let page = read(format!("{html}Munalaid 9:40, Kihnu 10:40").as_bytes(), "text/html");
-            assert_eq!(page.map(|page| page.text).as_deref(), Some("Munalaid 9:40, Kihnu 10:40"), "{open}");
+            assert_eq!(page.map(|page| page.text).as_deref(), Ok("Munalaid 9:40, Kihnu 10:40"), "{open}");
             let html = open.repeat(1_000_000 / open.len());
             let parts = std::cell::Cell::new(0);
             let is_wanted = || parts.replace(parts.get() + 1) < 3;
-            assert_eq!(page_text(html.as_bytes(), None, "https://example.org/page", &is_wanted), None, "{open}");
+            assert!(page_text(html.as_bytes(), None, "https://example.org/page", &is_wanted).is_err(), "{open}");
         }
     }
 }

@@ -194,7 +194,7 @@ async fn size_and_redirects_are_limited() {
 #[tokio::test]
 async fn what_has_no_text_is_not_read() {
     let site = FerrySite::start();
-    for path in ["/pdf", "/scripts"] {
-        assert_eq!(site.read(path).await, Err(UnreadablePage::NoText), "{path}");
+    for (path, expected) in [("/pdf", UnreadablePage::File), ("/scripts", UnreadablePage::NoText)] {
+        assert_eq!(site.read(path).await, Err(expected), "{path}");
     }
 }
