@@ -137,7 +137,15 @@ fn texts() -> Vec<Readable> {
             "Name;Betrag\nJürgen;12,50\nMüller;8,00\n",
             &[(None, "Name: Jürgen; Betrag: 12,50")],
         ),
-        text("list.tsv", UTF_8, "item\tcount\ntent\t3\n", &[(None, "item: tent; count: 3")]),
+        text(
+            "liste.csv",
+            UTF_8,
+            "Vereinskasse\n\n\"Stück\nVorrat\";Preis, netto;Summe, brutto\nSeil;1,50;2,00\n",
+            &[(None, "Vereinskasse\nStück Vorrat; Preis, netto; Summe, brutto\nStück Vorrat: Seil; Preis, netto: 1,50")],
+        ),
+        text("no-header.csv", UTF_8, "Ana,555-1234\nBo,555-9999\n", &[(None, "Ana; 555-1234\n")]),
+        text("excel.csv", UTF_8, "sep=;\r\nName;a,b\r\nAna;1,2\r\n", &[(None, "Name: Ana; a,b: 1,2")]),
+        text("list.tsv", UTF_8, "item, all\tcount\ntent\t3\n", &[(None, "item, all: tent; count: 3")]),
         text("config.json", UTF_8, r#"{"door":{"code":7731,"open":"08:00"}}"#, &[(None, "\"code\": 7731")]),
         text("main.rs", UTF_8, "fn main() {\n    println!(\"hi\");\n}\n", &[(None, "    println!(\"hi\");")]),
         text(
