@@ -381,6 +381,21 @@ async fn a_long_document_is_cut_and_the_answer_says_so() {
 }
 
 #[tokio::test]
+async fn pages_without_text_are_told_to_the_model_and_below_the_answer() {
+    World::run(async |w| {
+        with_reader(w).await;
+        w.model.script(["Forty euros [source: d1p3]."]);
+        let posted = post(w, "ann", "rules.pdf", pdf("Rules", &["", RULES[0], RULES[2], ""]));
+        let tag = w.reply("ben", posted, "@bot how much are the dues?");
+        let answer = w.answer_to(tag).await;
+        assert!(answer.text.contains("rules.pdf: 1, 4."), "{}", answer.text);
+        let prompt = w.prompt(1).await;
+        assert!(prompt.contains("(No text could be read on these pages of rules.pdf: 1, 4.)"), "{prompt}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_old_document_and_an_album_are_read() {
     World::run(async |w| {
         with_reader(w).await;

@@ -22,6 +22,8 @@ const MOST_PIECES: usize = 6;
 const MOST_COMPARED: usize = 2_500;
 /// Character between two pages of a document.
 const PAGE_BREAK: char = '\u{c}';
+/// Maximum number of pages without text that are named.
+const MOST_NUMBERS: usize = 10;
 /// Time for which a text that could not be read is not tried again.
 const NOT_AGAIN: Duration = Duration::from_secs(60 * 60);
 /// Maximum number of such texts in memory; the oldest are removed.
@@ -74,6 +76,16 @@ impl ReadText {
             places.extend(others.into_iter().take(MOST_PIECES.saturating_sub(places.len())));
         }
         places.into_iter().map(|place| self.line(has_pages.then_some(pages[place]), &pieces[place])).collect()
+    }
+
+    /// Returns the numbers of the pages on which no text was found, such as `2, 5`, or `None` if there are none.
+    pub fn pages_without_text(&self) -> Option<String> {
+        let pages = self.text.split(PAGE_BREAK).zip(1_u32..).filter(|page| page.0.trim().is_empty());
+        let mut numbers: Vec<String> = pages.map(|page| page.1.to_string()).take(MOST_NUMBERS + 1).collect();
+        if let Some(more) = numbers.get_mut(MOST_NUMBERS) {
+            *more = "…".to_owned();
+        }
+        (!numbers.is_empty()).then(|| numbers.join(", "))
     }
 
     /// Returns a piece as a line of the prompt: `[n3 · Packing list · 14 October 2026] text`.

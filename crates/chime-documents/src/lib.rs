@@ -36,7 +36,8 @@ pub struct ReadRequest {
 pub struct Document {
     /// Title from the document's metadata, else the file name.
     pub title: String,
-    /// Text in reading order, in pieces of about 200 words that do not cross pages.
+    /// Text in reading order, in pieces of about 200 words that do not cross pages. A page without text is an empty
+    /// piece.
     pub pieces: Vec<DocumentPiece>,
     /// `true` if the document was cut to the maximum length.
     pub is_cut: bool,
@@ -126,17 +127,17 @@ pub fn read(bytes: &[u8], request: &ReadRequest) -> Result<Document, DocumentErr
         Format::Text(kind) => Ok(text::read(bytes, kind)),
     };
     let content = catch_unwind(AssertUnwindSafe(reading)).unwrap_or(Err(DocumentError::Damaged))?;
-    let pieces: Vec<DocumentPiece> = content
-        .sections
-        .iter()
-        .flat_map(|section| {
-            let page = section.page;
-            pieces(&section.text, PIECE_CHARS).into_iter().map(move |text| DocumentPiece { page, text })
-        })
-        .collect();
-    if !pieces.iter().any(|piece| piece.text.contains(char::is_alphanumeric)) {
+    let mut found = Vec::new();
+    for Section { page, text } in content.sections {
+        let texts = pieces(&text, PIECE_CHARS);
+        if texts.is_empty() && page.is_some() {
+            found.push(DocumentPiece { page, text: String::new() });
+        }
+        found.extend(texts.into_iter().map(|text| DocumentPiece { page, text }));
+    }
+    if !found.iter().any(|piece: &DocumentPiece| piece.text.contains(char::is_alphanumeric)) {
         return Err(DocumentError::NoText);
     }
     let title = content.title.map(|title| title.trim().to_owned()).filter(|title| !title.is_empty());
-    Ok(Document { title: title.unwrap_or_else(|| request.file_name.clone()), pieces, is_cut: content.is_cut })
+    Ok(Document { title: title.unwrap_or_else(|| request.file_name.clone()), pieces: found, is_cut: content.is_cut })
 }

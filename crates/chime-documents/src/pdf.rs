@@ -2,20 +2,21 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use pdf_extract::{PlainTextOutput, output_doc_page};
+use pdf_extract::{Object, PlainTextOutput, output_doc_page};
 
 use crate::{Content, DocumentError};
 
 /// Maximum number of pages that are read, enough for a long book.
 const MAX_PAGES: usize = 2_000;
 
-/// Reads the text of each page. Pages that the reader cannot handle are left out.
+/// Reads the text of each page. Pages that the reader cannot handle have no text.
 pub(crate) fn read(bytes: &[u8]) -> Result<Content, DocumentError> {
-    let file = pdf_extract::Document::load_mem(bytes).map_err(|_| DocumentError::Damaged)?;
+    let mut file = pdf_extract::Document::load_mem(bytes).map_err(|_| DocumentError::Damaged)?;
     // Files with an empty password, which only forbids printing, are already decrypted here.
     if file.trailer.has(b"Encrypt") {
         return Err(DocumentError::Encrypted);
     }
+    file.objects.values_mut().for_each(use_known_encoding);
     let pages = file.get_pages();
     let mut content = Content { title: title(&file), is_cut: pages.len() > MAX_PAGES, ..Content::default() };
     let mut is_any_read = false;
@@ -30,6 +31,15 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Content, DocumentError> {
         }
     }
     if is_any_read { Ok(content) } else { Err(DocumentError::Damaged) }
+}
+
+/// Renames an encoding that the reader does not know to one that has the same letters.
+fn use_known_encoding(object: &mut Object) {
+    match object {
+        Object::Name(name) if name == b"StandardEncoding" => *name = b"WinAnsiEncoding".to_vec(),
+        Object::Dictionary(entries) => entries.iter_mut().for_each(|entry| use_known_encoding(entry.1)),
+        _ => {}
+    }
 }
 
 fn title(file: &pdf_extract::Document) -> Option<String> {

@@ -64,6 +64,16 @@ fn documents() -> Vec<Readable> {
             bytes: helvetica("(Caf\\351 opens at 8 \\(not 9\\)) Tj"),
             passages: &[(Some(1), "Café opens at 8 (not 9)")],
         },
+        Readable {
+            name: "standard-encoding.pdf",
+            bytes: pdf_of(&PAGE.map(|object| object.replace("WinAnsi", "Standard")), ""),
+            passages: &[(Some(1), "Only for you")],
+        },
+        Readable {
+            name: "scanned-pages.pdf",
+            bytes: pdf("Scan", &["", "Text", ""]),
+            passages: &[(Some(1), ""), (Some(2), "Text"), (Some(3), "")],
+        },
         Readable { name: "forbids-printing.pdf", bytes: encrypted_pdf(""), passages: &[(Some(1), "Only for you")] },
         Readable {
             name: "huts.docx",

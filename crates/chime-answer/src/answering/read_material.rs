@@ -11,7 +11,7 @@ use crate::answering::typing::while_typing;
 use crate::answering::web::{asked_web, search_results, web_lines};
 use crate::job::Backend;
 use crate::posted_texts::{PostedText, asked_documents};
-use crate::read_text::UnreadReason;
+use crate::read_text::{ReadText, UnreadReason};
 use crate::sanitize::escape_markdown;
 use chime_core::texts::{Texts, filled, texts};
 use chime_core::{Piece, PieceLine, Slot, StoredMessage};
@@ -50,9 +50,8 @@ pub(super) async fn read_material(services: &Services, question: &mut QuestionCo
     for (text, posted) in read.into_iter().zip(posted) {
         match text {
             Ok(text) => {
-                if text.is_cut && posted.is_asked {
-                    let name = escape_markdown(&posted.name());
-                    question.remark(filled(&question.texts().unread.cut, &[("page", &name)]));
+                if posted.is_asked {
+                    lines.extend(question.tell_unread_parts(&posted, &text).map(|line| (0, line)));
                 }
                 lines.extend(ranked_lines(services, question, text).await.into_iter().enumerate());
             }
@@ -102,6 +101,19 @@ impl QuestionContext {
     /// Adds the reason why a text could not be read to the answer.
     pub(super) fn tell_unread(&mut self, posted: &PostedText, why: UnreadReason) {
         self.remark(why.sentence(&posted.name(), self.texts()));
+    }
+
+    /// Adds to the answer which parts of a text could not be read. Returns a line about the pages among them for the
+    /// prompt.
+    fn tell_unread_parts(&mut self, posted: &PostedText, text: &ReadText) -> Option<PieceLine> {
+        let (texts, name) = (self.texts(), posted.name());
+        let shown = escape_markdown(&name);
+        if text.is_cut {
+            self.remark(filled(&texts.unread.cut, &[("page", &shown)]));
+        }
+        let pages = text.pages_without_text()?;
+        self.remark(filled(&texts.unread_file.pages, &[("file", &shown), ("pages", &pages)]));
+        Some(PieceLine { text: format!("(No text could be read on these pages of {name}: {pages}.)"), source: None })
     }
 
     /// Adds a sentence to the answer, once.
