@@ -25,9 +25,9 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Content, DocumentError> {
     if archive.len() > MAX_ENTRIES {
         return Err(DocumentError::TooLarge);
     }
-    if let Some(main) = entry(&mut archive, "word/document.xml")? {
-        let notes = entry(&mut archive, "word/footnotes.xml")?.unwrap_or_default();
-        return content(&[main, notes], entry(&mut archive, "docProps/core.xml")?);
+    let docx = docx_parts(&mut archive)?;
+    if !docx.is_empty() {
+        return content(&docx, entry(&mut archive, "docProps/core.xml")?);
     }
     if entry(&mut archive, "mimetype")?.is_none_or(|kind| kind.trim() != ODT) {
         return Err(DocumentError::Unsupported);
@@ -37,6 +37,23 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Content, DocumentError> {
     }
     let main = entry(&mut archive, "content.xml")?.ok_or(DocumentError::Damaged)?;
     content(&[main], entry(&mut archive, "meta.xml")?)
+}
+
+/// Returns the files with the text of a DOCX in reading order, without repeated headers. Their names may have a number,
+/// as in `header2.xml`.
+fn docx_parts(archive: &mut OfficeFile<'_>) -> Result<Vec<String>, DocumentError> {
+    let mut names: Vec<String> = archive.file_names().map(str::to_owned).collect();
+    names.sort();
+    let mut parts = Vec::new();
+    for part in ["document", "footnotes", "endnotes", "header", "footer"] {
+        for name in &names {
+            let stem = name.strip_prefix("word/").and_then(|name| name.strip_suffix(".xml")).unwrap_or_default();
+            if stem.trim_end_matches(|end: char| end.is_ascii_digit()) == part {
+                parts.extend(entry(archive, name)?.filter(|text| !parts.contains(text)));
+            }
+        }
+    }
+    Ok(parts)
 }
 
 /// Returns a file of the archive, or `None` if there is none of this name.
@@ -66,16 +83,17 @@ fn content(parts: &[String], metadata: Option<String>) -> Result<Content, Docume
     Ok(content)
 }
 
-/// Returns the text inside the elements `holders`, a little more than `MAX_TEXT` bytes at most. Refuses document type
+/// Returns the text inside the elements `holders`, with footnotes at its end, a little more than `MAX_TEXT` bytes at most. Refuses document type
 /// declarations, which can define entities of any size.
 fn text(xml: &str, holders: &[&str]) -> Result<String, DocumentError> {
     let mut reader = Reader::from_str(xml);
-    let mut text = String::new();
+    let (mut body, mut notes) = (String::new(), String::new());
     let mut open: Vec<String> = Vec::new();
-    while text.len() <= MAX_TEXT {
-        let is_shown =
-            open.iter().any(|name| holders.contains(&name.as_str())) && !open.iter().any(|name| is_hidden(name));
+    while body.len() + notes.len() <= MAX_TEXT {
+        let is_hidden = open.iter().any(|name| is_hidden(name));
+        let is_shown = !is_hidden && open.iter().any(|name| holders.contains(&name.as_str()));
         let in_cell = open.iter().any(|name| is_cell(name));
+        let text = if open.iter().any(|name| name == "text:note-body") { &mut notes } else { &mut body };
         match reader.read_event().map_err(|_| DocumentError::Damaged)? {
             Event::Start(element) => {
                 open.push(element.name().as_ref().to_owned());
@@ -83,10 +101,12 @@ fn text(xml: &str, holders: &[&str]) -> Result<String, DocumentError> {
                     return Err(DocumentError::Damaged);
                 }
             }
-            Event::Empty(element) => text.push_str(blank(element.name().as_ref(), in_cell)),
+            Event::Empty(element) if !is_hidden => text.push_str(blank(element.name().as_ref(), in_cell)),
             Event::End(element) => {
                 open.pop();
-                text.push_str(blank(element.name().as_ref(), in_cell));
+                if !is_hidden {
+                    text.push_str(blank(element.name().as_ref(), in_cell));
+                }
             }
             Event::Text(part) if is_shown => text.push_str(&part.xml10_content()),
             Event::CData(part) if is_shown => text.push_str(&part.xml10_content()),
@@ -100,12 +120,14 @@ fn text(xml: &str, holders: &[&str]) -> Result<String, DocumentError> {
             _ => {}
         }
     }
-    Ok(text)
+    Ok([body, notes].join("\n\n"))
 }
 
-/// Returns `true` for elements whose text a reader does not see: deleted text, comments, a second form of a text box.
+/// Returns `true` for elements whose text a reader does not see: deleted or moved text, comments, a second form of a
+/// text box; and for the numbers of footnotes, which would look like a part of the word before them.
 fn is_hidden(name: &str) -> bool {
-    ["text:tracked-changes", "office:annotation", "mc:Fallback"].contains(&name)
+    let hidden = ["w:moveFrom", "text:tracked-changes", "text:note-citation", "office:annotation", "mc:Fallback"];
+    hidden.contains(&name)
 }
 
 fn is_cell(name: &str) -> bool {

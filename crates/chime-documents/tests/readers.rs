@@ -94,6 +94,24 @@ fn documents() -> Vec<Readable> {
             passages: &[(None, "650 € al mes"), (None, "reglamento de 2019")],
         },
         Readable {
+            name: "word-online.docx",
+            bytes: zip(&[
+                ("word/document2.xml", &word("<w:p><w:moveFrom><w:r><w:t>Forty</w:t></w:r></w:moveFrom><w:r><w:t>Euros</w:t></w:r></w:p>")),
+                ("word/endnotes.xml", &word(&paragraph("A year."))),
+                ("word/header1.xml", &word(&paragraph("Boat club"))),
+                ("word/header2.xml", &word(&paragraph("Boat club"))),
+            ]),
+            passages: &[(None, "Euros\n\nA year.\n\nBoat club")],
+        },
+        Readable {
+            name: "footnote.odt",
+            bytes: odt(
+                "<text:p>The dues are 40<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>Children: half.</text:p></text:note-body></text:note> euros<office:annotation><text:p>Seen</text:p></office:annotation> a year.</text:p>",
+                "",
+            ),
+            passages: &[(None, "The dues are 40 euros a year."), (None, "Children: half.")],
+        },
+        Readable {
             name: "bail.odt",
             bytes: odt(
                 "<text:h>Bail</text:h><text:p>Le loyer est de<text:s/>900 €<text:line-break/>charges comprises.</text:p>",
