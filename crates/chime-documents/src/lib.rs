@@ -34,7 +34,7 @@ pub struct ReadRequest {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
-    /// Title from the document's metadata, else the file name.
+    /// Title from the document's metadata, else the file name, by which members know it.
     pub title: String,
     /// Text in reading order, in pieces of about 200 words that do not cross pages. A page without text is an empty
     /// piece.
@@ -96,18 +96,28 @@ struct Content {
     is_cut: bool,
 }
 
+/// Ligatures as PDFs have them, soft hyphens and null characters, with what stands for them.
+const REPLACED: [(char, &str); 9] = [
+    ('\u{FB00}', "ff"),
+    ('\u{FB01}', "fi"),
+    ('\u{FB02}', "fl"),
+    ('\u{FB03}', "ffi"),
+    ('\u{FB04}', "ffl"),
+    ('\u{FB05}', "st"),
+    ('\u{FB06}', "st"),
+    ('\u{AD}', ""),
+    ('\0', ""),
+];
+
 struct Section {
     page: Option<u32>,
     text: String,
 }
 
 impl Content {
-    fn of_text(text: String) -> Self {
-        Self { sections: vec![Section { page: None, text }], ..Self::default() }
-    }
-
-    /// Adds a section, up to `MAX_TEXT` bytes in total.
+    /// Adds a section, up to `MAX_TEXT` bytes in total. Replaces characters by which a search would miss its words.
     fn add(&mut self, page: Option<u32>, text: &str) {
+        let text = REPLACED.iter().fold(text.to_owned(), |text, (from, to)| text.replace(*from, to));
         let used: usize = self.sections.iter().map(|section| section.text.len()).sum();
         let end = text.floor_char_boundary(MAX_TEXT.saturating_sub(used));
         self.is_cut |= end < text.len();
@@ -138,6 +148,15 @@ pub fn read(bytes: &[u8], request: &ReadRequest) -> Result<Document, DocumentErr
     if !found.iter().any(|piece: &DocumentPiece| piece.text.contains(char::is_alphanumeric)) {
         return Err(DocumentError::NoText);
     }
-    let title = content.title.map(|title| title.trim().to_owned()).filter(|title| !title.is_empty());
+    let title = content.title.map(|title| title.trim().to_owned()).filter(|title| is_title(title));
     Ok(Document { title: title.unwrap_or_else(|| request.file_name.clone()), pieces: found, is_cut: content.is_cut })
+}
+
+/// Returns `false` for what programs write where nobody gave a title.
+fn is_title(title: &str) -> bool {
+    let title = title.to_lowercase();
+    let starts = ["untitled", "(anonymous)", "microsoft word - ", "powerpoint presentation", "slide 1"];
+    let ends = [".doc", ".docx", ".odt", ".indd", ".dvi", ".pdf"];
+    let is_written = starts.iter().any(|start| title.starts_with(start)) || ends.iter().any(|end| title.ends_with(end));
+    !title.is_empty() && !is_written
 }

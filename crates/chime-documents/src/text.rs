@@ -16,13 +16,14 @@ pub(crate) fn read(bytes: &[u8], kind: TextKind) -> Content {
     let (text, _, _) = encoding(bytes).decode(bytes);
     let end = text.floor_char_boundary(MAX_TEXT);
     let kept = text[..end].replace("\r\n", "\n");
-    let mut content = Content::of_text(match kind {
+    let shown = match kind {
         TextKind::Plain => kept,
         TextKind::Csv => rows(&kept),
         TextKind::Json => indented(&kept).unwrap_or(kept),
         TextKind::Subtitles => spoken(&kept),
-    });
-    content.is_cut = end < text.len();
+    };
+    let mut content = Content { is_cut: end < text.len(), ..Content::default() };
+    content.add(None, &shown);
     content
 }
 

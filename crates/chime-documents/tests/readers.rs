@@ -65,6 +65,11 @@ fn documents() -> Vec<Readable> {
             passages: &[(Some(1), "Café opens at 8 (not 9)")],
         },
         Readable {
+            name: "ligatures.pdf",
+            bytes: pdf("Ligatures", &["The o\u{FB03}ce is \u{FB01}nal. Donau\u{AD}schiff"]),
+            passages: &[(Some(1), "The office is final. Donauschiff")],
+        },
+        Readable {
             name: "standard-encoding.pdf",
             bytes: pdf_of(&PAGE.map(|object| object.replace("WinAnsi", "Standard")), ""),
             passages: &[(Some(1), "Only for you")],
@@ -237,6 +242,9 @@ fn a_title_comes_from_the_metadata_or_the_name() {
     assert_eq!(title(&pdf("Протокол", &["text"]), "a.pdf"), Ok("Протокол".to_owned()));
     assert_eq!(title(&odt("<text:p>text</text:p>", ""), "a.odt"), Ok("Bail".to_owned()));
     assert_eq!(title(b"text", "a.txt"), Ok("a.txt".to_owned()));
+    for written in ["untitled", "(anonymous)", "Microsoft Word - Rules", "Rules.DOC"] {
+        assert_eq!(title(&pdf(written, &["text"]), "a.pdf"), Ok("a.pdf".to_owned()), "{written}");
+    }
 }
 
 #[test]
