@@ -54,14 +54,17 @@ pub fn is_readable(request: &ReadRequest) -> bool {
 impl Format {
     pub(crate) fn of(bytes: &[u8], request: &ReadRequest) -> Result<Self, DocumentError> {
         let head = &bytes[..bytes.len().min(HEAD)];
-        if contains(head, b"%PDF-") {
+        // Other bytes may come first, but not the words of a text about the format.
+        let begins = |part: &[u8]| part.ends_with(b"%PDF-") && !matches!(part[0], b' '..=b'~');
+        if head.trim_ascii_start().starts_with(b"%PDF-") || head.windows(6).any(begins) {
             return Ok(Self::Pdf);
         }
         if head.starts_with(b"PK\x03\x04") {
             return Ok(Self::Zip);
         }
-        if head.starts_with(COMPOUND_FILE) && contains(bytes, ENCRYPTED_STREAM) {
-            return Err(DocumentError::Encrypted);
+        if head.starts_with(COMPOUND_FILE) {
+            let is_encrypted = contains(bytes, ENCRYPTED_STREAM);
+            return Err(if is_encrypted { DocumentError::Encrypted } else { DocumentError::Unsupported });
         }
         if is_binary(head) || head.starts_with(b"{\\rtf") {
             return Err(DocumentError::Unsupported);
@@ -81,10 +84,9 @@ fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
     bytes.windows(wanted.len()).any(|window| window == wanted)
 }
 
-/// Returns `true` for control characters that no text has. UTF-16 has zero bytes; it is text if it begins with a byte
-/// order mark.
+/// Returns `true` if there is a zero byte, as every binary format has some and texts may have any other control
+/// character. UTF-16 has zero bytes; it is text if it begins with a byte order mark.
 fn is_binary(head: &[u8]) -> bool {
     let is_utf16 = head.starts_with(b"\xFF\xFE") || head.starts_with(b"\xFE\xFF");
-    let is_control = |byte: &u8| *byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0C | 0x1B);
-    !is_utf16 && head.iter().any(is_control)
+    !is_utf16 && head.contains(&0)
 }

@@ -179,6 +179,7 @@ fn texts() -> Vec<Readable> {
         text("no-header.csv", UTF_8, "Ana,555-1234\nBo,555-9999\n", &[(None, "Ana; 555-1234\n")]),
         text("excel.csv", UTF_8, "sep=;\r\nName;a,b\r\nAna;1,2\r\n", &[(None, "Name: Ana; a,b: 1,2")]),
         text("list.tsv", UTF_8, "item, all\tcount\ntent\t3\n", &[(None, "item, all: tent; count: 3")]),
+        text("slides.txt", UTF_8, "A page\u{B}begins with %PDF-1.7\u{1A}", &[(None, "begins with %PDF-1.7")]),
         text("config.json", UTF_8, r#"{"door":{"code":7731,"open":"08:00"}}"#, &[(None, "\"code\": 7731")]),
         text("main.rs", UTF_8, "fn main() {\n    println!(\"hi\");\n}\n", &[(None, "    println!(\"hi\");")]),
         text(
