@@ -190,3 +190,32 @@ impl Marks {
         }
     }
 }
+
+/// Minimum number of letters in a name such as `__init__`.
+const SHORTEST_NAME: usize = 3;
+
+/// Returns whether emphasis marks are part of a word: inside one as in `5*3*2`, `2**10` and addresses, or around one as
+/// in `__init__.py`.
+pub(super) fn is_part_of_a_word(source: &str, range: &Range<usize>) -> bool {
+    let emphasized = &source[range.clone()];
+    let words = emphasized.trim_matches(['*', '_']);
+    let (before, behind) = (source[..range.start].chars().next_back(), source[range.end..].chars());
+    let is_plain = |c: char| c.is_ascii_alphanumeric();
+    if emphasized.starts_with('*') {
+        return before.is_some_and(is_plain) && words.starts_with(is_plain);
+    }
+    let is_name = emphasized.starts_with("__")
+        && words.len() >= SHORTEST_NAME
+        && words.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+    let goes_on = behind.clone().next().is_some_and(|c| c == '.') && behind.clone().nth(1).is_some_and(is_plain);
+    is_name || goes_on
+}
+
+pub(super) fn marks_of(emphasized: &str, is_strong: bool) -> &'static str {
+    match (emphasized.starts_with('_'), is_strong) {
+        (true, true) => "__",
+        (true, false) => "_",
+        (false, true) => "**",
+        (false, false) => "*",
+    }
+}

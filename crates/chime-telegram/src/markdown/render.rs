@@ -5,7 +5,7 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd, TextMergeWithOffset};
 
 use super::clean::{clean, formatting_tag, protect_line_starts};
-use super::inline::Marks;
+use super::inline::{Marks, is_part_of_a_word, marks_of};
 use super::source::{with_fences_in_place, with_items_nested, with_words_read};
 use super::table::{Link, TextTable, with_tables_whole};
 use super::writer::{EntityWriter, TextPosition};
@@ -274,35 +274,6 @@ impl Renderer<'_> {
         let start = self.writer.end();
         self.writer.push(text);
         self.writer.add(start, EntityKind::Pre { language });
-    }
-}
-
-/// Minimum number of letters in a name such as `__init__`.
-const SHORTEST_NAME: usize = 3;
-
-/// Returns whether emphasis marks are part of a word: inside one as in `5*3*2`, `2**10` and addresses, or around one as
-/// in `__init__.py`.
-fn is_part_of_a_word(source: &str, range: &Range<usize>) -> bool {
-    let emphasized = &source[range.clone()];
-    let words = emphasized.trim_matches(['*', '_']);
-    let (before, behind) = (source[..range.start].chars().next_back(), source[range.end..].chars());
-    let is_plain = |c: char| c.is_ascii_alphanumeric();
-    if emphasized.starts_with('*') {
-        return before.is_some_and(is_plain) && words.starts_with(is_plain);
-    }
-    let is_name = emphasized.starts_with("__")
-        && words.len() >= SHORTEST_NAME
-        && words.chars().all(|c| c.is_ascii_lowercase() || c == '_');
-    let goes_on = behind.clone().next().is_some_and(|c| c == '.') && behind.clone().nth(1).is_some_and(is_plain);
-    is_name || goes_on
-}
-
-fn marks_of(emphasized: &str, is_strong: bool) -> &'static str {
-    match (emphasized.starts_with('_'), is_strong) {
-        (true, true) => "__",
-        (true, false) => "_",
-        (false, true) => "**",
-        (false, false) => "*",
     }
 }
 
