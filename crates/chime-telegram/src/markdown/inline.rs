@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use pulldown_cmark::Tag;
+
 use super::clean::clean;
 use super::writer::{EntityWriter, TextPosition};
 use chime_core::{EntityKind, is_in_word};
@@ -194,9 +196,31 @@ impl Marks {
 /// Minimum number of letters in a name such as `__init__`.
 const SHORTEST_NAME: usize = 3;
 
-/// Returns whether emphasis marks are part of a word: inside one as in `5*3*2`, `2**10` and addresses, or around one as
-/// in `__init__.py`.
-pub(super) fn is_part_of_a_word(source: &str, range: &Range<usize>) -> bool {
+/// Returns the marks of a tag that are text and no formatting: those in words and addresses, and a single tilde,
+/// because `5~10 and 20~30` is a common range in East Asia.
+pub(super) fn text_marks(tag: &Tag<'_>, source: &str, range: &Range<usize>) -> Option<&'static str> {
+    let is_in_address = is_in_address(&source[..range.start]);
+    let is_single = || !source[range.start..].starts_with("~~");
+    match tag {
+        Tag::Strikethrough if is_single() => Some("~"),
+        Tag::Strikethrough => is_in_address.then_some("~~"),
+        Tag::Emphasis | Tag::Strong if is_in_address || is_part_of_a_word(source, range) => {
+            Some(marks_of(&source[range.start..], matches!(tag, Tag::Strong)))
+        }
+        _ => None,
+    }
+}
+
+/// Returns whether a text ends inside a web address that is not the address of a link.
+fn is_in_address(text: &str) -> bool {
+    let ends = |c: char| c.is_whitespace() || "<>\"".contains(c) || !c.is_ascii() && !c.is_alphanumeric();
+    let last = text.rsplit(ends).next().unwrap_or_default();
+    (last.contains("://") || last.contains("www.")) && !last.contains("](")
+}
+
+/// Returns whether emphasis marks are part of a word: inside one as in `5*3*2` and `2**10`, or around one as in
+/// `__init__.py`.
+fn is_part_of_a_word(source: &str, range: &Range<usize>) -> bool {
     let emphasized = &source[range.clone()];
     let words = emphasized.trim_matches(['*', '_']);
     let (before, behind) = (source[..range.start].chars().next_back(), source[range.end..].chars());
@@ -211,7 +235,7 @@ pub(super) fn is_part_of_a_word(source: &str, range: &Range<usize>) -> bool {
     is_name || goes_on
 }
 
-pub(super) fn marks_of(emphasized: &str, is_strong: bool) -> &'static str {
+fn marks_of(emphasized: &str, is_strong: bool) -> &'static str {
     match (emphasized.starts_with('_'), is_strong) {
         (true, true) => "__",
         (true, false) => "_",

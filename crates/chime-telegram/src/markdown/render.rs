@@ -5,7 +5,7 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd, TextMergeWithOffset};
 
 use super::clean::{clean, formatting_tag, protect_line_starts};
-use super::inline::{Marks, is_part_of_a_word, marks_of};
+use super::inline::{Marks, text_marks};
 use super::source::{with_fences_in_place, with_items_nested, with_words_read};
 use super::table::{Link, TextTable, with_tables_whole};
 use super::writer::{EntityWriter, TextPosition};
@@ -84,7 +84,7 @@ impl Renderer<'_> {
         let begins = matches!(event, Event::Start(_));
         match (&mut self.table, event) {
             (Some(_), Event::End(TagEnd::Table)) => self.end_table(),
-            (Some(table), event) => table.read(event),
+            (Some(table), event) => table.read(event, self.source, range),
             (None, Event::Start(tag)) => self.start(tag, range),
             (None, Event::End(tag)) => self.end(tag),
             (None, event) => self.show(event, range),
@@ -136,18 +136,13 @@ impl Renderer<'_> {
     }
 
     fn start(&mut self, tag: Tag<'_>, range: &Range<usize>) {
+        if let Some(marks) = text_marks(&tag, self.source, range) {
+            return self.marks.open_as_text(marks, &mut self.writer);
+        }
         match tag {
-            Tag::Emphasis | Tag::Strong if is_part_of_a_word(self.source, range) => {
-                let mark = marks_of(&self.source[range.start..], matches!(tag, Tag::Strong));
-                self.marks.open_as_text(mark, &mut self.writer);
-            }
             Tag::Emphasis => self.marks.open(EntityKind::Italic, &self.writer),
             Tag::Strong => self.marks.open(EntityKind::Bold, &self.writer),
-            Tag::Strikethrough if self.source[range.start..].starts_with("~~") => {
-                self.marks.open(EntityKind::Strikethrough, &self.writer);
-            }
-            // A single tilde is text: `5~10 and 20~30` is a common range in East Asia.
-            Tag::Strikethrough => self.marks.open_as_text("~", &mut self.writer),
+            Tag::Strikethrough => self.marks.open(EntityKind::Strikethrough, &self.writer),
             Tag::Link { link_type: LinkType::Autolink | LinkType::Email, .. } => self.marks.open_address(&self.writer),
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => self.marks.open_link(&dest_url, &self.writer),
             Tag::List(first) => {

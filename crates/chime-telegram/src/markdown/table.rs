@@ -1,7 +1,10 @@
+use std::ops::Range;
+
 use pulldown_cmark::{Alignment, Event, Tag, TagEnd};
 use unicode_width::UnicodeWidthStr;
 
 use super::clean::{clean, formatting_tag};
+use super::inline::text_marks;
 use super::source::code_length;
 use chime_core::Fences;
 
@@ -89,6 +92,8 @@ pub(super) struct TextTable {
     /// Address and start byte in the cell, for links that are still open.
     open_links: Vec<(String, usize)>,
     links: Vec<Link>,
+    /// Marks to write at the end of each open emphasis: empty if they are formatting, which `pre` does not allow.
+    open_marks: Vec<&'static str>,
 }
 
 /// Link from a cell. It is written below the table, because Telegram allows no links in monospaced text.
@@ -99,11 +104,18 @@ pub(super) struct Link {
 
 impl TextTable {
     pub(super) fn new(alignments: Vec<Alignment>) -> Self {
-        Self { alignments, rows: Vec::new(), cell: String::new(), open_links: Vec::new(), links: Vec::new() }
+        Self {
+            alignments,
+            rows: Vec::new(),
+            cell: String::new(),
+            open_links: Vec::new(),
+            links: Vec::new(),
+            open_marks: Vec::new(),
+        }
     }
 
     /// Processes the parser's events between the start and the end of the table.
-    pub(super) fn read(&mut self, event: Event<'_>) {
+    pub(super) fn read(&mut self, event: Event<'_>, source: &str, range: &Range<usize>) {
         match event {
             Event::Start(Tag::TableHead | Tag::TableRow) => self.rows.push(Vec::new()),
             Event::End(TagEnd::TableCell) => {
@@ -114,13 +126,21 @@ impl TextTable {
                 self.open_links.push((dest_url.into_string(), self.cell.len()));
             }
             Event::End(TagEnd::Link | TagEnd::Image) => self.end_link(),
+            Event::Start(tag @ (Tag::Emphasis | Tag::Strong | Tag::Strikethrough)) => {
+                let marks = text_marks(&tag, source, range).unwrap_or_default();
+                self.cell.push_str(marks);
+                self.open_marks.push(marks);
+            }
+            Event::End(TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough) => {
+                self.cell.push_str(self.open_marks.pop().unwrap_or_default());
+            }
             Event::InlineHtml(html) => match formatting_tag(&html) {
                 Some(("br", _)) => self.cell.push('\n'),
                 Some(_) => {}
                 None => self.cell.push_str(&clean(&html).replace('\n', " ")),
             },
             Event::Text(text) | Event::Code(text) => self.cell.push_str(&clean(&text).replace('\n', " ")),
-            // `pre` allows no other formatting.
+            // Handled by the renderer, or never sent inside a table.
             _ => {}
         }
     }

@@ -562,3 +562,42 @@ fn items_below_bullets_that_are_not_markdown_keep_their_indentation() {
         ("Plan:\n  • a\n  • b\n    ◦ c", "Plan:⏎• a⏎• b⏎\u{a0}\u{a0}◦ c"),
     ]);
 }
+
+#[test]
+fn marks_in_addresses_are_text() {
+    for text in [
+        "https://youtu.be/_a1b2c3d4e_ and https://docs.google.com/document/d/1-_aBc-YzAb_-cD/edit",
+        "https://a.example/watch?v=_Hx3kQ9-_Zs and https://a.example/watch?v=dQw4w9WgXc_",
+        "https://de.wikipedia.org/wiki/Liste_(A)_bis_(Z) https://a.example/?_x=1&y_=2",
+        "https://ru.wikipedia.org/wiki/Заглавная_страница/_a_ https://a.example/__Foo__/",
+        "https://a.example/x~~y~~z www.a.example/*x*",
+    ] {
+        check_unchanged(text);
+    }
+    check_all(&[
+        (
+            "https://a.example/x *y* **https://a.example**",
+            "https://a.example/x y https://a.example Italic(y) Bold(https://a.example)",
+        ),
+        ("[a](https://a.example)**b**", "ab TextLink(a) Bold(b)"),
+        ("见https://a.example，**注意**", "见https://a.example，注意 Bold(注意)"),
+    ]);
+}
+
+#[test]
+fn marks_of_words_stay_in_cells() {
+    check_all(&[
+        (
+            "| a |\n|---|\n| 2*3*4 |\n| __init__.py |",
+            "a⏎-----------⏎2*3*4⏎__init__.py Pre(a⏎-----------⏎2*3*4⏎__init__.py)",
+        ),
+        (
+            "| a |\n|---|\n| https://a.example/_x_ |",
+            "a⏎---------------------⏎https://a.example/_x_ Pre(a⏎---------------------⏎https://a.example/_x_)",
+        ),
+        (
+            "| a |\n|---|\n| 5~10 and 20~30 |\n| ~~x~~ **y** |",
+            "a⏎--------------⏎5~10 and 20~30⏎x y Pre(a⏎--------------⏎5~10 and 20~30⏎x y)",
+        ),
+    ]);
+}
