@@ -253,6 +253,14 @@ impl LatexReader<'_> {
         }
     }
 
+    /// Converts the degree of a root, if there is one.
+    fn degree(&mut self) -> String {
+        let degree = self.rest.strip_prefix('[').and_then(|degree| degree.split_once(']'));
+        let Some((degree, rest)) = degree else { return String::new() };
+        self.rest = rest;
+        raised(degree).unwrap_or_else(|| degree.to_owned())
+    }
+
     /// Converts a command whose backslash is already consumed.
     fn command(&mut self) -> String {
         let name = word(self.rest);
@@ -281,7 +289,7 @@ impl LatexReader<'_> {
                 format!("{}/{below}", in_brackets(&above))
             }
             "binom" => format!("C({}, {})", self.argument(), self.argument()),
-            "sqrt" => format!("√{}", in_brackets(&self.argument())),
+            "sqrt" => format!("{}√{}", self.degree(), in_brackets(&self.argument())),
             "quad" | "qquad" => " ".to_owned(),
             name if NOTHING.contains(&name) => String::new(),
             name if WRAPPERS.contains(&name) => self.argument(),
@@ -332,7 +340,7 @@ mod tests {
             (r"$x_1 + x_{10}$, $x^{-1}$, $2^{n+1}$, $e^{i\pi}$", "x₁ + x₁₀, x⁻¹, 2ⁿ⁺¹, e^(iπ)"),
             (r"3 \times 4, A \rightarrow B, 2\times3", "3 × 4, A → B, 2×3"),
             (r"\boxed{42} and \text{if so}", "42 and if so"),
-            (r"\(\sqrt{2} \approx 1.41\)", "√2 ≈ 1.41"),
+            (r"\(\sqrt{2} \approx 1.41\) $\sqrt[3]{27} = 3$", "√2 ≈ 1.41 ³√27 = 3"),
             (r"\(90^\circ\) \(\text{speed} = \frac{\text{way}}{\text{time}}\)", "90° speed = way/time"),
             (r"$\left( a \cdot b \right)$", "( a · b )"),
             (r"\[\begin{aligned} a &= 1 \\ b &= 2 \end{aligned}\]", "a = 1\nb = 2"),
