@@ -4,13 +4,14 @@
 //! The prompt shows messages as `[4]` and other sources as `[s5]`, `[n2]`. Models also write lists and ranges, a word
 //! before the id, the author behind it, and round or full-width brackets.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
 use crate::lines::Labels;
 use crate::material::CitationMaterial;
-use crate::pattern_in_any_case;
+use crate::{pattern, pattern_in_any_case};
 use chime_core::SourceId;
 
 /// Words that models write before an id (source, see), besides [`MESSAGE`], in the supported languages.
@@ -25,14 +26,17 @@ const JOINT: &str = r"(?:\s*(?:[,;/&+|、，；–—…-]|\b(?:to|and|or|und|bi
 /// Regular expression for a block or a span of code.
 pub const CODE: &str = r"```[\s\S]*?(?:```|\z)|`[^`\n]+`";
 
-/// Matches code, a web address, a link whose address is an id (`[the boat](m3)`), or text in brackets, perhaps with a
-/// web address that the model invented (`[m3](https://…)`).
+/// Matches what contains no citation (a formula, a LaTeX command with an option, a web address), code, a link whose
+/// address is an id (`[the boat](m3)`), or text in brackets, perhaps with a web address that the model invented
+/// (`[m3](https://…)`).
 static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     let forms = [
         &format!("(?P<code>{CODE})"),
-        r"\w+://[^\s\[\]()<>]+",
+        r"\$\$[^$]*(?:\\[a-z]|[\w)}]\^|=)[^$]*\$\$|\$[^$\n]*(?:\\[a-z]|[\w)}]\^)[^$\n]*\$",
+        r"\\\([^\n]*?\\\)|\\\[(?:[^\\]|\\[^\]])*?(?:\\[a-z]|[=^])(?s:.)*?\\\]|\\[a-z]+\[[^\[\]\n]*\]",
+        r"\w+://[^\s\[\]()<>]+(?:(?:\[[^\s\[\]]*\])+[a-z0-9_=&/?#%][^\s\[\]()<>]*)*",
         r"\[(?P<words>[^\[\]\n]{1,80})\]\((?P<to>[^()\n:]{1,40})\)",
-        r"[\[【［]{1,2}(?P<square>[^\[\]【】［］\n]{1,200})[\]】］]{1,2}(?P<address>\((?:https?|tg)://[^()\s]*\))?",
+        r"[\[【［]{1,2}(?P<square>[^\[\]【】［］\n]{1,200})[\]】］]{1,2}(?P<address>\((?:https?|tg)://(?:[^()\s]|\([^()\s]*\))*\))?",
         r"[(（](?P<round>[^()（）\[\]【】［］\n]{1,80})[)）]",
         &format!(r"\b(?:{MESSAGE})[ \t]+#?(?P<numbers>[0-9]{{1,3}}(?:{JOINT}[0-9]{{1,3}})*)\b"),
     ];
@@ -64,6 +68,16 @@ static SEED: LazyLock<Regex> = LazyLock::new(|| {
 static SAYS_SOURCE: LazyLock<Regex> = LazyLock::new(|| pattern_in_any_case(r"\A\s*sources?\s*[:：=]"));
 /// Matches text that consists only of citations.
 static ONLY_CITES: LazyLock<Regex> = LazyLock::new(|| pattern_in_any_case(r"\A(?:\[source: [^\[\]\n]+\][ \t,;]*)+\z"));
+/// Matches the start of a footnote with words, or of an address for links that is below the text: `[1]: https://…`.
+static DEFINITION: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?m)^[ \t>]*\[(?P<name>\^[0-9]{1,3})\]:|^[ \t>]*\[(?P<number>[0-9]{1,3})\]:[ \t]*<?\w+://")
+});
+/// Matches a name that is a list in a programming language: `list[0]`, `list[1] = 2`, `R[1]C[2]`, `list = [1, 2]`.
+static INDEXED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\b(?P<name>[\p{L}_][\p{L}\p{N}_]*)(?:\[0[0-9:., -]*\]|\[[0-9]{1,3}\](?:[ \t]*[=+]|[A-Za-z])|[ \t]*=[ \t]*\[)",
+    )
+});
 /// Matches an answer that is one code block as a whole.
 static IN_A_FENCE: LazyLock<Regex> =
     LazyLock::new(|| pattern_in_any_case(r"\A\s*```(markdown|md|text|txt)?[ \t]*\n([^`]*)\n[ \t]*```\s*\z"));
@@ -103,7 +117,8 @@ pub fn canonical(answer: &str, material: CitationMaterial<'_>) -> String {
             (Some(_), Some(to), ..) => cited(to, false, false),
             _ => None,
         };
-        let ids = ids.filter(|_| !material.stays_as_written(&found[0]))?;
+        let is_other = || found.get(0).is_some_and(|whole| is_other_number(answer, whole.range()));
+        let ids = ids.filter(|_| !material.stays_as_written(&found[0]) && !is_other())?;
         let tag = format!("[source: {}]", ids.join(", "));
         Some(match text("words").filter(|words| cited(words, true, false).is_none()) {
             Some(words) => format!("{words} {tag}"),
@@ -115,9 +130,34 @@ pub fn canonical(answer: &str, material: CitationMaterial<'_>) -> String {
         .into_owned()
 }
 
-/// Returns the ids that the text in a pair of brackets cites; `None` if it cites nothing. A number without a letter is
-/// a citation only in square brackets that no address follows (`[4](https://…)` is a link), alone or with the author
-/// or the time of its message.
+/// Returns `true` if the brackets at `range` have numbers that cite nothing: the mark of a footnote or an address
+/// that the answer has below its text, an index (`a[1] = 2`), or a list of values (`x = [1, 2]`).
+fn is_other_number(answer: &str, range: Range<usize>) -> bool {
+    let (before, brackets, behind) = (&answer[..range.start], &answer[range.clone()], &answer[range.end..]);
+    if brackets.contains(char::is_alphabetic) {
+        return false;
+    }
+    let inside = brackets.trim_matches(['[', ']']);
+    let mut definitions =
+        DEFINITION.captures_iter(answer).filter_map(|found| found.name("name").or(found.name("number")));
+    let word = &before[before.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_').len()..];
+    let is_index = || {
+        let mut names = INDEXED.captures_iter(answer).filter_map(|found| found.name("name"));
+        word.trim_matches('_').contains('_') || names.any(|name| name.as_str() == word)
+    };
+    let before = before.trim_end_matches(' ');
+    let is_list = inside.contains([',', ';', ' ']);
+    let is_in_list = brackets.matches('[').count() != brackets.matches(']').count();
+    definitions.any(|name| name.as_str() == inside)
+        || is_index()
+        || before.ends_with(['=', '∈'])
+        || behind.starts_with('{')
+        || is_list && (is_in_list || before.ends_with(':'))
+}
+
+/// Returns the ids that the text in a pair of brackets cites; `None` if it cites nothing. A number without a letter
+/// is a citation only in square brackets that no address follows (`[4](https://…)` is a link), alone or with the
+/// author or the time of its message. A list or range of them is one only if the prompt has all these messages.
 fn cited(text: &str, is_square: bool, has_address: bool, labels: &Labels) -> Option<Vec<String>> {
     let says_source = SAYS_SOURCE.is_match(text);
     let text = TIME_BEHIND.captures(text).and_then(|found| found.name("before")).map_or(text, |before| before.as_str());
@@ -137,9 +177,14 @@ fn cited(text: &str, is_square: bool, has_address: bool, labels: &Labels) -> Opt
         let ids: Vec<String> = IDS.find_iter(text).map(|id| id.as_str().to_lowercase()).collect();
         return (says_source && !ids.is_empty()).then_some(ids);
     };
-    let ids = ids(&list["items"]);
+    let items = &list["items"];
+    let ids = ids(items);
+    let is_known = |id: &String| id.parse().is_ok_and(|number| labels.source(number).is_some());
+    let may_be_numbers = items.starts_with(char::is_alphabetic)
+        || !ids.iter().any(|id| id.starts_with('0'))
+            && (ids.len() == 1 || !items.contains('/') && ids.iter().all(is_known));
     let has_id = ids.iter().any(|id| id.starts_with(char::is_alphabetic)) && (is_square || !tail.starts_with(','));
-    let is_number = is_square && !has_address && (tail.is_empty() || is_author(&ids, tail));
+    let is_number = is_square && !has_address && may_be_numbers && (tail.is_empty() || is_author(&ids, tail));
     (says_source || has_id || is_number).then_some(ids)
 }
 
@@ -246,19 +291,70 @@ mod tests {
         }
     }
 
-    #[test]
-    fn numbers_in_square_brackets_are_citations() {
-        check("At nine [4], [5, 6] and [#8].", "At nine [source: 4], [source: 5, 6] and [source: 8].");
-        check("[message 4] [Quelle: 4]【4】 [source: message 4]", "[source: 4] [source: 4][source: 4] [source: 4]");
-        check("At nine [4-6].", "At nine [source: 4, 6].");
-    }
-
-    #[test]
-    fn a_number_with_the_author_or_time_of_its_message_is_a_citation() {
+    /// Labels of a prompt with 30 messages.
+    fn thirty() -> Labels {
         let mut labels = Labels::default();
         for seq in 1..=30 {
             labels.assign(Seq(seq), if seq == 29 { "Ana" } else { "Ben" }.to_owned());
         }
+        labels
+    }
+
+    #[test]
+    fn numbers_in_square_brackets_are_citations() {
+        let labels = thirty();
+        let material = CitationMaterial { given: &[], labels: &labels, ask: None };
+        for (answer, expected) in [
+            ("At nine [4], [5, 6] and [#8].", "At nine [source: 4], [source: 5, 6] and [source: 8]."),
+            ("[message 4] [Quelle: 4]【4】 [source: message 4]", "[source: 4] [source: 4][source: 4] [source: 4]"),
+            ("At nine [4-6].", "At nine [source: 4, 6]."),
+            ("Nine[1]. Ten[2][3]", "Nine[source: 1]. Ten[source: 2][source: 3]"),
+            ("As said in [1, 2]: nine. So: [3]", "As said in [source: 1, 2]: nine. So: [source: 3]"),
+            (
+                "**Nine[1]**, _ten[2]_, 9:40[3] ([4], [5])",
+                "**Nine[source: 1]**, _ten[source: 2]_, 9:40[source: 3] ([source: 4], [source: 5])",
+            ),
+            ("船は九時[1]に出ます", "船は九時[source: 1]に出ます"),
+            (
+                "$5 [3] and $10 [4], ($$) [5] or ($$$) [6]",
+                "$5 [source: 3] and $10 [source: 4], ($$) [source: 5] or ($$$) [source: 6]",
+            ),
+            (
+                "https://example.org/a[1][2]. Nine^[3]^",
+                "https://example.org/a[source: 1][source: 2]. Nine^[source: 3]^",
+            ),
+            ("Nine [99] [messages 4, 99].", "Nine [source: 99] [source: 4, 99]."),
+        ] {
+            assert_eq!(canonical(answer, material), expected, "{answer}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_code_and_mathematics_are_no_citations() {
+        let labels = thirty();
+        let material = CitationMaterial { given: &[], labels: &labels, ask: None };
+        for text in [
+            "Rate it [1-100], x is in [0, 10], at [59, 24].",
+            "Step [1/3] is done, [2/3] next.",
+            "arr[0] is first and arr[2] last; my_list[3], R[1]C.",
+            "a[1] = a[2] + 1; nums = [1, 2, 3] then nums[1]",
+            r#"JSON: {"a": [1, 2]} and [[1, 2], [3, 1]]"#,
+            "Regex: ^[0-9]{3}$ or [1-9]{3}",
+            "https://example.org/?a[1]=2&b[0]=3 [see](https://example.org/[1])",
+            r"$$\int_1^3 f = [1, 3]$$ and $x \in [1, 2]$ and $x^2 [1]$",
+            r"\sqrt[3]{27}, \(x \in [1, 2]\)",
+            "\\[\nx = [1, 2]\n\\]",
+            "[1](https://example.org/a_(b)) and [2](https://example.org/x)",
+            "Read [this][1] or [1].\n\n[1]: https://example.org/x",
+            "At nine[^1].\n\n[^1]: Says the *ferry*.",
+        ] {
+            assert_eq!(canonical(text, material), text);
+        }
+    }
+
+    #[test]
+    fn a_number_with_the_author_or_time_of_its_message_is_a_citation() {
+        let labels = thirty();
         let material = CitationMaterial { given: &[], labels: &labels, ask: None };
         for form in
             ["[29: Ana]", "[29, Ana]", "[29 Ana]", "[29 · Ana · 18:59]", "[29, 18:59]", "(message 29)", "message #29"]
