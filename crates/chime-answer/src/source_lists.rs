@@ -13,9 +13,11 @@ use chime_core::SourceId;
 pub const LABEL: &str = "sources?|citations?|references?|quellen?|belege|fuentes?|referencias?|références?|fontes?|referências?|fonti\
     |riferimenti|источники?|ссылки|джерел[ао]|посилання|kaynak(?:lar|ça)?|allika[ds]|viited|bron(?:nen)?|źródł[ao]|källor|lähteet";
 
-/// Matches the heading of a list, on a line of its own or after a sentence.
+/// Matches the heading of a list, on a line of its own, where the colon may be missing, or after a sentence.
 static BEGIN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern_in_any_case(&format!(r"(?m)(?:^[*_#> \t(]*|(?P<end>[.!?…\])])[ \t]+\(?)(?:{LABEL})[*_]*[ \t]?[:：][*_]*"))
+    pattern_in_any_case(&format!(
+        r"(?m)(?:^[*_#> \t(]*|(?P<end>[.!?…\])])[ \t]+\(?)(?:{LABEL})[*_]*[ \t]?(?:[:：][*_]*|$)"
+    ))
 });
 /// Matches a line that contains only ids, each optionally with a name in round brackets.
 static OF_IDS: LazyLock<Regex> = LazyLock::new(|| {
@@ -49,7 +51,7 @@ static POINTER: LazyLock<Regex> = LazyLock::new(|| pattern_in_any_case(r"\[\^?(?
 static LISTED_ID: LazyLock<Regex> =
     LazyLock::new(|| pattern_in_any_case(&format!(r"\b{}\b|\[(?P<number>[0-9]{{1,3}})\]", SourceId::PATTERN)));
 static EMPTY_LABEL: LazyLock<Regex> =
-    LazyLock::new(|| pattern_in_any_case(&format!(r"(?:\A|\n)[*_#> \t]*(?:{LABEL})[*_]*[ \t]?[:：][*_]*\s*\z")));
+    LazyLock::new(|| pattern_in_any_case(&format!(r"(?:\A|\n)[*_#> \t]*(?:{LABEL})[*_]*[ \t]?(?:[:：][*_]*)?\s*\z")));
 
 /// Returns `answer` without the list of sources at its end, and the ids in that list. References to footnotes are
 /// replaced by citations.
@@ -148,6 +150,8 @@ mod tests {
         ] {
             check(&format!("At nine [source: m1].\n\n{list}"), "At nine [source: m1].", &["m1", "m2"]);
         }
+        let list = "**Sources**\n- [4] Ana: The ferry leaves at nine.\n- [12] Bo";
+        check(&format!("At nine.\n\n{list}"), "At nine.", &["4", "12"]);
         check("At nine [source: m1]. Sources: m1, m2", "At nine [source: m1].", &["m1", "m2"]);
         check("Sources: m3", "", &["m3"]);
         for list in [
@@ -178,6 +182,7 @@ mod tests {
             "A.\nSources:",
             "A.\nSources: 2027",
             "A.\nSources: 3 members",
+            "A.\n## Sources\nThe town hall says so",
             "See [1] and [^2].",
             "The sources: m1 says so, not m2.",
             "At nine. Sources: m1 – the ferry's own table, so hurry",
