@@ -10,21 +10,23 @@ use crate::turns::{TOKEN, is_mentioned, is_reserved, is_talked_about};
 use chime_core::pattern;
 
 /// Runs of citation markers, each with the blanks before it: `【4†source】`, the same in private-use characters,
-/// `citeturn0search1`, `[^1^]`, `:contentReference[oaicite:0]{index=0}`, `[cite_start]`, `[cite: 4]`, `[doc1]`.
+/// `citeturn0search1`, `[^1^]`, `:contentReference[oaicite:0]{index=0}`, `[oai_citation:0‡Chat](https://…)`,
+/// `[cite_start]`, `[cite: 4]`, `[doc1]`.
 static CITATION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?:[ \t]*(?:【[^【】\n]{0,60}†[^【】\n]{0,60}】|\x{E200}[^\x{E201}\n]{0,200}\x{E201}|[\x{E200}-\x{E20F}]",
         r"|\[cite_(?:start|end)\]|\[cite:[\d\s,.-]{1,400}\]|\[doc\d+\]",
-        r"|(?:file)?cite(?:[\x{E200}-\x{E20F}]?turn\d+[a-z]+\d+)+|\[\^\d+\^\]|:contentReference\[oaicite:\d+\](?:\{index=\d+\})?))+",
+        r"|(?:file)?cite(?:[\x{E200}-\x{E20F}]?turn\d+[a-z]+\d+)+|\[\^\d+\^\]|:contentReference\[oaicite:\d+\](?:\{index=\d+\})?",
+        r"|\[oai_citation\w*:\d+[^\[\]\n]{0,80}\](?:\((?:[^()\s]|\([^()\s]*\))*\))?))+",
     ))
 });
 
-/// Citation tags and the words between them: `<cite>…</cite>`, `<co: 1>…</co: 1>`; or `<grok:render …>…</grok:render>`,
-/// which contains nothing for members.
+/// Citation tags and the words between them: `<cite>…</cite>`, `<co: 1>…</co: 1>`; `<grok:render …>…</grok:render>`,
+/// which contains nothing for members; or a tag of `<antArtifact …>…</antArtifact>`, which contains the answer.
 static TAGGED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"<(?:cite|citation|co)(?:[:\s][^<>\n]{0,80})?>(?P<words>[^<>]*)</(?:cite|citation|co)(?:[:\s][^<>\n]{0,40})?>",
-        r"|[ \t]*<grok:render\b[^<>]*>(?s:.*?)(?:</grok:render>|\z)",
+        r"|[ \t]*<grok:render\b[^<>]*>(?s:.*?)(?:</grok:render>|\z)|<antArtifact\s[^<>]*>|</antArtifact>",
     ))
 });
 
@@ -41,7 +43,7 @@ static ESCAPED: LazyLock<Regex> =
 /// A possibly incomplete marker at the end of a streamed text.
 static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"(?:<grok:render\b(?:[^<]|<[^/]|</[^g])*(?:</?|</g[^<>]*)?|<(?:cite|citation|co)(?:[:\s][^<>\n]{0,80})?>[^<>]{0,400}(?:<[^<>\n]*)?|<(?:[^\s<>=\d][^<>\n]{0,80}|0(?:x[0-9A-Fa-f]{0,2})?)?|【[^【】\n]{0,120}|\[[^\[\]\n]{0,20}|\[cite:[\d\s,.-]*|\x{E200}[^\x{E201}\n]{0,200}",
+        r"(?:<antArtifact\s[^<>]*|<grok:render\b(?:[^<]|<[^/]|</[^g])*(?:</?|</g[^<>]*)?|<(?:cite|citation|co)(?:[:\s][^<>\n]{0,80})?>[^<>]{0,400}(?:<[^<>\n]*)?|<(?:[^\s<>=\d][^<>\n]{0,80}|0(?:x[0-9A-Fa-f]{0,2})?)?|【[^【】\n]{0,120}|\[[^\[\]\n]{0,20}|\[cite:[\d\s,.-]*|\[oai_citation[^\[\]\n]*(?:\](?:\([^()\s]*)?)?|\x{E200}[^\x{E201}\n]{0,200}",
         r"|(?:file)?citet[a-z0-9]*|:(?:cont[a-zA-Z]*(?:\[[^\]]*)?)?|commentary [to]*)\z",
     ))
 });
@@ -145,6 +147,11 @@ mod tests {
         check("On Friday <|channel|> at seven.", "On Friday at seven.");
         check("They settled on <|begin_of_box|>Friday<|end_of_box|>.", "They settled on Friday.");
         check("[cite_start]On Friday [cite: 4]. [cite_start]At seven[cite: 4, 7].[cite_end]", "On Friday. At seven.");
+        check(
+            "On Friday [oai_citation:0‡Chat](https://a.example/x_(y)), at seven[oai_citation:1‡b.pdf].",
+            "On Friday, at seven.",
+        );
+        check("<antArtifact identifier=\"x\" type=\"text/markdown\">\nOn Friday.\n</antArtifact>", "On Friday.");
         check("On Friday [doc1], at seven [doc2][doc3].", "On Friday, at seven.");
         let grok =
             r#"<grok:render card_id="a1" type="render_inline_citation"><argument name="id">3</argument></grok:render>"#;
@@ -162,6 +169,7 @@ mod tests {
             "The token `<|fim_middle|>` stands for the gap.",
             "Let me cite turn 3 of it.",
             "See [doc1](https://a.example), and `[doc1]`.",
+            "Claude puts files into <antArtifact> tags.",
             "| token | use |\n| --- | --- |\n| <|fim_middle|> | the gap |",
         ] {
             check(text, text);
@@ -183,6 +191,8 @@ mod tests {
             "<co: 1>Fri</co",
             "[cite_st",
             "[cite: 4, 7, 12, 17, 22, 31",
+            "[oai_citation:0‡Chat](https://a.exam",
+            "<antArtifact identifier=\"x\" title=\"a long title of what the model wrote, with the day and the time\" type",
             "<grok:render id=\"a\"><argument name=\"n\">3</argument></gr",
         ] {
             assert!(before_begun_marker(&format!("On Friday {begun}")).starts_with("On Friday"), "{begun}");
