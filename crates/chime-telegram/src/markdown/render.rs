@@ -6,7 +6,7 @@ use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEn
 
 use super::clean::{clean, formatting_tag, protect_line_starts};
 use super::inline::{Marks, text_marks};
-use super::source::{with_fences_in_place, with_items_nested, with_words_read};
+use super::source::{with_fences_in_place, with_html_code_fenced, with_items_nested, with_words_read};
 use super::table::{Link, TextTable, with_tables_whole};
 use super::writer::{EntityWriter, TextPosition};
 use crate::clip::clip;
@@ -29,7 +29,7 @@ const BULLET: &str = "• ";
 pub fn to_entities(markdown: &str) -> FormattedText {
     let options = Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS;
     let cleaned = clean(markdown);
-    let in_place = with_tables_whole(&with_fences_in_place(&with_items_nested(&cleaned)));
+    let in_place = with_tables_whole(&with_fences_in_place(&with_items_nested(&with_html_code_fenced(&cleaned))));
     let source = protect_line_starts(&with_words_read(&in_place));
     let mut renderer = Renderer { source: &source, ..Renderer::default() };
     for (event, range) in TextMergeWithOffset::new(Parser::new_ext(&source, options).into_offset_iter()) {

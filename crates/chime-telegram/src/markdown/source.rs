@@ -10,6 +10,41 @@ pub(super) const EDGE: char = '\u{85}';
 /// Columns of indentation from which a fence is itself part of indented code.
 const INDENTED: usize = 4;
 
+/// Converts `<pre>…</pre>` that begins a line to fenced code.
+pub(super) fn with_html_code_fenced(markdown: &str) -> String {
+    let mut out = String::with_capacity(markdown.len());
+    let (mut fences, mut rest) = (Fences::default(), markdown);
+    while let Some(line) = rest.split_inclusive('\n').next() {
+        let is_code = fences.is_code(line);
+        match html_code(rest).filter(|_| !is_code) {
+            Some((fenced, behind)) => {
+                out.push_str(&fenced);
+                rest = behind;
+            }
+            None => {
+                out.push_str(line);
+                rest = &rest[line.len()..];
+            }
+        }
+    }
+    out
+}
+
+/// Returns `<pre>…</pre>` at the start of a text as fenced code, and the text behind it.
+fn html_code(text: &str) -> Option<(String, &str)> {
+    let (pre, behind) = text.strip_prefix("<pre").filter(|pre| pre.starts_with(['>', ' ']))?.split_once("</pre>")?;
+    let (_, mut code) = pre.split_once('>')?;
+    let mut language = "";
+    if let Some((attributes, inside)) = code.trim_start().strip_prefix("<code").and_then(|code| code.split_once('>')) {
+        let word = attributes.split("language-").nth(1).and_then(|word| word.split(['"', '\'', ' ']).next());
+        language = word.unwrap_or_default();
+        code = inside.trim_end().strip_suffix("</code>").unwrap_or(inside);
+    }
+    let code = code.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&");
+    let fenced = format!("```{language}\n{}\n```\n", code.trim_matches('\n'));
+    (!code.contains("```")).then_some((fenced, behind.strip_prefix('\n').unwrap_or(behind)))
+}
+
 /// Aligns fenced code with its list item, so that the parser recognizes its fences and keeps its indentation.
 pub(super) fn with_fences_in_place(markdown: &str) -> String {
     let lines: Vec<&str> = markdown.split_inclusive('\n').collect();
@@ -178,22 +213,22 @@ pub(super) fn with_words_read(markdown: &str) -> String {
     let mut text = String::new();
     for line in markdown.split_inclusive('\n') {
         if fences.is_code(line) {
-            push_read(&mut out, &std::mem::take(&mut text));
+            push_read(&mut out, &std::mem::take(&mut text), markdown);
             out.push_str(line);
             continue;
         }
         // A rule directly below a paragraph would make it a heading, which models write with `#`. Text directly below a
         // table would be its last row.
         if (is_rule(line) && !text.trim().is_empty()) || is_below_table(line, &text) {
-            push_read(&mut out, &std::mem::take(&mut text));
+            push_read(&mut out, &std::mem::take(&mut text), markdown);
             out.push('\n');
         }
         push_with_indentation(&mut text, line);
         if line.trim().is_empty() {
-            push_read(&mut out, &std::mem::take(&mut text));
+            push_read(&mut out, &std::mem::take(&mut text), markdown);
         }
     }
-    push_read(&mut out, &text);
+    push_read(&mut out, &text, markdown);
     out
 }
 
@@ -223,19 +258,24 @@ fn push_with_indentation(paragraph: &mut String, line: &str) {
     }
 }
 
-/// Rewrites a paragraph except for its code spans.
-fn push_read(out: &mut String, paragraph: &str) {
+/// Rewrites a paragraph of the text `whole`, except for its code spans.
+fn push_read(out: &mut String, paragraph: &str, whole: &str) {
     let mut emphasis = Emphasis::default();
+    let read = |text: &str, is_behind_code: bool| {
+        // With the end of the code before it, the text does not begin a line.
+        let text = if is_behind_code { &format!("`{text}") } else { text };
+        with_signs(&with_footnotes(&with_characters(text, whole)[usize::from(is_behind_code)..]))
+    };
     let mut rest = paragraph;
     while let Some(at) = rest.find('`') {
         let marks = rest[at..].len() - rest[at..].trim_start_matches('`').len();
         let (before, code) = rest.split_at(at);
-        emphasis.push(out, &with_signs(&with_footnotes(&with_characters(before))));
+        emphasis.push(out, &read(before, rest.len() < paragraph.len()));
         let length = code_length(code, marks).unwrap_or(marks);
         out.push_str(&code[..length]);
         rest = &code[length..];
     }
-    emphasis.push(out, &with_signs(&with_footnotes(&with_characters(rest))));
+    emphasis.push(out, &read(rest, rest.len() < paragraph.len()));
 }
 
 /// Converts the marks of numbered footnotes, such as `[^1]`, to raised digits, also where the footnote stands (`[^1]: …`).
@@ -278,18 +318,89 @@ pub(super) fn code_length(code: &str, marks: usize) -> Option<usize> {
 
 /// Converts an HTML link, without its first `<`, to a link in Markdown. Returns it with the text behind it.
 fn html_link(from: &str) -> Option<(String, &str)> {
-    let (url, rest) = from.strip_prefix("a href=\"")?.split_once("\">")?;
+    let (attributes, rest) = from.strip_prefix("a ")?.split_once('>')?;
+    let (_, url) = attributes.split_once("href=")?;
+    let quote = url.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let (url, _) = url[1..].split_once(quote)?;
     let (words, behind) = rest.split_once("</a>")?;
     let is_plain = !url.contains(['<', '>', '"', '\n']) && !words.contains(['<', '[', ']', '`', '\n']);
     is_plain.then(|| (format!("[{words}](<{url}>)"), behind))
 }
 
-/// Converts `<sup>`, `<sub>`, `<code>` and links on one line to raised and lowered characters, code spans and Markdown.
-fn with_characters(text: &str) -> String {
+/// HTML tags that lay out a page, without text of their own.
+const BLOCKS: [&str; 15] =
+    ["p", "div", "center", "section", "article", "blockquote", "ul", "ol", "li", "h1", "h2", "h3", "h4", "h5", "h6"];
+const INLINE: [&str; 5] = ["span", "font", "mark", "small", "big"];
+
+/// Converts a tag of [`BLOCKS`] or [`INLINE`], without its `<`, to a line break, a bullet or nothing. Returns it with
+/// the text behind it; `None` if the text is about the tag: blanks or punctuation are around it, or it has no partner
+/// in `whole`. `before` is what is written so far.
+fn layout_tag<'a>(before: &str, from: &'a str, whole: &str, is_numbered: bool) -> Option<(String, &'a str)> {
+    let (inside, behind) = from.split_once('>').filter(|_| !before.ends_with('\\'))?;
+    let name = inside.trim_start_matches('/').split([' ', '/']).next()?;
+    let is_block = BLOCKS.contains(&name);
+    if !is_block && !INLINE.contains(&name) {
+        return None;
+    }
+    let mut text = behind;
+    while let Some((_, further)) = text.strip_prefix('<').and_then(|tag| tag.split_once('>')) {
+        text = further;
+    }
+    let next = text.chars().next().filter(|c| *c != '\n');
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let written = line.trim_start_matches([' ', '\t', '>']);
+    let begins_line = written.is_empty() || behind_bullet(written).is_some_and(|item| item.trim().is_empty());
+    let is_closing = inside.starts_with('/');
+    let is_paired = whole.contains(&format!("</{name}>")) && whole.contains(&format!("<{name}"));
+    let is_markup = match is_closing {
+        true => before.ends_with(|c: char| !c.is_whitespace() && !"([/,;<\"".contains(c)),
+        false => {
+            let has_attributes = inside.contains("=\"") || inside.contains("='");
+            next.is_some_and(|c| c.is_alphanumeric() || !c.is_ascii() || "*_~\"'([$".contains(c))
+                && (begins_line || has_attributes || is_paired)
+        }
+    };
+    if !is_markup && !(begins_line && next.is_none() && is_paired) {
+        return None;
+    }
+    let is_row = line.trim_start().starts_with('|');
+    let is_list = matches!(name, "ul" | "ol");
+    let newline = match is_row {
+        _ if !is_block || begins_line || before.ends_with("<br>") => "",
+        true => "<br>",
+        false => "\n",
+    };
+    let shown = match (name, is_closing) {
+        ("li", true) => String::new(),
+        ("li", false) if is_row => format!("{newline}• "),
+        ("li", false) if is_numbered => format!("{newline}1. "),
+        ("li", false) => format!("{newline}- "),
+        (_, true) if is_row || next.is_none() && !is_list => String::new(),
+        (_, true) if is_list => newline.repeat(2),
+        (_, false) if name.starts_with('h') && !is_row => format!("{newline}### "),
+        _ => newline.to_owned(),
+    };
+    Some((shown, behind))
+}
+
+/// Converts `<sup>`, `<sub>`, `<code>` and links on one line to raised and lowered characters, code spans and
+/// Markdown, and tags that lay out a page to line breaks and lists. `whole` is the text that `text` is a part of.
+fn with_characters(text: &str, whole: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, from)) = rest.split_once('<') {
         out.push_str(before);
+        let read = &text[..text.len() - from.len()];
+        if let Some((shown, behind)) = layout_tag(&out, from, whole, read.rfind("<ol") > read.rfind("<ul")) {
+            // Indentation before a tag would make code of the text.
+            let line = out.rfind('\n').map_or(0, |newline| newline + 1);
+            if out[line..].trim().is_empty() {
+                out.truncate(line);
+            }
+            out.push_str(&shown);
+            rest = behind;
+            continue;
+        }
         if let Some((link, behind)) = html_link(from) {
             out.push_str(&link);
             rest = behind;

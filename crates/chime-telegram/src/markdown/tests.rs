@@ -296,14 +296,14 @@ fn a_rule_is_a_line() {
 fn other_html_is_shown_as_it_is() {
     check("<a name=x> &lt;i&gt; &amp;", expect!["|<a name=x> <i> &|"]);
     check(
-        "<div>\n<p>x</p>\n</div>\n\n*y*",
+        "<form>\n<nav>x</nav>\n</form>\n\n*y*",
         expect![[r#"
-        |<div>|
-        |<p>x</p>|
-        |</div>|
+        |<form>|
+        |<nav>x</nav>|
+        |</form>|
         ||
         |y|
-        Italic 23+1 "y""#]],
+        Italic 29+1 "y""#]],
     );
 }
 
@@ -418,6 +418,7 @@ fn html_of_formatting_is_formatting_or_nothing() {
             "The <summary> element goes into <details> elements, and </details> ends them.",
         ),
         ("see <a href=\"https://a.example/x_y_z\">the *page*</a>", "see the page TextLink(the page) Italic(page)"),
+        ("<a class='x' href='https://a.example/x' target=_blank>x</a>", "x TextLink(x)"),
     ]);
 }
 
@@ -560,6 +561,41 @@ fn items_below_bullets_that_are_not_markdown_keep_their_indentation() {
         ("Plan:\n• a\n  ◦ b\n\t▪ c\n• d", "Plan:⏎• a⏎\u{a0}\u{a0}◦ b⏎\u{a0}\u{a0}\u{a0}\u{a0}▪ c⏎• d"),
         ("a\n  ◦ b", "a⏎◦ b"),
         ("Plan:\n  • a\n  • b\n    ◦ c", "Plan:⏎• a⏎• b⏎\u{a0}\u{a0}◦ c"),
+    ]);
+}
+
+#[test]
+fn html_that_lays_out_a_page_is_layout() {
+    check_all(&[
+        ("<div>\n<p>x</p>\n</div>\n\n*y*", "x⏎⏎y Italic(y)"),
+        ("<p>Hello <b>there</b></p><p>**x**</p>", "Hello there⏎x Bold(there) Bold(x)"),
+        (
+            "<h3>Plan</h3>\n<ul>\n    <li>a `x`</li>\n    <li>`y` b</li>\n</ul>\nEnd",
+            "Plan⏎⏎• a x⏎• y b⏎⏎End Bold(Plan) Code(x) Code(y)",
+        ),
+        ("Steps:<ol><li>a</li><li>b</li></ol>End", "Steps:⏎1. a⏎2. b⏎⏎End"),
+        ("a <span style=\"color:red\">b</span>, <font color=red>c</font> d", "a b, c d"),
+        ("<center>**x**</center>", "x Bold(x)"),
+        ("| a |\n|---|\n| <ul><li>x</li><li>y</li></ul> |", "a⏎---⏎• x⏎• y Pre(a⏎---⏎• x⏎• y)"),
+        ("The <p> tag, <span> and </span>, (<li>) or <div>.", "The <p> tag, <span> and </span>, (<li>) or <div>."),
+        ("Tags:\n<p>\n<div>\n- <li>", "Tags:⏎<p>⏎<div>⏎• <li>"),
+        ("- <p>x</p>\n- <p>y</p>", "• x⏎• y"),
+        ("使用<p>标签", "使用<p>标签"),
+        ("if a<p && b>c, List<p>x", "if a<p && b>c, List<p>x"),
+        (
+            "`<p>x</p>`\n```\n<ul><li>x</li></ul>\n```",
+            "<p>x</p>⏎<ul><li>x</li></ul> Code(<p>x</p>) Pre(<ul><li>x</li></ul>)",
+        ),
+    ]);
+}
+
+#[test]
+fn code_in_html_is_code() {
+    check_all(&[
+        ("So:\n<pre>def f():\n    return 1</pre>\nend", "So:⏎def f():⏎    return 1⏎end Pre(def f():⏎    return 1)"),
+        ("<pre><code class=\"language-html\">\n&lt;b&gt;\n\n  x\n</code></pre>", "<b>⏎⏎  x Pre(<b>⏎⏎  x)"),
+        ("```\n<pre>x</pre>\n```", "<pre>x</pre> Pre(<pre>x</pre>)"),
+        ("The <pre> tag", "The <pre> tag"),
     ]);
 }
 
