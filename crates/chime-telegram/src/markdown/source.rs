@@ -211,15 +211,18 @@ pub(super) fn with_words_read(markdown: &str) -> String {
     let mut out = String::with_capacity(markdown.len());
     let mut fences = Fences::default();
     let mut text = String::new();
+    let mut below = markdown;
     for line in markdown.split_inclusive('\n') {
+        below = &below[line.len()..];
         if fences.is_code(line) {
             push_read(&mut out, &std::mem::take(&mut text), markdown);
             out.push_str(line);
             continue;
         }
         // A rule directly below a paragraph would make it a heading, which models write with `#`. Text directly below a
-        // table would be its last row.
-        if (is_rule(line) && !text.trim().is_empty()) || is_below_table(line, &text) {
+        // table would be its last row, and text directly below a list a part of its last item.
+        let is_below = is_below_table(line, &text) || is_below_list(line, &text, below);
+        if (is_rule(line) && !text.trim().is_empty()) || is_below {
             push_read(&mut out, &std::mem::take(&mut text), markdown);
             out.push('\n');
         }
@@ -241,6 +244,17 @@ fn is_rule(line: &str) -> bool {
 fn is_below_table(line: &str, paragraph: &str) -> bool {
     let is_dashes = |line: &str| line.contains('|') && line.contains('-') && line.chars().all(|c| "|:- \t".contains(c));
     !line.contains('|') && paragraph.lines().skip(1).any(is_dashes)
+}
+
+/// Returns `true` if `line` begins a sentence, and `paragraph` ends with two or more list items without further
+/// lines. If another item is `below`, the line belongs to the item above it.
+fn is_below_list(line: &str, paragraph: &str, below: &str) -> bool {
+    let is_item = |line: &str| behind_bullet(line.trim_start()).is_some();
+    let begins_sentence = line.starts_with(|c: char| c == '*' || c.is_alphanumeric() && !c.is_lowercase());
+    let mut items = paragraph.lines().skip_while(|line| !is_item(line));
+    let is_list = items.clone().count() > 1 && items.all(is_item);
+    let mut below = below.lines().take_while(|line| !line.trim().is_empty());
+    begins_sentence && is_list && !is_item(line) && !below.any(is_item)
 }
 
 /// Adds `line` to its paragraph. The parser drops the indentation of its lines, so an item such as `  ◦ b` below `• a`,

@@ -637,3 +637,13 @@ fn marks_of_words_stay_in_cells() {
         ),
     ]);
 }
+
+#[test]
+fn text_directly_below_a_list_is_no_part_of_its_last_item() {
+    check_all(&[
+        ("Text:\n- a\n- b\nText after", "Text:⏎• a⏎• b⏎⏎Text after"),
+        ("1. a\n2. b\n**Note:** x", "1. a⏎2. b⏎⏎Note: x Bold(Note:)"),
+        ("- a\n- b\ngoes on", "• a⏎• b⏎   goes on"),
+        ("1. a\nAbout a\n2. b\nAbout b", "1. a⏎   About a⏎2. b⏎   About b"),
+    ]);
+}
