@@ -63,6 +63,8 @@ CREATE TABLE member (
     user_id  INTEGER NOT NULL,
     name     TEXT    NOT NULL,
     username TEXT,
+    -- 1 if the member left or was removed and has written nothing since.
+    has_left INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (chat_key, user_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX member_by_user ON member (user_id);

@@ -182,7 +182,14 @@ impl AppComponents {
     fn ingest(&self, guests: mpsc::Sender<GuestQuestion>) -> Ingest {
         let fetches_vectors = vectors::options(&self.base.config).is_some();
         let (base, health) = (self.base.clone(), self.health.clone());
-        Ingest { base, health, guests, claim: self.claim.clone(), fetches_vectors }
+        Ingest {
+            base,
+            health,
+            guests,
+            claim: self.claim.clone(),
+            fetches_vectors,
+            parked_kinds: std::sync::Mutex::default(),
+        }
     }
 
     fn handlers(&self, services: Services) -> Result<JobHandlers, AppError> {

@@ -160,6 +160,12 @@ pub fn jobs(open: u64, parked: &[ParkedJob], all_parked: u64) -> CheckFinding {
     CheckFinding::warn(NAME, what, "chime retry JOB with its number, or chime retry all")
 }
 
+/// Warns of updates of the last days that could not be stored.
+pub fn updates(parked: u64) -> Option<CheckFinding> {
+    let what = format!("{parked} of the last days could not be stored");
+    (parked > 0).then(|| CheckFinding::warn("updates", what, "report it, with the lines \"update.parked\" of the log"))
+}
+
 /// Reports how many texts have vectors, which recall needs.
 pub fn vectors(coverage: &VectorCoverage) -> CheckFinding {
     const NAME: &str = "vectors";

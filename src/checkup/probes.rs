@@ -26,7 +26,7 @@ use chime_runtime::resilience::within;
 use chime_store::admission::{self, Admitted};
 use chime_store::embedding_spaces::{self, VectorCoverage};
 use chime_store::jobs::ParkedJob;
-use chime_store::{Reader, Store, backups, chats, inspect, jobs};
+use chime_store::{Reader, Store, backups, chats, inbox, inspect, jobs};
 use chime_telegram::{Telegram, TelegramError, TelegramOptions};
 
 /// Maximum number of groups whose settings are checked. If there are more, these are enough to show a wrong setting.
@@ -53,6 +53,7 @@ struct DatabaseContents {
     open: u64,
     parked: Vec<ParkedJob>,
     all_parked: u64,
+    parked_updates: u64,
     /// Number of texts with vectors; `None` if there is no embedding model.
     vectors: Option<VectorCoverage>,
 }
@@ -164,6 +165,7 @@ impl Checkup<'_> {
         match read {
             Ok(kept) => {
                 tell(judge::jobs(kept.open, &kept.parked, kept.all_parked));
+                judge::updates(kept.parked_updates).into_iter().for_each(&mut *tell);
                 kept.vectors.iter().for_each(|coverage| tell(judge::vectors(coverage)));
                 kept
             }
@@ -283,7 +285,8 @@ fn look(conn: &Reader, model: Option<&str>) -> chime_store::Result<DatabaseConte
     let groups = chats::groups(conn, GROUPS)?.into_iter().map(|row| row.chat).collect();
     let admitted = admission::count(conn)?;
     let vectors = model.map(|model| embedding_spaces::coverage(conn, model)).transpose()?;
-    Ok(DatabaseContents { groups, admitted, open, parked: jobs::parked(conn, PARKED)?, all_parked, vectors })
+    let (parked, parked_updates) = (jobs::parked(conn, PARKED)?, inbox::counts(conn)?.1);
+    Ok(DatabaseContents { groups, admitted, open, parked, all_parked, parked_updates, vectors })
 }
 
 async fn membership(telegram: &Telegram, chat: &Chat, bot: UserId) -> GroupMembership {

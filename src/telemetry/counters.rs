@@ -43,7 +43,7 @@ const LINES: EventMetric = counter("", "chime_log_lines_total", "Lines of warnin
 
 /// All metrics of log events. Messages that are only stored are not counted by log events, since there may be hundreds
 /// of them for each question.
-pub const EVENT_METRICS: [EventMetric; 14] = [
+pub const EVENT_METRICS: [EventMetric; 15] = [
     counter(
         "chat.event",
         "chime_events_total",
@@ -57,6 +57,7 @@ pub const EVENT_METRICS: [EventMetric; 14] = [
     counter("chat.follow_up", "chime_follow_ups_total", "What became of asks that go on with suggestions.", "type"),
     counter("recall.vectors", "chime_answers_total", "Answers of the model, by what they did with vectors.", "vectors"),
     LINES,
+    counter("update.parked", "chime_updates_parked_total", "Updates that could not be stored, by kind.", "type"),
     counter(
         "context.cited_outside_focus",
         "chime_context_cited_outside_focus_total",

@@ -2,7 +2,7 @@
 
 use chime_core::texts::{menus, texts};
 use chime_core::{ChatId, StoredMessage, UserId};
-use chime_sandbox::{BotAction, ChatMemberStatus, Cursor, NewChat, NewMember};
+use chime_sandbox::{BotAction, ChatMemberStatus, Cursor, NewChat, NewMember, Post, PostContent};
 use chime_store::{chats, messages};
 use chime_world::World;
 
@@ -205,6 +205,20 @@ async fn in_private_a_member_is_served_and_a_stranger_is_told_once() {
         w.clock.advance(std::time::Duration::from_secs(5));
         w.settled().await;
         assert!(w.read_store(move |conn| messages::is_stub(conn, stranger, said)).await);
+
+        let ann = w.member("ann");
+        w.telegram.say(w.chat, Post::new(ann, "", w.clock.now()).with(PostContent::LeftChat(ann)));
+        w.settled().await;
+        w.say_in(member, "ann", "hello again?");
+        w.telegram.all_confirmed().await;
+        w.clock.advance(std::time::Duration::from_secs(5));
+        let shown = w.next_sent().await;
+        assert!(shown.chat == member && shown.text.contains("members of the groups"), "{}", shown.text);
+        w.say("ann", "I am back");
+        w.settled().await;
+        w.model.script(["Hello again."]);
+        let tag = w.say_in(member, "ann", "and now?");
+        w.answer_to(tag).await;
 
         let asking = w.say_in(stranger, "eve", "/privacy");
         assert!(w.answer_to(asking).await.text.contains("/forget"), "everybody may know what is kept of them");

@@ -98,6 +98,47 @@ async fn a_question_right_after_a_bare_tag_takes_its_place() {
 }
 
 #[tokio::test]
+async fn what_follows_a_bare_tag_at_once_is_asked_in_one_call() {
+    World::run(async |w| {
+        w.say("ben", "the plumber comes on thursday");
+        w.settled().await;
+        for (count, words) in (1..).zip(["when does the plumber come?", "the plumber and his hours"]) {
+            w.model.script(["On thursday."]);
+            w.say("ann", "@bot");
+            w.telegram.all_confirmed().await;
+            let question = w.say("ann", words);
+            w.answer_to(question).await;
+            w.settled().await;
+            let prompt = w.prompt(count).await;
+            assert!(ask_in(&prompt).contains(words), "{prompt}");
+            assert_eq!(w.model.requests().len(), count, "{words}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_second_question_sent_at_once_with_a_tagged_one_is_answered_with_it() {
+    World::run(async |w| {
+        w.say("ben", "the plumber comes on thursday");
+        w.settled().await;
+        w.model.script([Reply::Hang, Reply::text("On thursday.")]);
+        w.say("ann", "@bot when does the plumber come?");
+        w.model.wait_for_requests(1).await.expect("the first half is being answered");
+        let question = w.say("ann", "and how much is he?");
+        let answer = w.answer_to(question).await;
+        // The connection breaks, and the model is asked again; that answer is not sent.
+        w.model.script(["Too late."]);
+        w.model.release();
+        w.settled().await;
+        assert!(answer.text.starts_with("On thursday"), "{}", answer.text);
+        let prompt = w.prompt(2).await;
+        assert!(ask_in(&prompt).contains("when does the plumber come?\n    and how much is he?"), "{prompt}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_question_in_pieces_around_a_bare_tag_is_one_ask() {
     World::run(async |w| {
         w.say("ben", "the one by the lake is 45, the other 38");

@@ -14,7 +14,7 @@ use rusqlite::Connection;
 
 use crate::process::Process;
 
-const APOLOGY: &str = "Temporary issue generating response.";
+const APOLOGY: &str = "I could not get an answer from the model just now.";
 const UNAUTHORIZED: &str = r#"{"ok":false,"error_code":401,"description":"Unauthorized"}"#;
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -695,7 +695,10 @@ async fn a_backlog_of_ten_thousand_with_a_thousand_old_tags_is_one_line() {
         let second = w.next_sent().await;
         let (answer, line) = if first.reply_to.is_some() { (first, second.text) } else { (second, first.text) };
         assert_eq!((answer.reply_to, answer.text.as_str()), (Some(fresh), "A lot."));
-        assert!(line.starts_with("While I was away, I was tagged in 1,000 messages that I did not answer"), "{line}");
+        assert!(
+            line.starts_with("While I was away, I was tagged in 1\u{202f}000 messages that I did not answer"),
+            "{line}"
+        );
         w.settled().await;
         // Apart from the two messages sent to them, every message is stored.
         assert_eq!(w.all_stored(w.chat).await.len(), MANY + 3);

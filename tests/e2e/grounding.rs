@@ -268,7 +268,7 @@ async fn admins_cap_what_their_chat_takes_in_a_day() {
         let panel = w.answer_to(panel).await;
         assert!(panel.text.contains("Budget: the default limit"), "{}", panel.text);
         let shown = choose(w, panel.id, ann, "30k").await;
-        assert!(shown.text.contains("Budget: at most 30,000 tokens a day"), "{}", shown.text);
+        assert!(shown.text.contains("Budget: at most 30\u{202f}000 tokens a day"), "{}", shown.text);
         w.model.script([answer_for(30_010), Reply::text("At nine.")]);
         let asked = w.say("ben", "@bot when?");
         assert!(w.answer_to(asked).await.text.starts_with("Sure."));

@@ -93,7 +93,7 @@ async fn killed_again_and_again_while_the_model_thinks() {
             process.kill();
             process = Process::start(w).await;
         }
-        assert!(w.answer_to(tag).await.text.starts_with("Temporary issue generating response."));
+        assert!(w.answer_to(tag).await.text.starts_with("I could not get an answer from the model just now."));
         w.settled().await;
     })
     .await;

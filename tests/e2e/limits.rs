@@ -49,6 +49,8 @@ async fn the_first_tag_too_many_is_told_when_to_ask_again_and_later_ones_get_a_l
         );
         let fifth = w.say("Ana", "@bot hello?");
         assert_eq!(reaction_to(w, fifth).await, "👀");
+        let help = w.say("Ana", "/help");
+        assert!(w.answer_to(help).await.text.contains("@bot"), "what only explains is not refused");
         w.clock.advance(MINUTE);
         ask(w, "Dan").await;
     })

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use chime_core::texts::texts;
 use chime_core::{ChatId, ChatKey, Rolling, Timestamp, UserId};
 use chime_sandbox::faults::Fault;
 use chime_sandbox::{ChatMemberStatus, NewChat, NewMember, Post, PostContent, SandboxMessage};
@@ -510,7 +511,7 @@ async fn an_answer_whose_ground_is_forgotten_before_it_is_out_is_made_anew() {
         let mut words = [(first.reply_to, first.text), (second.reply_to, second.text)];
         words.sort();
         assert_eq!(words[0], (Some(tag), "I do not know the word.".to_owned()));
-        let actual = "Deleted: 1 message, and 1 answer of mine based on that.".to_owned();
+        let actual = "Deleted: 1 message, and 1 answer of mine based on that. What I posted stays in the chat until somebody deletes it there.".to_owned();
         assert_eq!(words[1], (Some(forgetting), actual));
         w.settled().await;
         assert_eq!(found_in_files(w, &["zqrace7xk".to_owned()]), Vec::<String>::new());
@@ -803,6 +804,39 @@ async fn of_two_first_answers_one_tells_what_is_kept() {
         w.model.release();
         let actual = [first, w.next_sent().await.text];
         assert_eq!(actual.iter().filter(|text| text.contains("For everybody here")).count(), 1, "{actual:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_group_is_told_if_privacy_mode_hides_its_messages_from_the_bot() {
+    World::run(async |w| {
+        w.telegram.set_privacy_mode();
+        w.announce();
+        w.restart().await;
+        for status in [ChatMemberStatus::Member, ChatMemberStatus::Administrator] {
+            let joined = w.telegram.add_chat(NewChat::supergroup("The lake").with_bot(ChatMemberStatus::Left));
+            let ann = w.telegram.add_member(joined, "ann");
+            w.telegram.add_bot_to(joined, status, ann);
+            let notice = w.next_sent().await.text;
+            assert_eq!(notice.contains("/setprivacy at @BotFather"), status == ChatMemberStatus::Member, "{notice}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_chat_of_a_few_lines_is_told_in_its_language() {
+    World::run(async |w| {
+        w.announce();
+        w.restart().await;
+        w.say("ann", "мы поедем на озеро в субботу утром");
+        w.say("ben", "я возьму палатку и лодку");
+        w.settled().await;
+        w.model.script(["В субботу."]);
+        let tag = w.say("cat", "@bot когда едем?");
+        let answer = w.answer_to(tag).await.text;
+        assert!(answer.contains(&texts("rus").privacy_notice.opening), "{answer}");
     })
     .await;
 }

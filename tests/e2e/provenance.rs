@@ -70,7 +70,7 @@ async fn a_strangers_forget_touches_no_other_chat_and_tells_nothing_of_it() {
         w.words_to(said).await;
         w.settled().await;
         let shown = command_in(w, private, "eve", "/forget me").await.text;
-        assert_eq!(shown, "Deleted: 1 message, and 1 answer of mine based on that.");
+        assert_eq!(shown, "Deleted: 1 message, and 1 answer of mine based on that. What I posted stays in the chat until somebody deletes it there.");
         w.settled().await;
         assert!(has_words(w, w.chat, forward).await, "the same words of another");
         let kept = w.stored(other, reply).await.expect("the reply stays");

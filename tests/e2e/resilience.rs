@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::faults::failures;
 use crate::process::Process;
 
-const APOLOGY: &str = "Temporary issue generating response.";
+const APOLOGY: &str = "I could not get an answer from the model just now.";
 const SHORT: [(&str, &str); 2] = [("MODEL_TIMEOUT", "500ms"), ("ANSWER_DEADLINE", "3s")];
 const STREAMING: (&str, &str) = ("STREAMING", "all");
 /// Long enough to be shown before the end arrives.

@@ -257,7 +257,14 @@ async fn admins_choose_model_length_and_temperature_and_see_what_it_takes() {
         let refused = by(w, bob, "/usage@bot").await.text;
         assert!(!refused.contains("large"), "{refused}");
         let usage = by(w, eve, "/usage@bot").await.text;
-        for part in ["10,000", "100,000", "bob: 10,000", "scripted: 5,000", "large: 5,000", "0.02"] {
+        for part in [
+            "10\u{202f}000",
+            "100\u{202f}000",
+            "bob: 10\u{202f}000",
+            "scripted: 5\u{202f}000",
+            "large: 5\u{202f}000",
+            "0.02",
+        ] {
             assert!(usage.contains(part), "{part} is not in {usage}");
         }
     })
@@ -284,15 +291,15 @@ async fn usage_is_shown_to_admins_in_the_language_of_the_chat_and_names_nobody_w
             }
             let shown = by(w, eve, "/usage@bot").await.text;
             assert!(shown.starts_with(&texts(code).usage.head), "{shown}");
-            assert!(shown.contains("ann: 5,000") && shown.contains("bob: 5,000"), "{shown}");
+            assert!(shown.contains("ann: 5\u{202f}000") && shown.contains("bob: 5\u{202f}000"), "{shown}");
             for command in ["/forget me", "/optout"] {
                 let said = w.say("bob", command);
                 w.answer_to(said).await;
             }
             w.settled().await;
             let shown = by(w, eve, "/usage@bot").await.text;
-            assert!(shown.contains(&format!("{}: 5,000", texts(code).usage.others)), "{shown}");
-            assert!(!shown.contains("bob") && shown.contains("ann: 5,000"), "{shown}");
+            assert!(shown.contains(&format!("{}: 5\u{202f}000", texts(code).usage.others)), "{shown}");
+            assert!(!shown.contains("bob") && shown.contains("ann: 5\u{202f}000"), "{shown}");
             let ann = w.member("ann");
             assert_eq!(by(w, ann, "/usage@bot").await.text, notices(code).admins_only);
             w.telegram.add_member(w.chat, NewMember::named("eve"));

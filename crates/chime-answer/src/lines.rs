@@ -45,9 +45,16 @@ pub struct Labels {
     /// The messages with their authors' names, in the order of their numbers.
     messages: Vec<(Seq, String)>,
     names: BTreeMap<UserId, String>,
+    /// Names that members have now. Messages have the names of their time.
+    present: BTreeMap<UserId, String>,
 }
 
 impl Labels {
+    /// Returns the labels of a prompt in which these members have these names.
+    pub fn with_names(present: impl Iterator<Item = (UserId, String)>) -> Self {
+        Self { present: present.collect(), ..Self::default() }
+    }
+
     /// Returns the message that has `number` in the prompt.
     pub fn source(&self, number: usize) -> Option<SourceId> {
         self.messages.get(number.checked_sub(1)?).map(|(seq, _)| SourceId::message(seq.0))
@@ -89,7 +96,7 @@ impl Labels {
         if let Some(known) = self.names.get(&id) {
             return known.clone();
         }
-        let name = clean_name(name);
+        let name = clean_name(self.present.get(&id).map_or(name, String::as_str));
         let is_free = |name: &String| name != bot_name && !self.names.values().any(|known| known == name);
         let name = std::iter::once(name.clone())
             .chain((2..=99).map(|number| format!("{name} ({number})")))

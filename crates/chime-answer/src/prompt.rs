@@ -21,7 +21,7 @@ use chime_core::prompts::{
 use chime_core::trigger::{Languages, asks_for_summary, asks_what_was_missed};
 use chime_core::{
     ChatKind, Citable, Enrichment, FollowUp, Grounding, Part, Piece, Role, Seq, Slot, SlotUse, SourceId, StoredMessage,
-    Timestamp, Zone, clip, has_spoiler,
+    Timestamp, UserId, Zone, clip, has_spoiler,
 };
 use chime_relevance::context::ContextWindow;
 use chime_relevance::retrieval::Recalled;
@@ -86,6 +86,7 @@ pub struct PromptInput<'a> {
 /// A member who wrote recently, with the names that a question may use for them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PresentMember {
+    pub id: UserId,
     pub name: String,
     /// Username without `@`.
     pub username: Option<String>,
@@ -98,7 +99,8 @@ impl PresentMember {
         let said = talk.iter().rev().map(|stored| &stored.message);
         said.take_while(|message| message.sent_at >= since)
             .filter(|message| message.role == Role::User && met.insert(message.sender.id))
-            .map(|message| Self { name: message.sender.name.clone(), username: message.sender.username.clone() })
+            .map(|message| &message.sender)
+            .map(|sender| Self { id: sender.id, name: sender.name.clone(), username: sender.username.clone() })
             .take(MOST_PEOPLE)
             .collect()
     }
@@ -168,7 +170,10 @@ impl Filled {
 /// # Errors
 /// A prompt template of the operator cannot be rendered with these values.
 pub fn build(prompts: &Prompts, input: &PromptInput<'_>) -> Result<BuiltPrompt, PromptError> {
-    let mut transcript = PromptTranscript::new(input.bot_name, input.fence, input.zone, input.style);
+    let asker = &input.trigger.message.sender;
+    let present = input.people.iter().map(|person| (person.id, &person.name)).chain([(asker.id, &asker.name)]);
+    let labels = Labels::with_names(present.map(|(id, name)| (id, name.clone())));
+    let mut transcript = PromptTranscript::resume(input.bot_name, input.fence, input.zone, input.style, labels);
     let mut filled = vec![role(prompts, input)?, concepts(prompts, input)?, frame(prompts, input)?];
     // Plain prompts are for small models: these get notes and pages, but no summaries.
     let is_wanted = |piece: &&Piece| match input.style {
@@ -825,6 +830,21 @@ mod tests {
         (window.left_out, window.known_from) = (BTreeSet::from([Seq(2)]), Some(Seq(2)));
         let lines = PromptTranscript::new("Chime", "K7Q2X", Zone::UTC, Style::Numbered).window(&window, false);
         assert!(lines.contains("\n(more than 1 message not shown)\n"), "{lines}");
+    }
+
+    #[test]
+    fn a_renamed_member_has_one_name() {
+        let mut recent =
+            transcript("10:00 ana#1 the tent is green\n10:01 bob#2 yes\n10:02 ana#3 hi\n10:03 bob#4 @bot who?");
+        recent[2].message.sender.name = "Anastasia".to_owned();
+        let mut trigger = recent.pop().expect("a trigger");
+        trigger.message.sender.name = "Robert".to_owned();
+        let history = History::new(trigger.clone(), recent, Vec::new());
+        let window = get_smart_context(&history, &Params::new(estimate));
+        let people = PresentMember::of_talk(&history.recent, moment("-7d 00:00"));
+        let user = rendered(&PromptInput { people: &people, ..input(&trigger, &window) }).user;
+        assert!(user.contains("[1] Anastasia (10:00)") && user.contains("[2] Robert:"), "{user}");
+        assert!(!user.contains("ana:") && !user.contains("bob"), "{user}");
     }
 
     #[test]

@@ -75,7 +75,8 @@ pub fn why(record: &AnswerRecord, used: &[UsedMessage], extras: &WhyExtras, to: 
     if lines.is_empty() {
         parts.push(texts.used_none.clone());
     } else {
-        parts.push(format!("{}\n\n{}", texts.used, lines.join("\n")));
+        let heading = if record.guard_used { &texts.looked_at } else { &texts.used };
+        parts.push(format!("{heading}\n\n{}", lines.join("\n")));
     }
     let kept: Vec<&UsedMessage> = surroundings.iter().filter_map(|chosen| known.get(&chosen.seq).copied()).collect();
     parts.extend(around(&kept, record.created_at, to));
@@ -437,7 +438,7 @@ mod tests {
 
             Left out: 1 message (no room), 2 messages (about something else).
 
-            Model some\_model-1: 1,204 tokens read, 88 written, 2.1 s. Answer `00000000010000000000000002`."#]]
+            Model some\_model-1: 1 204 tokens read, 88 written, 2.1 s. Answer `00000000010000000000000002`."#]]
         .assert_eq(&why(&record(), &used, &WhyExtras::default(), rendered(1)));
     }
 
@@ -490,7 +491,7 @@ mod tests {
 
             Weggelassen: 1 Nachricht (kein Platz), 2 Nachrichten (über etwas anderes).
 
-            Modell some\_model-1: 1,204 Tokens gelesen, 88 geschrieben, 2.1 s. Antwort `00000000010000000000000002`."#]]
+            Modell some\_model-1: 1 204 Tokens gelesen, 88 geschrieben, 2.1 s. Antwort `00000000010000000000000002`."#]]
         .assert_eq(&rendered);
     }
 
@@ -551,6 +552,13 @@ mod tests {
 
             No model, 0.0 s. Answer `00000000010000000000000002`."#]]
         .assert_eq(&why(&record, &[], &WhyExtras::default(), rendered(1)));
+    }
+
+    #[test]
+    fn why_of_an_answer_without_relevant_messages_does_not_say_that_they_were_used() {
+        let record = AnswerRecord { guard_used: true, sources: Vec::new(), ..record() };
+        let said = why(&record, &[used(1, None, "14:40", "The thai one?")], &WhyExtras::default(), rendered(1));
+        assert!(said.starts_with("I looked at these messages:"), "{said}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ macro_rules! commands {
     ($with:ident) => {
         $with! {
             Ask = "ask", explain_answer, OursWhenBare, Limited;
-            Why = "why", explain_answer, OursWhenBare, Limited;
+            Why = "why", explain_answer, OursWhenBare, Setting;
             Concepts = "concepts", list_concepts, OursWhenBare, Limited;
             Privacy = "privacy", explain_privacy, NeedsOurName, OwnData;
             Forget = "forget", forget_on_request, OursWhenBare, OwnData;
@@ -29,8 +29,8 @@ macro_rules! commands {
             Reminders = "reminders", list_reminders, OursWhenBare, Limited;
             Decisions = "decisions", list_decisions, OursWhenBare, Limited;
             Open = "open", list_open, OursWhenBare, Limited;
-            Help = "help", help, NeedsOurName, Limited;
-            Start = "start", help, NeedsOurName, Limited;
+            Help = "help", help, NeedsOurName, Setting;
+            Start = "start", help, NeedsOurName, Setting;
             Console = "console", open_console, NeedsOurName, Limited;
             Claim = "claim", welcome_owner, NeedsOurName, Limited;
         }
@@ -51,7 +51,7 @@ pub enum Addressing {
 pub enum CommandLimits {
     /// Rate limits apply.
     Limited,
-    /// Rate limits do not apply: the command is for admins and must not be lost. It calls no model.
+    /// Rate limits do not apply: the command is for admins and must not be lost, or only explains. It calls no model.
     Setting,
     /// Concerns the sender's own data. It is handled in private without access to the bot too, even if limits are
     /// reached or it arrives late.

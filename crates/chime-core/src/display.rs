@@ -18,13 +18,13 @@ pub fn span_in_words(span: Duration) -> String {
     }
 }
 
-/// Formats a count with thousands separators: `1,240`.
+/// Formats a count with narrow spaces between thousands: `1 240`. A comma is the decimal sign of many languages.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
+            out.push('\u{202f}');
         }
         out.push(digit);
     }
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn thousands_stand_apart() {
-        assert_eq!([0, 999, 1240, 1_000_000].map(grouped), ["0", "999", "1,240", "1,000,000"]);
+        assert_eq!([0, 999, 1240, 1_000_000].map(grouped), ["0", "999", "1\u{202f}240", "1\u{202f}000\u{202f}000"]);
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub struct Arrival {
     pub parent: Option<Message>,
     /// For a service message: the members that were added, removed or invited.
     pub named: Vec<UserId>,
+    /// For a service message: the member who left or was removed.
+    pub left: Option<UserId>,
     /// For a service message: the bots that were added to the chat.
     pub joined_bots: Vec<UserId>,
     pub topic: Option<TopicName>,

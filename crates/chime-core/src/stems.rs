@@ -52,15 +52,13 @@ impl Language {
         if sample.chars().count() < ENOUGH_TO_JUDGE {
             return None;
         }
-        unless_it_panics(|| whatlang::detect(&sample))
-            .flatten()
-            .filter(|info| info.confidence() >= SURE_ENOUGH)
-            .map(|info| Self(info.lang()))
+        detect(&sample).filter(|info| info.confidence() >= SURE_ENOUGH).map(|info| Self(info.lang()))
     }
 
     /// Detects the language of a question. A short question is assigned to one of the likely languages if possible: the
     /// language of the surrounding messages (`talk`), the chat's language, or English, unless it has common words of
-    /// another language. Returns `None` if neither `question` nor `talk` has enough letters to tell.
+    /// another language. A question of fewer letters than a word gets the language of `talk`. Returns `None` if neither
+    /// has enough letters to tell.
     pub fn of_question(question: &str, talk: &str, chat: Self) -> Option<Self> {
         /// Smallest number of letters from which a language is detected without a list of likely ones.
         const ENOUGH: usize = 40;
@@ -69,28 +67,34 @@ impl Language {
         let question = without_latin_words(question);
         let question = question.as_ref();
         let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).count();
-        let detect = |text: &str| unless_it_panics(|| whatlang::detect(text)).flatten();
         let among = |text: &str, languages: &[whatlang::Lang]| {
-            unless_it_panics(|| whatlang::Detector::with_allowlist(languages.to_vec()).detect_lang(text)).flatten()
+            let fitting = languages.iter().copied().filter(|language| !has_foreign_letters(*language, text)).collect();
+            unless_it_panics(|| whatlang::Detector::with_allowlist(fitting).detect_lang(text)).flatten()
         };
         // A few lines of chat resemble several of the seventy languages, so a language outside the usual ones must be
         // detected reliably.
         let sure = |text: &str| detect(text).filter(|info| info.is_reliable()).map(|info| info.lang());
         let own = languages().iter().filter_map(|language| whatlang::Lang::from_code(&language.code));
-        let mut usual: Vec<whatlang::Lang> = own.chain([chat.0]).collect();
-        let of_talk = (letters(talk) >= ENOUGH).then(|| sure(talk).or_else(|| among(talk, &usual))).flatten();
+        let usual: Vec<whatlang::Lang> = own.chain([chat.0]).collect();
+        let usual_for = |text: &str| -> Vec<whatlang::Lang> {
+            usual.iter().copied().filter(|language| !lacks_own_letters(*language, text)).collect()
+        };
+        let of_talk = (letters(talk) >= ENOUGH).then(|| sure(talk).or_else(|| among(talk, &usual_for(talk)))).flatten();
         if letters(question) < FEWEST {
-            return of_talk.map(Self).or_else(|| (letters(talk) > 0).then_some(chat));
+            let of_few = || Self::of_script(talk).or_else(|| Self::of_question(talk, "", chat));
+            let of_few = || if letters(talk) < FEWEST { None } else { of_few() };
+            return of_talk.map(Self).or_else(of_few).or_else(|| (letters(talk) > 0).then_some(chat));
         }
         if letters(question) >= ENOUGH
             && let Some(language) = sure(question)
         {
             return Some(Self(language));
         }
-        // A few words of Russian resemble Ukrainian, in which nearly every sentence has one of these letters.
-        if !question.to_lowercase().contains(['і', 'ї', 'є', 'ґ']) {
-            usual.retain(|language| *language != whatlang::Lang::Ukr);
-        }
+        // English is only the default of a new chat, and its words have no accents.
+        let is_english = |language: &whatlang::Lang| *language == whatlang::Lang::Eng;
+        let is_foreign = of_talk.is_none() && is_english(&chat.0) && has_accents(question);
+        let fits = |language: &whatlang::Lang| !(is_foreign && is_english(language));
+        let usual: Vec<whatlang::Lang> = usual_for(question).into_iter().filter(fits).collect();
         let around = of_talk.unwrap_or(chat.0);
         if let Some(mut best) = Self::by_common_words(question, &[around, chat.0, whatlang::Lang::Eng]) {
             // A short word such as "da" or "la" may be slang or a name.
@@ -99,7 +103,7 @@ impl Language {
             };
             best.retain(is_sure);
             let likely: Vec<whatlang::Lang> = usual.iter().copied().filter(|it| best.contains(it)).collect();
-            let fits_around = || among(question, &[around]).map(Self);
+            let fits_around = || among(question, &[around]).filter(fits).map(Self);
             let told = match &best[..] {
                 [] => None,
                 [one] => Some(Self(*one)),
@@ -111,6 +115,7 @@ impl Language {
         }
         // A text in another script fits none of the likely languages, so all usual ones are tried next, then all.
         let rendered = among(question, &[around, chat.0, whatlang::Lang::Eng])
+            .filter(fits)
             .or_else(|| among(question, &usual))
             .or_else(|| detect(question).map(|info| info.lang()));
         Some(Self(rendered.or(of_talk).unwrap_or(chat.0)))
@@ -238,6 +243,56 @@ impl Language {
             _ => return None,
         })
     }
+}
+
+/// Detects the language of a text, among all whose letters it has.
+fn detect(text: &str) -> Option<whatlang::Info> {
+    let is_unfit =
+        |language: &whatlang::Lang| has_foreign_letters(*language, text) || lacks_own_letters(*language, text);
+    let unfit = whatlang::Lang::all().iter().copied().filter(is_unfit).collect();
+    unless_it_panics(|| whatlang::Detector::with_denylist(unfit).detect(text)).flatten()
+}
+
+/// Returns `true` if a text has letters that a language in Cyrillic script does not have. Short texts in these
+/// languages resemble each other.
+fn has_foreign_letters(language: whatlang::Lang, text: &str) -> bool {
+    use whatlang::Lang;
+    let foreign = match language {
+        Lang::Rus => "іїєґўјљњћђџѓќѕ",
+        Lang::Ukr => "ыэёъўјљњћђџѓќѕ",
+        Lang::Bel => "иъщїєґјљњћђџѓќѕ",
+        // Bulgarian has the soft sign only before "о".
+        Lang::Bul => "ыэёіїєґўјљњћђџѓќѕь",
+        Lang::Srp | Lang::Mkd => "йщъыьэюяёіїєґў",
+        _ => return false,
+    };
+    match language {
+        Lang::Bul => are_usual(foreign, &text.to_lowercase().replace("ьо", "")),
+        _ => are_usual(foreign, text),
+    }
+}
+
+/// Returns `true` if a text has none of the letters that nearly every sentence of the language has.
+fn lacks_own_letters(language: whatlang::Lang, text: &str) -> bool {
+    match language {
+        whatlang::Lang::Ukr => !are_usual("іїєґ", text),
+        whatlang::Lang::Bel => !are_usual("іў", text),
+        _ => false,
+    }
+}
+
+/// Returns `true` if a hundredth of a text's letters or more are among `letters`: a long text may quote another
+/// language.
+fn are_usual(letters: &str, text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let count = lower.chars().filter(|c| letters.contains(*c)).count();
+    count > 0 && count * 100 >= lower.chars().filter(|c| c.is_alphabetic()).count()
+}
+
+/// Returns `true` if a text has a word with an accent that is no name.
+fn has_accents(text: &str) -> bool {
+    let is_accented = |word: &str| word.chars().any(|c| c.is_alphabetic() && !c.is_ascii());
+    text.split_whitespace().any(|word| !word.starts_with(char::is_uppercase) && is_accented(word))
 }
 
 pub struct WordStemmer(Option<Stemmer>);
@@ -384,6 +439,30 @@ mod tests {
         let french = "La porte du garage ne ferme plus, quelqu'un peut appeler le réparateur demain matin ?";
         assert_eq!(of("/etc/passwd", french, "fra"), Some("French"));
         assert_eq!(of("", "", "eng"), None);
+        for (question, expected) in [("näita populaarseid raamatuid", "Estonian"), ("show popular cafes", "English")] {
+            assert_eq!(of(question, "", "eng"), Some(expected), "{question}");
+        }
+    }
+
+    /// Checks the language of a bare trigger after a talk of a few lines, in a chat whose language is not known.
+    #[test]
+    fn a_bare_trigger_is_told_by_a_short_talk() {
+        for (talk, expected) in [
+            ("Надо скинуться на подарок Маше\nПо сколько?\nПо пятьсот", "Russian"),
+            ("когда встречаемся?\nв семь\nлучше в восемь", "Russian"),
+            ("где встречаемся завтра перед походом?\nв восемь у вокзала, я куплю билеты", "Russian"),
+            ("Купила торт на суботу\nСкільки коштує?\nПівтори тисячі", "Ukrainian"),
+            ("В колко часа се срещаме утре?\nВ осем на гарата, ще купя билети\nДобре, ще взема палатката", "Bulgarian"),
+            ("明天几点见面？\n八点在车站", "Mandarin"),
+            ("明日何時に会いますか？\n八時に駅で会いましょう", "Japanese"),
+            ("Chi ha la chiave?\nCredo Pietro\nVa bene, gli scrivo", "Italian"),
+            ("Qui a la clé ?\nJe crois que Pierre", "French"),
+            ("who has the key?\nI think Pete", "English"),
+            ("pizza? ok", "English"),
+        ] {
+            let told = Language::of_question("?", talk, Language::DEFAULT).map(Language::english_name);
+            assert_eq!(told, Some(expected), "{talk}");
+        }
     }
 
     #[test]

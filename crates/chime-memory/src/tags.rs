@@ -150,7 +150,8 @@ pub fn extracted(lines: &[&str], names: &MemberNames, rarity: impl Fn(&str, &str
         let mut seen = BTreeSet::new();
         for (word, stem) in words::telling(line) {
             let is_name = word.split('_').any(|part| names.has(part));
-            if words::has_digit(&word) || word.chars().count() < TAG_WORD_CHARS || is_name {
+            let is_no_subject = words::has_digit(&word) || words::is_everyday_verb(&word, line);
+            if is_no_subject || word.chars().count() < TAG_WORD_CHARS || is_name {
                 continue;
             }
             let known = candidates.entry(stem.clone()).or_insert_with(|| (word.clone(), 0));
@@ -223,10 +224,12 @@ mod tests {
             "boilers again? Derek comes tomorrow, anyways",
             "anyways, see https://boilers.example/manual for the manual",
             "the manual says that the boiler’s valve is stuck",
+            "I will bring the spare valve, and Derek brings the tools",
+            "could you bring the torch too?",
         ];
         let rarity = |_: &str, stem: &str| if stem.starts_with("any") { 0.0 } else { 1.0 };
         let tags: Vec<String> =
             extracted(&lines, &MemberNames::of(["Derek"]), rarity).into_iter().map(|it| it.name).collect();
-        assert_eq!(tags.join(" "), "boiler manual");
+        assert_eq!(tags.join(" "), "boiler manual valve");
     }
 }

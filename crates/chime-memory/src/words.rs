@@ -1,7 +1,11 @@
 //! Finds the content words of a text and shortens them to stems, in any language. Used for summaries and tags.
 
 use std::collections::{BTreeSet, HashSet};
+use std::sync::LazyLock;
 
+use serde::Deserialize;
+
+use chime_core::lang::{LanguageFile, tables};
 use chime_core::trigger::Languages;
 use chime_core::{folded, is_unspaced, search_words, short_stem};
 
@@ -51,6 +55,25 @@ pub fn has_digit(word: &str) -> bool {
 /// Returns `true` if `word` is a stop word in the probable language of `text`.
 pub fn is_common(word: &str, text: &str) -> bool {
     Languages::shipped().is_stop_word_in(word, text)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TagWords {
+    verbs: Vec<String>,
+}
+
+/// Returns `true` if `word` is a form of an everyday verb in a likely language of `text`: "bring" is what people do in
+/// any conversation.
+pub fn is_everyday_verb(word: &str, text: &str) -> bool {
+    static VERBS: LazyLock<Vec<(&str, HashSet<String>)>> = LazyLock::new(|| {
+        let of = |(language, words): (&'static LanguageFile, TagWords)| {
+            (language.short.as_str(), words.verbs.iter().map(|verb| normal(verb)).collect())
+        };
+        tables("tags").into_iter().map(of).collect()
+    });
+    let languages = || Languages::shipped().likely_codes(text);
+    VERBS.iter().any(|(code, verbs)| verbs.contains(word) && languages().contains(code))
 }
 
 #[cfg(test)]

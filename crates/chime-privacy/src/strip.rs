@@ -89,6 +89,7 @@ mod tests {
             message,
             parent: Some(parent),
             named: Vec::new(),
+            left: None,
             joined_bots: Vec::new(),
             topic: None,
             language: None,

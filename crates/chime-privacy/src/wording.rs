@@ -126,7 +126,8 @@ pub fn forgotten(counts: Counts, texts: &Texts) -> String {
         many => filled(&texts.more_many, &[("n", &grouped(many))]),
     };
     let shown = if messages == 1 { &texts.forgotten_one } else { &texts.forgotten_many };
-    filled(shown, &[("n", &grouped(messages)), ("more", &more)])
+    let deleted = filled(shown, &[("n", &grouped(messages)), ("more", &more)]);
+    if answers == 0 { deleted } else { format!("{deleted} {}", texts.posted_stays) }
 }
 
 #[cfg(test)]
@@ -141,7 +142,7 @@ mod tests {
         expect![[r#"
             There was nothing to delete.
             Deleted: 1 message.
-            Deleted: 1,204 messages, and 1 answer of mine based on that."#]]
+            Deleted: 1 204 messages, and 1 answer of mine based on that. What I posted stays in the chat until somebody deletes it there."#]]
         .assert_eq(&[shown(0, 0), shown(1, 0), shown(1204, 1)].join("\n"));
     }
 

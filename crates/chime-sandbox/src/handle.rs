@@ -117,6 +117,11 @@ impl Sandbox {
         });
     }
 
+    /// Switches the bot's privacy mode on, as its owner does with BotFather.
+    pub fn set_privacy_mode(&self) {
+        self.world.change(|state| state.reads_all = false);
+    }
+
     /// Makes this a server older than Bot API 10.3, which shows ephemeral messages of the bot to everybody.
     pub fn become_older(&self) {
         self.world.change(|state| state.is_older = true);

@@ -250,12 +250,20 @@ pub fn own_retention(conn: &Reader, key: ChatKey) -> Result<Option<Option<Durati
 pub fn upsert_member(tx: &Writer<'_>, key: ChatKey, sender: &Sender) -> Result<()> {
     tx.run(
         "INSERT INTO member (chat_key, user_id, name, username) VALUES (:key, :user, :name, :username)
-         ON CONFLICT (chat_key, user_id) DO UPDATE SET name = excluded.name, username = excluded.username
+         ON CONFLICT (chat_key, user_id) DO UPDATE SET name = excluded.name, username = excluded.username, has_left = 0
          -- Most messages change nothing: leave the page clean.
-         WHERE member.name IS NOT excluded.name OR member.username IS NOT excluded.username",
+         WHERE member.name IS NOT excluded.name OR member.username IS NOT excluded.username OR member.has_left = 1",
         params! {
             ":key": key, ":user": sender.id, ":name": sender.name, ":username": sender.username,
         },
+    )
+}
+
+/// Notes that a member left a chat or was removed from it. The name stays, because messages and summaries show it.
+pub fn set_left(tx: &Writer<'_>, key: ChatKey, user: UserId) -> Result<()> {
+    tx.run(
+        "UPDATE member SET has_left = 1 WHERE chat_key = :key AND user_id = :user",
+        params! { ":key": key, ":user": user },
     )
 }
 
@@ -289,7 +297,7 @@ pub fn members(conn: &Reader, key: ChatKey) -> Result<Vec<Member>> {
 pub fn is_known_member(conn: &Reader, user: UserId) -> Result<bool> {
     conn.one(
         "SELECT EXISTS (SELECT 1 FROM member JOIN chat USING (chat_key)
-         WHERE user_id = :user AND kind <> 'private' AND is_member = 1) AS known",
+         WHERE user_id = :user AND kind <> 'private' AND is_member = 1 AND has_left = 0) AS known",
         params! { ":user": user },
     )
 }

@@ -72,6 +72,17 @@ fn a_full_disk_fails_before_it_is_full() {
 }
 
 #[test]
+fn updates_that_could_not_be_stored_are_counted() {
+    assert_eq!(updates(0), None);
+    check(
+        updates(3),
+        expect![[
+            r#"warn updates: 3 of the last days could not be stored; do: report it, with the lines "update.parked" of the log"#
+        ]],
+    );
+}
+
+#[test]
 fn parked_jobs_are_named_with_their_last_error() {
     let parked: Vec<ParkedJob> = (1..=4)
         .map(|id| ParkedJob {

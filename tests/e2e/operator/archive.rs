@@ -165,7 +165,7 @@ async fn a_broken_or_foreign_file_is_told_of_and_loses_nothing() {
     assert!(!machine.database().exists(), "a foreign file creates no database");
     let file = write(&machine, "result.json", &export);
     let (code, actual) = run(&machine, &["import", &file, "--dry-run"]).await;
-    assert_eq!((code, actual.contains("1,200 would be imported")), (Some(0), true), "{actual}");
+    assert_eq!((code, actual.contains("1\u{202f}200 would be imported")), (Some(0), true), "{actual}");
     assert!(!machine.database().exists(), "nor does a dry run");
     let whole = std::fs::read(&file).expect("read the export");
     std::fs::write(&file, &whole[..whole.len() / 2]).expect("cut it");

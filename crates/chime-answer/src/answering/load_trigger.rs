@@ -1,5 +1,6 @@
 //! Loads the trigger of a job: decides if it is still to be answered, and finds its question.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::answering::services::Services;
@@ -12,6 +13,7 @@ use chime_core::{
     UserId, Zone, parse_message_link,
 };
 use chime_memory::context::TriggerInput;
+use chime_relevance::context::without_bots;
 use chime_store::chats::{self, ChatRow};
 use chime_store::{Reader, answers, chat_settings, consent, messages};
 
@@ -160,13 +162,13 @@ fn in_pieces(conn: &Reader, trigger: &StoredMessage, ask: String) -> chime_store
     Ok(question.map_or((ask, true), |question| (question, false)))
 }
 
-/// Returns the question of a trigger whose author mentioned the bot in a separate message before. Includes the parts of
-/// the question before and after that mention.
+/// Returns the question of a trigger whose author mentioned the bot in a separate message before, alone or with words.
+/// Includes the parts of the question before and after that mention.
 fn after_tag(conn: &Reader, trigger: &StoredMessage, ask: String) -> chime_store::Result<String> {
     let moment = (trigger.message.sent_at, trigger.message.id);
     let before = messages::before(conn, trigger.conversation(), moment, IN_A_ROW)?;
     let run = author_run(&before, trigger);
-    if !run.iter().any(|stored| only_names(&stored.message.text)) {
+    if !run.iter().any(|stored| calls_bot(&stored.message.text)) {
         return Ok(ask);
     }
     Ok(joined(&run, &ask).unwrap_or(ask))
@@ -175,8 +177,8 @@ fn after_tag(conn: &Reader, trigger: &StoredMessage, ask: String) -> chime_store
 /// Joins the messages of `run`, from the first that is a question, and `ask`. `None` if none is a question.
 fn joined(run: &[&StoredMessage], ask: &str) -> Option<String> {
     let question = run.iter().position(|stored| Languages::shipped().is_question(&stored.message.text))?;
-    let texts = run[question..].iter().map(|stored| stored.message.text.as_str());
-    let pieces = texts.filter(|text| !only_names(text)).chain([ask]);
+    let texts = run[question..].iter().map(|stored| stored.message.text.as_str()).filter(|text| !only_names(text));
+    let pieces = texts.map(without_bots).chain([Cow::Borrowed(ask)]);
     Some(pieces.filter(|piece| !piece.trim().is_empty()).collect::<Vec<_>>().join("\n"))
 }
 

@@ -10,6 +10,10 @@ use crate::config::settings::Settings;
 
 const FILE: &str = ".env";
 
+/// Variables from which the HTTP client takes its proxy, and the schemes that it knows.
+const PROXIES: [&str; 6] = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
+const PROXY_SCHEMES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
+
 /// Parsed `.env` file, and overrides. Does not write to the process environment, which is unsafe while other threads
 /// run.
 #[derive(Debug, Default)]
@@ -57,12 +61,13 @@ impl Environment {
         self.from_file.keys().filter(|name| !is_overridden(name)).cloned().collect()
     }
 
-    /// Returns warnings about unknown names in the file, and about values in quotes.
+    /// Returns warnings about unknown names in the file, about values in quotes, and about proxies that are not used.
     pub fn warnings(&self) -> Vec<Warning> {
         let unread = self.from_file.keys().filter(|name| !is_read(name)).map(|name| unread(name));
         let settings = self.settings();
         let quoted = KEYS.iter().filter(|key| settings.raw(key).is_some_and(|value| is_quoted(&value))).map(quoted);
-        unread.chain(quoted).collect()
+        let proxies = PROXIES.iter().filter_map(|name| unused_proxy(name, std::env::var_os(name)?.to_str()?));
+        unread.chain(quoted).chain(proxies).collect()
     }
 
     fn parse(text: &str) -> Self {
@@ -121,6 +126,18 @@ fn unread(name: &str) -> Warning {
     Warning { name: name.to_owned(), what: "stands in .env and is no setting of Chime".to_owned(), remedy }
 }
 
+/// Builds the warning about a proxy whose scheme the HTTP client does not know, so that it connects without a proxy.
+/// The value may contain a password.
+fn unused_proxy(name: &str, value: &str) -> Option<Warning> {
+    let (scheme, _) = value.trim().split_once("://")?;
+    let is_known = PROXY_SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme));
+    (!is_known).then(|| Warning {
+        name: name.to_owned(),
+        what: "names a proxy that is not used: its scheme is unknown".to_owned(),
+        remedy: format!("begin it with one of {}://", PROXY_SCHEMES.join("://, ")),
+    })
+}
+
 /// Returns `true` for a value in quotes. They are probably unwanted: container tools do not remove quotes in their
 /// environment files.
 fn is_quoted(value: &str) -> bool {
@@ -170,6 +187,15 @@ mod tests {
         let read = Environment::parse(text);
         let problems: Vec<String> = read.problems.iter().map(|problem| format!("\n{problem}")).collect();
         expected.assert_eq(&format!("{:?}{}", read.from_file, problems.concat()));
+    }
+
+    #[test]
+    fn a_proxy_with_an_unknown_scheme_is_named() {
+        for value in ["http://h:1", "SOCKS5h://u:p@h", "h:3128", ""] {
+            assert_eq!(unused_proxy("ALL_PROXY", value), None, "{value}");
+        }
+        let warned = unused_proxy("ALL_PROXY", "gopher://u:secret@h").expect("a warning");
+        assert!(warned.remedy.contains("socks5h://") && !format!("{warned:?}").contains("secret"), "{warned:?}");
     }
 
     #[test]

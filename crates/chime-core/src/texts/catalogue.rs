@@ -13,7 +13,7 @@ rows! {
         export_anonymous, export_write_first, export_large, export_announced, export_called_off, export_not_pending,
         export_no_longer_admin, opted_out_here, opted_out_everywhere, opted_in, never_out, still_out, anonymous,
         no_longer_allowed, forget_what, not_theirs, not_admin, not_kept, announced, called_off, nothing_pending,
-        no_longer_admin, kept_nothing, forgotten_one, forgotten_many, more_one, more_many, wrong_key, wrong_model,
+        no_longer_admin, kept_nothing, forgotten_one, forgotten_many, more_one, more_many, posted_stays, wrong_key, wrong_model,
         refused_for_good, no_answer, too_long, made_up, topics_none, topics_head, topics_now, topics_near, topics_how, topics_unknown,
         topics_set, topics_same, topics_merged, quote, date, months: [String; 12], why: WhyTexts, digest: DigestTexts, unread: UnreadTexts,
         unread_file: UnreadFileTexts,
@@ -25,7 +25,7 @@ rows! {
 
 rows! {
     pub struct WhyTexts {
-        used, used_none, not_kept, cited, cited_for, replied_you, replied_tag, marked_you, marked_tag, source, tool, answer_to_it,
+        used, looked_at, used_none, not_kept, cited, cited_for, replied_you, replied_tag, marked_you, marked_tag, source, tool, answer_to_it,
         what_it_answered, query, named, found, own_just_before, just_before, own, chain, nearby, same_subject, minutes,
         hours, days, around_one, around_many, recalled, recalled_place, words, author, meaning, talk_summary, talk_tag,
         day, beside, and, given, topic, concepts, lines_one, lines_many, from, left_out, left_one, left_many, no_room,
@@ -177,7 +177,7 @@ rows! {
     pub struct PrivacyNoticeTexts {
         opening, opening_private, goes_to, all_go_to, summaries_too, voice_too, web_too, remembers, remembers_here,
         remembers_private, news, news_voice, goes_nowhere, kept_for, kept_for_good, deleted_in_telegram, run_by,
-        commands,
+        hears_little, commands,
     }
 }
 

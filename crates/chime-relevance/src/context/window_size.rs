@@ -161,7 +161,7 @@ mod tests {
         let (shortened, tokens) = shorten(&text, 20, words);
         assert_eq!(tokens, words(&shortened));
         assert!(shortened.starts_with("The beginning x"), "{shortened}");
-        assert!(shortened.contains("… [1,381 characters"), "{shortened}");
+        assert!(shortened.contains("… [1\u{202f}381 characters"), "{shortened}");
         assert!(shortened.ends_with("x the end"), "{shortened}");
     }
 

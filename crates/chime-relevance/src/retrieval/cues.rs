@@ -134,6 +134,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_bought_or_paid_is_done_and_no_choice() {
+        for text in [
+            "We bought the big tent",
+            "I paid the deposit",
+            "Ich habe das Zelt gekauft",
+            "Ya compré la tienda",
+            "Я купил палатку",
+            "Я купила палатку",
+            "Ho comprato la tenda",
+        ] {
+            assert!(cues(text).done && !cues(text).settled, "{text}");
+        }
+    }
+
+    #[test]
     fn choices_tasks_and_plans_are_told_apart_in_several_languages() {
         check("Going for foghorns.", true, false, false);
         check("I’ll bring the tent", false, true, false);

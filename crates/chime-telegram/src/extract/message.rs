@@ -66,7 +66,8 @@ fn arrival(wire: &dto::TelegramMessage, bot: UserId) -> Result<Option<Arrival>, 
     let topic = topic_name(wire, chat.id, bot);
     let language = wire.head.from.as_ref().and_then(|from| from.language_code.clone());
     let (named, joined_bots) = (service::named(&wire.service), service::joined_bots(&wire.service));
-    Ok(Some(Arrival { chat, message, parent: reply.parent, named, joined_bots, topic, language }))
+    let left = service::left(&wire.service);
+    Ok(Some(Arrival { chat, message, parent: reply.parent, named, left, joined_bots, topic, language }))
 }
 
 /// Converts a message without the message that it replies to.

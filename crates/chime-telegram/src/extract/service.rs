@@ -19,6 +19,10 @@ pub fn named(service: &dto::Service) -> Vec<UserId> {
     users.filter_map(|user| user.id).map(UserId).collect()
 }
 
+pub fn left(service: &dto::Service) -> Option<UserId> {
+    service.left_chat_member.as_ref().and_then(|user| user.id).map(UserId)
+}
+
 pub fn joined_bots(service: &dto::Service) -> Vec<UserId> {
     let joined = Items::of(service.new_chat_members.as_ref()).iter();
     joined.filter(|user| user.is_bot == Some(true)).filter_map(|user| user.id).map(UserId).collect()

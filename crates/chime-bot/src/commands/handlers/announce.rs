@@ -4,7 +4,8 @@ use crate::commands::handlers::{Commands, notices_of};
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_answer::answering::format_own;
-use chime_core::{Announced, ChatId, ChatKind, Job, ReplyTarget, UserId, grouped};
+use chime_core::texts::texts;
+use chime_core::{Announced, Chat, ChatId, ChatKind, Job, ReplyTarget, UserId, grouped};
 use chime_jobs::JobResult;
 use chime_privacy::{NoticeKind, group_notice, private_notice};
 use chime_store::outbox::{NewReply, Purpose};
@@ -42,12 +43,28 @@ impl Commands {
             ChatKind::Private => private_notice(facts, retention, code),
             ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => group_notice(facts, retention, news, code),
         };
+        let notice = match self.hears_little(&row.chat).await {
+            true => format!("{notice}\n\n{}", texts(code).privacy_notice.hears_little),
+            false => notice,
+        };
         let now = self.base.clock.now();
         let key = format!("announce:{}:{}", row.key, now.millis());
         let to = ReplyTarget { chat, forum_topic: None, reply_to: None };
         let reply = NewReply::own(Purpose::Notice, key, to, format_own(&notice));
         let announced = self.privacy_facts.announces();
         self.settle(job, reply, move |tx| announcements::write(tx, row.key, announced, now)).await
+    }
+
+    /// Returns `true` if Telegram shows the bot only commands and replies in a group: its privacy mode is on, and it is
+    /// no admin. Returns `false` if Telegram cannot be asked.
+    async fn hears_little(&self, chat: &Chat) -> bool {
+        let is_group = matches!(chat.kind, ChatKind::Group | ChatKind::Supergroup);
+        if !is_group || self.base.bot().reads_all_group_messages || self.base.refresh_bot().await.is_err() {
+            return false;
+        }
+        let bot = self.base.bot();
+        let status = self.base.telegram.member_status(chat.id, bot.id).await;
+        !bot.reads_all_group_messages && status.is_ok_and(|status| !status.is_admin())
     }
 
     /// Handles an `imported` job: reports that `count` older messages were imported.

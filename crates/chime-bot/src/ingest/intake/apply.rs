@@ -237,6 +237,9 @@ fn take_in_message(
         }
         Keep::Stub(message) => (messages::insert_stub(tx, &row, message)?, WordStorage::Held),
     };
+    if let Some(left) = arrival.left {
+        chats::set_left(tx, row.key, left)?;
+    }
     if is_news || edited_at.is_some() {
         applied.touched.add(row.key, message);
     }

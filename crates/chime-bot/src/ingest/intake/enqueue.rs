@@ -88,7 +88,9 @@ pub fn start_work(
             };
             let is_counted = tag.map_or(Ok(false), |tag| split_question::supersede(tx, tag))?;
             let rate = setting.config.limits.rate.filter(|_| !is_always_taken && !is_counted);
-            match admission::start(tx, JobRequest { job, chat: chat_key, message }, rate, at.now)? {
+            let settles = found.as_ref().is_some_and(|found| split_question::awaits_question(found, message));
+            let due_at = if settles { at.now.plus(split_question::SETTLES) } else { at.now };
+            match admission::start(tx, JobRequest { job, chat: chat_key, message }, rate, due_at)? {
                 Start::Known => {}
                 Start::Started => {
                     if let Some(Trigger { kind: TriggerKind::Command(command, _), .. }) = &found {

@@ -17,20 +17,24 @@ pub fn judge_as_it_grows(tx: &Writer<'_>, row: &ChatRow, taken: &TakenIn) -> chi
     if stored.seq.0 % JUDGE_EVERY != 0 && !JUDGE_FIRST.contains(&stored.seq.0) {
         return Ok(());
     }
-    judge(tx, row, &messages::recent_texts(tx, row.key, JUDGE_EVERY as usize)?)
+    set(tx, row, Language::judge(&messages::recent_texts(tx, row.key, JUDGE_EVERY as usize)?))
 }
 
-/// Detects the language of a new chat before its first answer. That answer contains the privacy notice, which is sent
-/// only once and must be in the right language.
+/// Detects the language of a new chat before its first answer, also from a few words. That answer contains the privacy
+/// notice, which is sent only once and must be in the right language.
 pub fn judge_before_answering(tx: &Writer<'_>, row: &ChatRow) -> chime_store::Result<()> {
     if search::newest(tx, row.key)? > YOUNG {
         return Ok(());
     }
-    judge(tx, row, &messages::recent_texts(tx, row.key, JUDGE_EVERY as usize)?)
+    let texts = messages::recent_texts(tx, row.key, JUDGE_EVERY as usize)?;
+    // A few words say more than the default, but not more than the language of an app.
+    let of_few_words = || Language::of_question("", &texts.join("\n"), row.language);
+    let is_default = row.language == Language::DEFAULT;
+    set(tx, row, Language::judge(&texts).or_else(|| if is_default { of_few_words() } else { None }))
 }
 
-fn judge(tx: &Writer<'_>, row: &ChatRow, texts: &[String]) -> chime_store::Result<()> {
-    match Language::judge(texts) {
+fn set(tx: &Writer<'_>, row: &ChatRow, judged: Option<Language>) -> chime_store::Result<()> {
+    match judged {
         Some(language) if language != row.language => {
             chats::set_language(tx, row.key, language)?;
             // A search compares the stems of its own language with those of the index.

@@ -1,5 +1,6 @@
 //! Polls Telegram for updates and stores them.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -32,6 +33,8 @@ pub struct Ingest {
     pub claim: Option<ClaimCode>,
     /// `true` if a server makes the vectors of messages.
     pub fetches_vectors: bool,
+    /// Kinds of updates of which one could not be stored since the start.
+    pub parked_kinds: Mutex<HashSet<String>>,
 }
 
 /// Health of polling: the time of the last response, and the current problem if there is one.
@@ -235,8 +238,15 @@ impl Ingest {
         if applied.postponed || applied.started > 0 {
             self.base.wake.wake();
         }
-        for (kind, why) in &applied.parked {
-            tracing::warn!(update.kind = %kind, error = %why, "an update of kind {kind} was parked: {why}");
+        for (kind, why) in applied.parked {
+            let is_news = self.parked_kinds.lock().unwrap_or_else(PoisonError::into_inner).insert(kind.clone());
+            // All are counted, and one of each kind is told.
+            match is_news {
+                true => {
+                    tracing::warn!(r#type = kind, "update.parked: an update of kind {kind} cannot be stored: {why}")
+                }
+                false => tracing::debug!(r#type = kind, "update.parked"),
+            }
         }
         for (chat, because) in &applied.refused {
             tracing::info!(chat.id = chat.0, r#type = because.as_str(), "chat.rate_limit");

@@ -1,13 +1,17 @@
 //! Joins two messages to one question: one that only mentions the bot, and its author's next one, which has the
-//! question.
+//! question; or a question and its second half, sent at once.
 
 use std::time::Duration;
 
 use crate::ingest::intake::album::answer_to;
-use chime_core::trigger::{Languages, Trigger, TriggerKind, is_generic};
+use chime_core::trigger::{Languages, Trigger, TriggerKind, is_generic, is_thanks};
 use chime_core::{AddressedBy, Conversation, EntityKind, JobKind, Kind, Message, MessageAt, Role};
 use chime_store::{Reader, Writer, jobs, messages};
 
+/// Delay of the answer to a message that only mentions the bot: its author may be sending the question.
+pub const SETTLES: Duration = Duration::from_millis(1500);
+/// Maximum time between two messages that are sent together. Telegram's times are whole seconds.
+const AT_ONCE: Duration = Duration::from_secs(2);
 /// Maximum time between the mention and the question.
 const WITHIN: Duration = Duration::from_secs(60);
 /// Number of messages before the question in which the mention is searched.
@@ -16,9 +20,15 @@ const LOOKED_AT: usize = 6;
 /// them.
 const HEARD: usize = 40;
 
+/// Returns `true` if a trigger only mentions the bot, so that the question may follow in another message.
+pub fn awaits_question(found: &Trigger, message: &Message) -> bool {
+    says_nothing(found) && message.kind == Kind::Text && message.reply_to.is_none()
+}
+
 /// Returns the earlier message that `message` completes: its author's previous message, if that only mentions the bot,
-/// or if it is itself the second half of such a question and not answered yet. Returns `None` if `message` addresses a
-/// member or the group, or if the earlier message was answered and `message` does not continue that answer.
+/// or if it is itself the second half of such a question and not answered yet, or if it is a question that `message`
+/// adds to at once. Only a message sent at once may complete it without being a question. Returns `None` if `message`
+/// addresses a member or the group, or if the earlier message was answered and `message` does not continue that answer.
 /// `as_trigger` returns the trigger in a message.
 pub fn tag_before(
     conn: &Reader,
@@ -26,22 +36,23 @@ pub fn tag_before(
     conversation: Conversation,
     as_trigger: impl Fn(&Message) -> chime_store::Result<Option<Trigger>>,
 ) -> chime_store::Result<Option<MessageAt>> {
-    let is_question = message.kind == Kind::Text
+    let may_ask = message.kind == Kind::Text
         && message.reply_to.is_none()
         && message.forward_origin.is_none()
         && !message.entities.iter().any(|entity| names_somebody(&entity.kind))
-        && Languages::shipped().is_question(&message.text)
         && !Languages::shipped().is_to_group(&message.text);
-    if !is_question {
+    if !may_ask {
         return Ok(None);
     }
+    let is_question = Languages::shipped().is_question(&message.text);
+    let within = if is_question { WITHIN } else { AT_ONCE };
     let moment = (message.sent_at, message.id);
     let before = messages::before(conn, conversation, moment, LOOKED_AT)?;
     let last = before.iter().rev().map(|stored| &stored.message).find(|earlier| earlier.role == Role::User);
     let is_same_thought = |earlier: &&Message| {
         earlier.sender.id == message.sender.id
             && earlier.reply_to.is_none()
-            && message.sent_at.since(earlier.sent_at) <= WITHIN
+            && message.sent_at.since(earlier.sent_at) <= within
     };
     let Some(tag) = last.filter(is_same_thought) else { return Ok(None) };
     let is_answered = before.iter().any(|it| it.message.role == Role::Assistant && it.message.reply_to == Some(tag.id));
@@ -49,14 +60,14 @@ pub fn tag_before(
         let (languages, text) = (Languages::shipped(), &message.text);
         languages.goes_on(text) || is_generic(text, languages)
     };
-    let says_nothing = |found: &Trigger| {
-        found.kind == TriggerKind::Ask
-            && found.how == AddressedBy::Mention
-            && !found.ask.contains(char::is_alphanumeric)
-    };
     let is_open = || jobs::is_due(conn, &answer_to(MessageAt { chat: tag.chat, message: tag.id }));
     let is_tag = match as_trigger(tag)? {
-        Some(found) => says_nothing(&found),
+        Some(found) if says_nothing(&found) => {
+            is_question || !is_thanks(&message.text, Languages::shipped()) && is_open()?
+        }
+        Some(found) => {
+            is_question && is_by_mention(&found) && message.sent_at.since(tag.sent_at) <= AT_ONCE && is_open()?
+        }
         // This message does not mention the bot. If it is being answered, it was joined to a mention before it.
         None => is_open()?,
     };
@@ -66,6 +77,14 @@ pub fn tag_before(
     let heard = messages::before(conn, conversation, moment, HEARD)?;
     let is_to_member = calls_member(message, heard.iter().map(|stored| &stored.message));
     Ok((!is_to_member).then_some(MessageAt { chat: tag.chat, message: tag.id }))
+}
+
+fn is_by_mention(found: &Trigger) -> bool {
+    found.kind == TriggerKind::Ask && found.how == AddressedBy::Mention
+}
+
+fn says_nothing(found: &Trigger) -> bool {
+    is_by_mention(found) && !found.ask.contains(char::is_alphanumeric)
 }
 
 fn names_somebody(kind: &EntityKind) -> bool {
@@ -84,7 +103,8 @@ fn calls_member<'a>(message: &Message, before: impl Iterator<Item = &'a Message>
 /// Returns the trigger for a message that completes a mention. The question is its whole text.
 pub fn trigger(message: &Message) -> Trigger {
     let ask = message.text.trim().to_owned();
-    Trigger { kind: TriggerKind::Ask, how: AddressedBy::Mention, ask, generic: false, cut: Vec::new() }
+    let generic = is_generic(&ask, Languages::shipped());
+    Trigger { kind: TriggerKind::Ask, how: AddressedBy::Mention, ask, generic, cut: Vec::new() }
 }
 
 /// Cancels the answer to the mention if it is not given yet. Returns `true` if it was cancelled.
