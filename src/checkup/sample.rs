@@ -126,6 +126,7 @@ fn ask(prompts: &Prompts, asked: SampleLanguage) -> Result<String, PromptError> 
         summary: false,
         focus: None,
         nothing_known: false,
+        about_bot: false,
         language: Some(asked.language()),
     })
 }

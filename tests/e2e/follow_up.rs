@@ -7,6 +7,7 @@ use chime_sandbox::SandboxMessage;
 use chime_store::{follow_ups, outbox};
 use chime_world::World;
 
+use crate::grounding::buttons;
 use crate::privacy::found_in_files;
 
 const BOOKS: &str = "1. **The Hobbit** by J.R.R. Tolkien – short, 12 €\n\
@@ -232,27 +233,80 @@ async fn a_reply_to_an_old_suggestion_takes_that_one() {
 }
 
 #[tokio::test]
-async fn more_in_a_conversation_of_others_asks_which_suggestion_is_meant() {
-    World::run(async |w| {
-        ask(w, "ann", "@bot suggest books", BOOKS).await;
-        for n in 0..30 {
-            w.say("dan", &format!("the {n}th boat race of the harbour has a winner"));
-            w.say("eve", &format!("who sailed number {n} then, and which crew?"));
-        }
-        let tag = w.say("zoe", "@bot more");
-        let question = w.answer_to(tag).await;
-        assert_eq!(
-            question.text,
-            "Which suggestion should I continue with? Reply with its number.\n\n1. suggest books (The Hobbit, Dune, …)"
-        );
-        w.record_of(&question).await;
-        assert_eq!(w.model.requests().len(), 1, "a question back needs no model");
-        let more = ask_back(w, "zoe", question.id, "1", MORE_BOOKS).await;
-        let found = resolved(w, &more).await;
-        assert_eq!((found.frame.intent, found.frame.kind.as_deref()), (Intent::More, Some("book")));
-        assert_eq!(excluded(&found), ["The Hobbit", "Dune", "Solaris"]);
-    })
-    .await;
+async fn after_the_talk_moved_on_the_model_decides_what_is_meant() {
+    // What members say after a list, and a question that follows.
+    let cases: [(&[&str], &str); 6] = [
+        (&["we got two offers for the hallway", "Meyer 1400, Kolb 1250"], "@bot anything cheaper?"),
+        (&["a name for the cat?", "Miso or Nori"], "@bot more ideas?"),
+        (&["the blue sofa or the grey one?"], "@bot the first or the second?"),
+        (&["the boiler leaks again"], "@bot something else?"),
+        (&["@bot tell me a joke"], "@bot another one"),
+        (&["@bot what does a boiler cost?"], "@bot cheaper"),
+    ];
+    for (talk, question) in cases {
+        World::run(async |w| {
+            ask(w, "ann", "@bot suggest books under 20 euros", BOOKS).await;
+            for text in talk {
+                if text.starts_with('@') {
+                    ask(w, "ben", text, "It was the boiler, 8000 €.").await;
+                } else {
+                    w.say("ben", text);
+                }
+            }
+            let sent = ask(w, "ben", question, "Yes.").await;
+            let prompt = last_prompt(w).await;
+            assert!(prompt.contains("You listed these things here before. Leave them out"), "{question}: {prompt}");
+            assert!(!prompt.contains("Suggest two to five"), "{question}: {prompt}");
+            assert!(!is_resolved(w, &sent).await, "{question}");
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn a_list_that_suggests_nothing_is_not_gone_on_with() {
+    let cases = [
+        ("@bot who does what?", "1. **Tent** – Ana\n2. **Stove** – Ben", "@bot what else?"),
+        ("@bot how do I descale the kettle?", "1. **Fill** it.\n2. **Boil** it.", "@bot more"),
+    ];
+    for (question, list, next) in cases {
+        World::run(async |w| {
+            ask(w, "ann", question, list).await;
+            ask(w, "ann", next, "That is all.").await;
+            let prompt = last_prompt(w).await;
+            assert!(prompt.contains("You listed these things here before. Leave them out"), "{next}: {prompt}");
+            assert!(!prompt.contains("Suggest two to five"), "{next}: {prompt}");
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn who_gets_a_present_is_not_its_maker() {
+    for question in ["@bot more, but she is only 6", "@bot something else, she has both", "@bot cheaper, he is broke"] {
+        World::run(async |w| {
+            let books = ask(w, "ann", "@bot suggest a present for my niece", BOOKS).await;
+            let more = ask_back(w, "ann", books.id, question, MORE_BOOKS).await;
+            let found = resolved(w, &more).await;
+            assert!(found.frame.clarification.is_none() && names(&found).is_empty(), "{question}: {found:?}");
+            assert_eq!(excluded(&found), ["The Hobbit", "Dune", "Solaris"], "{question}");
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn what_somebody_suggested_is_a_question_about_the_talk() {
+    for question in ["@bot what did Tom and Ina suggest?", "@bot do we need a hotel?", "@bot and the hotel?"] {
+        World::run(async |w| {
+            w.say("tom", "I can recommend Meyer, he is quick");
+            w.say("ina", "Kolb is good too");
+            let sent = ask(w, "ann", question, "1. **Meyer** – quick\n2. **Kolb** – good").await;
+            assert!(!last_prompt(w).await.contains("Suggest two to five"), "{question}");
+            assert!(buttons(&sent).is_empty(), "{question}");
+        })
+        .await;
+    }
 }
 
 #[tokio::test]
@@ -450,9 +504,9 @@ fn of_suggestions(conn: &chime_store::Reader) -> chime_store::Result<String> {
 #[tokio::test]
 async fn forgetting_reaches_an_answer_far_down_a_chain() {
     World::with(&[("CONTEXT_TOKENS", "600")], async |w| {
-        ask(w, "ann", "@bot suggest books about zqsubject7xk", "1. **First** by Jane Doe").await;
+        let mut last = ask(w, "ann", "@bot suggest books about zqsubject7xk", "1. **First** by Jane Doe").await;
         for answer in ["1. **Second** by Jane Doe", "1. **Third** by Jane Doe", "1. **Fourth** – on zqsubject7xk"] {
-            ask(w, "ben", "@bot more", answer).await;
+            last = ask_back(w, "ben", last.id, "more", answer).await;
             for number in 0..25 {
                 w.say("cat", &format!("the boat number {number} lies at the quay of the island behind the lighthouse"));
             }
@@ -573,7 +627,7 @@ async fn a_list_is_a_suggestion_however_it_was_asked_for() {
 }
 
 #[tokio::test]
-async fn a_member_who_went_on_with_anothers_suggestion_goes_on_with_it_again() {
+async fn a_reply_goes_on_with_a_suggestion_whatever_was_said_since() {
     World::run(async |w| {
         let books = ask(w, "ann", "@bot suggest books under 20 euros", BOOKS).await;
         ask_back(w, "ben", books.id, "@bot more", "Nothing else comes to mind.").await;
@@ -582,9 +636,7 @@ async fn a_member_who_went_on_with_anothers_suggestion_goes_on_with_it_again() {
             w.say("dan", "it is the pump, I called the plumber");
         }
         w.settled().await;
-        let cheaper = ask(w, "ben", "@bot cheaper", "Then take Solaris.").await;
-        assert_eq!(cheaper.text, "Then take Solaris.");
-        let before = resolved(w, &cheaper).await.follows;
+        let before = resolved(w, &ask_back(w, "ben", books.id, "cheaper", "Then take Solaris.").await).await.follows;
         let (chat, id) = (books.chat, books.id);
         let first =
             w.read_store(move |conn| Ok(outbox::by_message(conn, chat, id)?.and_then(|part| part.answer))).await;

@@ -17,7 +17,7 @@ use crate::extractive_ranking::replies::taken_over;
 use crate::extractive_ranking::words::{QueryWords, stems};
 use crate::support::has_number;
 use chime_core::trigger::{Languages, is_generic};
-use chime_core::{Part, Reason};
+use chime_core::{Part, Reason, Role};
 use chime_relevance::context::{ContextWindow, Entry};
 use chime_relevance::retrieval::names_time;
 
@@ -106,7 +106,9 @@ impl<'w, 'q> Search<'w, 'q> {
         let entry = &self.window.entries[place];
         let is_repeat = self.open.is_none() && self.words.is_repeat(self.window, place) && self.has_words();
         let is_repeat = is_repeat && !self.shows_repeats;
-        entry.reason.is_anchor() || (says_something(entry) && !is_tag(entry, self.query.bot) && !is_repeat)
+        // A notice of the bot, such as an apology, says nothing about the talk.
+        let is_pointed_at = entry.reason.is_anchor() && entry.message.message.role != Role::System;
+        is_pointed_at || (says_something(entry) && !is_tag(entry, self.query.bot) && !is_repeat)
     }
 
     fn has_words(&self) -> bool {

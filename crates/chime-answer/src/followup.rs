@@ -19,6 +19,6 @@ mod words;
 pub use classify::{ClassifiedQuestion, ClassifierInput, MAX_UNKNOWN, classify};
 pub use item_question::names_items;
 pub use items::{items, lists_things, only_item, repeats_title};
-pub use origin::{EarlierSuggestion, ReplyTo, SuggestionOrigin, SuggestionQuery, origin};
+pub use origin::{EarlierSuggestion, ReplyTo, SuggestionQuery, origin};
 pub use resolve::{FollowUpTurn, StoredSuggestion, answered, choose, join, resolve, restate};
 pub use tables::FollowUpTables;

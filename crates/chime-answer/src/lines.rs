@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::sanitize::{clean_name, clean_text, without_fence};
 use chime_core::{
-    ChatId, MessageId, Part, Role, Seq, SourceId, StoredMessage, Timestamp, UserId, Zone, clip, span_in_words,
+    ChatId, Message, MessageId, Part, Role, Seq, SourceId, StoredMessage, Timestamp, UserId, Zone, clip, span_in_words,
     without_citations,
 };
 use chime_relevance::context::{ContextWindow, Entry};
@@ -187,7 +187,7 @@ impl<'a> PromptTranscript<'a> {
 
     /// Formats a message without a number: one that cannot be cited, such as the question itself.
     pub fn said(&mut self, stored: &StoredMessage, target: Option<Seq>, text: &str) -> String {
-        let is_own = stored.message.role == Role::Assistant;
+        let is_own = self.is_own(&stored.message);
         let text = if is_own { Cow::Owned(without_citations(text)) } else { Cow::Borrowed(text) };
         let sent_at = stored.message.sent_at;
         let shows_time = self.shown_at.is_none_or(|shown_at| {
@@ -233,12 +233,16 @@ impl<'a> PromptTranscript<'a> {
 
     /// Returns the author's name in the prompt.
     pub fn author(&mut self, stored: &StoredMessage) -> String {
-        match stored.message.role {
-            Role::Assistant => self.bot_name.clone(),
-            Role::User | Role::System | Role::SystemSummary => {
-                self.labels.name(stored.message.sender.id, &stored.message.sender.name, &self.bot_name)
-            }
+        match self.is_own(&stored.message) {
+            true => self.bot_name.clone(),
+            false => self.labels.name(stored.message.sender.id, &stored.message.sender.name, &self.bot_name),
         }
+    }
+
+    /// Returns `true` for answers of the bot and its notices, such as apologies.
+    fn is_own(&self, message: &Message) -> bool {
+        let is_by_us = || message.sender.is_bot && clean_name(&message.sender.name) == self.bot_name;
+        message.role == Role::Assistant || message.role == Role::System && is_by_us()
     }
 }
 

@@ -18,7 +18,7 @@ use chime_core::chat_settings::AnswerLength;
 use chime_core::prompts::{
     AskValues, ConceptsValues, ContextValues, FrameValues, PromptError, Prompts, RecallValues, RoleValues, SlotValues,
 };
-use chime_core::trigger::{Languages, asks_for_summary, asks_what_was_missed};
+use chime_core::trigger::{Languages, asks_for_summary, asks_what_was_missed, is_about_bot};
 use chime_core::{
     ChatKind, Citable, Enrichment, FollowUp, Grounding, Part, Piece, Role, Seq, Slot, SlotUse, SourceId, StoredMessage,
     Timestamp, UserId, Zone, clip, has_spoiler,
@@ -421,6 +421,7 @@ fn ask(
         summary: wants_summary(input),
         focus: focus.as_deref(),
         nothing_known: anchor_text.is_none() && input.window.entries.is_empty(),
+        about_bot: anchor_text.is_none() && is_about_bot(input.ask, Languages::shipped()),
         language: input.language,
     })?;
     let sources = anchor_seq.into_iter().chain([input.trigger.seq]).map(source_id).collect();
@@ -845,6 +846,22 @@ mod tests {
         let user = rendered(&PromptInput { people: &people, ..input(&trigger, &window) }).user;
         assert!(user.contains("[1] Anastasia (10:00)") && user.contains("[2] Robert:"), "{user}");
         assert!(!user.contains("ana:") && !user.contains("bob"), "{user}");
+    }
+
+    #[test]
+    fn a_notice_of_the_bot_is_no_members_message() {
+        let mut notice = transcript("10:00 bot#1 Temporary issue generating response.").remove(0);
+        (notice.message.role, notice.message.sender.is_bot) = (Role::System, true);
+        notice.message.sender.name = "Chime".to_owned();
+        let mut transcript = PromptTranscript::new("Chime", "K7Q2X", Zone::UTC, Style::Numbered);
+        assert_eq!(transcript.line(&notice, None, "Sorry."), "[1] Chime (you, 10:00): Sorry.");
+    }
+
+    #[test]
+    fn who_asks_about_the_bot_is_told_what_it_can_do() {
+        let user = |ask: &str| built("10:00 ann#1 pizza or thai?\n10:10 dan#2 @bot", ask).user;
+        assert!(user("what can you do?").contains("\nAbout you: you read along"), "{}", user("what can you do?"));
+        assert!(!user("pizza or thai?").contains("About you"));
     }
 
     #[test]

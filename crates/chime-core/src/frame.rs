@@ -46,9 +46,6 @@ pub struct Clarification {
     pub about: Unclear,
     /// Names of the candidates, in the order in which the member sees them.
     pub candidates: Vec<String>,
-    /// For [`Unclear::Suggestion`]: the answer that made the suggestion, one for each candidate.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub answers: Vec<AnswerId>,
     /// The question, which is answered once the member has chosen a candidate.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub ask: String,
@@ -62,8 +59,6 @@ pub enum Unclear {
     Person,
     /// A pronoun may mean several items.
     Item,
-    /// The question may continue several suggestions.
-    Suggestion,
 }
 
 /// Structured meaning of a question, stored with its answer.
@@ -97,7 +92,7 @@ pub struct Frame {
 pub enum FoundBy {
     /// The question replies to the suggestion.
     Reply,
-    /// It is the newest suggestion in the thread of the question.
+    /// It is the newest suggestion in the thread of the question, else the newest of this session.
     Thread,
     /// It is the newest suggestion in this session that the same member requested or continued.
     Member,

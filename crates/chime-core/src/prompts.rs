@@ -111,6 +111,8 @@ pub struct AskValues<'a> {
     pub focus: Option<&'a str>,
     /// `true` if there are no other messages to which it could refer.
     pub nothing_known: bool,
+    /// `true` if the question is about the bot itself ("who are you?").
+    pub about_bot: bool,
     /// Language to answer in, such as `German`.
     pub language: Option<&'a str>,
 }

@@ -4,18 +4,18 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::followup::show::{question, suggestion_name};
+use crate::followup::show::question;
 use crate::followup::{
     ClassifiedQuestion, ClassifierInput, EarlierSuggestion, FollowUpTables, FollowUpTurn, MAX_UNKNOWN, ReplyTo,
-    StoredSuggestion, SuggestionOrigin, SuggestionQuery, answered, choose, classify, items, join, lists_things,
-    names_items, only_item, origin, repeats_title, resolve, restate,
+    StoredSuggestion, SuggestionQuery, answered, choose, classify, items, join, lists_things, names_items, only_item,
+    origin, repeats_title, resolve, restate,
 };
 use chime_core::chat_settings::SESSION_IDLE;
 use chime_core::texts::{notices, texts};
-use chime_core::trigger::calls_bot;
+use chime_core::trigger::{Languages, calls_bot, is_generic, is_small_talk};
 use chime_core::{
-    AnswerId, AnswerRecord, AnswerStatus, Button, ChatKind, Clarification, Conversation, FollowUp, FoundBy, Intent,
-    Item, Poll, PollButton, Price, Reset, Role, Seq, StoredMessage, SuggestedList, Timestamp, Unclear, UserId,
+    AnswerId, AnswerRecord, AnswerStatus, Button, ChatKind, Conversation, FollowUp, FoundBy, Intent, Item, Poll,
+    PollButton, Price, Reset, Role, Seq, StoredMessage, SuggestedList, Timestamp, Unclear, UserId,
 };
 use chime_relevance::context::ContextWindow;
 use chime_store::chats::ChatRow;
@@ -27,7 +27,7 @@ const SUGGESTIONS: u32 = 20;
 /// Maximum number of items that are read from a chain of suggestions. It is higher than the number of items that a
 /// follow-up excludes.
 const ITEMS: usize = 60;
-/// “More” refers to a list if at most this many messages of members came after it.
+/// Without a model that judges, “more” refers to a list if at most this many messages of members came after it.
 const NEXT: usize = 4;
 /// A clarifying question may be answered without a reply if it is among this many messages before the answer.
 const ASKED_BACK_WITHIN: usize = 4;
@@ -38,8 +38,6 @@ const TOLD_WITHIN: usize = 30;
 const FAR: u32 = 500;
 /// Maximum number of words of a message that answers a clarifying question without replying to it.
 const CHOICE_WORDS: usize = 4;
-/// Maximum number of suggestions among which a clarifying question lets the member choose.
-const CANDIDATES: usize = 4;
 
 /// A question, before its suggestion is found.
 pub struct FollowUpQuestion<'a> {
@@ -53,6 +51,8 @@ pub struct FollowUpQuestion<'a> {
     pub window: &'a ContextWindow,
     pub member: UserId,
     pub now: Timestamp,
+    /// `true` if no model is configured, which would judge if the question is about a list.
+    pub is_offline: bool,
 }
 
 /// A question with the suggestion that it follows up on.
@@ -62,8 +62,6 @@ pub struct FollowUpContext {
     pub stored: Option<StoredSuggestion>,
     /// The resolved follow-up, if the member's reply to a clarifying question chose a candidate.
     settled: Option<FollowUp>,
-    /// Clarifying question: which of several suggestions made to other members is meant.
-    open: Option<Clarification>,
     /// The list that the question may refer to, which the prompt mentions.
     suggested: Option<SuggestedList>,
     /// Messages of the earlier suggestion, which become sources of the answer.
@@ -116,22 +114,14 @@ fn found_context(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Re
     let thread: BTreeSet<Seq> = asked.window.focus().map(|entry| entry.message.seq).collect();
     let standpoint = SuggestionQuery { member: asked.member, reply: reply.to, thread: &thread };
     match origin(&earlier, &standpoint) {
-        SuggestionOrigin::Nothing => Ok(unbound(asked)),
-        SuggestionOrigin::Found(answer, found_by) => context_of(conn, asked, &earlier, answer, found_by),
-        SuggestionOrigin::Open(candidates) => {
-            let since = talk_since(conn, asked, &earlier, candidates[0])?;
-            match candidates.as_slice() {
-                // Members often follow up on a suggestion that another member has just asked for.
-                [newest, ..] if since <= NEXT => context_of(conn, asked, &earlier, *newest, FoundBy::Thread),
-                _ => ask_which(conn, asked, &suggestions, &candidates),
-            }
-        }
+        None => Ok(unbound(asked)),
+        Some((answer, found_by)) => context_of(conn, asked, &earlier, answer, found_by),
     }
 }
 
 /// Follows up on the suggestion `answer` if the question replies to it, starts over, or is clearly a follow-up and comes
-/// soon enough after it. Otherwise the question is answered as it is written: the prompt mentions the list, and the
-/// model decides if it is meant.
+/// directly after it. Otherwise the question is answered as it is written: the prompt mentions the list, and the model
+/// decides if it is meant.
 fn context_of(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
@@ -142,12 +132,16 @@ fn context_of(
     let Some(stored) = load(conn, asked, answer, found_by)? else { return Ok(unbound(asked)) };
     let reading = read(asked, asked.ask, Some(&stored.shown));
     let since = talk_since(conn, asked, earlier, answer)?;
-    let is_reply = found_by == FoundBy::Reply;
     let starts_over_within = if reading.unknown == 0 { TOLD_WITHIN } else { 0 };
     let starts_over = reading.start_over && since <= starts_over_within;
-    let is_clear = is_clear_follow_up(&reading, names_items(asked.ask, &stored.shown), since);
-    let is_bound = is_reply || starts_over || is_clear;
-    if !is_bound && since > TOLD_WITHIN {
+    let near = if asked.is_offline { NEXT } else { 0 };
+    // A reply to another message is about that one.
+    let is_clear = asked.trigger.message.reply_to.is_none()
+        && is_clear_follow_up(&reading, names_items(asked.ask, &stored.shown), since, near);
+    // "What else?" after a list of tasks asks for no suggestions.
+    let is_possible = stored.is_offer() || !reading.intent.suggests();
+    let is_bound = starts_over || is_possible && (is_clear || found_by == FoundBy::Reply);
+    if !is_bound && since > TOLD_WITHIN && found_by != FoundBy::Reply {
         return Ok(unbound(asked));
     }
     let mut rests_on = messages_with(earlier, answer);
@@ -157,7 +151,7 @@ fn context_of(
     // "We have read that already" refuses what was shown, if nothing was said in between.
     let refuses = reading.not_that || reading.mentions.item.is_some() || reading.mentions.person.is_some();
     let is_refused = refuses && reading.kind.is_none() && since == 0;
-    let wants_others = !reading.is_question && (is_others && since <= NEXT || is_refused);
+    let wants_others = !reading.is_question && (is_others && since == 0 || is_refused);
     let (wanted, items) = (stored.frame.wanted.clone(), stored.listed.clone());
     let suggested = Some(SuggestedList { wanted, items, wants_others });
     let asks_which_one = reading.asks_which_one && (reading.kind.is_none() || reading.kind == stored.frame.kind);
@@ -179,24 +173,19 @@ fn unbound(asked: &FollowUpQuestion<'_>) -> FollowUpContext {
     FollowUpContext { reading: read(asked, asked.ask, None), ..FollowUpContext::default() }
 }
 
-/// Returns `true` if the question is clearly a follow-up on a list. `since` is the number of members' messages after
-/// that list.
-fn is_clear_follow_up(reading: &ClassifiedQuestion, names_items: bool, since: usize) -> bool {
+/// Returns `true` if the question is clearly a follow-up on a list. `since` is the number of messages after that list
+/// which may be about something else, and `near` the largest such number with which "more" refers to the list.
+fn is_clear_follow_up(reading: &ClassifiedQuestion, names_items: bool, since: usize, near: usize) -> bool {
     let mentions = &reading.mentions;
-    // "Not that one" refuses something of the list, whatever was said since.
-    let has_pronoun = mentions.item.is_some() && !reading.not_that || mentions.person.is_some();
+    // "It" refers to the message just before. "Not that one" refuses something of the list, whatever was said since.
+    let is_it = mentions.item.is_some() && mentions.places.is_empty() && !reading.not_that;
+    let is_near = since <= if is_it { 0 } else { near };
     let is_whole = reading.unknown == 0;
-    // A pronoun refers to the message just before it, so no message may be between it and the list. "The same author"
-    // can only mean one that was named.
-    let is_exact = mentions.item.is_none() && mentions.person.as_deref().is_some_and(|said| said.contains(' '));
-    let is_near = since <= if has_pronoun && !is_exact && mentions.places.is_empty() { 0 } else { NEXT };
     match reading.intent {
-        // These words make sense only after a list, so the list may be further back. "Who is cheaper?" may ask
-        // anything.
-        Intent::More | Intent::Cheaper | Intent::Budget if !has_pronoun => {
-            is_whole && since <= if reading.has_question_word { 0 } else { TOLD_WITHIN }
+        // "Who is cheaper?" may ask anything.
+        Intent::More | Intent::Cheaper | Intent::Budget | Intent::EntitySearch | Intent::Suggest => {
+            is_whole && is_near && (since == 0 || !reading.has_question_word)
         }
-        Intent::More | Intent::Cheaper | Intent::Budget | Intent::EntitySearch | Intent::Suggest => is_whole && is_near,
         Intent::ItemQuestion | Intent::Compare => {
             let counts_list = !mentions.places.is_empty() && !reading.counts_others && reading.unknown <= MAX_UNKNOWN;
             is_near && (names_items || is_whole || counts_list && since == 0)
@@ -205,20 +194,59 @@ fn is_clear_follow_up(reading: &ClassifiedQuestion, names_items: bool, since: us
     }
 }
 
-/// Returns the number of members' messages after a suggestion, without questions to the bot. `usize::MAX` if the
-/// suggestion is unknown or too far back to count.
+/// Returns the number of messages after a suggestion that may be about something else: of members, except for questions
+/// to the bot and small talk, and the bot's answers to other questions. `usize::MAX` if the suggestion is unknown or too
+/// far back to count.
 fn talk_since(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
     earlier: &[EarlierSuggestion],
     answer: AnswerId,
 ) -> chime_store::Result<usize> {
-    let last = earlier.iter().find(|it| it.answer == answer).and_then(|it| it.messages.last().copied());
     let trigger = asked.trigger.seq;
-    let Some(last) = last.filter(|last| trigger.0.saturating_sub(last.0) <= FAR) else { return Ok(usize::MAX) };
+    let is_near = |last: &Seq| trigger.0.saturating_sub(last.0) <= FAR;
+    let list = earlier.iter().find(|it| it.answer == answer);
+    let Some((list, last)) = list.and_then(|it| Some((it, it.messages.last().copied().filter(is_near)?))) else {
+        return Ok(usize::MAX);
+    };
     let said =
         messages::between(conn, asked.trigger.conversation(), Seq(last.0 + 1), Seq(trigger.0.saturating_sub(1)))?;
-    Ok(said.iter().filter(|it| it.message.role == Role::User && !calls_bot(&it.message.text)).count())
+    let (mut others, mut questions) = (0, BTreeSet::new());
+    for own in said.iter().filter(|it| it.message.role == Role::Assistant) {
+        let answer = outbox::by_message(conn, own.message.chat, own.message.id)?.and_then(|part| part.answer);
+        let Some(record) = answer.map_or(Ok(None), |answer| answers::find(conn, answer))? else { continue };
+        others += usize::from(is_other_matter(conn, asked, list, &record)?);
+        questions.insert(record.trigger);
+    }
+    let is_talk = |it: &&StoredMessage| {
+        let text = &it.message.text;
+        let is_question = calls_bot(text) || questions.contains(&it.seq);
+        it.message.role == Role::User && !is_question && !is_small_talk(text, Languages::shipped())
+    };
+    Ok(others + said.iter().filter(is_talk).count())
+}
+
+/// Returns `true` if a later answer of the bot is about something else than the suggestion `list`, so that "more" may mean
+/// that answer.
+fn is_other_matter(
+    conn: &Reader,
+    asked: &FollowUpQuestion<'_>,
+    list: &EarlierSuggestion,
+    record: &AnswerRecord,
+) -> chime_store::Result<bool> {
+    // Members go on with their own list, whatever the bot tells others meanwhile.
+    let is_to_others = record.asked_by != asked.member && list.members.contains(&asked.member);
+    if is_to_others || follow_ups::find(conn, record.id)?.is_some_and(|it| it.follows == Some(list.answer)) {
+        return Ok(false);
+    }
+    // "Thoughts?" asks about what was said before.
+    let question = messages::by_seq(conn, asked.trigger.chat, record.trigger)?;
+    Ok(!question.is_some_and(|it| is_generic(&without_names(&it.message.text), Languages::shipped())))
+}
+
+/// Returns a text without the words that mention somebody.
+fn without_names(text: &str) -> String {
+    text.split_whitespace().filter(|word| !word.starts_with('@')).collect::<Vec<_>>().join(" ")
 }
 
 /// The message that a question replies to, and how it relates to suggestions.
@@ -278,45 +306,9 @@ fn chosen(
     let reading = read(asked, asked.ask, Some(&[]));
     let Some(candidate) = choose(question, asked.ask, &reading) else { return Ok(None) };
     let mut rests_on: Vec<Seq> = answers::find(conn, answer)?.map(|record| record.trigger).into_iter().collect();
-    if let (Unclear::Suggestion, Some(suggestion)) = (question.about, question.answers.get(candidate)) {
-        rests_on.extend(follow_ups::triggers_of_chain(conn, *suggestion)?);
-        let stored = load(conn, asked, *suggestion, FoundBy::Reply)?;
-        let shown = stored.as_ref().map(|stored| stored.shown.as_slice());
-        return Ok(Some(FollowUpContext {
-            reading: read(asked, &question.ask, shown),
-            stored,
-            rests_on,
-            ..FollowUpContext::default()
-        }));
-    }
     rests_on.extend(follow_ups::triggers_of_chain(conn, answer)?);
     let settled = Some(answered(pending.clone(), candidate));
     Ok(Some(FollowUpContext { reading, settled, rests_on, ..FollowUpContext::default() }))
-}
-
-/// Handles a question that may mean one of several suggestions made to other members. "More" and "cheaper" get a
-/// clarifying question; any other question is answered as it is written.
-fn ask_which(
-    conn: &Reader,
-    asked: &FollowUpQuestion<'_>,
-    suggestions: &[Suggestion],
-    candidates: &[AnswerId],
-) -> chime_store::Result<FollowUpContext> {
-    let reading = read(asked, asked.ask, Some(&[]));
-    if !matches!(reading.intent, Intent::More | Intent::Cheaper) || reading.unknown > 0 {
-        return Ok(unbound(asked));
-    }
-    let mut question =
-        Clarification { about: Unclear::Suggestion, candidates: vec![], answers: vec![], ask: asked.ask.to_owned() };
-    let mut rests_on = Vec::new();
-    for suggestion in suggestions.iter().filter(|it| candidates.contains(&it.answer)).take(CANDIDATES) {
-        let items = follow_ups::items_of(conn, suggestion.answer)?;
-        let titles: Vec<&str> = items.iter().map(|item| item.title()).collect();
-        question.candidates.push(suggestion_name(&suggestion.frame, &titles));
-        question.answers.push(suggestion.answer);
-        rests_on.extend(follow_ups::triggers_of_chain(conn, suggestion.answer)?);
-    }
-    Ok(FollowUpContext { reading, open: Some(question), rests_on, ..FollowUpContext::default() })
 }
 
 fn read(asked: &FollowUpQuestion<'_>, ask: &str, shown: Option<&[Item]>) -> ClassifiedQuestion {
@@ -433,9 +425,6 @@ impl FollowUpContext {
         }
         let turn = FollowUpTurn { ask, reading: &self.reading, stored: self.stored.as_ref() };
         let mut follow_up = resolve(&turn);
-        if let Some(open) = &self.open {
-            follow_up.frame.clarification = Some(open.clone());
-        }
         if !follow_up.is_telling() {
             follow_up.suggested.clone_from(&self.suggested);
         }
@@ -461,7 +450,6 @@ pub fn clarifying(follow_up: &FollowUp, language: Language) -> Option<String> {
     let asks = match open.about {
         Unclear::Person => &words.which_person,
         Unclear::Item => &words.which_item,
-        Unclear::Suggestion => &words.which_suggestion,
     };
     Some(question(asks, &open.candidates))
 }

@@ -179,6 +179,7 @@ fn prompt_messages(
         summary: false,
         focus: None,
         nothing_known: anchor.is_none(),
+        about_bot: false,
         language,
     })?;
     let message = |role, content| PromptMessage { role, content };

@@ -339,6 +339,7 @@ fn going_on(
         window,
         member: history.trigger.message.sender.id,
         now,
+        is_offline: services.gateway.is_offline(),
     };
     follow_up::find(conn, &asked).unwrap_or_else(|error| {
         tracing::warn!(error_type = "follow_up", %error, "chat.error: no earlier suggestion could be read");

@@ -166,9 +166,7 @@ impl<'a> TableClassifier<'a> {
         // "Without loud music" does not ask for music.
         let mut kinds = table.named(NamedRow::Kinds, tokens);
         kinds.retain(|(span, _)| !refused.iter().any(|other| other.overlaps(*span)));
-        // "For her" names for whom something is.
-        let fillers = rows.of(PhraseRow::Fillers);
-        let person = rows.of(PhraseRow::PersonPronoun).iter().copied().find(|span| !span.is_part_of_any(fillers));
+        let person = rows.of(PhraseRow::PersonPronoun).iter().copied().find(|span| is_maker(*span, &rows, &kinds));
         let item = rows.of(PhraseRow::ItemPronoun).iter().copied().max_by_key(|span| span.to - span.from);
         let people = shown_people(tokens, ask.shown.unwrap_or_default());
         // In "cheaper than 20", "cheaper" is part of a limit.
@@ -376,14 +374,31 @@ impl<'a> TableClassifier<'a> {
         (begins && !self.is_question()).then_some(Intent::More)
     }
 
+    /// Recognises a wish for suggestions: only where nothing else can be meant. Words such as "recommend" in the middle of
+    /// a question ask what somebody recommended, and a kind alone ("and the hotel?") asks about one that is known.
     fn suggests(&self, unknown: usize) -> bool {
-        let is_question_of_facts = self.has(PhraseRow::Question);
-        let wants = !self.kinds.is_empty() || self.has(PhraseRow::Something) && self.ask.shown.is_some();
-        let names_only_kind = !self.kinds.is_empty() && unknown == 0;
-        self.has(PhraseRow::Suggest)
-            || wants && self.has(PhraseRow::Show)
-            || wants && self.budget.is_some() && !is_question_of_facts
-            || names_only_kind && (!is_question_of_facts || self.has(PhraseRow::WhatAbout))
+        let is_priced_kind = !self.kinds.is_empty() && self.budget.is_some() && !self.has(PhraseRow::Question);
+        let names_things = self.names_things();
+        self.begins_with(PhraseRow::Suggest, names_things)
+            || names_things && self.begins_with(PhraseRow::Show, true)
+            || is_priced_kind && unknown == 0
+    }
+
+    /// Returns `true` if the question names a kind of thing without "the", which would mean a certain one.
+    fn names_things(&self) -> bool {
+        let articles = self.rows.of(PhraseRow::Articles);
+        self.kinds.iter().any(|(kind, _)| !articles.iter().any(|article| article.to == kind.from))
+    }
+
+    /// Returns `true` if a phrase of `row` begins the question or a clause of it. With `is_after_fillers`, "could you" and
+    /// similar words may come before it, but no question word: "what book do you recommend?"
+    fn begins_with(&self, row: PhraseRow, is_after_fillers: bool) -> bool {
+        let ends_clause = |at: usize| self.tokens.get(at).is_some_and(|token| token.ends_clause);
+        let is_kind = |at: usize| self.kinds.iter().any(|(kind, _)| kind.contains(at));
+        let is_first = |span: &TokenSpan| span.from.checked_sub(1).is_none_or(ends_clause);
+        let asks = |at: usize| self.rows.of(PhraseRow::Question).iter().any(|span| span.contains(at));
+        let is_led_to = |span: &TokenSpan| (0..span.from).all(|at| (self.is_filler(at) || is_kind(at)) && !asks(at));
+        self.rows.of(row).iter().any(|span| is_first(span) || is_after_fillers && is_led_to(span))
     }
 }
 
@@ -416,6 +431,18 @@ fn asks_about_shown(price: TokenSpan, begins_question: bool, rows: &RowSpans, ki
     };
     let of_kind = kinds.iter().map(|(span, _)| span);
     is_superlative || begins_question && !rows.of(PhraseRow::Something).iter().chain(of_kind).any(is_beside)
+}
+
+/// Returns `true` if the pronoun means the maker of something: it has several words ("by her"), or stands beside a kind
+/// of thing ("her other novels", "livros dele"). "She has both" and "her present" speak of the one who gets it.
+fn is_maker(pronoun: TokenSpan, rows: &RowSpans, kinds: &[(TokenSpan, &str)]) -> bool {
+    let others = [PhraseRow::More, PhraseRow::Search].map(|row| rows.of(row)).concat();
+    let is_between = |at: usize| others.iter().any(|span| span.contains(at));
+    let is_beside = |(kind, name): &(TokenSpan, &str)| {
+        let is_before = pronoun.to <= kind.from && (pronoun.to..kind.from).all(is_between);
+        (is_before || kind.to == pronoun.from) && !is_generic_kind(name)
+    };
+    pronoun.to - pronoun.from > 1 || kinds.iter().any(is_beside)
 }
 
 /// Returns `true` if `place` says when something is done ("What should he do first?"): one word, without an article, at

@@ -38,20 +38,12 @@ pub enum ReplyTo {
     Member,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SuggestionOrigin {
-    Nothing,
-    Found(AnswerId, FoundBy),
-    /// Other members' suggestions of this session, newest first: the question may mean any of them, or none.
-    Open(Vec<AnswerId>),
-}
-
 /// Returns the suggestion that the question replies to, else the newest one in its thread, else the newest of this
-/// session that the member asked for or followed up on. `earlier` is sorted newest first.
-pub fn origin(earlier: &[EarlierSuggestion], from: &SuggestionQuery<'_>) -> SuggestionOrigin {
+/// session that the member asked for or followed up on, else the newest of this session. `earlier` is sorted newest first.
+pub fn origin(earlier: &[EarlierSuggestion], from: &SuggestionQuery<'_>) -> Option<(AnswerId, FoundBy)> {
     match from.reply {
-        ReplyTo::Suggestion(answer) => return SuggestionOrigin::Found(answer, FoundBy::Reply),
-        ReplyTo::OtherAnswer => return SuggestionOrigin::Nothing,
+        ReplyTo::Suggestion(answer) => return Some((answer, FoundBy::Reply)),
+        ReplyTo::OtherAnswer => return None,
         ReplyTo::Nothing | ReplyTo::Member => {}
     }
     let in_thread: Vec<&EarlierSuggestion> =
@@ -60,18 +52,15 @@ pub fn origin(earlier: &[EarlierSuggestion], from: &SuggestionQuery<'_>) -> Sugg
     // in.
     let own_chain = in_thread.iter().find(|it| it.asked_by == from.member).map(|it| it.chain);
     if let Some(found) = in_thread.iter().find(|it| own_chain.is_none_or(|chain| it.chain == chain)) {
-        return SuggestionOrigin::Found(found.answer, FoundBy::Thread);
+        return Some((found.answer, FoundBy::Thread));
     }
     if from.reply == ReplyTo::Member {
-        return SuggestionOrigin::Nothing;
+        return None;
     }
     let mut in_session = earlier.iter().filter(|it| it.in_session);
-    if let Some(own) = in_session.clone().find(|it| it.members.contains(&from.member)) {
-        return SuggestionOrigin::Found(own.answer, FoundBy::Member);
-    }
-    match in_session.next() {
-        None => SuggestionOrigin::Nothing,
-        Some(first) => SuggestionOrigin::Open(std::iter::once(first).chain(in_session).map(|it| it.answer).collect()),
+    match in_session.clone().find(|it| it.members.contains(&from.member)) {
+        Some(own) => Some((own.answer, FoundBy::Member)),
+        None => in_session.next().map(|newest| (newest.answer, FoundBy::Thread)),
     }
 }
 
@@ -100,7 +89,7 @@ mod tests {
         member: i64,
         replied_to: Option<u128>,
         thread: &[u32],
-    ) -> SuggestionOrigin {
+    ) -> Option<(AnswerId, FoundBy)> {
         let thread: BTreeSet<Seq> = thread.iter().map(|seq| Seq(*seq)).collect();
         let reply = replied_to.map_or(ReplyTo::Nothing, |number| ReplyTo::Suggestion(answer(number)));
         origin(earlier, &SuggestionQuery { member: UserId(member), reply, thread: &thread })
@@ -109,23 +98,23 @@ mod tests {
     #[test]
     fn a_reply_goes_before_the_thread_and_the_thread_before_the_member() {
         let all = [earlier(3, 30, &[31, 32], true), earlier(2, 20, &[21, 22], true), earlier(1, 10, &[11, 12], true)];
-        assert_eq!(decide(&all, 30, Some(1), &[21]), SuggestionOrigin::Found(answer(1), FoundBy::Reply));
-        assert_eq!(decide(&all, 30, None, &[12, 22, 50]), SuggestionOrigin::Found(answer(2), FoundBy::Thread));
-        assert_eq!(decide(&all, 10, None, &[50]), SuggestionOrigin::Found(answer(1), FoundBy::Member));
+        assert_eq!(decide(&all, 30, Some(1), &[21]), Some((answer(1), FoundBy::Reply)));
+        assert_eq!(decide(&all, 30, None, &[12, 22, 50]), Some((answer(2), FoundBy::Thread)));
+        assert_eq!(decide(&all, 10, None, &[50]), Some((answer(1), FoundBy::Member)));
     }
 
     #[test]
     fn a_member_who_followed_up_on_a_suggestion_goes_on_with_it() {
         let members = BTreeSet::from([UserId(10), UserId(20)]);
         let all = [EarlierSuggestion { members, ..earlier(1, 10, &[11], true) }];
-        assert_eq!(decide(&all, 20, None, &[50]), SuggestionOrigin::Found(answer(1), FoundBy::Member));
+        assert_eq!(decide(&all, 20, None, &[50]), Some((answer(1), FoundBy::Member)));
     }
 
     #[test]
-    fn somebody_elses_suggestion_is_never_taken_without_asking() {
+    fn else_the_newest_suggestion_of_the_session_is_meant() {
         let all = [earlier(2, 20, &[21], true), earlier(1, 20, &[11], false)];
-        assert_eq!(decide(&all, 10, None, &[]), SuggestionOrigin::Open(vec![answer(2)]));
-        assert_eq!(decide(&all[1..], 10, None, &[]), SuggestionOrigin::Nothing);
+        assert_eq!(decide(&all, 10, None, &[]), Some((answer(2), FoundBy::Thread)));
+        assert_eq!(decide(&all[1..], 10, None, &[]), None);
     }
 
     #[test]
@@ -134,17 +123,17 @@ mod tests {
         let ben = earlier(2, 20, &[21], true);
         let cheaper = EarlierSuggestion { chain: answer(1), ..earlier(3, 30, &[31], true) };
         let all = [cheaper, ben, ann];
-        assert_eq!(decide(&all, 10, None, &[11, 21, 31]), SuggestionOrigin::Found(answer(3), FoundBy::Thread));
-        assert_eq!(decide(&all, 20, None, &[11, 21, 31]), SuggestionOrigin::Found(answer(2), FoundBy::Thread));
-        assert_eq!(decide(&all, 40, None, &[11, 21, 31]), SuggestionOrigin::Found(answer(3), FoundBy::Thread));
+        assert_eq!(decide(&all, 10, None, &[11, 21, 31]), Some((answer(3), FoundBy::Thread)));
+        assert_eq!(decide(&all, 20, None, &[11, 21, 31]), Some((answer(2), FoundBy::Thread)));
+        assert_eq!(decide(&all, 40, None, &[11, 21, 31]), Some((answer(3), FoundBy::Thread)));
     }
 
     #[test]
     fn after_the_session_ended_only_a_reply_or_the_thread_leads_back() {
         let old = [earlier(1, 10, &[11], false)];
-        assert_eq!(decide(&old, 10, None, &[]), SuggestionOrigin::Nothing);
-        assert_eq!(decide(&old, 10, None, &[11]), SuggestionOrigin::Found(answer(1), FoundBy::Thread));
-        assert_eq!(decide(&old, 10, Some(1), &[]), SuggestionOrigin::Found(answer(1), FoundBy::Reply));
+        assert_eq!(decide(&old, 10, None, &[]), None);
+        assert_eq!(decide(&old, 10, None, &[11]), Some((answer(1), FoundBy::Thread)));
+        assert_eq!(decide(&old, 10, Some(1), &[]), Some((answer(1), FoundBy::Reply)));
     }
 
     #[test]
@@ -152,8 +141,8 @@ mod tests {
         let (thread, other) = (BTreeSet::from([Seq(11)]), BTreeSet::new());
         let from = |reply, thread| SuggestionQuery { member: UserId(10), reply, thread };
         let all = [earlier(1, 10, &[11], true)];
-        assert_eq!(origin(&all, &from(ReplyTo::OtherAnswer, &thread)), SuggestionOrigin::Nothing);
-        assert_eq!(origin(&all, &from(ReplyTo::Member, &other)), SuggestionOrigin::Nothing);
-        assert_eq!(origin(&all, &from(ReplyTo::Member, &thread)), SuggestionOrigin::Found(answer(1), FoundBy::Thread));
+        assert_eq!(origin(&all, &from(ReplyTo::OtherAnswer, &thread)), None);
+        assert_eq!(origin(&all, &from(ReplyTo::Member, &other)), None);
+        assert_eq!(origin(&all, &from(ReplyTo::Member, &thread)), Some((answer(1), FoundBy::Thread)));
     }
 }

@@ -33,6 +33,15 @@ pub struct StoredSuggestion {
     pub last_item: Option<Item>,
 }
 
+impl StoredSuggestion {
+    /// Returns `true` if the list suggests things, unlike one of tasks or steps: suggestions were asked for, or its things
+    /// have a kind or prices.
+    pub fn is_offer(&self) -> bool {
+        let priced = self.listed.iter().filter(|item| item.shown.price.is_some()).count();
+        self.frame.intent.suggests() || priced > 1 || self.frame.kind.is_some() && self.listed.len() > 1
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 pub struct FollowUpTurn<'a> {
     pub ask: &'a str,
@@ -43,6 +52,8 @@ pub struct FollowUpTurn<'a> {
 /// Resolves a follow-up. An ambiguous reference becomes a clarifying question in its frame.
 pub fn resolve(turn: &FollowUpTurn<'_>) -> FollowUp {
     let ClassifiedQuestion { intent, language, kind, budget, .. } = turn.reading.clone();
+    // "Which hotel did we book?" asks for no hotels.
+    let kind = kind.filter(|_| intent.suggests() || !turn.reading.has_question_word);
     let frame = Frame { intent, language, kind, budget, ..Frame::default() };
     let mut follow_up = FollowUp { frame, ..FollowUp::default() };
     if let Some(stored) = turn.stored {
@@ -132,7 +143,6 @@ pub fn answered(mut follow_up: FollowUp, candidate: usize) -> FollowUp {
     match open.about {
         Unclear::Person => follow_up.frame.people = vec![name.clone()],
         Unclear::Item => follow_up.items = follow_up.items.get(candidate).cloned().into_iter().collect(),
-        Unclear::Suggestion => {}
     }
     follow_up
 }
@@ -248,7 +258,7 @@ fn item_of_pronoun(follow_up: &mut FollowUp, reading: &ClassifiedQuestion, store
 }
 
 fn unclear(about: Unclear, said: &str, candidates: Vec<String>) -> Clarification {
-    Clarification { about, candidates, answers: Vec::new(), ask: said.to_owned() }
+    Clarification { about, candidates, ask: said.to_owned() }
 }
 
 /// Finds the makers whose items are wanted: those of shown items that the question names, else the one that a pronoun

@@ -187,17 +187,6 @@ pub fn question(ask: &str, candidates: &[String]) -> String {
     format!("{ask}\n\n{}", lines.join("\n"))
 }
 
-/// Returns a suggestion's name in a list of candidates: "suggest fantasy books (The Hobbit, Dune, …)".
-pub fn suggestion_name(frame: &Frame, titles: &[&str]) -> String {
-    const TITLES: usize = 2;
-    let shown = titles.iter().take(TITLES).copied().collect::<Vec<_>>().join(", ");
-    let more = if titles.len() > TITLES { ", …" } else { "" };
-    match frame.wanted.first() {
-        None => format!("{shown}{more}"),
-        Some(wish) => format!("{wish} ({shown}{more})"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
@@ -278,7 +267,6 @@ mod tests {
                 clarification: Some(Clarification {
                     about: Unclear::Item,
                     candidates: vec!["A Tale".to_owned(), "B Tale".to_owned()],
-                    answers: vec![],
                     ask: "that one".to_owned(),
                 }),
                 ..Frame::default()

@@ -110,6 +110,7 @@ fn asks() -> Vec<Value> {
         summary,
         focus,
         nothing_known: anchor.is_none() && focus.is_none(),
+        about_bot: !generic,
         language: anchor.map(|_| "German"),
     })
     .map(sample)

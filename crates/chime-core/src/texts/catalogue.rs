@@ -167,7 +167,7 @@ rows! {
     pub struct Notices {
         unknown_button, admins_only, admins_unknown, guard, unsourced, conversation, member, flood, daily_tokens, daily_tokens_of_chat,
         daily_tokens_of_member, admins_ask, ask_again_now, ask_again, until_then, silent, which_person, which_item,
-        which_suggestion, sorry, sorry_relevant, sorry_try_again, sorry_if_you_like, missed_one, missed_many, imported,
+        sorry, sorry_relevant, sorry_try_again, sorry_if_you_like, missed_one, missed_many, imported,
         in_a_second, in_seconds, in_a_minute, in_minutes, in_hours,
     }
 }

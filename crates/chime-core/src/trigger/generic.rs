@@ -18,7 +18,12 @@ const POINTING: [char; 16] =
 /// above").
 pub fn is_generic(ask: &str, languages: &Languages) -> bool {
     let asked = words(ask);
-    asked.is_empty() || in_any(languages, &asked, LanguagePhrases::only_points)
+    asked.is_empty() || in_any(languages, &asked, LanguagePhrases::only_points) && !is_about_bot(ask, languages)
+}
+
+/// Returns `true` if `ask` is only a question about the bot itself ("who are you?", "what can you do?").
+pub fn is_about_bot(ask: &str, languages: &Languages) -> bool {
+    in_any(languages, &words(ask), LanguagePhrases::asks_about_bot)
 }
 
 /// Returns `true` if `asked` is short enough to have no subject, and `is_known` holds for it in any language.

@@ -60,7 +60,8 @@ rows! {
         fillers: PhraseSet, politeness: PhraseSet, pointers: PhraseSet, phrases: PhraseSet, thanks: PhraseSet,
         greetings: PhraseSet, courtesies: PhraseSet, consents: PhraseSet, questions: PhraseSet, stop_words: Vec<String>,
         content_words: Vec<String>, ours: PhraseSet, missed: PhraseSet, goes_on: PhraseSet, to_group: PhraseSet,
-        about_bot: PhraseSet, privacy: PhraseSet, private_asks: PhraseSet, private_things: PhraseSet, private_first: PhraseSet,
+        about_bot: PhraseSet, help: PhraseSet, privacy: PhraseSet, private_asks: PhraseSet, private_things: PhraseSet,
+        private_first: PhraseSet,
         amounts: PhraseSet, search: PhraseSet, search_last: PhraseSet, link: PhraseSet, link_last: PhraseSet,
         remind: PhraseSet, that: Vec<String>, add: Vec<String>, delete: PhraseSet, summary: PhraseSet, reminders: PhraseSet,
     }
@@ -493,9 +494,15 @@ impl LanguagePhrases {
             || [&self.lists.greetings, &self.lists.courtesies].into_iter().any(|list| list.contains(phrase))
     }
 
-    /// Returns `true` if `said` consists of greetings, questions about the bot itself, and polite words.
+    /// Returns `true` if `said` asks about the bot itself ("who are you"), perhaps with greetings and polite words.
+    pub(super) fn asks_about_bot(&self, said: &[String]) -> bool {
+        has_phrase(said, &self.lists.about_bot) && self.only_meets(said)
+    }
+
+    /// Returns `true` if `said` consists of greetings, questions about the bot itself, wishes for help, and polite words.
     pub(super) fn only_meets(&self, said: &[String]) -> bool {
-        let lists = [&self.lists.greetings, &self.lists.courtesies, &self.lists.about_bot];
+        let TriggerLists { greetings, courtesies, about_bot, help, .. } = &self.lists;
+        let lists = [greetings, courtesies, about_bot, help];
         let is_new = |phrase: &str| lists.iter().any(|list| list.contains(phrase));
         lists.iter().any(|list| has_phrase(said, list))
             && is_made_of(said, |phrase| is_new(phrase) || self.around.contains(phrase))

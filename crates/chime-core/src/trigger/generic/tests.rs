@@ -388,6 +388,33 @@ fn what_asks_about_the_bot_tells_its_language() {
 }
 
 #[test]
+fn a_question_about_the_bot_is_not_about_the_talk() {
+    let asks = "
+        who are you?
+        hi, who are you?
+        are you there?
+        what can you do?
+        which commands do you have?
+        wer bist du?
+        ¿quién eres?
+        qui es-tu ?
+        кто ты?
+        kes sa oled?
+        chi sei?
+        wie ben je?
+        kim jesteś?
+        quem és tu?
+        sen kimsin?
+        хто ти?
+    ";
+    check(false, asks);
+    for ask in asks.lines().map(str::trim).filter(|ask| !ask.is_empty()) {
+        assert!(is_about_bot(ask, Languages::shipped()), "{ask}");
+    }
+    assert!(!is_about_bot("help", Languages::shipped()), "it may be about the talk");
+}
+
+#[test]
 fn thanks_may_say_what_for_and_that_it_is_all() {
     for text in [
         "thanks, that's all",
