@@ -43,7 +43,7 @@ pub struct LanguageFile {
     /// Words, in lower case, by which a question asks to search the web.
     pub web: Vec<String>,
     #[serde(flatten)]
-    tables: toml::Table,
+    pub(crate) tables: toml::Table,
 }
 
 /// Returns all languages, English first.

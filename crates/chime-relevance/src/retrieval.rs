@@ -31,7 +31,7 @@ pub mod words;
 pub use archive::{Archive, Sought};
 pub use by_words::{FoundMessage, WeightedWord, by_words};
 pub use cues::{Cues, cues};
-pub use dates::{TimeSpan, spans_alone, spans_named};
+pub use dates::{TimeSpan, date_words, spans_alone, spans_named};
 pub use days::days_named;
 pub use features::Features;
 pub use frequencies::Frequencies;

@@ -13,7 +13,7 @@ use chime_core::{
 };
 use chime_memory::wording::short_time;
 use chime_relevance::retrieval::words::words;
-use chime_relevance::retrieval::{Tables, spans_named};
+use chime_relevance::retrieval::{Tables, date_words, spans_named};
 use chime_store::chats::{ChatRow, Member};
 use chime_store::notes::Note;
 use chime_store::passages::{self, Attachment, Wanted};
@@ -104,7 +104,8 @@ pub fn day(value: &str, language: Language, now: Timestamp, zone: Zone) -> Optio
         let midnight = |day: NaiveDate| zone.moment(day.and_time(NaiveTime::MIN));
         return Some((midnight(day), midnight(day.succ_opt()?)));
     }
-    let spans = spans_named(&words(value), Tables::of(language, value), now, zone);
+    let tables = Tables::of(language, value);
+    let spans = spans_named(&date_words(value, tables), tables, now, zone);
     spans.first().map(|span| (span.from, span.to))
 }
 

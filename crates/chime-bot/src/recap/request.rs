@@ -2,15 +2,14 @@
 
 use std::time::Duration;
 
-use chrono::{NaiveTime, Timelike, Weekday};
+use chrono::{Datelike, NaiveTime, Timelike, Weekday};
 
 use crate::recap::RecapTime;
 use chime_core::texts::{RecapWords, texts};
 use chime_core::{Language, Timestamp, Zone};
 use chime_relevance::retrieval::languages::Tables;
 use chime_relevance::retrieval::reminder_times::Repeat;
-use chime_relevance::retrieval::words::words as words_of;
-use chime_relevance::retrieval::{AskedTime, spans_alone, time_alone};
+use chime_relevance::retrieval::{AskedTime, date_words, spans_alone, time_alone};
 
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
@@ -93,6 +92,19 @@ impl RecapArguments {
             if let Some(times) = times {
                 let times: Vec<&str> = times.split(' ').filter(|part| !part.is_empty()).collect();
                 let time = RecapTime::parse(&times, is_weekly, |day| words.weekday(day));
+                // "Weekly on monday at 9".
+                let is_day = |part: &&str| words.weekday(part).is_some();
+                let weekly = || {
+                    let AskedTime::Time(time) =
+                        time_alone(&times.join(" "), asked.languages[0], asked.asked_at, asked.zone)
+                    else {
+                        return None;
+                    };
+                    let local = asked.zone.local(time.at);
+                    let minute = u16::try_from(local.hour() * 60 + local.minute()).ok()?;
+                    Some(RecapTime { weekday: Some(local.weekday()), minute })
+                };
+                let time = time.or_else(|| weekly().filter(|_| is_weekly && times.iter().any(is_day)));
                 return time.map_or(Self::Unclear, Self::Subscribe);
             }
         }
@@ -122,7 +134,8 @@ impl RecapArguments {
             let minute = u16::try_from(local.hour() * 60 + local.minute()).unwrap_or(0);
             return Self::Subscribe(RecapTime { weekday, minute });
         }
-        let (said, tables) = (words_of(args), Tables::of(language, args));
+        let tables = Tables::of(language, args);
+        let said = date_words(args, tables);
         // "Every monday until june" is no time since when something was said.
         let repeats_or_ends = |place: usize| {
             let phrases = tables.iter().flat_map(|table| [&table.every, &table.daily, &table.until]);
@@ -131,7 +144,14 @@ impl RecapArguments {
         if (0..said.len()).any(repeats_or_ends) {
             return Self::Unclear;
         }
-        let spans = spans_alone(&said, tables, asked_at, zone);
+        let spans_of = |said: &[String]| spans_alone(said, tables, asked_at, zone);
+        let spans = spans_of(&said);
+        // "From monday to wednesday" begins on monday.
+        let first_of_range = |place: usize| {
+            let (first, last) = (spans_of(&said[..place]), spans_of(&said[place..]));
+            (!first.is_empty() && !last.is_empty() && [&first[..], &last].concat() == spans).then_some(first)
+        };
+        let spans = (1..said.len()).find_map(first_of_range).unwrap_or(spans);
         let midnight = zone.moment(zone.local(asked_at).date_naive().and_time(NaiveTime::MIN));
         // "On friday", said on a friday, is a week ago, as "since friday" is.
         let latest = |before: Timestamp| spans.iter().map(|span| span.from).filter(|from| *from < before).max();

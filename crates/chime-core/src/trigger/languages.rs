@@ -50,6 +50,9 @@ pub(super) struct LanguagePhrases {
     /// Requests for a summary, and for the list of reminders, without fillers.
     summary: HashSet<String>,
     reminders: HashSet<String>,
+    /// Words of times, and beginnings of such words.
+    times: HashSet<String>,
+    time_beginnings: Vec<String>,
     /// Fillers and polite phrases that are not thanks. A text of thanks or greetings may contain them too.
     around: HashSet<String>,
 }
@@ -243,20 +246,7 @@ impl Languages {
         let (said, lower) = (words(ask), ask.to_lowercase());
         self.tables.iter().find_map(|language| {
             let is_that = lower.split_whitespace().any(|word| language.lists.that.iter().any(|that| that == word));
-            let fillers = said.iter().take_while(|word| language.fillers.contains(*word)).count();
-            let lengths = |begin: usize| 1..=(said.len() - begin).min(LONGEST);
-            let ends = |begin: usize| {
-                let is_known = |length: &usize| language.lists.remind.contains(&said[begin..begin + length].join(" "));
-                lengths(begin).rev().find(is_known).map(|length| begin + length)
-            };
-            if let Some(end) = (0..=fillers).find_map(ends) {
-                return (is_that || !language.begins_question(&said[end..])).then_some(end);
-            }
-            // In Turkish the verb comes last, in German after "kannst du".
-            let asks = |begin: usize| language.begins_question(&said[begin..]);
-            let polite = said.len() - language.without_politeness(&said).len();
-            let last = (0..said.len()).find(|begin| ends(*begin) == Some(said.len()));
-            last.filter(|begin| !(polite..*begin).any(asks)).map(|_| 0)
+            language.words_to_remind(&said, is_that)
         })
     }
 
@@ -365,6 +355,7 @@ impl LanguagePhrases {
         let generic = of(&[&lists.politeness, &lists.pointers, &lists.phrases]).into_iter().filter_map(bare).collect();
         let bare_of = |set: &PhraseSet| set.0.iter().cloned().filter_map(bare).collect();
         let (missed, summary, reminders) = (bare_of(&lists.missed), bare_of(&lists.summary), bare_of(&lists.reminders));
+        let (times, time_beginnings) = time_words(language);
         let mut around = of(&[&lists.fillers, &lists.politeness]);
         around.retain(|phrase| !lists.thanks.contains(phrase));
         Self {
@@ -376,6 +367,8 @@ impl LanguagePhrases {
             missed,
             summary,
             reminders,
+            times,
+            time_beginnings,
             around,
         }
     }
@@ -441,6 +434,74 @@ impl LanguagePhrases {
         has(&rest)
             || lengths(BEHIND).any(|length| has(&rest[..length]))
             || !self.begins_question(asked) && lengths(OTHERS).any(cancels)
+    }
+
+    /// Returns the number of words at the start of `said` that ask for a reminder, 0 if they stand elsewhere. With
+    /// `has_that`, a word such as "what" behind them begins no question.
+    fn words_to_remind(&self, said: &[String], has_that: bool) -> Option<usize> {
+        /// Largest number of words of a time before the words that ask: "tomorrow at 9 remind me".
+        const TIME_WORDS: usize = 8;
+        let fillers = |words: &[String]| words.iter().take_while(|word| self.fillers.contains(*word)).count();
+        let first = |words: &[String]| (0..=fillers(words)).find_map(|begin| self.remind_end(words, begin, true));
+        let asks = |begin: usize| self.begins_question(&said[begin..]);
+        // "Could you please remind me". "Do you have a reminder" asks for none.
+        let places = self.places_without_politeness(said);
+        let rest: Vec<String> = places.iter().map(|place| said[*place].clone()).collect();
+        let polite_first = || {
+            let end = (0..=fillers(&rest)).find_map(|begin| self.remind_end(&rest, begin, false))?;
+            Some(places[end - 1] + 1)
+        };
+        if let Some(end) = first(said).or_else(polite_first) {
+            return (has_that || !asks(end)).then_some(end);
+        }
+        // "Kas" begins a question in Estonian, but not in "kas saad".
+        let is_polite = |place: &usize| !places.contains(place) || self.fillers.contains(&said[*place]);
+        let lead = (0..said.len()).take_while(is_polite).count();
+        let is_lead_polite = (0..lead).any(|place| !places.contains(&place));
+        let polite = if is_lead_polite { lead } else { said.len() - self.without_politeness(said).len() };
+        let is_request = |begin: usize, end: usize| {
+            let is_statement = !(polite..begin).any(asks);
+            // In Turkish the verb comes last, in German after "kannst du", or before "daran erinnern, dass".
+            let is_last = end == said.len() || self.lists.that.contains(&said[begin]);
+            let is_behind_time = begin <= TIME_WORDS && said[..begin].iter().all(|word| self.is_of_time(word));
+            is_last && is_statement && (end == said.len() || !asks(end))
+                || is_behind_time && self.remind_end(said, begin, false).is_some() && (has_that || !asks(end))
+        };
+        let is_request_at = |begin: usize| self.remind_end(said, begin, true).is_some_and(|end| is_request(begin, end));
+        (0..said.len()).any(is_request_at).then_some(0)
+    }
+
+    /// Returns the place behind a phrase such as "remind me" at `begin`. Nouns such as "reminder" count if `may_be_noun`.
+    fn remind_end(&self, said: &[String], begin: usize, may_be_noun: bool) -> Option<usize> {
+        let is_noun = |word: &str| self.reminders.iter().any(|phrase| phrase.split(' ').any(|part| part == word));
+        let is_known = |length: &usize| {
+            let phrase = said[begin..begin + length].join(" ");
+            self.lists.remind.contains(&phrase) && (may_be_noun || *length > 1 || !is_noun(&phrase))
+        };
+        let lengths = 1..=said.len().saturating_sub(begin).min(LONGEST);
+        lengths.rev().find(is_known).map(|length| begin + length)
+    }
+
+    /// Returns the places of the words that belong to no polite phrase.
+    fn places_without_politeness(&self, said: &[String]) -> Vec<usize> {
+        let (mut places, mut place) = (Vec::new(), 0);
+        while place < said.len() {
+            let rest = self.without_politeness(&said[place..]).len();
+            if place + rest == said.len() {
+                places.push(place);
+                place += 1;
+            } else {
+                place = said.len() - rest;
+            }
+        }
+        places
+    }
+
+    /// Returns `true` for a number and for a word that belongs to times, such as "tomorrow" and "at".
+    fn is_of_time(&self, word: &str) -> bool {
+        word.starts_with(|c: char| c.is_ascii_digit())
+            || self.times.contains(word)
+            || self.time_beginnings.iter().any(|beginning| word.starts_with(beginning.as_str()))
     }
 
     /// Returns the words behind a polite phrase at their beginning, such as "can you".
@@ -523,6 +584,56 @@ impl LanguagePhrases {
         let around = |phrase: &str| self.around.contains(phrase) || self.lists.greetings.contains(phrase);
         is_made_of(said, |phrase| self.lists.thanks.contains(phrase) || around(phrase)) && !is_made_of(said, around)
     }
+}
+
+/// Returns the words of the lists for times in the table `recall` of a language, and the beginnings of words there.
+fn time_words(language: &LanguageFile) -> (HashSet<String>, Vec<String>) {
+    const LISTS: [&str; 33] = [
+        "time",
+        "months",
+        "weekdays",
+        "today",
+        "tomorrow",
+        "after_tomorrow",
+        "next_week",
+        "day",
+        "week",
+        "month",
+        "year",
+        "minute",
+        "hour",
+        "half_hour",
+        "quarter_hour",
+        "ahead",
+        "after",
+        "at",
+        "oclock",
+        "half_to",
+        "half_past",
+        "quarter_past",
+        "quarter_to",
+        "morning",
+        "noon",
+        "afternoon",
+        "evening",
+        "night",
+        "midnight",
+        "before_time",
+        "on_the",
+        "counts",
+        "clock_numbers",
+    ];
+    let recall = language.tables.get("recall").and_then(toml::Value::as_table);
+    let lists = LISTS.iter().filter_map(|name| recall?.get(*name));
+    let texts = lists.flat_map(|list| match list {
+        toml::Value::Table(numbers) => numbers.keys().map(String::as_str).collect(),
+        toml::Value::Array(rows) => rows.iter().filter_map(toml::Value::as_str).collect(),
+        text => text.as_str().into_iter().collect::<Vec<_>>(),
+    });
+    let parts: HashSet<&str> = texts.flat_map(|text| text.split([',', '|', ' '])).collect();
+    let (open, whole): (Vec<&str>, Vec<&str>) = parts.into_iter().partition(|part| part.ends_with('*'));
+    let whole = whole.into_iter().flat_map(words).collect();
+    (whole, open.into_iter().flat_map(words).collect())
 }
 
 /// Returns the words of a text that may show its language: without English endings such as the "s" of "yesterday's", which

@@ -3,6 +3,7 @@
 use chrono::{Datelike, Days, Months, NaiveDate};
 
 use crate::retrieval::languages::{PhraseTable, Tables};
+use crate::retrieval::words::words;
 use chime_core::trigger::Languages;
 use chime_core::{Timestamp, Zone};
 
@@ -11,6 +12,39 @@ use chime_core::{Timestamp, Zone};
 pub struct TimeSpan {
     pub from: Timestamp,
     pub to: Timestamp,
+}
+
+/// Splits a text into words as [`words`] does, but a date in digits, such as "2026-05-01" or "5/11", is one word.
+pub fn date_words(text: &str, tables: Tables) -> Vec<String> {
+    let parts = |token: &str| match digit_date(token, tables) {
+        Some(date) => vec![date],
+        None => words(token),
+    };
+    text.split_whitespace().flat_map(parts).collect()
+}
+
+/// Returns a date such as "2026-05-01" in the form "01.05.2026", and others, such as "5-11-2026" and "5/11", with slashes.
+/// In Dutch, "5-11" is a date too. The date need not exist.
+pub fn digit_date(token: &str, tables: Tables) -> Option<String> {
+    let token = token.trim_matches(|c: char| !c.is_alphanumeric());
+    let parts: Vec<&str> = token.split(['-', '/', '.']).collect();
+    let is_number = |part: &&str| matches!(part.len(), 1..=4) && part.chars().all(|c| c.is_ascii_digit());
+    if !parts.iter().all(is_number) {
+        return None;
+    }
+    let is_dutch = || tables.iter().any(|table| table.short == Some("nl"));
+    match parts[..] {
+        [year, month, day] if year.len() == 4 => Some(format!("{day}.{month}.{year}")),
+        [_, _, year] if !token.contains('.') && year.len() % 2 == 0 => Some(parts.join("/")),
+        // "2026-05" names no year.
+        [year, month] if year.len() == 4 && month.len() < 3 && !token.contains('.') => Some(token.to_owned()),
+        [day, month]
+            if day.len().max(month.len()) < 3 && (token.contains('/') || token.contains('-') && is_dutch()) =>
+        {
+            Some(parts.join("/"))
+        }
+        _ => None,
+    }
 }
 
 /// Returns the spans that `words` name, as of `now` in `zone`. A weekday, month or season without a year is the last
@@ -65,7 +99,9 @@ impl DateReader<'_> {
             let known = self.spans.len();
             let read = self
                 .numeric_date(place)
+                .or_else(|| self.slashed(place))
                 .or_else(|| self.day_and_month(place))
+                .or_else(|| self.day_of_month(place))
                 .or_else(|| self.month_alone(place))
                 .or_else(|| self.season(place))
                 .or_else(|| self.long_ago(place))
@@ -89,14 +125,20 @@ impl DateReader<'_> {
         place.checked_sub(1).is_some_and(is_at) || place.checked_sub(2).is_some_and(is_at) || is_at(end)
     }
 
-    /// Parses "the last three days", "the past week", "l'année dernière", as a span that ends today.
+    /// Parses "the last three days", "les trois derniers jours", "the past week", "l'année dernière", as a span that ends
+    /// today.
     fn past(&mut self, place: usize) -> Option<usize> {
         let table = self.table;
-        let is_last_year =
-            table.year.at(self.words, place) == Some(1) && table.last.at(self.words, place + 1).is_some();
-        let length = if is_last_year { 0 } else { table.last.at(self.words, place)? };
-        let counted = self.count_at(place + length);
-        let (count, used) = counted.map_or((1, 0), |count| (count, 1));
+        let last = |at: usize| table.last.at(self.words, at);
+        let is_last_year = table.year.at(self.words, place) == Some(1) && last(place + 1).is_some();
+        let before = self.count_at(place).filter(|_| last(place + 1).is_some());
+        let length = match before {
+            Some(_) => 1 + last(place + 1)?,
+            None if is_last_year => 0,
+            None => last(place)?,
+        };
+        let behind = self.count_at(place + length).filter(|_| before.is_none());
+        let (count, used) = before.map_or((behind.unwrap_or(1), usize::from(behind.is_some())), |count| (count, 0));
         let unit = place + length + used;
         let days = [(&table.day, 1), (&table.week, 7), (&table.month, 30), (&table.year, 365)]
             .into_iter()
@@ -125,6 +167,57 @@ impl DateReader<'_> {
         ((1..=12).contains(&month) && (1..=31).contains(&day) && (year.is_some() || word.len() >= 4)).then_some(())?;
         self.add_day(year, month, day);
         Some(1)
+    }
+
+    /// Returns the numbers of "20/5" and "5/20/2024": two that may be a day and a month, and the year.
+    pub fn slashed_numbers(&self, place: usize) -> Option<(u32, u32, Option<u32>)> {
+        let numbers: Option<Vec<u32>> = self.words.get(place)?.split('/').map(|number| number.parse().ok()).collect();
+        match numbers?[..] {
+            [first, second] => Some((first, second, None)),
+            [first, second, year] => Some((first, second, Some(if year < 100 { year + 2000 } else { year }))),
+            _ => None,
+        }
+    }
+
+    /// Parses "5/11/2026" and, alone or behind a word such as "on", "5/11". In English, that may be in May or in November,
+    /// so both are added.
+    fn slashed(&mut self, place: usize) -> Option<usize> {
+        let (first, second, year) = self.slashed_numbers(place)?;
+        let Self { words, table, .. } = *self;
+        let marks = [&table.month_marks, &table.on_the, &table.before_time, &table.since, &table.until];
+        let is_mark = |at: usize| marks.iter().any(|names| names.at(words, at) == Some(1));
+        let is_date = year.is_some() || words.len() == 1 || place.checked_sub(1).is_some_and(is_mark);
+        let known = self.spans.len();
+        if is_date {
+            self.add_day(year, second, first);
+        }
+        if is_date && (table.short == Some("en") || second > 12) {
+            self.add_day(year, first, second);
+        }
+        (self.spans.len() > known).then_some(1)
+    }
+
+    /// Parses "on the 5th", "le 5", "5 числа" as the last such day.
+    fn day_of_month(&mut self, place: usize) -> Option<usize> {
+        let Self { words, table, today, .. } = *self;
+        let before = table.on_the.at(words, place);
+        let number = place + before.unwrap_or(0);
+        let number_of_day = self.day_number(number)?;
+        let behind = table.of_month.at(words, number + 1);
+        let end = number + 1 + behind.unwrap_or(0);
+        // "Le 5 mai" is a whole date, and "le 5 portes" is none.
+        let is_whole = table.months.iter().any(|month| month.at(words, number + 1).is_some());
+        let is_end = |next: &String| Languages::shipped().is_stop_word_of(next, table.short.iter());
+        let ends = words.get(end).is_none_or(is_end) && !is_whole;
+        (behind.is_some() || before.is_some() && ends).then_some(())?;
+        // "The 3rd of May".
+        let known = self.spans.len();
+        let is_date = self.day_and_month(number).is_some();
+        self.spans.truncate(known);
+        let days = std::iter::successors(Some(today), |day| day.pred_opt()).take(62);
+        let day = days.filter(|_| !is_date).find(|day| day.day() == number_of_day)?;
+        self.spans.push((day, day.succ_opt()?));
+        Some(end - place)
     }
 
     /// Parses "3 June 2023", "the 3rd of June", "June 3", "3. juuni".
@@ -340,7 +433,7 @@ mod tests {
     fn check(code: &str, question: &str, expected: &[&str]) {
         let now = Timestamp::from_secs(1_715_774_400);
         let tables = Tables::of(Language::from_code(code), question);
-        let spans = spans_named(&words(question), tables, now, Zone::UTC);
+        let spans = spans_named(&date_words(question, tables), tables, now, Zone::UTC);
         let shown: Vec<String> = (spans.iter())
             .map(|span| format!("{}..{}", span.from.to_utc().format("%Y-%m-%d"), span.to.to_utc().format("%Y-%m-%d")))
             .collect();
@@ -357,6 +450,46 @@ mod tests {
         check("eng", "in 2022", &["2022-01-01..2023-01-01"]);
         check("deu", "Was war am 12.03.2024?", &["2024-03-12..2024-03-13"]);
         check("rus", "что было 3 мая 2024", &["2024-05-03..2024-05-04"]);
+    }
+
+    #[test]
+    fn dates_in_digits_are_read() {
+        let day = "2023-11-05..2023-11-06";
+        for (code, question) in [
+            ("eng", "what happened on 2023-11-05?"),
+            ("eng", "what happened on 2023/11/05?"),
+            ("fra", "que s'est-il passé le 05/11/2023 ?"),
+            ("spa", "¿qué pasó el 5-11-2023?"),
+            ("ita", "cosa è successo il 05/11/2023?"),
+            ("nld", "wat gebeurde er op 5-11-2023?"),
+        ] {
+            check(code, question, &[day]);
+        }
+        check("fra", "que s'est-il passé le 5/11 ?", &["2024-11-05..2024-11-06", day]);
+        check("nld", "wat gebeurde er op 5-11?", &["2024-11-05..2024-11-06", day]);
+        check("eng", "what happened on 27/11/2023?", &["2023-11-27..2023-11-28"]);
+        check("eng", "what happened on 5/11/2023?", &[day, "2023-05-11..2023-05-12"]);
+        for question in ["on 2023-13-45", "since 2023-13", "3/4 of the people", "in room 9-10", "open 24/7"] {
+            check("eng", question, &[]);
+        }
+    }
+
+    #[test]
+    fn days_of_a_month_are_the_last_ones() {
+        for (code, question) in [
+            ("eng", "what did we say on the 5th?"),
+            ("eng", "what did we say on the 5th about the boat?"),
+            ("fra", "qu'a-t-on dit le 5 ?"),
+            ("deu", "Was war am 5.?"),
+            ("por", "o que rolou no dia 5?"),
+            ("rus", "что было 5 числа?"),
+            ("tur", "ayın 5'inde ne oldu?"),
+        ] {
+            check(code, question, &["2024-05-05..2024-05-06"]);
+        }
+        check("eng", "on the 20th", &["2024-04-20..2024-04-21"]);
+        check("eng", "on the 5th floor", &[]);
+        check("fra", "le 5 portes", &[]);
     }
 
     #[test]
@@ -426,6 +559,8 @@ mod tests {
         check("eng", "what happened since monday?", &["2024-05-13..2024-05-16"]);
         check("eng", "what's new since the 3rd of May", &["2024-05-03..2024-05-16", "2023-05-03..2024-05-16"]);
         check("eng", "the last three days", &["2024-05-12..2024-05-16"]);
+        check("fra", "les trois derniers jours", &["2024-05-12..2024-05-16"]);
+        check("ita", "gli ultimi 3 giorni", &["2024-05-12..2024-05-16"]);
         check("spa", "el año pasado", &["2023-05-16..2024-05-16"]);
         check("deu", "Was wurde seit Montag gesagt?", &["2024-05-13..2024-05-16"]);
         check("rus", "что решили за последние две недели?", &["2024-05-01..2024-05-16"]);

@@ -29,7 +29,8 @@ rows! {
         after_tomorrow: Phrases, second: Phrases, hour_and_half: Phrases, all_the: Phrases, other_repeats: Phrases,
         weekly: Vec<Phrases>, before_all: Phrases, before_time: Phrases, and: Phrases, quarter_past: Phrases,
         quarter_to: Phrases, quarter_towards: Phrases, minutes_past: Phrases, minutes_to: Phrases, on_the: Phrases,
-        of_month: Phrases,
+        of_month: Phrases, night: Phrases, midnight: Phrases, next_week: Phrases, quarter_hour: Phrases,
+        three_quarters: Phrases, up_to: Phrases, earlier: Phrases, unread: Phrases,
     }
 }
 
@@ -87,8 +88,8 @@ impl Deref for PhraseTable {
 }
 
 impl RecallPhrases {
-    pub fn parts_of_day(&self) -> [&Phrases; 4] {
-        [&self.morning, &self.noon, &self.afternoon, &self.evening]
+    pub fn parts_of_day(&self) -> [&Phrases; 5] {
+        [&self.morning, &self.noon, &self.afternoon, &self.evening, &self.night]
     }
 
     /// Returns the number of words of the longest time expression, or part of one, that begins at index `place` of
@@ -99,7 +100,8 @@ impl RecallPhrases {
         self.time_phrase_at(words, place).or_else(|| is_number().then_some(1))
     }
 
-    fn time_phrase_at(&self, words: &[String], place: usize) -> Option<usize> {
+    /// Like [`time_at`](Self::time_at), without numbers.
+    pub fn time_phrase_at(&self, words: &[String], place: usize) -> Option<usize> {
         let Self { time, ago, month_marks, season_marks, day, week, month, year, today, tomorrow, .. } = self;
         let Self { yesterday, days_before, last_weekend, this_week, last_week, this_month, last_month, .. } = self;
         let phrases = [time, ago, month_marks, season_marks, day, week, month, year]

@@ -1,6 +1,6 @@
 //! Parses a question: its words, names and dates, and the kind of answer it asks for.
 
-use crate::retrieval::dates::{TimeSpan, spans_named};
+use crate::retrieval::dates::{TimeSpan, date_words, spans_named};
 use crate::retrieval::languages::{PhraseTable, Tables};
 use crate::retrieval::words::{lower, words};
 use chime_core::{Language, Timestamp, UserId, Zone, folded, is_unspaced, pieces, search_words, split_words};
@@ -139,7 +139,8 @@ impl ParsedQuestion {
         }
         let bare: Vec<&str> =
             bare.split_whitespace().filter(|part| !words(part).first().is_some_and(|word| is_name(word))).collect();
-        let spans = spans_named(&without_named_months(&said, tables, &names), tables, asked.now, asked.zone);
+        let dated = tables.without_elisions(date_words(text, tables));
+        let spans = spans_named(&without_named_months(&dated, tables, &names), tables, asked.now, asked.zone);
         let last_talk = spans.is_empty() && names_last_talk(&said, tables);
         let newest = tables.of_question().and_then(|table| newest_named(&said, table));
         let names_any = !named.is_empty() || !spans.is_empty() || last_talk || asks_news;
@@ -228,8 +229,9 @@ fn asks_talk_alone(said: &[String], tables: Tables, may_name_talk: bool, is_name
     }
     // In "qu'est" and "cos'ha" only the part after the apostrophe counts; the part before it is a function word.
     let behind = |word: &String| word.rsplit(['\'', '’']).next().unwrap_or(word).to_owned();
-    let said: Vec<String> =
-        said.iter().map(|word| if tables.is_stop_word(word) { word.clone() } else { behind(word) }).collect();
+    // "П'ятниця" is one word.
+    let is_whole = |word: &String| tables.is_stop_word(word) || table.time_at(std::slice::from_ref(word), 0).is_some();
+    let said: Vec<String> = said.iter().map(|word| if is_whole(word) { word.clone() } else { behind(word) }).collect();
     let is_letter = |word: &str| word.chars().count() == 1;
     let (mut place, mut asks) = (0, false);
     while let Some(word) = said.get(place) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::retrieval::dates::{DateReader, spans_named};
+use crate::retrieval::dates::{DateReader, digit_date, spans_named};
 use crate::retrieval::languages::{PhraseTable, Tables, shipped};
 use crate::retrieval::words::words;
 use chime_core::trigger::Languages;
@@ -19,6 +19,13 @@ mod spans;
 
 /// Word that stands for a colon behind a word, where the words of the task begin.
 const COLON: &str = ":";
+/// Word that stands for the name of a time zone.
+const ZONE: &str = "(zone)";
+/// Short names of time zones in upper case.
+const ZONES: [&str; 22] = [
+    "UTC", "GMT", "CET", "CEST", "EET", "EEST", "BST", "MSK", "МСК", "EST", "EDT", "CST", "CDT", "MST", "MDT", "PST",
+    "PDT", "JST", "AEST", "AEDT", "MEZ", "MESZ",
+];
 
 /// Returns `true` if a text names a time near its own, such as "at five", "tomorrow" or "next month".
 pub fn names_time(text: &str) -> bool {
@@ -40,13 +47,13 @@ pub fn names_time(text: &str) -> bool {
 /// The time that begins directly behind the words that ask is the one that counts; if it is only a day, an hour at the
 /// end of the text is added. Without a time there, the last date and the last time of day in the text count.
 pub fn reminder_time(ask: &str, language: Language, now: Timestamp, zone: Zone) -> AskedTime {
-    ReminderRequest::new(ask, language, now, zone).best_reading().asked
+    ReminderRequest::strict(ask, language, now, zone).best_reading().asked
 }
 
 /// Returns the words behind the time with which `ask`, the words behind `/remind`, begins: "tea" in "in 20 minutes tea".
 /// Returns all of it if it begins otherwise, or if no words follow.
 pub fn reminder_task(ask: &str, language: Language, now: Timestamp, zone: Zone) -> &str {
-    let request = ReminderRequest::new(ask, language, now, zone);
+    let request = ReminderRequest::strict(ask, language, now, zone);
     let last = request.best_reading().end.checked_sub(1).filter(|_| request.asking.is_none());
     let Some(last) = last else { return ask };
     let task = ask[request.token_ends[last]..]
@@ -56,7 +63,7 @@ pub fn reminder_task(ask: &str, language: Language, now: Timestamp, zone: Zone) 
 
 /// Reads a text that consists of a time, such as "every monday at 9". Returns [`AskedTime::None`] if it has other words.
 pub fn time_alone(text: &str, language: Language, now: Timestamp, zone: Zone) -> AskedTime {
-    let request = ReminderRequest::new(text, language, now, zone);
+    let request = ReminderRequest::strict(text, language, now, zone);
     let reading = request.best_reading();
     if reading.end == request.words.len() { reading.asked } else { AskedTime::None }
 }
@@ -74,6 +81,8 @@ struct ReminderRequest<'a> {
     tables: Tables,
     now: Timestamp,
     zone: Zone,
+    /// `true` if the text asks for a reminder, and not only names a time.
+    is_strict: bool,
 }
 
 /// What a request says about its time, read in one language.
@@ -102,21 +111,41 @@ impl ReminderReading {
 
 impl<'a> ReminderRequest<'a> {
     fn new(ask: &'a str, language: Language, now: Timestamp, zone: Zone) -> Self {
-        let (words, token_ends) = moment_words(ask);
+        let tables = Tables::of(language, ask);
+        let (words, token_ends) = moment_words(ask, tables);
         let asking = Languages::shipped().words_to_remind(ask);
         let behind = (0..words.len()).filter(|place| words[*place] != COLON).nth(asking.unwrap_or(0));
         let begin = behind.unwrap_or(words.len());
-        Self { ask, words, token_ends, asking, begin, tables: Tables::of(language, ask), now, zone }
+        Self { ask, words, token_ends, asking, begin, tables, now, zone, is_strict: false }
+    }
+
+    fn strict(ask: &'a str, language: Language, now: Timestamp, zone: Zone) -> Self {
+        Self { is_strict: true, ..Self::new(ask, language, now, zone) }
     }
 
     fn read(&self, table: &'static PhraseTable) -> ReminderReading {
-        let today = self.zone.local(self.now).date_naive();
+        let reading = self.read_in(table, self.zone);
+        if reading.end == 0 || self.words.get(reading.end).is_none_or(|word| word != ZONE) {
+            return reading;
+        }
+        let name = self.ask[..self.token_ends[reading.end]].split_whitespace().next_back().unwrap_or_default();
+        let other = named_zone(name).map(|zone| self.read_in(table, zone).asked);
+        // A repetition is kept in the time of the chat.
+        let is_once = |asked: &AskedTime| !matches!(asked, AskedTime::Time(time) if time.repeat.is_some());
+        let asked = other.filter(is_once).unwrap_or(AskedTime::Unreadable);
+        ReminderReading { asked, end: reading.end + 1 }
+    }
+
+    /// Reads the request by the clock of `zone`.
+    fn read_in(&self, table: &'static PhraseTable, zone: Zone) -> ReminderReading {
+        let today = zone.local(self.now).date_naive();
         let dates = DateReader { words: &self.words, table, today, is_ahead: true, spans: Vec::new() };
-        let mut reader = MomentReader { dates, is_first: true };
+        let bare_span = (self.is_strict && self.asking.is_none()).then_some(self.begin);
+        let mut reader = MomentReader { dates, is_first: true, bare_span, is_strict: self.is_strict };
         // Where the verb comes last, words such as "kannst du mich" may come first.
         let skips = |word: &str| self.asking == Some(0) && self.tables.is_stop_word(word);
         let (moment, end) = reader.read(self.begin, skips);
-        let asked = match moment.asked_time(end.is_some(), self.now, self.zone) {
+        let asked = match moment.asked_time(end.is_some(), self.now, zone) {
             // A past day in the words of a question is no time: "remind me of the wood we ordered yesterday".
             AskedTime::Past if self.asking.is_some() && (end.is_none() || ends_in_question(self.ask)) => {
                 AskedTime::None
@@ -158,24 +187,41 @@ fn ends_in_question(ask: &str) -> bool {
     tokens.next_back().is_some_and(|last| last.ends_with('?')) && tokens.any(|token| token.ends_with([',', ':', ';']))
 }
 
-/// Returns a date such as "2026-05-01", which need not exist, in the form "01.05.2026".
-fn iso_date(text: &str) -> Option<String> {
-    let parts: Vec<&str> = text.split('-').collect();
-    let [year, month, day] = parts[..] else { return None };
-    let is_number = |part: &&str| part.len() <= 4 && part.chars().all(|c| c.is_ascii_digit()) && !part.is_empty();
-    (year.len() == 4 && parts.iter().all(is_number)).then(|| format!("{day}.{month}.{year}"))
+/// Returns `true` for the name of a time zone, such as "EST", "UTC+3" and "Europe/Berlin", or "London" before "time".
+fn is_zone_name(token: &str, next: Option<&&str>) -> bool {
+    let short = token.trim_end_matches(|c: char| c.is_ascii_digit() || ['+', '-', ':'].contains(&c));
+    let is_city = token.contains('/') && token.starts_with(char::is_alphabetic) && Zone::parse(token).is_some();
+    let is_before_time = next.is_some_and(|next| next.trim_end_matches(|c: char| !c.is_alphabetic()) == "time");
+    ZONES.contains(&short) || ["utc", "gmt"].contains(&short) || is_city || is_before_time && token.starts_with(char::is_uppercase)
 }
 
-/// Splits a text into words. A clock time ("9:30"), a date ("2026-05-01", "20/5") and a colon are words of their own.
-/// Returns also, for each word, the place in `text` behind the token that it is part of, in bytes.
-fn moment_words(text: &str) -> (Vec<String>, Vec<usize>) {
+/// Returns the zone "Europe/Berlin", "UTC" or "GMT+3", but not "EST", which has other hours in summer.
+fn named_zone(name: &str) -> Option<Zone> {
+    let name = name.trim_matches(|c: char| !c.is_alphanumeric());
+    let utc = ["UTC", "GMT", "utc", "gmt"].into_iter().find_map(|utc| name.strip_prefix(utc));
+    let Some(hours) = utc else { return Zone::parse(name) };
+    match hours.split_at_checked(1) {
+        None => Some(Zone::UTC),
+        // The names of such zones have the opposite sign.
+        Some(("+", hours)) => Zone::parse(&format!("Etc/GMT-{hours}")),
+        Some(("-", hours)) => Zone::parse(&format!("Etc/GMT+{hours}")),
+        Some(_) => None,
+    }
+}
+
+/// Splits a text into words. A clock time ("9:30"), a date ("2026-05-01", "20/5"), a colon and the name of a time zone are
+/// words of their own. Returns also, for each word, the place in `text` behind the token that it is part of, in bytes.
+fn moment_words(text: &str, tables: Tables) -> (Vec<String>, Vec<usize>) {
     let (mut found, mut ends, mut end) = (Vec::new(), Vec::new(), 0);
-    for token in text.split_whitespace() {
+    let mut tokens = text.split_whitespace().peekable();
+    while let Some(token) = tokens.next() {
         end = text[end..].find(token).map_or(text.len(), |at| end + at + token.len());
         let token = token.trim_matches(|c: char| !c.is_alphanumeric() && c != ':');
         let bare = token.trim_end_matches(':');
-        if let Some(day) = iso_date(bare) {
+        if let Some(day) = digit_date(bare, tables) {
             found.push(day);
+        } else if !found.is_empty() && is_zone_name(bare, tokens.peek()) {
+            found.push(ZONE.to_owned());
         } else {
             // In "18:00-19:00" the first time counts. In Turkish a suffix follows: "18:30'da".
             let first = bare.split(['-', '–', '\'', '’']).next().unwrap_or(bare);

@@ -15,6 +15,7 @@ use chime_answer::answering::{format_own, format_parts};
 use chime_answer::sanitize::{escape_markdown, one_line};
 use chime_core::chat_settings::ChatSettings;
 use chime_core::texts::{ReminderTexts, Texts, filled, notices, texts};
+use chime_core::trigger::Languages;
 use chime_core::{
     Button, ChatId, Conversation, Job, Message, MessageId, ReplyTarget, Sender, Timestamp, Zone, message_link,
 };
@@ -56,6 +57,15 @@ impl CancelButton {
     }
 }
 
+/// Returns `true` for "delete 1", "cancel" and "off", which set no reminder.
+fn asks_to_cancel(ask: &str) -> bool {
+    const OTHERS: [&str; 3] = ["cancel", "stop", "off"];
+    let mut words = ask.split_whitespace();
+    let first = words.next().unwrap_or_default().to_lowercase();
+    let is_cancel = OTHERS.contains(&first.as_str()) || Languages::shipped().without_delete(&first).is_some();
+    is_cancel && words.nth(1).is_none()
+}
+
 impl Commands {
     /// Sets a reminder. A request in plain words that names no time is a question, which gets an answer.
     pub(super) async fn remind(&self, job: &Job, command: CommandRequest) -> JobResult {
@@ -73,6 +83,10 @@ impl Commands {
                 return self.say(job, &command, format!("{} {}", texts.unreadable, texts.how)).await;
             }
             AskedTime::Past => return self.say(job, &command, format!("{} {}", texts.past, texts.how)).await,
+            // "/remind cancel".
+            AskedTime::None if in_plain_words(job).is_none() && asks_to_cancel(ask) => {
+                return self.list_reminders(job, command).await;
+            }
             AskedTime::None => {
                 return match in_plain_words(job) {
                     Some(answer) => self.hand_on(job, answer).await,

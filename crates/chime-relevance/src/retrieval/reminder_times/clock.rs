@@ -1,5 +1,6 @@
 //! Parses times of day: "at nine", "half past nine".
 
+use crate::retrieval::reminder_times::COLON;
 use crate::retrieval::reminder_times::moment::{ClockTime, Moment, clock_time};
 use crate::retrieval::reminder_times::reader::MomentReader;
 
@@ -7,8 +8,16 @@ impl MomentReader<'_> {
     /// Returns `true` if a number follows a day, perhaps behind a word such as "at": it is no time of day, or it cannot
     /// be told from the number of something: "tomorrow at 25", "tomorrow 3 eggs".
     pub(super) fn is_unread_number(&self, place: usize) -> bool {
-        let number = place + self.at(&self.dates.table.at, place).unwrap_or(0);
-        self.starts_with_digit(number)
+        let number = place + self.linking(place).unwrap_or(0);
+        // "Ein" and "a" are articles too.
+        self.starts_with_digit(number) || self.number(number).is_some_and(|number| number > 1)
+    }
+
+    /// Parses an hour behind which nothing or a colon stands: "tonight 9", "tomorrow evening 9: tea".
+    pub(super) fn lone_hour(&self, place: usize) -> Option<ClockTime> {
+        let hour = self.dates.words.get(place)?.parse().ok().filter(|hour| *hour < 24)?;
+        let is_last = self.dates.words.get(place + 1).is_none_or(|word| word == COLON);
+        is_last.then_some(ClockTime { hour, is_exact: hour == 0 || hour > 12, ..ClockTime::default() })
     }
 
     /// Returns `true` for a time that no day has, such as "at 9:75" and "um 25 Uhr".
@@ -35,14 +44,11 @@ impl MomentReader<'_> {
         if is_date {
             return None;
         }
-        let (mut time, is_time) = match clock_time(self.dates.words.get(begin)?, mark.is_some()) {
-            Some(time) => (time, true),
-            None => {
-                let hour = self.number(begin)?;
-                (ClockTime { hour, minute: 0, is_exact: hour == 0 || hour > 12 }, false)
-            }
+        let (mut time, used, is_time) = match clock_time(self.dates.words.get(begin)?, mark.is_some()) {
+            Some(time) => (time, 1, true),
+            None => self.hour(begin).map(|(time, used)| (time, used, false))?,
         };
-        let mut end = begin + 1;
+        let mut end = begin + used;
         let oclock = self.at(&table.oclock, end);
         end += oclock.unwrap_or(0);
         // "9 Uhr 30", "seven thirty".
@@ -61,13 +67,17 @@ impl MomentReader<'_> {
             _ => None,
         };
         let part = self.part(end);
-        let is_marked = mark.is_some() || oclock.is_some() || before.is_some() || behind.is_some();
+        let is_marked =
+            mark.or(oclock).or(behind.map(|(_, used)| used)).is_some() || before.is_some() || time.is_midnight;
         // A number is a time only together with a word such as "at" or "pm".
         if !is_time && !is_marked && is_late.is_none() && part.is_none() {
             return None;
         }
         end += is_late.map_or(part.map_or(0, |(used, _)| used), |_| 1);
-        time.set_half(is_late.or(part.map(|(_, hour)| hour >= 12)));
+        match (is_late, part) {
+            (None, Some((_, part))) if !time.is_midnight => time.set_part(part),
+            _ => time.set_half(is_late),
+        }
         let minutes =
             i64::from(time.hour) * 60 + i64::from(time.minute) + offset + behind.map_or(0, |(minutes, _)| minutes);
         let minutes = u32::try_from(minutes.rem_euclid(24 * 60)).ok().filter(|_| time.hour < 24 && time.minute < 60)?;
@@ -75,8 +85,22 @@ impl MomentReader<'_> {
         Some((Moment { time: Some(time), ..Moment::default() }, end - place))
     }
 
-    /// Parses what may stand before an hour: "half past", "quarter to", "ten past", "halb". Returns the minutes that it
-    /// adds to the hour, and the place of the hour.
+    /// Parses "nine", "midnight" and, before "and a half", "noon". Returns also the number of words.
+    fn hour(&self, place: usize) -> Option<(ClockTime, usize)> {
+        let table = self.dates.table;
+        if let Some(used) = self.at(&table.midnight, place) {
+            return Some((
+                ClockTime { is_exact: true, has_half: true, is_midnight: true, ..ClockTime::default() },
+                used,
+            ));
+        }
+        let noon = self.at(&table.noon, place).filter(|used| self.at(&table.half_past, place + used).is_some());
+        let (hour, used) = noon.map(|used| (12, used)).or_else(|| Some((self.number(place)?, 1)))?;
+        Some((ClockTime { hour, is_exact: hour == 0 || hour > 12, ..ClockTime::default() }, used))
+    }
+
+    /// Parses what may stand before an hour: "half past", "quarter to", "ten past", "halb", "fünf vor halb". Returns the
+    /// minutes that it adds to the hour, and the place of the hour.
     fn minutes_before(&self, place: usize, is_marked: bool) -> Option<(i64, usize)> {
         let table = self.dates.table;
         let phrases = [
@@ -93,6 +117,11 @@ impl MomentReader<'_> {
             let signs = [(&table.minutes_past, 1), (&table.minutes_to, -1)];
             signs.into_iter().find_map(|(names, sign)| Some((sign * count, place + 1 + self.at(names, place + 1)?)))
         };
-        named.or_else(counted).filter(|(_, hour)| self.number(*hour).is_some())
+        let (minutes, hour) = named.or_else(counted)?;
+        if self.hour(hour).is_some() {
+            return Some((minutes, hour));
+        }
+        let (more, hour) = self.minutes_before(hour, false)?;
+        Some((minutes + more, hour))
     }
 }

@@ -14,10 +14,10 @@ impl MomentReader<'_> {
         let moment = Moment { part: part.map(|(_, hour)| hour), ..Moment::default() };
         match (part, self.day(place)) {
             // In "por la mañana" the last word is no day.
-            (Some((used, _)), Some((_, _, of_day))) if used > of_day => Some((moment, used)),
-            (_, Some((day, is_weekday, used))) => {
-                let part = moment.part.or_else(|| self.part_in_word(place).filter(|_| is_weekday));
-                Some((Moment { date: Some(day), is_weekday, part, ..moment }, used))
+            (Some((used, _)), Some((_, of_day))) if used > of_day => Some((moment, used)),
+            (_, Some((day, used))) => {
+                let part = moment.part.or_else(|| self.part_in_word(place).filter(|_| day.is_weekday));
+                Some((Moment { part, ..day }, used))
             }
             (part, None) => part.map(|(used, _)| (moment, used)),
         }
@@ -32,47 +32,51 @@ impl MomentReader<'_> {
         self.parts().filter_map(|(hour, part)| Some((self.at(part, place)?, hour))).max()
     }
 
-    /// Returns the hour of a part of the day at the end of a longer word, as in "Freitagabend".
+    /// Returns the hour of a part of the day behind the name of a weekday, as in "Freitagabend", but not in "Sonnabend".
     pub(super) fn part_in_word(&self, place: usize) -> Option<u32> {
         let word = self.dates.words.get(place)?;
-        let is_end = |phrase: &[PhraseWord]| {
-            phrase.iter().all(|end| word.len() > end.text.len() && word.ends_with(&end.text)) && phrase.len() == 1
-        };
+        let names = self.dates.table.weekdays.iter().flat_map(Phrases::all).flatten();
+        let rest = names.filter(|name| name.is_open).filter_map(|name| word.strip_prefix(name.text.as_str())).next()?;
+        let is_end = |phrase: &[PhraseWord]| phrase.iter().all(|end| rest.ends_with(&end.text)) && phrase.len() == 1;
         self.parts().filter(|(_, part)| part.all().any(is_end)).map(|(hour, _)| hour).last()
     }
 
-    /// Parses a day. Returns also `true` if it is named by its weekday only, and the number of words.
-    pub(super) fn day(&mut self, place: usize) -> Option<(NaiveDate, bool, usize)> {
+    /// Parses a day. Returns also its number of words.
+    pub(super) fn day(&mut self, place: usize) -> Option<(Moment, usize)> {
         let (today, table) = (self.dates.today, self.dates.table);
+        let on = |day: NaiveDate| Moment { date: Some(day), ..Moment::default() };
         let relative = [(&table.today, 0), (&table.tomorrow, 1), (&table.after_tomorrow, 2)];
         let named = relative.into_iter().filter_map(|(names, days)| Some((self.at(names, place)?, days))).max();
         if let Some((used, days)) = named {
-            return Some((today.checked_add_days(Days::new(days))?, false, used));
+            return Some((Moment { is_relative: true, ..on(today.checked_add_days(Days::new(days))?) }, used));
         }
         let date = self.dates.numeric_date(place).or_else(|| self.dates.day_and_month(place));
         if let Some(used) = date {
-            return Some((self.dates.spans.pop()?.0, false, used));
+            return Some((on(self.dates.spans.pop()?.0), used));
         }
         // "Fri" and "mon" are days where a time is expected.
         if (self.is_first || self.at(&table.ambiguous, place).is_none())
             && let Some((weekday, used)) = self.weekday_of(&table.weekdays, place)
         {
+            if let Some(used) = self.range_end(place + used).filter(|_| self.is_first) {
+                return Some((Moment { is_unsupported: true, ..Moment::default() }, used - place));
+            }
             let day = today.iter_days().skip(1).find(|day| day.weekday() == weekday)?;
-            return Some((day, true, used));
+            return Some((Moment { is_weekday: true, ..on(day) }, used));
         }
-        self.day_of_month(place).map(|(day, used)| (day, false, used))
+        self.day_of_month(place).map(|(day, used)| (on(day), used))
+    }
+
+    /// Parses "to friday" behind "monday". Returns the place behind it.
+    fn range_end(&self, place: usize) -> Option<usize> {
+        let last = place + self.at(&self.dates.table.up_to, place)?;
+        Some(last + self.weekday_of(&self.dates.table.weekdays, last)?.1)
     }
 
     /// Parses "20/5" and "5/20/2024". In English, "5/6" may be in May or in June.
     pub(super) fn slashed_date(&mut self, place: usize) -> Option<(Moment, usize)> {
-        let numbers: Option<Vec<u32>> =
-            self.dates.words.get(place)?.split('/').map(|number| number.parse().ok()).collect();
-        let (first, second, year) = match numbers?[..] {
-            [first, second] => (first, second, None),
-            [first, second, year] => (first, second, Some(if year < 100 { year + 2000 } else { year })),
-            _ => return None,
-        };
-        if !self.ends_before(place + 1) {
+        let (first, second, year) = self.dates.slashed_numbers(place)?;
+        if !self.ends_before(place + 1) || self.at(&self.dates.table.oclock, place + 1).is_some() {
             return None;
         }
         let is_english = self.dates.table.short == Some("en");
@@ -137,8 +141,18 @@ impl MomentReader<'_> {
         let is_whole = self.dates.day_and_month(number).is_some();
         self.dates.spans.clear();
         let is_count = self.length(number, true, &mut Span::default()).is_some();
-        let is_day = before.is_some() && !is_whole && !is_count && self.ends_before(end);
+        // "The 8th" alone may be the eighth thing.
+        let is_ordinal = || self.dates.words.get(number).is_some_and(|word| word.ends_with(char::is_alphabetic));
+        let is_alone = || end >= self.dates.words.len() || self.at(&table.at, end).is_some();
+        let is_marked = before.is_some() || is_ordinal() && (is_alone() || self.is_behind_weekday(place));
+        let is_day = is_marked && !is_whole && !is_count && self.ends_before(end);
         let day = self.dates.today.iter_days().take(62).find(|date| date.day() == day)?;
         (is_day || behind.is_some()).then_some((day, end - place))
+    }
+
+    /// Returns `true` for "8th" in "tuesday the 8th".
+    fn is_behind_weekday(&self, place: usize) -> bool {
+        let is_weekday = |before: usize| self.weekday_of(&self.dates.table.weekdays, before).is_some();
+        (1..=2).filter_map(|back| place.checked_sub(back)).any(is_weekday)
     }
 }

@@ -2,21 +2,27 @@
 
 use std::time::Duration;
 
-use chrono::{Datelike, Months, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Timelike, Weekday};
+use chrono::{Datelike, Days, Months, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Timelike, Weekday};
 
 use chime_core::{Timestamp, Zone};
 
 /// Hour of a reminder that names only a day.
-const DEFAULT_HOUR: u32 = 9;
-/// Hours of the parts of a day: morning, noon, afternoon, evening.
-pub(super) const PART_HOURS: [u32; 4] = [9, 12, 15, 19];
+const DEFAULT_HOUR: u32 = MORNING;
+const MORNING: u32 = 9;
+const NOON: u32 = 12;
+const AFTERNOON: u32 = 15;
+const EVENING: u32 = 19;
+const NIGHT: u32 = 21;
+/// Hours of the parts of a day.
+pub(super) const PART_HOURS: [u32; 5] = [MORNING, NOON, AFTERNOON, EVENING, NIGHT];
 /// An hour up to this one, without a part of the day, is in the afternoon: "at three".
 const LAST_SMALL_HOUR: u32 = 6;
 /// Longest time until a reminder, in years.
 const YEARS: u32 = 5;
 pub(super) const DAY_SECS: u64 = 86_400;
-/// Stands for the length of a month, which differs.
+/// Stand for the length of a month and of a year, which differ.
 pub(super) const MONTH: u64 = 0;
+pub(super) const YEAR: u64 = u64::MAX;
 
 /// What a request says about its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,8 +31,8 @@ pub enum AskedTime {
     /// Repetition other than [`Repeat`], several times at once, or a date that can be read in two ways, such as "5/6".
     Unsupported,
     Past,
-    /// A number where the time of day stands that is none, such as "at 25:00", or a date that no calendar has, such as
-    /// "31 February".
+    /// A time that is not understood as a whole: a number where the time of day stands that is none, such as "at 25:00",
+    /// a date that no calendar has, such as "31 February", or further words for a time, such as "9:00 in the EST zone".
     Unreadable,
     /// No time: a request in plain words is a question.
     None,
@@ -57,12 +63,27 @@ impl Repeat {
 }
 
 /// Time of day as it is written, before it is known if it is in the morning or the afternoon.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ClockTime {
     pub(super) hour: u32,
     pub(super) minute: u32,
     /// `true` if the time cannot be meant twelve hours later, as in "at 21:00" or "9 am".
     pub(super) is_exact: bool,
+    /// `true` if the words behind the hour tell its half of the day, as in "9 am" or "8 in the evening".
+    pub(super) has_half: bool,
+    /// `true` if it is at the end of a day, as in "at midnight".
+    pub(super) is_midnight: bool,
+}
+
+/// Span of days that names a day, which a weekday or another day beside it changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum DaySpan {
+    /// "Next week".
+    NextWeek,
+    /// "In two weeks".
+    Days(u64),
+    /// "Next month".
+    Longer,
 }
 
 /// Time that a text names, or one part of it.
@@ -71,6 +92,10 @@ pub(super) struct Moment {
     pub(super) date: Option<NaiveDate>,
     /// `true` if the date was named by its weekday only.
     pub(super) is_weekday: bool,
+    /// `true` if the date was named by its distance, as in "tomorrow".
+    pub(super) is_relative: bool,
+    /// Span that the date is the end of.
+    pub(super) span: Option<DaySpan>,
     pub(super) time: Option<ClockTime>,
     /// Hour of a part of the day.
     pub(super) part: Option<u32>,
@@ -81,7 +106,7 @@ pub(super) struct Moment {
     /// `true` if it is a day before today, such as "yesterday".
     pub(super) is_past: bool,
     pub(super) is_unsupported: bool,
-    /// `true` if a number stands where the time of day does, and is none.
+    /// `true` if words that belong to the time were not understood.
     pub(super) is_unreadable: bool,
     /// `true` if the date is one that no calendar has.
     pub(super) is_impossible_date: bool,
@@ -102,7 +127,8 @@ impl Span {
     pub(super) fn add(&mut self, hundredths: u64, unit_secs: u64) -> Option<()> {
         match (unit_secs, hundredths % 100) {
             (MONTH, 0) => self.months += hundredths / 100,
-            (MONTH, _) => return None,
+            (YEAR, 0) => self.months += hundredths / 100 * 12,
+            (MONTH | YEAR, _) => return None,
             (DAY_SECS.., 0) => self.days += hundredths / 100 * (unit_secs / DAY_SECS),
             _ => self.secs += hundredths * unit_secs / 100,
         }
@@ -132,7 +158,8 @@ impl Moment {
     /// `is_listed` is `true` behind a word such as "and": a second time is then a request for several reminders.
     pub(super) fn join(&mut self, next: Moment, is_listed: bool) -> bool {
         let is_second_day = self.date.is_some() && next.date.is_some();
-        let refines = is_second_day && self.is_weekday != next.is_weekday && !is_listed;
+        let has_span = self.span.is_some() != next.span.is_some();
+        let refines = is_second_day && (self.is_weekday != next.is_weekday || has_span) && !is_listed;
         let is_other = |day: NaiveDate| self.repeat.is_some_and(|repeat| !repeat.includes(day));
         let is_other_day = next.is_weekday && next.date.is_some_and(is_other);
         let is_other_repeat = is_other_day || self.repeat.is_some() && next.repeat.is_some();
@@ -147,13 +174,40 @@ impl Moment {
             self.is_unsupported |= is_other_repeat || is_listed || self.repeat.is_some() && is_second_day;
             return false;
         }
-        // In "friday, 17 May", the date is more exact.
-        let date = if next.is_weekday { self.date.or(next.date) } else { next.date.or(self.date) };
+        let is_unreadable = self.is_unreadable || refines && self.common_day(next).is_none();
+        let date = if refines { self.common_day(next).or(self.date) } else { next.date.or(self.date) };
         let is_weekday =
             date.is_some() && (self.date.is_none() || self.is_weekday) && (next.date.is_none() || next.is_weekday);
         let is_impossible_date = self.is_impossible_date || next.is_impossible_date;
-        *self = Moment { date, is_weekday, is_impossible_date, ..self.with(next) };
+        *self = Moment { date, is_weekday, is_impossible_date, is_unreadable, ..self.with(next) };
         true
+    }
+
+    /// Returns the day that two parts of a moment name together, such as "friday, 17 May", "next week on friday" and "today
+    /// in a week". `None` if they name no common day, or it may be one or another.
+    fn common_day(&self, next: Moment) -> Option<NaiveDate> {
+        let (of_span, other) = if next.span.is_some() { (&next, self) } else { (self, &next) };
+        let (date, day) = (of_span.date?, other.date?);
+        let in_week = || {
+            let monday = date.checked_sub_days(Days::new(date.weekday().num_days_from_monday().into()))?;
+            monday.checked_add_days(Days::new(day.weekday().num_days_from_monday().into()))
+        };
+        match of_span.span {
+            Some(DaySpan::NextWeek) if other.is_weekday => in_week(),
+            // "Monday in two weeks" is two weeks after monday, or monday of the week after next.
+            Some(DaySpan::Days(days)) if other.is_weekday => {
+                let later = if days % 7 == 0 { day.checked_add_days(Days::new(days))? } else { date };
+                Some(later).filter(|later| Some(*later) == in_week())
+            }
+            Some(DaySpan::NextWeek) => day.checked_add_days(Days::new(7)).filter(|_| other.is_relative),
+            Some(DaySpan::Days(days)) => day.checked_add_days(Days::new(days)).filter(|_| other.is_relative),
+            Some(DaySpan::Longer) => None,
+            // In "friday, 17 May", the date is more exact.
+            None => {
+                let exact = if next.is_weekday { self.date } else { next.date };
+                exact.filter(|exact| [date, day].iter().all(|day| day.weekday() == exact.weekday()))
+            }
+        }
     }
 
     /// Takes over what a later moment of the text names.
@@ -170,6 +224,8 @@ impl Moment {
         Moment {
             date: later.date.or(self.date),
             is_weekday: later.is_weekday,
+            is_relative: self.is_relative || later.is_relative,
+            span: later.span.or(self.span),
             time: later.time.or(self.time),
             part: later.part.or(self.part),
             after: later.after.or(self.after),
@@ -190,7 +246,8 @@ impl Moment {
         if self.is_unsupported || self.is_vague && !is_once {
             return AskedTime::Unsupported;
         }
-        if self.is_unreadable || self.is_impossible_date {
+        let today = zone.local(now).date_naive();
+        if self.is_unreadable || self.is_impossible_date || self.is_of_one_of_two_nights(today) {
             return AskedTime::Unreadable;
         }
         if self.is_past && is_first {
@@ -224,8 +281,10 @@ impl Moment {
         let is_today = date == Some(today);
         let next_part = PART_HOURS.into_iter().find(|hour| is_today && *hour > now.hour()).unwrap_or(DEFAULT_HOUR);
         let hour = self.part.unwrap_or(next_part);
-        let time = self.time.unwrap_or(ClockTime { hour, minute: 0, is_exact: true });
-        let hour = if self.is_small(time) { time.hour + 12 } else { time.hour };
+        let time = self.time.unwrap_or(ClockTime { hour, is_exact: true, ..ClockTime::default() });
+        let (hour, is_of_night) = self.hour_of(time);
+        // "Tonight at one" is tomorrow.
+        let date = date.filter(|_| !is_of_night);
         let clock = NaiveTime::from_hms_opt(hour, time.minute, 0)?;
         let is_ahead = |day: &NaiveDate| day.and_time(clock) > now;
         let day = match date {
@@ -248,13 +307,35 @@ impl Moment {
         }
     }
 
-    /// Returns `true` for "at three", which is in the afternoon.
-    fn is_small(&self, time: ClockTime) -> bool {
-        !time.is_exact
-            && match self.part {
-                Some(part) => part > 12 && time.hour < 12,
-                None => time.hour <= LAST_SMALL_HOUR,
-            }
+    /// Returns the hour of a time, and `true` if it is in the night that follows the day: "tonight at one", "at midnight".
+    fn hour_of(&self, time: ClockTime) -> (u32, bool) {
+        match self.part {
+            Some(part) if part > NOON && !time.has_half => hour_in_part(time.hour, part),
+            // "At three" is in the afternoon.
+            None if !time.is_exact && time.hour <= LAST_SMALL_HOUR => (time.hour + 12, false),
+            _ => (time.hour, time.is_midnight),
+        }
+    }
+
+    /// Returns `true` for "tomorrow at midnight" and "friday night at one", which may be in the night before that day or
+    /// after it.
+    fn is_of_one_of_two_nights(&self, today: NaiveDate) -> bool {
+        let is_of_night = self.time.is_some_and(|time| self.hour_of(time).1);
+        let is_of_day = self.date.is_some_and(|day| day != today) || matches!(self.repeat, Some(Repeat::Weekly(_)));
+        is_of_night && is_of_day
+    }
+}
+
+/// Returns the hour that "8" means in a part of the day, and `true` if it is in the night that follows the day.
+fn hour_in_part(hour: u32, part: u32) -> (u32, bool) {
+    let first = if part == NIGHT { 6 } else { 5 };
+    match part {
+        _ if hour > 12 => (hour, false),
+        EVENING | NIGHT if hour < first || hour == 12 => (hour % 12, true),
+        AFTERNOON | EVENING | NIGHT => (hour % 12 + 12, false),
+        NOON if hour < 6 => (hour + 12, false),
+        MORNING => (hour % 12, false),
+        _ => (hour, false),
     }
 }
 
@@ -267,6 +348,15 @@ impl ClockTime {
             _ => {}
         }
         self.is_exact |= is_late.is_some();
+        self.has_half |= is_late.is_some();
+    }
+
+    /// Sets the part of the day that stands behind the hour: "8 in the evening".
+    pub(super) fn set_part(&mut self, part: u32) {
+        let (hour, is_of_night) = hour_in_part(self.hour, part);
+        // "Tomorrow at 3 in the night" is on that day, but twelve is at its end.
+        self.is_midnight = is_of_night && hour == 0;
+        (self.hour, self.is_exact, self.has_half) = (hour, true, true);
     }
 }
 
@@ -285,7 +375,7 @@ pub(super) fn clock_time(word: &str, is_marked: bool) -> Option<ClockTime> {
         Some(_) => return None,
         None => (half.is_some().then(|| digits.parse().ok())??, 0),
     };
-    let mut time = ClockTime { hour, minute, is_exact: parts.is_some() };
+    let mut time = ClockTime { hour, minute, is_exact: parts.is_some(), ..ClockTime::default() };
     time.set_half(half.map(|(_, is_late)| is_late));
     Some(time)
 }

@@ -4,6 +4,7 @@ use chrono::Weekday;
 
 use crate::retrieval::dates::DateReader;
 use crate::retrieval::languages::Phrases;
+use crate::retrieval::reminder_times::ZONE;
 use crate::retrieval::reminder_times::moment::{Moment, Repeat, Span};
 
 /// Reads the moments of a text in one language.
@@ -11,6 +12,10 @@ pub(super) struct MomentReader<'a> {
     pub(super) dates: DateReader<'a>,
     /// `true` while the time directly behind the words that ask is read, where short forms are clear.
     pub(super) is_first: bool,
+    /// Place at which "20 minutes" means "in 20 minutes".
+    pub(super) bare_span: Option<usize>,
+    /// `true` if further words for a time beside the time that was read make it unreadable.
+    pub(super) is_strict: bool,
 }
 
 impl MomentReader<'_> {
@@ -23,32 +28,118 @@ impl MomentReader<'_> {
             let skipped = self.at(&self.dates.table.before_all, place).or_else(|| self.linking(place));
             let Some(used) = skipped.or_else(|| skips(word).then_some(1)) else { break };
             place += used;
+            self.bare_span = self.bare_span.map(|_| place);
         }
         let (mut moment, mut end) = self.group(place);
-        self.is_first = false;
-        if end > place {
-            let first_end = end;
-            // "Tomorrow to call mum at 5".
-            if moment.has_day_only() {
-                moment.is_unreadable = self.is_unread_number(end);
-                let mut last = Moment::default();
-                while end < self.dates.words.len() {
-                    moment.is_unreadable |= self.is_impossible_clock(end);
-                    let (next, used) = self.element(end).unwrap_or_default();
-                    last = next;
-                    end += used.max(1);
-                }
-                moment.time = last.time;
-            }
-            return (moment, Some(first_end));
+        (self.is_first, self.bare_span) = (false, None);
+        if end == place {
+            return (self.read_anywhere(begin, place), None);
         }
-        let (mut moment, mut place) = (Moment::default(), begin);
+        if moment.time.is_none() && (moment.part.is_some() || moment.has_day_only()) {
+            // "Friday 17" may be a date.
+            let is_clear = moment.part.is_some() || moment.is_relative || moment.repeat.is_some();
+            moment.time = self.lone_hour(end).filter(|_| is_clear);
+            end += usize::from(moment.time.is_some());
+            moment.is_unreadable |= moment.time.is_none() && self.is_unread_number(end);
+        }
+        let first_end = end;
+        self.refuse_rest(&mut moment, end);
+        // "Tomorrow to call mum at 5".
+        if moment.has_day_only() {
+            let mut last = Moment::default();
+            while end < self.dates.words.len() {
+                moment.is_unreadable |= self.is_impossible_clock(end);
+                let (next, used) = self.element(end).unwrap_or_default();
+                last = next;
+                end += used.max(1);
+            }
+            moment.time = last.time;
+        }
+        (moment, Some(first_end))
+    }
+
+    /// Returns the last day and the last time of day from word `begin` on. Words before `first` may precede a time.
+    fn read_anywhere(&mut self, begin: usize, first: usize) -> Moment {
+        let (mut moment, mut place, mut last_end) = (Moment::default(), begin, first);
         while place < self.dates.words.len() {
             let (next, end) = self.group(place);
-            moment.replace_by(Moment { is_unreadable: self.is_impossible_clock(end), ..next });
+            let is_part =
+                end > place && self.is_strict && (self.follows_time_word(place, last_end) || self.names_zone(end));
+            let is_unreadable = next.is_unreadable || is_part || self.is_impossible_clock(end);
+            moment.replace_by(Moment { is_unreadable, ..next });
+            last_end = if end > place { end } else { last_end };
             place = end.max(place + 1);
         }
-        (moment, None)
+        // "Half an hour before the meeting", "before friday", "the second tuesday of december".
+        let is_length = self.length(first, true, &mut Span::default()).is_some();
+        let is_begun = self.time_word(first).or(self.at(&self.dates.table.earlier, first)).is_some();
+        let is_begun = is_length || moment.is_named() && is_begun;
+        Moment { is_unreadable: moment.is_unreadable || self.is_strict && is_begun, ..moment }
+    }
+
+    /// Marks a moment as not supported or unreadable if words at `end`, directly behind it, belong to it too.
+    fn refuse_rest(&mut self, moment: &mut Moment, end: usize) {
+        if !self.is_strict {
+            return;
+        }
+        let table = self.dates.table;
+        let listed = self.at(&table.and, end).map(|used| end + used);
+        let is_number = |at: usize, least: u32| self.is_in_words(at) && self.number(at).is_some_and(|number| number >= least);
+        moment.is_unsupported |= listed.is_some_and(|next| self.starts_with_digit(next) || is_number(next, 2));
+        // "Every day for two weeks".
+        let is_long = |at: usize| {
+            let mut span = Span::default();
+            self.length(at, true, &mut span).is_some() && span.days + span.months > 0
+        };
+        let ends = self.at(&table.until, end).is_some() || (end..end + 3).any(is_long);
+        moment.is_unsupported |= moment.repeat.is_some() && ends;
+        let mut place = end;
+        let is_of = |word: &String| matches!(word.as_str(), "of" | "de" | "di" | "van");
+        while self.at(&table.unread, place).is_none()
+            && let Some(used) = self.linking(place).or_else(|| self.dates.words.get(place).is_some_and(is_of).then_some(1))
+        {
+            place += used;
+        }
+        let is_span = moment.after.is_some() || moment.span.is_some();
+        let is_earlier = is_span && self.at(&table.earlier, end).is_some() || self.names_earlier(end);
+        // "In one hour twenty".
+        let is_minute = is_number(end, 10);
+        let is_named = [end, place].into_iter().any(|at| self.element(at).is_some_and(|(next, _)| next.is_named()));
+        moment.is_unreadable |= is_earlier || is_minute || is_named || self.time_word(place).is_some();
+    }
+
+    /// Returns the length of a word for a time at `place`, such as "week" or "midnight". Ambiguous words do not count.
+    fn time_word(&self, place: usize) -> Option<usize> {
+        let (table, words) = (self.dates.table, self.dates.words);
+        let begins_past = [&table.ago, &table.since].into_iter().any(|names| self.at(names, place).is_some());
+        let others = [&table.minute, &table.hour, &table.second, &table.midnight, &table.unread];
+        let named = others.into_iter().chain(table.parts_of_day()).filter_map(|names| self.at(names, place)).max();
+        let length = named.max(table.time_phrase_at(words, place))?;
+        (!begins_past && self.at(&table.ambiguous, place) != Some(length)).then_some(length)
+    }
+
+    /// Returns `true` for "ten minutes before" at `place`, as it stands behind a time in Turkish.
+    fn names_earlier(&self, place: usize) -> bool {
+        let end = self.length(place, true, &mut Span::default());
+        end.is_some_and(|end| self.at(&self.dates.table.earlier, end).is_some())
+    }
+
+    /// Returns `true` if a word for a time stands before `place`, perhaps with words such as "on the" between.
+    fn follows_time_word(&self, place: usize, last_end: usize) -> bool {
+        let table = self.dates.table;
+        let links = |at: usize| {
+            let links = [self.linking(at), self.at(&table.earlier, at), self.at(&table.until, at)];
+            links.contains(&Some(1))
+        };
+        let mut end = place;
+        while end > last_end && links(end - 1) {
+            end -= 1;
+        }
+        (1..=2).any(|length| end >= last_end + length && self.time_word(end - length) == Some(length))
+    }
+
+    fn names_zone(&self, place: usize) -> bool {
+        self.dates.words.get(place).is_some_and(|word| word == ZONE)
     }
 
     pub(super) fn starts_with_digit(&self, place: usize) -> bool {
@@ -94,7 +185,7 @@ impl MomentReader<'_> {
     }
 
     /// Returns the number of words at `place` that may stand between the parts of a moment.
-    fn linking(&self, place: usize) -> Option<usize> {
+    pub(super) fn linking(&self, place: usize) -> Option<usize> {
         let table = self.dates.table;
         [&table.before_time, &table.ahead, &table.after, &table.at]
             .into_iter()
@@ -135,9 +226,7 @@ impl MomentReader<'_> {
         if let Some(end) = self.length(next, false, &mut Span::default()) {
             return Some((is_unsupported, end - place));
         }
-        let is_year = self.at(&table.year, next + usize::from(self.number(next).is_some())).is_some();
-        let is_vague = Moment { is_vague: every.is_some(), is_unsupported: is_year, ..Moment::default() };
-        (is_year || every.is_some()).then_some((is_vague, used))
+        every.map(|_| (Moment { is_vague: true, ..Moment::default() }, used))
     }
 
     pub(super) fn weekday_of(&self, names: &[Phrases], place: usize) -> Option<(Weekday, usize)> {
@@ -149,7 +238,9 @@ impl MomentReader<'_> {
     fn until(&mut self, place: usize) -> Option<(Moment, usize)> {
         let begin = place + self.at(&self.dates.table.until, place)?;
         let mut day_at = |at: usize| {
-            let day = self.day(at).map(|(day, _, used)| (Moment { until: Some(day), ..Moment::default() }, at + used));
+            let until =
+                |day: Moment| Moment { until: day.date, is_unsupported: day.is_unsupported, ..Moment::default() };
+            let day = self.day(at).map(|(day, used)| (until(day), at + used));
             day.or_else(|| Some((Moment::of_impossible_date(), at + self.impossible_date(at)?)))
         };
         let (moment, end) = (begin..begin + 2).find_map(&mut day_at)?;

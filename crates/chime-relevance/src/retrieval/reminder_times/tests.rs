@@ -1028,3 +1028,329 @@ fn a_date_that_no_calendar_has_is_no_other_day() {
         &[("remind me on 29 February", "02-29 09:00"), ("remind me to get 31.2 l of milk tomorrow", "05-16 09:00")],
     );
 }
+
+#[test]
+fn a_part_of_the_day_tells_the_half_of_the_day() {
+    check(
+        "eng",
+        &[
+            ("remind me tomorrow evening at 8:30", "05-16 20:30"),
+            ("remind me tomorrow afternoon at 2:30", "05-16 14:30"),
+            ("remind me tomorrow morning at 8:30", "05-16 08:30"),
+            ("remind us every evening at 8:30 to lock the shed", "05-15 20:30 daily"),
+            ("remind me this evening at 7:15", "05-15 19:15"),
+            ("remind me tonight at 9:30", "05-15 21:30"),
+            ("remind me at 9:30 tonight", "05-15 21:30"),
+            ("remind me tonight at 21:30", "05-15 21:30"),
+        ],
+    );
+    for (code, ask, time) in [
+        ("deu", "erinnere mich morgen Abend um 8:30 Uhr", "05-16 20:30"),
+        ("fra", "rappelle-moi demain soir à 8h", "05-16 20:00"),
+        ("fra", "rappelle-moi demain après-midi à 3h", "05-16 15:00"),
+        ("spa", "recuérdame mañana por la tarde a las 5:30", "05-16 17:30"),
+        ("ita", "ricordami domani sera alle 8:30", "05-16 20:30"),
+        ("ita", "ricordami domani alle 8 di sera", "05-16 20:00"),
+        ("por", "me lembre amanhã à noite às 8h", "05-16 20:00"),
+        ("nld", "herinner me morgenavond om 8:30", "05-16 20:30"),
+        ("pol", "przypomnij mi jutro wieczorem o 8:30", "05-16 20:30"),
+        ("rus", "напомни завтра вечером в 8:30", "05-16 20:30"),
+        ("ukr", "нагадай завтра ввечері о 8:30", "05-16 20:30"),
+        ("tur", "yarın akşam saat 8:30'da hatırlat", "05-16 20:30"),
+        ("est", "tuleta mulle homme õhtul kell 8:30 meelde", "05-16 20:30"),
+    ] {
+        check(code, &[(ask, time)]);
+    }
+}
+
+#[test]
+fn hours_of_the_night_are_told_from_those_of_the_day() {
+    check(
+        "eng",
+        &[
+            ("remind me at midnight", "05-16 00:00"),
+            ("remind me tonight at midnight to take the pill", "05-16 00:00"),
+            ("remind me tonight at 12", "05-16 00:00"),
+            ("remind me tonight at 1", "05-16 01:00"),
+            ("remind me tomorrow night at 11", "05-16 23:00"),
+            ("remind me monday night at 9", "05-20 21:00"),
+            ("remind me at 11 at night", "05-15 23:00"),
+            ("remind me at 3 in the night", "05-16 03:00"),
+            ("remind me every night at 11 to lock up", "05-15 23:00 daily"),
+            ("remind me every night to lock up", "05-15 21:00 daily"),
+            // In the night before that day or after it.
+            ("remind me tomorrow at midnight", "unreadable"),
+            ("remind me tomorrow night at 1", "unreadable"),
+            ("remind me every friday at midnight", "unreadable"),
+        ],
+    );
+    for (code, ask, time) in [
+        ("deu", "erinnere mich um 3 Uhr nachts", "05-16 03:00"),
+        ("deu", "erinnere mich heute Nacht um 2", "05-16 02:00"),
+        ("deu", "erinnere mich heute um Mitternacht", "05-16 00:00"),
+        ("spa", "recuérdame a las 3 de la madrugada", "05-16 03:00"),
+        ("ita", "ricordami alle 3 di notte", "05-16 03:00"),
+        ("nld", "herinner me om 3 uur 's nachts", "05-16 03:00"),
+        ("pol", "przypomnij mi o 3 w nocy", "05-16 03:00"),
+        ("rus", "напомни завтра в 3 часа ночи", "05-16 03:00"),
+        ("rus", "напомни завтра в 12 ночи", "unreadable"),
+        ("ukr", "нагадай о 3 ночі", "05-16 03:00"),
+        ("est", "tuleta mulle kell 3 öösel meelde", "05-16 03:00"),
+        ("por", "me lembre à meia-noite", "05-16 00:00"),
+        ("tur", "gece yarısı hatırlat", "05-16 00:00"),
+        ("ita", "ricordami domani a mezzogiorno", "05-16 12:00"),
+        ("spa", "recuérdame mañana al mediodía", "05-16 12:00"),
+        ("por", "me lembre amanhã ao meio-dia", "05-16 12:00"),
+        ("fra", "rappelle-moi à midi et demi", "05-15 12:30"),
+    ] {
+        check(code, &[(ask, time)]);
+    }
+}
+
+#[test]
+fn an_hour_may_follow_a_part_of_the_day_directly() {
+    check(
+        "tur",
+        &[
+            ("yarın sabah 7'de hatırlat", "05-16 07:00"),
+            ("her sabah 7'de ilaç almayı hatırlat", "05-16 07:00 daily"),
+            ("yarın akşam 9'da hatırlat", "05-16 21:00"),
+            ("gece 3'te hatırlat", "05-16 03:00"),
+            ("her gece 11'de hatırlat", "05-15 23:00 daily"),
+            ("yarın 8'de hatırlat", "05-16 08:00"),
+            ("her pazartesi 9'da hatırlat", "05-20 09:00 Mon"),
+        ],
+    );
+    check(
+        "eng",
+        &[
+            ("remind me tonight 9", "05-15 21:00"),
+            ("remind me tomorrow evening 9: tea", "05-16 21:00"),
+            ("remind me tonight 9 eggs", "unreadable"),
+            ("remind me tomorrow two eggs", "unreadable"),
+            ("remind me tomorrow a cake", "05-16 09:00"),
+        ],
+    );
+    check("deu", &[("erinnere mich heute Abend 8", "05-15 20:00"), ("erinnere mich heute Abend 8 Eier", "unreadable")]);
+}
+
+#[test]
+fn quarters_and_years_are_spans() {
+    for (code, ask, time) in [
+        ("eng", "remind me in a quarter of an hour", "05-15 10:15"),
+        ("eng", "remind me in an hour and a quarter", "05-15 11:15"),
+        ("eng", "remind me in three quarters of an hour", "05-15 10:45"),
+        ("eng", "remind me in a year", "05-15 09:00"),
+        ("deu", "erinnere mich in einer Viertelstunde", "05-15 10:15"),
+        ("deu", "erinnere mich in einer dreiviertel Stunde", "05-15 10:45"),
+        ("fra", "rappelle-moi dans un quart d'heure", "05-15 10:15"),
+        ("spa", "recuérdame en un cuarto de hora", "05-15 10:15"),
+        ("ita", "ricordami tra un quarto d'ora", "05-15 10:15"),
+        ("por", "me lembre em um quarto de hora", "05-15 10:15"),
+        ("nld", "herinner me over een kwartier", "05-15 10:15"),
+        ("pol", "przypomnij mi za kwadrans", "05-15 10:15"),
+        ("rus", "напомни через четверть часа", "05-15 10:15"),
+        ("rus", "напомни через год", "05-15 09:00"),
+        ("ukr", "нагадай через чверть години", "05-15 10:15"),
+        ("tur", "çeyrek saat sonra hatırlat", "05-15 10:15"),
+        ("est", "tuleta mulle veerand tunni pärast meelde", "05-15 10:15"),
+        ("est", "tuleta mulle pooleteise tunni pärast meelde", "05-15 11:30"),
+        ("deu", "erinnere mich um fünf vor halb neun", "05-16 08:25"),
+        ("nld", "herinner me om tien over half negen", "05-16 08:40"),
+        ("por", "me lembre às dez para as oito", "05-16 07:50"),
+    ] {
+        check(code, &[(ask, time)]);
+    }
+}
+
+#[test]
+fn two_words_for_a_day_name_it_together() {
+    check(
+        "eng",
+        &[
+            ("remind me next week on friday", "05-24 09:00"),
+            ("remind me friday next week at 10", "05-24 10:00"),
+            ("remind me next week", "05-22 09:00"),
+            ("remind me in two weeks on friday", "05-31 09:00"),
+            // The week after next, or two weeks after monday.
+            ("remind me in two weeks on monday", "unreadable"),
+            ("remind me a week from today", "05-22 09:00"),
+            ("remind me a week from tomorrow", "unreadable"),
+            ("remind me on friday, 24 May", "05-24 09:00"),
+            ("remind me on friday, 25 May", "unreadable"),
+            ("remind me on tuesday the 21st at 6pm", "05-21 18:00"),
+            ("remind me on friday the 13th", "unreadable"),
+            ("remind me the friday after next", "unreadable"),
+            ("remind me on the second tuesday of december", "unreadable"),
+            ("remind me on the first tuesday of december", "unreadable"),
+            ("remind me next month on the 20th", "unreadable"),
+        ],
+    );
+    for (code, ask, time) in [
+        ("deu", "erinnere mich nächste Woche Freitag um 10", "05-24 10:00"),
+        ("deu", "erinnere mich Freitag in einer Woche", "05-24 09:00"),
+        ("deu", "erinnere mich heute in einer Woche", "05-22 09:00"),
+        ("deu", "erinnere mich morgen in einer Woche", "05-23 09:00"),
+        ("deu", "erinnere mich übernächsten Freitag", "unreadable"),
+        ("fra", "rappelle-moi la semaine prochaine mardi", "05-21 09:00"),
+        ("spa", "recuérdame la próxima semana el martes", "05-21 09:00"),
+        ("ita", "ricordami la prossima settimana martedì", "05-21 09:00"),
+        ("por", "me lembre na próxima semana na terça", "05-21 09:00"),
+        ("nld", "herinner me volgende week vrijdag", "05-24 09:00"),
+        ("nld", "herinner me dinsdag de 21e", "05-21 09:00"),
+        ("nld", "herinner me de 28e om 18:00", "05-28 18:00"),
+        ("pol", "przypomnij mi w przyszłym tygodniu w piątek", "05-24 09:00"),
+        ("rus", "напомни на следующей неделе в пятницу", "05-24 09:00"),
+        ("rus", "напомни в пятницу через неделю", "05-24 09:00"),
+        ("ukr", "нагадай наступного тижня у п'ятницю", "05-24 09:00"),
+        ("tur", "gelecek hafta cuma günü hatırlat", "05-24 09:00"),
+        ("est", "tuleta mulle järgmisel nädalal reedel meelde", "05-24 09:00"),
+        ("deu", "erinnere mich jeden Sonnabend um 9", "05-18 09:00 Sat"),
+        ("deu", "erinnere mich am Sonnabend", "05-18 09:00"),
+        ("deu", "erinnere mich am Sonnabendabend", "05-18 19:00"),
+    ] {
+        check(code, &[(ask, time)]);
+    }
+}
+
+#[test]
+fn a_time_that_goes_on_is_refused() {
+    for (code, ask, expected) in [
+        ("eng", "remind us every monday until christmas", "unsupported"),
+        ("eng", "remind us every monday until the end of the year", "unsupported"),
+        ("eng", "remind me every day for a week", "unsupported"),
+        ("eng", "remind me every day at 9 for 5 days", "unsupported"),
+        ("eng", "remind me every day at 9 and 18", "unsupported"),
+        ("eng", "remind me tomorrow at 9 and 18", "unsupported"),
+        ("eng", "remind us monday to friday at 9", "unsupported"),
+        ("eng", "remind us mon-fri at 9", "unreadable"),
+        ("eng", "remind us mon wed fri at 9", "unreadable"),
+        ("eng", "remind us every day except sunday", "unreadable"),
+        ("eng", "remind me half an hour before the meeting at 5pm", "unreadable"),
+        ("eng", "remind me 20 minutes before 6pm", "unreadable"),
+        ("eng", "remind me on new year's eve at 11pm", "unreadable"),
+        ("eng", "remind me tomorrow at half six", "unreadable"),
+        ("eng", "remind me tomorrow at 9 friday", "unreadable"),
+        ("eng", "remind me in one hour twenty", "unreadable"),
+        ("eng", "remind me in an hour and fifteen", "unsupported"),
+        ("eng", "remind me before friday", "unreadable"),
+        ("eng", "remind me between 5pm and 6pm", "unreadable"),
+        ("tur", "18:00'den 10 dakika önce hatırlat", "unreadable"),
+        ("pol", "przypomnij mi za kwadrans ósma", "05-16 07:45"),
+        ("deu", "erinnere uns von Montag bis Freitag um 9", "unsupported"),
+        ("deu", "erinnere mich an Heiligabend um 15 Uhr", "unreadable"),
+        ("spa", "recuérdanos de lunes a viernes a las 9", "unsupported"),
+        ("por", "nos lembre de segunda a sexta às 9h", "unsupported"),
+        ("ita", "ricordaci dal lunedì al venerdì alle 9", "unsupported"),
+        ("rus", "напоминай с понедельника по пятницу в 9", "unsupported"),
+        ("ukr", "нагадуй з понеділка по п'ятницю о 9", "unsupported"),
+        ("ukr", "нагадай за 10 хвилин до 18:00", "unreadable"),
+        ("rus", "напомни за 10 минут до 18:00", "unreadable"),
+        ("rus", "напомни восьмого декабря в 18:00", "unreadable"),
+        ("rus", "напомни завтра в полдевятого", "unreadable"),
+        ("est", "tuleta mulle kell kümme minutit kaheksa läbi meelde", "unreadable"),
+        ("nld", "herinner ons elke maandag t/m 20 december", "05-20 09:00 Mon until 12-21"),
+        ("por", "me lembre todas as noites às 22h", "05-15 22:00 daily"),
+        ("por", "me lembre toda manhã às 7", "05-16 07:00 daily"),
+        ("ukr", "нагадуй щоночі о 23:00", "05-15 23:00 daily"),
+        ("est", "tuleta mulle hommikuti kell 7 meelde", "05-16 07:00 daily"),
+        ("nld", "herinner me 31-12-2026 om 20:00", "12-31 20:00"),
+        ("nld", "herinner me 8-12 om 18:00", "12-08 18:00"),
+        ("eng", "remind me on 2024/12/13 at 9", "12-13 09:00"),
+    ] {
+        check(code, &[(ask, expected)]);
+    }
+}
+
+#[test]
+fn zones_are_converted_or_refused() {
+    check(
+        "eng",
+        &[
+            ("remind me tomorrow at 10:00 UTC to call", "05-16 12:00"),
+            ("remind me tomorrow at 10:00 GMT+1 to call", "05-16 11:00"),
+            ("remind me tomorrow at 10:00 Europe/London", "05-16 11:00"),
+            ("remind me tomorrow at 9am EST", "unreadable"),
+            ("remind me at 10pm London time", "unreadable"),
+            ("remind us every day at 10:00 UTC", "unreadable"),
+            ("remind me tomorrow at 9 to read the UTC logs", "05-16 09:00"),
+        ],
+    );
+}
+
+#[test]
+fn a_span_directly_behind_the_command_begins_now() {
+    let zone = Zone::parse("Europe/Berlin").expect("a zone");
+    let read = |code, ask| match asked(code, ask) {
+        AskedTime::Time(time) => zone.local(time.at).format("%m-%d %H:%M").to_string(),
+        other => format!("{other:?}"),
+    };
+    for (code, ask, time) in [
+        ("eng", "2h tea", "05-15 12:00"),
+        ("eng", "1h30 tea", "05-15 11:30"),
+        ("eng", "10m", "05-15 10:10"),
+        ("eng", "5 min tea", "05-15 10:05"),
+        ("eng", "3 days tea", "05-18 09:00"),
+        ("eng", "me 2 hours tea", "05-15 12:00"),
+        ("eng", "10 Minuten Tee", "05-15 10:10"),
+        ("deu", "2h Tee", "05-15 12:00"),
+        ("fra", "14h thé", "05-15 14:00"),
+        ("fra", "14 heures thé", "05-15 14:00"),
+        ("por", "14h chá", "05-15 14:00"),
+        ("eng", "20 minutes before 6pm", "Unreadable"),
+        ("eng", "2 pizzas", "None"),
+    ] {
+        assert_eq!(read(code, ask), time, "{ask}");
+    }
+}
+
+#[test]
+fn polite_requests_and_those_with_the_time_first_are_read() {
+    for (code, asks) in [
+        (
+            "eng",
+            vec![
+                "can you please remind me tomorrow at 9?",
+                "could you please remind us tomorrow at 9",
+                "can u pls remind me tomorrow at 9",
+                "tomorrow at 9 remind me to call",
+                "could you set a reminder for tomorrow at 9",
+                "create a reminder for tomorrow at 9",
+            ],
+        ),
+        (
+            "deu",
+            vec![
+                "kannst du mich morgen um 9 daran erinnern, Mama anzurufen?",
+                "kannst du mich bitte morgen um 9 daran erinnern dass der Müll rausmuss",
+                "erinnerst du mich morgen um 9?",
+                "morgen um 9 erinnere mich bitte",
+            ],
+        ),
+        ("fra", vec!["s'il te plaît rappelle-moi demain à 9h", "peux-tu s'il te plaît me rappeler demain à 9h ?"]),
+        ("spa", vec!["por favor recuérdame mañana a las 9", "¿podrías recordarme mañana a las 9?"]),
+        ("ita", vec!["per favore ricordami domani alle 9", "mi puoi ricordare domani alle 9", "domani alle 9 ricordami"]),
+        ("por", vec!["poderia me lembrar amanhã às 9h"]),
+        ("nld", vec!["zou je me morgen om 9 kunnen herinneren", "morgen om 9 herinner me aan de melk"]),
+        ("pol", vec!["czy mógłbyś mi przypomnieć jutro o 9"]),
+        ("rus", vec!["можешь пожалуйста напомнить завтра в 9", "завтра в 9 напомни мне", "мог бы ты напомнить завтра в 9"]),
+        ("ukr", vec!["будь ласка, нагадай завтра о 9", "завтра о 9 нагадай мені"]),
+        ("est", vec!["kas saad mulle homme kell 9 meelde tuletada?"]),
+    ] {
+        for ask in asks {
+            check(code, &[(ask, "05-16 09:00")]);
+        }
+    }
+    for (code, ask) in [
+        ("eng", "do you have a reminder for friday?"),
+        ("eng", "on friday remind me what we decided"),
+        ("eng", "did somebody remind me on friday?"),
+        ("eng", "give me the summary of friday, it reminds me of summer"),
+        ("deu", "kannst du dich daran erinnern, dass wir am Freitag grillen?"),
+        ("deu", "kannst du dich daran erinnern, was wir am Freitag beschlossen haben?"),
+        ("fra", "est-ce que tu me rappelles pourquoi on part demain ?"),
+        ("rus", "кто должен был мне напомнить завтра?"),
+    ] {
+        check(code, &[(ask, "")]);
+    }
+}
