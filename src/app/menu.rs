@@ -57,7 +57,7 @@ impl MenuTask {
         if set != known
             && let Err(error) = self.base.store.write(Priority::Background, move |tx| menus::replace(tx, &set)).await
         {
-            tracing::info!(%error, "the command menus will be set again");
+            tracing::info!(%error, "the command menus could not be recorded, they will be set again");
         }
         done?;
         self.describe().await

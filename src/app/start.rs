@@ -81,7 +81,7 @@ pub(super) async fn load_embedder(config: EmbeddingConfig) -> Result<Option<Arc<
         Ok(embedder) => Ok(embedder.map(Arc::new)),
         Err(error) if named => Err(AppError::Embedding(error)),
         Err(error) => {
-            tracing::error!(%error, "going on without embeddings");
+            tracing::error!(%error, "the embedding model cannot be loaded, continuing without it");
             Ok(None)
         }
     }

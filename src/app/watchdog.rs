@@ -36,7 +36,7 @@ impl Watchdog {
                 return Err(AppError::Task(format!("polling has been silent for {} s", silent.as_secs())));
             }
             if silent > silence_after && !warned {
-                tracing::error!(silent_s = silent.as_secs(), "a poll does not come back");
+                tracing::error!(silent_s = silent.as_secs(), "getUpdates has not returned for too long");
             }
             warned = silent > silence_after;
             // During a silence, nothing is reported to the service manager, which then restarts the process after its

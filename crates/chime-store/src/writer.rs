@@ -83,7 +83,7 @@ fn run(mut conn: Connection, mut answering: mpsc::Receiver<Task>, mut background
     }
     // The queues are closed, because the last clone of the handle was dropped.
     if let Err(error) = scrub::fold(&conn) {
-        tracing::warn!(%error, "the write-ahead log was not folded in at the end");
+        tracing::warn!(%error, "the write-ahead log was not checkpointed at shutdown");
     }
 }
 

@@ -77,7 +77,7 @@ async fn try_capture(services: &Services, answer: AnswerId) -> chime_store::Resu
             services.base.store.write(Priority::Background, move |tx| concepts::mark_scanned(tx, answer)).await?;
         }
         Err(error) => {
-            tracing::info!(error_type = error.kind(), %error, "the concepts of answers wait");
+            tracing::info!(error_type = error.kind(), %error, "looking for concepts is postponed");
             return Ok(Some(error));
         }
     }

@@ -128,7 +128,9 @@ impl Delivery<'_> {
                     part.outgoing.to.reply_to = None;
                     continue;
                 }
-                SendStep::SendWithoutReply => self.give_up("Telegram misses a target that was not given").await,
+                SendStep::SendWithoutReply => {
+                    self.give_up("Telegram reports a missing reply target, but none was sent").await
+                }
                 SendStep::SendWithoutForumTopic => {
                     // The part cannot be a reply either, since a reply would appear in the topic again. That it answers
                     // a command that only one member sees must not be lost.

@@ -99,7 +99,7 @@ pub(super) async fn may_ask(
     Ok(match services.base.telegram.member_status(chat, user).await {
         Ok(status) => status.is_admin(),
         Err(error) => {
-            tracing::info!(%error, "whether an admin asks is not known");
+            tracing::info!(%error, "Telegram did not tell if the asker is an admin");
             !error.is_lasting()
         }
     })

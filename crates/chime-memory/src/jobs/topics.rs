@@ -225,7 +225,9 @@ impl Memory {
             VectorSource::Local(embedder) => (embedder.embed(text), embedder.name().to_owned()),
             VectorSource::Server(embeddings) if means == Means::Model => {
                 let made = embeddings.embed(&[text], &self.clock).await;
-                let made = made.inspect_err(|error| tracing::warn!(chat = chat.0, %error, "no vector of a talk"));
+                let made = made.inspect_err(
+                    |error| tracing::warn!(chat = chat.0, %error, "cannot embed the conversation for its topic"),
+                );
                 (made.ok().and_then(|made| made.into_iter().next()).unwrap_or_default(), embeddings.model().to_owned())
             }
             VectorSource::Server(_) | VectorSource::Off => return Ok(HashMap::new()),

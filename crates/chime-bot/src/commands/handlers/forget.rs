@@ -87,7 +87,7 @@ impl Commands {
             Ok(MemberStatus::Member) => ChatRole::Member,
             Ok(MemberStatus::Outside) | Err(TelegramError::Gone { .. }) => ChatRole::Outside,
             Err(TelegramError::Refused { .. }) => ChatRole::Unknown,
-            Err(error) => return Err(of_telegram(&error, "asking for a standing")),
+            Err(error) => return Err(of_telegram(&error, "asking for a member's role")),
         })
     }
 
