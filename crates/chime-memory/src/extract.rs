@@ -211,17 +211,15 @@ fn asks(text: &str) -> bool {
     let (languages, sentences) = (Languages::shipped(), sentences(text));
     let is_marked = |sentence: &&str| sentence.contains(QUESTION_MARKS) && languages.is_question(sentence);
     let Some(last) = sentences.iter().rposition(is_marked) else {
-        let found = cues(text);
-        let is_told = found.settled || found.taken || found.done;
-        return sentences.len() == 1 && !is_told && !text.contains([',', '،', '、']) && languages.is_question(text);
+        return sentences.len() == 1
+            && !cues(text).tells_outcome()
+            && !text.contains([',', '،', '、'])
+            && languages.is_question(text);
     };
     let (question, rest) = (sentences[last], &sentences[last + 1..]);
     let marks = question.chars().rev().take_while(|c| QUESTION_MARKS.contains(c) || *c == '!').count();
     let is_surprise = !rest.is_empty() && (marks > 1 || words::stems(question).is_empty());
-    let is_own_matter = |sentence: &&str| {
-        let found = cues(sentence);
-        found.settled || found.taken || found.done
-    };
+    let is_own_matter = |sentence: &&str| cues(sentence).tells_outcome();
     !is_surprise && !rest.iter().any(is_own_matter)
 }
 
@@ -254,6 +252,8 @@ struct Exchange {
 fn answers(lines: &[SummaryMessage]) -> Vec<Exchange> {
     let is_question: Vec<bool> = lines.iter().map(|line| asks(&line.text)).collect();
     let stems: Vec<BTreeSet<String>> = lines.iter().map(|line| words::stems(&line.text)).collect();
+    let speaks =
+        |line: &SummaryMessage| line.by.is_some() && !line.is_for_bot && !is_output(&members::unnamed(&line.text));
     let answer = |question: usize| {
         let asked = &lines[question];
         let is_answer = |place: &usize| {
@@ -265,22 +265,18 @@ fn answers(lines: &[SummaryMessage]) -> Vec<Exchange> {
             let is_same = stems[question].intersection(&stems[*place]).count() >= SHARED;
             let is_marked = |line: &SummaryMessage| line.text.contains(QUESTION_MARKS);
             let needs_mark = is_reply || is_next && is_marked(asked);
-            line.by.is_some()
-                && !line.is_for_bot
-                && line.by != asked.by
+            line.by != asked.by
                 && !(is_question[*place] && (!needs_mark || is_marked(line)))
-                && !is_output(&members::unnamed(&line.text))
                 && (is_reply || is_next || is_same)
+                && speaks(line)
         };
         let answer = (question + 1..lines.len().min(question + ANSWERED_WITHIN)).find(is_answer)?;
         let adds = |place: &usize| {
             let line = &lines[*place];
             line.reply_to == Some(lines[answer].seq)
-                && line.by.is_some()
-                && !line.is_for_bot
-                && !is_output(&members::unnamed(&line.text))
                 && !is_question[*place]
                 && stems[*place].len() >= MORE_WORDS
+                && speaks(line)
         };
         let more = (answer + 1..lines.len().min(answer + ANSWERED_WITHIN)).find(adds);
         Some(Exchange { question, answers: std::iter::once(answer).chain(more).collect() })

@@ -36,6 +36,13 @@ pub struct Cues {
     pub momentary: bool,
 }
 
+impl Cues {
+    /// Returns `true` if something was settled, taken on or finished.
+    pub fn tells_outcome(self) -> bool {
+        self.settled || self.taken || self.done
+    }
+}
+
 /// Regular expressions, one for each list.
 struct Patterns {
     settled: Regex,
