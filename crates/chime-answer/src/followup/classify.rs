@@ -109,7 +109,7 @@ pub fn classify(ask: &ClassifierInput<'_>) -> ClassifiedQuestion {
     }
     let mut best: Option<(ClassifiedQuestion, (usize, bool))> = None;
     for table in FollowUpTables::shipped().iter() {
-        let (reading, known) = TableClassifier::new(ask, &found, table).read();
+        let (reading, known) = TableClassifier::new(ask, &found, table).classify();
         let score = (known, ask.language == Some(table.short_code()));
         if best.as_ref().is_none_or(|(_, other)| score > *other) {
             best = Some((reading, score));
@@ -181,9 +181,9 @@ impl<'a> TableClassifier<'a> {
 
     /// Returns the classification, and a score for the words that the table knows: words of a pattern count twice,
     /// fillers once.
-    fn read(self) -> (ClassifiedQuestion, usize) {
-        let intent = self.intent();
+    fn classify(self) -> (ClassifiedQuestion, usize) {
         let unknown = self.unknown();
+        let intent = self.intent(unknown.len());
         let fillers: usize = self.rows.of(PhraseRow::Fillers).iter().map(|span| span.to - span.from).sum();
         let known = (0..self.tokens.len()).filter(|at| self.covers(*at)).count() * 2 + fillers;
         let said = |span: TokenSpan| span.written(self.ask.text, self.tokens);
@@ -251,14 +251,7 @@ impl<'a> TableClassifier<'a> {
 
     /// Returns `true` if the word at `at` is part of a phrase that decides the classification.
     fn covers(&self, at: usize) -> bool {
-        let has_meaning = |row: PhraseRow| {
-            use PhraseRow::{Articles, BudgetMax, BudgetMin, Children, Fillers, Listed, NotMoney, NotName, Without};
-            !matches!(
-                row,
-                Articles | BudgetMax | BudgetMin | Children | Fillers | Listed | NotMoney | NotName | Without
-            )
-        };
-        let of_rows = self.rows.iter().filter(|(row, _)| has_meaning(*row)).flat_map(|(_, spans)| spans);
+        let of_rows = self.rows.iter().filter(|(row, _)| row.has_meaning()).flat_map(|(_, spans)| spans);
         let places = self.places.iter().map(|(span, _)| span);
         let kinds = self.kinds.iter().map(|(span, _)| span);
         let people = self.people.iter().map(|(_, span)| span);
@@ -279,9 +272,9 @@ impl<'a> TableClassifier<'a> {
         self.rows.of(PhraseRow::Fillers).iter().any(|span| span.contains(at))
     }
 
-    fn intent(&self) -> Intent {
+    /// Returns the intent of a question with `unknown` words that no pattern knows.
+    fn intent(&self, unknown: usize) -> Intent {
         let in_play = self.ask.shown.is_some();
-        let unknown = self.unknown().len();
         if self.has(PhraseRow::Compare) {
             return Intent::Compare;
         }

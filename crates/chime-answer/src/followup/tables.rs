@@ -48,6 +48,15 @@ pub enum PhraseRow {
     Fillers,
 }
 
+impl PhraseRow {
+    /// Returns `true` if a phrase of the row says what a question asks for. Other words are unknown to the classifier
+    /// unless they are fillers or numbers, and a question with several of them is about something else.
+    pub fn has_meaning(self) -> bool {
+        use PhraseRow::{Articles, BudgetMax, BudgetMin, Children, Fillers, Listed, NotMoney, NotName, Without};
+        !matches!(self, Articles | BudgetMax | BudgetMin | Children | Fillers | Listed | NotMoney | NotName | Without)
+    }
+}
+
 /// Rows that map words to a canonical name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
