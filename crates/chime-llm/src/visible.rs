@@ -30,7 +30,7 @@ pub fn visible(raw: &str, prompt: &Prompt, is_whole: bool) -> Visible {
     if prompt.format != AnswerFormat::Text {
         return Visible { text, calls: Vec::new(), was_cut: runs_on, thinks_unannounced };
     }
-    let (rest, calls) = written_calls::take_out(&text, &prompt.tools);
+    let (rest, calls) = written_calls::extract_calls(&text, &prompt.tools);
     let whole = with_escapes_read(&without_markers(&rest, is_about), is_about);
     let text = if says_nothing(&whole) { "" } else { without_loop(&whole) };
     let was_cut = runs_on || text.len() < whole.len();

@@ -40,8 +40,10 @@ const PREFIXES: [&str; 3] = ["functions.", "default_api.", "call:"];
 static ACTION: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\A(?:Thought:.*\n+)?Action:[ \t]*(?:```(?:json)?)?\s*(?P<call>[\[{]|\w+)"));
 
-/// Other starts of a line that may become a call.
+/// Other starts of a line that may become a call. A line that is only a part of one may still become one.
 const STARTS: [&str; 6] = ["print(", "functools[", "```json", "```tool", "[{", "Action:"];
+/// Starts of a line that may become a call as long as the line goes on.
+const OPEN_STARTS: [&str; 4] = ["{", "[{", "```tool", "Action:"];
 
 /// Quotation mark of Gemma's calls, such as `call:search{query:<|"|>tent<|"|>}`.
 const QUOTE: &str = "<|\"|>";
@@ -73,7 +75,7 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Removes call blocks from `text`; returns the remaining text and the calls of offered tools.
-pub fn take_out(text: &str, tools: &Tools) -> (String, Vec<ToolCall>) {
+pub fn extract_calls(text: &str, tools: &Tools) -> (String, Vec<ToolCall>) {
     let (mut rest, mut calls, mut from) = (String::new(), Vec::new(), 0);
     let (names, is_offered) = (tools.names(), |name: &str| tools.offered.iter().any(|tool| tool.name == name));
     for block in blocks(text, &names) {
@@ -108,16 +110,16 @@ fn without_closers(text: &str) -> &str {
 pub fn before_calls<'a>(text: &'a str, tools: &Tools) -> &'a str {
     let names = tools.names();
     let first = blocks(text, &names).into_iter().next().map_or(text.len(), |block| block.start);
-    let begun = code_ranges(text).pop().filter(|range| is_begun_call(&text[range.clone()]) && range.end == text.len());
-    let first = begun.filter(|_| !names.is_empty()).map_or(first, |range| first.min(range.start));
+    let fence = code_ranges(text).pop().filter(|range| is_begun_call(&text[range.clone()]) && range.end == text.len());
+    let first = fence.filter(|_| !names.is_empty()).map_or(first, |range| first.min(range.start));
     let line = text.rfind('\n').map_or(0, |at| at + 1);
     let last = text[line..].trim_start();
     let word = last.trim_start_matches(['[', '(']).trim_start_matches("print(");
     let begins = |name: &str| name.starts_with(word) || word.starts_with(name);
     let is_name = !last.is_empty() && names.into_iter().chain(PREFIXES).any(begins);
-    let begun = STARTS.iter().any(|begun| begun.starts_with(last) && !last.is_empty());
-    let may_begin = is_name || begun || ["{", "[{", "```tool", "Action:"].iter().any(|begun| last.starts_with(begun));
-    without_closers(&text[..if may_begin { first.min(line) } else { first }])
+    let is_start = !last.is_empty() && STARTS.iter().any(|start| start.starts_with(last));
+    let is_open = OPEN_STARTS.iter().any(|start| last.starts_with(start));
+    without_closers(&text[..if is_name || is_start || is_open { first.min(line) } else { first }])
 }
 
 /// Returns whether a code fence may still become a call: it is open, and its content is JSON so far.
@@ -395,7 +397,7 @@ mod tests {
 
     /// Formats the calls of offered tools and the remaining text.
     fn reported(text: &str) -> String {
-        let (rest, calls) = take_out(text, &tools());
+        let (rest, calls) = extract_calls(text, &tools());
         let calls: Vec<String> = calls.iter().map(|call| format!("{} {}", call.name, call.arguments)).collect();
         format!("{} | {rest}", calls.join(", "))
     }
@@ -442,7 +444,7 @@ mod tests {
             let call = r#"search_messages {"query":"tent"} | "#;
             assert_eq!(reported(text), call, "{text}");
             assert_eq!(reported(&format!("Let me look.\n\n{text}")), format!("{call}Let me look."), "{text}");
-            let (rest, calls) = take_out(&format!("It is red.\n\n{text}"), &closed());
+            let (rest, calls) = extract_calls(&format!("It is red.\n\n{text}"), &closed());
             assert!(calls.is_empty() && rest == "It is red.", "not offered: {text}: {rest}");
         }
     }
@@ -520,7 +522,7 @@ mod tests {
             "",
         ] {
             assert_eq!(reported(text), format!(" | {text}"), "{text}");
-            assert_eq!(take_out(text, &closed()), (text.to_owned(), Vec::new()), "not offered");
+            assert_eq!(extract_calls(text, &closed()), (text.to_owned(), Vec::new()), "not offered");
         }
     }
 }
