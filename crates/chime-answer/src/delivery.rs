@@ -91,6 +91,15 @@ pub enum SendStep {
     GiveUpUnknown(String),
 }
 
+/// What Telegram does not show to one member alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EphemeralRefusal {
+    /// This message.
+    Message,
+    /// Any message of the chat.
+    Chat,
+}
+
 /// Next step for the reaction that marks a reply as given up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReactionStep {
@@ -98,6 +107,30 @@ pub enum ReactionStep {
     Done,
     Wait(Duration),
     Retry(Duration, String),
+}
+
+/// Returns what Telegram refused after an attempt to send a message to one member alone; `None` if it showed the
+/// message, or if the attempt failed for another reason. `is_unseen` is `true` for the answer to a command that the
+/// chat does not see.
+pub fn ephemeral_refusal(result: &SendResult, is_plain: bool, is_unseen: bool) -> Option<EphemeralRefusal> {
+    match result {
+        // A server that does not know ephemeral messages has shown it to everybody.
+        SendResult::Sent(message) => message.ephemeral_number().is_none().then_some(EphemeralRefusal::Chat),
+        SendResult::Refused(why) | SendResult::Impossible(why) if is_about_rights(why) => Some(EphemeralRefusal::Chat),
+        // The formatting may be the reason; without it the message is still for one member.
+        SendResult::Refused(_) if !is_plain => None,
+        SendResult::Refused(_) | SendResult::Impossible(_) => Some(EphemeralRefusal::Message),
+        // In another chat, or without its target, Telegram would take it for a message to everybody.
+        SendResult::ReplyGone | SendResult::Migrated(_) => is_unseen.then_some(EphemeralRefusal::Message),
+        _ => None,
+    }
+}
+
+/// Returns `true` if Telegram's refusal names ephemeral messages or the bot's rights, so that it holds for the whole
+/// chat.
+fn is_about_rights(why: &str) -> bool {
+    let why = why.to_lowercase();
+    ["ephemeral", "rights", "admin"].iter().any(|word| why.contains(word))
 }
 
 pub fn after_send(result: SendResult, state: PartState, now: Timestamp) -> SendStep {
@@ -201,6 +234,28 @@ mod tests {
             SendStep::GiveUpVisibly(why) | SendStep::GiveUpUnknown(why) => format!("give up with a reaction: {why}"),
         };
         assert_eq!(step, expected);
+    }
+
+    #[test]
+    fn a_refusal_to_show_a_message_to_one_member_is_told_from_other_failures() {
+        let refused = |why: &str| SendResult::Refused(why.to_owned());
+        let (message, chat) = (Some(EphemeralRefusal::Message), Some(EphemeralRefusal::Chat));
+        for (result, is_plain, is_unseen, expected) in [
+            (SendResult::Sent(MessageId::ephemeral(7)), false, true, None),
+            (SendResult::Sent(MessageId(7)), false, true, chat),
+            (refused("not enough rights to send ephemeral messages"), false, false, chat),
+            (SendResult::Impossible("CHAT_ADMIN_REQUIRED".to_owned()), true, false, chat),
+            (refused("can't parse entities"), false, false, None),
+            (refused("can't parse entities"), true, false, message),
+            (SendResult::Impossible("bot was kicked".to_owned()), false, false, message),
+            (SendResult::ReplyGone, false, true, message),
+            (SendResult::ReplyGone, false, false, None),
+            (SendResult::Migrated(ChatId(-5)), false, true, message),
+            (SendResult::Unknown("cut".to_owned()), true, true, None),
+        ] {
+            let found = ephemeral_refusal(&result, is_plain, is_unseen);
+            assert_eq!(found, expected, "{result:?}, plain: {is_plain}, unseen: {is_unseen}");
+        }
     }
 
     #[test]

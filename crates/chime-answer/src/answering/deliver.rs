@@ -7,7 +7,8 @@ use crate::answering::own_message::{keep, own_message};
 use crate::answering::services::Services;
 use crate::answering::stream::take_back;
 use crate::delivery::{
-    FRESH_FOR, PartState, ReactionStep, SendResult, SendStep, after_mark, after_send, may_resume, pause,
+    EphemeralRefusal, FRESH_FOR, PartState, ReactionStep, SendResult, SendStep, after_mark, after_send,
+    ephemeral_refusal, may_resume, pause,
 };
 use chime_core::texts::texts;
 use chime_core::{
@@ -219,23 +220,13 @@ impl Delivery<'_> {
     async fn after_ephemeral(&self, part: &mut ReplyPart, result: &SendResult) -> chime_store::Result<EphemeralStep> {
         let Some(receiver) = part.outgoing.receiver else { return Ok(EphemeralStep::GoOn) };
         let is_sent = matches!(result, SendResult::Sent(_));
-        let (is_refused, is_of_chat) = match result {
-            // A server that does not know ephemeral messages has shown it to everybody.
-            SendResult::Sent(message) => (message.ephemeral_number().is_none(), true),
-            // The formatting may be the reason; without it the part is still for one member.
-            SendResult::Refused(why) if !is_about_rights(why) && !is_plain(part) => (false, false),
-            SendResult::Refused(why) | SendResult::Impossible(why) => (true, is_about_rights(why)),
-            // In another chat, or without its target, Telegram would take it for a message to everybody.
-            SendResult::ReplyGone | SendResult::Migrated(_) => (part.outgoing.is_unseen(), false),
-            _ => (false, false),
-        };
-        if !is_refused {
+        let Some(refusal) = ephemeral_refusal(result, is_plain(part), part.outgoing.is_unseen()) else {
             return Ok(EphemeralStep::GoOn);
-        }
+        };
         let (id, was, now) = (part.id, part.outgoing.to, self.services.base.clock.now());
         let has_buttons = !part.outgoing.buttons.is_empty();
         let readdress = move |tx: &Writer<'_>| {
-            if is_of_chat {
+            if refusal == EphemeralRefusal::Chat {
                 chats::set_ephemeral_refused(tx, was.chat, Some(now))?;
             }
             let to = if is_sent { Some(was) } else { outbox::for_all_or_private(tx, was, receiver, has_buttons)? };
@@ -443,13 +434,6 @@ fn awaited_since(part: &ReplyPart, now: Timestamp) -> Timestamp {
 
 fn is_plain(part: &ReplyPart) -> bool {
     part.outgoing.content.entities.is_empty() && part.outgoing.buttons.is_empty()
-}
-
-/// Returns `true` if Telegram's refusal names ephemeral messages or the bot's rights, so that it holds for the whole
-/// chat.
-fn is_about_rights(why: &str) -> bool {
-    let why = why.to_lowercase();
-    ["ephemeral", "rights", "admin"].iter().any(|word| why.contains(word))
 }
 
 fn state(part: &ReplyPart, job: &Job, moves: u32, now: Timestamp) -> PartState {
