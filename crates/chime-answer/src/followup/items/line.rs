@@ -1,4 +1,7 @@
 //! Parses one entry of a list: its title, people, price and link.
+//!
+//! The title is what is marked at the beginning (`**The Hobbit** by J.R.R. Tolkien`), else what is marked behind an
+//! author (`J.R.R. Tolkien „Kääbik“`), else the text up to a separator (`The Hobbit – for readers`).
 
 use std::sync::LazyLock;
 
@@ -41,26 +44,34 @@ impl ListLine<'_> {
     }
 }
 
+/// Citation, in the form of the prompt or as a number in brackets.
 static CITATION: LazyLock<Regex> = LazyLock::new(|| pattern(r"\s*\[(?:source:[^\]]*|\d+)\]"));
+/// Entry with a number, which may be a heading or in bold.
 static NUMBERED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:#{1,6}\s+)?(\*\*|__)?(\d{1,2})[.)]\s+(.+)$"));
+/// Entry with a list mark or an emoji.
 static BULLETED: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^(?:[-*•‣▪–—]|\p{Extended_Pictographic}\x{FE0F}?)\s+(.+)$"));
+/// Marked title at the beginning: a link, or in bold, quotes or italics.
 static OPENING: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r#"^(?:\*\*|__)?(?:\[(?P<link>[^\]]+)\]\((?P<url>[^)\s]+)\)|\*\*(?P<bold>.+?)\*\*|__(?P<under>.+?)__|[“"„](?P<quote>[^”“"]+)[”“"]|«(?P<guillemets>[^»]+)»|\*(?P<italic>[^*]+)\*|_(?P<low>[^_]+)_)"#,
     )
 });
+/// End of a title without marks.
 static SEPARATOR: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r#"(?:\s+[–—-]\s+|:\s|\s\(|\s\[|;\s|,?\s+by\s+\p{Lu}|,\s+(?:\p{Ll}|[\d€$£~])|[.!?]\s|\s+\|\s+|\s[“„«]|\s+->\s+|\s+→\s+)"#,
     )
 });
 static ADDRESS: LazyLock<Regex> = LazyLock::new(|| pattern(r"https?://[^\s)>\]]+"));
+/// Maker behind the title, after a word such as "by".
 static BY_LINE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"^[\s,:(–—-]*(?:by|autor(?:ilt)?|von|de|par|от|автор|author|lavastaja|directed by)\s*:?\s+(?P<name>.+)$")
 });
+/// Maker behind the title without such a word: "– Tolkien", "(Tolkien)".
 static BESIDE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^\s*(?:[–—-]|,|\(|\|)\s*(?P<name>[^–—,(|)]+?)\s*(?:[–—,(|)]|$|\s-\s)"));
+/// End of a maker's name.
 static NAME_END: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?:\s+[–—-]\s+|\s*[,;:(|\n]|\s*\)|\.\s|\.$|\s+[\p{Ll}&]\p{L}*\s?)"));
 
