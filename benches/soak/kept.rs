@@ -89,8 +89,8 @@ fn messages(conn: &Connection) -> Outcome<HashMap<Id, Row>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Returns the parts of replies, by the message replied to, and the commands that were answered in a private chat, by the
-/// message there. Such a reply refers to no message; its key names the command.
+/// Returns the parts of replies, by the message replied to, and the commands that were answered in a private chat, by
+/// the message there. Such a reply refers to no message; its key names the command.
 fn replies(conn: &Connection) -> Outcome<(PartsByMessage, HashMap<Id, Id>)> {
     let mut statement = conn.prepare(
         "SELECT telegram_chat_id, reply_to_id, message_id, reply_key, state, unknown_sends, text = '' FROM outbox

@@ -13,7 +13,8 @@ pub struct Site {
 }
 
 impl Site {
-    /// Starts a server whose path `/slow` sends a byte now and then, without end. For all others, `respond` gives the type and the body.
+    /// Starts a server whose path `/slow` sends a byte now and then, without end. For all others, `respond` gives the
+    /// type and the body.
     pub fn start(respond: impl Fn(&str) -> (&'static str, String) + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let at = listener.local_addr().expect("an address");

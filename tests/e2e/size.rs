@@ -17,8 +17,8 @@ const FRESH_BYTES: u64 = 6_000_000;
 const LATER_BYTES: u64 = 3_700_000;
 const VECTOR_BYTES: u64 = 2_600_000;
 
-/// Ten thousand messages: while ids of updates are kept, and afterwards without and with their vectors. `cargo test --test
-/// e2e size -- --nocapture` prints the sizes by table.
+/// Ten thousand messages: while ids of updates are kept, and afterwards without and with their vectors. `cargo test
+/// --test e2e size -- --nocapture` prints the sizes by table.
 #[tokio::test]
 async fn ten_thousand_messages_take_a_few_megabytes() {
     World::with(&[("OPENAI_BASE_URL", ""), ("MODEL", "")], async |w| {

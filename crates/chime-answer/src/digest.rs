@@ -55,8 +55,8 @@ pub fn after(window: &ContextWindow, last: Seq, bot: &BotIdentity, texts: &Texts
     bullets(&said, texts)
 }
 
-/// Returns the decisions or open tasks that the question asks for, as a list with citations: those about its `subject`, or
-/// all if it has none. They are the only summaries among the pieces of [`Slot::Recall`].
+/// Returns the decisions or open tasks that the question asks for, as a list with citations: those about its `subject`,
+/// or all if it has none. They are the only summaries among the pieces of [`Slot::Recall`].
 ///
 /// Returns `None` if there are none, or if none is about the subject and messages of the `window` are.
 pub fn items(enrichment: &Enrichment, subject: &str, window: &ContextWindow, query: Query<'_>) -> Option<String> {

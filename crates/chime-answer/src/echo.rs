@@ -55,8 +55,8 @@ pub fn without_roles<'a>(answer: &'a str, question: &str) -> &'a str {
     if ROLE_TALK.is_match(question) { answer } else { answer.get(start..end).unwrap_or(answer).trim_end() }
 }
 
-/// Returns `answer` without the lines that repeat `instructions`, and without the delimiter that ends the prompt. `None`
-/// if nothing is left, or if the answer contains another delimiter.
+/// Returns `answer` without the lines that repeat `instructions`, and without the delimiter that ends the prompt.
+/// `None` if nothing is left, or if the answer contains another delimiter.
 pub fn without_echo(answer: &str, instructions: &str, fence: &str) -> Option<String> {
     let ends_prompt =
         |last: &str| last.trim().strip_suffix("chat>>>").is_some_and(|mark| ["", fence].contains(&mark.trim()));

@@ -10,7 +10,7 @@ mod words;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use crate::extractive_ranking::additions::{FILLED, REPLY_WORDS, add_focus, add_next, add_replies, is_answered};
+use crate::extractive_ranking::additions::{FILL_UP_TO, REPLY_WORDS, add_focus, add_next, add_replies, is_answered};
 use crate::extractive_ranking::meaning::{by_meaning, words_of_when};
 use crate::extractive_ranking::query::ANSWER;
 use crate::extractive_ranking::replies::taken_over;
@@ -44,8 +44,8 @@ const COINCIDENCE: f64 = 0.3;
 pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize) -> Vec<&'w Entry> {
     let mut search = Search::new(window, query);
     let matched = search.matches();
-    // If a message matches the question in words or in meaning, such messages come first: the rest of the focus would
-    // hide them.
+    // If a message matches the question in words or in meaning, such messages come first: else the rest of the focus
+    // would fill the places.
     let is_found = search.is_found(&matched);
     if !is_found && search.is_about_something_else(&matched) {
         return Vec::new();
@@ -60,7 +60,7 @@ pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize
             // A tag without words is about the whole subject.
             Some(_) => most,
             None if is_answered(window, &places) => places.len(),
-            None => most.min(FILLED),
+            None => most.min(FILL_UP_TO),
         };
         add_focus(window, &mut places, filled, may_show);
         add_next(window, &mut places, filled, may_show);

@@ -142,8 +142,8 @@ impl KnownWords {
         numbers.filter(|number| !self.0.contains(number)).collect()
     }
 
-    /// Returns `true` if `sentence` has a [new number](Self::new_numbers) or a name that the model was not given. German
-    /// writes all nouns like names, so names are not looked up there.
+    /// Returns `true` if `sentence` has a [new number](Self::new_numbers) or a name that the model was not given.
+    /// German writes all nouns like names, so names are not looked up there.
     fn lacks(&self, sentence: &str, language: &str) -> bool {
         let plain = without_source_links(sentence);
         let is_name = |word: &&str| {

@@ -25,7 +25,7 @@ const PAGE_BREAK: char = '\u{c}';
 /// Maximum number of pages without text that are named.
 const MOST_NUMBERS: usize = 10;
 /// Time for which a text that could not be read is not tried again.
-const NOT_AGAIN: Duration = Duration::from_secs(60 * 60);
+const RETRY_UNREADABLE_AFTER: Duration = Duration::from_secs(60 * 60);
 /// Maximum number of such texts in memory; the oldest are removed.
 const MOST_UNREAD: usize = 1_000;
 
@@ -151,7 +151,7 @@ impl UnreadMemory {
     pub fn find(&self, link: &PostedLink, now: Timestamp) -> Option<UnreadReason> {
         let unread = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_it = |known: &PostedLink| (known.chat, &known.address) == (link.chat, &link.address);
-        unread.iter().rev().find(|(known, at, _)| is_it(known) && now.since(*at) < NOT_AGAIN).map(|(.., why)| *why)
+        unread.iter().rev().find(|(known, at, _)| is_it(known) && now.since(*at) < RETRY_UNREADABLE_AFTER).map(|(.., why)| *why)
     }
 
     /// Remembers that the text of `link` could not be read, unless that may change at any time.

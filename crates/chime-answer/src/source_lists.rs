@@ -36,7 +36,8 @@ static OF_ONE: LazyLock<Regex> = LazyLock::new(|| {
     let id = id();
     pattern_in_any_case(&format!(r"\A\s*(?:[-*•·]|\d{{1,2}}[.)])?\s*{id}(?:\s*[,;&]?\s*{id})*\s*[:(–—-].{{0,200}}\z"))
 });
-/// Matches a line about a message by its number in the prompt: `[4] Ana: ferry at nine`. A list of literature has commas.
+/// Matches a line about a message by its number in the prompt: `[4] Ana: ferry at nine`. A list of literature has
+/// commas.
 static OF_NUMBER: LazyLock<Regex> =
     LazyLock::new(|| pattern_in_any_case(r"\A[\s*•·-]*\[[0-9]{1,3}\]\s*[^\n:,.\[\]]{1,30}(?::.{0,200})?\z"));
 /// Matches a footnote: `[^1]: m1`, optionally with words about the message.

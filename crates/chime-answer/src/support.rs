@@ -29,8 +29,8 @@ pub const SUPPORTS: f64 = 0.6;
 const LIKELY: f64 = 0.4;
 /// Probability below which a citation counts as wrong, if another source supports the sentence.
 pub const DOUBTFUL: f64 = 0.2;
-/// Probability below which a source is certainly unrelated to the sentence: it has other numbers, or only asks. No right
-/// source of the labelled sentences has less.
+/// Probability below which a source is certainly unrelated to the sentence: it has other numbers, or only asks. No
+/// right source of the labelled sentences has less.
 pub const UNRELATED: f64 = 0.02;
 /// Features of a source for a sentence: a constant; the shares of words found in the source and in its author's name;
 /// the cosine of the embeddings; 1 if all numbers differ; the share of equal numbers; 1 if the source is a question.
@@ -87,8 +87,8 @@ pub fn has_number(text: &str) -> bool {
     lower.unicode_words().any(|word| NUMBERS.contains_key(word) || word.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Returns the numbers of a text: digits with points, commas or colons inside, also before a unit ("7pm"). A final `:00`
-/// is removed. Other words with digits ("48B12") are returned as they are.
+/// Returns the numbers of a text: digits with points, commas or colons inside, also before a unit ("7pm"). A final
+/// `:00` is removed. Other words with digits ("48B12") are returned as they are.
 fn numbers(text: &str) -> impl Iterator<Item = String> + '_ {
     let ends_word = |c: char| is_unspaced(c) || !c.is_alphanumeric() && !matches!(c, '.' | ',' | ':');
     let number = |word: &str| {
@@ -187,8 +187,8 @@ impl<'a> Support<'a> {
         words.iter().any(|word| source.words.contains(word) || source.name.contains(word)).then_some(best)
     }
 
-    /// Returns `true` if the source at `place` has two content words of `sentence`, or a third of them. One common number
-    /// proves little.
+    /// Returns `true` if the source at `place` has two content words of `sentence`, or a third of them. One common
+    /// number proves little.
     fn shares_words(&self, sentence: &str, place: usize) -> bool {
         let (words, source) = (telling_words(sentence), &self.sources[place]);
         let shared = words.iter().filter(|word| source.words.contains(*word) || source.name.contains(*word)).count();

@@ -205,8 +205,8 @@ impl SettingEntry {
         (self.offered)(own).into_iter().find(is_meant)
     }
 
-    /// Finds the setting whose title in the language of `texts` is at the beginning of a text: "Sprache en". Returns also
-    /// the rest of the text. If one title begins with another, the longer one counts.
+    /// Finds the setting whose title in the language of `texts` is at the beginning of a text: "Sprache en". Returns
+    /// also the rest of the text. If one title begins with another, the longer one counts.
     pub fn titled<'a>(text: &'a str, texts: &Texts) -> Option<(&'static Self, &'a str)> {
         let named = CHAT_SETTINGS.iter().filter_map(|entry| {
             let mut rest = text;

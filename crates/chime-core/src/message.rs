@@ -184,8 +184,8 @@ impl Message {
         self.kind.is_spoken() && self.text.is_empty()
     }
 
-    /// Returns the post of a linked channel that Telegram copied into its group as this message. Unlike it, a forward by
-    /// a member has an origin to show, and a reply to another chat has a snapshot.
+    /// Returns the post of a linked channel that Telegram copied into its group as this message. Unlike it, a forward
+    /// by a member has an origin to show, and a reply to another chat has a snapshot.
     pub fn copied_post(&self) -> Option<(ChatId, MessageId)> {
         let is_copy = self.sender.is_chat && self.forward_origin.is_none() && self.snapshot.is_none();
         let post = self.borrowed.filter(|_| is_copy)?;

@@ -121,9 +121,9 @@ impl Language {
         Some(Self(rendered.or(of_talk).unwrap_or(chat.0)))
     }
 
-    /// Returns the languages that have most of a question's common words and letters of their own. If several are equal,
-    /// these are only the first of `likely` that is among them, or all if none is. `None` if the bot has no words of the
-    /// first of `likely`.
+    /// Returns the languages that have most of a question's common words and letters of their own. If several are
+    /// equal, these are only the first of `likely` that is among them, or all if none is. `None` if the bot has no
+    /// words of the first of `likely`.
     fn by_common_words(question: &str, likely: &[whatlang::Lang; 3]) -> Option<Vec<whatlang::Lang>> {
         /// Number of common words that a letter of only one language is worth.
         const LETTER: u32 = 2;

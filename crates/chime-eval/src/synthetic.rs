@@ -63,8 +63,8 @@ impl PositionInChat {
         if number.is_multiple_of(LARGEST) {
             return Self { in_chat: number / LARGEST, apart: LARGEST, previous: number.checked_sub(LARGEST) };
         }
-        // Of the other numbers, one in `CHATS - 1` is of this chat, and one in `LARGEST` of these is the largest
-        // chat's.
+        // Every number of this chat is `CHATS - 1` after the one before, except where that number falls to the largest
+        // chat: one in `LARGEST` does.
         let turn = CHATS - 1;
         let back = if number.wrapping_sub(turn).is_multiple_of(LARGEST) { 2 * turn } else { turn };
         let round = number / turn;

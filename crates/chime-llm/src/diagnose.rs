@@ -159,8 +159,8 @@ pub fn named(failure: &ServerFailure, spoken: Dialect, prompt: &Prompt) -> Optio
     others.into_iter().find(|(is_named, other)| *is_named && *other != spoken).map(|(_, other)| other)
 }
 
-/// Returns whether a refusal gives no known reason, so that any part of the request may be the cause. Status 500 counts
-/// too, unless the model accepted a `response_format` before: servers without structured output fail with 500.
+/// Returns `true` if a refusal gives no known reason, so that any part of the request may be the cause. Status 500
+/// counts too, unless the model accepted a `response_format` before: servers without structured output fail with 500.
 pub fn is_unexplained(failure: &ServerFailure, spoken: Dialect) -> bool {
     let ServerFailure::Refusal(refusal) = failure else { return false };
     match of_refusal(refusal, &Complaint::parse(&refusal.body)) {
@@ -174,7 +174,7 @@ pub fn is_about_pictures(other: Dialect, spoken: Dialect) -> bool {
     other.no_pictures && !spoken.no_pictures
 }
 
-/// Returns whether the refusal says that the model accepts no pictures at all.
+/// Returns `true` if the refusal says that the model accepts no pictures at all.
 pub fn sees_nothing(failure: &ServerFailure) -> bool {
     let ServerFailure::Refusal(ErrorResponse { body, .. }) = failure else { return false };
     let complaint = Complaint::parse(body);

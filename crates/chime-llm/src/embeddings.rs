@@ -97,7 +97,7 @@ fn within_limits(text: String, chars: usize) -> String {
     if text.trim().is_empty() { BLANK.to_owned() } else { text }
 }
 
-/// Returns whether a server may accept a part of the texts that it refused.
+/// Returns `true` if a server may accept a part of the texts that it refused.
 fn may_take_less(error: &LlmError) -> bool {
     error.is_about_the_request() || matches!(error, LlmError::Unavailable { status: 500, .. })
 }

@@ -87,7 +87,7 @@ impl fmt::Display for Check {
 }
 
 impl LlmError {
-    /// Returns whether the request itself causes the error: the server works, and other requests may succeed.
+    /// Returns `true` if the request itself causes the error: the server works, and other requests may succeed.
     pub fn is_about_the_request(&self) -> bool {
         matches!(
             self,
@@ -112,7 +112,7 @@ impl LlmError {
         }
     }
 
-    /// Returns whether the server is starting, loading the model or overloaded, and does not say for how long.
+    /// Returns `true` if the server is starting, loading the model or overloaded, and does not say for how long.
     pub(super) fn is_of_busy_server(&self) -> bool {
         let retry_after = match self {
             Self::Throttled { retry_after } | Self::Unavailable { status: 502 | 503, retry_after } => retry_after,
@@ -121,7 +121,7 @@ impl LlmError {
         retry_after.is_none()
     }
 
-    /// Returns whether the model may have read the prompt, so that the call costs money.
+    /// Returns `true` if the model may have read the prompt, so that the call costs money.
     pub fn may_have_cost(&self) -> bool {
         match self {
             Self::TimedOut
@@ -155,7 +155,7 @@ impl LlmError {
         }
     }
 
-    /// Returns whether another model on the same server, with the same key, may succeed.
+    /// Returns `true` if another model on the same server, with the same key, may succeed.
     pub(super) fn another_model_may_help(&self) -> bool {
         // The key and the address are the same for every model. After `PromptTooLong` the caller shortens the prompt,
         // which the primary model can then answer.

@@ -38,7 +38,7 @@ pub struct ServerFacts {
 }
 
 impl ServerFacts {
-    /// Returns whether the model is known to be slow at processing prompts.
+    /// Returns `true` if the model is known to be slow at processing prompts.
     pub fn is_slow(&self) -> bool {
         self.reads_per_second.is_some_and(|speed| speed < SLOW)
     }

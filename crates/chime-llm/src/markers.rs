@@ -76,8 +76,8 @@ pub fn without_markers(text: &str, about_tokens: bool) -> String {
     text.trim().to_owned()
 }
 
-/// Returns `text` with bytes and line breaks that the server or the model wrote as codes. Those in code, and line breaks
-/// beside real ones, stay.
+/// Returns `text` with bytes and line breaks that the server or the model wrote as codes. Those in code, and line
+/// breaks beside real ones, stay.
 pub fn with_escapes_read(text: &str, is_about: bool) -> String {
     if is_about || !text.contains("<0x") && !text.contains("\\n") {
         return text.to_owned();

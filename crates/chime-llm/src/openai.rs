@@ -172,9 +172,9 @@ impl OpenAi {
         })
     }
 
-    /// Calls the primary model with retries, then the fallback once; if `cheaply`, the fallback comes first. Streams the
-    /// text to `progress`, and never retries once part of it was shown. Waits for `change_server` before a call goes on
-    /// at another server. The primary model is not asked after the deadline; dropping the future ends the call.
+    /// Calls the primary model with retries, then the fallback once; if `cheaply`, the fallback comes first. Streams
+    /// the text to `progress`, and never retries once part of it was shown. Waits for `change_server` before a call
+    /// goes on at another server. The primary model is not asked after the deadline; dropping the future ends the call.
     ///
     /// # Errors
     /// Returns the first model's error, even if the other failed after it.
@@ -317,7 +317,7 @@ fn delay(policy: RetryPolicy, error: &LlmError, retries: u32) -> Option<Duration
 }
 
 impl ModelCall<'_> {
-    /// Returns whether part of the answer was already shown in the chat.
+    /// Returns `true` if part of the answer was already shown in the chat.
     fn is_shown(&self) -> bool {
         self.progress.is_some_and(AnswerProgress::is_shown)
     }

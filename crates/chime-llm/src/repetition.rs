@@ -32,8 +32,8 @@ struct Repetition {
     times: usize,
 }
 
-/// Returns `text` up to the end of the first repeated unit, or all of it if nothing repeats. Cuts a whole text where the
-/// same text would have been cut while it was streamed, even if something else follows the loop.
+/// Returns `text` up to the end of the first repeated unit, or all of it if nothing repeats. Cuts a whole text where
+/// the same text would have been cut while it was streamed, even if something else follows the loop.
 pub fn without_loop(text: &str) -> &str {
     /// Bytes between the places at which the text is checked.
     const STEP: usize = 256;

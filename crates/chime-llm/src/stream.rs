@@ -80,8 +80,8 @@ struct StreamChoice {
 }
 
 impl Assembly {
-    /// Starts an answer. If the reasoning of the model starts without a tag, nothing is shown before the end, because it
-    /// could be reasoning.
+    /// Starts an answer. If the reasoning of the model starts without a tag, nothing is shown before the end, because
+    /// it could be reasoning.
     pub fn new(thinks_unannounced: bool) -> Self {
         Self { thinks_unannounced, ..Self::default() }
     }
@@ -113,13 +113,13 @@ impl Assembly {
         text.len() + thoughts.len() + calls.len() + self.outside.len()
     }
 
-    /// Returns whether the answer has ended: only token counts may follow.
+    /// Returns `true` if the answer has ended: only token counts may follow.
     pub fn is_finished(&self) -> bool {
         let Pieces { text, calls, .. } = &self.pieces;
         self.pieces.is_finished() && !(text.is_empty() && calls.is_empty())
     }
 
-    /// Returns whether to stop reading: the server ended the answer, or the model repeats itself endlessly.
+    /// Returns `true` if reading should stop: the server ended the answer, or the model repeats itself endlessly.
     pub fn is_done(&self) -> bool {
         self.pieces.is_complete
     }
@@ -222,7 +222,8 @@ impl Assembly {
         if chunk.timings.cache_n.whole() > 0 {
             self.pieces.reused = chunk.timings.cache_n;
         }
-        // One choice is asked for. Some gateways give it another index, or one index to the reasoning and one to the text.
+        // One choice is asked for. Some gateways give it another index, or one index to the reasoning and one to the
+        // text.
         let is_answer = |choice: &StreamChoice| self.pieces.text.is_empty() || choice.index <= self.index;
         if let Some(choice) = chunk.choices.into_iter().min_by_key(|choice| choice.index).filter(is_answer) {
             self.has_choice = true;

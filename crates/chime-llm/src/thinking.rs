@@ -151,8 +151,9 @@ fn without_tagged(text: &str, is_about: bool, is_whole: bool) -> (String, bool) 
     match end_in_code.filter(|_| is_open) {
         Some(end) => parts.push(&text[end..]),
         None if !is_open => parts.push(&text[from..]),
-        // An unclosed tag: the model ran out of tokens during its reasoning, or stopped in a thought after the answer.
+        // The output was cut off during the reasoning, or what precedes it is too short to be an answer.
         None if !is_whole || parts.concat().split_whitespace().count() < FEWEST_WORDS => parts.clear(),
+        // The model stopped in a thought after its answer.
         None => {}
     }
     (joined(&parts), is_unannounced)
@@ -176,8 +177,8 @@ fn joined(parts: &[&str]) -> String {
     text
 }
 
-/// Returns whether an opening tag starts reasoning: it is first, on a new line or after a sentence, and neither text nor
-/// a line with a colon introduces it as an example. `from` is the end of earlier reasoning.
+/// Returns `true` if an opening tag starts reasoning: it is first, on a new line or after a sentence, and neither text
+/// nor a line with a colon introduces it as an example. `from` is the end of earlier reasoning.
 fn opens(text: &str, from: usize, tag: Range<usize>, is_about: bool) -> bool {
     let before = text[from..tag.start].trim_end_matches([' ', '\t']);
     let is_after_sentence = before.ends_with('\n') || before.ends_with(SENTENCE_ENDS);
@@ -186,7 +187,7 @@ fn opens(text: &str, from: usize, tag: Range<usize>, is_about: bool) -> bool {
     !is_talked_about(text, tag.start, tag.end) && (is_first || !is_about && is_after_sentence && !is_introduced)
 }
 
-/// Returns whether a closing tag ends reasoning that began without a tag, which some chat templates put into the
+/// Returns `true` if a closing tag ends reasoning that began without a tag, which some chat templates put into the
 /// prompt. In an answer about the tag, a blank or a quotation mark precedes it.
 fn closes(text: &str, tag: Range<usize>, is_about: bool) -> bool {
     let (thought, answer) = (&text[..tag.start], &text[tag.end..]);
@@ -225,13 +226,13 @@ fn from_json(text: &str) -> Option<String> {
     (fields.len() <= FIELDS).then(|| words.trim().to_owned())
 }
 
-/// Returns whether a text starts with a named channel, with or without special tokens.
+/// Returns `true` if a text starts with a named channel, with or without special tokens.
 fn is_channel(text: &str) -> bool {
     text.starts_with(CHANNEL) || text.starts_with(CALL) || is_bare_thought(text)
 }
 
-/// Returns whether a text starts with the name of a channel, directly followed by a letter, a digit or a line break. An
-/// answer that begins with this word has a blank after it.
+/// Returns `true` if a text starts with the name of a channel, directly followed by a letter, a digit or a line break.
+/// An answer that begins with this word has a blank after it.
 fn is_bare_thought(text: &str) -> bool {
     let runs_into = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || c == '\n');
     THOUGHTS.iter().any(|name| text.strip_prefix(name).is_some_and(runs_into))

@@ -51,13 +51,13 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Returns whether the request lists tools. If not, earlier rounds are sent as plain text: some servers refuse
+    /// Returns `true` if the request lists tools. If not, earlier rounds are sent as plain text: some servers refuse
     /// results of tools that the request does not list.
     pub fn are_offered(&self) -> bool {
         !self.offered.is_empty() && !self.is_silent
     }
 
-    /// Returns whether calls in an answer are parsed, even if the request lists no tools.
+    /// Returns `true` if calls in an answer are parsed, even if the request lists no tools.
     pub fn may_be_called(&self) -> bool {
         !self.offered.is_empty()
     }

@@ -76,7 +76,7 @@ impl Server {
         self.accepted(self.http.post(self.url("/chat/completions")).json(request)).await
     }
 
-    /// Returns whether the server is the operator's own: on this machine or in a private network.
+    /// Returns `true` if the server is the operator's own: on this machine or in a private network.
     pub fn is_own(&self) -> bool {
         is_own(&self.host)
     }
@@ -117,7 +117,7 @@ impl Server {
     }
 }
 
-/// Returns whether a host is on this machine, in a private network, or a name without dots as containers have.
+/// Returns `true` if a host is on this machine, in a private network, or a name without dots as containers have.
 fn is_own(host: &str) -> bool {
     let ip = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
     is_loopback(host)

@@ -49,7 +49,7 @@ const TURNS: [&str; 16] = [
 /// Parts of the names of tokens around an answer or a part of it, such as `<|begin_of_box|>`.
 const WRAPPERS: [&str; 3] = ["box", "solution", "response"];
 
-/// Returns whether a token belongs to a tool call, which [`written_calls`](super::written_calls) parses.
+/// Returns `true` if a token belongs to a tool call, which [`written_calls`](super::written_calls) parses.
 pub fn is_of_calls(token: &str) -> bool {
     ["tool", "python_tag", "call", "plugin", "ACTION"].iter().any(|word| token.contains(word))
 }
@@ -99,14 +99,14 @@ fn first_char(text: &str) -> usize {
     text.chars().next().map_or(0, char::len_utf8)
 }
 
-/// Returns whether a token is one of those that vocabularies reserve, such as `<unused7>`.
+/// Returns `true` if a token is one of those that vocabularies reserve, such as `<unused7>`.
 pub fn is_reserved(token: &str) -> bool {
     token.ends_with(">") && token[..token.len() - 1].ends_with(|c: char| c.is_ascii_digit())
 }
 
-/// Returns whether a sentence mentions a token, see [`is_talked_about`]. Unless the prompt is `about_tokens`, a special
-/// token (`<|…|>`) counts only if it is quoted, one of several, or explained in a list: models leak it between any two
-/// words.
+/// Returns `true` if a sentence mentions a token, see [`is_talked_about`]. Unless the prompt is `about_tokens`, a
+/// special token (`<|…|>`) counts only if it is quoted, one of several, or explained in a list: models leak it between
+/// any two words.
 pub fn is_mentioned(text: &str, token: Range<usize>, about_tokens: bool) -> bool {
     let Range { start, end } = token;
     // Operators of some programming languages, as in `x <| f |> y`, have blanks between them.
@@ -124,7 +124,7 @@ pub fn is_mentioned(text: &str, token: Range<usize>, about_tokens: bool) -> bool
     is_talked_about(text, start, end) && (about_tokens || !is_special || is_apart)
 }
 
-/// Returns whether a mark is mentioned in a sentence: with a blank or a quotation mark before it, and more words or
+/// Returns `true` if a mark is mentioned in a sentence: with a blank or a quotation mark before it, and more words or
 /// punctuation after it, or followed by an explanation.
 pub fn is_talked_about(text: &str, start: usize, end: usize) -> bool {
     let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);

@@ -46,14 +46,14 @@ pub fn visible_so_far(raw: &str, prompt: &Prompt) -> String {
     without_final_loop(&whole).to_owned()
 }
 
-/// Returns whether a text is only the word for a missing value, or punctuation that says nothing.
+/// Returns `true` if a text is only the word for a missing value, or punctuation that says nothing.
 fn says_nothing(text: &str) -> bool {
     const NOTHING: [&str; 5] = ["null", "undefined", "NaN", "N/A", "n/a"];
     NOTHING.contains(&text)
         || text.chars().all(|c| matches!(c, '.' | '…' | '-' | '–' | '*' | '_' | '{' | '}' | '[' | ']'))
 }
 
-/// Returns whether template tokens, tags around reasoning or an answer, or JSON may be what a member asked about.
+/// Returns `true` if template tokens, tags around reasoning or an answer, or JSON may be what a member asked about.
 fn is_about_markup(raw: &str, prompt: &Prompt) -> bool {
     let is_in_prompt = |markup: &Regex| prompt.messages.iter().any(|message| markup.is_match(&message.content));
     [&TOKEN, &TAG, &WRAPPER, &JSON].iter().any(|markup| markup.is_match(raw) && is_in_prompt(markup))

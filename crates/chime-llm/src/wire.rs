@@ -52,7 +52,8 @@ impl ModelAnswer {
             tokens_counted: self.tokens.is_some(),
             reused: self.reused,
             prompt_cut: counted.is_some_and(|TokenUse { prompt, .. }| {
-                // Contexts often have a power of two as their size: a count of exactly such a size is probably the limit.
+                // Contexts often have a power of two as their size: a count of exactly such a size is probably the
+                // limit.
                 let is_usual = prompt >= 2_048 && prompt.is_power_of_two() && prompt * 5 < estimated * 4;
                 estimated > TELLING && (prompt * 2 < estimated || is_usual)
             }),
@@ -155,7 +156,7 @@ pub struct Pieces {
 }
 
 impl Pieces {
-    /// Returns whether a finish reason was received.
+    /// Returns `true` if a finish reason was received.
     pub fn is_finished(&self) -> bool {
         self.finish.as_deref().is_some_and(|reason| Finish::of(reason).is_some())
     }

@@ -95,7 +95,8 @@ pub fn extract_calls(text: &str, tools: &Tools) -> (String, Vec<ToolCall>) {
     (without_closers(rest.trim()).to_owned(), calls.into_iter().map(call).collect())
 }
 
-/// Returns `text` without closing tags of calls at its end. Keeps those that have an opening tag or stand in a sentence.
+/// Returns `text` without closing tags of calls at its end. Keeps those that have an opening tag or stand in a
+/// sentence.
 fn without_closers(text: &str) -> &str {
     let found = CLOSERS.captures_iter(text).last();
     let last = found.and_then(|found| Some((found.get(0)?, format!("<{}", found.name("tag")?.as_str()))));
@@ -122,7 +123,7 @@ pub fn before_calls<'a>(text: &'a str, tools: &Tools) -> &'a str {
     without_closers(&text[..if is_name || is_start || is_open { first.min(line) } else { first }])
 }
 
-/// Returns whether a code fence may still become a call: it is open, and its content is JSON so far.
+/// Returns `true` if a code fence may still become a call: it is open, and its content is JSON so far.
 fn is_begun_call(fence: &str) -> bool {
     let (info, content) = fence.trim_start_matches('`').split_once('\n').unwrap_or((fence, ""));
     let content = content.trim();
@@ -364,7 +365,7 @@ fn calls_in(value: &Value) -> Vec<(String, Value)> {
     name.map(str::to_owned).zip(arguments.cloned()).into_iter().collect()
 }
 
-/// Returns whether a JSON value has only the fields of a call: an answer in JSON may have a `name` too.
+/// Returns `true` if a JSON value has only the fields of a call: an answer in JSON may have a `name` too.
 fn is_only_a_call(value: &Value) -> bool {
     match value {
         Value::Array(values) => !values.is_empty() && values.iter().all(is_only_a_call),

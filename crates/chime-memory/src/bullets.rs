@@ -39,7 +39,8 @@ pub struct CitableText {
 pub type CitableTexts = BTreeMap<u32, CitableText>;
 
 /// Parses the bullets in a model's answer. Of the texts that a bullet cites, those that share a content word or a
-/// number with it become its sources, or if there are none, those that share a member. Drops bullets without sources.
+/// number with it become its sources, or if there are none, those by or about a member whom it names. Drops bullets
+/// without sources.
 pub fn parse(answer: &str, grounds: &CitableTexts) -> Vec<Bullet> {
     let mut found: Vec<Bullet> = Vec::new();
     let members: BTreeSet<u32> =

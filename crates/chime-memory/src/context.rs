@@ -147,8 +147,8 @@ pub fn window(conn: &Reader, history: &History, params: &Params, recaller: &Reca
     window_around(conn, history, params, recaller, |_| None)
 }
 
-/// Selects the messages for the prompt like [`window`]. `summarize` gets the oldest messages of the trigger's thread and
-/// may return a summary that replaces them.
+/// Selects the messages for the prompt like [`window`]. `summarize` gets the oldest messages of the trigger's thread
+/// and may return a summary that replaces them.
 pub fn window_around(
     conn: &Reader,
     history: &History,

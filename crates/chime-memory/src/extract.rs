@@ -192,8 +192,8 @@ fn answered(question: &SummaryMessage, answers: &[&SummaryMessage]) -> Option<Bu
     Some(Bullet { kind: of, text, sources })
 }
 
-/// Returns the first sentences of a text that `is_wanted` accepts, as many as have at most `chars` characters. `None` if
-/// the first one is longer, because a part of it cannot be understood alone.
+/// Returns the first sentences of a text that `is_wanted` accepts, as many as have at most `chars` characters. `None`
+/// if the first one is longer, because a part of it cannot be understood alone.
 fn opening(text: &str, chars: usize, is_wanted: impl Fn(&str) -> bool) -> Option<String> {
     let ends = sentence_ends(text);
     let from = |start: usize| {
@@ -372,8 +372,8 @@ fn worth_of(bullet: &Bullet) -> f64 {
     worth(&members::unnamed(&members::without_authors(&bullet.text)))
 }
 
-/// Scores a bullet for History. A question with its answer is scored by the answer, and left out if it calls one member.
-/// A bullet that a model wrote is complete by itself.
+/// Scores a bullet for History. A question with its answer is scored by the answer, and left out if it calls one
+/// member. A bullet that a model wrote is complete by itself.
 fn lasting_worth_of(bullet: &Bullet) -> Option<f64> {
     if !members::has_author(&bullet.text) {
         return Some(worth_of(bullet));

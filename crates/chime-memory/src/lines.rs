@@ -18,8 +18,8 @@ pub struct NumberedLines {
     pub has_open: bool,
 }
 
-/// Prepares a message for a summary, which everybody may see: its spoilers are covered. `by` is the author's number in summaries. `names` maps names of
-/// members to such numbers, which replace them in the text.
+/// Prepares a message for a summary, which everybody may see: its spoilers are covered. `by` is the author's number in
+/// summaries. `names` maps names of members to such numbers, which replace them in the text.
 pub fn spoken(
     stored: &StoredMessage,
     by: Option<u32>,

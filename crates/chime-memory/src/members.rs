@@ -55,8 +55,8 @@ pub fn unnamed(text: &str) -> String {
     MEMBER.replace_all(text, "@").into_owned()
 }
 
-/// Replaces by the member's marker each `@username` that is in `numbers` with its `@`, and a name in `numbers` that calls
-/// a member ("Ann: …", "…, Ann?").
+/// Replaces by the member's marker each `@username` that is in `numbers` with its `@`, and a name in `numbers` that
+/// calls a member ("Ann: …", "…, Ann?").
 pub fn without_names(text: &str, numbers: &BTreeMap<String, u32>) -> String {
     let number = |name: &str| numbers.get(&name.to_lowercase()).map(|number| marker(*number));
     let mut text = text.to_owned();

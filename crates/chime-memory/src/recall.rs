@@ -148,8 +148,9 @@ impl Recaller {
         Ok(Some(ParsedRequest { conn, request, question, language, people, space, vector, embedder }))
     }
 
-    /// Returns the vector of a question in `space`: computed by the local model, or the vector of the trigger that the
-    /// server has made and the store holds. Empty if another local model made the stored vectors.
+    /// Returns the vector of a question in `space`: computed by the local model or, if a server makes the vectors, the
+    /// stored one of the trigger. Empty if another model made the stored vectors, since such vectors cannot be
+    /// compared.
     fn vector_in(
         &self,
         conn: &Reader,

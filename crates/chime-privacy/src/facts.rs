@@ -26,8 +26,8 @@ pub struct PrivacyFacts {
 }
 
 impl PrivacyFacts {
-    /// Formats the hosts of the model servers for Markdown, without this machine, which no message leaves for it. `None`
-    /// if no other is left.
+    /// Formats the hosts of the model servers for Markdown, without this machine, which no message leaves for it.
+    /// `None` if no other is left.
     pub(super) fn hosts(&self) -> Option<String> {
         let others = self.model_hosts.iter().filter(|host| !is_loopback(host));
         let hosts: Vec<String> = others.map(|host| format!("`{host}`")).collect();

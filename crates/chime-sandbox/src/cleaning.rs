@@ -2,7 +2,7 @@
 
 use chime_core::{Entity, FormattedText, utf16_len};
 
-/// Returns whether Telegram removes a character: carriage returns, direction overrides, and three combining marks.
+/// Returns `true` if Telegram removes a character: carriage returns, direction overrides, and three combining marks.
 fn is_removed(c: char) -> bool {
     matches!(c, '\r' | '\u{30A}' | '\u{333}' | '\u{33F}' | '\u{2028}'..='\u{202E}')
 }

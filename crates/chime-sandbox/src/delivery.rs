@@ -31,7 +31,7 @@ impl SandboxState {
         self.queue.push(kind, &payload);
     }
 
-    /// Returns whether the bot receives `message`: it is in the chat, no other bot wrote it, and privacy mode allows
+    /// Returns `true` if the bot receives `message`: it is in the chat, no other bot wrote it, and privacy mode allows
     /// it.
     fn bot_hears(&self, chat: &SandboxChat, message: &SandboxMessage) -> bool {
         let status = chat.status_of(BOT);
@@ -44,7 +44,7 @@ impl SandboxState {
         hears_all || !is_group || message.content.is_service() || self.is_for_the_bot(chat, message)
     }
 
-    /// Returns whether a bot in privacy mode receives `message`: commands without another bot's name, replies to the
+    /// Returns `true` if a bot in privacy mode receives `message`: commands without another bot's name, replies to the
     /// bot, and messages sent through it as an inline bot, but no plain mentions.
     fn is_for_the_bot(&self, chat: &SandboxChat, message: &SandboxMessage) -> bool {
         let own_name = self.people.get(&BOT).and_then(|bot| bot.username.as_deref()).unwrap_or_default();

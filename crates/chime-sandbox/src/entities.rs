@@ -128,7 +128,7 @@ fn overlap(one: &Entity, other: &Entity) -> bool {
     one.offset < other.offset + other.length && other.offset < one.offset + one.length
 }
 
-/// Returns whether two entities overlap and neither contains the other.
+/// Returns `true` if two entities overlap and neither contains the other.
 fn cross(one: &Entity, other: &Entity) -> bool {
     let holds = |outer: &Entity, inner: &Entity| {
         outer.offset <= inner.offset && inner.offset + inner.length <= outer.offset + outer.length
@@ -144,7 +144,7 @@ fn is_quote(kind: &EntityKind) -> bool {
     matches!(kind, EntityKind::Blockquote | EntityKind::ExpandableBlockquote)
 }
 
-/// Returns whether Telegram finds no other entities inside an entity of this kind.
+/// Returns `true` if Telegram finds no other entities inside an entity of this kind.
 fn is_whole(kind: &EntityKind) -> bool {
     let is_style = matches!(
         kind,

@@ -170,7 +170,7 @@ impl UpdateQueue {
         Polled::Updates(batch)
     }
 
-    /// Returns whether every update was delivered, confirmed or not.
+    /// Returns `true` if every update was delivered, confirmed or not.
     pub(super) fn is_handed_out(&self) -> bool {
         self.echoes.iter().all(|echo| echo.delivered)
             && self.pending.back().is_none_or(|update| update.id < self.handed_out)

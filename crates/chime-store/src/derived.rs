@@ -6,15 +6,15 @@
 //!
 //! # Adding a table
 //! 1. In the table's own file, declare `pub(super) const FAMILY: Family`, with the table in `tables`, in `moved` if it
-//!    has keys of chats, and the functions that apply; take the others from [`Family::UNTOUCHED`]. Each function runs in the transaction of the event and
-//!    must use an index: no full table scan.
+//!    has keys of chats, and the functions that apply; take the others from [`Family::UNTOUCHED`]. Each function runs in
+//!    the transaction of the event and must use an index: no full table scan.
 //! 2. Add the family to `FAMILIES`. A test compares the schema with the list, and fails for a table that is in neither
 //!    `FAMILIES` nor `NOT_DERIVED`.
 //! 3. Put a marker into `what_was_forgotten_is_in_no_byte_of_any_file` (`tests/e2e/privacy.rs`) that reaches the table.
 //!
 //! Data made from several messages (an answer, a concept) records them in a table of its own, as `answer_use` does, and
-//! is deleted as soon as one of the messages is. A session and its summary are found by the time of the message. A rebuild
-//! is scheduled in the same transaction and done by a job.
+//! is deleted as soon as one of the messages is. A session and its summary are found by the time of the message. A
+//! rebuild is scheduled in the same transaction and done by a job.
 
 use super::family::{Cause, Family, Merged, OptOutScope};
 use super::{

@@ -58,7 +58,7 @@ pub enum TelegramError {
 }
 
 impl TelegramError {
-    /// Returns whether it is useless to repeat the same request.
+    /// Returns `true` if it is useless to repeat the same request.
     pub fn is_lasting(&self) -> bool {
         matches!(
             self,

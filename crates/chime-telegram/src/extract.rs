@@ -114,7 +114,7 @@ fn chat(chat: Option<&dto::Chat>) -> Result<Chat, String> {
     Ok(Chat { id: ChatId(id), kind, title: chat.display_name(), username: filled(chat.username.as_deref()) })
 }
 
-/// Returns whether a chat holds the direct messages of a channel. These are private conversations of many people with
+/// Returns `true` if a chat holds the direct messages of a channel. These are private conversations of many people with
 /// its admins, so one person's messages must not enter the prompt for another.
 fn is_direct_messages(chat: Option<&dto::Chat>) -> bool {
     chat.is_some_and(|chat| chat.is_direct_messages == Some(true))

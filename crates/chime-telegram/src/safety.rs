@@ -183,7 +183,7 @@ fn is_ping(after: &str, names: &[&str]) -> bool {
     name.len() >= MIN_NAME && !names.iter().any(|allowed| allowed.eq_ignore_ascii_case(name))
 }
 
-/// Returns whether a slash starts a command. In `/usr/bin` it does not: a command must be a whole word.
+/// Returns `true` if a slash starts a command. In `/usr/bin` it does not: a command must be a whole word.
 fn is_command(after: &str) -> bool {
     let (name, next) = name(after);
     COMMAND_LENGTH.contains(&name.len()) && next != Some('/')

@@ -123,7 +123,7 @@ impl Window<'_> {
     }
 }
 
-/// Returns whether a line may break at this white space.
+/// Returns `true` if a line may break at this white space.
 fn is_word_gap(c: char) -> bool {
     c.is_whitespace() && !matches!(c, '\u{A0}' | '\u{2007}' | '\u{202F}')
 }

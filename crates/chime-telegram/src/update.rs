@@ -68,7 +68,7 @@ impl RawUpdate {
     }
 }
 
-/// Returns whether `kind` is known but not used by the bot.
+/// Returns `true` if `kind` is known but not used by the bot.
 pub fn is_unused(kind: &str) -> bool {
     UNUSED_UPDATES.contains(&kind)
 }

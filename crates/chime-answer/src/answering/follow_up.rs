@@ -68,7 +68,8 @@ pub struct FollowUpContext {
     pub rests_on: Vec<Seq>,
     /// Last message of the list in `suggested`, if hardly anything was said after it.
     list_end: Option<Seq>,
-    /// `true` if the question seems to be about the things of that list, although not clearly enough to follow up on it.
+    /// `true` if the question seems to be about the things of that list, although not clearly enough to follow up on
+    /// it.
     asks_which_one: bool,
     /// Question with which a member ended the last search for suggestions.
     started_over: Option<Seq>,
@@ -376,8 +377,8 @@ impl FollowUpContext {
     }
 
     /// Returns the suggested items that answer the question without a model: the items that it is about, else the items
-    /// of the list that fit it, else the list. `is_unclear` tells that no message fits the question: it may then be about the
-    /// list that was shown just before. `None` if the question is not about suggestions.
+    /// of the list that fit it, else the list. `is_unclear` tells that no message fits the question: it may then be
+    /// about the list that was shown just before. `None` if the question is not about suggestions.
     pub fn without_model<'f>(&'f self, follow_up: &'f FollowUp, is_unclear: bool) -> Option<ItemsWithoutModel<'f>> {
         let only = |items: Vec<&'f Item>| ItemsWithoutModel { items, and_after: None };
         let asked_about = self.asked_about(follow_up);

@@ -1,5 +1,5 @@
-//! Informs the owners of the bot, at most once a day for each reason, that the model server refuses requests for a reason that only an
-//! operator can remove.
+//! Informs the owners of the bot, at most once a day for each reason, that the model server refuses requests for a
+//! reason that only an operator can remove.
 
 use crate::answering::reply::format_own;
 use crate::answering::services::Services;

@@ -7,9 +7,9 @@ use chime_relevance::context::ContextWindow;
 
 /// Minimum number of content words of a reply that is shown with the message that it replies to.
 pub(super) const REPLY_WORDS: usize = 3;
-/// Number of messages up to which others of the focus, and those said next, are added to the ones that match: an answer
-/// may have no word of its question.
-pub(super) const FILLED: usize = 4;
+/// Maximum number of messages after filling up: the matches, then others of the focus, then what was said next. An
+/// answer may share no word with its question.
+pub(super) const FILL_UP_TO: usize = 4;
 /// Number of messages after a shown one that may be shown too.
 const NEXT: usize = 2;
 

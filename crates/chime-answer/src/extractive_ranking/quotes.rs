@@ -34,8 +34,8 @@ pub fn says_something(entry: &Entry) -> bool {
     message.role == Role::User && !message.rendered().trim().is_empty() && !is_greeting
 }
 
-/// Returns `true` if a message is a command, names the bot, or asks it in a reply: none of these answers anybody. Another
-/// reply to the bot may correct it.
+/// Returns `true` if a message is a command, names the bot, or asks it in a reply: none of these answers anybody.
+/// Another reply to the bot may correct it.
 pub fn is_tag(entry: &Entry, bot: &BotIdentity) -> bool {
     let message = &entry.message.message;
     let names_us = message.entities.iter().any(|entity| match &entity.kind {

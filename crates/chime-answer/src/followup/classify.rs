@@ -219,8 +219,8 @@ impl<'a> TableClassifier<'a> {
         !self.rows.of(row).is_empty()
     }
 
-    /// Returns `true` for a question word before a word such as "one", or in a question for a kind of thing: "which one",
-    /// "welches Buch".
+    /// Returns `true` for a question word before a word such as "one", or in a question for a kind of thing: "which
+    /// one", "welches Buch".
     fn asks_which_one(&self) -> bool {
         let is_behind =
             |span: &TokenSpan| self.rows.of(PhraseRow::Question).iter().any(|question| question.to == span.from);
@@ -232,8 +232,8 @@ impl<'a> TableClassifier<'a> {
         has_question_mark(self.ask.text) || self.has(PhraseRow::Question)
     }
 
-    /// Returns `true` if the member ends the search so far: with a clause that says nothing else, or at the beginning of
-    /// a wish. "How do I reset the router?" and "bread from scratch" only contain such words.
+    /// Returns `true` if the member ends the search so far: with a clause that says nothing else, or at the beginning
+    /// of a wish. "How do I reset the router?" and "bread from scratch" only contain such words.
     fn starts_over(&self, unknown: &[usize]) -> bool {
         let ends = |at: usize| self.tokens.get(at).is_some_and(|token| token.ends_clause);
         let is_clause = |span: &TokenSpan| {
@@ -300,8 +300,8 @@ impl<'a> TableClassifier<'a> {
         (is_about && refers && !self.searches() && !self.is_by_pronoun()).then_some(Intent::ItemQuestion)
     }
 
-    /// Returns `true` if the question only names a place in the list: "#2", "the third one", "o último". One word alone,
-    /// such as "second", does so in languages without articles only.
+    /// Returns `true` if the question only names a place in the list: "#2", "the third one", "o último". One word
+    /// alone, such as "second", does so in languages without articles only.
     fn is_place_alone(&self) -> bool {
         let Some((first, _)) = self.places.first() else { return false };
         let rows =

@@ -21,7 +21,8 @@ pub fn budget(tokens: &[FoldedToken], table: &FollowUpTable) -> (Option<Price>, 
     for Sum { price, span } in sums(tokens, table) {
         let before = marks.iter().filter(|(mark, _)| mark.to == span.from);
         let before = before.max_by_key(|(mark, is_most)| (mark.to - mark.from, *is_most));
-        // Behind the sum, only "30 or less" and "30 max" say something about it: a single word may begin what follows.
+        // Behind the sum, a phrase ("30 or less") always limits it, a single word ("30 max") only at the end of a
+        // clause: else the word may begin what follows.
         let ends =
             |mark: &TokenSpan| mark.to - mark.from > 1 || tokens[mark.to - 1].ends_clause || mark.to == tokens.len();
         let mark = before.or_else(|| marks.iter().find(|(mark, _)| mark.from == span.to && ends(mark)));

@@ -41,8 +41,8 @@ fn members(message: &Value) -> Vec<&str> {
     message["members"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// Returns the number of members in words. An export has their names without ids, so a request to be forgotten would not
-/// find them here.
+/// Returns the number of members in words. An export has their names without ids, so a request to be forgotten would
+/// not find them here.
 fn counted_members(message: &Value) -> String {
     match message["members"].as_array().map_or(0, Vec::len) {
         0 | 1 => "a member".to_owned(),

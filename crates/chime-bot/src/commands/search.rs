@@ -237,9 +237,9 @@ impl ChatSearch<'_> {
         forms
     }
 
-    /// Returns the messages that may be found: first those with all words, then those with all of them in compounds, then
-    /// those with the two rarest words, then those with one word, the rarest word first, then those with one word in a
-    /// compound. For the same words, the newest come first.
+    /// Returns the messages that may be found: first those with all words, then those with all of them in compounds,
+    /// then those with the two rarest words, then those with one word, the rarest word first, then those with one word
+    /// in a compound. For the same words, the newest come first.
     fn candidates(&self) -> chime_store::Result<Vec<Seq>> {
         let (Some(authors), Some(topics)) = (self.authors()?, self.topics()?) else { return Ok(Vec::new()) };
         if !self.request.has_filters() {
@@ -401,7 +401,8 @@ impl SaidWords {
             || self.stems.iter().any(|said| self.language.is_compound_with(&without_accents(stem), said))
     }
 
-    /// Returns `true` if the text has the word with this stem, or without a stemmer, a word with the same first letters.
+    /// Returns `true` if the text has the word with this stem, or without a stemmer, a word with the same first
+    /// letters.
     fn has_itself(&self, stem: &str) -> bool {
         let letters = if self.language.has_stemmer() { usize::MAX } else { KEY_CHARS };
         let stem = without_accents(stem);

@@ -65,8 +65,8 @@ fn head(recap: &Recap) -> String {
     filled(&texts.head, &[("since", &since), ("messages", &messages), ("members", &members), ("of", &of)])
 }
 
-/// Formats the sources of a point: the time of the first one, with a link, and "+1" and "+2" as links to the others. The
-/// time zone is in the head.
+/// Formats the sources of a point: the time of the first one, with a link, and "+1" and "+2" as links to the others.
+/// The time zone is in the head.
 fn place(recap: &Recap, places: &[&BulletSource]) -> String {
     let Some((first, others)) = places.split_first() else { return String::new() };
     let clock = recap.zone.clock_time(first.at);

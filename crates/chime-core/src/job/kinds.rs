@@ -215,8 +215,8 @@ job_kinds! {
     MemoryUpkeep {}
     = "memory_upkeep", key "", lane 0, Policy { first_after: MINUTE, ..Policy::periodic(HOUR) };
 
-    /// Builds missing embeddings of messages and summaries, and maintains the index with which recall searches them. The
-    /// next question may need them, so they do not wait for summaries.
+    /// Builds missing embeddings of messages and summaries, and maintains the index with which recall searches them.
+    /// The next question may need them, so they do not wait for summaries.
     Vectors {}
     = "vectors", key "", lane 0, Policy { class: Class::Answering, first_after: MINUTE, ..Policy::periodic(TEN_MINUTES) };
 

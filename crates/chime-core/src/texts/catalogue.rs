@@ -182,6 +182,7 @@ rows! {
 }
 
 rows! {
-    /// Labels of the lines that list the sources of an answer, of the sources in them, and note about a removed citation.
+    /// Labels of the lines that list the sources of an answer, of the sources in them, and note about a removed
+    /// citation.
     pub struct CitationTexts { sources, removed, web, page, kinds: BTreeMap<String, String> }
 }

@@ -151,8 +151,8 @@ pub fn is_for_bot(message: &Message) -> bool {
     message.is_trigger || is_command(&message.text) || calls_bot(&message.text)
 }
 
-/// Returns `true` if a text begins like a command, in any script ("/решения"). Telegram marks only those in Latin letters.
-/// A path is none ("/srv/data is full").
+/// Returns `true` if a text begins like a command, in any script ("/решения"). Telegram marks only those in Latin
+/// letters. A path is none ("/srv/data is full").
 pub fn is_command(text: &str) -> bool {
     let first = text.trim_start().strip_prefix('/').and_then(|rest| rest.split(char::is_whitespace).next());
     first.is_some_and(|word| word.starts_with(char::is_alphabetic) && !word.contains('/'))

@@ -189,7 +189,8 @@ impl Languages {
     }
 
     /// Returns the words for a time in a request for missed messages: "since yesterday" in "what did I miss since
-    /// yesterday?" and in "was habe ich seit gestern verpasst?". Where several parts of it may be the time, returns each.
+    /// yesterday?" and in "was habe ich seit gestern verpasst?". Where several parts of it may be the time, returns
+    /// each.
     pub fn missed_since(&self, ask: &str) -> Vec<String> {
         const MOST_WORDS: usize = 12;
         let said: Vec<&str> = ask.split_whitespace().collect();
@@ -229,7 +230,8 @@ impl Languages {
         (!sought.is_empty() && !ends_like_question(sought) && !asks).then_some(sought)
     }
 
-    /// Returns `true` if `ask` asks for the address of a page, and not for what it says ("what's the link to the call?").
+    /// Returns `true` if `ask` asks for the address of a page, and not for what it says ("what's the link to the
+    /// call?").
     pub fn asks_for_link(&self, ask: &str) -> bool {
         let said = words(ask);
         self.tables.iter().any(|language| language.asks_for_link(&said))
@@ -413,8 +415,8 @@ impl LanguagePhrases {
             || (0..asked.len()).any(|start| last.contains(&asked[start..].join(" ")))
     }
 
-    /// Returns `true` if `asked` asks to list or to cancel reminders, ignoring fillers: "which reminders are set", "cancel
-    /// the wine reminder", "erinnerung löschen".
+    /// Returns `true` if `asked` asks to list or to cancel reminders, ignoring fillers: "which reminders are set",
+    /// "cancel the wine reminder", "erinnerung löschen".
     pub(super) fn asks_for_reminders(&self, asked: &[String]) -> bool {
         self.names_reminders(asked) || self.names_reminders(self.without_politeness(asked))
     }
@@ -569,8 +571,8 @@ impl LanguagePhrases {
             && is_made_of(said, |phrase| is_new(phrase) || self.around.contains(phrase))
     }
 
-    /// Returns `true` if `said` asks what the bot stores or reads, or wishes that it deletes or stops something, with no
-    /// other words ("who can read my messages"), or begins to ask it to delete a message.
+    /// Returns `true` if `said` asks what the bot stores or reads, or wishes that it deletes or stops something, with
+    /// no other words ("who can read my messages"), or begins to ask it to delete a message.
     pub(super) fn asks_about_privacy(&self, said: &[String]) -> bool {
         let TriggerLists { privacy, private_asks, private_things, private_first, .. } = &self.lists;
         let lists = [privacy, private_asks, private_things];

@@ -137,7 +137,7 @@ impl OpenAi {
     }
 }
 
-/// Returns whether a refusal may be about streaming; only a call without streaming can confirm it.
+/// Returns `true` if a refusal may be about streaming; only a call without streaming can confirm it.
 pub(super) fn refuses_streams(failure: &ServerFailure) -> bool {
     let ServerFailure::Refusal(ErrorResponse { status: 400.., body, .. }) = failure else { return false };
     // Whole words: proxies write of an "upstream" that failed, and `stream_options` is another parameter.

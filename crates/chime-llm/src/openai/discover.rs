@@ -14,7 +14,7 @@ use chime_runtime::resilience::within;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl OpenAi {
-    /// Finds the context size, slots and parameter count of the models on the primary model's server. Returns whether
+    /// Finds the context size, slots and parameter count of the models on the primary model's server. Returns `true` if
     /// it answered at all.
     pub async fn discover(&self, clock: &Clock) -> bool {
         self.discover_on(&self.primary.server, clock).await

@@ -36,7 +36,7 @@ impl OpenAi {
         self.ask(&self.primary, ModelCall { prompt, progress: None, clock }).await
     }
 
-    /// Returns whether the model calls a tool when the prompt asks for it.
+    /// Returns `true` if the model calls a tool when the prompt asks for it.
     ///
     /// # Errors
     /// Any error of the call.
@@ -48,7 +48,7 @@ impl OpenAi {
         Ok(!self.probe_answer(&prompt, clock).await?.calls.is_empty())
     }
 
-    /// Returns whether the server streams answers.
+    /// Returns `true` if the server streams answers.
     pub async fn probe_streaming(&self, clock: &Clock) -> Result<bool, LlmError> {
         let prompt = question("Answer with the one word: ready");
         let mut request = wire::request(&self.primary.name, &prompt, self.primary.dialect(clock.now()));

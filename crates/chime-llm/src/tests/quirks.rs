@@ -246,8 +246,8 @@ async fn a_stream_that_breaks_off_is_asked_for_again() {
     assert_eq!(reported(&outcome), "the model server's answer broke off -> RetryLater(None)");
 }
 
-/// Returns the outcome of a call whose server sends `begin` and then `again` for ever, or cuts the connection if that is
-/// empty.
+/// Returns the outcome of a call whose server sends `begin` and then `again` for ever, or cuts the connection if that
+/// is empty.
 async fn answered_by(begin: &str, again: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let base_url = format!("http://{}/v1", listener.local_addr().expect("an address"));

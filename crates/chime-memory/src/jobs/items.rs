@@ -203,8 +203,8 @@ pub(super) fn close_cited(made: &mut NewSummary, open: &[Bullet]) {
     made.bullets = bullets;
 }
 
-/// Returns the decisions, or the open tasks and questions, that `ask` asks for, as lines for the prompt: those that share
-/// most words with it first, then the newest.
+/// Returns the decisions, or the open tasks and questions, that `ask` asks for, as lines for the prompt: those that
+/// share most words with it first, then the newest.
 pub fn item_pieces(
     conn: &Reader,
     chat: ChatKey,

@@ -38,8 +38,8 @@ pub(super) struct ModelRequest<'a> {
 }
 
 impl SummaryModel {
-    /// Returns `true` if there is a model that can do the work of `purpose`. A small model mixes up who does what, so an
-    /// extract of the members' own words is better.
+    /// Returns `true` if there is a model that can do the work of `purpose`. A small model mixes up who does what, so
+    /// an extract of the members' own words is better.
     pub async fn can_write(&self, purpose: ModelPurpose) -> bool {
         self.gateway.wait_for_facts().await;
         !self.gateway.is_offline() && !self.gateway.is_small(purpose)

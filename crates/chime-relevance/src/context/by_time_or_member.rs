@@ -79,8 +79,8 @@ pub fn said(
     (!said.is_empty()).then_some(said)
 }
 
-/// Returns `true` if the question wants this message: a member wrote it to the others, at a time that the question names
-/// (any time if it names none), and the author is named (any author if the question names nobody).
+/// Returns `true` if the question wants this message: a member wrote it to the others, at a time that the question
+/// names (any time if it names none), and the author is named (any author if the question names nobody).
 fn is_wanted(question: &ParsedQuestion, message: &Message) -> bool {
     let is_within = |span: &TimeSpan| (span.from..span.to).contains(&message.sent_at);
     let is_then = question.spans.is_empty() || question.spans.iter().any(is_within);
@@ -94,7 +94,8 @@ fn is_of_members(stored: &&StoredMessage) -> bool {
     message.role == Role::User && !message.sender.is_bot && !is_for_bot(message)
 }
 
-/// Returns the newest run of at least [`TALK`] messages of members without a long silence; a shorter one if there is none.
+/// Returns the newest run of at least [`TALK`] messages of members without a long silence; a shorter one if there is
+/// none.
 fn last_talk(read: &[StoredMessage]) -> Vec<&StoredMessage> {
     let talks = unbroken(read.iter().filter(is_of_members));
     talks.into_iter().max_by_key(|talk| talk.len() >= TALK).unwrap_or_default()

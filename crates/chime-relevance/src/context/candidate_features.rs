@@ -30,8 +30,8 @@ impl CandidateFeatures {
         unless_it_panics(|| embedder.embed(text)).filter(|vector| !vector.is_empty())
     }
 
-    /// Returns the vector of a text by the shipped model, empty if it knows no word of the text; `None` if another model
-    /// or none is loaded.
+    /// Returns the vector of a text by the shipped model, empty if it knows no word of the text; `None` if another
+    /// model or none is loaded.
     pub fn embed_as_shipped(&self, text: &str) -> Option<Vec<f32>> {
         let is_shipped = self.embedder.as_ref().is_some_and(|embedder| embedder.name() == SHIPPED_NAME);
         is_shipped.then(|| self.embed(text).unwrap_or_default())

@@ -163,8 +163,8 @@ pub fn lasting_worth(text: &str) -> Option<f64> {
     (!is_of_moment && !depends && is_whole && score >= LASTING).then_some(score)
 }
 
-/// Returns `true` for an item of a list, a quote, a shout, a text that begins with an aside ("well, …"), and one that goes
-/// on in the next message.
+/// Returns `true` for an item of a list, a quote, a shout, a text that begins with an aside ("well, …"), and one that
+/// goes on in the next message.
 fn is_fragment(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();
     let number = first.trim_end_matches(['.', ')']);

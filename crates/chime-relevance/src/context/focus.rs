@@ -54,7 +54,8 @@ pub struct TriggerFeatures<'a> {
     pub is_foreign: bool,
     /// Number of the trigger's words that are numbers.
     pub numbers: usize,
-    /// Embedding of the trigger's text by the shipped model, empty if it knows no word of it; `None` without that model.
+    /// Embedding of the trigger's text by the shipped model, empty if it knows no word of it; `None` without that
+    /// model.
     pub meaning: Option<Vec<f32>>,
     /// Indices of the bot's answer that the trigger replies to and of that answer's sources; empty if it replies to no
     /// answer of the bot.

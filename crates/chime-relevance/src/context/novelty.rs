@@ -40,9 +40,9 @@ impl NoveltyModel {
     }
 }
 
-/// Computes the features in the order of [`NAMES`]. `None` if the trigger names a member or has no subject of its own, so
-/// that it must be about the group, or is in another language than the conversation, so that it shares no words with it
-/// in any case.
+/// Computes the features in the order of [`NAMES`]. `None` if the trigger names a member or has no subject of its own,
+/// so that it must be about the group, or is in another language than the conversation, so that it shares no words with
+/// it in any case.
 pub fn features(tag: &TriggerFeatures<'_>, candidates: &[Arc<MessageFeatures>]) -> Option<[f64; FEATURES]> {
     let stems = &tag.utterance.features.stems;
     let is_wordless = tag.is_generic || (stems.is_empty() && tag.numbers == 0);

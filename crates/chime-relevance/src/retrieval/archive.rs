@@ -23,8 +23,8 @@ pub trait Archive {
 
     /// Returns the number of messages in the conversation.
     fn count(&self) -> Result<f64, Self::Error>;
-    /// Returns the newest messages before `before` that have the stem, as a word or in a compound, and the number of all
-    /// messages before it that have it.
+    /// Returns the newest messages before `before` that have the stem, as a word or in a compound, and the number of
+    /// all messages before it that have it.
     fn holding(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Self::Error>;
     /// Returns the newest messages before `before` that name a person by this stem or were written by such a person,
     /// and the number of all such messages before it.

@@ -89,8 +89,8 @@ impl Patterns {
     }
 }
 
-/// Builds a pattern that matches any cue after `start`, or at the start of a sentence if the cue begins with `^`. Without
-/// a dot at its end, a cue matches with any ending of that word.
+/// Builds a pattern that matches any cue after `start`, or at the start of a sentence if the cue begins with `^`.
+/// Without a dot at its end, a cue matches with any ending of that word.
 #[expect(clippy::expect_used, reason = "the cues are escaped, and the tests compile them")]
 fn any_of(cues: &[String], start: &str) -> Regex {
     let one = |cue: &String| {

@@ -252,8 +252,8 @@ impl DateReader<'_> {
         Some(length + used)
     }
 
-    /// Returns `true` unless the name of a month or day at `place` is an ambiguous word. A longer name ("segunda-feira")
-    /// and a mark before it ("in may") make it clear.
+    /// Returns `true` unless the name of a month or day at `place` is an ambiguous word. A longer name
+    /// ("segunda-feira") and a mark before it ("in may") make it clear.
     fn is_clear(&self, place: usize, length: usize) -> bool {
         let is_marked = place > 0 && self.table.month_marks.at(self.words, place - 1) == Some(1);
         is_marked || self.table.ambiguous.at(self.words, place).is_none_or(|part| part < length)
@@ -401,8 +401,8 @@ impl DateReader<'_> {
         }
     }
 
-    /// Adds the span of one day. Without a year, adds that day of this year and of last year, or the next such day. Adds
-    /// nothing if no calendar has that day.
+    /// Adds the span of one day. Without a year, adds that day of this year and of last year, or the next such day.
+    /// Adds nothing if no calendar has that day.
     pub fn add_day(&mut self, year: Option<impl TryInto<i32>>, month: u32, day: u32) {
         let this = self.today.year();
         let years = match year.and_then(|year| year.try_into().ok()) {

@@ -19,8 +19,8 @@ pub fn item_question(ask: &str, language: Language) -> Option<ItemQuestion> {
     tables.iter().any(|table| table.asks_open.any_in(&said)).then_some(ItemQuestion::Open)
 }
 
-/// Returns the words of a question for items, without the phrase that asks for them: "what did we decide about the tent?"
-/// is about the tent. `None` if it asks for no items.
+/// Returns the words of a question for items, without the phrase that asks for them: "what did we decide about the
+/// tent?" is about the tent. `None` if it asks for no items.
 pub fn item_subject(ask: &str, language: Language) -> Option<String> {
     let said = words(ask);
     let tables = Tables::of(language, ask);

@@ -163,8 +163,8 @@ impl ParsedQuestion {
     }
 }
 
-/// Returns the words of a question, with an empty one in place of each month's name that means a member: "what did April
-/// say?", but not "what was said in April?" or "on 5 April".
+/// Returns the words of a question, with an empty one in place of each month's name that means a member: "what did
+/// April say?", but not "what was said in April?" or "on 5 April".
 fn without_named_months(said: &[String], tables: Tables, names: &[(String, UserId)]) -> Vec<String> {
     let is_mark = |at: usize| tables.iter().any(|table| table.month_marks.at(said, at).is_some());
     let is_month = |at: usize| tables.iter().any(|table| table.months.iter().any(|month| month.at(said, at).is_some()));
@@ -392,7 +392,8 @@ mod tests {
         assert!(!asks("eng", "what did Caroline say about the results?"));
     }
 
-    /// Returns `true` if a question asks for all that was said at a time, in the last conversation of a kind, or lately.
+    /// Returns `true` if a question asks for all that was said at a time, in the last conversation of a kind, or
+    /// lately.
     fn asks_all(code: &str, text: &str) -> bool {
         let question = read(code, text);
         question.asks_talk && (!question.spans.is_empty() || question.last_talk || question.asks_news)

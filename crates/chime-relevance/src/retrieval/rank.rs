@@ -17,8 +17,8 @@ pub struct Ranked {
     pub features: Features,
 }
 
-/// Ranks all passages by the weighted sum of their features, best first; of equally good ones, the earlier first. Without `frequencies`, the idf of stems is
-/// computed from the passages themselves.
+/// Ranks all passages by the weighted sum of their features, best first, and of equally good ones the earlier first.
+/// Without `frequencies`, the rarity of stems (idf) is computed from the passages themselves.
 pub fn rank(
     question: &ParsedQuestion,
     passages: &[Passage<'_>],

@@ -41,8 +41,8 @@ pub fn names_time(text: &str) -> bool {
         )
 }
 
-/// Reads the time of the reminder for which `ask` asks, in plain words or behind `/remind`. `zone` and `language` belong
-/// to the chat; the text may be in another language.
+/// Reads the time of the reminder for which `ask` asks, in plain words or behind `/remind`. `zone` and `language`
+/// belong to the chat; the text may be in another language.
 ///
 /// The time that begins directly behind the words that ask is the one that counts; if it is only a day, an hour at the
 /// end of the text is added. Without a time there, the last date and the last time of day in the text count.
@@ -50,8 +50,8 @@ pub fn reminder_time(ask: &str, language: Language, now: Timestamp, zone: Zone) 
     ReminderRequest::strict(ask, language, now, zone).best_reading().asked
 }
 
-/// Returns the words behind the time with which `ask`, the words behind `/remind`, begins: "tea" in "in 20 minutes tea".
-/// Returns all of it if it begins otherwise, or if no words follow.
+/// Returns the words behind the time with which `ask`, the words behind `/remind`, begins: "tea" in "in 20 minutes
+/// tea". Returns all of it if it begins otherwise, or if no words follow.
 pub fn reminder_task(ask: &str, language: Language, now: Timestamp, zone: Zone) -> &str {
     let request = ReminderRequest::strict(ask, language, now, zone);
     let last = request.best_reading().end.checked_sub(1).filter(|_| request.asking.is_none());
@@ -61,7 +61,8 @@ pub fn reminder_task(ask: &str, language: Language, now: Timestamp, zone: Zone) 
     if task.is_empty() { ask } else { task }
 }
 
-/// Reads a text that consists of a time, such as "every monday at 9". Returns [`AskedTime::None`] if it has other words.
+/// Reads a text that consists of a time, such as "every monday at 9". Returns [`AskedTime::None`] if it has other
+/// words.
 pub fn time_alone(text: &str, language: Language, now: Timestamp, zone: Zone) -> AskedTime {
     let request = ReminderRequest::strict(text, language, now, zone);
     let reading = request.best_reading();

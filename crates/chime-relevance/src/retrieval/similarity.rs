@@ -1,4 +1,5 @@
-//! Similarity of two words, from 0 to 1: by their letters, as a part of a compound and, if they have vectors, by meaning.
+//! Similarity of two words, from 0 to 1: by their letters, as a part of a compound and, if they have vectors, by
+//! meaning.
 
 use crate::retrieval::lexicon::{Lexicon, WordId};
 use chime_core::dot;
@@ -54,8 +55,8 @@ impl Similarities {
     }
 }
 
-/// Returns 1 for words of the same stem; otherwise the highest of the similarities by meaning, by letters and of `one`, a
-/// word of the question, to a compound.
+/// Returns 1 for words of the same stem; otherwise the highest of the similarities by meaning, by letters and of `one`,
+/// a word of the question, to a compound.
 fn similarity(lexicon: &Lexicon<'_>, one: WordId, other: WordId, by_meaning: bool) -> f32 {
     let (a, b) = (lexicon.word(one), lexicon.word(other));
     if a.outline.may_share_stem(b.outline) && a.stem == b.stem {

@@ -60,7 +60,7 @@ pub struct ReceivedCall {
 }
 
 impl ReceivedCall {
-    /// Returns whether this is a call of `method`, ignoring case.
+    /// Returns `true` if this is a call of `method`, ignoring case.
     pub fn is(&self, method: &str) -> bool {
         self.method.eq_ignore_ascii_case(method)
     }

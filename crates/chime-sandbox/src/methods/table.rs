@@ -32,7 +32,7 @@ const METHODS: [(&str, MethodHandler); 22] = [
     ("leaveChat", chats::leave_chat),
 ];
 
-/// Returns whether `name` is `getUpdates`, the only method that waits, which `server` handles. Ignores case.
+/// Returns `true` if `name` is `getUpdates`, the only method that waits, which `server` handles. Ignores case.
 pub(crate) fn is_polling(name: &str) -> bool {
     name.eq_ignore_ascii_case("getUpdates")
 }

@@ -109,8 +109,8 @@ fn message(wire: &dto::TelegramMessage, chat: ChatId, bot: UserId, origin: Origi
     })
 }
 
-/// Returns whether a text starts with a command for any bot, possibly after a mention of it. `/ask` does not count: the
-/// text after it is an ordinary question.
+/// Returns `true` if a text starts with a command for any bot, possibly after a mention of it. `/ask` does not count:
+/// the text after it is an ordinary question.
 fn is_command(text: &str, entities: &[Entity]) -> bool {
     let is_first = |entity: &&Entity| {
         let before = utf16_slice(text, 0, entity.offset).trim();
@@ -124,7 +124,7 @@ fn is_command(text: &str, entities: &[Entity]) -> bool {
     })
 }
 
-/// Returns whether only one member can see the message (an ephemeral message).
+/// Returns `true` if only one member can see the message (an ephemeral message).
 fn is_confidential(wire: &dto::TelegramMessage) -> bool {
     wire.head.receiver_user.is_some() || wire.head.ephemeral_message_id.is_some()
 }
@@ -221,8 +221,8 @@ fn topic_name(wire: &dto::TelegramMessage, chat: ChatId, bot: UserId) -> Option<
     }
 }
 
-/// Returns whether `parent` is the message that created the forum topic. Telegram sends it as the replied-to message of
-/// every message in the topic that is no reply.
+/// Returns `true` if `parent` is the message that created the forum topic. Telegram sends it as the replied-to message
+/// of every message in the topic that is no reply.
 fn is_topic_root(parent: &dto::TelegramMessage, head: &dto::Head) -> bool {
     let root = forum_topic(head).is_some_and(|topic| parent.head.message_id == Some(topic.0));
     root || parent.service.forum_topic_created.is_some()

@@ -567,7 +567,7 @@ fn known_kinds_without_use_give_nothing_and_unknown_ones_are_named() {
     check("telepathy", json!({}), expect!["unknown kind of update `telepathy`"]);
 }
 
-/// Returns whether `extract` must accept every valid update of this kind.
+/// Returns `true` if `extract` must accept every valid update of this kind.
 fn is_read(kind: &str) -> bool {
     crate::ALLOWED_UPDATES.contains(&kind)
 }

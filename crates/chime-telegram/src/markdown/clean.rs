@@ -59,7 +59,7 @@ pub(super) fn formatting_tag(html: &str) -> Option<(&'static str, bool)> {
     tag_name(inside).map(|name| (name, inside.starts_with('/')))
 }
 
-/// Returns whether the text after a `<` is a tag from [`TAGS`].
+/// Returns `true` if the text after a `<` is a tag from [`TAGS`].
 pub(super) fn is_formatting_tag(behind: &str) -> bool {
     behind.split_once('>').is_some_and(|(inside, _)| tag_name(inside).is_some())
 }
@@ -78,7 +78,7 @@ fn tag_name(inside: &str) -> Option<&'static str> {
     TAGS.iter().find(|tag| tag.eq_ignore_ascii_case(name)).copied()
 }
 
-/// Returns whether a line starts with an HTML tag or comment, as opposed to an address in angle brackets.
+/// Returns `true` if a line starts with an HTML tag or comment, as opposed to an address in angle brackets.
 fn begins_html(line: &str) -> bool {
     let Some(rest) = line.strip_prefix('<') else { return false };
     let word = rest.split(|c: char| c.is_whitespace() || c == '>').next().unwrap_or_default();

@@ -122,7 +122,7 @@ fn formula(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Returns whether a text contains a LaTeX command, or an exponent or index and no words longer than a variable.
+/// Returns `true` if a text contains a LaTeX command, or an exponent or index and no words longer than a variable.
 fn is_formula(math: &str) -> bool {
     let has_command =
         math.split('\\').skip(1).any(|behind| is_known(word(behind)) || behind.starts_with(['{', ',', ';']));
@@ -133,7 +133,7 @@ fn has_index(math: &str) -> bool {
     math.contains("^{") || math.contains("_{")
 }
 
-/// Returns whether a text consists only of numbers, variables and operators.
+/// Returns `true` if a text consists only of numbers, variables and operators.
 fn is_short(math: &str) -> bool {
     let is_of_math = |c: char| c.is_alphanumeric() || " +-*/=<>()^_{},.|!':\n".contains(c);
     let words = math.split(|c: char| !c.is_alphabetic());

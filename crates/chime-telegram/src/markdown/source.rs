@@ -292,7 +292,8 @@ fn push_read(out: &mut String, paragraph: &str, whole: &str) {
     emphasis.push(out, &read(rest, rest.len() < paragraph.len()));
 }
 
-/// Converts the marks of numbered footnotes, such as `[^1]`, to raised digits, also where the footnote stands (`[^1]: …`).
+/// Converts the marks of numbered footnotes, such as `[^1]`, to raised digits, also where the footnote stands (`[^1]:
+/// …`).
 fn with_footnotes(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -21,7 +21,7 @@ pub struct Transcriber {
     breaker: Mutex<Breaker>,
 }
 
-/// Transcript with its usage record, which the caller stores in the same transaction.
+/// Transcript with its usage record. The caller stores both in one transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "a call that is not written down is missing in the day's budget"]
 pub struct Transcribed {

@@ -226,8 +226,8 @@ struct WordedSetting<'a> {
 }
 
 impl<'a> WordedSetting<'a> {
-    /// Parses the arguments of a command in the forum topic `here`. A setting may be named by its key, or by its title in
-    /// the language of `texts`. Returns `None` if there are none, or only the name of a setting that needs a value.
+    /// Parses the arguments of a command in the forum topic `here`. A setting may be named by its key, or by its title
+    /// in the language of `texts`. Returns `None` if there are none, or only the name of a setting that needs a value.
     fn parse(args: &'a str, here: Option<ForumTopicId>, texts: &Texts) -> Option<SettingArguments<'a>> {
         let first_word = |text: &'a str| {
             let text = text.trim();

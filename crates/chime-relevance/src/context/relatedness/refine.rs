@@ -96,8 +96,8 @@ impl Refinement {
         of_targets
     }
 
-    /// Returns, for each target, the other candidates in `places`, each with the pair's features. Empty for a target that
-    /// is not in `places`.
+    /// Returns, for each target, the other candidates in `places`, each with the pair's features. Empty for a target
+    /// that is not in `places`.
     pub fn rows(&self) -> Vec<Vec<(usize, RefineFeatures)>> {
         let asked: Vec<usize> =
             self.targets.iter().filter_map(|target| self.places.binary_search(&target.place).ok()).collect();

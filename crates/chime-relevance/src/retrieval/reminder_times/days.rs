@@ -118,8 +118,8 @@ impl MomentReader<'_> {
         Some(self.dates.month_at(month)?.1 + month - place)
     }
 
-    /// Returns the largest number that is taken for the day of a month, even if no month has it: larger ones where a time
-    /// is expected than in the words of the task.
+    /// Returns the largest number that is taken for the day of a month, even if no month has it: larger ones where a
+    /// time is expected than in the words of the task.
     fn last_number(&self) -> u32 {
         if self.is_first { 99 } else { 31 }
     }

@@ -19,8 +19,8 @@ pub(super) struct MomentReader<'a> {
 }
 
 impl MomentReader<'_> {
-    /// Returns the time that the text names from word `begin` on, and the place behind it if it begins there, perhaps
-    /// behind words that may precede it or that `skips` accepts.
+    /// Returns the time named at word `begin` or later. If it is at `begin`, also returns the place behind it. Words
+    /// that may precede a time ("on the") and words that `skips` accepts may stand between.
     pub(super) fn read(&mut self, begin: usize, skips: impl Fn(&str) -> bool) -> (Moment, Option<usize>) {
         let mut place = begin;
         while self.element(place).is_none() {
