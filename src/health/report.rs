@@ -139,9 +139,9 @@ fn described(trouble: &PollTrouble) -> String {
 /// Formats the metrics in Prometheus's text format.
 pub fn metrics(vitals: &Vitals) -> String {
     let mut text = Exposition::default();
-    text.gauge("chime_up", "1 while no reason speaks against it.", flag(Health::of(vitals).status != Status::Failing));
+    text.gauge("chime_up", "1 while no reason speaks against it.", f64::from(Health::of(vitals).status != Status::Failing));
     text.gauge("chime_last_poll_age_seconds", "Since polling last came back.", vitals.poll_age.as_secs_f64());
-    text.gauge("chime_breaker_open", "1 while the model server is left alone.", flag(!vitals.guard.is_closed));
+    text.gauge("chime_breaker_open", "1 while the model server is left alone.", f64::from(!vitals.guard.is_closed));
     let failing = vitals.guard.open_conversations as f64;
     text.gauge("chime_conversations_failing", "Conversations in which the model keeps failing.", failing);
     if let Ok(kept) = &vitals.kept {
@@ -157,7 +157,7 @@ pub fn metrics(vitals: &Vitals) -> String {
     if let Some(BackupState { age, failure }) = &vitals.backups {
         let age = age.map_or(f64::INFINITY, |age| age.as_secs_f64());
         text.gauge("chime_backup_age_seconds", "Age of the newest daily backup; inf if there is none.", age);
-        text.gauge("chime_backup_failed", "1 if the last try failed.", flag(failure.is_some()));
+        text.gauge("chime_backup_failed", "1 if the last try failed.", f64::from(failure.is_some()));
     }
     if let Some(bytes) = vitals.memory_bytes {
         text.gauge("chime_resident_memory_bytes", "Resident memory.", bytes as f64);
@@ -188,10 +188,6 @@ pub fn metrics(vitals: &Vitals) -> String {
         }
     }
     text.text
-}
-
-fn flag(set: bool) -> f64 {
-    f64::from(u8::from(set))
 }
 
 /// Text of the metrics while it is built.

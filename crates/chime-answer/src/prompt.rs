@@ -67,9 +67,8 @@ pub struct PromptInput<'a> {
     pub window: &'a ContextWindow,
     /// Older messages and summaries relevant to the question, oldest first.
     pub recalled: &'a Recalled,
-    /// Result of resolving the question as a follow-up on an earlier suggestion; `None` if it is answered as it is
-    /// written.
-    pub follow_up: Option<&'a FollowUp>,
+    /// Result of resolving the question as a follow-up on an earlier suggestion.
+    pub follow_up: &'a FollowUp,
     /// Named things that the conversation referred to (concepts), one per line, the last one referred to first.
     pub concepts: &'a [String],
     /// Random delimiter around untrusted text, the same for all prompts of a chat.
@@ -279,22 +278,20 @@ fn concepts(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, Prompt
 /// Renders the frame (the wanted thing, its limits and the items shown before) of a question that follows up on a
 /// suggestion or asks for one. Empty for other questions.
 fn frame(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptError> {
-    let is_about_list = |it: &&FollowUp| it.is_telling() || it.suggested.is_some() && !wants_summary(input);
-    let text = match input.follow_up.filter(is_about_list) {
-        None => String::new(),
-        Some(follow_up) => {
-            let lines = show::prompt_lines(follow_up);
-            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-            let suggests = follow_up.frame.intent.suggests();
-            let (about_items, is_open) = (!follow_up.items.is_empty(), follow_up.suggested.is_some());
-            let render =
-                |lines: &str| prompts.frame(&FrameValues { fence: input.fence, lines, suggests, about_items, is_open });
-            match lines.is_empty() {
-                true if suggests => render("")?,
-                true => String::new(),
-                false => fitted(Slot::Frame, &lines, input, render)?,
-            }
-        }
+    let follow_up = input.follow_up;
+    if !follow_up.is_telling() && (follow_up.suggested.is_none() || wants_summary(input)) {
+        return Ok(Filled::new(Slot::Frame, String::new(), Vec::new()));
+    }
+    let lines = show::prompt_lines(follow_up);
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let suggests = follow_up.frame.intent.suggests();
+    let (about_items, is_open) = (!follow_up.items.is_empty(), follow_up.suggested.is_some());
+    let render =
+        |lines: &str| prompts.frame(&FrameValues { fence: input.fence, lines, suggests, about_items, is_open });
+    let text = match lines.is_empty() {
+        true if suggests => render("")?,
+        true => String::new(),
+        false => fitted(Slot::Frame, &lines, input, render)?,
     };
     Ok(Filled::new(Slot::Frame, text, Vec::new()))
 }
@@ -458,7 +455,7 @@ fn plain_ask(input: &PromptInput<'_>, transcript: &mut PromptTranscript<'_>) -> 
     };
     let has_words = input.ask.contains(char::is_alphanumeric);
     let is_about_itself = about.is_some() || input.window.anchor_withheld || input.trigger.message.file.is_some();
-    let others = input.follow_up.map(show::other_than).unwrap_or_default();
+    let others = show::other_than(input.follow_up);
     let text = match has_words || is_about_itself || input.window.entries.is_empty() {
         true => transcript.aside(&format!("{speaker}{}: {words}{others}", about.unwrap_or_default())),
         false => String::new(),
@@ -507,6 +504,8 @@ fn source_id(seq: Seq) -> SourceId {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use expect_test::{Expect, expect};
 
     use super::*;
@@ -648,6 +647,7 @@ mod tests {
         );
     }
 
+    static FOLLOW_UP: LazyLock<FollowUp> = LazyLock::new(FollowUp::default);
     static RECALLED: Recalled = Recalled { messages: Vec::new(), sessions: Vec::new() };
 
     fn input<'a>(trigger: &'a StoredMessage, window: &'a ContextWindow) -> PromptInput<'a> {
@@ -669,7 +669,7 @@ mod tests {
             generic: false,
             window,
             recalled: &RECALLED,
-            follow_up: None,
+            follow_up: &FOLLOW_UP,
             concepts: &[],
             fence: "K7Q2X",
             earliest: None,
@@ -725,7 +725,7 @@ mod tests {
             let suggested = Some(SuggestedList { wanted: Vec::new(), items: Vec::new(), wants_others: false });
             let follow_up = FollowUp { suggested, ..FollowUp::default() };
             let user =
-                rendered(&PromptInput { ask, generic: true, follow_up: Some(&follow_up), ..input(&trigger, &window) })
+                rendered(&PromptInput { ask, generic: true, follow_up: &follow_up, ..input(&trigger, &window) })
                     .user;
             let line = user.lines().find(|line| line.starts_with("cat wants")).unwrap_or_default().to_owned();
             (line, user.contains("You listed these things"))

@@ -252,9 +252,9 @@ impl<'a> Support<'a> {
                 // A source that shares only its author's name with the sentence does not support it.
                 if covered > 0.0 { named * NAMES_COUNT } else { 0.0 },
                 cosine(&source.vector, &vector),
-                flag(!numbers.is_empty() && agreeing == 0),
+                f64::from(!numbers.is_empty() && agreeing == 0),
                 if numbers.is_empty() { 0.0 } else { agreeing as f64 / numbers.len() as f64 },
-                flag(source.is_question),
+                f64::from(source.is_question),
             ]
         };
         self.sources.iter().map(of_source).collect()
@@ -270,10 +270,6 @@ impl<'a> Support<'a> {
 pub fn probability(features: &SupportFeatures, weights: &SupportFeatures) -> f64 {
     let sum: f64 = features.iter().zip(weights).map(|(feature, weight)| feature * weight).sum();
     1.0 / (1.0 + (-sum).exp())
-}
-
-fn flag(is: bool) -> f64 {
-    if is { 1.0 } else { 0.0 }
 }
 
 fn is_number(word: &str) -> bool {

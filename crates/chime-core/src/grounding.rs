@@ -33,18 +33,4 @@ pub enum Uncertainty {
     High,
 }
 
-impl Uncertainty {
-    pub const ALL: [Self; 3] = [Self::Low, Self::Medium, Self::High];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        }
-    }
-
-    pub fn parse(raw: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|uncertainty| uncertainty.as_str().eq_ignore_ascii_case(raw))
-    }
-}
+words!(Uncertainty { Low = "low", Medium = "medium", High = "high" });

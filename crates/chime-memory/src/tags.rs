@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use crate::words;
 use chime_core::split_words;
+use chime_core::trigger::Languages;
 use chime_relevance::retrieval::is_time_word;
 
 /// Maximum number of tags of a session, and minimum number of usable tags in a model's answer.
@@ -115,7 +116,8 @@ pub fn normalized(raw: &str, confidence: f32) -> Option<SessionTag> {
     let lower = raw.to_lowercase();
     let parts: Vec<&str> = split_words(&lower).take(PARTS).collect();
     let name = parts.join("-");
-    let is_telling = parts.iter().any(|part| part.chars().any(char::is_alphabetic) && !words::is_common(part, &lower));
+    let is_stop_word = |part: &str| Languages::shipped().is_stop_word_in(part, &lower);
+    let is_telling = parts.iter().any(|part| part.chars().any(char::is_alphabetic) && !is_stop_word(part));
     if !is_telling || name.chars().count() > TAG_CHARS {
         return None;
     }

@@ -19,12 +19,13 @@ pub fn telling(text: &str) -> Vec<(String, String)> {
     // Links and names of emoji, such as `:wave:`, are not words.
     let is_no_word = |word: &&str| word.contains("://") || word.starts_with("www.") || word.starts_with(':');
     let words = lower.split_whitespace().filter(|word| !is_no_word(word)).flat_map(search_words);
+    let is_stop_word = |word: &str| Languages::shipped().is_stop_word_in(word, &lower);
     let word = |whole: &str| {
         // In "boiler's" and "l'eau", the longer part is the word.
-        let word = whole.split('\'').max_by_key(|part| part.len()).filter(|_| !is_common(whole, &lower))?;
+        let word = whole.split('\'').max_by_key(|part| part.len()).filter(|_| !is_stop_word(whole))?;
         let has_digit = word.chars().any(char::is_numeric);
         let least = if word.starts_with(is_unspaced) { MIN_UNSPACED } else { MIN_CHARS };
-        let is_telling = has_digit || word.chars().count() >= least && !is_common(word, &lower);
+        let is_telling = has_digit || word.chars().count() >= least && !is_stop_word(word);
         let stem = if has_digit { word.to_owned() } else { short_stem(word).to_owned() };
         is_telling.then(|| (word.to_owned(), stem))
     };
@@ -50,11 +51,6 @@ pub fn all_stems(text: &str) -> HashSet<String> {
 /// Returns `true` if a word contains a number, such as a time, price, date or version.
 pub fn has_digit(word: &str) -> bool {
     word.chars().any(char::is_numeric)
-}
-
-/// Returns `true` if `word` is a stop word in the probable language of `text`.
-pub fn is_common(word: &str, text: &str) -> bool {
-    Languages::shipped().is_stop_word_in(word, text)
 }
 
 #[derive(Deserialize)]

@@ -62,7 +62,7 @@ pub fn build_prompt(
             generic: question.generic && !question.follow_up.is_telling(),
             window: &question.window,
             recalled: &question.recalled,
-            follow_up: Some(&question.follow_up),
+            follow_up: &question.follow_up,
             // Left out of plain prompts, which are for small models.
             concepts: &if question.style == Style::Numbered { question.scope.lines() } else { Vec::new() },
             fence: &fence,

@@ -237,13 +237,8 @@ impl Languages {
         self.tables.iter().any(|language| language.asks_for_link(&said))
     }
 
-    /// Returns `true` if `ask` asks for a reminder, and not for a fact ("remind me what we decided").
-    pub fn asks_to_remind(&self, ask: &str) -> bool {
-        self.words_to_remind(ask).is_some()
-    }
-
     /// Returns the number of words at the start of `ask` that ask for a reminder: 2 in "remind us tomorrow", 0 if they
-    /// come last. `None` if it asks for none.
+    /// come last. `None` if it asks for none, or for a fact ("remind me what we decided").
     pub fn words_to_remind(&self, ask: &str) -> Option<usize> {
         let (said, lower) = (words(ask), ask.to_lowercase());
         self.tables.iter().find_map(|language| {

@@ -31,11 +31,6 @@ impl IndexSet {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Returns the number of indices that both sets have.
-    pub fn shared_with(&self, other: &Self) -> usize {
-        self.0.iter().zip(&other.0).map(|(own, other)| (own & other).count_ones() as usize).sum()
-    }
-
     /// Iterates over the indices, ascending.
     pub fn places(&self) -> impl Iterator<Item = usize> + '_ {
         self.0.iter().enumerate().flat_map(|(index, word)| {
@@ -74,7 +69,6 @@ mod tests {
             let expected = places.iter().copied().filter(|other| *other < place).max();
             assert_eq!(set.last_before(place), expected, "{place}");
         }
-        assert_eq!(set.shared_with(&IndexSet::of([63, 130, 131])), 2);
         assert_eq!(IndexSet::default().last_before(WINDOW), None);
     }
 }

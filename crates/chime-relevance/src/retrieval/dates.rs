@@ -396,7 +396,7 @@ impl DateReader<'_> {
         };
         match (year(place), self.words.get(place).map(String::as_str)) {
             (Some(found), _) => (Some(found), 1),
-            (None, Some("of" | "de" | "of the")) => year(place + 1).map_or((None, 0), |found| (Some(found), 2)),
+            (None, Some("of" | "de")) => year(place + 1).map_or((None, 0), |found| (Some(found), 2)),
             (None, _) => (None, 0),
         }
     }
