@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use chime_answer::shared_words;
+use chime_answer::shared_word_ratio;
 use chime_core::config::EmbeddingConfig;
 use chime_core::embed::Embedder;
 use chime_eval::labelled::{self, LabelledChat};
@@ -38,8 +38,9 @@ pub fn run(chats: &Path, folds: usize, model: Option<&Path>) -> Outcome<()> {
             |text: &&str| -> f64 { embedder.embed(text).iter().zip(&vector).map(|(a, b)| f64::from(a * b)).sum() };
         texts.iter().map(cosine).fold(f64::MIN, f64::max)
     };
-    let by_words =
-        |question: &str, texts: &[&str]| texts.iter().map(|text| shared_words(question, text)).fold(f64::MIN, f64::max);
+    let by_words = |question: &str, texts: &[&str]| {
+        texts.iter().map(|text| shared_word_ratio(question, text)).fold(f64::MIN, f64::max)
+    };
     report(embedder.name(), &samples(&chats, folds, by_vectors), folds);
     report("shared words", &samples(&chats, folds, by_words), folds);
     Ok(())

@@ -139,7 +139,11 @@ fn described(trouble: &PollTrouble) -> String {
 /// Formats the metrics in Prometheus's text format.
 pub fn metrics(vitals: &Vitals) -> String {
     let mut text = Exposition::default();
-    text.gauge("chime_up", "1 while no reason speaks against it.", f64::from(Health::of(vitals).status != Status::Failing));
+    text.gauge(
+        "chime_up",
+        "1 while no reason speaks against it.",
+        f64::from(Health::of(vitals).status != Status::Failing),
+    );
     text.gauge("chime_last_poll_age_seconds", "Since polling last came back.", vitals.poll_age.as_secs_f64());
     text.gauge("chime_breaker_open", "1 while the model server is left alone.", f64::from(!vitals.guard.is_closed));
     let failing = vitals.guard.open_conversations as f64;

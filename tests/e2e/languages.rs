@@ -1,7 +1,7 @@
 //! The bot's own texts are in the language of the chat.
 
-use chime_core::texts::texts;
 use chime_core::AnswerStatus;
+use chime_core::texts::texts;
 use chime_sandbox::{ChatMemberStatus, NewChat, NewMember, Post};
 use chime_testkit::Reply;
 use chime_world::World;

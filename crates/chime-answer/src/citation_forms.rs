@@ -92,11 +92,11 @@ pub fn is_lead(word: &str) -> bool {
 
 /// Returns `answer` with every citation in the canonical form. What a member wrote in the chat is not changed, nor code
 /// that contains anything besides citations.
-pub fn canonical(answer: &str, material: CitationMaterial<'_>) -> String {
+pub fn canonical(answer: &str, basis: CitationBasis<'_>) -> String {
     let one_form = |found: &Captures<'_>| {
         let text = |name| found.name(name).map(|part| part.as_str());
         if let Some(code) = text("code") {
-            return cited_as_code(code, material);
+            return cited_as_code(code, basis);
         }
         if let Some(numbers) = text("numbers") {
             let rest = found.get(0).map_or("", |whole| &answer[whole.end()..]);
@@ -104,14 +104,14 @@ pub fn canonical(answer: &str, material: CitationMaterial<'_>) -> String {
             // "I sent the message 10 minutes ago" cites nothing.
             let is_citation = rest.is_empty()
                 || rest.starts_with(['.', ',', ';', ')', '!', '?', '\n'])
-                || material.labels.names().any(|name| rest.starts_with(name));
-            return cited_in_words(numbers, material.labels).filter(|_| is_citation);
+                || basis.labels.names().any(|name| rest.starts_with(name));
+            return cited_in_words(numbers, basis.labels).filter(|_| is_citation);
         }
-        let cited = |text, is_square, has_address| cited(text, is_square, has_address, material.labels);
+        let cited = |text, is_square, has_address| cited(text, is_square, has_address, basis.labels);
         let ids = match (text("words"), text("to"), text("square"), text("round")) {
             (.., Some(square), _) => cited(square, true, text("address").is_some()),
             (.., Some(round)) => match IN_WORDS.captures(round) {
-                Some(found) => return cited_in_words(&found["numbers"], material.labels),
+                Some(found) => return cited_in_words(&found["numbers"], basis.labels),
                 None => cited(round, false, false),
             },
             (Some(_), Some(to), ..) => cited(to, false, false),
@@ -207,13 +207,13 @@ fn written(id: &str) -> String {
 
 /// Returns the citations in a code block or span, which includes its backticks; `None` if it contains anything else: in
 /// code, `[m1]` may be an index.
-fn cited_as_code(code: &str, material: CitationMaterial<'_>) -> Option<String> {
+fn cited_as_code(code: &str, basis: CitationBasis<'_>) -> Option<String> {
     let text = code.trim_matches('`').trim();
-    let is_source = SourceId::parse(text).is_some_and(|id| material.given.iter().any(|source| source.id == id));
-    if is_source && !material.stays_as_written(text) {
+    let is_source = SourceId::parse(text).is_some_and(|id| basis.given.iter().any(|source| source.id == id));
+    if is_source && !basis.stays_as_written(text) {
         return Some(format!("[source: {text}]"));
     }
-    Some(canonical(text, material)).filter(|cited| ONLY_CITES.is_match(cited))
+    Some(canonical(text, basis)).filter(|cited| ONLY_CITES.is_match(cited))
 }
 
 /// Removes the code fence around an answer if the whole answer is one code block that contains prose with citations.
@@ -232,8 +232,8 @@ mod tests {
 
     #[track_caller]
     fn check(answer: &str, expected: &str) {
-        let material = CitationMaterial { given: &[], labels: &Labels::default(), ask: None };
-        assert_eq!(canonical(answer, material), expected, "{answer}");
+        let basis = CitationBasis { given: &[], labels: &Labels::default(), ask: None };
+        assert_eq!(canonical(answer, basis), expected, "{answer}");
     }
 
     #[test]
@@ -359,10 +359,10 @@ mod tests {
         for form in
             ["[29: Ana]", "[29, Ana]", "[29 Ana]", "[29 · Ana · 18:59]", "[29, 18:59]", "(message 29)", "message #29"]
         {
-            assert_eq!(canonical(&format!("At nine {form}."), material), "At nine [source: 29].", "{form}");
+            assert_eq!(canonical(&format!("At nine {form}."), basis), "At nine [source: 29].", "{form}");
         }
         assert_eq!(
-            canonical("See messages 22 and 24, and Nachricht 29", material),
+            canonical("See messages 22 and 24, and Nachricht 29", basis),
             "See [source: 22, 24], and [source: 29]"
         );
         for text in [
@@ -375,7 +375,7 @@ mod tests {
             "(29)",
             "[3 Ana]",
         ] {
-            assert_eq!(canonical(text, material), text);
+            assert_eq!(canonical(text, basis), text);
         }
     }
 

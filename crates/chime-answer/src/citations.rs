@@ -11,7 +11,7 @@ use regex::{Captures, Regex};
 use crate::citation_forms::{CODE, canonical, unfenced};
 use crate::code_blocks::closed;
 use crate::grounding::{KnownWords, mark_unsourced};
-use crate::material::{CitationMaterial, TAG};
+use crate::material::{CitationBasis, TAG};
 use crate::pattern;
 use crate::sanitize::{clean_name, escape_markdown, one_line};
 use crate::source_lists;
@@ -48,13 +48,13 @@ static ONE_TAG: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i)[ \t]*
 
 /// Returns `answer` with its valid citations as numbered links and without the invalid ones: the text of [`check`]
 /// without the note and the source line below it.
-pub fn linked(answer: &str, material: CitationMaterial<'_>) -> String {
-    link(answer, material, None).0
+pub fn linked(answer: &str, basis: CitationBasis<'_>) -> String {
+    link(answer, basis, None).0
 }
 
 /// Returns `true` if [`check`] finds a source for a sentence of `answer`.
-pub fn has_source(answer: &str, material: CitationMaterial<'_>, support: &Support<'_>) -> bool {
-    !link(answer, material, Some(support)).1.valid.is_empty()
+pub fn has_source(answer: &str, basis: CitationBasis<'_>, support: &Support<'_>) -> bool {
+    !link(answer, basis, Some(support)).1.valid.is_empty()
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -70,17 +70,17 @@ pub struct CitationWords<'a> {
     pub remarks: &'a [String],
 }
 
-/// Checks the citations of `answer` against the sources in `material`. With `support`, a sentence without a citation
+/// Checks the citations of `answer` against the sources in `basis`. With `support`, a sentence without a citation
 /// gets one if a source supports it. In the source line, times from another day than `now` include the day.
 pub fn check(
     answer: &str,
-    material: CitationMaterial<'_>,
+    basis: CitationBasis<'_>,
     support: Option<&Support<'_>>,
     now: Timestamp,
     zone: Zone,
     words: CitationWords<'_>,
 ) -> Checked {
-    let (linked, ledger) = link(answer, material, support);
+    let (linked, ledger) = link(answer, basis, support);
     let (sources_label, removed_note) = source_labels(words.language);
     let unfounded = words.known.map_or(0, |known| known.count_unfounded(&linked, words.language));
     let mut parts = vec![match words.mark {
@@ -110,17 +110,17 @@ pub fn check(
 }
 
 /// Returns `answer` with its citations as links, and the record of all its citations.
-fn link<'a>(answer: &str, material: CitationMaterial<'a>, support: Option<&Support<'_>>) -> (String, Ledger<'a>) {
+fn link<'a>(answer: &str, basis: CitationBasis<'a>, support: Option<&Support<'_>>) -> (String, Ledger<'a>) {
     let (body, own_list) = source_lists::split(answer);
-    let mut ledger = Ledger { material, generated: Vec::new(), valid: Vec::new(), removed: Vec::new() };
-    let tagged = canonical(&closed(unfenced(&body)), material);
-    let tagged = support.map_or_else(|| tagged.clone(), |support| with_sources(&tagged, material, support));
+    let mut ledger = Ledger { basis, generated: Vec::new(), valid: Vec::new(), removed: Vec::new() };
+    let tagged = canonical(&closed(unfenced(&body)), basis);
+    let tagged = support.map_or_else(|| tagged.clone(), |support| with_sources(&tagged, basis, support));
     let linked = TAGS.replace_all(&tagged, |found: &Captures<'_>| {
         if let Some(code) = found.name("code") {
             return ONE_TAG.replace_all(code.as_str(), |tag: &Captures<'_>| ledger.note(&tag[0])).into_owned();
         }
         match &found["tags"] {
-            tags if material.stays_as_written(tags) => found[0].to_owned(),
+            tags if basis.stays_as_written(tags) => found[0].to_owned(),
             tags => ledger.render(&found["blanks"], tags),
         }
     });
@@ -137,7 +137,7 @@ pub fn links(source: &Citable) -> impl Iterator<Item = &str> {
 
 /// Record of the citations found in an answer so far.
 struct Ledger<'a> {
-    material: CitationMaterial<'a>,
+    basis: CitationBasis<'a>,
     generated: Vec<String>,
     /// Valid sources; the number of a source is its position, counted from 1.
     valid: Vec<&'a Citable>,
@@ -148,7 +148,7 @@ impl<'a> Ledger<'a> {
     /// Records the citations in `tags`, and returns numbered links to the valid ones after `blanks`; empty if none is
     /// valid.
     fn render(&mut self, blanks: &str, tags: &str) -> String {
-        let numbers = self.enter(self.material.cited_ids(tags).into_iter());
+        let numbers = self.enter(self.basis.cited_ids(tags).into_iter());
         if numbers.is_empty() {
             return String::new();
         }
@@ -158,7 +158,7 @@ impl<'a> Ledger<'a> {
 
     /// Records the citations in `tags` and returns an empty replacement: inside code, Markdown links do not work.
     fn note(&mut self, tags: &str) -> String {
-        self.enter(self.material.cited_ids(tags).into_iter());
+        self.enter(self.basis.cited_ids(tags).into_iter());
         String::new()
     }
 
@@ -175,14 +175,14 @@ impl<'a> Ledger<'a> {
     }
 
     fn number(&mut self, id: &str) -> Option<usize> {
-        let parsed = self.material.source_id(id);
-        if parsed.is_some() && parsed == self.material.ask {
+        let parsed = self.basis.source_id(id);
+        if parsed.is_some() && parsed == self.basis.ask {
             return None;
         }
         if let Some(known) = self.valid.iter().position(|source| Some(source.id) == parsed) {
             return Some(known + 1);
         }
-        let Some(source) = self.material.given.iter().find(|source| Some(source.id) == parsed) else {
+        let Some(source) = self.basis.given.iter().find(|source| Some(source.id) == parsed) else {
             push_new(&mut self.removed, id.to_owned());
             return None;
         };
@@ -289,7 +289,7 @@ mod tests {
     }
 
     fn checked(answer: &str, given: &[Citable]) -> Checked {
-        check(answer, CitationMaterial { given, labels: &labels(), ask: None }, None, moment("15:00"), here(), ENGLISH)
+        check(answer, CitationBasis { given, labels: &labels(), ask: None }, None, moment("15:00"), here(), ENGLISH)
     }
 
     #[test]
@@ -358,7 +358,7 @@ mod tests {
     #[test]
     fn no_number_of_the_prompt_is_left() {
         let (given, labels) = (given(), labels());
-        let material = CitationMaterial { given: &given, labels: &labels, ask: SourceId::parse("m7") };
+        let basis = CitationBasis { given: &given, labels: &labels, ask: SourceId::parse("m7") };
         for (answer, text) in [
             ("Thai [3].", r"Thai \[1\]."),
             ("Thai [source: 3; 9].", r"Thai \[1\]."),
@@ -371,7 +371,7 @@ mod tests {
             ("You ask for Thai [source: m7].", "You ask for Thai."),
             ("20 m2, 3 €/m3", "20 m2, 3 €/m3"),
         ] {
-            let found = check(answer, material, None, moment("15:00"), here(), ENGLISH).text;
+            let found = check(answer, basis, None, moment("15:00"), here(), ENGLISH).text;
             assert!(found.starts_with(text), "{answer}: {found}");
         }
     }
@@ -407,13 +407,13 @@ mod tests {
     #[test]
     fn code_stays_what_it_is() {
         let (given, labels) = (given(), labels());
-        let material = CitationMaterial { given: &given, labels: &labels, ask: None };
+        let basis = CitationBasis { given: &given, labels: &labels, ask: None };
         for code in ["`f(n1, n2)`", "`a[m1]`", "`m12 = u3`", "```rust\nlet m10 = list[m1];\nfor u3 in m2 {}\n```"] {
             let text = format!("Write {code} there.");
-            assert_eq!(check(&text, material, None, moment("15:00"), here(), ENGLISH).text, text);
+            assert_eq!(check(&text, basis, None, moment("15:00"), here(), ENGLISH).text, text);
         }
         for (code, linked) in [("`m1`", r"[\[1\]](https://t.me/c/1/1)"), ("`[m3]`", r"\[1\]")] {
-            let text = check(&format!("So {code} says."), material, None, moment("15:00"), here(), ENGLISH).text;
+            let text = check(&format!("So {code} says."), basis, None, moment("15:00"), here(), ENGLISH).text;
             assert!(text.starts_with(&format!("So {linked} says.")), "{text}");
         }
     }
@@ -473,10 +473,10 @@ mod tests {
                 link: None,
                 rests_on: Vec::new(),
             });
-            let material = CitationMaterial { given: &given, labels: &labels(), ask: None };
+            let basis = CitationBasis { given: &given, labels: &labels(), ask: None };
             let words = CitationWords { language, ..ENGLISH };
             let answer = "A [source: m1, s1, n1, p1, d1p2].";
-            let text = check(answer, material, None, moment("15:00"), here(), words).text.replace('\\', "");
+            let text = check(answer, basis, None, moment("15:00"), here(), words).text.replace('\\', "");
             expected.assert_eq(text.lines().last().unwrap_or_default());
         }
     }

@@ -1,6 +1,6 @@
 //! Answer without a model: a list of the messages that fit the question best.
 
-use crate::extractive_ranking::{Query, bullets, is_said, is_tag, most_telling, says_something, shares_of_words};
+use crate::extractive_ranking::{Query, bullets, is_said, is_tag, most_telling, says_something, stem_substring_ratios};
 use crate::sanitize::{clean_name, escape_markdown, one_line};
 use chime_core::texts::{DigestTexts, Texts, filled};
 use chime_core::{BotIdentity, Citable, Enrichment, Seq, Slot, SourceKind, Timestamp, Zone};
@@ -65,7 +65,7 @@ pub fn items(enrichment: &Enrichment, subject: &str, window: &ContextWindow, que
     let mut items: Vec<&Citable> = sources.filter(|source| source.id.kind == SourceKind::Summary).collect();
     if !names_time(subject) {
         let texts: Vec<String> = items.iter().map(|item| item.text.clone()).collect();
-        let fits: Vec<bool> = shares_of_words(subject, &texts).into_iter().map(|share| share >= ABOUT).collect();
+        let fits: Vec<bool> = stem_substring_ratios(subject, &texts).into_iter().map(|share| share >= ABOUT).collect();
         if fits.contains(&true) {
             let mut fits = fits.into_iter();
             items.retain(|_| fits.next().unwrap_or_default());

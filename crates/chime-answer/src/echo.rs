@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use crate::source_lists;
-use crate::support::telling_words;
+use crate::support::content_words;
 use crate::{pattern, pattern_in_any_case};
 use chime_core::lower_words;
 use chime_core::trigger::ends_like_question;
@@ -92,7 +92,7 @@ pub fn without_echo(answer: &str, instructions: &str, fence: &str) -> Option<Str
 pub fn restates<'t>(answer: &str, question: &str, asker: &str, talk: impl IntoIterator<Item = &'t str>) -> bool {
     /// Maximum number of content words that are neither in the question nor in the name, such as "asks".
     const MORE: usize = 1;
-    let (said, asked, name) = (telling_words(answer), telling_words(question), telling_words(asker));
+    let (said, asked, name) = (content_words(answer), content_words(question), content_words(asker));
     let names_asker = name.iter().any(|word| said.contains(word) && !asked.contains(word));
     let shared = said.intersection(&asked).count();
     let more: Vec<&String> = said.difference(&asked).filter(|word| !name.contains(*word)).collect();
@@ -113,10 +113,10 @@ pub fn is_about_rules<'t>(
     /// Minimum number of content words of the rule. A denial has fewer: "The messages do not say that."
     const FEWEST: usize = 3;
     let rule: BTreeSet<String> =
-        instructions.lines().filter(|line| line.contains(fence)).flat_map(telling_words).collect();
-    let talk: BTreeSet<String> = talk.into_iter().flat_map(telling_words).collect();
+        instructions.lines().filter(|line| line.contains(fence)).flat_map(content_words).collect();
+    let talk: BTreeSet<String> = talk.into_iter().flat_map(content_words).collect();
     let (of_talk, others): (Vec<String>, Vec<String>) =
-        telling_words(answer).into_iter().partition(|word| talk.contains(word));
+        content_words(answer).into_iter().partition(|word| talk.contains(word));
     let of_rule = others.iter().filter(|word| rule.contains(*word)).count();
     of_rule >= FEWEST && of_rule > of_talk.len()
 }

@@ -23,7 +23,7 @@ use chime_relevance::retrieval::names_time;
 
 pub use query::Query;
 pub use quotes::{bullets, is_tag, says_something};
-pub use words::{shared_words, shares_of_words};
+pub use words::{shared_word_ratio, stem_substring_ratios};
 
 /// Score added for a message that contains all words of the question. For comparison, membership in the focus adds at
 /// most 1.

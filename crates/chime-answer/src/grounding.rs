@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::extractive_ranking::shared_words;
+use crate::extractive_ranking::shared_word_ratio;
 use crate::pattern;
-use crate::support::telling_words;
+use crate::support::content_words;
 use chime_core::embed::{Embedder, SHIPPED_NAME};
 use chime_core::{Fences, Reason};
 use chime_relevance::context::{ContextWindow, Entry};
@@ -50,12 +50,12 @@ pub struct GroundingEvidence {
 
 /// Reason why a question is not answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Guard {
+pub enum NoSource {
     NothingKnown,
     LowSimilarity,
 }
 
-impl Guard {
+impl NoSource {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NothingKnown => "nothing_known",
@@ -74,27 +74,27 @@ pub fn min_similarity(measure: Measure) -> f64 {
 }
 
 /// Returns the reason why a question is not answered in a strict chat; `None` if it may be answered.
-pub fn guard(evidence: GroundingEvidence) -> Option<Guard> {
+pub fn no_source_reason(evidence: GroundingEvidence) -> Option<NoSource> {
     match evidence.similarity {
         _ if evidence.has_anchor_or_thread => None,
-        None => Some(Guard::NothingKnown),
-        Some(similarity) if similarity < min_similarity(evidence.measure) => Some(Guard::LowSimilarity),
+        None => Some(NoSource::NothingKnown),
+        Some(similarity) if similarity < min_similarity(evidence.measure) => Some(NoSource::LowSimilarity),
         Some(_) => None,
     }
 }
 
 /// Returns `false` if the question starts a new subject, or if the chat was searched for its words and has talked about
 /// nothing like it. In a chat that was fetched completely, the messages themselves are compared with the question.
-pub fn is_talked_about(window: &ContextWindow) -> bool {
+pub fn is_known_subject(window: &ContextWindow) -> bool {
     !window.is_new && (window.known_from.is_none() || window.best_match.is_none_or(|score| score >= MIN_MATCH))
 }
 
-/// Returns `true` if `window` holds the message that the question replies to or, if `is_talked_about`, a thread that it
+/// Returns `true` if `window` holds the message that the question replies to or, if `knows_subject`, a thread that it
 /// belongs to.
-pub fn has_anchor_or_thread(window: &ContextWindow, is_talked_about: bool) -> bool {
+pub fn has_anchor_or_thread(window: &ContextWindow, knows_subject: bool) -> bool {
     let belongs = |entry: &Entry| match entry.reason {
         Reason::Anchor | Reason::Quoted | Reason::Source | Reason::Named => true,
-        Reason::Chain | Reason::Thread | Reason::Bridge => is_talked_about && entry.score >= SURE_THREAD,
+        Reason::Chain | Reason::Thread | Reason::Bridge => knows_subject && entry.score >= SURE_THREAD,
         Reason::Cluster | Reason::Query | Reason::Nearby | Reason::Tool => false,
     };
     window.anchor.is_some() || window.entries.iter().any(belongs)
@@ -126,7 +126,7 @@ pub struct KnownWords(BTreeSet<String>);
 impl KnownWords {
     /// Reads the words of `texts`: everything that the model was given.
     pub fn of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
-        Self(texts.into_iter().flat_map(str::lines).flat_map(telling_words).map(|word| plain_number(&word)).collect())
+        Self(texts.into_iter().flat_map(str::lines).flat_map(content_words).map(|word| plain_number(&word)).collect())
     }
 
     /// Returns the number of statements in `text` with a number or a name that the model was not given.
@@ -138,7 +138,7 @@ impl KnownWords {
     /// have counted something or numbered a list.
     pub fn new_numbers(&self, text: &str) -> BTreeSet<String> {
         let is_long = |number: &String| number.bytes().filter(u8::is_ascii_digit).count() > 1;
-        let numbers = telling_words(text).into_iter().map(|word| plain_number(&word)).filter(is_long);
+        let numbers = content_words(text).into_iter().map(|word| plain_number(&word)).filter(is_long);
         numbers.filter(|number| !self.0.contains(number)).collect()
     }
 
@@ -152,7 +152,7 @@ impl KnownWords {
         // The first word of a sentence, a line or a quote has a capital anyway.
         let clauses = plain.split(['.', ':', '"', '“', '„', '«', '*', '(', '-', '–', '!', '?', '\n']);
         let names = clauses.flat_map(|clause| clause.unicode_words().skip(1)).filter(is_name);
-        let names = names.filter(|_| language != "deu").flat_map(telling_words);
+        let names = names.filter(|_| language != "deu").flat_map(content_words);
         !self.new_numbers(&plain).is_empty() || names.into_iter().any(|word| !self.0.contains(&word))
     }
 }
@@ -248,7 +248,7 @@ pub fn similarities_by(
 ) -> (Vec<f64>, Measure) {
     let vector = embedder.map(|embedder| embedder.embed(ask)).unwrap_or_default();
     let Some(embedder) = embedder.filter(|_| !vector.is_empty()) else {
-        return (texts.iter().map(|text| shared_words(ask, text)).collect(), Measure::Words);
+        return (texts.iter().map(|text| shared_word_ratio(ask, text)).collect(), Measure::Words);
     };
     let cosine =
         |text: &String| -> f64 { vector_of(embedder, text).iter().zip(&vector).map(|(a, b)| f64::from(a * b)).sum() };
@@ -267,11 +267,11 @@ mod tests {
 
     #[test]
     fn an_ask_that_nothing_known_is_about_is_not_answered() {
-        assert_eq!(guard(NOTHING), Some(Guard::NothingKnown));
-        let similar = |similarity| guard(GroundingEvidence { similarity: Some(similarity), ..NOTHING });
-        assert_eq!(similar(MIN_SIMILARITY_SHIPPED - 0.01), Some(Guard::LowSimilarity));
+        assert_eq!(no_source_reason(NOTHING), Some(NoSource::NothingKnown));
+        let similar = |similarity| no_source_reason(GroundingEvidence { similarity: Some(similarity), ..NOTHING });
+        assert_eq!(similar(MIN_SIMILARITY_SHIPPED - 0.01), Some(NoSource::LowSimilarity));
         assert_eq!(similar(MIN_SIMILARITY_SHIPPED), None);
-        assert_eq!(guard(GroundingEvidence { has_anchor_or_thread: true, ..NOTHING }), None);
+        assert_eq!(no_source_reason(GroundingEvidence { has_anchor_or_thread: true, ..NOTHING }), None);
     }
 
     #[track_caller]

@@ -39,7 +39,7 @@ pub mod voice;
 pub mod why;
 pub mod wording;
 
-pub use extractive_ranking::shared_words;
+pub use extractive_ranking::shared_word_ratio;
 
 use chime_core::pattern;
 

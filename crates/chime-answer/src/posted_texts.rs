@@ -5,7 +5,7 @@ use chime_core::trigger::Languages;
 use chime_core::{Kind, Message, Role, Seq, SourceKind, StoredMessage, lower_words};
 use chime_relevance::context::{ContextWindow, Entry};
 
-use crate::extractive_ranking::shares_of_words;
+use crate::extractive_ranking::stem_substring_ratios;
 use crate::sanitize::one_line;
 
 /// Maximum number of pages, and of documents, that are read before the model is asked.
@@ -91,7 +91,7 @@ fn best_link(ask: &str, window: &ContextWindow) -> Option<Seq> {
     let linked: Vec<&StoredMessage> =
         window.focus().map(shown).filter(|stored| !page_addresses(&stored.message).is_empty()).collect();
     let texts: Vec<String> = linked.iter().map(|stored| stored.message.rendered()).collect();
-    let shares = shares_of_words(ask, &texts);
+    let shares = stem_substring_ratios(ask, &texts);
     let best = (0..linked.len()).max_by(|one, other| shares[*one].total_cmp(&shares[*other]))?;
     Some(linked[best].seq)
 }

@@ -11,7 +11,7 @@ use crate::followup::show;
 use crate::grounding::KnownWords;
 pub use crate::lines::Style;
 use crate::lines::{Labels, PromptTranscript};
-use crate::material::CitationMaterial;
+use crate::material::CitationBasis;
 use crate::recall;
 use crate::sanitize::{clean_name, one_line, without_fence};
 use chime_core::chat_settings::AnswerLength;
@@ -133,8 +133,8 @@ impl BuiltPrompt {
 
     /// Returns the data that the citations of an answer are checked against. `given` are the sources that may be cited;
     /// the trigger `ask` is not one.
-    pub fn material<'a>(&'a self, given: &'a [Citable], ask: &StoredMessage) -> CitationMaterial<'a> {
-        CitationMaterial { given, labels: &self.labels, ask: Some(SourceId::message(ask.seq.0)) }
+    pub fn basis<'a>(&'a self, given: &'a [Citable], ask: &StoredMessage) -> CitationBasis<'a> {
+        CitationBasis { given, labels: &self.labels, ask: Some(SourceId::message(ask.seq.0)) }
     }
 }
 
@@ -279,7 +279,7 @@ fn concepts(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, Prompt
 /// suggestion or asks for one. Empty for other questions.
 fn frame(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptError> {
     let follow_up = input.follow_up;
-    if !follow_up.is_telling() && (follow_up.suggested.is_none() || wants_summary(input)) {
+    if !follow_up.needs_prompt_slot() && (follow_up.suggested.is_none() || wants_summary(input)) {
         return Ok(Filled::new(Slot::Frame, String::new(), Vec::new()));
     }
     let lines = show::prompt_lines(follow_up);
@@ -725,8 +725,7 @@ mod tests {
             let suggested = Some(SuggestedList { wanted: Vec::new(), items: Vec::new(), wants_others: false });
             let follow_up = FollowUp { suggested, ..FollowUp::default() };
             let user =
-                rendered(&PromptInput { ask, generic: true, follow_up: &follow_up, ..input(&trigger, &window) })
-                    .user;
+                rendered(&PromptInput { ask, generic: true, follow_up: &follow_up, ..input(&trigger, &window) }).user;
             let line = user.lines().find(|line| line.starts_with("cat wants")).unwrap_or_default().to_owned();
             (line, user.contains("You listed these things"))
         };

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::extractive_ranking::shares_of_words;
+use crate::extractive_ranking::stem_substring_ratios;
 use crate::grounding::{Measure, min_similarity, similarities};
 use crate::notes::{nearest, pieces, short_title};
 use crate::sanitize::{clean_name, escape_markdown};
@@ -61,7 +61,7 @@ impl ReadText {
         let (found, measure) = similarities(ask, &pieces, embedder);
         // Embeddings miss names, and words of languages that the model does not know. In a text that is only in the
         // focus, common words would find too much.
-        let by_words = if self.is_asked { shares_of_words(ask, &pieces) } else { Vec::new() };
+        let by_words = if self.is_asked { stem_substring_ratios(ask, &pieces) } else { Vec::new() };
         let rankings = [nearest(&found, min_similarity(measure)), nearest(&by_words, min_similarity(Measure::Words))];
         let mut places: Vec<usize> = Vec::new();
         for rank in 0..MOST_PIECES {
@@ -151,7 +151,11 @@ impl UnreadMemory {
     pub fn find(&self, link: &PostedLink, now: Timestamp) -> Option<UnreadReason> {
         let unread = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_it = |known: &PostedLink| (known.chat, &known.address) == (link.chat, &link.address);
-        unread.iter().rev().find(|(known, at, _)| is_it(known) && now.since(*at) < RETRY_UNREADABLE_AFTER).map(|(.., why)| *why)
+        unread
+            .iter()
+            .rev()
+            .find(|(known, at, _)| is_it(known) && now.since(*at) < RETRY_UNREADABLE_AFTER)
+            .map(|(.., why)| *why)
     }
 
     /// Remembers that the text of `link` could not be read, unless that may change at any time.

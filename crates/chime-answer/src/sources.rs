@@ -8,7 +8,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::citation_forms::is_lead;
 use crate::grounding::sentences;
-use crate::material::{CitationMaterial, TAG};
+use crate::material::{CitationBasis, TAG};
 use crate::pattern;
 use crate::support::{DOUBTFUL, SUPPORTS, Support, UNRELATED};
 use chime_core::trigger::Languages;
@@ -23,7 +23,7 @@ static STAND_IN: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?P<blanks>[ \t]*)
 ///
 /// A sentence without a tag gets one if a source supports it. A tag whose source does not support its sentence is
 /// replaced by one that does. If there is none and the cited source is unrelated, the tag is removed.
-pub fn with_sources(tagged: &str, material: CitationMaterial<'_>, support: &Support<'_>) -> String {
+pub fn with_sources(tagged: &str, basis: CitationBasis<'_>, support: &Support<'_>) -> String {
     let (mut fences, mut has_code) = (Fences::default(), false);
     let mut last_added: Vec<SourceId> = Vec::new();
     let lines: Vec<String> = tagged
@@ -33,7 +33,7 @@ pub fn with_sources(tagged: &str, material: CitationMaterial<'_>, support: &Supp
             has_code |= is_code;
             match is_code || line.trim_start().starts_with(['#', '|']) {
                 true => line.to_owned(),
-                false => sourced_line(line, material, support, &mut last_added),
+                false => sourced_line(line, basis, support, &mut last_added),
             }
         })
         .collect();
@@ -42,7 +42,7 @@ pub fn with_sources(tagged: &str, material: CitationMaterial<'_>, support: &Supp
         return sourced;
     }
     match support.likely_source_of(&sourced) {
-        Some(place) => with_tag(&sourced, &[material.given[place].id]),
+        Some(place) => with_tag(&sourced, &[basis.given[place].id]),
         None => sourced,
     }
 }
@@ -51,12 +51,7 @@ pub fn with_sources(tagged: &str, material: CitationMaterial<'_>, support: &Supp
 static ENTRY: LazyLock<Regex> = LazyLock::new(|| pattern(r"\A\s*(?:[-*•]|[0-9]{1,3}[.)])\s+"));
 
 /// Adds and corrects the tags of a line of prose.
-fn sourced_line(
-    line: &str,
-    material: CitationMaterial<'_>,
-    support: &Support<'_>,
-    last_added: &mut Vec<SourceId>,
-) -> String {
+fn sourced_line(line: &str, basis: CitationBasis<'_>, support: &Support<'_>, last_added: &mut Vec<SourceId>) -> String {
     let mut tags: Vec<String> = Vec::new();
     // The number of an entry says nothing about the talk.
     let (entry, line) = line.split_at(ENTRY.find(line).map_or(0, |entry| entry.end()));
@@ -67,9 +62,9 @@ fn sourced_line(
     let sourced = |sentence: &String| match STAND_IN.is_match(sentence) {
         true => {
             last_added.clear();
-            with_checked_tags(sentence, &tags, material, support)
+            with_checked_tags(sentence, &tags, basis, support)
         }
-        false => with_found_tag(sentence, material, support, last_added),
+        false => with_found_tag(sentence, basis, support, last_added),
     };
     entry.to_owned() + &sentences(&line).iter().map(sourced).collect::<String>()
 }
@@ -78,11 +73,11 @@ fn sourced_line(
 /// added.
 fn with_found_tag(
     sentence: &str,
-    material: CitationMaterial<'_>,
+    basis: CitationBasis<'_>,
     support: &Support<'_>,
     last_added: &mut Vec<SourceId>,
 ) -> String {
-    let ids: Vec<SourceId> = support.sources_of(sentence).into_iter().map(|place| material.given[place].id).collect();
+    let ids: Vec<SourceId> = support.sources_of(sentence).into_iter().map(|place| basis.given[place].id).collect();
     if ids.is_empty() || std::mem::replace(last_added, ids.clone()) == ids {
         return sentence.to_owned();
     }
@@ -90,7 +85,7 @@ fn with_found_tag(
 }
 
 /// Checks each tag of a sentence.
-fn with_checked_tags(sentence: &str, tags: &[String], material: CitationMaterial<'_>, support: &Support<'_>) -> String {
+fn with_checked_tags(sentence: &str, tags: &[String], basis: CitationBasis<'_>, support: &Support<'_>) -> String {
     let words = STAND_IN.replace_all(sentence, "");
     let (mut out, mut from) = (String::new(), 0);
     let mut stand_ins = STAND_IN.captures_iter(sentence).peekable();
@@ -102,7 +97,7 @@ fn with_checked_tags(sentence: &str, tags: &[String], material: CitationMaterial
         let claims = Claims { before, after: &sentence[from..next], sentence: &words };
         out += before;
         let tag = stand_in["place"].parse::<usize>().ok().and_then(|place| tags.get(place)).map_or("", String::as_str);
-        let kept = checked(tag, claims, tags, material, support);
+        let kept = checked(tag, claims, tags, basis, support);
         if !kept.is_empty() {
             out += &stand_in["blanks"];
             out += &kept;
@@ -140,18 +135,12 @@ impl<'s> Claims<'s> {
 /// source is related to them. The model has read the messages, so `tag` is changed only if it is certainly wrong.
 ///
 /// `tags` are all tags of the line. A source that another tag cites already is not cited twice.
-fn checked(
-    tag: &str,
-    claims: Claims<'_>,
-    tags: &[String],
-    material: CitationMaterial<'_>,
-    support: &Support<'_>,
-) -> String {
+fn checked(tag: &str, claims: Claims<'_>, tags: &[String], basis: CitationBasis<'_>, support: &Support<'_>) -> String {
     let place = |id: &str| {
-        let id = material.source_id(id)?;
-        material.given.iter().position(|source| source.id == id)
+        let id = basis.source_id(id)?;
+        basis.given.iter().position(|source| source.id == id)
     };
-    let cited: Option<Vec<usize>> = material.cited_ids(tag).into_iter().map(place).collect();
+    let cited: Option<Vec<usize>> = basis.cited_ids(tag).into_iter().map(place).collect();
     let checkable: Vec<&str> = claims.all().into_iter().filter(|claim| support.is_checkable(claim)).collect();
     // Tags with invalid ids are removed later, with a note to the reader.
     let Some(cited) = cited.filter(|_| !checkable.is_empty()) else { return tag.to_owned() };
@@ -162,11 +151,11 @@ fn checked(
     }
     let is_named = |place: usize| checkable.iter().any(|claim| support.names_author(claim, place));
     let is_by_named = cited.iter().any(|place| is_named(*place));
-    let is_cited = |at: usize| tags.iter().flat_map(|tag| material.cited_ids(tag)).any(|id| place(id) == Some(at));
+    let is_cited = |at: usize| tags.iter().flat_map(|tag| basis.cited_ids(tag)).any(|id| place(id) == Some(at));
     let supporting = |scores: &Vec<f64>| support.best(scores).filter(|place| scores[*place] >= SUPPORTS);
     match scores.iter().find_map(supporting) {
         Some(place) if (!is_by_named || is_named(place)) && !is_cited(place) => {
-            format!("[source: {}]", material.given[place].id)
+            format!("[source: {}]", basis.given[place].id)
         }
         None if strongest < UNRELATED && !is_by_named && !claims.need_tag() => String::new(),
         _ => tag.to_owned(),
@@ -204,9 +193,9 @@ mod tests {
         for source in &given {
             labels.assign(Seq(source.id.number), source.name.clone());
         }
-        let material = CitationMaterial { given: &given, labels: &labels, ask: None };
+        let basis = CitationBasis { given: &given, labels: &labels, ask: None };
         let support = Support::new(&given, "when does the ferry leave?", &|_| Vec::new());
-        assert_eq!(with_sources(tagged, material, &support), expected);
+        assert_eq!(with_sources(tagged, basis, &support), expected);
     }
 
     #[test]

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
     use crate::citations::linked;
     use crate::lines::Labels;
-    use crate::material::CitationMaterial;
+    use crate::material::CitationBasis;
 
     #[track_caller]
     fn shows(answer: &str, shown: &str) {
@@ -121,7 +121,7 @@ mod tests {
         fn what_is_shown_is_a_beginning_and_holds_no_open_tag(answer in r"([a-z .]{0,9}(\[source: m[0-9]\]|\[m1|【m1】|\(m2\)|\[|\]\()?){0,6}") {
             let shown = settled(&answer);
             prop_assert!(answer.starts_with(shown));
-            let checked = linked(shown, CitationMaterial { given: &[], labels: &Labels::default(), ask: None });
+            let checked = linked(shown, CitationBasis { given: &[], labels: &Labels::default(), ask: None });
             prop_assert!(!checked.contains("[source"), "{checked}");
         }
     }

@@ -59,7 +59,7 @@ static NUMBERS: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
 
 /// Returns the content words of a text as stems. Numbers are converted to digits without `:00`, so `8:00`, `8` and
 /// `eight` are equal.
-pub fn telling_words(text: &str) -> BTreeSet<String> {
+pub fn content_words(text: &str) -> BTreeSet<String> {
     let lower = text.to_lowercase();
     let stem = |word: &str| {
         if let Some(number) = NUMBERS.get(word) {
@@ -72,7 +72,7 @@ pub fn telling_words(text: &str) -> BTreeSet<String> {
     };
     // Mentions of members are not content.
     let said = lower.split_whitespace().filter(|word| !word.starts_with('@'));
-    let words = said.flat_map(UnicodeSegmentation::unicode_words).filter(|word| !is_number(word));
+    let words = said.flat_map(UnicodeSegmentation::unicode_words).filter(|word| !has_ascii_digit(word));
     words.map(without_possessive).filter_map(stem).chain(numbers(&lower)).collect()
 }
 
@@ -102,7 +102,7 @@ fn numbers(text: &str) -> impl Iterator<Item = String> + '_ {
     };
     text.split(ends_word)
         .map(|word| word.trim_matches(['.', ',', ':']))
-        .filter(|word| is_number(word))
+        .filter(|word| has_ascii_digit(word))
         .map(number)
         .filter(|number| !number.is_empty())
 }
@@ -137,8 +137,8 @@ impl<'a> Support<'a> {
         let prepared: Vec<PreparedSource> = sources
             .iter()
             .map(|source| PreparedSource {
-                words: telling_words(&source.text),
-                name: telling_words(&source.name),
+                words: content_words(&source.text),
+                name: content_words(&source.name),
                 is_question: ends_like_question(source.text.trim_end()),
                 is_own: source.is_own,
                 is_for_bot: is_command(&source.text) || calls_bot(&source.text),
@@ -151,7 +151,7 @@ impl<'a> Support<'a> {
         }
         let count = prepared.len() as f64;
         let weights = spread.into_iter().map(|(word, times)| (word, (1.0 + count / times).ln())).collect();
-        Self { sources: prepared, question: question.to_owned(), asked: telling_words(question), weights, embed }
+        Self { sources: prepared, question: question.to_owned(), asked: content_words(question), weights, embed }
     }
 
     /// Returns the probability that each source supports `sentence`, in the order of the sources. All are 0 for a
@@ -182,7 +182,7 @@ impl<'a> Support<'a> {
     pub fn likely_source_of(&self, answer: &str) -> Option<usize> {
         let scores = self.scores(&format!("{} {answer}", self.question));
         let best = self.best(&scores).filter(|best| scores[*best] >= LIKELY && self.is_checkable(answer))?;
-        let (words, source) = (telling_words(answer), &self.sources[best]);
+        let (words, source) = (content_words(answer), &self.sources[best]);
         // What only the question shares with a message does not make it the source of the answer.
         words.iter().any(|word| source.words.contains(word) || source.name.contains(word)).then_some(best)
     }
@@ -190,7 +190,7 @@ impl<'a> Support<'a> {
     /// Returns `true` if the source at `place` has two content words of `sentence`, or a third of them. One common
     /// number proves little.
     fn shares_words(&self, sentence: &str, place: usize) -> bool {
-        let (words, source) = (telling_words(sentence), &self.sources[place]);
+        let (words, source) = (content_words(sentence), &self.sources[place]);
         let shared = words.iter().filter(|word| source.words.contains(*word) || source.name.contains(*word)).count();
         shared > 1 || 3 * shared >= words.len()
     }
@@ -198,7 +198,7 @@ impl<'a> Support<'a> {
     /// Returns the source that adds most to `first`: it must contain at least the share [`ADDS`] of `sentence` in words
     /// that `first` lacks.
     fn second(&self, sentence: &str, first: usize) -> Option<usize> {
-        let words = telling_words(sentence);
+        let words = content_words(sentence);
         let total: f64 = words.iter().map(|word| self.weight(word)).sum();
         let covered = &self.sources.get(first)?.words;
         let rest: Vec<&String> = words.iter().filter(|word| !covered.contains(*word)).collect();
@@ -221,23 +221,23 @@ impl<'a> Support<'a> {
 
     /// Returns `true` if `sentence` has content words that the question does not have.
     pub fn is_checkable(&self, sentence: &str) -> bool {
-        !telling_words(sentence).is_subset(&self.asked)
+        !content_words(sentence).is_subset(&self.asked)
     }
 
     /// Returns `true` if `sentence` names the author of the source at `place`: "Ana has them" about Ana's "in my bag".
     pub fn names_author(&self, sentence: &str, place: usize) -> bool {
-        !telling_words(sentence).is_disjoint(&self.sources[place].name)
+        !content_words(sentence).is_disjoint(&self.sources[place].name)
     }
 
     /// Returns the features of each source for `sentence`, in the order of [`WEIGHTS`]; empty for a sentence without
     /// content words.
     pub fn features(&self, sentence: &str) -> Vec<SupportFeatures> {
-        let words = telling_words(sentence);
+        let words = content_words(sentence);
         let total: f64 = words.iter().map(|word| self.weight(word)).sum();
         if total <= 0.0 {
             return Vec::new();
         }
-        let numbers: Vec<&String> = words.iter().filter(|word| is_number(word)).collect();
+        let numbers: Vec<&String> = words.iter().filter(|word| has_ascii_digit(word)).collect();
         let vector = (self.embed)(sentence);
         let share = |is_counted: &dyn Fn(&String) -> bool| -> f64 {
             words.iter().filter(|word| is_counted(word)).map(|word| self.weight(word)).sum::<f64>() / total
@@ -272,7 +272,7 @@ pub fn probability(features: &SupportFeatures, weights: &SupportFeatures) -> f64
     1.0 / (1.0 + (-sum).exp())
 }
 
-fn is_number(word: &str) -> bool {
+fn has_ascii_digit(word: &str) -> bool {
     word.chars().any(|c| c.is_ascii_digit())
 }
 

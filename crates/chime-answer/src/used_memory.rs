@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::support::telling_words;
+use crate::support::content_words;
 use chime_core::{Citable, Seq};
 
 /// Minimum share of a line's content words in an answer at which the answer counts as repeating the line.
@@ -13,9 +13,9 @@ const FEWEST_WORDS: usize = 2;
 /// Returns the messages behind those lines of `given` that `answer` uses: it cites them (their ids are in `valid`) or
 /// repeats their words.
 pub fn used(answer: &str, valid: &[String], given: &[Citable]) -> Vec<Seq> {
-    let said = telling_words(answer);
+    let said = content_words(answer);
     let is_used =
-        |source: &&Citable| valid.contains(&source.id.to_string()) || repeats(&said, &telling_words(&source.text));
+        |source: &&Citable| valid.contains(&source.id.to_string()) || repeats(&said, &content_words(&source.text));
     let grounds = given.iter().filter(is_used).flat_map(|source| source.rests_on.iter().map(|it| it.message));
     grounds.collect::<BTreeSet<Seq>>().into_iter().collect()
 }

@@ -36,7 +36,7 @@ static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"[ \t]*\[[0-9]{1,3}\]
 
 /// Removes citation numbers and the source line from a sent answer. In a later prompt these numbers would mean nothing,
 /// and a model would copy them instead of citing the messages of that prompt.
-pub fn without_citations(sent: &str) -> String {
+pub fn without_sent_citations(sent: &str) -> String {
     NUMBER.replace_all(&FOOTER.replace_all(sent, ""), "").into_owned()
 }
 
@@ -48,13 +48,13 @@ mod tests {
     fn the_bots_own_answer_loses_its_citations_in_a_later_prompt() {
         let sent =
             "It is Thai [1][2], open late.\n\n(Removed invalid citation)\n\nSources: [1] Ana 14:02 · [2] Bob 14:05";
-        assert_eq!(without_citations(sent), "It is Thai, open late.");
-        assert_eq!(without_citations("Yes.\n\n(Removed invalid citation)"), "Yes.");
+        assert_eq!(without_sent_citations(sent), "It is Thai, open late.");
+        assert_eq!(without_sent_citations("Yes.\n\n(Removed invalid citation)"), "Yes.");
         let sent = "At nine [1][2].\n\nSources: [2] Ana 14:02\nWeb: [1] Ferries 3 May";
-        assert_eq!(without_citations(sent), "At nine.");
-        assert_eq!(without_citations("At nine [1].\n\nWeb: [1] Ferries 3 May"), "At nine.");
-        assert_eq!(without_citations("Sources: the town hall."), "Sources: the town hall.");
-        assert_eq!(without_citations("Um neun [1].\n\nQuellen: [1] Ana 14:02"), "Um neun.");
-        assert_eq!(without_citations("À neuf heures [1].\n\nSources : [1] Ana 14:02"), "À neuf heures.");
+        assert_eq!(without_sent_citations(sent), "At nine.");
+        assert_eq!(without_sent_citations("At nine [1].\n\nWeb: [1] Ferries 3 May"), "At nine.");
+        assert_eq!(without_sent_citations("Sources: the town hall."), "Sources: the town hall.");
+        assert_eq!(without_sent_citations("Um neun [1].\n\nQuellen: [1] Ana 14:02"), "Um neun.");
+        assert_eq!(without_sent_citations("À neuf heures [1].\n\nSources : [1] Ana 14:02"), "À neuf heures.");
     }
 }

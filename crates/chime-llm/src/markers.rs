@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::code::replace_outside;
-use crate::turns::{TOKEN, is_mentioned, is_reserved, is_talked_about};
+use crate::turns::{TOKEN, is_mentioned, is_mentioned_in_sentence, is_reserved};
 use chime_core::pattern;
 
 /// Runs of citation markers, each with the blanks before it: `【4†source】`, the same in private-use characters,
@@ -61,7 +61,7 @@ pub fn without_markers(text: &str, about_tokens: bool) -> String {
         let tag = found.get(0)?.start()..words.start();
         let words = words.as_str().trim();
         let is_number = words.chars().all(|c| c.is_ascii_digit() || matches!(c, ',' | ' ' | '[' | ']'));
-        let is_mark = !is_talked_about(&text, tag.start, tag.end);
+        let is_mark = !is_mentioned_in_sentence(&text, tag.start, tag.end);
         is_mark.then(|| if is_number { String::new() } else { words.to_owned() })
     });
     if !TOKEN.is_match(&text) {

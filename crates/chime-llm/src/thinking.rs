@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use crate::code::{SENTENCE_ENDS, code_ranges, is_in};
-use crate::turns::{self, is_talked_about};
+use crate::turns::{self, is_mentioned_in_sentence};
 use chime_core::pattern;
 
 /// A tag around reasoning, in any case and with attributes. The group matches a closing tag.
@@ -184,7 +184,8 @@ fn opens(text: &str, from: usize, tag: Range<usize>, is_about: bool) -> bool {
     let is_after_sentence = before.ends_with('\n') || before.ends_with(SENTENCE_ENDS);
     let is_introduced = before.trim_end().ends_with([':', '：']);
     let is_first = before.trim().is_empty();
-    !is_talked_about(text, tag.start, tag.end) && (is_first || !is_about && is_after_sentence && !is_introduced)
+    !is_mentioned_in_sentence(text, tag.start, tag.end)
+        && (is_first || !is_about && is_after_sentence && !is_introduced)
 }
 
 /// Returns `true` if a closing tag ends reasoning that began without a tag, which some chat templates put into the
@@ -196,7 +197,7 @@ fn closes(text: &str, tag: Range<usize>, is_about: bool) -> bool {
     let is_in_a_sentence = || {
         let before = thought.trim_end_matches([' ', '\t']);
         let ends = before.is_empty() || before.ends_with('\n') || before.ends_with(SENTENCE_ENDS);
-        before.len() < thought.len() && !ends || is_talked_about(text, tag.start, tag.end)
+        before.len() < thought.len() && !ends || is_mentioned_in_sentence(text, tag.start, tag.end)
     };
     on_its_own && ends_the_line || thought.ends_with(SENTENCE_ENDS) || !is_about && !is_in_a_sentence()
 }

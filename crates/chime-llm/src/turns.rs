@@ -104,7 +104,7 @@ pub fn is_reserved(token: &str) -> bool {
     token.ends_with(">") && token[..token.len() - 1].ends_with(|c: char| c.is_ascii_digit())
 }
 
-/// Returns `true` if a sentence mentions a token, see [`is_talked_about`]. Unless the prompt is `about_tokens`, a
+/// Returns `true` if a sentence mentions a token, see [`is_mentioned_in_sentence`]. Unless the prompt is `about_tokens`, a
 /// special token (`<|…|>`) counts only if it is quoted, one of several, or explained in a list: models leak it between
 /// any two words.
 pub fn is_mentioned(text: &str, token: Range<usize>, about_tokens: bool) -> bool {
@@ -121,12 +121,12 @@ pub fn is_mentioned(text: &str, token: Range<usize>, about_tokens: bool) -> bool
     let is_in_a_sentence = text[..start].ends_with(' ') && !ends_sentence(&text[..start]);
     let is_one_of_several = is_in_a_sentence && text[end..].starts_with([',', ';']);
     let is_apart = is_quoted || is_one_of_several || before_item.is_empty() || before_item.ends_with('\n');
-    is_talked_about(text, start, end) && (about_tokens || !is_special || is_apart)
+    is_mentioned_in_sentence(text, start, end) && (about_tokens || !is_special || is_apart)
 }
 
 /// Returns `true` if a mark is mentioned in a sentence: with a blank or a quotation mark before it, and more words or
 /// punctuation after it, or followed by an explanation.
-pub fn is_talked_about(text: &str, start: usize, end: usize) -> bool {
+pub fn is_mentioned_in_sentence(text: &str, start: usize, end: usize) -> bool {
     let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
     let line_end = text[end..].find('\n').map_or(text.len(), |at| end + at);
     let (before, behind) = (&text[line_start..start], &text[end..line_end]);

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::code::{code_ranges, is_in};
 use crate::tools::{ToolCall, Tools, named, text_of};
-use crate::turns::{TOKEN, is_of_calls, is_talked_about};
+use crate::turns::{TOKEN, is_mentioned_in_sentence, is_of_calls};
 use chime_core::pattern;
 
 /// Openers of call blocks, which may be anywhere in a line. The group `tag` is the name that the closing tag has.
@@ -146,7 +146,7 @@ fn blocks(text: &str, names: &[&'static str]) -> Vec<Range<usize>> {
 
 /// Finds the next block with an opener from [`OPENER`].
 fn opened(text: &str, at: usize, code: &[Range<usize>]) -> Option<Range<usize>> {
-    let is_mark = |start, end| !is_in(code, start) && !is_talked_about(text, start, end);
+    let is_mark = |start, end| !is_in(code, start) && !is_mentioned_in_sentence(text, start, end);
     let needs_attribute = |tag: &str, opener: &str| matches!(tag, "function" | "invoke") && !opener.contains('=');
     let found = OPENER.captures_iter(&text[at..]).find_map(|found| {
         let (range, tag) = (found.get(0)?.range(), found.name("tag").map(|tag| tag.as_str()));

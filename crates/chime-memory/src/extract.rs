@@ -109,7 +109,7 @@ fn bullet(place: usize, answers: &[Exchange], lines: &[SummaryMessage]) -> Optio
 fn with_subject(task: Bullet, line: &SummaryMessage, lines: &[SummaryMessage]) -> Bullet {
     /// Most words of a task without a subject, besides a time: its verb.
     const VERB: usize = 1;
-    let says_what = || words::telling(&line.text).len() > VERB + usize::from(names_time(&line.text));
+    let says_what = || words::content_words(&line.text).len() > VERB + usize::from(names_time(&line.text));
     if task.kind != BulletKind::Task || says_what() {
         return task;
     }

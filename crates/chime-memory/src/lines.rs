@@ -4,7 +4,7 @@ use crate::bullets::{CitableText, CitableTexts, tidy};
 use crate::extract::SummaryMessage;
 use crate::members;
 use chime_core::trigger::is_for_bot;
-use chime_core::{Bullet, Role, Seq, StoredMessage, Zone, covered, without_citations};
+use chime_core::{Bullet, Role, Seq, StoredMessage, Zone, covered, without_sent_citations};
 
 /// Maximum length of a message in a prompt, in characters.
 const LINE_CHARS: usize = 1200;
@@ -29,7 +29,7 @@ pub fn spoken(
 ) -> SummaryMessage {
     let rendered = covered(&stored.message.rendered()).into_owned();
     let said = match stored.message.role {
-        Role::Assistant => without_citations(&rendered),
+        Role::Assistant => without_sent_citations(&rendered),
         Role::User | Role::System | Role::SystemSummary => rendered,
     };
     let text = members::without_names(&said, names);

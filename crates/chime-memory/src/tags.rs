@@ -150,7 +150,7 @@ pub fn extracted(lines: &[&str], names: &MemberNames, rarity: impl Fn(&str, &str
     let mut candidates: BTreeMap<String, (String, usize)> = BTreeMap::new();
     for line in lines {
         let mut seen = BTreeSet::new();
-        for (word, stem) in words::telling(line) {
+        for (word, stem) in words::content_words(line) {
             let is_name = word.split('_').any(|part| names.has(part));
             let is_no_subject = words::has_digit(&word) || words::is_everyday_verb(&word, line);
             if is_no_subject || word.chars().count() < TAG_WORD_CHARS || is_name {

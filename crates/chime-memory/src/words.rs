@@ -14,7 +14,7 @@ const MIN_CHARS: usize = 3;
 const MIN_UNSPACED: usize = 2;
 
 /// Returns the content words of a text in their order, each with its stem.
-pub fn telling(text: &str) -> Vec<(String, String)> {
+pub fn content_words(text: &str) -> Vec<(String, String)> {
     let lower = normal(text);
     // Links and names of emoji, such as `:wave:`, are not words.
     let is_no_word = |word: &&str| word.contains("://") || word.starts_with("www.") || word.starts_with(':');
@@ -38,7 +38,7 @@ fn normal(text: &str) -> String {
 
 /// Returns the distinct stems of a text.
 pub fn stems(text: &str) -> BTreeSet<String> {
-    telling(text).into_iter().map(|(_, stem)| stem).collect()
+    content_words(text).into_iter().map(|(_, stem)| stem).collect()
 }
 
 /// Returns the distinct stems of all words of a text. Function words are included, since leaving them out as [`stems`]

@@ -19,7 +19,7 @@ pub enum ForgetRequest {
     /// Everything in the chat.
     All,
     /// Cancels an [`All`](Self::All) that was announced and is not carried out yet.
-    Keep,
+    CancelAll,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl ForgetRequest {
             ["me"] => Some(Self::Me { lately: None }),
             ["me", span] => Some(Self::Me { lately: Some(parse_duration(span)?) }),
             ["all"] => Some(Self::All),
-            ["stop"] => Some(Self::Keep),
+            ["stop"] => Some(Self::CancelAll),
             // The words are in lower case here, which does not break a link, because public names ignore case.
             [link] => parse_message_link(link).map(|place| Self::Message(ForgetTarget::Place(place))),
             _ => None,
@@ -103,8 +103,8 @@ pub fn decide(request: &ForgetRequest, asker: Asker) -> RequestDecision {
         ForgetRequest::Message(_) => RequestDecision::Refused(RequestRefusal::NotTheirs),
         ForgetRequest::All if has_the_say => RequestDecision::Now,
         ForgetRequest::All if is_admin => RequestDecision::After(ANNOUNCED),
-        ForgetRequest::Keep if is_admin => RequestDecision::Now,
-        ForgetRequest::All | ForgetRequest::Keep => RequestDecision::Refused(RequestRefusal::NotAdmin),
+        ForgetRequest::CancelAll if is_admin => RequestDecision::Now,
+        ForgetRequest::All | ForgetRequest::CancelAll => RequestDecision::Refused(RequestRefusal::NotAdmin),
     }
 }
 
@@ -164,7 +164,7 @@ mod tests {
             " Me  1h30m " -> Some(Me { lately: Some(5400s) })
             "me soon" -> None
             "ALL" -> Some(All)
-            "stop" -> Some(Keep)
+            "stop" -> Some(CancelAll)
             "https://t.me/c/1234567890/42" -> Some(Message(Place(Ids(ChatId(-1001234567890), MessageId(42)))))
             "all of it" -> None"#]]
         .assert_eq(&lines.join("\n"));
@@ -190,7 +190,7 @@ mod tests {
         check(&ForgetRequest::Message(ForgetTarget::RepliedTo), expect!["Now, Now, Now, Now, Refused(NotTheirs)"]);
         check(&ForgetRequest::Me { lately: None }, expect!["Now, Now, Now, Now, Now"]);
         check(&ForgetRequest::All, expect!["Now, Now, After(86400s), Refused(NotAdmin), Refused(NotAdmin)"]);
-        check(&ForgetRequest::Keep, expect!["Now, Now, Now, Refused(NotAdmin), Refused(NotAdmin)"]);
+        check(&ForgetRequest::CancelAll, expect!["Now, Now, Now, Refused(NotAdmin), Refused(NotAdmin)"]);
     }
 
     #[test]

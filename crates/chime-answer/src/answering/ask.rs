@@ -59,7 +59,7 @@ pub fn build_prompt(
             zone: question.zone,
             trigger: question.trigger(),
             ask: &question.history.ask,
-            generic: question.generic && !question.follow_up.is_telling(),
+            generic: question.generic && !question.follow_up.needs_prompt_slot(),
             window: &question.window,
             recalled: &question.recalled,
             follow_up: &question.follow_up,

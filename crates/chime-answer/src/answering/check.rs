@@ -53,7 +53,7 @@ pub(super) async fn check(
     let now = services.base.clock.now();
     let given = question.given(&built);
     let links: Vec<&str> = given.iter().flat_map(citations::links).collect();
-    let material = built.material(&given, question.trigger());
+    let basis = built.basis(&given, question.trigger());
     let mark = unsourced_mark(question, &draft);
     let language = match draft.is_of_a_model() {
         true => question.language().unwrap_or(question.chat.speaks()),
@@ -66,7 +66,7 @@ pub(super) async fn check(
     let embedder = services.features.embedder();
     let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
     let support = draft.is_of_a_model().then(|| Support::new(&given, &question.history.ask, &embed));
-    let checked = citations::check(&draft.markdown, material, support.as_ref(), now, question.zone, words);
+    let checked = citations::check(&draft.markdown, basis, support.as_ref(), now, question.zone, words);
     log::citations(&checked);
     let is_silent = question.is_unasked && checked.valid.is_empty();
     let remembered = question.rested_on(draft.status, &built.citable);

@@ -187,7 +187,7 @@ pub fn clarifying(question: String) -> Draft {
 }
 
 /// Returns the reply in a strict chat if no source is relevant enough.
-pub fn guarded(language: Language) -> Draft {
+pub fn no_source(language: Language) -> Draft {
     let markdown = notices(language.code()).guard.clone();
     Draft { guard_used: true, ..Draft::own(AnswerStatus::Answered, markdown) }
 }

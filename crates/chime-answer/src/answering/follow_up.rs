@@ -470,7 +470,7 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
     if found.is_empty() && is_answer && !is_about_others && frame.intent.suggests() {
         found.extend(only_item(&record.text, frame.kind.as_deref()));
     }
-    if !follow_up.is_telling() && found.is_empty() {
+    if !follow_up.needs_prompt_slot() && found.is_empty() {
         return None;
     }
     let mut resolved = follow_up.clone();

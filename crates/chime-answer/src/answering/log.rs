@@ -7,7 +7,7 @@ use tracing::Span;
 use tracing::field::{Empty, display};
 
 use crate::citations::Checked;
-use crate::grounding::Guard;
+use crate::grounding::NoSource;
 use crate::tools::LookupTool;
 use chime_access::gateway::AskError;
 use chime_access::gateway::ask::UsageRecord;
@@ -72,8 +72,8 @@ pub fn asked(answered: &Result<(Completion, UsageRecord), AskError>, took: Durat
     }
 }
 
-pub fn guarded(guard: Guard) {
-    tracing::info!(reason = guard.as_str(), "chat.guard");
+pub fn no_source(reason: NoSource) {
+    tracing::info!(reason = reason.as_str(), "chat.guard");
 }
 
 /// Logs that the beginning of an answer was shown, `took` after the model was asked.

@@ -22,7 +22,7 @@ use chime_core::texts::{filled, texts};
 use chime_core::{
     AnswerStatus, BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Piece,
     PieceLine, Role, Seq, Slot, SourceId, SourceKind, Spent, StoredMessage, Timestamp, UserId, Zone, message_link,
-    without_citations,
+    without_sent_citations,
 };
 use chime_memory::context::{gather, window_around};
 use chime_memory::recall::RecallRequest;
@@ -228,7 +228,7 @@ impl QuestionContext {
         const SHORT: usize = 8;
         let words = |text: &str| text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>();
         let own = self.window.entries.iter().filter(|entry| entry.message.message.role == Role::Assistant);
-        own.map(|entry| without_citations(&entry.message.message.text))
+        own.map(|entry| without_sent_citations(&entry.message.message.text))
             .any(|own| words(&own).len() >= SHORT && words(&own) == words(answer))
     }
 

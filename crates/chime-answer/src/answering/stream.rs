@@ -220,7 +220,7 @@ impl UnfinishedAnswer<'_> {
         let is_open = text.matches("||").count() % 2 == 1;
         let begins = |at: &usize| !text[at + 2..].starts_with(char::is_whitespace);
         let text = text.rfind("||").filter(|_| is_open).filter(begins).map_or(text.as_str(), |bars| &text[..bars]);
-        let linked = citations::linked(text, built.material(given, self.question.trigger()));
+        let linked = citations::linked(text, built.basis(given, self.question.trigger()));
         let links: Vec<&str> = given.iter().flat_map(citations::links).collect();
         let parts = format_parts(&format!("{linked}{MORE_COMES}"), &links, &self.question.names(bot));
         parts.into_iter().next()

@@ -6,7 +6,7 @@ use chrono::NaiveDate;
 
 use crate::answering::question::QuestionContext;
 use crate::answering::services::Services;
-use crate::extractive_ranking::shared_words;
+use crate::extractive_ranking::shared_word_ratio;
 use crate::grounding::{min_similarity, similarities};
 use crate::read_text::ReadText;
 use crate::tools::LookupResult;
@@ -60,7 +60,7 @@ fn has_answer(services: &Services, question: &QuestionContext) -> bool {
     let statements: Vec<String> = texts.filter(|text| !Languages::shipped().is_question(text)).collect();
     let (similarities, measure) = similarities(ask, &statements, embedder);
     let is_answer = |(similarity, text): (f64, &String)| {
-        similarity >= min_similarity(measure) && shared_words(ask, text) >= ANSWERING_WORDS
+        similarity >= min_similarity(measure) && shared_word_ratio(ask, text) >= ANSWERING_WORDS
     };
     similarities.into_iter().zip(&statements).any(is_answer)
 }

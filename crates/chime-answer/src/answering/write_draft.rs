@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::answering::ask::{build_prompt, model_call, model_request};
-use crate::answering::draft::{Draft, answered, apology, clarifying, guarded, made_up, without_model};
+use crate::answering::draft::{Draft, answered, apology, clarifying, made_up, no_source, without_model};
 use crate::answering::load_question::halve;
 use crate::answering::question::QuestionContext;
 use crate::answering::services::Services;
@@ -13,12 +13,13 @@ use crate::answering::{follow_up, log};
 use crate::echo::{continues_chat, has_words, is_about_rules, restates, without_echo, without_heads, without_roles};
 use crate::extractive_ranking::Query;
 use crate::grounding::{
-    GroundingEvidence, Guard, guard, has_anchor_or_thread, is_talked_about, similarities, without_source_links,
+    GroundingEvidence, NoSource, has_anchor_or_thread, is_known_subject, no_source_reason, similarities,
+    without_source_links,
 };
 use crate::job::{Backend, Blame, ModelAttempt, ModelFailure, Step, WindowSize, begin};
 use crate::prompt::BuiltPrompt;
 use crate::stream::may_be_one_fact;
-use crate::support::{Support, telling_words};
+use crate::support::{Support, content_words};
 use crate::{citations, uncertainty};
 use chime_access::Allowance;
 use chime_access::gateway::ModelPurpose;
@@ -44,10 +45,10 @@ pub enum DraftOutcome {
 /// Decides how a question is answered: by the model, or without it.
 pub(super) fn choose_backend(services: &Services, question: &QuestionContext) -> Backend {
     let question_back = follow_up::clarifying(&question.follow_up, question.chat.speaks());
-    let guard = unanswerable(services, question);
-    match (question_back, guard, question.gateway.allowance(question.spent)) {
+    let no_source = unanswerable(services, question);
+    match (question_back, no_source, question.gateway.allowance(question.spent)) {
         (Some(question_back), ..) => Backend::NotNeeded(question_back),
-        (None, Some(guard), _) => Backend::Guarded(guard),
+        (None, Some(reason), _) => Backend::NoSource(reason),
         (None, None, _) if question.gateway.is_offline() => Backend::Offline,
         (None, None, Allowance::Ample) => Backend::Model,
         (None, None, Allowance::Tight) => Backend::Thrifty,
@@ -56,13 +57,13 @@ pub(super) fn choose_backend(services: &Services, question: &QuestionContext) ->
 }
 
 /// Returns the reason why `question` is not answered in a strict chat or unasked; `None` if it is answered.
-fn unanswerable(services: &Services, question: &QuestionContext) -> Option<Guard> {
+fn unanswerable(services: &Services, question: &QuestionContext) -> Option<NoSource> {
     if question.grounding() == Grounding::Open && !question.is_unasked {
         return None;
     }
     let embedder = services.features.embedder();
     // Without an embedding model, the score of the best match is lower and not comparable.
-    let is_talked_about = embedder.is_none() || is_talked_about(&question.window);
+    let knows_subject = embedder.is_none() || is_known_subject(&question.window);
     let trigger = question.trigger();
     // The search does not see the newest messages, other forum topics, and what is in files. Of these, only files can
     // be about a new subject.
@@ -71,16 +72,15 @@ fn unanswerable(services: &Services, question: &QuestionContext) -> Option<Guard
             stored.seq.0 + UNSEARCHED >= trigger.seq.0 || stored.conversation() != trigger.conversation();
         stored.message.file.is_some() || is_elsewhere && !question.window.is_new
     };
-    let said = question.shown().filter(|stored| is_talked_about || is_unsearched(stored));
+    let said = question.shown().filter(|stored| knows_subject || is_unsearched(stored));
     let said = said.map(|stored| stored.message.rendered());
     let texts = said.chain(question.remembered(&[]).into_iter().map(|source| source.text));
     let added = question.enrichment.pieces.iter().flat_map(|piece| &piece.lines).map(|line| line.text.clone());
     let texts: Vec<String> = texts.chain(added).collect();
     let (similarities, measure) = similarities(&question.history.ask, &texts, embedder);
     let similarity = similarities.into_iter().reduce(f64::max);
-    let has_anchor_or_thread =
-        trigger.message.file.is_some() || has_anchor_or_thread(&question.window, is_talked_about);
-    guard(GroundingEvidence { has_anchor_or_thread, similarity, measure })
+    let has_anchor_or_thread = trigger.message.file.is_some() || has_anchor_or_thread(&question.window, knows_subject);
+    no_source_reason(GroundingEvidence { has_anchor_or_thread, similarity, measure })
 }
 
 /// Builds the prompt and takes the steps of [`crate::job`] until there is a draft, or until it is decided that none is
@@ -131,9 +131,9 @@ pub(super) async fn write_draft(
             Step::Reply(draft) => break draft,
             Step::Digest => break without_model(question, query(services, question)),
             Step::AskBack(question_back) => break clarifying(question_back),
-            Step::Guard(guard) => {
-                log::guarded(guard);
-                break guarded(question.chat.speaks());
+            Step::NoSource(reason) => {
+                log::no_source(reason);
+                break no_source(question.chat.speaks());
             }
             Step::Apologise(_) if question.is_unasked => return Ok(DraftOutcome::Silent),
             Step::Apologise(blame) => break apologise(services, question, blame),
@@ -204,7 +204,7 @@ fn is_unsupported(services: &Services, question: &QuestionContext, built: &Built
     let support = Support::new(&given, ask, &embed);
     // A repeated question has a source: the message that asks it.
     let is_unsupported =
-        ends_like_question(text) || !citations::has_source(text, built.material(&given, question.trigger()), &support);
+        ends_like_question(text) || !citations::has_source(text, built.basis(&given, question.trigger()), &support);
     if is_unsupported {
         log::unsupported();
     }
@@ -263,8 +263,8 @@ async fn is_made_up(
 /// Returns `true` if a question is about members, their messages or their plans, or shares words with a source.
 /// Questions shown to the model say nothing.
 fn is_about_chat<'a>(ask: &str, mut given: impl Iterator<Item = &'a Citable>) -> bool {
-    let asked = telling_words(ask);
-    let says = |source: &Citable| !source.text.contains('?') && !telling_words(&source.text).is_disjoint(&asked);
+    let asked = content_words(ask);
+    let says = |source: &Citable| !source.text.contains('?') && !content_words(&source.text).is_disjoint(&asked);
     Languages::shipped().ours_in(ask) > 0 || given.any(says)
 }
 
@@ -298,7 +298,7 @@ fn says_something(question: &QuestionContext, built: &BuiltPrompt, text: &str) -
         return !text.trim().is_empty();
     }
     let given = question.given(built);
-    let linked = citations::linked(text, built.material(&given, question.trigger()));
+    let linked = citations::linked(text, built.basis(&given, question.trigger()));
     has_words(&without_source_links(&linked))
 }
 

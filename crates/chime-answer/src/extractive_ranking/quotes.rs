@@ -3,7 +3,7 @@
 use crate::sanitize::{clean_name, escape_markdown, gist};
 use chime_core::texts::Texts;
 use chime_core::trigger::{Languages, QUESTION_MARKS, is_command, is_generic, is_small_talk};
-use chime_core::{BotIdentity, EntityKind, Role, utf16_slice, without_citations};
+use chime_core::{BotIdentity, EntityKind, Role, utf16_slice, without_sent_citations};
 use chime_relevance::context::Entry;
 
 /// Maximum number of characters of each quoted message.
@@ -17,7 +17,7 @@ pub fn bullets(entries: &[&Entry], texts: &Texts) -> String {
 fn bullet(entry: &Entry, texts: &Texts) -> String {
     let message = &entry.message.message;
     let text = match message.role {
-        Role::Assistant => without_citations(&message.marked_text()),
+        Role::Assistant => without_sent_citations(&message.marked_text()),
         Role::User | Role::System | Role::SystemSummary => message.rendered(),
     };
     let name = escape_markdown(&clean_name(&message.sender.name));

@@ -122,7 +122,7 @@ impl Forms {
 }
 
 /// Returns the share of the content words of `ask` found in `text`, 0 to 1.
-pub fn shared_words(ask: &str, text: &str) -> f64 {
+pub fn shared_word_ratio(ask: &str, text: &str) -> f64 {
     let (asked, said) = (stems(ask), stems(text));
     match asked.len() {
         0 => 0.0,
@@ -131,7 +131,7 @@ pub fn shared_words(ask: &str, text: &str) -> f64 {
 }
 
 /// Returns the share of the content words of `ask` whose stems occur in each text, 0 to 1.
-pub fn shares_of_words(ask: &str, texts: &[String]) -> Vec<f64> {
+pub fn stem_substring_ratios(ask: &str, texts: &[String]) -> Vec<f64> {
     let asked = stems(ask);
     let share = |text: &String| {
         let text = text.to_lowercase();

@@ -13,7 +13,7 @@ const MAX_ITEMS: usize = 20;
 /// Returns the items that an answer suggests, in its order, without repeated titles. `kind` is the kind that the
 /// question asked for.
 pub fn items(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
-    let answer = line::without_citations(answer);
+    let answer = line::without_tags(answer);
     let found = [listed, tabled, prose::bold, prose::quoted, prose::offered]
         .into_iter()
         .map(|read| read(&answer, kind))
@@ -31,7 +31,7 @@ pub fn items(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
 /// Returns the item of an answer of one line that is, or begins with, a name: "Concordia: five players, no dice." Only
 /// for answers to a wish, because "Ben: he has the key." looks the same.
 pub fn only_item(answer: &str, kind: Option<&str>) -> Option<Suggested> {
-    let answer = line::without_citations(answer);
+    let answer = line::without_tags(answer);
     let answer = answer.trim();
     let found = Some(answer).filter(|text| !text.contains('\n')).and_then(|text| line::item(text, kind))?;
     let rest = answer.strip_prefix(found.title.as_str())?;
@@ -43,7 +43,7 @@ pub fn only_item(answer: &str, kind: Option<&str>) -> Option<Suggested> {
 pub fn lists_things(answer: &str) -> bool {
     /// Maximum number of characters of a name.
     const NAME: usize = 60;
-    let found = listed(&line::without_citations(answer), None);
+    let found = listed(&line::without_tags(answer), None);
     found.len() >= 2 && found.iter().all(|item| item.title.chars().count() <= NAME)
 }
 

@@ -80,7 +80,7 @@ fn amount(price: &Price) -> String {
 /// Returns the part of `/why` about a follow-up, as Markdown: how the question was understood, why, and the items left
 /// out. `None` if nothing was resolved.
 pub fn why(follow_up: &FollowUp, texts: &Texts) -> Option<String> {
-    if !follow_up.is_telling() {
+    if !follow_up.needs_prompt_slot() {
         return None;
     }
     let (all, texts) = (texts, &texts.follow_up);

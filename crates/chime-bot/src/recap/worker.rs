@@ -175,7 +175,7 @@ impl Recaps {
         let (conversation, span, last) = (order.conversation, order.span, order.last);
         let operators = self.base.zone();
         let found =
-            self.base.store.read(move |conn| material(conn, conversation, operators, span.0, (span.1, last))).await?;
+            self.base.store.read(move |conn| load_input(conn, conversation, operators, span.0, (span.1, last))).await?;
         let Some(RecapInput { chat, zone, said, is_cut }) = found else { return Ok(None) };
         let (Some(first), people) = (said.first(), said.iter().map(|it| it.message.sender.id).collect::<BTreeSet<_>>())
         else {
@@ -248,7 +248,7 @@ fn asking(conn: &Reader, at: MessageAt) -> chime_store::Result<Option<StoredMess
 }
 
 /// Loads the messages of members in the span. Leaves out commands and questions to a bot.
-fn material(
+fn load_input(
     conn: &Reader,
     conversation: Conversation,
     operators: Zone,

@@ -124,16 +124,16 @@ pub fn find(
     }
     // "Search the web for …" is a question, not a search of the chat.
     let searched = rules.languages.searched(&ask).filter(|_| web_query(&ask).is_none());
-    let words_to_remind = rules.languages.words_to_remind(&ask);
+    let reminder_prefix_len = rules.languages.reminder_prefix_len(&ask);
     // "Remind me tomorrow to cancel the reminder" asks for one, "cancel the reminder" does not.
-    let begins_reminder = words_to_remind.is_some_and(|count| (1..words(&ask).len()).contains(&count));
+    let begins_reminder = reminder_prefix_len.is_some_and(|count| (1..words(&ask).len()).contains(&count));
     let command = match searched {
         Some(_) => Some(CommandName::Search),
         None if !begins_reminder && asks_for_reminders(&ask, rules.languages) => Some(CommandName::Reminders),
         // The handler answers the question if there is a model.
         None if is_about_talk && asks_for_summary(&ask, rules.languages) => Some(CommandName::Recap),
         // The handler answers the question if it names no time.
-        None => words_to_remind.map(|_| CommandName::Remind),
+        None => reminder_prefix_len.map(|_| CommandName::Remind),
     };
     if let Some(command) = command {
         let kind = TriggerKind::Command(command, ask.clone());

@@ -239,7 +239,7 @@ impl Languages {
 
     /// Returns the number of words at the start of `ask` that ask for a reminder: 2 in "remind us tomorrow", 0 if they
     /// come last. `None` if it asks for none, or for a fact ("remind me what we decided").
-    pub fn words_to_remind(&self, ask: &str) -> Option<usize> {
+    pub fn reminder_prefix_len(&self, ask: &str) -> Option<usize> {
         let (said, lower) = (words(ask), ask.to_lowercase());
         self.tables.iter().find_map(|language| {
             let is_that = lower.split_whitespace().any(|word| language.lists.that.iter().any(|that| that == word));

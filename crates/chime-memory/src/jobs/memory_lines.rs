@@ -37,6 +37,7 @@ pub(super) fn line(bullet: &Bullet, remembered: &Remembered) -> Option<PieceLine
     let id = SourceId::summary(first.message.0);
     let text = members::named(&bullet.text, &remembered.names);
     let shown = format!("[{id} · {}{}] {text}", remembered.zone.date(first.sent_at), bullet.kind.in_head());
-    let source = Citable { id, name: NAME.to_owned(), is_own: false, sent_at: first.sent_at, text, link: None, rests_on };
+    let source =
+        Citable { id, name: NAME.to_owned(), is_own: false, sent_at: first.sent_at, text, link: None, rests_on };
     Some(PieceLine { text: shown, source: Some(source) })
 }

@@ -59,9 +59,9 @@ impl Memory {
     ) -> Result<(), StepError> {
         for _ in 0..ATTEMPTS {
             let (now, model) = (self.clock.now(), self.vectors.model().map(str::to_owned));
-            let (kept, material) = self
+            let (kept, input) = self
                 .store
-                .read(move |conn| Ok((rows::summary(conn, tag)?, material(conn, chat, tag, model.as_deref())?)))
+                .read(move |conn| Ok((rows::summary(conn, tag)?, load_input(conn, chat, tag, model.as_deref())?)))
                 .await?;
             let is_good = |TopicSummary { summary, is_stale, .. }: &TopicSummary| {
                 let is_best = summary.method == SummaryMethod::Model
@@ -69,11 +69,11 @@ impl Memory {
                     || summary.model == self.summary_model();
                 is_best && !is_stale && now.since(summary.built_at) < KEPT
             };
-            if kept.as_ref().is_some_and(is_good) || material.minis.is_empty() {
+            if kept.as_ref().is_some_and(is_good) || input.minis.is_empty() {
                 return Ok(());
             }
-            let made = self.topic_made(job, chat, &material.minis, means, now).await?;
-            if self.keep_topic(chat, tag, material, made, now).await? {
+            let made = self.topic_made(job, chat, &input.minis, means, now).await?;
+            if self.keep_topic(chat, tag, input, made, now).await? {
                 return Ok(());
             }
         }
@@ -114,18 +114,18 @@ impl Memory {
         &self,
         chat: ChatKey,
         tag: i64,
-        material: TopicSummaryInput,
+        input: TopicSummaryInput,
         made: NewSummary,
         now: Timestamp,
     ) -> Result<bool, StepError> {
         let summary = summary_of(&made, now);
-        let (tokens, source_count, method) = (summary.tokens, material.minis.len(), summary.method);
+        let (tokens, source_count, method) = (summary.tokens, input.minis.len(), summary.method);
         let is_kept = self
             .store
             .write(Priority::Background, move |tx| {
-                let is_same = !memory::is_off(tx, chat)? && is_as_read(tx, tag, &material)?;
+                let is_same = !memory::is_off(tx, chat)? && is_as_read(tx, tag, &input)?;
                 if is_same {
-                    let ids: Vec<SessionId> = material.minis.iter().map(|(session, _)| session.id).collect();
+                    let ids: Vec<SessionId> = input.minis.iter().map(|(session, _)| session.id).collect();
                     rows::save_summary(tx, tag, &summary, &ids)?;
                 }
                 Ok(is_same)
@@ -150,7 +150,7 @@ impl Memory {
     }
 }
 
-fn material(conn: &Reader, chat: ChatKey, tag: i64, model: Option<&str>) -> chime_store::Result<TopicSummaryInput> {
+fn load_input(conn: &Reader, chat: ChatKey, tag: i64, model: Option<&str>) -> chime_store::Result<TopicSummaryInput> {
     let carriers = tags::sessions_with(conn, tag, SESSIONS)?;
     let vectors = match model {
         Some(model) if !carriers.is_empty() => summary_vectors::of_chat(conn, chat, model)?,

@@ -110,7 +110,7 @@ impl Focused {
         let ranked = ranked(&selection.marginals, &pool);
         let mut picked = picked;
         let is_picked = !picked.is_empty();
-        picked.retain(|place, score| keeps(history, &pool, &stretches, place, score));
+        picked.retain(|place, score| stays_in_focus(history, &pool, &stretches, place, score));
         let further = further(&found, &stretches);
         let wider = (!further.is_empty()).then(|| CandidateSet::new(history, &further));
         let (pool, mut picked) = match wider {
@@ -124,7 +124,11 @@ impl Focused {
         let budget = params.token_budget.min(if is_new { NEW_SUBJECT_TOKENS } else { usize::MAX });
         let summarized = summarize(&whole_thread(&pool, &picked, &likely, params)).unwrap_or_default();
         let budget = budget.saturating_sub(summarized.tokens);
-        picked.add_stretches(&pool, &stretches.shown, stretches.narrow(history) && stretches.best >= Some(ABOUT));
+        picked.add_stretches(
+            &pool,
+            &stretches.shown,
+            stretches.requires_stretch(history) && stretches.best >= Some(ABOUT),
+        );
         picked.add_surroundings(&pool, &likely, history.question.is_some());
         let (entries, no_room) = window_size::pack(&pool, unsummarized(picked, &pool, &summarized), params, budget);
         let left_out = left_out(&pool, &entries);
@@ -181,11 +185,11 @@ impl Stretches {
     /// Returns `true` if picked messages stay in the focus only if they are part of a stretch. This is so if there are
     /// stretches, and the conversation is longer than the fetched messages: there, one in seven of the picks for a
     /// question with words of its own belonged to its subject, and half of the messages in stretches.
-    fn narrow(&self, history: &History) -> bool {
+    fn requires_stretch(&self, history: &History) -> bool {
         !self.shown.is_empty() && history.known_from().is_some()
     }
 
-    fn hold(&self, seq: Seq) -> bool {
+    fn contains(&self, seq: Seq) -> bool {
         self.shown.iter().take(NARROWED_TO).any(|(stretch, _)| stretch.messages.iter().any(|stored| stored.seq == seq))
     }
 }
@@ -198,9 +202,9 @@ fn is_bare(history: &History) -> bool {
 }
 
 /// Returns `true` if a picked message stays in the focus. It must not be small talk, and it must be supported: by a
-/// high score or its place right after the anchor if the trigger is a reply, else by a stretch if [`Stretches::narrow`]
+/// high score or its place right after the anchor if the trigger is a reply, else by a stretch if [`Stretches::requires_stretch`]
 /// requires one.
-fn keeps(history: &History, pool: &CandidateSet<'_>, stretches: &Stretches, place: Index, score: f64) -> bool {
+fn stays_in_focus(history: &History, pool: &CandidateSet<'_>, stretches: &Stretches, place: Index, score: f64) -> bool {
     let stored = pool.messages[place];
     let is_supported = match history.trigger.message.reply_to {
         // The messages right after a message usually answer it.
@@ -208,7 +212,7 @@ fn keeps(history: &History, pool: &CandidateSet<'_>, stretches: &Stretches, plac
             let is_behind = |anchor: Index| (anchor..=anchor + BEHIND_ANCHOR).contains(&place);
             score >= SURE_PICK || pool.anchor().is_some_and(is_behind)
         }
-        None => !stretches.narrow(history) || stretches.hold(stored.seq),
+        None => !stretches.requires_stretch(history) || stretches.contains(stored.seq),
     };
     // "Agreed" is small talk, but carries information as a reply to the anchor or right after a question.
     let answers_anchor =
@@ -223,7 +227,7 @@ fn keeps(history: &History, pool: &CandidateSet<'_>, stretches: &Stretches, plac
 fn least_marked(history: &History, stretches: &Stretches) -> f64 {
     match history.trigger.message.reply_to {
         Some(_) => MARKED_FOR_REPLY,
-        None if stretches.narrow(history) => MARKED_BESIDE_STRETCHES,
+        None if stretches.requires_stretch(history) => MARKED_BESIDE_STRETCHES,
         None => 0.0,
     }
 }

@@ -75,7 +75,7 @@ static BESIDE: LazyLock<Regex> =
 static NAME_END: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?:\s+[–—-]\s+|\s*[,;:(|\n]|\s*\)|\.\s|\.$|\s+[\p{Ll}&]\p{L}*\s?)"));
 
-pub fn without_citations(answer: &str) -> String {
+pub fn without_tags(answer: &str) -> String {
     CITATION.replace_all(answer, "").into_owned()
 }
 

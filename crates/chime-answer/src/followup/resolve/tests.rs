@@ -122,7 +122,7 @@ fn of_several_authors_of_one_answer_none_is_guessed() {
 fn without_a_known_maker_nothing_is_searched_by_name() {
     let films = stored("suggest films", &[("Heat", "", 0), ("Collateral", "", 0)]);
     let found = follow("more by him", &films);
-    assert_eq!((found.frame.intent, found.is_telling()), (Intent::Ask, false), "the model reads the list");
+    assert_eq!((found.frame.intent, found.needs_prompt_slot()), (Intent::Ask, false), "the model reads the list");
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn without_a_suggestion_nothing_is_gone_on_with() {
     let reading = classify(&ClassifierInput { text: "more", generic: false, shown: None, language: None });
     let found = resolve(&FollowUpTurn { ask: "more", reading: &reading, stored: None });
     assert_eq!(found.frame.intent, Intent::Ask);
-    assert!(!found.is_telling());
+    assert!(!found.needs_prompt_slot());
 }
 
 #[test]

@@ -53,7 +53,7 @@ impl Commands {
                 self.say(job, &invocation, unless_unknown(role, words, invocation.chat.speaks())).await
             }
             RequestDecision::After(wait) => self.announce_deletion(job, &invocation, wait).await,
-            RequestDecision::Now if request == ForgetRequest::Keep => self.call_off(job, &invocation).await,
+            RequestDecision::Now if request == ForgetRequest::CancelAll => self.call_off(job, &invocation).await,
             RequestDecision::Now => match what(&invocation, &request, target.as_ref()) {
                 Some(what) => self.start_forgetting(job, &invocation, what).await,
                 None => self.say(job, &invocation, &invocation.texts().not_kept).await,
@@ -70,7 +70,9 @@ impl Commands {
     ) -> chime_store::Result<Option<(ChatId, Option<StoredMessage>)>> {
         let here = invocation.message.message.chat;
         let target = match (request, invocation.message.message.reply_to) {
-            (ForgetRequest::Me { .. } | ForgetRequest::All | ForgetRequest::Keep, _) => return Ok(Some((here, None))),
+            (ForgetRequest::Me { .. } | ForgetRequest::All | ForgetRequest::CancelAll, _) => {
+                return Ok(Some((here, None)));
+            }
             (ForgetRequest::Message(ForgetTarget::RepliedTo), Some(parent)) => MessagePlace::Ids(here, parent),
             (ForgetRequest::Message(ForgetTarget::RepliedTo), None) => return Ok(None),
             (ForgetRequest::Message(ForgetTarget::Place(place)), _) => place.clone(),
@@ -236,7 +238,7 @@ fn what(
             since: lately.map(|span| asked_at(&invocation.message.message).minus(span)),
         }),
         (ForgetRequest::All, _) => Some(DeletionTarget::Chat(invocation.chat.key)),
-        (ForgetRequest::Keep, _) | (ForgetRequest::Message(_), None) => None,
+        (ForgetRequest::CancelAll, _) | (ForgetRequest::Message(_), None) => None,
     }
 }
 

@@ -6,7 +6,7 @@ use chime_answer::notes::{pieces, title};
 use chime_answer::sanitize::escape_markdown;
 use chime_core::texts::{Texts, filled};
 use chime_core::trigger::Languages;
-use chime_core::{Job, Role, Seq, Zone, without_citations};
+use chime_core::{Job, Role, Seq, Zone, without_sent_citations};
 use chime_jobs::JobResult;
 use chime_store::notes::{NewNote, Note};
 use chime_store::{consent, notes};
@@ -94,7 +94,7 @@ impl Commands {
                     Some(parent) => {
                         let sources = vec![parent.seq, command.message.seq];
                         let text = match parent.message.role {
-                            Role::Assistant => without_citations(&parent.message.marked_text()),
+                            Role::Assistant => without_sent_citations(&parent.message.marked_text()),
                             Role::User | Role::System | Role::SystemSummary => {
                                 parent.message.marked_text().into_owned()
                             }

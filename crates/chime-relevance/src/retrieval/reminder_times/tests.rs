@@ -12,7 +12,7 @@ fn asked(code: &str, ask: &str) -> AskedTime {
 fn read(code: &str, ask: &str) -> String {
     let zone = Zone::parse("Europe/Berlin").expect("a zone");
     let local = |at, form| zone.local(at).format(form).to_string();
-    if Languages::shipped().words_to_remind(ask).is_none() {
+    if Languages::shipped().reminder_prefix_len(ask).is_none() {
         return String::new();
     }
     match asked(code, ask) {
@@ -952,7 +952,7 @@ fn the_language_that_reads_more_of_the_time_counts() {
     assert_eq!(local("eng", "morgen um neun: Holz bestellen"), "05-16 09:00");
     assert_eq!(local("eng", "morgen um halb elf: Holz bestellen"), "05-16 10:30");
     assert_eq!(local("eng", "recorda-me amanhã às 10 de reservar"), "05-16 10:00");
-    assert!(Languages::shipped().words_to_remind("recorda-me amanhã às 10 de reservar").is_some());
+    assert!(Languages::shipped().reminder_prefix_len("recorda-me amanhã às 10 de reservar").is_some());
 }
 
 #[test]

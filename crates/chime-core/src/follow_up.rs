@@ -171,7 +171,7 @@ pub struct SuggestedList {
 impl FollowUp {
     /// Returns `true` if the prompt needs more than the words of the question: a suggestion is wanted or continued, a
     /// reference was resolved, or something is ambiguous.
-    pub fn is_telling(&self) -> bool {
+    pub fn needs_prompt_slot(&self) -> bool {
         let is_plain = self.references.is_empty() && self.items.is_empty() && self.reset.is_none();
         !is_plain
             || self.frame.intent.suggests()

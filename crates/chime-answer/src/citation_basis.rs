@@ -17,7 +17,7 @@ static ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bsources?:|([A-Za-z
 
 /// Data that an answer's citations are checked against.
 #[derive(Debug, Clone, Copy)]
-pub struct CitationMaterial<'a> {
+pub struct CitationBasis<'a> {
     /// Sources that may be cited.
     pub given: &'a [Citable],
     /// Numbers and names of messages and members in the prompt.
@@ -26,7 +26,7 @@ pub struct CitationMaterial<'a> {
     pub ask: Option<SourceId>,
 }
 
-impl CitationMaterial<'_> {
+impl CitationBasis<'_> {
     /// Returns the source with this id; `None` if there is none. An id without a letter is a message number in the
     /// prompt.
     pub fn source_id(&self, id: &str) -> Option<SourceId> {

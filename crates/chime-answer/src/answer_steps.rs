@@ -1,7 +1,7 @@
 //! Decides the steps of an answer, from its job to the reply. Pure functions; `answering::write_draft` runs each step
 //! and returns the result.
 
-use crate::grounding::Guard;
+use crate::grounding::NoSource;
 use chime_access::gateway::ModelPreference;
 use chime_core::RefusalReason;
 
@@ -20,7 +20,7 @@ pub enum Step<C> {
     /// Ask this clarifying question.
     AskBack(String),
     /// Reply that no source is relevant enough.
-    Guard(Guard),
+    NoSource(NoSource),
     /// Reply that the model failed, with the reason and the relevant messages.
     Apologise(Blame),
     /// Do not answer, since the daily tokens are used up. A notice says so.
@@ -54,7 +54,7 @@ pub enum Backend {
     /// No model: this clarifying question is sent instead of an answer.
     NotNeeded(String),
     /// No model: the chat is strict, and no source is relevant enough.
-    Guarded(Guard),
+    NoSource(NoSource),
 }
 
 /// Failure of a call of the model, after its own retries.
@@ -91,7 +91,7 @@ pub fn begin<C>(attempts: u32, backend: Backend) -> Step<C> {
         _ if attempts >= MAX_MODEL_ATTEMPTS => Step::Apologise(Blame::Passing),
         Backend::Offline => Step::Digest,
         Backend::NotNeeded(question) => Step::AskBack(question),
-        Backend::Guarded(guard) => Step::Guard(guard),
+        Backend::NoSource(reason) => Step::NoSource(reason),
         Backend::Spent(because) => Step::Refuse(because),
         Backend::Model => Step::Ask(ModelAttempt { window: WindowSize::Full, choice: ModelPreference::Best }),
         Backend::Thrifty => Step::Ask(ModelAttempt { window: WindowSize::Halved, choice: ModelPreference::Cheaper }),
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn what_nothing_known_is_about_is_not_asked_of_a_model() {
-        assert_eq!(first(Backend::Guarded(Guard::NothingKnown)), Step::Guard(Guard::NothingKnown));
+        assert_eq!(first(Backend::NoSource(NoSource::NothingKnown)), Step::NoSource(NoSource::NothingKnown));
     }
 
     #[test]
