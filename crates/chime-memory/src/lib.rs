@@ -4,6 +4,7 @@
 //! [`extract::session`] makes a summary without one, and [`tags::parse`] reads a model's tags. [`context`] loads the
 //! messages for an answer, and [`recall`] finds older ones.
 
+pub mod bullet_selection;
 pub mod bullets;
 pub mod context;
 pub mod division;

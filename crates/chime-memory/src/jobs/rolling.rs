@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use crate::bullet_selection::{self, Period};
 use crate::bullets::cost;
-use crate::extract::{self, Period};
 use crate::jobs::error::StepError;
 use crate::jobs::memory::Memory;
 use crate::jobs::new_summary::{NewSummary, summary_of};
@@ -169,7 +169,7 @@ impl Memory {
 }
 
 pub(super) fn extract_of(bullets: &[Bullet], caps: Caps, period: Period) -> NewSummary {
-    NewSummary::extract(extract::rolled(bullets, caps, period, estimate_tokens))
+    NewSummary::extract(bullet_selection::rolled(bullets, caps, period, estimate_tokens))
 }
 
 /// Returns the summaries of the sessions of the last 28 days, oldest first.
@@ -202,7 +202,7 @@ pub(super) fn chosen(minis: &Minis, room: usize, now: Timestamp, zone: Zone) -> 
     };
     let older = dated(older);
     let shown: Vec<Bullet> = older.iter().map(|(_, bullet)| bullet.clone()).collect();
-    let kept = extract::rolled(&shown, Caps { tokens: others, ..OTHERS }, Period::Recent, estimate_tokens);
+    let kept = bullet_selection::rolled(&shown, Caps { tokens: others, ..OTHERS }, Period::Recent, estimate_tokens);
     debug_assert!(cost(&kept, estimate_tokens) <= OTHERS.tokens);
     older.into_iter().filter(|(_, bullet)| kept.contains(bullet)).chain(dated(newest)).collect()
 }

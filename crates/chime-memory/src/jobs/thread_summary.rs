@@ -10,7 +10,7 @@ use crate::jobs::memory::Memory;
 use crate::jobs::new_summary::NewSummary;
 use crate::lines;
 use crate::policy::{Means, THREAD_CAPS};
-use crate::{extract, members};
+use crate::{bullet_selection, extract, members};
 use chime_core::prompts::Template;
 use chime_core::{Bullet, ChatKey, Conversation, Job, Seq, StoredMessage, SummaryMethod, estimate_tokens};
 use chime_jobs::JobResult;
@@ -165,6 +165,6 @@ fn are_as_read(conn: &Reader, chat: ChatKey, read: &[StoredMessage]) -> chime_st
 fn extracted(so_far: Vec<Bullet>, spoken: &[SummaryMessage]) -> NewSummary {
     let new = extract::session(spoken, THREAD_CAPS, estimate_tokens);
     let all: Vec<Bullet> = so_far.into_iter().chain(new).collect();
-    let bullets = extract::most_telling(&all, THREAD_CAPS, estimate_tokens);
+    let bullets = bullet_selection::most_telling(&all, THREAD_CAPS, estimate_tokens);
     NewSummary::extract(bullets)
 }

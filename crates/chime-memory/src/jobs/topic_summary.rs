@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::extract::Period;
+use crate::bullet_selection::Period;
 use crate::jobs::error::StepError;
 use crate::jobs::memory::Memory;
 use crate::jobs::memory_lines::line;
