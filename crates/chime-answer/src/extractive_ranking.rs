@@ -28,6 +28,10 @@ pub use words::{shared_word_ratio, stem_substring_ratios};
 /// Score added for a message that contains all words of the question. For comparison, membership in the focus adds at
 /// most 1.
 const WORDS_OF_ASK: f64 = 2.0;
+/// Score added for the message that a question points at, and for the one before it, without which it is hard to
+/// understand.
+const POINTED_AT: f64 = 255.0;
+const BEFORE_ANCHOR: f64 = 1.0;
 /// Minimum weight of the words that a statement shares with what is shown to count as an update of it. A word that two
 /// messages have weighs .7.
 const SAME_MATTER: f64 = 0.7;
@@ -43,7 +47,7 @@ const COINCIDENCE: f64 = 0.3;
 /// messages are left out unless the trigger replies to them.
 pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize) -> Vec<&'w Entry> {
     let mut search = Search::new(window, query);
-    let matched = search.matches();
+    let matched = search.find_matches();
     // If a message matches the question in words or in meaning, such messages come first: else the rest of the focus
     // would fill the places.
     let is_found = search.is_found(&matched);
@@ -115,8 +119,9 @@ impl<'w, 'q> Search<'w, 'q> {
         !is_generic(self.query.ask, Languages::shipped())
     }
 
-    /// Returns how well each entry, or the question that it answers, fits what is searched for, 0 to 1.
-    fn matches(&mut self) -> Vec<f64> {
+    /// Returns how well each entry, or the question that it answers, fits what is searched for, 0 to 1. Then sets
+    /// `shows_repeats`, on which [`may_show`](Self::may_show) depends.
+    fn find_matches(&mut self) -> Vec<f64> {
         let by_words = self.with_replies(&self.words.matched);
         if self.is_found(&by_words) || self.is_named || (self.open.is_none() && !self.has_words()) {
             return by_words;
@@ -207,12 +212,11 @@ impl<'w, 'q> Search<'w, 'q> {
         let has_focus = entries.iter().any(|entry| entry.part() == Part::Focus);
         // Without a focus and without words to search for, the newest messages are shown.
         let shows_newest = !has_focus && self.words.asked == 0;
+        let is_pointed_at = |place: usize| entries[place].reason.is_anchor() || self.open == Some(place);
         let is_in = |place: usize| {
-            let is_pointed_at = entries[place].reason.is_anchor() || self.open == Some(place);
             let is_of_focus = !is_found && (entries[place].part() == Part::Focus || shows_newest);
-            self.may_show(place) && (is_pointed_at || is_of_focus || matched[place] >= COINCIDENCE)
+            self.may_show(place) && (is_pointed_at(place) || is_of_focus || matched[place] >= COINCIDENCE)
         };
-        // Without the message that the anchor replies to, the anchor is hard to understand.
         let before_anchor = self.window.anchor_entry().and_then(|anchor| anchor.message.message.reply_to);
         let score = |place: usize| {
             let entry = &entries[place];
@@ -221,10 +225,12 @@ impl<'w, 'q> Search<'w, 'q> {
                 Part::Surroundings if shows_newest => place as f64 / entries.len() as f64,
                 Part::Surroundings => 0.0,
             };
-            let pointed_at = match entry.reason.is_anchor() || self.open == Some(place) {
-                _ if before_anchor == Some(entry.message.message.id) => 1.0,
-                true => f64::from(u8::MAX),
-                false => 0.0,
+            let pointed_at = if before_anchor == Some(entry.message.message.id) {
+                BEFORE_ANCHOR
+            } else if is_pointed_at(place) {
+                POINTED_AT
+            } else {
+                0.0
             };
             pointed_at + base + self.words.telling(place) + WORDS_OF_ASK * matched[place]
         };
