@@ -117,7 +117,8 @@ fn without_tagged(text: &str, is_about: bool, is_whole: bool) -> (String, bool) 
     let lines = TAG.replace_all(text, |tag: &Captures<'_>| format!("\n{}", " ".repeat(tag[0].len() - 1)));
     let code = code_ranges(&lines);
     let (mut parts, mut is_unannounced, mut from) = (Vec::new(), false, 0);
-    let (mut depth, mut mentioned, mut is_open, mut end_in_code) = (0_usize, 0_usize, false, None);
+    // `is_unclosed` is not `depth > 0`: some models open a thought twice and close it once.
+    let (mut depth, mut mentioned, mut is_unclosed, mut end_in_code) = (0_usize, 0_usize, false, None);
     for found in TAG.captures_iter(text) {
         let Some(tag) = found.get(0) else { continue };
         // The line break that stands for the tag may end the last line of a code block, or precede its first.
@@ -128,13 +129,13 @@ fn without_tagged(text: &str, is_about: bool, is_whole: bool) -> (String, bool) 
             None if is_in_code || !opens(text, from, tag.range(), is_about) => mentioned += 1,
             None => {
                 parts.push(&text[from..tag.start()]);
-                (depth, is_open, end_in_code) = (1, true, None);
+                (depth, is_unclosed, end_in_code) = (1, true, None);
             }
             Some(_) if is_in_code => {
                 mentioned = mentioned.saturating_sub(1);
                 end_in_code = Some(tag.end());
             }
-            Some(_) if depth > 0 => (depth, is_open, from) = (depth - 1, false, tag.end()),
+            Some(_) if depth > 0 => (depth, is_unclosed, from) = (depth - 1, false, tag.end()),
             Some(_) if mentioned > 0 => mentioned -= 1,
             Some(_) if !closes(text, tag.range(), is_about) => {}
             Some(_) if is_last && (is_whole || from > 0) => {
@@ -148,9 +149,9 @@ fn without_tagged(text: &str, is_about: bool, is_whole: bool) -> (String, bool) 
             }
         }
     }
-    match end_in_code.filter(|_| is_open) {
+    match end_in_code.filter(|_| is_unclosed) {
         Some(end) => parts.push(&text[end..]),
-        None if !is_open => parts.push(&text[from..]),
+        None if !is_unclosed => parts.push(&text[from..]),
         // The output was cut off during the reasoning, or what precedes it is too short to be an answer.
         None if !is_whole || parts.concat().split_whitespace().count() < FEWEST_WORDS => parts.clear(),
         // The model stopped in a thought after its answer.
