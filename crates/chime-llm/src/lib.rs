@@ -5,6 +5,7 @@
 //! recordings. Prompts and policy live elsewhere; no log line contains a prompt, an answer or a key.
 
 mod backend;
+mod channels;
 mod code;
 mod diagnose;
 mod dialect;

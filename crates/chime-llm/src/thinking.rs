@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::channels::{CHANNEL, THOUGHTS, final_channel, is_channel};
 use crate::code::{SENTENCE_ENDS, code_ranges, is_in};
 use crate::turns::{self, is_mentioned_in_sentence};
 use chime_core::pattern;
@@ -41,24 +42,6 @@ static PACKED: LazyLock<Regex> = LazyLock::new(|| pattern(r#"\A(?:```(?:json)?\s
 
 /// One of [`WRAPPERS`].
 pub static WRAPPER: LazyLock<Regex> = LazyLock::new(|| pattern(&format!("</?(?:{})>", WRAPPERS.join("|"))));
-
-/// Token before the name of an output channel, such as `analysis` or `final`, of OpenAI's open-weight models. Servers
-/// that do not know the format leave it in the text.
-const CHANNEL: &str = "<|channel|>";
-/// Names of channels that members must not see. A text that lost its special tokens starts with such a name.
-const THOUGHTS: [&str; 2] = ["analysis", "commentary"];
-/// Start of a tool call that is written into a channel.
-const CALL: &str = "commentary to=";
-
-/// Start of the channel that contains the answer.
-static FINAL: LazyLock<Regex> = LazyLock::new(|| pattern(r"<\|channel\|>\s*final[^\n]{0,40}?<\|message\|>"));
-/// Start of the answer channel in text that lost its special tokens (`…done.assistantfinal`).
-static BARE_FINAL: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r#"(?:\A|[.!?…)"”'’\]}\n。！？]\s?)(?:assistant|<\|start\|>assistant)final[ \n]?"#));
-/// The same, after reasoning that starts with a channel's name: such reasoning may end in the middle of a sentence.
-static NAMED_FINAL: LazyLock<Regex> = LazyLock::new(|| pattern("assistantfinal"));
-/// Start of a channel without a name.
-static MESSAGE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\A[a-z =._<|>]{0,60}<\|message\|>"));
 
 /// The part of a model's output after its reasoning and before the end of its turn.
 #[derive(Debug, PartialEq, Eq)]
@@ -226,33 +209,6 @@ fn from_json(text: &str) -> Option<String> {
     let fields: serde_json::Map<String, serde_json::Value> = serde_json::from_str(json.trim()).ok()?;
     let words = WRAPPERS.iter().chain(&["content"]).find_map(|name| fields.get(*name)?.as_str())?;
     (fields.len() <= FIELDS).then(|| words.trim().to_owned())
-}
-
-/// Returns `true` if a text starts with a named channel, with or without special tokens.
-fn is_channel(text: &str) -> bool {
-    text.starts_with(CHANNEL) || text.starts_with(CALL) || is_bare_thought(text)
-}
-
-/// Returns `true` if a text starts with the name of a channel, directly followed by a letter, a digit or a line break.
-/// An answer that begins with this word has a blank after it.
-fn is_bare_thought(text: &str) -> bool {
-    let runs_into = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || c == '\n');
-    THOUGHTS.iter().any(|name| text.strip_prefix(name).is_some_and(runs_into))
-}
-
-/// Returns the text of the last `final` channel, else the tool call, if the text consists of channels. `None` if it
-/// does not.
-fn final_channel(text: &str) -> Option<&str> {
-    let code = code_ranges(text);
-    let last = |pattern: &Regex| pattern.find_iter(text).filter(|found| !is_in(&code, found.start())).last();
-    let named = || is_bare_thought(text).then(|| last(&NAMED_FINAL)).flatten();
-    if let Some(found) = last(&FINAL).or_else(|| last(&BARE_FINAL)).or_else(named) {
-        return Some(text[found.end()..].trim_start());
-    }
-    if is_channel(text) {
-        return Some(text.rfind(CALL).map_or("", |call| &text[call..]));
-    }
-    Some(text[MESSAGE.find(text)?.end()..].trim_start())
 }
 
 #[cfg(test)]
