@@ -50,6 +50,7 @@ mod write_draft;
 
 use tracing::Instrument;
 
+use crate::answer_steps::Backend;
 use crate::answering::check::check;
 use crate::answering::load_question::load_question;
 use crate::answering::load_trigger::{TriggerState, may_ask};
@@ -59,7 +60,6 @@ use crate::answering::transcribe::transcribe_nearby;
 use crate::answering::unanswered::{close, count_as_old, give_up, refuse};
 use crate::answering::unasked::is_left_open;
 use crate::answering::write_draft::{DraftOutcome, choose_backend, write_draft};
-use crate::job::Backend;
 use chime_core::{AddressedBy, Job, JobKind, MessageAt, ParsedTrigger, RefusalReason};
 use chime_jobs::{JobError, JobOutcome, JobResult};
 

@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::citation_basis::CitationBasis;
 use crate::lines::Labels;
-use crate::material::CitationMaterial;
 use crate::{pattern, pattern_in_any_case};
 use chime_core::SourceId;
 

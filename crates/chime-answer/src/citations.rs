@@ -8,10 +8,10 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::citation_basis::{CitationBasis, TAG};
 use crate::citation_forms::{CODE, canonical, unfenced};
 use crate::code_blocks::closed;
 use crate::grounding::{KnownWords, mark_unsourced};
-use crate::material::{CitationBasis, TAG};
 use crate::pattern;
 use crate::sanitize::{clean_name, escape_markdown, one_line};
 use crate::source_lists;

@@ -1,12 +1,14 @@
 //! Turns a context window into an answer and delivers it.
 //!
-//! [`answering::answer`] makes the answer to a trigger, [`answering::deliver`] sends a reply. `job` and `delivery` make
-//! their decisions as pure state machines; `prompt` builds the prompt, `citations` checks the model's answer. This
-//! crate does not choose messages (`chime-relevance` does) and exposes no types of teloxide or rusqlite.
+//! [`answering::answer`] makes the answer to a trigger, [`answering::deliver`] sends a reply. `answer_steps` and
+//! `delivery` make their decisions as pure state machines; `prompt` builds the prompt, `citations` checks the model's
+//! answer. This crate does not choose messages (`chime-relevance` does) and exposes no types of teloxide or rusqlite.
 
 #![recursion_limit = "256"]
 
+pub mod answer_steps;
 pub mod answering;
+pub mod citation_basis;
 mod citation_forms;
 pub mod citations;
 mod code_blocks;
@@ -19,9 +21,7 @@ pub mod explain;
 mod extractive_ranking;
 pub mod followup;
 pub mod grounding;
-pub mod job;
 mod lines;
-pub mod material;
 pub mod notes;
 mod posted_texts;
 pub mod prompt;

@@ -7,11 +7,11 @@
 
 use std::collections::BTreeSet;
 
+use crate::citation_basis::CitationBasis;
 use crate::followup::show;
 use crate::grounding::KnownWords;
 pub use crate::lines::Style;
 use crate::lines::{Labels, PromptTranscript};
-use crate::material::CitationBasis;
 use crate::recall;
 use crate::sanitize::{clean_name, one_line, without_fence};
 use chime_core::chat_settings::AnswerLength;

@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::citation_basis::{CitationBasis, TAG};
 use crate::citation_forms::is_lead;
 use crate::grounding::sentences;
-use crate::material::{CitationBasis, TAG};
 use crate::pattern;
 use crate::support::{DOUBTFUL, SUPPORTS, Support, UNRELATED};
 use chime_core::trigger::Languages;

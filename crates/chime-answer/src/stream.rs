@@ -68,9 +68,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::citation_basis::CitationBasis;
     use crate::citations::linked;
     use crate::lines::Labels;
-    use crate::material::CitationBasis;
 
     #[track_caller]
     fn shows(answer: &str, shown: &str) {

@@ -4,7 +4,7 @@
 //! crate has no SQL, no network code and no clock.
 
 #[macro_use]
-mod words;
+mod word_enum;
 
 mod answer;
 mod chat;
@@ -18,7 +18,7 @@ pub mod embed;
 mod event;
 mod fences;
 mod fnv;
-mod frame;
+mod follow_up;
 mod grounding;
 mod host;
 mod ids;
@@ -61,7 +61,9 @@ pub use display::{clip, grouped, span_in_words};
 pub use event::{Arrival, Event, GuestQuestion, Membership, Migration, PollState, Press, Reaction, TopicName};
 pub use fences::{Fence, Fences, behind_bullet, columns};
 pub use fnv::{FNV_START, fnv1a};
-pub use frame::{Clarification, Evidence, FollowUp, FoundBy, Frame, Intent, Reference, Reset, SuggestedList, Unclear};
+pub use follow_up::{
+    Clarification, Evidence, FollowUp, FoundBy, Frame, Intent, Reference, Reset, SuggestedList, Unclear,
+};
 pub use grounding::{Grounding, LinkReading, Uncertainty};
 pub use host::is_loopback;
 pub use ids::{AnswerId, ChatId, ChatKey, ConceptId, ForumTopicId, JobId, MessageId, Seq, UpdateId, UserId};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ulid::Ulid;
 
+use crate::answer_steps::{ModelFailure, WindowSize};
 use crate::answering::draft::failure_of;
 use crate::answering::log;
 use crate::answering::owners::tell_owners;
@@ -12,7 +13,6 @@ use crate::answering::question::{QuestionContext, ShownPhoto};
 use crate::answering::services::Services;
 use crate::answering::stream::ask_showing;
 use crate::answering::typing::while_typing;
-use crate::job::{ModelFailure, WindowSize};
 use crate::lines::Style;
 use crate::prompt::{self, BuiltPrompt, PromptInput};
 use crate::tools::LookupTool;

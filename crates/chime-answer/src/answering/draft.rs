@@ -1,11 +1,11 @@
 //! Text of an answer before its citations are checked, written by a model or by the program.
 
+use crate::answer_steps::{Blame, ModelFailure};
 use crate::answering::question::QuestionContext;
 use crate::answering::reply::{format_own, format_parts};
 use crate::code_blocks::closed;
 use crate::extractive_ranking::{Query, is_unclear};
 use crate::followup::show;
-use crate::job::{Blame, ModelFailure};
 use crate::{digest, wording};
 use chime_access::gateway::AskError;
 use chime_access::gateway::ask::UsageRecord;

@@ -2,6 +2,7 @@
 
 use futures::future::join_all;
 
+use crate::answer_steps::Backend;
 use crate::answering::fetch_text::{ranked_lines, read_text};
 use crate::answering::pages::posted_pages;
 use crate::answering::photos::load_photos;
@@ -9,7 +10,6 @@ use crate::answering::question::QuestionContext;
 use crate::answering::services::Services;
 use crate::answering::typing::while_typing;
 use crate::answering::web::{asked_web, search_results, web_lines};
-use crate::job::Backend;
 use crate::posted_texts::{PostedText, asked_documents};
 use crate::read_text::{ReadText, UnreadReason};
 use crate::sanitize::escape_markdown;

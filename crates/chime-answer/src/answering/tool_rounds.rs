@@ -4,13 +4,13 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::answer_steps::{ModelAttempt, ModelFailure, WindowSize};
 use crate::answering::ask::{ask, model_request};
 use crate::answering::log;
 use crate::answering::pages::{may_read_links, read_link};
 use crate::answering::question::QuestionContext;
 use crate::answering::services::Services;
 use crate::answering::web::{may_search_web, search_web};
-use crate::job::{ModelAttempt, ModelFailure, WindowSize};
 use crate::lines::{PromptTranscript, Style};
 use crate::prompt::BuiltPrompt;
 use crate::tools::{

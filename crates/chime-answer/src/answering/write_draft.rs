@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::answer_steps::{Backend, Blame, ModelAttempt, ModelFailure, Step, WindowSize, begin};
 use crate::answering::ask::{build_prompt, model_call, model_request};
 use crate::answering::draft::{Draft, answered, apology, clarifying, made_up, no_source, without_model};
 use crate::answering::load_question::halve;
@@ -16,7 +17,6 @@ use crate::grounding::{
     GroundingEvidence, NoSource, has_anchor_or_thread, is_known_subject, no_source_reason, similarities,
     without_source_links,
 };
-use crate::job::{Backend, Blame, ModelAttempt, ModelFailure, Step, WindowSize, begin};
 use crate::prompt::BuiltPrompt;
 use crate::stream::may_be_one_fact;
 use crate::support::{Support, content_words};
@@ -83,7 +83,7 @@ fn unanswerable(services: &Services, question: &QuestionContext) -> Option<NoSou
     no_source_reason(GroundingEvidence { has_anchor_or_thread, similarity, measure })
 }
 
-/// Builds the prompt and takes the steps of [`crate::job`] until there is a draft, or until it is decided that none is
+/// Builds the prompt and takes the steps of [`crate::answer_steps`] until there is a draft, or until it is decided that none is
 /// written.
 pub(super) async fn write_draft(
     services: &Services,
