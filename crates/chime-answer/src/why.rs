@@ -164,9 +164,9 @@ impl ExplainedRecord<'_> {
             Reason::Anchor => texts.replied_tag.clone(),
             Reason::Quoted if asked => texts.marked_you.clone(),
             Reason::Quoted => texts.marked_tag.clone(),
-            Reason::Source => texts.source.clone(),
+            Reason::Source => texts.used_before.clone(),
             Reason::Named => texts.named.clone(),
-            Reason::Tool => texts.tool.clone(),
+            Reason::Tool => texts.looked_up.clone(),
             Reason::Chain | Reason::Cluster | Reason::Thread | Reason::Bridge | Reason::Query | Reason::Nearby => {
                 self.link_to_anchor(message).unwrap_or_else(|| self.distance(reason, message))
             }
@@ -262,10 +262,10 @@ impl ExplainedRecord<'_> {
             if places.is_empty() {
                 return Some(given);
             }
-            Some(filled(&texts.from, &[("places", &places.join(", ")), ("given", &given)]))
+            Some(filled(&texts.lines_from, &[("places", &places.join(", ")), ("given", &given)]))
         });
         let rendered: Vec<String> = rendered.collect();
-        (!rendered.is_empty()).then(|| filled(&texts.given, &[("list", &rendered.join(", "))]))
+        (!rendered.is_empty()).then(|| filled(&texts.summaries_seen, &[("list", &rendered.join(", "))]))
     }
 
     /// Returns the time of the message with the source id `id`, as a link if it has one; `None` if the message is no

@@ -25,10 +25,10 @@ rows! {
 
 rows! {
     pub struct WhyTexts {
-        used, looked_at, used_none, not_kept, cited, cited_for, replied_you, replied_tag, marked_you, marked_tag, source, tool, answer_to_it,
+        used, looked_at, used_none, not_kept, cited, cited_for, replied_you, replied_tag, marked_you, marked_tag, used_before, looked_up, answer_to_it,
         what_it_answered, query, named, found, own_just_before, just_before, own, chain, nearby, same_subject, minutes,
         hours, days, around_one, around_many, recalled, recalled_place, words, author, meaning, talk_summary, talk_tag,
-        day, beside, and, given, topic, concepts, lines_one, lines_many, from, left_out, left_one, left_many, no_room,
+        day, beside, and, summaries_seen, topic, concepts, lines_one, lines_many, lines_from, left_out, left_one, left_many, no_room,
         something_else, guard, uncertainty, low, medium, high, model, no_model, unusable, made_up,
         effort,
     }
