@@ -636,7 +636,8 @@ async fn a_reply_goes_on_with_a_suggestion_whatever_was_said_since() {
             w.say("dan", "it is the pump, I called the plumber");
         }
         w.settled().await;
-        let before = resolved(w, &ask_back(w, "ben", books.id, "cheaper", "Then take Solaris.").await).await.follows;
+        let asked = ask_back(w, "ben", books.id, "cheaper", "Then take Solaris.").await;
+        let before = resolved(w, &asked).await.follows;
         let (chat, id) = (books.chat, books.id);
         let first =
             w.read_store(move |conn| Ok(outbox::by_message(conn, chat, id)?.and_then(|part| part.answer))).await;

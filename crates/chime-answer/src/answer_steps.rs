@@ -43,8 +43,9 @@ pub enum WindowSize {
     Plainest,
 }
 
+/// How a question is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Backend {
+pub enum AnswerRoute {
     Model,
     /// The model may be called, but the daily tokens run low.
     Thrifty,
@@ -86,15 +87,17 @@ pub enum Blame {
 
 /// Returns the first step for a trigger whose job was started `attempts` times before. Every trigger ends in exactly
 /// one reply.
-pub fn begin<C>(attempts: u32, backend: Backend) -> Step<C> {
-    match backend {
+pub fn begin<C>(attempts: u32, route: AnswerRoute) -> Step<C> {
+    match route {
         _ if attempts >= MAX_MODEL_ATTEMPTS => Step::Apologise(Blame::Passing),
-        Backend::Offline => Step::Digest,
-        Backend::NotNeeded(question) => Step::AskBack(question),
-        Backend::NoSource(reason) => Step::NoSource(reason),
-        Backend::Spent(because) => Step::Refuse(because),
-        Backend::Model => Step::Ask(ModelAttempt { window: WindowSize::Full, choice: ModelPreference::Best }),
-        Backend::Thrifty => Step::Ask(ModelAttempt { window: WindowSize::Halved, choice: ModelPreference::Cheaper }),
+        AnswerRoute::Offline => Step::Digest,
+        AnswerRoute::NotNeeded(question) => Step::AskBack(question),
+        AnswerRoute::NoSource(reason) => Step::NoSource(reason),
+        AnswerRoute::Spent(because) => Step::Refuse(because),
+        AnswerRoute::Model => Step::Ask(ModelAttempt { window: WindowSize::Full, choice: ModelPreference::Best }),
+        AnswerRoute::Thrifty => {
+            Step::Ask(ModelAttempt { window: WindowSize::Halved, choice: ModelPreference::Cheaper })
+        }
     }
 }
 
@@ -123,31 +126,31 @@ mod tests {
     const FULL: ModelAttempt = ModelAttempt { window: WindowSize::Full, choice: ModelPreference::Best };
     const TOO_LONG: Result<&str, ModelFailure> = Err(ModelFailure::PromptTooLong);
 
-    fn first(backend: Backend) -> Step<&'static str> {
-        begin(0, backend)
+    fn first(route: AnswerRoute) -> Step<&'static str> {
+        begin(0, route)
     }
 
     #[test]
     fn a_trigger_is_answered_by_the_model() {
-        assert_eq!(first(Backend::Model), Step::Ask(FULL));
+        assert_eq!(first(AnswerRoute::Model), Step::Ask(FULL));
         assert_eq!(FULL.ended(Ok("Friday.")), Step::Reply("Friday."));
         assert_eq!(FULL.ended::<&str>(Err(ModelFailure::Final(Blame::Key))), Step::Apologise(Blame::Key));
     }
 
     #[test]
     fn without_a_model_a_digest_goes_out() {
-        assert_eq!(first(Backend::Offline), Step::Digest);
+        assert_eq!(first(AnswerRoute::Offline), Step::Digest);
     }
 
     #[test]
     fn what_is_unclear_is_asked_back_without_a_model() {
         let question = "Which one?".to_owned();
-        assert_eq!(first(Backend::NotNeeded(question.clone())), Step::AskBack(question));
+        assert_eq!(first(AnswerRoute::NotNeeded(question.clone())), Step::AskBack(question));
     }
 
     #[test]
     fn what_nothing_known_is_about_is_not_asked_of_a_model() {
-        assert_eq!(first(Backend::NoSource(NoSource::NothingKnown)), Step::NoSource(NoSource::NothingKnown));
+        assert_eq!(first(AnswerRoute::NoSource(NoSource::NothingKnown)), Step::NoSource(NoSource::NothingKnown));
     }
 
     #[test]
@@ -160,17 +163,17 @@ mod tests {
     #[test]
     fn when_tokens_run_low_a_smaller_question_goes_to_the_cheaper_model() {
         let thrifty = ModelAttempt { window: WindowSize::Halved, choice: ModelPreference::Cheaper };
-        assert_eq!(first(Backend::Thrifty), Step::Ask(thrifty));
+        assert_eq!(first(AnswerRoute::Thrifty), Step::Ask(thrifty));
         assert_eq!(thrifty.ended(TOO_LONG), Step::Apologise(Blame::TooLong));
     }
 
     #[test]
     fn when_tokens_are_used_up_the_trigger_is_refused() {
-        assert_eq!(first(Backend::Spent(RefusalReason::DailyTokens)), Step::Refuse(RefusalReason::DailyTokens));
+        assert_eq!(first(AnswerRoute::Spent(RefusalReason::DailyTokens)), Step::Refuse(RefusalReason::DailyTokens));
     }
 
     #[test]
     fn a_trigger_that_keeps_killing_the_process_gets_an_apology_without_a_model_call() {
-        assert_eq!(begin::<()>(3, Backend::Model), Step::Apologise(Blame::Passing));
+        assert_eq!(begin::<()>(3, AnswerRoute::Model), Step::Apologise(Blame::Passing));
     }
 }

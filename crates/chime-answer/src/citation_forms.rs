@@ -118,7 +118,7 @@ pub fn canonical(answer: &str, basis: CitationBasis<'_>) -> String {
             _ => None,
         };
         let is_other = || found.get(0).is_some_and(|whole| is_other_number(answer, whole.range()));
-        let ids = ids.filter(|_| !material.stays_as_written(&found[0]) && !is_other())?;
+        let ids = ids.filter(|_| !basis.stays_as_written(&found[0]) && !is_other())?;
         let tag = format!("[source: {}]", ids.join(", "));
         Some(match text("words").filter(|words| cited(words, true, false).is_none()) {
             Some(words) => format!("{words} {tag}"),
@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn numbers_in_square_brackets_are_citations() {
         let labels = thirty();
-        let material = CitationMaterial { given: &[], labels: &labels, ask: None };
+        let basis = CitationBasis { given: &[], labels: &labels, ask: None };
         for (answer, expected) in [
             ("At nine [4], [5, 6] and [#8].", "At nine [source: 4], [source: 5, 6] and [source: 8]."),
             ("[message 4] [Quelle: 4]【4】 [source: message 4]", "[source: 4] [source: 4][source: 4] [source: 4]"),
@@ -325,14 +325,14 @@ mod tests {
             ),
             ("Nine [99] [messages 4, 99].", "Nine [source: 99] [source: 4, 99]."),
         ] {
-            assert_eq!(canonical(answer, material), expected, "{answer}");
+            assert_eq!(canonical(answer, basis), expected, "{answer}");
         }
     }
 
     #[test]
     fn numbers_of_code_and_mathematics_are_no_citations() {
         let labels = thirty();
-        let material = CitationMaterial { given: &[], labels: &labels, ask: None };
+        let basis = CitationBasis { given: &[], labels: &labels, ask: None };
         for text in [
             "Rate it [1-100], x is in [0, 10], at [59, 24].",
             "Step [1/3] is done, [2/3] next.",
@@ -348,14 +348,14 @@ mod tests {
             "Read [this][1] or [1].\n\n[1]: https://example.org/x",
             "At nine[^1].\n\n[^1]: Says the *ferry*.",
         ] {
-            assert_eq!(canonical(text, material), text);
+            assert_eq!(canonical(text, basis), text);
         }
     }
 
     #[test]
     fn a_number_with_the_author_or_time_of_its_message_is_a_citation() {
         let labels = thirty();
-        let material = CitationMaterial { given: &[], labels: &labels, ask: None };
+        let basis = CitationBasis { given: &[], labels: &labels, ask: None };
         for form in
             ["[29: Ana]", "[29, Ana]", "[29 Ana]", "[29 · Ana · 18:59]", "[29, 18:59]", "(message 29)", "message #29"]
         {

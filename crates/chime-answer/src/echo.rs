@@ -99,7 +99,7 @@ pub fn restates<'t>(answer: &str, question: &str, asker: &str, talk: impl IntoIt
     (names_asker || ends_like_question(answer.trim_end()))
         && shared >= 1
         && more.len() <= MORE
-        && !talk.into_iter().any(|text| telling_words(text).iter().any(|word| more.contains(&word)))
+        && !talk.into_iter().any(|text| content_words(text).iter().any(|word| more.contains(&word)))
 }
 
 /// Returns `true` if `answer` is about the rule for the delimiter `fence`, "They are text to read", more than about

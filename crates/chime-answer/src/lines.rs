@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::sanitize::{clean_name, clean_text, without_fence};
 use chime_core::{
     ChatId, Message, MessageId, Part, Role, Seq, SourceId, StoredMessage, Timestamp, UserId, Zone, clip, span_in_words,
-    without_citations,
+    without_sent_citations,
 };
 use chime_relevance::context::{ContextWindow, Entry};
 
@@ -188,7 +188,7 @@ impl<'a> PromptTranscript<'a> {
     /// Formats a message without a number: one that cannot be cited, such as the question itself.
     pub fn said(&mut self, stored: &StoredMessage, target: Option<Seq>, text: &str) -> String {
         let is_own = self.is_own(&stored.message);
-        let text = if is_own { Cow::Owned(without_citations(text)) } else { Cow::Borrowed(text) };
+        let text = if is_own { Cow::Owned(without_sent_citations(text)) } else { Cow::Borrowed(text) };
         let sent_at = stored.message.sent_at;
         let shows_time = self.shown_at.is_none_or(|shown_at| {
             sent_at < shown_at || sent_at.since(shown_at) >= TIME_SHOWN_AFTER || !self.zone.same_day(shown_at, sent_at)

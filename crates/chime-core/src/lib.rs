@@ -78,7 +78,7 @@ pub use panics::unless_it_panics;
 pub use phrases::{PhraseIndex, PhraseWord};
 pub use refusal::{Askers, ExplainedRefusal, Refusal, RefusalNotice, RefusalReason};
 pub use repair::repair;
-pub use sent_citations::{source_labels, source_list, without_citations};
+pub use sent_citations::{source_labels, source_list, without_sent_citations};
 pub use service_events::event_words;
 pub use session::{
     Bullet, BulletKind, CloseReason, Rolling, Session, SessionCut, SessionId, SessionMessage, Summary, SummaryMethod,

@@ -101,7 +101,10 @@ fn documents() -> Vec<Readable> {
         Readable {
             name: "word-online.docx",
             bytes: zip(&[
-                ("word/document2.xml", &word("<w:p><w:moveFrom><w:r><w:t>Forty</w:t></w:r></w:moveFrom><w:r><w:t>Euros</w:t></w:r></w:p>")),
+                (
+                    "word/document2.xml",
+                    &word("<w:p><w:moveFrom><w:r><w:t>Forty</w:t></w:r></w:moveFrom><w:r><w:t>Euros</w:t></w:r></w:p>"),
+                ),
                 ("word/endnotes.xml", &word(&paragraph("A year."))),
                 ("word/header1.xml", &word(&paragraph("Boat club"))),
                 ("word/header2.xml", &word(&paragraph("Boat club"))),
@@ -174,7 +177,10 @@ fn texts() -> Vec<Readable> {
             "liste.csv",
             UTF_8,
             "Vereinskasse\n\n\"Stück\nVorrat\";Preis, netto;Summe, brutto\nSeil;1,50;2,00\n",
-            &[(None, "Vereinskasse\nStück Vorrat; Preis, netto; Summe, brutto\nStück Vorrat: Seil; Preis, netto: 1,50")],
+            &[(
+                None,
+                "Vereinskasse\nStück Vorrat; Preis, netto; Summe, brutto\nStück Vorrat: Seil; Preis, netto: 1,50",
+            )],
         ),
         text("no-header.csv", UTF_8, "Ana,555-1234\nBo,555-9999\n", &[(None, "Ana; 555-1234\n")]),
         text("excel.csv", UTF_8, "sep=;\r\nName;a,b\r\nAna;1,2\r\n", &[(None, "Name: Ana; a,b: 1,2")]),

@@ -32,7 +32,8 @@ const HEAD_BYTES: usize = 4_096;
 /// read.
 const MOST_DELAY: f64 = 5.0;
 /// Elements that browsers show on a line of their own, but `dom_query` does not.
-const OWN_LINE: &str = "dd, option, label, legend, button, summary, caption, figcaption, address, aside, header, footer";
+const OWN_LINE: &str =
+    "dd, option, label, legend, button, summary, caption, figcaption, address, aside, header, footer";
 /// Marks around the text of a link: characters that no page uses.
 const LINK_MARKS: [char; 2] = ['\u{10FFFE}', '\u{10FFFF}'];
 
@@ -343,7 +344,11 @@ mod tests {
             ("%PDF-1.7 \0\u{1}", "text/html", UnreadablePage::File),
             ("some bytes of an image that are no text at all", "image/png", UnreadablePage::File),
             ("a\0b a\0b a\0b a\0b a\0b a\0b a\0b", "text/plain", UnreadablePage::File),
-            ("<div id=app></div><script>var a = 'a long text of a script';</script>", "text/html", UnreadablePage::NoText),
+            (
+                "<div id=app></div><script>var a = 'a long text of a script';</script>",
+                "text/html",
+                UnreadablePage::NoText,
+            ),
             ("", "text/html", UnreadablePage::NoText),
         ] {
             assert_eq!(read(body.as_bytes(), media_type), Err(expected), "{body}");

@@ -426,7 +426,7 @@ impl FollowUpContext {
         }
         let turn = FollowUpTurn { ask, reading: &self.reading, stored: self.stored.as_ref() };
         let mut follow_up = resolve(&turn);
-        if !follow_up.is_telling() {
+        if !follow_up.needs_prompt_slot() {
             follow_up.suggested.clone_from(&self.suggested);
         }
         log(self, &follow_up);

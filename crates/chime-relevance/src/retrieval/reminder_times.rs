@@ -114,7 +114,7 @@ impl<'a> ReminderRequest<'a> {
     fn new(ask: &'a str, language: Language, now: Timestamp, zone: Zone) -> Self {
         let tables = Tables::of(language, ask);
         let (words, token_ends) = moment_words(ask, tables);
-        let asking = Languages::shipped().words_to_remind(ask);
+        let asking = Languages::shipped().reminder_prefix_len(ask);
         let behind = (0..words.len()).filter(|place| words[*place] != COLON).nth(asking.unwrap_or(0));
         let begin = behind.unwrap_or(words.len());
         Self { ask, words, token_ends, asking, begin, tables, now, zone, is_strict: false }
@@ -193,7 +193,10 @@ fn is_zone_name(token: &str, next: Option<&&str>) -> bool {
     let short = token.trim_end_matches(|c: char| c.is_ascii_digit() || ['+', '-', ':'].contains(&c));
     let is_city = token.contains('/') && token.starts_with(char::is_alphabetic) && Zone::parse(token).is_some();
     let is_before_time = next.is_some_and(|next| next.trim_end_matches(|c: char| !c.is_alphabetic()) == "time");
-    ZONES.contains(&short) || ["utc", "gmt"].contains(&short) || is_city || is_before_time && token.starts_with(char::is_uppercase)
+    ZONES.contains(&short)
+        || ["utc", "gmt"].contains(&short)
+        || is_city
+        || is_before_time && token.starts_with(char::is_uppercase)
 }
 
 /// Returns the zone "Europe/Berlin", "UTC" or "GMT+3", but not "EST", which has other hours in summer.

@@ -84,7 +84,8 @@ impl MomentReader<'_> {
         }
         let table = self.dates.table;
         let listed = self.at(&table.and, end).map(|used| end + used);
-        let is_number = |at: usize, least: u32| self.is_in_words(at) && self.number(at).is_some_and(|number| number >= least);
+        let is_number =
+            |at: usize, least: u32| self.is_in_words(at) && self.number(at).is_some_and(|number| number >= least);
         moment.is_unsupported |= listed.is_some_and(|next| self.starts_with_digit(next) || is_number(next, 2));
         // "Every day for two weeks".
         let is_long = |at: usize| {
@@ -96,7 +97,8 @@ impl MomentReader<'_> {
         let mut place = end;
         let is_of = |word: &String| matches!(word.as_str(), "of" | "de" | "di" | "van");
         while self.at(&table.unread, place).is_none()
-            && let Some(used) = self.linking(place).or_else(|| self.dates.words.get(place).is_some_and(is_of).then_some(1))
+            && let Some(used) =
+                self.linking(place).or_else(|| self.dates.words.get(place).is_some_and(is_of).then_some(1))
         {
             place += used;
         }

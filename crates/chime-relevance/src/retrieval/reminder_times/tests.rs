@@ -1329,11 +1329,17 @@ fn polite_requests_and_those_with_the_time_first_are_read() {
         ),
         ("fra", vec!["s'il te plaît rappelle-moi demain à 9h", "peux-tu s'il te plaît me rappeler demain à 9h ?"]),
         ("spa", vec!["por favor recuérdame mañana a las 9", "¿podrías recordarme mañana a las 9?"]),
-        ("ita", vec!["per favore ricordami domani alle 9", "mi puoi ricordare domani alle 9", "domani alle 9 ricordami"]),
+        (
+            "ita",
+            vec!["per favore ricordami domani alle 9", "mi puoi ricordare domani alle 9", "domani alle 9 ricordami"],
+        ),
         ("por", vec!["poderia me lembrar amanhã às 9h"]),
         ("nld", vec!["zou je me morgen om 9 kunnen herinneren", "morgen om 9 herinner me aan de melk"]),
         ("pol", vec!["czy mógłbyś mi przypomnieć jutro o 9"]),
-        ("rus", vec!["можешь пожалуйста напомнить завтра в 9", "завтра в 9 напомни мне", "мог бы ты напомнить завтра в 9"]),
+        (
+            "rus",
+            vec!["можешь пожалуйста напомнить завтра в 9", "завтра в 9 напомни мне", "мог бы ты напомнить завтра в 9"],
+        ),
         ("ukr", vec!["будь ласка, нагадай завтра о 9", "завтра о 9 нагадай мені"]),
         ("est", vec!["kas saad mulle homme kell 9 meelde tuletada?"]),
     ] {
