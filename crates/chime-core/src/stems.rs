@@ -79,7 +79,12 @@ impl Language {
         let usual_for = |text: &str| -> Vec<whatlang::Lang> {
             usual.iter().copied().filter(|language| !lacks_own_letters(*language, text)).collect()
         };
-        let of_talk = (letters(talk) >= ENOUGH).then(|| sure(talk).or_else(|| among(talk, &usual_for(talk)))).flatten();
+        let by_words = |text: &str| {
+            let best = Self::by_common_words(text, &[chat.0, chat.0, whatlang::Lang::Eng]).unwrap_or_default();
+            if let [one] = best[..] { Some(one) } else { None }
+        };
+        let told = |text: &str| sure(text).or_else(|| by_words(text)).or_else(|| among(text, &usual_for(text)));
+        let of_talk = (letters(talk) >= ENOUGH).then(|| told(talk)).flatten();
         if letters(question) < FEWEST {
             let of_few = || Self::of_script(talk).or_else(|| Self::of_question(talk, "", chat));
             let of_few = || if letters(talk) < FEWEST { None } else { of_few() };
@@ -458,6 +463,7 @@ mod tests {
             ("Chi ha la chiave?\nCredo Pietro\nVa bene, gli scrivo", "Italian"),
             ("Qui a la clé ?\nJe crois que Pierre", "French"),
             ("who has the key?\nI think Pete", "English"),
+            ("I take mornings, you're never here before ten\nok both! can we afford both", "English"),
             ("pizza? ok", "English"),
         ] {
             let told = Language::of_question("?", talk, Language::DEFAULT).map(Language::english_name);
