@@ -63,8 +63,6 @@ CREATE TABLE member (
     user_id  INTEGER NOT NULL,
     name     TEXT    NOT NULL,
     username TEXT,
-    -- 1 if the member left or was removed and has written nothing since.
-    has_left INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (chat_key, user_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX member_by_user ON member (user_id);
@@ -448,6 +446,16 @@ CREATE TABLE token_usage (
 CREATE TABLE token_calibration (
     model TEXT PRIMARY KEY,
     ratio REAL NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Models that refused tools.
+CREATE TABLE tool_refusal (
+    -- The host of the server.
+    server     TEXT    NOT NULL,
+    model      TEXT    NOT NULL,
+    -- Unix milliseconds: when it last said so. It is offered tools again after a day.
+    refused_at INTEGER NOT NULL,
+    PRIMARY KEY (server, model)
 ) STRICT, WITHOUT ROWID;
 
 -- Privacy

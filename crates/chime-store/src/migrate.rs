@@ -6,7 +6,10 @@ use rusqlite::Connection;
 use super::{Result, StoreError};
 
 /// SQL of all migrations in order. The first one leads to version 1.
-const MIGRATIONS: [&str; 1] = [include_str!("../../../migrations/0001_schema.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../../../migrations/0001_schema.sql"),
+    include_str!("../../../migrations/0002_members_who_left.sql"),
+];
 
 /// Schema version that this program writes, and the newest that it can read.
 pub const KNOWN: u32 = MIGRATIONS.len() as u32;
