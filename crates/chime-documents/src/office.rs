@@ -1,5 +1,6 @@
 //! DOCX and ODT: XML files in a ZIP archive.
 
+use std::borrow::Cow;
 use std::io::{Cursor, Read};
 
 use quick_xml::Reader;
@@ -42,7 +43,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Content, DocumentError> {
 /// Returns the files with the text of a DOCX in reading order, without repeated headers. Their names may have a number,
 /// as in `header2.xml`.
 fn docx_parts(archive: &mut OfficeFile<'_>) -> Result<Vec<String>, DocumentError> {
-    let mut names: Vec<String> = archive.file_names().filter_map(|name| Some(name.ok()?.into_owned())).collect();
+    let mut names: Vec<String> = archive.file_names().flatten().map(Cow::into_owned).collect();
     names.sort();
     let mut parts = Vec::new();
     for part in ["document", "footnotes", "endnotes", "header", "footer"] {

@@ -103,13 +103,20 @@ fn documents() -> Vec<Readable> {
             bytes: zip(&[
                 (
                     "word/document2.xml",
+<<<<<<< ours
                     &word("<w:p><w:moveFrom><w:r><w:t>Forty</w:t></w:r></w:moveFrom><w:r><w:t>Euros</w:t></w:r></w:p>"),
+=======
+                    &word(&format!(
+                        "{}<w:p><w:moveFrom><w:r><w:t>Forty</w:t></w:r></w:moveFrom><w:r><w:t>Euros</w:t></w:r></w:p>",
+                        paragraph("Dues")
+                    )),
+>>>>>>> theirs
                 ),
                 ("word/endnotes.xml", &word(&paragraph("A year."))),
                 ("word/header1.xml", &word(&paragraph("Boat club"))),
                 ("word/header2.xml", &word(&paragraph("Boat club"))),
             ]),
-            passages: &[(None, "Euros\n\nA year.\n\nBoat club")],
+            passages: &[(None, "Dues\n\nEuros"), (None, "A year."), (None, "Boat club")],
         },
         Readable {
             name: "footnote.odt",

@@ -34,8 +34,15 @@ const MOST_DELAY: f64 = 5.0;
 /// Elements that browsers show on a line of their own, but `dom_query` does not.
 const OWN_LINE: &str =
     "dd, option, label, legend, button, summary, caption, figcaption, address, aside, header, footer";
+<<<<<<< ours
 /// Marks around the text of a link: characters that no page uses.
 const LINK_MARKS: [char; 2] = ['\u{10FFFE}', '\u{10FFFF}'];
+=======
+/// Marks around the text of a link, and behind a heading: characters that no page uses.
+const LINK_START: char = '\u{10FFFD}';
+const LINK_END: char = '\u{10FFFE}';
+const HEADING_END: char = '\u{10FFFF}';
+>>>>>>> theirs
 
 /// Reason why a page has no text for the bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -203,31 +210,43 @@ fn separate(page: &Document) {
     }
 }
 
-/// Returns the lines of a page that its article does not have, such as prices and opening hours. Leaves out menus, and
-/// lines that only link to other pages.
+/// Returns the lines of a page that its article does not have, such as prices and opening hours. Leaves out menus.
+/// Headings and lines that only link to other pages are kept where a text follows.
 fn text_beside(page: &Document, article: &str) -> String {
-    page.select("nav").remove();
+    page.select("nav, button").remove();
     for link in page.select("a[href]:not([href^='tel:'], [href^='mailto:'])").nodes() {
-        link.prepend_child(&page.tree.new_text(LINK_MARKS[0].to_string()));
-        link.append_child(&page.tree.new_text(LINK_MARKS[1].to_string()));
+        link.prepend_child(&page.tree.new_text(LINK_START.to_string()));
+        link.append_child(&page.tree.new_text(LINK_END.to_string()));
+    }
+    for heading in page.select("h1, h2, h3, h4, h5, h6").nodes() {
+        heading.append_child(&page.tree.new_text(HEADING_END.to_string()));
     }
     let mut in_article: HashMap<&str, usize> = HashMap::new();
-    for line in article.lines().filter(|line| !line.trim().is_empty()) {
-        *in_article.entry(line.trim()).or_default() += 1;
-    }
-    let (mut beside, mut is_link) = (String::new(), false);
+    article.lines().for_each(|line| *in_article.entry(line.trim()).or_default() += 1);
+    let (mut beside, mut heading, mut is_link) = (String::new(), String::new(), false);
     for line in whole_text(page).lines() {
-        let mut has_own_words = false;
+        let (mut own, mut linked, mut links) = (0, 0, 0);
         for character in line.chars() {
-            is_link = if LINK_MARKS.contains(&character) { character == LINK_MARKS[0] } else { is_link };
-            has_own_words |= !is_link && character.is_alphanumeric();
+            match character {
+                LINK_START => is_link = true,
+                LINK_END => (is_link, links) = (false, links + 1),
+                _ if !character.is_alphanumeric() => {}
+                _ if is_link => linked += 1,
+                _ => own += 1,
+            }
         }
-        let shown = line.replace(LINK_MARKS, "");
-        match in_article.get_mut(shown.trim()).filter(|count| **count > 0) {
-            Some(count) => *count -= 1,
-            None if has_own_words => beside.extend([&shown, "\n"]),
-            None if !beside.ends_with("\n\n") => beside.push('\n'),
-            None => {}
+        let shown = line.replace([LINK_START, LINK_END, HEADING_END], "");
+        if own + linked == 0 {
+            if !beside.ends_with("\n\n") {
+                beside.push('\n');
+            }
+        } else if let Some(count) = in_article.get_mut(shown.trim()).filter(|count| **count > 0) {
+            *count -= 1;
+            heading.clear();
+        } else if line.contains(HEADING_END) || own == 0 || (links > 1 && linked > own) {
+            heading = shown + "\n";
+        } else {
+            beside.extend([std::mem::take(&mut heading).as_str(), shown.as_str(), "\n"]);
         }
     }
     beside
@@ -281,7 +300,8 @@ mod tests {
              <nav><a href='/'>Home</a> <b>Sport</b></nav>
              <article><h1>Bridge closed</h1><p>{0}{0}</p><p>{0}{0}</p><p>{0}</p></article>
              <aside>Toll: 2 EUR</aside><dl><dt>Monday<dd>closed<dt>Friday<dd>9-17</dl>
-             <ul><li><a href='/a'>Most read</a></ul><a href='tel:5550102'>555 0102</a><script>track('everything')</script></body></html>",
+             <h3><a href='/jazz'>Jazz night</a></h3><p>12 May</p><a href='tel:5550102'>555 0102</a>
+             <h3>Most read</h3><ul><li><a href='/a'>Ten tips</a></ul><script>track('everything')</script></body></html>",
             paragraph
         );
         let page = read(html.as_bytes(), "text/html; charset=utf-8").expect("a page");
@@ -289,10 +309,10 @@ mod tests {
         assert_eq!(page.published.as_deref(), Some("2026-01-31T10:00:00Z"));
         assert!(page.text.contains("old bridge will be closed"), "{page:?}");
         assert!(page.text.starts_with("The town council") && !page.text.contains("track"), "{page:?}");
-        for beside in ["\nToll: 2 EUR\n", "\nMonday closed\nFriday 9-17\n", "\n555 0102"] {
-            assert!(page.text.contains(beside), "{beside}: {page:?}");
+        for beside in ["\nToll: 2 EUR\n", "\nMonday closed\nFriday 9-17\n", "\nJazz night\n12 May\n", "\n555 0102"] {
+            assert!(page.text.replace("\n\n", "\n").contains(beside), "{beside}: {page:?}");
         }
-        assert!(!["Sport", "Most read"].iter().any(|menu| page.text.contains(menu)), "{page:?}");
+        assert!(!["Sport", "Most read", "Ten tips"].iter().any(|menu| page.text.contains(menu)), "{page:?}");
     }
 
     #[test]
@@ -378,5 +398,24 @@ mod tests {
             let is_wanted = || parts.replace(parts.get() + 1) < 3;
             assert!(page_text(html.as_bytes(), None, "https://example.org/page", &is_wanted).is_err(), "{open}");
         }
+    }
+
+    #[test]
+    fn article_zz_timing() {
+        for open in ["<div>", "<b>", "<ul><li>", "<table><tr><td>", "<span>"] {
+            let html = format!("{}words that are long enough", open.repeat(100_000 / open.len()));
+            let start = std::time::Instant::now();
+            let page = read(html.as_bytes(), "text/html");
+            eprintln!("ZZ {open} {:?} {:?}", start.elapsed(), page.is_ok());
+            let (page, _) = parsed(&html, &|| true).expect("a page");
+            let start = std::time::Instant::now();
+            separate(&page);
+            let one = start.elapsed();
+            is_too_deep(&page);
+            let two = start.elapsed();
+            whole_text(&page);
+            eprintln!("ZZ {open} separate {one:?} deep {two:?} whole {:?}", start.elapsed());
+        }
+        panic!("show");
     }
 }
