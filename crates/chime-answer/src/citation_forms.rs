@@ -79,8 +79,13 @@ static INDEXED: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 /// Matches an answer that is one code block as a whole.
-static IN_A_FENCE: LazyLock<Regex> =
-    LazyLock::new(|| pattern_in_any_case(r"\A\s*```(markdown|md|text|txt)?[ \t]*\n([^`]*)\n[ \t]*```\s*\z"));
+static IN_A_FENCE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern_in_any_case(
+        r"\A\s*```(?P<language>markdown|md|text|txt)?[ \t]*\n(?P<text>(?:[^`]|`{1,2}[^`])*`{0,2})\n[ \t]*```\s*\z",
+    )
+});
+/// Matches a number in square brackets, perhaps with the end of a sentence behind it.
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[(?P<number>[0-9]{1,3})\](?P<end>[.!?。](?:\s|\z))?"));
 
 /// Matches a word that models write before an id.
 static LEADS: LazyLock<Regex> = LazyLock::new(|| pattern_in_any_case(&format!(r"\A(?:{LEAD}|{MESSAGE})\z")));
@@ -217,12 +222,16 @@ fn cited_as_code(code: &str, basis: CitationBasis<'_>) -> Option<String> {
 }
 
 /// Removes the code fence around an answer if the whole answer is one code block that contains prose with citations.
-pub fn unfenced(answer: &str) -> &str {
+/// In a block of Markdown, any citation shows that it is prose; in others, one at the end of a sentence.
+pub fn unfenced<'a>(answer: &'a str, labels: &Labels) -> &'a str {
     let Some(found) = IN_A_FENCE.captures(answer) else { return answer };
-    let text = found.get(2).map_or(answer, |text| text.as_str());
-    let is_prose = found.get(1).is_some_and(|language| language.as_str().to_lowercase().starts_with('m'));
-    let cites = if is_prose { IDS.is_match(text) } else { text.contains("[source") };
-    if cites { text } else { answer }
+    let text = found.name("text").map_or(answer, |text| text.as_str());
+    let is_markdown = found.name("language").is_some_and(|language| language.as_str().to_lowercase().starts_with('m'));
+    let cites = NUMBER.captures_iter(text).any(|found| {
+        let is_known = found["number"].parse().is_ok_and(|number| labels.source(number).is_some());
+        is_known && (is_markdown || found.name("end").is_some())
+    });
+    if cites || text.contains("[source") || is_markdown && IDS.is_match(text) { text } else { answer }
 }
 
 #[cfg(test)]
@@ -412,10 +421,28 @@ mod tests {
 
     #[test]
     fn an_answer_set_as_code_is_none() {
-        assert_eq!(unfenced("```markdown\nAt nine [m17].\n```"), "At nine [m17].");
-        assert_eq!(unfenced("```\nAt nine [source: m17].\n```"), "At nine [source: m17].");
-        for code in ["```\nls -l\n```", "```\nlet x = list[m1];\n```", "```text\nm1\n```"] {
-            assert_eq!(unfenced(code), code);
+        let labels = thirty();
+        for (answer, text) in [
+            ("```markdown\nAt nine [m17].\n```", "At nine [m17]."),
+            ("```\nAt nine [source: m17].\n```", "At nine [source: m17]."),
+            (
+                "```markdown\n# Plan\n- **Boat** at nine [1]\n- Use `rope`\n```",
+                "# Plan\n- **Boat** at nine [1]\n- Use `rope`",
+            ),
+            ("```\nThe boat leaves at nine [1].\n```", "The boat leaves at nine [1]."),
+        ] {
+            assert_eq!(unfenced(answer, &labels), text);
+        }
+        for code in [
+            "```\nls -l\n```",
+            "```\nlet x = list[m1];\n```",
+            "```text\nm1\n```",
+            "```\nreturn [1]\n```",
+            "```\na = [1].map(f)\n```",
+            "```markdown\n# Title\n[99]\n```",
+            "```markdown\n[1]\n```\nand\n```\n[1]\n```",
+        ] {
+            assert_eq!(unfenced(code, &labels), code);
         }
     }
 }

@@ -113,7 +113,7 @@ pub fn check(
 fn link<'a>(answer: &str, basis: CitationBasis<'a>, support: Option<&Support<'_>>) -> (String, Ledger<'a>) {
     let (body, own_list) = source_lists::split(answer);
     let mut ledger = Ledger { basis, generated: Vec::new(), valid: Vec::new(), removed: Vec::new() };
-    let tagged = canonical(&closed(unfenced(&body)), basis);
+    let tagged = canonical(&closed(unfenced(&body, basis.labels)), basis);
     let tagged = support.map_or_else(|| tagged.clone(), |support| with_sources(&tagged, basis, support));
     let linked = TAGS.replace_all(&tagged, |found: &Captures<'_>| {
         if let Some(code) = found.name("code") {

@@ -103,14 +103,10 @@ fn documents() -> Vec<Readable> {
             bytes: zip(&[
                 (
                     "word/document2.xml",
-<<<<<<< ours
-                    &word("<w:p><w:moveFrom><w:r><w:t>Forty</w:t></w:r></w:moveFrom><w:r><w:t>Euros</w:t></w:r></w:p>"),
-=======
                     &word(&format!(
                         "{}<w:p><w:moveFrom><w:r><w:t>Forty</w:t></w:r></w:moveFrom><w:r><w:t>Euros</w:t></w:r></w:p>",
                         paragraph("Dues")
                     )),
->>>>>>> theirs
                 ),
                 ("word/endnotes.xml", &word(&paragraph("A year."))),
                 ("word/header1.xml", &word(&paragraph("Boat club"))),

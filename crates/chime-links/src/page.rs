@@ -34,15 +34,10 @@ const MOST_DELAY: f64 = 5.0;
 /// Elements that browsers show on a line of their own, but `dom_query` does not.
 const OWN_LINE: &str =
     "dd, option, label, legend, button, summary, caption, figcaption, address, aside, header, footer";
-<<<<<<< ours
-/// Marks around the text of a link: characters that no page uses.
-const LINK_MARKS: [char; 2] = ['\u{10FFFE}', '\u{10FFFF}'];
-=======
 /// Marks around the text of a link, and behind a heading: characters that no page uses.
 const LINK_START: char = '\u{10FFFD}';
 const LINK_END: char = '\u{10FFFE}';
 const HEADING_END: char = '\u{10FFFF}';
->>>>>>> theirs
 
 /// Reason why a page has no text for the bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
