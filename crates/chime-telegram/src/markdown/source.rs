@@ -274,7 +274,8 @@ fn push_with_indentation(paragraph: &mut String, line: &str) {
 
 /// Rewrites a paragraph of the text `whole`, except for its code spans.
 fn push_read(out: &mut String, paragraph: &str, whole: &str) {
-    let mut emphasis = Emphasis::default();
+    let is_single = paragraph.matches(BOLD).count() == 1;
+    let mut emphasis = Emphasis { open: Vec::new(), is_single };
     let read = |text: &str, is_behind_code: bool| {
         // With the end of the code before it, the text does not begin a line.
         let text = if is_behind_code { &format!("`{text}") } else { text };
@@ -470,31 +471,52 @@ fn with_characters(text: &str, whole: &str) -> String {
     out
 }
 
+/// Mark of bold text.
+const BOLD: &str = "**";
 /// Punctuation at the end of a label, after which a model may write a blank before the closing marks.
 const LABEL_ENDS: [char; 4] = [':', '：', '.', '?'];
 
-/// Runs of `*` that may have opened emphasis, each by its length.
-#[derive(Default)]
+/// Runs of `*` in a paragraph.
 struct Emphasis {
-    open: Vec<usize>,
+    /// Runs that may have opened emphasis, each with its length and its end in the output.
+    open: Vec<(usize, usize)>,
+    /// `true` if the paragraph has only one [`BOLD`].
+    is_single: bool,
 }
 
 impl Emphasis {
     /// Writes `text`. Adds an [`EDGE`] where punctuation inside emphasis meets a non-ASCII letter outside, as in
-    /// `**「本」**は`, or a label meets a letter, as in `**Note:**text`: CommonMark recognizes no emphasis there.
+    /// `**「本」**は`, or a label meets a letter, as in `**Note:**text`: CommonMark recognizes no emphasis there. Moves
+    /// blanks out of bold text, and drops a mark that opens bold text without an end.
     fn push(&mut self, out: &mut String, text: &str) {
         let mut rest = text;
         while let Some(at) = rest.find('*') {
             let (before, marks) = rest.split_at(at);
             out.push_str(before);
             let length = marks.len() - marks.trim_start_matches('*').len();
-            let (marks, behind) = marks.split_at(length);
-            let (previous, next) = (out.chars().next_back(), behind.chars().next());
-            let mut is_closing = self.open.last() == Some(&length) && previous.is_some_and(|c| !c.is_whitespace());
+            let (marks, mut behind) = marks.split_at(length);
+            let (previous, mut next) = (out.chars().next_back(), behind.chars().next());
+            let is_apart = previous.is_none_or(char::is_whitespace);
+            let opened = self.open.last().filter(|(open, _)| *open == length).map(|(_, at)| *at);
+            if marks == BOLD && is_apart && opened.is_none() {
+                if self.is_single && next.is_some_and(is_of_prose) {
+                    rest = behind;
+                    continue;
+                }
+                if begins_bold(behind) {
+                    behind = behind.trim_start_matches(' ');
+                    next = behind.chars().next();
+                }
+            }
+            let mut is_closing = opened.is_some() && previous.is_some_and(|c| !c.is_whitespace());
             // `**Note: **text`: the blank belongs behind the marks.
             let inside = out.trim_end_matches(' ').len();
             let mut blanks = String::new();
-            if self.open.last() == Some(&length) && inside < out.len() && out[..inside].ends_with(LABEL_ENDS) {
+            let is_bold = |at: usize| {
+                let bold = out.get(at..inside).unwrap_or_default();
+                bold.ends_with(LABEL_ENDS) || marks == BOLD && is_bold_before(bold, behind)
+            };
+            if inside < out.len() && opened.is_some_and(is_bold) {
                 (is_closing, blanks) = (true, out.split_off(inside));
             }
             if previous == Some('\\') || length > 3 {
@@ -509,18 +531,45 @@ impl Emphasis {
                 }
                 out.push_str(&blanks);
             } else {
-                if next.is_some_and(|c| !c.is_whitespace()) {
-                    self.open.push(length);
-                }
                 if previous.is_some_and(is_far_letter) && next.is_some_and(is_punctuation) {
                     out.push(EDGE);
                 }
                 out.push_str(marks);
+                if next.is_some_and(|c| !c.is_whitespace()) {
+                    self.open.push((length, out.len()));
+                }
             }
             rest = behind;
         }
         out.push_str(rest);
     }
+}
+
+/// Returns `true` if [`BOLD`] before `behind`, which begins with a blank, opens bold text: `** Friday at seven** for
+/// nine`.
+fn begins_bold(behind: &str) -> bool {
+    let line = behind.split('\n').next().unwrap_or_default();
+    let ends = |(inside, after): (&str, &str)| {
+        inside.starts_with(' ')
+            && !inside.trim().is_empty()
+            && !inside.ends_with([' ', '/'])
+            && !after.starts_with(|c: char| c == '*' || c.is_alphanumeric())
+    };
+    line.split_once(BOLD).is_some_and(ends)
+}
+
+/// Returns `true` if [`BOLD`] between `bold`, a blank and `behind` ends bold text, as in `**Friday at seven **for
+/// nine`, and is not the mark of code, as in `**kwargs and **args`.
+fn is_bold_before(bold: &str, behind: &str) -> bool {
+    let line = behind.split('\n').next().unwrap_or_default();
+    let next_opens = line.split_once(BOLD).is_none_or(|(between, _)| between.ends_with(' '));
+    next_opens && !bold.contains('\n') && bold.contains(is_of_prose)
+}
+
+/// Returns `true` for a letter that is no ASCII small letter, as in most bold text but not in code such as
+/// `**kwargs`.
+fn is_of_prose(c: char) -> bool {
+    c.is_uppercase() || c.is_alphabetic() && !c.is_ascii()
 }
 
 fn is_far_letter(c: char) -> bool {

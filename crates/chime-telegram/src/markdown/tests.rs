@@ -639,6 +639,23 @@ fn marks_of_words_stay_in_cells() {
 }
 
 #[test]
+fn blanks_inside_bold_text_are_outside_and_a_mark_without_a_partner_goes() {
+    check_all(&[
+        ("It is ** Friday at seven** for nine.", "It is Friday at seven for nine. Bold(Friday at seven)"),
+        ("on **Friday at seven **for nine", "on Friday at seven for nine Bold(Friday at seven)"),
+        ("**Friday **and **Saturday** are free", "Friday and Saturday are free Bold(Friday) Bold(Saturday)"),
+        ("**Friday at seven for nine.\n\nSo **they** say.", "Friday at seven for nine.⏎⏎So they say. Bold(they)"),
+        ("- **Freitag um sieben\n- für neun", "• Freitag um sieben⏎• für neun"),
+        ("**A with **nested** text**", "A with nested text Bold(A with nested text)"),
+        ("**Friday\nat seven**", "Friday⏎at seven Bold(Friday⏎at seven)"),
+        ("a ** b, c ** d and 2 **3", "a ** b, c ** d and 2 **3"),
+        ("x ** 2 + y**2", "x ** 2 + y**2"),
+        ("Use ** to match, as in src/**.", "Use ** to match, as in src/**."),
+        ("call it with **kwargs, as `f(**A)` does", "call it with **kwargs, as f(**A) does Code(f(**A))"),
+    ]);
+}
+
+#[test]
 fn text_directly_below_a_list_is_no_part_of_its_last_item() {
     check_all(&[
         ("Text:\n- a\n- b\nText after", "Text:⏎• a⏎• b⏎⏎Text after"),
