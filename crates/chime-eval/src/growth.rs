@@ -42,8 +42,10 @@ pub fn plot(all: &[SpeedFigures]) -> String {
     drawn
 }
 
+type Figure = fn(&SpeedFigures) -> f64;
+
 /// Figures of the plot, with the aim for a million messages.
-const PLOTTED: [(&str, fn(&SpeedFigures) -> f64); 4] = [
+const PLOTTED: [(&str, Figure); 4] = [
     ("Choosing the window for a tag, p95, ms (aim: 15)", |of| of.window_p95_ms),
     ("Full-text search in one chat, p95, ms (aim: 15)", |of| of.fts_p95_ms),
     ("Messages stored and committed a second (aim: 5,000)", |of| of.ingest_per_s),
