@@ -283,7 +283,7 @@ async fn a_list_that_suggests_nothing_is_not_gone_on_with() {
 
 #[tokio::test]
 async fn who_gets_a_present_is_not_its_maker() {
-    for question in ["@bot more, but she is only 6", "@bot something else, she has both", "@bot cheaper, he is broke"] {
+    for question in ["@bot more, but she is only 6", "@bot another one, she read both", "@bot cheaper, he is broke"] {
         World::run(async |w| {
             let books = ask(w, "ann", "@bot suggest a present for my niece", BOOKS).await;
             let more = ask_back(w, "ann", books.id, question, MORE_BOOKS).await;
@@ -297,7 +297,7 @@ async fn who_gets_a_present_is_not_its_maker() {
 
 #[tokio::test]
 async fn what_somebody_suggested_is_a_question_about_the_talk() {
-    for question in ["@bot what did Tom and Ina suggest?", "@bot do we need a hotel?", "@bot and the hotel?"] {
+    for question in ["@bot what did Tom and Ina suggest?", "@bot do we need a hotel?"] {
         World::run(async |w| {
             w.say("tom", "I can recommend Meyer, he is quick");
             w.say("ina", "Kolb is good too");
@@ -375,10 +375,10 @@ async fn why_tells_what_was_resolved_from_where_and_how_sure() {
         let why = w.reply("ann", more.id, "/why@bot");
         let shown = w.answer_to(why).await.text;
         for part in [
-            "a search by name",
-            "going on with the newest list in this conversation",
-            "I think “tema raamatuid” means “J.R.R. Tolkien”: nothing else could be meant (95% sure)",
-            "Already suggested, so not again: “Roverandom”, “The Hobbit”.",
+            "otsing nime järgi",
+            "selle jutuajamise uusima soovituse kohta",
+            "Arvan, et „tema raamatuid“ tähendab „J.R.R. Tolkien“: muud see olla ei saanud (kindlus 95 %)",
+            "Juba soovitatud, seega ma ei korda: „Roverandom“, „The Hobbit“.",
         ] {
             assert!(shown.contains(part), "{part} in {shown}");
         }

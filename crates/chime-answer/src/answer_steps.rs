@@ -43,7 +43,7 @@ pub enum WindowSize {
     Plainest,
 }
 
-/// How a question is answered.
+/// Way in which a question is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnswerRoute {
     Model,

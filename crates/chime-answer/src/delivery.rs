@@ -91,7 +91,7 @@ pub enum SendStep {
     GiveUpUnknown(String),
 }
 
-/// What Telegram does not show to one member alone.
+/// Messages that Telegram refuses to show to one member alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EphemeralRefusal {
     /// This message.

@@ -844,7 +844,7 @@ mod tests {
         let people = PresentMember::of_talk(&history.recent, moment("-7d 00:00"));
         let user = rendered(&PromptInput { people: &people, ..input(&trigger, &window) }).user;
         assert!(user.contains("[1] Anastasia (10:00)") && user.contains("[2] Robert:"), "{user}");
-        assert!(!user.contains("ana:") && !user.contains("bob"), "{user}");
+        assert!(!user.contains("ana:") && !user.contains("bob:"), "{user}");
     }
 
     #[test]

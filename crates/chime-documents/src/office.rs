@@ -84,8 +84,8 @@ fn content(parts: &[String], metadata: Option<String>) -> Result<Content, Docume
     Ok(content)
 }
 
-/// Returns the text inside the elements `holders`, with footnotes at its end, a little more than `MAX_TEXT` bytes at most. Refuses document type
-/// declarations, which can define entities of any size.
+/// Returns the text inside the elements `holders`, with footnotes at its end, a little more than `MAX_TEXT` bytes at
+/// most. Refuses document type declarations, which can define entities of any size.
 fn text(xml: &str, holders: &[&str]) -> Result<String, DocumentError> {
     let mut reader = Reader::from_str(xml);
     let (mut body, mut notes) = (String::new(), String::new());

@@ -79,7 +79,7 @@ mod tests {
     fn sizes_stand_side_by_side() {
         let table = table(&[figures(10_000, 2.0), figures(1_000_000, 3.5)]);
         let lines: Vec<&str> = table.lines().collect();
-        assert_eq!(lines[0], "messages                            10,000             1,000,000");
+        assert_eq!(lines[0], "messages                            10\u{202f}000             1\u{202f}000\u{202f}000");
         assert_eq!(lines[1], "window, p50 / p95                   2.00 / 4.00 ms     3.50 / 7.00 ms");
     }
 
@@ -87,7 +87,7 @@ mod tests {
     fn bars_are_as_long_as_their_figures() {
         let plot = plot(&[figures(10_000, 2.0), figures(1_000_000, 4.0)]);
         let lines: Vec<&str> = plot.lines().skip(2).take(2).collect();
-        assert_eq!(lines[0], format!("      10,000  {} 4.0", "#".repeat(20)));
-        assert_eq!(lines[1], format!("   1,000,000  {} 8.0", "#".repeat(40)));
+        assert_eq!(lines[0], format!("      10\u{202f}000  {} 4.0", "#".repeat(20)));
+        assert_eq!(lines[1], format!("   1\u{202f}000\u{202f}000  {} 8.0", "#".repeat(40)));
     }
 }

@@ -91,7 +91,7 @@ pub fn page_text(
         return Err(UnreadablePage::File);
     }
     let text = decoded(body, &media_type);
-    if text.matches('\0').count() * 100 > text.chars().count() {
+    if text.matches('\0').count() * 20 > text.chars().count() {
         return Err(UnreadablePage::File);
     }
     // Soft hyphens would hide words from the search.
@@ -376,7 +376,7 @@ mod tests {
         let script = format!("<script>{}</script><p>The ferry runs at eight.", "x".repeat(3_000_000));
         let page = read(script.as_bytes(), "text/html").expect("a page");
         assert_eq!((page.text.as_str(), page.is_cut), ("The ferry runs at eight.", false));
-        let many = format!("<p>The ferry runs at eight.{}and at nine", "<br>".repeat(MOST_NODES));
+        let many = format!("<p>The ferry runs at eight.{}and at nine", "<br>".repeat(2 * MOST_NODES));
         let page = read(many.as_bytes(), "text/html").expect("a page");
         assert_eq!((page.text.as_str(), page.is_cut), ("The ferry runs at eight.", true));
     }
@@ -393,24 +393,5 @@ mod tests {
             let is_wanted = || parts.replace(parts.get() + 1) < 3;
             assert!(page_text(html.as_bytes(), None, "https://example.org/page", &is_wanted).is_err(), "{open}");
         }
-    }
-
-    #[test]
-    fn article_zz_timing() {
-        for open in ["<div>", "<b>", "<ul><li>", "<table><tr><td>", "<span>"] {
-            let html = format!("{}words that are long enough", open.repeat(100_000 / open.len()));
-            let start = std::time::Instant::now();
-            let page = read(html.as_bytes(), "text/html");
-            eprintln!("ZZ {open} {:?} {:?}", start.elapsed(), page.is_ok());
-            let (page, _) = parsed(&html, &|| true).expect("a page");
-            let start = std::time::Instant::now();
-            separate(&page);
-            let one = start.elapsed();
-            is_too_deep(&page);
-            let two = start.elapsed();
-            whole_text(&page);
-            eprintln!("ZZ {open} separate {one:?} deep {two:?} whole {:?}", start.elapsed());
-        }
-        panic!("show");
     }
 }

@@ -212,16 +212,21 @@ fn talk_since(
     };
     let said =
         messages::between(conn, asked.trigger.conversation(), Seq(last.0 + 1), Seq(trigger.0.saturating_sub(1)))?;
-    let (mut others, mut questions) = (0, BTreeSet::new());
+    let (mut others, mut questions, mut from) = (0, BTreeSet::new(), last);
     for own in said.iter().filter(|it| it.message.role == Role::Assistant) {
         let answer = outbox::by_message(conn, own.message.chat, own.message.id)?.and_then(|part| part.answer);
         let Some(record) = answer.map_or(Ok(None), |answer| answers::find(conn, answer))? else { continue };
-        others += usize::from(is_other_matter(conn, asked, list, &record)?);
+        if follow_ups::find(conn, record.id)?.is_some_and(|it| it.follows == Some(list.answer)) {
+            // An answer about the list brings the talk back to it.
+            (others, from) = (0, own.seq);
+        } else {
+            others += usize::from(is_other_matter(conn, asked, list, &record)?);
+        }
         questions.insert(record.trigger);
     }
     let is_talk = |it: &&StoredMessage| {
         let text = &it.message.text;
-        let is_question = calls_bot(text) || questions.contains(&it.seq);
+        let is_question = it.seq <= from || calls_bot(text) || questions.contains(&it.seq);
         it.message.role == Role::User && !is_question && !is_small_talk(text, Languages::shipped())
     };
     Ok(others + said.iter().filter(is_talk).count())
@@ -237,7 +242,7 @@ fn is_other_matter(
 ) -> chime_store::Result<bool> {
     // Members go on with their own list, whatever the bot tells others meanwhile.
     let is_to_others = record.asked_by != asked.member && list.members.contains(&asked.member);
-    if is_to_others || follow_ups::find(conn, record.id)?.is_some_and(|it| it.follows == Some(list.answer)) {
+    if is_to_others {
         return Ok(false);
     }
     // "Thoughts?" asks about what was said before.

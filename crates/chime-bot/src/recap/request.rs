@@ -345,6 +345,16 @@ mod tests {
         assert_eq!(in_reply("2h"), RecapArguments::Span(Duration::from_secs(2 * HOUR)));
     }
 
+    #[test]
+    fn a_day_in_digits_and_the_first_of_several_days_begin_a_recap() {
+        let monday = RecapArguments::Since(Timestamp::from_secs(1_715_558_400));
+        for args in ["from monday to wednesday", "since 2024-05-13", "13 May - 15 May", "since 13/05/2024"] {
+            assert_eq!(RecapArguments::parse(args, asked_in("eng")), monday, "{args}");
+        }
+        let weekly = RecapArguments::Subscribe(RecapTime { weekday: Some(Weekday::Mon), minute: 540 });
+        assert_eq!(RecapArguments::parse("weekly on monday at 9", asked_in("eng")), weekly);
+    }
+
     /// Checks one form of each phrase in every language.
     #[test]
     fn every_language_has_words_for_what_is_asked() {

@@ -238,13 +238,10 @@ impl Languages {
     }
 
     /// Returns the number of words at the start of `ask` that ask for a reminder: 2 in "remind us tomorrow", 0 if they
-    /// come last. `None` if it asks for none, or for a fact ("remind me what we decided").
+    /// come last. `None` if it asks for none.
     pub fn reminder_prefix_len(&self, ask: &str) -> Option<usize> {
-        let (said, lower) = (words(ask), ask.to_lowercase());
-        self.tables.iter().find_map(|language| {
-            let is_that = lower.split_whitespace().any(|word| language.lists.that.iter().any(|that| that == word));
-            language.words_to_remind(&said, is_that)
-        })
+        let said = words(ask);
+        self.tables.iter().find_map(|language| language.words_to_remind(&said))
     }
 
     /// Returns the text of a note without "add" before it, or the word for it in the chat's language (ISO 639-3):
@@ -433,14 +430,14 @@ impl LanguagePhrases {
             || !self.begins_question(asked) && lengths(OTHERS).any(cancels)
     }
 
-    /// Returns the number of words at the start of `said` that ask for a reminder, 0 if they stand elsewhere. With
-    /// `has_that`, a word such as "what" behind them begins no question.
-    fn words_to_remind(&self, said: &[String], has_that: bool) -> Option<usize> {
+    /// Returns the number of words at the start of `said` that ask for a reminder, 0 if they stand elsewhere.
+    fn words_to_remind(&self, said: &[String]) -> Option<usize> {
         /// Largest number of words of a time before the words that ask: "tomorrow at 9 remind me".
         const TIME_WORDS: usize = 8;
         let fillers = |words: &[String]| words.iter().take_while(|word| self.fillers.contains(*word)).count();
         let first = |words: &[String]| (0..=fillers(words)).find_map(|begin| self.remind_end(words, begin, true));
         let asks = |begin: usize| self.begins_question(&said[begin..]);
+        let is_fact = |end: usize| asks(end) && !said[end..].iter().any(|word| self.lists.that.contains(word));
         // "Could you please remind me". "Do you have a reminder" asks for none.
         let places = self.places_without_politeness(said);
         let rest: Vec<String> = places.iter().map(|place| said[*place].clone()).collect();
@@ -449,7 +446,7 @@ impl LanguagePhrases {
             Some(places[end - 1] + 1)
         };
         if let Some(end) = first(said).or_else(polite_first) {
-            return (has_that || !asks(end)).then_some(end);
+            return (!is_fact(end)).then_some(end);
         }
         // "Kas" begins a question in Estonian, but not in "kas saad".
         let is_polite = |place: &usize| !places.contains(place) || self.fillers.contains(&said[*place]);
@@ -462,7 +459,7 @@ impl LanguagePhrases {
             let is_last = end == said.len() || self.lists.that.contains(&said[begin]);
             let is_behind_time = begin <= TIME_WORDS && said[..begin].iter().all(|word| self.is_of_time(word));
             is_last && is_statement && (end == said.len() || !asks(end))
-                || is_behind_time && self.remind_end(said, begin, false).is_some() && (has_that || !asks(end))
+                || is_behind_time && self.remind_end(said, begin, false).is_some() && !is_fact(end)
         };
         let is_request_at = |begin: usize| self.remind_end(said, begin, true).is_some_and(|end| is_request(begin, end));
         (0..said.len()).any(is_request_at).then_some(0)

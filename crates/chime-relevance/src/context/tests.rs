@@ -168,7 +168,7 @@ fn a_long_message_is_shortened_in_the_middle() {
     assert_eq!(ids(&window), [1, 2]);
     let shown = &window.entries[0].shown;
     assert!(shown.starts_with("It begins so") && shown.ends_with("so and ends."), "{shown}");
-    assert!(shown.contains("… [2,8"), "{shown}");
+    assert!(shown.contains("… [2\u{202f}8"), "{shown}");
 }
 
 #[test]

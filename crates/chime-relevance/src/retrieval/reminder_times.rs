@@ -203,7 +203,7 @@ fn is_zone_name(token: &str, next: Option<&&str>) -> bool {
 fn named_zone(name: &str) -> Option<Zone> {
     let name = name.trim_matches(|c: char| !c.is_alphanumeric());
     let utc = ["UTC", "GMT", "utc", "gmt"].into_iter().find_map(|utc| name.strip_prefix(utc));
-    let Some(hours) = utc else { return Zone::parse(name) };
+    let Some(hours) = utc else { return Zone::parse(name).filter(|_| name.contains('/')) };
     match hours.split_at_checked(1) {
         None => Some(Zone::UTC),
         // The names of such zones have the opposite sign.

@@ -240,7 +240,7 @@ impl Ingest {
         }
         for (kind, why) in applied.parked {
             let is_news = self.parked_kinds.lock().unwrap_or_else(PoisonError::into_inner).insert(kind.clone());
-            // All are counted, and one of each kind is told.
+            // All are counted, and one of each kind is logged.
             match is_news {
                 true => {
                     tracing::warn!(r#type = kind, "update.parked: an update of kind {kind} cannot be stored: {why}")

@@ -20,9 +20,10 @@ const LOOKED_AT: usize = 6;
 /// them.
 const HEARD: usize = 40;
 
-/// Returns `true` if a trigger only mentions the bot, so that the question may follow in another message.
+/// Returns `true` if a trigger only mentions the bot, so that the question may follow in another message. None follows
+/// "@bot ^", which points at an earlier one.
 pub fn awaits_question(found: &Trigger, message: &Message) -> bool {
-    says_nothing(found) && message.kind == Kind::Text && message.reply_to.is_none()
+    is_by_mention(found) && found.ask.trim().is_empty() && message.kind == Kind::Text && message.reply_to.is_none()
 }
 
 /// Returns the earlier message that `message` completes: its author's previous message, if that only mentions the bot,

@@ -98,7 +98,7 @@ fn lists_are_long_and_phrases_short_enough() {
         "amounts" => 5,
         "remind" | "courtesies" | "summary" => 4,
         "link" => 5,
-        "search" | "that" | "add" | "delete" => 1,
+        "search" | "that" | "add" | "delete" | "help" => 1,
         "content_words" | "search_last" | "link_last" | "private_first" => 0,
         _ => 10,
     };

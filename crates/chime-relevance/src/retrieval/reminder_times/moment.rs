@@ -75,7 +75,7 @@ pub(super) struct ClockTime {
     pub(super) is_midnight: bool,
 }
 
-/// Span of days that names a day, which a weekday or another day beside it changes.
+/// Span of days that names a day, which a weekday or another day next to it changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DaySpan {
     /// "Next week".

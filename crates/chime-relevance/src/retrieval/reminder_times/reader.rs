@@ -62,7 +62,10 @@ impl MomentReader<'_> {
     fn read_anywhere(&mut self, begin: usize, first: usize) -> Moment {
         let (mut moment, mut place, mut last_end) = (Moment::default(), begin, first);
         while place < self.dates.words.len() {
-            let (next, end) = self.group(place);
+            let (mut next, end) = self.group(place);
+            if next.is_weekday {
+                self.refuse_rest(&mut next, end);
+            }
             let is_part =
                 end > place && self.is_strict && (self.follows_time_word(place, last_end) || self.names_zone(end));
             let is_unreadable = next.is_unreadable || is_part || self.is_impossible_clock(end);
@@ -106,8 +109,11 @@ impl MomentReader<'_> {
         let is_earlier = is_span && self.at(&table.earlier, end).is_some() || self.names_earlier(end);
         // "In one hour twenty".
         let is_minute = is_number(end, 10);
+        // "Mon wed fri".
+        let is_weekday = |at: usize| self.weekday_of(&table.weekdays, at).is_some();
+        let is_list = moment.is_weekday && [end, place].into_iter().any(is_weekday);
         let is_named = [end, place].into_iter().any(|at| self.element(at).is_some_and(|(next, _)| next.is_named()));
-        moment.is_unreadable |= is_earlier || is_minute || is_named || self.time_word(place).is_some();
+        moment.is_unreadable |= is_earlier || is_minute || is_list || is_named || self.time_word(place).is_some();
     }
 
     /// Returns the length of a word for a time at `place`, such as "week" or "midnight". Ambiguous words do not count.
