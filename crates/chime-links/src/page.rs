@@ -168,7 +168,9 @@ fn parsed(html: &str, is_wanted: &dyn Fn() -> bool) -> Option<(Document, bool)> 
         if !is_wanted() {
             return None;
         }
-        let (part, after) = rest.split_at(rest.floor_char_boundary(PART_BYTES));
+        let most = rest.floor_char_boundary(PART_BYTES);
+        // No tag is cut in two, since the rest may be left out.
+        let (part, after) = rest.split_at(rest[..most].rfind('>').map_or(most, |end| end + 1));
         parser.process(part.into());
         rest = after;
     }

@@ -29,6 +29,8 @@ const SUGGESTIONS: u32 = 20;
 const ITEMS: usize = 60;
 /// Without a model that judges, “more” refers to a list if at most this many messages of members came after it.
 const NEXT: usize = 4;
+/// Number of messages for which an answer of the bot about something else counts: "another one" means that answer.
+const OTHER_ANSWER: usize = 2;
 /// A clarifying question may be answered without a reply if it is among this many messages before the answer.
 const ASKED_BACK_WITHIN: usize = 4;
 /// The prompt mentions the items of a list if at most this many messages of members came after it.
@@ -132,17 +134,19 @@ fn context_of(
 ) -> chime_store::Result<FollowUpContext> {
     let Some(stored) = load(conn, asked, answer, found_by)? else { return Ok(unbound(asked)) };
     let reading = read(asked, asked.ask, Some(&stored.shown));
-    let since = talk_since(conn, asked, earlier, answer)?;
+    let since = talk_since(conn, asked, earlier, &stored)?;
     let starts_over_within = if reading.unknown == 0 { TOLD_WITHIN } else { 0 };
     let starts_over = reading.start_over && since <= starts_over_within;
-    let near = if asked.is_offline { NEXT } else { 0 };
+    let is_own = earlier.iter().any(|it| it.answer == answer && it.members.contains(&asked.member));
+    let near = if asked.is_offline { NEXT } else { usize::from(is_own) };
     // A reply to another message is about that one.
     let is_clear = asked.trigger.message.reply_to.is_none()
         && is_clear_follow_up(&reading, names_items(asked.ask, &stored.shown), since, near);
     // "What else?" after a list of tasks asks for no suggestions.
-    let is_possible = stored.is_offer() || !reading.intent.suggests();
-    let is_bound = starts_over || is_possible && (is_clear || found_by == FoundBy::Reply);
-    if !is_bound && since > TOLD_WITHIN && found_by != FoundBy::Reply {
+    let is_reply = found_by == FoundBy::Reply;
+    let is_possible = stored.is_offer() || !reading.intent.suggests() || is_reply && !reading.has_question_word;
+    let is_bound = starts_over || is_possible && (is_clear || is_reply);
+    if !is_bound && since > TOLD_WITHIN && !is_reply {
         return Ok(unbound(asked));
     }
     let mut rests_on = messages_with(earlier, answer);
@@ -152,7 +156,7 @@ fn context_of(
     // "We have read that already" refuses what was shown, if nothing was said in between.
     let refuses = reading.not_that || reading.mentions.item.is_some() || reading.mentions.person.is_some();
     let is_refused = refuses && reading.kind.is_none() && since == 0;
-    let wants_others = !reading.is_question && (is_others && since == 0 || is_refused);
+    let wants_others = !reading.is_question && (is_others && since <= near || is_refused);
     let (wanted, items) = (stored.frame.wanted.clone(), stored.listed.clone());
     let suggested = Some(SuggestedList { wanted, items, wants_others });
     let asks_which_one = reading.asks_which_one && (reading.kind.is_none() || reading.kind == stored.frame.kind);
@@ -180,6 +184,9 @@ fn is_clear_follow_up(reading: &ClassifiedQuestion, names_items: bool, since: us
     let mentions = &reading.mentions;
     // "It" refers to the message just before. "Not that one" refuses something of the list, whatever was said since.
     let is_it = mentions.item.is_some() && mentions.places.is_empty() && !reading.not_that;
+    // "The same author" can only be one that was named.
+    let is_exact = mentions.item.is_none() && mentions.person.as_deref().is_some_and(|said| said.contains(' '));
+    let near = if is_exact { NEXT } else { near };
     let is_near = since <= if is_it { 0 } else { near };
     let is_whole = reading.unknown == 0;
     match reading.intent {
@@ -202,11 +209,11 @@ fn talk_since(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
     earlier: &[EarlierSuggestion],
-    answer: AnswerId,
+    stored: &StoredSuggestion,
 ) -> chime_store::Result<usize> {
     let trigger = asked.trigger.seq;
     let is_near = |last: &Seq| trigger.0.saturating_sub(last.0) <= FAR;
-    let list = earlier.iter().find(|it| it.answer == answer);
+    let list = earlier.iter().find(|it| it.answer == stored.answer);
     let Some((list, last)) = list.and_then(|it| Some((it, it.messages.last().copied().filter(is_near)?))) else {
         return Ok(usize::MAX);
     };
@@ -220,14 +227,14 @@ fn talk_since(
             // An answer about the list brings the talk back to it.
             (others, from) = (0, own.seq);
         } else {
-            others += usize::from(is_other_matter(conn, asked, list, &record)?);
+            others += OTHER_ANSWER * usize::from(is_other_matter(conn, asked, list, &stored.shown, &record)?);
         }
         questions.insert(record.trigger);
     }
     let is_talk = |it: &&StoredMessage| {
         let text = &it.message.text;
-        let is_question = it.seq <= from || calls_bot(text) || questions.contains(&it.seq);
-        it.message.role == Role::User && !is_question && !is_small_talk(text, Languages::shipped())
+        let is_question = calls_bot(text) || questions.contains(&it.seq);
+        it.seq > from && it.message.role == Role::User && !is_question && !is_small_talk(text, Languages::shipped())
     };
     Ok(others + said.iter().filter(is_talk).count())
 }
@@ -238,6 +245,7 @@ fn is_other_matter(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
     list: &EarlierSuggestion,
+    shown: &[Item],
     record: &AnswerRecord,
 ) -> chime_store::Result<bool> {
     // Members go on with their own list, whatever the bot tells others meanwhile.
@@ -245,9 +253,22 @@ fn is_other_matter(
     if is_to_others {
         return Ok(false);
     }
-    // "Thoughts?" asks about what was said before.
     let question = messages::by_seq(conn, asked.trigger.chat, record.trigger)?;
-    Ok(!question.is_some_and(|it| is_generic(&without_names(&it.message.text), Languages::shipped())))
+    let replied = match question.as_ref().and_then(|it| Some((it.message.chat, it.message.reply_to?))) {
+        Some((chat, id)) => messages::find(conn, chat, id)?,
+        None => None,
+    };
+    let is_reply = replied.is_some_and(|it| list.messages.contains(&it.seq));
+    // "Thoughts?" asks about what was said before, "which is the cheapest?" about the list.
+    let refers = |text: &str| {
+        let reading = read(asked, text, Some(shown));
+        is_generic(text, Languages::shipped())
+            || reading.intent.needs_suggestion()
+            || reading.asks_which_one
+            || reading.is_about_list
+            || reading.not_that
+    };
+    Ok(!is_reply && !question.is_some_and(|it| refers(&without_names(&it.message.text))))
 }
 
 /// Returns a text without the words that mention somebody.

@@ -376,7 +376,7 @@ fn layout_tag<'a>(before: &str, from: &'a str, whole: &str, is_numbered: bool) -
                 && (begins_line || has_attributes || is_paired)
         }
     };
-    if !is_markup && !(begins_line && next.is_none() && is_paired) {
+    if !(is_markup || begins_line && next.is_none() && is_paired) {
         return None;
     }
     let is_row = line.trim_start().starts_with('|');

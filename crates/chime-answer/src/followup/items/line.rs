@@ -66,7 +66,9 @@ static SEPARATOR: LazyLock<Regex> = LazyLock::new(|| {
 static ADDRESS: LazyLock<Regex> = LazyLock::new(|| pattern(r"https?://[^\s)>\]]+"));
 /// Maker behind the title, after a word such as "by".
 static BY_LINE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^[\s,:(–—-]*(?:by|autor(?:ilt)?|von|de|par|от|автор|author|lavastaja|directed by)\s*:?\s+(?P<name>.+)$")
+    pattern(
+        r"^[\s,:(–—-]*(?:(?:by|autor(?:ilt)?|von|de|par|от|автор|author|lavastaja|directed by)\s*:?\s+|d['’])(?P<name>.+)$",
+    )
 });
 /// Maker behind the title without such a word: "– Tolkien", "(Tolkien)".
 static BESIDE: LazyLock<Regex> =
