@@ -410,6 +410,8 @@ mod tests {
             # HELP chime_log_lines_total Lines of warning and error.
             # TYPE chime_log_lines_total counter
             chime_log_lines_total{level="w\"n"} 1
+            # HELP chime_updates_parked_total Updates that could not be stored, by kind.
+            # TYPE chime_updates_parked_total counter
             # HELP chime_context_cited_outside_focus_total Citations of messages outside the focus: what the choice of messages missed.
             # TYPE chime_context_cited_outside_focus_total counter
             chime_context_cited_outside_focus_total 0

@@ -137,10 +137,10 @@ mod tests {
         lines.push(unanswered(&LlmError::TimedOut, Duration::from_millis(60_040)).to_string());
         lines.push(unanswered(&LlmError::Filtered, Duration::ZERO).to_string());
         expect![[r#"
-            ok answers: from the talk: yes, in German too; cites: yes; 412 tokens read and 9 written in 3.2 s; reads about 188 tokens a second, so it is given about 900 tokens of talk; context: 8 192 tokens
+            ok answers: from the talk: yes, in German too; cites: yes; 412 tokens read and 9 written in 3.2 s; reads about 188 tokens a second, so it is given about 900 tokens of talk; context: 8 192 tokens
             ok answers: from the talk: yes, in German no; cites: no, Chime adds sources; 412 tokens read and 9 written in 3.2 s; it is given about 900 tokens of talk; context: the server does not tell
-            ok answers: from the talk: yes, in German not in time; cites: yes; 412 tokens read and 9 written in 3.2 s; reads about 188 tokens a second, and it is given 3,000 tokens of talk (CONTEXT_TOKENS); context: 8 192 tokens
-            warn answers: from the talk: no, "90 euros" instead of 34 euros; cites: yes; 412 tokens read and 9 written in 3.2 s; reads about 188 tokens a second, so it is given about 900 tokens of talk; context: 8 192 tokens; do: run chime check again; if that stays so, set MODEL to a larger one (docs/operating.md)
+            ok answers: from the talk: yes, in German not in time; cites: yes; 412 tokens read and 9 written in 3.2 s; reads about 188 tokens a second, and it is given 3 000 tokens of talk (CONTEXT_TOKENS); context: 8 192 tokens
+            warn answers: from the talk: no, "90 euros" instead of 34 euros; cites: yes; 412 tokens read and 9 written in 3.2 s; reads about 188 tokens a second, so it is given about 900 tokens of talk; context: 8 192 tokens; do: run chime check again; if that stays so, set MODEL to a larger one (docs/operating.md)
             warn answers: none to a question about eight messages within 60 s; do: use a faster or smaller MODEL: members would wait as long
             warn answers: none to a question about eight messages: the model's content filter withheld the answer; do: try another MODEL"#]].assert_eq(&lines.join("\n"));
     }

@@ -54,7 +54,7 @@ async fn a_machine_on_which_all_is_well() {
                 ok model: scripted answers in N
                 ok tools: the model calls tools
                 ok streaming: the server streams
-                ok answers: from the talk: yes, in German too; cites: yes; N tokens read and N written in N s; it is given about N tokens of talk; context: the server does not tell
+                ok answers: from the talk: yes, in German too; cites: yes; N tokens read and N written in N s; it is given about N N tokens of talk; context: the server does not tell
                 exit Some(0)"#]],
         )
         .await;
@@ -78,11 +78,11 @@ async fn a_small_model_is_asked_plainly_and_may_be_wrong() {
     machine.set("MODEL", "qwen2.5:1.5b").set("CONTEXT_TOKENS", "700");
     machine.model.tell_of_itself(json!({"default_generation_settings": {"n_ctx": 4096}, "total_slots": 1}));
     let shown = answers(&machine, ["Carla has 90 euros."]).await;
-    expect![[r#"warn answers: from the talk: no, "Carla has N euros." instead of N euros; cites: no, Chime adds sources; N tokens read and N written in N s; it is given N tokens of talk (CONTEXT_TOKENS); context: N tokens; do: run chime check again; if that stays so, set MODEL to a larger one (docs/operating.md)"#]].assert_eq(&shown);
+    expect![[r#"warn answers: from the talk: no, "Carla has N euros." instead of N euros; cites: no, Chime adds sources; N tokens read and N written in N s; it is given N tokens of talk (CONTEXT_TOKENS); context: N N tokens; do: run chime check again; if that stays so, set MODEL to a larger one (docs/operating.md)"#]].assert_eq(&shown);
     let asked = machine.model.requests().last().map(ToString::to_string).unwrap_or_default();
     assert!(asked.contains("Question: How much does the room cost") && !asked.contains("[4]"), "{asked}");
     let shown = answers(&machine, ["34 euros.", "It is 34 euros for each of you, for both nights."]).await;
-    expect!["ok answers: from the talk: yes, in German no; cites: no, Chime adds sources; N tokens read and N written in N s; it is given N tokens of talk (CONTEXT_TOKENS); context: N tokens"].assert_eq(&shown);
+    expect!["ok answers: from the talk: yes, in German no; cites: no, Chime adds sources; N tokens read and N written in N s; it is given N tokens of talk (CONTEXT_TOKENS); context: N N tokens"].assert_eq(&shown);
 }
 
 #[tokio::test]
