@@ -13,6 +13,11 @@ use crate::state::SandboxState;
 use crate::wire;
 use chime_core::{FormattedText, MessageId, Timestamp, UserId};
 
+/// Every emoji that Bot API 10.1 allows as a reaction.
+const REACTIONS: &str = "❤ 👍 👎 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 😢 🎉 🤩 🤮 💩 🙏 👌 🕊 🤡 🥱 🥴 😍 🐳 ❤‍🔥 🌚 🌭 💯 🤣 ⚡ 🍌 🏆 💔 \
+                         🤨 😐 🍓 🍾 💋 🖕 😈 😴 😭 🤓 👻 👨‍💻 👀 🎃 🙈 😇 😨 🤝 ✍ 🤗 🫡 🎅 🎄 ☃ 💅 🤪 🗿 🆒 💘 🙉 🦄 😘 💊 🙊 \
+                         😎 👾 🤷‍♂ 🤷 🤷‍♀ 😡";
+
 pub(super) fn edit_message_text(state: &mut SandboxState, params: &RequestParams, now: Timestamp) -> MethodResult {
     if let Some(inline_message) = params.text("inline_message_id").map(str::to_owned) {
         let text = text(state, params)?.text;
@@ -76,18 +81,24 @@ pub(super) fn delete_message(state: &mut SandboxState, params: &RequestParams, _
 }
 
 #[derive(Deserialize)]
-struct EmojiReaction {
-    emoji: String,
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ReactionType {
+    Emoji {
+        emoji: String,
+    },
+    #[serde(other)]
+    Other,
 }
 
 pub(super) fn set_message_reaction(state: &mut SandboxState, params: &RequestParams, _now: Timestamp) -> MethodResult {
     let chat = chat_to_see(state, params)?;
     let id = message_id(params)?;
-    let asked = params.parsed::<Vec<EmojiReaction>>("reaction")?.unwrap_or_default();
+    let asked = params.parsed::<Vec<ReactionType>>("reaction")?.unwrap_or_default();
     if asked.len() > 1 {
         return Err(ApiError::bad_request("REACTIONS_TOO_MANY"));
     }
-    let emoji: Vec<String> = asked.into_iter().map(|reaction| reaction.emoji).collect();
+    let emoji: Option<Vec<String>> = asked.into_iter().map(known_emoji).collect();
+    let emoji = emoji.ok_or_else(|| ApiError::bad_request("REACTION_INVALID"))?;
     let found = state.chats.get_mut(&chat).and_then(|chat| chat.messages.get_mut(&id));
     let message = found.ok_or_else(|| ApiError::bad_request("message to react not found"))?;
     set(&mut message.reactions, emoji.clone());
@@ -104,6 +115,13 @@ pub(super) fn answer_callback_query(state: &mut SandboxState, params: &RequestPa
     let text = params.text("text").map(str::to_owned);
     state.actions.push(BotAction::PressAnswered { press, text });
     Ok(true.into())
+}
+
+fn known_emoji(reaction: ReactionType) -> Option<String> {
+    match reaction {
+        ReactionType::Emoji { emoji } => REACTIONS.split_whitespace().any(|known| known == emoji).then_some(emoji),
+        ReactionType::Other => None,
+    }
 }
 
 fn set(reactions: &mut BTreeMap<UserId, Vec<String>>, emoji: Vec<String>) {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::methods::table::note_foreign_params;
 use crate::params::{ApiError, RequestParams};
 use crate::state::SandboxState;
 
@@ -9,6 +10,37 @@ use crate::state::SandboxState;
 const LONGEST_POLL_SECONDS: i64 = 50;
 /// Maximum and default number of updates per response.
 const LARGEST_BATCH: i64 = 100;
+
+const PARAMS: [&str; 4] = ["offset", "limit", "timeout", "allowed_updates"];
+
+/// Kinds of updates, as of Bot API 10.1.
+const UPDATE_KINDS: [&str; 25] = [
+    "message",
+    "edited_message",
+    "channel_post",
+    "edited_channel_post",
+    "business_connection",
+    "business_message",
+    "edited_business_message",
+    "deleted_business_messages",
+    "guest_message",
+    "message_reaction",
+    "message_reaction_count",
+    "inline_query",
+    "chosen_inline_result",
+    "callback_query",
+    "shipping_query",
+    "pre_checkout_query",
+    "purchased_paid_media",
+    "poll",
+    "poll_answer",
+    "my_chat_member",
+    "chat_member",
+    "chat_join_request",
+    "chat_boost",
+    "removed_chat_boost",
+    "managed_bot",
+];
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PollRequest {
@@ -20,7 +52,11 @@ pub(crate) struct PollRequest {
 impl PollRequest {
     /// Reads the parameters. `allowed_updates` stays in effect until another poll changes it.
     pub(crate) fn read(state: &mut SandboxState, params: &RequestParams) -> Result<Self, ApiError> {
-        if let Some(kinds) = params.parsed("allowed_updates")? {
+        note_foreign_params(state, "getUpdates", &PARAMS, params);
+        if let Some(kinds) = params.parsed::<Vec<String>>("allowed_updates")? {
+            for kind in kinds.iter().filter(|kind| !UPDATE_KINDS.contains(&kind.as_str())) {
+                state.note_unexpected(format!("update kind {kind} in allowed_updates"));
+            }
             state.queue.allow(kinds);
         }
         let within = |name, default, range: std::ops::RangeInclusive<i64>| {

@@ -23,6 +23,20 @@ const LONGEST_BUTTON_DATA: usize = 64;
 /// Start of the ids of guest queries that are open: tests choose them.
 const GUEST_QUERY: &str = "guest-";
 
+const ACTIONS: [&str; 11] = [
+    "typing",
+    "upload_photo",
+    "record_video",
+    "upload_video",
+    "record_voice",
+    "upload_voice",
+    "upload_document",
+    "choose_sticker",
+    "find_location",
+    "record_video_note",
+    "upload_video_note",
+];
+
 pub(super) fn send_message(state: &mut SandboxState, params: &RequestParams, now: Timestamp) -> MethodResult {
     let place = SendTarget::read(state, params)?;
     let FormattedText { text, entities } = text(state, params)?;
@@ -98,8 +112,15 @@ pub(super) fn send_document(state: &mut SandboxState, params: &RequestParams, no
     let (file_name, text) = (file_name.to_owned(), text.to_owned());
     let content = PostContent::Document { file_name: file_name.clone() };
     let post = Post::new(BOT, params.text("caption").unwrap_or_default(), now).with(content);
-    let answer = sent(state, SandboxMessage::from_post(chat, post))?;
-    state.actions.push(BotAction::Uploaded { chat, file_name, text });
+    let id = state.keep(SandboxMessage::from_post(chat, post));
+    let kept = state.chats.get(&chat).zip(id);
+    let Some((chat, message)) = kept.and_then(|(chat, id)| Some((chat, chat.messages.get(&id)?))) else {
+        return Err(ApiError::bad_request("chat not found"));
+    };
+    let answer = wire::message(state, chat, message);
+    let actions =
+        [BotAction::Sent(Box::new(message.clone())), BotAction::Uploaded { chat: message.chat, file_name, text }];
+    state.actions.extend(actions);
     Ok(answer)
 }
 
@@ -120,8 +141,11 @@ pub(super) fn send_message_draft(state: &mut SandboxState, params: &RequestParam
 pub(super) fn send_chat_action(state: &mut SandboxState, params: &RequestParams, _now: Timestamp) -> MethodResult {
     let chat = chat_to_write(state, params)?;
     let forum_topic = topic(state, chat, params)?;
-    let action = params.text("action").unwrap_or_default().to_owned();
-    state.actions.push(BotAction::Acting { chat, forum_topic, action });
+    let Some(action) = params.text("action").filter(|action| ACTIONS.contains(action)) else {
+        state.note_unexpected("a chat action that does not exist");
+        return Err(ApiError::bad_request("wrong parameter action in request"));
+    };
+    state.actions.push(BotAction::Acting { chat, forum_topic, action: action.to_owned() });
     Ok(true.into())
 }
 

@@ -145,6 +145,15 @@ async fn an_unknown_method_is_not_found_and_noticed() {
 }
 
 #[tokio::test]
+async fn a_foreign_parameter_is_ignored_and_noticed() {
+    let desk = Desk::open().await;
+    let chat = desk.group_saying(&[]);
+    desk.call("sendMessage", json!({"chat_id": chat, "text": "hi", "reply_to": 1})).await;
+    assert_eq!(desk.sandbox.unexpected(), ["parameter reply_to of sendMessage"]);
+    assert_eq!(desk.sandbox.sent_by_bot(chat).len(), 1);
+}
+
+#[tokio::test]
 async fn a_parse_mode_is_refused_and_noticed() {
     let desk = Desk::open().await;
     let chat = desk.group_saying(&[]);
@@ -227,13 +236,14 @@ async fn what_the_bot_does_is_seen_in_order() {
 }
 
 #[tokio::test]
-async fn a_reaction_is_one_emoji() {
+async fn a_reaction_is_one_known_emoji() {
     let desk = Desk::open().await;
     let chat = desk.group_saying(&["hello"]);
     let react = |id: i64, emoji: &[&str]| {
         let reaction: Vec<Value> = emoji.iter().map(|emoji| json!({"type": "emoji", "emoji": emoji})).collect();
         json!({"chat_id": chat, "message_id": id, "reaction": reaction})
     };
+    assert_eq!(desk.refusal("setMessageReaction", react(1, &["🦖"])).await, "400 Bad Request: REACTION_INVALID");
     assert_eq!(
         desk.refusal("setMessageReaction", react(1, &["👍", "🔥"])).await,
         "400 Bad Request: REACTIONS_TOO_MANY"
