@@ -140,7 +140,7 @@ impl App {
 impl AppComponents {
     async fn launch(self, mut tasks: Tasks) -> Result<App, AppError> {
         let (Base { store, clock, wake, config, .. }, bot) = (self.base.clone(), self.base.bot());
-        self.gateway.recall_calibrations().await?;
+        self.gateway.recall_tool_refusals().await?;
         let services = self.services()?;
         let handlers = Arc::new(self.handlers(services.clone())?);
         let watching = self.gateway.clone();

@@ -119,7 +119,8 @@ async fn a_server_without_tools_is_asked_without_them_from_then_on() {
         assert!(w.words_to(tag).await.starts_with("Still 4711"));
         let offered: Vec<usize> = w.model.requests().iter().map(|request| tools_of(request).len()).collect();
         assert_eq!(offered, [5, 0, 0]);
-        // Tried again after a day.
+        // Remembered over a restart, and tried again after a day.
+        w.restart().await;
         w.model.script([Reply::text("4711, as before.")]);
         let tag = w.say("ben", "@bot and this evening?");
         w.words_to(tag).await;

@@ -132,6 +132,19 @@ impl OpenAi {
         self.primary.server.host()
     }
 
+    /// Returns the models that refuse tools, with the time of the last refusal.
+    pub fn tool_refusals(&self) -> Vec<(String, Timestamp)> {
+        let refusal = |model: &Model| Some((model.name.clone(), model.learned.lock().refused_tools_at?));
+        self.models().filter_map(refusal).collect()
+    }
+
+    /// Restores a refusal of tools from an earlier run: requests to `model` contain no tools until a day after `at`.
+    pub fn recall_tool_refusal(&self, model: &str, at: Timestamp) {
+        for known in self.models().filter(|known| known.name == model) {
+            known.learned.lock().refused_tools_at = Some(at);
+        }
+    }
+
     pub fn sees_pictures(&self, now: Timestamp) -> bool {
         !self.primary.dialect(now).no_pictures
     }

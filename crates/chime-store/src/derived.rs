@@ -66,6 +66,7 @@ const NOT_DERIVED: &[&str] = &[
     "reply_stream",
     "scrub",
     "token_calibration",
+    "tool_refusal",
     "vector_space",
 ];
 

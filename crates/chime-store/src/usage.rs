@@ -1,5 +1,5 @@
 //! Tokens and cost of model calls for each UTC day, needed for the daily budgets. Also the token calibration of each
-//! model.
+//! model, and the models that refused tools.
 
 use super::family::{Family, Merged};
 use super::sql::{Statements, params, rows};
@@ -144,6 +144,20 @@ pub fn of_day(conn: &Reader, at: Timestamp) -> Result<DayTotal> {
 pub fn calibration(conn: &Reader, model: &str) -> Result<TokenCalibration> {
     let ratio = conn.first("SELECT ratio FROM token_calibration WHERE model = :model", params! { ":model": model })?;
     Ok(ratio.map_or_else(TokenCalibration::default, TokenCalibration::of_ratio))
+}
+
+/// Returns the models of a server that refused calls with tools, each with the time of its last refusal.
+pub fn tool_refusals(conn: &Reader, server: &str) -> Result<Vec<(String, Timestamp)>> {
+    conn.all("SELECT model, refused_at FROM tool_refusal WHERE server = :server", params! { ":server": server })
+}
+
+pub fn note_tool_refusal(tx: &Writer<'_>, server: &str, model: &str, at: Timestamp) -> Result<()> {
+    tx.run(
+        "INSERT INTO tool_refusal (server, model, refused_at) VALUES (:server, :model, :at)
+         ON CONFLICT (server, model) DO UPDATE SET refused_at = excluded.refused_at
+         WHERE tool_refusal.refused_at < excluded.refused_at",
+        params! { ":server": server, ":model": model, ":at": at },
+    )
 }
 
 /// Updates the ratio of a model after a call: its prompt was estimated at `estimated` tokens, and the model counted

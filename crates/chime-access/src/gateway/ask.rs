@@ -23,7 +23,7 @@ use crate::gateway::{
 };
 use chime_core::chat_settings::ModelName;
 use chime_core::config::ContextTokens;
-use chime_core::{Conversation, Spent, TokenCalibration, TokenUse, UserId};
+use chime_core::{Conversation, Spent, Timestamp, TokenCalibration, TokenUse, UserId};
 use chime_llm::{AnswerFormat, AnswerProgress, Completion, Llm, LlmError, OpenAi, Prompt, ServerFacts};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
@@ -114,11 +114,17 @@ pub struct UsageRecord {
     /// Tokens of the prompt: our estimate and the server's count. `None` if the server gave no count that can be
     /// compared with the estimate.
     counted: Option<(usize, u64)>,
+    server: String,
+    /// Names of the server's models that reject tools, each with the time of its latest rejection.
+    tool_refusals: Vec<(String, Timestamp)>,
 }
 
 impl UsageRecord {
     pub fn write(&self, tx: &Writer<'_>) -> chime_store::Result<()> {
         usage::add(tx, &self.call)?;
+        for (model, at) in &self.tool_refusals {
+            usage::note_tool_refusal(tx, &self.server, model, *at)?;
+        }
         match self.counted {
             Some((estimated, real)) => usage::calibrate(tx, &self.call.model, estimated, real),
             None => Ok(()),
@@ -199,12 +205,16 @@ impl Gateway {
         Some(self.state.calibration(self.model_name(purpose)).room(room))
     }
 
-    /// Loads the stored token calibrations. From then on, calls wait (at most two seconds) for the
+    /// Loads the stored tool rejections and token calibrations. From then on, calls wait (at most two seconds) for the
     /// first round of [`watch_server`](Self::watch_server), which requests the server's facts.
-    pub async fn recall_calibrations(&self) -> chime_store::Result<()> {
+    pub async fn recall_tool_refusals(&self) -> chime_store::Result<()> {
         let (parts, models) = (&self.state.parts, &self.state.parts.models);
         self.state.is_discovered.send_replace(false);
         for model in models.all() {
+            let server = model.host().to_owned();
+            for (name, at) in parts.store.read(move |conn| usage::tool_refusals(conn, &server)).await? {
+                model.recall_tool_refusal(&name, at);
+            }
             let name = model.model_name().to_owned();
             let known = parts.store.read(move |conn| usage::calibration(conn, &name)).await?;
             self.state.learn(model.model_name(), |_| known);
@@ -314,7 +324,7 @@ impl Gateway {
         match completed {
             Some(Ok(completion)) => {
                 parts.guard.settle(call, None, watch.elapsed(), parts.clock.now());
-                Ok(self.with_usage(&ask, completion))
+                Ok(self.with_usage(&ask, model, completion))
             }
             Some(Err(error)) => {
                 parts.guard.settle(call, Some(&error), watch.elapsed(), parts.clock.now());
@@ -378,7 +388,7 @@ impl Gateway {
     }
 
     /// Builds the usage record of a completion, and updates the token calibration in memory.
-    fn with_usage(&self, ask: &ModelCall<'_>, completion: Completion) -> (Completion, UsageRecord) {
+    fn with_usage(&self, ask: &ModelCall<'_>, model: &OpenAi, completion: Completion) -> (Completion, UsageRecord) {
         let estimated = ask.prompt.estimated_tokens();
         // The calibration is for text: it learns nothing from prompts with pictures, which each server counts
         // differently, from truncated prompts, and from counts that are estimates.
@@ -388,7 +398,8 @@ impl Gateway {
             self.state.learn(&completion.model, |known| known.observe(estimated, real));
         }
         let call = self.call(ask, &completion.model, completion.tokens);
-        (completion, UsageRecord { call, counted })
+        let (server, tool_refusals) = (model.host().to_owned(), model.tool_refusals());
+        (completion, UsageRecord { call, counted, server, tool_refusals })
     }
 
     fn call(&self, ask: &ModelCall<'_>, model: &str, tokens: TokenUse) -> CallUsage {

@@ -418,6 +418,7 @@ async fn one_call_that_fails_costs_a_model_no_tools() {
     }
     let sent: Vec<bool> = server.requests().iter().map(|request| request.get("tools").is_some()).collect();
     assert_eq!(sent, [true, true, false, true]);
+    assert!(model.tool_refusals().is_empty());
 }
 
 /// Some servers send events for every request.
