@@ -142,8 +142,8 @@ fn context_of(
     // A reply to another message is about that one.
     let is_clear = asked.trigger.message.reply_to.is_none()
         && is_clear_follow_up(&reading, names_items(asked.ask, &stored.shown), since, near);
-    // "What else?" after a list of tasks asks for no suggestions.
     let is_reply = found_by == FoundBy::Reply;
+    // "What else?" after a list of tasks asks for no suggestions.
     let is_possible = stored.is_offer() || !reading.intent.suggests() || is_reply && !reading.has_question_word;
     let is_bound = starts_over || is_possible && (is_clear || is_reply);
     if !is_bound && since > TOLD_WITHIN && !is_reply {
