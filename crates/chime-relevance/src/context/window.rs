@@ -36,8 +36,13 @@ const FAR: f64 = 1.3;
 /// Upper bound of the probability of an older message among the surroundings. It is below [`SURE`], so that the message
 /// does not count as part of the trigger's thread.
 const UNSURE: f64 = 0.49;
-/// Share of the token budget for stretches: runs of neighbouring messages that hold the words of a question.
+/// Token budget for stretches, which are runs of neighbouring messages that hold the words of a question: this share of
+/// the whole budget and these tokens, but not more than the larger share. For a question about a time only the share.
 const STRETCHES_SHARE: f64 = 0.6;
+const STRETCHES_TOKENS: f64 = 480.0;
+const LARGEST_STRETCHES_SHARE: f64 = 0.8;
+/// Share of that budget for the best stretch with the rest of its talk.
+const TALK_SHARE: f64 = 0.5;
 /// Score of the messages of the best stretch, and the factor on the score for each further stretch.
 const STRETCH_SCORE: f64 = 0.95;
 const STRETCH_DECAY: f64 = 0.97;
@@ -168,14 +173,26 @@ impl Stretches {
                 return Self::default();
             }
         }
-        let mut left = (params.token_budget as f64 * STRETCHES_SHARE) as usize;
+        let tokens = |stored: &StoredMessage| (params.estimate)(&stored.message.rendered()) + LINE_TOKENS;
+        let budget = stretches_budget(params.token_budget as f64, !question.sought().spans.is_empty());
         let (mut stretches, mut score) = (Self { best: Some(0.0), ..Self::default() }, STRETCH_SCORE);
-        for stretch in found {
-            let tokens = |stored: &StoredMessage| (params.estimate)(&stored.message.rendered()) + LINE_TOKENS;
-            let needed: usize = stretch.messages.iter().map(tokens).sum();
+        let (mut left, mut seen) = (budget as usize, BTreeSet::new());
+        for mut stretch in found {
             stretches.best = stretches.best.map(|best| best.max(stretch.score));
+            let needed = stretch.messages.iter().filter(|stored| !seen.contains(&stored.seq)).map(tokens).sum();
             let Some(rest) = left.checked_sub(needed) else { continue };
-            left = rest;
+            let mut for_talk = ((budget * TALK_SHARE) as usize).saturating_sub(needed).min(rest);
+            left = rest - for_talk;
+            let has_space = |stored: &StoredMessage| {
+                let rest = for_talk.checked_sub(tokens(stored));
+                for_talk = rest.unwrap_or(for_talk);
+                rest.is_some()
+            };
+            let talk: Vec<StoredMessage> =
+                std::mem::take(&mut stretch.rest_of_talk).into_iter().take_while(has_space).collect();
+            left += for_talk;
+            stretch.messages.extend(talk);
+            seen.extend(stretch.messages.iter().map(|stored| stored.seq));
             stretches.shown.push((stretch, score));
             score *= STRETCH_DECAY;
         }
@@ -192,6 +209,11 @@ impl Stretches {
     fn contains(&self, seq: Seq) -> bool {
         self.shown.iter().take(NARROWED_TO).any(|(stretch, _)| stretch.messages.iter().any(|stored| stored.seq == seq))
     }
+}
+
+fn stretches_budget(tokens: f64, is_about_time: bool) -> f64 {
+    let extra = if is_about_time { 0.0 } else { STRETCHES_TOKENS };
+    (tokens * STRETCHES_SHARE + extra).min(tokens * LARGEST_STRETCHES_SHARE)
 }
 
 /// Returns `true` if the question has at most five words and none of them occurs in the conversation.

@@ -14,6 +14,9 @@ use chime_core::{Role, Seq, StoredMessage, dot};
 /// Number of messages of a stretch, and number of them before the message that matched.
 const LENGTH: u32 = 10;
 const LEAD: u32 = 2;
+/// Number of messages before and after the best stretch among which the rest of its talk is.
+const TALK_BEFORE: u32 = 30;
+const TALK_AFTER: u32 = 60;
 /// Maximum number of stretches that are read, chosen by their words alone.
 const READ: usize = 30;
 /// Number of messages nearest to the question by vector. They start a stretch even without a word of the question.
@@ -32,6 +35,8 @@ pub struct Stretch {
     /// Share of the searched words by idf (up to 2 if they are repeated) plus the weighted cosine and the bonus: about
     /// 0.5 if the stretch shares a word by chance, above 1 if it is about the same subject.
     pub score: f64,
+    /// For the best stretch, the rest of its talk up to a silence of [`SESSION_SILENCE`], nearest first; else empty.
+    pub rest_of_talk: Vec<StoredMessage>,
 }
 
 /// Returns the stretches of `archive` that fit `sought`, best first. They do not overlap. Fails only if reading the
@@ -66,12 +71,41 @@ pub fn stretches<A: Archive>(
             let cosine = if vector.is_empty() || asked.is_empty() { 0.0 } else { f64::from(dot(&vector, &asked)) };
             let then = if messages.iter().any(is_then) { THEN } else { 0.0 };
             let score = words.worth(first, last + 1) / words.total() + COSINE * cosine + then;
-            found.push(Stretch { messages, words_in: words_in.then_some((first_word, last_word)), score });
+            let words_in = words_in.then_some((first_word, last_word));
+            found.push(Stretch { messages, words_in, score, rest_of_talk: Vec::new() });
         }
     }
     found.retain(|stretch| !stretch.messages.is_empty());
     found.sort_by(|a, b| b.score.total_cmp(&a.score));
+    // A question about a time is about all that was said then, not about one talk.
+    if let Some(best) = found.first_mut().filter(|_| sought.spans.is_empty()) {
+        best.rest_of_talk = rest_of_talk(archive, &best.messages, sought.before)?;
+    }
     Ok(found)
+}
+
+/// Returns the other messages of the talk of which `stretch` is a part, nearest first: two later ones for each earlier
+/// one, since an answer comes after its question.
+fn rest_of_talk<A: Archive>(
+    archive: &A,
+    stretch: &[StoredMessage],
+    before: Seq,
+) -> Result<Vec<StoredMessage>, A::Error> {
+    let (first, last) = (stretch[0].seq, stretch[stretch.len() - 1].seq);
+    let around =
+        archive.between((Seq(first.0.saturating_sub(TALK_BEFORE)), Seq((last.0 + TALK_AFTER).min(before.0 - 1))))?;
+    let talk = unbroken(around).into_iter().find(|part| part.iter().any(|stored| stored.seq == first));
+    let talk = telling(talk.unwrap_or_default());
+    let (mut earlier, others): (Vec<_>, Vec<_>) = talk.into_iter().partition(|stored| stored.seq < first);
+    let mut later = others.into_iter().filter(|stored| stored.seq > last);
+    let mut nearest = Vec::new();
+    loop {
+        let next: Vec<StoredMessage> = later.by_ref().take(2).chain(earlier.pop()).collect();
+        if next.is_empty() {
+            return Ok(nearest);
+        }
+        nearest.extend(next);
+    }
 }
 
 /// Searched words, with the messages that have them.
@@ -190,6 +224,21 @@ mod tests {
     fn a_stretch_has_what_stands_beside_the_words_and_no_small_talk() {
         assert_eq!(found(CHAT, &["plumber"], &[]), [vec![3, 4, 6], vec![7]]);
         assert_eq!(found(CHAT, &["plumber"], &["cat"])[0], [3, 4, 6]);
+    }
+
+    #[test]
+    fn the_best_stretch_has_the_rest_of_its_talk() {
+        let said = |nth: u32| format!("11:{nth:02} ann#{nth} line {nth} of the rehearsal\n");
+        let before: String = (1..=20).map(said).collect();
+        let chat = format!("{before}11:21 ben#21 the plumber is ill\n11:22 ann#22 oh\n12:50 ann#23 dinner is ready\n");
+        let said = TranscriptArchive(transcript(&chat));
+        let words = vec!["plumber".to_owned()];
+        let sought = Sought { words: &words, names: &[], text: "", spans: &[], before: Seq(1_000) };
+        let found = stretches(&said, &sought, &mut Lexicon::new(Language::DEFAULT, None)).unwrap();
+        assert_eq!(found[0].messages.iter().map(|it| it.seq.0).collect::<Vec<_>>(), [19, 20, 21]);
+        let rest: Vec<u32> = found[0].rest_of_talk.iter().map(|it| it.seq.0).collect();
+        assert_eq!(rest[..3], [18, 17, 16]);
+        assert_eq!(rest.len(), 18);
     }
 
     #[test]
