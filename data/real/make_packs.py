@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes packs for `chime-eval context` from public chat archives and the labels beside this file.
-usage: make_packs.py ARCHIVES OUT     ARCHIVES holds a clone of each repository in README.md under its name: coraza, zig, fluid
+usage: make_packs.py ARCHIVES OUT     ARCHIVES holds a clone of each repository in README.md under its name: coraza, zig, fluid, qtox
 """
 import datetime, html, json, os, re, subprocess, sys, zlib
 
@@ -50,6 +50,16 @@ def fluid(folder):
             yield int(at.timestamp()), m[2], m[3]
 
 
+def qtox(folder):
+    """Three weeks of IRC, a file a day: `[17:07:55] <name> text` and `[17:07:55] * name does something`."""
+    for day in range(6, 27):
+        for text in files(folder, f"^2016/12/#qtox_201612{day:02}"):
+            for m in re.finditer(r"^\[(\d\d):(\d\d):(\d\d)\] (?:<([^>]+)>|\* (?!\*)(\S+)) (.*)$", text, re.M):
+                at = datetime.datetime(2016, 12, day, int(m[1]), int(m[2]), int(m[3]), tzinfo=UTC)
+                said = m[6] if m[4] else f"{m[5]} {m[6]}"
+                yield int(at.timestamp()), m[4] or m[5], re.sub(r"\x03\d{0,2}(,\d{1,2})?|[\x00-\x1f]", "", said).strip()
+
+
 def write(name, rows, out):
     """Writes `messages.jsonl`, numbered from 1 in order of time, and `queries.jsonl`."""
     number = lambda who: zlib.crc32(who.encode()) & 0x7FFFFFFF
@@ -76,5 +86,5 @@ def write(name, rows, out):
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    for read in (coraza, zig, fluid):
+    for read in (coraza, zig, fluid, qtox):
         write(read.__name__, read(f"{sys.argv[1]}/{read.__name__}"), sys.argv[2])
