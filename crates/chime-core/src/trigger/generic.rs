@@ -62,9 +62,17 @@ pub fn is_small_talk(text: &str, languages: &Languages) -> bool {
     said.len() <= LONGEST && languages.tables.iter().any(is_only)
 }
 
-/// Returns `true` if `ask` only asks what the member missed ("what did I miss?").
+/// Returns `true` if `ask` only asks what the member missed ("what did I miss?"). A short remark may follow: "what did I
+/// miss? was asleep".
 pub fn asks_what_was_missed(ask: &str, languages: &Languages) -> bool {
-    in_any(languages, &words(ask), LanguagePhrases::asks_what_was_missed)
+    const LONGEST_REMARK: usize = 6;
+    let is_remark = |rest: &str| !rest.contains(QUESTION_MARKS) && words(rest).len() <= LONGEST_REMARK;
+    let first = ask.split_once(QUESTION_MARKS).filter(|(_, rest)| is_remark(rest)).map(|(question, _)| question);
+    in_any(
+        languages,
+        &words(first.filter(|it| !it.trim().is_empty()).unwrap_or(ask)),
+        LanguagePhrases::asks_what_was_missed,
+    )
 }
 
 /// Returns `true` if `ask` only asks for a summary or for news of the conversation ("summarize", "what's new?").

@@ -62,7 +62,8 @@ rows! {
     struct TriggerLists {
         fillers: PhraseSet, politeness: PhraseSet, pointers: PhraseSet, phrases: PhraseSet, thanks: PhraseSet,
         greetings: PhraseSet, courtesies: PhraseSet, consents: PhraseSet, questions: PhraseSet, stop_words: Vec<String>,
-        content_words: Vec<String>, ours: PhraseSet, missed: PhraseSet, goes_on: PhraseSet, to_group: PhraseSet,
+        content_words: Vec<String>, ours: PhraseSet, missed: PhraseSet, absent: PhraseSet,
+        happened: PhraseSet, goes_on: PhraseSet, to_group: PhraseSet,
         about_bot: PhraseSet, help: PhraseSet, privacy: PhraseSet, private_asks: PhraseSet, private_things: PhraseSet,
         private_first: PhraseSet,
         amounts: PhraseSet, search: PhraseSet, search_last: PhraseSet, link: PhraseSet, link_last: PhraseSet,
@@ -383,7 +384,23 @@ impl LanguagePhrases {
 
     /// Returns `true` if `asked` asks what the member missed, ignoring fillers.
     pub(super) fn asks_what_was_missed(&self, asked: &[String]) -> bool {
-        self.missed.contains(&self.without_fillers(asked).join(" "))
+        self.missed.contains(&self.without_fillers(asked).join(" ")) || self.asks_about_absence(asked)
+    }
+
+    /// Returns `true` if `asked` begins or ends with a phrase for the member's absence, and the other words ask what
+    /// happened and name nothing ("anything happen since I left?").
+    fn asks_about_absence(&self, asked: &[String]) -> bool {
+        let is_absence = |said: &[String]| self.lists.absent.contains(&said.join(" "));
+        let is_empty_word = |word: &String| self.fillers.contains(word) || self.lists.stop_words.contains(word);
+        let asks_what_happened = |others: &[String]| {
+            let (happened, others): (Vec<_>, Vec<_>) =
+                others.iter().partition(|word| self.lists.happened.contains(word.as_str()));
+            !happened.is_empty() && others.into_iter().all(is_empty_word)
+        };
+        (1..asked.len()).any(|place| {
+            let (head, tail) = asked.split_at(place);
+            is_absence(tail) && asks_what_happened(head) || is_absence(head) && asks_what_happened(tail)
+        })
     }
 
     /// Returns `true` if `asked` asks for a summary, and of nothing in particular, ignoring fillers.

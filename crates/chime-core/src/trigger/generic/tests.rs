@@ -466,3 +466,44 @@ fn who_asks_for_a_link_does_not_ask_what_it_says() {
         assert!(!Languages::shipped().asks_for_link(text), "{text}");
     }
 }
+
+#[test]
+fn questions_about_what_was_missed_are_read_in_many_words() {
+    let missed = |ask: &&&str| asks_what_was_missed(ask, Languages::shipped());
+    let asked = [
+        "what did I miss?",
+        "anything happen since I left?",
+        "what happened since I left?",
+        "did anything interesting happen while I was gone?",
+        "what did you guys talk about while I was gone?",
+        "what happened since my last message?",
+        "tldr since I was last here?",
+        "summary of what I missed pls",
+        "what did i miss? was asleep",
+        "while I was asleep, what happened?",
+        "gab es was neues seit ich weg war?",
+        "was ist passiert während ich weg war",
+        "¿qué pasó mientras dormía?",
+        "il s'est passé quoi pendant mon absence ?",
+        "cosa è successo mentre dormivo?",
+        "wat is er gebeurd terwijl ik sliep?",
+        "co się działo, kiedy mnie nie było?",
+        "o que aconteceu enquanto eu dormia?",
+        "что обсуждали, пока меня не было?",
+        "ben yokken neler konuşuldu?",
+        "mis juhtus, kui mind polnud?",
+        "що нового, поки мене не було?",
+    ];
+    let not_read: Vec<_> = asked.iter().filter(|ask| !missed(ask)).collect();
+    assert!(not_read.is_empty(), "{not_read:?}");
+    let others = [
+        "what did Ana say about the boat while I was away?",
+        "who fed the cat while I was gone?",
+        "what happened to the printer since I left?",
+        "what did i miss? and who won?",
+        "since I left",
+        "what did the dentist say while I was out?",
+    ];
+    let wrong: Vec<_> = others.iter().filter(missed).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
