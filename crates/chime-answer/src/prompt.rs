@@ -38,7 +38,7 @@ const MOST_PEOPLE: usize = 12;
 
 /// Minimum score of a message of the focus that the prompt names as the likely subject of a trigger without words. Less
 /// certain messages could mislead the model.
-const SURE_FOCUS: f64 = 0.6;
+const SURE_FOCUS: f64 = 0.75;
 
 #[derive(Debug, Clone, Copy)]
 pub struct PromptInput<'a> {

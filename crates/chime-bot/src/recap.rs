@@ -8,5 +8,5 @@ mod schedule;
 pub mod wording;
 pub mod worker;
 
-pub use request::{RecapArguments, RecapQuestion, last_seen};
+pub use request::{LONGEST, RecapArguments, RecapQuestion};
 pub use schedule::RecapTime;

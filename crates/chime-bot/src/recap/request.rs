@@ -17,9 +17,7 @@ const DAY: u64 = 24 * HOUR;
 /// Period of a recap if the command names none.
 const USUAL: Duration = Duration::from_secs(DAY);
 /// Maximum period of a recap. `/memory` shows older events.
-const LONGEST: Duration = Duration::from_secs(31 * DAY);
-/// Maximum silence between two messages of a member that belong to the same visit.
-const PRESENT: Duration = Duration::from_secs(10 * MINUTE);
+pub const LONGEST: Duration = Duration::from_secs(31 * DAY);
 
 /// Parsed arguments of `/recap`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -246,25 +244,11 @@ impl<'a> RecapVocabulary<'a> {
     }
 }
 
-/// Returns the time of the last message of the member's previous visit. `wrote` are the times of their messages, newest
-/// first. The visit during which they asked is skipped. Returns `None` if there was no other.
-pub fn last_seen(asked_at: Timestamp, wrote: &[Timestamp]) -> Option<Timestamp> {
-    let mut present = asked_at;
-    for at in wrote {
-        if present.since(*at) > PRESENT {
-            return Some((*at).max(asked_at.minus(LONGEST)));
-        }
-        present = *at;
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use chime_core::testkit::moment;
 
     fn read(code: &str, args: &str) -> RecapArguments {
         RecapArguments::parse(args, asked_in(code))
@@ -408,14 +392,6 @@ mod tests {
             assert_eq!(read(yesterday), RecapArguments::Yesterday, "{code}");
             assert_eq!(read(monday), RecapArguments::SinceWeekday(Weekday::Mon), "{code}");
         }
-    }
-
-    #[test]
-    fn what_is_written_in_one_go_with_the_asking_is_not_the_last_visit() {
-        let wrote = ["12:00", "11:55", "11:46", "09:00", "08:59"].map(moment);
-        assert_eq!(last_seen(moment("12:02"), &wrote), Some(moment("09:00")));
-        assert_eq!(last_seen(moment("12:02"), &wrote[..3]), None);
-        assert_eq!(last_seen(moment("13:02"), &wrote), Some(moment("12:00")));
     }
 
     #[test]

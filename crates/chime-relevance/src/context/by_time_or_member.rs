@@ -4,6 +4,7 @@
 //! The picker is of no use there: it takes a name or a day for the subject, not for the author or the time of the
 //! messages.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::context::candidate_features::CandidateFeatures;
@@ -11,7 +12,7 @@ use crate::context::central::central;
 use crate::retrieval::stretches::unbroken;
 use crate::retrieval::{ParsedQuestion, TimeSpan};
 use chime_core::trigger::is_for_bot;
-use chime_core::{Chosen, Message, Reason, Role, StoredMessage};
+use chime_core::{Chosen, Message, Reason, Role, Seq, StoredMessage, Timestamp};
 
 /// Score of the best message, and the amount by which each further one scores less.
 const SCORE: f64 = 0.9;
@@ -26,6 +27,8 @@ const TALK: usize = 8;
 /// or longer absence, it means everything within the last [`NEWS`].
 const AWAY: (Duration, Duration) = (Duration::from_secs(6 * 3600), Duration::from_secs(30 * 86_400));
 const NEWS: Duration = Duration::from_secs(7 * 86_400);
+/// Maximum silence between a member's messages of one visit.
+const PRESENT: Duration = Duration::from_secs(10 * 60);
 
 /// Range of messages to load for a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +72,8 @@ pub fn said(
             wanted().skip(wanted().count().saturating_sub(most)).collect()
         }
     };
-    let ranked = central(&meant, MOST, evidence);
+    let mut ranked = of_each_talk(&meant, &central(&meant, meant.len(), evidence));
+    ranked.truncate(MOST);
     let chosen = |(rank, stored): (usize, &&StoredMessage)| {
         let score = SCORE - STEP * rank as f64;
         Chosen { seq: stored.seq, id: stored.message.id, reason: Reason::Named, score }
@@ -77,6 +81,25 @@ pub fn said(
     let mut said: Vec<Chosen> = ranked.iter().enumerate().map(chosen).collect();
     said.sort_unstable_by_key(|chosen| chosen.seq);
     (!said.is_empty()).then_some(said)
+}
+
+/// Sorts `ranked`, the messages of `meant` with the best first, so that each talk has its best messages among the first:
+/// of a talk four times as long twice as many.
+fn of_each_talk<'a>(meant: &[&'a StoredMessage], ranked: &[&'a StoredMessage]) -> Vec<&'a StoredMessage> {
+    let talks = unbroken(meant.iter().copied());
+    let numbered =
+        talks.iter().enumerate().flat_map(|(number, talk)| talk.iter().map(move |stored| (stored.seq, number)));
+    let talk_of: HashMap<Seq, usize> = numbered.collect();
+    let mut taken = vec![0.0; talks.len()];
+    let mut by_turn: Vec<(f64, &StoredMessage)> = Vec::new();
+    for stored in ranked.iter().copied() {
+        let Some(talk) = talk_of.get(&stored.seq).copied() else { continue };
+        by_turn.push((taken[talk] / (talks[talk].len() as f64).sqrt(), stored));
+        taken[talk] += 1.0;
+    }
+    // The sort is stable: of an equal turn, the most representative come first.
+    by_turn.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    by_turn.into_iter().map(|(_, stored)| stored).collect()
 }
 
 /// Returns `true` if the question wants this message: a member wrote it to the others, at a time that the question
@@ -106,12 +129,25 @@ fn last_talk(read: &[StoredMessage]) -> Vec<&StoredMessage> {
 fn news<'a>(read: &'a [StoredMessage], trigger: &StoredMessage) -> Vec<&'a StoredMessage> {
     let now = trigger.message.sent_at;
     let is_own = |stored: &&StoredMessage| stored.message.sender.id == trigger.message.sender.id;
-    let seen = read.iter().rev().find(is_own).map(|stored| stored.message.sent_at);
+    let seen = last_seen(now, read.iter().rev().filter(is_own).map(|stored| stored.message.sent_at));
     let away = seen.filter(|seen| (AWAY.0..AWAY.1).contains(&now.since(*seen)));
     let since = away.unwrap_or_else(|| now.minus(NEWS));
     let is_new = |stored: &&StoredMessage| is_of_members(stored) && stored.message.sent_at > since;
     let found: Vec<&StoredMessage> = read.iter().filter(is_new).collect();
     if found.is_empty() { last_talk(read) } else { found }
+}
+
+/// Returns the time of the last message of the member's previous visit. `wrote` are the times of their messages, newest
+/// first. The visit during which they asked is skipped. Returns `None` if there was no other.
+pub fn last_seen(asked_at: Timestamp, wrote: impl Iterator<Item = Timestamp>) -> Option<Timestamp> {
+    let mut present = asked_at;
+    for at in wrote {
+        if present.since(at) > PRESENT {
+            return Some(at);
+        }
+        present = at;
+    }
+    None
 }
 
 #[cfg(test)]
@@ -149,14 +185,36 @@ mod tests {
     }
 
     #[test]
+    fn each_talk_has_its_best_messages_among_the_first() {
+        let read = chat();
+        let meant: Vec<&StoredMessage> = read.iter().filter(is_of_members).collect();
+        let longest_first: Vec<&StoredMessage> = meant.iter().rev().copied().collect();
+        let sorted = of_each_talk(&meant, &longest_first);
+        assert_eq!(sorted.len(), meant.len());
+        let first: Vec<i64> = sorted[..4].iter().map(|stored| stored.message.id.0).collect();
+        assert_eq!(first, [58, 28, 18, 1]);
+    }
+
+    #[test]
     fn news_is_what_others_wrote_since_the_asker_was_here() {
         let read = chat();
         let mut asked = transcript("16:00 cat#90 @bot what's new?").remove(0);
         assert_eq!(ids(&news(&read, &asked)), (1, 28), "never here: all of the week, without tags and commands");
         asked.message.sender = read[1].message.sender.clone();
         assert_eq!(ids(&news(&read[..28], &asked)), (1, 19), "here a moment ago");
+        let greeted = [read.clone(), transcript("day 2\n08:00 ben#80 hi all")].concat();
+        asked.message.sent_at = moment("day 2 08:01");
+        assert_eq!(ids(&news(&greeted, &asked)), (58, 2), "a greeting just before the question is the same visit");
         let quiet: Vec<StoredMessage> = read.iter().filter(|it| it.message.id.0 < 20).cloned().collect();
         asked.message.sent_at = moment("day 20 16:00");
         assert_eq!(ids(&news(&quiet, &asked)), (10, 9), "nothing new: the last talk");
+    }
+
+    #[test]
+    fn what_is_written_in_one_go_with_the_asking_is_not_the_last_visit() {
+        let wrote: [Timestamp; 5] = ["12:00", "11:55", "11:46", "09:00", "08:59"].map(moment);
+        assert_eq!(last_seen(moment("12:02"), wrote.into_iter()), Some(moment("09:00")));
+        assert_eq!(last_seen(moment("12:02"), wrote[..3].iter().copied()), None);
+        assert_eq!(last_seen(moment("13:02"), wrote.into_iter()), Some(moment("12:00")));
     }
 }

@@ -51,15 +51,22 @@ pub fn digit_date(token: &str, tables: Tables) -> Option<String> {
 /// past one, since messages are from the past.
 pub fn spans_named(words: &[String], tables: Tables, now: Timestamp, zone: Zone) -> Vec<TimeSpan> {
     let today = zone.local(now).date_naive();
-    let mut found = Vec::new();
+    let (mut found, mut names_last_night) = (Vec::new(), false);
     for table in tables.iter() {
-        let mut reader = DateReader { words, table, today, is_ahead: false, spans: Vec::new() };
+        let mut reader =
+            DateReader { words, table, today, is_ahead: false, spans: Vec::new(), names_last_night: false };
         reader.read();
+        names_last_night |= reader.names_last_night;
         found.extend(reader.spans);
     }
     let start = |day: NaiveDate| zone.moment(day.into());
     let days = found.into_iter().filter(|(from, to)| from < to);
     let mut spans: Vec<TimeSpan> = days.map(|(from, to)| TimeSpan { from: start(from), to: start(to) }).collect();
+    if names_last_night {
+        let at = |day: NaiveDate, hour: u32| zone.moment(day.and_hms_opt(hour, 0, 0).unwrap_or_default());
+        let yesterday = today.pred_opt().unwrap_or(today);
+        spans.push(TimeSpan { from: at(yesterday, NIGHT.0), to: at(today, NIGHT.1) });
+    }
     spans.dedup();
     spans
 }
@@ -83,6 +90,9 @@ pub fn spans_alone(words: &[String], tables: Tables, now: Timestamp, zone: Zone)
     spans_named(words, tables, now, zone)
 }
 
+/// First hour of a night, on the day before, and the hour at which it ends.
+const NIGHT: (u32, u32) = (18, 6);
+
 pub(super) struct DateReader<'a> {
     pub words: &'a [String],
     pub table: &'static PhraseTable,
@@ -90,6 +100,8 @@ pub(super) struct DateReader<'a> {
     /// `true` if a day without a year is the next one, not the last one.
     pub is_ahead: bool,
     pub spans: Vec<(NaiveDate, NaiveDate)>,
+    /// `true` for "last night" or "yesterday evening", which is not in `spans`.
+    pub names_last_night: bool,
 }
 
 impl DateReader<'_> {
@@ -105,6 +117,7 @@ impl DateReader<'_> {
                 .or_else(|| self.month_alone(place))
                 .or_else(|| self.season(place))
                 .or_else(|| self.long_ago(place))
+                .or_else(|| self.last_night(place))
                 .or_else(|| self.relative(place))
                 .or_else(|| self.weekday(place))
                 .or_else(|| self.past(place))
@@ -296,6 +309,21 @@ impl DateReader<'_> {
         let from = middle.checked_sub_days(Days::new(slack))?;
         self.spans.push((from, middle.checked_add_days(Days::new(slack + 1))?));
         Some(1 + length)
+    }
+
+    /// Parses "last night", "gestern Abend", "ontem à noite". "Since last night" is read as "since yesterday".
+    fn last_night(&mut self, place: usize) -> Option<usize> {
+        let part_at = |at: usize| {
+            let parts = [&self.table.evening, &self.table.night];
+            Some(at + parts.into_iter().filter_map(|part| part.at(self.words, at)).max()?)
+        };
+        let day_end = place + self.table.yesterday.at(self.words, place)?;
+        let end = part_at(place).or_else(|| part_at(day_end))?.max(day_end);
+        if self.is_since(place, end) {
+            return None;
+        }
+        self.names_last_night = true;
+        Some(end - place)
     }
 
     pub fn relative(&mut self, place: usize) -> Option<usize> {
@@ -512,6 +540,27 @@ mod tests {
         check("rus", "что решили в субботу?", &["2024-05-11..2024-05-12"]);
         check("est", "mis eile juhtus?", &["2024-05-14..2024-05-15"]);
         check("deu", "Was war letzte Woche?", &["2024-05-06..2024-05-13"]);
+    }
+
+    #[test]
+    fn last_night_is_from_evening_to_morning() {
+        let said = [
+            ("eng", "what happened last night?"),
+            ("deu", "Was war gestern Abend los?"),
+            ("spa", "¿qué pasó anoche?"),
+            ("por", "o que aconteceu ontem à noite?"),
+            ("nld", "wat gebeurde er gisteravond?"),
+            ("rus", "что было вчера вечером?"),
+        ];
+        for (code, question) in said {
+            let zone = Zone::parse("Europe/Berlin").unwrap();
+            let tables = Tables::of(Language::from_code(code), question);
+            let spans = spans_named(&date_words(question, tables), tables, Timestamp::from_secs(1_715_774_400), zone);
+            let [TimeSpan { from, to }] = spans[..] else { panic!("{question}: {spans:?}") };
+            assert_eq!([from, to].map(|at| zone.clock_time(at)), ["18:00", "06:00"], "{question}");
+            assert_eq!([from, to].map(|at| zone.date(at)), ["14 May 2024", "15 May 2024"], "{question}");
+        }
+        check("eng", "what was said since last night?", &["2024-05-14..2024-05-16"]);
     }
 
     #[test]

@@ -140,7 +140,8 @@ impl<'a> ReminderRequest<'a> {
     /// Reads the request by the clock of `zone`.
     fn read_in(&self, table: &'static PhraseTable, zone: Zone) -> ReminderReading {
         let today = zone.local(self.now).date_naive();
-        let dates = DateReader { words: &self.words, table, today, is_ahead: true, spans: Vec::new() };
+        let dates =
+            DateReader { words: &self.words, table, today, is_ahead: true, spans: Vec::new(), names_last_night: false };
         let bare_span = (self.is_strict && self.asking.is_none()).then_some(self.begin);
         let mut reader = MomentReader { dates, is_first: true, bare_span, is_strict: self.is_strict };
         // Where the verb comes last, words such as "kannst du mich" may come first.

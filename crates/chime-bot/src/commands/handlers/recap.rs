@@ -6,10 +6,11 @@ use chrono::{Datelike, Days, NaiveTime, Weekday};
 
 use crate::commands::handlers::{CommandRequest, Commands, in_plain_words};
 use crate::recap::worker::time_of;
-use crate::recap::{RecapArguments, RecapQuestion, RecapTime, last_seen, wording};
+use crate::recap::{LONGEST, RecapArguments, RecapQuestion, RecapTime, wording};
 use chime_core::trigger::{Languages, asks_for_summary, asks_what_was_missed};
 use chime_core::{Job, JobPayload, MessageAt, Timestamp, Zone};
 use chime_jobs::JobResult;
+use chime_relevance::context::by_time_or_member::last_seen;
 use chime_store::messages;
 use chime_store::recaps::{self, Subscription};
 
@@ -64,8 +65,11 @@ impl Commands {
                 let wrote = move |conn: &chime_store::Reader| messages::moments_of(conn, chat, user, before, MOMENTS);
                 let wrote = self.base.store.read(wrote).await?;
                 // A member without an earlier visit gets a recap since their first message.
-                match last_seen(asked_at, &wrote).or(wrote.last().copied()) {
-                    Some(at) => self.start_recap(job, &command, at.plus(A_SECOND), true).await,
+                match last_seen(asked_at, wrote.iter().copied()).or(wrote.last().copied()) {
+                    Some(at) => {
+                        let since = at.plus(A_SECOND).max(asked_at.minus(LONGEST));
+                        self.start_recap(job, &command, since, true).await
+                    }
                     None => self.say(job, &command, &command.texts().recap.never_here).await,
                 }
             }
