@@ -18,6 +18,8 @@ const DAY: u64 = 24 * HOUR;
 const USUAL: Duration = Duration::from_secs(DAY);
 /// Maximum period of a recap. `/memory` shows older events.
 pub const LONGEST: Duration = Duration::from_secs(31 * DAY);
+/// Maximum number of words that name when a recap begins.
+const MOST_WORDS: usize = 30;
 
 /// Parsed arguments of `/recap`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +64,9 @@ impl RecapArguments {
 
     /// Parses the arguments of `/recap`.
     pub fn parse(args: &str, asked: RecapQuestion) -> Self {
-        let times = asked.languages.iter().map(|language| Self::of_times(args, *language, asked));
+        let [texts_language, chat_language] = asked.languages;
+        let other = Some(chat_language).filter(|language| *language != texts_language);
+        let times = std::iter::once(texts_language).chain(other).map(|language| Self::of_times(args, language, asked));
         let mut readings = std::iter::once(Self::of_phrases(args, asked)).chain(times);
         readings.find(|reading| *reading != Self::Unclear).unwrap_or(Self::Unclear)
     }
@@ -134,6 +138,9 @@ impl RecapArguments {
         }
         let tables = Tables::of(language, args);
         let said = date_words(args, tables);
+        if said.len() > MOST_WORDS {
+            return Self::Unclear;
+        }
         // "Every monday until june" is no time since when something was said.
         let repeats_or_ends = |place: usize| {
             let phrases = tables.iter().flat_map(|table| [&table.every, &table.daily, &table.until]);

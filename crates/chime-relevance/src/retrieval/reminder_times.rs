@@ -19,6 +19,11 @@ mod spans;
 
 /// Word that stands for a colon behind a word, where the words of the task begin.
 const COLON: &str = ":";
+/// Number of words read at the beginning of a text, and at its end. The time of a reminder is in one of them.
+const FIRST_WORDS: usize = 64;
+const LAST_WORDS: usize = 16;
+/// Word that stands for the words between them.
+const OMITTED: &str = "…";
 /// Word that stands for the name of a time zone.
 const ZONE: &str = "(zone)";
 /// Short names of time zones in upper case.
@@ -113,7 +118,12 @@ impl ReminderReading {
 impl<'a> ReminderRequest<'a> {
     fn new(ask: &'a str, language: Language, now: Timestamp, zone: Zone) -> Self {
         let tables = Tables::of(language, ask);
-        let (words, token_ends) = moment_words(ask, tables);
+        let (mut words, mut token_ends) = moment_words(ask, tables);
+        if words.len() > FIRST_WORDS + LAST_WORDS {
+            let omitted = FIRST_WORDS..words.len() - LAST_WORDS;
+            token_ends.drain(FIRST_WORDS + 1..omitted.end);
+            words.splice(omitted, [OMITTED.to_owned()]);
+        }
         let asking = Languages::shipped().reminder_prefix_len(ask);
         let behind = (0..words.len()).filter(|place| words[*place] != COLON).nth(asking.unwrap_or(0));
         let begin = behind.unwrap_or(words.len());

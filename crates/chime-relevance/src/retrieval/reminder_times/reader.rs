@@ -62,7 +62,8 @@ impl MomentReader<'_> {
     fn read_anywhere(&mut self, begin: usize, first: usize) -> Moment {
         let (mut moment, mut place, mut last_end) = (Moment::default(), begin, first);
         while place < self.dates.words.len() {
-            let (mut next, end) = self.group(place);
+            let begins = self.element(place).is_some();
+            let (mut next, end) = if begins { self.group(place) } else { (Moment::default(), place) };
             if next.is_weekday {
                 self.refuse_rest(&mut next, end);
             }

@@ -1360,3 +1360,20 @@ fn polite_requests_and_those_with_the_time_first_are_read() {
         check(code, &[(ask, "")]);
     }
 }
+
+#[test]
+fn only_the_beginning_and_the_end_of_a_long_text_are_read() {
+    let filler = "the wood and the boat ".repeat(60);
+    assert_eq!(read("eng", &format!("remind me on friday at nine {filler}")), "05-17 09:00");
+    assert_eq!(read("eng", &format!("remind me to order {filler} on friday at nine")), "05-17 09:00");
+    assert_eq!(read("eng", &format!("remind me to order {filler} on friday at nine {filler}")), "");
+    let (now, zone) = (Timestamp::from_secs(1_715_760_000), Zone::UTC);
+    for word in ["a ", "1h ", "half past ", "monday\n", "日"] {
+        let text = word.repeat(2000);
+        let request = ReminderRequest::strict(&text, Language::DEFAULT, now, zone);
+        let counts = (request.words.len(), request.token_ends.len());
+        assert_eq!(counts, (FIRST_WORDS + 1 + LAST_WORDS, FIRST_WORDS + 1 + LAST_WORDS), "{word}");
+        assert_eq!(time_alone(&text, Language::DEFAULT, now, zone), AskedTime::None, "{word}");
+        assert!(text.ends_with(reminder_task(&text, Language::DEFAULT, now, zone)), "{word}");
+    }
+}
