@@ -70,6 +70,8 @@ pub fn of_all(conn: &Reader, range: &Range, stems: &[&str], compounds: Option<La
 /// because inflection may change them.
 const PART_CHARS: usize = 3;
 const ENDING_CHARS: usize = 2;
+/// Maximum number of letters that are searched for.
+const MOST_PART_CHARS: usize = 64;
 
 /// Finds messages with a word that contains the beginning of `word`. Finds nothing in languages that have a stemmer,
 /// because only messages in the others are indexed by parts of words.
@@ -79,7 +81,7 @@ pub fn of_part(conn: &Reader, range: &Range, word: &str) -> Result<Postings> {
     if count < PART_CHARS {
         return Ok(Postings::default());
     }
-    let part: String = letters.take(count.saturating_sub(ENDING_CHARS).max(PART_CHARS)).collect();
+    let part: String = letters.take(count.saturating_sub(ENDING_CHARS).clamp(PART_CHARS, MOST_PART_CHARS)).collect();
     read(conn, PARTS, range, &quoted(&part))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::commands::shown::Shown;
-use chime_answer::sanitize::{escape_markdown, one_line};
+use chime_answer::sanitize::{escape_markdown, one_line, shown_name};
 use chime_core::chat_settings::{ChatSettings, NAME};
 use chime_core::texts::{Texts, filled};
 use chime_core::trigger::{Languages, called_at_start, is_for_bot};
@@ -24,6 +24,8 @@ use chrono::{NaiveDate, NaiveTime};
 /// Maximum number of messages that a search finds, and number of messages on a page.
 const MOST: usize = 50;
 const PAGE: usize = 10;
+/// Maximum number of words searched for: the first ones.
+const WORDS: usize = 64;
 /// Maximum number of messages with the same words that are read, newest first.
 const READ: u32 = 300;
 /// For a search with filters: maximum number of messages with the same words to which the filters are applied.
@@ -206,8 +208,9 @@ impl ChatSearch<'_> {
     fn telling(&self) -> String {
         let words = &self.request.words;
         let is_stop_word = |word: &&str| Languages::shipped().is_stop_word_in(&word.to_lowercase(), words);
-        let telling: Vec<&str> = words.split_whitespace().filter(|word| !is_stop_word(word)).collect();
-        if telling.is_empty() { words.clone() } else { telling.join(" ") }
+        let first = || words.split_whitespace().take(WORDS);
+        let telling: Vec<&str> = first().filter(|word| !is_stop_word(word)).collect();
+        if telling.is_empty() { first().collect::<Vec<_>>().join(" ") } else { telling.join(" ") }
     }
 
     /// Returns the stems of the words searched for. Of a word such as "l’école" only the longest part counts.
@@ -221,7 +224,7 @@ impl ChatSearch<'_> {
     fn longest_parts(&self) -> Vec<String> {
         let telling = folded(&self.telling()).to_lowercase();
         let longest = |word: &str| word.split(APOSTROPHES).max_by_key(|part| part.chars().count()).map(str::to_owned);
-        search_words(&telling).into_iter().filter_map(longest).collect()
+        search_words(&telling).into_iter().filter_map(longest).take(WORDS).collect()
     }
 
     /// Returns the forms in which the index may have a word. A stemmer reads an article before an apostrophe as a part of
@@ -431,7 +434,7 @@ pub fn shown(found: &SearchResult, search: &ChatSearch<'_>, page: SearchPage, te
         let time = short_time(stored.message.sent_at, now, zone, texts);
         let link = message_link(&search.chat.chat, &stored.message);
         let time = link.as_ref().map_or_else(|| time.clone(), |link| format!("[{time}]({link})"));
-        let name = escape_markdown(&one_line(&stored.message.sender.name, SHOWN_CHARS));
+        let name = shown_name(&stored.message.sender.name);
         let words = escape_markdown(&excerpt(&stored.message.rendered(), &wanted, search.chat.language));
         lines.push(format!("- {time} **{name}**: {words}"));
         links.extend(link);
@@ -530,6 +533,18 @@ mod tests {
         for (code, said, word) in others {
             assert_eq!(found(code, vec![said], for_words(word)).await, [1], "{word}");
         }
+    }
+
+    #[tokio::test]
+    async fn the_first_words_of_a_long_search_count() {
+        let filler: String = (0..3 * WORDS).map(|number| format!(" w{number}")).collect();
+        let said = vec!["the firewood is dry", "a red boat"];
+        let request = for_words(&format!("firewood{filler} boat"));
+        assert_eq!(found("eng", said, request).await, [1]);
+        let characters: String = ('\u{4e00}'..'\u{6e00}').collect();
+        let beginning = characters.chars().take(3).collect::<String>();
+        let (beginning, end): (&'static str, &'static str) = (beginning.leak(), "淿渀");
+        assert_eq!(found("cmn", vec![beginning, end], for_words(&characters)).await, [1]);
     }
 
     #[tokio::test]
