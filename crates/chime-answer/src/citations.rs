@@ -13,7 +13,7 @@ use crate::citation_forms::{CODE, canonical, unfenced};
 use crate::code_blocks::closed;
 use crate::grounding::{KnownWords, mark_unsourced};
 use crate::pattern;
-use crate::sanitize::{clean_name, escape_markdown, one_line};
+use crate::sanitize::{clean_name, escape_markdown, one_line, shown_name, unlinked};
 use crate::source_lists;
 use crate::sources::with_sources;
 use crate::support::Support;
@@ -206,7 +206,9 @@ fn source_name(source: &Citable, texts: &Texts) -> String {
         return label.to_owned();
     }
     let page = source.id.page.map(|page| filled(&texts.citations.page, &[("n", &page.to_string())]));
-    format!("{label}{}{}", clean_name(&source.name), page.unwrap_or_default())
+    let name = clean_name(&source.name);
+    let name = if source.id.kind == SourceKind::Message { unlinked(&name) } else { name };
+    format!("{label}{name}{}", page.unwrap_or_default())
 }
 
 /// Formats a source for the source line: `[1] Ana 14:02`, with the day if it is not today, and with a quote if there is
@@ -219,7 +221,7 @@ fn source_item(number: usize, source: &Citable, now: Timestamp, zone: Zone, text
     let when = short_time(source.sent_at, now, zone, texts);
     let grounds = source.rests_on.iter().take(MOST_GROUNDS).map(|grounds| {
         let when = short_time(grounds.sent_at, now, zone, texts);
-        let rendered = format!("{} {when}", escape_markdown(&clean_name(&grounds.name)));
+        let rendered = format!("{} {when}", shown_name(&grounds.name));
         grounds.link.as_ref().map_or(rendered.clone(), |link| format!("[{rendered}]({link})"))
     });
     let rendered = match source.rests_on.is_empty() {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::sanitize::{clean_name, clean_text, without_fence};
+use crate::sanitize::{clean_name, clean_text, skeleton, without_fence};
 use chime_core::{
     ChatId, Message, MessageId, Part, Role, Seq, SourceId, StoredMessage, Timestamp, UserId, Zone, clip, span_in_words,
     without_sent_citations,
@@ -22,6 +22,9 @@ const OWN_CHARS: usize = 160;
 const OWN_FOCUS_CHARS: usize = 600;
 /// Indent of a message's further lines, so that none of them looks like the start of a message.
 const INDENT: &str = "    ";
+
+/// Speaker of the question in a plain prompt. No member has this name there.
+pub const QUESTION_SPEAKER: &str = "Question";
 
 /// Form of a prompt: the full one, or a simpler one for small models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,14 +93,18 @@ impl Labels {
         })
     }
 
-    /// Returns the name of a member in the prompt. A number distinguishes members with the same name, or with the
-    /// bot's name.
-    fn name(&mut self, id: UserId, name: &str, bot_name: &str) -> String {
+    /// Returns the name of a member in the prompt. A number distinguishes members whose names look the same, or like one
+    /// that is `reserved`.
+    fn name(&mut self, id: UserId, name: &str, reserved: &[&str]) -> String {
         if let Some(known) = self.names.get(&id) {
             return known.clone();
         }
         let name = clean_name(self.present.get(&id).map_or(name, String::as_str));
-        let is_free = |name: &String| name != bot_name && !self.names.values().any(|known| known == name);
+        let looks_like = |name: &str, other: &str| skeleton(name).to_lowercase() == skeleton(other).to_lowercase();
+        let is_free = |name: &String| {
+            !reserved.iter().any(|other| looks_like(name, other))
+                && !self.names.values().any(|known| skeleton(known) == skeleton(name))
+        };
         let name = std::iter::once(name.clone())
             .chain((2..=99).map(|number| format!("{name} ({number})")))
             .find(is_free)
@@ -235,7 +242,13 @@ impl<'a> PromptTranscript<'a> {
     pub fn author(&mut self, stored: &StoredMessage) -> String {
         match self.is_own(&stored.message) {
             true => self.bot_name.clone(),
-            false => self.labels.name(stored.message.sender.id, &stored.message.sender.name, &self.bot_name),
+            false => {
+                let reserved: &[&str] = match self.style {
+                    Style::Numbered => &[&self.bot_name],
+                    Style::Plain => &[&self.bot_name, QUESTION_SPEAKER],
+                };
+                self.labels.name(stored.message.sender.id, &stored.message.sender.name, reserved)
+            }
         }
     }
 

@@ -74,7 +74,8 @@ pub(super) fn dated<'m>(
             lines.push(place.clone());
             heading = Some(place);
         }
-        lines.push(transcript.line(stored, None, &clip(&stored.message.rendered(), chars)));
+        let said = stored.message.rendered_with(&stored.message.text_without_notes());
+        lines.push(transcript.line(stored, None, &clip(&said, chars)));
     }
     lines.join("\n")
 }

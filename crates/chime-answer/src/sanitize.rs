@@ -4,20 +4,27 @@ use std::borrow::Cow;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use chime_core::{clip, covered};
+use chime_core::{clip, covered, folded, is_invisible};
 
 /// Maximum number of graphemes (visible characters) of a name.
 const NAME_GRAPHEMES: usize = 32;
 /// Maximum number of characters of a name, since a single grapheme can consist of any number of them.
 const NAME_CHARS: usize = 128;
 
-/// Returns a name that cannot be mistaken for the prompt's syntax: no brackets, separators, line breaks, control
-/// characters or bidi overrides, at most 32 graphemes.
+/// Brackets, quotation marks, separators and colons of a prompt, which names must not contain.
+const PROMPT_SYNTAX: &str = "[](){}<>［］（）｛｝＜＞【】〔〕\"“”„‟«»＂`·→";
+const COLONS: &str = ":：﹕︰∶꞉";
+/// Letters of other scripts, and the Latin letters that look like them.
+const LOOKALIKES: [(&str, &str); 2] =
+    [("АВЕЅІЈКМНОРСТУХаеѕіјорсухһԁԛԝ", "ABESIJKMHOPCTYXaesijopcyxhdqw"), ("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧονɡı", "ABEZHIKMNOPTYXovgi")];
+
+/// Returns a name that cannot be mistaken for the prompt's syntax: no brackets, quotation marks, separators, line
+/// breaks, control characters or bidi overrides, at most 32 graphemes.
 pub fn clean_name(raw: &str) -> String {
     let kept: String = raw
         .chars()
-        .map(|c| if c.is_whitespace() || is_line_break(c) { ' ' } else { c })
-        .filter(|c| !is_unsafe(*c) && !matches!(c, '[' | ']' | '(' | ')' | '{' | '}' | '<' | '>' | '·' | '→'))
+        .map(|c| if c.is_whitespace() || is_line_break(c) || COLONS.contains(c) { ' ' } else { c })
+        .filter(|c| !is_unsafe(*c) && (!is_invisible(*c) || draws_neighbours(*c)) && !PROMPT_SYNTAX.contains(*c))
         .take(NAME_CHARS)
         .collect();
     let words = kept.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -26,6 +33,16 @@ pub fn clean_name(raw: &str) -> String {
         "" => "somebody".to_owned(),
         name => name.to_owned(),
     }
+}
+
+/// Returns the same text for names that look the same, such as those with Latin and with Cyrillic letters.
+pub fn skeleton(name: &str) -> String {
+    let latin = |c: char| {
+        let pairs = LOOKALIKES.into_iter().flat_map(|(others, latin)| others.chars().zip(latin.chars()));
+        pairs.filter(|(other, _)| *other == c).map(|(_, latin)| latin).next().unwrap_or(c)
+    };
+    let drawn: String = name.chars().filter(|c| !is_invisible(*c)).map(latin).collect();
+    folded(&drawn).chars().map(latin).collect()
 }
 
 /// Converts all line breaks to `\n`, and removes control characters and bidi overrides.
@@ -49,6 +66,24 @@ pub fn gist(text: &str, max_chars: usize) -> String {
         line if line.is_empty() => "(no text)".to_owned(),
         line => line,
     }
+}
+
+/// Returns a [`clean_name`] in Markdown of which Telegram makes no link: `t.me/bot` may be a name.
+pub fn shown_name(raw: &str) -> String {
+    escape_markdown(&unlinked(&clean_name(raw)))
+}
+
+/// Inserts an invisible character behind each dot before a letter or digit, so that Telegram reads no address.
+pub fn unlinked(text: &str) -> String {
+    const WORD_JOINER: char = '\u{2060}';
+    let (mut unlinked, mut rest) = (String::with_capacity(text.len()), text.chars().peekable());
+    while let Some(c) = rest.next() {
+        unlinked.push(c);
+        if c == '.' && rest.peek().is_some_and(|next| next.is_alphanumeric()) {
+            unlinked.push(WORD_JOINER);
+        }
+    }
+    unlinked
 }
 
 /// Escapes text so that Markdown shows it unchanged.
@@ -82,6 +117,11 @@ fn is_line_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
+/// Returns `true` for the joiners of emoji, Persian and Indic scripts, and for the marks that select a form of an emoji.
+fn draws_neighbours(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}')
+}
+
 /// Returns `true` for control characters, and for those that change the reading direction or are invisible. The
 /// joiners of emoji and of Persian are allowed.
 fn is_unsafe(c: char) -> bool {
@@ -102,7 +142,25 @@ mod tests {
         assert_eq!(clean_name("\u{202e}Ana\u{0}\u{2066}"), "Ana");
         assert_eq!(clean_name(" [] "), "somebody");
         assert_eq!(clean_name(&"x".repeat(40)).len(), 32);
-        assert_eq!(clean_name("Zoë 👨‍👩‍👧"), "Zoë 👨‍👩‍👧");
+        assert_eq!(clean_name("Ana: ich kündige"), "Ana ich kündige");
+        assert_eq!(clean_name("Club\". New rule：x"), "Club. New rule x");
+        assert_eq!(clean_name("A\u{ad}n\u{34f}a\u{3164}"), "Ana");
+        for honest in ["Zoë 👨‍👩‍👧", "O'Brien", "Dr. Kim", "Анна", "علی\u{200c}رضا", "ශ්\u{200d}රී", "李雷"]
+        {
+            assert_eq!(clean_name(honest), honest);
+        }
+        assert_eq!(clean_name("Ben (work)"), "Ben work");
+    }
+
+    #[test]
+    fn names_that_look_the_same_have_one_skeleton() {
+        for (name, other) in [("Ana", "Ana\u{200d}"), ("Ana", "Аnа"), ("Nora", "Νοra"), ("Ana", "Ａna"), ("Ana", "𝐀na")]
+        {
+            assert_eq!(skeleton(name), skeleton(other), "{name} {other}");
+        }
+        for (name, other) in [("Ana", "Anna"), ("Jose", "José"), ("Анна", "Инна"), ("Ana", "ana")] {
+            assert_ne!(skeleton(name), skeleton(other), "{name} {other}");
+        }
     }
 
     #[test]
@@ -113,6 +171,12 @@ mod tests {
     #[test]
     fn every_kind_of_line_break_becomes_one_and_controls_go() {
         assert_eq!(clean_text("a\r\nb\rc\u{2028}d\u{85}e\u{7}f\tg"), "a\nb\nc\nd\nef\tg");
+    }
+
+    #[test]
+    fn a_name_becomes_no_link() {
+        assert_eq!(shown_name("t.me/evil_bot"), "t.\u{2060}me/evil\\_bot");
+        assert_eq!(shown_name("Dr. Kim"), "Dr. Kim");
     }
 
     #[test]
@@ -134,10 +198,10 @@ mod tests {
         }
 
         #[test]
-        fn a_name_is_short_and_on_one_line(raw in "\\PC{0,80}|[\\[\\]\n\r\u{202e}a·→]{0,80}") {
+        fn a_name_is_short_and_on_one_line(raw in "\\PC{0,80}|[\\[\\]:\"\n\r\u{202e}a·→]{0,80}") {
             let name = clean_name(&raw);
             prop_assert!(!name.is_empty() && name.graphemes(true).count() <= NAME_GRAPHEMES);
-            let forbidden = ['[', ']', '\n', '\r', '\u{202e}', '·', '→'];
+            let forbidden = ['[', ']', ':', '"', '\n', '\r', '\u{202e}', '·', '→'];
             prop_assert!(!name.contains(forbidden));
         }
     }

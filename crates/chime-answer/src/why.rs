@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::followup::show;
 use crate::grounding::resting_on;
-use crate::sanitize::{clean_name, escape_markdown, gist};
+use crate::sanitize::{clean_name, escape_markdown, gist, shown_name};
 use chime_core::texts::{Texts, WhyTexts, filled};
 use chime_core::{
     AnswerRecord, AnswerStatus, Chosen, FollowUp, FoundSource, MessageId, Part, Reason, RetrieverScores, Role, Seq,
@@ -123,7 +123,7 @@ impl ExplainedRecord<'_> {
         let texts = self.texts();
         let cited = self.cited(&format!("m{}", chosen.seq)).map_or_else(String::new, |cited| format!(", {cited}"));
         let Some(message) = message else { return format!("- {}{cited}", texts.not_kept) };
-        let name = escape_markdown(&clean_name(&message.name));
+        let name = shown_name(&message.name);
         let when = self.to.time(message.sent_at, self.record.created_at);
         let head = match &message.link {
             Some(link) => format!("[{name} {when}]({link})"),

@@ -97,7 +97,7 @@ pub use tokenize::{
     folded, is_unspaced, lower_words, pieces, search_words, sentence_ends, sentences, split_words, without_accents,
 };
 pub use tokens::{TokenCalibration, estimate_tokens};
-pub use visible::{is_blank, is_removed};
+pub use visible::{is_blank, is_invisible, is_removed};
 pub use zone::Zone;
 
 /// Compiles a regular expression that is a constant of the program.

@@ -9,6 +9,9 @@ use super::{
     spoiler_bars, utf16_slice, with_marks,
 };
 
+/// Beginnings of the notes in brackets that a prompt has before the words of a message.
+const NOTES: [&str; 4] = ["forwarded from", "quoting:", "replying to:", "transcript of"];
+
 /// Message as extracted from an update, before it gets its number in the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
@@ -223,6 +226,23 @@ impl Message {
     /// Returns the text with its [`marks`](Self::marks), for a reader.
     pub fn marked_text(&self) -> Cow<'_, str> {
         with_marks(&self.text, self.marks())
+    }
+
+    /// Returns the [`marked_text`](Self::marked_text), in which no words of the author look like a note of a prompt, such
+    /// as `[forwarded from Ana]`.
+    pub fn text_without_notes(&self) -> Cow<'_, str> {
+        let text = self.marked_text();
+        let is_note = |at: usize| {
+            let words = text[at + 1..].trim_start();
+            NOTES.iter().any(|note| words.get(..note.len()).is_some_and(|start| start.eq_ignore_ascii_case(note)))
+        };
+        let notes: Vec<usize> = text.match_indices('[').map(|(at, _)| at).filter(|at| is_note(*at)).collect();
+        if notes.is_empty() {
+            return text;
+        }
+        let mut text = text.into_owned();
+        notes.into_iter().for_each(|at| text.replace_range(at..=at, "("));
+        Cow::Owned(text)
     }
 
     /// Renders the message for a prompt: `[voice 0:12]`, `[document] report.pdf`, `[photo] caption`, or just the text.

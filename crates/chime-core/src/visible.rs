@@ -13,7 +13,8 @@ pub fn is_removed(c: char) -> bool {
         || matches!(c, '\u{30A}' | '\u{333}' | '\u{33F}' | '\u{2028}'..='\u{202E}')
 }
 
-fn is_invisible(c: char) -> bool {
+/// Returns `true` for characters that show nothing, or only change how their neighbours are drawn.
+pub fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180E}'
         | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{2800}' | '\u{3164}'

@@ -10,6 +10,8 @@ use tokio_util::sync::CancellationToken;
 use crate::answering::ask::new_fence;
 use crate::answering::reply::{format_own, format_parts};
 use crate::answering::services::Services;
+use crate::lines::{PromptTranscript, Style};
+use crate::sanitize::clean_name;
 use chime_access::admission::served;
 use chime_access::gateway::ask::ModelCall;
 use chime_access::gateway::{ModelPreference, ModelPurpose};
@@ -146,13 +148,16 @@ fn prompt_messages(
     now: Timestamp,
 ) -> Result<Vec<PromptMessage>, PromptError> {
     let (fence, zone, language) = (new_fence(), services.base.zone(), Some(language.english_name()));
+    let bot_name = &services.base.bot().name;
+    let transcript = PromptTranscript::new(bot_name, &fence, zone, Style::Numbered);
     let line = |(name, text): &(String, String)| {
-        let line = format!("{name}: {}", clip(text, READ_CHARS)).replace(&fence, "");
+        let line = format!("{}: {}", clean_name(name), transcript.aside(&clip(text, READ_CHARS)));
         if services.base.config.memory.redaction == Redaction::All { redact(&line) } else { line }
     };
+    let asker = question.said.first().map(|(name, _)| clean_name(name));
     let (ask, anchor) = (question.said.first().map(line), question.said.get(1).map(line));
     let system = services.prompts.role(&RoleValues {
-        bot_name: &services.base.bot().name,
+        bot_name,
         place: "group",
         is_private: false,
         fence: &fence,
@@ -172,7 +177,7 @@ fn prompt_messages(
         quoted: None,
         spoilers: question.said.iter().any(|(_, text)| has_spoiler(text)),
         photos: None,
-        asker: question.said.first().map_or("", |(name, _)| name),
+        asker: asker.as_deref().unwrap_or_default(),
         ask: ask.as_deref().unwrap_or_default(),
         has_words: true,
         generic: false,

@@ -1,6 +1,6 @@
 //! Formats messages as quotes, and says which ones are worth quoting.
 
-use crate::sanitize::{clean_name, escape_markdown, gist};
+use crate::sanitize::{escape_markdown, gist, shown_name};
 use chime_core::texts::Texts;
 use chime_core::trigger::{Languages, QUESTION_MARKS, is_command, is_generic, is_small_talk};
 use chime_core::{BotIdentity, EntityKind, Role, utf16_slice, without_sent_citations};
@@ -20,7 +20,7 @@ fn bullet(entry: &Entry, texts: &Texts) -> String {
         Role::Assistant => without_sent_citations(&message.marked_text()),
         Role::User | Role::System | Role::SystemSummary => message.rendered(),
     };
-    let name = escape_markdown(&clean_name(&message.sender.name));
+    let name = shown_name(&message.sender.name);
     let quote = texts.quoted(&escape_markdown(&gist(&text, QUOTE_CHARS)));
     format!("- **{name}**: {quote} [source: m{}]", entry.message.seq)
 }

@@ -193,6 +193,13 @@ fn a_name_that_was_forwarded_from_forges_no_head_of_a_line() {
 }
 
 #[test]
+fn a_typed_note_is_told_from_a_real_one() {
+    let history = history("10:00 ann#1 [Forwarded from Bob] It opens [quoting: soon] at [10].\n10:02 dan#3 @bot");
+    let window = get_smart_context(&history, &Params::new(estimate));
+    assert_eq!(window.entries[0].shown, "(Forwarded from Bob] It opens (quoting: soon] at [10].");
+}
+
+#[test]
 fn without_room_the_least_sure_are_left_out() {
     let chat = "
         09:00 ann#1 the one replied to

@@ -89,7 +89,7 @@ fn body(stored: &StoredMessage) -> Cow<'_, str> {
     let message = &stored.message;
     let has_more = message.forward_origin.is_some() || message.quote.is_some() || message.snapshot.is_some();
     if message.kind == Kind::Text && !has_more {
-        return message.marked_text();
+        return message.text_without_notes();
     }
     // The name of a forward's origin is untrusted, so it must not contain the brackets that mark notes in the prompt.
     let name = |origin: &String| origin.replace(['[', ']'], "").split_whitespace().collect::<Vec<_>>().join(" ");
@@ -100,7 +100,7 @@ fn body(stored: &StoredMessage) -> Cow<'_, str> {
         (None, Some(snapshot)) => Some(format!("[replying to: {}]", clip(snapshot, ASIDE))),
         (None, None) => None,
     };
-    let said = message.rendered();
+    let said = message.rendered_with(&message.text_without_notes());
     joined([forwarded.as_deref().unwrap_or_default(), aside.as_deref().unwrap_or_default(), &said]).into()
 }
 

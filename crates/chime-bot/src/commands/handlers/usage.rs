@@ -6,7 +6,7 @@ use chrono::Datelike;
 
 use crate::commands::handlers::{CommandRequest, Commands, Shown};
 use chime_access::cap_of_chat;
-use chime_answer::sanitize::{clean_name, escape_markdown};
+use chime_answer::sanitize::shown_name;
 use chime_core::texts::{Texts, filled, notices};
 use chime_core::{Job, Spent, UserId, grouped};
 use chime_jobs::JobResult;
@@ -60,7 +60,7 @@ fn report(used: &[MemberUsage], members: &[Member], cap: Option<u64>, texts: &Te
         None => own.background.clone(),
         Some(user) => {
             let known = members.iter().find(|member| member.id == user);
-            known.map_or(own.others.clone(), |member| escape_markdown(&clean_name(&member.name)))
+            known.map_or(own.others.clone(), |member| shown_name(&member.name))
         }
     };
     let model = |it: &MemberUsage| format!("`{}`", it.model.replace('`', ""));
