@@ -383,6 +383,26 @@ async fn in_private_a_member_searches_their_chats_one_at_a_time() {
 }
 
 #[tokio::test]
+async fn a_forged_press_changes_no_other_message() {
+    World::with(&[], async |w| {
+        w.say("ann", "the firewood is dry");
+        w.model.script(["It is dry."]);
+        let asked = w.say("bob", "@bot is the firewood dry?");
+        let answer = w.answer_to(asked).await;
+        let ask = w.say("eve", "/search submarine");
+        w.answer_to(ask).await;
+        let key = (1..10).map(|key| format!("search:{}:{key}:0", ask.0));
+        for data in key.chain(["reminder:9999:list".to_owned()]) {
+            let before = w.telegram.cursor();
+            let pressed = w.telegram.press(w.chat, answer.id, w.member("eve"), &data);
+            assert!(outcome(w, before, &pressed).await.is_some(), "{data}");
+        }
+        assert_eq!(w.telegram.message(w.chat, answer.id).expect("it is there").text, answer.text);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_word_is_found_in_compounds_after_the_word_itself() {
     for (line, compound, beginning, other, word) in [
         (

@@ -99,7 +99,10 @@ wire! {
     ShortDescription { short_description: String }
     CallbackQuery { id: String, from: User, message: MessageReference, data: String }
     /// The fields that a message still has when it is no longer accessible.
-    MessageReference { chat: Chat, message_id: i64, ephemeral_message_id: i64, date: i64, poll: Poll }
+    MessageReference { chat: Chat, message_id: i64, ephemeral_message_id: i64, date: i64, poll: Poll,
+        reply_markup: ReplyMarkup }
+    ReplyMarkup { inline_keyboard: Items<Items<InlineButton>> }
+    InlineButton { callback_data: String }
     SentGuestMessage { inline_message_id: String }
 
     /// The response of every method.

@@ -84,11 +84,17 @@ fn reaction(update: &dto::ReactionUpdated) -> Result<Vec<Event>, String> {
     })])
 }
 
-/// Converts a button press. Buttons of inline messages and games lack a message or data and are ignored.
+/// Converts a button press. Buttons of inline messages and games lack a message or data and are ignored. Clients can
+/// send any data, so it is empty if the message has no such button; of a message that is no longer accessible (its date
+/// is 0), this is unknown.
 fn callback(query: dto::CallbackQuery) -> Result<Vec<Event>, String> {
     let (Some(message), Some(data)) = (query.message, query.data) else {
         return Ok(vec![]);
     };
+    let rows = message.reply_markup.as_ref().and_then(|markup| markup.inline_keyboard.as_ref());
+    let mut buttons = rows.into_iter().flat_map(|Items(rows)| rows).flat_map(|Items(row)| row);
+    let has_button = buttons.any(|button| button.callback_data.as_deref() == Some(&data));
+    let data = if has_button || message.date == Some(0) { data } else { String::new() };
     Ok(vec![Event::Press(Press {
         query: query.id.ok_or_else(|| "no id".to_owned())?,
         chat: chat(message.chat.as_ref())?.id,

@@ -558,6 +558,12 @@ fn a_pressed_button() {
         ]],
     );
     check("callback_query", press(json!(null)), expect!["nothing"]);
+    let keyboard = json!({"inline_keyboard": [[{"text": "Yes", "callback_data": "forget:yes"}]]});
+    for (markup, expected) in [(keyboard, "forget:yes"), (json!(null), ""), (json!({"inline_keyboard": [[]]}), "")] {
+        let update = press(json!({"chat": {"id": -1001}, "message_id": 41, "date": 9, "reply_markup": markup}));
+        let events = extract(&self::update("callback_query", update), BOT);
+        assert!(matches!(events.as_deref(), Ok([Event::Press(press)]) if press.data == expected), "{events:?}");
+    }
 }
 
 #[test]
