@@ -83,6 +83,27 @@ async fn a_setting_of_admins_is_never_refused() {
 }
 
 #[tokio::test]
+async fn commands_without_a_limit_of_their_own_are_refused_in_a_flood() {
+    World::with(THREE_A_MINUTE, async |w| {
+        for _ in 0..20 {
+            let help = w.say("Ana", "/help");
+            assert!(w.answer_to(help).await.text.contains("@bot"));
+        }
+        let refused = w.say("Ana", "/privacy");
+        assert!(w.answer_to(refused).await.text.starts_with("You have tagged me very often in a short time."));
+        let again = w.say("Ana", "/help");
+        assert_eq!(reaction_to(w, again).await, "👀");
+        let other = w.say("Bob", "/help");
+        assert!(w.answer_to(other).await.text.contains("@bot"));
+        ask(w, "Ana").await;
+        w.clock.advance(MINUTE);
+        let later = w.say("Ana", "/help");
+        assert!(w.answer_to(later).await.text.contains("@bot"));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_restart_forgives_nothing() {
     World::with(THREE_A_MINUTE, async |w| {
         for name in ["Ana", "Bob", "Cat"] {

@@ -1,6 +1,6 @@
 //! Loads from the database what the access and rate decisions need.
 
-use crate::{Access, AccessFacts, Recent, chat_access, subject};
+use crate::{Access, AccessFacts, CONTROLS, Recent, chat_access, subject};
 use chime_core::config::{AccessConfig, RateLimit};
 use chime_core::{Chat, ChatKind, Conversation, RefusalReason, Timestamp, UserId};
 use chime_store::{Reader, Result, admission, chats, refusals};
@@ -39,5 +39,15 @@ pub fn recent(
         of_member: refusals::triggers_of_member(conn, user, after)?,
         told_conversation: shown(RefusalReason::Conversation)?,
         told_member: shown(RefusalReason::Member)?,
+    })
+}
+
+/// Loads the input of [`admit_control`](crate::admit_control).
+pub fn recent_controls(conn: &Reader, conversation: Conversation, user: UserId, at: Timestamp) -> Result<Recent> {
+    let subject = subject(RefusalReason::Member, conversation, user, at);
+    Ok(Recent {
+        of_member: refusals::controls_of_member(conn, user, at.minus(CONTROLS.per))?,
+        told_member: refusals::explained(conn, &subject)?,
+        ..Recent::default()
     })
 }

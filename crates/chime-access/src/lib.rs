@@ -14,4 +14,4 @@ mod limits;
 pub use chats::{Access, AccessFacts, chat_access, is_unclaimed};
 pub use claim::ClaimCode;
 pub use daily_cap::{Allowance, allowance, cap_of_chat};
-pub use limits::{Decision, Recent, admit, subject, tell};
+pub use limits::{CONTROLS, Decision, Recent, admit, admit_control, subject, tell};

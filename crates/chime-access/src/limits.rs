@@ -13,6 +13,10 @@ const FLOOD_GAP: Duration = Duration::from_secs(2);
 /// Shortest time between two explanations of a refusal in words. A refusal in between gets only a reaction.
 const SAY_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
+/// Limit on a member's commands and presses to which no other limit applies, since admins must not lose one. Nobody who
+/// uses them reaches it.
+pub const CONTROLS: RateLimit = RateLimit { triggers: 20, per: Duration::from_secs(60) };
+
 /// Times of the recently admitted triggers, in any order, and the last refusals that were explained in words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recent {
@@ -43,6 +47,14 @@ pub fn admit(at: Timestamp, recent: &Recent, limit: RateLimit) -> Decision {
     let Some((because, until)) = longest else { return Decision::Allow };
     let earlier = if because.is_personal() { recent.told_member } else { recent.told_conversation };
     Decision::Refuse { because, until, tell: tell(at, earlier) }
+}
+
+/// Decides if a command or press at `at` to which only [`CONTROLS`] applies is admitted. `recent` has such ones only.
+pub fn admit_control(at: Timestamp, recent: &Recent) -> Decision {
+    match full_until(at, &recent.of_member, CONTROLS) {
+        None => Decision::Allow,
+        Some(until) => Decision::Refuse { because: RefusalReason::Member, until, tell: tell(at, recent.told_member) },
+    }
 }
 
 /// Decides if a refusal at `at` is explained in words or only shown by a reaction. `earlier` is the last refusal

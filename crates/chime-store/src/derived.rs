@@ -63,6 +63,7 @@ const NOT_DERIVED: &[&str] = &[
     "poll_state",
     "job",
     "press",
+    "recent_control",
     "reply_stream",
     "scrub",
     "token_calibration",

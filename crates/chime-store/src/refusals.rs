@@ -70,6 +70,20 @@ pub fn add_trigger(tx: &Writer<'_>, counted: AcceptedTrigger, at: Timestamp, too
     )
 }
 
+/// Returns the times, after `after`, of a member's accepted commands and presses that the usual limits do not apply to.
+pub fn controls_of_member(conn: &Reader, user: UserId, after: Timestamp) -> Result<Vec<Timestamp>> {
+    conn.all(
+        "SELECT sent_at FROM recent_control WHERE user_id = :user AND sent_at > :after",
+        params! { ":user": user, ":after": after },
+    )
+}
+
+/// Records an accepted command or press at `at`. Deletes those up to `too_old`, which no longer count.
+pub fn add_control(tx: &Writer<'_>, user: UserId, at: Timestamp, too_old: Timestamp) -> Result<()> {
+    tx.run("DELETE FROM recent_control WHERE sent_at <= :too_old", params! { ":too_old": too_old })?;
+    tx.run("INSERT INTO recent_control (user_id, sent_at) VALUES (:user, :at)", params! { ":user": user, ":at": at })
+}
+
 /// Returns the last refusal under the key `subject` that was explained in words, or `None`. Later refusals under the
 /// same key only get a reaction for a while.
 pub fn explained(conn: &Reader, subject: &str) -> Result<Option<ExplainedRefusal>> {

@@ -1,7 +1,7 @@
 //! Enqueues the job that a trigger asks for, or a job that reports its refusal if the rate limit is exceeded.
 
-use chime_access::admission::recent;
-use chime_access::{Decision, admit, subject};
+use chime_access::admission::{recent, recent_controls};
+use chime_access::{CONTROLS, Decision, admit, admit_control, subject};
 use chime_core::config::RateLimit;
 use chime_core::{ChatKey, Conversation, JobKind, JobPayload, Message, MessageAt, Refusal, RefusalReason, Timestamp};
 use chime_store::refusals::AcceptedTrigger;
@@ -15,6 +15,21 @@ pub enum Start {
     Started,
     /// Refused by the rate limit. A job reports this.
     Refused(RefusalReason),
+}
+
+/// Limit that applies to a trigger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TriggerLimit {
+    Unlimited,
+    Usual(RateLimit),
+    /// [`CONTROLS`], which nobody reaches who uses the commands.
+    Controls,
+}
+
+impl From<Option<RateLimit>> for TriggerLimit {
+    fn from(limit: Option<RateLimit>) -> Self {
+        limit.map_or(Self::Unlimited, Self::Usual)
+    }
 }
 
 /// Trigger that asks for a job.
@@ -37,7 +52,7 @@ impl JobRequest<'_> {
 pub fn start(
     tx: &Writer<'_>,
     request: JobRequest<'_>,
-    limit: Option<RateLimit>,
+    limit: TriggerLimit,
     now: Timestamp,
 ) -> chime_store::Result<Start> {
     let (conversation, JobRequest { job, message, .. }) = (request.conversation(), request);
@@ -48,16 +63,20 @@ pub fn start(
         jobs::replace(tx, &job)?;
         return Ok(Start::Known);
     }
-    let Some(limit) = limit else {
-        jobs::add(tx, &job, now)?;
-        return Ok(Start::Started);
+    let (at, user) = (asked_at(message), message.sender.id);
+    let decision = match limit {
+        TriggerLimit::Unlimited => Decision::Allow,
+        TriggerLimit::Usual(limit) => admit(at, &recent(tx, conversation, user, at, limit)?, limit),
+        TriggerLimit::Controls => admit_control(at, &recent_controls(tx, conversation, user, at)?),
     };
-    let at = asked_at(message);
-    let user = message.sender.id;
-    match admit(at, &recent(tx, conversation, user, at, limit)?, limit) {
+    match decision {
         Decision::Allow => {
             let counted = AcceptedTrigger { conversation, chat: message.chat, message: message.id, user };
-            refusals::add_trigger(tx, counted, at, at.minus(limit.per))?;
+            match limit {
+                TriggerLimit::Unlimited => {}
+                TriggerLimit::Usual(limit) => refusals::add_trigger(tx, counted, at, at.minus(limit.per))?,
+                TriggerLimit::Controls => refusals::add_control(tx, user, at, at.minus(CONTROLS.per))?,
+            }
             jobs::add(tx, &job, now)?;
             Ok(Start::Started)
         }

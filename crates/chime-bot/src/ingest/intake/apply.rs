@@ -8,8 +8,8 @@ use crate::ingest::intake::enqueue::{StoredArrival, WordStorage, start_work, was
 use crate::ingest::intake::read::ReadUpdate;
 use crate::ingest::intake::settings::IntakeSettings;
 use crate::ingest::intake::{authorize, consent_filter, language, memory_jobs};
-use chime_access::Access;
-use chime_access::admission::served;
+use chime_access::admission::{recent_controls, served};
+use chime_access::{Access, CONTROLS, Decision, admit_control};
 use chime_core::{
     Arrival, BotIdentity, ChatId, ChatKind, Conversation, Event, JobPayload, Membership, Message, Migration, PollState,
     Press, Reaction, Role, Sender, Timestamp,
@@ -19,7 +19,7 @@ use chime_store::inbox::Received;
 use chime_store::messages::TakenIn;
 use chime_store::{
     StoreError, Writer, announcements, button_presses, chat_migration, chats, consent, feedback, inbox, jobs, messages,
-    outbox, quotes_and_forwards, sessions, topic_names,
+    outbox, quotes_and_forwards, refusals, sessions, topic_names,
 };
 
 /// Delay before the vectors of new messages are requested, so that several messages share a request.
@@ -113,7 +113,7 @@ fn take_in_all(
     Ok(())
 }
 
-/// Stores a button press until its job is done.
+/// Stores a button press until its job is done. Ignores presses beyond the limit.
 fn take_in_press(
     tx: &Writer<'_>,
     press: &Press,
@@ -123,6 +123,13 @@ fn take_in_press(
 ) -> chime_store::Result<()> {
     let Some(row) = chats::find(tx, press.chat)? else { return Ok(()) };
     if served(tx, &row.chat, press.by, &setting.config.access)? == Access::Allowed {
+        if setting.config.limits.rate.is_some() {
+            let recent = recent_controls(tx, Conversation::whole(row.key), press.by, now)?;
+            if admit_control(now, &recent) != Decision::Allow {
+                return Ok(());
+            }
+            refusals::add_control(tx, press.by, now, now.minus(CONTROLS.per))?;
+        }
         button_presses::add(tx, press, now)?;
         let job = JobPayload::Press { query: press.query.clone(), chat: press.chat };
         applied.started += usize::from(jobs::add(tx, &job, now)?);

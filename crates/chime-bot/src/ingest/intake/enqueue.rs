@@ -1,6 +1,6 @@
 //! Enqueues the jobs that a stored message starts.
 
-use crate::ingest::intake::admission::{self, JobRequest, Start};
+use crate::ingest::intake::admission::{self, JobRequest, Start, TriggerLimit};
 use crate::ingest::intake::album::{self, AlbumJobState};
 use crate::ingest::intake::batch::{Applied, Moment};
 use crate::ingest::intake::consent_filter;
@@ -87,10 +87,14 @@ pub fn start_work(
                 None => false,
             };
             let is_counted = tag.map_or(Ok(false), |tag| split_question::supersede(tx, tag))?;
-            let rate = setting.config.limits.rate.filter(|_| !is_always_taken && !is_counted);
+            let limit = match setting.config.limits.rate {
+                Some(rate) if !is_always_taken && !is_counted => TriggerLimit::Usual(rate),
+                Some(_) if is_always_taken => TriggerLimit::Controls,
+                Some(_) | None => TriggerLimit::Unlimited,
+            };
             let settles = found.as_ref().is_some_and(|found| split_question::awaits_question(found, message));
             let due_at = if settles { at.now.plus(split_question::SETTLES) } else { at.now };
-            match admission::start(tx, JobRequest { job, chat: chat_key, message }, rate, due_at)? {
+            match admission::start(tx, JobRequest { job, chat: chat_key, message }, limit, due_at)? {
                 Start::Known => {}
                 Start::Started => {
                     if let Some(Trigger { kind: TriggerKind::Command(command, _), .. }) = &found {
@@ -151,7 +155,7 @@ fn start_album(
         }
         AlbumJobState::Nothing => {
             let request = JobRequest { job, chat, message };
-            match admission::start(tx, request, setting.config.limits.rate, at.now.plus(album::SETTLES))? {
+            match admission::start(tx, request, setting.config.limits.rate.into(), at.now.plus(album::SETTLES))? {
                 Start::Known => false,
                 Start::Started => true,
                 Start::Refused(because) => {
@@ -277,7 +281,7 @@ fn is_answer(tx: &Writer<'_>, parent: Option<&Message>) -> chime_store::Result<b
     }
 }
 
-/// Returns `true` if no rate limit applies to the trigger.
+/// Returns `true` if the usual rate limit does not apply to the trigger.
 fn is_always_taken(tx: &Writer<'_>, chat: ChatId, kind: &TriggerKind) -> chime_store::Result<bool> {
     Ok(match kind {
         // A subscription is a setting of admins, a recap is not.
