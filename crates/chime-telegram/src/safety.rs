@@ -14,8 +14,14 @@ const APP_SCHEMES: [&str; 3] = ["tg", "ton", "tonsite"];
 /// Telegram's limits on the length of a command.
 const COMMAND_LENGTH: RangeInclusive<usize> = 1..=64;
 
+/// Maximum length of a label of a host name.
+const MOST_LABEL: usize = 63;
+
 /// Shortest name that Telegram treats as a mention.
 const MIN_NAME: usize = 2;
+
+/// Maximum number of names that one text mentions. Others stay plain text.
+const MOST_MENTIONED: usize = 5;
 
 /// Addresses and names that an answer may contain because its sources contain them.
 #[derive(Debug, Clone, Copy, Default)]
@@ -144,6 +150,7 @@ fn join_words(text: FormattedText, allowed: &Allowed<'_>) -> FormattedText {
 /// uncertain whether one is needed, it is added, because an extra invisible character is harmless.
 fn joiner_positions(text: &str, names: &[&str]) -> Vec<usize> {
     let mut found = Vec::new();
+    let mut mentioned: Vec<&str> = Vec::new();
     let mut previous = None;
     let mut web_until = 0;
     for (at, c) in text.char_indices() {
@@ -152,7 +159,7 @@ fn joiner_positions(text: &str, names: &[&str]) -> Vec<usize> {
             // Telegram reads a web address as one word, and a joiner inside would break it.
             _ if at < web_until => {}
             'h' | 'H' if !ends_word(previous) => web_until = at + web_address_len(&text[at..]),
-            '@' if !ends_word(previous) && is_ping(after, names) => found.push(at + 1),
+            '@' if !ends_word(previous) && is_ping(after, names, &mut mentioned) => found.push(at + 1),
             '/' if !ends_word(previous) && !matches!(previous, Some('/' | '<')) && is_command(after) => {
                 found.push(at + 1)
             }
@@ -178,9 +185,16 @@ fn name(text: &str) -> (&str, Option<char>) {
     (&text[..end], text[end..].chars().next())
 }
 
-fn is_ping(after: &str, names: &[&str]) -> bool {
+/// Returns `true` if `after` begins with a name that must not be mentioned. Adds an allowed one to `mentioned`.
+fn is_ping<'n>(after: &str, names: &[&'n str], mentioned: &mut Vec<&'n str>) -> bool {
     let (name, _) = name(after);
-    name.len() >= MIN_NAME && !names.iter().any(|allowed| allowed.eq_ignore_ascii_case(name))
+    let Some(allowed) = names.iter().find(|allowed| allowed.eq_ignore_ascii_case(name)) else {
+        return name.len() >= MIN_NAME;
+    };
+    if !mentioned.contains(allowed) {
+        mentioned.push(allowed);
+    }
+    mentioned.iter().position(|known| known == allowed) >= Some(MOST_MENTIONED)
 }
 
 /// Returns `true` if a slash starts a command. In `/usr/bin` it does not: a command must be a whole word.
@@ -203,8 +217,11 @@ fn web_address_len(text: &str) -> usize {
     let host_end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.' || c == '-')).unwrap_or(rest.len());
     let (host, path) = rest.split_at(host_end);
     let is_top_level = |label: &str| label.len() >= 2 && label.bytes().all(|b| b.is_ascii_alphabetic());
-    let known =
-        host.rsplit_once('.').is_some_and(|(_, label)| is_top_level(label)) && path.starts_with(['/', '?', '#']);
+    let is_label =
+        |label: &str| (1..=MOST_LABEL).contains(&label.len()) && !label.starts_with('-') && !label.ends_with('-');
+    let known = host.rsplit_once('.').is_some_and(|(_, label)| is_top_level(label))
+        && host.split('.').all(is_label)
+        && path.starts_with(['/', '?', '#']);
     if !known {
         return 0;
     }
@@ -322,6 +339,15 @@ mod tests {
     }
 
     #[test]
+    fn a_text_mentions_a_few_names_at_most() {
+        let names: Vec<String> = (1..=7).map(|number| format!("name_{number}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let text = FormattedText::plain(names.iter().map(|name| format!("@{name} ")).collect::<String>() + "@Name_1");
+        let safe = defuse(text, &Allowed { urls: &[], names: &names }).text.replace(WORD_JOINER, "·");
+        assert_eq!(safe, "@name_1 @name_2 @name_3 @name_4 @name_5 @·name_6 @·name_7 @Name_1");
+    }
+
+    #[test]
     fn commands_do_not_run() {
         check("/ban@bot or (/start) or and/or 1/2 /usr/bin", expect!["/·ban@bot or (/·start) or and/or 1/2 /usr/bin"]);
         check("[x](https://b.example)/ban", expect!["x (https://b.example)/·ban"]);
@@ -345,6 +371,10 @@ mod tests {
             expect!["https://@·bob https://x/@·bob http://a.example/)@·bob"],
         );
         check("[x](https://@bob)", expect!["x (https://@·bob)"]);
+        check(
+            "https://a..com/@bob https://a-.com/@bob https://a-b.example/@bob",
+            expect!["https://a..com/@·bob https://a-.com/@·bob https://a-b.example/@bob"],
+        );
     }
 
     #[test]
