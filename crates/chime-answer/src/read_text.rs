@@ -123,8 +123,8 @@ impl UnreadReason {
         let (page, file) = (&texts.unread, &texts.unread_file);
         let text = match self {
             Self::Page(UnreadablePage::TooSlow) => &page.slow,
-            Self::Page(UnreadablePage::Unreachable) => &page.unreachable,
-            Self::Page(UnreadablePage::Refused) => &page.refused,
+            // One sentence for both, so that nobody learns which names and addresses this network has.
+            Self::Page(UnreadablePage::Unreachable | UnreadablePage::Refused) => &page.unreachable,
             Self::Page(UnreadablePage::TooLarge) => &page.too_large,
             Self::Page(UnreadablePage::NoText) => &page.no_text,
             Self::Page(UnreadablePage::File) => &page.file,

@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use url::{Host, Url};
 
 use crate::page::{PageText, UnreadablePage, page_text, refresh};
-use crate::policy::{AddressPolicy, is_public};
+use crate::policy::AddressPolicy;
 
 /// Maximum number of redirects that are followed, by the server or by the page.
 const REDIRECTS: usize = 5;
@@ -110,8 +110,8 @@ impl Fetcher {
         let is_allowed = match at.host() {
             _ if !matches!(at.scheme(), "http" | "https") => false,
             Some(Host::Domain(name)) => self.policy.allows_host(name),
-            Some(Host::Ipv4(ip)) => is_public(IpAddr::V4(ip)),
-            Some(Host::Ipv6(ip)) => is_public(IpAddr::V6(ip)),
+            Some(Host::Ipv4(ip)) => self.policy.allows_ip(IpAddr::V4(ip)),
+            Some(Host::Ipv6(ip)) => self.policy.allows_ip(IpAddr::V6(ip)),
             None => false,
         };
         if is_allowed { Ok(()) } else { Err(UnreadablePage::Refused) }

@@ -1,9 +1,9 @@
 //! Rule on which servers a page may be fetched from.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-/// Rule that allows public addresses, except those of the operator's own servers.
+/// Rule that allows public addresses, except those of this machine and of the operator's own servers.
 #[derive(Debug, Clone, Default)]
 pub struct AddressPolicy {
     /// Host names of the operator's servers, in lower case.
@@ -40,12 +40,35 @@ impl AddressPolicy {
     /// Returns `true` if a name that was resolved to `address` may be connected to.
     pub(crate) fn allows(&self, address: SocketAddr) -> bool {
         let is_of_test = || address.ip().is_loopback() && self.test_names.values().any(|known| *known == address);
-        is_public(address.ip()) || is_of_test()
+        self.allows_ip(address.ip()) || is_of_test()
+    }
+
+    /// Returns `true` for an address of the public internet that no interface of this machine has: a firewall would not
+    /// see the connection.
+    pub(crate) fn allows_ip(&self, address: IpAddr) -> bool {
+        is_public(address) && !is_of_this_machine(address.to_canonical())
     }
 }
 
+/// Returns `true` if the address belongs to an interface of this machine. Only such an address can be bound, unless the
+/// operator allows to bind any (`net.ipv4.ip_nonlocal_bind`); then the address from which it would be reached tells.
+fn is_of_this_machine(address: IpAddr) -> bool {
+    let (unspecified, of_nobody): (IpAddr, IpAddr) = match address {
+        IpAddr::V4(_) => (Ipv4Addr::UNSPECIFIED.into(), Ipv4Addr::new(192, 0, 2, 1).into()),
+        IpAddr::V6(_) => (Ipv6Addr::UNSPECIFIED.into(), Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1).into()),
+    };
+    let is_bound = |address: IpAddr| UdpSocket::bind((address, 0)).is_ok();
+    // A UDP socket sends nothing when it is connected.
+    let is_source = || {
+        let socket = UdpSocket::bind((unspecified, 0))?;
+        socket.connect((address, 9))?;
+        socket.local_addr()
+    };
+    is_bound(address) && (!is_bound(of_nobody) || is_source().is_ok_and(|source| source.ip() == address))
+}
+
 /// Returns `true` for an address of the public internet.
-pub(crate) fn is_public(address: IpAddr) -> bool {
+fn is_public(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => is_public_v6(address),
@@ -124,6 +147,17 @@ mod tests {
             "ff02::1",
         ] {
             assert!(!is_public(address.parse().expect("an address")), "{address}");
+        }
+    }
+
+    #[test]
+    fn an_address_of_this_machine_is_told_from_others() {
+        for (address, expected) in [("127.0.0.1", true), ("93.184.216.34", false), ("2606:4700::1111", false)] {
+            assert_eq!(is_of_this_machine(address.parse().expect("an address")), expected, "{address}");
+        }
+        let is_source = |socket: UdpSocket| socket.connect(("93.184.216.34", 9)).and_then(|()| socket.local_addr());
+        if let Ok(own) = UdpSocket::bind(("0.0.0.0", 0)).and_then(is_source) {
+            assert!(is_of_this_machine(own.ip()), "{own}");
         }
     }
 

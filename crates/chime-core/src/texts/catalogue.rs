@@ -109,7 +109,7 @@ rows! {
     /// Sentences that say why a linked page could not be read, or only its beginning. Each has a blank for the page's
     /// address.
     pub struct UnreadTexts {
-        slow, unreachable, refused, too_large, no_text, file, no_page, cut, no_search,
+        slow, unreachable, too_large, no_text, file, no_page, cut, no_search,
     }
 }
 
