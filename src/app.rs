@@ -89,7 +89,8 @@ impl App {
         };
         if let Some(server) = start::health_server(&config, &monitored).await? {
             tasks.spawn("http", |stop| async move {
-                server.run(stop).await.map_err(|error| AppError::Task(format!("HTTP_ADDR: {error}")))
+                server.run(stop).await;
+                Ok(())
             });
         }
         // Loads the model while connecting, so that a model that cannot be loaded is reported at once.
@@ -152,7 +153,8 @@ impl AppComponents {
         });
         if let Some(server) = self.console().await? {
             tasks.spawn("console", |stop| async move {
-                server.run(stop).await.map_err(|error| AppError::Task(format!("CONSOLE_ADDR: {error}")))
+                server.run(stop).await;
+                Ok(())
             });
         }
         let (guests, questions) = mpsc::channel(GUESTS_WAITING);

@@ -48,12 +48,12 @@ impl HealthServer {
     }
 
     /// Serves requests until `stop`.
-    pub async fn run(self, stop: CancellationToken) -> std::io::Result<()> {
+    pub async fn run(self, stop: CancellationToken) {
         let router = Router::new()
             .route("/healthz", get(healthz))
             .route("/metrics", get(exposition))
             .with_state(Arc::new(self.monitored));
-        chime_console::serve(self.listener, router, stop).await
+        chime_console::serve(self.listener, router, stop).await;
     }
 }
 

@@ -16,15 +16,21 @@ mod views;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
+use axum::serve::Listener;
 use axum::{Router, http::header};
 use futures::future::BoxFuture;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 use secrecy::ExposeSecret;
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use chime_access::console_tokens::{ConsoleTokens, SESSION_LIFETIME, hashed};
@@ -124,23 +130,40 @@ impl ConsoleServer {
     }
 
     /// Serves requests until `stop`.
-    ///
-    /// # Errors
-    /// Fails if the listener fails.
-    pub async fn run(self, stop: CancellationToken) -> std::io::Result<()> {
-        serve(self.listener, self.router, stop).await
+    pub async fn run(self, stop: CancellationToken) {
+        serve(self.listener, self.router, stop).await;
     }
 }
 
+/// Limits on the connections of a server, so that idle ones do not use up the descriptors of the process.
+#[derive(Debug, Clone, Copy)]
+struct ConnectionLimits {
+    most: usize,
+    /// Time for the head of a request, also of the next one of an open connection.
+    head: Duration,
+    lifetime: Duration,
+}
+
+const LIMITS: ConnectionLimits =
+    ConnectionLimits { most: 64, head: Duration::from_secs(15), lifetime: Duration::from_secs(120) };
+
 /// Serves `router` until `stop`, without waiting for open connections.
-///
-/// # Errors
-/// Fails if the listener fails.
-pub async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) -> std::io::Result<()> {
-    let serving = axum::serve(listener, router).with_graceful_shutdown(stop.clone().cancelled_owned());
-    tokio::select! {
-        served = serving.into_future() => served,
-        () = stop.cancelled() => Ok(()),
+pub async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {
+    serve_within(LIMITS, listener, router, stop).await;
+}
+
+async fn serve_within(limits: ConnectionLimits, mut listener: TcpListener, router: Router, stop: CancellationToken) {
+    let (mut http, mut open) = (http1::Builder::new(), JoinSet::new());
+    http.timer(TokioTimer::new()).header_read_timeout(limits.head);
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            Some(_) = open.join_next() => {}
+            (stream, _) = Listener::accept(&mut listener), if open.len() < limits.most => {
+                let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router.clone()));
+                open.spawn(tokio::time::timeout(limits.lifetime, connection));
+            }
+        }
     }
 }
 
@@ -166,4 +189,42 @@ fn router(console: &SharedConsole) -> Router {
         .merge(for_owners)
         .layer(from_fn_with_state(Arc::clone(console), guard::guard))
         .with_state(Arc::clone(console))
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpStream;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn idle_connections_are_closed_and_make_room() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("an address");
+        let address = listener.local_addr().expect("an address");
+        let router = Router::new().route("/", get(async || "hello"));
+        let short = Duration::from_millis(50);
+        let limits = ConnectionLimits { most: 2, head: short, lifetime: short * 100 };
+        let use_it = async {
+            let mut idle = Vec::new();
+            for started in ["", "GET / HT"] {
+                let mut stream = TcpStream::connect(address).await.expect("a connection");
+                stream.write_all(started.as_bytes()).await.expect("a start");
+                idle.push(stream);
+            }
+            let mut third = TcpStream::connect(address).await.expect("a connection");
+            third.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await.expect("a request");
+            let mut response = Vec::new();
+            third.read_to_end(&mut response).await.expect("a response");
+            assert!(response.ends_with(b"hello"));
+            for mut stream in idle {
+                let mut response = Vec::new();
+                stream.read_to_end(&mut response).await.expect("an end");
+            }
+        };
+        tokio::select! {
+            () = serve_within(limits, listener, router, CancellationToken::new()) => {}
+            () = use_it => {}
+        }
+    }
 }
