@@ -314,7 +314,7 @@ impl ConsoleConfig {
         let allowed = "at least 32 letters, digits and signs without spaces";
         let token = settings.secret(&keys::CONSOLE_TOKEN, allowed);
         if token.as_ref().is_some_and(|token| token.expose_secret().len() < SHORTEST_TOKEN) {
-            settings.warn(&keys::CONSOLE_TOKEN, "is short; whoever guesses it reads all chats");
+            settings.refuse(&keys::CONSOLE_TOKEN, allowed);
         }
         let has_tls = url.as_ref().is_some_and(|url| url.starts_with("https://"));
         if address.is_some_and(|address| !address.ip().is_loopback()) && !has_tls {
