@@ -2,6 +2,7 @@
 //! twice.
 
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use crate::archive::import::former_group::{former_group, put_back};
 use crate::archive::import::read::ImportBatch;
@@ -15,6 +16,8 @@ use chime_store::chats::ChatRow;
 use chime_store::messages::TakenIn;
 use chime_store::{Reader, Writer, chats, consent, jobs, messages, sessions};
 
+/// Maximum time by which a clock may be ahead. A message of a later time is damaged: it would be the newest for ever.
+const AHEAD: Duration = Duration::from_secs(24 * 60 * 60);
 /// Minimum number of stored texts for the chat's language to be trusted. With fewer, the import detects the language.
 const KNOWN_WELL: usize = 30;
 
@@ -101,6 +104,10 @@ pub fn take_in(tx: &Writer<'_>, batch: &ImportBatch, setting: &ImportSettings) -
         let message = &put_back(tx, former, message)?;
         if cutoff.is_some_and(|cutoff| message.sent_at < cutoff) {
             counted.counts.expired += 1;
+            continue;
+        }
+        if message.sent_at > setting.now.plus(AHEAD) {
+            counted.counts.unreadable += 1;
             continue;
         }
         let is_news = match objections.strip(message) {
