@@ -24,6 +24,7 @@ mod host;
 mod ids;
 mod item;
 mod job;
+mod json_fault;
 pub mod lang;
 mod message;
 mod outgoing;
@@ -71,6 +72,7 @@ pub use item::{Amount, Item, ItemId, Price, Suggested};
 pub use job::{
     AddressedBy, BACKLOG_SETTLES, Class, Job, JobKind, JobPayload, MessageAt, ParsedTrigger, Policy, UNANSWERED_AFTER,
 };
+pub use json_fault::json_fault;
 pub use message::{Borrowed, Kind, Message, MessageFile, Origin, Role, Sender, StoredMessage};
 pub use outgoing::{Button, Outgoing, Poll, PollButton, ReplyTarget};
 pub use packed::{add_share, dot, pack, packed_cosine, unpack};

@@ -24,10 +24,11 @@ use teloxide::requests::Payload;
 use teloxide::types as wire;
 
 use crate::dto::{self, Items};
-use crate::error::{LostReply, TelegramError, classify, fault};
+use crate::error::{LostReply, TelegramError, classify};
 use crate::member::MemberStatus;
 use crate::request;
 use crate::update::{RawUpdate, parse_batch};
+use chime_core::json_fault as fault;
 use chime_core::texts::Menu;
 use chime_core::{
     BotIdentity, Button, ChatId, FormattedText, ForumTopicId, MessageId, Outgoing, Poll, ReplyTarget, Timestamp,

@@ -5,13 +5,13 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 
 use crate::dto::ApiResponse;
-use chime_core::ChatId;
+use chime_core::{ChatId, json_fault as fault};
 
 /// Delay after a 429 that states none. Telegram's shortest delays are a few seconds.
 const UNNAMED_WAIT: Duration = Duration::from_secs(5);
 
-/// Longest stored description of an error, in characters.
-const DESCRIPTION_LENGTH: usize = 200;
+/// Longest stored description of an error, in words.
+const DESCRIPTION_WORDS: usize = 30;
 
 /// Reason why a request has no result.
 #[derive(Debug, thiserror::Error)]
@@ -106,7 +106,7 @@ pub fn classify(status: u16, body: &str) -> Result<Box<RawValue>, TelegramError>
     if let Some(to) = parameters.migrate_to_chat_id {
         return Err(TelegramError::Migrated { to: ChatId(to) });
     }
-    let description = answer.description.unwrap_or_default().chars().take(DESCRIPTION_LENGTH).collect();
+    let description = answer.description.unwrap_or_default();
     Err(match code {
         429 => {
             TelegramError::Throttled { retry_after: parameters.retry_after.map_or(UNNAMED_WAIT, Duration::from_secs) }
@@ -115,15 +115,33 @@ pub fn classify(status: u16, body: &str) -> Result<Box<RawValue>, TelegramError>
     })
 }
 
-/// Describes a JSON error by position and category, without content, which may be a member's text.
-pub fn fault(error: &serde_json::Error) -> String {
-    let category = match error.classify() {
-        serde_json::error::Category::Io => "io",
-        serde_json::error::Category::Syntax => "syntax",
-        serde_json::error::Category::Data => "data",
-        serde_json::error::Category::Eof => "eof",
-    };
-    format!("{category} error at line {} column {}", error.line(), error.column())
+/// Words of Telegram's descriptions of errors.
+const KNOWN_WORDS: &str = "a administrator afford after again all allowed an are at bad be been blocked bot button by \
+    called can channel chat closed command commands conflict content data deactivated delete deleted description edit \
+    edited empty ends enough entities entity error exceeded expired failed file find flood for forbidden found from \
+    gateway get getupdates gone group have html http https id identifier in instance internal invalid is it kicked length \
+    limit long make many mark markup me media member members message messageentity messages method migrated missing mode \
+    must my need new no not object of offset old on one only or other outdated parse peer photo plain poll post private \
+    query quote react reaction reactions read refused remove replied reply request required response restart restricted \
+    rights running same secret send sent server service slow specified start still supergroup supported sure t tag \
+    terminated text than that the there this thread timeout to token too topic type unauthorized unavailable unsupported \
+    update upgraded url use user username was webhook while with write wrong you";
+
+/// Returns a description with "…" for the words that are not Telegram's own: some servers repeat the refused text.
+fn without_content(description: &str) -> String {
+    let mut kept = String::new();
+    for word in description.split_inclusive(|c: char| !c.is_alphanumeric()).take(DESCRIPTION_WORDS) {
+        let (letters, end) = word.split_at(word.trim_end_matches(|c: char| !c.is_alphanumeric()).len());
+        let is_known =
+            letters.is_empty() || KNOWN_WORDS.split_whitespace().any(|known| letters.eq_ignore_ascii_case(known));
+        match is_known {
+            true => kept.push_str(letters),
+            false if !kept.trim_end().ends_with('…') => kept.push('…'),
+            false => {}
+        }
+        kept.push_str(if end.chars().all(|c| c.is_ascii_punctuation() || c == ' ') { end } else { " " });
+    }
+    kept.trim_end().to_owned()
 }
 
 fn without_json(status: u16, error: &serde_json::Error) -> TelegramError {
@@ -150,18 +168,19 @@ fn refusal_without_words(status: u16) -> TelegramError {
 
 /// Converts a refusal by Telegram. Its codes are coarse, so the description distinguishes between the 400s.
 fn refusal(code: u16, description: String) -> TelegramError {
+    let shown = || without_content(&description);
     match code {
         401 => TelegramError::Unauthorized,
         // Telegram's answer to a malformed token. Its description of an unknown method is longer.
         404 if description == "Not Found" => TelegramError::Unauthorized,
-        403 => TelegramError::Gone { description },
-        409 => TelegramError::Conflict { description },
-        300..=399 | 408 | 500.. => TelegramError::Failed { status: code, description },
-        _ => bad_request(code, description),
+        403 => TelegramError::Gone { description: shown() },
+        409 => TelegramError::Conflict { description: shown() },
+        300..=399 | 408 | 500.. => TelegramError::Failed { status: code, description: shown() },
+        _ => bad_request(code, &description),
     }
 }
 
-fn bad_request(status: u16, description: String) -> TelegramError {
+fn bad_request(status: u16, description: &str) -> TelegramError {
     const REPLY_GONE: &[&str] = &[
         "message to be replied not found",
         "message to reply not found",
@@ -199,9 +218,9 @@ fn bad_request(status: u16, description: String) -> TelegramError {
     } else if says(FORUM_TOPIC_GONE) {
         TelegramError::ForumTopicGone
     } else if says(GONE) {
-        TelegramError::Gone { description }
+        TelegramError::Gone { description: without_content(description) }
     } else {
-        TelegramError::Refused { status, description }
+        TelegramError::Refused { status, description: without_content(description) }
     }
 }
 
@@ -368,9 +387,18 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_holds_no_content() {
-        let error = serde_json::from_str::<Vec<i64>>(r#"["a secret"]"#).unwrap_err();
-        assert!(error.to_string().contains("a secret"));
-        expect!["data error at line 1 column 11"].assert_eq(&fault(&error));
+    fn a_description_loses_what_is_not_telegrams() {
+        check_refusal(
+            400,
+            "Bad Request: can't parse entities in \"Ben said zqsecret7x, call 555-0199\" at offset 9",
+            expect![[
+                r#"Refused { status: 400, description: "Bad Request: can't parse entities in \"… , … - \" at offset …" }"#
+            ]],
+        );
+        check_refusal(
+            400,
+            "Bad Request: REACTION_INVALID",
+            expect![[r#"Refused { status: 400, description: "Bad Request: REACTION_INVALID" }"#]],
+        );
     }
 }

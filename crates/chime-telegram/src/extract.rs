@@ -13,16 +13,16 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::dto::{self, Items, filled};
-use crate::error::fault;
 use crate::update::{RawUpdate, is_unused};
+use chime_core::json_fault as fault;
 use chime_core::repair;
 use chime_core::{Chat, ChatId, ChatKind, Event, Membership, MessageId, Poll, PollState, Press, Reaction, UserId};
 
 /// Reason why an update cannot be parsed. Contains no message text, so that it can be logged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
-    #[error("unknown kind of update `{0}`")]
-    UnknownKind(String),
+    #[error("unknown kind of update")]
+    UnknownKind,
     #[error("malformed `{kind}`: {fault}")]
     Malformed { kind: String, fault: String },
 }
@@ -49,7 +49,7 @@ pub fn extract(update: &RawUpdate, bot: UserId) -> Result<Vec<Event>, Unreadable
             Ok(content().and_then(read).ok().and_then(|m| message::guest(&m, bot)).into_iter().collect())
         }
         known if is_unused(known) => Ok(vec![]),
-        unknown => return Err(Unreadable::UnknownKind(unknown.to_owned())),
+        _ => return Err(Unreadable::UnknownKind),
     };
     events.map_err(malformed)
 }

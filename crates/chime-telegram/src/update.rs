@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::error::fault;
 use chime_core::UpdateId;
+use chime_core::json_fault as fault;
 use chime_core::repair;
 
 /// Kinds of updates that [`extract`](crate::extract) reads. Sent with each poll: otherwise the server uses an earlier
@@ -44,8 +44,8 @@ const UNUSED_UPDATES: &[&str] = &[
     "subscription",
 ];
 
-/// Maximum length of a stored kind. Telegram's own names are shorter.
-const KIND_LENGTH: usize = 64;
+/// Stored kind of updates that this program does not know.
+const UNKNOWN_KIND: &str = "unknown";
 
 /// An update before [`extract`](crate::extract).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,9 +91,8 @@ fn update_id(raw: &RawValue) -> Option<UpdateId> {
 fn kind(fields: &BTreeMap<String, &RawValue>) -> String {
     let names = || fields.keys().map(String::as_str).filter(|name| *name != "update_id");
     let known = names().find(|name| ALLOWED_UPDATES.contains(name) || is_unused(name));
-    let name = known.or_else(|| names().next()).unwrap_or_default();
-    // Kinds are logged and counted, so only identifier characters are kept.
-    name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').take(KIND_LENGTH).collect()
+    // Kinds are logged and counted, so one that is not known has a fixed name.
+    known.or_else(|| names().next().map(|_| UNKNOWN_KIND)).unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]
