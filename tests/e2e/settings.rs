@@ -519,7 +519,7 @@ async fn a_setting_may_be_named_in_the_language_of_the_chat_and_an_unknown_one_i
         w.settled().await;
         let eve = admin(w, w.chat, "eve");
         let unknown = by(w, eve, "/settings@bot sprach en").await.text;
-        assert!(unknown.contains("„sprach“") && unknown.contains("language, time_zone, persona"), "{unknown}");
+        assert!(!unknown.contains("sprach") && unknown.contains("language, time_zone, persona"), "{unknown}");
         let zone = by(w, eve, "/settings@bot zeitzone Europe/Berlin").await.text;
         assert!(zone.contains("Europe/Berlin"), "{zone}");
         let replies = by(w, eve, "/settings@bot Antworten auf meine Nachrichten off").await.text;
@@ -527,7 +527,7 @@ async fn a_setting_may_be_named_in_the_language_of_the_chat_and_an_unknown_one_i
         let strict = by(w, eve, "/settings@bot grounding streng").await.text;
         assert!(strict.contains("streng"), "{strict}");
         let blue = by(w, eve, "/settings@bot grounding blau").await.text;
-        assert!(blue.contains("„blau“"), "{blue}");
+        assert!(!blue.contains("blau") && blue.contains("/settings"), "{blue}");
         let english = by(w, eve, "/settings@bot Sprache English").await.text;
         assert!(english.contains("English"), "{english}");
         let panel = by(w, eve, "/settings@bot").await.text;

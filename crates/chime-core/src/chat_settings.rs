@@ -345,12 +345,14 @@ impl SettingValue for Persona {
 }
 
 macro_rules! text_values {
-    ($($(#[$doc:meta])+ $type:ident),+) => {
+    ($($(#[$doc:meta])+ $type:ident is_written $is_written:literal),+) => {
         $($(#[$doc])+
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct $type(pub String);
 
         impl SettingValue for $type {
+            const IS_WRITTEN: bool = $is_written;
+
             fn parse_setting(raw: &str) -> Option<Self> {
                 parse_words(raw).map(Self)
             }
@@ -363,9 +365,9 @@ macro_rules! text_values {
 }
 text_values!(
     /// Name of a model, as its server knows it.
-    ModelName,
+    ModelName is_written false,
     /// Name that members call the bot by.
-    CalledName
+    CalledName is_written true
 );
 
 fn parse_words(raw: &str) -> Option<String> {

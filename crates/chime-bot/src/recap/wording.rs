@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use crate::recap::RecapTime;
-use chime_answer::sanitize::one_line;
 use chime_core::texts::{Texts, filled};
 use chime_core::{Bullet, Seq, SummaryMethod, Timestamp, Zone};
 use chime_memory::members;
@@ -114,12 +113,9 @@ pub fn unsubscribed(was_there: bool, texts: &Texts) -> String {
 }
 
 /// Returns the reply to arguments that name no time: the help for `/recap`, and the chat's own schedule if it has one.
-pub fn unclear(args: &str, time: Option<RecapTime>, texts: &Texts) -> String {
-    /// Maximum number of characters of the arguments that are repeated.
-    const CHARS: usize = 60;
-    let words = texts.quoted(&escaped(&one_line(args, CHARS)));
+pub fn unclear(time: Option<RecapTime>, texts: &Texts) -> String {
     let now = time.map(|time| filled(&texts.recap.comes, &[("time", &in_words(time, texts))])).unwrap_or_default();
-    format!("{} {}{now}", filled(&texts.recap.unclear, &[("words", &words)]), texts.recap.how)
+    format!("{} {}{now}", texts.recap.unclear, texts.recap.how)
 }
 
 #[cfg(test)]

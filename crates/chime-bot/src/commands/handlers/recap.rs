@@ -79,7 +79,7 @@ impl Commands {
                 let chat = command.chat.key;
                 let own = self.base.store.read(move |conn| recaps::of_chat(conn, chat)).await?;
                 let own = own.as_ref().and_then(time_of);
-                self.say(job, &command, wording::unclear(&command.args, own, command.texts())).await
+                self.say(job, &command, wording::unclear(own, command.texts())).await
             }
         }
     }

@@ -5,10 +5,9 @@ use crate::commands::handlers::{CommandRequest, Commands, chat_button};
 use crate::commands::panel::{Panel, PanelPress, PanelScope, SettingChange, memory_question};
 use chime_access::admission::is_owner;
 use chime_answer::answering::format_own;
-use chime_answer::sanitize::escape_markdown;
-use chime_core::chat_settings::{CHAT_SETTINGS, DEFAULT, MEMORY, SettingEntry, SettingValue};
+use chime_core::chat_settings::{CHAT_SETTINGS, DEFAULT, MEMORY, PERSONA, SettingEntry, SettingValue};
 use chime_core::texts::{Texts, filled, notices, texts};
-use chime_core::{Button, ChatKey, ChatKind, Conversation, ForumTopicId, Job, Press, Seq, Timestamp, UserId, clip};
+use chime_core::{Button, ChatKey, ChatKind, Conversation, ForumTopicId, Job, Press, Seq, Timestamp, UserId};
 use chime_jobs::{JobError, JobResult};
 use chime_privacy::ChatRole;
 use chime_store::chat_settings::NewValue;
@@ -25,7 +24,7 @@ impl Commands {
             return match (refusal, arguments) {
                 (Some(refusal), _) => self.say(job, &command, refusal).await,
                 (None, SettingArguments::Change(asked)) => self.set_by_words(job, &command, asked).await,
-                (None, SettingArguments::Unknown(name)) => self.say_unknown_setting(job, &command, name).await,
+                (None, SettingArguments::Unknown) => self.say_unknown_setting(job, &command).await,
             };
         }
         let scope = PanelScope::default();
@@ -70,7 +69,6 @@ impl Commands {
         let default = (entry.default)(&self.defaults, command.chat.chat.kind);
         let (Some(default), Some(chosen), true) = (default, chosen, topic.is_none() || entry.in_topics) else {
             let words = entry.text("unknown", texts).unwrap_or(&texts.settings.unknown);
-            let words = filled(words, &[("value", &texts.quoted(&escape_markdown(&clip(value, LONGEST_VALUE))))]);
             return self.say(job, command, words).await;
         };
         let (chat, author) = (command.chat.key, command.message.message.sender.id);
@@ -91,17 +89,21 @@ impl Commands {
         };
         let conversation = Conversation { chat: command.chat.key, forum_topic: topic };
         let by = entry.is_written.then_some((command.message.message.sender.id, command.message.seq));
-        self.answer(job, command, &words, move |tx| write(tx, conversation, &change, by)).await
+        let key = job.payload.reply_key();
+        let also = move |tx: &Writer<'_>| {
+            write(tx, conversation, &change, by)?;
+            // The reply may show the text.
+            outbox::note_uses(tx, &key, chat, by.map(|(_, seq)| seq))
+        };
+        self.answer(job, command, &words, also).await
     }
 
     /// Replies with the names of the settings.
-    async fn say_unknown_setting(&self, job: &Job, command: &CommandRequest, name: &str) -> JobResult {
+    async fn say_unknown_setting(&self, job: &Job, command: &CommandRequest) -> JobResult {
         let exists = |entry: &&SettingEntry| (entry.default)(&self.defaults, command.chat.chat.kind).is_some();
         let names: Vec<String> = CHAT_SETTINGS.iter().filter(exists).map(|entry| format!("`{}`", entry.key)).collect();
-        let name = command.texts().quoted(&escape_markdown(&clip(name, LONGEST_VALUE)));
-        let blanks = [("names", names.join(", ")), ("name", name)];
-        let blanks = blanks.each_ref().map(|(blank, text)| (*blank, text.as_str()));
-        self.say(job, command, filled(&command.texts().settings.unknown_name, &blanks)).await
+        let words = filled(&command.texts().settings.unknown_name, &[("names", &names.join(", "))]);
+        self.say(job, command, words).await
     }
 
     pub(super) async fn change(
@@ -207,14 +209,11 @@ impl Commands {
     }
 }
 
-/// Maximum length of an unknown value that the reply repeats, in characters.
-const LONGEST_VALUE: usize = 60;
-
 /// Arguments of `/settings`.
 enum SettingArguments<'a> {
     Change(WordedSetting<'a>),
     /// The name of no setting.
-    Unknown(&'a str),
+    Unknown,
 }
 
 /// Setting and value in the arguments of `/settings timezone Europe/Paris`.
@@ -237,7 +236,7 @@ impl<'a> WordedSetting<'a> {
         if first.eq_ignore_ascii_case("topic") && here.is_some() {
             return Self::parse(rest, None, texts).map(|arguments| match arguments {
                 SettingArguments::Change(asked) => SettingArguments::Change(Self { topic: here, ..asked }),
-                unknown @ SettingArguments::Unknown(_) => unknown,
+                SettingArguments::Unknown => SettingArguments::Unknown,
             });
         }
         let (second, after) = first_word(rest);
@@ -245,10 +244,10 @@ impl<'a> WordedSetting<'a> {
         let found = two_words.map(|entry| (entry, after));
         let found = found.or_else(|| Some((SettingEntry::find(first)?, rest)));
         let Some((entry, value)) = found.or_else(|| SettingEntry::titled(args, texts)) else {
-            return Some(SettingArguments::Unknown(first)).filter(|_| !first.is_empty());
+            return Some(SettingArguments::Unknown).filter(|_| !first.is_empty());
         };
         let value = value.trim();
-        let is_change = entry.is_written || !value.is_empty();
+        let is_change = entry.key == PERSONA.key || !value.is_empty();
         is_change.then_some(SettingArguments::Change(Self { topic: None, entry, value }))
     }
 }
