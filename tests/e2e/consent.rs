@@ -156,3 +156,63 @@ async fn in_a_chat_that_is_no_longer_served_members_still_have_their_words_forgo
     })
     .await;
 }
+
+/// Members who hide their account are forwarded with their name only.
+#[tokio::test]
+async fn a_forward_that_has_only_the_name_of_who_opted_out_is_not_kept_or_used() {
+    World::run(async |w| {
+        let markers = ["zqearly7xk", "zqlater7xk", "zqthere7xk", "zqnamed7xk"].map(str::to_owned);
+        let [early, later, there, named] = &markers;
+        let other = w.telegram.add_chat(NewChat::supergroup("The lake"));
+        let (cat, cat_there) = (w.member("cat"), w.telegram.add_member(other, "cat"));
+        let pass_on = |w: &World, name: &str, text: &str| {
+            w.telegram.say(w.chat, Post::new(cat, text, w.clock.now()).forwarded_from(name))
+        };
+        w.say("ben", "good morning");
+        let stored_early = pass_on(w, "Ben ", early);
+        let of_dan = pass_on(w, "dan", "zqofdan7xk");
+        w.settled().await;
+        assert!(w.stored(w.chat, stored_early).await.is_some());
+
+        let private = w.telegram.add_chat(NewChat::private("ben"));
+        command(w, private, "ben", "/optout").await;
+        let namesake = w.telegram.add_member(other, "Ben");
+        let own = w.telegram.say(other, Post::new(namesake, named.as_str(), w.clock.now()));
+        let stored_later = pass_on(w, "ben", later);
+        w.telegram.say(other, Post::new(cat_there, there.as_str(), w.clock.now()).forwarded_from("BEN"));
+        w.settled().await;
+        assert_eq!(w.stored(w.chat, stored_early).await, None, "one from before is not read");
+        assert_eq!(w.stored(w.chat, stored_later).await, None);
+        assert!(w.stored(w.chat, of_dan).await.is_some());
+        assert!(w.stored(other, own).await.is_some(), "a namesake's own words stay");
+        w.stop().await;
+        assert_eq!(found_in_files(w, &markers[1..3]), Vec::<String>::new());
+        w.start().await;
+
+        command(w, private, "ben", "/forget me").await;
+        w.settled().await;
+        w.stop().await;
+        assert_eq!(found_in_files(w, &markers[..3]), Vec::<String>::new());
+        w.start().await;
+        assert!(w.stored(w.chat, of_dan).await.is_some() && w.stored(other, own).await.is_some());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_forward_with_the_name_and_time_of_a_message_is_forgotten_with_it() {
+    World::run(async |w| {
+        w.say("ben", "zqpassed7xk is the code");
+        let cat = w.member("cat");
+        let post = Post::new(cat, "zqpassed7xk is the code", w.clock.now());
+        w.telegram.say(w.chat, post.forwarded_from("Ben"));
+        w.settled().await;
+        w.clock.advance(Duration::from_secs(5));
+        command(w, w.chat, "ben", "/forget me").await;
+        w.settled().await;
+        w.stop().await;
+        assert_eq!(found_in_files(w, &["zqpassed7xk".to_owned()]), Vec::<String>::new());
+        w.start().await;
+    })
+    .await;
+}

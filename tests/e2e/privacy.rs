@@ -12,6 +12,7 @@ use chime_testkit::Reply;
 use chime_world::World;
 use rusqlite::Connection;
 
+use crate::faults::refused;
 use crate::process::Process;
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -925,6 +926,74 @@ async fn a_program_that_reads_all_the_time_does_not_keep_anybody_from_being_forg
         drop(replicator);
         w.stop().await;
         assert_eq!(found_in_files(w, &["zqheld7xk".to_owned()]), Vec::<String>::new());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn replies_of_commands_do_not_keep_what_their_member_wrote() {
+    World::run(async |w| {
+        let markers = ["zqrecap7xk", "zqset7xk", "zqzone7xk", "zqdaily7xk", "zqname7xk", "zqout7xk"].map(str::to_owned);
+        let eve = stand(w, "eve", ChatMemberStatus::Administrator);
+        for text in [
+            "/recap zqrecap7xk",
+            "/recap daily zqdaily7xk",
+            "/settings@bot zqset7xk on",
+            "/settings@bot timezone zqzone7xk",
+            "/settings@bot language zqzone7xk",
+            "/settings@bot name zqname7xk",
+        ] {
+            order(w, eve, text).await;
+        }
+        w.settled().await;
+        assert!(!found_in_files(w, &markers).is_empty());
+        w.clock.advance(Duration::from_secs(5));
+        assert!(order(w, eve, "/forget me").await.text.starts_with("Deleted: "));
+        w.settled().await;
+        order(w, eve, "/optout").await;
+        order(w, eve, "/recap zqout7xk").await;
+        let refused = order(w, eve, "/settings@bot name zqout7xk").await;
+        assert!(!refused.text.contains("zqout7xk"), "{}", refused.text);
+        w.settled().await;
+        w.stop().await;
+        assert_eq!(found_in_files(w, &markers), Vec::<String>::new());
+        w.start().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_telegram_repeats_in_a_refusal_is_not_kept() {
+    World::run(async |w| {
+        w.telegram.fault("sendMessage", refused("can't parse \u{201c}zqecho7xk we decided\u{201d}"), 9);
+        w.model.script(["**Nine** of them."]);
+        let tag = w.say("ann", "@bot how many?");
+        assert_eq!(w.next_reaction().await, (tag, vec!["😢".to_owned()]));
+        w.settled().await;
+        w.stop().await;
+        assert_eq!(found_in_files(w, &["zqecho7xk".to_owned()]), Vec::<String>::new());
+        w.start().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_token_counts_of_a_forgotten_member_are_nobodys() {
+    World::run(async |w| {
+        w.model.script(["On Friday.", "At noon."]);
+        for _ in 0..2 {
+            let asked = w.say("ann", "@bot when do we leave?");
+            w.answer_to(asked).await;
+            w.clock.advance(DAY);
+        }
+        let asked = w.say("ann", "/forget me");
+        w.answer_to(asked).await;
+        w.quiet(DAY).await;
+        let counts = |conn: &Reader| -> chime_store::Result<(i64, i64)> {
+            let sql = "SELECT count(*) FILTER (WHERE user_id <> 0), sum(calls) FROM token_usage";
+            Ok(conn.query_row(sql, [], |raw| Ok((raw.get(0)?, raw.get(1)?)))?)
+        };
+        assert_eq!(w.read_store(counts).await, (0, 2));
     })
     .await;
 }

@@ -79,13 +79,13 @@ fn hide(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
          (SELECT outbox.telegram_chat_id, outbox.message_id
           FROM message_in_answer AS said
           JOIN outbox ON outbox.answer_id = said.answer_id
-          WHERE said.user_id = :user AND (:chat IS NULL OR said.chat_key = :chat)
-              AND outbox.message_id IS NOT NULL)",
+          WHERE (said.user_id = :user OR (said.origin_user_id = :user AND said.forward_origin IS NOT NULL))
+              AND (:chat IS NULL OR said.chat_key = :chat) AND outbox.message_id IS NOT NULL)",
         params! { ":user": user, ":chat": scope.chat() },
     )
 }
 
-/// Returns at most `limit` messages of a member on which an answer created up to `until` is based. `None` means all
+/// Returns at most `limit` messages by a member, or forwarded from the member, on which an answer created up to `until` is based. `None` means all
 /// chats.
 pub fn grounds_of_member(
     conn: &Reader,
@@ -98,7 +98,8 @@ pub fn grounds_of_member(
         "SELECT DISTINCT said.chat_key AS chat_key, said.seq AS seq
          FROM message_in_answer AS said
          JOIN answer ON answer.id = said.answer_id AND answer.created_at <= :until
-         WHERE said.user_id = :user AND (:chat IS NULL OR said.chat_key = :chat) LIMIT :limit",
+         WHERE (said.user_id = :user OR (said.origin_user_id = :user AND said.forward_origin IS NOT NULL))
+             AND (:chat IS NULL OR said.chat_key = :chat) LIMIT :limit",
         params! {
             ":user": user, ":chat": chat, ":until": until, ":limit": limit,
         },

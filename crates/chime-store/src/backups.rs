@@ -1,19 +1,26 @@
 //! Copies of the database that Chime makes by itself: before migrations beside the database, and daily in `BACKUP_DIR`.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
-use super::{Copied, Result, open, snapshot};
+use super::sql::{Statements, params};
+use super::{Copied, Reader, Result, Writer, open, snapshot};
 use chime_core::Timestamp;
 use chime_core::config::BackupConfig;
 
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const KEPT: usize = 3;
+/// Longest age of any copy, which members are told.
 const KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// A daily copy may be made this much later than the one of the day before.
+const DELAY: Duration = Duration::from_secs(2 * 60 * 60);
 /// Longest time that a copy can take. A copy may be in progress while old ones are pruned, so younger directories stay.
 const COPYING_TAKES: Duration = Duration::from_secs(24 * 60 * 60);
 const TIME: &str = "%Y%m%d-%H%M%S";
@@ -124,6 +131,35 @@ fn must_have_space(folder: &Path, bytes: u64) -> Result<()> {
     }
 }
 
+/// Returns the longest age of a daily copy, if `kept` of them are kept.
+pub fn longest_age(kept: usize) -> Duration {
+    DAY.saturating_mul(u32::try_from(kept).unwrap_or(u32::MAX)).min(KEPT_FOR) + DELAY
+}
+
+/// Records that daily copies are made in `folder`.
+pub fn note_folder(tx: &Writer<'_>, folder: &Path) -> Result<()> {
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let path = folder.as_os_str().as_bytes();
+    tx.run("INSERT INTO backup_folder (path) VALUES (:path) ON CONFLICT (path) DO NOTHING", params! { ":path": path })
+}
+
+/// Returns the folders in which daily copies were made and that can be read.
+pub fn folders(conn: &Reader) -> Result<Vec<PathBuf>> {
+    let paths: Vec<Vec<u8>> = conn.all("SELECT path FROM backup_folder", &[])?;
+    let folders = paths.into_iter().map(|path| PathBuf::from(OsString::from_vec(path)));
+    Ok(folders.filter(|folder| fs::read_dir(folder).is_ok()).collect())
+}
+
+/// Deletes the daily copies in `folders` that are older than `age`. Returns the number of deletions.
+pub fn prune_daily(path: &Path, folders: &[PathBuf], age: Duration, now: Timestamp) -> Result<usize> {
+    let mut deleted = 0;
+    for folder in folders {
+        let copies = copies(folder, path, CopyKind::Daily)?;
+        deleted += delete(copies.into_iter().filter(|copy| now.since(copy.made_at) > age))?;
+    }
+    Ok(deleted)
+}
+
 /// Deletes all but the newest copies from before migrations, those that are too old, and what interrupted copies left.
 /// Returns the number of deletions.
 pub fn prune(path: &Path, now: Timestamp) -> Result<usize> {
@@ -168,14 +204,14 @@ fn is_old(path: &Path, now: Timestamp) -> bool {
 }
 
 /// Deletes the copies that may contain a message sent at `sent_at`: all copies made since then, and interrupted ones.
-/// In `folder`, the folder of the daily copies, this also ends a copy in progress, which fails. Returns the number of
+/// In `folders`, the folders of the daily copies, this also ends a copy in progress, which fails. Returns the number of
 /// deletions.
-pub fn delete_since(path: &Path, folder: Option<&Path>, sent_at: Timestamp) -> Result<usize> {
+pub fn delete_since(path: &Path, folders: &[PathBuf], sent_at: Timestamp) -> Result<usize> {
     let mut deleted = delete_broken(folder_of(path), is_unlocked)?;
     // `made_at` is in whole seconds, so a copy made in the same second may contain the message.
     let since = sent_at.minus(OVERLAP).secs();
     let mut found = copies(folder_of(path), path, CopyKind::BeforeMigration)?;
-    if let Some(folder) = folder {
+    for folder in folders {
         deleted += delete_broken(folder, |_| true)?;
         found.extend(copies(folder, path, CopyKind::Daily)?);
     }
@@ -232,8 +268,6 @@ fn delete(copies: impl Iterator<Item = Copy>) -> Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const DAY: Duration = Duration::from_secs(86_400);
 
     /// Returns the ages, in days, of the copies that remain after `act`.
     fn left(ages: &[u32], act: impl Fn(&Path, Timestamp) -> Result<usize>) -> Vec<u32> {
@@ -292,16 +326,16 @@ mod tests {
         lock.lock().unwrap();
         let database = folder.path().join("chime.db");
         let now = Timestamp::from_secs(1_767_621_720);
-        assert_eq!(delete_since(&database, None, now).unwrap(), 0);
+        assert_eq!(delete_since(&database, &[], now).unwrap(), 0);
         assert!(directory.exists(), "the copy is under way");
         drop(lock);
-        assert_eq!(delete_since(&database, None, now).unwrap(), 1);
+        assert_eq!(delete_since(&database, &[], now).unwrap(), 1);
         assert!(!directory.exists());
     }
 
     #[test]
     fn copies_from_before_a_message_cannot_hold_it_and_stay() {
-        assert_eq!(left(&[0, 5, 10], |path, now| delete_since(path, None, now.minus(DAY * 5))), [10]);
+        assert_eq!(left(&[0, 5, 10], |path, now| delete_since(path, &[], now.minus(DAY * 5))), [10]);
     }
 
     #[test]

@@ -27,7 +27,8 @@ fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     tx.run(
         "DELETE FROM concept WHERE answer_id IN
          (SELECT answer_id FROM message_in_answer
-          WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat))",
+          WHERE (user_id = :user OR (origin_user_id = :user AND forward_origin IS NOT NULL))
+              AND (:chat IS NULL OR chat_key = :chat))",
         params! { ":user": user, ":chat": scope.chat() },
     )
 }
@@ -67,9 +68,10 @@ pub fn load(conn: &Reader, key: ContextKey) -> Result<Option<ConversationContext
     )?;
     Ok(raw.and_then(|raw| {
         serde_json::from_str(&raw)
-            .inspect_err(
-                |error| tracing::warn!(error_type = "concepts", %error, "chat.error: unreadable concepts in scope"),
-            )
+            .inspect_err(|error| {
+                let error = chime_core::json_fault(error);
+                tracing::warn!(error_type = "concepts", error, "chat.error: unreadable concepts in scope");
+            })
             .ok()
     }))
 }

@@ -3,8 +3,10 @@
 use super::derived;
 use super::family::{Cause, Family, OptOutScope};
 use super::sql::{Json, Statements, params};
-use super::{Reader, Result, Writer, memory, messages, vectors};
-use chime_core::{ChatId, ChatKey, Entity, Message, MessageAt, MessageId, StoredMessage, Timestamp, UserId};
+use super::{Reader, Result, Writer, memory, messages, quotes_and_forwards, vectors};
+use chime_core::{
+    ChatId, ChatKey, Entity, FNV_START, Message, MessageAt, MessageId, Sender, StoredMessage, Timestamp, UserId, fnv1a,
+};
 
 pub(super) const FAMILY: Family = Family {
     tables: &["opt_out", "held_text"],
@@ -15,7 +17,8 @@ pub(super) const FAMILY: Family = Family {
 
 /// Opts `user` out: from now on, their messages are not stored, and stored ones are not used. Returns `false` if they
 /// had already opted out.
-pub fn opt_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId, now: Timestamp) -> Result<bool> {
+pub fn opt_out(tx: &Writer<'_>, scope: OptOutScope, member: &Sender, now: Timestamp) -> Result<bool> {
+    let user = member.id;
     let added = tx.changed(
         "INSERT INTO opt_out (chat_key, user_id, since) VALUES (:chat, :user, :now)
          ON CONFLICT (chat_key, user_id) DO NOTHING",
@@ -24,8 +27,56 @@ pub fn opt_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId, now: Timestamp
     if added == 0 {
         return Ok(false);
     }
+    note_name(tx, member)?;
     derived::opted_out(tx, scope, user)?;
     Ok(true)
+}
+
+/// Records the name of a member who opted out, as a hash, so that forwards that have only the name are recognised. Does
+/// nothing for other members.
+pub fn note_name(tx: &Writer<'_>, member: &Sender) -> Result<()> {
+    let Some(hash) = name_hash(&member.name) else { return Ok(()) };
+    let params = params! { ":user": member.id, ":hash": hash };
+    let changed =
+        tx.changed("UPDATE opt_out SET name_hash = :hash WHERE user_id = :user AND name_hash IS NOT :hash", params)?;
+    if changed > 0 {
+        quotes_and_forwards::attribute(tx, member)?;
+    }
+    Ok(())
+}
+
+/// Returns a hash of a name that does not depend on case and spaces, or `None` if `name` says nothing.
+fn name_hash(name: &str) -> Option<i64> {
+    let name = quotes_and_forwards::normalised(name)?;
+    Some(fnv1a(FNV_START, name.as_bytes()).cast_signed())
+}
+
+/// Returns `true` if `message` forwards or quotes a person who opted out in this chat, in the chat where the words come
+/// from, or in a chat where the person wrote something at the original time. If Telegram hides the account, the name
+/// decides; if the name of the member is not known, the original time.
+pub fn is_author_out(conn: &Reader, chat: ChatKey, message: &Message) -> Result<bool> {
+    let borrowed = message.borrowed.unwrap_or_default();
+    let hash = quotes_and_forwards::hidden_author(message).and_then(name_hash);
+    if borrowed.author.is_none() && hash.is_none() {
+        return Ok(false);
+    }
+    let at = "EXISTS (SELECT 1 FROM message WHERE message.user_id = opt_out.user_id
+                  AND opt_out.chat_key IN (0, message.chat_key) AND message.ts = :ts)";
+    let is_author = match borrowed.author {
+        Some(_) => "user_id = :author AND :hash IS NULL".to_owned(),
+        None => format!(":author IS NULL AND (name_hash = :hash OR (name_hash IS NULL AND {at}))"),
+    };
+    conn.any(
+        &format!(
+            "SELECT 1 FROM opt_out WHERE {is_author}
+             AND (chat_key IN (0, :chat)
+                  OR chat_key IN (SELECT chat_key FROM chat_alias WHERE telegram_chat_id = :origin) OR {at})"
+        ),
+        params! {
+            ":author": borrowed.author, ":hash": hash, ":ts": borrowed.sent_at.map(Timestamp::secs), ":chat": chat,
+            ":origin": borrowed.chat,
+        },
+    )
 }
 
 fn drop_held(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {

@@ -8,7 +8,7 @@ use super::derived;
 use super::family::{Cause, Family, Merged};
 use super::forget::{self, ForgetOptions, Forgotten, Replacement};
 use super::sql::{Json, Statements, params};
-use super::{Reader, Result, Writer, answers, chat_settings, chats, memory, quotes_and_forwards, row};
+use super::{Reader, Result, Writer, answers, chat_settings, chats, memory, quotes_and_forwards, row, usage};
 use chime_core::{ChatKey, ReplyTarget, Seq, Timestamp, UserId};
 
 /// Data that a request wants forgotten.
@@ -167,6 +167,7 @@ pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, 
                 params! { ":user": user, ":chat": chat },
             )?;
             memory::forget_number(tx, chat, user)?;
+            usage::forget_member(tx, chat, user, request.asked_at)?;
             chat_settings::forget_author(tx, chat, user)?;
             if chat.is_none() {
                 chats::forget_private_name(tx, user)?;

@@ -58,6 +58,7 @@ const NOT_DERIVED: &[&str] = &[
     "message",
     "message_fts",
     "message_part_fts",
+    "backup_folder",
     "command_menu",
     "owner",
     "poll_state",

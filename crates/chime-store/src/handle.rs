@@ -144,6 +144,14 @@ impl Store {
         Ok(())
     }
 
+    /// Rewrites the full-text index, in short transactions, so that nothing of deleted words is left in it.
+    pub async fn rewrite_index(&self) -> Result<()> {
+        self.write(Priority::Background, search::unsettle).await?;
+        let merged = self.merge_index(Merging::All).await;
+        self.write(Priority::Background, search::settle).await?;
+        merged
+    }
+
     /// Runs `work` on a read connection, in parallel with the writer. `work` sees a single snapshot of the database.
     pub fn read<T, F>(&self, work: F) -> impl Future<Output = Result<T>> + Send
     where

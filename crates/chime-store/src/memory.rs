@@ -6,7 +6,7 @@ use super::chat_settings::NewValue;
 use super::family::{Cause, Family, OptOutScope};
 use super::sessions;
 use super::sql::{Statements, params};
-use super::{Reader, Result, Writer, chat_settings, item_marks, summaries, tags, thread_summaries, topics};
+use super::{Reader, Result, Writer, chat_settings, concepts, item_marks, summaries, tags, thread_summaries, topics};
 use chime_core::chat_settings::{MEMORY, SettingValue};
 use chime_core::{ChatKey, Conversation, Rolling, Session, SessionId, StoredMessage, Timestamp, UserId};
 
@@ -93,6 +93,7 @@ pub fn set(tx: &Writer<'_>, chat: ChatKey, is_on: bool) -> Result<()> {
 pub fn follow_settings(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     if is_off(tx, chat)? {
         empty_chat(tx, chat)?;
+        concepts::forget_chat(tx, chat)?;
     }
     tx.run("UPDATE session_note SET check_at = 0 WHERE chat_key = :chat", params! { ":chat": chat })
 }
@@ -104,6 +105,7 @@ pub fn forget_message(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
     let conversation = stored.conversation();
     sessions::note(tx, conversation, message.sent_at)?;
     thread_summaries::forget(tx, stored.chat, stored.seq)?;
+    tags::drop_unsaid(tx, stored.chat, Some(stored))?;
     for id in item_marks::closed_in(tx, stored.chat, stored.seq)? {
         if let Some(session) = sessions::find(tx, id)? {
             sessions::note(tx, Conversation { chat: id.chat, forum_topic: session.forum_topic }, session.first.0)?;
@@ -125,9 +127,10 @@ pub fn forget_member(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Resul
          WHERE (:chat IS NULL OR chat_key = :chat)
                AND EXISTS (SELECT 1 FROM message
                            WHERE message.chat_key = session.chat_key AND message.forum_topic_id IS session.forum_topic_id
-                                 AND ts BETWEEN started_at AND ended_at AND user_id = :user)
+                                 AND ts BETWEEN started_at AND ended_at
+                                 AND (user_id = :user OR (origin_user_id = :user AND forward_origin IS NOT NULL)))
          UNION SELECT session_id FROM item_mark JOIN message USING (chat_key, seq)
-         WHERE session_id IS NOT NULL AND user_id = :user AND (:chat IS NULL OR chat_key = :chat)",
+         WHERE session_id IS NOT NULL AND :user IN (user_id, origin_user_id) AND (:chat IS NULL OR chat_key = :chat)",
         params,
     )?;
     for key in keys {
@@ -136,10 +139,15 @@ pub fn forget_member(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Resul
         sessions::note(tx, conversation, session.first.0)?;
         empty(tx, &session)?;
     }
+    let chats: Vec<ChatKey> =
+        tx.all("SELECT chat_key FROM member WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat)", params)?;
+    for chat in chats {
+        tags::drop_unsaid(tx, chat, None)?;
+    }
     tx.run(
         "DELETE FROM thread_summary WHERE id IN
          (SELECT summary_id FROM thread_source JOIN message USING (chat_key, seq)
-          WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat))",
+          WHERE :user IN (user_id, origin_user_id) AND (:chat IS NULL OR chat_key = :chat))",
         params,
     )
 }
@@ -399,6 +407,33 @@ mod tests {
             assert_eq!(summaries::rolling(tx, CHAT_KEY, Rolling::Recent)?, None);
             assert_eq!(sessions::stale(tx, CHAT_KEY, 9)?.len(), 1);
             assert_eq!(sessions::noted(tx, NOW, 9)?, [Conversation { chat: CHAT_KEY, forum_topic: None }]);
+            Ok(())
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_tag_of_words_that_are_forgotten_goes_from_every_session() {
+        in_store(|tx| {
+            let [first, second] = remember(tx)?;
+            let tag = |name: &str| NewTag { name: name.to_owned(), key: name.to_owned(), confidence: 0.9 };
+            tags::save(tx, first.id, &[tag("door-codes"), tag("lake")])?;
+            tags::save(tx, second.id, &[tag("door-codes"), tag("lake"), tag("travel")])?;
+            let forgotten = messages::find(tx, CHAT, MessageId(1))?.unwrap();
+            forget_message(tx, &forgotten)?;
+            let left = |conn: &Reader| -> Result<Vec<String>> {
+                Ok(tags::of_session(conn, second.id)?.into_iter().map(|(name, _)| name).collect())
+            };
+            assert_eq!(left(tx)?, ["lake", "travel"]);
+
+            let row = chats::find(tx, CHAT)?.unwrap();
+            let cat = chime_core::Sender::person(chime_core::testkit::user("cat"), "cat");
+            chats::upsert_member(tx, row.key, &cat)?;
+            crate::consent::opt_out(tx, OptOutScope::EveryChat, &cat, NOW)?;
+            tags::save(tx, first.id, &[tag("lake"), tag("travel")])?;
+            tags::drop_unsaid(tx, CHAT_KEY, None)?;
+            let names: Vec<String> = tags::of_session(tx, first.id)?.into_iter().map(|(name, _)| name).collect();
+            assert_eq!(names, ["travel"]);
             Ok(())
         })
         .await;

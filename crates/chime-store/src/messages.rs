@@ -252,6 +252,11 @@ pub fn stem_language(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Language>
     Ok(code.map_or(Language::DEFAULT, |code| Language::from_code(&code)))
 }
 
+/// Returns `true` if the message is stored, no stub, and neither written by nor forwarded from a member who opted out.
+pub(super) fn is_readable(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<bool> {
+    conn.any(&format!("SELECT 1 FROM message WHERE id = :id AND {VISIBLE}"), params! { ":id": row_id(chat, seq) })
+}
+
 /// Returns a message, or `None` if it is not stored, is a stub, or its author opted out.
 pub fn find(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<StoredMessage>> {
     conn.first(

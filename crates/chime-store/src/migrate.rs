@@ -6,10 +6,11 @@ use rusqlite::Connection;
 use super::{Result, StoreError};
 
 /// SQL of all migrations in order. The first one leads to version 1.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("../../../migrations/0001_schema.sql"),
     include_str!("../../../migrations/0002_members_who_left.sql"),
     include_str!("../../../migrations/0003_recent_controls.sql"),
+    include_str!("../../../migrations/0004_forgetting.sql"),
 ];
 
 /// Schema version that this program writes, and the newest that it can read.

@@ -127,7 +127,8 @@ fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<(
 fn opted_out(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     let keys = tx.all(
         "SELECT DISTINCT reply_key FROM reply_use JOIN message USING (chat_key, seq)
-         WHERE user_id = :user AND (:chat IS NULL OR reply_use.chat_key = :chat)",
+         WHERE (user_id = :user OR (origin_user_id = :user AND forward_origin IS NOT NULL))
+             AND (:chat IS NULL OR reply_use.chat_key = :chat)",
         params! { ":user": user, ":chat": scope.chat() },
     )?;
     take_back(tx, keys, Cause::Forgotten)
@@ -138,7 +139,7 @@ fn take_back(tx: &Writer<'_>, keys: Vec<String>, cause: Cause) -> Result<()> {
         tx.run("DELETE FROM reply_use WHERE reply_key = :key", params! { ":key": key })?;
         for part in parts(tx, &key)? {
             tx.run(
-                "UPDATE outbox SET text = '', entities = '[]', button = NULL, poll = NULL WHERE id = :id",
+                "UPDATE outbox SET text = '', entities = '[]', button = NULL, poll = NULL, error = NULL WHERE id = :id",
                 params! { ":id": part.id },
             )?;
             let Some(id) = part.message else { continue };
@@ -151,6 +152,13 @@ fn take_back(tx: &Writer<'_>, keys: Vec<String>, cause: Cause) -> Result<()> {
 }
 
 fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
+    // Buttons in the private chats of its members may bear its title.
+    tx.run(
+        "UPDATE outbox SET button = NULL WHERE button IS NOT NULL
+         AND telegram_chat_id IN (SELECT user_id FROM member WHERE chat_key = :chat)
+         AND instr(button, (SELECT substr(json_quote(title), 1, 30) FROM chat WHERE chat_key = :chat AND title <> '')) > 0",
+        params! { ":chat": chat },
+    )?;
     tx.run(
         "DELETE FROM outbox WHERE created_at <= :until AND state IN ('sent', 'failed') AND answer_id IS NULL
          AND telegram_chat_id IN (SELECT telegram_chat_id FROM chat_alias WHERE chat_key = :chat)",

@@ -6,7 +6,7 @@ use super::messages;
 use super::row::row_id;
 use super::sql::{Statements, params};
 use super::{Reader, Result, Writer};
-use chime_core::{ChatId, ChatKey, MessageId, Seq, StoredMessage, Timestamp, UserId};
+use chime_core::{ChatId, ChatKey, Message, MessageId, Sender, Seq, StoredMessage, Timestamp, UserId};
 
 pub(super) const FAMILY: Family =
     Family { tables: &["message_name"], words_gone, opted_out, merged, ..Family::UNTOUCHED };
@@ -77,20 +77,69 @@ pub fn copies_of(conn: &Reader, of: &StoredMessage) -> Result<Vec<StoredMessage>
          WHERE origin_user_id = :user AND origin_ts = :ts AND origin_message_id IS NULL",
         params,
     )?;
-    // Some members hide their account in forwards, which then contain only a name. The name alone is not enough: the
-    // sending time must match too, and the author must be a member of that chat.
-    let by_name: Vec<(ChatId, MessageId)> = conn.all(
-        "SELECT telegram_chat_id, message_id FROM message
-         WHERE origin_ts = :ts AND origin_user_id IS NULL AND forward_origin = :name
-             AND (chat_key = :key OR EXISTS (SELECT 1 FROM member WHERE member.chat_key = message.chat_key
-                                                 AND member.user_id = :user))",
-        params! {
-            ":ts": message.sent_at.secs(), ":name": message.sender.name, ":key": of.chat, ":user": message.sender.id,
-        },
-    )?;
-    found.extend(by_name);
+    found.extend(hidden_copies_of(conn, of)?);
     let stored: Result<Vec<_>> = found.into_iter().map(|(chat, id)| messages::find_any(conn, chat, id)).collect();
     Ok(stored?.into_iter().flatten().filter(|copy| (copy.chat, copy.seq) != (of.chat, of.seq)).collect())
+}
+
+/// Returns forwards of `of` whose author Telegram hides, so that they contain only a name. The name alone is not enough:
+/// the sending time must match too, or the text where an export has no time. The author must be a member of that chat.
+fn hidden_copies_of(conn: &Reader, of: &StoredMessage) -> Result<Vec<(ChatId, MessageId)>> {
+    const IN_CHAT: &str = "(chat_key = :key OR EXISTS (SELECT 1 FROM member WHERE member.chat_key = message.chat_key
+                                                           AND member.user_id = :user))";
+    let message = &of.message;
+    let found: Vec<(ChatId, MessageId, String)> = conn.all(
+        &format!(
+            "SELECT telegram_chat_id, message_id, forward_origin FROM message
+             WHERE origin_ts = :ts AND origin_user_id IS NULL AND forward_origin IS NOT NULL AND {IN_CHAT}
+             UNION
+             SELECT telegram_chat_id, message_id, forward_origin FROM message
+             WHERE forward_origin = :name AND origin_user_id IS NULL AND origin_ts IS NULL
+                 AND text = :text AND text <> '' AND {IN_CHAT}"
+        ),
+        params! {
+            ":ts": message.sent_at.secs(), ":name": message.sender.name, ":text": message.text, ":key": of.chat,
+            ":user": message.sender.id,
+        },
+    )?;
+    let name = normalised(&message.sender.name);
+    Ok(found
+        .into_iter()
+        .filter(|(.., origin)| name.is_some() && normalised(origin) == name)
+        .map(|(chat, id, _)| (chat, id))
+        .collect())
+}
+
+/// Returns the name of the person whose words `message` forwards or quotes from another chat, if Telegram hides the
+/// account and gives only the name.
+pub(super) fn hidden_author(message: &Message) -> Option<&str> {
+    let is_hidden = message.borrowed.is_none_or(|borrowed| borrowed.author.is_none());
+    // The description of a quote begins with the name of its author.
+    let quoted =
+        || message.snapshot.as_deref().map(|snapshot| snapshot.split_once(": ").map_or(snapshot, |(name, _)| name));
+    message.forward_origin.as_deref().or_else(quoted).filter(|_| is_hidden)
+}
+
+/// Returns a name in lower case with single spaces, or `None` if it stands for an unknown person.
+pub(super) fn normalised(name: &str) -> Option<String> {
+    let name = name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    (!name.is_empty() && name != "someone").then_some(name)
+}
+
+/// Records `member`, who opted out, as the author of the stored forwards that have only the member's name, in the chats
+/// of the opt-out. They are then hidden, and forgotten, like forwards that name the account.
+pub(super) fn attribute(tx: &Writer<'_>, member: &Sender) -> Result<()> {
+    let rows: Vec<(i64, String)> = tx.all(
+        "SELECT id, forward_origin FROM message
+         WHERE forward_origin IS NOT NULL AND origin_user_id IS NULL
+             AND EXISTS (SELECT 1 FROM opt_out WHERE opt_out.user_id = :user AND +opt_out.chat_key IN (0, message.chat_key))",
+        params! { ":user": member.id },
+    )?;
+    let name = normalised(&member.name);
+    for (id, _) in rows.into_iter().filter(|(_, origin)| normalised(origin) == name) {
+        tx.run("UPDATE message SET origin_user_id = :user WHERE id = :id", params! { ":user": member.id, ":id": id })?;
+    }
+    Ok(())
 }
 
 /// Returns messages by others that forward messages of `user` or name `user`, in `chat` or, for `None`, in every chat.

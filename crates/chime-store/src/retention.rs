@@ -1,20 +1,33 @@
 //! Queries and deletions for the retention periods: of messages, chats, names, replies and token counts.
 
+use std::time::Duration;
+
 use super::sql::{Statements, params};
 use super::{Reader, Result, Writer, derived};
 use chime_core::config::retention;
 use chime_core::{ChatKey, Seq, Timestamp};
 
 /// Returns the chats whose messages expire, each with a cutoff: messages before it must be deleted. `default` is the
-/// cutoff for chats without a setting of their own; `None` if their messages never expire.
-pub fn cutoffs(conn: &Reader, now: Timestamp, default: Option<Timestamp>) -> Result<Vec<(ChatKey, Timestamp)>> {
+/// cutoff for chats without a setting of their own; `None` if their messages never expire. `copies` is as in [`cutoff`].
+pub fn cutoffs(
+    conn: &Reader,
+    now: Timestamp,
+    default: Option<Timestamp>,
+    copies: Duration,
+) -> Result<Vec<(ChatKey, Timestamp)>> {
     let rows: Vec<(ChatKey, Option<usize>)> =
         conn.all("SELECT chat_key, retention_days FROM chat ORDER BY chat_key", &[])?;
-    let cutoff = |days: Option<usize>| match days {
+    let of_chat = |days: Option<usize>| match days {
         None => default,
-        Some(days) => retention(days).map(|span| now.minus(span)),
+        Some(days) => retention(days).map(|span| cutoff(now, span, copies)),
     };
-    Ok(rows.into_iter().filter_map(|(chat, days)| Some((chat, cutoff(days)?))).collect())
+    Ok(rows.into_iter().filter_map(|(chat, days)| Some((chat, of_chat(days)?))).collect())
+}
+
+/// Returns the time before which messages that may be kept for `span` are deleted. It is earlier by the longest age of a
+/// daily copy, `copies`, so that these do not hold them for longer, but by a tenth of the span at most.
+pub fn cutoff(now: Timestamp, span: Duration, copies: Duration) -> Timestamp {
+    now.minus(span - copies.min(span / 10))
 }
 
 /// Returns the oldest messages of a chat that were sent before `cutoff`, at most `limit`.
@@ -42,6 +55,16 @@ pub fn prune_names(tx: &Writer<'_>, chat: ChatKey) -> Result<usize> {
         "UPDATE member SET name = '', username = NULL WHERE chat_key = :chat AND name <> ''
          AND NOT EXISTS (SELECT 1 FROM message
                          WHERE message.chat_key = member.chat_key AND message.user_id = member.user_id)",
+        params! { ":chat": chat },
+    )
+}
+
+/// Deletes the names of forum topics that have no stored messages. Returns their number.
+pub fn prune_topic_names(tx: &Writer<'_>, chat: ChatKey) -> Result<usize> {
+    tx.changed(
+        "DELETE FROM topic_name WHERE chat_key = :chat
+         AND NOT EXISTS (SELECT 1 FROM message WHERE message.chat_key = topic_name.chat_key
+                             AND message.forum_topic_id = topic_name.forum_topic_id)",
         params! { ":chat": chat },
     )
 }

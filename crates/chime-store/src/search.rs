@@ -57,6 +57,23 @@ fn write(tx: &Writer<'_>, sql: &str, entry: &Indexed<'_>) -> Result<()> {
     )
 }
 
+/// Row id of the entry that [`unsettle`] adds. No message has it.
+const EXTRA: i64 = -1;
+
+/// Adds an entry, so that merging everything rewrites an index of one segment too. The beginnings of deleted words may
+/// be in the boundaries of its pages until then.
+pub fn unsettle(tx: &Writer<'_>) -> Result<()> {
+    tx.run("INSERT INTO message_fts (rowid, text, author) VALUES (:id, 'a', '')", params! { ":id": EXTRA })
+}
+
+/// Removes the entry of [`unsettle`].
+pub fn settle(tx: &Writer<'_>) -> Result<()> {
+    tx.run(
+        "INSERT INTO message_fts (message_fts, rowid, text, author) VALUES ('delete', :id, 'a', '')",
+        params! { ":id": EXTRA },
+    )
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Merging {
     /// Merges only segments of similar size. Merged data is not merged again until as much new data has arrived.
@@ -194,6 +211,39 @@ mod tests {
         assert_eq!(others, (vec![Seq(2)], vec![Seq(3)]));
         assert_eq!(both, [Seq(1)]);
         assert_eq!((after, left), (vec![Seq(5), Seq(3)], 0), "no term stays in the index");
+    }
+
+    #[tokio::test]
+    async fn a_rewritten_index_has_no_beginning_of_a_removed_word() {
+        let (_folder, store) = new_store().await;
+        let word = |seq: u32| format!("zq{}x", u64::from(seq) * 2_654_435_761 % 1_000_003);
+        let all = move |change: fn(&Writer<'_>, &Indexed<'_>) -> Result<()>| {
+            store_all(&(1..4_000).map(|seq| (Seq(seq), word(seq))).collect::<Vec<_>>(), change)
+        };
+        store.write(Priority::Background, all(insert)).await.unwrap();
+        store.merge_index(Merging::All).await.unwrap();
+        store.write(Priority::Background, all(remove)).await.unwrap();
+        let left = |conn: &Reader| -> Result<i64> {
+            let sql = "SELECT count(*) FROM message_fts_idx WHERE instr(CAST(term AS TEXT), 'zq') > 0";
+            Ok(conn.query_row(sql, [], |row| row.get(0))?)
+        };
+        assert!(store.read(left).await.unwrap() > 0, "boundaries of pages have some");
+        store.rewrite_index().await.unwrap();
+        assert_eq!(store.read(left).await.unwrap(), 0);
+    }
+
+    /// Returns work that inserts or removes messages with these texts.
+    fn store_all(
+        texts: &[(Seq, String)],
+        change: fn(&Writer<'_>, &Indexed<'_>) -> Result<()>,
+    ) -> impl FnOnce(&Writer<'_>) -> Result<()> + Send + use<> {
+        let texts = texts.to_vec();
+        move |tx| {
+            texts.iter().try_for_each(|(seq, text)| {
+                let text = Cow::Borrowed(text.as_str());
+                change(tx, &Indexed { chat: CHAT, seq: *seq, text, author: "Ann", language: Language::DEFAULT })
+            })
+        }
     }
 
     #[tokio::test]

@@ -263,7 +263,7 @@ macro_rules! texts {
         impl $crate::sql::Column for $type {
             fn from_sql(value: rusqlite::types::ValueRef<'_>) -> rusqlite::types::FromSqlResult<Self> {
                 let raw = value.as_str()?;
-                $read(raw).ok_or_else(|| rusqlite::types::FromSqlError::Other(format!("unknown word {raw:?}").into()))
+                $read(raw).ok_or_else(|| rusqlite::types::FromSqlError::Other("unknown word".into()))
             }
         })+
     };
@@ -325,6 +325,8 @@ impl<T: Serialize> Param for Json<T> {
 
 impl<T: DeserializeOwned> Column for Json<T> {
     fn from_sql(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        serde_json::from_str(value.as_str()?).map(Self).map_err(|error| FromSqlError::Other(error.into()))
+        serde_json::from_str(value.as_str()?)
+            .map(Self)
+            .map_err(|error| FromSqlError::Other(chime_core::json_fault(&error).into()))
     }
 }

@@ -1,10 +1,11 @@
 //! Tags: short names of the subjects of sessions, in words that members of the chat used.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
+use super::postings::{self, Range};
 use super::sql::{Statements, params, rows};
-use super::{Reader, Result, Writer};
-use chime_core::{ChatKey, SessionId};
+use super::{Reader, Result, Writer, chats, messages};
+use chime_core::{ChatKey, Seq, SessionId, StoredMessage, stems};
 
 /// Tag of a chat. Forms of one word, such as singular and plural, have the same `key` and are therefore one tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,6 +105,49 @@ pub fn drop_unused(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
         "DELETE FROM tag WHERE chat_key = :chat AND NOT EXISTS (SELECT 1 FROM session_tag WHERE tag_id = tag.id)",
         params! { ":chat": chat },
     )
+}
+
+/// Number of messages with a word that are looked at, to find one that may be read.
+const LOOKED_AT: u32 = 64;
+
+/// Deletes the tags of a chat that contain a word which only messages have that may no longer be read: a model may have
+/// used such a tag for other sessions too. `gone` is a message that is about to be deleted; then only its words count.
+pub fn drop_unsaid(tx: &Writer<'_>, chat: ChatKey, gone: Option<&StoredMessage>) -> Result<()> {
+    let Some(row) = chats::by_key(tx, chat)? else { return Ok(()) };
+    let language = match gone {
+        Some(stored) => messages::stem_language(tx, chat, stored.seq)?,
+        None => row.language,
+    };
+    let words: Option<HashSet<String>> =
+        gone.map(|stored| stems(&stored.message.text_with_links(), language).into_iter().collect());
+    if words.as_ref().is_some_and(HashSet::is_empty) {
+        return Ok(());
+    }
+    let tags: Vec<(i64, String)> =
+        tx.all("SELECT id, name FROM tag WHERE chat_key = :chat", params! { ":chat": chat })?;
+    let range = Range { chat, from: Seq(0), before: Seq(u32::MAX), limit: LOOKED_AT };
+    for (id, name) in tags {
+        for stem in stems(&name, language) {
+            if words.as_ref().is_some_and(|words| !words.contains(&stem)) {
+                continue;
+            }
+            let said = postings::of_stem(tx, &range, &stem)?.seqs;
+            if !said.is_empty() && !is_any_readable(tx, chat, &said, gone.map(|stored| stored.seq))? {
+                tx.run("DELETE FROM tag WHERE id = :id", params! { ":id": id })?;
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_any_readable(tx: &Writer<'_>, chat: ChatKey, seqs: &[Seq], but: Option<Seq>) -> Result<bool> {
+    for seq in seqs.iter().filter(|seq| Some(**seq) != but) {
+        if messages::is_readable(tx, chat, *seq)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Returns the tags of a session with their confidence, highest first. A synonym appears under the name of its main

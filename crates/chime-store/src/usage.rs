@@ -2,7 +2,7 @@
 //! model, and the models that refused tools.
 
 use super::family::{Family, Merged};
-use super::sql::{Statements, params, rows};
+use super::sql::{Params, Statements, params, rows};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Spent, Timestamp, TokenCalibration, TokenUse, UserId};
 
@@ -14,18 +14,44 @@ pub(super) const FAMILY: Family = Family { tables: &["token_usage"], chat_gone, 
 
 /// Adds the counts of the chat that ends to the counts of the remaining chat, since daily budgets depend on them.
 fn merged(tx: &Writer<'_>, chats: Merged) -> Result<()> {
+    add_again(tx, ":into", "user_id", "chat_key = :from", params! { ":into": chats.into, ":from": chats.from })?;
+    tx.run("DELETE FROM token_usage WHERE chat_key = :from", params! { ":from": chats.from })
+}
+
+/// Adds the counts of a forgotten member, in one chat or in all (`None`), to those of background work. Those of the day
+/// of `now` stay for a day, because its limits depend on them: [`forget_strangers`].
+pub(super) fn forget_member(tx: &Writer<'_>, chat: Option<ChatKey>, user: UserId, now: Timestamp) -> Result<()> {
+    const COUNTS: &str = "user_id = :user AND day < :day AND (:chat IS NULL OR chat_key = :chat)";
+    add_to_nobody(tx, COUNTS, params! { ":user": user, ":day": now.day(), ":chat": chat })
+}
+
+/// Adds the counts of the last days of users who are no members of the chat, such as forgotten ones, to those of
+/// background work.
+pub fn forget_strangers(tx: &Writer<'_>, now: Timestamp) -> Result<()> {
+    const COUNTS: &str = "day BETWEEN :day - 7 AND :day - 1 AND user_id <> 0
+         AND NOT EXISTS (SELECT 1 FROM member WHERE member.chat_key = token_usage.chat_key
+                             AND member.user_id = token_usage.user_id)";
+    add_to_nobody(tx, COUNTS, params! { ":day": now.day() })
+}
+
+fn add_to_nobody(tx: &Writer<'_>, condition: &str, params: Params<'_>) -> Result<()> {
+    add_again(tx, "chat_key", "0", condition, params)?;
+    tx.run(&format!("DELETE FROM token_usage WHERE {condition}"), params)
+}
+
+/// Adds the counts of the rows that fulfil `condition` to those of another chat and user.
+fn add_again(tx: &Writer<'_>, chat: &str, user: &str, condition: &str, params: Params<'_>) -> Result<()> {
     let sum = |column| format!("{column} = min(min({column}, {MOST}) + min(excluded.{column}, {MOST}), {MOST})");
     let sums = ["calls", "prompt_tokens", "completion_tokens", "cost_micros"].map(sum).join(", ");
     tx.run(
         &format!(
             "INSERT INTO token_usage
-             SELECT day, :into, user_id, model, calls, prompt_tokens, completion_tokens, cost_micros
-             FROM token_usage WHERE chat_key = :from
+             SELECT day, {chat}, {user}, model, calls, prompt_tokens, completion_tokens, cost_micros
+             FROM token_usage WHERE {condition}
              ON CONFLICT (day, chat_key, user_id, model) DO UPDATE SET {sums}"
         ),
-        params! { ":into": chats.into, ":from": chats.from },
-    )?;
-    tx.run("DELETE FROM token_usage WHERE chat_key = :from", params! { ":from": chats.from })
+        params,
+    )
 }
 
 /// Deletes the token counts of a chat except today's. Without these, emptying the chat would allow it to spend its

@@ -179,7 +179,7 @@ mod tests {
                     ForgetOptions { cause: Cause::Forgotten, replacement: Replacement::Stub, repeats: |_, _| false };
                 forget::messages(tx, &[(ChatKey(1), Seq(4))], options)?;
                 assert_eq!(known(tx)?, [2, 5], "forgotten");
-                consent::opt_out(tx, OptOutScope::Chat(ChatKey(1)), said[1].sender.id, Timestamp::from_secs(9))?;
+                consent::opt_out(tx, OptOutScope::Chat(ChatKey(1)), &said[1].sender, Timestamp::from_secs(9))?;
                 let left: u32 = tx.query_row("SELECT count(*) AS n FROM message_vector", [], |raw| raw.get("n"))?;
                 assert_eq!(left, 0, "opted out");
                 consent::opt_in(tx, OptOutScope::Chat(ChatKey(1)), said[1].sender.id)?;

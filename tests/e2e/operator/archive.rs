@@ -57,7 +57,12 @@ pub(super) async fn with_chat(machine: &Machine, said: Option<Message>, out: Opt
             messages::take_in(tx, &row, said)?;
         }
         if let Some(user) = out {
-            consent::opt_out(tx, OptOutScope::Chat(row.key), user, Clock::system().now())?;
+            consent::opt_out(
+                tx,
+                OptOutScope::Chat(row.key),
+                &chime_core::Sender::person(user, ""),
+                Clock::system().now(),
+            )?;
         }
         Ok(())
     });

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use chime_core::{ChatId, ChatKey, EntityKind, Message, MessageId, Rolling, Timestamp, UserId};
+use chime_core::{ChatId, ChatKey, EntityKind, Message, MessageId, Rolling, Sender, Timestamp, UserId};
 use chime_runtime::clock::Clock;
 use chime_sandbox::{NewChat, Setup};
 use chime_store::family::OptOutScope;
@@ -279,7 +279,8 @@ async fn a_dry_run_says_what_the_run_says() {
     let machine = machine().await;
     let (store, _) = machine.store();
     let out = store.write(Priority::Answering, |tx| {
-        consent::opt_out(tx, OptOutScope::EveryChat, UserId(50), Clock::system().now()).map(drop)
+        consent::opt_out(tx, OptOutScope::EveryChat, &Sender::person(UserId(50), "Yan"), Clock::system().now())
+            .map(drop)
     });
     out.await.expect("opt out everywhere");
     store.close().await;
@@ -289,10 +290,11 @@ async fn a_dry_run_says_what_the_run_says() {
         said(2, "user51", now, "kept"),
         said(2, "user51", now, "kept"),
         with(said(3, "user51", now, "of another"), json!({"forwarded_from": "Yan", "forwarded_from_id": "user50"})),
+        with(said(6, "user51", now, "of a hidden account"), json!({"forwarded_from": "Yan"})),
         json!({"id": 4, "type": "message", "text": "of no date"}),
     ];
     let shown = same_twice(&machine, &file(&machine, "first.json", whole(EXPORTED, first))).await;
-    assert!(shown.contains("1 imported, 1 known already, 2 without words"), "{shown}");
+    assert!(shown.contains("1 imported, 1 known already, 3 without words"), "{shown}");
     assert!(shown.contains("1 could not be read"), "{shown}");
     let edited = json!({"edited_unixtime": ago(60).secs().to_string()});
     let second = vec![

@@ -72,15 +72,14 @@ impl Objections {
         Ok(Self { members, forgotten_until: consent::forgotten_until(conn, chat)? })
     }
 
-    fn strip(&self, message: &Message) -> Keep {
-        let author = message.borrowed.and_then(|borrowed| borrowed.author);
+    fn strip(&self, conn: &Reader, chat: ChatKey, message: &Message) -> chime_store::Result<Keep> {
         let withheld = Withheld {
             message: self.members.contains(&message.sender.id)
                 || self.forgotten_until.is_some_and(|until| message.sent_at <= until),
-            copied: author.is_some_and(|author| self.members.contains(&author)),
+            copied: consent::is_author_out(conn, chat, message)?,
             ..Withheld::default()
         };
-        strip_message(message, withheld)
+        Ok(strip_message(message, withheld))
     }
 }
 
@@ -110,7 +109,7 @@ pub fn take_in(tx: &Writer<'_>, batch: &ImportBatch, setting: &ImportSettings) -
             counted.counts.unreadable += 1;
             continue;
         }
-        let is_news = match objections.strip(message) {
+        let is_news = match objections.strip(tx, row.key, message)? {
             Keep::Stub(stub) => {
                 let is_news = messages::insert_stub(tx, &row, &stub)?;
                 counted.counts.stubs += u64::from(is_news);

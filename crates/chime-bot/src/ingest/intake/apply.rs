@@ -242,7 +242,10 @@ fn take_in_message(
             memory_jobs::cut_closed_topic(tx, row.key, message)?;
             (matches!(taken, TakenIn::New(_)), WordStorage::Stored)
         }
-        Keep::Stub(message) => (messages::insert_stub(tx, &row, message)?, WordStorage::Held),
+        Keep::Stub(message) => {
+            consent::note_name(tx, &message.sender)?;
+            (messages::insert_stub(tx, &row, message)?, WordStorage::Held)
+        }
     };
     if let Some(left) = arrival.left {
         chats::set_left(tx, row.key, left)?;

@@ -1,17 +1,15 @@
 //! Consent filter: decides which parts of an arriving message must not be stored, because somebody opted out.
 
-use std::iter;
-
-use chime_core::{Arrival, Borrowed, ChatKey, ChatKind, CommandName, JobPayload, Message, Timestamp};
+use chime_core::{Arrival, ChatKey, ChatKind, CommandName, JobPayload, Message, Timestamp};
 use chime_privacy::Withheld;
 use chime_store::chats::ChatRow;
 use chime_store::deletions::DeletionTarget;
 use chime_store::family::OptOutScope;
-use chime_store::{Reader, Writer, answers, chats, consent, deletions, jobs};
+use chime_store::{Reader, Writer, answers, consent, deletions, jobs};
 
 /// Returns the parts of `arrival` that must not be stored.
 pub fn withheld(conn: &Reader, chat: &ChatRow, arrival: &Arrival) -> chime_store::Result<Withheld> {
-    let copied = |message: &Message| is_original_author_out(conn, chat.key, message);
+    let copied = |message: &Message| consent::is_author_out(conn, chat.key, message);
     let mut named = false;
     for user in &arrival.named {
         named = named || consent::opted_out(conn, chat.key, *user)?.is_some();
@@ -23,19 +21,6 @@ pub fn withheld(conn: &Reader, chat: &ChatRow, arrival: &Arrival) -> chime_store
         parent_copied: arrival.parent.as_ref().map_or(Ok(false), copied)?,
         named,
     })
-}
-
-/// Returns `true` if the message forwards or quotes a person who opted out, in this chat or in the chat where the words
-/// come from.
-fn is_original_author_out(conn: &Reader, chat: ChatKey, message: &Message) -> chime_store::Result<bool> {
-    let Some(Borrowed { chat: origin, author: Some(author), .. }) = message.borrowed else { return Ok(false) };
-    let origin = origin.map_or(Ok(None), |id| chats::find(conn, id))?.map(|row| row.key);
-    for key in iter::once(chat).chain(origin) {
-        if consent::opted_out(conn, key, author)?.is_some() {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 /// Handles `/optin` and `/optout` at once, so that they apply to the next message. Returns `true` if a job was
@@ -57,7 +42,7 @@ pub fn apply_command(
     let scope = if arrival.chat.kind == ChatKind::Private { OptOutScope::EveryChat } else { OptOutScope::Chat(chat) };
     match command {
         CommandName::Optin => consent::opt_in(tx, scope, user).map(|()| false),
-        CommandName::Optout if consent::opt_out(tx, scope, user, now)? => {
+        CommandName::Optout if consent::opt_out(tx, scope, &message.sender, now)? => {
             if answers::grounds_of_member(tx, scope.chat(), user, now, 1)?.is_empty() {
                 return Ok(false);
             }
