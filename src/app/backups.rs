@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use chime_core::config::BackupConfig;
 use chime_runtime::clock::Clock;
-use chime_store::{Copied, Store, StoreError, backups};
+use chime_store::{Copied, Priority, Store, StoreError, backups};
 
 /// Makes the daily backups. A backup that fails is reported, and tried again at the next call.
 #[derive(Clone)]
@@ -39,6 +39,11 @@ impl DailyBackups {
         let (store, now, stop) = (self.store.clone(), self.clock.now(), CancellationToken::new());
         let stopped = stop.clone();
         let _guard = stop.drop_guard();
+        let folder = config.folder.clone();
+        if let Err(error) = store.write(Priority::Background, move |tx| backups::note_folder(tx, &folder)).await {
+            tracing::warn!(error = %chain(&error), "the folder of the daily backups could not be noted");
+            return;
+        }
         let copying = move || backups::make_daily(store.path(), &config, now, &stopped);
         let made = tokio::task::spawn_blocking(copying).await.unwrap_or(Err(StoreError::Panicked));
         match &made {

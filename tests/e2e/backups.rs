@@ -43,3 +43,68 @@ async fn the_newest_daily_copies_stay_until_somebody_forgets_what_is_in_them() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_copy_holds_nothing_for_longer_than_was_promised() {
+    let folder = tempfile::tempdir().expect("a folder for the copies");
+    let settings = [("BACKUP_DIR", folder.path().to_str().expect("text")), ("RETENTION_DAYS", "30")];
+    World::with(&settings, async |w| {
+        w.set("BACKUP_KEEP", "2");
+        w.restart().await;
+        w.say("ann", MARKER);
+        w.quiet(DAY * 2).await;
+        assert_eq!(files_with_marker(folder.path()), (2, 2));
+        w.quiet(DAY * 27).await;
+        w.say("ann", "good morning");
+        w.quiet(DAY * 2).await;
+        let (copies, marked) = files_with_marker(folder.path());
+        assert!(copies > 0 && marked == 0, "{marked} of {copies} copies");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn copies_of_a_chat_that_the_bot_was_removed_from_go_with_its_messages() {
+    let folder = tempfile::tempdir().expect("a folder for the copies");
+    World::with(&[("BACKUP_DIR", folder.path().to_str().expect("text"))], async |w| {
+        w.say("ann", MARKER);
+        w.quiet(DAY).await;
+        w.telegram.kick_bot(w.chat);
+        w.telegram.all_confirmed().await;
+        w.quiet(DAY * 29).await;
+        assert!(files_with_marker(folder.path()).1 > 0);
+        w.quiet(DAY * 2).await;
+        assert_eq!(files_with_marker(folder.path()).1, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn forgetting_reaches_copies_in_a_folder_that_is_no_longer_set_and_old_ones_go() {
+    let folders = [(); 2].map(|()| tempfile::tempdir().expect("a folder for the copies"));
+    let [first, second] = folders.each_ref().map(tempfile::TempDir::path);
+    World::with(&[("BACKUP_DIR", first.to_str().expect("text"))], async |w| {
+        w.say("ann", MARKER);
+        w.quiet(DAY * 2).await;
+        w.set("BACKUP_DIR", second.to_str().expect("text"));
+        w.restart().await;
+        w.quiet(DAY).await;
+        assert!(files_with_marker(first).1 > 0 && files_with_marker(second).1 > 0);
+        w.set("BACKUP_DIR", "");
+        w.restart().await;
+        let forget = w.say("ann", "/forget me");
+        w.answer_to(forget).await;
+        w.settled().await;
+        assert_eq!((files_with_marker(first).1, files_with_marker(second).1), (0, 0));
+
+        w.set("BACKUP_DIR", first.to_str().expect("text"));
+        w.restart().await;
+        w.quiet(DAY).await;
+        assert!(files_with_marker(first).0 > 0);
+        w.set("BACKUP_DIR", "");
+        w.restart().await;
+        w.quiet(DAY * 32).await;
+        assert_eq!(files_with_marker(first).0, 0, "no copy is older than 30 days");
+    })
+    .await;
+}

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use chime_core::Timestamp;
+use chime_store::retention::cutoff;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Longest time to keep received updates and pages that were read.
@@ -53,10 +54,11 @@ pub struct Cutoffs {
 }
 
 /// Computes the cutoffs. `retention` is the period that the operator chose, `None` for no limit. Updates and
-/// pages expire after the same period, but no sooner than after a day and no later than after 14 days.
-pub fn cutoffs(now: Timestamp, retention: Option<Duration>) -> Cutoffs {
+/// pages expire after the same period, but no sooner than after a day and no later than after 14 days. `copies` is the
+/// longest age of a daily copy.
+pub fn cutoffs(now: Timestamp, retention: Option<Duration>, copies: Duration) -> Cutoffs {
     Cutoffs {
-        messages: retention.map(|span| now.minus(span)),
+        messages: retention.map(|span| cutoff(now, span, copies)),
         updates_and_pages: now.minus(retention.map_or(UPDATES_AND_PAGES, |span| span.max(DAY).min(UPDATES_AND_PAGES))),
         removals: now.minus(AFTER_REMOVAL),
         contexts: now.minus(IDLE_CONTEXT),
@@ -82,11 +84,14 @@ mod tests {
     fn updates_go_after_two_weeks_or_with_their_messages() {
         let now = Timestamp::from_secs(400 * 86_400);
         let days_ago = |days: u32| now.minus(DAY * days);
-        let year = cutoffs(now, Some(DAY * 365));
+        let year = cutoffs(now, Some(DAY * 365), Duration::ZERO);
         assert_eq!((year.messages, year.updates_and_pages), (Some(days_ago(365)), days_ago(14)));
-        let week = cutoffs(now, Some(DAY * 7));
+        let copied = cutoffs(now, Some(DAY * 365), DAY * 7);
+        assert_eq!(copied.messages, Some(days_ago(358)), "copies of the last week hold nothing older than a year");
+        assert_eq!(cutoffs(now, Some(DAY * 30), DAY * 7).messages, Some(days_ago(27)));
+        let week = cutoffs(now, Some(DAY * 7), Duration::ZERO);
         assert_eq!((week.messages, week.updates_and_pages), (Some(days_ago(7)), days_ago(7)));
-        let for_good = cutoffs(now, None);
+        let for_good = cutoffs(now, None, Duration::ZERO);
         assert_eq!(
             (for_good.messages, for_good.updates_and_pages, for_good.removals),
             (None, days_ago(14), days_ago(30))

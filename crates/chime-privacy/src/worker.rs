@@ -1,7 +1,7 @@
 //! Deletes expired data in small transactions, and removes from the database file the bytes of deleted data that SQLite
 //! leaves in unused pages.
 
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -14,7 +14,9 @@ use chime_store::derived;
 use chime_store::family::Cause;
 use chime_store::forget::{self, ForgetOptions, Replacement};
 use chime_store::search::Merging;
-use chime_store::{Priority, StoreError, backups, concepts, consent, inbox, jobs, memory, pages, retention, scrub};
+use chime_store::{
+    Priority, StoreError, backups, concepts, consent, inbox, jobs, memory, pages, retention, scrub, usage,
+};
 
 /// Number of rows to delete in one transaction: few enough that it takes less than 5 ms, because answers wait for it.
 const AT_ONCE: u32 = 8;
@@ -92,16 +94,23 @@ impl RetentionWorker {
     /// Deletes everything that is expired at `now`, the checked time, and rewrites the file if that is due by `here`,
     /// this machine's time. Returns the number of deleted rows.
     async fn delete_expired(&self, now: Timestamp, here: Timestamp) -> chime_store::Result<usize> {
+        let kept = self.base.config.store.backups.as_ref().map(|backups| backups.kept);
+        let copies = kept.map_or(Duration::ZERO, backups::longest_age);
         let Cutoffs { messages, updates_and_pages, removals, contexts } =
-            cutoffs(now, self.base.config.privacy.retention);
+            cutoffs(now, self.base.config.privacy.retention, copies);
         let mut deleted = 0;
-        let ages = self.base.store.read(move |conn| retention::cutoffs(conn, now, messages)).await?;
+        let ages = self.base.store.read(move |conn| retention::cutoffs(conn, now, messages, copies)).await?;
         for (chat, cutoff) in ages {
             deleted += self.forget_before(chat, cutoff).await?;
             deleted += self.repeat(move |tx| memory::drop_expired(tx, chat, cutoff, AT_ONCE)).await?;
             deleted += self.background(move |tx| retention::prune_names(tx, chat)).await?;
+            deleted += self.background(move |tx| retention::prune_topic_names(tx, chat)).await?;
         }
         let abandoned = self.base.store.read(move |conn| retention::abandoned(conn, removals)).await?;
+        if !abandoned.is_empty() {
+            // Every copy may hold something of these chats.
+            prepare(&self.base, Some(Timestamp::default())).await?;
+        }
         for chat in abandoned {
             deleted += self.forget_before(chat, now).await?;
             self.background(move |tx| derived::chat_gone(tx, chat, now)).await?;
@@ -117,8 +126,12 @@ impl RetentionWorker {
             deleted += self.repeat(move |tx| retention::prune_usage(tx, cutoff, AT_ONCE)).await?;
             deleted += self.repeat(move |tx| retention::prune_replies(tx, cutoff, AT_ONCE)).await?;
         }
+        self.background(move |tx| usage::forget_strangers(tx, now)).await?;
         deleted += self.repeat(move |tx| jobs::prune(tx, now, JOB_ROWS_AT_ONCE)).await?;
         deleted += backups::prune(self.base.store.path(), now)?;
+        let folders = copy_folders(&self.base).await?;
+        let longest = backups::longest_age(kept.unwrap_or(usize::MAX));
+        deleted += backups::prune_daily(self.base.store.path(), &folders, longest, here)?;
         if let Some(since) = self.scrub_due(here).await? {
             self.base.store.rewrite().await?;
             // Backups made since then contain the same deleted data.
@@ -141,13 +154,16 @@ impl RetentionWorker {
         if !self.is_quiet().await && waited < NEVER_QUIET {
             return Ok(JobOutcome::WaitUntil(self.base.clock.now()));
         }
+        let is_small = self.base.store.read(chime_store::size).await? <= SMALL_FILE;
+        if is_small {
+            self.base.store.rewrite_index().await?;
+        }
         let cleared = match self.base.store.fold().await {
             // Backups made since the first of this data was deleted contain it too.
             Ok(()) => prepare(&self.base, since).await,
             Err(error) => Err(error),
         };
         let watch = self.base.clock.stopwatch();
-        let is_small = self.base.store.read(chime_store::size).await? <= SMALL_FILE;
         let cleared = match cleared {
             Ok(()) if is_small => self.base.store.rewrite().await,
             other => other,
@@ -190,8 +206,14 @@ impl RetentionWorker {
     /// Merges segments of the full-text index: small ones in every run, all at `QUIET_HOUR`. Errors are only logged,
     /// because the next run tries again.
     async fn merge_index(&self, now: Timestamp) {
-        let merging = if hour(now) == QUIET_HOUR { Merging::All } else { Merging::Alike };
-        if let Err(error) = self.base.store.merge_index(merging).await {
+        let store = &self.base.store;
+        let is_wanted = store.read(scrub::wanted_since).await.is_ok_and(|since| since.is_some());
+        let merged = match (hour(now) == QUIET_HOUR, is_wanted) {
+            (true, true) => store.rewrite_index().await,
+            (true, false) => store.merge_index(Merging::All).await,
+            (false, _) => store.merge_index(Merging::Alike).await,
+        };
+        if let Err(error) = merged {
             tracing::warn!(%error, "the full-text index could not be merged yet");
         }
     }
@@ -244,15 +266,18 @@ fn hour(now: Timestamp) -> i64 {
     now.secs().rem_euclid(86_400) / 3600
 }
 
+/// Returns the folders with daily copies: that of `BACKUP_DIR`, and earlier ones.
+async fn copy_folders(base: &Base) -> chime_store::Result<Vec<PathBuf>> {
+    let folder = base.config.store.backups.as_ref().map(|backups| backups.folder.clone());
+    Ok(base.store.read(backups::folders).await?.into_iter().chain(folder).collect())
+}
+
 /// Deletes the automatic backups made since `oldest`, because they may contain data that is deleted or about to be, and
 /// a backup cannot be changed. Does nothing if `oldest` is `None`.
 pub async fn prepare(base: &Base, oldest: Option<Timestamp>) -> chime_store::Result<()> {
     let Some(oldest) = oldest else { return Ok(()) };
-    let (store, config) = (base.store.clone(), Arc::clone(&base.config));
-    let deleting = move || {
-        let folder = config.store.backups.as_ref().map(|backups| backups.folder.as_path());
-        backups::delete_since(store.path(), folder, oldest)
-    };
+    let (store, folders) = (base.store.clone(), copy_folders(base).await?);
+    let deleting = move || backups::delete_since(store.path(), &folders, oldest);
     let deleted = tokio::task::spawn_blocking(deleting).await;
     let deleted = deleted.map_err(|_| StoreError::Panicked)??;
     if deleted > 0 {

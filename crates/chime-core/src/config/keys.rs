@@ -92,7 +92,7 @@ keys! {
         "A folder for a checked copy of the database each day. Protect it like the database. Without it no copies are \
          made.";
     BACKUP_KEEP("14").default("7") =>
-        "How many daily copies stay; the oldest is deleted.";
+        "How many daily copies stay, for as many days, at most 30.";
     CONTEXT_TOKENS("1600").default("auto") =>
         "How many tokens of messages a prompt may hold; `auto`: as many as the model server reads in about eight \
          seconds, 600 to 6000.";
