@@ -57,7 +57,7 @@ async fn capture(w: &World, sent: &SandboxMessage, number: u128, label: &str, de
 
 #[tokio::test]
 async fn what_an_answer_speaks_of_is_in_scope_of_the_next() {
-    World::run(async |w| {
+    World::with(&[("MEMORY", "on")], async |w| {
         let first = ask(w, "@bot what is VAT?", "A tax on goods.").await;
         let vat = capture(w, &first, 1, "VAT", "a tax on goods and services").await;
         ask(w, "@bot and who pays?", "VAT is paid by the buyer.").await;
@@ -78,7 +78,7 @@ async fn what_an_answer_speaks_of_is_in_scope_of_the_next() {
 
 #[tokio::test]
 async fn what_the_model_looked_up_is_in_scope_of_the_next_whatever_the_answer_calls_it() {
-    World::run(async |w| {
+    World::with(&[("MEMORY", "on")], async |w| {
         w.say("ben", "The VAT return for spring is due on the tenth");
         w.settled().await;
         let first = ask(w, "@bot what is VAT?", "A tax on goods.").await;
@@ -101,7 +101,7 @@ async fn what_the_model_looked_up_is_in_scope_of_the_next_whatever_the_answer_ca
 
 #[tokio::test]
 async fn a_search_that_finds_nothing_brings_nothing_into_scope() {
-    World::run(async |w| {
+    World::with(&[("MEMORY", "on")], async |w| {
         let first = ask(w, "@bot what is VAT?", "A tax on goods.").await;
         capture(w, &first, 1, "Zzyzx", "a place").await;
         let call = Reply::Tools(vec![("get_session_summaries", json!({"about": "Zzyzx"}))]);
@@ -117,7 +117,7 @@ async fn a_search_that_finds_nothing_brings_nothing_into_scope() {
 
 #[tokio::test]
 async fn a_chat_without_concepts_has_no_paragraph_and_says_so() {
-    World::run(async |w| {
+    World::with(&[("MEMORY", "on")], async |w| {
         ask(w, "@bot what is VAT?", "A tax on goods.").await;
         assert!(!w.prompt(1).await.contains("already in scope"));
         let listing = w.say("ann", "/concepts@bot");
@@ -128,7 +128,7 @@ async fn a_chat_without_concepts_has_no_paragraph_and_says_so() {
 
 #[tokio::test]
 async fn a_context_that_cannot_be_loaded_or_saved_costs_no_answer() {
-    World::run(async |w| {
+    World::with(&[("MEMORY", "on")], async |w| {
         let first = ask(w, "@bot what is VAT?", "A tax on goods.").await;
         capture(w, &first, 1, "VAT", "a tax").await;
         database(w)
@@ -149,7 +149,7 @@ async fn a_context_that_cannot_be_loaded_or_saved_costs_no_answer() {
 
 #[tokio::test]
 async fn a_concept_that_is_not_known_any_more_is_left_out() {
-    World::run(async |w| {
+    World::with(&[("MEMORY", "on")], async |w| {
         let first = ask(w, "@bot what is VAT?", "A tax on goods.").await;
         capture(w, &first, 1, "VAT", "a tax").await;
         ask(w, "@bot who pays VAT?", "VAT is paid by the buyer.").await;
@@ -162,7 +162,7 @@ async fn a_concept_that_is_not_known_any_more_is_left_out() {
 
 #[tokio::test]
 async fn forgetting_an_answer_forgets_what_it_captured() {
-    World::run(async |w| {
+    World::with(&[("MEMORY", "on")], async |w| {
         let first = ask(w, "@bot what is zqconcept7xk?", "A tax on goods.").await;
         capture(w, &first, 1, "Zqconcept7xk", "a zqdefinition7xk").await;
         ask(w, "@bot who pays zqconcept7xk?", "zqconcept7xk is paid by the buyer.").await;
@@ -254,7 +254,7 @@ async fn nobody_waits_for_the_concepts_of_the_answer_before() {
 
 #[tokio::test]
 async fn a_context_that_cannot_be_read_is_replaced_by_the_next() {
-    World::run(async |w| {
+    World::with(&[("MEMORY", "on")], async |w| {
         let first = ask(w, "@bot what is VAT?", "A tax on goods.").await;
         let vat = capture(w, &first, 1, "VAT", "a tax").await;
         ask(w, "@bot who pays VAT?", "VAT is paid by the buyer.").await;
@@ -271,7 +271,7 @@ async fn a_context_that_cannot_be_read_is_replaced_by_the_next() {
 
 #[tokio::test]
 async fn a_rebuild_makes_the_contexts_anew() {
-    World::run(async |w| {
+    World::with(&[("MEMORY", "on")], async |w| {
         let first = ask(w, "@bot what is VAT?", "A tax on goods.").await;
         let vat = capture(w, &first, 1, "VAT", "a tax").await;
         let key = key(w, None).await;
@@ -313,6 +313,8 @@ async fn what_opting_out_and_retention_take_away_is_in_no_concept() {
 #[tokio::test]
 async fn nothing_is_captured_in_the_background_where_memory_is_off() {
     World::with(&[("MEMORY", "on")], async |w| {
+        let sent = ask(w, "@bot what is an excise?", "A tax on some goods.").await;
+        capture(w, &sent, 1, "excise", "a tax on some goods").await;
         w.capture_concepts();
         w.restart().await;
         let cat = w.telegram.add_member(w.chat, NewMember::named("cat").status(ChatMemberStatus::Administrator));
@@ -321,10 +323,18 @@ async fn nothing_is_captured_in_the_background_where_memory_is_off() {
         let before = w.telegram.cursor();
         let pressed = w.telegram.press(w.chat, question.id, cat, &data_of(&question, "Delete the summaries"));
         assert_eq!(outcome(w, before, &pressed).await, None);
+        let left: i64 = database(w)
+            .query_row(
+                "SELECT (SELECT count(*) FROM concept) + (SELECT count(*) FROM conversation_context)",
+                [],
+                |row| row.get(0),
+            )
+            .expect("a count");
+        assert_eq!(left, 0, "concepts are memory");
         ask(w, "@bot what is VAT?", "A tax on goods.").await;
         w.clock.advance(Duration::from_secs(3 * 3600));
         w.settled().await;
-        assert_eq!(w.model.requests().len(), 1, "{:?}", w.model.requests());
+        assert_eq!(w.model.requests().len(), 2, "{:?}", w.model.requests());
     })
     .await;
 }

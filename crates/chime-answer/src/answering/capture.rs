@@ -21,7 +21,7 @@ use chime_jobs::{JobOutcome, JobResult};
 use chime_llm::{AnswerFormat, Prompt, PromptMessage, PromptRole};
 use chime_privacy::redact;
 use chime_store::concepts::{self, ContextKey};
-use chime_store::{Priority, Writer, answers, jobs, messages};
+use chime_store::{Priority, Writer, answers, jobs, memory, messages};
 
 /// Maximum age of answers that are scanned for concepts. After the database is rebuilt, the answers of this period are
 /// scanned again.
@@ -149,6 +149,9 @@ fn keep(
         return Ok(());
     }
     concepts::mark_scanned(tx, record.id)?;
+    if memory::is_off(tx, record.chat)? {
+        return Ok(());
+    }
     let mut known = concepts::of_chat(tx, record.chat)?;
     let mut referenced = Vec::new();
     for (new, captured) in captured {

@@ -7,7 +7,7 @@ use chime_core::{
     AnswerId, AnswerRecord, AnswerStatus, ChatId, Concept, ConceptId, ConversationContext, JobPayload, Timestamp,
 };
 use chime_store::concepts::{self, ContextKey};
-use chime_store::{Reader, Writer, jobs};
+use chime_store::{Reader, Writer, jobs, memory};
 
 /// Concepts in the scope of a conversation, and all concepts that its chat knows.
 #[derive(Debug)]
@@ -18,9 +18,13 @@ pub struct ConceptScope {
 }
 
 impl ConceptScope {
-    /// Loads the concepts of the conversation; none after an error.
-    pub fn load(conn: &Reader, key: ContextKey) -> Self {
+    /// Loads the concepts of the conversation; none after an error, or if memory is off by the operator (`remembers`) or
+    /// in the chat.
+    pub fn load(conn: &Reader, key: ContextKey, remembers: bool) -> Self {
         let load = || -> chime_store::Result<_> {
+            if !remembers || memory::is_off(conn, key.chat)? {
+                return Ok(Default::default());
+            }
             Ok((concepts::load(conn, key)?.unwrap_or_default(), concepts::of_chat(conn, key.chat)?))
         };
         let (context, known) = load().unwrap_or_else(|error| {

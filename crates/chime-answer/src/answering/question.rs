@@ -122,7 +122,7 @@ impl QuestionContext {
             // A question such as "thoughts?" only refers to the conversation.
             recalled: if generic { Recalled::default() } else { recalled(conn, services, &history, zone, &window) },
             going_on: going_on(conn, services, &history, (&chat, generic), &window, now),
-            scope: ConceptScope::load(conn, key),
+            scope: ConceptScope::load(conn, key, services.introduction.privacy_facts.remembers),
             earliest: messages::earliest(conn, trigger.chat)?,
             introduction: match is_out_in_private(conn, &chat, asker)? {
                 true => None,
