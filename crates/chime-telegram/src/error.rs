@@ -392,7 +392,7 @@ mod tests {
             400,
             "Bad Request: can't parse entities in \"Ben said zqsecret7x, call 555-0199\" at offset 9",
             expect![[
-                r#"Refused { status: 400, description: "Bad Request: can't parse entities in \"… , … - \" at offset …" }"#
+                r#"Refused { status: 400, description: "Bad Request: can't parse entities in \"…  , … -…\" at offset …" }"#
             ]],
         );
         check_refusal(

@@ -139,7 +139,7 @@ mod tests {
             r#"[{"update_id":7,"message":{"text":"\ud800"}},{"update_id":8,"a\udc00":1}]"#,
             expect![[r#"
                 Some(7) "message" {"update_id":7,"message":{"text":"\ud800"}}
-                Some(8) "a" {"update_id":8,"a\udc00":1}
+                Some(8) "unknown" {"update_id":8,"a\udc00":1}
             "#]],
         );
     }
@@ -150,7 +150,7 @@ mod tests {
             r#"[{"a_future_field":1,"message":{},"update_id":1},{"new kind <b>":{},"update_id":2}]"#,
             expect![[r#"
                 Some(1) "message" {"a_future_field":1,"message":{},"update_id":1}
-                Some(2) "newkindb" {"new kind <b>":{},"update_id":2}
+                Some(2) "unknown" {"new kind <b>":{},"update_id":2}
             "#]],
         );
     }

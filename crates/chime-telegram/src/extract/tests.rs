@@ -570,7 +570,7 @@ fn a_pressed_button() {
 fn known_kinds_without_use_give_nothing_and_unknown_ones_are_named() {
     check("poll", json!({}), expect!["nothing"]);
     check("managed_bot", json!("whatever"), expect!["nothing"]);
-    check("telepathy", json!({}), expect!["unknown kind of update `telepathy`"]);
+    check("telepathy", json!({}), expect!["unknown kind of update"]);
 }
 
 /// Returns `true` if `extract` must accept every valid update of this kind.
@@ -586,7 +586,10 @@ fn every_valid_update_is_read() {
         assert!(update.id.is_some(), "{json}");
         match extract(&update, BOT) {
             Ok(events) => seen[usize::from(!events.is_empty())] += 1,
-            Err(Unreadable::UnknownKind(kind)) => assert!(!is_read(&kind), "{json}"),
+            Err(Unreadable::UnknownKind) => {
+                let fields: BTreeMap<String, Value> = serde_json::from_str(&json).expect("an object");
+                assert!(!fields.keys().any(|kind| is_read(kind)), "{json}");
+            }
             Err(error) => panic!("{error} in {json}"),
         }
     }
