@@ -1,6 +1,6 @@
-"""Writes dates.toml: names of months and weekdays, and words for days relative to today, of each language that whatlang
-detects and that has no file in lang/, with the everyday words of everyday.toml. Usage: make.py FOLDER, where FOLDER is an
-unpacked npm package cldr-dates-full."""
+"""Writes dates.toml: names of months and weekdays, words for days relative to today, parts of the day and numbers of each
+language that whatlang detects and that has no file in lang/, with the everyday words of everyday.toml. Usage: make.py DATES
+RBNF, the folders of the unpacked npm packages cldr-dates-full and cldr-rbnf."""
 
 import json
 import os
@@ -8,6 +8,7 @@ import pathlib
 import re
 import sys
 import tomllib
+import unicodedata
 
 # ISO 639-3 code, as Chime stores it, and CLDR's name.
 LANGUAGES = """
@@ -93,7 +94,38 @@ def ago(fields):
     return join.join(common), {unit: ",".join(dict.fromkeys(one for one in each if one)) for unit, each in rest.items()}
 
 
-def entry(folder, code, name):
+def numbers(folder, name):
+    """The numbers from two to twelve in words."""
+    file = folder / "rbnf" / f"{name}.json"
+    rules = json.load(open(file))["rbnf"]["rbnf"]["SpelloutRules"] if file.exists() else {}
+    usual = [dict(each) for kind, each in rules.items() if re.match("%spellout-(cardinal|numbering)", kind)
+             and not re.search("financial|year", kind)]
+    found = {}
+    for rule in usual:
+        for number in range(2, 13):
+            word = re.sub(r"\[.*|;.*", "", rule.get(str(number), "")).replace("\u00ad", "").strip()
+            # Finnish has a number in thirty cases.
+            is_form = list(found.values()).count(number) < 4
+            if word and is_form and not re.search("[=→←%]| ", word):
+                found.setdefault(word.lower(), number)
+    return found
+
+
+def unread(calendar):
+    """Words for times of day. A reminder is not set by a time that is only partly known, so these refuse it."""
+    periods = [phrase for kind in ("format", "stand-alone") for width in ("wide", "abbreviated")
+               for phrase in calendar["dayPeriods"][kind][width].values()]
+    at = [re.sub(r"[{}0-9'.,]", " ", pattern) for pattern in calendar["dateTimeFormats-atTime"]["standard"].values()]
+    phrases = [" ".join(re.sub(r"[(),|]", " ", one.lower()).split()) for one in periods + at]
+    return ",".join(dict.fromkeys(one for one in phrases if sum(map(str.isalpha, one)) > 1))
+
+
+def without_accents(text):
+    kept = unicodedata.normalize("NFD", text.replace("đ", "d").replace("ı", "i"))
+    return "".join(one for one in kept if not "\u0300" <= one <= "\u036f")
+
+
+def entry(folder, rbnf, code, name):
     read = lambda file: json.load(open(folder / "main" / name / file))["main"][name]["dates"]
     calendar, fields = read("ca-gregorian.json")["calendars"]["gregorian"], read("dateFields.json")["fields"]
 
@@ -112,8 +144,11 @@ def entry(folder, code, name):
         "today": day(0), "tomorrow": day(1), "yesterday": day(-1), "days_before": day(-2), "after_tomorrow": day(2),
         "this_week": relative("week", 0), "last_week": relative("week", -1),
         "this_month": relative("month", 0), "last_month": relative("month", -1),
-        **units, "ago": word,
+        **units, "ago": word, "unread": unread(calendar), "counts": numbers(rbnf, name),
     }
+
+
+PARTS = ["morning", "noon", "afternoon", "evening", "night"]
 
 
 def with_everyday(entry, own, code):
@@ -127,11 +162,18 @@ def with_everyday(entry, own, code):
     for key in ("today", "yesterday"):
         phrases = entry[key].split(",")
         entry[key] = ",".join(dict.fromkeys(phrases + [one for phrase in phrases for one in with_prefixes(code, phrase)]))
+    # The words of a script without spaces are of several characters, each of which counts as a word.
+    long = [word for word in entry["counts"] if len(word) > 1 and re.match("[\u0e00-\u0eff\u1000-\u109f\u1780-\u9fff]", word)]
+    entry["counts"] = {word: number for word, number in entry["counts"].items() if word not in long}
+    known = [one for key in PARTS + ["at", "every", "oclock", "before_time"] for one in entry.get(key, "").split(",")]
+    bare = [without_accents(one) for one in known if re.match("[a-zà-ỹ]", one)]
+    others = [one for one in entry["unread"].split(",") + bare + long if one and one not in known]
+    entry["unread"] = ",".join(dict.fromkeys(others))
     return entry
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1])
+    folder, rbnf = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     version = json.load(open(folder / "package.json"))["version"]
     everyday = tomllib.loads((pathlib.Path(__file__).parent / "everyday.toml").read_text())
     print(f"# Made by make.py from CLDR {version} (LICENSE beside this file) and everyday.toml. Not edited by hand.")
@@ -141,8 +183,9 @@ def main():
             print(code, name, "is not in CLDR", file=sys.stderr)
             continue
         print(f"\n[{code}]")
-        for key, value in with_everyday(entry(folder, code, name), everyday.get(code, {}), code).items():
-            print(f"{key} = {json.dumps(value, ensure_ascii=False)}")
+        for key, value in with_everyday(entry(folder, rbnf, code, name), everyday.get(code, {}), code).items():
+            text = json.dumps(value, ensure_ascii=False)
+            print(f"{key} = {text}" if key != "counts" else f"{key} = {text.replace(': ', ' = ')}")
 
 
 main()

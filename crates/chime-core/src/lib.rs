@@ -96,7 +96,8 @@ pub use text::{
 };
 pub use time::Timestamp;
 pub use tokenize::{
-    folded, is_unspaced, lower_words, pieces, search_words, sentence_ends, sentences, split_words, without_accents,
+    folded, is_right_to_left, is_unspaced, lower_words, pieces, search_words, sentence_ends, sentences, split_words,
+    without_accents,
 };
 pub use tokens::{TokenCalibration, estimate_tokens};
 pub use visible::{is_blank, is_invisible, is_removed};

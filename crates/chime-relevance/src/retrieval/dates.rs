@@ -235,12 +235,15 @@ impl DateReader<'_> {
 
     /// Parses "3 June 2023", "the 3rd of June", "June 3", "3. juuni".
     pub fn day_and_month(&mut self, place: usize) -> Option<usize> {
-        if let Some(day) = self.day_number(place) {
+        let before = self.day_number(place).and_then(|day| {
             let skip = usize::from(matches!(self.words.get(place + 1).map(String::as_str), Some("of" | "de" | "di")));
             let (month, length) = self.month_at(place + 1 + skip)?;
-            let (year, used) = self.year_after(place + 1 + skip + length);
+            Some((day, month, 1 + skip + length))
+        });
+        if let Some((day, month, length)) = before {
+            let (year, used) = self.year_after(place + length);
             self.add_day(year, month, day);
-            return Some(1 + skip + length + used);
+            return Some(length + used);
         }
         let (month, length) = self.month_at(place)?;
         let day = self.day_number(place + length)?;

@@ -73,8 +73,8 @@ impl Phrases {
 pub struct PhraseTable {
     /// ISO 639-3 code.
     code: &'static str,
-    /// ISO 639-1 code; `None` for a language without a file in `lang/`, of which only names of days and months are
-    /// known.
+    /// ISO 639-1 code; `None` for a language without a file in `lang/`, of which only names of days and months, parts of
+    /// the day and numbers are known, and in some the everyday words around them.
     pub short: Option<&'static str>,
     phrases: RecallPhrases,
 }
@@ -139,8 +139,11 @@ static SHIPPED: LazyLock<Vec<PhraseTable>> = LazyLock::new(|| {
 
 /// Phrase tables of other languages.
 static OTHERS: LazyLock<Vec<PhraseTable>> = LazyLock::new(|| {
-    let tables = cldr_tables("recall").into_iter();
-    tables.map(|(code, phrases)| PhraseTable { code, short: None, phrases }).collect()
+    let read = |(code, mut phrases): (&'static str, RecallPhrases)| {
+        phrases.counts = phrases.counts.into_iter().map(|(word, count)| (words(&word).concat(), count)).collect();
+        PhraseTable { code, short: None, phrases }
+    };
+    cldr_tables("recall").into_iter().map(read).collect()
 });
 
 pub fn all() -> impl Iterator<Item = &'static PhraseTable> {

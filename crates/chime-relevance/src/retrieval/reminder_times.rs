@@ -6,7 +6,7 @@ use crate::retrieval::dates::{DateReader, digit_date, spans_named};
 use crate::retrieval::languages::{PhraseTable, Tables, shipped};
 use crate::retrieval::words::words;
 use chime_core::trigger::Languages;
-use chime_core::{Language, Timestamp, Zone};
+use chime_core::{Language, Timestamp, Zone, folded, is_right_to_left, is_unspaced};
 use moment::DAY_SECS;
 pub use moment::{AskedTime, ReminderTime, Repeat};
 use reader::MomentReader;
@@ -170,8 +170,11 @@ impl<'a> ReminderRequest<'a> {
     /// Reads the request in the languages of the chat and of the request.
     fn usual_reading(&self) -> ReminderReading {
         // The table of the question comes last, and of equal readings the last one counts.
-        let read = self.tables.iter().map(|table| self.read(table));
-        read.max_by_key(ReminderReading::rank).unwrap_or(ReminderReading::NOTHING)
+        let read = self.tables.iter().map(|table| (self.read(table), table.short.is_none()));
+        // Two languages without a file may share the script, and only one of them may know a word of the time.
+        let is_doubt = |reading: &ReminderReading, is_other| is_other && reading.asked == AskedTime::Unreadable;
+        let best = read.max_by_key(|(reading, is_other)| (reading.rank(), is_doubt(reading, *is_other)));
+        best.map_or(ReminderReading::NOTHING, |(reading, _)| reading)
     }
 
     /// Reads the request. If another language knows more words of the time at its beginning, that one counts.
@@ -231,21 +234,16 @@ fn moment_words(text: &str, tables: Tables) -> (Vec<String>, Vec<usize>) {
     let mut tokens = text.split_whitespace().peekable();
     while let Some(token) = tokens.next() {
         end = text[end..].find(token).map_or(text.len(), |at| end + at + token.len());
-        let token = token.trim_matches(|c: char| !c.is_alphanumeric() && c != ':');
+        let token = folded(token);
+        // Thai tone marks are not alphanumeric.
+        let token = token.trim_matches(|c: char| !c.is_alphanumeric() && !is_unspaced(c) && c != ':');
         let bare = token.trim_end_matches(':');
         if let Some(day) = digit_date(bare, tables) {
             found.push(day);
         } else if !found.is_empty() && is_zone_name(bare, tokens.peek()) {
             found.push(ZONE.to_owned());
         } else {
-            // In "18:00-19:00" the first time counts. In Turkish a suffix follows: "18:30'da".
-            let first = bare.split(['-', '–', '\'', '’']).next().unwrap_or(bare);
-            let is_time = first.starts_with(|c: char| c.is_ascii_digit()) && first.contains([':', '/']);
-            if is_time && first.chars().all(|c| c.is_alphanumeric() || [':', '/', '.'].contains(&c)) {
-                found.push(first.to_lowercase());
-            } else {
-                found.extend(words(bare));
-            }
+            found.extend(digit_runs(bare).into_iter().flat_map(|run| run_words(run, tables)));
         }
         if bare.len() < token.len() {
             found.push(COLON.to_owned());
@@ -253,6 +251,47 @@ fn moment_words(text: &str, tables: Tables) -> (Vec<String>, Vec<usize>) {
         ends.resize(found.len(), end);
     }
     (found, ends)
+}
+
+/// Splits a token before and behind its digits where no space is written between words, as in "25日18:00に" and "ב-18:00".
+fn digit_runs(token: &str) -> Vec<&str> {
+    let is_hangul = |c: char| matches!(c, '\u{ac00}'..='\u{d7a3}');
+    let parts = |c: char| is_unspaced(c) && !is_hangul(c) || c.is_alphabetic() && is_right_to_left(c);
+    let (mut runs, mut begin, mut before) = (Vec::new(), 0, ' ');
+    for (at, c) in token.char_indices() {
+        if parts(before) && (c.is_ascii_digit() || c == '-') || before.is_ascii_digit() && parts(c) {
+            runs.push(&token[begin..at]);
+            begin = at;
+        }
+        before = c;
+    }
+    runs.push(&token[begin..]);
+    runs
+}
+
+fn run_words(run: &str, tables: Tables) -> Vec<String> {
+    let run = run.trim_start_matches('-');
+    // In "18:00-19:00" the first time counts. In Turkish a suffix follows: "18:30'da".
+    let first = run.split(['-', '–', '\'', '’']).next().unwrap_or(run);
+    let is_time = first.starts_with(|c: char| c.is_ascii_digit()) && first.contains([':', '/']);
+    if is_time && first.chars().all(|c| c.is_alphanumeric() || [':', '/', '.'].contains(&c)) {
+        return vec![first.to_lowercase()];
+    }
+    words(run).into_iter().flat_map(|word| without_joined_unit(word, tables)).collect()
+}
+
+/// Splits a number from the unit that is written behind it in some languages without a file: "9시에", "3일".
+fn without_joined_unit(word: String, tables: Tables) -> Vec<String> {
+    let digits = word.len() - word.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let unit = [word[digits..].to_owned()];
+    let is_unit = |table: &PhraseTable| {
+        let units = [&table.oclock, &table.minute, &table.hour, &table.day, &table.week, &table.before_time];
+        table.short.is_none() && units.into_iter().any(|names| names.at(&unit, 0).is_some())
+    };
+    if digits > 0 && tables.iter().any(is_unit) {
+        return vec![word[..digits].to_owned(), word[digits..].to_owned()];
+    }
+    vec![word]
 }
 
 #[cfg(test)]

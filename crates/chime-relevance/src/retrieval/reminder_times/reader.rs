@@ -4,8 +4,9 @@ use chrono::Weekday;
 
 use crate::retrieval::dates::DateReader;
 use crate::retrieval::languages::Phrases;
-use crate::retrieval::reminder_times::ZONE;
 use crate::retrieval::reminder_times::moment::{Moment, Repeat, Span};
+use crate::retrieval::reminder_times::{COLON, ZONE};
+use chime_core::is_unspaced;
 
 /// Reads the moments of a text in one language.
 pub(super) struct MomentReader<'a> {
@@ -22,6 +23,33 @@ impl MomentReader<'_> {
     /// Returns the time named at word `begin` or later. If it is at `begin`, also returns the place behind it. Words
     /// that may precede a time ("on the") and words that `skips` accepts may stand between.
     pub(super) fn read(&mut self, begin: usize, skips: impl Fn(&str) -> bool) -> (Moment, Option<usize>) {
+        let (mut moment, end) = self.read_known(begin, skips);
+        if self.is_strict && self.dates.table.short.is_none() {
+            moment.is_unreadable |= moment.is_named() && end.is_none_or(|end| self.leaves_time(&moment, end));
+        }
+        (moment, end)
+    }
+
+    /// Returns `true` if the words from `end` to the next colon may belong to the time. In a language without a file few
+    /// words for times are known, so a word that may be one counts wherever it is.
+    fn leaves_time(&self, moment: &Moment, end: usize) -> bool {
+        let (table, words) = (self.dates.table, self.dates.words);
+        let colon = words[end..].iter().position(|word| word == COLON).map_or(words.len(), |at| end + at);
+        let is_syllable = |at: usize| words[at].starts_with(is_unspaced) && words[at].chars().nth(1).is_none();
+        let is_part = |at: usize| table.parts_of_day().into_iter().any(|part| self.at(part, at).is_some());
+        let names_time = |at: usize| {
+            self.starts_with_digit(at)
+                || self.number(at).is_some_and(|number| number > 1)
+                || is_part(at)
+                || self.at(&table.every, at).is_some()
+                || self.time_word(at).is_some_and(|length| length > 1 || !is_syllable(at))
+        };
+        let knows_no_hours = table.every.all().next().is_none();
+        let is_open = moment.time.is_none() && moment.after.is_none() && end < colon;
+        is_open && (knows_no_hours || self.at(&table.at, end).is_some()) || (end..colon).any(names_time)
+    }
+
+    fn read_known(&mut self, begin: usize, skips: impl Fn(&str) -> bool) -> (Moment, Option<usize>) {
         let mut place = begin;
         while self.element(place).is_none() {
             let Some(word) = self.dates.words.get(place) else { break };
@@ -222,15 +250,16 @@ impl MomentReader<'_> {
         let every = self.at(&table.every, place);
         let used = every.max(self.at(&table.all_the, place))?;
         let next = place + used;
+        // In Hebrew and Thai, the names of weekdays begin with "day".
+        if let Some((day, length)) = self.weekday_of(&table.weekdays, next) {
+            let part = self.part_in_word(next);
+            return Some((Moment { part, ..repeats(Repeat::Weekly(day)) }, used + length));
+        }
         if let Some(unit) = self.at(&table.day, next) {
             return Some((repeats(Repeat::Daily), used + unit));
         }
         if let Some((length, hour)) = self.part(next) {
             return Some((Moment { part: Some(hour), ..repeats(Repeat::Daily) }, used + length));
-        }
-        if let Some((day, length)) = self.weekday_of(&table.weekdays, next) {
-            let part = self.part_in_word(next);
-            return Some((Moment { part, ..repeats(Repeat::Weekly(day)) }, used + length));
         }
         if let Some(end) = self.length(next, false, &mut Span::default()) {
             return Some((is_unsupported, end - place));
@@ -259,8 +288,11 @@ impl MomentReader<'_> {
     /// Parses "yesterday", "last week", "two days ago", "vor zwei Tagen", "last friday".
     fn past(&mut self, place: usize) -> Option<(Moment, usize)> {
         let table = self.dates.table;
+        // In Hindi, the word for yesterday also means tomorrow.
+        let is_ahead =
+            [&table.tomorrow, &table.after_tomorrow].into_iter().any(|names| self.at(names, place).is_some());
         let named = [&table.days_before, &table.yesterday, &table.last_week, &table.last_month];
-        let named = named.into_iter().filter_map(|names| self.at(names, place)).max();
+        let named = named.into_iter().filter(|_| !is_ahead).filter_map(|names| self.at(names, place)).max();
         let last_day = || {
             let last = self.at(&table.last, place)?;
             Some(last + self.weekday_of(&table.weekdays, place + last)?.1)

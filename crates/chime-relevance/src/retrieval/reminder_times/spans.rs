@@ -23,6 +23,12 @@ impl MomentReader<'_> {
         let begin = place + before.unwrap_or(0);
         // "After 11:30" is a time of day, "in 2:30" is a span.
         let is_span = before.is_some() && self.at(&table.at, place).is_none();
+        // In Vietnamese, "25 tháng 12" is a date.
+        let is_date = before.is_none() && self.dates.day_and_month(begin).is_some();
+        self.dates.spans.clear();
+        if is_date {
+            return None;
+        }
         let mut span = Span::default();
         let colons = is_span.then(|| self.length_in_word(begin, true, &mut span)).flatten();
         // "/remind 20 minutes tea"; "2 heures" is a time of day.
