@@ -253,6 +253,21 @@ async fn scripts_without_spaces_and_other_spellings_are_searched() {
 }
 
 #[tokio::test]
+async fn messages_with_some_characters_of_a_whole_word_are_left_out() {
+    World::offline(async |w| {
+        w.say("ann", "机票订好了");
+        let said = w.say("ann", "办公室的打印机坏了");
+        w.say("bob", "打车去机场");
+        w.settled().await;
+        let ask = w.say("cat", "/search 打印机");
+        assert_eq!(links(&w.answer_to(ask).await), [said]);
+        let ask = w.say("cat", "/search 飞机");
+        assert!(links(&w.answer_to(ask).await).len() > 1, "no message has the whole word");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn filters_narrow_a_search() {
     World::offline(async |w| {
         let old = w.say("ann", "the tent is red, see https://example.com/tent");

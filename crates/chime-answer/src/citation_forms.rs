@@ -4,6 +4,7 @@
 //! The prompt shows messages as `[4]` and other sources as `[s5]`, `[n2]`. Models also write lists and ranges, a word
 //! before the id, the author behind it, and round or full-width brackets.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -12,7 +13,7 @@ use regex::{Captures, Regex};
 use crate::citation_basis::CitationBasis;
 use crate::lines::Labels;
 use crate::{pattern, pattern_in_any_case};
-use chime_core::SourceId;
+use chime_core::{SourceId, folded};
 
 /// Words that models write before an id (source, see), besides [`MESSAGE`], in the supported languages.
 const LEAD: &str = "sources?|src|refs?|references?|citations?|ids?|see|cf|quellen?|siehe|fuentes?|véase|ver|voir|fontes?\
@@ -22,7 +23,7 @@ const MESSAGE: &str = "messages?|msgs?|nachricht(?:en)?|mensajes?|mensage(?:m|ns
     |mesaj(?:lar)?|sõnum(?:id)?|berichten|wiadomoś(?:ć|ci)";
 const ID: &str = SourceId::PATTERN;
 /// Signs and words between two ids of a list or a range.
-const JOINT: &str = r"(?:\s*(?:[,;/&+|、，；–—…-]|\b(?:to|and|or|und|bis|y|o|et|e|и|та|ve|ja|en|i|do)\b)\s*|\s+)";
+const JOINT: &str = r"(?:\s*(?:[,;/&+|،、，；–—…-]|\b(?:to|and|or|und|bis|y|o|et|e|и|та|ve|ja|en|i|do)\b)\s*|\s+)";
 /// Regular expression for a block or a span of code.
 pub const CODE: &str = r"```[\s\S]*?(?:```|\z)|`[^`\n]+`";
 
@@ -98,6 +99,8 @@ pub fn is_lead(word: &str) -> bool {
 /// Returns `answer` with every citation in the canonical form. What a member wrote in the chat is not changed, nor code
 /// that contains anything besides citations.
 pub fn canonical(answer: &str, basis: CitationBasis<'_>) -> String {
+    let answer = with_ascii_numbers(answer);
+    let answer = answer.as_ref();
     let one_form = |found: &Captures<'_>| {
         let text = |name| found.name(name).map(|part| part.as_str());
         if let Some(code) = text("code") {
@@ -133,6 +136,18 @@ pub fn canonical(answer: &str, basis: CitationBasis<'_>) -> String {
     TOKEN
         .replace_all(answer, |found: &Captures<'_>| one_form(found).unwrap_or_else(|| found[0].to_owned()))
         .into_owned()
+}
+
+/// Returns `answer` with the digits of other scripts in brackets that hold only numbers as ASCII digits: `[۴۴]` as `[44]`.
+pub fn with_ascii_numbers(answer: &str) -> Cow<'_, str> {
+    static NUMBERS: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"[\[【［]{1,2}[\s,;،、；，–-]*\p{Nd}[\p{Nd}\s,;،、；，–-]{0,60}[\]】］]{1,2}"));
+    NUMBERS.replace_all(answer, |found: &Captures<'_>| {
+        match found[0].chars().any(|c| c.is_numeric() && !c.is_ascii()) {
+            true => folded(&found[0]).into_owned(),
+            false => found[0].to_owned(),
+        }
+    })
 }
 
 /// Returns `true` if the brackets at `range` have numbers that cite nothing: the mark of a footnote or an address
@@ -412,6 +427,16 @@ mod tests {
             check(&format!("At nine {form}."), "At nine [source: d3p4].");
         }
         check("At nine [d3p4, d3p5].", "At nine [source: d3p4, d3p5].");
+    }
+
+    #[test]
+    fn numbers_in_digits_of_any_script_are_citations() {
+        let labels = thirty();
+        let basis = CitationBasis { given: &[], labels: &labels, ask: None };
+        for form in ["[۲۹]", "[٢٩]", "[२९]", "［２９］", "【29】"] {
+            assert_eq!(canonical(&format!("At nine {form}."), basis), "At nine [source: 29].", "{form}");
+        }
+        assert_eq!(canonical("At nine [۲۲، ۲۴].", basis), "At nine [source: 22, 24].");
     }
 
     #[test]

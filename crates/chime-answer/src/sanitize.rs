@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use chime_core::{clip, covered, folded, is_invisible};
+use chime_core::{clip, covered, folded, is_invisible, is_right_to_left};
 
 /// Maximum number of graphemes (visible characters) of a name.
 const NAME_GRAPHEMES: usize = 32;
@@ -86,15 +86,21 @@ pub fn unlinked(text: &str) -> String {
     unlinked
 }
 
-/// Escapes text so that Markdown shows it unchanged.
+/// Escapes text so that Markdown shows it unchanged. Text with letters that are written from right to left is isolated, or
+/// it would change places with a date behind it.
 pub fn escape_markdown(text: &str) -> String {
+    const ISOLATE: char = '\u{2068}';
+    const END: char = '\u{2069}';
     let mut escaped = String::with_capacity(text.len());
+    let is_isolated = text.contains(is_right_to_left);
+    escaped.extend(is_isolated.then_some(ISOLATE));
     for c in text.chars() {
         if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '~' | '#' | '!' | '&') {
             escaped.push('\\');
         }
         escaped.push(c);
     }
+    escaped.extend(is_isolated.then_some(END));
     escaped
 }
 
@@ -135,6 +141,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn text_from_right_to_left_is_isolated() {
+        assert_eq!(escape_markdown("سارا"), "\u{2068}سارا\u{2069}");
+        assert_eq!(escape_markdown("Ana_1"), "Ana\\_1");
+    }
 
     #[test]
     fn a_name_cannot_pass_for_a_line_of_the_prompt() {

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::citation_forms::with_ascii_numbers;
 use crate::pattern_in_any_case;
 use chime_core::SourceId;
 
@@ -19,6 +20,9 @@ static BEGIN: LazyLock<Regex> = LazyLock::new(|| {
         r"(?m)(?:^[*_#> \t(]*|(?P<end>[.!?…\])])[ \t]+\(?)(?:{LABEL})[*_]*[ \t]?(?:[:：][*_]*|$)"
     ))
 });
+/// Matches a heading in any other language, recognised by what follows it: only ids.
+static BEGIN_OF_IDS: LazyLock<Regex> =
+    LazyLock::new(|| pattern_in_any_case(r"(?m)^[*_#> \t(]*\p{L}[\p{L}\p{M}\x{200c}' -]{1,30}[*_]*[ \t]?[:：][*_]*"));
 /// Matches a line that contains only ids, each optionally with a name in round brackets.
 static OF_IDS: LazyLock<Regex> = LazyLock::new(|| {
     let id = id();
@@ -26,7 +30,7 @@ static OF_IDS: LazyLock<Regex> = LazyLock::new(|| {
     pattern_in_any_case(&format!(r"\A[\s*•·-]*(?:{item}{JOINT})+[.\s)]*\z"))
 });
 /// Matches what stands between ids.
-const JOINT: &str = r"(?:[\s,;·&]|\b(?:and|und|y|et|e|и|і|та|ve|ja|en|i|o|och)\b)*";
+const JOINT: &str = r"(?:[\s,;·&،、，；]|\b(?:and|und|y|et|e|и|і|та|ve|ja|en|i|o|och)\b)*";
 /// Matches bare numbers beside the heading, as the prompt for strict chats asks for: `1, 4`.
 static OF_BARE_NUMBERS: LazyLock<Regex> =
     LazyLock::new(|| pattern_in_any_case(&format!(r"\A\s*(?:(?:id\s?|#)?[0-9]{{1,3}}\b{JOINT})+[.\s)]*\z")));
@@ -57,7 +61,7 @@ static EMPTY_LABEL: LazyLock<Regex> =
 /// Returns `answer` without the list of sources at its end, and the ids in that list. References to footnotes are
 /// replaced by citations.
 pub fn split(answer: &str) -> (String, Vec<String>) {
-    let answer = with_notes_in_place(answer);
+    let answer = with_notes_in_place(&with_ascii_numbers(answer));
     match place(&answer) {
         Some((start, from)) => (answer[..start].to_owned(), ids(&answer[from..])),
         None => (answer, Vec::new()),
@@ -76,7 +80,19 @@ fn place(answer: &str) -> Option<(usize, usize)> {
         let is_list = is_list(&answer[whole.end()..]);
         is_list.then(|| (begin.name("end").map_or(whole.start(), |end| end.end()), whole.end()))
     });
-    list.last()
+    list.last().or_else(|| place_of_ids(answer))
+}
+
+/// Returns the positions of a list with a heading in any language: the last lines, of which the first has the heading,
+/// and all have only ids. A line of the same form before it shows that they are entries: "Ana: [4]".
+fn place_of_ids(answer: &str) -> Option<(usize, usize)> {
+    let is_id_line = |line: &str| OF_IDS.is_match(line) && !OF_BARE_NUMBERS.is_match(line);
+    let is_entry = |line: &str| BEGIN_OF_IDS.find(line).is_some_and(|head| is_id_line(&line[head.end()..]));
+    let begin = BEGIN_OF_IDS.find_iter(answer).last()?;
+    let mut lines = answer[begin.end()..].lines().filter(|line| !line.trim().is_empty()).peekable();
+    let before = answer[..begin.start()].lines().rev().find(|line| !line.trim().is_empty())?;
+    let is_list = lines.peek().is_some() && lines.all(is_id_line) && !is_entry(before);
+    is_list.then(|| (begin.start(), begin.end()))
 }
 
 /// Returns `true` if the text after a heading is a list of sources. On the line of the heading, only ids are allowed;
@@ -168,6 +184,20 @@ mod tests {
         check("At nine [4]. (Sources: [1], [4])", "At nine [4].", &["1", "4"]);
         check("At nine [4].\n\nSources: [4], [12]", "At nine [4].", &["4", "12"]);
         check("At nine.\n\nSources:\n[4] Ana: The ferry leaves at nine.\n[12] Bo", "At nine.", &["4", "12"]);
+    }
+
+    #[test]
+    fn a_heading_in_any_language_is_known_by_the_ids_behind_it() {
+        for list in
+            ["منابع: [4]، [12]", "منابع: [۴]، [۱۲]", "来源：[4]、[12]", "Zdroje: [4], [12]", "מקורות:\n[4]\n[12]"]
+        {
+            check(&format!("At nine [4].\n{list}"), "At nine [4].", &["4", "12"]);
+        }
+        for answer in
+            ["Paid so far:\nAna: [4]\nBen: [12]", "At nine.\nZimmer: 4, 12", "Ana: [4]", "At nine.\nBen: key [4]"]
+        {
+            check(answer, answer, &[]);
+        }
     }
 
     #[test]

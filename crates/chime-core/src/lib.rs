@@ -26,6 +26,7 @@ mod item;
 mod job;
 mod json_fault;
 pub mod lang;
+mod language_evidence;
 mod message;
 mod outgoing;
 mod packed;

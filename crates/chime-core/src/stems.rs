@@ -4,15 +4,17 @@ use std::borrow::Cow;
 
 use snowball_stemmers_rs::{Algorithm, Stemmer};
 use unicode_segmentation::UnicodeSegmentation;
+use whatlang::{Lang, Script};
 
 use crate::lang::{LanguageFile, begins_like, languages};
+use crate::language_evidence::{is_borne_out, other_by_common_words};
 use crate::tokenize::{folded, search_words};
 use crate::trigger::Languages;
 use crate::unless_it_panics;
 
 /// Language of a text. If there is no stemmer for it, its words are not shortened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Language(whatlang::Lang);
+pub struct Language(Lang);
 
 /// Smallest number of characters from which the language of a chat is detected.
 const ENOUGH_TO_JUDGE: usize = 200;
@@ -22,7 +24,7 @@ const ENOUGH_TO_JUDGE: usize = 200;
 const SURE_ENOUGH: f64 = 0.3;
 
 impl Language {
-    pub const DEFAULT: Self = Self(whatlang::Lang::Eng);
+    pub const DEFAULT: Self = Self(Lang::Eng);
 
     /// Returns the ISO 639-3 code, as stored.
     pub fn code(self) -> &'static str {
@@ -42,45 +44,110 @@ impl Language {
     /// Parses an ISO 639-3 code. Unknown codes give the default. That loses nothing, because the index can be built
     /// again from the texts.
     pub fn from_code(code: &str) -> Self {
-        whatlang::Lang::from_code(code).map_or(Self::DEFAULT, Self)
+        Lang::from_code(code).map_or(Self::DEFAULT, Self)
     }
 
     /// Detects the language of a chat from its recent texts. Returns `None` if they are too short or the result is
-    /// uncertain.
+    /// uncertain. Of a chat in two scripts, the one whose language is certain counts.
     pub fn judge(texts: &[String]) -> Option<Self> {
         let sample = texts.join("\n");
-        if sample.chars().count() < ENOUGH_TO_JUDGE {
+        let is_enough = |text: &str| text.chars().count() >= ENOUGH_TO_JUDGE;
+        if !is_enough(&sample) {
             return None;
         }
-        detect(&sample).filter(|info| info.confidence() >= SURE_ENOUGH).map(|info| Self(info.lang()))
+        let sure = |text: &str| detect(text).filter(|info| info.confidence() >= SURE_ENOUGH);
+        let is_certain = |info: &whatlang::Info| {
+            info.script() != Script::Latin || is_borne_out(info.lang(), &sample, info.is_reliable())
+        };
+        let others = in_other_scripts(&sample);
+        let of_others = || sure(&others).filter(|_| is_enough(&others)).map(|info| info.lang());
+        let told = sure(&sample).filter(is_certain).map(|info| info.lang());
+        told.or_else(|| other_by_common_words(&sample)).or_else(of_others).map(Self)
     }
 
-    /// Detects the language of a question. A short question is assigned to one of the likely languages if possible: the
+    /// Detects the language of a question. Returns `None` if nothing tells it for certain: the question is then answered
+    /// in its own language and script, whatever they are.
+    pub fn of_question(question: &str, talk: &str, chat: Self) -> Option<Self> {
+        let asked = without_latin_words(question);
+        match own_script(&asked) {
+            Some(script) => Self::of_words_in(script, &asked, talk, chat),
+            None => Self::guess(question, talk, chat).filter(|language| language.is_certain(question, talk, chat)),
+        }
+    }
+
+    /// Returns the language of a question in a script that is neither Latin nor Cyrillic. If several languages are
+    /// written in it, the chat's or that of the surrounding messages counts.
+    fn of_words_in(script: Script, question: &str, talk: &str, chat: Self) -> Option<Self> {
+        /// Smallest number of letters from which a language is told from others with the same script; a Chinese character
+        /// counts as three.
+        const ENOUGH: usize = 20;
+        let is_han = script == Script::Mandarin;
+        let languages: Vec<Lang> = match script {
+            Script::Mandarin => vec![Lang::Cmn, Lang::Jpn],
+            _ => script.langs().iter().copied().filter(|language| *language != Lang::Yid).collect(),
+        };
+        if let [only] = languages[..] {
+            return Some(Self(only));
+        }
+        let in_script = |word: &&str| {
+            let is_kana = |of| is_han && matches!(of, Script::Hiragana | Script::Katakana);
+            own_script(word).is_some_and(|of| of == script || is_kana(of))
+        };
+        let spoken = talk.split_whitespace().filter(in_script).collect::<Vec<_>>().join(" ");
+        let tell = |text: &str| {
+            let letters = letters(text) * if is_han { 3 } else { 1 };
+            unless_it_panics(|| whatlang::detect_lang(text)).flatten().filter(|_| letters >= ENOUGH).map(Self)
+        };
+        let of_chat = Some(chat).filter(|_| languages.contains(&chat.0));
+        of_chat.or_else(|| tell(&spoken)).or_else(|| tell(question))
+    }
+
+    /// Returns `true` if the words of the question or of the messages around it bear out that it is in this language. In
+    /// Latin script, letters alone show no language for certain.
+    fn is_certain(self, question: &str, talk: &str, chat: Self) -> bool {
+        /// Up to this number of words around it, a question is taken to be in the likeliest language.
+        const FEW_WORDS: usize = 25;
+        /// Letters in another script that tell that it is used.
+        const SCRIPT: usize = 20;
+        let is_latin = |language: Self| Script::Latin.langs().contains(&language.0);
+        let is_usual = self.file().is_some() && (is_latin(chat) || !is_latin(self)) || self == chat;
+        if is_usual && talk.split_whitespace().count() < FEW_WORDS || is_borne_out(self.0, question, false) {
+            return true;
+        }
+        if !is_latin(self) {
+            let is_long = letters(question) > 2 * SCRIPT;
+            return letters(question) == 0 || is_long || letters(&in_other_scripts(talk)) >= SCRIPT;
+        }
+        let latin = talk.split_whitespace().filter(|word| !word.chars().any(is_of_other_script));
+        let latin: Vec<&str> = latin.collect();
+        latin.len() >= FEW_WORDS && is_borne_out(self.0, &latin.join(" "), false)
+    }
+
+    /// Guesses the language of a question. A short question is assigned to one of the likely languages if possible: the
     /// language of the surrounding messages (`talk`), the chat's language, or English, unless it has common words of
     /// another language. A question of fewer letters than a word gets the language of `talk`. Returns `None` if neither
     /// has enough letters to tell.
-    pub fn of_question(question: &str, talk: &str, chat: Self) -> Option<Self> {
+    fn guess(question: &str, talk: &str, chat: Self) -> Option<Self> {
         /// Smallest number of letters from which a language is detected without a list of likely ones.
         const ENOUGH: usize = 40;
         /// A question with fewer letters gets the language of the surrounding messages or of the chat.
         const FEWEST: usize = 4;
         let question = without_latin_words(question);
         let question = question.as_ref();
-        let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).count();
-        let among = |text: &str, languages: &[whatlang::Lang]| {
+        let among = |text: &str, languages: &[Lang]| {
             let fitting = languages.iter().copied().filter(|language| !has_foreign_letters(*language, text)).collect();
             unless_it_panics(|| whatlang::Detector::with_allowlist(fitting).detect_lang(text)).flatten()
         };
         // A few lines of chat resemble several of the seventy languages, so a language outside the usual ones must be
         // detected reliably.
         let sure = |text: &str| detect(text).filter(|info| info.is_reliable()).map(|info| info.lang());
-        let own = languages().iter().filter_map(|language| whatlang::Lang::from_code(&language.code));
-        let usual: Vec<whatlang::Lang> = own.chain([chat.0]).collect();
-        let usual_for = |text: &str| -> Vec<whatlang::Lang> {
+        let own = languages().iter().filter_map(|language| Lang::from_code(&language.code));
+        let usual: Vec<Lang> = own.chain([chat.0]).collect();
+        let usual_for = |text: &str| -> Vec<Lang> {
             usual.iter().copied().filter(|language| !lacks_own_letters(*language, text)).collect()
         };
         let by_words = |text: &str| {
-            let best = Self::by_common_words(text, &[chat.0, chat.0, whatlang::Lang::Eng]).unwrap_or_default();
+            let best = Self::by_common_words(text, &[chat.0, chat.0, Lang::Eng]).unwrap_or_default();
             if let [one] = best[..] { Some(one) } else { None }
         };
         let told = |text: &str| sure(text).or_else(|| by_words(text)).or_else(|| among(text, &usual_for(text)));
@@ -96,18 +163,18 @@ impl Language {
             return Some(Self(language));
         }
         // English is only the default of a new chat, and its words have no accents.
-        let is_english = |language: &whatlang::Lang| *language == whatlang::Lang::Eng;
+        let is_english = |language: &Lang| *language == Lang::Eng;
         let is_foreign = of_talk.is_none() && is_english(&chat.0) && has_accents(question);
-        let fits = |language: &whatlang::Lang| !(is_foreign && is_english(language));
-        let usual: Vec<whatlang::Lang> = usual_for(question).into_iter().filter(fits).collect();
+        let fits = |language: &Lang| !(is_foreign && is_english(language));
+        let usual: Vec<Lang> = usual_for(question).into_iter().filter(fits).collect();
         let around = of_talk.unwrap_or(chat.0);
-        if let Some(mut best) = Self::by_common_words(question, &[around, chat.0, whatlang::Lang::Eng]) {
+        if let Some(mut best) = Self::by_common_words(question, &[around, chat.0, Lang::Eng]) {
             // A short word such as "da" or "la" may be slang or a name.
-            let is_sure = |language: &whatlang::Lang| {
+            let is_sure = |language: &Lang| {
                 [around, chat.0].contains(language) || Self(*language).is_told_by(question, Self(around))
             };
             best.retain(is_sure);
-            let likely: Vec<whatlang::Lang> = usual.iter().copied().filter(|it| best.contains(it)).collect();
+            let likely: Vec<Lang> = usual.iter().copied().filter(|it| best.contains(it)).collect();
             let fits_around = || among(question, &[around]).filter(fits).map(Self);
             let told = match &best[..] {
                 [] => None,
@@ -119,7 +186,7 @@ impl Language {
             }
         }
         // A text in another script fits none of the likely languages, so all usual ones are tried next, then all.
-        let rendered = among(question, &[around, chat.0, whatlang::Lang::Eng])
+        let rendered = among(question, &[around, chat.0, Lang::Eng])
             .filter(fits)
             .or_else(|| among(question, &usual))
             .or_else(|| detect(question).map(|info| info.lang()));
@@ -129,7 +196,7 @@ impl Language {
     /// Returns the languages that have most of a question's common words and letters of their own. If several are
     /// equal, these are only the first of `likely` that is among them, or all if none is. `None` if the bot has no
     /// words of the first of `likely`.
-    fn by_common_words(question: &str, likely: &[whatlang::Lang; 3]) -> Option<Vec<whatlang::Lang>> {
+    fn by_common_words(question: &str, likely: &[Lang; 3]) -> Option<Vec<Lang>> {
         /// Number of common words that a letter of only one language is worth.
         const LETTER: u32 = 2;
         Self(likely[0]).file()?;
@@ -140,11 +207,11 @@ impl Language {
         let letters = |code: &str| languages().iter().find(|it| it.code == code).map_or("", |it| it.letters.as_str());
         let count = |(code, words): (&str, u32)| {
             let has_letter = lower.contains(|c| letters(code).contains(c));
-            Some((whatlang::Lang::from_code(code)?, words + if has_letter { LETTER } else { 0 }))
+            Some((Lang::from_code(code)?, words + if has_letter { LETTER } else { 0 }))
         };
         let known: Vec<_> = Languages::shipped().common_words(question).into_iter().filter_map(count).collect();
         let most = known.iter().map(|(_, count)| *count).max().unwrap_or_default();
-        let best: Vec<whatlang::Lang> =
+        let best: Vec<Lang> =
             known.into_iter().filter(|(_, count)| *count == most).map(|(language, _)| language).collect();
         if let Some(first) = likely.iter().find(|language| best.contains(language)).filter(|_| most > 0) {
             return Some(vec![*first]);
@@ -175,17 +242,22 @@ impl Language {
     /// Detects the language of a text in a script that is neither Latin nor Cyrillic, which tells the language even of
     /// a few words. Returns `None` for the other two.
     pub fn of_script(text: &str) -> Option<Self> {
-        use whatlang::Script;
-        whatlang::detect_script(text).filter(|script| !matches!(script, Script::Latin | Script::Cyrillic))?;
+        own_script(text)?;
         unless_it_panics(|| whatlang::detect_lang(text)).flatten().map(Self)
     }
 
-    /// Returns `true` if a question is in another language than `talk`, by its stop words, or if the script of either
-    /// shows that it is in none of the bot's languages.
+    /// Returns `true` if a question is in another language than `talk`, by its stop words, or if the script of either or the
+    /// common words of `talk` show that it is in none of the bot's languages.
     pub fn is_foreign(question: &str, talk: &str) -> bool {
         let (asked, spoken) = (Languages::shipped().likely_codes(question), Languages::shipped().likely_codes(talk));
         [question, talk].into_iter().any(|text| Self::of_script(text).is_some())
+            || other_by_common_words(talk).is_some()
             || asked.iter().all(|code| !spoken.contains(code))
+    }
+
+    /// Returns the language as a prompt names it. Chinese has two scripts.
+    pub fn name_in_prompt(self) -> &'static str {
+        if self.0 == Lang::Cmn { "Chinese, in the script of the question" } else { self.english_name() }
     }
 
     /// Returns the English name, such as `German`.
@@ -201,7 +273,7 @@ impl Language {
         const SHARED: usize = 5;
         let lower = text.to_lowercase();
         let is_name = |word: &str| {
-            whatlang::Lang::all().iter().any(|lang| {
+            Lang::all().iter().any(|lang| {
                 [lang.eng_name(), lang.name()].iter().any(|name| {
                     let name = name.to_lowercase();
                     let (name_chars, word_chars) = (name.chars().count(), word.chars().count());
@@ -221,7 +293,6 @@ impl Language {
     }
 
     fn algorithm(self) -> Option<Algorithm> {
-        use whatlang::Lang;
         Some(match self.0 {
             Lang::Ara => Algorithm::Arabic,
             Lang::Ces => Algorithm::Czech,
@@ -252,16 +323,14 @@ impl Language {
 
 /// Detects the language of a text, among all whose letters it has.
 fn detect(text: &str) -> Option<whatlang::Info> {
-    let is_unfit =
-        |language: &whatlang::Lang| has_foreign_letters(*language, text) || lacks_own_letters(*language, text);
-    let unfit = whatlang::Lang::all().iter().copied().filter(is_unfit).collect();
+    let is_unfit = |language: &Lang| has_foreign_letters(*language, text) || lacks_own_letters(*language, text);
+    let unfit = Lang::all().iter().copied().filter(is_unfit).collect();
     unless_it_panics(|| whatlang::Detector::with_denylist(unfit).detect(text)).flatten()
 }
 
 /// Returns `true` if a text has letters that a language in Cyrillic script does not have. Short texts in these
 /// languages resemble each other.
-fn has_foreign_letters(language: whatlang::Lang, text: &str) -> bool {
-    use whatlang::Lang;
+fn has_foreign_letters(language: Lang, text: &str) -> bool {
     let foreign = match language {
         Lang::Rus => "іїєґўјљњћђџѓќѕ",
         Lang::Ukr => "ыэёъўјљњћђџѓќѕ",
@@ -278,10 +347,10 @@ fn has_foreign_letters(language: whatlang::Lang, text: &str) -> bool {
 }
 
 /// Returns `true` if a text has none of the letters that nearly every sentence of the language has.
-fn lacks_own_letters(language: whatlang::Lang, text: &str) -> bool {
+fn lacks_own_letters(language: Lang, text: &str) -> bool {
     match language {
-        whatlang::Lang::Ukr => !are_usual("іїєґ", text),
-        whatlang::Lang::Bel => !are_usual("іў", text),
+        Lang::Ukr => !are_usual("іїєґ", text),
+        Lang::Bel => !are_usual("іў", text),
         _ => false,
     }
 }
@@ -314,13 +383,32 @@ impl WordStemmer {
     }
 }
 
+fn letters(text: &str) -> usize {
+    text.chars().filter(|c| c.is_alphabetic()).count()
+}
+
+fn is_of_other_script(c: char) -> bool {
+    c.is_alphabetic() && !is_latin(c)
+}
+
+fn is_latin(c: char) -> bool {
+    c < '\u{250}' || matches!(c, '\u{1e00}'..='\u{1eff}')
+}
+
+/// Returns the words of a text that have a letter that is not Latin.
+fn in_other_scripts(text: &str) -> String {
+    text.split_whitespace().filter(|word| word.chars().any(is_of_other_script)).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the script of a text unless it is Latin or Cyrillic, which many languages are written in.
+fn own_script(text: &str) -> Option<Script> {
+    whatlang::detect_script(text).filter(|script| !matches!(script, Script::Latin | Script::Cyrillic))
+}
+
 /// Returns the words in another script of a text that begins in one, without names, commands and code among them.
 fn without_latin_words(text: &str) -> Cow<'_, str> {
-    let is_latin = |c: char| c < '\u{250}';
     match text.chars().find(|c| c.is_alphabetic()).is_some_and(|c| !is_latin(c)) {
-        true => {
-            Cow::Owned(text.split_whitespace().filter(|word| !word.chars().all(is_latin)).collect::<Vec<_>>().join(" "))
-        }
+        true => Cow::Owned(in_other_scripts(text)),
         false => Cow::Borrowed(text),
     }
 }
@@ -469,6 +557,69 @@ mod tests {
             let told = Language::of_question("?", talk, Language::DEFAULT).map(Language::english_name);
             assert_eq!(told, Some(expected), "{talk}");
         }
+    }
+
+    #[test]
+    fn without_evidence_no_language_is_told() {
+        let of = |question: &str, talk: &str, chat: &str| {
+            Language::of_question(question, talk, Language::from_code(chat)).map(Language::english_name)
+        };
+        let english = "Who has the key to the cupboard? It is under the plant, as always, next to the door. We should buy \
+                       another one, because it is not easy to find, and I will be late again tomorrow.";
+        let hindi = "sagai kab hai yaar, kitne paise dene hai sabko? main bus ki ticket book kar raha hoon kal subah. theek hai \
+                     bhai, mummy ne bola hai ki sab log saath mein chalenge, hotel bhi dekh lo";
+        let czech = "kdy jedeme na chatu? v patek vecer, jestli nebude prset. ja vezmu klobasy a kdo prinese pivo? kolik to \
+                     stoji na osobu a noc? asi pet set, ale jeste se zeptam souseda";
+        let greek = "paidia pame thalassa to savvato? nai re pame, pou omws? varkiza h sounio, sounio einai kalytera, stis 10 \
+                     apo to metro, poios exei amaksi? egw exw alla thelei venzini";
+        for (question, talk, chat, expected) in [
+            ("kitne paise", hindi, "eng", None),
+            ("lautne ki ticket ka kya status hai", hindi, "hin", None),
+            ("?", hindi, "eng", None),
+            ("when is the party?", hindi, "hin", Some("English")),
+            ("सगाई कब है?", hindi, "hin", Some("Hindi")),
+            ("pote pame?", greek, "eng", None),
+            ("pote einai to party", "", "ell", None),
+            ("kdy jedeme", czech, "ces", Some("Czech")),
+            ("berem tuhle?", czech, "ces", None),
+            ("מתי", english, "eng", Some("Hebrew")),
+            ("چی شد؟", english, "eng", None),
+            ("کی میاد؟", english, "pes", Some("Persian")),
+            ("鍵", english, "eng", None),
+            ("鍵", english, "jpn", Some("Japanese")),
+            ("何時ですか", english, "eng", Some("Japanese")),
+            ("кога тръгваме", english, "eng", None),
+            ("у кого ключ?", english, "eng", Some("Russian")),
+            ("wo ist er?", english, "eng", Some("German")),
+        ] {
+            assert_eq!(of(question, talk, chat), expected, "{question}");
+        }
+    }
+
+    #[test]
+    fn the_language_of_a_chat_needs_words_that_bear_it_out() {
+        let judged = |text: &str| Language::judge(&[text.to_owned()]).map(Language::english_name);
+        let greek = "paidia pame thalassa to savvato? nai re pame, pou omws? varkiza h sounio, sounio einai kalytera, ti wra? \
+                     stis 10 apo to metro, poios exei amaksi? egw exw alla thelei venzini, tha valoume oloi apo 5 euro";
+        let japanese = "ashita doko iku? shibuya de ii yo, nanji? 6ji ni hachiko mae, ok wakatta, gomen okureru kamo, daijoubu da \
+                        yo, ie ni kagi wasureta, majide lol, ame futteru kara kasa motte kite ne, densha ga okureteru";
+        let czech = "kdy jedeme na chatu? v patek vecer, jestli nebude prset. ja vezmu klobasy a kdo prinese pivo? kolik to \
+                     stoji na osobu a noc? asi pet set, ale jeste se zeptam souseda, jestli nam to pujci, a v nedeli se vracime";
+        let indonesian = "besok kita jadi ke pantai nggak? jadi dong, jam berapa berangkat? jam 7 pagi aja biar nggak macet. siapa \
+                          yang bawa mobil? aku bisa, tapi belum isi bensin. oke nanti kita patungan ya, ada yang mau bawa makan?";
+        for (text, expected) in
+            [(greek, None), (japanese, None), (czech, Some("Czech")), (indonesian, Some("Indonesian"))]
+        {
+            assert_eq!(judged(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_question_is_foreign_in_a_chat_whose_language_has_no_file() {
+        let czech = "tak v pátek v 17 u Kláry? jo, to je dobrý, ale kdo přinese klobásy\nja přinesu pivo a ty maso";
+        assert!(Language::is_foreign("kdy je ta grilovačka", czech));
+        let english = "so friday at 5 at Clara's? yes, that is good, but who brings the sausages\nI bring beer";
+        assert!(!Language::is_foreign("when is the barbecue", english));
     }
 
     #[test]

@@ -153,7 +153,12 @@ pub fn lower_words(text: &str) -> Vec<String> {
 pub fn sentence_ends(text: &str) -> Vec<usize> {
     let is_end = |(at, mark): &(usize, char)| match mark {
         '\n' | '。' | '！' | '？' => true,
-        '.' | '!' | '?' => {
+        '.' | '!' | '?' | '؟' | '۔' | '।' | '॥' | '။' | '።' | ';' | '\u{37e}' => {
+            let is_greek_question =
+                || text[..*at].ends_with(|c| matches!(c, '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}'));
+            if *mark == ';' && !is_greek_question() {
+                return false;
+            }
             // In "e.g. tents" and "No. 5" no sentence ends.
             let is_word = text[..*at].chars().rev().take(ABBREVIATION).all(char::is_alphanumeric);
             (is_word || *mark != '.') && text[at + mark.len_utf8()..].starts_with(char::is_whitespace)
@@ -174,6 +179,19 @@ pub fn sentences(text: &str) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sentences_end_in_other_scripts() {
+        for (text, count) in [
+            ("सगाई 10 मार्च को है। होटल में शाम 7 बजे।", 2),
+            ("متى؟ غدا الساعة ٩.", 2),
+            ("کب ہے؟ کل ہے۔ ٹھیک", 3),
+            ("Πότε είναι; Το Σάββατο.", 2),
+            ("Ana; Ben and Kai.", 1),
+        ] {
+            assert_eq!(sentences(text).len(), count, "{text}");
+        }
+    }
 
     #[test]
     fn letters_have_one_form() {

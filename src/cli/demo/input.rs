@@ -114,8 +114,14 @@ fn named(line: &str) -> Option<TypedMessage<'_>> {
         None => (head, None),
     };
     let (name, text) = (name.trim(), text.trim());
-    let is_name = name.chars().next().is_some_and(char::is_uppercase)
-        && name.chars().any(char::is_lowercase)
+    // Many scripts have no capital letters, and names with digits often have none.
+    let is_uncased = |c: char| c.is_alphabetic() && !c.is_lowercase() && !c.is_uppercase();
+    let is_handle = name.chars().next().is_some_and(char::is_alphabetic)
+        && name.contains(char::is_numeric)
+        && !name.contains(char::is_whitespace);
+    let begins_name = name.chars().next().is_some_and(|c| c.is_uppercase() || is_uncased(c)) || is_handle;
+    let is_name = begins_name
+        && name.chars().any(|c| c.is_lowercase() || is_uncased(c))
         && name.split_whitespace().count() <= MAX_NAME_WORDS
         && name.chars().all(|c| c.is_alphanumeric() || c.is_whitespace() || matches!(c, '\'' | '-' | '.'));
     (is_name && !text.is_empty()).then_some(TypedMessage { name, reply_to, text })
@@ -166,6 +172,8 @@ mod tests {
     fn a_name_in_front_speaks() {
         check("Ana: the thai place?", "Ana: the thai place?");
         check("Mary Jane: hi: there", "Mary Jane: hi: there");
+        check("سارا: @bot", "سارا: @bot");
+        check("sudden6: @bot thoughts?", "sudden6: @bot thoughts?");
     }
 
     #[test]

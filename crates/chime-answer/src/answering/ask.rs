@@ -18,9 +18,9 @@ use crate::prompt::{self, BuiltPrompt, PromptInput};
 use crate::tools::LookupTool;
 use chime_access::gateway::ask::{ModelCall, UsageRecord};
 use chime_access::gateway::{AskError, ModelPreference, ModelPurpose};
+use chime_core::Job;
 use chime_core::chat_settings::{ANSWER_LENGTH, TEMPERATURE};
 use chime_core::prompts::PromptError;
-use chime_core::{Job, Language};
 use chime_llm::{Completion, Picture, Prompt, PromptMessage, PromptRole, Tools};
 
 /// The temperature is low, since an answer should repeat facts of the chat and not vary them.
@@ -54,7 +54,7 @@ pub fn build_prompt(
             people: &question.people,
             style: question.style,
             length: question.settings.get(ANSWER_LENGTH).unwrap_or_default(),
-            language: question.language().map(Language::english_name),
+            language: question.language_in_prompt(),
             now: services.base.clock.now(),
             zone: question.zone,
             trigger: question.trigger(),

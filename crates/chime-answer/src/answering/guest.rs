@@ -8,6 +8,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::answering::ask::new_fence;
+use crate::answering::question::LANGUAGE_OF_QUESTION;
 use crate::answering::reply::{format_own, format_parts};
 use crate::answering::services::Services;
 use crate::lines::{PromptTranscript, Style};
@@ -97,7 +98,8 @@ async fn answer_guest(services: &Services, mut question: GuestQuestion) -> anyho
         question.said.truncate(1);
     }
     let asked = question.said.first().map_or("", |(_, text)| text);
-    let language = Language::of_question(asked, "", Language::DEFAULT).unwrap_or(Language::DEFAULT);
+    let told = Language::of_question(asked, "", Language::DEFAULT);
+    let language = told.unwrap_or(Language::DEFAULT);
     let texts = texts(language.code());
     if services.gateway.is_offline() {
         let invitation = format_own(&texts.guests.invitation).into_iter().next().unwrap_or_default();
@@ -106,10 +108,12 @@ async fn answer_guest(services: &Services, mut question: GuestQuestion) -> anyho
     }
     let message =
         services.base.telegram.answer_guest(&question.query, &FormattedText::plain(&texts.one_moment)).await?;
-    let words = words(services, &question, language, now).await.unwrap_or_else(|error| {
-        tracing::info!(%error, "no answer for a chat without the bot");
-        notices(language.code()).sorry.clone()
-    });
+    let words = words(services, &question, told.map_or(LANGUAGE_OF_QUESTION, Language::name_in_prompt), now)
+        .await
+        .unwrap_or_else(|error| {
+            tracing::info!(%error, "no answer for a chat without the bot");
+            notices(language.code()).sorry.clone()
+        });
     complete(services, &message, &words, texts).await
 }
 
@@ -123,7 +127,7 @@ async fn may_ask(services: &Services, user: UserId) -> chime_store::Result<bool>
 async fn words(
     services: &Services,
     question: &GuestQuestion,
-    language: Language,
+    language: &str,
     now: Timestamp,
 ) -> anyhow::Result<String> {
     let messages = prompt_messages(services, question, language, now)?;
@@ -144,10 +148,10 @@ async fn words(
 fn prompt_messages(
     services: &Services,
     question: &GuestQuestion,
-    language: Language,
+    language: &str,
     now: Timestamp,
 ) -> Result<Vec<PromptMessage>, PromptError> {
-    let (fence, zone, language) = (new_fence(), services.base.zone(), Some(language.english_name()));
+    let (fence, zone, language) = (new_fence(), services.base.zone(), Some(language));
     let bot_name = &services.base.bot().name;
     let transcript = PromptTranscript::new(bot_name, &fence, zone, Style::Numbered);
     let line = |(name, text): &(String, String)| {

@@ -32,6 +32,9 @@ use chime_store::chats::ChatRow;
 use chime_store::concepts::ContextKey;
 use chime_store::{Reader, consent, messages, topic_names, usage};
 
+/// Stand for a language that is not known for certain.
+pub(super) const LANGUAGE_OF_QUESTION: &str = "the language and script of the question";
+const LANGUAGE_OF_MESSAGES: &str = "the language and script of the messages";
 /// A member who wrote within this time counts as present.
 const LATELY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
@@ -241,7 +244,15 @@ impl QuestionContext {
         self.follow_up = FollowUp::default();
     }
 
-    /// Returns the language to answer in, or `None` if the question names one itself.
+    /// Returns the language to answer in, as the prompt names it; `None` if the question names one itself.
+    pub fn language_in_prompt(&self) -> Option<&'static str> {
+        let is_bare = !self.history.ask.contains(char::is_alphabetic);
+        let unknown = if is_bare { LANGUAGE_OF_MESSAGES } else { LANGUAGE_OF_QUESTION };
+        let is_named = Language::is_named_in(&self.history.ask);
+        (!is_named).then(|| self.language().map_or(unknown, Language::name_in_prompt))
+    }
+
+    /// Returns the language to answer in; `None` if the question names one itself, or it is not known for certain.
     pub fn language(&self) -> Option<Language> {
         let ask = &self.history.ask;
         if Language::is_named_in(ask) {

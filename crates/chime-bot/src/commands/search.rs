@@ -9,7 +9,7 @@ use chime_core::texts::{Texts, filled};
 use chime_core::trigger::{Languages, called_at_start, is_for_bot};
 use chime_core::{
     BotIdentity, Button, ChatKey, Conversation, Kind, Language, MessageId, Role, Seq, StoredMessage, Timestamp, UserId,
-    WordStemmer, Zone, covered, folded, message_link, search_words, without_accents,
+    WordStemmer, Zone, covered, folded, is_unspaced, message_link, search_words, without_accents,
 };
 use chime_memory::wording::short_time;
 use chime_relevance::retrieval::words::words;
@@ -200,8 +200,19 @@ impl ChatSearch<'_> {
         }
         whole.extend(in_compounds);
         whole.extend(partly);
+        self.leave_parts_out(&mut whole);
         whole.truncate(MOST);
         Ok(SearchResult { notes, messages: whole })
+    }
+
+    /// In scripts without spaces, a word is searched as pairs of characters. If a message has the whole word, leaves those
+    /// out that only have some of its characters.
+    fn leave_parts_out(&self, found: &mut Vec<StoredMessage>) {
+        let run = folded(&self.request.words).to_lowercase();
+        let has_run = |stored: &StoredMessage| folded(&stored.message.rendered()).to_lowercase().contains(&run);
+        if run.chars().all(is_unspaced) && found.iter().any(has_run) {
+            found.retain(has_run);
+        }
     }
 
     /// Returns the words searched for, without stop words unless there are no others.

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use crate::lang::{LanguageFile, tables};
+use crate::language_evidence::share;
 use crate::rows::rows;
 use crate::texts::{RecapWords, texts};
 use crate::trigger::words::words;
@@ -294,6 +295,15 @@ impl Languages {
         let telling: Vec<&str> = telling_words(&lower).filter(|word| !self.content_words.contains(*word)).collect();
         let counts = self.stop_words_in(&telling.join(" "));
         self.tables.iter().map(|table| table.long_code).zip(counts).collect()
+    }
+
+    /// Returns the share of the words of a text that are stop words of a language (ISO 639-3).
+    pub fn stop_word_share(&self, text: &str, code: &str) -> f64 {
+        let Some(place) = self.tables.iter().position(|table| table.long_code == code) else { return 0.0 };
+        let lower = text.to_lowercase();
+        let words: Vec<&str> = telling_words(&lower).filter(|word| word.contains(char::is_alphabetic)).collect();
+        let is_common = |word: &&&str| self.stop_words.get(**word).is_some_and(|of| of >> place & 1 == 1);
+        share(words.iter().filter(is_common).count(), words.len())
     }
 
     /// Returns the stop words of the language `own` (ISO 639-3) in a lower-case text that are no word of `other` in any

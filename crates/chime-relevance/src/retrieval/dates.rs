@@ -18,9 +18,23 @@ pub struct TimeSpan {
 pub fn date_words(text: &str, tables: Tables) -> Vec<String> {
     let parts = |token: &str| match digit_date(token, tables) {
         Some(date) => vec![date],
-        None => words(token),
+        None => words(token).into_iter().flat_map(|word| without_joined_unit(word, tables)).collect(),
     };
     text.split_whitespace().flat_map(parts).collect()
+}
+
+/// Splits a number from the unit that is written behind it in some languages without a file: "9시에", "3일".
+pub fn without_joined_unit(word: String, tables: Tables) -> Vec<String> {
+    let digits = word.len() - word.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let unit = [word[digits..].to_owned()];
+    let is_unit = |table: &PhraseTable| {
+        let units = [&table.oclock, &table.minute, &table.hour, &table.day, &table.week, &table.before_time];
+        table.short.is_none() && units.into_iter().any(|names| names.at(&unit, 0).is_some())
+    };
+    if digits > 0 && tables.iter().any(is_unit) {
+        return vec![word[..digits].to_owned(), word[digits..].to_owned()];
+    }
+    vec![word]
 }
 
 /// Returns a date such as "2026-05-01" in the form "01.05.2026", and others, such as "5-11-2026" and "5/11", with slashes.
@@ -597,6 +611,15 @@ mod tests {
             ("ind", "3 hari yang lalu", "2024-05-12..2024-05-13"),
             ("ell", "τι έγινε τη Δευτέρα;", "2024-05-13..2024-05-14"),
             ("ces", "před 3 dny", "2024-05-12..2024-05-13"),
+            ("pes", "دو روز پیش چی شد؟", "2024-05-13..2024-05-14"),
+            ("cmn", "两天前说的", "2024-05-13..2024-05-14"),
+            ("jpn", "二日前の話", "2024-05-13..2024-05-14"),
+            ("kor", "2일 전에 뭐라고 했어?", "2024-05-13..2024-05-14"),
+            ("ind", "2 hari lalu", "2024-05-13..2024-05-14"),
+            ("tha", "2 วันก่อน", "2024-05-13..2024-05-14"),
+            ("hin", "2 दिन पहले", "2024-05-13..2024-05-14"),
+            ("vie", "hai ngày trước", "2024-05-13..2024-05-14"),
+            ("ell", "πριν από δύο μέρες", "2024-05-13..2024-05-14"),
             ("heb", "מה היה אתמול?", "2024-05-14..2024-05-15"),
             ("tha", "เมื่อวานเกิดอะไรขึ้น", "2024-05-14..2024-05-15"),
             ("vie", "hôm qua có gì?", "2024-05-14..2024-05-15"),

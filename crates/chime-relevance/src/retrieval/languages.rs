@@ -182,7 +182,9 @@ impl Tables {
         let of_chat = of_code(chat.code());
         let is_other = of_chat.is_some_and(|table| table.short.is_none());
         let of_other = || Language::of_question(question, "", chat).filter(|_| is_other);
-        if let Some(language) = Language::of_script(question).or_else(of_other) {
+        // The chat's language decides between languages that are written in the same script.
+        let of_script = || Language::of_script(question);
+        if let Some(language) = of_script().and_then(|_| of_other()).or_else(of_script).or_else(of_other) {
             return Self { of_chat, of_question: of_code(language.code()).filter(|_| language != chat) };
         }
         let likely = Languages::shipped().likely_codes(question);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::retrieval::dates::{DateReader, digit_date, spans_named};
+use crate::retrieval::dates::{DateReader, digit_date, spans_named, without_joined_unit};
 use crate::retrieval::languages::{PhraseTable, Tables, shipped};
 use crate::retrieval::words::words;
 use chime_core::trigger::Languages;
@@ -278,20 +278,6 @@ fn run_words(run: &str, tables: Tables) -> Vec<String> {
         return vec![first.to_lowercase()];
     }
     words(run).into_iter().flat_map(|word| without_joined_unit(word, tables)).collect()
-}
-
-/// Splits a number from the unit that is written behind it in some languages without a file: "9시에", "3일".
-fn without_joined_unit(word: String, tables: Tables) -> Vec<String> {
-    let digits = word.len() - word.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let unit = [word[digits..].to_owned()];
-    let is_unit = |table: &PhraseTable| {
-        let units = [&table.oclock, &table.minute, &table.hour, &table.day, &table.week, &table.before_time];
-        table.short.is_none() && units.into_iter().any(|names| names.at(&unit, 0).is_some())
-    };
-    if digits > 0 && tables.iter().any(is_unit) {
-        return vec![word[..digits].to_owned(), word[digits..].to_owned()];
-    }
-    vec![word]
 }
 
 #[cfg(test)]
