@@ -132,7 +132,9 @@ fn news<'a>(read: &'a [StoredMessage], trigger: &StoredMessage) -> Vec<&'a Store
     let seen = last_seen(now, read.iter().rev().filter(is_own).map(|stored| stored.message.sent_at));
     let away = seen.filter(|seen| (AWAY.0..AWAY.1).contains(&now.since(*seen)));
     let since = away.unwrap_or_else(|| now.minus(NEWS));
-    let is_new = |stored: &&StoredMessage| is_of_members(stored) && stored.message.sent_at > since;
+    let is_new = |stored: &&StoredMessage| {
+        is_of_members(stored) && stored.message.sent_at > since && !(away.is_some() && is_own(stored))
+    };
     let found: Vec<&StoredMessage> = read.iter().filter(is_new).collect();
     if found.is_empty() { last_talk(read) } else { found }
 }
@@ -202,9 +204,10 @@ mod tests {
         assert_eq!(ids(&news(&read, &asked)), (1, 28), "never here: all of the week, without tags and commands");
         asked.message.sender = read[1].message.sender.clone();
         assert_eq!(ids(&news(&read[..28], &asked)), (1, 19), "here a moment ago");
-        let greeted = [read.clone(), transcript("day 2\n08:00 ben#80 hi all")].concat();
+        let today = transcript("day 2\n07:00 ben#79 the roof is done\n08:00 ann#80 hi all");
         asked.message.sent_at = moment("day 2 08:01");
-        assert_eq!(ids(&news(&greeted, &asked)), (58, 2), "a greeting just before the question is the same visit");
+        let greeted = [read.clone(), today].concat();
+        assert_eq!(ids(&news(&greeted, &asked)), (79, 1), "a greeting just before the question is the same visit");
         let quiet: Vec<StoredMessage> = read.iter().filter(|it| it.message.id.0 < 20).cloned().collect();
         asked.message.sent_at = moment("day 20 16:00");
         assert_eq!(ids(&news(&quiet, &asked)), (10, 9), "nothing new: the last talk");
