@@ -8,7 +8,7 @@ use whatlang::Lang;
 
 use crate::lang::languages;
 use crate::tokenize::{split_words, without_accents};
-use crate::trigger::Languages;
+use crate::trigger::{Languages, share};
 
 /// Share of stop words that a chat has at least in one of the bot's languages. Measured: 0.32 to 0.54; at most 0.27 in other
 /// languages.
@@ -41,7 +41,7 @@ pub fn is_borne_out(language: Lang, text: &str, is_alike: bool) -> bool {
 }
 
 /// Returns the language without a file that a text in Latin script has most common words of, if they are enough and more
-/// than those of any of the bot's languages.
+/// than the stop words of each of the bot's languages.
 pub fn other_by_common_words(text: &str) -> Option<Lang> {
     let shares = OTHERS.iter().map(|(language, common)| (*language, share_of(common, text)));
     let (best, share) = shares.max_by(|one, other| one.1.total_cmp(&other.1))?;
@@ -54,12 +54,6 @@ fn share_of(common: &HashSet<&str>, text: &str) -> f64 {
     let words: Vec<String> = split_words(text).map(|word| plain(&word.to_lowercase())).collect();
     let count = words.iter().filter(|word| common.contains(word.as_str())).count();
     share(count, words.len())
-}
-
-pub fn share(count: usize, of: usize) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "the number of words of some messages")]
-    let (count, of) = (count as f64, of.max(1) as f64);
-    count / of
 }
 
 fn plain(word: &str) -> String {

@@ -76,9 +76,9 @@ impl Language {
     }
 
     /// Returns the language of a question in a script that is neither Latin nor Cyrillic. If several languages are
-    /// written in it, the chat's or that of the surrounding messages counts.
+    /// written in it, the language of the chat or of the surrounding messages counts.
     fn of_words_in(script: Script, question: &str, talk: &str, chat: Self) -> Option<Self> {
-        /// Smallest number of letters from which a language is told from others with the same script; a Chinese character
+        /// Smallest number of letters that distinguishes languages of the same script; a Chinese character
         /// counts as three.
         const ENOUGH: usize = 20;
         let is_han = script == Script::Mandarin;

@@ -19,4 +19,5 @@ pub use generic::{
     asks_about_bot, asks_for_summary, asks_what_was_missed, consents, is_about_bot, is_generic, is_small_talk,
     is_thanks,
 };
+pub(crate) use languages::share;
 pub use languages::{Languages, QUESTION_MARKS, ends_like_question};

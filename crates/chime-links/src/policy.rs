@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-/// Rule that allows public addresses, except those of this machine and of the operator's own servers.
+/// Rule that allows public addresses, except addresses of this machine and of the operator's own servers.
 #[derive(Debug, Clone, Default)]
 pub struct AddressPolicy {
     /// Host names of the operator's servers, in lower case.

@@ -266,7 +266,7 @@ fn hour(now: Timestamp) -> i64 {
     now.secs().rem_euclid(86_400) / 3600
 }
 
-/// Returns the folders with daily copies: that of `BACKUP_DIR`, and earlier ones.
+/// Returns the folders with daily copies: `BACKUP_DIR` and earlier ones.
 async fn copy_folders(base: &Base) -> chime_store::Result<Vec<PathBuf>> {
     let folder = base.config.store.backups.as_ref().map(|backups| backups.folder.clone());
     Ok(base.store.read(backups::folders).await?.into_iter().chain(folder).collect())

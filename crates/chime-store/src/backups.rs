@@ -17,7 +17,7 @@ use chime_core::config::BackupConfig;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const KEPT: usize = 3;
-/// Longest age of any copy, which members are told.
+/// Longest age of any copy. `/privacy` states it.
 const KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// A daily copy may be made this much later than the one of the day before.
 const DELAY: Duration = Duration::from_secs(2 * 60 * 60);

@@ -18,15 +18,15 @@ fn merged(tx: &Writer<'_>, chats: Merged) -> Result<()> {
     tx.run("DELETE FROM token_usage WHERE chat_key = :from", params! { ":from": chats.from })
 }
 
-/// Adds the counts of a forgotten member, in one chat or in all (`None`), to those of background work. Those of the day
-/// of `now` stay for a day, because its limits depend on them: [`forget_strangers`].
+/// Adds the counts of a forgotten member, in one chat or in all (`None`), to the counts of background work. The counts
+/// of the day of `now` stay for a day, because its limits depend on them: [`forget_strangers`].
 pub(super) fn forget_member(tx: &Writer<'_>, chat: Option<ChatKey>, user: UserId, now: Timestamp) -> Result<()> {
     const COUNTS: &str = "user_id = :user AND day < :day AND (:chat IS NULL OR chat_key = :chat)";
     add_to_nobody(tx, COUNTS, params! { ":user": user, ":day": now.day(), ":chat": chat })
 }
 
-/// Adds the counts of the last days of users who are no members of the chat, such as forgotten ones, to those of
-/// background work.
+/// Adds the counts of the last days of users who are no members of the chat, such as forgotten ones, to the
+/// counts of background work.
 pub fn forget_strangers(tx: &Writer<'_>, now: Timestamp) -> Result<()> {
     const COUNTS: &str = "day BETWEEN :day - 7 AND :day - 1 AND user_id <> 0
          AND NOT EXISTS (SELECT 1 FROM member WHERE member.chat_key = token_usage.chat_key
@@ -39,7 +39,7 @@ fn add_to_nobody(tx: &Writer<'_>, condition: &str, params: Params<'_>) -> Result
     tx.run(&format!("DELETE FROM token_usage WHERE {condition}"), params)
 }
 
-/// Adds the counts of the rows that fulfil `condition` to those of another chat and user.
+/// Adds the counts of the rows that fulfil `condition` to the counts of another chat and user.
 fn add_again(tx: &Writer<'_>, chat: &str, user: &str, condition: &str, params: Params<'_>) -> Result<()> {
     let sum = |column| format!("{column} = min(min({column}, {MOST}) + min(excluded.{column}, {MOST}), {MOST})");
     let sums = ["calls", "prompt_tokens", "completion_tokens", "cost_micros"].map(sum).join(", ");

@@ -8,7 +8,6 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use crate::lang::{LanguageFile, tables};
-use crate::language_evidence::share;
 use crate::rows::rows;
 use crate::texts::{RecapWords, texts};
 use crate::trigger::words::words;
@@ -664,6 +663,13 @@ fn telling_words(text: &str) -> impl Iterator<Item = &str> {
     let tokens = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’'));
     let parts = tokens.flat_map(|token| token.split(['\'', '’']).enumerate());
     parts.filter(|(place, part)| !part.is_empty() && (*place == 0 || !ENDINGS.contains(part))).map(|(_, part)| part)
+}
+
+/// Returns the share of `count` in `of`; 0 if `of` is 0.
+pub fn share(count: usize, of: usize) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "the number of words of some messages")]
+    let (count, of) = (count as f64, of.max(1) as f64);
+    count / of
 }
 
 /// Question marks of all scripts but the Greek one, which is a semicolon.
