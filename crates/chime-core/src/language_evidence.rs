@@ -43,17 +43,14 @@ pub fn is_borne_out(language: Lang, text: &str, is_alike: bool) -> bool {
 /// Returns the language without a file that a text in Latin script has most common words of, if they are enough and more
 /// than the stop words of each of the bot's languages.
 pub fn other_by_common_words(text: &str) -> Option<Lang> {
-    let shares = OTHERS.iter().map(|(language, common)| (*language, share_of(common, text)));
+    let words: Vec<String> = split_words(text).map(|word| plain(&word.to_lowercase())).collect();
+    let share_of =
+        |common: &HashSet<&str>| share(words.iter().filter(|word| common.contains(word.as_str())).count(), words.len());
+    let shares = OTHERS.iter().map(|(language, common)| (*language, share_of(common)));
     let (best, share) = shares.max_by(|one, other| one.1.total_cmp(&other.1))?;
     let shipped = Languages::shipped();
-    let is_most = languages().iter().all(|file| shipped.stop_word_share(text, &file.code) < share);
-    (share > SHARE_OF_OTHERS && is_most).then_some(best)
-}
-
-fn share_of(common: &HashSet<&str>, text: &str) -> f64 {
-    let words: Vec<String> = split_words(text).map(|word| plain(&word.to_lowercase())).collect();
-    let count = words.iter().filter(|word| common.contains(word.as_str())).count();
-    share(count, words.len())
+    let is_most = || languages().iter().all(|file| shipped.stop_word_share(text, &file.code) < share);
+    (share > SHARE_OF_OTHERS && is_most()).then_some(best)
 }
 
 fn plain(word: &str) -> String {
