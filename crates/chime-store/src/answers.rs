@@ -85,8 +85,8 @@ fn hide(tx: &Writer<'_>, scope: OptOutScope, user: UserId) -> Result<()> {
     )
 }
 
-/// Returns at most `limit` messages by a member, or forwarded from the member, on which an answer created up to `until` is based. `None` means all
-/// chats.
+/// Returns at most `limit` messages by a member, or forwarded from the member, on which an answer created up to `until`
+/// is based. `None` means all chats.
 pub fn grounds_of_member(
     conn: &Reader,
     chat: Option<ChatKey>,

@@ -36,9 +36,9 @@ const FAR: f64 = 1.3;
 /// Upper bound of the probability of an older message among the surroundings. It is below [`SURE`], so that the message
 /// does not count as part of the trigger's thread.
 const UNSURE: f64 = 0.49;
-/// Token budget for stretches, which are runs of neighbouring messages that hold the words of a question: this share of
-/// the whole budget and these tokens, but not more than the larger share. For a question about a time only the share.
+/// Share of the token budget for stretches: runs of neighbouring messages that hold the words of a question.
 const STRETCHES_SHARE: f64 = 0.6;
+/// Tokens added to that share unless the question is about a time, and the largest share with them.
 const STRETCHES_TOKENS: f64 = 480.0;
 const LARGEST_STRETCHES_SHARE: f64 = 0.8;
 /// Share of that budget for the best stretch with the rest of its talk.
