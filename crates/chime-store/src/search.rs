@@ -228,8 +228,15 @@ mod tests {
             Ok(conn.query_row(sql, [], |row| row.get(0))?)
         };
         assert!(store.read(left).await.unwrap() > 0, "boundaries of pages have some");
+        // A rewriting that was killed before its last step.
+        store.write(Priority::Background, unsettle).await.unwrap();
         store.rewrite_index().await.unwrap();
         assert_eq!(store.read(left).await.unwrap(), 0);
+        let extra = |conn: &Reader| -> Result<i64> {
+            let sql = "SELECT count(*) FROM message_fts WHERE message_fts MATCH 'a'";
+            Ok(conn.query_row(sql, [], |row| row.get(0))?)
+        };
+        assert_eq!(store.read(extra).await.unwrap(), 0, "the extra entry is gone");
     }
 
     /// Returns work that inserts or removes messages with these texts.
