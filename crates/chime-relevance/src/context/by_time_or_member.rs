@@ -19,6 +19,8 @@ const SCORE: f64 = 0.9;
 const STEP: f64 = 0.005;
 /// Maximum number of messages of a time span in the focus; more do not improve an answer.
 const MOST: usize = 60;
+/// Maximum number of messages of a time span that are ranked, before each talk gets its best ones.
+const RANKED: usize = 5 * MOST;
 /// Number of the newest messages of the named members in the focus, if the question names neither a time nor a number.
 const NEWEST_OF_MEMBERS: usize = 12;
 /// Minimum messages of a conversation; a shorter run is only a remark.
@@ -72,7 +74,7 @@ pub fn said(
             wanted().skip(wanted().count().saturating_sub(most)).collect()
         }
     };
-    let mut ranked = of_each_talk(&meant, &central(&meant, meant.len(), evidence));
+    let mut ranked = of_each_talk(&meant, &central(&meant, RANKED, evidence));
     ranked.truncate(MOST);
     let chosen = |(rank, stored): (usize, &&StoredMessage)| {
         let score = SCORE - STEP * rank as f64;
