@@ -40,12 +40,13 @@ impl DailyBackups {
         let stopped = stop.clone();
         let _guard = stop.drop_guard();
         let folder = config.folder.clone();
-        if let Err(error) = store.write(Priority::Background, move |tx| backups::note_folder(tx, &folder)).await {
-            tracing::warn!(error = %chain(&error), "the folder of the daily backups could not be noted");
-            return;
-        }
-        let copying = move || backups::make_daily(store.path(), &config, now, &stopped);
-        let made = tokio::task::spawn_blocking(copying).await.unwrap_or(Err(StoreError::Panicked));
+        let made = match store.write(Priority::Background, move |tx| backups::note_folder(tx, &folder)).await {
+            Ok(()) => {
+                let copying = move || backups::make_daily(store.path(), &config, now, &stopped);
+                tokio::task::spawn_blocking(copying).await.unwrap_or(Err(StoreError::Panicked))
+            }
+            Err(error) => Err(error),
+        };
         match &made {
             Ok(None) => return,
             Ok(Some(Copied { path, bytes, .. })) => tracing::info!(bytes, "made the daily backup {}", path.display()),

@@ -155,16 +155,15 @@ impl RetentionWorker {
             return Ok(JobOutcome::WaitUntil(self.base.clock.now()));
         }
         let is_small = self.base.store.read(chime_store::size).await? <= SMALL_FILE;
-        if is_small {
-            self.base.store.rewrite_index().await?;
-        }
+        // A failure here must not keep the copies, whose deletion may free the disk that this needs.
+        let indexed = if is_small { self.base.store.rewrite_index().await } else { Ok(()) };
         let cleared = match self.base.store.fold().await {
             // Backups made since the first of this data was deleted contain it too.
             Ok(()) => prepare(&self.base, since).await,
             Err(error) => Err(error),
         };
         let watch = self.base.clock.stopwatch();
-        let cleared = match cleared {
+        let cleared = match cleared.and(indexed) {
             Ok(()) if is_small => self.base.store.rewrite().await,
             other => other,
         };
