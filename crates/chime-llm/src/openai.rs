@@ -98,12 +98,6 @@ pub struct UsedServer<'a> {
     pub is_own: bool,
 }
 
-/// Time after which no further attempt starts.
-struct Deadline {
-    until: Timestamp,
-    span: Duration,
-}
-
 impl OpenAi {
     pub(super) fn new(options: LlmOptions) -> Result<Self, LlmError> {
         let server = Arc::new(Server::new(&options)?);
@@ -200,16 +194,17 @@ impl OpenAi {
         change_server: impl FnOnce() -> C,
     ) -> Result<Completion, LlmError> {
         let (call, (first, second)) = (ModelCall { prompt, progress, clock }, self.in_order(cheaply));
-        let deadline = self.deadline(call);
-        let error = match self.ask_patiently(first, call, &deadline, second.is_none()).await {
+        // No further attempt starts after this time.
+        let deadline = clock.now().plus(self.deadline);
+        let deadline = prompt.until.map_or(deadline, |sooner| sooner.min(deadline));
+        let error = match self.ask_patiently(first, call, deadline, second.is_none()).await {
             Ok(completion) => return Ok(completion),
             Err(error) => error,
         };
         let second = second.filter(|_| error.another_model_may_help() && !call.is_shown());
         // A primary model that sends nothing uses up the time, so the fallback is called even after the deadline,
         // unless the prompt has its own time limit.
-        let has_time =
-            matches!(error, LlmError::TimedOut) && call.prompt.until.is_none() || !deadline.left(call.clock).is_zero();
+        let has_time = matches!(error, LlmError::TimedOut) && prompt.until.is_none() || clock.now() < deadline;
         let Some(second) = second.filter(|_| has_time) else { return Err(error) };
         tracing::warn!(model.name = first.name, %error, "the model failed, asking {} instead", second.name);
         if first.server.address() != second.server.address()
@@ -221,11 +216,6 @@ impl OpenAi {
             tracing::warn!(model.name = second.name, error = %another, "the other model failed too");
             error
         })
-    }
-
-    fn deadline(&self, call: ModelCall<'_>) -> Deadline {
-        let until = call.clock.now().plus(self.deadline);
-        Deadline { until: call.prompt.until.map_or(until, |sooner| sooner.min(until)), span: self.deadline }
     }
 
     /// Returns the policy for the next retry at a server. One that is starting or overloaded gets more time if it
@@ -242,7 +232,7 @@ impl OpenAi {
         &self,
         model: &Model,
         call: ModelCall<'_>,
-        deadline: &Deadline,
+        deadline: Timestamp,
         is_only: bool,
     ) -> Result<Completion, LlmError> {
         let clock = call.clock;
@@ -253,7 +243,7 @@ impl OpenAi {
                 Err(error) => error,
             };
             let delay = delay(self.policy(&error, retries, is_only), &error, retries)
-                .filter(|delay| *delay < deadline.left(clock));
+                .filter(|delay| clock.now().plus(*delay) < deadline);
             let Some(delay) = delay.filter(|_| !call.is_shown()) else { return Err(error) };
             retries += 1;
             tracing::warn!(
@@ -417,12 +407,5 @@ impl Model {
     fn note_context(&self, tokens: usize) {
         let mut learned = self.learned.lock();
         learned.shown_context = learned.shown_context.into_iter().chain([tokens]).min();
-    }
-}
-
-impl Deadline {
-    /// Returns the time left. Never more than the whole span, even if the system clock was set back.
-    fn left(&self, clock: &Clock) -> Duration {
-        self.until.since(clock.now()).min(self.span)
     }
 }
