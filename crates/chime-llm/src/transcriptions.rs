@@ -18,8 +18,8 @@ use chime_runtime::resilience::within;
 const TOKENS_A_SECOND: u64 = 10;
 /// Longest transcript in characters: models repeat themselves endlessly on noise.
 const MOST_CHARS: usize = 12_000;
-/// Length of the silent test recording in seconds: some servers refuse recordings under 0.1 seconds.
-const PROBE_SECONDS: u32 = 1;
+/// Two seconds of silence, in the format of Telegram's voice messages.
+const SILENCE: &[u8] = include_bytes!("silence.ogg");
 
 #[derive(Debug)]
 pub struct Transcriptions {
@@ -88,10 +88,9 @@ impl Transcriptions {
         within(clock, self.timeout, call).await.ok_or(LlmError::TimedOut)?.map_err(diagnose)
     }
 
-    /// Transcribes a second of silence to check that the model is available.
+    /// Transcribes silence to check that the model is available.
     pub async fn probe(&self, clock: &Clock) -> Result<(), LlmError> {
-        let audio =
-            Audio { file_name: "silence.wav".to_owned(), bytes: silence(PROBE_SECONDS), seconds: PROBE_SECONDS };
+        let audio = Audio { file_name: "silence.ogg".to_owned(), bytes: SILENCE.to_vec(), seconds: 2 };
         self.transcribe(audio, clock).await.map(drop)
     }
 }
@@ -111,30 +110,6 @@ fn read(body: &Value, seconds: u32) -> Result<Transcript, LlmError> {
         completion: counted("output_tokens").unwrap_or(estimate_tokens(&text) as u64),
     };
     Ok(Transcript { text, tokens, is_counted: counted("input_tokens").is_some() })
-}
-
-/// Builds a silent WAV file: one channel, 8,000 samples per second, 8 bits each.
-fn silence(seconds: u32) -> Vec<u8> {
-    const RATE: u32 = 8_000;
-    /// Value of the header's length field without the samples: the number of header bytes after this field.
-    const HEAD: u32 = 36;
-    let length = RATE * seconds;
-    let mut file = Vec::new();
-    let mut put = |bytes: &[u8]| file.extend_from_slice(bytes);
-    put(b"RIFF");
-    put(&(HEAD + length).to_le_bytes());
-    put(b"WAVEfmt ");
-    put(&16_u32.to_le_bytes());
-    // Uncompressed samples, one channel.
-    put(&[1, 0, 1, 0]);
-    put(&RATE.to_le_bytes());
-    put(&RATE.to_le_bytes());
-    // One byte per sample, 8 bits.
-    put(&[1, 0, 8, 0]);
-    put(b"data");
-    put(&length.to_le_bytes());
-    file.resize(file.len() + length as usize, 0x80);
-    file
 }
 
 #[cfg(test)]
@@ -164,13 +139,5 @@ mod tests {
         check(json!({"text": "[BLANK_AUDIO]"}), Some(("", 120, 0)));
         check(json!({"error": {"message": "x"}}), None);
         check(json!([]), None);
-    }
-
-    #[test]
-    fn the_probe_is_a_second_of_silence() {
-        let file = silence(1);
-        assert_eq!(file.len(), 44 + 8_000);
-        assert_eq!(&file[..4], b"RIFF");
-        assert_eq!(u32::from_le_bytes([file[40], file[41], file[42], file[43]]), 8_000);
     }
 }
