@@ -4,7 +4,7 @@ use crate::lines::PromptTranscript;
 use crate::sanitize::clean_name;
 use chime_core::{
     Chat, Chosen, Citable, FoundSource, Reason, RetrieverScores, Slot, SlotUse, SourceId, SourceMessage, StoredMessage,
-    Zone, clip, message_link,
+    Zone, clip,
 };
 use chime_relevance::retrieval::{Recalled, RecalledMessage, RecalledSession};
 
@@ -102,14 +102,7 @@ pub fn citable(recalled: &Recalled, chat: &Chat, zone: Zone) -> Vec<Citable> {
         sent_at: one.started_at,
         text: actual(one),
         link: None,
-        rests_on: (one.grounds.iter())
-            .map(|stored| SourceMessage {
-                message: stored.seq,
-                name: stored.message.sender.name.clone(),
-                sent_at: stored.message.sent_at,
-                link: message_link(chat, &stored.message),
-            })
-            .collect(),
+        rests_on: one.grounds.iter().map(|stored| SourceMessage::of(chat, stored)).collect(),
     };
     recalled.sessions.iter().map(cite).collect()
 }

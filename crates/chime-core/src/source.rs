@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Seq, Timestamp};
+use super::{Chat, Seq, StoredMessage, Timestamp, message_link};
 
 /// Declares the kinds of sources, each with the letter of its ids.
 macro_rules! source_kinds {
@@ -112,6 +112,13 @@ pub struct SourceMessage {
     pub name: String,
     pub sent_at: Timestamp,
     pub link: Option<String>,
+}
+
+impl SourceMessage {
+    pub fn of(chat: &Chat, StoredMessage { seq, message, .. }: &StoredMessage) -> Self {
+        let (name, link) = (message.sender.name.clone(), message_link(chat, message));
+        Self { message: *seq, name, sent_at: message.sent_at, link }
+    }
 }
 
 /// Part of a prompt. The variants are in the order of the prompt; empty parts are left out.

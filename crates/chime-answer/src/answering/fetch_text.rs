@@ -6,7 +6,7 @@ use crate::answering::question::QuestionContext;
 use crate::answering::services::Services;
 use crate::posted_texts::PostedText;
 use crate::read_text::{ReadText, UnreadReason};
-use chime_core::{PieceLine, SourceId, SourceKind, SourceMessage, message_link};
+use chime_core::{PieceLine, SourceId, SourceKind, SourceMessage};
 use chime_links::UnreadablePage;
 use chime_runtime::resilience::within;
 use chime_store::chats::ChatRow;
@@ -56,12 +56,7 @@ pub(super) async fn read_text(
         is_asked: posted.is_asked,
         at: stored.message.sent_at,
         link: None,
-        posted: vec![SourceMessage {
-            message: stored.seq,
-            name: stored.message.sender.name.clone(),
-            sent_at: stored.message.sent_at,
-            link: message_link(&chat.chat, &stored.message),
-        }],
+        posted: vec![SourceMessage::of(&chat.chat, stored)],
     })
 }
 

@@ -22,8 +22,7 @@ use chime_access::gateway::ModelPreference;
 use chime_access::gateway::ask::UsageRecord;
 use chime_core::trigger::Languages;
 use chime_core::{
-    Citable, Job, MessageId, Seq, SourceId, SourceMessage, Spent, StoredMessage, Timestamp, TokenUse, Zone,
-    message_link, stems,
+    Citable, Job, MessageId, Seq, SourceId, SourceMessage, Spent, StoredMessage, Timestamp, TokenUse, Zone, stems,
 };
 use chime_llm::{Completion, ToolRound};
 use chime_memory::recall::{RecallRequest, Recaller};
@@ -411,13 +410,8 @@ impl LookupScope {
     fn citable(&self, conn: &Reader, text: String, sources: &[Seq]) -> chime_store::Result<Option<Citable>> {
         let mut rests_on = Vec::new();
         for seq in sources {
-            let Some(stored) = messages::by_seq(conn, self.chat.key, *seq)? else { continue };
-            rests_on.push(SourceMessage {
-                message: *seq,
-                name: stored.message.sender.name.clone(),
-                sent_at: stored.message.sent_at,
-                link: message_link(&self.chat.chat, &stored.message),
-            });
+            let stored = messages::by_seq(conn, self.chat.key, *seq)?;
+            rests_on.extend(stored.map(|stored| SourceMessage::of(&self.chat.chat, &stored)));
         }
         let Some(first) = rests_on.first() else { return Ok(None) };
         // The id of a summary line is the number of its first message, as in the other summaries in the prompt.
