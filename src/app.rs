@@ -30,7 +30,7 @@ use crate::app::watchdog::{Watchdog, patience};
 use crate::health::server::MonitoredDaemon;
 use chime_access::ClaimCode;
 use chime_access::console_tokens::{ConsoleTokens, LINK_LIFETIME};
-use chime_answer::answering::{Introduction, PageReader, Services, answer_guests, note_enricher};
+use chime_answer::answering::{PageReader, Services, answer_guests};
 use chime_answer::voice::worker::{UnderWay, Voice};
 use chime_bot::commands::handlers::Commands;
 use chime_bot::ingest::intake::{Ingest, PollHealth};
@@ -214,19 +214,15 @@ impl AppComponents {
 
     fn services(&self) -> Result<Services, AppError> {
         let config = &self.base.config;
-        let rules = &config.memory;
-        let notes = note_enricher(self.embedder.clone());
         Ok(Services {
             base: self.base.clone(),
             gateway: self.gateway.clone(),
             prompts: Arc::clone(&self.prompts),
             params: context_params(&config.context),
             features: Arc::clone(&self.features),
-            introduction: Introduction { privacy_facts: self.privacy_facts(), announces: config.privacy.announces },
+            privacy_facts: self.privacy_facts(),
             recaller: Arc::new(Recaller::new(self.embedder.clone())),
-            enrichers: memory::enrichers(rules).into_iter().chain([notes]).collect(),
-            long_threads: memory::long_threads(rules),
-            captures_concepts: rules.is_on && config.llm.captures_concepts,
+            captures_concepts: config.memory.is_on && config.llm.captures_concepts,
             voice: Arc::new(Voice {
                 base: self.base.clone(),
                 transcriber: models::transcriber(config, &self.base.store, &self.base.clock)?,

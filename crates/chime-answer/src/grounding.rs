@@ -236,22 +236,12 @@ fn is_claim(sentence: &str) -> bool {
 /// Returns the similarity of each text to `ask`, and the method of measuring: by embeddings, or by shared words if
 /// there is no model.
 pub fn similarities(ask: &str, texts: &[String], embedder: Option<&Embedder>) -> (Vec<f64>, Measure) {
-    similarities_by(ask, texts, embedder, |embedder, text| embedder.embed(text))
-}
-
-/// Does the same as [`similarities`], but gets the embeddings of the texts from `vector_of`, which may cache them.
-pub fn similarities_by(
-    ask: &str,
-    texts: &[String],
-    embedder: Option<&Embedder>,
-    mut vector_of: impl FnMut(&Embedder, &str) -> Vec<f32>,
-) -> (Vec<f64>, Measure) {
     let vector = embedder.map(|embedder| embedder.embed(ask)).unwrap_or_default();
     let Some(embedder) = embedder.filter(|_| !vector.is_empty()) else {
         return (texts.iter().map(|text| shared_word_ratio(ask, text)).collect(), Measure::Words);
     };
     let cosine =
-        |text: &String| -> f64 { vector_of(embedder, text).iter().zip(&vector).map(|(a, b)| f64::from(a * b)).sum() };
+        |text: &String| -> f64 { embedder.embed(text).iter().zip(&vector).map(|(a, b)| f64::from(a * b)).sum() };
     let measure = if embedder.name() == SHIPPED_NAME { Measure::Shipped } else { Measure::OtherModel };
     (texts.iter().map(cosine).collect(), measure)
 }

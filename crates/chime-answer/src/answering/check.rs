@@ -19,6 +19,7 @@ use chime_core::{
     AnswerId, AnswerRecord, AnswerStatus, ConceptId, FormattedText, Grounding, Job, MessageAt, Seq, Timestamp,
 };
 use chime_runtime::clock::Stopwatch;
+use chime_store::announcements;
 use chime_store::follow_ups::NewFollowUp;
 use chime_store::outbox::NewReply;
 
@@ -103,7 +104,8 @@ async fn introduce(
 ) -> chime_store::Result<Option<NoticePosition>> {
     let Some(words) = question.introduction.take() else { return Ok(None) };
     // Another answer may have brought the notice to the chat since it was added to this question.
-    let is_due = services.introduction.is_due(&services.base.store, question.chat.key).await?;
+    let chat = question.chat.key;
+    let is_due = services.base.store.read(move |conn| Ok(!announcements::is_told(conn, chat)?)).await?;
     Ok(is_due.then(|| append(parts, words)))
 }
 

@@ -1,48 +1,77 @@
-//! Sources of prompt pieces outside this crate, such as memory. If one fails, the answer is made without it.
+//! Finds prompt pieces in the memory of the chat and in its notes. If one source fails, the answer is made without it.
 
-use std::sync::Arc;
+use crate::answering::services::Services;
+use crate::grounding::{min_similarity, similarities};
+use crate::notes::nearest;
+use crate::read_text::ReadText;
+use chime_core::embed::Embedder;
+use chime_core::{ChatKey, Enrichment, Piece, PieceLine, Slot, SourceId, SourceKind, SourceMessage, Timestamp, Zone};
+use chime_memory::jobs::{item_pieces, pieces, topic_pieces};
+use chime_relevance::context::History;
+use chime_store::notes::NotePiece;
+use chime_store::{Reader, chats, messages, notes};
 
-use chime_core::{ChatKey, Conversation, Enrichment, Piece, Timestamp, Zone};
-use chime_store::Reader;
-
-/// Question for which an enricher finds prompt pieces.
-#[derive(Debug, Clone)]
-pub struct EnricherInput {
-    pub chat: ChatKey,
-    pub conversation: Conversation,
-    /// Text of the question without the mention.
-    pub ask: String,
-    pub now: Timestamp,
-    /// Time zone of the conversation.
-    pub zone: Zone,
-}
-
-type Gather = dyn Fn(&Reader, &EnricherInput) -> chime_store::Result<Vec<Piece>> + Send + Sync;
-
-/// Named source of prompt pieces for one answer.
-#[derive(Clone)]
-pub struct Enricher {
-    name: &'static str,
-    gather: Arc<Gather>,
-}
-
-impl Enricher {
-    pub fn new<F>(name: &'static str, gather: F) -> Self
-    where
-        F: Fn(&Reader, &EnricherInput) -> chime_store::Result<Vec<Piece>> + Send + Sync + 'static,
-    {
-        Self { name, gather: Arc::new(gather) }
+/// Returns the pieces for a question: summaries, the topic, decisions and tasks if memory is on, and notes. If a source
+/// fails, its error is logged and its pieces are missing.
+pub fn enrich(conn: &Reader, services: &Services, history: &History, zone: Zone, now: Timestamp) -> Enrichment {
+    let History { trigger, ask, .. } = history;
+    let (chat, config) = (trigger.chat, &services.base.config.memory);
+    let mut sources = Vec::new();
+    if config.is_on {
+        sources.push(("memory", pieces(conn, chat, zone)));
+        sources.push(("topic", topic_pieces(conn, trigger.conversation(), config, zone, now)));
+        sources.push(("items", item_pieces(conn, chat, ask, zone, now)));
     }
-}
-
-/// Returns the pieces of all enrichers. If one fails, its error is logged and its pieces are missing.
-pub fn enrich(conn: &Reader, enrichers: &[Enricher], input: &EnricherInput) -> Enrichment {
+    sources.push(("notes", note_pieces(conn, chat, ask, zone, services.pages.embedder.as_deref())));
     let mut enrichment = Enrichment::default();
-    for Enricher { name, gather } in enrichers {
-        match gather(conn, input) {
+    for (name, found) in sources {
+        match found {
             Ok(pieces) => enrichment.pieces.extend(pieces),
             Err(error) => tracing::warn!(%error, "answering without what `{name}` knows"),
         }
     }
     enrichment
+}
+
+/// Returns the pieces of the chat's notes that are most similar to the question `ask`.
+fn note_pieces(
+    conn: &Reader,
+    chat: ChatKey,
+    ask: &str,
+    zone: Zone,
+    embedder: Option<&Embedder>,
+) -> chime_store::Result<Vec<Piece>> {
+    let pieces = notes::pieces(conn, chat)?;
+    let texts: Vec<String> = pieces.iter().map(|piece| format!("{}\n{}", piece.title, piece.text)).collect();
+    let (found, measure) = similarities(ask, &texts, embedder);
+    let lines = nearest(&found, min_similarity(measure)).into_iter().map(|place| {
+        let piece = &pieces[place];
+        let note = ReadText {
+            id: SourceId::new(SourceKind::Note, piece.number),
+            title: piece.title.clone(),
+            dated: zone.date(piece.saved_at),
+            text: String::new(),
+            is_cut: false,
+            is_asked: false,
+            at: piece.saved_at,
+            link: None,
+            posted: saved_from(conn, chat, piece)?,
+        };
+        Ok(note.line(None, &piece.text))
+    });
+    let lines: Vec<PieceLine> = lines.collect::<chime_store::Result<_>>()?;
+    let piece = Piece { slot: Slot::Recall, topic: None, lines };
+    Ok(if piece.lines.is_empty() { Vec::new() } else { vec![piece] })
+}
+
+/// Returns the messages that a note was saved from. They also count as sources of the answer.
+fn saved_from(conn: &Reader, chat: ChatKey, piece: &NotePiece) -> chime_store::Result<Vec<SourceMessage>> {
+    let row = chats::by_key(conn, chat)?;
+    let mut rests_on = Vec::new();
+    for seq in notes::sources_of(conn, chat, piece.number)? {
+        if let (Some(row), Some(stored)) = (&row, messages::by_seq(conn, chat, seq)?) {
+            rests_on.push(SourceMessage::of(&row.chat, &stored));
+        }
+    }
+    Ok(rests_on)
 }

@@ -1,41 +1,26 @@
 //! Adds a privacy notice to the first answer in a chat that has not had one.
 
-use chime_core::{Announced, BotIdentity, ChatKey, ChatKind, FormattedText, Timestamp, utf16_len};
-use chime_privacy::PrivacyFacts;
+use crate::answering::services::Services;
+use chime_core::{Announced, ChatKey, ChatKind, FormattedText, Timestamp, utf16_len};
 use chime_privacy::{NoticeKind, group_notice, private_notice};
 use chime_store::chats::{self, ChatRow};
-use chime_store::{Reader, Store, Writer, announcements, outbox};
+use chime_store::{Reader, Writer, announcements, outbox};
 use chime_telegram::{MAX_ENTITIES, MAX_UNITS, to_entities};
 
-/// Privacy notice that goes with a chat's first answer.
-#[derive(Debug, Clone)]
-pub struct Introduction {
-    pub privacy_facts: PrivacyFacts,
-    /// `false` if the operator switched announcements off.
-    pub announces: bool,
-}
-
-impl Introduction {
-    /// Returns `true` if the chat has not had the privacy notice yet.
-    pub async fn is_due(&self, store: &Store, chat: ChatKey) -> chime_store::Result<bool> {
-        store.read(move |conn| Ok(!announcements::is_told(conn, chat)?)).await
+/// Returns the notice for `chat`; `None` if the chat has had it or the operator switched announcements off.
+pub fn due(conn: &Reader, services: &Services, chat: &ChatRow) -> chime_store::Result<Option<FormattedText>> {
+    if !services.base.config.privacy.announces || announcements::is_told(conn, chat.key)? {
+        return Ok(None);
     }
-
-    /// Returns the notice for `chat`; `None` if the chat has had it or announcements are off.
-    pub fn due(&self, conn: &Reader, chat: &ChatRow, bot: &BotIdentity) -> chime_store::Result<Option<FormattedText>> {
-        if !self.announces || announcements::is_told(conn, chat.key)? {
-            return Ok(None);
+    let retention = chats::own_retention(conn, chat.key)?.unwrap_or(services.privacy_facts.retention);
+    let (facts, code) = (&services.privacy_facts.named(services.base.bot()), chat.speaks().code());
+    let words = match chat.chat.kind {
+        ChatKind::Private => private_notice(facts, retention, code),
+        ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => {
+            group_notice(facts, retention, NoticeKind::Everything, code)
         }
-        let retention = chats::own_retention(conn, chat.key)?.unwrap_or(self.privacy_facts.retention);
-        let (facts, code) = (&self.privacy_facts.named(bot), chat.speaks().code());
-        let words = match chat.chat.kind {
-            ChatKind::Private => private_notice(facts, retention, code),
-            ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => {
-                group_notice(facts, retention, NoticeKind::Everything, code)
-            }
-        };
-        Ok(Some(to_entities(&words)))
-    }
+    };
+    Ok(Some(to_entities(&words)))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,24 +2,16 @@
 //! answer about such a thread.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
+use chime_core::config::MemoryConfig;
 use chime_core::{Chat, ChatKey, JobPayload, Piece, PieceLine, Seq, Slot, StoredMessage, Timestamp};
-use chime_relevance::context::{Summarized, ThreadLimits, ThreadMessage, oldest_part};
+use chime_memory::jobs::thread_summary;
+use chime_relevance::context::{MAX_THREAD_TOKENS, Summarized, ThreadLimits, ThreadMessage, oldest_part};
 use chime_store::thread_summaries::ThreadSummary;
 use chime_store::{Reader, Writer, jobs};
 
 /// The summary is extended if it lacks at least this many messages of the oldest part.
 const WORTH_EXTENDING: usize = 8;
-
-type Read = dyn Fn(&Reader, ChatKey, &[Seq]) -> chime_store::Result<Option<ThreadSummary>> + Send + Sync;
-
-/// Source of the summaries of long threads.
-#[derive(Clone)]
-pub struct LongThreads {
-    limits: ThreadLimits,
-    read: Arc<Read>,
-}
 
 /// Oldest part of the trigger's thread; empty if the thread is not long.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -28,30 +20,22 @@ pub struct OldestPart {
     summary: Option<ThreadSummary>,
 }
 
-impl LongThreads {
-    pub fn new<F>(limits: ThreadLimits, read: F) -> Self
-    where
-        F: Fn(&Reader, ChatKey, &[Seq]) -> chime_store::Result<Option<ThreadSummary>> + Send + Sync + 'static,
-    {
-        Self { limits, read: Arc::new(read) }
-    }
-
-    /// Returns the oldest part of `thread` and its summary. If the summary cannot be read, the error is logged and the
-    /// thread is used without one.
-    pub fn find(&self, conn: &Reader, chat: ChatKey, thread: &[ThreadMessage]) -> OldestPart {
-        let messages = oldest_part(thread, self.limits);
+impl OldestPart {
+    /// Returns the oldest part of `thread` and its summary; empty if memory is off. If the summary cannot be read, the
+    /// error is logged and the thread is used without one.
+    pub fn find(conn: &Reader, config: &MemoryConfig, chat: ChatKey, thread: &[ThreadMessage]) -> Self {
+        let limits = ThreadLimits { messages: config.max_history, tokens: MAX_THREAD_TOKENS };
+        let messages = if config.is_on { oldest_part(thread, limits) } else { Vec::new() };
         if messages.is_empty() {
-            return OldestPart::default();
+            return Self::default();
         }
-        let summary = (self.read)(conn, chat, &messages).unwrap_or_else(|error| {
+        let summary = thread_summary(conn, chat, &messages).unwrap_or_else(|error| {
             tracing::warn!(%error, "answering without the summary of a long thread");
             None
         });
-        OldestPart { messages, summary }
+        Self { messages, summary }
     }
-}
 
-impl OldestPart {
     /// Returns the messages that the window leaves out because the summary replaces them, and the tokens of the
     /// summary. `None` without a summary.
     pub fn summarized(&self, estimate: fn(&str) -> usize) -> Option<Summarized> {

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::answering::concepts::ConceptScope;
-use crate::answering::enrich::{EnricherInput, enrich};
+use crate::answering::enrich::enrich;
 use crate::answering::follow_up::{self, FollowUpContext, FollowUpQuestion};
-use crate::answering::load_trigger::LoadedTrigger;
+use crate::answering::introduction::due;
+use crate::answering::load_trigger::{ClosedTrigger, LoadedTrigger, load_trigger};
 use crate::answering::long_thread::OldestPart;
 use crate::answering::services::Services;
 use crate::lines::Style;
@@ -109,8 +110,7 @@ impl QuestionContext {
         let (trigger, zone) = (&history.trigger, settings.zone(services.base.zone()));
         let conversation = trigger.conversation();
         let (asker, forum_topic) = (trigger.message.sender.id, conversation.forum_topic);
-        let input = EnricherInput { chat: trigger.chat, conversation, ask: history.ask.clone(), now, zone };
-        let mut enrichment = enrich(conn, &services.enrichers, &input);
+        let mut enrichment = enrich(conn, services, &history, zone, now);
         enrichment.pieces.extend(oldest_part.piece());
         enrichment.pieces.extend(settings.get(PERSONA).map(|Persona(text)| Piece {
             slot: Slot::Persona,
@@ -125,11 +125,11 @@ impl QuestionContext {
             // A question such as "thoughts?" only refers to the conversation.
             recalled: if generic { Recalled::default() } else { recalled(conn, services, &history, zone, &window) },
             going_on: going_on(conn, services, &history, (&chat, generic), &window, now),
-            scope: ConceptScope::load(conn, key, services.introduction.privacy_facts.remembers),
+            scope: ConceptScope::load(conn, key, services.base.config.memory.is_on),
             earliest: messages::earliest(conn, trigger.chat)?,
             introduction: match is_out_in_private(conn, &chat, asker)? {
                 true => None,
-                false => services.introduction.due(conn, &chat, services.base.bot())?,
+                false => due(conn, services, &chat)?,
             },
             spent: usage::spent(conn, now, trigger.chat, asker)?,
             history,
@@ -186,7 +186,7 @@ impl QuestionContext {
         self.citable().into_iter().chain(built.citable.clone()).collect()
     }
 
-    /// Returns the sources from memory: `given` (from the enrichers' slots), the recalled messages and summaries, and
+    /// Returns the sources from memory: `given` (from the slots of memory and notes), the recalled messages and summaries, and
     /// the summaries that were looked up.
     pub fn remembered(&self, given: &[Citable]) -> Vec<Citable> {
         let looked_up = self.looked_up.sources.iter().cloned();
@@ -307,7 +307,7 @@ impl QuestionContext {
 fn window(conn: &Reader, services: &Services, history: &History, params: &Params) -> (ContextWindow, OldestPart) {
     let mut oldest_part = OldestPart::default();
     let window = window_around(conn, history, params, &services.recaller, |thread| {
-        oldest_part = services.long_threads.as_ref()?.find(conn, history.trigger.chat, thread);
+        oldest_part = OldestPart::find(conn, &services.base.config.memory, history.trigger.chat, thread);
         oldest_part.summarized(params.estimate)
     });
     (window, oldest_part)

@@ -4,9 +4,6 @@ use std::hash::RandomState;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::answering::enrich::Enricher;
-use crate::answering::introduction::Introduction;
-use crate::answering::long_thread::LongThreads;
 use crate::answering::traffic::TrafficLog;
 use crate::documents::DocumentReader;
 use crate::read_text::UnreadMemory;
@@ -18,6 +15,7 @@ use chime_jobs::Base;
 use chime_links::{Fetcher, WebSearch};
 use chime_memory::context::FeatureCache;
 use chime_memory::recall::Recaller;
+use chime_privacy::PrivacyFacts;
 use chime_relevance::context::Params;
 
 /// Services and settings that answering needs. Clones share all state.
@@ -28,11 +26,8 @@ pub struct Services {
     pub prompts: Arc<Prompts>,
     pub params: Params,
     pub features: Arc<FeatureCache>,
-    pub introduction: Introduction,
-    pub enrichers: Vec<Enricher>,
+    pub privacy_facts: PrivacyFacts,
     pub recaller: Arc<Recaller>,
-    /// Summaries of the oldest parts of long threads. `None`: threads are never summarised.
-    pub long_threads: Option<LongThreads>,
     /// `true` if a model extracts the concepts of each answer.
     pub captures_concepts: bool,
     pub voice: Arc<Voice>,

@@ -30,7 +30,7 @@ pub(super) async fn store_answer(
     let now = services.base.clock.now();
     let (payload, chat, trigger) = (job.payload.clone(), question.chat.chat.clone(), question.trigger().clone());
     let (scope, oldest_part) = (question.scope.key, question.oldest_part.clone());
-    let (facts, captures) = (&services.introduction.privacy_facts, services.captures_concepts);
+    let (facts, captures) = (&services.privacy_facts, services.captures_concepts);
     let (remembers, announced) = (facts.remembers, facts.announces());
     let written = chime_jobs::worker::record(&services.base.store, &services.base.clock, move |tx| {
         let CheckedAnswer { record, reply, is_silent, bills, rests_on, .. } = &answer;
