@@ -43,21 +43,6 @@ pub enum WindowSize {
     Plainest,
 }
 
-/// Way in which a question is answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AnswerRoute {
-    Model,
-    /// The model may be called, but the daily tokens run low.
-    Thrifty,
-    /// No model: the daily tokens are used up.
-    Spent(RefusalReason),
-    Offline,
-    /// No model: this clarifying question is sent instead of an answer.
-    NotNeeded(String),
-    /// No model: the chat is strict, and no source is relevant enough.
-    NoSource(NoSource),
-}
-
 /// Failure of a call of the model, after its own retries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelFailure {
@@ -85,23 +70,18 @@ pub enum Blame {
     Refusal,
 }
 
-/// Returns the first step for a trigger whose job was started `attempts` times before. Every trigger ends in exactly
-/// one reply.
-pub fn begin<C>(attempts: u32, route: AnswerRoute) -> Step<C> {
-    match route {
-        _ if attempts >= MAX_MODEL_ATTEMPTS => Step::Apologise(Blame::Passing),
-        AnswerRoute::Offline => Step::Digest,
-        AnswerRoute::NotNeeded(question) => Step::AskBack(question),
-        AnswerRoute::NoSource(reason) => Step::NoSource(reason),
-        AnswerRoute::Spent(because) => Step::Refuse(because),
-        AnswerRoute::Model => Step::Ask(ModelAttempt { window: WindowSize::Full, choice: ModelPreference::Best }),
-        AnswerRoute::Thrifty => {
-            Step::Ask(ModelAttempt { window: WindowSize::Halved, choice: ModelPreference::Cheaper })
-        }
-    }
+/// Returns the first step for a trigger whose job was started `attempts` times before: `chosen`, or an apology after too
+/// many attempts. Every trigger ends in exactly one reply.
+pub fn begin<C>(attempts: u32, chosen: Step<C>) -> Step<C> {
+    if attempts >= MAX_MODEL_ATTEMPTS { Step::Apologise(Blame::Passing) } else { chosen }
 }
 
 impl ModelAttempt {
+    /// First attempt, if there are enough tokens.
+    pub const USUAL: Self = Self { window: WindowSize::Full, choice: ModelPreference::Best };
+    /// First attempt while the daily tokens run low.
+    pub const THRIFTY: Self = Self { window: WindowSize::Halved, choice: ModelPreference::Cheaper };
+
     /// Returns the step after a call of the model.
     pub fn ended<C>(self, outcome: Result<C, ModelFailure>) -> Step<C> {
         match (outcome, self.window) {
@@ -123,34 +103,14 @@ impl ModelAttempt {
 mod tests {
     use super::*;
 
-    const FULL: ModelAttempt = ModelAttempt { window: WindowSize::Full, choice: ModelPreference::Best };
+    const FULL: ModelAttempt = ModelAttempt::USUAL;
     const TOO_LONG: Result<&str, ModelFailure> = Err(ModelFailure::PromptTooLong);
-
-    fn first(route: AnswerRoute) -> Step<&'static str> {
-        begin(0, route)
-    }
 
     #[test]
     fn a_trigger_is_answered_by_the_model() {
-        assert_eq!(first(AnswerRoute::Model), Step::Ask(FULL));
+        assert_eq!(begin(0, Step::<&str>::Ask(FULL)), Step::Ask(FULL));
         assert_eq!(FULL.ended(Ok("Friday.")), Step::Reply("Friday."));
         assert_eq!(FULL.ended::<&str>(Err(ModelFailure::Final(Blame::Key))), Step::Apologise(Blame::Key));
-    }
-
-    #[test]
-    fn without_a_model_a_digest_goes_out() {
-        assert_eq!(first(AnswerRoute::Offline), Step::Digest);
-    }
-
-    #[test]
-    fn what_is_unclear_is_asked_back_without_a_model() {
-        let question = "Which one?".to_owned();
-        assert_eq!(first(AnswerRoute::NotNeeded(question.clone())), Step::AskBack(question));
-    }
-
-    #[test]
-    fn what_nothing_known_is_about_is_not_asked_of_a_model() {
-        assert_eq!(first(AnswerRoute::NoSource(NoSource::NothingKnown)), Step::NoSource(NoSource::NothingKnown));
     }
 
     #[test]
@@ -158,22 +118,11 @@ mod tests {
         let halved = ModelAttempt { window: WindowSize::Halved, ..FULL };
         assert_eq!(FULL.ended(TOO_LONG), Step::Ask(halved));
         assert_eq!(halved.ended(TOO_LONG), Step::Apologise(Blame::TooLong));
-    }
-
-    #[test]
-    fn when_tokens_run_low_a_smaller_question_goes_to_the_cheaper_model() {
-        let thrifty = ModelAttempt { window: WindowSize::Halved, choice: ModelPreference::Cheaper };
-        assert_eq!(first(AnswerRoute::Thrifty), Step::Ask(thrifty));
-        assert_eq!(thrifty.ended(TOO_LONG), Step::Apologise(Blame::TooLong));
-    }
-
-    #[test]
-    fn when_tokens_are_used_up_the_trigger_is_refused() {
-        assert_eq!(first(AnswerRoute::Spent(RefusalReason::DailyTokens)), Step::Refuse(RefusalReason::DailyTokens));
+        assert_eq!(ModelAttempt::THRIFTY.ended(TOO_LONG), Step::Apologise(Blame::TooLong));
     }
 
     #[test]
     fn a_trigger_that_keeps_killing_the_process_gets_an_apology_without_a_model_call() {
-        assert_eq!(begin::<()>(3, AnswerRoute::Model), Step::Apologise(Blame::Passing));
+        assert_eq!(begin::<()>(3, Step::Ask(FULL)), Step::Apologise(Blame::Passing));
     }
 }

@@ -49,7 +49,7 @@ mod write_draft;
 
 use tracing::Instrument;
 
-use crate::answer_steps::AnswerRoute;
+use crate::answer_steps::{ModelAttempt, Step};
 use crate::answering::check::check;
 use crate::answering::load_question::load_question;
 use crate::answering::load_trigger::{TriggerState, may_ask};
@@ -58,7 +58,7 @@ use crate::answering::store_answer::store_answer;
 use crate::answering::transcribe::transcribe_nearby;
 use crate::answering::unanswered::{close, count_as_old, give_up, refuse};
 use crate::answering::unasked::is_left_open;
-use crate::answering::write_draft::{DraftOutcome, choose_route, write_draft};
+use crate::answering::write_draft::{DraftOutcome, first_step, write_draft};
 use chime_core::{AddressedBy, Job, JobKind, MessageAt, ParsedTrigger, RefusalReason};
 use chime_jobs::{JobError, JobOutcome, JobResult};
 
@@ -103,12 +103,12 @@ async fn run_stages(services: &Services, job: &Job, at: MessageAt, parsed: &Pars
     }
     log::found(question.trigger(), &question.window, watch.elapsed());
     question.follow_up = question.going_on.resolve(&question.history.ask);
-    let route = choose_route(services, &question);
-    if is_unasked && route != AnswerRoute::Model {
+    let first = first_step(services, &question);
+    if is_unasked && !matches!(first, Step::Ask(ModelAttempt::USUAL)) {
         return close(services, job, Vec::new()).await;
     }
-    read_material(services, &mut question, &route).await;
-    let (draft, built) = match write_draft(services, job, &mut question, route).await? {
+    read_material(services, &mut question, &first).await;
+    let (draft, built) = match write_draft(services, job, &mut question, first).await? {
         DraftOutcome::Written(written) => *written,
         DraftOutcome::Refused(because) => return refuse(services, job, question.trigger(), because).await,
         DraftOutcome::Silent => return close(services, job, question.bills).await,

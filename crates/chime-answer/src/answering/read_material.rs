@@ -2,7 +2,8 @@
 
 use futures::future::join_all;
 
-use crate::answer_steps::AnswerRoute;
+use crate::answer_steps::{ModelAttempt, Step};
+use crate::answering::draft::Draft;
 use crate::answering::fetch_text::{ranked_lines, read_text};
 use crate::answering::pages::posted_pages;
 use crate::answering::photos::load_photos;
@@ -22,11 +23,11 @@ const MOST_NAMES: u32 = 100;
 
 /// Loads the photos that the question is about, and adds to the prompt the pieces of pages, documents and web results
 /// that it needs. The answer mentions what could not be read.
-pub(super) async fn read_material(services: &Services, question: &mut QuestionContext, route: &AnswerRoute) {
-    if *route == AnswerRoute::Model && question.gateway.sees_pictures() {
+pub(super) async fn read_material(services: &Services, question: &mut QuestionContext, first: &Step<Draft>) {
+    if matches!(first, Step::Ask(ModelAttempt::USUAL)) && question.gateway.sees_pictures() {
         question.photos = load_photos(services, question).await;
     }
-    if !matches!(route, AnswerRoute::Model | AnswerRoute::Thrifty | AnswerRoute::Offline) {
+    if !matches!(first, Step::Ask(_) | Step::Digest) {
         return;
     }
     let mut posted = posted_pages(services, question);

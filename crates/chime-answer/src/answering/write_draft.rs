@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::answer_steps::{AnswerRoute, Blame, ModelAttempt, ModelFailure, Step, WindowSize, begin};
+use crate::answer_steps::{Blame, ModelAttempt, ModelFailure, Step, WindowSize, begin};
 use crate::answering::ask::{build_prompt, model_call, model_request};
 use crate::answering::draft::{Draft, answered, apology, clarifying, made_up, no_source, without_model};
 use crate::answering::load_question::halve;
@@ -43,16 +43,16 @@ pub enum DraftOutcome {
 }
 
 /// Decides how a question is answered: by the model, or without it.
-pub(super) fn choose_route(services: &Services, question: &QuestionContext) -> AnswerRoute {
+pub(super) fn first_step(services: &Services, question: &QuestionContext) -> Step<Draft> {
     let question_back = follow_up::clarifying(&question.follow_up, question.chat.speaks());
     let no_source = unanswerable(services, question);
     match (question_back, no_source, question.gateway.allowance(question.spent)) {
-        (Some(question_back), ..) => AnswerRoute::NotNeeded(question_back),
-        (None, Some(reason), _) => AnswerRoute::NoSource(reason),
-        (None, None, _) if question.gateway.is_offline() => AnswerRoute::Offline,
-        (None, None, Allowance::Ample) => AnswerRoute::Model,
-        (None, None, Allowance::Tight) => AnswerRoute::Thrifty,
-        (None, None, Allowance::Over(because)) => AnswerRoute::Spent(because),
+        (Some(question_back), ..) => Step::AskBack(question_back),
+        (None, Some(reason), _) => Step::NoSource(reason),
+        (None, None, _) if question.gateway.is_offline() => Step::Digest,
+        (None, None, Allowance::Ample) => Step::Ask(ModelAttempt::USUAL),
+        (None, None, Allowance::Tight) => Step::Ask(ModelAttempt::THRIFTY),
+        (None, None, Allowance::Over(because)) => Step::Refuse(because),
     }
 }
 
@@ -89,11 +89,11 @@ pub(super) async fn write_draft(
     services: &Services,
     job: &Job,
     question: &mut QuestionContext,
-    route: AnswerRoute,
+    first: Step<Draft>,
 ) -> Result<DraftOutcome, JobError> {
     let room = question.gateway.prompt_room(ModelPurpose::Answer);
     let mut built = build_prompt(services, question, room)?;
-    let mut step = begin(job.attempts, route);
+    let mut step = begin(job.attempts, first);
     let draft = loop {
         step = match step {
             Step::Ask(asking) => {
