@@ -158,13 +158,14 @@ fn usable(
 ) -> Result<Draft, ModelFailure> {
     let (text, uncertainty) = uncertainty::split(&completion.text);
     let text = without_roles(&text, &question.history.ask);
+    let given = question.given(built);
     let text = without_heads(text, &services.base.bot().name, |name| built.labels.has_name(name));
     let text = without_echo(&text, &built.instructions, &built.fence).filter(|text| {
         let is_worth_another = window != WindowSize::Plainest && question.is_repeated_by(text);
-        says_something(question, built, text)
+        says_something(question, built, &given, text)
             && !is_worth_another
-            && !only_restates(question, built, text)
-            && !is_nonsense(question, built, text)
+            && !only_restates(question, &given, text)
+            && !is_nonsense(question, built, &given, text)
     });
     match text {
         Some(text) => Ok(answered(completion, text, uncertainty, bill, question.chat.speaks())),
@@ -269,36 +270,33 @@ fn is_about_chat<'a>(ask: &str, mut given: impl Iterator<Item = &'a Citable>) ->
 }
 
 /// Returns `true` if `text` only reports the question, see [`restates`].
-fn only_restates(question: &QuestionContext, built: &BuiltPrompt, text: &str) -> bool {
+fn only_restates(question: &QuestionContext, given: &[Citable], text: &str) -> bool {
     let trigger = SourceId::message(question.trigger().seq.0);
-    let given = question.given(built);
     let talk = given.iter().filter(|source| source.id != trigger).map(|source| source.text.as_str());
     restates(text, &question.history.ask, question.asker_name(), talk)
 }
 
 /// Returns `true` if `text` is not an answer but what small models often write in its place: it continues the chat, or
 /// is about the rules.
-fn is_nonsense(question: &QuestionContext, built: &BuiltPrompt, text: &str) -> bool {
+fn is_nonsense(question: &QuestionContext, built: &BuiltPrompt, given: &[Citable], text: &str) -> bool {
     let (gateway, purpose) = (&question.gateway, ModelPurpose::Answer);
     if !gateway.is_small(purpose) {
         return false;
     }
-    let (given, ask) = (question.given(built), &question.history.ask);
-    let talk = given.iter().map(|it| it.text.as_str()).chain([ask.as_str()]);
+    let talk = given.iter().map(|it| it.text.as_str()).chain([question.history.ask.as_str()]);
     let is_tiny = gateway.server_facts(purpose).is_tiny(gateway.model_name(purpose));
     continues_chat(text, is_tiny, |name| built.labels.has_name(name))
         || is_about_rules(text, &built.instructions, &built.fence, talk)
 }
 
 /// Returns `true` if words are left in `text` after its citations are removed.
-fn says_something(question: &QuestionContext, built: &BuiltPrompt, text: &str) -> bool {
+fn says_something(question: &QuestionContext, built: &BuiltPrompt, given: &[Citable], text: &str) -> bool {
     /// In bytes. A longer text certainly has words besides its citations.
     const SHORT: usize = 80;
     if text.len() > SHORT || !has_words(text) {
         return !text.trim().is_empty();
     }
-    let given = question.given(built);
-    let linked = citations::linked(text, built.basis(&given, question.trigger()));
+    let linked = citations::linked(text, built.basis(given, question.trigger()));
     has_words(&without_source_links(&linked))
 }
 
