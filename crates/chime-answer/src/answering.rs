@@ -24,7 +24,6 @@ mod fetch_text;
 mod follow_up;
 mod guest;
 mod introduction;
-mod load_question;
 mod load_trigger;
 mod log;
 mod long_thread;
@@ -51,8 +50,8 @@ use tracing::Instrument;
 
 use crate::answer_steps::{ModelAttempt, Step};
 use crate::answering::check::check;
-use crate::answering::load_question::load_question;
-use crate::answering::load_trigger::{TriggerState, may_ask};
+use crate::answering::load_trigger::{ClosedTrigger, may_ask};
+use crate::answering::question::load_question;
 use crate::answering::read_material::read_material;
 use crate::answering::store_answer::store_answer;
 use crate::answering::transcribe::transcribe_nearby;
@@ -93,10 +92,10 @@ async fn run_stages(services: &Services, job: &Job, at: MessageAt, parsed: &Pars
     transcribe_nearby(services, at, parsed).await;
     let is_unasked = job.kind() == JobKind::Ambient;
     let mut question = match load_question(services, at, parsed, is_unasked).await? {
-        TriggerState::Ready(question) => *question,
-        TriggerState::Old(trigger) => return count_as_old(services, job, &trigger).await,
-        TriggerState::Gone => return give_up(services, job).await,
-        TriggerState::Answered => return close(services, job, Vec::new()).await,
+        Ok(question) => *question,
+        Err(ClosedTrigger::Old(trigger)) => return count_as_old(services, job, &trigger).await,
+        Err(ClosedTrigger::Gone) => return give_up(services, job).await,
+        Err(ClosedTrigger::Answered) => return close(services, job, Vec::new()).await,
     };
     if !may_ask(services, question.chat.chat.id, &question.settings, question.asker()).await? {
         return refuse(services, job, question.trigger(), RefusalReason::AdminsOnly).await;

@@ -20,13 +20,12 @@ use chime_store::{Reader, answers, chat_settings, consent, messages};
 /// Maximum number of messages just before a trigger that are read to find a question of its author.
 const IN_A_ROW: usize = 6;
 
-/// State of a trigger when its job starts.
-pub enum TriggerState<T> {
+/// Reason why a trigger is not to be answered any more when its job starts.
+pub enum ClosedTrigger {
     Gone,
     Answered,
     /// The trigger waited too long, because of a crash or a downtime.
     Old(Box<StoredMessage>),
-    Ready(Box<T>),
 }
 
 /// A trigger that is to be answered, before its history is read.
@@ -47,23 +46,23 @@ pub fn load_trigger(
     max_age: Duration,
     at: MessageAt,
     parsed: &ParsedTrigger,
-) -> chime_store::Result<TriggerState<LoadedTrigger>> {
+) -> chime_store::Result<Result<LoadedTrigger, ClosedTrigger>> {
     let (Some(mut trigger), Some(chat)) = (consent::for_job(conn, at.chat, at.message)?, chats::find(conn, at.chat)?)
     else {
-        return Ok(TriggerState::Gone);
+        return Ok(Err(ClosedTrigger::Gone));
     };
     let settings = chat_settings::load(conn, trigger.conversation())?;
     // The chat was allowed when the trigger came in; the operator may have changed that since.
     if served(conn, &chat.chat, trigger.message.sender.id, &services.base.config.access)? == Access::Refused {
-        return Ok(TriggerState::Gone);
+        return Ok(Err(ClosedTrigger::Gone));
     }
     let asked_at = trigger.message.edited_at.unwrap_or(trigger.message.sent_at);
     // Messages are dated by Telegram's clock.
     if services.base.telegram.server_date().unwrap_or(now).since(asked_at) > max_age {
-        return Ok(TriggerState::Old(Box::new(trigger)));
+        return Ok(Err(ClosedTrigger::Old(Box::new(trigger))));
     }
     if answers::to_trigger(conn, trigger.chat, trigger.seq)?.is_some() {
-        return Ok(TriggerState::Answered);
+        return Ok(Err(ClosedTrigger::Answered));
     }
     if trigger.message.reply_to.is_none() {
         trigger.message.reply_to = linked(conn, &chat, &trigger)?;
@@ -77,7 +76,7 @@ pub fn load_trigger(
     }
     let parsed = &as_transcribed(parsed, &trigger);
     let (asked, generic) = asked(conn, trigger, chat.language, settings.zone(services.base.zone()), parsed)?;
-    Ok(TriggerState::Ready(Box::new(LoadedTrigger { asked, chat, settings, generic })))
+    Ok(Ok(LoadedTrigger { asked, chat, settings, generic }))
 }
 
 /// Returns `true` if `user` may ask in a chat: anybody if its settings have no restriction, else admins of the chat and

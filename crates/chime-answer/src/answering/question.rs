@@ -21,9 +21,9 @@ use chime_core::chat_settings::{ChatSettings, GROUNDING, MODEL, PERSONA, Persona
 use chime_core::lang::languages;
 use chime_core::texts::{filled, texts};
 use chime_core::{
-    AnswerStatus, BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Piece,
-    PieceLine, Role, Seq, Slot, SourceId, SourceKind, Spent, StoredMessage, Timestamp, UserId, Zone, message_link,
-    without_sent_citations,
+    AnswerStatus, BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, MessageAt,
+    ParsedTrigger, Piece, PieceLine, Role, Seq, Slot, SourceId, SourceKind, Spent, StoredMessage, Timestamp, UserId,
+    Zone, message_link, without_sent_citations,
 };
 use chime_memory::context::{gather, window_around};
 use chime_memory::recall::RecallRequest;
@@ -38,6 +38,9 @@ pub(super) const LANGUAGE_OF_QUESTION: &str = "the language and script of the qu
 const LANGUAGE_OF_MESSAGES: &str = "the language and script of the messages";
 /// A member who wrote within this time counts as present.
 const LATELY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// Age of a question that nobody asked the bot from which on an answer is of no use, such as after a downtime.
+const TOO_LATE: Duration = Duration::from_secs(3 * 60 * 60);
 
 /// A photo that is attached to the prompt.
 #[derive(Debug, Clone)]
@@ -93,7 +96,7 @@ pub struct QuestionContext {
 
 impl QuestionContext {
     /// Chooses the messages that the trigger is about, and reads everything else that its answer needs.
-    pub fn load(
+    fn load(
         conn: &Reader,
         services: &Services,
         loaded: LoadedTrigger,
@@ -300,6 +303,34 @@ impl QuestionContext {
             .chain(bot.usernames.iter().map(String::as_str))
             .collect()
     }
+}
+
+/// Loads the trigger `at` and everything that its answer needs, and chooses the messages that it is about.
+pub(super) async fn load_question(
+    services: &Services,
+    at: MessageAt,
+    parsed: &ParsedTrigger,
+    is_unasked: bool,
+) -> chime_store::Result<Result<Box<QuestionContext>, ClosedTrigger>> {
+    let (loading, parsed, now) = (services.clone(), parsed.clone(), services.base.clock.now());
+    let max_age = if is_unasked { TOO_LATE } else { services.base.config.ingest.backlog_max_age };
+    let load = move |conn: &_| match load_trigger(conn, &loading, now, max_age, at, &parsed)? {
+        Ok(loaded) => Ok(Ok(Box::new(QuestionContext::load(conn, &loading, loaded, now, is_unasked)?))),
+        Err(closed) => Ok(Err(closed)),
+    };
+    services.base.store.read(load).await
+}
+
+/// Chooses the window again with half of the token budget, and drops the recalled messages.
+pub(super) async fn halve(services: &Services, question: &mut QuestionContext) -> chime_store::Result<()> {
+    let params = Params { token_budget: question.room / 2, ..services.params.clone() };
+    let summarized = question.oldest_part.summarized(params.estimate);
+    let (history, recaller) = (Arc::clone(&question.history), Arc::clone(&services.recaller));
+    let window = move |conn: &_| Ok(window_around(conn, &history, &params, &recaller, |_| summarized));
+    question.window = services.base.store.read(window).await?;
+    // Recalled messages matter less than the window, so they are dropped altogether.
+    question.recalled = Recalled::default();
+    Ok(())
 }
 
 /// Chooses the messages that the trigger is about. If a long thread has a summary, it replaces the oldest part of the

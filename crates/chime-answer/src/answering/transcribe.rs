@@ -2,7 +2,7 @@
 
 use futures::future::join_all;
 
-use crate::answering::load_trigger::{LoadedTrigger, TriggerState, load_trigger, may_ask};
+use crate::answering::load_trigger::{LoadedTrigger, load_trigger, may_ask};
 use crate::answering::services::Services;
 use crate::answering::typing::keep_typing;
 use chime_core::{MessageAt, ParsedTrigger, StoredMessage};
@@ -28,14 +28,14 @@ async fn transcribe_around(services: &Services, at: MessageAt, parsed: &ParsedTr
     let (loading, parsed, now) = (services.clone(), parsed.clone(), services.base.clock.now());
     let found = services.base.store.read(move |conn| {
         let max_age = loading.base.config.ingest.backlog_max_age;
-        let TriggerState::Ready(opened) = load_trigger(conn, &loading, now, max_age, at, &parsed)? else {
+        let Ok(opened) = load_trigger(conn, &loading, now, max_age, at, &parsed)? else {
             return Ok(None);
         };
         let spoken = untranscribed(conn, &opened.asked.trigger)?;
         Ok((!spoken.is_empty()).then_some((opened, spoken)))
     });
     let Some((opened, spoken)) = found.await? else { return Ok(()) };
-    let LoadedTrigger { chat, settings, asked, .. } = *opened;
+    let LoadedTrigger { chat, settings, asked, .. } = opened;
     let asker = asked.trigger.message.sender.id;
     if !may_ask(services, chat.chat.id, &settings, asker).await? {
         return Ok(());

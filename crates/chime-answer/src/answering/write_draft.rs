@@ -5,8 +5,7 @@ use std::time::Duration;
 use crate::answer_steps::{Blame, ModelAttempt, ModelFailure, Step, WindowSize, begin};
 use crate::answering::ask::{build_prompt, model_call, model_request};
 use crate::answering::draft::{Draft, answered, apology, clarifying, made_up, no_source, without_model};
-use crate::answering::load_question::halve;
-use crate::answering::question::QuestionContext;
+use crate::answering::question::{QuestionContext, halve};
 use crate::answering::services::Services;
 use crate::answering::stream::ask_unseen;
 use crate::answering::tool_rounds::converse;
@@ -158,8 +157,8 @@ fn usable(
 ) -> Result<Draft, ModelFailure> {
     let (text, uncertainty) = uncertainty::split(&completion.text);
     let text = without_roles(&text, &question.history.ask);
-    let given = question.given(built);
     let text = without_heads(text, &services.base.bot().name, |name| built.labels.has_name(name));
+    let given = question.given(built);
     let text = without_echo(&text, &built.instructions, &built.fence).filter(|text| {
         let is_worth_another = window != WindowSize::Plainest && question.is_repeated_by(text);
         says_something(question, built, &given, text)
