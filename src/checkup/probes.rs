@@ -17,7 +17,7 @@ use chime_core::config::{
     HttpConfig, LlmConfig, ModelConfig, PromptConfig, Settings, StoreConfig, TelegramConfig, WebSearchConfig,
 };
 use chime_core::embed::Embedder;
-use chime_core::prompts::{Gap, Prompts};
+use chime_core::prompts::Prompts;
 use chime_core::{Chat, UserId};
 use chime_links::{UnreadablePage, WebSearch};
 use chime_llm::{Embeddings, Llm, LlmOptions, Transcriptions};
@@ -354,7 +354,7 @@ async fn answer_at(address: SocketAddr) -> std::io::Result<String> {
 
 /// Returns the number of templates in `folder` and the placeholders missing in them. Returns an error if a template
 /// cannot be used.
-fn templates(folder: &Path) -> Result<(usize, Vec<Gap>), String> {
+fn templates(folder: &Path) -> Result<(usize, Vec<String>), String> {
     let prompts = Prompts::load(Some(folder)).map_err(|error| error.to_string())?;
     let files = std::fs::read_dir(folder).map_err(|error| error.to_string())?.flatten();
     let count = files.filter(|file| file.path().extension().is_some_and(|extension| extension == "md")).count();

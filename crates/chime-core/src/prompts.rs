@@ -13,8 +13,6 @@ use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
 use serde::Serialize;
 
-pub use replaced::Gap;
-
 /// Largest number of instructions of the template engine for one rendering, so that an endless loop in a template fails
 /// instead of blocking an answer.
 const FUEL: u64 = 50_000;
@@ -23,7 +21,7 @@ const FUEL: u64 = 50_000;
 #[derive(Debug)]
 pub struct Prompts {
     templates: Environment<'static>,
-    gaps: Vec<Gap>,
+    gaps: Vec<String>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -261,7 +259,7 @@ impl Prompts {
     }
 
     /// Returns the defects of the operator's templates: required values that they do not show.
-    pub fn gaps(&self) -> &[Gap] {
+    pub fn gaps(&self) -> &[String] {
         &self.gaps
     }
 

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::checkup::CheckFinding;
-use chime_core::prompts::Gap;
 use chime_core::span_in_words;
 use chime_store::StoreError;
 
@@ -102,7 +101,7 @@ pub fn port_state(key: &str, address: &dyn Display, port_state: &PortState) -> C
 
 /// Reports on the folder of prompt templates. `found` is the number of templates and the placeholders missing in them,
 /// or the error that makes them unusable.
-pub fn prompts(folder: &Path, found: &Result<(usize, Vec<Gap>), String>) -> CheckFinding {
+pub fn prompts(folder: &Path, found: &Result<(usize, Vec<String>), String>) -> CheckFinding {
     const NAME: &str = "prompts";
     let place = folder.display();
     match found {
@@ -111,14 +110,11 @@ pub fn prompts(folder: &Path, found: &Result<(usize, Vec<Gap>), String>) -> Chec
             format!("{place} holds none of the templates, so the built-in ones are used"),
             "copy the templates that you want to change into it, or unset PROMPTS_DIR",
         ),
-        Ok((_, gaps)) if !gaps.is_empty() => {
-            let shown: Vec<String> = gaps.iter().map(Gap::to_string).collect();
-            CheckFinding::warn(
-                NAME,
-                format!("{place}: {}", shown.join(", ")),
-                "put back what the built-in template shows, or remove the file",
-            )
-        }
+        Ok((_, gaps)) if !gaps.is_empty() => CheckFinding::warn(
+            NAME,
+            format!("{place}: {}", gaps.join(", ")),
+            "put back what the built-in template shows, or remove the file",
+        ),
         Ok((count, _)) => CheckFinding::ok(NAME, format!("{place} replaces {count} of the templates")),
         Err(why) => CheckFinding::fail(NAME, format!("{place}: {why}"), "correct the template, or unset PROMPTS_DIR"),
     }

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use expect_test::{Expect, expect};
 
 use super::*;
-use chime_core::prompts::Gap;
 use chime_core::{ChatId, ChatKind, JobId, UserId};
 
 #[track_caller]
@@ -239,7 +238,8 @@ fn a_bot_that_nobody_may_use_is_pointed_out() {
 #[test]
 fn templates_that_lack_something_are_named() {
     let folder = PathBuf::from("/etc/chime/prompts");
-    let gaps = vec![Gap::Empty { name: "role.md" }, Gap::Value { name: "context.md", value: "lines" }];
+    let gaps = ["template `role.md` is empty", "template `context.md` does not always show {{ lines }}"];
+    let gaps = gaps.map(str::to_owned).to_vec();
     check(
         [Ok((2, Vec::new())), Ok((2, gaps)), Ok((0, Vec::new()))].iter().map(|found| prompts(&folder, found)),
         expect![[r#"

@@ -1,30 +1,12 @@
 //! Reads the operator's template files, and checks that they show all required values.
 
-use std::fmt;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use minijinja::Value;
 use minijinja::value::Serde;
 
 use super::{PromptError, Prompts, Template};
-
-/// Defect of a template of the operator. The template is used nevertheless.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gap {
-    /// The template renders to an empty text.
-    Empty { name: &'static str },
-    /// The template does not show this value, at least in some cases.
-    Value { name: &'static str, value: &'static str },
-}
-
-impl fmt::Display for Gap {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty { name } => write!(f, "template `{name}` is empty"),
-            Self::Value { name, value } => write!(f, "template `{name}` does not always show {{{{ {value} }}}}"),
-        }
-    }
-}
 
 impl Template {
     /// Returns the values that the template must show. `fence` separates members' text from instructions.
@@ -56,28 +38,27 @@ impl Template {
     }
 }
 
-/// Returns the defects of `template`, checked with all its samples.
+/// Returns the defects of `template`, checked with all its samples. The template is used nevertheless.
 ///
 /// # Errors
 /// Fails if the template does not render, or omits the question itself.
-pub fn gaps(prompts: &Prompts, template: Template) -> Result<Vec<Gap>, PromptError> {
+pub fn gaps(prompts: &Prompts, template: Template) -> Result<BTreeSet<String>, PromptError> {
     let name = template.name();
-    let mut gaps = Vec::new();
+    let mut gaps = BTreeSet::new();
     for sample in template.samples() {
         let (values, marks) = template.marked(&sample);
         let text = prompts.render(template, values)?;
-        let lost = marks.into_iter().filter(|(_, mark)| !text.contains(mark));
-        let empty = text.is_empty().then_some(Gap::Empty { name });
-        for gap in empty.into_iter().chain(lost.map(|(value, _)| Gap::Value { name, value })) {
-            if !gaps.contains(&gap) {
-                gaps.push(gap);
+        if text.is_empty() {
+            gaps.insert(format!("template `{name}` is empty"));
+        }
+        for (value, _) in marks.iter().filter(|(_, mark)| !text.contains(mark)) {
+            if template == Template::Ask && *value == "ask" {
+                return Err(PromptError::AskLost { name });
             }
+            gaps.insert(format!("template `{name}` does not always show {{{{ {value} }}}}"));
         }
     }
-    match template {
-        Template::Ask if gaps.contains(&Gap::Value { name, value: "ask" }) => Err(PromptError::AskLost { name }),
-        _ => Ok(gaps),
-    }
+    Ok(gaps)
 }
 
 /// Reads the template files in `dir`. A file that matches no template is an error, because its name is probably
@@ -117,7 +98,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         fs::write(dir.path().join(name), text).expect("a file");
         let described = match Prompts::load(Some(dir.path())) {
-            Ok(prompts) => prompts.gaps().iter().map(Gap::to_string).collect::<Vec<_>>().join("\n"),
+            Ok(prompts) => prompts.gaps().join("\n"),
             Err(error) => error.to_string(),
         };
         expected.assert_eq(&described);
@@ -127,7 +108,7 @@ mod tests {
     fn the_built_in_templates_lack_nothing() {
         let prompts = Prompts::load(None).expect("loads");
         for template in Template::ALL {
-            assert_eq!(gaps(&prompts, template).expect("renders"), [], "{}", template.name());
+            assert_eq!(gaps(&prompts, template).expect("renders"), BTreeSet::new(), "{}", template.name());
         }
     }
 
