@@ -4,9 +4,8 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
 
+use crate::followup::fold;
 use crate::sanitize::{escape_markdown, one_line};
 use chime_core::texts::{ConceptTexts, filled};
 use chime_core::{Captured, Concept, ConceptId, ConversationContext};
@@ -47,7 +46,7 @@ pub fn parse_captured(arguments: &Value) -> Vec<Captured> {
     let read = |value: &Value| serde_json::from_value::<Captured>(value.clone()).ok().and_then(sound);
     let mut found: Vec<Captured> = Vec::new();
     for captured in list.iter().filter_map(read) {
-        if !found.iter().any(|other| folded(&other.label) == folded(&captured.label)) {
+        if !found.iter().any(|other| fold(&other.label) == fold(&captured.label)) {
             found.push(captured);
         }
     }
@@ -68,10 +67,10 @@ fn sound(raw: Captured) -> Option<Captured> {
 /// Returns the known concept that shares a label with `captured`; `None` if the concept is new to the chat.
 pub fn resolve(captured: &Captured, known: &[Concept]) -> Option<ConceptId> {
     let labels = |label: &String, others: &[String]| -> BTreeSet<String> {
-        std::iter::once(label).chain(others).map(|label| folded(label)).collect()
+        std::iter::once(label).chain(others).map(|label| fold(label)).collect()
     };
-    let wanted = folded(&captured.label);
-    let by_name = known.iter().find(|concept| folded(&concept.label) == wanted);
+    let wanted = fold(&captured.label);
+    let by_name = known.iter().find(|concept| fold(&concept.label) == wanted);
     let all = labels(&captured.label, &captured.alt_labels);
     let by_other = || known.iter().find(|concept| !labels(&concept.label, &concept.alt_labels).is_disjoint(&all));
     by_name.or_else(by_other).map(|concept| concept.id)
@@ -100,9 +99,9 @@ pub fn in_scope(context: &ConversationContext, known: &[Concept]) -> Vec<String>
 
 /// Returns the concepts that a text mentions by one of their labels.
 pub fn mentioned(text: &str, known: &[Concept]) -> Vec<ConceptId> {
-    let text = format!(" {} ", folded(text));
+    let text = format!(" {} ", fold(text));
     let says = |label: &String| {
-        let label = folded(label);
+        let label = fold(label);
         label.chars().count() >= TELLING_CHARS && text.contains(&format!(" {label} "))
     };
     let is_said = |concept: &&Concept| says(&concept.label) || concept.alt_labels.iter().any(says);
@@ -147,17 +146,6 @@ pub fn listing(context: &ConversationContext, known: &[Concept], texts: &Concept
     let left = known.len().saturating_sub(LISTED);
     parts.extend((left > 0).then(|| filled(&texts.and_more, &[("n", &left.to_string())])));
     parts.join("\n\n")
-}
-
-/// Normalises a label for comparison: lower case, without diacritics, signs and repeated spaces.
-fn folded(label: &str) -> String {
-    let plain: String = label
-        .nfd()
-        .filter(|c| !is_combining_mark(*c))
-        .flat_map(char::to_lowercase)
-        .map(|c| if c.is_alphanumeric() { c } else { ' ' })
-        .collect();
-    plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

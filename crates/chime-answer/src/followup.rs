@@ -22,3 +22,4 @@ pub use items::{items, lists_things, only_item, repeats_title};
 pub use origin::{EarlierSuggestion, ReplyTo, SuggestionQuery, origin};
 pub use resolve::{FollowUpTurn, StoredSuggestion, answered, choose, join, resolve, restate};
 pub use tables::FollowUpTables;
+pub use words::fold;
