@@ -3,8 +3,6 @@
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
-use ulid::Ulid;
-
 use crate::answer_steps::{ModelFailure, WindowSize};
 use crate::answering::draft::failure_of;
 use crate::answering::log;
@@ -28,8 +26,7 @@ const USUAL_TEMPERATURE: f32 = 0.2;
 
 /// Returns a random delimiter to put around untrusted text.
 pub fn new_fence() -> String {
-    let fence = Ulid::from_parts(0, chime_runtime::resilience::random().into()).to_string();
-    fence.get(12..).unwrap_or(&fence).to_owned()
+    letters(chime_runtime::resilience::random())
 }
 
 /// Builds the prompt. `room` is the token limit of the whole prompt; `None` if the context size of the model is
