@@ -6,7 +6,7 @@ use std::path::Path;
 use ulid::Ulid;
 
 use crate::cli::demo::chat::{ChatFile, ChatFileMessage};
-use chime_answer::followup::{ClassifierInput, FollowUpTurn, classify, items, resolve};
+use chime_answer::followup::{ClassifierInput, classify, items, resolve};
 use chime_core::{
     AnswerId, AnswerRecord, AnswerStatus, Chat, ChatKind, FormattedText, Message, MessageId, ReplyTarget, Role, Sender,
     StoredMessage, Timestamp, TokenUse, UserId,
@@ -113,7 +113,7 @@ fn suggest(
     }
     let ask = asked.line.text.trim_start_matches("@bot").trim();
     let reading = classify(&ClassifierInput { text: ask, generic: false, shown: None, language: None });
-    let resolved = resolve(&FollowUpTurn { ask, reading: &reading, stored: None });
+    let resolved = resolve(ask, &reading, None);
     let items = items(&record.text, resolved.frame.kind.as_deref());
     let new = NewFollowUp {
         answer: id,

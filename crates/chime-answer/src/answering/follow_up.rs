@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use crate::followup::show::question;
 use crate::followup::{
-    ClassifiedQuestion, ClassifierInput, EarlierSuggestion, FollowUpTables, FollowUpTurn, MAX_UNKNOWN, ReplyTo,
-    StoredSuggestion, SuggestionQuery, answered, choose, classify, items, join, lists_things, names_items, only_item,
-    origin, repeats_title, resolve, restate,
+    ClassifiedQuestion, ClassifierInput, EarlierSuggestion, FollowUpTables, MAX_UNKNOWN, ReplyTo, StoredSuggestion,
+    SuggestionQuery, answered, choose, classify, items, join, lists_things, names_items, only_item, origin,
+    repeats_title, resolve, restate,
 };
 use chime_core::chat_settings::SESSION_IDLE;
 use chime_core::texts::{notices, texts};
@@ -450,8 +450,7 @@ impl FollowUpContext {
         if let Some(settled) = &self.settled {
             return settled.clone();
         }
-        let turn = FollowUpTurn { ask, reading: &self.reading, stored: self.stored.as_ref() };
-        let mut follow_up = resolve(&turn);
+        let mut follow_up = resolve(ask, &self.reading, self.stored.as_ref());
         if !follow_up.needs_prompt_slot() {
             follow_up.suggested.clone_from(&self.suggested);
         }

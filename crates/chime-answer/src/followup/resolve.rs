@@ -43,40 +43,33 @@ impl StoredSuggestion {
     }
 }
 
-#[derive(Debug, Clone, Copy)]
-pub struct FollowUpTurn<'a> {
-    pub ask: &'a str,
-    pub reading: &'a ClassifiedQuestion,
-    pub stored: Option<&'a StoredSuggestion>,
-}
-
 /// Resolves a follow-up. An ambiguous reference becomes a clarifying question in its frame.
-pub fn resolve(turn: &FollowUpTurn<'_>) -> FollowUp {
-    let ClassifiedQuestion { intent, language, kind, budget, .. } = turn.reading.clone();
+pub fn resolve(ask: &str, reading: &ClassifiedQuestion, stored: Option<&StoredSuggestion>) -> FollowUp {
+    let ClassifiedQuestion { intent, language, kind, budget, .. } = reading.clone();
     // "Which hotel did we book?" asks for no hotels.
-    let kind = kind.filter(|_| intent.suggests() || !turn.reading.has_question_word);
+    let kind = kind.filter(|_| intent.suggests() || !reading.has_question_word);
     let frame = Frame { intent, language, kind, budget, ..Frame::default() };
     let mut follow_up = FollowUp { frame, ..FollowUp::default() };
-    if let Some(stored) = turn.stored {
+    if let Some(stored) = stored {
         follow_up.follows = Some(stored.answer);
         follow_up.found_by = Some(stored.found_by);
     }
-    let continued = turn.stored.filter(|_| !turn.reading.start_over);
+    let continued = stored.filter(|_| !reading.start_over);
     match continued {
         Some(stored) => {
-            inherit(&mut follow_up, turn.reading, stored);
-            about_items(&mut follow_up, turn, stored);
-            about_people(&mut follow_up, turn.reading, stored);
+            inherit(&mut follow_up, reading, stored);
+            about_items(&mut follow_up, ask, reading, stored);
+            about_people(&mut follow_up, reading, stored);
         }
         None => {
-            follow_up.reset = turn.stored.map(|_| Reset::StartOver);
+            follow_up.reset = stored.map(|_| Reset::StartOver);
             if intent.needs_suggestion() && intent != Intent::Compare {
                 follow_up.frame.intent = Intent::Ask;
             }
         }
     }
     if follow_up.frame.intent.is_wish() {
-        follow_up.frame.wanted.push(one_line(turn.ask, WISH_CHARS));
+        follow_up.frame.wanted.push(one_line(ask, WISH_CHARS));
     }
     keep_most(&mut follow_up.frame.wanted);
     follow_up
@@ -204,9 +197,8 @@ fn excluded(shown: &[Item], kind: Option<&str>) -> Vec<Item> {
 }
 
 /// Finds the shown items that a question is about, by title, position or pronoun.
-fn about_items(follow_up: &mut FollowUp, turn: &FollowUpTurn<'_>, stored: &StoredSuggestion) {
-    let reading = turn.reading;
-    let mut found: Vec<(Item, Reference)> = mentioned(turn.ask, &stored.shown)
+fn about_items(follow_up: &mut FollowUp, ask: &str, reading: &ClassifiedQuestion, stored: &StoredSuggestion) {
+    let mut found: Vec<(Item, Reference)> = mentioned(ask, &stored.shown)
         .into_iter()
         .map(|item| (item.clone(), reference(item.title(), item.title(), Evidence::Named, NAMED_CONFIDENCE)))
         .collect();

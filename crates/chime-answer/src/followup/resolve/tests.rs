@@ -15,7 +15,7 @@ fn item(answer: AnswerId, position: u32, title: &str, person: &str, cents: u64) 
 
 fn stored(ask: &str, items: &[(&str, &str, u64)]) -> StoredSuggestion {
     let reading = classify(&ClassifierInput { text: ask, generic: false, shown: None, language: None });
-    let frame = resolve(&FollowUpTurn { ask, reading: &reading, stored: None }).frame;
+    let frame = resolve(ask, &reading, None).frame;
     let listed: Vec<Item> =
         (1..).zip(items).map(|(position, (title, person, cents))| item(NOW, position, title, person, *cents)).collect();
     let shown = listed.clone();
@@ -25,7 +25,7 @@ fn stored(ask: &str, items: &[(&str, &str, u64)]) -> StoredSuggestion {
 fn follow(ask: &str, stored: &StoredSuggestion) -> FollowUp {
     let shown = Some(stored.shown.as_slice());
     let reading = classify(&ClassifierInput { text: ask, generic: false, shown, language: None });
-    resolve(&FollowUpTurn { ask, reading: &reading, stored: Some(stored) })
+    resolve(ask, &reading, Some(stored))
 }
 
 fn titles(items: &[Item]) -> Vec<&str> {
@@ -185,7 +185,7 @@ fn a_shown_person_is_found_without_diacritics_and_by_the_last_name() {
 #[test]
 fn without_a_suggestion_nothing_is_gone_on_with() {
     let reading = classify(&ClassifierInput { text: "more", generic: false, shown: None, language: None });
-    let found = resolve(&FollowUpTurn { ask: "more", reading: &reading, stored: None });
+    let found = resolve("more", &reading, None);
     assert_eq!(found.frame.intent, Intent::Ask);
     assert!(!found.needs_prompt_slot());
 }
