@@ -247,18 +247,25 @@ impl UnfinishedAnswer<'_> {
             }
             PreviewPlace::NewMessage => return self.open(content).await,
         };
-        Ok(match shown {
-            Ok(place) => PreviewOutcome::Yes(place),
-            Err(TelegramError::Throttled { retry_after }) => {
-                state.traffic.hold(chat, now, now.plus(retry_after));
+        Ok(shown.map_or_else(|error| self.failed(error), PreviewOutcome::Yes))
+    }
+
+    fn failed(&self, error: TelegramError) -> PreviewOutcome {
+        match error {
+            TelegramError::Throttled { retry_after } => {
+                let now = self.services.base.clock.now();
+                let chat = self.question.trigger().message.chat;
+                self.services.state.traffic.hold(chat, now, now.plus(retry_after));
                 PreviewOutcome::Skipped
             }
-            Err(error) if error.is_lasting() => {
+            TelegramError::NotSent(_) | TelegramError::Failed { .. } | TelegramError::Unknown(_) => {
+                PreviewOutcome::Skipped
+            }
+            error => {
                 tracing::info!(%error, "no more of the answer is shown before it is whole");
                 PreviewOutcome::Never
             }
-            Err(_) => PreviewOutcome::Skipped,
-        })
+        }
     }
 
     /// Sends the message that shows the answer while it is written, and stores its id.
@@ -283,14 +290,7 @@ impl UnfinishedAnswer<'_> {
             Err(TelegramError::Unknown(_) | TelegramError::Malformed { .. }) => Ok(PreviewOutcome::Never),
             Err(error) => {
                 store.write(Priority::Answering, move |tx| reply_streams::close(tx, &key)).await?;
-                match error {
-                    TelegramError::Throttled { retry_after } => {
-                        state.traffic.hold(chat, now, now.plus(retry_after));
-                        Ok(PreviewOutcome::Skipped)
-                    }
-                    TelegramError::NotSent(_) | TelegramError::Failed { .. } => Ok(PreviewOutcome::Skipped),
-                    _ => Ok(PreviewOutcome::Never),
-                }
+                Ok(self.failed(error))
             }
         }
     }
