@@ -28,10 +28,9 @@ pub struct ModelGuard(Arc<Mutex<Guarded>>);
 
 #[derive(Debug)]
 struct Guarded {
-    models: HashMap<(ModelPurpose, String), Breaker>,
+    /// Breaker of each model, and what an operator has to check if the server refused the last call.
+    models: HashMap<(ModelPurpose, String), (Breaker, Option<Check>)>,
     conversations: Breakers<(ModelPurpose, Conversation)>,
-    /// Setting or account that an operator has to check, for models whose last call was refused.
-    refusals: HashMap<(ModelPurpose, String), Check>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +44,7 @@ pub struct GuardState {
 impl Default for ModelGuard {
     fn default() -> Self {
         let conversations = Breakers::new(CONVERSATIONS);
-        Self(Arc::new(Mutex::new(Guarded { models: HashMap::new(), conversations, refusals: HashMap::new() })))
+        Self(Arc::new(Mutex::new(Guarded { models: HashMap::new(), conversations })))
     }
 }
 
@@ -75,21 +74,19 @@ impl ModelGuard {
     /// Reports the result of an admitted call to both breakers. `took` is the duration of the call.
     pub fn settle(&self, call: GuardedCall<'_>, failure: Option<&LlmError>, took: Duration, now: Timestamp) {
         let mut guarded = self.0.lock();
-        let model = guarded.of_model(call);
+        let (model, refusal) = guarded.models.entry(call.of_model()).or_default();
         model.leave_out_time_of_call(took, now);
         model.settle(of_server(failure), now);
-        guarded.conversations.settle(&call.of_conversation(), of_conversation(failure), now);
-        match failure {
-            Some(LlmError::Refused { check, .. }) if *check != Check::Request => {
-                guarded.refusals.insert(call.of_model(), *check)
-            }
-            _ => guarded.refusals.remove(&call.of_model()),
+        *refusal = match failure {
+            Some(LlmError::Refused { check, .. }) if *check != Check::Request => Some(*check),
+            _ => None,
         };
+        guarded.conversations.settle(&call.of_conversation(), of_conversation(failure), now);
     }
 
     /// Returns what an operator has to check if the server refused the last call to the model.
     pub fn refusal(&self, call: GuardedCall<'_>) -> Option<Check> {
-        self.0.lock().refusals.get(&call.of_model()).copied()
+        self.0.lock().models.get(&call.of_model())?.1
     }
 
     /// Takes back the admission of a call that has no result, so that another call can be the probe.
@@ -104,7 +101,7 @@ impl ModelGuard {
         let guarded = self.0.lock();
         let breaker = guarded.models.get(&(ModelPurpose::Answer, model.to_owned()));
         GuardState {
-            is_closed: breaker.is_none_or(Breaker::is_closed),
+            is_closed: breaker.is_none_or(|(breaker, _)| breaker.is_closed()),
             open_conversations: guarded.conversations.open_count(),
         }
     }
@@ -112,7 +109,7 @@ impl ModelGuard {
 
 impl Guarded {
     fn of_model(&mut self, call: GuardedCall<'_>) -> &mut Breaker {
-        self.models.entry(call.of_model()).or_default()
+        &mut self.models.entry(call.of_model()).or_default().0
     }
 }
 
