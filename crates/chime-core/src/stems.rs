@@ -289,12 +289,11 @@ impl Language {
 
     /// Returns `true` if there is a stemmer for the language, so that forms of the same word are found together.
     pub fn has_stemmer(self) -> bool {
-        self.algorithm().is_some()
+        self.0 == Lang::Ara || self.algorithm().is_some()
     }
 
     fn algorithm(self) -> Option<Algorithm> {
         Some(match self.0 {
-            Lang::Ara => Algorithm::Arabic,
             Lang::Ces => Algorithm::Czech,
             Lang::Dan => Algorithm::Danish,
             Lang::Nld => Algorithm::DutchPorter,
@@ -369,18 +368,59 @@ fn has_accents(text: &str) -> bool {
     text.split_whitespace().any(|word| !word.starts_with(char::is_uppercase) && is_accented(word))
 }
 
-pub struct WordStemmer(Option<Stemmer>);
+/// Stemmer of one language, for words of [`folded`] texts.
+pub enum WordStemmer {
+    /// Words are not shortened.
+    Whole,
+    Snowball(Stemmer),
+    /// The Snowball stemmer leaves some forms of a word apart.
+    Arabic,
+    Hebrew,
+}
 
 impl WordStemmer {
     pub fn new(language: Language) -> Self {
-        Self(language.algorithm().map(Stemmer::create))
+        match (language.0, language.algorithm()) {
+            (Lang::Ara, _) => Self::Arabic,
+            (Lang::Heb, _) => Self::Hebrew,
+            (_, Some(algorithm)) => Self::Snowball(Stemmer::create(algorithm)),
+            (_, None) => Self::Whole,
+        }
     }
 
     pub fn stem<'a>(&self, lower_case: &'a str) -> Cow<'a, str> {
-        // A word on which a stemmer panics is not shortened, neither in the index nor in queries.
-        let stem = |stemmer: &Stemmer| unless_it_panics(|| stemmer.stem(lower_case));
-        self.0.as_ref().and_then(stem).unwrap_or(Cow::Borrowed(lower_case))
+        match self {
+            Self::Whole => Cow::Borrowed(lower_case),
+            Self::Arabic => Cow::Borrowed(arabic_stem(lower_case)),
+            Self::Hebrew => Cow::Borrowed(without_hebrew_prefixes(lower_case)),
+            // A word on which a stemmer panics is not shortened, neither in the index nor in queries.
+            Self::Snowball(stemmer) => {
+                unless_it_panics(|| stemmer.stem(lower_case)).unwrap_or(Cow::Borrowed(lower_case))
+            }
+        }
     }
+}
+
+/// Removes "and", the article and the commonest endings from an Arabic word (the light10 stemmer of Larkey, Ballesteros
+/// and Connell, 2007).
+fn arabic_stem(word: &str) -> &str {
+    const ARTICLES: [&str; 6] = ["ال", "وال", "بال", "کال", "فال", "لل"];
+    const ENDINGS: [&str; 8] = ["ها", "ان", "ات", "ون", "ین", "یه", "ه", "ی"];
+    let has = |rest: &&str, least: usize| rest.chars().count() >= least;
+    let begun = word.strip_prefix('و').filter(|rest| has(rest, 3)).unwrap_or(word);
+    let article = ARTICLES.iter().find_map(|article| begun.strip_prefix(article).filter(|rest| has(rest, 2)));
+    let without = |rest, ending: &&str| str::strip_suffix(rest, *ending).filter(|left| has(left, 2)).unwrap_or(rest);
+    ENDINGS.iter().fold(article.unwrap_or(begun), without)
+}
+
+/// Removes "and", "the", "in", "as", "to", "from" and "that" from the beginning of a Hebrew word, of which at least
+/// three letters are left. A word that itself begins with one of these letters loses it in all its forms.
+fn without_hebrew_prefixes(word: &str) -> &str {
+    fn shorter(word: &str) -> Option<&str> {
+        let rest = word.strip_prefix(['ו', 'ה', 'ב', 'כ', 'ל', 'מ', 'ש'])?;
+        (rest.chars().count() >= 3).then_some(rest)
+    }
+    std::iter::successors(Some(word), |rest| shorter(rest)).last().unwrap_or(word)
 }
 
 fn letters(text: &str) -> usize {
@@ -452,8 +492,14 @@ mod tests {
     fn forms_of_a_word_meet_in_languages_without_a_file() {
         for (code, forms) in [
             ("ara", "الراوتر راوتر"),
+            ("ara", "خيمة الخيمة خيمه"),
+            ("ara", "سيارة السيارة سيارات والسيارات للسيارة"),
+            ("ara", "كتاب كتابي الكتاب بالكتاب"),
             ("ces", "chaty chatu chatě"),
             ("ell", "καλημέρα ΚΑΛΗΜΕΡΑ καλημερα"),
+            ("heb", "מקרר המקרר למקרר ומהמקרר"),
+            ("heb", "תרמוסטט שהתרמוסטט"),
+            ("heb", "בית הבית לבית"),
             ("hin", "टंकी टंकियों"),
             ("ind", "membeli beli"),
             ("pes", "ماشین‌ها ماشينها ماشین"),

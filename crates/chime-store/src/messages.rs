@@ -245,6 +245,28 @@ pub fn index_in(tx: &Writer<'_>, chat: ChatKey, language: Language, limit: u32) 
     Ok(())
 }
 
+/// Builds the full-text index anew if it has messages in a language whose stems have changed since it was built.
+pub(super) fn index_anew(tx: &Writer<'_>) -> Result<()> {
+    /// Number of messages that are read at once.
+    const CHUNK: u32 = 1000;
+    if !tx.any("SELECT 1 FROM message WHERE stem_language IN ('ara', 'heb')", &[])? {
+        return Ok(());
+    }
+    search::clear(tx)?;
+    let mut after = -1;
+    loop {
+        let chunk: Vec<StoredMessage> = tx.all(
+            &format!("SELECT {COLUMNS} FROM message WHERE id > :after AND is_stub = 0 ORDER BY id LIMIT :limit"),
+            params! { ":after": after, ":limit": CHUNK },
+        )?;
+        let Some(last) = chunk.last() else { return Ok(()) };
+        after = row_id(last.chat, last.seq);
+        for stored in &chunk {
+            search::insert(tx, &indexed(stored, stem_language(tx, stored.chat, stored.seq)?))?;
+        }
+    }
+}
+
 /// Returns the language whose stemmer was used to index a message. Removing the message needs the same stems.
 pub fn stem_language(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Language> {
     let code: Option<String> =

@@ -32,6 +32,12 @@ pub fn remove(tx: &Writer<'_>, entry: &Indexed<'_>) -> Result<()> {
     write_parts(tx, "INSERT INTO message_part_fts (message_part_fts, rowid, text) VALUES ('delete', :id, :text)", entry)
 }
 
+/// Removes all entries.
+pub fn clear(tx: &Writer<'_>) -> Result<()> {
+    tx.run("INSERT INTO message_fts (message_fts) VALUES ('delete-all')", &[])?;
+    tx.run("INSERT INTO message_part_fts (message_part_fts) VALUES ('delete-all')", &[])
+}
+
 /// Adds or removes the trigrams of a text, which find parts of words. Only for languages without a stemmer.
 fn write_parts(tx: &Writer<'_>, sql: &str, entry: &Indexed<'_>) -> Result<()> {
     if entry.language.has_stemmer() || entry.text.trim().is_empty() {

@@ -1,0 +1,2 @@
+-- Arabic has another stemmer, and Hebrew has one. The program builds the full-text index anew if it has messages in these
+-- languages.
