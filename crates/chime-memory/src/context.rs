@@ -13,7 +13,7 @@ pub use feature_cache::FeatureCache;
 
 use crate::recall::Recaller;
 use chime_core::trigger::{Languages, is_generic};
-use chime_core::{Conversation, Language, MessageId, Part, Role, Seq, StoredMessage, Timestamp, Zone};
+use chime_core::{Conversation, Language, MessageId, Part, Reason, Role, Seq, StoredMessage, Timestamp, Zone};
 use chime_relevance::context::by_time_or_member::{AskedSpan, asked_spans, said};
 use chime_relevance::context::context_window::ContextWindow;
 use chime_relevance::context::features::lexical::says_little;
@@ -286,7 +286,8 @@ impl Links {
         let mut sources = Sources { of: carrier.message.id, used: Vec::new() };
         for chosen in &record.window {
             let is_cited = record.sources.iter().any(|source| source.id == format!("m{}", chosen.seq));
-            if chosen.reason.part() == Part::Surroundings && !is_cited {
+            // What a tool found matters only if the answer cites it.
+            if (chosen.reason == Reason::Tool || chosen.reason.part() == Part::Surroundings) && !is_cited {
                 continue;
             }
             // Skips the query for messages that are already loaded, which are the majority.

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::context::candidates::{CandidateSet, Index};
 use crate::context::context_window::{ContextWindow, Entry};
 use crate::context::features::lexical::{self, says_little};
+use crate::context::features::token::Token;
 use crate::context::history::{History, Sources, Summarized};
 use crate::context::long_thread::ThreadMessage;
 use crate::context::params::Params;
@@ -315,10 +316,24 @@ fn focus(pool: &CandidateSet<'_>, history: &History, params: &Params) -> (Picked
         }
     }
     if anchor.is_none() && goes_on_with.is_none() {
-        picked.add_sources(pool, picked.likeliest(), sources);
+        let answer = picked.likeliest().filter(|place| is_about(pool, history, *place));
+        picked.add_sources(pool, answer, sources);
     }
     picked.complete_albums(pool);
     (picked, selection)
+}
+
+/// Returns `true` if the question says little of its own, or shares a word other than a member's name with the answer at
+/// `place` or with the question that it answered.
+pub(in crate::context) fn is_about(pool: &CandidateSet<'_>, history: &History, place: Index) -> bool {
+    let reading = |place: Index| history.evidence.reading(pool.messages[place]);
+    let asked: Vec<_> = [Some(place), pool.parent(place)].into_iter().flatten().map(reading).collect();
+    let is_name = |stem: &Token| {
+        let mut names = pool.conversation.iter().map(|place| &pool.messages[*place].message.sender.name);
+        names.any(|name| lexical::stems(name).contains(stem))
+    };
+    let shared = |stem: &Token| asked.iter().any(|it| it.has_stem(*stem)) && !is_name(stem);
+    says_little(&history.ask, |_| false) || lexical::stems(&history.ask).iter().any(shared)
 }
 
 /// Returns the bot's answer that the trigger continues. `None` if the trigger has words of its own, or if a member has

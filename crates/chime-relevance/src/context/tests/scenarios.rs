@@ -6,12 +6,13 @@
 use std::sync::{Arc, LazyLock};
 
 use crate::context::candidate_features::CandidateFeatures;
+use crate::context::candidates::CandidateSet;
 use crate::context::context_window::ContextWindow;
 use crate::context::features::message::{MessageFeatures, address};
 use crate::context::history::{History, Sources};
 use crate::context::params::Params;
 use crate::context::tests::{estimate, ids};
-use crate::context::window::get_smart_context;
+use crate::context::window::{get_smart_context, is_about};
 use chime_core::embed::Embedder;
 use chime_core::testkit::transcript;
 use chime_core::{Chosen, MessageId, Reason, Seq, StoredMessage};
@@ -338,6 +339,29 @@ fn an_answer_of_the_bot_brings_back_what_it_rests_on() {
 
     history.sources = Some(Sources { of: MessageId(4), used: vec![(Seq(1), true)] });
     assert!(!chosen(&get_smart_context(&history, &params)).contains(&(1, "source")), "of another message");
+}
+
+#[test]
+fn a_question_with_words_of_its_own_is_about_an_answer_only_if_it_shares_one() {
+    let is_about_answer = |ask: &str| {
+        let history = history(&format!(
+            "
+            -9d 10:00 ann#1 the key of the cabin is in the drawer
+            10:10 cat#2 @bot ann, who has the cabin key?
+            10:10:05 bot#3>2 [assistant] It is in the drawer, says ann.
+            10:20 cat#4 {ask}
+            "
+        ));
+        let pool = CandidateSet::new(&history, &[]);
+        is_about(&pool, &history, pool.conversation[2])
+    };
+    let asks = [
+        "@bot are you sure?",
+        "@bot how does one get from the village to this cabin by bike?",
+        "@bot why did somebody get upset about the new rule for the bicycles?",
+        "@bot which film about the mountains did ann want to see next month?",
+    ];
+    assert_eq!(asks.map(is_about_answer), [true, true, false, false]);
 }
 
 #[test]
