@@ -264,6 +264,19 @@ async fn after_the_talk_moved_on_the_model_decides_what_is_meant() {
 }
 
 #[tokio::test]
+async fn a_list_of_what_was_said_is_not_told_to_later_questions() {
+    World::run(async |w| {
+        w.say("ben", "the tent is packed in the red car");
+        w.say("cat", "the boat is paid by bank transfer");
+        let list = "1. The tent is packed in the red car\n2. The boat is paid by bank transfer";
+        ask(w, "ann", "@bot what happened so far?", list).await;
+        ask(w, "dan", "@bot who has the keys of the cabin?", "Nobody said that.").await;
+        assert!(!last_prompt(w).await.contains("You listed these things"), "{}", last_prompt(w).await);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_list_that_suggests_nothing_is_not_gone_on_with() {
     let cases = [
         ("@bot who does what?", "1. **Tent** – Ana\n2. **Stove** – Ben", "@bot what else?"),

@@ -146,7 +146,11 @@ fn context_of(
     // "What else?" after a list of tasks asks for no suggestions.
     let is_possible = stored.is_offer() || !reading.intent.suggests() || is_reply && !reading.has_question_word;
     let is_bound = starts_over || is_possible && (is_clear || is_reply);
-    if !is_bound && since > TOLD_WITHIN && !is_reply {
+    // A list of what messages say is no offer, so the prompt mentions it only to a question that refers to it.
+    let refers = !reading.mentions.places.is_empty() || reading.mentions.item.is_some() || reading.is_about_list;
+    let refers = refers || reading.asks_which_one || names_items(asked.ask, &stored.shown);
+    let is_told = stored.is_offer() || refers || answers::find(conn, answer)?.is_none_or(|it| it.sources.is_empty());
+    if !is_bound && !is_reply && (since > TOLD_WITHIN || !is_told) {
         return Ok(unbound(asked));
     }
     let mut rests_on = messages_with(earlier, answer);
