@@ -49,12 +49,12 @@ static ONE_TAG: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i)[ \t]*
 /// Returns `answer` with its valid citations as numbered links and without the invalid ones: the text of [`check`]
 /// without the note and the source line below it.
 pub fn linked(answer: &str, basis: CitationBasis<'_>) -> String {
-    link(answer, basis, None).0
+    link(answer, basis, None, false).0
 }
 
 /// Returns `true` if [`check`] finds a source for a sentence of `answer`.
 pub fn has_source(answer: &str, basis: CitationBasis<'_>, support: &Support<'_>) -> bool {
-    !link(answer, basis, Some(support)).1.valid.is_empty()
+    !link(answer, basis, Some(support), false).1.valid.is_empty()
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -71,7 +71,7 @@ pub struct CitationWords<'a> {
 }
 
 /// Checks the citations of `answer` against the sources in `basis`. With `support`, a sentence without a citation
-/// gets one if a source supports it. In the source line, times from another day than `now` include the day.
+/// may get one, if a source supports it. In the source line, times from another day than `now` include the day.
 pub fn check(
     answer: &str,
     basis: CitationBasis<'_>,
@@ -80,7 +80,7 @@ pub fn check(
     zone: Zone,
     words: CitationWords<'_>,
 ) -> Checked {
-    let (linked, ledger) = link(answer, basis, support);
+    let (linked, ledger) = link(answer, basis, support, words.mark.is_some());
     let (sources_label, removed_note) = source_labels(words.language);
     let unfounded = words.known.map_or(0, |known| known.count_unfounded(&linked, words.language));
     let mut parts = vec![match words.mark {
@@ -110,11 +110,16 @@ pub fn check(
 }
 
 /// Returns `answer` with its citations as links, and the record of all its citations.
-fn link<'a>(answer: &str, basis: CitationBasis<'a>, support: Option<&Support<'_>>) -> (String, Ledger<'a>) {
+fn link<'a>(
+    answer: &str,
+    basis: CitationBasis<'a>,
+    support: Option<&Support<'_>>,
+    is_strict: bool,
+) -> (String, Ledger<'a>) {
     let (body, own_list) = source_lists::split(answer);
     let mut ledger = Ledger { basis, generated: Vec::new(), valid: Vec::new(), removed: Vec::new() };
     let tagged = canonical(&closed(unfenced(&body, basis.labels)), basis);
-    let tagged = support.map_or_else(|| tagged.clone(), |support| with_sources(&tagged, basis, support));
+    let tagged = support.map_or_else(|| tagged.clone(), |support| with_sources(&tagged, basis, support, is_strict));
     let linked = TAGS.replace_all(&tagged, |found: &Captures<'_>| {
         if let Some(code) = found.name("code") {
             return ONE_TAG.replace_all(code.as_str(), |tag: &Captures<'_>| ledger.note(&tag[0])).into_owned();

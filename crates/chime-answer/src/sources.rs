@@ -12,18 +12,27 @@ use crate::grounding::sentences;
 use crate::pattern;
 use crate::support::{DOUBTFUL, SUPPORTS, Support, UNRELATED};
 use chime_core::trigger::Languages;
-use chime_core::{Fences, SourceId};
+use chime_core::{Fences, SourceId, SourceKind};
 
 static ONE_TAG: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i){TAG}")));
 /// Matches a placeholder for a citation. It has the form of a checked citation, so that [`sentences`] keeps it with its
 /// sentence.
 static STAND_IN: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?P<blanks>[ \t]*)\\\[(?P<place>[0-9]{1,3})\\\]"));
 
+/// Maximum number of lines of an answer that may get a source as a whole. A longer text, such as a letter, says more than
+/// one message.
+const SHORT_LINES: usize = 3;
+
 /// Returns `tagged`, an answer with its citations as tags, with tags added and corrected by `support`.
 ///
-/// A sentence without a tag gets one if a source supports it. A tag whose source does not support its sentence is
-/// replaced by one that does. If there is none and the cited source is unrelated, the tag is removed.
-pub fn with_sources(tagged: &str, basis: CitationBasis<'_>, support: &Support<'_>) -> String {
+/// A tag whose source does not support its sentence is replaced by one that does. If there is none and the cited source
+/// is unrelated, the tag is removed. A sentence without a tag gets one if a source supports it, but only if no sentence
+/// has a valid one or `is_strict`: a model that cites leaves the others without on purpose.
+pub fn with_sources(tagged: &str, basis: CitationBasis<'_>, support: &Support<'_>, is_strict: bool) -> String {
+    let is_given = |id: &str| basis.source_id(id).is_some_and(|id| basis.given.iter().any(|source| source.id == id));
+    let adds =
+        is_strict || !ONE_TAG.find_iter(tagged).any(|tag| basis.cited_ids(tag.as_str()).into_iter().any(is_given));
+    let checker = Checker { basis, support, adds };
     let (mut fences, mut has_code) = (Fences::default(), false);
     let mut last_added: Vec<SourceId> = Vec::new();
     let lines: Vec<String> = tagged
@@ -33,12 +42,13 @@ pub fn with_sources(tagged: &str, basis: CitationBasis<'_>, support: &Support<'_
             has_code |= is_code;
             match is_code || line.trim_start().starts_with(['#', '|']) {
                 true => line.to_owned(),
-                false => sourced_line(line, basis, support, &mut last_added),
+                false => checker.sourced_line(line, &mut last_added),
             }
         })
         .collect();
     let sourced = lines.join("\n");
-    if has_code || ONE_TAG.is_match(tagged) || ONE_TAG.is_match(&sourced) {
+    let is_long = lines.iter().filter(|line| !line.trim().is_empty()).count() > SHORT_LINES;
+    if has_code || is_long || ONE_TAG.is_match(tagged) || ONE_TAG.is_match(&sourced) {
         return sourced;
     }
     match support.likely_source_of(&sourced) {
@@ -50,60 +60,115 @@ pub fn with_sources(tagged: &str, basis: CitationBasis<'_>, support: &Support<'_
 /// Matches the mark or number of an entry of a list, with the blanks around it.
 static ENTRY: LazyLock<Regex> = LazyLock::new(|| pattern(r"\A\s*(?:[-*•]|[0-9]{1,3}[.)])\s+"));
 
-/// Adds and corrects the tags of a line of prose.
-fn sourced_line(line: &str, basis: CitationBasis<'_>, support: &Support<'_>, last_added: &mut Vec<SourceId>) -> String {
-    let mut tags: Vec<String> = Vec::new();
-    // The number of an entry says nothing about the talk.
-    let (entry, line) = line.split_at(ENTRY.find(line).map_or(0, |entry| entry.end()));
-    let line = ONE_TAG.replace_all(line, |tag: &Captures<'_>| {
-        tags.push(tag[0].to_owned());
-        format!(r"\[{}\]", tags.len() - 1)
-    });
-    let sourced = |sentence: &String| match STAND_IN.is_match(sentence) {
-        true => {
-            last_added.clear();
-            with_checked_tags(sentence, &tags, basis, support)
-        }
-        false => with_found_tag(sentence, basis, support, last_added),
-    };
-    entry.to_owned() + &sentences(&line).iter().map(sourced).collect::<String>()
+/// Checks and adds the tags of one answer.
+struct Checker<'a> {
+    basis: CitationBasis<'a>,
+    support: &'a Support<'a>,
+    /// `true` if a sentence without a tag gets one.
+    adds: bool,
 }
 
-/// Adds a tag to a sentence without one if a source supports it. If the sentence before got the same sources, none is
-/// added.
-fn with_found_tag(
-    sentence: &str,
-    basis: CitationBasis<'_>,
-    support: &Support<'_>,
-    last_added: &mut Vec<SourceId>,
-) -> String {
-    let ids: Vec<SourceId> = support.sources_of(sentence).into_iter().map(|place| basis.given[place].id).collect();
-    if ids.is_empty() || std::mem::replace(last_added, ids.clone()) == ids {
-        return sentence.to_owned();
+impl Checker<'_> {
+    /// Adds and corrects the tags of a line of prose.
+    fn sourced_line(&self, line: &str, last_added: &mut Vec<SourceId>) -> String {
+        let mut tags: Vec<String> = Vec::new();
+        // The number of an entry says nothing about the talk.
+        let (entry, line) = line.split_at(ENTRY.find(line).map_or(0, |entry| entry.end()));
+        let line = ONE_TAG.replace_all(line, |tag: &Captures<'_>| {
+            tags.push(tag[0].to_owned());
+            format!(r"\[{}\]", tags.len() - 1)
+        });
+        let sourced = |sentence: &String| match STAND_IN.is_match(sentence) {
+            true => {
+                last_added.clear();
+                self.with_checked_tags(sentence, &tags)
+            }
+            false => self.with_found_tag(sentence, last_added),
+        };
+        entry.to_owned() + &sentences(&line).iter().map(sourced).collect::<String>()
     }
-    with_tag(sentence, &ids)
-}
 
-/// Checks each tag of a sentence.
-fn with_checked_tags(sentence: &str, tags: &[String], basis: CitationBasis<'_>, support: &Support<'_>) -> String {
-    let words = STAND_IN.replace_all(sentence, "");
-    let (mut out, mut from) = (String::new(), 0);
-    let mut stand_ins = STAND_IN.captures_iter(sentence).peekable();
-    while let Some(stand_in) = stand_ins.next() {
-        let Some(whole) = stand_in.get(0) else { continue };
-        let before = &sentence[from..whole.start()];
-        from = whole.end();
-        let next = stand_ins.peek().and_then(|next| next.get(0)).map_or(sentence.len(), |next| next.start());
-        let claims = Claims { before, after: &sentence[from..next], sentence: &words };
-        out += before;
-        let tag = stand_in["place"].parse::<usize>().ok().and_then(|place| tags.get(place)).map_or("", String::as_str);
-        let kept = checked(tag, claims, tags, basis, support);
-        if !kept.is_empty() {
-            out += &stand_in["blanks"];
-            out += &kept;
+    /// Adds a tag to a sentence without one if a source supports it. If the sentence before got the same sources, none
+    /// is added, and none to what only announces something: "Bring along:".
+    fn with_found_tag(&self, sentence: &str, last_added: &mut Vec<SourceId>) -> String {
+        if !self.adds || sentence.trim_end().ends_with(':') {
+            return sentence.to_owned();
+        }
+        let found = self.support.sources_of(sentence).into_iter();
+        let ids: Vec<SourceId> = found.map(|place| self.basis.given[place].id).collect();
+        if ids.is_empty() || std::mem::replace(last_added, ids.clone()) == ids {
+            return sentence.to_owned();
+        }
+        with_tag(sentence, &ids)
+    }
+
+    /// Checks each tag of a sentence.
+    fn with_checked_tags(&self, sentence: &str, tags: &[String]) -> String {
+        let words = STAND_IN.replace_all(sentence, "");
+        let (mut out, mut from, mut before) = (String::new(), 0, "");
+        let mut stand_ins = STAND_IN.captures_iter(sentence).peekable();
+        while let Some(stand_in) = stand_ins.next() {
+            let Some(whole) = stand_in.get(0) else { continue };
+            let between = &sentence[from..whole.start()];
+            // Tags side by side stand for the same words.
+            before = if between.contains(char::is_alphanumeric) { between } else { before };
+            from = whole.end();
+            let next = stand_ins.peek().and_then(|next| next.get(0)).map_or(sentence.len(), |next| next.start());
+            let claims = Claims { before, after: &sentence[from..next], sentence: &words };
+            out += between;
+            let place = stand_in["place"].parse::<usize>().ok();
+            let tag = place.and_then(|place| tags.get(place)).map_or("", String::as_str);
+            let kept = self.checked(tag, claims, tags);
+            if !kept.is_empty() {
+                out += &stand_in["blanks"];
+                out += &kept;
+            }
+        }
+        out + &sentence[from..]
+    }
+
+    /// Returns the right tag for `claims`: `tag` itself, a tag with the message that supports them, or an empty string
+    /// if no source is related to them. The model has read the messages, so `tag` is changed only if it is certainly
+    /// wrong.
+    ///
+    /// `tags` are all tags of the line. A source that another tag cites already is not cited twice.
+    fn checked(&self, tag: &str, claims: Claims<'_>, tags: &[String]) -> String {
+        let Self { basis, support, .. } = self;
+        let place = |id: &str| {
+            let id = basis.source_id(id)?;
+            basis.given.iter().position(|source| source.id == id)
+        };
+        let cited: Option<Vec<usize>> = basis.cited_ids(tag).into_iter().map(place).collect();
+        let checkable: Vec<&str> = claims.all().into_iter().filter(|claim| support.is_checkable(claim)).collect();
+        // Tags with invalid ids are removed later, with a note to the reader.
+        let Some(cited) = cited.filter(|_| !checkable.is_empty()) else { return tag.to_owned() };
+        let strongest = (cited.iter())
+            .flat_map(|place| checkable.iter().map(|claim| support.score_of_cited(claim, *place)))
+            .fold(0.0, f64::max);
+        // What "it is" or "away" confirms stands in another message.
+        if strongest >= DOUBTFUL || cited.iter().any(|place| support.is_terse(*place)) {
+            return tag.to_owned();
+        }
+        let is_named = |place: usize| checkable.iter().any(|claim| support.names_author(claim, place));
+        let is_by_named = cited.iter().any(|place| is_named(*place));
+        let is_cited = |at: usize| tags.iter().flat_map(|tag| basis.cited_ids(tag)).any(|id| place(id) == Some(at));
+        let supporting = |claim: &str| {
+            let scores = support.scores(claim);
+            support.best(&scores).filter(|place| scores[*place] >= SUPPORTS)
+        };
+        match supporting(checkable[0]) {
+            Some(place) if (!is_by_named || is_named(place)) && !is_cited(place) && self.is_message(place) => {
+                format!("[source: {}]", basis.given[place].id)
+            }
+            None if strongest < UNRELATED && !is_by_named && !claims.need_tag() => String::new(),
+            _ => tag.to_owned(),
         }
     }
-    out + &sentence[from..]
+
+    /// Returns `true` for a message. A summary shares words with many sentences.
+    fn is_message(&self, place: usize) -> bool {
+        self.basis.given[place].id.kind == SourceKind::Message
+    }
 }
 
 /// Parts of a sentence that a tag in it may stand for.
@@ -131,44 +196,13 @@ impl<'s> Claims<'s> {
     }
 }
 
-/// Returns the right tag for `claims`: `tag` itself, a tag with the source that supports them, or an empty string if no
-/// source is related to them. The model has read the messages, so `tag` is changed only if it is certainly wrong.
-///
-/// `tags` are all tags of the line. A source that another tag cites already is not cited twice.
-fn checked(tag: &str, claims: Claims<'_>, tags: &[String], basis: CitationBasis<'_>, support: &Support<'_>) -> String {
-    let place = |id: &str| {
-        let id = basis.source_id(id)?;
-        basis.given.iter().position(|source| source.id == id)
-    };
-    let cited: Option<Vec<usize>> = basis.cited_ids(tag).into_iter().map(place).collect();
-    let checkable: Vec<&str> = claims.all().into_iter().filter(|claim| support.is_checkable(claim)).collect();
-    // Tags with invalid ids are removed later, with a note to the reader.
-    let Some(cited) = cited.filter(|_| !checkable.is_empty()) else { return tag.to_owned() };
-    let scores: Vec<Vec<f64>> = checkable.iter().map(|claim| support.scores(claim)).collect();
-    let strongest = cited.iter().flat_map(|place| scores.iter().map(|scores| scores[*place])).fold(0.0, f64::max);
-    if strongest >= DOUBTFUL {
-        return tag.to_owned();
-    }
-    let is_named = |place: usize| checkable.iter().any(|claim| support.names_author(claim, place));
-    let is_by_named = cited.iter().any(|place| is_named(*place));
-    let is_cited = |at: usize| tags.iter().flat_map(|tag| basis.cited_ids(tag)).any(|id| place(id) == Some(at));
-    let supporting = |scores: &Vec<f64>| support.best(scores).filter(|place| scores[*place] >= SUPPORTS);
-    match scores.iter().find_map(supporting) {
-        Some(place) if (!is_by_named || is_named(place)) && !is_cited(place) => {
-            format!("[source: {}]", basis.given[place].id)
-        }
-        None if strongest < UNRELATED && !is_by_named && !claims.need_tag() => String::new(),
-        _ => tag.to_owned(),
-    }
-}
-
 /// Inserts a tag before the punctuation at the end of `sentence`.
 fn with_tag(sentence: &str, ids: &[SourceId]) -> String {
     let end = sentence.trim_end().len();
     let stop = sentence[..end].trim_end_matches(['.', '!', '…', '。', ':', ';', ',']).len();
     let stop = if stop == 0 { end } else { stop };
     let ids: Vec<String> = ids.iter().map(SourceId::to_string).collect();
-    format!("{} [source: {}]{}", &sentence[..stop], ids.join(", "), &sentence[stop..])
+    format!("{} [source: {}]{}", sentence[..stop].trim_end(), ids.join(", "), &sentence[stop..])
 }
 
 #[cfg(test)]
@@ -188,14 +222,20 @@ mod tests {
             "Dan: @chime_bot dogs are allowed on the upper deck",
             "Eve: they are in my bag",
         ];
-        let given = sources(&talk.map(str::to_owned));
+        check_in(&talk, tagged, expected);
+    }
+
+    #[track_caller]
+    fn check_in(talk: &[&str], tagged: &str, expected: &str) {
+        let talk: Vec<String> = talk.iter().map(|line| (*line).to_owned()).collect();
+        let given = sources(&talk);
         let mut labels = Labels::default();
         for source in &given {
             labels.assign(Seq(source.id.number), source.name.clone());
         }
         let basis = CitationBasis { given: &given, labels: &labels, ask: None };
         let support = Support::new(&given, "when does the ferry leave?", &|_| Vec::new());
-        assert_eq!(with_sources(tagged, basis, &support), expected);
+        assert_eq!(with_sources(tagged, basis, &support, false), expected);
     }
 
     #[test]
@@ -240,6 +280,42 @@ mod tests {
     fn a_tag_of_the_bot_is_a_source_only_if_it_is_cited() {
         check("Dogs are allowed on the upper deck.", "Dogs are allowed on the upper deck.");
         check("Dogs are allowed on the upper deck [source: m5].", "Dogs are allowed on the upper deck [source: m5].");
+    }
+
+    #[test]
+    fn a_citation_of_a_message_that_confirms_or_corrects_another_stays() {
+        let talk = [
+            "Ana: next book is The Salt Path, meet at mine on the 6th",
+            "Ben: tahini is sesame, isn't it?",
+            "Cat: it is",
+            "Dan: the fair is on saturday, so green shirts on saturday",
+            "Eve: away!",
+            "Ines: Rosalind has a burst pipe so we do it at mine, same day",
+            "Fay: Friday at seven, if they have a table for nine?",
+        ];
+        for text in [
+            "And yes, tahini is sesame [source: m3].",
+            "No, saturday is away, so the white shirts [source: m5].",
+            "It is at Ines's, still on the 6th, because Rosalind has a burst pipe [source: m6].",
+            "The Thai place on Friday at seven [source: m4][source: m7].",
+        ] {
+            check_in(&talk, text, text);
+        }
+    }
+
+    #[test]
+    fn an_answer_that_cites_gets_no_further_citations() {
+        let text = "Four tickets for 12 euros are bought [source: m3]. It leaves at 9:40 from the old harbour.";
+        check(text, text);
+    }
+
+    #[test]
+    fn announcements_and_signatures_get_no_citation() {
+        let list = "The ferry leaves from the old harbour:\n- at 9:40 [source: m2]";
+        check(list, list);
+        let talk = ["Ana: should we ask Dan?", "Cat: then not Dan", "Dan: the boiler has failed again"];
+        let letter = "Dear landlord,\n\nwe are cold.\n\nYours,\nCat, Dan and Ana";
+        check_in(&talk, letter, letter);
     }
 
     #[test]

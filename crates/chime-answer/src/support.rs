@@ -37,6 +37,12 @@ pub const UNRELATED: f64 = 0.02;
 pub type SupportFeatures = [f64; 7];
 /// Weights of the features in a logistic regression, fitted by `cargo bench --bench fit -- --support` and rounded.
 pub const WEIGHTS: SupportFeatures = [-3.56, 3.88, 21.36, 3.5, -3.74, 2.71, -5.64];
+/// Indexes of the features about numbers, and of the one that is 1 if the source is a question.
+const OTHER_NUMBERS: usize = 4;
+const EQUAL_NUMBERS: usize = 5;
+const IS_QUESTION: usize = 6;
+/// Maximum number of content words of a message whose meaning depends on others.
+const TERSE: usize = 3;
 /// Factor of a word found only in the author's name, relative to one in the text.
 const NAMES_COUNT: f64 = 0.5;
 /// Minimum share of a sentence (by the weight of its words) that a second source must contain and the first does not.
@@ -122,6 +128,7 @@ pub struct Support<'a> {
 
 struct PreparedSource {
     words: BTreeSet<String>,
+    has_number: bool,
     /// Words of the author's name: "Ana brings the cake" is supported by Ana's "I bring the cake".
     name: BTreeSet<String>,
     is_question: bool,
@@ -136,8 +143,10 @@ impl<'a> Support<'a> {
     pub fn new(sources: &[Citable], question: &str, embed: Embed<'a>) -> Self {
         let prepared: Vec<PreparedSource> = sources
             .iter()
-            .map(|source| PreparedSource {
-                words: content_words(&source.text),
+            .map(|source| (source, content_words(&source.text)))
+            .map(|(source, words)| PreparedSource {
+                has_number: words.iter().any(|word| has_ascii_digit(word)),
+                words,
                 name: content_words(&source.name),
                 is_question: ends_like_question(source.text.trim_end()),
                 is_own: source.is_own,
@@ -168,6 +177,27 @@ impl<'a> Support<'a> {
         }
     }
 
+    /// Returns the probability that the source at `place`, which the model cites for `sentence`, supports it. A message
+    /// without a number may stand for one that another message has: "same day".
+    pub fn score_of_cited(&self, sentence: &str, place: usize) -> f64 {
+        let Some(mut features) = self.features(sentence).get(place).copied() else { return 0.0 };
+        let source = &self.sources[place];
+        if !source.has_number {
+            features[OTHER_NUMBERS] = 0.0;
+        }
+        // "Friday at seven, if they have a table?" proposes something.
+        if features[EQUAL_NUMBERS] > 0.0 {
+            features[IS_QUESTION] = 0.0;
+        }
+        if source.is_own { 0.0 } else { probability(&features, &WEIGHTS) }
+    }
+
+    /// Returns `true` if the source at `place` has so few words that its meaning depends on other messages: "it is".
+    pub fn is_terse(&self, place: usize) -> bool {
+        let source = &self.sources[place];
+        source.words.len() <= TERSE && !source.is_own && !source.is_question
+    }
+
     /// Returns the indexes of the one or two sources that support `sentence`, strongest first. Empty if none does, or
     /// if the sentence only repeats words of the question.
     pub fn sources_of(&self, sentence: &str) -> Vec<usize> {
@@ -187,12 +217,14 @@ impl<'a> Support<'a> {
         words.iter().any(|word| source.words.contains(word) || source.name.contains(word)).then_some(best)
     }
 
-    /// Returns `true` if the source at `place` has two content words of `sentence`, or a third of them. One common
-    /// number proves little.
+    /// Returns `true` if the source at `place` has two content words of `sentence`, or a third of them, one of which is no
+    /// name of a member. One common number proves little, and names alone may be a signature.
     fn shares_words(&self, sentence: &str, place: usize) -> bool {
         let (words, source) = (content_words(sentence), &self.sources[place]);
         let shared = words.iter().filter(|word| source.words.contains(*word) || source.name.contains(*word)).count();
-        shared > 1 || 3 * shared >= words.len()
+        let is_name = |word: &String| self.sources.iter().any(|source| source.name.contains(word));
+        let says_more = words.iter().any(|word| source.words.contains(word) && !is_name(word));
+        says_more && (shared > 1 || 3 * shared >= words.len())
     }
 
     /// Returns the source that adds most to `first`: it must contain at least the share [`ADDS`] of `sentence` in words
@@ -207,6 +239,7 @@ impl<'a> Support<'a> {
         };
         (self.sources.iter().enumerate())
             .filter(|(place, source)| *place != first && !source.is_own && !source.is_for_bot && !source.is_question)
+            .filter(|(_, source)| rest.iter().filter(|word| source.words.contains(**word)).count() > 1)
             .map(|(place, source)| (place, adds(source)))
             .filter(|(_, share)| *share >= ADDS * total)
             .max_by(|(_, a), (_, b)| a.total_cmp(b))
