@@ -50,7 +50,7 @@ pub struct PromptInput<'a> {
     pub topic: Option<&'a str>,
     /// Messages whose photos are attached to the prompt.
     pub photos: &'a [Seq],
-    /// Recent members. The prompt lists those that the question names, or all of them if it asks about the people here.
+    /// Recent members. The prompt lists those that the question names by username, or all of them if it asks about the people here.
     pub people: &'a [PresentMember],
     pub style: Style,
     pub length: AnswerLength,
@@ -353,22 +353,22 @@ fn context(
     Ok(Filled::new(Slot::Context, text, sources))
 }
 
-/// Returns the members that the question names, or all recent ones if it asks about the people here: `Ana (@ana_k),
-/// Ben`. `None` if there are none.
+/// Returns the members that the question names by their username, or all recent ones if it asks about the people here:
+/// `Ana (@ana_k), Ben`. `None` if there are none, and in a private chat.
 fn people(input: &PromptInput<'_>) -> Option<String> {
     let ask = input.ask.to_lowercase();
     let words: BTreeSet<&str> = ask.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     let is_about_people = Languages::shipped().ours_in(input.ask) > 0;
     let is_named = |person: &&PresentMember| {
-        let names = person.name.split_whitespace().chain(person.username.as_deref());
-        is_about_people || names.map(str::to_lowercase).any(|name| words.contains(name.as_str()))
+        let username = person.username.as_ref().map(|name| name.to_lowercase());
+        is_about_people || username.is_some_and(|name| words.contains(name.as_str()))
     };
     let called = |person: &PresentMember| match &person.username {
         Some(username) => format!("{} (@{})", clean_name(&person.name), clean_name(username)),
         None => clean_name(&person.name),
     };
     let named: Vec<String> = input.people.iter().filter(is_named).map(called).collect();
-    (!named.is_empty()).then(|| named.join(", "))
+    (!named.is_empty() && input.chat_kind != ChatKind::Private).then(|| named.join(", "))
 }
 
 fn ask(
