@@ -40,21 +40,32 @@ pub fn spoken(
 /// Formats messages in parts of at most `tokens` each. A message longer than that is a part of its own.
 pub fn parts(spoken: &[SummaryMessage], tokens: usize, estimate: fn(&str) -> usize, zone: Zone) -> Vec<NumberedLines> {
     let mut parts: Vec<NumberedLines> = Vec::new();
-    let mut spent = 0;
+    let (mut spent, mut before) = (0, None);
     for one in spoken {
-        let line = message_line(one, zone);
-        let cost = estimate(&line);
+        let mut line = dated_line(one, before, zone);
+        let mut cost = estimate(&line);
         if parts.is_empty() || spent + cost > tokens {
             parts.push(NumberedLines::default());
-            spent = 0;
+            line = dated_line(one, None, zone);
+            (spent, cost) = (0, estimate(&line));
         }
         spent += cost;
+        before = Some(one);
         if let Some(part) = parts.last_mut() {
             let ground = CitableText { text: one.text.clone(), by: one.by, sources: vec![one.seq] };
             part.add(line, one.seq.0, ground);
         }
     }
     parts
+}
+
+/// Formats a message, after a line with its day if the message `before` is of another one.
+fn dated_line(one: &SummaryMessage, before: Option<&SummaryMessage>, zone: Zone) -> String {
+    let line = message_line(one, zone);
+    match before {
+        Some(before) if zone.same_day(before.at, one.at) => line,
+        Some(_) | None => format!("({})\n{line}", zone.day_in_words(one.at)),
+    }
 }
 
 fn message_line(one: &SummaryMessage, zone: Zone) -> String {
@@ -106,9 +117,11 @@ pub fn thread(so_far: &[Bullet], spoken: &[SummaryMessage], zone: Zone) -> Numbe
         let ground = CitableText { text: bullet.text.clone(), by: None, sources: bullet.sources.clone() };
         shown.add(format!("[m{number} · so far] {}", tidy(&bullet.text)), number, ground);
     }
+    let mut before = None;
     for one in spoken {
         let ground = CitableText { text: one.text.clone(), by: one.by, sources: vec![one.seq] };
-        shown.add(message_line(one, zone), one.seq.0, ground);
+        shown.add(dated_line(one, before, zone), one.seq.0, ground);
+        before = Some(one);
     }
     shown
 }
@@ -148,17 +161,22 @@ mod tests {
     fn messages_are_lines_with_numbers_for_members() {
         let usernames = BTreeMap::from([("@bob".to_owned(), 2)]);
         let said: Vec<SummaryMessage> =
-            transcript("10:00 ann#1 @bob the code?\n    | now\n10:01 bob#2>1 [photo] there")
+            transcript("23:59 ann#1 @bob the code?\n    | now\nday 2\n00:01 bob#2>1 [photo] there\n00:02 ann#3 ta")
                 .iter()
-                .zip([(1, None), (2, Some(Seq(1)))])
+                .zip([(1, None), (2, Some(Seq(1))), (1, None)])
                 .map(|(stored, (by, reply))| spoken(stored, Some(by), &usernames, reply, Vec::new()))
                 .collect();
         let whole = parts(&said, 1000, estimate_tokens, Zone::UTC);
         expect![[r#"
-            [m1 · {u1} · 10:00] {u2} the code? now
-            [m2 · {u2} · 10:01 · → m1] [photo] there"#]]
+            (Monday 5 January 2026)
+            [m1 · {u1} · 23:59] {u2} the code? now
+            (Tuesday 6 January 2026)
+            [m2 · {u2} · 00:01 · → m1] [photo] there
+            [m3 · {u1} · 00:02] ta"#]]
         .assert_eq(&whole[0].text);
-        assert_eq!(parts(&said, 10, estimate_tokens, Zone::UTC).len(), 2);
+        assert_eq!(thread(&[], &said, Zone::UTC).text, whole[0].text);
+        let each = parts(&said, 10, estimate_tokens, Zone::UTC);
+        assert_eq!(each[2].text, "(Tuesday 6 January 2026)\n[m3 · {u1} · 00:02] ta", "each part has its day");
         assert_eq!(whole[0].grounds[&2].sources, [Seq(2)]);
     }
 
