@@ -13,7 +13,7 @@ const BULLET_CHARS: usize = 400;
 
 static REFERENCES: LazyLock<Regex> = LazyLock::new(|| {
     let next = r"\s*(?:[,;&–-]|\band\b|,\s*and\b)\s*m?\d+";
-    let list = format!(r"[\[(【](?:sources?:)?\s*m?\d+(?:{next})*\s*[\])】]");
+    let list = format!(r"\s*[\[(【](?:sources?:)?\s*m?\d+(?:{next})*\s*[\])】]");
     pattern(&list)
 });
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"m(\d+)"));
@@ -95,8 +95,7 @@ fn supporting<'g>(text: &str, cited: impl Iterator<Item = &'g CitableText>) -> B
 pub fn tidy(text: &str) -> String {
     let plain: String = text.chars().map(|c| if c.is_control() || c == '\u{2028}' { ' ' } else { c }).collect();
     let words: Vec<&str> = plain.split_whitespace().collect();
-    let line = words.join(" ").replace(" .", ".").replace(" ,", ",");
-    clip(line.trim(), BULLET_CHARS).into_owned()
+    clip(&words.join(" "), BULLET_CHARS).into_owned()
 }
 
 /// Drops bullets from the end until at most `most` bullets with `cap` tokens are left. The first one is always kept.
@@ -165,7 +164,8 @@ mod tests {
 - **{u1} books the Thai place** 【m12】
 - the file is called a**b and costs 2*3*4, deposit [m15]
 - {u1} and {u2} are fine with Friday [m12-m13]
-- all is settled for Friday: [m12, m13 and m15]",
+- all is settled for Friday: [m12, m13 and m15]
+- Thai place [m12]; run ./pay.sh for 410 [m15], it needs .deb [m12] [m13].",
             expect![[r#"
                 Deposit: {u3} pays 410 [15]
                 {u1} books the Thai place [12]
