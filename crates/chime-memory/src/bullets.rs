@@ -10,6 +10,10 @@ use chime_core::{Bullet, BulletKind, Seq, clip, pattern};
 
 /// Maximum length of a bullet in characters: twice the length of the longest useful bullets seen.
 const BULLET_CHARS: usize = 400;
+/// Maximum number of content words of a message that only answers another one, such as "sure" or "no, leave it".
+const ANSWER_STEMS: usize = 2;
+/// Maximum distance of such an answer from the message before it among the sources of a bullet.
+const ANSWER_DISTANCE: u32 = 10;
 
 static REFERENCES: LazyLock<Regex> = LazyLock::new(|| {
     let next = r"\s*(?:[,;&–-]|\band\b|,\s*and\b)\s*m?\d+";
@@ -39,8 +43,8 @@ pub struct CitableText {
 pub type CitableTexts = BTreeMap<u32, CitableText>;
 
 /// Parses the bullets in a model's answer. Of the texts that a bullet cites, those that share a content word or a
-/// number with it become its sources, or if there are none, those by or about a member whom it names. Drops bullets
-/// without sources.
+/// number with it become its sources, with short messages that answer these or are by a member whom the bullet names. If
+/// none shares a word, those by or about such a member do. Drops bullets without sources.
 pub fn parse(answer: &str, grounds: &CitableTexts) -> Vec<Bullet> {
     let mut found: Vec<Bullet> = Vec::new();
     let members: BTreeSet<u32> =
@@ -58,7 +62,7 @@ pub fn parse(answer: &str, grounds: &CitableTexts) -> Vec<Bullet> {
             if NUMBER.is_match(&list[0]) { String::new() } else { list[0].to_owned() }
         }));
         let text = members::with_markers(&tidy(&MARKED.replace_all(&text, "$bold$code")), &members);
-        let sources = supporting(&text, cited.iter().filter_map(|number| grounds.get(number)));
+        let sources = supporting(&text, &cited, grounds);
         if !text.is_empty() && !sources.is_empty() {
             let (kind, text) = kind_of(&text);
             let bullet = Bullet { kind, text: text.to_owned(), sources: sources.into_iter().collect() };
@@ -79,15 +83,26 @@ fn kind_of(text: &str) -> (BulletKind, &str) {
     named.unwrap_or((BulletKind::Fact, text))
 }
 
-fn supporting<'g>(text: &str, cited: impl Iterator<Item = &'g CitableText>) -> BTreeSet<Seq> {
+fn supporting(text: &str, cited: &BTreeSet<u32>, grounds: &CitableTexts) -> BTreeSet<Seq> {
     let (named, said) = (members::numbers(text), words::stems(text));
-    let (with_words, others): (Vec<&CitableText>, Vec<&CitableText>) =
-        cited.partition(|ground| !words::stems(&ground.text).is_disjoint(&said));
-    let has_member = |ground: &&CitableText| {
-        let of_ground = members::numbers(&ground.text);
-        named.iter().any(|number| Some(*number) == ground.by || of_ground.contains(number))
+    let cited = cited.iter().filter_map(|number| Some((*number, grounds.get(number)?)));
+    let cited: Vec<(u32, &CitableText, BTreeSet<String>)> =
+        cited.map(|(number, ground)| (number, ground, words::stems(&ground.text))).collect();
+    let is_by_named = |ground: &CitableText| ground.by.is_some_and(|by| named.contains(&by));
+    let has_member = |ground: &CitableText| {
+        is_by_named(ground) || members::numbers(&ground.text).iter().any(|number| named.contains(number))
     };
-    let found = if with_words.is_empty() { others.into_iter().filter(has_member).collect() } else { with_words };
+    let is_wordless = cited.iter().all(|(_, _, stems)| stems.is_disjoint(&said));
+    let mut last = None;
+    let mut found: Vec<&CitableText> = Vec::new();
+    for (number, ground, stems) in &cited {
+        let follows = last.is_some_and(|last| number - last <= ANSWER_DISTANCE);
+        let answers = ground.by.is_some() && stems.len() <= ANSWER_STEMS && (follows || is_by_named(ground));
+        if is_wordless && has_member(ground) || !is_wordless && (answers || !stems.is_disjoint(&said)) {
+            last = Some(*number);
+            found.push(ground);
+        }
+    }
     found.into_iter().flat_map(|ground| ground.sources.iter().copied()).collect()
 }
 
@@ -150,7 +165,7 @@ mod tests {
 - Nobody knows
 - u2 agrees [m13] [m12]",
             expect![[r#"
-                {u1} wants to book the Thai place. [12]
+                {u1} wants to book the Thai place. [12, 13]
                 Deposit of 410 is paid by {u3}. [15]
                 It is at 19:30 [12]
                 {u2} agrees [13]"#]],
@@ -171,7 +186,8 @@ mod tests {
                 {u1} books the Thai place [12]
                 the file is called a**b and costs 2*3*4, deposit [15]
                 {u1} and {u2} are fine with Friday [12, 13]
-                all is settled for Friday: [12]"#]],
+                all is settled for Friday: [12, 13]
+                Thai place; run ./pay.sh for 410, it needs .deb. [12, 13, 15]"#]],
         );
     }
 
@@ -188,6 +204,21 @@ mod tests {
             done deposit
             fact Deposit: {u3} pays 410"#]]
         .assert_eq(&rendered.join("\n"));
+    }
+
+    #[test]
+    fn short_answers_are_sources_too_and_other_texts_are_not() {
+        let ground = |text: &str, by, seq| CitableText { text: text.to_owned(), by: Some(by), sources: vec![Seq(seq)] };
+        let grounds = CitableTexts::from([
+            (1, ground("may I push the migration to master?", 1, 1)),
+            (2, ground("I had soup for lunch, and bread", 2, 2)),
+            (3, ground("of course", 2, 3)),
+            (20, ground("nope", 3, 20)),
+            (40, ground("sure", 2, 40)),
+        ]);
+        let sources = |answer: &str| parse(answer, &grounds)[0].sources.iter().map(|seq| seq.0).collect::<Vec<_>>();
+        assert_eq!(sources("- decision: the migration goes to master, {u2} agrees [m1, m2, m3, m20, m40]"), [1, 3, 40]);
+        assert_eq!(sources("- {u2} ate [m1, m2, m3]"), [2, 3]);
     }
 
     #[test]
