@@ -42,7 +42,7 @@ impl Remembered {
     }
 }
 
-/// Renders `/memory`: sections with token counts, each bullet with a link to its first source.
+/// Renders `/memory`: sections with token counts, each bullet with a dated link.
 pub fn shown(remembered: &Remembered, texts: &Texts) -> String {
     let own = &texts.memory;
     let sections = [
@@ -89,10 +89,13 @@ fn section(remembered: &Remembered, name: &str, when: &str, summary: &Summary, s
     std::iter::once(head).chain(bullets).collect::<Vec<_>>().join("\n")
 }
 
-/// Formats a bullet with a link to its first source.
+/// Formats a bullet with the date of its newest source, which links to the first one of that day.
 fn linked(bullet: &Bullet, remembered: &Remembered, texts: &Texts) -> String {
     let text = escaped(&members::named(&bullet.text, &remembered.names));
-    let Some(BulletSource { link, at, .. }) = bullet.sources.iter().find_map(|seq| remembered.places.get(seq)) else {
+    let places = || bullet.sources.iter().filter_map(|seq| remembered.places.get(seq));
+    let newest = places().map(|place| place.at).max();
+    let is_of_that_day = |at: Timestamp| newest.is_some_and(|newest| remembered.zone.same_day(at, newest));
+    let Some(BulletSource { link, at, .. }) = places().find(|place| is_of_that_day(place.at)) else {
         return text;
     };
     let date = texts.date_of(*at, remembered.zone);
@@ -186,27 +189,34 @@ mod tests {
     fn memory_is_shown_by_section_with_links() {
         let bullet = |text: &str, seq| Bullet::fact(text, vec![Seq(seq)]);
         let summary = Summary {
-            bullets: vec![bullet("{u1}: the red tent comes_along", 3), bullet("{u2} packs", 9)],
+            bullets: vec![
+                bullet("{u1}: the red tent comes_along", 3),
+                bullet("{u2} packs", 9),
+                Bullet::fact("{u1} packs", vec![Seq(3), Seq(7), Seq(8)]),
+            ],
             tokens: 17,
             method: SummaryMethod::Extract,
             model: String::new(),
             built_at: Timestamp::default(),
         };
-        let at = Timestamp::from_secs(1_767_621_720);
+        let day = Timestamp::from_secs(1_767_621_720);
+        let place = |(number, at)| {
+            let link = Some(format!("https://t.me/c/1/{number}"));
+            (Seq(number), BulletSource { link, at, by: "Ana".to_owned() })
+        };
+        let hours = |hours: u64| day.plus(std::time::Duration::from_secs(hours * 3600));
         let remembered = Remembered {
             recent: Some((summary, 1)),
             history: None,
             names: BTreeMap::from([(1, "Ana".to_owned())]),
-            places: BTreeMap::from([(
-                Seq(3),
-                BulletSource { link: Some("https://t.me/c/1/3".to_owned()), at, by: "Ana".to_owned() },
-            )]),
+            places: [(3, day), (7, hours(24)), (8, hours(25))].into_iter().map(place).collect(),
             ..Remembered::default()
         };
         expect![[r#"
             **Recent** (the last 28 days: 1 conversation, 17 tokens, in the members' own words)
             - Ana: the red tent comes\_along ([5 Jan 2026](https://t.me/c/1/3))
-            - somebody packs"#]]
+            - somebody packs
+            - Ana packs ([6 Jan 2026](https://t.me/c/1/7))"#]]
         .assert_eq(&shown(&remembered, texts("eng")));
         assert!(shown(&Remembered::default(), texts("eng")).starts_with("I don't remember anything"));
         let anew = Remembered { is_being_made: true, ..Remembered::default() };

@@ -33,11 +33,12 @@ pub(super) fn line(bullet: &Bullet, remembered: &Remembered) -> Option<PieceLine
     };
     let rests_on: Vec<SourceMessage> = bullet.sources.iter().filter_map(grounds).collect();
     let first = rests_on.first()?;
+    // The prompt says that later lines hold, so the newest message dates a line.
+    let sent_at = rests_on.iter().map(|ground| ground.sent_at).max()?;
     // The number comes from the first source message, so that a bullet has the same number in every prompt.
     let id = SourceId::summary(first.message.0);
     let text = members::named(&bullet.text, &remembered.names);
-    let shown = format!("[{id} · {}{}] {text}", remembered.zone.date(first.sent_at), bullet.kind.in_head());
-    let source =
-        Citable { id, name: NAME.to_owned(), is_own: false, sent_at: first.sent_at, text, link: None, rests_on };
+    let shown = format!("[{id} · {}{}] {text}", remembered.zone.date(sent_at), bullet.kind.in_head());
+    let source = Citable { id, name: NAME.to_owned(), is_own: false, sent_at, text, link: None, rests_on };
     Some(PieceLine { text: shown, source: Some(source) })
 }
