@@ -273,13 +273,16 @@ pub fn chats_with_extracts(conn: &Reader, model: &str) -> Result<Vec<ChatKey>> {
     )
 }
 
-/// Returns the newest sessions of a chat, at most `limit`, with a summary that was made without a model and that
-/// `model` has not yet tried and failed to write.
+/// Returns the sessions of a chat, those to summarize first, with a summary that was made without a model and that
+/// `model` has not yet tried and failed to write. At most `limit`.
 pub fn extracts_of(conn: &Reader, chat: ChatKey, model: &str, limit: u32) -> Result<Vec<Session>> {
     let keys = conn.all(
-        "SELECT session_id FROM mini_summary JOIN session ON session.id = session_id
-         WHERE chat_key = :chat AND method = 'extract' AND mini_summary.model <> :model
-         ORDER BY ended_at DESC LIMIT :limit",
+        &format!(
+            "SELECT session_id FROM mini_summary JOIN session ON session.id = session_id
+             WHERE chat_key = :chat AND method = 'extract' AND mini_summary.model <> :model
+             ORDER BY {} LIMIT :limit",
+            sessions::SUMMARY_ORDER
+        ),
         params! { ":chat": chat, ":model": model, ":limit": limit },
     )?;
     keys.into_iter().filter_map(|id| sessions::find(conn, id).transpose()).collect()
@@ -407,6 +410,29 @@ mod tests {
             assert_eq!(summaries::rolling(tx, CHAT_KEY, Rolling::Recent)?, None);
             assert_eq!(sessions::stale(tx, CHAT_KEY, 9)?.len(), 1);
             assert_eq!(sessions::noted(tx, NOW, 9)?, [Conversation { chat: CHAT_KEY, forum_topic: None }]);
+            Ok(())
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn sessions_of_the_last_sixty_days_are_summarized_oldest_first() {
+        in_store(|tx| {
+            let [first, second] = remember(tx)?;
+            let ago = |number: u32, days: u64| {
+                let at = first.first.0.minus(std::time::Duration::from_secs(days * 24 * 3600));
+                let id = SessionId { chat: CHAT_KEY, first: Seq(number) };
+                Session { id, first: (at, first.first.1), last: (at, first.last.1), ..first.clone() }
+            };
+            for session in [ago(10, 70), ago(11, 90), ago(12, 50)] {
+                sessions::save(tx, &session)?;
+            }
+            let order = |sessions: Vec<Session>| sessions.iter().map(|it| it.id.first.0).collect::<Vec<_>>();
+            assert_eq!(order(sessions::stale(tx, CHAT_KEY, 9)?), [12, 10, 11]);
+            let changed = Session { fingerprint: 8, ..second };
+            sessions::save(tx, &changed)?;
+            assert_eq!(order(sessions::stale(tx, CHAT_KEY, 9)?), [12, 3, 10, 11]);
+            assert_eq!(order(extracts_of(tx, CHAT_KEY, "another", 9)?), [1, 3]);
             Ok(())
         })
         .await;

@@ -17,6 +17,12 @@ use chime_core::{
 pub(super) const COLUMNS: &str = "id, forum_topic_id, started_at, first_message_id, ended_at, last_message_id, messages, reason, \
                        closed_at, fingerprint, history_included_at";
 
+/// Order in which the sessions of a chat get their summaries. Those of the 60 days before the newest session come first,
+/// the oldest before the others: a summary says which tasks and questions of earlier ones are done, and these are listed
+/// for 60 days. Then come all older sessions, newest first.
+pub(super) const SUMMARY_ORDER: &str = "CASE WHEN ended_at >= (SELECT max(ended_at) FROM session WHERE chat_key = :chat) - 5184000
+                       THEN ended_at ELSE 1e12 - ended_at END, session.id";
+
 /// Time span of changes that share one note. So a busy chat has few notes.
 pub const NOTE_SPAN: Duration = Duration::from_secs(3600);
 
@@ -218,12 +224,12 @@ pub fn of_message(
     Ok(begun.filter(|session| message <= session.last))
 }
 
-/// Returns the sessions that have no summary of their current content, newest first, at most `limit`.
+/// Returns the sessions that have no summary of their current content, those to summarize first, at most `limit`.
 pub fn stale(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<Session>> {
     conn.all(
         &format!(
             "SELECT {COLUMNS} FROM session WHERE chat_key = :chat AND summarized IS NOT fingerprint
-             ORDER BY ended_at DESC, id DESC LIMIT :limit"
+             ORDER BY {SUMMARY_ORDER} LIMIT :limit"
         ),
         params! { ":chat": chat, ":limit": limit },
     )

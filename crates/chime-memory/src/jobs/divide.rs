@@ -155,7 +155,7 @@ fn enqueue(tx: &Writer<'_>, chat: ChatKey, upgrades: Option<&str>, now: Timestam
         }
     }
     for (place, session) in (0..).zip(waiting) {
-        // The jobs run in this order: newest session first.
+        // The jobs run in this order.
         let due_at = now.plus(Duration::from_millis(place));
         jobs::add_again(tx, &JobPayload::Summary { chat: row.chat.id, session: session.id }, due_at)?;
     }
