@@ -1,5 +1,6 @@
 //! Redacts personal data and secrets from a text before it leaves the process.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
@@ -44,6 +45,15 @@ static RULES: LazyLock<Vec<RedactionRule>> =
     LazyLock::new(|| rules(|rule| rule.replace(r"\b", r"(?-u:\b)").replace(r"\d", "[0-9]")));
 /// The same rules with Unicode `\b` and `\d`, for texts with digits of other scripts.
 static RULES_OF_ALL_DIGITS: LazyLock<Vec<RedactionRule>> = LazyLock::new(|| rules(str::to_owned));
+
+/// Words beside which 40 hexadecimal characters are the name of a commit.
+static COMMIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:commits?|git|bisect|revert(?:s|ed)?|checkout|cherry-pick(?:ed)?|rebased?|revision)\b").ok()
+});
+/// Words that announce a secret.
+static SECRECY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)key|token|secret|passw|credential|\bo?auth\b|hook|/(?:session|invite|reset|login)").ok()
+});
 
 /// Returns the rules for `text`: those for ASCII, and the Unicode ones if it has digits of other scripts.
 fn rules_for(text: &str) -> impl Iterator<Item = &'static RedactionRule> {
@@ -101,19 +111,59 @@ fn rules(adapted: impl Fn(&str) -> String) -> Vec<RedactionRule> {
         .collect()
 }
 
-/// Replaces e-mail addresses, phone and card numbers, IBANs, keys, tokens and wallet addresses with labels in brackets.
-pub fn redact(text: &str) -> String {
+/// Replaces what the rules find in `text` by what `label` returns for it.
+fn replaced(text: &str, mut label: impl FnMut(SensitiveData, &str) -> String) -> String {
     let rules = rules_for(text);
     let mut text = text.to_owned();
     for rule in rules {
-        let replace = |found: &Captures<'_>| {
-            if (rule.holds)(&found[0]) { rule.what.label().to_owned() } else { found[0].to_owned() }
+        let replace = |found: &Captures<'_>| match found.get(0) {
+            Some(found) if (rule.holds)(found.as_str()) && !is_name(&text, found.range()) => {
+                label(rule.what, found.as_str())
+            }
+            _ => found[0].to_owned(),
         };
         if rule.pattern.is_match(&text) {
             text = rule.pattern.replace_all(&text, replace).into_owned();
         }
     }
     text
+}
+
+/// Returns `true` if hexadecimal characters name something public: 32 to 40 in the path of an address, or a commit,
+/// whose line says so. Words such as "token" near them make them a secret.
+fn is_name(text: &str, range: Range<usize>) -> bool {
+    const MOST_HEX: usize = 40;
+    let found = &text[range.clone()];
+    if !(32..=MOST_HEX).contains(&found.len()) || !found.chars().all(|c| c.is_ascii_hexdigit()) {
+        return false;
+    }
+    let start = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
+    let end = text[range.end..].find('\n').map_or(text.len(), |at| range.end + at);
+    let (before, after) = (near_end(&text[start..range.start]), near_start(&text[range.end..end]));
+    let has = |words: &Option<Regex>, text: &str| words.as_ref().is_some_and(|words| words.is_match(text));
+    let address = text[start..range.start].rsplit(char::is_whitespace).next().unwrap_or_default();
+    let path = address.split_once("://").and_then(|(_, rest)| rest.split_once('/'));
+    if path.is_some_and(|(_, path)| !path.contains(['?', '#', '='])) {
+        return !has(&SECRECY, address);
+    }
+    let is_secret = has(&SECRECY, before) || has(&SECRECY, after);
+    found.len() == MOST_HEX && !is_secret && (has(&COMMIT, before) || has(&COMMIT, after))
+}
+
+/// Number of characters that are read beside a text.
+const NEAR: usize = 40;
+
+fn near_end(text: &str) -> &str {
+    text.char_indices().nth_back(NEAR - 1).map_or(text, |(at, _)| &text[at..])
+}
+
+fn near_start(text: &str) -> &str {
+    text.char_indices().nth(NEAR).map_or(text, |(at, _)| &text[..at])
+}
+
+/// Replaces e-mail addresses, phone and card numbers, IBANs, keys, tokens and wallet addresses with labels in brackets.
+pub fn redact(text: &str) -> String {
+    replaced(text, |what, _| what.label().to_owned())
 }
 
 /// Numbered labels with the original texts that they replace. The model sees the labels, and its answer gets the
@@ -125,17 +175,7 @@ impl Masks {
     /// Like [`redact`], but each distinct text gets its own numbered label, such as `[email 2]`, and is remembered for
     /// [`unmask`](Self::unmask).
     pub fn mask(&mut self, text: &str) -> String {
-        let rules = rules_for(text);
-        let mut text = text.to_owned();
-        for rule in rules {
-            if rule.pattern.is_match(&text) {
-                let replace = |found: &Captures<'_>| {
-                    if (rule.holds)(&found[0]) { self.mask_of(rule.what, &found[0]) } else { found[0].to_owned() }
-                };
-                text = rule.pattern.replace_all(&text, replace).into_owned();
-            }
-        }
-        text
+        replaced(text, |what, word| self.mask_of(what, word))
     }
 
     fn mask_of(&mut self, what: SensitiveData, word: &str) -> String {
@@ -300,6 +340,31 @@ mod tests {
         ] {
             assert_eq!(redact(plain), plain);
         }
+    }
+
+    #[test]
+    fn hexadecimal_names_stay_and_hexadecimal_secrets_go() {
+        let (short, long) = ("d41d8cd98f00b204e9800998ecf8427e", "da39a3ee5e6b4b0d3255bfef95601890afd80709");
+        for (text, stays) in [
+            (format!("see https://gist.github.com/zetok/{short}"), true),
+            (format!("https://github.com/qTox/qTox/commits/{long}?w=1, merge?"), true),
+            (format!("[m1 · {{u2}} · 10:00] git bisect bad {long}"), true),
+            (format!("{long} is the first bad commit"), true),
+            (format!("https://example.org/reset-password/{short}"), false),
+            (format!("https://example.org/{short}?token={long}"), false),
+            (format!("https://example.org/data?id={short}"), false),
+            (format!("commit it\n{long}"), false),
+            (format!("the git token is {long}"), false),
+            (format!("commit with API key {long}"), false),
+            (format!("git {short}"), false),
+            (format!("commit {long}{long}"), false),
+        ] {
+            assert_eq!(redact(&text) == text, stays, "{text}");
+        }
+        assert_eq!(
+            redact(&format!("https://example.org/{short}?token={long}")),
+            format!("https://example.org/{short}?token=[secret]")
+        );
     }
 
     proptest! {
