@@ -68,6 +68,11 @@ async fn three_tags_on_a_matter_adopt_its_topic_and_the_next_answer_has_its_fact
         let tag = state(w).await.active[0];
         let kept = w.read_store(move |conn| topics::summary(conn, tag)).await.expect("a summary").summary;
         assert_eq!(kept.bullets.len(), 1, "{kept:?}");
+        let names_it = |request: &serde_json::Value| {
+            let task = request["messages"][0]["content"].as_str().unwrap_or_default();
+            task.contains("what is known of the topic \"tent\"") && task.contains("not about \"tent\"")
+        };
+        assert!(w.model.requests().iter().any(names_it));
         let source = format!("s{}", kept.bullets[0].sources[0].0);
         w.model.script([Reply::text(format!("The red one comes along [source: {source}]."))]);
         let next = w.say("dan", "@bot and which one do we take?");

@@ -166,6 +166,8 @@ pub struct SummaryValues<'a> {
     pub has_open: bool,
     /// For `tags.md` and `infer_topic.md`: the tags that the chat already has, such as `invoices, thai-place`.
     pub inventory: &'a str,
+    /// For `topic.md`: the tag to write about, such as `thai-place`.
+    pub topic: &'a str,
 }
 
 /// Declares the templates with their files and, where one kind of values belongs to one template, the function of

@@ -16,6 +16,8 @@ pub struct NumberedLines {
     pub grounds: CitableTexts,
     /// `true` if there are lines of open items.
     pub has_open: bool,
+    /// Topic to which the summary of the lines is limited; empty if there is none.
+    pub topic: String,
 }
 
 /// Prepares a message for a summary, which everybody may see: its spoilers are covered. `by` is the author's number in

@@ -74,6 +74,7 @@ impl Template {
                     merges: is,
                     has_open: is,
                     inventory: if is { "invoices" } else { "" },
+                    topic: "invoices",
                 })
                 .map(sample)
                 .to_vec(),

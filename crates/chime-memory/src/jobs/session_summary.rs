@@ -101,7 +101,8 @@ impl Memory {
         let mut shorter = false;
         loop {
             let fence = fence();
-            let values = SummaryValues { fence: &fence, shorter, merges, has_open: input.has_open, inventory: "" };
+            let (has_open, topic) = (input.has_open, &*input.topic);
+            let values = SummaryValues { fence: &fence, shorter, merges, has_open, topic, inventory: "" };
             let task = self.prompts.summary(prompt, &values)?;
             let written = self
                 .model

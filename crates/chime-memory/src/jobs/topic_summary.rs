@@ -9,7 +9,7 @@ use crate::jobs::memory_lines::line;
 use crate::jobs::new_summary::{NewSummary, summary_of};
 use crate::jobs::rolling::{CHOSEN_TOKENS, Minis, chosen, extract_of};
 use crate::jobs::{divide, load};
-use crate::lines;
+use crate::lines::{self, NumberedLines};
 use crate::policy::{Means, TOPIC_CAPS};
 use crate::topics::{self, KEPT};
 use crate::wording::Remembered;
@@ -32,6 +32,7 @@ const ATTEMPTS: usize = 2;
 /// Sessions and summaries that a topic's summary is made from.
 #[derive(PartialEq)]
 struct TopicSummaryInput {
+    topic: String,
     /// Newest sessions that have the topic's tag.
     carriers: Vec<SessionId>,
     /// Summaries of these sessions and of sessions with similar vectors, oldest first.
@@ -72,7 +73,7 @@ impl Memory {
             if kept.as_ref().is_some_and(is_good) || input.minis.is_empty() {
                 return Ok(());
             }
-            let made = self.topic_made(job, chat, &input.minis, means, now).await?;
+            let made = self.topic_made(job, chat, &input, means, now).await?;
             if self.keep_topic(chat, tag, input, made, now).await? {
                 return Ok(());
             }
@@ -84,10 +85,11 @@ impl Memory {
         &self,
         job: Option<&Job>,
         chat: ChatKey,
-        minis: &Minis,
+        input: &TopicSummaryInput,
         means: Means,
         now: Timestamp,
     ) -> Result<NewSummary, StepError> {
+        let TopicSummaryInput { topic, minis, .. } = input;
         let zone = self.zone_of(Conversation::whole(chat)).await?;
         let extract = || {
             let all: Vec<Bullet> = minis.iter().flat_map(|(_, summary)| summary.bullets.clone()).collect();
@@ -98,6 +100,7 @@ impl Memory {
                 let room = self.model.material_tokens(CHOSEN_TOKENS);
                 let chosen = chosen(minis, room, now, zone);
                 let actual = lines::told_bullets(chosen.iter().map(|(label, bullet)| (label.as_str(), bullet)));
+                let actual = NumberedLines { topic: topic.clone(), ..actual };
                 let written = self.bullets_of(chat, Template::Topic, &actual, TOPIC_CAPS, false).await;
                 match job {
                     Some(job) => self.or_extract(job, written, extract),
@@ -164,7 +167,7 @@ fn load_input(conn: &Reader, chat: ChatKey, tag: i64, model: Option<&str>) -> ch
         }
     }
     minis.sort_by_key(|(session, _)| (session.last, session.id));
-    Ok(TopicSummaryInput { carriers, minis })
+    Ok(TopicSummaryInput { topic: rows::name(conn, tag)?.unwrap_or_default(), carriers, minis })
 }
 
 fn is_as_read(tx: &Writer<'_>, tag: i64, read: &TopicSummaryInput) -> chime_store::Result<bool> {
