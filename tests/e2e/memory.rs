@@ -11,6 +11,7 @@ use chime_store::{answers, chats, jobs, memory, sessions, summaries, tags};
 use chime_testkit::Reply;
 use chime_world::World;
 
+use crate::budgets::answer_for;
 use crate::grounding::{data_of, outcome};
 use crate::settings::{admin, by};
 
@@ -216,6 +217,30 @@ async fn a_model_summarizes_where_the_bot_was_asked_and_its_bullets_are_checked(
         let asked = w.prompt(2).await;
         assert!(asked.contains("Summarize this chat session") && asked.contains("[m3 · {u3} · "), "{asked}");
         assert!(!asked.contains("· ann"), "members go out by number: {asked}");
+    })
+    .await;
+}
+
+/// The server counts half of the estimated tokens, so a summary of more than 300 estimated tokens is not too long.
+#[tokio::test]
+async fn a_summary_is_measured_as_the_model_counts() {
+    World::with(&[ON], async |w| {
+        talk(w);
+        for name in ["ann", "bob", "cat", "ann", "bob", "cat"] {
+            w.model.script([answer_for(60)]);
+            let tag = w.say(name, "@bot which tent?");
+            w.answer_to(tag).await;
+        }
+        let line = |number| format!("- the red tent comes along to the lake with its poles and rope number {number} [m3]");
+        w.model.script([
+            (1..=15).map(line).collect::<Vec<_>>().join("\n").as_str(),
+            r#"{"tags":[{"tag":"tent","conf":0.9},{"tag":"lake","conf":0.8},{"tag":"rope","conf":0.7}]}"#,
+            "- the red tent comes along [m1]",
+        ]);
+        w.clock.advance(2 * HOUR);
+        until_summarized(w, 1).await;
+        let summary = summary_of(w, &closed(w).await.remove(0)).await.expect("a summary");
+        assert!(summary.bullets.len() == 15 && summary.tokens > 300, "{summary:?}");
     })
     .await;
 }

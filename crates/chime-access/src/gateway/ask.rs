@@ -28,7 +28,7 @@ use chime_llm::{AnswerFormat, AnswerProgress, Completion, Llm, LlmError, OpenAi,
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
 use chime_store::usage::{self, CallUsage};
-use chime_store::{Priority, Reader, Store, Writer};
+use chime_store::{Priority, Store, Writer};
 
 /// Interval between requests for the server's facts (context size, parallel calls, speed) until it answers the first
 /// time.
@@ -202,7 +202,7 @@ impl Gateway {
     pub fn prompt_room(&self, purpose: ModelPurpose) -> Option<usize> {
         let facts = self.server_facts(purpose);
         let room = room_for_prompt(answer_tokens(purpose, facts), facts.context)?;
-        Some(self.state.calibration(self.model_name(purpose)).room(room))
+        Some(self.estimated(purpose, room))
     }
 
     /// Loads the stored tool rejections and token calibrations. From then on, calls wait (at most two seconds) for the
@@ -258,8 +258,9 @@ impl Gateway {
         }
     }
 
-    pub fn calibration(&self, conn: &Reader, purpose: ModelPurpose) -> chime_store::Result<TokenCalibration> {
-        usage::calibration(conn, self.model_name(purpose))
+    /// Converts tokens of the model for `purpose` to estimated tokens.
+    pub fn estimated(&self, purpose: ModelPurpose, tokens: usize) -> usize {
+        self.state.calibration(self.model_name(purpose)).room(tokens)
     }
 
     /// Returns the cost of a call of `model` in millionths of the operator's currency; 0 if no prices are set.

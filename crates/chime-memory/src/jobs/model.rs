@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::policy::Caps;
 use chime_access::gateway::ask::{Gateway, ModelCall};
 use chime_access::gateway::{AskError, DailyBudget, ModelPreference, ModelPurpose};
 use chime_core::config::{DailyTokens, Redaction};
@@ -57,6 +58,11 @@ impl SummaryModel {
         const LEAST: usize = 200;
         let room = self.gateway.prompt_room(ModelPurpose::Summary);
         room.map_or(most, |room| most.min(room.saturating_sub(TASK).max(LEAST)))
+    }
+
+    /// Converts a limit in tokens of the model to estimated tokens.
+    pub(super) fn limit(&self, caps: Caps) -> Caps {
+        Caps { tokens: self.gateway.estimated(ModelPurpose::Summary, caps.tokens), ..caps }
     }
 
     /// Asks the model for a text about `material`, which members wrote. Nobody waits for it.

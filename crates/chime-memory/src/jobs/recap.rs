@@ -58,11 +58,12 @@ impl Memory {
     ) -> Result<Vec<Bullet>, StepError> {
         let zone = self.zone_of(conversation).await?;
         let room = self.model.material_tokens(PART_TOKENS);
+        let (whole, part_caps) = (self.model.limit(RECAP), self.model.limit(PART));
         let mut parts = lines::parts(spoken, room, estimate_tokens, zone);
         let (mut points, mut merges) = (Vec::new(), false);
         loop {
             let is_last = parts.len() == 1;
-            let caps = if is_last { RECAP } else { PART };
+            let caps = if is_last { whole } else { part_caps };
             points.clear();
             for part in &parts {
                 let found = self.points_of(conversation, on_behalf_of, part, merges).await?;
@@ -75,7 +76,7 @@ impl Memory {
             }
             (parts, merges) = (merged, true);
         }
-        Ok(bullets::capped(points, RECAP.bullets, RECAP.tokens, estimate_tokens))
+        Ok(bullets::capped(points, whole.bullets, whole.tokens, estimate_tokens))
     }
 
     async fn points_of(

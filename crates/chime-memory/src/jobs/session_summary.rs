@@ -68,12 +68,12 @@ impl Memory {
         let mut parts = lines::parts(&read.spoken, room, estimate_tokens, zone);
         let open = items::touched(open, &read.spoken);
         parts.iter_mut().for_each(|part| part.add_open(&open));
-        let mut merges = false;
+        let (caps, mut merges) = (self.model.limit(MINI), false);
         // Merges the summaries of the parts, in several rounds if they exceed one prompt.
         while parts.len() > 1 {
             let mut found: Vec<Bullet> = Vec::new();
             for part in &parts {
-                found.extend(self.bullets_of(chat, Template::Mini, part, MINI, merges).await?.bullets);
+                found.extend(self.bullets_of(chat, Template::Mini, part, caps, merges).await?.bullets);
             }
             let merged = lines::bullet_parts(&found, room, estimate_tokens);
             // Merging does not make them shorter, so it would never end. The caller uses an extract instead.
@@ -83,7 +83,7 @@ impl Memory {
             (parts, merges) = (merged, true);
         }
         let input = parts.pop().unwrap_or_default();
-        let mut made = self.bullets_of(chat, Template::Mini, &input, MINI, merges).await?;
+        let mut made = self.bullets_of(chat, Template::Mini, &input, caps, merges).await?;
         items::close_cited(&mut made, &open);
         Ok(made)
     }

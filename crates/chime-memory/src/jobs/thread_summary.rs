@@ -63,7 +63,8 @@ impl Memory {
         let made = match means {
             Means::Model => {
                 let input = lines::thread(&so_far, &spoken, self.zone_of(conversation).await?);
-                let written = self.bullets_of(chat, Template::Thread, &input, THREAD_CAPS, false).await;
+                let caps = self.model.limit(THREAD_CAPS);
+                let written = self.bullets_of(chat, Template::Thread, &input, caps, false).await;
                 self.or_extract(job, written, || extracted(so_far, &spoken))?
             }
             Means::Extract | Means::Nothing => extracted(so_far, &spoken),
