@@ -246,6 +246,44 @@ async fn with_a_model_items_are_listed_closed_by_later_summaries_and_known_to_an
     }
 }
 
+/// Also where both talks were summarized without a model first.
+#[tokio::test]
+async fn a_decision_that_a_later_talk_replaces_is_no_longer_listed() {
+    World::with(&[ON], async |w| {
+        w.model.improvise(|request| {
+            let prompt = request["messages"].to_string();
+            if request["response_format"]["json_schema"]["name"] == "tags" {
+                return Reply::text(r#"{"tags":[{"tag":"fete","conf":0.9}]}"#);
+            }
+            let number = |words: &str| {
+                let before = prompt.find(words).map(|at| &prompt[..at])?;
+                before[before.rfind("[m")? + 2..].split(|c: char| !c.is_ascii_digit()).next()
+            };
+            let line = match (number("] Saturday the 13th"), number("] no, Sunday"), number("earlier decision] the fete")) {
+                (Some(new), None, _) => format!("decision: the fete is on Saturday the 13th [m{new}]"),
+                (_, Some(new), Some(old)) => format!("decision: the fete is on Sunday the 14th [m{new}, m{old}]"),
+                _ => "the fete is in June [m1, m2, m3]".to_owned(),
+            };
+            Reply::text(format!("- {line}"))
+        });
+        for day in ["Saturday the 13th from three o'clock suits the whole garden", "no, Sunday the 14th, for the church"] {
+            w.say("ann", "which day suits you for the summer fete in the garden behind the church?");
+            w.say("bob", day);
+            w.say("cat", "fine, then the fete has a day and the posters can go to the printer");
+            w.quiet(DAY).await;
+        }
+        until_summarized(w, 2).await;
+        assert_eq!(w.model.requests().len(), 0);
+        let tag = w.say("dan", "@bot hello?");
+        w.answer_to(tag).await;
+        w.quiet(HOUR).await;
+        let ask = w.say("dan", "/decisions");
+        let listed = w.answer_to(ask).await.text;
+        assert!(listed.contains("Sunday the 14th") && !listed.contains("Saturday"), "{listed}");
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn without_a_model_only_what_was_decided_about_the_subject_is_shown() {
     World::with(&[ON, NO_MODEL[0], NO_MODEL[1]], async |w| {

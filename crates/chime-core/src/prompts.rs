@@ -162,7 +162,7 @@ pub struct SummaryValues<'a> {
     pub shorter: bool,
     /// For `mini_summary.md`: `true` if the text to summarize consists of summaries of the parts of a long session.
     pub merges: bool,
-    /// For `mini_summary.md`: `true` if there are lines of tasks and questions that were open before.
+    /// For `mini_summary.md`: `true` if there are lines of items of earlier sessions.
     pub has_open: bool,
     /// For `tags.md` and `infer_topic.md`: the tags that the chat already has, such as `invoices, thai-place`.
     pub inventory: &'a str,

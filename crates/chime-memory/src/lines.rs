@@ -4,7 +4,7 @@ use crate::bullets::{CitableText, CitableTexts, tidy};
 use crate::extract::SummaryMessage;
 use crate::members;
 use chime_core::trigger::is_for_bot;
-use chime_core::{Bullet, Role, Seq, StoredMessage, Zone, covered, without_sent_citations};
+use chime_core::{Bullet, BulletKind, Role, Seq, StoredMessage, Zone, covered, without_sent_citations};
 
 /// Maximum length of a message in a prompt, in characters.
 const LINE_CHARS: usize = 1200;
@@ -14,7 +14,7 @@ const LINE_CHARS: usize = 1200;
 pub struct NumberedLines {
     pub text: String,
     pub grounds: CitableTexts,
-    /// `true` if there are lines of open items.
+    /// `true` if there are lines of items of earlier sessions.
     pub has_open: bool,
     /// Topic to which the summary of the lines is limited; empty if there is none.
     pub topic: String,
@@ -129,12 +129,14 @@ pub fn thread(so_far: &[Bullet], spoken: &[SummaryMessage], zone: Zone) -> Numbe
 }
 
 impl NumberedLines {
-    /// Adds lines of open tasks and questions of earlier sessions, with the numbers of their first messages.
+    /// Adds lines of open tasks and questions and of decisions of earlier sessions, with the numbers of their first
+    /// messages.
     pub fn add_open(&mut self, items: &[Bullet]) {
         for item in items {
             let Some(first) = item.sources.first() else { continue };
             let ground = CitableText { text: item.text.clone(), by: None, sources: vec![*first] };
-            let line = format!("[m{first} · open {}] {}", item.kind.as_str(), tidy(&item.text));
+            let state = if item.kind == BulletKind::Decision { "earlier" } else { "open" };
+            let line = format!("[m{first} · {state} {}] {}", item.kind.as_str(), tidy(&item.text));
             self.add(line, first.0, ground);
             self.has_open = true;
         }

@@ -24,7 +24,7 @@ const SHOWN_DONE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const MOST: usize = 20;
 const MOST_DONE: usize = 5;
 const IN_PROMPT: usize = 12;
-/// Maximum number of open items that a model is shown with a session.
+/// Maximum number of open items, and of decisions, that a model is shown with a session.
 const WITH_SESSION: usize = 8;
 /// Number of newest messages that are searched for items. Those that a summary covers are skipped.
 const WITHOUT_SUMMARY: usize = 500;
@@ -61,16 +61,13 @@ pub fn items(conn: &Reader, chat: &ChatRow, zone: Zone, list: ItemList) -> chime
     }
     let minis = minis(conn, chat.key, (list.from(), Timestamp::END))?;
     let newer = not_summarized(conn, chat.key, list, minis.iter().map(|(session, _)| session))?;
+    let marks = marks(conn, chat.key, list, &minis)?;
     let (mut bullets, mut method) = of_kinds(minis, list.kinds());
     if !newer.bullets.is_empty() {
         method = SummaryMethod::Extract;
     }
     bullets.extend(newer.bullets);
     bullets.sort_by(|one, other| one.sources.cmp(&other.sources));
-    let marks = match list {
-        ItemList::Decisions(_) => BTreeMap::new(),
-        ItemList::Open(_) => item_marks::done(conn, chat.key, None)?,
-    };
     let (done, mut open): (Vec<Bullet>, Vec<Bullet>) =
         bullets.into_iter().partition(|bullet| done_at(bullet, &marks).is_some());
     open.sort_by_key(|bullet| bullet.kind);
@@ -138,6 +135,24 @@ fn summary(bullets: Vec<Bullet>, method: SummaryMethod) -> Option<(Summary, u32)
     (!kept.bullets.is_empty()).then_some((kept, 0))
 }
 
+/// Returns the items of a list that are done, or decisions that later ones replaced, with the time. A mark on a message
+/// with both a decision and a task is of the task.
+fn marks(
+    conn: &Reader,
+    chat: ChatKey,
+    list: ItemList,
+    minis: &[(Session, Summary)],
+) -> chime_store::Result<BTreeMap<Seq, Timestamp>> {
+    let mut marks = item_marks::done(conn, chat, None)?;
+    if let ItemList::Decisions(_) = list {
+        let items = minis.iter().flat_map(|(_, mini)| &mini.bullets).filter(|bullet| extract::is_item(bullet));
+        for first in items.filter_map(|item| item.sources.first()) {
+            marks.remove(first);
+        }
+    }
+    Ok(marks)
+}
+
 fn done_at(bullet: &Bullet, marks: &BTreeMap<Seq, Timestamp>) -> Option<Timestamp> {
     bullet.sources.first().and_then(|first| marks.get(first)).copied()
 }
@@ -161,37 +176,46 @@ fn of_kinds(minis: Vec<(Session, Summary)>, kinds: &[BulletKind]) -> (Vec<Bullet
     (found, method)
 }
 
-/// Returns the items that were open when a session began.
+/// Returns the tasks and questions that were open, and the decisions that stood, when a session began.
 pub(super) fn open_before(conn: &Reader, session: &Session) -> chime_store::Result<Vec<Bullet>> {
     let (chat, start) = (session.id.chat, session.first.0);
-    let list = ItemList::Open(start);
-    let (mut open, _) = of_kinds(minis(conn, chat, (list.from(), start))?, list.kinds());
+    let kinds = [BulletKind::Decision, BulletKind::Task, BulletKind::Question];
+    let (mut open, _) = of_kinds(minis(conn, chat, (ItemList::Open(start).from(), start))?, &kinds);
     // The session's own marks come from an earlier summary, which the new one replaces.
     let marks = item_marks::done(conn, chat, Some(session.id))?;
     open.retain(|item| done_at(item, &marks).is_none());
     Ok(open)
 }
 
-/// Returns the open items that a session may be about: those that share a word with it or that it replies to, the
-/// newest of them.
+/// Returns the open items and the decisions that a session may be about: those that share a word with it or that it
+/// replies to, the newest of them.
 pub(super) fn touched(open: &[Bullet], said: &[SummaryMessage]) -> Vec<Bullet> {
     let stems: BTreeSet<String> = said.iter().flat_map(|line| words::stems(&line.text)).collect();
     let parents: BTreeSet<Seq> = said.iter().filter_map(|line| line.reply_to).collect();
     let is_touched = |item: &&Bullet| {
         item.sources.iter().any(|seq| parents.contains(seq)) || !words::stems(&item.text).is_disjoint(&stems)
     };
-    let mut found: Vec<Bullet> = open.iter().rev().filter(is_touched).take(WITH_SESSION).cloned().collect();
+    let newest = |decisions: bool| {
+        let of_kind = open.iter().rev().filter(move |item| (item.kind == BulletKind::Decision) == decisions);
+        of_kind.filter(is_touched).take(WITH_SESSION)
+    };
+    let mut found: Vec<Bullet> = newest(false).chain(newest(true)).cloned().collect();
     found.reverse();
     found
 }
 
-/// Moves the open items that bullets cite to `closes`: such a bullet says that they are done, or replaces them. A fact
-/// that cites one only repeats it, and is removed.
+/// Moves the items that bullets cite to `closes`: such a bullet says that they are done, or replaces them. A fact that
+/// cites an open one only repeats it, and is removed. Only a decision replaces a decision.
 pub(super) fn close_cited(made: &mut NewSummary, open: &[Bullet]) {
-    let known: BTreeSet<Seq> = open.iter().filter_map(|item| item.sources.first()).copied().collect();
+    let first_of = |item: &Bullet| item.sources.first().copied();
+    let items: BTreeSet<Seq> = open.iter().filter(|item| extract::is_item(item)).filter_map(first_of).collect();
+    let known: BTreeSet<Seq> = open.iter().filter_map(first_of).collect();
     let mut bullets = std::mem::take(&mut made.bullets);
     bullets.retain_mut(|bullet| {
-        let (cited, own): (Vec<Seq>, Vec<Seq>) = bullet.sources.iter().partition(|seq| known.contains(seq));
+        let (mut cited, own): (Vec<Seq>, Vec<Seq>) = bullet.sources.iter().partition(|seq| known.contains(seq));
+        if bullet.kind != BulletKind::Decision {
+            cited.retain(|seq| items.contains(seq));
+        }
         let repeats = bullet.kind == BulletKind::Fact && !cues(&bullet.text).done;
         if own.is_empty() || !cited.is_empty() && repeats {
             return false;
