@@ -83,7 +83,8 @@ impl Recaller {
             return Ok(looked);
         }
         let listed = by_time_or_member::messages(&reading, &mut lexicon)?;
-        Ok(looked.with_listed(listed, by_time_or_member::sessions(&reading)?))
+        let names_time = !reading.question.spans.is_empty();
+        Ok(looked.with_listed(listed, by_time_or_member::sessions(&reading)?, names_time))
     }
 
     /// Finds messages of a conversation before a given message by their words only, without vectors.

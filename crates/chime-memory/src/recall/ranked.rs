@@ -53,8 +53,18 @@ impl RankedRecall {
         Self { conversation, before, messages, listed: Vec::new(), summaries }
     }
 
-    pub(super) fn with_listed(mut self, listed: Vec<RankedMessage>, sessions: Vec<FoundSummary>) -> Self {
+    /// Adds messages and sessions of the member or the time that the question names. For a time, no other session is
+    /// about it.
+    pub(super) fn with_listed(
+        mut self,
+        listed: Vec<RankedMessage>,
+        sessions: Vec<FoundSummary>,
+        names_time: bool,
+    ) -> Self {
         self.listed = listed;
+        if names_time {
+            self.summaries.best_first.clear();
+        }
         self.summaries.add(sessions);
         self
     }

@@ -115,7 +115,7 @@ async fn recalled_of_summaries(is_in_recent: bool, text: &'static str, now: Time
             };
             let number = chime_store::summaries::member_number(tx, row.key, said[4].sender.id)?;
             let bullet = |text: String, seq| Bullet::fact(text, vec![Seq(seq)]);
-            let bullets = vec![bullet(format!("{{u{number}}} paid a deposit of 40 euros for the thai place"), 5)];
+            let bullets = vec![bullet(format!("{{u{number}}} paid a deposit of 40 euros for the thai place on friday"), 5)];
             let built = |bullets| Summary {
                 bullets,
                 tokens: 20,
@@ -151,7 +151,7 @@ async fn what_a_summary_says_is_recalled_with_names_unless_recent_says_it() {
     let text = "how much was the deposit for the thai place?";
     let found = recalled_of_summaries(false, text, NOW).await;
     let session = &found.sessions[0];
-    assert_eq!(session.bullets[0].text, "ann paid a deposit of 40 euros for the thai place");
+    assert_eq!(session.bullets[0].text, "ann paid a deposit of 40 euros for the thai place on friday");
     assert_eq!(session.grounds.iter().map(|stored| stored.seq.0).collect::<Vec<_>>(), [5]);
     assert!(session.retrieved.summary > 0.3 && found.messages[0].retrieved.summary > 0.3, "{found:?}");
     let found = recalled_of_summaries(true, text, NOW).await;
@@ -163,7 +163,7 @@ async fn a_day_alone_brings_the_summaries_of_the_talks_that_ended_then() {
     let found = recalled_of_summaries(false, "what was said yesterday?", THE_SIXTH).await;
     let [session] = found.sessions.as_slice() else { panic!("{found:?}") };
     assert!(session.bullets[0].text.starts_with("ann paid a deposit") && session.retrieved.date == 1.0, "{session:?}");
-    for text in ["what was said two days ago?", "what did Cat say yesterday?"] {
+    for text in ["what was said two days ago?", "what did Cat say yesterday?", "what was said on friday?"] {
         let found = recalled_of_summaries(false, text, THE_SIXTH).await;
         assert!(found.sessions.is_empty(), "{text}: {found:?}");
     }
