@@ -9,9 +9,8 @@ use chime_core::split_words;
 use chime_core::trigger::Languages;
 use chime_relevance::retrieval::is_time_word;
 
-/// Maximum number of tags of a session, and minimum number of usable tags in a model's answer.
+/// Maximum number of tags of a session.
 const MOST: usize = 10;
-const FEWEST: usize = 3;
 const TAG_CHARS: usize = 40;
 /// Minimum length of a word that becomes a tag without a model, and minimum number of lines that contain it.
 const TAG_WORD_CHARS: usize = 4;
@@ -34,8 +33,8 @@ pub struct SessionTag {
 pub enum TagError {
     #[error("the answer is not the JSON that was asked for")]
     Form,
-    #[error("the answer holds {0} usable tags, fewer than {FEWEST}")]
-    TooFew(usize),
+    #[error("the answer holds no usable tag")]
+    None,
 }
 
 #[derive(Deserialize)]
@@ -51,25 +50,58 @@ struct AnswerTag {
     conf: f32,
 }
 
-/// Words of the members' names. No tag may contain one.
+/// Members' names in lower case. No tag may contain one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MemberNames(BTreeSet<String>);
+pub struct MemberNames {
+    /// Words that name a member alone.
+    words: BTreeSet<String>,
+    /// Words that name a member only together, such as `news` and `feed` of "News-Feed".
+    wholes: BTreeSet<Vec<String>>,
+}
 
 impl MemberNames {
-    /// Collects the words of names in lower case. Of each name only the part before the first digit or symbol is used,
-    /// since members decorate their names: `Ana 🌊 surfer` gives `ana`.
+    /// Collects names. Of each name only the part before the first digit or symbol is used, since members decorate their
+    /// names: `Ana 🌊 surfer` gives `ana`. Each of its words names the member. Words with hyphens and names of bots, which
+    /// may be subjects of the chat, count as a whole, and so do names of more than two words and their first word.
     pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let is_of_name = |c: char| c.is_alphabetic() || c.is_whitespace() || matches!(c, '-' | '\'' | '’' | '.');
-        let worn = |name: &'a str| name.split(move |c: char| !is_of_name(c)).find(|part| !part.trim().is_empty());
-        let words = names.into_iter().filter_map(worn).flat_map(split_words);
-        Self(words.filter(|word| word.chars().count() >= 2).map(str::to_lowercase).collect())
+        let mut found = Self::default();
+        for name in names {
+            if name.to_lowercase().ends_with("bot") {
+                found.add(name);
+            } else if let Some(worn) = name.split(|c: char| !is_of_name(c)).find(|part| !part.trim().is_empty()) {
+                let words: Vec<&str> = worn.split_whitespace().collect();
+                let alone = if words.len() > 2 { 1 } else { words.len() };
+                words[..alone].iter().for_each(|word| found.add(word));
+                found.add(worn);
+            }
+        }
+        found
+    }
+
+    /// Adds a name that counts as a whole.
+    fn add(&mut self, name: &str) {
+        let words = split_words(name).filter(|word| word.chars().count() >= 2).map(str::to_lowercase);
+        match words.collect::<Vec<_>>() {
+            words if words.len() > 1 => self.wholes.insert(words),
+            words => words.into_iter().any(|word| self.words.insert(word)),
+        };
+    }
+
+    /// Removes from the words of a tag those that together name a member.
+    fn take_out(&self, tag: &mut Vec<&str>) {
+        for whole in &self.wholes {
+            while let Some(at) = tag.windows(whole.len()).position(|words| words == whole.as_slice()) {
+                tag.drain(at..at + whole.len());
+            }
+        }
     }
 
     /// Returns `true` if a word of a tag refers to a member: a name, a name with `s`, or a member's marker such as
     /// `u7`.
     fn has(&self, part: &str) -> bool {
         let is_number = part.strip_prefix('u').is_some_and(|digits| digits.parse::<u32>().is_ok());
-        is_number || self.0.contains(part) || part.strip_suffix('s').is_some_and(|name| self.0.contains(name))
+        is_number || self.words.contains(part) || part.strip_suffix('s').is_some_and(|name| self.words.contains(name))
     }
 }
 
@@ -77,7 +109,7 @@ impl MemberNames {
 /// Removes members' names from the tags, and returns at most ten tags of the highest confidence.
 ///
 /// # Errors
-/// Fails if the answer has any other form, a confidence outside 0 to 1, or too few usable tags.
+/// Fails if the answer has any other form, a confidence outside 0 to 1, or no usable tag.
 pub fn parse(answer: &str, names: &MemberNames) -> Result<Vec<SessionTag>, TagError> {
     let json = answer.trim();
     let json = json.strip_prefix("```json").or_else(|| json.strip_prefix("```")).unwrap_or(json);
@@ -95,14 +127,16 @@ pub fn parse(answer: &str, names: &MemberNames) -> Result<Vec<SessionTag>, TagEr
     }
     found.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     found.truncate(MOST);
-    if found.len() < FEWEST { Err(TagError::TooFew(found.len())) } else { Ok(found) }
+    if found.is_empty() { Err(TagError::None) } else { Ok(found) }
 }
 
 /// Normalizes a tag after removing the words that refer to members. Returns `None` if no content word is left.
 fn impersonal(raw: &str, confidence: f32, names: &MemberNames) -> Option<SessionTag> {
     let lower = raw.to_lowercase();
     let all: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).collect();
-    let mut kept: Vec<&str> = all.iter().copied().filter(|part| !names.has(part)).collect();
+    let mut kept = all.clone();
+    names.take_out(&mut kept);
+    kept.retain(|part| !names.has(part));
     if kept.len() < all.len() {
         // A removed name may leave the `s` of its genitive.
         kept.retain(|part| part.chars().count() > 1);
@@ -195,10 +229,8 @@ mod tests {
             r#"{"tags":[{"tag":"Invoices","conf":0.92},{"tag":"invoice","conf":0.5},{"tag":"thai place","conf":1},{"tag":"boxes","conf":0.3}]}"#,
             expect!["thai-place=thai-place 1, invoices=invoice 0.92, boxes=box 0.3"],
         );
-        check(
-            "```json\n{\"tags\":[{\"tag\":\"a1 b\",\"conf\":0}]}\n```",
-            expect!["the answer holds 1 usable tags, fewer than 3"],
-        );
+        check("```json\n{\"tags\":[{\"tag\":\"a1 b\",\"conf\":0}]}\n```", expect!["a1-b=a1-b 0"]);
+        check(r#"{"tags":[{"tag":"Ana","conf":1}]}"#, expect!["the answer holds no usable tag"]);
         check(
             r#"{"tags":[{"tag":"anas birthday","conf":0.9},{"tag":"tom-müller","conf":0.8},{"tag":"u7","conf":0.8},{"tag":"drums","conf":0.7},{"tag":"boat","conf":0.6}]}"#,
             expect!["birthday=birthday 0.9, drums=drum 0.7, boat=boat 0.6"],
@@ -206,6 +238,20 @@ mod tests {
         check("tags: invoices", expect!["the answer is not the JSON that was asked for"]);
         check(r#"{"tags":[{"tag":"a","conf":2}]}"#, expect!["the answer is not the JSON that was asked for"]);
         check(r#"{"tags":[],"note":"none"}"#, expect!["the answer is not the JSON that was asked for"]);
+    }
+
+    #[test]
+    fn a_name_of_several_words_is_no_tag_and_its_words_may_be() {
+        let names = MemberNames::of(["qTox-Blog", "Garden Helper Bot", "garden_helper_bot", "Club of Ghent", "Ana-Maria Ek"]);
+        let tag = |raw: &str| impersonal(raw, 1.0, &names).map(|tag| tag.name).unwrap_or_default();
+        assert_eq!(
+            ["qtox-1.7", "blog-post", "garden-tools", "ghent"].map(tag),
+            ["qtox-1-7", "blog-post", "garden-tools", "ghent"]
+        );
+        assert_eq!(
+            ["qtox-blog", "garden-helper-bot", "club-of-ghent fees", "ana-maria", "ek", "clubs"].map(tag),
+            ["", "", "fees", "", "", ""]
+        );
     }
 
     #[test]
