@@ -274,7 +274,7 @@ impl Load {
     }
 
     fn media(&mut self, scene: &mut Scene<'_>, place: &Place) {
-        let content = match scene.random.below(8) {
+        let content = match scene.random.below(7) {
             0 => PostContent::Sticker { emoji: "🎉".to_owned() },
             1 => PostContent::Voice { seconds: 7 },
             2 => PostContent::Video { seconds: 12 },
@@ -283,7 +283,6 @@ impl Load {
                 PostContent::Poll { question: "Where?".to_owned(), options: vec!["Lake".to_owned(), "Hill".to_owned()] }
             }
             5 => PostContent::Location,
-            6 => PostContent::Dice { value: 4 },
             _ => PostContent::Photo,
         };
         let text = match content {

@@ -103,7 +103,7 @@ impl Sandbox {
     }
 
     /// Stores `bytes` as the content of every document with this file name, for download by the bot. Photos are named
-    /// `photo.jpg`, voice messages `voice.oga`, video notes `video_note.mp4`.
+    /// `photo.jpg`, voice messages `voice.oga`.
     pub fn put_file(&self, file_name: &str, bytes: impl Into<Vec<u8>>) {
         self.world.change(|state| state.files.insert(file_name.to_owned(), bytes.into()));
     }

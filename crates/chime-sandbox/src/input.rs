@@ -139,24 +139,17 @@ pub enum PostContent {
     Text,
     Photo,
     Video { seconds: u32 },
-    Animation,
-    Audio { seconds: u32 },
     Voice { seconds: u32 },
-    VideoNote { seconds: u32 },
     Document { file_name: String },
     Sticker { emoji: String },
     Poll { question: String, options: Vec<String> },
     Location,
-    Contact { first_name: String },
-    Dice { value: u8 },
     // Service messages.
     Joined(Vec<UserId>),
     LeftChat(UserId),
     Titled(String),
-    Pinned(MessageId),
     TopicCreated { name: String },
     TopicClosed,
-    TopicReopened,
     MigratedTo(ChatId),
     MigratedFrom(ChatId),
 }
@@ -167,23 +160,16 @@ impl PostContent {
             Self::Text
             | Self::Photo
             | Self::Video { .. }
-            | Self::Animation
-            | Self::Audio { .. }
             | Self::Voice { .. }
-            | Self::VideoNote { .. }
             | Self::Document { .. }
             | Self::Sticker { .. }
             | Self::Poll { .. }
-            | Self::Location
-            | Self::Contact { .. }
-            | Self::Dice { .. } => false,
+            | Self::Location => false,
             Self::Joined(_)
             | Self::LeftChat(_)
             | Self::Titled(_)
-            | Self::Pinned(_)
             | Self::TopicCreated { .. }
             | Self::TopicClosed
-            | Self::TopicReopened
             | Self::MigratedTo(_)
             | Self::MigratedFrom(_) => true,
         }

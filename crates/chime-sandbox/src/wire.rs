@@ -259,10 +259,7 @@ fn content(state: &SandboxState, message: &SandboxMessage) -> Map<String, Value>
         PostContent::Text => return Map::new(),
         PostContent::Photo => ("photo", json!([file(picture())])),
         PostContent::Video { seconds } => ("video", file(json!({"width": 640, "height": 480, "duration": seconds}))),
-        PostContent::Animation => ("animation", file(json!({"width": 640, "height": 480, "duration": 2}))),
-        PostContent::Audio { seconds } => ("audio", file(json!({"duration": seconds}))),
         PostContent::Voice { seconds } => ("voice", file(json!({"duration": seconds}))),
-        PostContent::VideoNote { seconds } => ("video_note", file(json!({"length": 240, "duration": seconds}))),
         PostContent::Document { file_name } => match state.files.get(file_name) {
             Some(bytes) => {
                 let size =
@@ -277,15 +274,11 @@ fn content(state: &SandboxState, message: &SandboxMessage) -> Map<String, Value>
         }
         PostContent::Poll { question, options } => ("poll", poll(&id, question, options)),
         PostContent::Location => ("location", json!({"latitude": 59.437, "longitude": 24.7536})),
-        PostContent::Contact { first_name } => ("contact", json!({"phone_number": "0", "first_name": first_name})),
-        PostContent::Dice { value } => ("dice", json!({"emoji": "🎲", "value": value})),
         PostContent::Joined(users) => ("new_chat_members", users.iter().map(|id| user(state, *id)).collect()),
         PostContent::LeftChat(id) => ("left_chat_member", user(state, *id)),
         PostContent::Titled(title) => ("new_chat_title", json!(title)),
-        PostContent::Pinned(id) => ("pinned_message", pinned(state, message, *id)),
         PostContent::TopicCreated { name } => ("forum_topic_created", json!({"name": name, "icon_color": 7_322_096})),
         PostContent::TopicClosed => ("forum_topic_closed", json!({})),
-        PostContent::TopicReopened => ("forum_topic_reopened", json!({})),
         PostContent::MigratedTo(chat) => ("migrate_to_chat_id", json!(chat)),
         PostContent::MigratedFrom(chat) => ("migrate_from_chat_id", json!(chat)),
     };
@@ -321,16 +314,6 @@ fn poll(id: &str, question: &str, options: &[String]) -> Value {
         "allows_revoting": true,
         "members_only": false,
     })
-}
-
-/// Returns the pinned message without the one that it replies to. If it was deleted, returns only its chat and id, and
-/// date 0.
-fn pinned(state: &SandboxState, by: &SandboxMessage, id: MessageId) -> Value {
-    let Some(of) = state.chats.get(&by.chat) else { return Value::Null };
-    match of.messages.get(&id).filter(|message| !message.content.is_service()) {
-        Some(message) => plain_message(state, of, message).into(),
-        None => json!({"chat": chat(state, of), "message_id": id, "date": 0}),
-    }
 }
 
 fn chat(state: &SandboxState, of: &SandboxChat) -> Map<String, Value> {

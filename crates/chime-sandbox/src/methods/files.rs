@@ -9,10 +9,9 @@ use chime_core::{ChatId, MessageId, Timestamp};
 
 const FOLDER: &str = "documents/";
 
-/// File names of all photos, voice messages and video notes.
+/// File names of all photos and voice messages.
 const PHOTO: &str = "photo.jpg";
 const VOICE: &str = "voice.oga";
-const VIDEO_NOTE: &str = "video_note.mp4";
 
 pub(super) fn get_file(state: &mut SandboxState, params: &RequestParams, _now: Timestamp) -> MethodResult {
     let id = params.text("file_id").unwrap_or_default();
@@ -35,7 +34,6 @@ fn name_of(state: &SandboxState, id: &str) -> Option<String> {
         PostContent::Document { file_name } => Some(file_name.clone()),
         PostContent::Photo => Some(PHOTO.to_owned()),
         PostContent::Voice { .. } => Some(VOICE.to_owned()),
-        PostContent::VideoNote { .. } => Some(VIDEO_NOTE.to_owned()),
         _ => None,
     }
 }
