@@ -332,7 +332,7 @@ impl DemoSession {
             BotAction::Deleted { .. }
             | BotAction::Drafted { .. }
             | BotAction::Uploaded { .. }
-            | BotAction::Acting { .. }
+            | BotAction::Typing { .. }
             | BotAction::Left { .. }
             | BotAction::GuestAnswered { .. }
             | BotAction::PressAnswered { text: None, .. } => {}

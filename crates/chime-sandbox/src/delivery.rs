@@ -44,8 +44,8 @@ impl SandboxState {
         hears_all || !is_group || message.content.is_service() || self.is_for_the_bot(chat, message)
     }
 
-    /// Returns `true` if a bot in privacy mode receives `message`: commands without another bot's name, replies to the
-    /// bot, and messages sent through it as an inline bot, but no plain mentions.
+    /// Returns `true` if a bot in privacy mode receives `message`: commands without another bot's name and replies to
+    /// the bot, but no plain mentions.
     fn is_for_the_bot(&self, chat: &SandboxChat, message: &SandboxMessage) -> bool {
         let own_name = self.people.get(&BOT).and_then(|bot| bot.username.as_deref()).unwrap_or_default();
         let is_own_command =
@@ -56,6 +56,6 @@ impl SandboxState {
                 }
             });
         let parent = message.reply_to.and_then(|parent| chat.messages.get(&parent));
-        is_own_command || message.via_bot == Some(BOT) || parent.is_some_and(|parent| parent.from == BOT)
+        is_own_command || parent.is_some_and(|parent| parent.from == BOT)
     }
 }

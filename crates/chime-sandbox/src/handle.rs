@@ -284,7 +284,7 @@ impl Sandbox {
                 | BotAction::Drafted { .. }
                 | BotAction::Deleted { .. }
                 | BotAction::Reacted { .. }
-                | BotAction::Acting { .. }
+                | BotAction::Typing { .. }
                 | BotAction::Left { .. }
                 | BotAction::PressAnswered { .. }
                 | BotAction::GuestAnswered { .. } => None,

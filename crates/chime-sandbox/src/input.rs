@@ -200,8 +200,6 @@ pub struct Post {
     pub forward_of: Option<(ChatId, MessageId)>,
     /// Chat and id of a replied-to message in another chat.
     pub reply_elsewhere: Option<(ChatId, MessageId)>,
-    /// The inline bot that wrote the text.
-    pub via_bot: Option<UserId>,
     /// `true` for messages from before the bot joined: stored, but never delivered as updates.
     pub silent: bool,
     /// `true` for a command that only the bot sees.
@@ -224,7 +222,6 @@ impl Post {
             forwarded_from: None,
             forward_of: None,
             reply_elsewhere: None,
-            via_bot: None,
             silent: false,
             is_ephemeral: false,
         }
@@ -284,11 +281,6 @@ impl Post {
     #[must_use]
     pub fn reply_elsewhere(self, chat: ChatId, message: MessageId) -> Self {
         Self { reply_elsewhere: Some((chat, message)), ..self }
-    }
-
-    #[must_use]
-    pub fn via(self, bot: UserId) -> Self {
-        Self { via_bot: Some(bot), ..self }
     }
 
     #[must_use]

@@ -30,7 +30,6 @@ pub struct SandboxMessage {
     pub forwarded_from: Option<String>,
     pub forward_of: Option<(ChatId, MessageId)>,
     pub reply_elsewhere: Option<(ChatId, MessageId)>,
-    pub via_bot: Option<UserId>,
     /// `reply_markup` as sent by the bot.
     pub buttons: Option<Value>,
     /// For an ephemeral message: the only one who sees it besides its author.
@@ -60,7 +59,6 @@ impl SandboxMessage {
             forwarded_from: post.forwarded_from,
             forward_of: post.forward_of,
             reply_elsewhere: post.reply_elsewhere,
-            via_bot: post.via_bot,
             buttons: None,
             receiver: post.is_ephemeral.then_some(BOT),
             reactions: BTreeMap::new(),
@@ -92,11 +90,10 @@ pub enum BotAction {
         message: MessageId,
         emoji: Vec<String>,
     },
-    /// A status such as `typing` was shown.
-    Acting {
+    /// The typing status was shown.
+    Typing {
         chat: ChatId,
         forum_topic: Option<ForumTopicId>,
-        action: String,
     },
     Left {
         chat: ChatId,

@@ -1,7 +1,5 @@
-//! Parameters of requests in any encoding, and the server's refusals.
+//! Parameters of requests, as JSON or as a multipart form, and the server's refusals.
 
-use axum::extract::Query;
-use axum::http::Uri;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -52,25 +50,18 @@ impl ApiError {
 /// The `result` of a method, or a refusal.
 pub(super) type MethodResult = Result<Value, ApiError>;
 
-/// Parameters of a request by name. In a form or query every value is a string; objects and arrays are JSON in a
-/// string.
+/// Parameters of a request by name. In a multipart form, which contains a file, every other value is a string.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct RequestParams(Map<String, Value>);
 
 impl RequestParams {
-    /// Decodes query and body; the body takes precedence. The error is the real server's message about invalid JSON.
-    pub(super) fn decode(query: &str, content_type: &str, body: &[u8]) -> Result<Self, ApiError> {
-        let mut all = form(query)?;
-        if content_type.starts_with("application/json") && !body.is_empty() {
-            let unreadable = |_| ApiError::bad_request("can't parse JSON object");
-            all.extend(serde_json::from_slice::<Map<String, Value>>(body).map_err(unreadable)?);
-        } else if let Some(boundary) = content_type.strip_prefix("multipart/form-data; boundary=") {
-            all.extend(multipart(boundary, body));
-        } else if !body.is_empty() {
-            let text =
-                std::str::from_utf8(body).map_err(|_| ApiError::bad_request("strings must be encoded in UTF-8"))?;
-            all.extend(form(text)?);
-        }
+    /// Decodes the body. The error is the real server's message about invalid JSON.
+    pub(super) fn decode(content_type: &str, body: &[u8]) -> Result<Self, ApiError> {
+        let mut all = match content_type.strip_prefix("multipart/form-data; boundary=") {
+            Some(boundary) => multipart(boundary, body),
+            None if body.is_empty() => Map::new(),
+            None => serde_json::from_slice(body).map_err(|_| ApiError::bad_request("can't parse JSON object"))?,
+        };
         all.retain(|_, value| !value.is_null());
         Ok(Self(all))
     }
@@ -108,26 +99,10 @@ impl RequestParams {
         Some((file.get("file_name")?.as_str()?, file.get("text")?.as_str()?))
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.0.contains_key(name)
-    }
-
-    pub(super) fn flag(&self, name: &str) -> bool {
-        match self.0.get(name) {
-            Some(Value::Bool(flag)) => *flag,
-            Some(Value::String(text)) => matches!(text.to_lowercase().as_str(), "true" | "yes" | "1"),
-            _ => false,
-        }
-    }
-
-    /// Parses an object or array, given as JSON or as a string that contains it.
+    /// Parses an object or array.
     pub(super) fn parsed<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, ApiError> {
-        let value = match self.0.get(name) {
-            None => return Ok(None),
-            Some(Value::String(text)) => serde_json::from_str(text),
-            Some(value) => serde_json::from_value(value.clone()),
-        };
-        value.map(Some).map_err(|_| ApiError::bad_request(format!("can't parse {name}")))
+        let parsed = self.0.get(name).map(|value| serde_json::from_value(value.clone())).transpose();
+        parsed.map_err(|_| ApiError::bad_request(format!("can't parse {name}")))
     }
 }
 
@@ -147,12 +122,4 @@ fn multipart(boundary: &str, body: &[u8]) -> Map<String, Value> {
         all.insert(name, value);
     }
     all
-}
-
-/// Parses `a=1&b=2`. The URI is needed only for axum's decoder.
-fn form(encoded: &str) -> Result<Map<String, Value>, ApiError> {
-    let unreadable = || ApiError::bad_request("can't parse the parameters");
-    let uri: Uri = format!("/?{encoded}").parse().map_err(|_| unreadable())?;
-    let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(&uri).map_err(|_| unreadable())?;
-    Ok(pairs.into_iter().map(|(name, value)| (name, Value::String(value))).collect())
 }

@@ -117,14 +117,10 @@ impl UpdateQueue {
     /// Drops all updates and continues with id `next`: after a week without updates, the real server continues with a
     /// random id.
     pub(super) fn restart_ids(&mut self, next: UpdateId) {
-        self.clear();
-        self.confirmed.clear();
-        self.next_id = next.0;
-    }
-
-    pub(super) fn clear(&mut self) {
         self.pending.clear();
         self.echoes.clear();
+        self.confirmed.clear();
+        self.next_id = next.0;
     }
 
     pub(super) fn allow(&mut self, kinds: Vec<String>) {

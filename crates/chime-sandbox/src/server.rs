@@ -1,4 +1,4 @@
-//! HTTP server: `<url>/bot<token>/<method>`, GET or POST, JSON or form.
+//! HTTP server: `<url>/bot<token>/<method>`, GET or POST.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{ConnectInfo, Path, RawQuery, State};
+use axum::extract::{ConnectInfo, Path, State};
 use axum::http::header::{CONTENT_TYPE, DATE, HeaderMap};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
@@ -43,7 +43,6 @@ async fn answer(
     State(world): State<Arc<SharedState>>,
     ConnectInfo(caller): ConnectInfo<Caller>,
     Path((bot, method)): Path<(String, String)>,
-    RawQuery(query): RawQuery,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
@@ -51,7 +50,7 @@ async fn answer(
         return respond(Err(ApiError::unauthorized()));
     }
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let params = match RequestParams::decode(query.as_deref().unwrap_or_default(), content_type, &body) {
+    let params = match RequestParams::decode(content_type, &body) {
         Ok(params) => params,
         Err(error) => {
             world.change(|state| state.note_unexpected(format!("unreadable parameters of {method}")));

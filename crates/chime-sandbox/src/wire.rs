@@ -48,22 +48,6 @@ pub(super) fn own_account(state: &SandboxState) -> Value {
     account
 }
 
-/// Returns the result of `getChat`.
-pub(super) fn full_chat(state: &SandboxState, of: &SandboxChat) -> Value {
-    let mut object = chat(state, of);
-    let gifts = ["unlimited_gifts", "limited_gifts", "unique_gifts", "premium_subscription", "gifts_from_channels"];
-    let accepted: Map<String, Value> = gifts.into_iter().map(|gift| (gift.to_owned(), false.into())).collect();
-    object.extend([
-        ("accent_color_id".to_owned(), json!(0)),
-        ("max_reaction_count".to_owned(), json!(11)),
-        ("accepted_gift_types".to_owned(), accepted.into()),
-    ]);
-    if let Some(username) = &of.username {
-        object.insert("active_usernames".to_owned(), json!([username]));
-    }
-    object.into()
-}
-
 /// Returns a `ChatMember`.
 pub(super) fn member(state: &SandboxState, who: UserId, status: ChatMemberStatus) -> Value {
     let rights: &[&str] = match status {
@@ -204,7 +188,6 @@ fn plain_message(state: &SandboxState, of: &SandboxChat, message: &SandboxMessag
     put("is_topic_message", message.forum_topic.map(|_| true.into()));
     put("edit_date", message.edited_at.map(|at| at.secs().into()));
     put("media_group_id", message.album.as_deref().map(Value::from));
-    put("via_bot", message.via_bot.map(account));
     put("reply_markup", message.buttons.clone());
     let hidden = message
         .forwarded_from

@@ -8,12 +8,6 @@ use crate::state::SandboxState;
 use crate::{ChatMemberStatus, wire};
 use chime_core::{Timestamp, UserId};
 
-pub(super) fn get_chat(state: &mut SandboxState, params: &RequestParams, _now: Timestamp) -> MethodResult {
-    let id = chat_to_see(state, params)?;
-    let chat = state.chats.get(&id).ok_or_else(|| ApiError::bad_request("chat not found"))?;
-    Ok(wire::full_chat(state, chat))
-}
-
 pub(super) fn get_chat_member(state: &mut SandboxState, params: &RequestParams, _now: Timestamp) -> MethodResult {
     let id = chat_to_see(state, params)?;
     let user = params.integer("user_id").map(UserId).filter(|user| state.people.contains_key(user));

@@ -27,14 +27,6 @@ pub(super) fn get_webhook_info(state: &mut SandboxState, _params: &RequestParams
     Ok(json!({ "url": "", "has_custom_certificate": false, "pending_update_count": state.queue.len() }))
 }
 
-/// Succeeds although there is never a webhook: the real server accepts repeated deletion too.
-pub(super) fn delete_webhook(state: &mut SandboxState, params: &RequestParams, _now: Timestamp) -> MethodResult {
-    if params.flag("drop_pending_updates") {
-        state.queue.clear();
-    }
-    Ok(true.into())
-}
-
 pub(super) fn get_my_short_description(
     state: &mut SandboxState,
     _params: &RequestParams,

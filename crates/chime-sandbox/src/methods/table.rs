@@ -13,10 +13,9 @@ struct Method {
     run: MethodHandler,
 }
 
-const METHODS: [Method; 22] = [
+const METHODS: [Method; 20] = [
     Method { name: "getMe", params: &[], run: profile::get_me },
     Method { name: "getWebhookInfo", params: &[], run: profile::get_webhook_info },
-    Method { name: "deleteWebhook", params: &["drop_pending_updates"], run: profile::delete_webhook },
     Method { name: "setMyCommands", params: &["commands", "scope", "language_code"], run: profile::set_my_commands },
     Method { name: "getMyShortDescription", params: &["language_code"], run: profile::get_my_short_description },
     Method {
@@ -30,11 +29,8 @@ const METHODS: [Method; 22] = [
             "chat_id",
             "message_thread_id",
             "text",
-            "parse_mode",
             "entities",
             "link_preview_options",
-            "disable_notification",
-            "protect_content",
             "reply_parameters",
             "reply_markup",
             "ephemeral_message_parameters",
@@ -50,7 +46,7 @@ const METHODS: [Method; 22] = [
     Method { name: "sendDocument", params: &["chat_id", "document", "caption"], run: send::send_document },
     Method {
         name: "sendMessageDraft",
-        params: &["chat_id", "message_thread_id", "draft_id", "text", "parse_mode", "entities"],
+        params: &["chat_id", "message_thread_id", "draft_id", "text", "entities"],
         run: send::send_message_draft,
     },
     Method { name: "sendChatAction", params: &["chat_id", "message_thread_id", "action"], run: send::send_chat_action },
@@ -61,7 +57,6 @@ const METHODS: [Method; 22] = [
             "message_id",
             "inline_message_id",
             "text",
-            "parse_mode",
             "entities",
             "link_preview_options",
             "reply_markup",
@@ -84,16 +79,15 @@ const METHODS: [Method; 22] = [
     Method { name: "deleteMessage", params: &["chat_id", "message_id"], run: edits::delete_message },
     Method {
         name: "setMessageReaction",
-        params: &["chat_id", "message_id", "reaction", "is_big"],
+        params: &["chat_id", "message_id", "reaction"],
         run: edits::set_message_reaction,
     },
     Method {
         name: "answerCallbackQuery",
-        params: &["callback_query_id", "text", "show_alert", "url", "cache_time"],
+        params: &["callback_query_id", "text"],
         run: edits::answer_callback_query,
     },
     Method { name: "getFile", params: &["file_id"], run: files::get_file },
-    Method { name: "getChat", params: &["chat_id"], run: chats::get_chat },
     Method { name: "getChatMember", params: &["chat_id", "user_id"], run: chats::get_chat_member },
     Method { name: "getChatAdministrators", params: &["chat_id"], run: chats::get_chat_administrators },
     Method { name: "leaveChat", params: &["chat_id"], run: chats::leave_chat },

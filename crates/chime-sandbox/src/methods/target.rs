@@ -16,7 +16,6 @@ pub(super) struct SendTarget {
     pub(super) chat: ChatId,
     pub(super) forum_topic: Option<ForumTopicId>,
     pub(super) reply_to: Option<MessageId>,
-    pub(super) quote: Option<String>,
 }
 
 /// The fields of `ReplyParameters` that a correct bot sends here.
@@ -28,13 +27,7 @@ struct ReplyParameters {
     #[serde(default)]
     ephemeral_message_id: Option<i64>,
     #[serde(default)]
-    chat_id: Option<ChatId>,
-    #[serde(default)]
     allow_sending_without_reply: Option<bool>,
-    #[serde(default)]
-    quote: Option<String>,
-    #[serde(default, rename = "quote_position")]
-    _quote_position: Option<usize>,
 }
 
 impl SendTarget {
@@ -44,7 +37,7 @@ impl SendTarget {
         let reply = params.parsed::<ReplyParameters>("reply_parameters").inspect_err(|_| {
             state.note_unexpected("reply_parameters that do not parse");
         })?;
-        let mut place = Self { chat, forum_topic: asked, reply_to: None, quote: None };
+        let mut place = Self { chat, forum_topic: asked, reply_to: None };
         if let Some(reply) = reply {
             place.attach(state, reply)?;
         }
@@ -57,9 +50,6 @@ impl SendTarget {
     /// Makes this a reply if the message exists in the same topic. Otherwise returns an error, unless the message does
     /// not exist and the bot allows sending without a reply.
     fn attach(&mut self, state: &mut SandboxState, reply: ReplyParameters) -> Result<(), ApiError> {
-        if reply.chat_id.is_some_and(|chat| chat != self.chat) {
-            state.note_unexpected("a reply to another chat");
-        }
         let id = reply.ephemeral_message_id.map(MessageId::ephemeral).or(reply.message_id);
         let id = id.ok_or_else(|| ApiError::bad_request("message identifier is not specified"))?;
         let target = state.message(self.chat, id);
@@ -69,12 +59,8 @@ impl SendTarget {
         }
         match target {
             Some(target) => {
-                if reply.quote.as_ref().is_some_and(|quote| !target.text.contains(quote)) {
-                    return Err(ApiError::bad_request("QUOTE_TEXT_INVALID"));
-                }
                 self.forum_topic = self.forum_topic.or(target.forum_topic);
                 self.reply_to = Some(id);
-                self.quote = reply.quote;
                 Ok(())
             }
             None if reply.allow_sending_without_reply == Some(true) => Ok(()),
@@ -192,15 +178,6 @@ pub(super) fn message_id(params: &RequestParams) -> Result<MessageId, ApiError> 
 }
 
 fn named<'a>(state: &'a SandboxState, params: &RequestParams) -> Result<&'a SandboxChat, ApiError> {
-    if !params.has("chat_id") {
-        return Err(ApiError::bad_request("chat_id is empty"));
-    }
-    let by_id = params.integer("chat_id").and_then(|id| state.chats.get(&ChatId(id)));
-    let by_name = || {
-        let name = params.text("chat_id")?.strip_prefix('@')?;
-        let is_called =
-            |chat: &&SandboxChat| chat.username.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(name));
-        state.chats.values().find(is_called)
-    };
-    by_id.or_else(by_name).ok_or_else(|| ApiError::bad_request("chat not found"))
+    let chat = params.integer("chat_id").and_then(|id| state.chats.get(&ChatId(id)));
+    chat.ok_or_else(|| ApiError::bad_request("chat not found"))
 }

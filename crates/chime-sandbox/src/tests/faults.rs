@@ -121,7 +121,8 @@ async fn with_the_last_handle_every_line_is_cut_and_the_door_closed() {
     let desk = Desk::open().await;
     let Desk { sandbox, client, .. } = desk;
     let address = sandbox.api_url().trim_start_matches("http://").to_owned();
-    let waiting = client.get(format!("{}/bot{}/getUpdates?timeout=50", sandbox.api_url(), sandbox.token())).send();
+    let url = format!("{}/bot{}/getUpdates", sandbox.api_url(), sandbox.token());
+    let waiting = client.post(url).json(&json!({"timeout": 50})).send();
     let end = async {
         sandbox.called("getUpdates", 1).await;
         let clone = sandbox.clone();

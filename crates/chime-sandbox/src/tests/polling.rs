@@ -124,13 +124,6 @@ async fn kinds_are_chosen_when_an_update_is_made_and_remembered() {
 }
 
 #[tokio::test]
-async fn an_unknown_kind_is_noticed() {
-    let desk = Desk::open().await;
-    desk.poll(json!({"allowed_updates": ["message", "messages"]})).await;
-    assert_eq!(desk.sandbox.unexpected(), ["update kind messages in allowed_updates"]);
-}
-
-#[tokio::test]
 async fn raw_updates_get_an_id_where_they_lack_one() {
     let desk = Desk::open().await;
     let next = desk.sandbox.confirmed_offset();
