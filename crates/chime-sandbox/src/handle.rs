@@ -252,8 +252,8 @@ impl Sandbox {
         self.world.read(|state| state.commands.clone().into_iter().collect())
     }
 
-    /// Returns the mistakes of the bot or test so far, such as unknown methods or parameters, or chats that do not
-    /// exist. Contains no message text.
+    /// Returns the mistakes of the bot or test so far, such as unknown methods, or chats that do not exist. Contains no
+    /// message text.
     pub fn unexpected(&self) -> Vec<String> {
         self.world.read(|state| state.unexpected().to_vec())
     }

@@ -66,10 +66,6 @@ impl RequestParams {
         Ok(Self(all))
     }
 
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
-    }
-
     #[cfg(feature = "testkit")]
     pub(super) fn to_json(&self) -> Value {
         // The Bot API's schema, against which tests check recorded calls, describes a file as a string.

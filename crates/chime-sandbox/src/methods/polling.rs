@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use crate::methods::table::note_foreign_params;
 use crate::params::{ApiError, RequestParams};
 use crate::state::SandboxState;
 
@@ -10,8 +9,6 @@ use crate::state::SandboxState;
 const LONGEST_POLL_SECONDS: i64 = 50;
 /// Maximum and default number of updates per response.
 const LARGEST_BATCH: i64 = 100;
-
-const PARAMS: [&str; 4] = ["offset", "limit", "timeout", "allowed_updates"];
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PollRequest {
@@ -23,7 +20,6 @@ pub(crate) struct PollRequest {
 impl PollRequest {
     /// Reads the parameters. `allowed_updates` stays in effect until another poll changes it.
     pub(crate) fn read(state: &mut SandboxState, params: &RequestParams) -> Result<Self, ApiError> {
-        note_foreign_params(state, "getUpdates", &PARAMS, params);
         if let Some(kinds) = params.parsed::<Vec<String>>("allowed_updates")? {
             state.queue.allow(kinds);
         }

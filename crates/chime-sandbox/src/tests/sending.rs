@@ -126,15 +126,6 @@ async fn an_unknown_method_is_not_found_and_noticed() {
 }
 
 #[tokio::test]
-async fn a_foreign_parameter_is_ignored_and_noticed() {
-    let desk = Desk::open().await;
-    let chat = desk.group_saying(&[]);
-    desk.call("sendMessage", json!({"chat_id": chat, "text": "hi", "reply_to": 1})).await;
-    assert_eq!(desk.sandbox.unexpected(), ["parameter reply_to of sendMessage"]);
-    assert_eq!(desk.sandbox.sent_by_bot(chat).len(), 1);
-}
-
-#[tokio::test]
 async fn another_token_is_unauthorized() {
     let desk = Desk::open().await;
     let url = format!("{}/bot1:wrong/getMe", desk.sandbox.api_url());
