@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chime_core::{AnswerRecord, ChatId, EntityKind, ForumTopicId, MessageId, Part, Reason, UserId, utf16_len};
+use chime_core::{AnswerRecord, ChatId, Entity, EntityKind, ForumTopicId, MessageId, Part, Reason, UserId, utf16_len};
 use chime_sandbox::{NewChat, NewMember, Post, PostContent, SandboxMessage};
 use chime_store::chats;
 use chime_testkit::Reply;
@@ -488,7 +488,8 @@ fn outside_fences(prompt: &str) -> String {
 async fn code_mail_and_longer_names_are_no_mentions() {
     World::run(async |w| {
         let ann = w.member("ann");
-        w.telegram.say(w.chat, Post::marked_up(ann, "write `@bot hi` to test it", w.clock.now()));
+        let code = Entity { offset: 6, length: 7, kind: EntityKind::Code };
+        w.telegram.say(w.chat, Post::new(ann, "write @bot hi to test it", w.clock.now()).entities(vec![code]));
         w.say("ann", "ask @bottom or mail me@bot");
         w.telegram.say(w.chat, Post::new(ann, "@bot do it", w.clock.now()).forwarded_from("Zoe"));
         w.settled().await;
@@ -634,7 +635,7 @@ async fn a_question_below_a_photo_says_that_there_is_one() {
     World::run(async |w| {
         let ann = w.member("ann");
         w.model.script(["I cannot see it."]);
-        let photo = Post::marked_up(ann, "@bot which of these?", w.clock.now()).with(PostContent::Photo);
+        let photo = Post::new(ann, "@bot which of these?", w.clock.now()).with(PostContent::Photo);
         let tag = w.telegram.say(w.chat, photo);
         w.answer_to(tag).await;
         let prompt = w.prompt(1).await;

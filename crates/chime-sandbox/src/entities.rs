@@ -24,30 +24,6 @@ const BESIDE_NO_COMMAND: [char; 3] = ['/', '<', '>'];
 /// Punctuation that ends a sentence or a bracket and does not belong to an address.
 const PUNCTUATION: [char; 13] = ['.', ',', ';', ':', '!', '?', ')', ']', '}', '\'', '"', '>', '-'];
 
-/// Parses backticks as Telegram's apps do: three around a block, one around inline code.
-pub fn marked_up(source: &str) -> FormattedText {
-    let mut marked = FormattedText::default();
-    let mut rest = source;
-    while let Some(start) = rest.find('`') {
-        let (before, from_fence) = rest.split_at(start);
-        marked.text.push_str(before);
-        let fence = if from_fence.starts_with("```") { "```" } else { "`" };
-        let inside = from_fence.get(fence.len()..).unwrap_or_default();
-        let Some((code, after)) = inside.split_once(fence).filter(|(code, _)| !code.is_empty()) else {
-            marked.text.push_str(fence);
-            rest = inside;
-            continue;
-        };
-        let kind = if fence.len() == 3 { EntityKind::Pre { language: None } } else { EntityKind::Code };
-        marked.entities.push(Entity { offset: utf16_len(&marked.text), length: utf16_len(code), kind });
-        marked.text.push_str(code);
-        rest = after;
-    }
-    marked.text.push_str(rest);
-    marked.entities = complete(&marked.text, marked.entities);
-    marked
-}
-
 /// Adds the entities that Telegram finds in `text` to the `given` ones, sorted by position. Omits found ones that
 /// conflict with a given one.
 pub(super) fn complete(text: &str, given: Vec<Entity>) -> Vec<Entity> {
@@ -187,21 +163,21 @@ fn find(text: &str) -> Vec<Entity> {
 mod tests {
     use expect_test::{Expect, expect};
 
-    use crate::entities::{check, marked_up, trimmed};
+    use crate::entities::{check, complete, trimmed};
     use chime_core::{Entity, EntityKind, FormattedText, utf16_slice};
 
     #[track_caller]
-    fn finds(source: &str, expected: Expect) {
-        expected.assert_eq(&shown(&marked_up(source)));
+    fn finds(text: &str, expected: Expect) {
+        finds_beside(text, Vec::new(), expected);
     }
 
-    fn shown(marked: &FormattedText) -> String {
-        let lines = marked.entities.iter().map(|entity| {
-            let kind = format!("{:?}", entity.kind);
-            let kind = kind.split([' ', '{']).next().unwrap_or_default();
-            format!("{kind} `{}`", utf16_slice(&marked.text, entity.offset, entity.length))
+    #[track_caller]
+    fn finds_beside(text: &str, given: Vec<Entity>, expected: Expect) {
+        let all = complete(text, given);
+        let shown = all.iter().map(|entity| {
+            format!("{:?} `{}`", entity.kind, utf16_slice(text, entity.offset, entity.length))
         });
-        lines.collect::<Vec<_>>().join(", ")
+        expected.assert_eq(&shown.collect::<Vec<_>>().join(", "));
     }
 
     fn bold(offset: usize, length: usize) -> Entity {
@@ -224,18 +200,7 @@ mod tests {
 
     #[test]
     fn a_name_inside_code_is_code() {
-        finds(
-            "`@bot` and ```\n@bot``` and @bot",
-            expect![[r#"
-            Code `@bot`, Pre `
-            @bot`, Mention `@bot`"#]],
-        );
-    }
-
-    #[test]
-    fn an_unpaired_backtick_is_a_backtick() {
-        finds("it`s @bot", expect!["Mention `@bot`"]);
-        finds("`` @bot", expect!["Mention `@bot`"]);
+        finds_beside("@bot and @bot", vec![code(0, 4)], expect!["Code `@bot`, Mention `@bot`"]);
     }
 
     #[test]

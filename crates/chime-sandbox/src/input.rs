@@ -1,7 +1,6 @@
 //! Values to set up chats and people, and to post messages.
 
-use crate::entities::marked_up;
-use chime_core::{ChatId, ChatKind, Entity, FormattedText, ForumTopicId, MessageId, Timestamp, UserId};
+use chime_core::{ChatId, ChatKind, Entity, ForumTopicId, MessageId, Timestamp, UserId};
 
 #[derive(Debug, Clone)]
 pub struct NewChat {
@@ -225,12 +224,6 @@ impl Post {
             silent: false,
             is_ephemeral: false,
         }
-    }
-
-    /// Builds a post in which backticks mark code, as in Telegram's apps.
-    pub fn marked_up(from: UserId, text: &str, at: Timestamp) -> Self {
-        let FormattedText { text, entities } = marked_up(text);
-        Self { entities: Some(entities), ..Self::new(from, text, at) }
     }
 
     #[must_use]

@@ -38,7 +38,6 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-pub use entities::marked_up;
 pub use handle::{Sandbox, Setup};
 pub use input::{ChatMemberStatus, NewChat, NewMember, Post, PostContent};
 pub use message::{BotAction, Cursor, SandboxMessage};
