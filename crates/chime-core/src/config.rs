@@ -33,4 +33,4 @@ pub use privacy::{PrivacyConfig, retention};
 pub use problem::{ConfigError, Problem, Warning};
 pub use settings::{SettingInForce, Settings};
 pub use telegram::TelegramConfig;
-pub use units::{format_duration, parse_amount, parse_duration, parse_size, rounded_size};
+pub use units::{format_duration, parse_amount, parse_duration, rounded_size};
