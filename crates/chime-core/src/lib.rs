@@ -80,7 +80,7 @@ pub use packed::{add_share, dot, pack, packed_cosine, unpack};
 pub use panics::unless_it_panics;
 pub use phrases::{PhraseIndex, PhraseWord};
 pub use refusal::{Askers, ExplainedRefusal, Refusal, RefusalNotice, RefusalReason};
-pub use repair::repair;
+pub use repair::{repair, repair_bytes};
 pub use sent_citations::{source_labels, source_list, without_sent_citations};
 pub use service_events::event_words;
 pub use session::{

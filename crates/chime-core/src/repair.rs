@@ -1,46 +1,60 @@
-//! Repair of JSON with invalid Unicode escapes.
+//! Repair of JSON with halves of surrogate pairs.
 
 use std::borrow::Cow;
 
-/// Length of `\uXXXX`.
-const ESCAPE: usize = 6;
+/// Length of the longest sequence that must be complete to be repaired: two escapes such as `\ud83d\ude00`.
+const LONGEST: usize = 12;
 
 /// Replaces the escape of half a surrogate pair, such as `\ud800` alone, by `\ufffd`.
 ///
 /// Some Telegram apps cut text inside a surrogate pair, and some model servers split a pair between two chunks of an
 /// answer. Without the repair, `serde_json` rejects the whole JSON text.
 pub fn repair(json: &str) -> Cow<'_, str> {
-    let mut repaired = String::new();
-    let mut copied = 0;
-    let mut at = 0;
-    while let Some(found) = json.get(at..).and_then(|rest| rest.find('\\')) {
-        let here = at + found;
-        match unit(json, here) {
-            // Skips both bytes of any other escape, because the second may be a backslash.
-            None => at = here + 2,
-            Some(0xD800..=0xDBFF) if matches!(unit(json, here + ESCAPE), Some(0xDC00..=0xDFFF)) => {
-                at = here + 2 * ESCAPE;
-            }
-            Some(0xD800..=0xDFFF) => {
-                repaired.push_str(json.get(copied..here).unwrap_or_default());
-                repaired.push_str("\\ufffd");
-                at = here + ESCAPE;
-                copied = at;
-            }
-            Some(_) => at = here + ESCAPE,
-        }
-    }
-    if copied == 0 {
+    if !json.contains("\\ud") && !json.contains("\\uD") {
         return Cow::Borrowed(json);
     }
-    repaired.push_str(json.get(copied..).unwrap_or_default());
-    Cow::Owned(repaired)
+    let mut bytes = json.as_bytes().to_vec();
+    repair_bytes(&mut bytes, true);
+    String::from_utf8(bytes).map_or(Cow::Borrowed(json), Cow::Owned)
 }
 
-/// Parses the UTF-16 unit of a `\uXXXX` escape at byte `at`. Returns `None` if there is no such escape.
-fn unit(json: &str, at: usize) -> Option<u16> {
-    let digits = json.get(at..at + ESCAPE)?.strip_prefix("\\u")?;
-    u16::from_str_radix(digits, 16).ok()
+/// Replaces halves of surrogate pairs, as escapes or as UTF-8, which is invalid then. The replacement has the same
+/// length, so that the positions in error messages are right. Returns the number of bytes that are final: unless these
+/// are the last ones, some may depend on the bytes after them.
+pub fn repair_bytes(bytes: &mut [u8], is_end: bool) -> usize {
+    let mut at = 0;
+    while let Some(next) = bytes[at..].iter().position(|byte| matches!(byte, b'\\' | 0xed)) {
+        at += next;
+        if bytes.len() - at < LONGEST && !is_end {
+            return at;
+        }
+        at += repair_one(&mut bytes[at..]);
+    }
+    bytes.len()
+}
+
+/// Repairs the escape or character at the start of `bytes`. Returns its length in bytes.
+fn repair_one(bytes: &mut [u8]) -> usize {
+    let unit = |at: usize| {
+        let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let (first, second) = (unit(0), unit(6));
+    match (bytes, first) {
+        (_, Some(0xd800..=0xdbff)) if matches!(second, Some(0xdc00..=0xdfff)) => LONGEST,
+        (bytes, Some(0xd800..=0xdfff)) => {
+            bytes[..6].copy_from_slice(b"\\ufffd");
+            6
+        }
+        (_, Some(_)) => 6,
+        ([first @ 0xed, second @ 0xa0..=0xbf, third, ..], None) => {
+            [*first, *second, *third] = [0xef, 0xbf, 0xbd];
+            3
+        }
+        // Skips both bytes of any other escape, because the second may be a backslash.
+        ([b'\\', _, ..], None) => 2,
+        (_, None) => 1,
+    }
 }
 
 #[cfg(test)]

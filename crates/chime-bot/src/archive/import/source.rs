@@ -7,13 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::archive::import::error::ImportError;
+use chime_core::repair_bytes;
 
 const NAME: &str = "result.json";
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Number of bytes read at once.
 const CHUNK: usize = 1 << 20;
-/// Length of the longest sequence that must be complete to be repaired: two escapes such as `\ud83d\ude00`.
-const LONGEST: usize = 12;
 
 /// Finds the export for a path: the file itself, or the only `result.json` in the folder or its direct subfolders.
 ///
@@ -68,8 +67,7 @@ impl Read for CountingReader {
 }
 
 /// Reader that removes a byte-order mark and replaces lone surrogates in JSON. Some exporters cut a text in the middle
-/// of an emoji and so write only half of a surrogate pair. The replacement has the same length, so that the positions
-/// in error messages are right.
+/// of an emoji and so write only half of a surrogate pair.
 struct RepairingReader<R> {
     inner: R,
     buffer: Vec<u8>,
@@ -98,7 +96,7 @@ impl<R: Read> RepairingReader<R> {
                     self.buffer.drain(..BYTE_ORDER_MARK.len());
                 }
             }
-            self.ready = repair(&mut self.buffer, self.is_at_end);
+            self.ready = repair_bytes(&mut self.buffer, self.is_at_end);
         }
         Ok(())
     }
@@ -113,44 +111,6 @@ impl<R: Read> Read for RepairingReader<R> {
         into[..count].copy_from_slice(&self.buffer[self.taken..self.taken + count]);
         self.taken += count;
         Ok(count)
-    }
-}
-
-/// Replaces lone surrogates. Returns the number of bytes that are final: the last few may depend on bytes that are not
-/// read yet.
-fn repair(bytes: &mut [u8], is_end: bool) -> usize {
-    let mut at = 0;
-    while let Some(next) = bytes[at..].iter().position(|byte| matches!(byte, b'\\' | 0xed)) {
-        at += next;
-        if bytes.len() - at < LONGEST && !is_end {
-            return at;
-        }
-        at += repair_one(&mut bytes[at..]);
-    }
-    bytes.len()
-}
-
-/// Repairs the escape or character at the start of `bytes`. Returns its length in bytes.
-fn repair_one(bytes: &mut [u8]) -> usize {
-    let unit = |at: usize| {
-        let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
-        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
-    };
-    let (first, second) = (unit(0), unit(6));
-    match (bytes, first) {
-        (_, Some(0xd800..=0xdbff)) if matches!(second, Some(0xdc00..=0xdfff)) => LONGEST,
-        (bytes, Some(0xd800..=0xdfff)) => {
-            bytes[..6].copy_from_slice(b"\\ufffd");
-            6
-        }
-        (_, Some(_)) => 6,
-        // A lone surrogate, encoded as UTF-8 (which is invalid).
-        ([first @ 0xed, second @ 0xa0..=0xbf, third, ..], None) => {
-            [*first, *second, *third] = [0xef, 0xbf, 0xbd];
-            3
-        }
-        ([b'\\', _, ..], None) => 2,
-        (_, None) => 1,
     }
 }
 
@@ -175,8 +135,8 @@ mod tests {
         for end in 0..=bytes.len() {
             // Bytes reported as final do not change when more bytes follow.
             let mut whole = bytes.to_vec();
-            let done = repair(&mut whole[..end], false);
-            repair(&mut whole[done..], true);
+            let done = repair_bytes(&mut whole[..end], false);
+            repair_bytes(&mut whole[done..], true);
             assert_eq!(whole, expected, "in two parts: {end}");
         }
         let mut read = Vec::new();
