@@ -36,6 +36,7 @@ pub struct OpenSession {
     pub turns: u32,
     /// Time at which the session ends if no further message comes.
     pub ends_at: Timestamp,
+    digest: u64,
 }
 
 /// Session that the last message belongs to, as of a given time.
@@ -51,17 +52,7 @@ pub enum LastSession {
 pub struct Divider {
     rules: SessionRules,
     cuts: Vec<SessionCut>,
-    open: Option<Open>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Open {
-    opener: Seq,
-    first: (Timestamp, MessageId),
-    last: (Timestamp, MessageId),
-    messages: u32,
-    turns: u32,
-    digest: u64,
+    open: Option<OpenSession>,
 }
 
 impl Divider {
@@ -75,14 +66,25 @@ impl Divider {
         let ended = self.end_before(&message);
         let place = (message.at, message.id);
         let open = match self.open.take() {
-            Some(open) => Open { last: place, messages: open.messages + 1, ..open },
+            Some(open) => OpenSession { last: place, messages: open.messages + 1, ..open },
             // Only a person's message starts a session: a bot's message outside a session belongs to none.
             None if !message.is_human => return ended,
-            None => Open { opener: message.seq, first: place, last: place, messages: 1, turns: 0, digest: SEED },
+            None => OpenSession {
+                opener: message.seq,
+                first: place,
+                last: place,
+                messages: 1,
+                turns: 0,
+                ends_at: message.at,
+                digest: SEED,
+            },
         };
-        let turns = open.turns + u32::from(message.is_human);
-        let digest = digested(open.digest, &message);
-        self.open = Some(Open { turns, digest, ..open });
+        self.open = Some(OpenSession {
+            turns: open.turns + u32::from(message.is_human),
+            ends_at: message.at.plus(self.rules.idle).min(open.first.0.plus(MAX_AGE)),
+            digest: digested(open.digest, &message),
+            ..open
+        });
         ended
     }
 
@@ -98,46 +100,31 @@ impl Divider {
     /// Returns the state of the last session at `now`, when all messages have been added.
     pub fn finish(mut self, now: Timestamp) -> LastSession {
         let Some(open) = self.open else { return LastSession::Nothing };
-        let ends_at = open.last.0.plus(self.rules.idle).min(open.first.0.plus(MAX_AGE));
-        let reason = if let Some(reason) = self.cut_between(open.last, (now, MessageId(i64::MAX))) {
-            Some(reason)
-        } else if open.messages >= self.rules.max_messages {
-            Some(CloseReason::Size)
-        } else if now.since(open.last.0) > self.rules.idle {
-            Some(CloseReason::Silence)
-        } else if now.since(open.first.0) >= MAX_AGE {
-            Some(CloseReason::Age)
-        } else {
-            None
-        };
-        match reason {
+        match self.reason_to_end(&open, (now, MessageId(i64::MAX))) {
             Some(reason) => LastSession::Closed(open.closed(reason)),
-            None => LastSession::Open(OpenSession {
-                opener: open.opener,
-                first: open.first,
-                last: open.last,
-                messages: open.messages,
-                turns: open.turns,
-                ends_at,
-            }),
+            None => LastSession::Open(open),
         }
     }
 
     fn end_before(&mut self, message: &SessionMessage) -> Option<ClosedSession> {
         let open = self.open?;
-        let reason = if let Some(reason) = self.cut_between(open.last, (message.at, message.id)) {
-            reason
-        } else if open.messages >= self.rules.max_messages {
-            CloseReason::Size
-        } else if message.at.since(open.last.0) > self.rules.idle {
-            CloseReason::Silence
-        } else if message.at.since(open.first.0) >= MAX_AGE {
-            CloseReason::Age
-        } else {
-            return None;
-        };
+        let reason = self.reason_to_end(&open, (message.at, message.id))?;
         self.open = None;
         Some(open.closed(reason))
+    }
+
+    /// Returns the reason why a session ends before `next`, or `None` if it goes on.
+    fn reason_to_end(&mut self, open: &OpenSession, next: (Timestamp, MessageId)) -> Option<CloseReason> {
+        if let Some(reason) = self.cut_between(open.last, next) {
+            return Some(reason);
+        }
+        if open.messages >= self.rules.max_messages {
+            Some(CloseReason::Size)
+        } else if next.0.since(open.last.0) > self.rules.idle {
+            Some(CloseReason::Silence)
+        } else {
+            (next.0.since(open.first.0) >= MAX_AGE).then_some(CloseReason::Age)
+        }
     }
 
     /// Returns the reason of the first cut at or after `last` and before `next`. Forgets cuts before `last`.
@@ -147,7 +134,7 @@ impl Divider {
     }
 }
 
-impl Open {
+impl OpenSession {
     fn closed(self, reason: CloseReason) -> ClosedSession {
         ClosedSession {
             opener: self.opener,
