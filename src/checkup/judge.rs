@@ -16,7 +16,7 @@ use chime_store::admission::Admitted;
 use chime_store::embedding_spaces::VectorCoverage;
 use chime_store::jobs::ParkedJob;
 use chime_store::{Inspection, StoreError};
-use chime_telegram::TelegramError;
+use chime_telegram::{MemberStatus, TelegramError};
 
 pub use answers::{Sampled, answers, unanswered};
 pub use places::{Obstacle, PortState, backups, obstacle, port_state, prompts};
@@ -226,28 +226,20 @@ pub fn webhook(host: &Result<Option<String>, TelegramError>) -> CheckFinding {
     }
 }
 
-/// Membership of the bot in a group, as far as it decides which messages the bot gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GroupMembership {
-    Admin,
-    Member,
-    Outside,
-    Unknown,
-}
-
 /// Checks that the bot gets all messages of its groups: the bot's privacy mode must be off, or it must be an admin.
-pub fn privacy(bot: &BotIdentity, groups: &[(Chat, GroupMembership)]) -> Vec<CheckFinding> {
+/// `groups` are its groups with its status there, if known.
+pub fn privacy(bot: &BotIdentity, groups: &[(Chat, Option<MemberStatus>)]) -> Vec<CheckFinding> {
     const NAME: &str = "privacy";
     const REMEDY: &str = "send /setprivacy to @BotFather, choose Disable, then remove the bot from the group and add it \
                           again; or make it an admin there";
-    let outside = groups.iter().filter(|(_, membership)| *membership == GroupMembership::Outside).map(|(chat, _)| {
+    let outside = groups.iter().filter(|(_, status)| *status == Some(MemberStatus::Outside)).map(|(chat, _)| {
         CheckFinding::warn(
             NAME,
             format!("the bot is no longer in {}", named(chat)),
             "add it again if it should be there",
         )
     });
-    let deaf = groups.iter().filter(|(_, membership)| *membership == GroupMembership::Member).map(|(chat, _)| {
+    let deaf = groups.iter().filter(|(_, status)| *status == Some(MemberStatus::Member)).map(|(chat, _)| {
         let what =
             format!("privacy mode is on and the bot is no admin in {}: it sees no plain mentions there", named(chat));
         CheckFinding::fail(NAME, what, REMEDY)
@@ -258,7 +250,7 @@ pub fn privacy(bot: &BotIdentity, groups: &[(Chat, GroupMembership)]) -> Vec<Che
     }
     let mut findings: Vec<CheckFinding> = deaf.chain(outside).collect();
     if findings.is_empty() {
-        findings.push(match groups.iter().filter(|(_, membership)| *membership == GroupMembership::Admin).count() {
+        findings.push(match groups.iter().filter(|(_, status)| status.is_some_and(MemberStatus::is_admin)).count() {
             0 => CheckFinding::warn(NAME, "privacy mode is on: in groups the bot sees no plain mentions", REMEDY),
             admin => {
                 CheckFinding::ok(NAME, format!("privacy mode is on, and the bot is an admin in all {admin} groups"))

@@ -10,15 +10,15 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::checkup::judge::{self, Ability, GroupMembership, Obstacle, PortState};
+use crate::checkup::judge::{self, Ability, Obstacle, PortState};
 use crate::checkup::{CheckFinding, Severity};
 use chime_core::config::{
     AccessConfig, AnswerConfig, BackupConfig, Config, ConfigError, ConsoleConfig, EmbeddingConfig, Environment,
     HttpConfig, LlmConfig, ModelConfig, PromptConfig, Settings, StoreConfig, TelegramConfig, WebSearchConfig,
 };
 use chime_core::embed::Embedder;
+use chime_core::Chat;
 use chime_core::prompts::Prompts;
-use chime_core::{Chat, UserId};
 use chime_links::{UnreadablePage, WebSearch};
 use chime_llm::{Embeddings, Llm, LlmOptions, Transcriptions};
 use chime_runtime::clock::Clock;
@@ -27,7 +27,7 @@ use chime_store::admission::{self, Admitted};
 use chime_store::embedding_spaces::{self, VectorCoverage};
 use chime_store::jobs::ParkedJob;
 use chime_store::{Reader, Store, backups, chats, inbox, inspect, jobs};
-use chime_telegram::{Telegram, TelegramError, TelegramOptions};
+use chime_telegram::{MemberStatus, Telegram, TelegramError, TelegramOptions};
 
 /// Maximum number of groups whose settings are checked. If there are more, these are enough to show a wrong setting.
 const GROUPS: u32 = 50;
@@ -192,8 +192,11 @@ impl Checkup<'_> {
         tell(judge::webhook(&telegram.webhook_host().await));
         let mut known = Vec::new();
         for chat in groups {
-            let membership = membership(&telegram, &chat, bot.id).await;
-            known.push((chat, membership));
+            let status = match telegram.get_chat_member(chat.id, bot.id).await {
+                Err(TelegramError::Gone { .. }) => Some(MemberStatus::Outside),
+                status => status.ok(),
+            };
+            known.push((chat, status));
         }
         judge::privacy(&bot, &known).into_iter().for_each(tell);
     }
@@ -287,15 +290,6 @@ fn look(conn: &Reader, model: Option<&str>) -> chime_store::Result<DatabaseConte
     let vectors = model.map(|model| embedding_spaces::coverage(conn, model)).transpose()?;
     let (parked, parked_updates) = (jobs::parked(conn, PARKED)?, inbox::counts(conn)?.1);
     Ok(DatabaseContents { groups, admitted, open, parked, all_parked, parked_updates, vectors })
-}
-
-async fn membership(telegram: &Telegram, chat: &Chat, bot: UserId) -> GroupMembership {
-    match telegram.get_chat_member(chat.id, bot).await {
-        Ok(status) if status.is_admin() => GroupMembership::Admin,
-        Ok(status) if status.is_member() => GroupMembership::Member,
-        Ok(_) | Err(TelegramError::Gone { .. }) => GroupMembership::Outside,
-        Err(_) => GroupMembership::Unknown,
-    }
 }
 
 /// Returns the reason why the database cannot be used at `path`, if one can be seen without opening the file.

@@ -137,9 +137,9 @@ fn telegram_and_a_webhook() {
 #[test]
 fn privacy_mode_matters_where_the_bot_is_no_admin() {
     let groups = [
-        (group(-1001, Some("Friday table")), GroupMembership::Member),
-        (group(-1002, None), GroupMembership::Admin),
-        (group(-1003, Some("Old one")), GroupMembership::Outside),
+        (group(-1001, Some("Friday table")), Some(MemberStatus::Member)),
+        (group(-1002, None), Some(MemberStatus::Admin)),
+        (group(-1003, Some("Old one")), Some(MemberStatus::Outside)),
     ];
     check(
         privacy(&bot(false), &groups),
