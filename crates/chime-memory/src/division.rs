@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::{ClosedSession, Divider, LastSession, OpenSession, SessionRules};
+use crate::{ClosedSession, Divider, OpenSession, SessionRules};
 use chime_core::{Conversation, MessageId, Seq, Session, SessionCut, SessionId, SessionMessage, Timestamp};
 
 /// Part of a conversation to divide. It starts with the first message of a session.
@@ -56,11 +56,9 @@ pub fn divide(part: &ConversationPart, rules: SessionRules, now: Timestamp) -> D
     let end = match in_step_from {
         Some(place) => Some(place),
         None if part.is_all => {
-            match divider.finish(now) {
-                LastSession::Closed(stretch) => found.push(stretch),
-                LastSession::Open(open) => division.open = Some(open),
-                LastSession::Nothing => {}
-            }
+            let (closed, open) = divider.finish(now);
+            found.extend(closed);
+            division.open = open;
             None
         }
         None => {

@@ -39,14 +39,6 @@ pub struct OpenSession {
     digest: u64,
 }
 
-/// Session that the last message belongs to, as of a given time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LastSession {
-    Nothing,
-    Closed(ClosedSession),
-    Open(OpenSession),
-}
-
 /// Divides a conversation, message by message in order.
 #[derive(Debug, Clone)]
 pub struct Divider {
@@ -97,12 +89,12 @@ impl Divider {
         self.open.map(|open| open.first)
     }
 
-    /// Returns the state of the last session at `now`, when all messages have been added.
-    pub fn finish(mut self, now: Timestamp) -> LastSession {
-        let Some(open) = self.open else { return LastSession::Nothing };
+    /// Returns the last session, closed or still open at `now`, when all messages have been added.
+    pub fn finish(mut self, now: Timestamp) -> (Option<ClosedSession>, Option<OpenSession>) {
+        let Some(open) = self.open else { return (None, None) };
         match self.reason_to_end(&open, (now, MessageId(i64::MAX))) {
-            Some(reason) => LastSession::Closed(open.closed(reason)),
-            None => LastSession::Open(open),
+            Some(reason) => (Some(open.closed(reason)), None),
+            None => (None, Some(open)),
         }
     }
 
@@ -187,21 +179,19 @@ mod tests {
         transcript(chat).into_iter().map(message).collect()
     }
 
-    fn divided(messages: &[SessionMessage], cuts: &[SessionCut], now: Timestamp) -> (Vec<ClosedSession>, LastSession) {
+    fn divided(messages: &[SessionMessage], cuts: &[SessionCut], now: Timestamp) -> (Vec<ClosedSession>, Option<OpenSession>) {
         let mut divider = Divider::new(RULES, cuts.to_vec());
         let mut found: Vec<ClosedSession> = messages.iter().filter_map(|message| divider.push(*message)).collect();
-        let tail = divider.finish(now);
-        if let LastSession::Closed(stretch) = tail {
-            found.push(stretch);
-        }
-        (found, tail)
+        let (closed, open) = divider.finish(now);
+        found.extend(closed);
+        (found, open)
     }
 
     fn rendered(chat: &str, cuts: &[SessionCut], now: &str) -> String {
-        let (found, tail) = divided(&messages(chat), cuts, moment(now));
+        let (found, open) = divided(&messages(chat), cuts, moment(now));
         let mut lines: Vec<String> =
             found.iter().map(|it| format!("{}-{} {}", it.first.1, it.last.1, it.reason.as_str())).collect();
-        if let LastSession::Open(open) = tail {
+        if let Some(open) = open {
             let minutes = open.ends_at.since(moment(now)).as_secs() / 60;
             lines.push(format!("{}-{} open for {minutes} min, {} turns", open.first.1, open.last.1, open.turns));
         }
