@@ -133,7 +133,7 @@ impl Mischief {
         let fault = match self.random.below(9) {
             0 => refusal(500, "Internal Server Error"),
             1 => refusal(409, "Conflict: terminated by other getUpdates request"),
-            2 => Fault::Html502,
+            2 => Fault::Status(502, String::new()),
             3 => Fault::DropBefore,
             4 => Fault::DropAfter,
             5 => Fault::Garbage,
@@ -149,7 +149,7 @@ impl Mischief {
         self.count("sends disturbed");
         let fault = match self.random.below(10) {
             0 => refusal(500, "Internal Server Error"),
-            1 => Fault::Html502,
+            1 => Fault::Status(502, String::new()),
             2 | 3 => Fault::Throttle(1 + self.random.below(5)),
             4 => Fault::DropBefore,
             5 => Fault::DropAfter,

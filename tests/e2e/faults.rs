@@ -40,7 +40,7 @@ async fn polling_recovers_from_every_fault() {
     let conflict = r#"{"ok":false,"error_code":409,"description":"Conflict: terminated by other getUpdates request"}"#;
     let faults = [
         (server_error(), 3),
-        (Fault::Html502, 3),
+        (gateway(502), 3),
         (gateway(401), 3),
         (Fault::Status(401, UNAUTHORIZED.to_owned()), 1),
         (Fault::DropBefore, 3),
@@ -159,7 +159,7 @@ async fn answer_with(fault: Fault, times: usize) -> Delivered {
 #[tokio::test]
 async fn a_send_that_surely_failed_is_repeated_until_it_succeeds() {
     let cases =
-        [(server_error(), 3), (Fault::Throttle(1), 2), (Fault::Html502, 3), (gateway(503), 3), (gateway(401), 3)];
+        [(server_error(), 3), (Fault::Throttle(1), 2), (gateway(502), 3), (gateway(503), 3), (gateway(401), 3)];
     let all = join_all(cases.into_iter().map(async |(fault, times)| {
         let delivered = answer_with(fault.clone(), times).await;
         assert_eq!(delivered.copies, 1, "{fault:?}");
@@ -217,7 +217,7 @@ async fn a_reply_that_is_given_up_leaves_a_reaction() {
 async fn the_one_repeat_waits_until_telegram_answers_again() {
     World::run(async |w| {
         w.telegram.fault("sendMessage", gateway(504), 1);
-        w.telegram.fault("getMe", Fault::Html502, 2);
+        w.telegram.fault("getMe", gateway(502), 2);
         w.model.script(["Nine."]);
         let tag = w.say("ann", "@bot how many?");
         past_an_outage(w, tag).await;

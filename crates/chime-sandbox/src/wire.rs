@@ -8,13 +8,6 @@ use crate::state::{SandboxChat, SandboxState, SandboxUser};
 use crate::{ChatMemberStatus, PostContent};
 use chime_core::{ChatId, ChatKind, ForumTopicId, MessageId, Timestamp, UserId, utf16_len};
 
-/// An old and a new value, with the time of the change.
-pub(super) struct DatedChange<T> {
-    pub(super) old: T,
-    pub(super) new: T,
-    pub(super) at: Timestamp,
-}
-
 /// Returns the JSON of a message, including the message that it replies to.
 pub(super) fn message(state: &SandboxState, chat: &SandboxChat, message: &SandboxMessage) -> Value {
     let mut object = plain_message(state, chat, message);
@@ -51,14 +44,15 @@ pub(super) fn own_membership(
     state: &SandboxState,
     of: &SandboxChat,
     by: UserId,
-    change: &DatedChange<ChatMemberStatus>,
+    at: Timestamp,
+    (old, new): (ChatMemberStatus, ChatMemberStatus),
 ) -> Value {
     json!({
         "chat": chat(state, of),
         "from": user(state, by),
-        "date": change.at.secs(),
-        "old_chat_member": member(state, BOT, change.old),
-        "new_chat_member": member(state, BOT, change.new),
+        "date": at.secs(),
+        "old_chat_member": member(state, BOT, old),
+        "new_chat_member": member(state, BOT, new),
     })
 }
 
@@ -68,7 +62,8 @@ pub(super) fn reaction(
     of: &SandboxChat,
     id: MessageId,
     by: UserId,
-    change: &DatedChange<&[String]>,
+    at: Timestamp,
+    (old, new): (&[String], &[String]),
 ) -> Value {
     let shown = |emoji: &[String]| -> Vec<Value> {
         emoji.iter().map(|emoji| json!({"type": "emoji", "emoji": emoji})).collect()
@@ -77,9 +72,9 @@ pub(super) fn reaction(
         "chat": chat(state, of),
         "message_id": id,
         "user": user(state, by),
-        "date": change.at.secs(),
-        "old_reaction": shown(change.old),
-        "new_reaction": shown(change.new),
+        "date": at.secs(),
+        "old_reaction": shown(old),
+        "new_reaction": shown(new),
     })
 }
 

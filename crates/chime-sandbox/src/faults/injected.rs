@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::connect_info::Connected;
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use axum::http::header::{CONTENT_LENGTH, HeaderValue, RETRY_AFTER};
 use axum::response::Response;
 use axum::serve::IncomingStream;
 use futures::stream::{self, StreamExt};
@@ -32,8 +32,6 @@ pub enum Fault {
     Status(u16, String),
     /// The call is not executed; the response is 429 with this `retry_after` in seconds.
     Throttle(u64),
-    /// The call is not executed; the response is a proxy's 502 page.
-    Html502,
     /// The call is not executed; the connection closes.
     DropBefore,
     /// The call is executed; the connection closes without a response.
@@ -210,7 +208,6 @@ impl Faults {
             None => serving.await,
             Some(Fault::Status(code, body)) => json_response(code, body),
             Some(Fault::Throttle(seconds)) => throttled(seconds),
-            Some(Fault::Html502) => html_502(),
             Some(Fault::DropBefore) => caller.hang_up(),
             Some(Fault::DropAfter) => {
                 serving.await;
@@ -252,12 +249,9 @@ impl Faults {
         let hit = hit?;
         let rule = book.rules.get_mut(hit)?;
         let fault = rule.fault.clone();
-        match rule.times {
-            0 | 1 => {
-                book.rules.remove(hit);
-            }
-            FOREVER => {}
-            _ => rule.times -= 1,
+        rule.times -= 1;
+        if rule.times == 0 {
+            book.rules.remove(hit);
         }
         Some(fault)
     }
@@ -276,12 +270,6 @@ fn throttled(seconds: u64) -> Response {
     });
     let mut response = json_response(429, body.to_string());
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
-    response
-}
-
-fn html_502() -> Response {
-    let mut response = json_response(502, "<html><head><title>502 Bad Gateway</title></head></html>");
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html"));
     response
 }
 

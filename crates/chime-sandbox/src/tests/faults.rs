@@ -32,7 +32,7 @@ async fn a_line_dropped_after_the_call_leaves_the_message() {
 async fn garbage_and_half_answers_cannot_be_read() {
     assert_eq!(sending_under(Fault::Garbage).await, (false, 1));
     assert_eq!(sending_under(Fault::Truncated).await, (false, 1));
-    assert_eq!(sending_under(Fault::Html502).await, (false, 0));
+    assert_eq!(sending_under(Fault::Status(502, "<h1>Bad Gateway</h1>".to_owned())).await, (false, 0));
 }
 
 #[tokio::test]
