@@ -1,10 +1,10 @@
 //! Divides the changed part of a conversation into sessions again, and compares them with the stored ones.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::{ClosedSession, Divider, OpenSession, SessionRules};
-use chime_core::{Conversation, MessageId, Seq, Session, SessionCut, SessionId, SessionMessage, Timestamp};
+use crate::{Divider, OpenSession, SessionRules};
+use chime_core::{Conversation, MessageId, Seq, Session, SessionCut, SessionMessage, Timestamp};
 
 /// Part of a conversation to divide. It starts with the first message of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct ConversationPart {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Division {
     /// New sessions, and stored ones whose messages changed.
-    pub save: Vec<ClosedSession>,
+    pub save: Vec<Session>,
     /// Stored sessions that do not result from the messages any more, to be deleted.
     pub remove: Vec<Session>,
     /// Change notes (stored times at which messages changed) before this time are done and can be deleted; `None` if
@@ -36,10 +36,15 @@ pub struct Division {
 
 /// Divides `part` into sessions as they are at `now`. Stops at the first session that is unchanged, since all later
 /// ones are unchanged too.
-pub fn divide(part: &ConversationPart, rules: SessionRules, now: Timestamp) -> Division {
+pub fn divide(
+    part: &ConversationPart,
+    conversation: Conversation,
+    rules: SessionRules,
+    now: Timestamp,
+) -> Division {
     let kept: BTreeMap<Seq, &Session> = part.kept.iter().map(|session| (session.id.first, session)).collect();
-    let mut divider = Divider::new(rules, part.cuts.clone());
-    let mut found: Vec<ClosedSession> = Vec::new();
+    let mut divider = Divider::new(conversation, rules, part.cuts.clone(), now);
+    let mut found: Vec<Session> = Vec::new();
     let mut in_step_from: Option<(Timestamp, MessageId)> = None;
     for message in &part.messages {
         found.extend(divider.push(*message));
@@ -56,7 +61,7 @@ pub fn divide(part: &ConversationPart, rules: SessionRules, now: Timestamp) -> D
     let end = match in_step_from {
         Some(place) => Some(place),
         None if part.is_all => {
-            let (closed, open) = divider.finish(now);
+            let (closed, open) = divider.finish();
             found.extend(closed);
             division.open = open;
             None
@@ -69,15 +74,12 @@ pub fn divide(part: &ConversationPart, rules: SessionRules, now: Timestamp) -> D
         }
     };
     division.settled_until = end.map(|(at, _)| at);
-    let stretches: BTreeMap<Seq, &ClosedSession> = found.iter().map(|stretch| (stretch.opener, stretch)).collect();
+    let openers: BTreeSet<Seq> = found.iter().map(|session| session.id.first).collect();
     let within = |session: &&Session| end.is_none_or(|end| session.first < end);
     division.remove =
-        part.kept.iter().filter(within).filter(|it| !stretches.contains_key(&it.id.first)).cloned().collect();
-    division.save = found
-        .iter()
-        .filter(|stretch| kept.get(&stretch.opener).is_none_or(|session| !is_same(session, stretch)))
-        .copied()
-        .collect();
+        part.kept.iter().filter(within).filter(|it| !openers.contains(&it.id.first)).cloned().collect();
+    found.retain(|session| kept.get(&session.id.first).is_none_or(|kept| !is_same(kept, session)));
+    division.save = found;
     division
 }
 
@@ -93,25 +95,11 @@ pub fn unsettled(notes: &[Timestamp], span: Duration, division: &Division) -> Ve
     left
 }
 
-fn is_same(session: &Session, stretch: &ClosedSession) -> bool {
-    session.first == stretch.first
-        && session.last == stretch.last
-        && session.fingerprint == stretch.fingerprint
-        && session.messages == stretch.messages
-}
-
-pub fn session_of(stretch: &ClosedSession, of: Conversation, now: Timestamp) -> Session {
-    Session {
-        id: SessionId { chat: of.chat, first: stretch.opener },
-        forum_topic: of.forum_topic,
-        first: stretch.first,
-        last: stretch.last,
-        messages: stretch.messages,
-        reason: stretch.reason,
-        closed_at: now,
-        fingerprint: stretch.fingerprint,
-        is_folded: false,
-    }
+fn is_same(kept: &Session, found: &Session) -> bool {
+    kept.first == found.first
+        && kept.last == found.last
+        && kept.fingerprint == found.fingerprint
+        && kept.messages == found.messages
 }
 
 #[cfg(test)]
@@ -157,10 +145,9 @@ mod tests {
                     kept: self.sessions.iter().filter(|it| it.first >= from).cloned().collect(),
                     noted_until: noted.plus(SPAN),
                 };
-                let division = divide(&part, RULES, now);
+                let division = divide(&part, HERE, RULES, now);
                 self.sessions.retain(|it| !division.remove.contains(it));
-                for stretch in &division.save {
-                    let session = session_of(stretch, HERE, now);
+                for session in division.save.clone() {
                     self.sessions.retain(|it| it.id != session.id);
                     self.sessions.push(session);
                 }

@@ -20,4 +20,4 @@ pub mod topics;
 pub mod wording;
 mod words;
 
-pub use session::{ClosedSession, Divider, OpenSession, SessionRules, fingerprint};
+pub use session::{Divider, OpenSession, SessionRules, fingerprint};

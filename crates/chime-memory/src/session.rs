@@ -3,7 +3,9 @@
 
 use std::time::Duration;
 
-use chime_core::{CloseReason, MessageId, Seq, SessionCut, SessionMessage, Timestamp};
+use chime_core::{
+    CloseReason, Conversation, MessageId, Seq, Session, SessionCut, SessionId, SessionMessage, Timestamp,
+};
 
 /// Maximum duration of a session; an active conversation is divided after it.
 const MAX_AGE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -13,17 +15,6 @@ pub struct SessionRules {
     /// Silence after which a session ends.
     pub idle: Duration,
     pub max_messages: u32,
-}
-
-/// Closed session, as computed from its messages and not stored yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ClosedSession {
-    pub opener: Seq,
-    pub first: (Timestamp, MessageId),
-    pub last: (Timestamp, MessageId),
-    pub messages: u32,
-    pub reason: CloseReason,
-    pub fingerprint: i64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,19 +33,21 @@ pub struct OpenSession {
 /// Divides a conversation, message by message in order.
 #[derive(Debug, Clone)]
 pub struct Divider {
+    conversation: Conversation,
     rules: SessionRules,
+    now: Timestamp,
     cuts: Vec<SessionCut>,
     open: Option<OpenSession>,
 }
 
 impl Divider {
     /// Creates a divider. `cuts` are the cuts since the first message, oldest first.
-    pub fn new(rules: SessionRules, cuts: Vec<SessionCut>) -> Self {
-        Self { rules, cuts, open: None }
+    pub fn new(conversation: Conversation, rules: SessionRules, cuts: Vec<SessionCut>, now: Timestamp) -> Self {
+        Self { conversation, rules, now, cuts, open: None }
     }
 
     /// Adds the next message. Returns the previous session if it ends before this message.
-    pub fn push(&mut self, message: SessionMessage) -> Option<ClosedSession> {
+    pub fn push(&mut self, message: SessionMessage) -> Option<Session> {
         let ended = self.end_before(&message);
         let place = (message.at, message.id);
         let open = match self.open.take() {
@@ -89,20 +82,20 @@ impl Divider {
         self.open.map(|open| open.first)
     }
 
-    /// Returns the last session, closed or still open at `now`, when all messages have been added.
-    pub fn finish(mut self, now: Timestamp) -> (Option<ClosedSession>, Option<OpenSession>) {
+    /// Returns the last session, closed or still open, when all messages have been added.
+    pub fn finish(mut self) -> (Option<Session>, Option<OpenSession>) {
         let Some(open) = self.open else { return (None, None) };
-        match self.reason_to_end(&open, (now, MessageId(i64::MAX))) {
-            Some(reason) => (Some(open.closed(reason)), None),
+        match self.reason_to_end(&open, (self.now, MessageId(i64::MAX))) {
+            Some(reason) => (Some(self.closed(open, reason)), None),
             None => (None, Some(open)),
         }
     }
 
-    fn end_before(&mut self, message: &SessionMessage) -> Option<ClosedSession> {
+    fn end_before(&mut self, message: &SessionMessage) -> Option<Session> {
         let open = self.open?;
         let reason = self.reason_to_end(&open, (message.at, message.id))?;
         self.open = None;
-        Some(open.closed(reason))
+        Some(self.closed(open, reason))
     }
 
     /// Returns the reason why a session ends before `next`, or `None` if it goes on.
@@ -124,17 +117,18 @@ impl Divider {
         self.cuts.retain(|cut| cut.after >= last);
         self.cuts.first().filter(|cut| cut.after < next).map(|cut| cut.reason)
     }
-}
 
-impl OpenSession {
-    fn closed(self, reason: CloseReason) -> ClosedSession {
-        ClosedSession {
-            opener: self.opener,
-            first: self.first,
-            last: self.last,
-            messages: self.messages,
+    fn closed(&self, open: OpenSession, reason: CloseReason) -> Session {
+        Session {
+            id: SessionId { chat: self.conversation.chat, first: open.opener },
+            forum_topic: self.conversation.forum_topic,
+            first: open.first,
+            last: open.last,
+            messages: open.messages,
             reason,
-            fingerprint: self.digest.cast_signed(),
+            closed_at: self.now,
+            fingerprint: open.digest.cast_signed(),
+            is_folded: false,
         }
     }
 }
@@ -163,8 +157,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use chime_core::Role;
-    use chime_core::testkit::{moment, transcript};
+    use chime_core::testkit::{CHAT_KEY, moment, transcript};
+    use chime_core::{Conversation, Role};
 
     const RULES: SessionRules = SessionRules { idle: Duration::from_secs(3600), max_messages: 4 };
 
@@ -179,10 +173,10 @@ mod tests {
         transcript(chat).into_iter().map(message).collect()
     }
 
-    fn divided(messages: &[SessionMessage], cuts: &[SessionCut], now: Timestamp) -> (Vec<ClosedSession>, Option<OpenSession>) {
-        let mut divider = Divider::new(RULES, cuts.to_vec());
-        let mut found: Vec<ClosedSession> = messages.iter().filter_map(|message| divider.push(*message)).collect();
-        let (closed, open) = divider.finish(now);
+    fn divided(messages: &[SessionMessage], cuts: &[SessionCut], now: Timestamp) -> (Vec<Session>, Option<OpenSession>) {
+        let mut divider = Divider::new(Conversation::whole(CHAT_KEY), RULES, cuts.to_vec(), now);
+        let mut found: Vec<Session> = messages.iter().filter_map(|message| divider.push(*message)).collect();
+        let (closed, open) = divider.finish();
         found.extend(closed);
         (found, open)
     }
@@ -230,8 +224,9 @@ mod tests {
                 content: 0,
             })
             .collect();
-        let mut divider = Divider::new(SessionRules { max_messages: 500, ..RULES }, Vec::new());
-        let ended: Vec<ClosedSession> = day_long.iter().filter_map(|message| divider.push(*message)).collect();
+        let rules = SessionRules { max_messages: 500, ..RULES };
+        let mut divider = Divider::new(Conversation::whole(CHAT_KEY), rules, Vec::new(), moment("00:00"));
+        let ended: Vec<Session> = day_long.iter().filter_map(|message| divider.push(*message)).collect();
         assert_eq!(ended.iter().map(|it| (it.messages, it.reason)).collect::<Vec<_>>(), [(24, CloseReason::Age)]);
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::division::{ConversationPart, Division, divide, session_of, unsettled};
+use crate::division::{ConversationPart, Division, divide, unsettled};
 use crate::jobs::memory::Memory;
 use crate::policy::{Means, RECENT};
 use crate::{OpenSession, SessionRules, fingerprint};
@@ -175,8 +175,8 @@ fn look(
     let Some(noted) = notes.first().copied() else { return Ok(DividedPage { closed: Vec::new(), goes_on_at: None }) };
     let rules = rules(tx, conversation, config)?;
     let part = read_part(tx, conversation, noted, noted.plus(NOTE_SPAN), page)?;
-    let division = divide(&part, rules, now);
-    let closed = write(tx, conversation, &part, &division, now)?;
+    let division = divide(&part, conversation, rules, now);
+    let closed = write(tx, conversation, &part, &division)?;
     sessions::clear_notes(tx, conversation, &notes)?;
     let left = unsettled(&notes, NOTE_SPAN, &division);
     for at in &left {
@@ -215,18 +215,16 @@ fn write(
     conversation: Conversation,
     part: &ConversationPart,
     division: &Division,
-    now: Timestamp,
 ) -> chime_store::Result<Vec<Session>> {
     for session in &division.remove {
         memory::remove_session(tx, session)?;
     }
     let mut closed = Vec::new();
-    for stretch in &division.save {
-        let session = session_of(stretch, conversation, now);
-        sessions::save(tx, &session)?;
+    for session in &division.save {
+        sessions::save(tx, session)?;
         if !part.kept.iter().any(|kept| kept.id == session.id) {
             topics::end_session(tx, conversation, session.id.first)?;
-            closed.push(session);
+            closed.push(session.clone());
         }
     }
     Ok(closed)
@@ -255,7 +253,7 @@ pub(super) fn open_session(
         .map_or(Timestamp::default(), |session| session.last.0);
     let end = Timestamp::END;
     let part = read_part(conn, conversation, noted, end, rules.max_messages.saturating_mul(2))?;
-    Ok(divide(&part, rules, now).open)
+    Ok(divide(&part, conversation, rules, now).open)
 }
 
 /// Returns `true` if the session's messages are unchanged since it was divided.
