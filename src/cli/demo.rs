@@ -25,7 +25,7 @@ pub use crate::cli::demo::bundled::Bundled;
 use crate::cli::demo::chat::ChatFile;
 use crate::cli::demo::input::{DemoCommand, Input, YOU};
 use crate::cli::demo::recorded::{BOT, RecordedMessage};
-use crate::cli::demo::screen::{Screen, ShownMessage, ShownSource};
+use crate::cli::demo::screen::{Screen, ShownSource};
 use crate::cli::exit::{CommandError, CommandResult, Exit};
 use crate::telemetry;
 use chime_core::Class;
@@ -305,7 +305,7 @@ impl DemoSession {
 
     fn show_said(&mut self, message: &SandboxMessage) {
         let from = self.name(message.from).to_owned();
-        self.screen.message(&shown(message, &from));
+        self.screen.message(message, &from);
     }
 
     fn buttons(&self, id: MessageId) -> Vec<Vec<buttons::ShownButton>> {
@@ -318,8 +318,8 @@ impl DemoSession {
                 let found = self.what_it_is(message.id).await?;
                 let from = self.name(message.from).to_owned();
                 match found {
-                    Some((record, sources)) => self.screen.answer(&shown(&message, &from), &record, &sources),
-                    None => self.screen.notice(&shown(&message, &from)),
+                    Some((record, sources)) => self.screen.answer(&message, &from, &record, &sources),
+                    None => self.screen.notice(&message, &from),
                 }
                 if let PostContent::Poll { question, options } = &message.content {
                     self.screen.say(&format!("            {question} {}", options.join(" / ")));
@@ -354,15 +354,5 @@ impl DemoSession {
             self.clock.sleep(LOOK_EVERY).await;
         }
         Ok(None)
-    }
-}
-
-fn shown<'a>(message: &'a SandboxMessage, from: &'a str) -> ShownMessage<'a> {
-    ShownMessage {
-        id: message.id.0,
-        date: message.date,
-        from,
-        reply_to: message.reply_to.map(|id| id.0),
-        text: &message.text,
     }
 }

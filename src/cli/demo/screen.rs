@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use serde_json::{Value, json};
 
 use chime_core::{AnswerRecord, Timestamp, Zone};
+use chime_sandbox::SandboxMessage;
 
 /// Number of columns before the name, as in `#12 18:40  `. The later lines of a text are indented by `INDENT`.
 const HEAD_WIDTH: usize = 13;
@@ -38,14 +39,6 @@ fn wrapped(text: &str, width: usize, taken: usize) -> String {
         lines.push(line);
     }
     lines.join(&format!("\n{INDENT}"))
-}
-
-pub struct ShownMessage<'a> {
-    pub id: i64,
-    pub date: Timestamp,
-    pub from: &'a str,
-    pub reply_to: Option<i64>,
-    pub text: &'a str,
 }
 
 /// Source of an answer, with the id that the demo shows for it.
@@ -90,18 +83,17 @@ impl Screen {
         }
     }
 
-    pub fn message(&mut self, shown: &ShownMessage<'_>) {
+    pub fn message(&mut self, message: &SandboxMessage, from: &str) {
         if self.is_json() {
             return self.object(&json!({
-                "event": "message", "id": shown.id, "date": shown.date.secs(), "from": shown.from,
-                "reply_to": shown.reply_to, "text": shown.text,
+                "event": "message", "id": message.id, "date": message.date.secs(), "from": from,
+                "reply_to": message.reply_to, "text": message.text,
             }));
         }
-        self.day(shown.date);
-        self.spoken(shown);
+        self.spoken(message, from);
     }
 
-    pub fn answer(&mut self, shown: &ShownMessage<'_>, record: &AnswerRecord, sources: &[ShownSource]) {
+    pub fn answer(&mut self, message: &SandboxMessage, from: &str, record: &AnswerRecord, sources: &[ShownSource]) {
         if self.is_json() {
             let sources: Vec<Value> = sources
                 .iter()
@@ -117,24 +109,23 @@ impl Screen {
                 })
                 .collect();
             return self.object(&json!({
-                "event": "answer", "id": shown.id, "reply_to": shown.reply_to, "text": shown.text,
+                "event": "answer", "id": message.id, "reply_to": message.reply_to, "text": message.text,
                 "sources": sources, "window": window, "model": record.model, "ms": record.latency_ms,
             }));
         }
-        self.day(shown.date);
-        self.spoken(shown);
+        self.spoken(message, from);
         let cited: Vec<String> = sources.iter().map(|source| format!("#{}", source.id)).collect();
         let cited = if cited.is_empty() { String::new() } else { format!("cites {} · ", cited.join(" ")) };
         self.line(&self.dim(&format!("{INDENT}{cited}{} · {} ms", record.model, record.latency_ms)));
     }
 
-    pub fn notice(&mut self, shown: &ShownMessage<'_>) {
+    pub fn notice(&mut self, message: &SandboxMessage, from: &str) {
         if self.is_json() {
-            return self
-                .object(&json!({ "event": "notice", "id": shown.id, "reply_to": shown.reply_to, "text": shown.text }));
+            return self.object(&json!({
+                "event": "notice", "id": message.id, "reply_to": message.reply_to, "text": message.text,
+            }));
         }
-        self.day(shown.date);
-        self.spoken(shown);
+        self.spoken(message, from);
     }
 
     pub fn reaction(&self, id: i64, emoji: &str) {
@@ -160,17 +151,18 @@ impl Screen {
         }
     }
 
-    /// Prints a message as `#12 18:40  Ana > #9  text`. The later lines of the text are indented.
-    fn spoken(&self, shown: &ShownMessage<'_>) {
-        let reply = shown.reply_to.map_or(String::new(), |id| self.dim(&format!(" > #{id}")));
-        let head = self.dim(&format!("{:>5} {}  ", format!("#{}", shown.id), self.zone.clock_time(shown.date)));
-        let reply_width = shown.reply_to.map_or(0, |id| format!(" > #{id}").len());
-        let taken = HEAD_WIDTH + shown.from.chars().count() + reply_width + 2;
+    /// Prints a message as `#12 18:40  Ana > #9  text`, below the day if it is another one. The later lines of the text
+    /// are indented.
+    fn spoken(&mut self, message: &SandboxMessage, from: &str) {
+        self.day(message.date);
+        let reply = message.reply_to.map_or(String::new(), |id| format!(" > #{id}"));
+        let head = self.dim(&format!("{:>5} {}  ", format!("#{}", message.id), self.zone.clock_time(message.date)));
+        let taken = HEAD_WIDTH + from.chars().count() + reply.len() + 2;
         let text = match self.form {
-            Form::Coloured => wrapped(shown.text, width(), taken),
-            Form::Json | Form::Plain => shown.text.replace('\n', "\n            "),
+            Form::Coloured => wrapped(&message.text, width(), taken),
+            Form::Json | Form::Plain => message.text.replace('\n', "\n            "),
         };
-        self.line(&format!("{head}{}{reply}  {text}", self.bold(shown.from)));
+        self.line(&format!("{head}{}{}  {text}", self.bold(from), self.dim(&reply)));
     }
 
     fn bold(&self, text: &str) -> String {
