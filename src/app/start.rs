@@ -19,7 +19,7 @@ use chime_jobs::worker::{record, schedule};
 use chime_runtime::clock::{Clock, SET_BACK_FROM};
 use chime_runtime::resilience::{Backoff, random};
 use chime_store::{Opened, Store, admission, inbox, jobs, outbox};
-use chime_telegram::{Telegram, TelegramError, TelegramOptions};
+use chime_telegram::{Telegram, TelegramError};
 
 /// Hint for the only known reason why an HTTP client cannot be built.
 const NO_CERTIFICATES: &str =
@@ -130,13 +130,7 @@ pub(super) async fn claim_code(config: &Config, store: &Store) -> Result<Option<
 }
 
 pub(super) fn connect(config: &Config) -> Result<Telegram, AppError> {
-    let options = TelegramOptions {
-        api_url: config.telegram.api_url.clone(),
-        token: config.telegram.token.clone(),
-        poll_timeout: config.telegram.poll_timeout,
-        send_timeout: config.telegram.send_timeout,
-    };
-    Telegram::new(options).map_err(|_| AppError::Http(NO_CERTIFICATES.to_owned()))
+    Telegram::new(config.telegram.clone()).map_err(|_| AppError::Http(NO_CERTIFICATES.to_owned()))
 }
 
 /// Asks Telegram for the bot's identity. Tries again until it succeeds or the token is refused twice.

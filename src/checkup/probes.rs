@@ -27,7 +27,7 @@ use chime_store::admission::{self, Admitted};
 use chime_store::embedding_spaces::{self, VectorCoverage};
 use chime_store::jobs::ParkedJob;
 use chime_store::{Reader, Store, backups, chats, inbox, inspect, jobs};
-use chime_telegram::{MemberStatus, Telegram, TelegramError, TelegramOptions};
+use chime_telegram::{MemberStatus, Telegram, TelegramError};
 
 /// Maximum number of groups whose settings are checked. If there are more, these are enough to show a wrong setting.
 const GROUPS: u32 = 50;
@@ -177,8 +177,7 @@ impl Checkup<'_> {
     }
 
     async fn telegram(&self, config: TelegramConfig, groups: Vec<Chat>, tell: &mut impl FnMut(CheckFinding)) {
-        let TelegramConfig { token, api_url, poll_timeout, send_timeout } = config;
-        let telegram = match Telegram::new(TelegramOptions { api_url, token, poll_timeout, send_timeout }) {
+        let telegram = match Telegram::new(config) {
             Ok(telegram) => telegram,
             Err(error) => return tell(judge::telegram(&Err(error))),
         };

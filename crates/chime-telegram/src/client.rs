@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap};
 use reqwest::multipart::{Form, Part};
 use reqwest::redirect::Policy;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::ExposeSecret;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -28,6 +28,7 @@ use crate::error::{LostReply, TelegramError, classify};
 use crate::member::MemberStatus;
 use crate::request;
 use crate::update::{RawUpdate, parse_batch};
+use chime_core::config::TelegramConfig;
 use chime_core::json_fault as fault;
 use chime_core::texts::Menu;
 use chime_core::{
@@ -45,18 +46,6 @@ const MOST_BYTES: usize = 100 * 512 * 1024 + 64 * 1024;
 /// Longest wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Address, token and time limits of the Bot API.
-#[derive(Debug, Clone)]
-pub struct TelegramOptions {
-    /// `https://api.telegram.org`, or a self-hosted Bot API server.
-    pub api_url: String,
-    pub token: SecretString,
-    /// Longest time that the server waits for updates before it answers a poll. The server itself allows at most 50 s.
-    pub poll_timeout: Duration,
-    /// Time limit for every other request.
-    pub send_timeout: Duration,
-}
-
 /// Client of the Bot API. Cheap to clone: clones share connections.
 #[derive(Debug, Clone)]
 pub struct Telegram {
@@ -65,7 +54,7 @@ pub struct Telegram {
 
 #[derive(Debug)]
 struct ClientState {
-    options: TelegramOptions,
+    options: TelegramConfig,
     /// Replaced after a failed poll, so that a dead connection is not reused.
     polling: Mutex<reqwest::Client>,
     /// Separate from `polling`, so that a hung poll never delays a reply.
@@ -84,7 +73,7 @@ impl Telegram {
     ///
     /// # Errors
     /// [`TelegramError::NotSent`] when no HTTP client can be built, for example without CA certificates.
-    pub fn new(options: TelegramOptions) -> Result<Self, TelegramError> {
+    pub fn new(options: TelegramConfig) -> Result<Self, TelegramError> {
         let polling = Mutex::new(http_client(&options.api_url)?);
         let sending = http_client(&options.api_url)?;
         Ok(Self { shared: Arc::new(ClientState { options, polling, sending, server_date: Mutex::default() }) })
@@ -181,7 +170,7 @@ impl Telegram {
     pub async fn download(&self, file: &str, most: usize) -> Result<Option<Vec<u8>>, TelegramError> {
         let place: dto::Download = self.request(&GetFile::new(wire::FileId(file.to_owned()))).await?;
         let path = place.file_path.ok_or_else(|| missing("file_path"))?;
-        let TelegramOptions { api_url, token, .. } = &self.shared.options;
+        let TelegramConfig { api_url, token, .. } = &self.shared.options;
         if path.starts_with('/') {
             let reading = read_local(PathBuf::from(path), token.expose_secret().to_owned(), most);
             return reading.await.inspect_err(|error| tracing::warn!(%error, "chat.error: a file cannot be read"));
@@ -336,7 +325,7 @@ impl Telegram {
     }
 
     fn url(&self, method: &str) -> String {
-        let TelegramOptions { api_url, token, .. } = &self.shared.options;
+        let TelegramConfig { api_url, token, .. } = &self.shared.options;
         format!("{}/bot{}/{method}", api_url.trim_end_matches('/'), token.expose_secret())
     }
 

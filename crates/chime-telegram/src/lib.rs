@@ -17,7 +17,7 @@ mod safety;
 mod split;
 mod update;
 
-pub use client::{Sent, Telegram, TelegramOptions};
+pub use client::{Sent, Telegram};
 pub use clip::MAX_ENTITIES;
 pub use error::{LostReply, TelegramError, classify};
 pub use extract::{Unreadable, extract};

@@ -13,8 +13,9 @@ pub struct TelegramConfig {
     pub token: SecretString,
     /// `TELEGRAM_API_URL`, default `https://api.telegram.org`; without a trailing slash.
     pub api_url: String,
-    /// `POLL_TIMEOUT`, default 25s. Telegram allows at most 50s.
+    /// Longest time that the server waits for updates before it answers a poll. Telegram allows at most 50s.
     pub poll_timeout: Duration,
+    /// Time limit for every other request.
     pub send_timeout: Duration,
 }
 

@@ -25,7 +25,7 @@ enum ScriptedReply {
 }
 
 fn client(address: &str, send_timeout: Duration) -> Telegram {
-    Telegram::new(TelegramOptions {
+    Telegram::new(TelegramConfig {
         api_url: format!("http://{address}/"),
         token: TOKEN.into(),
         poll_timeout: Duration::from_secs(50),
@@ -206,7 +206,7 @@ async fn the_client_shows_no_token() {
 
 #[tokio::test]
 async fn an_api_url_that_is_none_sends_nothing_and_shows_no_token() {
-    let options = TelegramOptions {
+    let options = TelegramConfig {
         api_url: "not a url".to_owned(),
         token: TOKEN.into(),
         poll_timeout: PATIENT,
