@@ -8,6 +8,7 @@ use crate::words;
 use chime_core::split_words;
 use chime_core::trigger::Languages;
 use chime_relevance::retrieval::is_time_word;
+use chime_store::tags::NewTag;
 
 /// Maximum number of tags of a session.
 const MOST: usize = 10;
@@ -17,16 +18,6 @@ const TAG_WORD_CHARS: usize = 4;
 const TAG_LINES: usize = 2;
 /// Maximum number of words in a tag.
 const PARTS: usize = 4;
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct SessionTag {
-    /// Lower case, words joined by hyphens.
-    pub name: String,
-    /// Tag with its words in the singular: tags with the same key are the same tag.
-    pub key: String,
-    /// Confidence that the tag fits the session, 0 to 1.
-    pub confidence: f32,
-}
 
 /// Reason why a model's answer has no usable tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -110,7 +101,7 @@ impl MemberNames {
 ///
 /// # Errors
 /// Fails if the answer has any other form, a confidence outside 0 to 1, or no usable tag.
-pub fn parse(answer: &str, names: &MemberNames) -> Result<Vec<SessionTag>, TagError> {
+pub fn parse(answer: &str, names: &MemberNames) -> Result<Vec<NewTag>, TagError> {
     let json = answer.trim();
     let json = json.strip_prefix("```json").or_else(|| json.strip_prefix("```")).unwrap_or(json);
     let json = json.strip_suffix("```").unwrap_or(json).trim();
@@ -118,7 +109,7 @@ pub fn parse(answer: &str, names: &MemberNames) -> Result<Vec<SessionTag>, TagEr
     if answer.tags.iter().any(|tag| !(0.0..=1.0).contains(&tag.conf)) {
         return Err(TagError::Form);
     }
-    let mut found: Vec<SessionTag> = Vec::new();
+    let mut found: Vec<NewTag> = Vec::new();
     for AnswerTag { tag, conf } in answer.tags {
         let Some(tag) = impersonal(&tag, conf, names) else { continue };
         if !found.iter().any(|other| other.key == tag.key) {
@@ -131,7 +122,7 @@ pub fn parse(answer: &str, names: &MemberNames) -> Result<Vec<SessionTag>, TagEr
 }
 
 /// Normalizes a tag after removing the words that refer to members. Returns `None` if no content word is left.
-fn impersonal(raw: &str, confidence: f32, names: &MemberNames) -> Option<SessionTag> {
+fn impersonal(raw: &str, confidence: f32, names: &MemberNames) -> Option<NewTag> {
     let lower = raw.to_lowercase();
     let all: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).collect();
     let mut kept = all.clone();
@@ -146,7 +137,7 @@ fn impersonal(raw: &str, confidence: f32, names: &MemberNames) -> Option<Session
 
 /// Normalizes a tag: lower case, at most four words, joined by hyphens. Returns `None` if it has no content word
 /// or is too long.
-pub fn normalized(raw: &str, confidence: f32) -> Option<SessionTag> {
+pub fn normalized(raw: &str, confidence: f32) -> Option<NewTag> {
     let lower = raw.to_lowercase();
     let parts: Vec<&str> = split_words(&lower).take(PARTS).collect();
     let name = parts.join("-");
@@ -156,7 +147,7 @@ pub fn normalized(raw: &str, confidence: f32) -> Option<SessionTag> {
         return None;
     }
     let key = parts.iter().map(|part| singular(part)).collect::<Vec<_>>().join("-");
-    Some(SessionTag { name, key, confidence })
+    Some(NewTag { name, key, confidence })
 }
 
 /// Removes an English plural ending. Forms in other languages remain different tags, which members can join with
@@ -179,7 +170,7 @@ fn singular(word: &str) -> String {
 
 /// Returns tags made without a model: words in at least two lines of a session. `rarity` maps a word and its stem to 0
 /// if it is too common for a tag, and up to 1 if no other session contains it.
-pub fn extracted(lines: &[&str], names: &MemberNames, rarity: impl Fn(&str, &str) -> f64) -> Vec<SessionTag> {
+pub fn extracted(lines: &[&str], names: &MemberNames, rarity: impl Fn(&str, &str) -> f64) -> Vec<NewTag> {
     // The shortest form of each stem, since it is closest to the dictionary form, and the number of lines with it.
     let mut candidates: BTreeMap<String, (String, usize)> = BTreeMap::new();
     for line in lines {

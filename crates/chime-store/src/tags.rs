@@ -22,6 +22,7 @@ pub struct Tag {
 pub struct NewTag {
     pub name: String,
     pub key: String,
+    /// Confidence that the tag fits the session, 0 to 1.
     pub confidence: f32,
 }
 

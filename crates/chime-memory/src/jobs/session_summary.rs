@@ -10,7 +10,6 @@ use crate::jobs::load::SessionRead;
 use crate::jobs::memory::Memory;
 use crate::jobs::model::ModelOutput;
 use crate::jobs::new_summary::{NewSummary, chars, summary_of};
-use crate::jobs::tagging::rows;
 use crate::jobs::{divide, items, tagging};
 use crate::lines::{self, NumberedLines};
 use crate::policy::{Caps, MINI, Means, RECENT};
@@ -143,7 +142,7 @@ impl Memory {
         };
         let (kept, payload, id, ended) = (summary.clone(), job.payload.clone(), session.id, session.clone());
         let tags = match &summary {
-            Some(_) => rows(self.rare_words(id.chat, &spoken).await?),
+            Some(_) => self.rare_words(id.chat, &spoken).await?,
             None => Vec::new(),
         };
         let stored = self

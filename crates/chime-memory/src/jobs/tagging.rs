@@ -8,16 +8,15 @@ use crate::jobs::error::{StepError, is_given_up};
 use crate::jobs::memory::Memory;
 use crate::policy::Means;
 use crate::recall::VectorSource;
-use crate::tags::{self, MemberNames, SessionTag};
+use crate::tags::{self, MemberNames};
 use crate::{members, words};
 use chime_access::gateway::ModelPurpose;
 use chime_core::embed::Embedder;
 use chime_core::prompts::{SummaryValues, Template};
 use chime_core::{Bullet, ChatKey, Job, JobPayload, SessionId, Summary};
 use chime_jobs::{JobOutcome, JobResult};
-use chime_store::{
-    Priority, Reader, Writer, chats, jobs, memory, summaries, summary_vectors, tags as tag_rows, topics,
-};
+use chime_store::tags::{self as tag_rows, NewTag};
+use chime_store::{Priority, Reader, Writer, chats, jobs, memory, summaries, summary_vectors, topics};
 
 /// Number of a chat's newest summaries among which a word must be rare to become a tag.
 const TEXTS: u32 = 200;
@@ -37,7 +36,7 @@ impl Memory {
         &self,
         chat: ChatKey,
         said: &[SummaryMessage],
-    ) -> chime_store::Result<Vec<SessionTag>> {
+    ) -> chime_store::Result<Vec<NewTag>> {
         let (texts, names) =
             self.store.read(move |conn| Ok((memory::newest_texts(conn, chat, TEXTS)?, names_of(conn, chat)?))).await?;
         let lines: Vec<&str> = said.iter().filter(|it| it.by.is_some()).map(|it| it.text.as_str()).collect();
@@ -84,7 +83,7 @@ impl Memory {
                 // If the summary has changed since it was read, its tags are not stored: the newer one has a job of its
                 // own.
                 if summaries::mini(tx, id)?.as_ref() == Some(&summary) {
-                    tag_rows::save(tx, id, &rows(tags))?;
+                    tag_rows::save(tx, id, &tags)?;
                     topics::touch(tx, id)?;
                 }
                 jobs::finish(tx, payload.kind(), &payload.key())
@@ -155,11 +154,6 @@ impl Memory {
     }
 }
 
-/// Converts tags to rows for the store.
-pub(super) fn rows(tags: Vec<SessionTag>) -> Vec<tag_rows::NewTag> {
-    tags.into_iter().map(|tag| tag_rows::NewTag { name: tag.name, key: tag.key, confidence: tag.confidence }).collect()
-}
-
 /// Returns the text of a summary without members' names, as input of the embedding model.
 pub(super) fn plain(summary: &Summary) -> String {
     let line = |bullet: &Bullet| members::unnamed(&members::without_authors(&bullet.text));
@@ -175,7 +169,7 @@ fn names_of(conn: &Reader, chat: ChatKey) -> chime_store::Result<MemberNames> {
 
 /// Returns tags made without a model. A word is rare if few of `texts`, the chat's newest summaries, contain it.
 /// With an embedding model, words of everyday talk count less.
-fn extracted(lines: &[&str], names: &MemberNames, texts: &[String], embedder: Option<&Embedder>) -> Vec<SessionTag> {
+fn extracted(lines: &[&str], names: &MemberNames, texts: &[String], embedder: Option<&Embedder>) -> Vec<NewTag> {
     let met: Vec<HashSet<String>> = texts.iter().map(|text| words::all_stems(text)).collect();
     let all = (met.len() + 1) as f64;
     let rarity = |word: &str, stem: &str| {
