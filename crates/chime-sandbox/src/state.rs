@@ -12,15 +12,6 @@ pub(super) const ANONYMOUS_ADMIN: UserId = UserId(1_087_968_824);
 /// `@Channel_Bot`, the sender of messages that a channel posts in a group.
 pub(super) const CHANNEL_BOT: UserId = UserId(136_817_688);
 
-#[derive(Debug, Clone)]
-pub(super) struct SandboxUser {
-    pub(super) id: UserId,
-    pub(super) name: String,
-    pub(super) username: Option<String>,
-    pub(super) is_bot: bool,
-    pub(super) language: Option<String>,
-}
-
 #[derive(Debug)]
 pub(super) struct Topic {
     pub(super) closed: bool,
@@ -52,7 +43,8 @@ impl SandboxChat {
 #[derive(Debug)]
 pub(super) struct SandboxState {
     pub(super) reads_all: bool,
-    pub(super) people: BTreeMap<UserId, SandboxUser>,
+    /// People and bots. Their status in each chat is in `SandboxChat::members`.
+    pub(super) people: BTreeMap<UserId, NewMember>,
     pub(super) chats: BTreeMap<ChatId, SandboxChat>,
     pub(super) queue: UpdateQueue,
     pub(super) actions: Vec<BotAction>,
@@ -73,21 +65,14 @@ pub(super) struct SandboxState {
 
 impl SandboxState {
     pub(super) fn new(bot_name: &str, bot_username: &str, reads_all: bool) -> Self {
-        let account = |id, name: &str, username: &str| SandboxUser {
-            id,
-            name: name.to_owned(),
-            username: Some(username.to_owned()),
-            is_bot: true,
-            language: None,
-        };
         let people = [
-            account(BOT, bot_name, bot_username),
-            account(ANONYMOUS_ADMIN, "Group", "GroupAnonymousBot"),
-            account(CHANNEL_BOT, "Channel", "Channel_Bot"),
+            (BOT, NewMember::named(bot_name).username(bot_username).bot()),
+            (ANONYMOUS_ADMIN, NewMember::named("Group").username("GroupAnonymousBot").bot()),
+            (CHANNEL_BOT, NewMember::named("Channel").username("Channel_Bot").bot()),
         ];
         Self {
             reads_all,
-            people: people.into_iter().map(|person| (person.id, person)).collect(),
+            people: BTreeMap::from(people),
             chats: BTreeMap::new(),
             queue: UpdateQueue::new(),
             actions: Vec::new(),
@@ -113,17 +98,15 @@ impl SandboxState {
 
     pub(super) fn person(&mut self, new: &NewMember) -> UserId {
         const FIRST_USER: i64 = 101;
-        if let Some(known) = self.people.values_mut().find(|person| person.id != BOT && person.name == new.name) {
+        if let Some((id, known)) = self.people.iter_mut().find(|(id, person)| **id != BOT && person.name == new.name) {
             known.username = new.username.clone().or(known.username.take());
-            return known.id;
+            return *id;
         }
         let mut id = UserId(FIRST_USER);
         while self.people.contains_key(&id) {
             id.0 += 1;
         }
-        let NewMember { name, username, is_bot, language, .. } = new.clone();
-        let person = SandboxUser { id, name, username, is_bot, language };
-        self.people.insert(id, person);
+        self.people.insert(id, new.clone());
         id
     }
 

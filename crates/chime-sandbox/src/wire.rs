@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use crate::message::BOT;
 use crate::message::SandboxMessage;
-use crate::state::{SandboxChat, SandboxState, SandboxUser};
-use crate::{ChatMemberStatus, PostContent};
+use crate::state::{SandboxChat, SandboxState};
+use crate::{ChatMemberStatus, NewMember, PostContent};
 use chime_core::{ChatId, ChatKind, ForumTopicId, MessageId, Timestamp, UserId, utf16_len};
 
 /// Returns the JSON of a message, including the message that it replies to.
@@ -241,9 +241,8 @@ fn sender_chat(state: &SandboxState, id: ChatId) -> Value {
 }
 
 fn user(state: &SandboxState, id: UserId) -> Value {
-    let unknown = || SandboxUser { id, name: id.to_string(), username: None, is_bot: false, language: None };
-    let person = state.people.get(&id).cloned().unwrap_or_else(unknown);
-    let mut object = json!({"id": person.id, "is_bot": person.is_bot, "first_name": person.name});
+    let person = state.people.get(&id).cloned().unwrap_or_else(|| NewMember::named(id.to_string()));
+    let mut object = json!({"id": id, "is_bot": person.is_bot, "first_name": person.name});
     for (name, value) in [("username", person.username), ("language_code", person.language)] {
         if let (Some(object), Some(value)) = (object.as_object_mut(), value) {
             object.insert(name.to_owned(), value.into());
