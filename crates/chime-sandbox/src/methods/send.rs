@@ -7,7 +7,7 @@ use crate::cleaning::cleaned;
 use crate::entities::{check, trimmed};
 use crate::message::BOT;
 use crate::message::{BotAction, SandboxMessage};
-use crate::methods::target::{SendTarget, chat_to_write, receiver, topic};
+use crate::methods::target::{chat_to_write, receiver, target, topic};
 use crate::params::{ApiError, MethodResult, RequestParams};
 use crate::state::SandboxState;
 use crate::{Post, PostContent, wire};
@@ -24,7 +24,7 @@ const LONGEST_BUTTON_DATA: usize = 64;
 const GUEST_QUERY: &str = "guest-";
 
 pub(super) fn send_message(state: &mut SandboxState, params: &RequestParams, now: Timestamp) -> MethodResult {
-    let place = SendTarget::read(state, params)?;
+    let place = target(state, params)?;
     let FormattedText { text, entities } = text(state, params)?;
     let buttons = buttons(state, params)?;
     let receiver = receiver(state, &place, params, now)?;
@@ -38,7 +38,7 @@ pub(super) fn send_message(state: &mut SandboxState, params: &RequestParams, now
 }
 
 pub(super) fn send_poll(state: &mut SandboxState, params: &RequestParams, now: Timestamp) -> MethodResult {
-    let place = SendTarget::read(state, params)?;
+    let place = target(state, params)?;
     let question = params.text("question").unwrap_or_default().to_owned();
     let options = params.parsed::<Vec<PollOption>>("options")?.unwrap_or_default();
     let options: Vec<String> = options.into_iter().map(|option| option.text).collect();
@@ -97,15 +97,8 @@ pub(super) fn send_document(state: &mut SandboxState, params: &RequestParams, no
     let (file_name, text) = (file_name.to_owned(), text.to_owned());
     let content = PostContent::Document { file_name: file_name.clone() };
     let post = Post::new(BOT, params.text("caption").unwrap_or_default(), now).with(content);
-    let id = state.keep(SandboxMessage::from_post(chat, post));
-    let kept = state.chats.get(&chat).zip(id);
-    let Some((chat, message)) = kept.and_then(|(chat, id)| Some((chat, chat.messages.get(&id)?))) else {
-        return Err(ApiError::bad_request("chat not found"));
-    };
-    let answer = wire::message(state, chat, message);
-    let actions =
-        [BotAction::Sent(Box::new(message.clone())), BotAction::Uploaded { chat: message.chat, file_name, text }];
-    state.actions.extend(actions);
+    let answer = sent(state, SandboxMessage::from_post(chat, post))?;
+    state.actions.push(BotAction::Uploaded { chat, file_name, text });
     Ok(answer)
 }
 

@@ -8,71 +8,59 @@ use crate::ChatMemberStatus;
 use crate::message::BOT;
 use crate::params::{ApiError, RequestParams};
 use crate::state::{SandboxChat, SandboxState};
-use chime_core::{ChatId, ChatKind, ForumTopicId, MessageId, Timestamp, UserId};
-
-/// A valid target of a message.
-#[derive(Debug)]
-pub(super) struct SendTarget {
-    pub(super) chat: ChatId,
-    pub(super) forum_topic: Option<ForumTopicId>,
-    pub(super) reply_to: Option<MessageId>,
-}
+use chime_core::{ChatId, ChatKind, ForumTopicId, MessageId, ReplyTarget, Timestamp, UserId};
 
 /// The fields of `ReplyParameters` that a correct bot sends here.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ReplyParameters {
-    #[serde(default)]
     message_id: Option<MessageId>,
-    #[serde(default)]
     ephemeral_message_id: Option<i64>,
-    #[serde(default)]
     allow_sending_without_reply: Option<bool>,
 }
 
-impl SendTarget {
-    pub(super) fn read(state: &mut SandboxState, params: &RequestParams) -> Result<Self, ApiError> {
-        let chat = chat_to_write(state, params)?;
-        let asked = topic(state, chat, params)?;
-        let reply = params.parsed::<ReplyParameters>("reply_parameters").inspect_err(|_| {
-            state.note_unexpected("reply_parameters that do not parse");
-        })?;
-        let mut place = Self { chat, forum_topic: asked, reply_to: None };
-        if let Some(reply) = reply {
-            place.attach(state, reply)?;
-        }
-        if place.is_closed(state) {
-            return Err(ApiError::bad_request("TOPIC_CLOSED"));
-        }
-        Ok(place)
+/// Returns the target of a message if it is valid.
+pub(super) fn target(state: &mut SandboxState, params: &RequestParams) -> Result<ReplyTarget, ApiError> {
+    let chat = chat_to_write(state, params)?;
+    let asked = topic(state, chat, params)?;
+    let reply = params.parsed::<ReplyParameters>("reply_parameters").inspect_err(|_| {
+        state.note_unexpected("reply_parameters that do not parse");
+    })?;
+    let mut place = ReplyTarget { chat, forum_topic: asked, reply_to: None };
+    if let Some(reply) = reply {
+        attach(&mut place, state, reply)?;
     }
+    if is_closed(&place, state) {
+        return Err(ApiError::bad_request("TOPIC_CLOSED"));
+    }
+    Ok(place)
+}
 
-    /// Makes this a reply if the message exists in the same topic. Otherwise returns an error, unless the message does
-    /// not exist and the bot allows sending without a reply.
-    fn attach(&mut self, state: &mut SandboxState, reply: ReplyParameters) -> Result<(), ApiError> {
-        let id = reply.ephemeral_message_id.map(MessageId::ephemeral).or(reply.message_id);
-        let id = id.ok_or_else(|| ApiError::bad_request("message identifier is not specified"))?;
-        let target = state.message(self.chat, id);
-        if target.is_some_and(|target| self.forum_topic.is_some() && target.forum_topic != self.forum_topic) {
-            state.note_unexpected("a reply to another topic");
-            return Err(ApiError::bad_request("message to be replied not found"));
-        }
-        match target {
-            Some(target) => {
-                self.forum_topic = self.forum_topic.or(target.forum_topic);
-                self.reply_to = Some(id);
-                Ok(())
-            }
-            None if reply.allow_sending_without_reply == Some(true) => Ok(()),
-            None => Err(ApiError::bad_request("message to be replied not found")),
-        }
+/// Makes `place` a reply if the message exists in the same topic. Otherwise returns an error, unless the message does
+/// not exist and the bot allows sending without a reply.
+fn attach(place: &mut ReplyTarget, state: &mut SandboxState, reply: ReplyParameters) -> Result<(), ApiError> {
+    let id = reply.ephemeral_message_id.map(MessageId::ephemeral).or(reply.message_id);
+    let id = id.ok_or_else(|| ApiError::bad_request("message identifier is not specified"))?;
+    let target = state.message(place.chat, id);
+    if target.is_some_and(|target| place.forum_topic.is_some() && target.forum_topic != place.forum_topic) {
+        state.note_unexpected("a reply to another topic");
+        return Err(ApiError::bad_request("message to be replied not found"));
     }
+    match target {
+        Some(target) => {
+            place.forum_topic = place.forum_topic.or(target.forum_topic);
+            place.reply_to = Some(id);
+            Ok(())
+        }
+        None if reply.allow_sending_without_reply == Some(true) => Ok(()),
+        None => Err(ApiError::bad_request("message to be replied not found")),
+    }
+}
 
-    fn is_closed(&self, state: &SandboxState) -> bool {
-        let Some(chat) = state.chats.get(&self.chat) else { return false };
-        let topic = self.forum_topic.and_then(|topic| chat.topics.get(&topic));
-        topic.is_some_and(|topic| topic.closed) && !chat.status_of(BOT).is_admin()
-    }
+fn is_closed(place: &ReplyTarget, state: &SandboxState) -> bool {
+    let Some(chat) = state.chats.get(&place.chat) else { return false };
+    let topic = place.forum_topic.and_then(|topic| chat.topics.get(&topic));
+    topic.is_some_and(|topic| topic.closed) && !chat.status_of(BOT).is_admin()
 }
 
 /// Receiver of an ephemeral message.
@@ -86,7 +74,7 @@ struct EphemeralMessageParameters {
 /// ephemeral command, within 15 seconds.
 pub(super) fn receiver(
     state: &SandboxState,
-    place: &SendTarget,
+    place: &ReplyTarget,
     params: &RequestParams,
     now: Timestamp,
 ) -> Result<Option<UserId>, ApiError> {
