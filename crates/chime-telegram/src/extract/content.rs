@@ -4,20 +4,12 @@ use serde_json::Value;
 
 use crate::dto::{self, Items, filled, full_name, minutes};
 use crate::extract::{rich, service};
-use crate::files::{file_of, is_picture, spoken_extension};
-use chime_core::{Entity, EntityKind, FormattedText, Kind, MessageFile, UserId, UserRef, utf16_len};
+use crate::files::{is_picture, spoken_extension};
+use chime_core::{Entity, EntityKind, FormattedText, Kind, UserId, UserRef, utf16_len};
 
-pub struct ExtractedContent {
-    pub kind: Kind,
-    pub detail: Option<String>,
-    pub file: Option<MessageFile>,
-    pub text: String,
-    pub entities: Vec<Entity>,
-}
-
-pub fn content(wire: &dto::TelegramMessage) -> ExtractedContent {
-    let FormattedText { text, entities } = formatted(&wire.content);
-    let (kind, detail) = match shown(&wire.content) {
+/// Returns the kind of a message with this text, and its detail.
+pub fn kind(wire: &dto::TelegramMessage, text: &str) -> (Kind, Option<String>) {
+    match shown(&wire.content) {
         Some(shown) => shown,
         None if !text.is_empty() => (Kind::Text, None),
         // What has no words and no known medium is an event of a newer Bot API.
@@ -25,8 +17,7 @@ pub fn content(wire: &dto::TelegramMessage) -> ExtractedContent {
             let event = service::describe(wire).unwrap_or_else(|| "unsupported message".to_owned());
             (Kind::Service, Some(event))
         }
-    };
-    ExtractedContent { kind, detail, file: file_of(&wire.content), text, entities }
+    }
 }
 
 /// Formats the content of a replied-to message from another chat as one line: a label, a text, or both.

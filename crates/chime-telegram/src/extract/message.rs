@@ -1,9 +1,10 @@
 //! Converts a message with its sender and the message that it replies to.
 
 use crate::dto::{self, filled};
-use crate::extract::content::{content, formatted, in_one_line};
+use crate::extract::content::{formatted, in_one_line, kind};
 use crate::extract::is_direct_messages;
 use crate::extract::{chat, id_of, message_id, service};
+use crate::files::file_of;
 use chime_core::{
     Arrival, Borrowed, ChatId, Entity, EntityKind, Event, FormattedText, ForumTopicId, GuestQuestion, Kind, Message,
     MessageId, Migration, Origin, Role, Sender, Timestamp, TopicName, UserId, utf16_slice,
@@ -73,13 +74,14 @@ fn arrival(wire: &dto::TelegramMessage, bot: UserId) -> Result<Option<Arrival>, 
 /// Converts a message without the message that it replies to.
 fn message(wire: &dto::TelegramMessage, chat: ChatId, bot: UserId, origin: Origin) -> Result<Message, String> {
     let head = &wire.head;
-    let content = content(wire);
+    let FormattedText { text, entities } = formatted(&wire.content);
+    let (kind, detail) = kind(wire, &text);
     let sender = sender(head, chat);
-    let role = match content.kind {
+    let role = match kind {
         Kind::Service => Role::System,
         _ if sender.id == bot => Role::Assistant,
         // Commands address a bot and not people. They are stored, but do not count as conversation.
-        _ if is_command(&content.text, &content.entities) => Role::System,
+        _ if is_command(&text, &entities) => Role::System,
         _ => Role::User,
     };
     // Telegram itself forwards the posts of a linked channel to its group: these are no forwards by a member.
@@ -92,11 +94,11 @@ fn message(wire: &dto::TelegramMessage, chat: ChatId, bot: UserId, origin: Origi
         role,
         sent_at: head.date.filter(|date| *date > 0).map(Timestamp::from_secs).ok_or_else(|| "no date".to_owned())?,
         edited_at: head.edit_date.filter(|date| *date > 0).map(Timestamp::from_secs),
-        kind: content.kind,
-        detail: content.detail,
-        file: content.file,
-        text: content.text,
-        entities: content.entities,
+        kind,
+        detail,
+        file: file_of(&wire.content),
+        text,
+        entities,
         reply_to: None,
         quote: None,
         snapshot: None,
