@@ -10,6 +10,7 @@ use chime_jobs::{JobError, JobOutcome, JobResult};
 use chime_llm::{Embeddings, LlmError, Recovery};
 use chime_relevance::context::features::message::without_bots;
 use chime_runtime::clock::Clock;
+use chime_store::deletions::Progress;
 use chime_store::embedding_spaces::{self, DueVector};
 use chime_store::vector_index;
 use chime_store::vector_tables::TABLES;
@@ -57,13 +58,6 @@ pub struct VectorIndexer {
     is_checked: AtomicBool,
 }
 
-/// Result of a part of the work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum StepProgress {
-    Done,
-    More,
-}
-
 /// Failed attempt to make vectors.
 #[derive(Debug, thiserror::Error)]
 enum VectorError {
@@ -81,8 +75,8 @@ impl VectorIndexer {
     /// Runs the periodic `vectors` job.
     pub async fn run(&self) -> JobResult {
         match self.work().await {
-            Ok(StepProgress::Done) => Ok(JobOutcome::UntilNextRun),
-            Ok(StepProgress::More) => Ok(JobOutcome::WaitUntil(self.clock.now().plus(GOES_ON_AFTER))),
+            Ok(Progress::Done) => Ok(JobOutcome::UntilNextRun),
+            Ok(Progress::More) => Ok(JobOutcome::WaitUntil(self.clock.now().plus(GOES_ON_AFTER))),
             Err(VectorError::Store(error)) => Err(error.into()),
             Err(VectorError::Server(error)) => {
                 let asked = match error.recovery() {
@@ -100,27 +94,27 @@ impl VectorIndexer {
     /// Does one run of the job. Returns `true` if no work is left.
     pub async fn run_once(&self) -> chime_store::Result<bool> {
         match self.work().await {
-            Ok(progress) => Ok(progress == StepProgress::Done),
+            Ok(progress) => Ok(progress == Progress::Done),
             Err(VectorError::Store(error)) => Err(error),
             Err(VectorError::Server(_)) => Ok(true),
         }
     }
 
-    async fn work(&self) -> Result<StepProgress, VectorError> {
-        let Some(model) = self.source.model() else { return Ok(StepProgress::Done) };
+    async fn work(&self) -> Result<Progress, VectorError> {
+        let Some(model) = self.source.model() else { return Ok(Progress::Done) };
         if !self.is_checked.swap(true, Ordering::Relaxed) {
             self.check_index().await?;
         }
         for _ in 0..BATCHES {
-            if self.step(model).await? == StepProgress::Done {
-                return Ok(StepProgress::Done);
+            if self.step(model).await? == Progress::Done {
+                return Ok(Progress::Done);
             }
         }
-        Ok(StepProgress::More)
+        Ok(Progress::More)
     }
 
     /// Deletes a batch of vectors of a former model, or makes a batch of new ones.
-    async fn step(&self, model: &str) -> Result<StepProgress, VectorError> {
+    async fn step(&self, model: &str) -> Result<Progress, VectorError> {
         let name = model.to_owned();
         let read = move |conn: &chime_store::Reader| {
             let is_outdated = embedding_spaces::is_outdated(conn, &name)?;
@@ -128,22 +122,22 @@ impl VectorIndexer {
         };
         let Some(due) = self.store.read(read).await? else { return self.clear().await };
         if due.is_empty() {
-            return Ok(StepProgress::Done);
+            return Ok(Progress::Done);
         }
         let made = self.vectors_of(due).await?;
         let name = model.to_owned();
         let keep = move |tx: &chime_store::Writer<'_>| vectors::keep(tx, &name, &made);
         match self.store.write(Priority::Background, keep).await? {
-            true => Ok(StepProgress::More),
+            true => Ok(Progress::More),
             // The model has another dimension than before.
             false => self.clear().await,
         }
     }
 
-    async fn clear(&self) -> Result<StepProgress, VectorError> {
+    async fn clear(&self) -> Result<Progress, VectorError> {
         let clear = |tx: &chime_store::Writer<'_>| embedding_spaces::clear_some(tx, DELETED_AT_ONCE);
         self.store.write(Priority::Background, clear).await?;
-        Ok(StepProgress::More)
+        Ok(Progress::More)
     }
 
     /// Returns each message with its vector. The vector is empty if the message needs none.

@@ -86,7 +86,7 @@ impl Bench {
 
     async fn keep(&self, embedder: &Arc<Embedder>) {
         let indexer = self.indexer(embedder);
-        while indexer.work().await.unwrap() == StepProgress::More {}
+        while indexer.work().await.unwrap() == Progress::More {}
     }
 
     async fn recalled(&self, embedder: &Arc<Embedder>) -> RecalledMessage {
@@ -248,7 +248,7 @@ async fn another_model_replaces_all_vectors_and_recall_goes_by_words_meanwhile()
     let steps = async |bench: &Bench, count: usize| {
         let indexer = bench.indexer(&after);
         for _ in 0..count {
-            assert_eq!(indexer.step(after.name()).await.unwrap(), StepProgress::More);
+            assert_eq!(indexer.step(after.name()).await.unwrap(), Progress::More);
         }
     };
     assert_eq!(bench.coverage(&after).await.messages, (0, 411));
