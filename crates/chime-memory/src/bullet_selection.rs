@@ -5,30 +5,22 @@ use std::collections::HashMap;
 use crate::bullets::cost;
 use crate::members;
 use crate::policy::Caps;
-use chime_core::Bullet;
+use chime_core::{Bullet, Rolling};
 use chime_relevance::context::{lasting_worth, worth};
 
-/// Period for which a summary of summaries is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Period {
-    /// The last weeks.
-    Recent,
-    /// Everything before: only bullets that stay useful for long.
-    History,
-}
-
-/// Selects the best bullets, none longer than its equal share of the tokens, and keeps their order. Selecting from a
+/// Selects the best bullets, none longer than its equal share of the tokens, and keeps their order. For
+/// [`Rolling::History`], selects only bullets that stay useful for long. Selecting from a
 /// selection and new bullets gives the same result as selecting from all at once, so a summary may be extended in any
 /// number of steps.
-pub fn rolled(bullets: &[Bullet], caps: Caps, period: Period, estimate: fn(&str) -> usize) -> Vec<Bullet> {
+pub fn rolled(bullets: &[Bullet], caps: Caps, period: Rolling, estimate: fn(&str) -> usize) -> Vec<Bullet> {
     // Gives each bullet the same limit, so that a bullet is kept or dropped independently of the others.
     let share = caps.tokens / caps.bullets.max(1);
     // If bullets have the same text, the last one is used.
     let last: HashMap<&str, usize> =
         bullets.iter().enumerate().map(|(place, bullet)| (bullet.text.as_str(), place)).collect();
     let score = |bullet: &Bullet| match period {
-        Period::Recent => Some(worth_of(bullet)),
-        Period::History => lasting_worth_of(bullet),
+        Rolling::Recent => Some(worth_of(bullet)),
+        Rolling::History => lasting_worth_of(bullet),
     };
     let is_fitting = |place: usize, bullet: &Bullet| {
         last.get(bullet.text.as_str()) == Some(&place) && cost(std::slice::from_ref(bullet), estimate) <= share
@@ -84,7 +76,7 @@ mod tests {
     fn is_in_history(text: &str) -> bool {
         let bullet = Bullet::fact(text.to_owned(), vec![Seq(1)]);
         let caps = Caps { bullets: 1, tokens: 100 };
-        !rolled(&[bullet], caps, Period::History, estimate_tokens).is_empty()
+        !rolled(&[bullet], caps, Rolling::History, estimate_tokens).is_empty()
     }
 
     #[test]
@@ -172,9 +164,9 @@ mod tests {
                 .map(|(text, seq)| Bullet::fact(text.clone(), vec![Seq(seq)]))
                 .collect();
             let caps = Caps { bullets: 5, tokens: 100 };
-            let at_once = rolled(&bullets, caps, Period::History, estimate_tokens);
+            let at_once = rolled(&bullets, caps, Rolling::History, estimate_tokens);
             let in_steps = bullets.chunks(step).fold(Vec::new(), |before: Vec<Bullet>, new| {
-                rolled(&[before.as_slice(), new].concat(), caps, Period::History, estimate_tokens)
+                rolled(&[before.as_slice(), new].concat(), caps, Rolling::History, estimate_tokens)
             });
             prop_assert_eq!(in_steps, at_once);
         }

@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use chime_core::SummaryMethod;
+
 /// A model makes a chat's summaries only if a member has addressed the bot within this time.
 pub const ASKED_LATELY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Age up to which the summaries of sessions are part of Recent. Older ones are merged (“folded”) into History.
@@ -56,30 +58,17 @@ pub struct SummaryConditions {
     pub has_room: bool,
 }
 
-/// Means of making a summary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Means {
-    /// No summary.
-    Nothing,
-    /// Selects messages or bullets verbatim. A model may replace the result later.
-    Extract,
-    Model,
-}
-
 impl SummaryConditions {
-    pub fn means(self) -> Means {
-        if !self.is_wanted || !self.is_present {
-            Means::Nothing
-        } else if self.has_model && self.was_asked_lately && self.was_told && self.has_room {
-            Means::Model
-        } else {
-            Means::Extract
-        }
+    /// Returns how a summary is made, or `None` if there is none. A model may replace an extract later.
+    pub fn method(self) -> Option<SummaryMethod> {
+        let has_model = self.has_model && self.was_asked_lately && self.was_told && self.has_room;
+        let method = if has_model { SummaryMethod::Model } else { SummaryMethod::Extract };
+        (self.is_wanted && self.is_present).then_some(method)
     }
 
     /// Returns `true` if a model could make the summaries as soon as the chat has got the privacy notice.
     pub fn must_be_told(self) -> bool {
-        Self { was_told: true, ..self }.means() == Means::Model && !self.was_told
+        Self { was_told: true, ..self }.method() == Some(SummaryMethod::Model) && !self.was_told
     }
 }
 
@@ -98,17 +87,17 @@ mod tests {
 
     #[test]
     fn a_model_is_asked_where_nothing_speaks_against_it() {
-        assert_eq!(ALL.means(), Means::Model);
+        assert_eq!(ALL.method(), Some(SummaryMethod::Model));
         for lacking in [
             SummaryConditions { has_model: false, ..ALL },
             SummaryConditions { was_asked_lately: false, ..ALL },
             SummaryConditions { was_told: false, ..ALL },
             SummaryConditions { has_room: false, ..ALL },
         ] {
-            assert_eq!(lacking.means(), Means::Extract, "{lacking:?}");
+            assert_eq!(lacking.method(), Some(SummaryMethod::Extract), "{lacking:?}");
         }
         for lacking in [SummaryConditions { is_wanted: false, ..ALL }, SummaryConditions { is_present: false, ..ALL }] {
-            assert_eq!(lacking.means(), Means::Nothing, "{lacking:?}");
+            assert_eq!(lacking.method(), None, "{lacking:?}");
         }
     }
 

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use crate::division::{ConversationPart, Division, divide, unsettled};
 use crate::jobs::memory::Memory;
-use crate::policy::{Means, RECENT};
+use crate::policy::RECENT;
 use crate::{OpenSession, SessionRules, fingerprint};
 use chime_access::gateway::ModelPurpose;
 use chime_core::chat_settings::SESSION_IDLE;
 use chime_core::config::MemoryConfig;
-use chime_core::{ChatId, ChatKey, ChatKind, Conversation, JobPayload, MessageId, Session, Timestamp};
+use chime_core::{ChatId, ChatKey, ChatKind, Conversation, JobPayload, MessageId, Session, SummaryMethod, Timestamp};
 use chime_jobs::{JobOutcome, JobResult};
 use chime_store::sessions::NOTE_SPAN;
 use chime_store::{Priority, Reader, Writer, chat_settings, chats, jobs, memory, sessions, summaries, topics};
@@ -86,10 +86,8 @@ impl Memory {
         for chat in may_upgrade.iter().filter(|chat| !chats.contains(chat)).chain(&chats) {
             let (chat, now) = (*chat, self.clock.now());
             let conditions = self.conditions(chat).await?;
-            if !conditions.is_wanted || !conditions.is_present {
-                continue;
-            }
-            let upgrades = (conditions.means() == Means::Model).then(|| model.clone());
+            let Some(method) = conditions.method() else { continue };
+            let upgrades = (method == SummaryMethod::Model).then(|| model.clone());
             self.store.write(Priority::Background, move |tx| enqueue(tx, chat, upgrades.as_deref(), now)).await?;
         }
         self.wake.wake();
@@ -118,7 +116,7 @@ impl Memory {
 
     /// Enqueues a job that updates a chat's rolling summary, if the chat wants summaries.
     async fn roll(&self, key: ChatKey, job: fn(ChatId, ChatKey) -> JobPayload) -> chime_store::Result<()> {
-        if self.conditions(key).await?.means() == Means::Nothing {
+        if self.conditions(key).await?.method().is_none() {
             return Ok(());
         }
         let now = self.clock.now();

@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use crate::bullet_selection::{self, Period};
+use crate::bullet_selection;
 use crate::bullets::cost;
 use crate::jobs::error::StepError;
 use crate::jobs::memory::Memory;
 use crate::jobs::new_summary::{NewSummary, summary_of};
 use crate::lines;
-use crate::policy::{Caps, FOLDED_AT_ONCE, FOLDED_BY_A_MODEL, HISTORY_CAPS, Means, RECENT, RECENT_CAPS};
+use crate::policy::{Caps, FOLDED_AT_ONCE, FOLDED_BY_A_MODEL, HISTORY_CAPS, RECENT, RECENT_CAPS};
 use chime_core::prompts::Template;
 use chime_core::{
-    Bullet, ChatId, ChatKey, Conversation, Job, JobPayload, Rolling, Session, SessionId, Summary, Timestamp, Zone,
-    estimate_tokens,
+    Bullet, ChatId, ChatKey, Conversation, Job, JobPayload, Rolling, Session, SessionId, Summary, SummaryMethod, Timestamp,
+    Zone, estimate_tokens,
 };
 use chime_jobs::{JobOutcome, JobResult};
 use chime_store::summaries::{self, RollingSummary};
@@ -34,26 +34,22 @@ pub(super) type Minis = Vec<(Session, Summary)>;
 impl Memory {
     pub async fn roll_recent(&self, job: &Job, chat: ChatKey) -> JobResult {
         let now = self.clock.now();
-        let conditions = self.conditions(chat).await?;
-        let means = conditions.means();
-        if means == Means::Nothing {
-            return self.finish(job).await;
-        }
+        let Some(method) = self.conditions(chat).await?.method() else { return self.finish(job).await };
         let minis = self.store.read(move |conn| recent_minis(conn, chat, now)).await?;
         let zone = self.zone_of(Conversation::whole(chat)).await?;
         let room = self.model.material_tokens(CHOSEN_TOKENS);
         let chosen = chosen(&minis, room, now, zone);
         let extract = || {
             let all: Vec<Bullet> = minis.iter().flat_map(|(_, summary)| summary.bullets.clone()).collect();
-            extract_of(&all, RECENT_CAPS, Period::Recent)
+            extract_of(&all, RECENT_CAPS, Rolling::Recent)
         };
-        let made = match means {
-            Means::Model if !chosen.is_empty() => {
+        let made = match method {
+            SummaryMethod::Model if !chosen.is_empty() => {
                 let shown = lines::told_bullets(chosen.iter().map(|(label, bullet)| (label.as_str(), bullet)));
                 let written = self.bullets_of(chat, Template::Recent, &shown, RECENT_CAPS, false).await;
                 self.or_extract(job, written, extract)?
             }
-            Means::Model | Means::Extract | Means::Nothing => extract(),
+            SummaryMethod::Model | SummaryMethod::Extract => extract(),
         };
         let rolling = RollingSummary {
             summary: summary_of(&made, now),
@@ -86,10 +82,7 @@ impl Memory {
 
     pub async fn fold_history(&self, job: &Job, telegram: ChatId, chat: ChatKey) -> JobResult {
         let now = self.clock.now();
-        let means = self.conditions(chat).await?.means();
-        if means == Means::Nothing {
-            return self.finish(job).await;
-        }
+        let Some(method) = self.conditions(chat).await?.method() else { return self.finish(job).await };
         let until = now.minus(RECENT);
         let (before, minis, newest, waiting) = self
             .store
@@ -107,8 +100,8 @@ impl Memory {
             self.store.write(Priority::Background, move |tx| summaries::reset_history(tx, chat)).await?;
             return Ok(JobOutcome::WaitUntil(now));
         }
-        let means = if waiting > FOLDED_BY_A_MODEL { Means::Extract } else { means };
-        let made = self.folded(job, chat, means, before.as_ref(), &minis, now).await?;
+        let method = if waiting > FOLDED_BY_A_MODEL { SummaryMethod::Extract } else { method };
+        let made = self.folded(job, chat, method, before.as_ref(), &minis, now).await?;
         let sessions = before.as_ref().map_or(0, |before| before.sessions) + u32::try_from(minis.len()).unwrap_or(0);
         let after = RollingSummary { summary: summary_of(&made, now), sessions };
         let (kept, count) = (after.clone(), minis.len());
@@ -136,7 +129,7 @@ impl Memory {
         &self,
         job: &Job,
         chat: ChatKey,
-        means: Means,
+        method: SummaryMethod,
         before: Option<&RollingSummary>,
         minis: &Minis,
         now: Timestamp,
@@ -150,25 +143,25 @@ impl Memory {
         let all: Vec<(String, &Bullet)> = profile.chain(new).collect();
         let extract = || {
             let all: Vec<Bullet> = all.iter().map(|(_, bullet)| (*bullet).clone()).collect();
-            extract_of(&all, HISTORY_CAPS, Period::History)
+            extract_of(&all, HISTORY_CAPS, Rolling::History)
         };
         let room = self.model.material_tokens(usize::MAX);
-        match means {
+        match method {
             // The bullets exceed one prompt, so no model is called.
-            Means::Model if all.iter().map(|(_, bullet)| estimate_tokens(&bullet.text) + 12).sum::<usize>() > room => {
+            SummaryMethod::Model if all.iter().map(|(_, bullet)| estimate_tokens(&bullet.text) + 12).sum::<usize>() > room => {
                 Ok(extract())
             }
-            Means::Model => {
+            SummaryMethod::Model => {
                 let shown = lines::told_bullets(all.iter().map(|(label, bullet)| (label.as_str(), *bullet)));
                 let written = self.bullets_of(chat, Template::History, &shown, HISTORY_CAPS, false).await;
                 self.or_extract(job, written, extract)
             }
-            Means::Extract | Means::Nothing => Ok(extract()),
+            SummaryMethod::Extract => Ok(extract()),
         }
     }
 }
 
-pub(super) fn extract_of(bullets: &[Bullet], caps: Caps, period: Period) -> NewSummary {
+pub(super) fn extract_of(bullets: &[Bullet], caps: Caps, period: Rolling) -> NewSummary {
     NewSummary::extract(bullet_selection::rolled(bullets, caps, period, estimate_tokens))
 }
 
@@ -202,7 +195,7 @@ pub(super) fn chosen(minis: &Minis, room: usize, now: Timestamp, zone: Zone) -> 
     };
     let older = dated(older);
     let shown: Vec<Bullet> = older.iter().map(|(_, bullet)| bullet.clone()).collect();
-    let kept = bullet_selection::rolled(&shown, Caps { tokens: others, ..OTHERS }, Period::Recent, estimate_tokens);
+    let kept = bullet_selection::rolled(&shown, Caps { tokens: others, ..OTHERS }, Rolling::Recent, estimate_tokens);
     debug_assert!(cost(&kept, estimate_tokens) <= OTHERS.tokens);
     older.into_iter().filter(|(_, bullet)| kept.contains(bullet)).chain(dated(newest)).collect()
 }

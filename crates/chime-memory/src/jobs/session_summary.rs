@@ -12,7 +12,7 @@ use crate::jobs::model::ModelOutput;
 use crate::jobs::new_summary::{NewSummary, chars, summary_of};
 use crate::jobs::{divide, items, tagging};
 use crate::lines::{self, NumberedLines};
-use crate::policy::{Caps, MINI, Means, RECENT};
+use crate::policy::{Caps, MINI, RECENT};
 use crate::recall::VectorSource;
 use chime_access::gateway::ModelPurpose;
 use chime_core::prompts::{SummaryValues, Template};
@@ -38,21 +38,18 @@ impl Memory {
             self.store.write(Priority::Background, move |tx| jobs::add_unless_due(tx, &announce, now)).await?;
             self.wake.wake();
         }
-        let means = conditions.means();
-        if means == Means::Nothing {
-            return self.finish(job).await;
-        }
+        let Some(method) = conditions.method() else { return self.finish(job).await };
         let session = read.session.clone();
         let open = self.store.read(move |conn| items::open_before(conn, &session)).await?;
-        let extract = || extracted(&read, &open);
-        let made = match means {
+        if !read.has_substance {
             // Too short for a summary, but the session may report that a task is done.
-            Means::Extract | Means::Model | Means::Nothing if !read.has_substance => {
-                let closes = extract::closed(&open, &read.spoken);
-                return self.keep(job, read, None, closes).await;
-            }
-            Means::Model => self.or_extract(job, self.written(&read, &open).await, extract)?,
-            Means::Extract | Means::Nothing => extract(),
+            let closes = extract::closed(&open, &read.spoken);
+            return self.keep(job, read, None, closes).await;
+        }
+        let extract = || extracted(&read, &open);
+        let made = match method {
+            SummaryMethod::Model => self.or_extract(job, self.written(&read, &open).await, extract)?,
+            SummaryMethod::Extract => extract(),
         };
         let closes = made.closes.clone();
         // An extract without bullets is kept too, so that a model may replace it.

@@ -6,14 +6,13 @@ use crate::extract::SummaryMessage;
 use crate::jobs::delimiters::{fence, fenced};
 use crate::jobs::error::{StepError, is_given_up};
 use crate::jobs::memory::Memory;
-use crate::policy::Means;
 use crate::recall::VectorSource;
 use crate::tags::{self, MemberNames};
 use crate::{members, words};
 use chime_access::gateway::ModelPurpose;
 use chime_core::embed::Embedder;
 use chime_core::prompts::{SummaryValues, Template};
-use chime_core::{Bullet, ChatKey, Job, JobPayload, SessionId, Summary};
+use chime_core::{Bullet, ChatKey, Job, JobPayload, SessionId, Summary, SummaryMethod};
 use chime_jobs::{JobOutcome, JobResult};
 use chime_store::tags::{self as tag_rows, NewTag};
 use chime_store::{Priority, Reader, Writer, chats, jobs, memory, summaries, summary_vectors, topics};
@@ -143,7 +142,7 @@ impl Memory {
                         }
                         None => Ok(()),
                     };
-                    if conditions.means() == Means::Model {
+                    if conditions.method() == Some(SummaryMethod::Model) {
                         self.store.write(Priority::Background, enqueue).await?;
                     }
                 }
@@ -184,7 +183,7 @@ fn extracted(lines: &[&str], names: &MemberNames, texts: &[String], embedder: Op
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chime_core::{Seq, SummaryMethod, Timestamp};
+    use chime_core::{Seq, Timestamp};
 
     #[test]
     fn plain_text_lacks_names_and_keeps_the_words_of_members() {

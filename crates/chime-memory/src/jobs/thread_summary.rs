@@ -9,7 +9,7 @@ use crate::jobs::error::StepError;
 use crate::jobs::memory::Memory;
 use crate::jobs::new_summary::NewSummary;
 use crate::lines;
-use crate::policy::{Means, THREAD_CAPS};
+use crate::policy::THREAD_CAPS;
 use crate::{bullet_selection, extract, members};
 use chime_core::prompts::Template;
 use chime_core::{Bullet, ChatKey, Conversation, Job, Seq, StoredMessage, SummaryMethod, estimate_tokens};
@@ -37,13 +37,14 @@ impl Memory {
     /// Runs a `thread` job, which summarizes the oldest part of a thread.
     pub async fn summarize_thread(&self, job: &Job, conversation: Conversation, oldest: &[Seq]) -> JobResult {
         loop {
-            let means = self.conditions(conversation.chat).await?.means();
+            let conditions = self.conditions(conversation.chat).await?;
+            let Some(method) = conditions.method() else { return self.finish(job).await };
             let (chat, wanted, model) = (conversation.chat, oldest.to_vec(), self.summary_model());
-            let by = (means == Means::Model).then_some(model);
+            let by = (method == SummaryMethod::Model).then_some(model);
             let room = self.model.material_tokens(PART_TOKENS);
             let part = self.store.read(move |conn| next_part(conn, chat, &wanted, room, by.as_deref())).await?;
-            let Some(part) = part.filter(|_| means != Means::Nothing) else { return self.finish(job).await };
-            if !self.extend_by(job, conversation, part, means).await? {
+            let Some(part) = part else { return self.finish(job).await };
+            if !self.extend_by(job, conversation, part, method).await? {
                 // The messages have changed meanwhile. The next answer about the thread starts the job again.
                 return self.finish(job).await;
             }
@@ -55,19 +56,19 @@ impl Memory {
         job: &Job,
         conversation: Conversation,
         part: ThreadPart,
-        means: Means,
+        method: SummaryMethod,
     ) -> Result<bool, StepError> {
         let ThreadPart { before, so_far, messages } = part;
         let chat = conversation.chat;
         let spoken = self.summary_lines(chat, messages.clone()).await?;
-        let made = match means {
-            Means::Model => {
+        let made = match method {
+            SummaryMethod::Model => {
                 let input = lines::thread(&so_far, &spoken, self.zone_of(conversation).await?);
                 let caps = self.model.limit(THREAD_CAPS);
                 let written = self.bullets_of(chat, Template::Thread, &input, caps, false).await;
                 self.or_extract(job, written, || extracted(so_far, &spoken))?
             }
-            Means::Extract | Means::Nothing => extracted(so_far, &spoken),
+            SummaryMethod::Extract => extracted(so_far, &spoken),
         };
         let text: Vec<&str> = made.bullets.iter().map(|bullet| bullet.text.as_str()).collect();
         let written = made.written.as_ref();

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::bullet_selection::Period;
 use crate::jobs::error::StepError;
 use crate::jobs::memory::Memory;
 use crate::jobs::memory_lines::line;
@@ -10,13 +9,14 @@ use crate::jobs::new_summary::{NewSummary, summary_of};
 use crate::jobs::rolling::{CHOSEN_TOKENS, Minis, chosen, extract_of};
 use crate::jobs::{divide, load};
 use crate::lines::{self, NumberedLines};
-use crate::policy::{Means, TOPIC_CAPS};
+use crate::policy::TOPIC_CAPS;
 use crate::topics::{self, KEPT};
 use crate::wording::Remembered;
 use chime_core::config::MemoryConfig;
 use chime_core::prompts::Template;
 use chime_core::{
-    Bullet, ChatKey, Conversation, Job, Piece, Session, SessionId, Slot, Summary, SummaryMethod, Timestamp, Zone,
+    Bullet, ChatKey, Conversation, Job, Piece, Rolling, Session, SessionId, Slot, Summary, SummaryMethod, Timestamp,
+    Zone,
 };
 use chime_jobs::JobResult;
 use chime_store::topics::TopicSummary;
@@ -41,9 +41,8 @@ struct TopicSummaryInput {
 
 impl Memory {
     pub async fn sum_up_topic(&self, job: &Job, chat: ChatKey, tag: i64) -> JobResult {
-        let means = self.conditions(chat).await?.means();
-        if means != Means::Nothing {
-            self.refresh_topic(Some(job), chat, tag, means).await?;
+        if let Some(method) = self.conditions(chat).await?.method() {
+            self.refresh_topic(Some(job), chat, tag, method).await?;
         }
         self.finish(job).await
     }
@@ -56,7 +55,7 @@ impl Memory {
         job: Option<&Job>,
         chat: ChatKey,
         tag: i64,
-        means: Means,
+        method: SummaryMethod,
     ) -> Result<(), StepError> {
         for _ in 0..ATTEMPTS {
             let (now, model) = (self.clock.now(), self.vectors.model().map(str::to_owned));
@@ -66,14 +65,14 @@ impl Memory {
                 .await?;
             let is_good = |TopicSummary { summary, is_stale, .. }: &TopicSummary| {
                 let is_best = summary.method == SummaryMethod::Model
-                    || means != Means::Model
+                    || method != SummaryMethod::Model
                     || summary.model == self.summary_model();
                 is_best && !is_stale && now.since(summary.built_at) < KEPT
             };
             if kept.as_ref().is_some_and(is_good) || input.minis.is_empty() {
                 return Ok(());
             }
-            let made = self.topic_made(job, chat, &input, means, now).await?;
+            let made = self.topic_made(job, chat, &input, method, now).await?;
             if self.keep_topic(chat, tag, input, made, now).await? {
                 return Ok(());
             }
@@ -86,17 +85,17 @@ impl Memory {
         job: Option<&Job>,
         chat: ChatKey,
         input: &TopicSummaryInput,
-        means: Means,
+        method: SummaryMethod,
         now: Timestamp,
     ) -> Result<NewSummary, StepError> {
         let TopicSummaryInput { topic, minis, .. } = input;
         let zone = self.zone_of(Conversation::whole(chat)).await?;
         let extract = || {
             let all: Vec<Bullet> = minis.iter().flat_map(|(_, summary)| summary.bullets.clone()).collect();
-            extract_of(&all, TOPIC_CAPS, Period::Recent)
+            extract_of(&all, TOPIC_CAPS, Rolling::Recent)
         };
-        match means {
-            Means::Model => {
+        match method {
+            SummaryMethod::Model => {
                 let room = self.model.material_tokens(CHOSEN_TOKENS);
                 let chosen = chosen(minis, room, now, zone);
                 let actual = lines::told_bullets(chosen.iter().map(|(label, bullet)| (label.as_str(), bullet)));
@@ -107,7 +106,7 @@ impl Memory {
                     None => written,
                 }
             }
-            Means::Extract | Means::Nothing => Ok(extract()),
+            SummaryMethod::Extract => Ok(extract()),
         }
     }
 

@@ -11,13 +11,12 @@ use crate::jobs::divide;
 use crate::jobs::error::StepError;
 use crate::jobs::memory::Memory;
 use crate::jobs::model::{ModelOutput, ModelRequest};
-use crate::policy::Means;
 use crate::recall::VectorSource;
 use crate::topics::{self, Inferred, Signals, TopicCandidate, TopicDecision};
 use crate::words;
 use chime_access::gateway::ModelPurpose;
 use chime_core::prompts::{SummaryValues, Template};
-use chime_core::{ChatKey, Conversation, Job, Role, Seq, SessionId, StoredMessage};
+use chime_core::{ChatKey, Conversation, Job, Role, Seq, SessionId, StoredMessage, SummaryMethod};
 use chime_jobs::{JobOutcome, JobResult};
 use chime_llm::AnswerFormat;
 use chime_store::topics::{TopicState, TopicTag};
@@ -58,14 +57,14 @@ impl Memory {
     pub async fn find_topic(&self, job: &Job, conversation: Conversation) -> JobResult {
         let chat = conversation.chat;
         let conditions = self.conditions(chat).await?;
-        let means = conditions.means();
         let set_by_hand = self.store.read(move |conn| set_by_hand(conn, conversation)).await?;
-        if means == Means::Nothing || !conditions.was_asked_lately && set_by_hand.is_empty() {
+        let is_wanted = conditions.was_asked_lately || !set_by_hand.is_empty();
+        let Some(method) = conditions.method().filter(|_| is_wanted) else {
             return self.wait_for_turns(job, conversation).await;
-        }
+        };
         let Some(talk) = self.talk(conversation).await? else {
             // No session is open: the topic that a member has set applies to the next one. Its summary is made now.
-            self.refresh_topics(chat, set_by_hand, means).await;
+            self.refresh_topics(chat, set_by_hand, method).await;
             return self.wait_for_turns(job, conversation).await;
         };
         let is_due =
@@ -76,7 +75,7 @@ impl Memory {
         let was_cut_off = talk.turn == talk.state.evaluated_at;
         let state = match (is_set, is_due) {
             (true, _) => TopicState { evaluated_at: talk.turn, adopted_at: talk.turn, ..talk.state.clone() },
-            (false, true) => self.evaluated(chat, &talk, means).await?,
+            (false, true) => self.evaluated(chat, &talk, method).await?,
             (false, false) => talk.state.clone(),
         };
         let state = TopicState { turns_left: topics::turns_left(talk.turn), ..state };
@@ -98,16 +97,16 @@ impl Memory {
             return Ok(JobOutcome::WaitUntil(self.clock.now().plus(CHANGED)));
         }
         if is_set || is_due || was_cut_off {
-            self.refresh_topics(chat, active, means).await;
+            self.refresh_topics(chat, active, method).await;
         }
         self.finish(job).await
     }
 
     /// Updates the summaries of topics. Errors are only logged: a topic needs no summary, and the next check tries
     /// again.
-    async fn refresh_topics(&self, chat: ChatKey, tags: Vec<i64>, means: Means) {
+    async fn refresh_topics(&self, chat: ChatKey, tags: Vec<i64>, method: SummaryMethod) {
         for tag in tags {
-            if let Err(error) = self.refresh_topic(None, chat, tag, means).await {
+            if let Err(error) = self.refresh_topic(None, chat, tag, method).await {
                 tracing::warn!(chat = chat.0, topic = tag, %error, "the summary of a topic was not made");
             }
         }
@@ -159,13 +158,13 @@ impl Memory {
 
     /// Scores the tags and decides about the topic. Asks a model only if its scores could change the decision and the
     /// bot has answered here since the last call.
-    async fn evaluated(&self, chat: ChatKey, talk: &TopicInput, means: Means) -> Result<TopicState, StepError> {
-        let ScoredTags { mut candidates, mentioned } = self.scored(chat, talk, means).await?;
+    async fn evaluated(&self, chat: ChatKey, talk: &TopicInput, method: SummaryMethod) -> Result<TopicState, StepError> {
+        let ScoredTags { mut candidates, mentioned } = self.scored(chat, talk, method).await?;
         let mut state = TopicState { evaluated_at: talk.turn, is_undecided: false, ..talk.state.clone() };
         let mut written = None;
         let best = topics::ranked(candidates.clone());
         if topics::is_borderline(&best, active_score(talk, &candidates))
-            && means == Means::Model
+            && method == SummaryMethod::Model
             && self.model.can_write(ModelPurpose::Extract).await
         {
             match talk.answered {
@@ -193,10 +192,10 @@ impl Memory {
         })
     }
 
-    async fn scored(&self, chat: ChatKey, talk: &TopicInput, means: Means) -> chime_store::Result<ScoredTags> {
+    async fn scored(&self, chat: ChatKey, talk: &TopicInput, method: SummaryMethod) -> chime_store::Result<ScoredTags> {
         let stems: Vec<BTreeSet<String>> = talk.said.iter().map(|one| words::stems(&one.message.text)).collect();
         let text: Vec<&str> = talk.said.iter().map(|one| one.message.text.as_str()).collect();
-        let cosines = self.cosines(chat, &text.join("\n"), means).await?;
+        let cosines = self.cosines(chat, &text.join("\n"), method).await?;
         let now = self.clock.now();
         let mut candidates: Vec<TopicCandidate> = talk
             .tags
@@ -220,10 +219,10 @@ impl Memory {
 
     /// Returns the cosine of each summary's vector and the vector of `text`. Empty if there are no vectors, or if only
     /// a server could make one and the model may not be asked.
-    async fn cosines(&self, chat: ChatKey, text: &str, means: Means) -> chime_store::Result<HashMap<SessionId, f64>> {
+    async fn cosines(&self, chat: ChatKey, text: &str, method: SummaryMethod) -> chime_store::Result<HashMap<SessionId, f64>> {
         let (vector, name) = match &self.vectors {
             VectorSource::Local(embedder) => (embedder.embed(text), embedder.name().to_owned()),
-            VectorSource::Server(embeddings) if means == Means::Model => {
+            VectorSource::Server(embeddings) if method == SummaryMethod::Model => {
                 let made = embeddings.embed(&[text], &self.clock).await;
                 let made = made.inspect_err(
                     |error| tracing::warn!(chat = chat.0, %error, "cannot embed the conversation for its topic"),
