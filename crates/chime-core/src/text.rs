@@ -213,6 +213,18 @@ fn byte_at(text: &str, units: usize, round: Round) -> usize {
     text.len()
 }
 
+/// Escapes the characters that have a meaning in Markdown.
+pub fn escape_marks(text: &str) -> String {
+    text.chars()
+        .flat_map(|c| {
+            matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '~')
+                .then_some('\\')
+                .into_iter()
+                .chain([c])
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

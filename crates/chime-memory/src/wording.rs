@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::members;
 use chime_core::texts::{Texts, filled};
-use chime_core::{Bullet, BulletKind, Seq, Summary, SummaryMethod, Timestamp, Zone};
+use chime_core::{Bullet, BulletKind, Seq, Summary, SummaryMethod, Timestamp, Zone, escape_marks};
 
 /// Source message of a bullet, as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub fn shown(remembered: &Remembered, texts: &Texts) -> String {
 
 /// Renders the topic of a conversation with its summary, whose bullets are in `remembered`.
 pub fn topic_shown(slug: &str, remembered: &Remembered, texts: &Texts) -> String {
-    let name = filled(&texts.memory.topic, &[("topic", &escaped(slug))]);
+    let name = filled(&texts.memory.topic, &[("topic", &escape_marks(slug))]);
     let when = &texts.memory.topic_when;
     let of_topic = |(summary, sessions): &(Summary, u32)| section(remembered, &name, when, summary, *sessions, texts);
     remembered.recent.as_ref().map(of_topic).unwrap_or_default()
@@ -91,7 +91,7 @@ fn section(remembered: &Remembered, name: &str, when: &str, summary: &Summary, s
 
 /// Formats a bullet with the date of its newest source, which links to the first one of that day.
 fn linked(bullet: &Bullet, remembered: &Remembered, texts: &Texts) -> String {
-    let text = escaped(&members::named(&bullet.text, &remembered.names));
+    let text = escape_marks(&members::named(&bullet.text, &remembered.names));
     let places = || bullet.sources.iter().filter_map(|seq| remembered.places.get(seq));
     let newest = places().map(|place| place.at).max();
     let is_of_that_day = |at: Timestamp| newest.is_some_and(|newest| remembered.zone.same_day(at, newest));
@@ -164,18 +164,6 @@ pub fn short_day(at: Timestamp, now: Timestamp, zone: Zone, texts: &Texts) -> Op
     }
     let (day, month, _) = zone.day(at);
     Some(if zone.needs_year(at, now) { texts.date_of(at, zone) } else { texts.day_of(day, month) })
-}
-
-/// Escapes the characters that have a meaning in Markdown.
-pub fn escaped(text: &str) -> String {
-    text.chars()
-        .flat_map(|c| {
-            matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '~')
-                .then_some('\\')
-                .into_iter()
-                .chain([c])
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chime_core::{Announced, BotIdentity, is_loopback};
+use chime_core::{Announced, BotIdentity, escape_marks, is_loopback};
 
 /// Configuration of the bot as its privacy texts describe it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,14 +47,5 @@ impl PrivacyFacts {
 /// Formats `/name@username` for Markdown. The username is needed because in a group a command without it addresses
 /// every bot.
 pub(super) fn command(facts: &PrivacyFacts, name: &str) -> String {
-    format!("/{name}@{}", escaped(&facts.username))
-}
-
-/// Escapes the characters that have a meaning in Markdown.
-pub(super) fn escaped(text: &str) -> String {
-    text.chars()
-        .flat_map(|c| {
-            matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>').then_some('\\').into_iter().chain([c])
-        })
-        .collect()
+    format!("/{name}@{}", escape_marks(&facts.username))
 }

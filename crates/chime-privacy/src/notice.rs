@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::facts::{PrivacyFacts, command, escaped};
+use crate::facts::{PrivacyFacts, command};
+use chime_core::escape_marks;
 use chime_core::lang::languages;
 use chime_core::texts::{PrivacyNoticeTexts, texts};
 
@@ -100,7 +101,7 @@ fn terms(facts: &PrivacyFacts, retention: Option<Duration>, words: &PrivacyNotic
         None => words.kept_for_good.clone(),
     };
     let how_long = format!("{how_long} {}", words.deleted_in_telegram);
-    let run_by = facts.contact.as_ref().map(|contact| words.run_by.replace("{contact}", &escaped(contact)));
+    let run_by = facts.contact.as_ref().map(|contact| words.run_by.replace("{contact}", &escape_marks(contact)));
     PrivacyTerms { whereto, how_long, run_by }
 }
 

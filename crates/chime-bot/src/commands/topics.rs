@@ -1,7 +1,7 @@
 //! Parses the arguments of `/topics`, and formats the list of topics.
 
+use chime_core::escape_marks;
 use chime_core::texts::{Texts, filled};
-use chime_memory::wording::escaped;
 
 /// Arguments of `/topics`. Names of topics are as typed, but in lower case and with words joined by hyphens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,12 +42,12 @@ pub fn listing(listed: &[ListedTopic], near: &[(&str, &str)], texts: &Texts) -> 
     }
     let line = |ListedTopic { slug, sessions, is_active }: &ListedTopic| {
         let now = if *is_active { format!(", {}", texts.topics_now) } else { String::new() };
-        format!("- {} ({sessions}){now}", escaped(slug))
+        format!("- {} ({sessions}){now}", escape_marks(slug))
     };
     let lines: Vec<String> = listed.iter().map(line).collect();
     let mut parts = vec![format!("{}\n\n{}", texts.topics_head, lines.join("\n"))];
     if !near.is_empty() {
-        let join = |(from, into): &(&str, &str)| format!("- /topics merge {} {}", escaped(from), escaped(into));
+        let join = |(from, into): &(&str, &str)| format!("- /topics merge {} {}", escape_marks(from), escape_marks(into));
         let joins: Vec<String> = near.iter().map(join).collect();
         parts.push(format!("{}\n\n{}", texts.topics_near, joins.join("\n")));
     }
@@ -56,15 +56,15 @@ pub fn listing(listed: &[ListedTopic], near: &[(&str, &str)], texts: &Texts) -> 
 }
 
 pub fn set(slug: &str, texts: &Texts) -> String {
-    filled(&texts.topics_set, &[("topic", &escaped(slug))])
+    filled(&texts.topics_set, &[("topic", &escape_marks(slug))])
 }
 
 pub fn same(slug: &str, texts: &Texts) -> String {
-    filled(&texts.topics_same, &[("topic", &escaped(slug))])
+    filled(&texts.topics_same, &[("topic", &escape_marks(slug))])
 }
 
 pub fn merged(from: &str, into: &str, texts: &Texts) -> String {
-    filled(&texts.topics_merged, &[("from", &escaped(from)), ("into", &escaped(into))])
+    filled(&texts.topics_merged, &[("from", &escape_marks(from)), ("into", &escape_marks(into))])
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::recap::RecapTime;
 use chime_core::texts::{Texts, filled};
-use chime_core::{Bullet, Seq, SummaryMethod, Timestamp, Zone};
+use chime_core::{Bullet, Seq, SummaryMethod, Timestamp, Zone, escape_marks};
 use chime_memory::members;
-use chime_memory::wording::{BulletSource, escaped, short_day, short_time, under_headings};
+use chime_memory::wording::{BulletSource, short_day, short_time, under_headings};
 
 /// Maximum number of links per point.
 const LINKS: usize = 3;
@@ -33,7 +33,7 @@ pub struct Recap {
 /// Formats a recap, one point per line with its time and links to its messages.
 pub fn shown(recap: &Recap) -> String {
     let points = recap.points.iter().map(|point| {
-        let text = escaped(&members::named(&point.text, &recap.names));
+        let text = escape_marks(&members::named(&point.text, &recap.names));
         let places: Vec<&BulletSource> =
             point.sources.iter().filter_map(|seq| recap.places.get(seq)).take(LINKS).collect();
         (point.kind, format!("- {text} ({})", place(recap, &places)))
@@ -55,7 +55,7 @@ fn head(recap: &Recap) -> String {
         1 => one.to_owned(),
         number => filled(many, &[("n", &number.to_string())]),
     };
-    let of = recap.title.as_ref().map(|title| filled(&texts.of, &[("title", &escaped(title))])).unwrap_or_default();
+    let of = recap.title.as_ref().map(|title| filled(&texts.of, &[("title", &escape_marks(title))])).unwrap_or_default();
     let messages = count(recap.messages, &texts.messages_one, &texts.messages_many);
     let messages = if recap.is_cut { filled(&texts.newest, &[("messages", &messages)]) } else { messages };
     let members = count(recap.people, &texts.members_one, &texts.members_many);
@@ -75,7 +75,7 @@ fn place(recap: &Recap, places: &[&BulletSource]) -> String {
     };
     let shown = match &first.link {
         Some(link) => format!("[{when}]({link})"),
-        None => format!("{} {when}", escaped(&first.by)),
+        None => format!("{} {when}", escape_marks(&first.by)),
     };
     let more = (1..).zip(others).filter_map(|(number, place)| Some(format!("[+{number}]({})", place.link.as_ref()?)));
     std::iter::once(shown).chain(more).collect::<Vec<_>>().join(", ")
@@ -104,7 +104,7 @@ pub fn subscribed(time: RecapTime, next: Option<Timestamp>, zone: Zone, now: Tim
         filled(&texts.recap.next, &[("at", &at)])
     });
     let next = next.unwrap_or_default();
-    let (time, zone) = (in_words(time, texts), escaped(zone.name()));
+    let (time, zone) = (in_words(time, texts), escape_marks(zone.name()));
     filled(&texts.recap.subscribed, &[("time", &time), ("zone", &zone), ("next", &next)])
 }
 
