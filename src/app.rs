@@ -27,7 +27,7 @@ use crate::app::jobs::JobHandlers;
 use crate::app::menu::MenuTask;
 use crate::app::tasks::Tasks;
 use crate::app::watchdog::{Watchdog, patience};
-use crate::health::server::MonitoredDaemon;
+use crate::health::server::{MonitoredDaemon, router};
 use chime_access::ClaimCode;
 use chime_access::console_tokens::{ConsoleTokens, LINK_LIFETIME};
 use chime_answer::answering::{PageReader, Services, answer_guests};
@@ -87,11 +87,8 @@ impl App {
             gateway: gateway.clone(),
             backups: backups.clone(),
         };
-        if let Some(server) = start::health_server(&config, &monitored).await? {
-            tasks.spawn("http", |stop| async move {
-                server.run(stop).await;
-                Ok(())
-            });
+        if let Some(address) = config.http.address {
+            start::serve(&mut tasks, "http", "HTTP_ADDR", address, router(monitored.clone())).await?;
         }
         // Loads the model while connecting, so that a model that cannot be loaded is reported at once.
         let (bot, embedder) = tokio::try_join!(
@@ -151,11 +148,8 @@ impl AppComponents {
                 never = watching.watch_server() => match never {},
             }
         });
-        if let Some(server) = self.console().await? {
-            tasks.spawn("console", |stop| async move {
-                server.run(stop).await;
-                Ok(())
-            });
+        if let (Some(address), Some(parts)) = (config.console.address, self.console()) {
+            start::serve(&mut tasks, "console", "CONSOLE_ADDR", address, chime_console::router(parts)).await?;
         }
         let (guests, questions) = mpsc::channel(GUESTS_WAITING);
         let ingest = self.ingest(guests);

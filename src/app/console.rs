@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::app::components::AppComponents;
-use crate::app::{AppError, context_params};
+use crate::app::context_params;
 use crate::telemetry::recent_warnings;
 use chime_bot::commands::handlers::ConsoleLinks;
-use chime_console::{ConsoleParts, ConsoleServer, DaemonState};
+use chime_console::{ConsoleParts, DaemonState};
 use chime_memory::recall::Recaller;
 
 impl AppComponents {
@@ -17,13 +17,11 @@ impl AppComponents {
         Some(ConsoleLinks { url: url.filter(|_| config.address.is_some())?, tokens: Arc::clone(&self.console_links) })
     }
 
-    /// Opens the port of the page. Returns `None` if it is switched off.
-    pub(super) async fn console(&self) -> Result<Option<ConsoleServer>, AppError> {
-        let (Some(address), Some(links)) = (self.base.config.console.address, self.console_links()) else {
-            return Ok(None);
-        };
+    /// Returns the parts of the page; `None` if it is switched off.
+    pub(super) fn console(&self) -> Option<ConsoleParts> {
+        let links = self.console_links()?;
         let monitored = self.monitored.clone();
-        let parts = ConsoleParts {
+        Some(ConsoleParts {
             base: self.base.clone(),
             features: Arc::clone(&self.features),
             recaller: Arc::new(Recaller::new(self.embedder.clone())),
@@ -34,8 +32,6 @@ impl AppComponents {
                 let monitored = monitored.clone();
                 Box::pin(async move { DaemonState { health: monitored.report().await, warnings: recent_warnings() } })
             }),
-        };
-        let server = ConsoleServer::bind(address, parts).await;
-        server.map(Some).map_err(|source| AppError::Address { key: "CONSOLE_ADDR", address, source })
+        })
     }
 }

@@ -1,15 +1,18 @@
 //! Steps of the start: opening the store, loading the embedding model, connecting to Telegram, and logging the
 //! configuration.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::error::AppError;
 use crate::app::service;
-use crate::health::server::{HealthServer, MonitoredDaemon};
+use crate::app::tasks::Tasks;
 use chime_access::{ClaimCode, is_unclaimed};
 use chime_bot::ingest::intake::{PollHealth, TroubleKind};
 use chime_core::config::{AllowedChats, Config, EmbeddingConfig};
@@ -170,11 +173,19 @@ pub(super) async fn introduce(
 }
 
 /// Opens the port for health and metrics. Returns `None` if it is not configured.
-pub(super) async fn health_server(
-    config: &Config,
-    monitored: &MonitoredDaemon,
-) -> Result<Option<HealthServer>, AppError> {
-    let Some(address) = config.http.address else { return Ok(None) };
-    let server = HealthServer::bind(address, monitored.clone()).await;
-    server.map(Some).map_err(|source| AppError::Address { key: "HTTP_ADDR", address, source })
+/// Opens the address that the setting `key` names, and starts the task `name`, which serves `router` there.
+pub(super) async fn serve(
+    tasks: &mut Tasks,
+    name: &'static str,
+    key: &'static str,
+    address: SocketAddr,
+    router: Router,
+) -> Result<(), AppError> {
+    let listener = TcpListener::bind(address).await;
+    let listener = listener.map_err(|source| AppError::Address { key, address, source })?;
+    tasks.spawn(name, |stop| async move {
+        chime_console::serve(listener, router, stop).await;
+        Ok(())
+    });
+    Ok(())
 }

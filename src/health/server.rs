@@ -1,6 +1,5 @@
-//! HTTP server for health and metrics. It runs independently of the daemon's other work.
+//! Requests for health and metrics. They are served independently of the daemon's other work.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,8 +9,6 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use serde_json::Value;
-use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
 
 use crate::app::DailyBackups;
 use crate::health::report::{DatabaseStats, metrics};
@@ -35,26 +32,9 @@ pub struct MonitoredDaemon {
     pub backups: DailyBackups,
 }
 
-/// Serves `GET /healthz` and `GET /metrics` at one address.
-pub struct HealthServer {
-    listener: TcpListener,
-    monitored: MonitoredDaemon,
-}
-
-impl HealthServer {
-    /// Opens the address for requests, which [`Self::run`] then serves.
-    pub async fn bind(address: SocketAddr, monitored: MonitoredDaemon) -> std::io::Result<Self> {
-        Ok(Self { listener: TcpListener::bind(address).await?, monitored })
-    }
-
-    /// Serves requests until `stop`.
-    pub async fn run(self, stop: CancellationToken) {
-        let router = Router::new()
-            .route("/healthz", get(healthz))
-            .route("/metrics", get(exposition))
-            .with_state(Arc::new(self.monitored));
-        chime_console::serve(self.listener, router, stop).await;
-    }
+/// Returns the requests `GET /healthz` and `GET /metrics` and what answers them.
+pub fn router(monitored: MonitoredDaemon) -> Router {
+    Router::new().route("/healthz", get(healthz)).route("/metrics", get(exposition)).with_state(Arc::new(monitored))
 }
 
 async fn healthz(State(monitored): State<Arc<MonitoredDaemon>>) -> Response {

@@ -1,7 +1,7 @@
 //! The owners' page: what Chime does, remembers and costs, as HTML made on the server. No script, no request to another
 //! host. The same chats are read as JSON by programs with a token ([`reading`], which `chime mcp` shares).
 //!
-//! [`ConsoleServer`] serves it. `login` decides who sees it, `guard` protects it from other sites; each view is a file
+//! Start at [`router`]. `login` decides who sees it, `guard` protects it from other sites; each view is a file
 //! that reads what it shows in one call of the store. Views never show messages of members who opted out.
 
 mod api;
@@ -14,7 +14,6 @@ pub mod rebuild;
 mod threads;
 mod views;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -114,27 +113,6 @@ impl Console {
 
 type SharedConsole = Arc<Console>;
 
-/// Serves the page at one address.
-pub struct ConsoleServer {
-    listener: TcpListener,
-    router: Router,
-}
-
-impl ConsoleServer {
-    /// Opens the address for requests, which [`Self::run`] then serves.
-    ///
-    /// # Errors
-    /// Fails if the address cannot be bound.
-    pub async fn bind(address: SocketAddr, parts: ConsoleParts) -> std::io::Result<Self> {
-        Ok(Self { listener: TcpListener::bind(address).await?, router: router(&Arc::new(Console::new(parts))) })
-    }
-
-    /// Serves requests until `stop`.
-    pub async fn run(self, stop: CancellationToken) {
-        serve(self.listener, self.router, stop).await;
-    }
-}
-
 /// Limits on the connections of a server, so that idle ones do not use up the descriptors of the process.
 #[derive(Debug, Clone, Copy)]
 struct ConnectionLimits {
@@ -167,7 +145,9 @@ async fn serve_within(limits: ConnectionLimits, mut listener: TcpListener, route
     }
 }
 
-fn router(console: &SharedConsole) -> Router {
+/// Returns the page's requests and what answers them.
+pub fn router(parts: ConsoleParts) -> Router {
+    let console = &Arc::new(Console::new(parts));
     let for_owners = Router::new()
         .route("/", get(overview::show))
         .route("/jobs/retry", post(overview::retry))
