@@ -12,12 +12,12 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::checkup::judge::{self, Ability, Obstacle, PortState};
 use crate::checkup::{CheckFinding, Severity};
+use chime_core::Chat;
 use chime_core::config::{
     AccessConfig, AnswerConfig, BackupConfig, Config, ConfigError, ConsoleConfig, EmbeddingConfig, Environment,
     HttpConfig, LlmConfig, ModelConfig, PromptConfig, Settings, StoreConfig, TelegramConfig, WebSearchConfig,
 };
 use chime_core::embed::Embedder;
-use chime_core::Chat;
 use chime_core::prompts::Prompts;
 use chime_links::{UnreadablePage, WebSearch};
 use chime_llm::{Embeddings, Llm, LlmOptions, Transcriptions};

@@ -158,8 +158,7 @@ async fn answer_with(fault: Fault, times: usize) -> Delivered {
 
 #[tokio::test]
 async fn a_send_that_surely_failed_is_repeated_until_it_succeeds() {
-    let cases =
-        [(server_error(), 3), (Fault::Throttle(1), 2), (gateway(502), 3), (gateway(503), 3), (gateway(401), 3)];
+    let cases = [(server_error(), 3), (Fault::Throttle(1), 2), (gateway(502), 3), (gateway(503), 3), (gateway(401), 3)];
     let all = join_all(cases.into_iter().map(async |(fault, times)| {
         let delivered = answer_with(fault.clone(), times).await;
         assert_eq!(delivered.copies, 1, "{fault:?}");

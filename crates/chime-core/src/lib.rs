@@ -92,8 +92,8 @@ pub use source::{
 };
 pub use stems::{Language, WordStemmer, short_stem, stems};
 pub use text::{
-    Entity, EntityKind, FormattedText, UserRef, covered, escape_marks, has_spoiler, hidden_links, is_in_word, spoiler_bars,
-    utf16_len, utf16_slice, with_marks,
+    Entity, EntityKind, FormattedText, UserRef, covered, escape_marks, has_spoiler, hidden_links, is_in_word,
+    spoiler_bars, utf16_len, utf16_slice, with_marks,
 };
 pub use time::Timestamp;
 pub use tokenize::{

@@ -36,12 +36,7 @@ pub struct Division {
 
 /// Divides `part` into sessions as they are at `now`. Stops at the first session that is unchanged, since all later
 /// ones are unchanged too.
-pub fn divide(
-    part: &ConversationPart,
-    conversation: Conversation,
-    rules: SessionRules,
-    now: Timestamp,
-) -> Division {
+pub fn divide(part: &ConversationPart, conversation: Conversation, rules: SessionRules, now: Timestamp) -> Division {
     let kept: BTreeMap<Seq, &Session> = part.kept.iter().map(|session| (session.id.first, session)).collect();
     let mut divider = Divider::new(conversation, rules, part.cuts.clone(), now);
     let mut found: Vec<Session> = Vec::new();
@@ -76,8 +71,7 @@ pub fn divide(
     division.settled_until = end.map(|(at, _)| at);
     let openers: BTreeSet<Seq> = found.iter().map(|session| session.id.first).collect();
     let within = |session: &&Session| end.is_none_or(|end| session.first < end);
-    division.remove =
-        part.kept.iter().filter(within).filter(|it| !openers.contains(&it.id.first)).cloned().collect();
+    division.remove = part.kept.iter().filter(within).filter(|it| !openers.contains(&it.id.first)).cloned().collect();
     found.retain(|session| kept.get(&session.id.first).is_none_or(|kept| !is_same(kept, session)));
     division.save = found;
     division

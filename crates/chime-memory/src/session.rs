@@ -173,7 +173,11 @@ mod tests {
         transcript(chat).into_iter().map(message).collect()
     }
 
-    fn divided(messages: &[SessionMessage], cuts: &[SessionCut], now: Timestamp) -> (Vec<Session>, Option<OpenSession>) {
+    fn divided(
+        messages: &[SessionMessage],
+        cuts: &[SessionCut],
+        now: Timestamp,
+    ) -> (Vec<Session>, Option<OpenSession>) {
         let mut divider = Divider::new(Conversation::whole(CHAT_KEY), RULES, cuts.to_vec(), now);
         let mut found: Vec<Session> = messages.iter().filter_map(|message| divider.push(*message)).collect();
         let (closed, open) = divider.finish();

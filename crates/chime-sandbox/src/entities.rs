@@ -174,9 +174,8 @@ mod tests {
     #[track_caller]
     fn finds_beside(text: &str, given: Vec<Entity>, expected: Expect) {
         let all = complete(text, given);
-        let shown = all.iter().map(|entity| {
-            format!("{:?} `{}`", entity.kind, utf16_slice(text, entity.offset, entity.length))
-        });
+        let shown =
+            all.iter().map(|entity| format!("{:?} `{}`", entity.kind, utf16_slice(text, entity.offset, entity.length)));
         expected.assert_eq(&shown.collect::<Vec<_>>().join(", "));
     }
 

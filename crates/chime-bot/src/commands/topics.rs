@@ -47,7 +47,8 @@ pub fn listing(listed: &[ListedTopic], near: &[(&str, &str)], texts: &Texts) -> 
     let lines: Vec<String> = listed.iter().map(line).collect();
     let mut parts = vec![format!("{}\n\n{}", texts.topics_head, lines.join("\n"))];
     if !near.is_empty() {
-        let join = |(from, into): &(&str, &str)| format!("- /topics merge {} {}", escape_marks(from), escape_marks(into));
+        let join =
+            |(from, into): &(&str, &str)| format!("- /topics merge {} {}", escape_marks(from), escape_marks(into));
         let joins: Vec<String> = near.iter().map(join).collect();
         parts.push(format!("{}\n\n{}", texts.topics_near, joins.join("\n")));
     }

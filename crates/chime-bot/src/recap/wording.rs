@@ -55,7 +55,8 @@ fn head(recap: &Recap) -> String {
         1 => one.to_owned(),
         number => filled(many, &[("n", &number.to_string())]),
     };
-    let of = recap.title.as_ref().map(|title| filled(&texts.of, &[("title", &escape_marks(title))])).unwrap_or_default();
+    let of =
+        recap.title.as_ref().map(|title| filled(&texts.of, &[("title", &escape_marks(title))])).unwrap_or_default();
     let messages = count(recap.messages, &texts.messages_one, &texts.messages_many);
     let messages = if recap.is_cut { filled(&texts.newest, &[("messages", &messages)]) } else { messages };
     let members = count(recap.people, &texts.members_one, &texts.members_many);

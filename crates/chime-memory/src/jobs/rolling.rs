@@ -11,8 +11,8 @@ use crate::lines;
 use crate::policy::{Caps, FOLDED_AT_ONCE, FOLDED_BY_A_MODEL, HISTORY_CAPS, RECENT, RECENT_CAPS};
 use chime_core::prompts::Template;
 use chime_core::{
-    Bullet, ChatId, ChatKey, Conversation, Job, JobPayload, Rolling, Session, SessionId, Summary, SummaryMethod, Timestamp,
-    Zone, estimate_tokens,
+    Bullet, ChatId, ChatKey, Conversation, Job, JobPayload, Rolling, Session, SessionId, Summary, SummaryMethod,
+    Timestamp, Zone, estimate_tokens,
 };
 use chime_jobs::{JobOutcome, JobResult};
 use chime_store::summaries::{self, RollingSummary};
@@ -148,7 +148,9 @@ impl Memory {
         let room = self.model.material_tokens(usize::MAX);
         match method {
             // The bullets exceed one prompt, so no model is called.
-            SummaryMethod::Model if all.iter().map(|(_, bullet)| estimate_tokens(&bullet.text) + 12).sum::<usize>() > room => {
+            SummaryMethod::Model
+                if all.iter().map(|(_, bullet)| estimate_tokens(&bullet.text) + 12).sum::<usize>() > room =>
+            {
                 Ok(extract())
             }
             SummaryMethod::Model => {

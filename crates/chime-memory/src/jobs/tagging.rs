@@ -31,11 +31,7 @@ const INVENTORY: u32 = 40;
 impl Memory {
     /// Returns tags made without a model: words that several lines of a session share, and that are rare in the chat's
     /// newest summaries.
-    pub(super) async fn rare_words(
-        &self,
-        chat: ChatKey,
-        said: &[SummaryMessage],
-    ) -> chime_store::Result<Vec<NewTag>> {
+    pub(super) async fn rare_words(&self, chat: ChatKey, said: &[SummaryMessage]) -> chime_store::Result<Vec<NewTag>> {
         let (texts, names) =
             self.store.read(move |conn| Ok((memory::newest_texts(conn, chat, TEXTS)?, names_of(conn, chat)?))).await?;
         let lines: Vec<&str> = said.iter().filter(|it| it.by.is_some()).map(|it| it.text.as_str()).collect();

@@ -158,7 +158,12 @@ impl Memory {
 
     /// Scores the tags and decides about the topic. Asks a model only if its scores could change the decision and the
     /// bot has answered here since the last call.
-    async fn evaluated(&self, chat: ChatKey, talk: &TopicInput, method: SummaryMethod) -> Result<TopicState, StepError> {
+    async fn evaluated(
+        &self,
+        chat: ChatKey,
+        talk: &TopicInput,
+        method: SummaryMethod,
+    ) -> Result<TopicState, StepError> {
         let ScoredTags { mut candidates, mentioned } = self.scored(chat, talk, method).await?;
         let mut state = TopicState { evaluated_at: talk.turn, is_undecided: false, ..talk.state.clone() };
         let mut written = None;
@@ -219,7 +224,12 @@ impl Memory {
 
     /// Returns the cosine of each summary's vector and the vector of `text`. Empty if there are no vectors, or if only
     /// a server could make one and the model may not be asked.
-    async fn cosines(&self, chat: ChatKey, text: &str, method: SummaryMethod) -> chime_store::Result<HashMap<SessionId, f64>> {
+    async fn cosines(
+        &self,
+        chat: ChatKey,
+        text: &str,
+        method: SummaryMethod,
+    ) -> chime_store::Result<HashMap<SessionId, f64>> {
         let (vector, name) = match &self.vectors {
             VectorSource::Local(embedder) => (embedder.embed(text), embedder.name().to_owned()),
             VectorSource::Server(embeddings) if method == SummaryMethod::Model => {
