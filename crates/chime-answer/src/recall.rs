@@ -1,10 +1,14 @@
 //! Renders the recall slot: old messages and summaries relevant to the question, in addition to the window.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use crate::lines::PromptTranscript;
 use crate::sanitize::clean_name;
+use crate::support::content_words;
 use chime_core::{
-    Chat, Chosen, Citable, FoundSource, Reason, RetrieverScores, Slot, SlotUse, SourceId, SourceMessage, StoredMessage,
-    Zone, clip,
+    Chat, Chosen, Citable, FoundSource, Reason, RetrieverScores, Seq, Slot, SlotUse, SourceId, SourceMessage,
+    StoredMessage, Zone, clip,
 };
 use chime_relevance::retrieval::{Recalled, RecalledMessage, RecalledSession};
 
@@ -107,6 +111,19 @@ pub fn citable(recalled: &Recalled, chat: &Chat, zone: Zone) -> Vec<Citable> {
     recalled.sessions.iter().map(cite).collect()
 }
 
+/// Puts those messages of each recalled summary first that share most words with the answer: its citations link to the
+/// first ones.
+pub fn put_best_first(given: &mut [Citable], recalled: &Recalled, answer: &str) {
+    let said = content_words(answer);
+    let grounds = recalled.sessions.iter().flat_map(|one| &one.grounds);
+    let shared: BTreeMap<Seq, usize> =
+        grounds.map(|stored| (stored.seq, content_words(&stored.message.text).intersection(&said).count())).collect();
+    for source in given {
+        // The sort is stable: of equal ones, the oldest comes first.
+        source.rests_on.sort_by_key(|ground| Reverse(shared.get(&ground.message).copied().unwrap_or(0)));
+    }
+}
+
 /// Returns the recalled messages in the form that is stored with the answer.
 pub fn chosen(recalled: &Recalled) -> Vec<Chosen> {
     let chosen = |one: &RecalledMessage| Chosen {
@@ -134,8 +151,8 @@ pub fn note_found(slots: &mut [SlotUse], recalled: &Recalled) {
 mod tests {
     use super::*;
     use crate::lines::Style;
-    use chime_core::testkit::{CHAT_KEY, DAY_ONE, transcript};
-    use chime_core::{Bullet, ChatKey, Seq, SessionId, estimate_tokens};
+    use chime_core::testkit::{CHAT, CHAT_KEY, DAY_ONE, transcript};
+    use chime_core::{Bullet, ChatKey, ChatKind, SessionId, estimate_tokens};
     use chime_relevance::retrieval::Features;
 
     fn recalled() -> Recalled {
@@ -181,6 +198,16 @@ mod tests {
     fn the_best_come_first_where_room_is_short() {
         let fitting = fitting(recalled(), FRAME_TOKENS + LINE_TOKENS + 16, estimate_tokens);
         assert_eq!(fitting.messages.iter().map(|one| one.message.seq.0).collect::<Vec<_>>(), [3]);
+    }
+
+    #[test]
+    fn a_citation_of_a_summary_leads_to_the_message_that_says_it() {
+        let grounds = recalled().messages.into_iter().rev().map(|one| one.message).collect();
+        let found = Recalled { sessions: vec![RecalledSession { grounds, ..session(CHAT_KEY) }], ..recalled() };
+        let chat = Chat { id: CHAT, kind: ChatKind::Supergroup, title: None, username: None };
+        let mut given = citable(&found, &chat, Zone::UTC);
+        put_best_first(&mut given, &found, "It is 4712, since the code changed [s1].");
+        assert_eq!(given[0].rests_on.iter().map(|ground| ground.message.0).collect::<Vec<_>>(), [3, 1, 2]);
     }
 
     #[test]

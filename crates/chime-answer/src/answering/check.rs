@@ -52,7 +52,8 @@ pub(super) async fn check(
     watch: Stopwatch,
 ) -> chime_store::Result<CheckedAnswer> {
     let now = services.base.clock.now();
-    let given = question.given(&built);
+    let mut given = question.given(&built);
+    recall::put_best_first(&mut given, &question.recalled, &draft.markdown);
     let links: Vec<&str> = given.iter().flat_map(citations::links).collect();
     let basis = built.basis(&given, question.trigger());
     let mark = unsourced_mark(question, &draft);
