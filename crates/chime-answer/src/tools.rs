@@ -324,7 +324,18 @@ impl LookedUp {
     ) -> String {
         let room = RESULT_TOKENS.min(ALL_TOKENS.saturating_sub(self.tokens));
         let (lines, sources) = match finding {
-            LookupResult::Messages(found) => self.messages_within(room, found, transcript, estimate),
+            LookupResult::Messages(mut found) => {
+                let count = found.len();
+                if tool == LookupTool::Search.name() {
+                    found.retain(|one| transcript.labels().number_of(one.message.seq).is_none());
+                }
+                if found.is_empty() && count > 0 {
+                    let name = format!("tool.{tool}");
+                    self.uses.push(SlotUse { name, tokens: 0, sources: Vec::new(), found: Vec::new() });
+                    return "Nothing was found but messages that you see already.".to_owned();
+                }
+                self.messages_within(room, found, transcript, estimate)
+            }
             LookupResult::Sources(found) => self.sources_within(room, found, transcript, estimate),
             LookupResult::Nothing(why) => return why.to_owned(),
         };
@@ -464,6 +475,20 @@ mod tests {
         said.reverse();
         let kept: Vec<u32> = until_silence(from, said, MAX_GAP).iter().map(|stored| stored.seq.0).collect();
         assert_eq!(kept, [4, 3, 2]);
+    }
+
+    #[test]
+    fn a_search_leaves_out_what_the_prompt_shows() {
+        let said = transcript("10:00 ann#1 the red tent\n10:01 ben#2 the green one");
+        let mut transcript = PromptTranscript::new("Chime", "CODE", chime_core::Zone::UTC, Style::Numbered);
+        transcript.line(&said[0], None, "the red tent");
+        let mut looked_up = LookedUp::default();
+        let mut search = |stored: &StoredMessage| {
+            let found = LookupResult::Messages(vec![LookedUpMessage { message: stored.clone(), topic: None }]);
+            looked_up.take_in("search_messages", found, &mut transcript, estimate_tokens)
+        };
+        assert_eq!(search(&said[0]), "Nothing was found but messages that you see already.");
+        assert!(search(&said[1]).contains("the green one"));
     }
 
     #[test]
