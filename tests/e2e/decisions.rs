@@ -259,14 +259,17 @@ async fn a_decision_that_a_later_talk_replaces_is_no_longer_listed() {
                 let before = prompt.find(words).map(|at| &prompt[..at])?;
                 before[before.rfind("[m")? + 2..].split(|c: char| !c.is_ascii_digit()).next()
             };
-            let line = match (number("] Saturday the 13th"), number("] no, Sunday"), number("earlier decision] the fete")) {
-                (Some(new), None, _) => format!("decision: the fete is on Saturday the 13th [m{new}]"),
-                (_, Some(new), Some(old)) => format!("decision: the fete is on Sunday the 14th [m{new}, m{old}]"),
-                _ => "the fete is in June [m1, m2, m3]".to_owned(),
-            };
+            let line =
+                match (number("] Saturday the 13th"), number("] no, Sunday"), number("earlier decision] the fete")) {
+                    (Some(new), None, _) => format!("decision: the fete is on Saturday the 13th [m{new}]"),
+                    (_, Some(new), Some(old)) => format!("decision: the fete is on Sunday the 14th [m{new}, m{old}]"),
+                    _ => "the fete is in June [m1, m2, m3]".to_owned(),
+                };
             Reply::text(format!("- {line}"))
         });
-        for day in ["Saturday the 13th from three o'clock suits the whole garden", "no, Sunday the 14th, for the church"] {
+        for day in
+            ["Saturday the 13th from three o'clock suits the whole garden", "no, Sunday the 14th, for the church"]
+        {
             w.say("ann", "which day suits you for the summer fete in the garden behind the church?");
             w.say("bob", day);
             w.say("cat", "fine, then the fete has a day and the posters can go to the printer");

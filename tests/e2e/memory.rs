@@ -231,7 +231,8 @@ async fn a_summary_is_measured_as_the_model_counts() {
             let tag = w.say(name, "@bot which tent?");
             w.answer_to(tag).await;
         }
-        let line = |number| format!("- the red tent comes along to the lake with its poles and rope number {number} [m3]");
+        let line =
+            |number| format!("- the red tent comes along to the lake with its poles and rope number {number} [m3]");
         w.model.script([
             (1..=15).map(line).collect::<Vec<_>>().join("\n").as_str(),
             r#"{"tags":[{"tag":"tent","conf":0.9},{"tag":"lake","conf":0.8},{"tag":"rope","conf":0.7}]}"#,

@@ -233,7 +233,8 @@ mod tests {
 
     #[test]
     fn a_name_of_several_words_is_no_tag_and_its_words_may_be() {
-        let names = MemberNames::of(["qTox-Blog", "Garden Helper Bot", "garden_helper_bot", "Club of Ghent", "Ana-Maria Ek"]);
+        let names =
+            MemberNames::of(["qTox-Blog", "Garden Helper Bot", "garden_helper_bot", "Club of Ghent", "Ana-Maria Ek"]);
         let tag = |raw: &str| impersonal(raw, 1.0, &names).map(|tag| tag.name).unwrap_or_default();
         assert_eq!(
             ["qtox-1.7", "blog-post", "garden-tools", "ghent"].map(tag),

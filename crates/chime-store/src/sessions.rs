@@ -20,7 +20,8 @@ pub(super) const COLUMNS: &str = "id, forum_topic_id, started_at, first_message_
 /// Order in which the sessions of a chat get their summaries. Those of the 60 days before the newest session come first,
 /// the oldest before the others: a summary says which tasks and questions of earlier ones are done, and these are listed
 /// for 60 days. Then come all older sessions, newest first.
-pub(super) const SUMMARY_ORDER: &str = "CASE WHEN ended_at >= (SELECT max(ended_at) FROM session WHERE chat_key = :chat) - 5184000
+pub(super) const SUMMARY_ORDER: &str =
+    "CASE WHEN ended_at >= (SELECT max(ended_at) FROM session WHERE chat_key = :chat) - 5184000
                        THEN ended_at ELSE 1e12 - ended_at END, session.id";
 
 /// Time span of changes that share one note. So a busy chat has few notes.

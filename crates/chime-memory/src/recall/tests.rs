@@ -115,7 +115,8 @@ async fn recalled_of_summaries(is_in_recent: bool, text: &'static str, now: Time
             };
             let number = chime_store::summaries::member_number(tx, row.key, said[4].sender.id)?;
             let bullet = |text: String, seq| Bullet::fact(text, vec![Seq(seq)]);
-            let bullets = vec![bullet(format!("{{u{number}}} paid a deposit of 40 euros for the thai place on friday"), 5)];
+            let bullets =
+                vec![bullet(format!("{{u{number}}} paid a deposit of 40 euros for the thai place on friday"), 5)];
             let built = |bullets| Summary {
                 bullets,
                 tokens: 20,
