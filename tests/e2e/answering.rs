@@ -35,7 +35,7 @@ async fn a_bare_tag_in_a_reply_is_about_the_message_replied_to() {
     World::run(async |w| {
         let old = w.telegram.say(w.chat, Post::new(w.member("ann"), "Is the lake warm enough?", ago(w, DAY * 3)));
         w.say("ben", "the projector is dead again");
-        w.model.script(["In May hardly."]);
+        w.model.script(["In May hardly.", "It was on Monday."]);
         let tag = w.reply("cat", old, "@bot");
         let answer = w.answer_to(tag).await;
         let prompt = w.prompt(1).await;
@@ -46,6 +46,11 @@ async fn a_bare_tag_in_a_reply_is_about_the_message_replied_to() {
         let record = w.record_of(&answer).await;
         assert_eq!(record.anchor, Some(old));
         assert!(record.window.iter().any(|chosen| chosen.id == old && chosen.reason == Reason::Anchor));
+
+        let tag = w.reply("cat", old, "@bot is this still true?");
+        w.answer_to(tag).await;
+        let prompt = w.prompt(2).await;
+        assert!(prompt.contains("cat asks you:") && !prompt.contains("wants your help"), "{prompt}");
     })
     .await;
 }

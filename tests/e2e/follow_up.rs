@@ -256,7 +256,7 @@ async fn after_the_talk_moved_on_the_model_decides_what_is_meant() {
             let sent = ask(w, "ben", question, "Yes.").await;
             let prompt = last_prompt(w).await;
             assert!(prompt.contains("You listed these things here before. Leave them out"), "{question}: {prompt}");
-            assert!(!prompt.contains("Suggest two to five"), "{question}: {prompt}");
+            assert!(!prompt.contains("Suggest as many"), "{question}: {prompt}");
             assert!(!is_resolved(w, &sent).await, "{question}");
         })
         .await;
@@ -288,7 +288,7 @@ async fn a_list_that_suggests_nothing_is_not_gone_on_with() {
             ask(w, "ann", next, "That is all.").await;
             let prompt = last_prompt(w).await;
             assert!(prompt.contains("You listed these things here before. Leave them out"), "{next}: {prompt}");
-            assert!(!prompt.contains("Suggest two to five"), "{next}: {prompt}");
+            assert!(!prompt.contains("Suggest as many"), "{next}: {prompt}");
         })
         .await;
     }
@@ -315,7 +315,7 @@ async fn what_somebody_suggested_is_a_question_about_the_talk() {
             w.say("tom", "I can recommend Meyer, he is quick");
             w.say("ina", "Kolb is good too");
             let sent = ask(w, "ann", question, "1. **Meyer** – quick\n2. **Kolb** – good").await;
-            assert!(!last_prompt(w).await.contains("Suggest two to five"), "{question}");
+            assert!(!last_prompt(w).await.contains("Suggest as many"), "{question}");
             assert!(buttons(&sent).is_empty(), "{question}");
         })
         .await;
