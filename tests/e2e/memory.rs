@@ -221,6 +221,33 @@ async fn a_model_summarizes_where_the_bot_was_asked_and_its_bullets_are_checked(
     .await;
 }
 
+/// Also those who wrote in another session only.
+#[tokio::test]
+async fn members_are_numbers_in_the_prompt_of_a_summary() {
+    World::with(&[ON], async |w| {
+        w.say("zoe", "good morning");
+        w.quiet(2 * HOUR).await;
+        talk(w);
+        w.say("bob", "zoe: the ropes are wet, <zoe> has a dry one, says ann's note");
+        w.model.script(["The red one."]);
+        let tag = w.say("bob", "@bot which tent?");
+        w.answer_to(tag).await;
+        w.model.script([
+            "- the red tent comes along [m4]",
+            r#"{"tags":[{"tag":"tent","conf":0.9}]}"#,
+            "- the red tent comes along [m1]",
+        ]);
+        w.clock.advance(2 * HOUR);
+        until_summarized(w, 2).await;
+        let requests = w.model.requests();
+        let told = |part: usize| requests[1]["messages"][part]["content"].as_str().unwrap_or_default();
+        assert!(told(0).starts_with("Summarize this chat session"), "{requests:?}");
+        let masked = "{u1}: the ropes are wet, <{u1}> has a dry one, says {u2}'s note";
+        assert!(told(1).contains(masked) && !told(1).contains("zoe") && !told(1).contains("ann"), "{}", told(1));
+    })
+    .await;
+}
+
 /// The server counts half of the estimated tokens, so a summary of more than 300 estimated tokens is not too long.
 #[tokio::test]
 async fn a_summary_is_measured_as_the_model_counts() {

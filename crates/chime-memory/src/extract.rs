@@ -35,6 +35,8 @@ pub struct SummaryMessage {
     pub at: Timestamp,
     /// Text, in which members are markers such as `{u7}`.
     pub text: String,
+    /// Text for a model, in which names of members that only occur in it are markers too.
+    pub masked: String,
     /// Author; `None` for bots, whose messages are not summarized.
     pub by: Option<u32>,
     /// `true` for a question or command to a bot, which must not become a source.
@@ -338,6 +340,7 @@ mod tests {
                 at: stored.message.sent_at,
                 is_for_bot: is_for_bot(&stored.message),
                 text: stored.message.text,
+                masked: String::new(),
                 by: Some(stored.message.sender.id.0.rem_euclid(97) as u32),
                 reply_to: stored.message.reply_to.map(|id| Seq(id.0 as u32)),
                 vector: Vec::new(),
@@ -566,7 +569,16 @@ mod tests {
             let by = (author != "Bot").then_some(place as u32);
             let text = part().to_owned();
             let is_for_bot = calls_bot(&text);
-            lines.push(SummaryMessage { seq, at, is_for_bot, text, by, reply_to, vector: Vec::new() });
+            lines.push(SummaryMessage {
+                seq,
+                at,
+                is_for_bot,
+                text,
+                masked: String::new(),
+                by,
+                reply_to,
+                vector: Vec::new(),
+            });
             if is_marked {
                 marks.insert(seq);
             }
@@ -604,7 +616,7 @@ mod tests {
         #[test]
         fn an_extract_keeps_its_cap(texts in prop::collection::vec("[a-z]{1,9}( [a-z0-9]{1,9}){0,20}", 0..30), cap in 0_usize..300) {
             let talk: Vec<SummaryMessage> = texts.iter().zip(1..).map(|(text, seq)| SummaryMessage {
-                seq: Seq(seq), at: Timestamp::default(), text: text.clone(), by: Some(1), is_for_bot: false, reply_to: None, vector: Vec::new(),
+                seq: Seq(seq), at: Timestamp::default(), text: text.clone(), masked: String::new(), by: Some(1), is_for_bot: false, reply_to: None, vector: Vec::new(),
             }).collect();
             let bullets = session(&talk, caps(cap), estimate_tokens);
             prop_assert!(cost(&bullets, estimate_tokens) <= cap && bullets.len() <= 15);

@@ -2,7 +2,7 @@
 
 use crate::bullets::{CitableText, CitableTexts, tidy};
 use crate::extract::SummaryMessage;
-use crate::members;
+use crate::members::{self, NumberedNames};
 use chime_core::trigger::is_for_bot;
 use chime_core::{Bullet, BulletKind, Role, Seq, StoredMessage, Zone, covered, without_sent_citations};
 
@@ -21,11 +21,11 @@ pub struct NumberedLines {
 }
 
 /// Prepares a message for a summary, which everybody may see: its spoilers are covered. `by` is the author's number in
-/// summaries. `names` maps names of members to such numbers, which replace them in the text.
+/// summaries. Such numbers replace the names in `names`.
 pub fn spoken(
     stored: &StoredMessage,
     by: Option<u32>,
-    names: &std::collections::BTreeMap<String, u32>,
+    names: &NumberedNames,
     reply_to: Option<Seq>,
     vector: Vec<f32>,
 ) -> SummaryMessage {
@@ -34,9 +34,10 @@ pub fn spoken(
         Role::Assistant => without_sent_citations(&rendered),
         Role::User | Role::System | Role::SystemSummary => rendered,
     };
-    let text = members::without_names(&said, names);
+    let text = members::without_names(&said, &names.called);
+    let masked = members::without_mentions(&text, &names.written);
     let is_for_bot = is_for_bot(&stored.message);
-    SummaryMessage { seq: stored.seq, at: stored.message.sent_at, text, by, is_for_bot, reply_to, vector }
+    SummaryMessage { seq: stored.seq, at: stored.message.sent_at, text, masked, by, is_for_bot, reply_to, vector }
 }
 
 /// Formats messages in parts of at most `tokens` each. A message longer than that is a part of its own.
@@ -54,7 +55,7 @@ pub fn parts(spoken: &[SummaryMessage], tokens: usize, estimate: fn(&str) -> usi
         spent += cost;
         before = Some(one);
         if let Some(part) = parts.last_mut() {
-            let ground = CitableText { text: one.text.clone(), by: one.by, sources: vec![one.seq] };
+            let ground = CitableText { text: one.masked.clone(), by: one.by, sources: vec![one.seq] };
             part.add(line, one.seq.0, ground);
         }
     }
@@ -73,7 +74,7 @@ fn dated_line(one: &SummaryMessage, before: Option<&SummaryMessage>, zone: Zone)
 fn message_line(one: &SummaryMessage, zone: Zone) -> String {
     let by = one.by.map_or_else(|| "bot".to_owned(), members::marker);
     let reply = one.reply_to.map_or_else(String::new, |seq| format!(" · → m{seq}"));
-    let text: String = tidy_long(&one.text);
+    let text: String = tidy_long(&one.masked);
     format!("[m{} · {by} · {}{reply}] {text}", one.seq, zone.clock_time(one.at))
 }
 
@@ -121,7 +122,7 @@ pub fn thread(so_far: &[Bullet], spoken: &[SummaryMessage], zone: Zone) -> Numbe
     }
     let mut before = None;
     for one in spoken {
-        let ground = CitableText { text: one.text.clone(), by: one.by, sources: vec![one.seq] };
+        let ground = CitableText { text: one.masked.clone(), by: one.by, sources: vec![one.seq] };
         shown.add(dated_line(one, before, zone), one.seq.0, ground);
         before = Some(one);
     }
@@ -163,12 +164,15 @@ mod tests {
 
     #[test]
     fn messages_are_lines_with_numbers_for_members() {
-        let usernames = BTreeMap::from([("@bob".to_owned(), 2)]);
+        let names = NumberedNames {
+            called: BTreeMap::from([("@bob".to_owned(), 2)]),
+            written: BTreeMap::from([("Dan".to_owned(), 4)]),
+        };
         let said: Vec<SummaryMessage> =
-            transcript("23:59 ann#1 @bob the code?\n    | now\nday 2\n00:01 bob#2>1 [photo] there\n00:02 ann#3 ta")
+            transcript("23:59 ann#1 @bob the code?\n    | now\nday 2\n00:01 bob#2>1 [photo] there\n00:02 ann#3 ta, Dan too")
                 .iter()
                 .zip([(1, None), (2, Some(Seq(1))), (1, None)])
-                .map(|(stored, (by, reply))| spoken(stored, Some(by), &usernames, reply, Vec::new()))
+                .map(|(stored, (by, reply))| spoken(stored, Some(by), &names, reply, Vec::new()))
                 .collect();
         let whole = parts(&said, 1000, estimate_tokens, Zone::UTC);
         expect![[r#"
@@ -176,11 +180,11 @@ mod tests {
             [m1 · {u1} · 23:59] {u2} the code? now
             (Tuesday 6 January 2026)
             [m2 · {u2} · 00:01 · → m1] [photo] there
-            [m3 · {u1} · 00:02] ta"#]]
+            [m3 · {u1} · 00:02] ta, {u4} too"#]]
         .assert_eq(&whole[0].text);
         assert_eq!(thread(&[], &said, Zone::UTC).text, whole[0].text);
         let each = parts(&said, 10, estimate_tokens, Zone::UTC);
-        assert_eq!(each[2].text, "(Tuesday 6 January 2026)\n[m3 · {u1} · 00:02] ta", "each part has its day");
+        assert_eq!(each[2].text, "(Tuesday 6 January 2026)\n[m3 · {u1} · 00:02] ta, {u4} too", "each part has its day");
         assert_eq!(whole[0].grounds[&2].sources, [Seq(2)]);
     }
 
@@ -189,7 +193,7 @@ mod tests {
         let mut said = transcript("10:00 ann#1 Ben does [1], with tape [2].");
         said[0].message.role = Role::Assistant;
         said[0].message.text.push_str("\n\nSources: [1] Ann 14:02 · [2] Ben 14:03");
-        let spoken = spoken(&said[0], None, &BTreeMap::new(), None, Vec::new());
+        let spoken = spoken(&said[0], None, &NumberedNames::default(), None, Vec::new());
         assert_eq!(spoken.text, "Ben does, with tape.");
     }
 

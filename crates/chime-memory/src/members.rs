@@ -17,6 +17,15 @@ static AUTHOR: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?P<before>^| – )\
 static LOOSE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?i)[\{\[<]\s*@?u(?P<within>\d{1,9})\s*[\}\]>]|@?\bu(?P<bare>\d{1,9})\b"));
 
+/// Names of members, with the numbers that replace them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NumberedNames {
+    /// Names by which members are called, in lower case; usernames also with `@`.
+    pub called: BTreeMap<String, u32>,
+    /// Names as the members write them.
+    pub written: BTreeMap<String, u32>,
+}
+
 /// Changes all spellings of markers to `{u7}`, for the member numbers in `known`.
 pub fn with_markers(text: &str, known: &BTreeSet<u32>) -> String {
     let marked = |found: &Captures<'_>| {
@@ -88,6 +97,31 @@ pub fn without_names(text: &str, numbers: &BTreeMap<String, u32>) -> String {
     out
 }
 
+/// Replaces by the member's marker each name in `numbers` that stands alone or with an `s` at its end.
+pub fn without_mentions(text: &str, numbers: &BTreeMap<String, u32>) -> String {
+    let mut text = text.to_owned();
+    for (name, number) in numbers.iter().filter(|(name, _)| name.contains(' ')) {
+        text = text.replace(name, &marker(*number));
+    }
+    let is_outside = |c: char| !(c.is_alphanumeric() || c == '_');
+    let mut out = String::with_capacity(text.len());
+    for piece in text.split_inclusive(char::is_whitespace) {
+        let start = piece.len() - piece.trim_start_matches(is_outside).len();
+        let word = piece.trim_matches(is_outside);
+        let forms = [Some(word), word.strip_suffix(['s', 'S']), word.strip_suffix("'s"), word.strip_suffix("’s")];
+        let named = forms.into_iter().flatten().find_map(|form| Some((form.len(), *numbers.get(form)?)));
+        match named {
+            Some((length, number)) => {
+                out.push_str(&piece[..start]);
+                out.push_str(&marker(number));
+                out.push_str(&piece[start + length..]);
+            }
+            None => out.push_str(piece),
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,6 +141,20 @@ mod tests {
             "{u1}, {u2}: {u3} {u1} {u2} ({u3}) {u1}"
         );
         assert_eq!(with_markers("the u7 line, menu1, u4", &known), "the u7 line, menu1, u4");
+    }
+
+    #[test]
+    fn names_that_are_mentioned_become_markers() {
+        let names = [("VVD", 3), ("initramfs", 4), ("Ann Lee", 6), ("Ann", 6)];
+        let numbers = names.into_iter().map(|(name, number)| (name.to_owned(), number)).collect();
+        for (text, expected) in [
+            ("<VVD> the initramfs' key, VVDs and initramfs's", "<{u3}> the {u4}' key, {u3}s and {u4}'s"),
+            ("vvd, see https://example.org/VVD, or VVD_2", "vvd, see https://example.org/VVD, or VVD_2"),
+            ("Ann Lee asks\n(Ann), {u3}", "{u6} asks\n({u6}), {u3}"),
+            ("née “VVD”…", "née “{u3}”…"),
+        ] {
+            assert_eq!(without_mentions(text, &numbers), expected);
+        }
     }
 
     #[test]

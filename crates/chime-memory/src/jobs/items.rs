@@ -120,11 +120,12 @@ fn not_summarized<'a>(
         highest = highest.max(number);
         names.insert(number, sender.name.clone());
     }
+    let people = chats::members(conn, chat)?;
     // Each forum topic is a conversation of its own.
     said.sort_by_key(|stored| stored.message.forum_topic);
     let mut bullets = Vec::new();
     for said in said.chunk_by(|one, next| one.message.forum_topic == next.message.forum_topic) {
-        bullets.extend(extract::items(&summary_lines(said, &numbers, &seqs(conn, said)?, None)));
+        bullets.extend(extract::items(&summary_lines(said, &people, &numbers, &seqs(conn, said)?, None)));
     }
     bullets.retain(|bullet| list.kinds().contains(&bullet.kind));
     Ok(NewerItems { bullets, names })

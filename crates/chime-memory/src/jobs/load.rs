@@ -1,23 +1,25 @@
 //! Loads messages to summarize, and stored summaries to display.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::bullets::cost;
 use crate::extract::SummaryMessage;
 use crate::jobs::memory::Memory;
 use crate::lines::spoken;
+use crate::members::NumberedNames;
 use crate::policy::RECENT_CAPS;
 use crate::policy::{self, SummaryConditions};
 use crate::recall::VectorSource;
 use crate::wording::{BulletSource, Remembered};
 use chime_access::gateway::ModelPurpose;
 use chime_core::embed::Embedder;
+use chime_core::trigger::Languages;
 use chime_core::{
     ChatKey, Conversation, MessageId, Role, Rolling, Seq, Session, SessionId, StoredMessage, Summary, Timestamp,
-    UserId, Zone, estimate_tokens, message_link,
+    UserId, Zone, estimate_tokens, message_link, split_words,
 };
-use chime_store::chats::ChatRow;
+use chime_store::chats::{ChatRow, Member};
 use chime_store::{Priority, Reader, Writer, chat_settings, chats, memory, messages, sessions, summaries, usage};
 
 pub(super) struct SessionRead {
@@ -66,21 +68,29 @@ impl Memory {
         Ok(Some(SessionRead { session, chat, spoken, has_substance: policy::has_substance(humans, tokens) }))
     }
 
-    /// Converts messages of a chat to summary input. Each author is given a number, under which summaries refer to
-    /// them.
+    /// Converts messages of a chat to summary input. Each member of the chat is given a number, under which summaries
+    /// refer to them.
     pub(super) async fn summary_lines(
         &self,
         chat: ChatKey,
         said: Vec<StoredMessage>,
     ) -> chime_store::Result<Vec<SummaryMessage>> {
         let senders: Vec<UserId> = said.iter().filter(|it| is_human(it)).map(|it| it.message.sender.id).collect();
-        let numbers = self.store.write(Priority::Background, move |tx| numbers(tx, chat, &senders)).await?;
+        let numbered = move |tx: &Writer<'_>| {
+            let people = chats::members(tx, chat)?;
+            let users = senders.into_iter().chain(people.iter().map(|member| member.id));
+            Ok((numbers(tx, chat, users)?, people))
+        };
+        let (numbers, people) = self.store.write(Priority::Background, numbered).await?;
         let embedder = match &self.vectors {
             VectorSource::Local(embedder) => Some(Arc::clone(embedder)),
             VectorSource::Off | VectorSource::Server(_) => None,
         };
         // Embedding is slow, so it runs on a reader's thread.
-        self.store.read(move |conn| Ok(summary_lines(&said, &numbers, &seqs(conn, &said)?, embedder.as_deref()))).await
+        let lines = move |conn: &Reader| {
+            Ok(summary_lines(&said, &people, &numbers, &seqs(conn, &said)?, embedder.as_deref()))
+        };
+        self.store.read(lines).await
     }
 }
 
@@ -88,11 +98,15 @@ pub(super) fn is_human(stored: &StoredMessage) -> bool {
     stored.message.role == Role::User && !stored.message.sender.is_bot
 }
 
-fn numbers(tx: &Writer<'_>, chat: ChatKey, users: &[UserId]) -> chime_store::Result<BTreeMap<UserId, u32>> {
-    let mut found = BTreeMap::new();
+fn numbers(
+    tx: &Writer<'_>,
+    chat: ChatKey,
+    users: impl Iterator<Item = UserId>,
+) -> chime_store::Result<BTreeMap<UserId, u32>> {
+    let (mut found, _) = summaries::member_numbers(tx, chat)?;
     for user in users {
-        if !found.contains_key(user) {
-            found.insert(*user, summaries::member_number(tx, chat, *user)?);
+        if !found.contains_key(&user) {
+            found.insert(user, summaries::member_number(tx, chat, user)?);
         }
     }
     Ok(found)
@@ -113,11 +127,12 @@ pub(super) fn seqs(conn: &Reader, said: &[StoredMessage]) -> chime_store::Result
 
 pub(super) fn summary_lines(
     said: &[StoredMessage],
+    people: &[Member],
     numbers: &BTreeMap<UserId, u32>,
     seqs: &BTreeMap<MessageId, Seq>,
     embedder: Option<&Embedder>,
 ) -> Vec<SummaryMessage> {
-    let names = names_of(said, numbers);
+    let names = names_of(said, people, numbers);
     said.iter()
         .filter(|it| !it.message.rendered().trim().is_empty())
         .map(|it| {
@@ -129,20 +144,38 @@ pub(super) fn summary_lines(
         .collect()
 }
 
-/// Returns the names by which the authors may be called, in lower case, with their numbers: usernames with `@`, and
-/// usernames, names and first names that only one of them has.
-fn names_of(said: &[StoredMessage], numbers: &BTreeMap<UserId, u32>) -> BTreeMap<String, u32> {
-    let mut names: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
-    for sender in said.iter().map(|it| &it.message.sender) {
-        let Some(number) = numbers.get(&sender.id) else { continue };
-        let username = sender.username.iter().flat_map(|name| [format!("@{name}"), name.clone()]);
-        let first = sender.name.split_whitespace().take(1).map(str::to_owned);
-        for name in username.chain(first).chain([sender.name.clone()]) {
-            names.entry(name.to_lowercase()).or_default().insert(*number);
+/// Returns the names by which members may be called: usernames, names and first names. If several members have one, it
+/// is of the one who wrote here, or of none of them. Those that are also words of these messages, such as "Will", are
+/// recognised only where they call somebody.
+fn names_of(said: &[StoredMessage], people: &[Member], numbers: &BTreeMap<UserId, u32>) -> NumberedNames {
+    let authors = said.iter().map(|it| &it.message.sender).map(|it| (it.id, &it.name, &it.username));
+    let others = people.iter().map(|it| (it.id, &it.name, &it.username));
+    let words: HashSet<&str> = said.iter().flat_map(|it| split_words(&it.message.text)).collect();
+    let is_word = |name: &str| match name.to_lowercase() {
+        lower if lower == name => Languages::shipped().is_stop_word_in(name, name),
+        lower => words.contains(lower.as_str()),
+    };
+    let mut names = NumberedNames::default();
+    for people in [authors.collect::<Vec<_>>(), others.collect()] {
+        let mut found: BTreeMap<String, BTreeSet<(u32, String)>> = BTreeMap::new();
+        for (id, name, username) in people {
+            let Some(number) = numbers.get(&id) else { continue };
+            let usernames = username.iter().flat_map(|name| [format!("@{name}"), name.clone()]);
+            let first = name.split_whitespace().take(1).map(str::to_owned);
+            for name in usernames.chain(first).chain([name.clone()]) {
+                found.entry(name.to_lowercase()).or_default().insert((*number, name));
+            }
+        }
+        for (called, of) in found {
+            let number = of.first().map(|(number, _)| *number).filter(|one| of.iter().all(|(number, _)| number == one));
+            if let Some(number) = number.filter(|_| !names.called.contains_key(&called)) {
+                let written = of.into_iter().filter(|(_, name)| !is_word(name));
+                names.written.extend(written.map(|(number, name)| (name, number)));
+                names.called.insert(called, number);
+            }
         }
     }
-    let unique = names.into_iter().filter(|(_, of)| of.len() == 1);
-    unique.filter_map(|(name, of)| Some((name, of.first().copied()?))).collect()
+    names
 }
 
 /// Loads Recent and History of a chat for display in `zone`. If neither exists yet, the newest session summaries take
