@@ -168,12 +168,13 @@ mod tests {
             called: BTreeMap::from([("@bob".to_owned(), 2)]),
             written: BTreeMap::from([("Dan".to_owned(), 4)]),
         };
-        let said: Vec<SummaryMessage> =
-            transcript("23:59 ann#1 @bob the code?\n    | now\nday 2\n00:01 bob#2>1 [photo] there\n00:02 ann#3 ta, Dan too")
-                .iter()
-                .zip([(1, None), (2, Some(Seq(1))), (1, None)])
-                .map(|(stored, (by, reply))| spoken(stored, Some(by), &names, reply, Vec::new()))
-                .collect();
+        let said: Vec<SummaryMessage> = transcript(
+            "23:59 ann#1 @bob the code?\n    | now\nday 2\n00:01 bob#2>1 [photo] there\n00:02 ann#3 ta, Dan too",
+        )
+        .iter()
+        .zip([(1, None), (2, Some(Seq(1))), (1, None)])
+        .map(|(stored, (by, reply))| spoken(stored, Some(by), &names, reply, Vec::new()))
+        .collect();
         let whole = parts(&said, 1000, estimate_tokens, Zone::UTC);
         expect![[r#"
             (Monday 5 January 2026)

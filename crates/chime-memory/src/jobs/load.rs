@@ -87,9 +87,8 @@ impl Memory {
             VectorSource::Off | VectorSource::Server(_) => None,
         };
         // Embedding is slow, so it runs on a reader's thread.
-        let lines = move |conn: &Reader| {
-            Ok(summary_lines(&said, &people, &numbers, &seqs(conn, &said)?, embedder.as_deref()))
-        };
+        let lines =
+            move |conn: &Reader| Ok(summary_lines(&said, &people, &numbers, &seqs(conn, &said)?, embedder.as_deref()));
         self.store.read(lines).await
     }
 }
