@@ -273,6 +273,7 @@ async fn a_decision_that_a_later_talk_replaces_is_no_longer_listed() {
             w.say("ann", "which day suits you for the summer fete in the garden behind the church?");
             w.say("bob", day);
             w.say("cat", "fine, then the fete has a day and the posters can go to the printer");
+            w.say("ann", "the band of the fire brigade wants two months of notice, so I write to them this evening");
             w.quiet(DAY).await;
         }
         until_summarized(w, 2).await;
