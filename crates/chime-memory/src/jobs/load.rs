@@ -1,5 +1,6 @@
 //! Loads messages to summarize, and stored summaries to display.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
@@ -104,8 +105,8 @@ fn numbers(
 ) -> chime_store::Result<BTreeMap<UserId, u32>> {
     let (mut found, _) = summaries::member_numbers(tx, chat)?;
     for user in users {
-        if !found.contains_key(&user) {
-            found.insert(user, summaries::member_number(tx, chat, user)?);
+        if let Entry::Vacant(unknown) = found.entry(user) {
+            unknown.insert(summaries::member_number(tx, chat, user)?);
         }
     }
     Ok(found)
