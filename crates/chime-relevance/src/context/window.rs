@@ -323,7 +323,7 @@ fn focus(pool: &CandidateSet<'_>, history: &History, params: &Params) -> (Picked
     (picked, selection)
 }
 
-/// Returns `true` if the question says little of its own, or shares a word other than a member's name with the answer at
+/// Returns `true` if the question has no words of its own, or shares one other than a member's name with the answer at
 /// `place` or with the question that it answered.
 pub(in crate::context) fn is_about(pool: &CandidateSet<'_>, history: &History, place: Index) -> bool {
     let reading = |place: Index| history.evidence.reading(pool.messages[place]);
@@ -333,21 +333,24 @@ pub(in crate::context) fn is_about(pool: &CandidateSet<'_>, history: &History, p
         names.any(|name| lexical::stems(name).contains(stem))
     };
     let shared = |stem: &Token| asked.iter().any(|it| it.has_stem(*stem)) && !is_name(stem);
-    says_little(&history.ask, |_| false) || lexical::stems(&history.ask).iter().any(shared)
+    !has_own_words(pool, history) || lexical::stems(&history.ask).iter().any(shared)
+}
+
+/// Returns `true` if the question says what it is about. One or two words may be an instruction ("shorter"), unless they
+/// occur in the conversation; more words are a new question.
+fn has_own_words(pool: &CandidateSet<'_>, history: &History) -> bool {
+    let is_known = |stem| {
+        let mut readings = pool.conversation.iter().map(|place| history.evidence.reading(pool.messages[*place]));
+        readings.any(|reading| reading.has_stem(stem))
+    };
+    let may_instruct = lexical::words(&history.ask).count() <= 2;
+    let is_subject = |stem| !may_instruct || is_known(stem);
+    !says_little(&history.ask, is_subject) && !is_generic(&history.ask, Languages::shipped())
 }
 
 /// Returns the bot's answer that the trigger continues. `None` if the trigger has words of its own, or if a member has
 /// since written a message that neither replies to this answer nor addresses the bot.
 fn answer_before(pool: &CandidateSet<'_>, history: &History, sources: &Sources) -> Option<Index> {
-    let is_known = |stem| {
-        let mut readings = pool.conversation.iter().map(|place| history.evidence.reading(pool.messages[*place]));
-        readings.any(|reading| reading.has_stem(stem))
-    };
-    // One or two words may be an instruction ("shorter"), unless they occur in the conversation; more words are a new
-    // question.
-    let may_instruct = lexical::words(&history.ask).count() <= 2;
-    let is_subject = |stem| !may_instruct || is_known(stem);
-    let has_words = !says_little(&history.ask, is_subject) && !is_generic(&history.ask, Languages::shipped());
     let answer = pool.conversation.iter().rposition(|place| pool.messages[*place].message.id == sources.of)?;
     let of_it = |place: &Index| {
         let stored = pool.messages[*place];
@@ -355,7 +358,7 @@ fn answer_before(pool: &CandidateSet<'_>, history: &History, sources: &Sources) 
         is_reply || stored.message.role != Role::User || history.evidence.reading(stored).calls_bot
     };
     let is_last_talk = pool.conversation[answer + 1..].iter().all(of_it);
-    (is_last_talk && !has_words).then(|| pool.conversation[answer])
+    (is_last_talk && !has_own_words(pool, history)).then(|| pool.conversation[answer])
 }
 
 fn quoted(trigger: &StoredMessage) -> Option<String> {
