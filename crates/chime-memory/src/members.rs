@@ -99,27 +99,29 @@ pub fn without_names(text: &str, numbers: &BTreeMap<String, u32>) -> String {
 
 /// Replaces by the member's marker each name in `numbers` that stands alone or with an `s` at its end.
 pub fn without_mentions(text: &str, numbers: &BTreeMap<String, u32>) -> String {
-    let mut text = text.to_owned();
-    for (name, number) in numbers.iter().filter(|(name, _)| name.contains(' ')) {
-        text = text.replace(name, &marker(*number));
-    }
     let is_outside = |c: char| !(c.is_alphanumeric() || c == '_');
-    let mut out = String::with_capacity(text.len());
+    let ends_word = |rest: &str| rest.strip_prefix(['s', 'S']).unwrap_or(rest).chars().next().is_none_or(is_outside);
+    let (mut out, mut done, mut at) = (String::with_capacity(text.len()), 0, 0);
     for piece in text.split_inclusive(char::is_whitespace) {
-        let start = piece.len() - piece.trim_start_matches(is_outside).len();
+        let start = at + piece.len() - piece.trim_start_matches(is_outside).len();
+        at += piece.len();
         let word = piece.trim_matches(is_outside);
+        if start < done || word.is_empty() {
+            continue;
+        }
+        // Names of several words stand next to each other in the map, by their first word.
+        let first = format!("{word} ");
+        let longer = numbers.range(first.clone()..).take_while(|(name, _)| name.starts_with(&first));
+        let longer = longer.filter(|(name, _)| text[start..].strip_prefix(name.as_str()).is_some_and(ends_word));
         let forms = [Some(word), word.strip_suffix(['s', 'S']), word.strip_suffix("'s"), word.strip_suffix("’s")];
-        let named = forms.into_iter().flatten().find_map(|form| Some((form.len(), *numbers.get(form)?)));
-        match named {
-            Some((length, number)) => {
-                out.push_str(&piece[..start]);
-                out.push_str(&marker(number));
-                out.push_str(&piece[start + length..]);
-            }
-            None => out.push_str(piece),
+        let mut single = forms.into_iter().flatten().filter_map(|form| numbers.get_key_value(form));
+        if let Some((name, number)) = longer.last().or_else(|| single.next()) {
+            out.push_str(&text[done..start]);
+            out.push_str(&marker(*number));
+            done = start + name.len();
         }
     }
-    out
+    out + &text[done..]
 }
 
 #[cfg(test)]
@@ -152,6 +154,7 @@ mod tests {
             ("vvd, see https://example.org/VVD, or VVD_2", "vvd, see https://example.org/VVD, or VVD_2"),
             ("Ann Lee asks\n(Ann), {u3}", "{u6} asks\n({u6}), {u3}"),
             ("née “VVD”…", "née “{u3}”…"),
+            ("Ann Lees tent, Ann Leed, (Ann Lee)", "{u6}s tent, {u6} Leed, ({u6})"),
         ] {
             assert_eq!(without_mentions(text, &numbers), expected);
         }

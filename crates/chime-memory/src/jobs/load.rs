@@ -145,8 +145,8 @@ pub(super) fn summary_lines(
 }
 
 /// Returns the names by which members may be called: usernames, names and first names. If several members have one, it
-/// is of the one who wrote here, or of none of them. Those that are also words of these messages, such as "Will", are
-/// recognised only where they call somebody.
+/// is of the one who wrote here, or of none of them. Usernames without `@`, which may be any word, and names that are
+/// also words of these messages, such as "Will", are recognised only where they call somebody.
 fn names_of(said: &[StoredMessage], people: &[Member], numbers: &BTreeMap<UserId, u32>) -> NumberedNames {
     let authors = said.iter().map(|it| &it.message.sender).map(|it| (it.id, &it.name, &it.username));
     let others = people.iter().map(|it| (it.id, &it.name, &it.username));
@@ -157,20 +157,22 @@ fn names_of(said: &[StoredMessage], people: &[Member], numbers: &BTreeMap<UserId
     };
     let mut names = NumberedNames::default();
     for people in [authors.collect::<Vec<_>>(), others.collect()] {
-        let mut found: BTreeMap<String, BTreeSet<(u32, String)>> = BTreeMap::new();
+        let mut found: BTreeMap<String, BTreeSet<(u32, String, bool)>> = BTreeMap::new();
         for (id, name, username) in people {
             let Some(number) = numbers.get(&id) else { continue };
             let usernames = username.iter().flat_map(|name| [format!("@{name}"), name.clone()]);
             let first = name.split_whitespace().take(1).map(str::to_owned);
-            for name in usernames.chain(first).chain([name.clone()]) {
-                found.entry(name.to_lowercase()).or_default().insert((*number, name));
+            let own: Vec<String> = first.chain([name.clone()]).collect();
+            for name in usernames.chain(own.iter().cloned()) {
+                let is_own = own.contains(&name);
+                found.entry(name.to_lowercase()).or_default().insert((*number, name, is_own));
             }
         }
         for (called, of) in found {
-            let number = of.first().map(|(number, _)| *number).filter(|one| of.iter().all(|(number, _)| number == one));
+            let number = of.first().map(|(number, ..)| *number).filter(|one| of.iter().all(|(it, ..)| it == one));
             if let Some(number) = number.filter(|_| !names.called.contains_key(&called)) {
-                let written = of.into_iter().filter(|(_, name)| !is_word(name));
-                names.written.extend(written.map(|(number, name)| (name, number)));
+                let written = of.into_iter().filter(|(_, name, is_own)| *is_own && !is_word(name));
+                names.written.extend(written.map(|(number, name, _)| (name, number)));
                 names.called.insert(called, number);
             }
         }
