@@ -48,8 +48,10 @@ static RULES_OF_ALL_DIGITS: LazyLock<Vec<RedactionRule>> = LazyLock::new(|| rule
 
 /// Words beside which 40 hexadecimal characters are the name of a commit.
 static COMMIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:commits?|git|bisect|revert(?:s|ed)?|checkout|cherry-pick(?:ed)?|rebased?|revision)\b").ok()
+    Regex::new(r"(?i)\b(?:commits?|bisect|revert(?:s|ed)?|checkout|cherry-pick(?:ed)?|rebased?|revision)\b").ok()
 });
+/// Hosts of code, whose addresses contain names of commits and gists.
+const CODE_HOSTS: [&str; 5] = ["github.com", "gist.github.com", "gitlab.com", "bitbucket.org", "codeberg.org"];
 /// Words that announce a secret.
 static SECRECY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)key|token|secret|passw|credential|\bo?auth\b|hook|/(?:session|invite|reset|login)").ok()
@@ -129,8 +131,8 @@ fn replaced(text: &str, mut label: impl FnMut(SensitiveData, &str) -> String) ->
     text
 }
 
-/// Returns `true` if hexadecimal characters name something public: 32 to 40 in the path of an address, or a commit,
-/// whose line says so. Words such as "token" near them make them a secret.
+/// Returns `true` if hexadecimal characters name something public: 32 to 40 in the path of an address of a host of code,
+/// or a commit, if the path or a word near it says so. Words such as "token" near them make them a secret.
 fn is_name(text: &str, range: Range<usize>) -> bool {
     const MOST_HEX: usize = 40;
     let found = &text[range.clone()];
@@ -143,8 +145,9 @@ fn is_name(text: &str, range: Range<usize>) -> bool {
     let has = |words: &Option<Regex>, text: &str| words.as_ref().is_some_and(|words| words.is_match(text));
     let address = text[start..range.start].rsplit(char::is_whitespace).next().unwrap_or_default();
     let path = address.split_once("://").and_then(|(_, rest)| rest.split_once('/'));
-    if path.is_some_and(|(_, path)| !path.contains(['?', '#', '='])) {
-        return !has(&SECRECY, address);
+    if let Some((host, path)) = path {
+        let is_of_code = CODE_HOSTS.contains(&host) || found.len() == MOST_HEX && has(&COMMIT, path);
+        return is_of_code && !path.contains(['?', '#', '=']) && !has(&SECRECY, address);
     }
     let is_secret = has(&SECRECY, before) || has(&SECRECY, after);
     found.len() == MOST_HEX && !is_secret && (has(&COMMIT, before) || has(&COMMIT, after))
@@ -350,7 +353,10 @@ mod tests {
             (format!("https://github.com/qTox/qTox/commits/{long}?w=1, merge?"), true),
             (format!("[m1 · {{u2}} · 10:00] git bisect bad {long}"), true),
             (format!("{long} is the first bad commit"), true),
+            (format!("https://git.example.org/chime/commit/{long}"), true),
             (format!("https://example.org/reset-password/{short}"), false),
+            (format!("https://docs.example.org/shared/{short}"), false),
+            (format!("git clone with {long}"), false),
             (format!("https://example.org/{short}?token={long}"), false),
             (format!("https://example.org/data?id={short}"), false),
             (format!("commit it\n{long}"), false),
@@ -362,8 +368,8 @@ mod tests {
             assert_eq!(redact(&text) == text, stays, "{text}");
         }
         assert_eq!(
-            redact(&format!("https://example.org/{short}?token={long}")),
-            format!("https://example.org/{short}?token=[secret]")
+            redact(&format!("https://github.com/{short}?token={long}")),
+            format!("https://github.com/{short}?token=[secret]")
         );
     }
 
