@@ -147,8 +147,8 @@ fn context_of(
     let is_possible = stored.is_offer() || !reading.intent.suggests() || is_reply && !reading.has_question_word;
     let is_bound = starts_over || is_possible && (is_clear || is_reply);
     // A list of what messages say is no offer, so the prompt mentions it only to a question that refers to it.
-    let refers = !reading.mentions.places.is_empty() || reading.mentions.item.is_some() || reading.is_about_list;
-    let refers = refers || reading.asks_which_one || names_items(asked.ask, &stored.shown);
+    let names_place = !reading.mentions.places.is_empty() || reading.mentions.item.is_some() || reading.is_about_list;
+    let refers = names_place || reading.asks_which_one || names_items(asked.ask, &stored.shown);
     let is_told = stored.is_offer() || refers || answers::find(conn, answer)?.is_none_or(|it| it.sources.is_empty());
     if !is_bound && !is_reply && (since > TOLD_WITHIN || !is_told) {
         return Ok(unbound(asked));
