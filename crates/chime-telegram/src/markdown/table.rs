@@ -148,9 +148,11 @@ impl TextTable {
     fn end_link(&mut self) {
         let Some((url, start)) = self.open_links.pop() else { return };
         let words = self.cell.get(start..).unwrap_or_default().trim().to_owned();
+        // The links of citations, `[1]`, stand in the source line below the answer.
+        let is_citation = words.starts_with('[') && words.ends_with(']');
         if words.is_empty() {
             self.cell.push_str(&clean(&url));
-        } else if !self.links.iter().any(|link| link.words == words && link.url == url) {
+        } else if !is_citation && !self.links.iter().any(|link| link.words == words && link.url == url) {
             self.links.push(Link { words, url });
         }
     }

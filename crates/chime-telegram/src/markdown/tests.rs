@@ -265,17 +265,17 @@ fn code_blocks_keep_their_shape() {
 #[test]
 fn tables_are_aligned_and_their_links_follow() {
     check(
-        "| Who | Cost |\n|:--|--:|\n| **Ana** [1](https://t.me/c/1/2) | 5 |\n| 日本 `x` | 1000 |\n\nafter",
+        "| Who | Cost |\n|:--|--:|\n| **Ana** [1](https://t.me/c/1/2) | 5 |\n| 日本 `x` | 1000 [\\[2\\]](https://t.me/c/1/3) |\n\nafter",
         expect![[r#"
-            |Who    | Cost|
-            |-------+-----|
-            |Ana 1  |    5|
-            |日本 x | 1000|
+            |Who    |     Cost|
+            |-------+---------|
+            |Ana 1  |        5|
+            |日本 x | 1000 [2]|
             |1|
             ||
             |after|
-            Pre - 0+53 "Who    | Cost\n-------+-----\nAna 1  |    5\n日本 x | 1000"
-            Link https://t.me/c/1/2 54+1 "1""#]],
+            Pre - 0+69 "Who    |     Cost\n-------+---------\nAna 1  |        5\n日本 x | 1000 [2]"
+            Link https://t.me/c/1/2 70+1 "1""#]],
     );
 }
 
