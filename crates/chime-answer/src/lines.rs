@@ -47,6 +47,9 @@ impl Style {
 pub struct Labels {
     /// The messages with their authors' names, in the order of their numbers.
     messages: Vec<(Seq, String)>,
+    /// The same messages by their ids in Telegram. When a group becomes a supergroup, ids start again from 1, so an id
+    /// is unique only together with its chat.
+    by_id: BTreeMap<(ChatId, MessageId), Seq>,
     names: BTreeMap<UserId, String>,
     /// Names that members have now. Messages have the names of their time.
     present: BTreeMap<UserId, String>,
@@ -151,11 +154,6 @@ impl<'a> PromptTranscript<'a> {
     /// question (`is_bare`), earlier answers of the bot are left out unless the trigger replies to one or follows it
     /// directly.
     pub fn window(&mut self, window: &ContextWindow, is_bare: bool) -> String {
-        // When a group becomes a supergroup, message ids start again from 1, so an id is unique only together with its
-        // chat.
-        let address = |entry: &Entry| (entry.message.message.chat, entry.message.message.id);
-        let shown: BTreeMap<(ChatId, MessageId), Seq> =
-            window.entries.iter().map(|entry| (address(entry), entry.message.seq)).collect();
         let last = window.entries.last().map(|entry| entry.message.seq);
         let is_shown = |entry: &&Entry| {
             let is_own = entry.message.message.role == Role::Assistant;
@@ -168,24 +166,24 @@ impl<'a> PromptTranscript<'a> {
                 lines.extend(notes_between(previous, &entry.message, window, self.zone));
             }
             let message = &entry.message.message;
-            let target = message.reply_to.and_then(|parent| shown.get(&(message.chat, parent)).copied());
             let text = match (message.role, entry.part()) {
                 (Role::Assistant, _) if entry.reason.is_anchor() => Cow::Borrowed(entry.shown.as_str()),
                 (Role::Assistant, Part::Focus) => clip(&entry.shown, OWN_FOCUS_CHARS),
                 (Role::Assistant, Part::Surroundings) => clip(&entry.shown, OWN_CHARS),
                 (Role::User | Role::System | Role::SystemSummary, _) => Cow::Borrowed(entry.shown.as_str()),
             };
-            lines.push(self.line(&entry.message, target, &text));
+            lines.push(self.line(&entry.message, &text));
             previous = Some(&entry.message);
         }
         lines.join("\n")
     }
 
-    /// Formats one message. `target` is the message it replies to, if this prompt shows it.
-    pub fn line(&mut self, stored: &StoredMessage, target: Option<Seq>, text: &str) -> String {
+    /// Formats one message.
+    pub fn line(&mut self, stored: &StoredMessage, text: &str) -> String {
         let author = self.author(stored);
         let number = self.labels.assign(stored.seq, author);
-        let said = self.said(stored, target, text);
+        self.labels.by_id.insert((stored.message.chat, stored.message.id), stored.seq);
+        let said = self.said(stored, text);
         match self.style {
             Style::Numbered => format!("[{number}] {said}"),
             Style::Plain => said,
@@ -193,7 +191,7 @@ impl<'a> PromptTranscript<'a> {
     }
 
     /// Formats a message without a number: one that cannot be cited, such as the question itself.
-    pub fn said(&mut self, stored: &StoredMessage, target: Option<Seq>, text: &str) -> String {
+    pub fn said(&mut self, stored: &StoredMessage, text: &str) -> String {
         let is_own = self.is_own(&stored.message);
         let text = if is_own { Cow::Owned(without_sent_citations(text)) } else { Cow::Borrowed(text) };
         let sent_at = stored.message.sent_at;
@@ -208,15 +206,16 @@ impl<'a> PromptTranscript<'a> {
         let notes = [
             is_own.then(|| "you".to_owned()),
             shows_time.then(|| self.zone.clock_time(sent_at)),
-            target.and_then(|target| self.target(target)),
+            self.target(&stored.message),
         ];
         let notes: Vec<String> = notes.into_iter().flatten().collect();
         let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
         without_fence(&format!("{}{notes}: {}", self.author(stored), indented(&text)), self.fence).into_owned()
     }
 
-    /// Returns `to [2]`, or `to Ana` if messages have no numbers.
-    fn target(&self, target: Seq) -> Option<String> {
+    /// Returns `to [2]`, or `to Ana` if messages have no numbers, for a reply to a message that this prompt shows.
+    fn target(&self, message: &Message) -> Option<String> {
+        let target = *self.labels.by_id.get(&(message.chat, message.reply_to?))?;
         match self.style {
             Style::Numbered => self.labels.number_of(target).map(|number| format!("to [{number}]")),
             Style::Plain => self.labels.author_of(target).map(|name| format!("to {name}")),

@@ -383,7 +383,7 @@ fn ask(
     let elsewhere = input.trigger.message.snapshot.as_deref().or(input.trigger.message.quote.as_deref());
     let elsewhere = elsewhere.filter(|_| !input.window.anchor_withheld);
     let anchor_text = match anchor {
-        Some(entry) => Some(transcript.line(&entry.message, None, &clip(&entry.shown, ANCHOR_CHARS))),
+        Some(entry) => Some(transcript.line(&entry.message, &clip(&entry.shown, ANCHOR_CHARS))),
         None => elsewhere.map(|text| transcript.aside(&clip(text, ANCHOR_CHARS))),
     };
     let anchor_seq = anchor.map(|entry| entry.message.seq);
@@ -397,7 +397,7 @@ fn ask(
     let mut shown = input.window.entries.iter().map(|entry| entry.shown.as_str()).chain([input.ask]);
     let (today, time) = (input.zone.day_in_words(input.now), input.zone.clock_time(input.now));
     let asker = transcript.author(input.trigger);
-    let question = transcript.said(input.trigger, None, &input.trigger.message.rendered_with(input.ask));
+    let question = transcript.said(input.trigger, &input.trigger.message.rendered_with(input.ask));
     let people = people(input);
     let text = prompts.ask(&AskValues {
         fence: input.fence,
@@ -874,7 +874,7 @@ mod tests {
         (notice.message.role, notice.message.sender.is_bot) = (Role::System, true);
         notice.message.sender.name = "Chime".to_owned();
         let mut transcript = PromptTranscript::new("Chime", "K7Q2X", Zone::UTC, Style::Numbered);
-        assert_eq!(transcript.line(&notice, None, "Sorry."), "[1] Chime (you, 10:00): Sorry.");
+        assert_eq!(transcript.line(&notice, "Sorry."), "[1] Chime (you, 10:00): Sorry.");
     }
 
     #[test]

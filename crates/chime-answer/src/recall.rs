@@ -79,7 +79,7 @@ pub(super) fn dated<'m>(
             heading = Some(place);
         }
         let said = stored.message.rendered_with(&stored.message.text_without_notes());
-        lines.push(transcript.line(stored, None, &clip(&said, chars)));
+        lines.push(transcript.line(stored, &clip(&said, chars)));
     }
     lines.join("\n")
 }
