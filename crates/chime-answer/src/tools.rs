@@ -25,6 +25,8 @@ const LINE_TOKENS: usize = 16;
 const MAX_GAP: Duration = Duration::from_secs(60 * 60);
 /// Maximum for that silence, in minutes; the model may ask for less.
 const LONGEST_GAP_MINUTES: u64 = 7 * 24 * 60;
+/// Sentence below a run of messages that is cut at its limits.
+const GOES_ON: &str = "The run goes on. For more of it, call again with its first or last number as anchor_id.";
 /// Maximum number of characters of a query; the rest is cut.
 const QUERY_CHARS: usize = 400;
 
@@ -323,6 +325,7 @@ impl LookedUp {
         estimate: fn(&str) -> usize,
     ) -> String {
         let room = RESULT_TOKENS.min(ALL_TOKENS.saturating_sub(self.tokens));
+        let mut goes_on = false;
         let (lines, sources) = match finding {
             LookupResult::Messages(mut found) => {
                 let count = found.len();
@@ -334,7 +337,9 @@ impl LookedUp {
                     self.uses.push(SlotUse { name, tokens: 0, sources: Vec::new(), found: Vec::new() });
                     return "Nothing was found but messages that you see already.".to_owned();
                 }
-                self.messages_within(room, found, transcript, estimate)
+                let (lines, sources) = self.messages_within(room, found, transcript, estimate);
+                goes_on = tool == LookupTool::SmartContext.name() && sources.len() < count;
+                (lines, sources)
             }
             LookupResult::Sources(found) => self.sources_within(room, found, transcript, estimate),
             LookupResult::Nothing(why) => return why.to_owned(),
@@ -345,7 +350,10 @@ impl LookedUp {
         let tokens = estimate(&lines);
         self.tokens += tokens;
         self.uses.push(SlotUse { name: format!("tool.{tool}"), tokens, sources, found: Vec::new() });
-        transcript.fenced(&lines)
+        match transcript.fenced(&lines) {
+            shown if goes_on => format!("{shown}\n{GOES_ON}"),
+            shown => shown,
+        }
     }
 
     fn messages_within(
@@ -481,7 +489,7 @@ mod tests {
     fn a_search_leaves_out_what_the_prompt_shows() {
         let said = transcript("10:00 ann#1 the red tent\n10:01 ben#2 the green one");
         let mut transcript = PromptTranscript::new("Chime", "CODE", chime_core::Zone::UTC, Style::Numbered);
-        transcript.line(&said[0], None, "the red tent");
+        transcript.line(&said[0], "the red tent");
         let mut looked_up = LookedUp::default();
         let mut search = |stored: &StoredMessage| {
             let found = LookupResult::Messages(vec![LookedUpMessage { message: stored.clone(), topic: None }]);
@@ -489,6 +497,24 @@ mod tests {
         };
         assert_eq!(search(&said[0]), "Nothing was found but messages that you see already.");
         assert!(search(&said[1]).contains("the green one"));
+    }
+
+    #[test]
+    fn a_run_that_is_cut_says_so_and_shows_what_replies_to_what() {
+        let said = transcript("10:00 ann#1 the red tent?\n10:01 ben#2>1 the green one");
+        let mut transcript = PromptTranscript::new("Chime", "CODE", chime_core::Zone::UTC, Style::Numbered);
+        let mut run = |count: usize| {
+            let more = (0..count).map(|number| {
+                let mut stored = said[number.min(1)].clone();
+                stored.seq = Seq(u32::try_from(number).unwrap_or(0) + 1);
+                LookedUpMessage { message: stored, topic: None }
+            });
+            let found = LookupResult::Messages(more.collect());
+            LookedUp::default().take_in("get_smart_context", found, &mut transcript, estimate_tokens)
+        };
+        let whole = run(2);
+        assert!(whole.contains("[2] ben (to [1]): the green one") && !whole.contains(GOES_ON), "{whole}");
+        assert!(run(MOST_MESSAGES + 1).ends_with(GOES_ON));
     }
 
     #[test]

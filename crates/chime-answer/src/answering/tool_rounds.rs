@@ -266,7 +266,8 @@ impl LookupScope {
     ) -> chime_store::Result<Vec<StoredMessage>> {
         let start = anchor.as_ref().or(before.as_ref()).unwrap_or(&self.trigger);
         let (conversation, moment) = (start.conversation(), (start.message.sent_at, start.message.id));
-        let mut earlier = messages::before(conn, conversation, moment, MOST_MESSAGES)?;
+        // One more than fit, so that the result shows whether the run goes on.
+        let mut earlier = messages::before(conn, conversation, moment, MOST_MESSAGES + 1)?;
         earlier.reverse();
         // There may be a long silence just before the message `before`, which must not end the run at once.
         let from = match (&anchor, &before) {
