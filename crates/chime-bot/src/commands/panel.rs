@@ -350,6 +350,6 @@ mod tests {
             reply.starts_with("Einstellungen dieses Chats.") && reply.contains("die Sprache des Chats."),
             "{reply}"
         );
-        assert_eq!(panel.buttons(texts("deu"))[0][0].label, "✓ Offene Antworten");
+        assert_eq!(panel.buttons(texts("deu"))[0][0].label, "✓ Mit Allgemeinwissen");
     }
 }
