@@ -389,7 +389,7 @@ async fn why_tells_what_was_resolved_from_where_and_how_sure() {
         let shown = w.answer_to(why).await.text;
         for part in [
             "otsing nime järgi",
-            "selle jutuajamise uusima soovituse kohta",
+            "jätkuks selle jutuajamise uusimale loendile",
             "Arvan, et „tema raamatuid“ tähendab „J.R.R. Tolkien“: muud see olla ei saanud (kindlus 95 %)",
             "Juba soovitatud, seega ma ei korda: „Roverandom“, „The Hobbit“.",
         ] {
