@@ -15,10 +15,10 @@ use crate::grounding::{KnownWords, mark_unsourced};
 use crate::pattern;
 use crate::sanitize::{clean_name, escape_markdown, one_line, shown_name, unlinked};
 use crate::source_lists;
-use crate::sources::with_sources;
+use crate::sources::{Sourced, with_sources};
 use crate::support::Support;
 use chime_core::texts::{Texts, filled, texts};
-use chime_core::{Citable, SourceKind, SourceRef, Timestamp, Zone, source_labels};
+use chime_core::{Citable, SourceId, SourceKind, SourceRef, Timestamp, Zone, source_labels};
 use chime_memory::wording::short_time;
 
 /// Maximum number of characters of a source's text that are stored with the answer.
@@ -49,12 +49,12 @@ static ONE_TAG: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i)[ \t]*
 /// Returns `answer` with its valid citations as numbered links and without the invalid ones: the text of [`check`]
 /// without the note and the source line below it.
 pub fn linked(answer: &str, basis: CitationBasis<'_>) -> String {
-    link(answer, basis, None, false).0
+    link(answer, basis, None, Sourced::None).0
 }
 
 /// Returns `true` if [`check`] finds a source for a sentence of `answer`.
 pub fn has_source(answer: &str, basis: CitationBasis<'_>, support: &Support<'_>) -> bool {
-    !link(answer, basis, Some(support), false).1.valid.is_empty()
+    !link(answer, basis, Some(support), Sourced::IfNoneIsCited).1.valid.is_empty()
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -66,6 +66,8 @@ pub struct CitationWords<'a> {
     /// Words of everything that the model was given, in which numbers and names are looked up; `None` for a text that
     /// no model wrote.
     pub known: Option<&'a KnownWords>,
+    /// `true` if the answer is not about the chat. Then no source is added.
+    pub is_general_knowledge: bool,
     /// Sentences below the answer that need no source, such as that a page could not be read.
     pub remarks: &'a [String],
 }
@@ -80,7 +82,12 @@ pub fn check(
     zone: Zone,
     words: CitationWords<'_>,
 ) -> Checked {
-    let (linked, ledger) = link(answer, basis, support, words.mark.is_some());
+    let sourced = match words.mark {
+        Some(_) => Sourced::All,
+        None if words.is_general_knowledge => Sourced::None,
+        None => Sourced::IfNoneIsCited,
+    };
+    let (linked, ledger) = link(answer, basis, support, sourced);
     let (sources_label, removed_note) = source_labels(words.language);
     let unfounded = words.known.map_or(0, |known| known.count_unfounded(&linked, words.language));
     let mut parts = vec![match words.mark {
@@ -114,12 +121,18 @@ fn link<'a>(
     answer: &str,
     basis: CitationBasis<'a>,
     support: Option<&Support<'_>>,
-    is_strict: bool,
+    sourced: Sourced,
 ) -> (String, Ledger<'a>) {
-    let (body, own_list) = source_lists::split(answer);
+    let (body, mut listed) = source_lists::split(answer);
     let mut ledger = Ledger { basis, generated: Vec::new(), valid: Vec::new(), removed: Vec::new() };
     let tagged = canonical(&closed(unfenced(&body, basis.labels)), basis);
-    let tagged = support.map_or_else(|| tagged.clone(), |support| with_sources(&tagged, basis, support, is_strict));
+    let tagged = match support.map(|support| with_sources(&tagged, basis, support, sourced)) {
+        Some(tagged) => {
+            listed.extend(tagged.listed.iter().map(SourceId::to_string));
+            tagged.text
+        }
+        None => tagged,
+    };
     let linked = TAGS.replace_all(&tagged, |found: &Captures<'_>| {
         if let Some(code) = found.name("code") {
             return ONE_TAG.replace_all(code.as_str(), |tag: &Captures<'_>| ledger.note(&tag[0])).into_owned();
@@ -131,7 +144,7 @@ fn link<'a>(
     });
     // Ids that the model cites only in its own list of sources are citations too.
     let linked = linked.trim().to_owned();
-    ledger.enter(own_list.iter().map(String::as_str));
+    ledger.enter(listed.iter().map(String::as_str));
     (linked, ledger)
 }
 
@@ -256,7 +269,8 @@ mod tests {
 
     use super::*;
 
-    const ENGLISH: CitationWords<'static> = CitationWords { language: "eng", mark: None, known: None, remarks: &[] };
+    const ENGLISH: CitationWords<'static> =
+        CitationWords { language: "eng", mark: None, known: None, is_general_knowledge: false, remarks: &[] };
     use crate::lines::Labels;
     use chime_core::testkit::{here, moment};
     use chime_core::{Seq, SourceId, SourceMessage};

@@ -10,7 +10,7 @@ use crate::citation_basis::{CitationBasis, TAG};
 use crate::citation_forms::is_lead;
 use crate::grounding::sentences;
 use crate::pattern;
-use crate::support::{DOUBTFUL, SUPPORTS, Support, UNRELATED};
+use crate::support::{DOUBTFUL, SHARES_NOTHING, SUPPORTS, Support, UNRELATED};
 use chime_core::trigger::Languages;
 use chime_core::{Fences, SourceId, SourceKind};
 
@@ -19,20 +19,63 @@ static ONE_TAG: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i){TAG}"
 /// sentence.
 static STAND_IN: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?P<blanks>[ \t]*)\\\[(?P<place>[0-9]{1,3})\\\]"));
 
-/// Maximum number of lines of an answer that may get a source as a whole. A longer text, such as a letter, says more than
-/// one message.
+/// Maximum number of lines of an answer that may get a source as a whole. A longer text says more than one message.
 const SHORT_LINES: usize = 3;
+/// Minimum number of lines of prose in a text that was probably written to be copied: a letter, an invitation.
+const DRAFT_LINES: usize = 3;
+
+/// Sentences without a citation that get one if a source supports them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sourced {
+    /// None: the answer is general knowledge.
+    None,
+    /// Those of an answer without any valid citation: a model that cites leaves the others without on purpose.
+    IfNoneIsCited,
+    /// All.
+    All,
+}
+
+/// An answer with its citations as tags.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Tagged {
+    pub text: String,
+    /// Sources that are only listed below the text, since it will probably be copied.
+    pub listed: Vec<SourceId>,
+}
 
 /// Returns `tagged`, an answer with its citations as tags, with tags added and corrected by `support`.
 ///
 /// A tag whose source does not support its sentence is replaced by one that does. If there is none and the cited source
-/// is unrelated, the tag is removed. A sentence without a tag gets one if a source supports it, but only if no sentence
-/// has a valid one or `is_strict`: a model that cites leaves the others without on purpose.
-pub fn with_sources(tagged: &str, basis: CitationBasis<'_>, support: &Support<'_>, is_strict: bool) -> String {
+/// is unrelated, the tag is removed. The sentences of `sourced` get a tag if a source supports them.
+pub fn with_sources(tagged: &str, basis: CitationBasis<'_>, support: &Support<'_>, sourced: Sourced) -> Tagged {
     let is_given = |id: &str| basis.source_id(id).is_some_and(|id| basis.given.iter().any(|source| source.id == id));
-    let adds =
-        is_strict || !ONE_TAG.find_iter(tagged).any(|tag| basis.cited_ids(tag.as_str()).into_iter().any(is_given));
-    let checker = Checker { basis, support, adds };
+    let cites = ONE_TAG.find_iter(tagged).any(|tag| basis.cited_ids(tag.as_str()).into_iter().any(is_given));
+    let adds = match sourced {
+        Sourced::None => false,
+        Sourced::IfNoneIsCited => !cites,
+        Sourced::All => true,
+    };
+    let text = checked(tagged, Checker { basis, support, adds });
+    if sourced == Sourced::All || cites || !is_draft(tagged) {
+        return Tagged { text, listed: Vec::new() };
+    }
+    let tags: Vec<&str> = ONE_TAG.find_iter(&text).map(|tag| tag.as_str()).collect();
+    let ids = tags.into_iter().flat_map(|tag| basis.cited_ids(tag)).filter_map(|id| basis.source_id(id));
+    Tagged { listed: ids.collect(), text: tagged.to_owned() }
+}
+
+/// Returns `true` if a text has so many lines of prose that it was probably written to be copied.
+fn is_draft(text: &str) -> bool {
+    let is_prose = |line: &&str| !line.trim().is_empty() && !is_heading_or_row(line) && !ENTRY.is_match(line);
+    text.lines().filter(is_prose).count() >= DRAFT_LINES
+}
+
+fn is_heading_or_row(line: &str) -> bool {
+    line.trim_start().starts_with(['#', '|'])
+}
+
+/// Checks the tags of all lines, and adds some if the checker does.
+fn checked(tagged: &str, checker: Checker<'_>) -> String {
     let (mut fences, mut has_code) = (Fences::default(), false);
     let mut last_added: Vec<SourceId> = Vec::new();
     let lines: Vec<String> = tagged
@@ -40,7 +83,7 @@ pub fn with_sources(tagged: &str, basis: CitationBasis<'_>, support: &Support<'_
         .map(|line| {
             let is_code = fences.is_code(line);
             has_code |= is_code;
-            match is_code || line.trim_start().starts_with(['#', '|']) {
+            match is_code || is_heading_or_row(line) {
                 true => line.to_owned(),
                 false => checker.sourced_line(line, &mut last_added),
             }
@@ -48,11 +91,11 @@ pub fn with_sources(tagged: &str, basis: CitationBasis<'_>, support: &Support<'_
         .collect();
     let sourced = lines.join("\n");
     let is_long = lines.iter().filter(|line| !line.trim().is_empty()).count() > SHORT_LINES;
-    if has_code || is_long || ONE_TAG.is_match(tagged) || ONE_TAG.is_match(&sourced) {
+    if !checker.adds || has_code || is_long || ONE_TAG.is_match(tagged) || ONE_TAG.is_match(&sourced) {
         return sourced;
     }
-    match support.likely_source_of(&sourced) {
-        Some(place) => with_tag(&sourced, &[basis.given[place].id]),
+    match checker.support.likely_source_of(&sourced) {
+        Some(place) => with_tag(&sourced, &[checker.basis.given[place].id]),
         None => sourced,
     }
 }
@@ -142,25 +185,31 @@ impl Checker<'_> {
         let checkable: Vec<&str> = claims.all().into_iter().filter(|claim| support.is_checkable(claim)).collect();
         // Tags with invalid ids are removed later, with a note to the reader.
         let Some(cited) = cited.filter(|_| !checkable.is_empty()) else { return tag.to_owned() };
-        let strongest = (cited.iter())
-            .flat_map(|place| checkable.iter().map(|claim| support.score_of_cited(claim, *place)))
-            .fold(0.0, f64::max);
-        // What "it is" or "away" confirms stands in another message.
-        if strongest >= DOUBTFUL || cited.iter().any(|place| support.is_terse(*place)) {
-            return tag.to_owned();
-        }
+        let scores = cited.iter().flat_map(|place| checkable.iter().map(|claim| support.score_of_cited(claim, *place)));
+        let (strongest, without_numbers) = scores.fold((0.0, 0.0), |(all, without_numbers), score| {
+            (score.all.max(all), score.without_numbers.max(without_numbers))
+        });
         let is_named = |place: usize| checkable.iter().any(|claim| support.names_author(claim, place));
         let is_by_named = cited.iter().any(|place| is_named(*place));
+        if strongest >= DOUBTFUL || is_by_named {
+            return tag.to_owned();
+        }
+        // What "it is" or "away" confirms stands in another message.
+        let is_terse = cited.iter().any(|place| support.is_terse(*place));
         let is_cited = |at: usize| tags.iter().flat_map(|tag| basis.cited_ids(tag)).any(|id| place(id) == Some(at));
-        let supporting = |claim: &str| {
-            let scores = support.scores(claim);
-            support.best(&scores).filter(|place| scores[*place] >= SUPPORTS)
+        let claim = checkable[0];
+        let scores = support.scores(claim);
+        let supporting = support.best(&scores).filter(|place| scores[*place] >= SUPPORTS);
+        let is_right = |place: usize| {
+            // Where only the numbers differ, another message with them must be about the same.
+            let is_about_same = || cited.iter().any(|other| support.share_subject(claim, *other, place));
+            let is_better = is_named(place) || !is_terse && (without_numbers < SHARES_NOTHING || is_about_same());
+            is_better && !is_cited(place) && self.is_message(place) && support.has_half_of_words(claim, place)
         };
-        match supporting(checkable[0]) {
-            Some(place) if (!is_by_named || is_named(place)) && !is_cited(place) && self.is_message(place) => {
-                format!("[source: {}]", basis.given[place].id)
-            }
-            None if strongest < UNRELATED && !is_by_named && !claims.need_tag() => String::new(),
+        let is_unrelated = strongest < UNRELATED && without_numbers < SHARES_NOTHING;
+        match supporting {
+            Some(place) if is_right(place) => format!("[source: {}]", basis.given[place].id),
+            None if is_unrelated && !is_terse && !claims.need_tag() => String::new(),
             _ => tag.to_owned(),
         }
     }
@@ -202,7 +251,9 @@ fn with_tag(sentence: &str, ids: &[SourceId]) -> String {
     let stop = sentence[..end].trim_end_matches(['.', '!', '…', '。', ':', ';', ',']).len();
     let stop = if stop == 0 { end } else { stop };
     let ids: Vec<String> = ids.iter().map(SourceId::to_string).collect();
-    format!("{} [source: {}]{}", sentence[..stop].trim_end(), ids.join(", "), &sentence[stop..])
+    // In French a blank stands before the exclamation mark.
+    let (said, rest) = sentence.split_at(sentence[..stop].trim_end().len());
+    format!("{said} [source: {}]{rest}", ids.join(", "))
 }
 
 #[cfg(test)]
@@ -235,7 +286,8 @@ mod tests {
         }
         let basis = CitationBasis { given: &given, labels: &labels, ask: None };
         let support = Support::new(&given, "when does the ferry leave?", &|_| Vec::new());
-        assert_eq!(with_sources(tagged, basis, &support, false), expected);
+        let sourced = with_sources(tagged, basis, &support, Sourced::IfNoneIsCited);
+        assert_eq!(sourced, Tagged { text: expected.to_owned(), listed: Vec::new() });
     }
 
     #[test]
@@ -301,6 +353,52 @@ mod tests {
         ] {
             check_in(&talk, text, text);
         }
+    }
+
+    #[test]
+    fn a_number_in_another_form_moves_no_citation() {
+        let talk = [
+            "Ana: the concert is on 14 dec",
+            "Ana: gas is 3 canisters a week, each lasts 2 days",
+            "Gus: the van holds nine, we are 11",
+            "Dan: bring 2 chairs each",
+            "Una: I'll drive my own car, room for three more",
+            "Vic: the hostel is 22 a night, two nights",
+            "Kit: the door code is 4711",
+            "Kit: the code changed, it is 4712 now",
+            "Laura: Leon and I hosted May",
+            "Laura: I'm hosting, you all come here",
+            "Eric: What if you schedule a second reminder to go out Friday at noon and close registration then?",
+            "Hugo: today is the day the first email reminder goes out",
+        ];
+        for text in [
+            "Laura hosted that dinner [source: m10].",
+            "Eric proposed a second reminder on Friday at noon, with registration closing then [source: m11].",
+            "The rehearsal is two days before the concert [source: m1].",
+            "You need a second van for two people [source: m3].",
+            "Two more fit only in Una's car [source: m5].",
+        ] {
+            check_in(&talk, text, text);
+        }
+        check_in(&talk, "The code is 4712 [source: m7].", "The code is 4712 [source: m8].");
+    }
+
+    #[test]
+    fn the_sources_of_a_draft_are_only_listed() {
+        let given = sources(&["Ana: the party is on 14 June at 18:00 in the courtyard".to_owned()]);
+        let labels = Labels::default();
+        let basis = CitationBasis { given: &given, labels: &labels, ask: None };
+        let support = Support::new(&given, "write an invitation", &|_| Vec::new());
+        let text = "Dear neighbours!\n\nThe party is on 14 June at 18:00 in the courtyard.\n\nYours,\nAna";
+        let listed = |sourced| with_sources(text, basis, &support, sourced).listed.len();
+        assert_eq!(with_sources(text, basis, &support, Sourced::IfNoneIsCited).text, text);
+        assert_eq!([Sourced::IfNoneIsCited, Sourced::None].map(listed), [1, 0], "and none of general knowledge");
+        assert!(with_sources(text, basis, &support, Sourced::All).text.contains("[source: m1]"));
+    }
+
+    #[test]
+    fn a_blank_before_an_exclamation_mark_stays() {
+        check("Le ferry part 9:40 harbour leaves !", "Le ferry part 9:40 harbour leaves [source: m2] !");
     }
 
     #[test]

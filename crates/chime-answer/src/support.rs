@@ -32,17 +32,23 @@ pub const DOUBTFUL: f64 = 0.2;
 /// Probability below which a source is certainly unrelated to the sentence: it has other numbers, or only asks. No
 /// right source of the labelled sentences has less.
 pub const UNRELATED: f64 = 0.02;
+/// The same for the probability without the numbers, of a source that shares neither words nor meaning.
+pub const SHARES_NOTHING: f64 = 0.05;
 /// Features of a source for a sentence: a constant; the shares of words found in the source and in its author's name;
 /// the cosine of the embeddings; 1 if all numbers differ; the share of equal numbers; 1 if the source is a question.
 pub type SupportFeatures = [f64; 7];
 /// Weights of the features in a logistic regression, fitted by `cargo bench --bench fit -- --support` and rounded.
 pub const WEIGHTS: SupportFeatures = [-3.56, 3.88, 21.36, 3.5, -3.74, 2.71, -5.64];
-/// Indexes of the features about numbers, and of the one that is 1 if the source is a question.
+/// Indexes of the share of words found in the source, of the features about numbers, and of the one that is 1 if the
+/// source is a question.
+const COVERED: usize = 1;
 const OTHER_NUMBERS: usize = 4;
 const EQUAL_NUMBERS: usize = 5;
 const IS_QUESTION: usize = 6;
 /// Maximum number of content words of a message whose meaning depends on others.
 const TERSE: usize = 3;
+/// Share of a sentence's words in a question, from which the question proposes what the sentence says.
+const HALF: f64 = 0.5;
 /// Factor of a word found only in the author's name, relative to one in the text.
 const NAMES_COUNT: f64 = 0.5;
 /// Minimum share of a sentence (by the weight of its words) that a second source must contain and the first does not.
@@ -126,6 +132,15 @@ pub struct Support<'a> {
     embed: Embed<'a>,
 }
 
+/// Probabilities that a cited source supports a sentence.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CitedScore {
+    pub all: f64,
+    /// The same, but numbers that only the sentence has do not count: it may write them in another way, "4:12 pm" for
+    /// "16:12", or count something itself, "two days before".
+    pub without_numbers: f64,
+}
+
 struct PreparedSource {
     words: BTreeSet<String>,
     has_number: bool,
@@ -177,25 +192,45 @@ impl<'a> Support<'a> {
         }
     }
 
-    /// Returns the probability that the source at `place`, which the model cites for `sentence`, supports it. A message
-    /// without a number may stand for one that another message has: "same day".
-    pub fn score_of_cited(&self, sentence: &str, place: usize) -> f64 {
-        let Some(mut features) = self.features(sentence).get(place).copied() else { return 0.0 };
+    /// Returns the probabilities that the source at `place`, which the model cites for `sentence`, supports it.
+    pub fn score_of_cited(&self, sentence: &str, place: usize) -> CitedScore {
         let source = &self.sources[place];
+        let Some(mut features) = self.features(sentence).get(place).copied().filter(|_| !source.is_own) else {
+            return CitedScore::default();
+        };
+        // A message without a number may stand for one that another message has: "same day".
         if !source.has_number {
             features[OTHER_NUMBERS] = 0.0;
         }
         // "Friday at seven, if they have a table?" proposes something.
-        if features[EQUAL_NUMBERS] > 0.0 {
+        if features[EQUAL_NUMBERS] > 0.0 || features[COVERED] >= HALF {
             features[IS_QUESTION] = 0.0;
         }
-        if source.is_own { 0.0 } else { probability(&features, &WEIGHTS) }
+        let all = probability(&features, &WEIGHTS);
+        features[OTHER_NUMBERS] = 0.0;
+        CitedScore { all, without_numbers: probability(&features, &WEIGHTS) }
     }
 
-    /// Returns `true` if the source at `place` has so few words that its meaning depends on other messages: "it is".
+    /// Returns `true` if the source at `place` has at least half of those words of `sentence` that are no numbers.
+    pub fn has_half_of_words(&self, sentence: &str, place: usize) -> bool {
+        let words = content_words(sentence);
+        let (all, source) = (words.iter().filter(|word| !has_ascii_digit(word)), &self.sources[place]);
+        let (held, count) = (all.clone().filter(|word| source.words.contains(*word)).count(), all.count());
+        2 * held >= count
+    }
+
+    /// Returns `true` if the sources at both places have a word of `sentence` in common that is no number.
+    pub fn share_subject(&self, sentence: &str, place: usize, other: usize) -> bool {
+        let (source, other) = (&self.sources[place].words, &self.sources[other].words);
+        let is_shared = |word: &String| !has_ascii_digit(word) && source.contains(word) && other.contains(word);
+        content_words(sentence).iter().any(is_shared)
+    }
+
+    /// Returns `true` if the source at `place` has so few words, and no number, that its meaning depends on other
+    /// messages: "it is".
     pub fn is_terse(&self, place: usize) -> bool {
         let source = &self.sources[place];
-        source.words.len() <= TERSE && !source.is_own && !source.is_question
+        source.words.len() <= TERSE && !source.has_number && !source.is_own && !source.is_question
     }
 
     /// Returns the indexes of the one or two sources that support `sentence`, strongest first. Empty if none does, or

@@ -64,7 +64,13 @@ pub(super) async fn check(
     question.remarks.extend(question.left_out(language));
     let remarks: &[String] = if draft.may_use_material() { &question.remarks } else { &[] };
     let known = draft.is_of_a_model().then(|| built.known_words(&given));
-    let words = citations::CitationWords { language: language.code(), mark, known: known.as_ref(), remarks };
+    let words = citations::CitationWords {
+        language: language.code(),
+        mark,
+        known: known.as_ref(),
+        is_general_knowledge: question.window.is_new,
+        remarks,
+    };
     let embedder = services.features.embedder();
     let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
     let support = draft.is_of_a_model().then(|| Support::new(&given, &question.history.ask, &embed));
