@@ -10,7 +10,7 @@ use crate::extractive_ranking::shared_word_ratio;
 use crate::pattern;
 use crate::support::content_words;
 use chime_core::embed::{Embedder, SHIPPED_NAME};
-use chime_core::{Fences, Reason};
+use chime_core::{Fences, Reason, without_sent_citations};
 use chime_relevance::context::{ContextWindow, Entry};
 
 /// Minimum score of a message (its probability of belonging to the question's thread) for the question to count as part
@@ -104,11 +104,17 @@ pub fn has_anchor_or_thread(window: &ContextWindow, knows_subject: bool) -> bool
 static CITED: LazyLock<Regex> = LazyLock::new(|| pattern(r"\\\[[0-9]{1,3}\\\]"));
 
 /// Matches a checked citation in Markdown, with its link.
-static CITATION: LazyLock<Regex> = LazyLock::new(|| pattern(r"\s*\[?\\\[[0-9]{1,3}\\\](?:\]\([^()\s]*\))?"));
+static CITATION: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\s*\[?\\\[(?P<number>[0-9]{1,3})\\\](?:\]\([^()\s]*\))?"));
 
 /// Returns `text` without its citations.
 pub fn without_source_links(text: &str) -> String {
     CITATION.replace_all(text, "").into_owned()
+}
+
+/// Returns the text of an answer without its citations and source lines.
+pub fn without_sources(answer: &str) -> String {
+    without_sent_citations(&CITATION.replace_all(answer, " [$number]"))
 }
 
 /// Returns the sentences of an answer that cite its source `number`, without the line that lists the sources.

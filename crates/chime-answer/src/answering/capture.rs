@@ -9,9 +9,8 @@ use crate::answering::ask::new_fence;
 use crate::answering::concepts::refer;
 use crate::answering::services::Services;
 use crate::concepts::{capture_schema, parse_captured, resolve};
-use crate::grounding::without_source_links;
+use crate::grounding::without_sources;
 use crate::sanitize::without_fence;
-use crate::source_lists;
 use chime_access::gateway::ask::ModelCall;
 use chime_access::gateway::{AskError, ModelPreference, ModelPurpose};
 use chime_core::config::Redaction;
@@ -127,7 +126,7 @@ fn prompt(services: &Services, record: &AnswerRecord, trigger: &StoredMessage) -
         let text = if services.base.config.memory.redaction == Redaction::Off { text } else { redact(&text).into() };
         without_fence(&text, &fence).into_owned()
     };
-    let said = without_source_links(source_lists::parts(&record.text).0);
+    let said = without_sources(&record.text);
     let (ask, answer) = (shown(&trigger.message.text), shown(said.trim()));
     let values = CaptureValues { fence: &fence, ask: &ask, answer: &answer };
     let content = services.prompts.capture(&values).ok()?;
