@@ -62,8 +62,14 @@ const SURE_PICK: f64 = 0.6;
 /// stretches. Less likely ones are shown as surroundings.
 const MARKED_FOR_REPLY: f64 = 0.6;
 const MARKED_BESIDE_STRETCHES: f64 = 0.4;
-/// Maximum tokens of the window if the trigger starts a new subject: it then has a few surroundings only.
+/// Maximum tokens of the window if the trigger starts a new subject: it then has a few surroundings only. A larger
+/// budget allows this part of it, since "write to the landlord" may start a subject and still need the last talk.
 const NEW_SUBJECT_TOKENS: usize = 400;
+const NEW_SUBJECT_SHARE: usize = 4;
+/// Share of the budget beyond a small window for the talk of the last day. In real chats it costs .003 of the coverage of
+/// needed messages; without it, a question about what was just changed gets older messages with its words only.
+const RUNNING_SHARE: f64 = 0.3;
+const SMALL_WINDOW: usize = 1600;
 
 /// Builds the context window of a trigger within the token budget, from `history` alone: the message it replies to, the
 /// sources of the answer that it continues, and messages that are likely about the same subject.
@@ -127,16 +133,18 @@ impl Focused {
             None => (pool, picked),
         };
         let is_new = !is_picked && picked.is_empty() && nearby().all(|one| one.probability < FOUND);
-        let budget = params.token_budget.min(if is_new { NEW_SUBJECT_TOKENS } else { usize::MAX });
+        let is_found = stretches.best >= Some(ABOUT);
+        let budget = match is_new && !is_found {
+            true => params.token_budget.min(NEW_SUBJECT_TOKENS.max(params.token_budget / NEW_SUBJECT_SHARE)),
+            false => params.token_budget,
+        };
         let summarized = summarize(&whole_thread(&pool, &picked, &likely, params)).unwrap_or_default();
         let budget = budget.saturating_sub(summarized.tokens);
-        picked.add_stretches(
-            &pool,
-            &stretches.shown,
-            stretches.requires_stretch(history) && stretches.best >= Some(ABOUT),
-        );
+        picked.add_stretches(&pool, &stretches.shown, stretches.requires_stretch(history) && is_found);
         picked.add_surroundings(&pool, &likely, history.question.is_some());
-        let (entries, no_room) = window_size::pack(&pool, unsummarized(picked, &pool, &summarized), params, budget);
+        let running = (budget.saturating_sub(SMALL_WINDOW) as f64 * RUNNING_SHARE) as usize;
+        let picks = unsummarized(picked, &pool, &summarized, running, params);
+        let (entries, no_room) = window_size::pack(&pool, picks, params, budget);
         let left_out = left_out(&pool, &entries);
         ContextWindow {
             anchor: pool.anchor().map(|place| pool.messages[place].message.id),
@@ -284,9 +292,15 @@ fn whole_thread(
 }
 
 /// Returns the picks without the messages that a summary replaces. The anchor and the pinned messages always stay.
-fn unsummarized(picked: Picked, pool: &CandidateSet<'_>, summarized: &Summarized) -> Vec<Pick> {
+fn unsummarized(
+    picked: Picked,
+    pool: &CandidateSet<'_>,
+    summarized: &Summarized,
+    running: usize,
+    params: &Params,
+) -> Vec<Pick> {
     let is_summarized = |pick: &Pick| summarized.messages.contains(&pool.messages[pick.place].seq);
-    let mut picks = picked.into_picks(pool);
+    let mut picks = picked.into_picks(pool, running, params.estimate);
     picks.retain(|pick| pick.reason.is_anchor() || pick.is_pinned || !is_summarized(pick));
     picks
 }

@@ -568,6 +568,26 @@ fn what_was_said_in_the_last_minutes_is_shown_whatever_it_is_about() {
 }
 
 #[test]
+fn a_large_window_shows_the_talk_of_today_whatever_words_it_has() {
+    let older: String = (0..120)
+        .map(|n| {
+            format!(
+                "-{}d 10:00 p{}#{} the december dinner needs chairs, and somebody who cooks\n",
+                9 - n / 20,
+                n % 7,
+                n + 1
+            )
+        })
+        .collect();
+    let today: String =
+        (0..12).map(|n| format!("09:{n:02} q{n}#{} we can do it at ours, number {n}\n", n + 201)).collect();
+    let chat = format!("{older}{today}10:00 eve#300 @bot draft the invitation for the december dinner");
+    let window = get_smart_context(&history(&chat), &Params { token_budget: 2600, ..Params::new(estimate) });
+    let shown = ids(&window);
+    assert!(window.entries.len() < 132 && (201..213).all(|id| shown.contains(&id)), "{shown:?}");
+}
+
+#[test]
 fn when_room_is_short_the_surroundings_go_first() {
     let sizes = |token_budget: usize| {
         let params = Params { token_budget, ..Params::new(estimate) };

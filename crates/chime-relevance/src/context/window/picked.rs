@@ -6,7 +6,7 @@ use crate::context::candidates::{CandidateSet, Index};
 use crate::context::history::Sources;
 use crate::context::retrieval::rerank::Reranked;
 use crate::context::window::surroundings;
-use crate::context::window_size::Pick;
+use crate::context::window_size::{LINE_TOKENS, Pick};
 use crate::retrieval::Stretch;
 use chime_core::{Chosen, Reason, Role, Seq};
 
@@ -173,8 +173,10 @@ impl Picked {
         self.0.iter().map(|(place, (_, score))| (*place, *score))
     }
 
-    pub fn into_picks(self, pool: &CandidateSet<'_>) -> Vec<Pick> {
-        let just_said = surroundings::just_said(pool);
+    /// Converts the picks. Those of the running talk that fit into `running` tokens are packed first.
+    pub fn into_picks(self, pool: &CandidateSet<'_>, running: usize, estimate: fn(&str) -> usize) -> Vec<Pick> {
+        let tokens = |place: Index| estimate(&pool.messages[place].message.rendered()) + LINE_TOKENS;
+        let just_said = surroundings::just_said(pool, running, tokens);
         let pick = |(place, (reason, score))| Pick { place, reason, score, is_pinned: just_said.contains(&place) };
         self.0.into_iter().map(pick).collect()
     }

@@ -20,6 +20,8 @@ const ANCHOR_SPAN: f64 = 8.0;
 const JUST_SAID: usize = 3;
 /// Maximum time between the trigger and a message that is shown whatever its score is.
 const JUST_NOW: Duration = Duration::from_secs(10 * 60);
+/// The same for a message of the running talk, which is shown in larger windows.
+const RUNNING_TALK: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Returns the messages of the conversation before the trigger with scores from 0 to 1, newest first. `likely` holds
 /// the probability that each belongs to the focus.
@@ -35,10 +37,19 @@ pub fn ranked(pool: &CandidateSet<'_>, likely: &BTreeMap<Seq, f32>, is_question:
     pool.conversation.iter().rev().enumerate().map(scored).collect()
 }
 
-/// Returns up to [`JUST_SAID`] messages of members that were sent shortly before the trigger.
-pub fn just_said(pool: &CandidateSet<'_>) -> BTreeSet<Index> {
+/// Returns the newest messages of members: up to [`JUST_SAID`] that were sent shortly before the trigger, and as much of
+/// the running talk as `tokens` hold.
+pub fn just_said(pool: &CandidateSet<'_>, tokens: usize, estimate: impl Fn(Index) -> usize) -> BTreeSet<Index> {
     let now = pool.trigger.message.sent_at;
+    let (mut left, mut count) = (tokens, 0);
+    let is_shown = |place: &Index| {
+        count += 1;
+        let age = now.since(pool.sent_at(*place));
+        let is_just_said = count <= JUST_SAID && age <= JUST_NOW;
+        let rest = left.checked_sub(estimate(*place)).filter(|_| age <= RUNNING_TALK);
+        left = rest.unwrap_or(0);
+        is_just_said || rest.is_some()
+    };
     let by_member = |place: &Index| pool.messages[*place].message.role == Role::User;
-    let newest = pool.conversation.iter().rev().copied().filter(by_member).take(JUST_SAID);
-    newest.filter(|place| now.since(pool.sent_at(*place)) <= JUST_NOW).collect()
+    pool.conversation.iter().rev().copied().filter(by_member).take_while(is_shown).collect()
 }
