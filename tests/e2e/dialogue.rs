@@ -269,7 +269,7 @@ async fn the_model_knows_the_topic_and_who_is_here() {
         w.answer_to(tag).await;
         let prompt = w.prompt(1).await;
         assert!(prompt.contains("in its topic \"Lake trip\""), "{prompt}");
-        assert!(prompt.contains("Members: ben, Anna (@anna_k)."), "{prompt}");
+        assert!(prompt.contains("Members who wrote in the last week: ben, Anna (@anna_k)."), "{prompt}");
     })
     .await;
 }

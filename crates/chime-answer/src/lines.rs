@@ -151,13 +151,14 @@ impl<'a> PromptTranscript<'a> {
     }
 
     /// Formats the entries of `window`, with notes about days, silences and hidden messages. For a trigger without a
-    /// question (`is_bare`), earlier answers of the bot are left out unless the trigger replies to one or follows it
-    /// directly.
+    /// question (`is_bare`), a plain prompt leaves out earlier answers of the bot, which a small model would repeat,
+    /// unless the trigger replies to one or follows it directly.
     pub fn window(&mut self, window: &ContextWindow, is_bare: bool) -> String {
         let last = window.entries.last().map(|entry| entry.message.seq);
+        let hides_own = is_bare && self.style == Style::Plain;
         let is_shown = |entry: &&Entry| {
             let is_own = entry.message.message.role == Role::Assistant;
-            !(is_own && is_bare) || entry.reason.is_anchor() || Some(entry.message.seq) == last
+            !(is_own && hides_own) || entry.reason.is_anchor() || Some(entry.message.seq) == last
         };
         let mut lines = Vec::new();
         let mut previous: Option<&StoredMessage> = None;
@@ -180,10 +181,20 @@ impl<'a> PromptTranscript<'a> {
 
     /// Formats one message.
     pub fn line(&mut self, stored: &StoredMessage, text: &str) -> String {
+        let target = self.target(&stored.message);
+        self.line_to(stored, target, text)
+    }
+
+    /// Formats a message again, next to the question: without what it replies to.
+    pub fn repeated(&mut self, stored: &StoredMessage, text: &str) -> String {
+        self.line_to(stored, None, text)
+    }
+
+    fn line_to(&mut self, stored: &StoredMessage, target: Option<String>, text: &str) -> String {
         let author = self.author(stored);
         let number = self.labels.assign(stored.seq, author);
         self.labels.by_id.insert((stored.message.chat, stored.message.id), stored.seq);
-        let said = self.said(stored, text);
+        let said = self.said_to(stored, target, text);
         match self.style {
             Style::Numbered => format!("[{number}] {said}"),
             Style::Plain => said,
@@ -192,6 +203,10 @@ impl<'a> PromptTranscript<'a> {
 
     /// Formats a message without a number: one that cannot be cited, such as the question itself.
     pub fn said(&mut self, stored: &StoredMessage, text: &str) -> String {
+        self.said_to(stored, None, text)
+    }
+
+    fn said_to(&mut self, stored: &StoredMessage, target: Option<String>, text: &str) -> String {
         let is_own = self.is_own(&stored.message);
         let text = if is_own { Cow::Owned(without_sent_citations(text)) } else { Cow::Borrowed(text) };
         let sent_at = stored.message.sent_at;
@@ -203,11 +218,7 @@ impl<'a> PromptTranscript<'a> {
         }
         // Times distract small models more than they help.
         let shows_time = shows_time && self.style == Style::Numbered;
-        let notes = [
-            is_own.then(|| "you".to_owned()),
-            shows_time.then(|| self.zone.clock_time(sent_at)),
-            self.target(&stored.message),
-        ];
+        let notes = [is_own.then(|| "you".to_owned()), shows_time.then(|| self.zone.clock_time(sent_at)), target];
         let notes: Vec<String> = notes.into_iter().flatten().collect();
         let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
         without_fence(&format!("{}{notes}: {}", self.author(stored), indented(&text)), self.fence).into_owned()

@@ -20,10 +20,10 @@ use chime_core::prompts::{
 };
 use chime_core::trigger::{Languages, asks_for_summary, asks_what_was_missed, is_about_bot};
 use chime_core::{
-    ChatKind, Citable, Enrichment, FollowUp, Grounding, Part, Piece, Role, Seq, Slot, SlotUse, SourceId, StoredMessage,
-    Timestamp, UserId, Zone, clip, has_spoiler,
+    ChatKind, Citable, Enrichment, FollowUp, Grounding, Message, Part, Piece, Role, Seq, Slot, SlotUse, SourceId,
+    StoredMessage, Timestamp, UserId, Zone, clip, has_spoiler,
 };
-use chime_relevance::context::ContextWindow;
+use chime_relevance::context::{ContextWindow, Entry};
 use chime_relevance::retrieval::Recalled;
 
 /// Maximum number of characters of the anchor (the message that the trigger replies to) repeated next to the question.
@@ -39,6 +39,9 @@ const MOST_PEOPLE: usize = 12;
 /// Minimum score of a message of the focus that the prompt names as the likely subject of a trigger without words. Less
 /// certain messages could mislead the model.
 const SURE_FOCUS: f64 = 0.75;
+
+/// Maximum number of messages that the prompt names as that subject.
+const MOST_NAMED: usize = 6;
 
 #[derive(Debug, Clone, Copy)]
 pub struct PromptInput<'a> {
@@ -98,10 +101,14 @@ impl PresentMember {
         let said = talk.iter().rev().map(|stored| &stored.message);
         said.take_while(|message| message.sent_at >= since)
             .filter(|message| message.role == Role::User && met.insert(message.sender.id))
-            .map(|message| &message.sender)
-            .map(|sender| Self { id: sender.id, name: sender.name.clone(), username: sender.username.clone() })
+            .map(Self::author)
             .take(MOST_PEOPLE)
             .collect()
+    }
+
+    fn author(message: &Message) -> Self {
+        let sender = &message.sender;
+        Self { id: sender.id, name: sender.name.clone(), username: sender.username.clone() }
     }
 }
 
@@ -169,6 +176,8 @@ impl Filled {
 /// # Errors
 /// A prompt template of the operator cannot be rendered with these values.
 pub fn build(prompts: &Prompts, input: &PromptInput<'_>) -> Result<BuiltPrompt, PromptError> {
+    let (window, recalled) = recall::in_place(input.window, input.recalled);
+    let input = &PromptInput { window: &window, recalled: &recalled, ..*input };
     let asker = &input.trigger.message.sender;
     let present = input.people.iter().map(|person| (person.id, &person.name)).chain([(asker.id, &asker.name)]);
     let labels = Labels::with_names(present.map(|(id, name)| (id, name.clone())));
@@ -353,8 +362,8 @@ fn context(
     Ok(Filled::new(Slot::Context, text, sources))
 }
 
-/// Returns the members that the question names by their username, or all recent ones if it asks about the people here:
-/// `Ana (@ana_k), Ben`. `None` if there are none, and in a private chat.
+/// Returns the members that the question names by their username, or all recent ones and the asker if it asks about
+/// the people here: `Ana (@ana_k), Ben`. `None` if there are none, and in a private chat.
 fn people(input: &PromptInput<'_>) -> Option<String> {
     let ask = input.ask.to_lowercase();
     let words: BTreeSet<&str> = ask.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
@@ -367,7 +376,13 @@ fn people(input: &PromptInput<'_>) -> Option<String> {
         Some(username) => format!("{} (@{})", clean_name(&person.name), clean_name(username)),
         None => clean_name(&person.name),
     };
-    let named: Vec<String> = input.people.iter().filter(is_named).map(called).collect();
+    let asker = PresentMember::author(&input.trigger.message);
+    let is_missing = input.people.iter().all(|person| person.id != asker.id);
+    let people = input.people.iter().chain(is_missing.then_some(&asker));
+    let mut named: Vec<String> = people.filter(is_named).map(called).collect();
+    if input.people.len() == MOST_PEOPLE && is_about_people {
+        named.push("others".to_owned());
+    }
     (!named.is_empty() && input.chat_kind != ChatKind::Private).then(|| named.join(", "))
 }
 
@@ -383,7 +398,7 @@ fn ask(
     let elsewhere = input.trigger.message.snapshot.as_deref().or(input.trigger.message.quote.as_deref());
     let elsewhere = elsewhere.filter(|_| !input.window.anchor_withheld);
     let anchor_text = match anchor {
-        Some(entry) => Some(transcript.line(&entry.message, &clip(&entry.shown, ANCHOR_CHARS))),
+        Some(entry) => Some(transcript.repeated(&entry.message, &clip(&entry.shown, ANCHOR_CHARS))),
         None => elsewhere.map(|text| transcript.aside(&clip(text, ANCHOR_CHARS))),
     };
     let anchor_seq = anchor.map(|entry| entry.message.seq);
@@ -392,8 +407,8 @@ fn ask(
     let photos = numbers(input.photos.iter().copied(), transcript.labels());
     let has_others = input.window.entries.iter().any(|entry| entry.part() == Part::Surroundings);
     let is_bare = input.generic && anchor.is_none() && has_others && !wants_summary(input);
-    let focus = input.window.focus().filter(|entry| is_bare && entry.score >= SURE_FOCUS);
-    let focus = numbers(focus.map(|entry| entry.message.seq), transcript.labels());
+    let focus = if is_bare { likely_subject(input.window) } else { Vec::new() };
+    let focus = numbers(focus.into_iter(), transcript.labels());
     let mut shown = input.window.entries.iter().map(|entry| entry.shown.as_str()).chain([input.ask]);
     let (today, time) = (input.zone.day_in_words(input.now), input.zone.clock_time(input.now));
     let asker = transcript.author(input.trigger);
@@ -413,7 +428,8 @@ fn ask(
         photos: photos.as_deref(),
         asker: &asker,
         ask: &question,
-        has_words: !input.ask.trim().is_empty(),
+        // "^" and "?" alone say no more than the tag.
+        has_words: input.ask.contains(if input.generic { char::is_alphanumeric } else { |c: char| !c.is_whitespace() }),
         generic: input.generic,
         summary: wants_summary(input),
         focus: focus.as_deref(),
@@ -426,6 +442,17 @@ fn ask(
     let told = outside_fences(&text, input.fence).filter(|line| line.contains(&asker) && !is_fact(line));
     let instructions = told.collect::<Vec<_>>().join("\n");
     Ok(Filled { instructions, ..Filled::new(Slot::Ask, text, sources) })
+}
+
+/// Returns the most likely subject of a trigger without words, in order of time: the surest messages of members, at most
+/// [`MOST_NAMED`].
+fn likely_subject(window: &ContextWindow) -> Vec<Seq> {
+    let is_sure = |entry: &&Entry| entry.score >= SURE_FOCUS && entry.message.message.role == Role::User;
+    let mut sure: Vec<&Entry> = window.focus().filter(is_sure).collect();
+    sure.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.message.seq.cmp(&a.message.seq)));
+    sure.truncate(MOST_NAMED);
+    sure.sort_by_key(|entry| (entry.message.message.sent_at, entry.message.seq));
+    sure.into_iter().map(|entry| entry.message.seq).collect()
 }
 
 /// Returns the lines of a rendered template that are not between its delimiters.

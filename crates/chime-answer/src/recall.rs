@@ -8,8 +8,9 @@ use crate::sanitize::clean_name;
 use crate::support::content_words;
 use chime_core::{
     Chat, Chosen, Citable, FoundSource, Reason, RetrieverScores, Seq, Slot, SlotUse, SourceId, SourceMessage,
-    StoredMessage, Zone, clip,
+    StoredMessage, Timestamp, Zone, clip,
 };
+use chime_relevance::context::{ContextWindow, Entry};
 use chime_relevance::retrieval::{Recalled, RecalledMessage, RecalledSession};
 
 /// Maximum number of characters shown of a recalled message.
@@ -37,7 +38,7 @@ pub fn fitting(found: Recalled, cap: usize, estimate: fn(&str) -> usize) -> Reca
     let mut left = room - (sessions_room - left);
     let mut messages: Vec<RecalledMessage> =
         found.messages.into_iter().filter(|one| fits(&shown(one), &mut left)).collect();
-    messages.sort_by_key(|one| (one.message.message.sent_at, one.message.seq));
+    messages.sort_by_key(|one| moment(&one.message));
     sessions.sort_by_key(|one| (one.started_at, one.id));
     Recalled { messages, sessions }
 }
@@ -48,6 +49,26 @@ fn shown(one: &RecalledMessage) -> String {
 
 fn actual(one: &RecalledSession) -> String {
     one.bullets.iter().map(|bullet| format!("- {}", bullet.text)).collect::<Vec<_>>().join("\n")
+}
+
+/// Moves those messages of `recalled` into `window` that are not older than its first one, each to its place in time.
+/// Messages of other forum topics stay.
+pub(super) fn in_place(window: &ContextWindow, recalled: &Recalled) -> (ContextWindow, Recalled) {
+    let (mut window, mut recalled) = (window.clone(), recalled.clone());
+    let Some(first) = window.entries.first().map(|entry| moment(&entry.message)) else { return (window, recalled) };
+    let is_within = |one: &mut RecalledMessage| one.topic.is_none() && moment(&one.message) >= first;
+    for one in recalled.messages.extract_if(.., is_within) {
+        window.left_out.remove(&one.message.seq);
+        let shown = clip(&one.message.message.rendered_with(&one.message.message.text_without_notes()), SHOWN_CHARS)
+            .into_owned();
+        window.entries.push(Entry { reason: Reason::Query, score: coverage(&one), shown, message: one.message });
+    }
+    window.entries.sort_by_key(|entry| moment(&entry.message));
+    (window, recalled)
+}
+
+fn moment(stored: &StoredMessage) -> (Timestamp, Seq) {
+    (stored.message.sent_at, stored.seq)
 }
 
 /// Returns the lines of the slot: the summaries, then the messages grouped by day. If a line is from another forum
@@ -130,9 +151,14 @@ pub fn chosen(recalled: &Recalled) -> Vec<Chosen> {
         seq: one.message.seq,
         id: one.message.message.id,
         reason: Reason::Query,
-        score: one.features.wide_coverage.clamp(0.0, 1.0),
+        score: coverage(one),
     };
     recalled.messages.iter().map(chosen).collect()
+}
+
+/// Returns the share of the question's words in a message and its neighbours, 0 to 1.
+fn coverage(one: &RecalledMessage) -> f64 {
+    one.features.wide_coverage.clamp(0.0, 1.0)
 }
 
 /// Adds the score of each recalled source, and the search methods that found it, to the recall slot in `slots`.
@@ -192,6 +218,26 @@ mod tests {
         let shown = lines(&fitting(recalled(), 1_000, estimate_tokens), &mut transcript);
         let heads: Vec<&str> = shown.lines().map(|line| line.split(' ').next().unwrap_or(line)).collect();
         assert_eq!(heads, ["(Monday", "[1]", "[2]", "(Tuesday", "[3]"], "{shown}");
+    }
+
+    #[test]
+    fn what_is_not_older_than_the_window_stands_at_its_place_there() {
+        let found = recalled();
+        let window = ContextWindow {
+            entries: vec![Entry {
+                message: found.messages[1].message.clone(),
+                reason: Reason::Nearby,
+                score: 1.0,
+                shown: "thanks".to_owned(),
+            }],
+            left_out: [Seq(3)].into(),
+            ..ContextWindow::default()
+        };
+        let older = Recalled { messages: vec![found.messages[0].clone(), found.messages[2].clone()], ..found };
+        let (window, left) = in_place(&window, &older);
+        let seqs = window.entries.iter().map(|entry| entry.message.seq.0);
+        assert_eq!((seqs.collect(), window.left_out.len()), (vec![2, 3], 0));
+        assert_eq!(left.messages.iter().map(|one| one.message.seq.0).collect::<Vec<_>>(), [1]);
     }
 
     #[test]
