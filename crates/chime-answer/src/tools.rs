@@ -27,6 +27,8 @@ const MAX_GAP: Duration = Duration::from_secs(60 * 60);
 const LONGEST_GAP_MINUTES: u64 = 7 * 24 * 60;
 /// Sentence below a run of messages that is cut at its limits.
 const GOES_ON: &str = "The run goes on. For more of it, call again with its first or last number as anchor_id.";
+/// Sentence below other messages that are cut so.
+const IS_CUT: &str = "More was found than fits here. Ask for a shorter time or with other words for the rest.";
 /// Maximum number of characters of a query; the rest is cut.
 const QUERY_CHARS: usize = 400;
 
@@ -110,6 +112,8 @@ pub enum BadCall {
     UnknownTool,
     #[error("The arguments are not the JSON object that the tool takes.")]
     BadArguments,
+    #[error("No message has this number. Use the numbers that you see.")]
+    UnknownNumber,
     #[error("Too many calls at once; this one was left out.")]
     TooMany,
 }
@@ -217,7 +221,11 @@ impl LookupCall {
         };
         let text = |key: &str| given.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
         let seq = |id: &Value| seq(id, labels);
-        let id = |key: &str| given.get(key).and_then(seq);
+        let id = |key: &str| match given.get(key).filter(|id| !id.is_null()) {
+            Some(id) => seq(id).map(Some).ok_or(BadCall::UnknownNumber),
+            None => Ok(None),
+        };
+        let needed = |key: &str| id(key)?.ok_or(BadCall::BadArguments);
         let words = |text: &str| clip(text, QUERY_CHARS).into_owned();
         Ok(match tool {
             LookupTool::Messages => {
@@ -231,12 +239,12 @@ impl LookupCall {
                 }
                 Self::Messages(ids)
             }
-            LookupTool::ReplyChain => Self::ReplyChain(id("id").ok_or(BadCall::BadArguments)?),
+            LookupTool::ReplyChain => Self::ReplyChain(needed("id")?),
             LookupTool::SmartContext => {
                 let minutes = given.get("max_gap_minutes").and_then(Value::as_u64).filter(|minutes| *minutes > 0);
                 let gap = |minutes: u64| Duration::from_secs(minutes.min(LONGEST_GAP_MINUTES) * 60);
                 let max_gap = minutes.map_or(MAX_GAP, gap);
-                Self::SmartContext { anchor: id("anchor_id"), before: id("before"), max_gap }
+                Self::SmartContext { anchor: id("anchor_id")?, before: id("before")?, max_gap }
             }
             LookupTool::Search => {
                 let moments = |key: &str| text(key).map(|it| moments(it).ok_or(BadCall::BadArguments)).transpose();
@@ -250,7 +258,7 @@ impl LookupCall {
             }
             LookupTool::ReadLink => {
                 let n = given.get("n").and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok()).unwrap_or(1);
-                Self::ReadLink { message: id("id").ok_or(BadCall::BadArguments)?, n }
+                Self::ReadLink { message: needed("id")?, n }
             }
             LookupTool::SearchWeb => Self::SearchWeb(text("query").map(words).ok_or(BadCall::BadArguments)?),
             LookupTool::Summaries => {
@@ -325,7 +333,7 @@ impl LookedUp {
         estimate: fn(&str) -> usize,
     ) -> String {
         let room = RESULT_TOKENS.min(ALL_TOKENS.saturating_sub(self.tokens));
-        let mut goes_on = false;
+        let mut cut_note = None;
         let (lines, sources) = match finding {
             LookupResult::Messages(mut found) => {
                 let count = found.len();
@@ -337,8 +345,10 @@ impl LookedUp {
                     self.uses.push(SlotUse { name, tokens: 0, sources: Vec::new(), found: Vec::new() });
                     return "Nothing was found but messages that you see already.".to_owned();
                 }
+                let unseen = found.len();
                 let (lines, sources) = self.messages_within(room, found, transcript, estimate);
-                goes_on = tool == LookupTool::SmartContext.name() && sources.len() < count;
+                let note = if tool == LookupTool::SmartContext.name() { GOES_ON } else { IS_CUT };
+                cut_note = (sources.len() < unseen).then_some(note);
                 (lines, sources)
             }
             LookupResult::Sources(found) => self.sources_within(room, found, transcript, estimate),
@@ -350,9 +360,9 @@ impl LookedUp {
         let tokens = estimate(&lines);
         self.tokens += tokens;
         self.uses.push(SlotUse { name: format!("tool.{tool}"), tokens, sources, found: Vec::new() });
-        match transcript.fenced(&lines) {
-            shown if goes_on => format!("{shown}\n{GOES_ON}"),
-            shown => shown,
+        match (transcript.fenced(&lines), cut_note) {
+            (shown, Some(note)) => format!("{shown}\n{note}"),
+            (shown, None) => shown,
         }
     }
 
@@ -461,6 +471,7 @@ mod tests {
             Ok(LookupCall::Summaries { about: None, tag: None, span: ClockSpan::default() })
         );
         assert_eq!(read("rm", "{}"), Err(BadCall::UnknownTool));
+        assert_eq!(read("get_smart_context", r#"{"anchor_id": 9999}"#), Err(BadCall::UnknownNumber));
         assert_eq!(read("search_messages", "{\"query\": "), Err(BadCall::BadArguments));
     }
 

@@ -28,7 +28,7 @@ use chime_llm::{Completion, ToolRound};
 use chime_memory::recall::{RecallRequest, Recaller};
 use chime_memory::{members, tags};
 use chime_store::chats::ChatRow;
-use chime_store::{Reader, messages, summaries, tags as tag_rows, topic_names};
+use chime_store::{Reader, chats, messages, summaries, tags as tag_rows, topic_names};
 
 /// Maximum number of reply links followed upwards from a message, and of replies read to each message below it.
 const CHAIN: usize = 10;
@@ -185,15 +185,24 @@ impl LookupScope {
         let found = match lookup {
             LookupCall::Messages(ids) => self.messages(conn, &ids)?,
             LookupCall::ReplyChain(of) => self.reply_chain(conn, of)?,
-            LookupCall::SmartContext { anchor, before, max_gap } => {
-                let (anchor, before) = (self.message(conn, anchor)?, self.message(conn, before)?);
+            LookupCall::SmartContext { anchor: id, before: end, max_gap } => {
+                let (anchor, before) = (self.message(conn, id)?, self.message(conn, end)?);
+                if id.is_some() && anchor.is_none() || end.is_some() && before.is_none() {
+                    return Ok(LookupResult::Nothing("This message does not exist any more."));
+                }
                 self.smart_context(conn, anchor, before, max_gap)?
             }
             LookupCall::Search { query: Some(query), from: None, span } if span.is_open() => {
                 return self.search(conn, &query);
             }
             LookupCall::Search { query, from, span } => {
-                self.search_within(conn, query.as_deref(), from.as_deref(), span)?
+                let found = self.search_within(conn, query.as_deref(), from.as_deref(), span)?;
+                if let Some(from) = from.filter(|_| found.is_empty())
+                    && !self.has_member(conn, &from)?
+                {
+                    return Ok(LookupResult::Nothing("No member has this name."));
+                }
+                found
             }
             LookupCall::ReadLink { .. } | LookupCall::SearchWeb(_) => Vec::new(),
             LookupCall::Summaries { about, tag, span } => {
@@ -319,13 +328,9 @@ impl LookupScope {
         let author: Option<Vec<String>> = from.map(words_of);
         let is_wanted = |stored: &StoredMessage| {
             let message = &stored.message;
-            let is_author = |wanted: &Vec<String>| {
-                let (name, username) = (words_of(&message.sender.name), message.sender.username.as_deref());
-                wanted
-                    .iter()
-                    .all(|word| name.contains(word) || username.is_some_and(|it| it.eq_ignore_ascii_case(word)))
-            };
-            since <= message.sent_at && message.sent_at < until && author.as_ref().is_none_or(is_author)
+            let sender = &message.sender;
+            let is_author = author.as_ref().is_none_or(|it| is_called(it, &sender.name, sender.username.as_deref()));
+            since <= message.sent_at && message.sent_at < until && is_author
         };
         let mut found = Vec::new();
         let request = query.map(|query| self.request(query));
@@ -333,7 +338,7 @@ impl LookupScope {
         for (seq, score) in ranked {
             let stored = if score > 0.0 { messages::by_seq(conn, self.chat.key, seq)? } else { None };
             found.extend(stored.filter(is_wanted));
-            if found.len() == MOST_MESSAGES {
+            if found.len() > MOST_MESSAGES {
                 return Ok(found);
             }
         }
@@ -343,8 +348,13 @@ impl LookupScope {
         };
         let newest = messages::newest_between(conn, self.chat.key, since, until, NEWEST)?;
         let others = newest.into_iter().filter(|stored| is_wanted(stored) && says(stored));
-        found.extend(others.take(MOST_MESSAGES));
+        found.extend(others.take(MOST_MESSAGES + 1));
         Ok(found)
+    }
+
+    fn has_member(&self, conn: &Reader, name: &str) -> chime_store::Result<bool> {
+        let (wanted, members) = (words_of(name), chats::members(conn, self.chat.key)?);
+        Ok(members.iter().any(|member| is_called(&wanted, &member.name, member.username.as_deref())))
     }
 
     /// Converts a span in the chat's time zone to timestamps. It ends with the trigger at the latest.
@@ -419,6 +429,12 @@ impl LookupScope {
         let (id, sent_at) = (SourceId::summary(first.message.0), first.sent_at);
         Ok(Some(Citable { id, name: "Summary".to_owned(), is_own: false, sent_at, text, link: None, rests_on }))
     }
+}
+
+/// Returns `true` if each of the `words` begins a word of the name, or the username: "Ross" is called RossMar.
+fn is_called(words: &[String], name: &str, username: Option<&str>) -> bool {
+    let names: Vec<String> = words_of(name).into_iter().chain(username.map(str::to_lowercase)).collect();
+    words.iter().all(|word| names.iter().any(|name| name.starts_with(word)))
 }
 
 fn words_of(name: &str) -> Vec<String> {
