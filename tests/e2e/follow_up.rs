@@ -295,6 +295,18 @@ async fn a_list_that_suggests_nothing_is_not_gone_on_with() {
 }
 
 #[tokio::test]
+async fn a_member_in_a_list_is_no_item_of_it() {
+    World::run(async |w| {
+        w.say("Carlos", "my knee is better");
+        w.say("Bruno", "I bring the salad");
+        ask(w, "ann", "@bot who brings what?", "1. **Carlos**: meat\n2. **Bruno**: salad").await;
+        ask(w, "ann", "@bot what did Carlos write about his knee?", "It is better.").await;
+        assert!(!last_prompt(w).await.contains("about the item"), "{}", last_prompt(w).await);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn who_gets_a_present_is_not_its_maker() {
     for question in ["@bot more, but she is only 6", "@bot another one, she read both", "@bot cheaper, he is broke"] {
         World::run(async |w| {

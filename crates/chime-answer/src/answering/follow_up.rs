@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::followup::show::question;
 use crate::followup::{
     ClassifiedQuestion, ClassifierInput, EarlierSuggestion, FollowUpTables, MAX_UNKNOWN, ReplyTo, StoredSuggestion,
-    SuggestionQuery, answered, choose, classify, items, join, lists_things, names_items, only_item, origin,
+    SuggestionQuery, answered, choose, classify, fold, items, join, lists_things, names_items, only_item, origin,
     repeats_title, resolve, restate,
 };
 use chime_core::chat_settings::SESSION_IDLE;
@@ -20,7 +20,7 @@ use chime_core::{
 use chime_relevance::context::ContextWindow;
 use chime_store::chats::ChatRow;
 use chime_store::follow_ups::{NewFollowUp, Suggestion};
-use chime_store::{Language, Reader, Writer, answers, chat_settings, consent, follow_ups, messages, outbox};
+use chime_store::{Language, Reader, Writer, answers, chat_settings, chats, consent, follow_ups, messages, outbox};
 
 /// Number of newest suggestions of a conversation on which a question may follow up.
 const SUGGESTIONS: u32 = 20;
@@ -362,7 +362,11 @@ fn load(
         restate(&mut frame, text, &reading);
     }
     let listed = follow_ups::items_of(conn, answer)?;
-    let shown = follow_ups::items_of_chain(conn, answer, ITEMS)?;
+    let mut shown = follow_ups::items_of_chain(conn, answer, ITEMS)?;
+    // "Who brings what" was answered with members: a question about one of them is not about that list.
+    let members = chats::members(conn, asked.trigger.chat)?;
+    let names: BTreeSet<String> = members.iter().map(|member| fold(&member.name)).collect();
+    shown.retain(|item| !names.contains(&fold(item.title())));
     let last_item = follow_ups::last_item(conn, answer)?;
     Ok(Some(StoredSuggestion { answer, found_by, frame, listed, shown, last_item }))
 }

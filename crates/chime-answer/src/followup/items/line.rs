@@ -183,13 +183,19 @@ fn is_made(kind: Option<&str>) -> bool {
 
 /// Removes marks, years and trailing signs from a title; `None` if it is empty or a sentence.
 pub fn clean_title(raw: &str) -> Option<String> {
+    const ENDS: [char; 8] = [':', '.', ',', ';', '–', '—', '-', ' '];
+    const QUOTES: [char; 6] = ['"', '“', '”', '„', '«', '»'];
     let plain = raw.replace(['*', '`'], "");
-    let mut title = plain.trim().trim_matches(['"', '“', '”', '„', '«', '»', '_']).trim();
+    let mut title = plain.trim().trim_matches('_').trim_end_matches(ENDS);
+    // A quoted word inside of a title keeps its marks.
+    if title.starts_with(QUOTES) && title.ends_with(QUOTES) {
+        title = title.trim_matches(QUOTES).trim();
+    }
     // Removes a year, as in "The Hobbit (1937)".
     if let Some((before, _)) = title.rsplit_once(" (").filter(|(_, within)| within.ends_with(')')) {
         title = before;
     }
-    let title = title.trim_end_matches([':', '.', ',', ';', '–', '—', '-', ' ']).trim();
+    let title = title.trim_end_matches(ENDS).trim();
     let words = title.split_whitespace().count();
     let has_letter = title.chars().any(char::is_alphanumeric);
     (has_letter && words <= TITLE_WORDS && title.chars().count() <= TITLE_CHARS).then(|| title.to_owned())

@@ -118,3 +118,9 @@ fn a_title_is_the_same_without_case_and_diacritics() {
     assert!(repeats_title(&item, ["cafe noir"].iter()));
     assert!(!repeats_title(&item, ["Café Blanc"].iter()));
 }
+
+#[test]
+fn a_quoted_word_inside_a_title_keeps_its_marks() {
+    let found = items("1. **Windlicht mit Gravur „70“** – 25 €\n2. “The Hobbit”, 12 €", None);
+    assert_eq!(titles(&found), ["Windlicht mit Gravur „70“", "The Hobbit"]);
+}
