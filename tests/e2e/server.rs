@@ -292,6 +292,9 @@ async fn a_number_that_a_small_model_makes_up_is_not_sent() {
         let tag = w.say("ann", "@bot when is the tasting?");
         assert!(w.words_to(tag).await.starts_with("The tasting is on Monday at 12:15"));
         assert_eq!(w.model.requests().len(), 9, "what the chat says is asked once");
+        w.model.script(["Cat's birthday is on 15 May.", "It is on 23 June.", "On 21 August."]);
+        let tag = w.say("ann", "@bot when is cat's birthday?");
+        assert!(w.words_to(tag).await.starts_with(&texts("eng").made_up), "members are named only as authors");
     })
     .await;
 }

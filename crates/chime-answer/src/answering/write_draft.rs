@@ -260,11 +260,12 @@ async fn is_made_up(
     true
 }
 
-/// Returns `true` if a question is about members, their messages or their plans, or shares words with a source.
-/// Questions shown to the model say nothing.
+/// Returns `true` if a question is about members, their messages or their plans, or shares words with a source or
+/// the name of its author. Questions shown to the model say nothing.
 fn is_about_chat<'a>(ask: &str, mut given: impl Iterator<Item = &'a Citable>) -> bool {
     let asked = content_words(ask);
-    let says = |source: &Citable| !source.text.contains('?') && !content_words(&source.text).is_disjoint(&asked);
+    let is_asked = |text: &str| !content_words(text).is_disjoint(&asked);
+    let says = |source: &Citable| is_asked(&source.name) || !source.text.contains('?') && is_asked(&source.text);
     Languages::shipped().ours_in(ask) > 0 || given.any(says)
 }
 
