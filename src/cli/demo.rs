@@ -232,7 +232,7 @@ impl DemoSession {
     }
 
     fn speak(&mut self, line: &str) {
-        let Some(said) = input::parse(line) else { return };
+        let Some(said) = input::parse(line, |name| name != BOT && self.people.contains_key(name)) else { return };
         let reply_to = said.reply_to.map(MessageId);
         if let Some(missing) = reply_to.filter(|id| self.sandbox.message(self.chat, *id).is_none()) {
             return self.screen.error(&format!("there is no message #{missing} to reply to"));

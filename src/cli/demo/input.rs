@@ -85,9 +85,9 @@ pub fn addressed(text: &str, bot: &str) -> String {
     }
 }
 
-/// Parses a line with a message: `text`, `> ID text`, `NAME: text` or `NAME > ID: text`. Returns `None` for an empty
-/// line.
-pub fn parse(line: &str) -> Option<TypedMessage<'_>> {
+/// Parses a line with a message: `text`, `> ID text`, `NAME: text` or `NAME > ID: text`. A name that `is_known` may have
+/// any form. Returns `None` for an empty line.
+pub fn parse(line: &str, is_known: impl Fn(&str) -> bool) -> Option<TypedMessage<'_>> {
     let line = line.trim();
     if line.is_empty() {
         return None;
@@ -95,7 +95,7 @@ pub fn parse(line: &str) -> Option<TypedMessage<'_>> {
     if let Some((reply_to, text)) = own_reply(line) {
         return Some(TypedMessage { name: YOU, reply_to: Some(reply_to), text });
     }
-    Some(named(line).unwrap_or(TypedMessage { name: YOU, reply_to: None, text: line }))
+    Some(named(line, is_known).unwrap_or(TypedMessage { name: YOU, reply_to: None, text: line }))
 }
 
 /// Parses a reply without a name: `> 12 text` or `> 12: text`. The text is empty if nothing follows the id.
@@ -107,7 +107,7 @@ fn own_reply(line: &str) -> Option<(i64, &str)> {
 }
 
 /// Parses a message with its author: `NAME: text` or `NAME > 12: text`.
-fn named(line: &str) -> Option<TypedMessage<'_>> {
+fn named(line: &str, is_known: impl Fn(&str) -> bool) -> Option<TypedMessage<'_>> {
     let (head, text) = line.split_once(": ")?;
     let (name, reply_to) = match head.split_once('>') {
         Some((name, id)) => (name, Some(id.trim().parse().ok()?)),
@@ -124,7 +124,7 @@ fn named(line: &str) -> Option<TypedMessage<'_>> {
         && name.chars().any(|c| c.is_lowercase() || is_uncased(c))
         && name.split_whitespace().count() <= MAX_NAME_WORDS
         && name.chars().all(|c| c.is_alphanumeric() || c.is_whitespace() || matches!(c, '\'' | '-' | '.'));
-    (is_name && !text.is_empty()).then_some(TypedMessage { name, reply_to, text })
+    ((is_name || is_known(name)) && !text.is_empty()).then_some(TypedMessage { name, reply_to, text })
 }
 
 #[cfg(test)]
@@ -151,7 +151,7 @@ mod tests {
 
     #[track_caller]
     fn check(line: &str, expected: &str) {
-        let read = parse(line).map_or("nothing".to_owned(), |said| {
+        let read = parse(line, |name| name == "erika_m").map_or("nothing".to_owned(), |said| {
             let reply = said.reply_to.map_or(String::new(), |id| format!(" > {id}"));
             format!("{}{reply}: {}", said.name, said.text)
         });
@@ -174,6 +174,7 @@ mod tests {
         check("Mary Jane: hi: there", "Mary Jane: hi: there");
         check("سارا: @bot", "سارا: @bot");
         check("sudden6: @bot thoughts?", "sudden6: @bot thoughts?");
+        check("erika_m: @bot thoughts?", "erika_m: @bot thoughts?");
     }
 
     #[test]

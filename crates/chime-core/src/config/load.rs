@@ -69,8 +69,9 @@ impl Config {
         Ok(Self { warnings, ..config })
     }
 
-    /// Returns the configuration of the demo. It takes only the model settings (`OPENAI_*`, `MODEL*`, `EMBEDDING`) and
-    /// `TZ` from the operator. The rest is `place`, defaults and open access.
+    /// Returns the configuration of the demo. It takes only the model settings (`OPENAI_*`, `MODEL*`, `EMBEDDING`), the
+    /// time zone and the sizes of prompts and sessions from the operator. The rest is `place`, defaults and open access;
+    /// messages are kept for good, since a chat file may be old.
     pub fn for_demo(settings: &Settings<'_>, place: &DemoPlace) -> Result<Self, ConfigError> {
         let demo = Settings::new(|name| match name {
             "TELEGRAM_API_URL" => Some(place.api_url.clone()),
@@ -78,10 +79,11 @@ impl Config {
             model
                 if model.starts_with("OPENAI_")
                     || model.starts_with("MODEL")
-                    || matches!(model, "EMBEDDING" | "TZ") =>
+                    || matches!(model, "EMBEDDING" | "TZ" | "TIME_ZONE" | "CONTEXT_TOKENS" | "SESSION_IDLE") =>
             {
                 settings.value_of(model)
             }
+            "RETENTION_DAYS" => Some("0".to_owned()),
             _ => None,
         })
         .with_problems(settings.noted());
