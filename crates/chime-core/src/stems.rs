@@ -1,6 +1,8 @@
 //! Stemming of words, as in the full-text index, and language detection.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use snowball_stemmers_rs::{Algorithm, Stemmer};
 use unicode_segmentation::UnicodeSegmentation;
@@ -268,23 +270,12 @@ impl Language {
     /// Returns `true` if `text` names a language or asks for a translation. Then the prompt must not demand another
     /// language for the answer.
     pub fn is_named_in(text: &str) -> bool {
-        /// A word names a language if it has this many first letters in common with the name, so that inflected forms
-        /// count.
-        const SHARED: usize = 5;
+        static NAMES: LazyLock<HashSet<String>> = LazyLock::new(|| {
+            let own = Lang::all().iter().flat_map(|lang| [lang.eng_name().to_lowercase(), lang.name().to_lowercase()]);
+            own.chain(languages().iter().flat_map(|language| language.language_names.clone())).collect()
+        });
         let lower = text.to_lowercase();
-        let is_name = |word: &str| {
-            Lang::all().iter().any(|lang| {
-                [lang.eng_name(), lang.name()].iter().any(|name| {
-                    let name = name.to_lowercase();
-                    let (name_chars, word_chars) = (name.chars().count(), word.chars().count());
-                    name_chars >= SHARED
-                        && name_chars.abs_diff(word_chars) <= 1
-                        && name.chars().take(SHARED).eq(word.chars().take(SHARED))
-                })
-            })
-        };
-        let is_request = |word: &str| begins_like(word, |it| &it.translate);
-        lower.unicode_words().any(|word| word.chars().count() >= SHARED && (is_name(word) || is_request(word)))
+        lower.unicode_words().any(|word| NAMES.contains(word) || begins_like(word, |it| &it.translate))
     }
 
     /// Returns `true` if there is a stemmer for the language, so that forms of the same word are found together.
@@ -670,11 +661,24 @@ mod tests {
 
     #[test]
     fn a_question_may_say_itself_what_to_answer_in() {
-        for text in ["translate it to French please", "auf Deutsch bitte", "übersetz das", "in italiano?", "переведи"]
-        {
+        for text in [
+            "translate it to French please",
+            "auf Deutsch bitte",
+            "auf englisch?",
+            "übersetz das",
+            "in italiano?",
+            "переведи",
+            "ответь по-русски",
+        ] {
             assert!(Language::is_named_in(text), "{text}");
         }
-        for text in ["when does it come?", "wo ist der Schlüssel?", "who polishes the boat?"] {
+        for text in [
+            "when does it come?",
+            "wo ist der Schlüssel?",
+            "who polishes the boat?",
+            "quanto já mandaram de pix pras camisas?",
+            "was kostet urlaub in italien für 2 im mai?",
+        ] {
             assert!(!Language::is_named_in(text), "{text}");
         }
     }
