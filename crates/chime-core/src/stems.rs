@@ -299,6 +299,7 @@ impl Language {
             Lang::Ita => Algorithm::Italian,
             Lang::Nob => Algorithm::Norwegian,
             Lang::Pes => Algorithm::Persian,
+            Lang::Pol => Algorithm::Polish,
             Lang::Por => Algorithm::Portuguese,
             Lang::Ron => Algorithm::Romanian,
             Lang::Rus => Algorithm::Russian,
@@ -306,6 +307,7 @@ impl Language {
             Lang::Swe => Algorithm::Swedish,
             Lang::Tam => Algorithm::Tamil,
             Lang::Tur => Algorithm::Turkish,
+            Lang::Ukr => Algorithm::Ukrainian,
             _ => return None,
         })
     }

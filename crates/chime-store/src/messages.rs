@@ -249,7 +249,7 @@ pub fn index_in(tx: &Writer<'_>, chat: ChatKey, language: Language, limit: u32) 
 pub(super) fn index_anew(tx: &Writer<'_>) -> Result<()> {
     /// Number of messages that are read at once.
     const CHUNK: u32 = 1000;
-    if !tx.any("SELECT 1 FROM message WHERE stem_language IN ('ara', 'heb')", &[])? {
+    if !tx.any("SELECT 1 FROM message WHERE stem_language IN ('ara', 'heb', 'pol', 'ukr')", &[])? {
         return Ok(());
     }
     search::clear(tx)?;

@@ -6,12 +6,13 @@ use rusqlite::Connection;
 use super::{Result, StoreError, Writer, messages};
 
 /// SQL of all migrations in order. The first one leads to version 1.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("../../../migrations/0001_schema.sql"),
     include_str!("../../../migrations/0002_members_who_left.sql"),
     include_str!("../../../migrations/0003_recent_controls.sql"),
     include_str!("../../../migrations/0004_forgetting.sql"),
     include_str!("../../../migrations/0005_stems.sql"),
+    include_str!("../../../migrations/0006_slavic_stems.sql"),
 ];
 
 /// Schema version that this program writes, and the newest that it can read.
@@ -22,7 +23,7 @@ pub fn version(conn: &Connection) -> Result<u32> {
 }
 
 /// First version whose full-text index has the stems of today. An older index is built anew.
-const STEMS_OF_TODAY: u32 = 5;
+const STEMS_OF_TODAY: u32 = 6;
 
 /// Runs the migrations that a database lacks. Afterwards it has version [`KNOWN`].
 pub fn migrate(conn: &mut Connection) -> Result<()> {
@@ -103,6 +104,8 @@ mod tests {
     async fn an_index_with_other_stems_is_built_anew() {
         assert!(is_found_after_migrating("ara", "الخيمة كبيرة", "خيمة").await);
         assert!(is_found_after_migrating("heb", "קניתי את המקרר", "מקרר").await);
+        assert!(is_found_after_migrating("pol", "kto zapłaci kaucję?", "kaucja").await);
+        assert!(is_found_after_migrating("ukr", "хтось бачив синю шапку?", "шапка").await);
         assert!(!is_found_after_migrating("eng", "the tents are big", "tent").await, "nothing to do in English");
     }
 

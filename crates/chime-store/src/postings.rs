@@ -146,7 +146,7 @@ mod tests {
                 for (seq, text) in (1..).map(Seq).zip(&said) {
                     for chat in [CHAT, ChatKey(2)] {
                         let author = if seq.0 % 2 == 0 { "Ben" } else { "Ann" };
-                        let language = Language::from_code("pol");
+                        let language = Language::from_code("est");
                         insert(tx, &Indexed { chat, seq, text: text.into(), author, language })?;
                     }
                 }
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(seqs(&odd), [] as [u32; 0]);
         let by = found(&SAID, |conn, range| of_stem_by(conn, range, "tea", "Ann", Language::DEFAULT)).await;
         assert_eq!(seqs(&by), [5, 3, 1]);
-        let parts = found(&["zarezerwowałam", "nic"], |conn, range| of_part(conn, range, "zarezerwować")).await;
+        let parts = found(&["broneerisin", "ei"], |conn, range| of_part(conn, range, "broneerida")).await;
         assert_eq!(seqs(&parts), [1]);
     }
 }

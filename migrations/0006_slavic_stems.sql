@@ -1,0 +1,1 @@
+-- Polish and Ukrainian have a stemmer. The program builds the full-text index anew if it has messages in these languages.
