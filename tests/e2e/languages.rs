@@ -116,6 +116,27 @@ async fn a_few_messages_tell_the_language_of_a_chat() {
 }
 
 #[tokio::test]
+async fn a_short_question_is_in_the_language_that_its_member_writes() {
+    World::run(async |w| {
+        for (name, text) in [
+            ("olena", "Добрий день усім! Завтра о дев'ятій їдемо до музею, не забудьте, будь ласка, квитки та воду."),
+            ("svitlana", "Здравствуйте, а где мы встречаемся завтра, у школы или сразу возле музея на остановке?"),
+            ("olena", "Зустрічаємось біля школи, автобус чекатиме нас на розі, їхати приблизно сорок хвилин."),
+            ("svitlana", "Хорошо, спасибо большое, мы придём чуть раньше и подождём всех остальных у входа в школу."),
+            ("svitlana", "Ещё вопрос: нужно ли брать с собой сменную обувь, или в музее выдают бахилы всем детям?"),
+            ("andriy", "Ми теж будемо вчасно, я візьму аптечку і список дітей, щоб нікого не загубити дорогою."),
+        ] {
+            w.say(name, text);
+        }
+        w.model.script(["Сумки и куртки."]);
+        let tag = w.say("svitlana", "@bot еще");
+        w.answer_to(tag).await;
+        assert!(w.prompt(1).await.contains("Answer svitlana in Russian"), "{}", w.prompt(1).await);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn recaps_and_memory_are_asked_for_and_told_in_the_language_of_the_chat() {
     World::with(&[NO_MODEL[0], NO_MODEL[1]], async |w| {
         talk_in_german(w).await;

@@ -21,9 +21,9 @@ use chime_core::chat_settings::{ChatSettings, GROUNDING, MODEL, PERSONA, Persona
 use chime_core::lang::languages;
 use chime_core::texts::{filled, texts};
 use chime_core::{
-    AnswerStatus, BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, MessageAt,
-    ParsedTrigger, Piece, PieceLine, Role, Seq, Slot, SourceId, SourceKind, Spent, StoredMessage, Timestamp, UserId,
-    Zone, message_link, without_sent_citations,
+    AnswerStatus, BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Message,
+    MessageAt, ParsedTrigger, Piece, PieceLine, Role, Seq, Slot, SourceId, SourceKind, Spent, StoredMessage, Timestamp,
+    UserId, Zone, message_link, without_sent_citations,
 };
 use chime_memory::context::{gather, window_around};
 use chime_memory::recall::RecallRequest;
@@ -257,6 +257,8 @@ impl QuestionContext {
 
     /// Returns the language to answer in; `None` if the question names one itself, or it is not known for certain.
     pub fn language(&self) -> Option<Language> {
+        /// Up to this number of words, a question is read by the asker's own messages, if they are enough.
+        const FEW_WORDS: usize = 3;
         let ask = &self.history.ask;
         if Language::is_named_in(ask) {
             return None;
@@ -264,9 +266,14 @@ impl QuestionContext {
         if let Some(language) = self.going_on.reading.whole_in() {
             return Some(language);
         }
-        let talk = self.window.entries.iter().map(|entry| &entry.message.message);
-        let talk: Vec<&str> =
-            talk.filter(|message| message.role == Role::User).map(|message| message.text.as_str()).collect();
+        if ask.split_whitespace().count() <= FEW_WORDS {
+            let recent = self.history.recent.iter().map(|stored| &stored.message);
+            let own = member_texts(recent.filter(|message| message.sender.id == self.asker()));
+            if let Some(usual) = Language::judge(&own) {
+                return Language::of_question(ask, &own.join("\n"), usual);
+            }
+        }
+        let talk = member_texts(self.window.entries.iter().map(|entry| &entry.message.message));
         Language::of_question(ask, &talk.join("\n"), self.chat.language)
     }
 
@@ -278,11 +285,13 @@ impl QuestionContext {
     }
 
     /// Returns the sentence that tells how many messages of the subject did not fit into the prompt; `None` if these
-    /// are too few to matter.
+    /// are too few to matter, or if the question does not ask for the talk as a whole.
     pub fn left_out(&self, language: Language) -> Option<String> {
         const FEW: usize = 2;
+        let is_about_talk = self.generic || self.window.anchor.is_some();
         let count = self.window.omitted.iter().filter(|omitted| omitted.why == "no room").count();
-        (count > FEW).then(|| filled(&texts(language.code()).digest.left_out, &[("n", &count.to_string())]))
+        (count > FEW && is_about_talk && !self.follow_up.frame.intent.suggests())
+            .then(|| filled(&texts(language.code()).digest.left_out, &[("n", &count.to_string())]))
     }
 
     /// Returns `true` if the prompt shows every message of the chat before the question.
@@ -360,6 +369,10 @@ fn recalled(conn: &Reader, services: &Services, history: &History, zone: Zone, w
     let found = services.recaller.look(conn, &request).and_then(|looked| looked.best(conn, &shown));
     let found = found.inspect_err(|error| tracing::warn!(%error, "nothing older is recalled")).unwrap_or_default();
     fitting(found, Slot::Recall.cap().unwrap_or(0), services.params.estimate)
+}
+
+fn member_texts<'m>(messages: impl Iterator<Item = &'m Message>) -> Vec<String> {
+    messages.filter(|message| message.role == Role::User).map(|message| message.text.clone()).collect()
 }
 
 /// Returns the suggestion that the question follows up on. An error is logged, and the question is then answered
