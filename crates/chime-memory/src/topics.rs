@@ -240,12 +240,18 @@ pub fn cosine(one: &[f32], other: &[f32]) -> f64 {
 /// or they differ in one letter.
 pub fn near_pairs<'a>(slugs: &[&'a str], most: usize) -> Vec<(&'a str, &'a str)> {
     const SHORTEST: usize = 4;
+    /// Maximum number of letters of an ending: "bill", "bills".
+    const ENDING: usize = 3;
+    /// With fewer letters, words that differ by one are usually different ones: "rain", "main".
+    const SHORTEST_MISTYPED: usize = 6;
     let mut pairs = Vec::new();
     for (place, one) in slugs.iter().enumerate() {
         for other in &slugs[place + 1..] {
             let is_shorter = one.chars().count() <= other.chars().count();
             let (short, long) = if is_shorter { (*one, *other) } else { (*other, *one) };
-            let is_near = short.chars().count() >= SHORTEST && (long.starts_with(short) || differ_by_one(short, long));
+            let (letters, more) = (short.chars().count(), long.chars().count() - short.chars().count());
+            let is_form = letters >= SHORTEST && more <= ENDING && long.starts_with(short);
+            let is_near = is_form || letters >= SHORTEST_MISTYPED && differ_by_one(short, long);
             if is_near && pairs.len() < most {
                 pairs.push((long, short));
             }
@@ -370,7 +376,11 @@ mod tests {
         let answer = "```json\n{\"candidates\":[{\"slug\":\"tent\",\"label\":\"Tent\",\"score\":0.82,\"rationale\":\"x\"},{\"slug\":\"b\",\"score\":7}]}\n```";
         assert_eq!(parse_inferred(answer), Some(vec![Inferred { slug: "tent".to_owned(), score: 0.82 }]));
         assert_eq!(parse_inferred("tent"), None);
-        assert_eq!(near_pairs(&["tent", "tents", "lake", "lame", "rope"], 9), [("tents", "tent"), ("lame", "lake")]);
+        assert_eq!(
+            near_pairs(&["tent", "tents", "invoice", "invoise", "rope"], 9),
+            [("tents", "tent"), ("invoise", "invoice")]
+        );
+        assert_eq!(near_pairs(&["lake", "lame", "shabbat", "shabbat-box"], 9), []);
         // One has more bytes, the other more letters.
         assert_eq!(near_pairs(&["gläser", "brigade"], 9), []);
     }
