@@ -77,7 +77,19 @@ struct Learned {
     facts: ServerFacts,
     /// Context size that its answers and refusals showed, if the server reports none or a larger one.
     shown_context: Option<usize>,
+    /// Last refusal of a long prompt that named no context size.
+    refusal: Option<UnsizedRefusal>,
     speeds: Speeds,
+}
+
+/// Refusal of a prompt as too long that named no context size.
+#[derive(Debug, Clone, Copy)]
+struct UnsizedRefusal {
+    at: Timestamp,
+    /// Estimated tokens of the prompt.
+    tokens: usize,
+    /// Context size into which the largest shorter prompt since then fits.
+    fitting: Option<usize>,
 }
 
 /// A prompt, the receiver of the answer's text, and the clock.
@@ -283,6 +295,7 @@ impl OpenAi {
         let reading = answer.reading;
         let completion = Completion { first_word, ..answer.completed(&model.name, prompt) };
         model.learn_size(&completion, prompt);
+        model.learn_from_shorter(&completion, prompt, clock.now());
         let read = completion.tokens.prompt.saturating_sub(completion.reused.unwrap_or(0));
         if let Some(speed) = reading.speed(read, first_token) {
             model.learned.lock().speeds.add(speed);
@@ -388,9 +401,36 @@ impl Model {
         }
     }
 
+    /// After a refusal that named no context size, notes the size of a shorter prompt that was answered, so that the next
+    /// prompts are as short at once. A longer prompt that is answered shows that the refusal had another reason; also,
+    /// the operator may have changed the server.
+    fn learn_from_shorter(&self, completion: &Completion, prompt: &Prompt, now: Timestamp) {
+        /// A prompt of less than this part of the refused one says little about the size between them.
+        const TELLING: usize = 3;
+        let (estimated, mut learned) = (prompt.estimated_tokens(), self.learned.lock());
+        let Some(refusal) = learned.refusal.as_mut() else { return };
+        if estimated >= refusal.tokens || now.since(refusal.at) >= REFUSALS_STAY {
+            learned.refusal = None;
+        } else if estimated >= refusal.tokens / TELLING {
+            let counted = usize::try_from(completion.tokens.prompt).unwrap_or(0);
+            // Some servers count only tokens that were not in their cache.
+            let read = if counted >= estimated / TELLING { counted.min(estimated) } else { estimated };
+            // What remains of it without the part that is reserved for the answer is the size of this prompt.
+            let fitting = read + (prompt.max_answer_tokens as usize).min(read / TELLING);
+            refusal.fitting = refusal.fitting.max(Some(fitting));
+        }
+    }
+
+    /// Notes that a prompt was refused as too long, without a context size.
+    fn note_refusal(&self, prompt: &Prompt, now: Timestamp) {
+        let tokens = prompt.estimated_tokens();
+        self.learned.lock().refusal = Some(UnsizedRefusal { at: now, tokens, fitting: None });
+    }
+
     fn facts(&self) -> ServerFacts {
         let learned = self.learned.lock();
-        let context = learned.facts.context.into_iter().chain(learned.shown_context).min();
+        let fitting = learned.refusal.and_then(|refusal| refusal.fitting);
+        let context = learned.facts.context.into_iter().chain(learned.shown_context).chain(fitting).min();
         ServerFacts { context, reads_per_second: learned.speeds.typical(), ..learned.facts }
     }
 
@@ -398,7 +438,7 @@ impl Model {
     fn note_facts(&self, facts: ServerFacts) {
         let mut learned = self.learned.lock();
         if learned.facts.context.is_some() && facts.context.is_some() && learned.facts.context != facts.context {
-            learned.shown_context = None;
+            (learned.shown_context, learned.refusal) = (None, None);
         }
         learned.facts = facts.or(learned.facts);
     }

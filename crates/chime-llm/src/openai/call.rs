@@ -9,6 +9,7 @@ use crate::failure::{ErrorResponse, ServerFailure};
 use crate::stream::Assembly;
 use crate::wire::ModelAnswer;
 use crate::{LlmError, Prompt};
+use chime_core::Timestamp;
 use chime_runtime::resilience::within;
 
 pub(super) struct TimedAnswer {
@@ -35,8 +36,8 @@ enum CallFailure {
 }
 
 impl CallFailure {
-    /// Converts the failure to an error. Stores in `model` the context size that a refusal names.
-    fn diagnosed(self, model: &Model, prompt: &Prompt) -> LlmError {
+    /// Converts the failure to an error. Stores in `model` the context size that a refusal names, or that it names none.
+    fn diagnosed(self, model: &Model, prompt: &Prompt, now: Timestamp) -> LlmError {
         match self {
             Self::TooSilent => LlmError::TimedOut,
             Self::Unusable(error) => error,
@@ -46,8 +47,10 @@ impl CallFailure {
                     _ => None,
                 };
                 let error = diagnose_prompt(failure, prompt);
-                if let (LlmError::PromptTooLong, Some(size)) = (&error, size) {
-                    model.note_context(size);
+                match (&error, size) {
+                    (LlmError::PromptTooLong, Some(size)) => model.note_context(size),
+                    (LlmError::PromptTooLong, None) => model.note_refusal(prompt, now),
+                    _ => {}
                 }
                 error
             }
@@ -76,7 +79,7 @@ impl OpenAi {
             answered = self.listen(model, call, false).await;
             model.learned.lock().refuses_streams = answered.is_ok();
         }
-        answered.map_err(|failure| failure.diagnosed(model, call.prompt))
+        answered.map_err(|failure| failure.diagnosed(model, call.prompt, call.clock.now()))
     }
 
     /// Requests an answer and forwards its text to `progress` as it arrives. A server that does not stream stays silent

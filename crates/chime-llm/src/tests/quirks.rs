@@ -160,6 +160,25 @@ async fn a_large_prompt_that_is_refused_in_unknown_words_may_be_too_long() {
 }
 
 #[tokio::test]
+async fn a_shorter_prompt_that_helped_shows_the_size_that_a_refusal_did_not_name() {
+    let server = started().await;
+    let (model, clock) = (client(options(&server)), Clock::system());
+    let no = || refusal(400, "I do not like this.");
+    server.script([no(), no(), counted(400), counted(1_100), counted(60)]);
+    assert!(matches!(model.answer(&large(), &clock).await, Err(LlmError::PromptTooLong)));
+    assert!(model.answer(&sized(600), &clock).await.is_ok());
+    assert_eq!(model.facts().context, None, "much shorter ones tell nothing");
+    assert!(model.answer(&sized(1_800), &clock).await.is_ok());
+    let fitting = model.facts().context.expect("the size is known");
+    assert!((1_100..1_500).contains(&fitting), "{fitting}");
+    assert!(model.answer(&prompt(), &clock).await.is_ok());
+    assert_eq!(model.facts().context, Some(fitting));
+    server.script([counted(2_200)]);
+    assert!(model.answer(&large(), &clock).await.is_ok());
+    assert_eq!(model.facts().context, None, "it was refused for another reason");
+}
+
+#[tokio::test]
 async fn a_context_that_a_refusal_names_stays_until_the_server_reports_another() {
     let server = started().await;
     let (model, clock) = (client(options(&server)), Clock::system());
