@@ -189,7 +189,7 @@ impl MomentReader<'_> {
         let (mut moment, mut end, mut place, mut is_listed) = (Moment::default(), begin, begin, false);
         loop {
             if let Some((next, used)) = self.element(place) {
-                if !moment.join(next, is_listed && self.is_first) {
+                if self.begins_task(&moment, place) || !moment.join(next, is_listed && self.is_first) {
                     return (moment, end);
                 }
                 place += used;
@@ -203,6 +203,17 @@ impl MomentReader<'_> {
                 return (moment, end);
             }
         }
+    }
+
+    /// Returns `true` if the words of the task begin behind `moment` with a word such as "weekly": "friday 18:00 weekly
+    /// shopping". Without a day before it, it may be a repetition.
+    fn begins_task(&mut self, moment: &Moment, place: usize) -> bool {
+        let used = self.at(&self.dates.table.task_repeats, place);
+        used.filter(|_| moment.date.is_some() || moment.repeat.is_some()).is_some_and(|used| {
+            let next = place + used;
+            let is_word = self.dates.words.get(next).is_some_and(|word| word != COLON);
+            is_word && self.linking(next).is_none() && self.element(next).is_none()
+        })
     }
 
     /// Parses one part of a moment. Returns also its number of words.

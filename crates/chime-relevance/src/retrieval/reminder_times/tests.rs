@@ -1609,3 +1609,36 @@ fn nothing_else_is_set_in_languages_without_a_file() {
     }
     assert_eq!(wrong, Vec::<String>::new());
 }
+
+#[test]
+fn a_word_such_as_weekly_belongs_to_the_task_behind_a_day() {
+    let (now, zone) = (Timestamp::from_secs(1_715_760_000), Zone::parse("Europe/Berlin").expect("a zone"));
+    let read = |code: &str, ask: &str| {
+        let language = Language::from_code(code);
+        let at = match reminder_time(ask, language, now, zone) {
+            AskedTime::Time(time) => {
+                let repeat = time.repeat.map_or_else(String::new, |repeat| format!(" {repeat:?}"));
+                format!("{}{repeat}", zone.local(time.at).format("%m-%d %H:%M"))
+            }
+            other => format!("{other:?}"),
+        };
+        format!("{at}: {}", reminder_task(ask, language, now, zone))
+    };
+    for (code, ask, expected) in [
+        ("eng", "friday 18:00 weekly shopping", "05-17 18:00: weekly shopping"),
+        ("eng", "tomorrow monthly report", "05-16 09:00: monthly report"),
+        ("eng", "on friday at 6pm quarterly report for Ben", "05-17 18:00: quarterly report for Ben"),
+        ("tur", "cuma 18:00 haftalık alışveriş", "05-17 18:00: haftalık alışveriş"),
+        ("eng", "every friday 18:00 shopping", "05-17 18:00 Weekly(Fri): shopping"),
+        ("eng", "every friday 18:00 weekly shopping", "05-17 18:00 Weekly(Fri): weekly shopping"),
+        // These may be repetitions.
+        ("eng", "friday 18:00 weekly", "Unsupported: friday 18:00 weekly"),
+        ("eng", "weekly friday 18:00 shopping", "Unsupported: shopping"),
+        ("eng", "friday weekly at 18:00 shopping", "Unsupported: shopping"),
+        ("eng", "friday 18:00 weekly: shopping", "Unsupported: shopping"),
+        ("eng", "18:00 weekly shopping", "Unsupported: shopping"),
+        ("deu", "freitag 18:00 wöchentlich einkaufen", "Unsupported: einkaufen"),
+    ] {
+        assert_eq!(read(code, ask), expected, "{ask}");
+    }
+}
