@@ -6,7 +6,9 @@ use chime_core::{ChatId, UserId};
 use chime_sandbox::faults::Fault;
 use chime_sandbox::{BotAction, ChatMemberStatus, Cursor, NewChat, NewMember, Post, SandboxMessage};
 use chime_world::World;
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use crate::memory::{NO_MODEL, ON, TALK, until_summarized};
 
 const WHO: &str = "Only the creator and the admins of this chat can export it.";
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -158,6 +160,48 @@ async fn an_export_is_never_refused_for_being_asked_often() {
         }
         assert_eq!(uploads(w).len(), 4);
         assert!(order(w, cat, "/privacy@bot").await.text.contains("/forget"), "privacy is refused to nobody");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_export_has_what_is_kept_besides_the_messages() {
+    World::with(&[ON, NO_MODEL[0], NO_MODEL[1]], async |w| {
+        for (name, text) in TALK {
+            w.say(name, text);
+        }
+        w.settled().await;
+        w.clock.advance(HOUR * 2);
+        until_summarized(w, 1).await;
+        let cat = stand(w, "cat", ChatMemberStatus::Creator);
+        w.telegram.add_chat(NewChat::private("cat"));
+        order(w, cat, "/settings@bot persona Whisper like a cat.").await;
+        order(w, cat, "/settings@bot answer_length short").await;
+        order(w, cat, "/note the key hangs behind the door").await;
+        order(w, cat, "/remind tomorrow at 9 pack the ropes").await;
+        order(w, cat, "/export").await;
+        let [(_, text)] = &uploads(w)[..] else { panic!("one file") };
+        let file: Value = serde_json::from_str(text).expect("the file is JSON");
+        let set = json!([{"topic": null, "name": "answer_length", "value": "short"}]);
+        assert_eq!(file["settings"], set, "a persona is shown to nobody");
+        assert_eq!(file["notes"][0]["text"], "the key hangs behind the door", "{file:#}");
+        let id = |text: &str| {
+            let messages = file["messages"].as_array().expect("messages");
+            let of = messages.iter().find(|one| one["text"].as_str().is_some_and(|it| it.contains(text)));
+            of.map_or(Value::Null, |one| one["id"].clone())
+        };
+        let reminder = &file["reminders"][0];
+        assert_eq!((&reminder["message"], &reminder["repeat"]), (&id("pack the ropes"), &Value::Null), "{reminder}");
+        assert!(reminder["due"].as_i64() > Some(w.clock.now().secs()), "{reminder}");
+        let lines = file["sessions"][0]["lines"].as_array().expect("lines");
+        let decision = lines.iter().find(|line| line["kind"] == "decision").expect("the decision");
+        assert_eq!(decision["messages"][0], id("then we decided"));
+        assert!(decision["text"].as_str().is_some_and(|text| text.starts_with("cat: then we decided")), "{decision}");
+        assert!(file["recent"].as_array().is_some_and(|lines| !lines.is_empty()), "{file:#}");
+        assert!(
+            file["topics"].as_array().is_some_and(|topics| topics.iter().any(|it| it["name"] == "tent")),
+            "{file:#}"
+        );
     })
     .await;
 }

@@ -6,7 +6,7 @@ use super::row::forum_topic_key;
 use super::sql::{Statements, params};
 use super::{Reader, Result, Writer};
 use chime_core::chat_settings::{ChatSetting, ChatSettings, SettingValue};
-use chime_core::{ChatKey, Conversation, Seq, UserId, Zone};
+use chime_core::{ChatKey, Conversation, ForumTopicId, Seq, UserId, Zone};
 
 pub(super) const FAMILY: Family = Family {
     tables: &["chat_setting"],
@@ -41,6 +41,13 @@ pub fn load(conn: &Reader, conversation: Conversation) -> Result<ChatSettings> {
         params! { ":chat": conversation.chat, ":forum_topic": conversation.forum_topic },
     )?;
     Ok(found.into_iter().collect())
+}
+
+/// Returns all settings of a chat, each with the forum topic to which it is limited, its name and its stored value.
+pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Vec<(Option<ForumTopicId>, String, String)>> {
+    let sql = "SELECT nullif(forum_topic_id, 0) AS topic, key, value FROM chat_setting
+               WHERE chat_key = :chat ORDER BY forum_topic_id, key";
+    conn.all(sql, params! { ":chat": chat })
 }
 
 pub fn get<T: SettingValue>(conn: &Reader, conversation: Conversation, setting: ChatSetting<T>) -> Result<Option<T>> {
@@ -92,7 +99,7 @@ mod tests {
     use crate::testkit::new_store;
     use crate::{Priority, chats, derived, retention};
     use chime_core::chat_settings::{ANSWER_LENGTH, AnswerLength, PERSONA};
-    use chime_core::{Chat, ChatId, ChatKind, ForumTopicId, Timestamp};
+    use chime_core::{Chat, ChatId, ChatKind, Timestamp};
 
     #[tokio::test]
     async fn values_of_a_topic_come_first_and_texts_go_with_their_author_and_all_with_the_chat() {

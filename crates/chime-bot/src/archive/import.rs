@@ -3,6 +3,7 @@
 mod error;
 mod export;
 mod former_group;
+mod kept;
 mod read;
 mod source;
 mod write;

@@ -1,9 +1,11 @@
 //! Writes the stored messages of a chat as JSON. Only one page of messages is in memory at a time.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use serde_json::{Value, json};
 
+use crate::archive::import::kept::KeptReader;
 use chime_core::{ChatId, ChatKey, Seq, StoredMessage, message_link};
 use chime_store::chats::ChatRow;
 use chime_store::pages::{self, StoredPage};
@@ -22,8 +24,8 @@ pub enum ExportError {
     Store(#[from] StoreError),
 }
 
-/// Writes the readable messages of a chat, and the pages and documents that were read there, to `out`. Leaves out
-/// forgotten messages and members who opted out. Returns the number of messages.
+/// Writes the readable messages of a chat, the pages and documents that were read there, and what else is kept of it to
+/// `out`. Leaves out forgotten messages and members who opted out. Returns the number of messages.
 pub async fn export(store: &Store, chat: ChatId, out: &mut impl Write) -> Result<u64, ExportError> {
     let found = store.read(move |conn| chats::find(conn, chat)).await?;
     let Some(row) = found else { return Err(ExportError::NoSuchChat(chat)) };
@@ -34,21 +36,26 @@ pub async fn export(store: &Store, chat: ChatId, out: &mut impl Write) -> Result
     let head = json!({"id": row.chat.id, "type": row.chat.kind.as_str(), "title": row.chat.title, "username": row.chat.username});
     write!(out, "{{\"chat\":{head},\n\"members\":{},\n\"messages\":[", Value::from(members))?;
     let mut after = Seq(0);
-    let mut count = 0;
+    let mut ids = BTreeMap::new();
     loop {
         let page = page(store, key, after).await?;
         let Some(last) = page.last() else { break };
         after = last.seq;
         for stored in &page {
-            let separator = if count == 0 { "\n" } else { ",\n" };
+            let separator = if ids.is_empty() { "\n" } else { ",\n" };
             write!(out, "{separator}{}", message(&row, stored))?;
-            count += 1;
+            ids.insert(stored.seq, stored.message.id);
         }
     }
     let pages = store.read(move |conn| pages::of_chat(conn, key)).await?;
     let page =
         |(address, page): (String, StoredPage)| json!({"address": address, "title": page.title, "text": page.text});
-    write!(out, "\n],\n\"pages\":{}}}\n", pages.into_iter().map(page).collect::<Value>())?;
+    write!(out, "\n],\n\"pages\":{}", pages.into_iter().map(page).collect::<Value>())?;
+    let count = ids.len() as u64;
+    for (name, part) in store.read(move |conn| KeptReader::new(conn, key, &ids)?.parts()).await? {
+        write!(out, ",\n\"{name}\":{part}")?;
+    }
+    writeln!(out, "}}")?;
     out.flush()?;
     Ok(count)
 }
