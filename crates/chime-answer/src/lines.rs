@@ -243,6 +243,12 @@ impl<'a> PromptTranscript<'a> {
         self.zone.day_in_words(at)
     }
 
+    /// Returns the time of a talk in the chat's time zone: `Monday 5 January 2026, 14:02-16:40`, or its day alone if lines
+    /// show no times.
+    pub fn period(&self, from: Timestamp, to: Timestamp) -> String {
+        if self.has_times() { self.zone.period_in_words(from, to) } else { self.day(from) }
+    }
+
     /// Puts lines of members between the delimiters of this prompt.
     pub fn fenced(&self, lines: &str) -> String {
         format!("<<<chat {fence}\n{lines}\n{fence} chat>>>", fence = self.fence)

@@ -183,12 +183,7 @@ pub fn build(prompts: &Prompts, input: &PromptInput<'_>) -> Result<BuiltPrompt, 
     let labels = Labels::with_names(present.map(|(id, name)| (id, name.clone())));
     let mut transcript = PromptTranscript::resume(input.bot_name, input.fence, input.zone, input.style, labels);
     let mut filled = vec![role(prompts, input)?, concepts(prompts, input)?, frame(prompts, input)?];
-    // Plain prompts are for small models: these get notes and pages, but no summaries.
-    let is_wanted = |piece: &&Piece| match input.style {
-        Style::Numbered => piece.slot != Slot::Context,
-        Style::Plain => matches!(piece.slot, Slot::Persona | Slot::Recall | Slot::Material),
-    };
-    for piece in input.enrichment.pieces.iter().filter(is_wanted) {
+    for piece in input.enrichment.pieces.iter().filter(|piece| shows(input.style, piece.slot)) {
         filled.extend(enriched(prompts, input, piece)?);
     }
     // Rendered in the order of the prompt: each message gets the next number when it is rendered.
@@ -201,6 +196,15 @@ pub fn build(prompts: &Prompts, input: &PromptInput<'_>) -> Result<BuiltPrompt, 
     filled.sort_by_key(|slot| slot.slot);
     let built = assemble(drop_to_fit(filled, input), input);
     Ok(BuiltPrompt { labels: transcript.into_labels(), fence: input.fence.to_owned(), ..built })
+}
+
+/// Returns `true` if pieces of a slot are in prompts of a style, apart from the summary of a long thread. Plain prompts are
+/// for small models: these get notes and pages, but no summaries.
+pub fn shows(style: Style, slot: Slot) -> bool {
+    match style {
+        Style::Numbered => slot != Slot::Context,
+        Style::Plain => matches!(slot, Slot::Persona | Slot::Recall | Slot::Material),
+    }
 }
 
 /// Renders a piece from another module. Lines at its end are dropped until it fits into its slot's cap; `None` if no

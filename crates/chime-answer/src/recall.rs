@@ -15,7 +15,7 @@ use chime_relevance::retrieval::{Recalled, RecalledMessage, RecalledSession};
 
 /// Maximum number of characters shown of a recalled message.
 const SHOWN_CHARS: usize = 600;
-/// Tokens reserved per line for its author and time, and for the line with its day.
+/// Tokens reserved per line for its author and time, and for the line with its day or the time of a talk.
 const LINE_TOKENS: usize = 24;
 /// Tokens reserved for the slot's text before and after the lines.
 const FRAME_TOKENS: usize = 90;
@@ -34,7 +34,7 @@ pub fn fitting(found: Recalled, cap: usize, estimate: fn(&str) -> usize) -> Reca
         fits
     };
     let mut sessions: Vec<RecalledSession> =
-        found.sessions.into_iter().filter(|one| fits(&actual(one), &mut left)).collect();
+        found.sessions.into_iter().filter(|one| fits(&labelled(one), &mut left)).collect();
     let mut left = room - (sessions_room - left);
     let mut messages: Vec<RecalledMessage> =
         found.messages.into_iter().filter(|one| fits(&shown(one), &mut left)).collect();
@@ -48,7 +48,12 @@ fn shown(one: &RecalledMessage) -> String {
 }
 
 fn actual(one: &RecalledSession) -> String {
-    one.bullets.iter().map(|bullet| format!("- {}", bullet.text)).collect::<Vec<_>>().join("\n")
+    one.bullets.iter().map(|one| format!("- {}", one.bullet.text)).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the lines of a summary, each with its kind and state.
+fn labelled(one: &RecalledSession) -> String {
+    one.bullets.iter().map(|one| format!("- {}", one.state.labelled(&one.bullet))).collect::<Vec<_>>().join("\n")
 }
 
 /// Moves those messages of `recalled` into `window` that are not older than its first one, each to its place in time.
@@ -76,8 +81,8 @@ fn moment(stored: &StoredMessage) -> (Timestamp, Seq) {
 pub(super) fn lines(recalled: &Recalled, transcript: &mut PromptTranscript<'_>) -> String {
     let mut lines = Vec::new();
     for one in &recalled.sessions {
-        let place = place(transcript.day(one.started_at), one.topic.as_deref());
-        lines.push(format!("[{}] Summary of a talk, {place}:\n    {}", one.id, transcript.aside(&actual(one))));
+        let place = place(transcript.period(one.started_at, one.ended_at), one.topic.as_deref());
+        lines.push(format!("[{}] Summary of a talk, {place}:\n    {}", one.id, transcript.aside(&labelled(one))));
     }
     let messages = recalled.messages.iter().map(|one| (&one.message, one.topic.as_deref(), SHOWN_CHARS));
     lines.push(dated(messages, transcript));
@@ -175,11 +180,15 @@ pub fn note_found(slots: &mut [SlotUse], recalled: &Recalled) {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use expect_test::expect;
+
     use super::*;
     use crate::lines::Style;
     use chime_core::testkit::{CHAT, CHAT_KEY, DAY_ONE, transcript};
-    use chime_core::{Bullet, ChatKey, ChatKind, SessionId, estimate_tokens};
-    use chime_relevance::retrieval::Features;
+    use chime_core::{Bullet, BulletKind, ChatKey, ChatKind, ItemState, SessionId, estimate_tokens};
+    use chime_relevance::retrieval::{Features, RecalledBullet};
 
     fn recalled() -> Recalled {
         let chat = transcript(
@@ -204,8 +213,21 @@ mod tests {
         RecalledSession {
             id: SessionId { chat, first: Seq(1) },
             started_at: DAY_ONE,
+            ended_at: DAY_ONE.plus(Duration::from_secs(90 * 60)),
             topic: None,
-            bullets: vec![Bullet::fact("Ann told the code of the door.", vec![Seq(1)])],
+            bullets: [
+                (BulletKind::Fact, ItemState::Open, "Ann told the code of the door."),
+                (BulletKind::Decision, ItemState::Open, "the code changes in May"),
+                (BulletKind::Decision, ItemState::Closed, "the code changes in June"),
+                (BulletKind::Task, ItemState::Closed, "Ben oils the lock"),
+                (BulletKind::Task, ItemState::Unknown, "Ben paints the door"),
+                (BulletKind::Question, ItemState::Open, "who has the spare key?"),
+            ]
+            .map(|(kind, state, text)| {
+                let bullet = Bullet { kind, ..Bullet::fact(text, vec![Seq(1)]) };
+                RecalledBullet { bullet, state }
+            })
+            .into(),
             grounds: Vec::new(),
             score: 1.0,
             retrieved: RetrieverScores { summary: 0.5, ..RetrieverScores::default() },
@@ -261,7 +283,16 @@ mod tests {
         let found = Recalled { sessions: vec![session(CHAT_KEY)], ..recalled() };
         let kept = fitting(found, 1_000, estimate_tokens);
         let shown = lines(&kept, &mut PromptTranscript::new("Chime", "CODE", Zone::UTC, Style::Numbered));
-        assert!(shown.starts_with("[s1] Summary of a talk, ") && shown.contains("- Ann told the code"), "{shown}");
+        let (summary, _) = shown.split_once("\n(Monday").expect("the day of the messages");
+        expect![[r#"
+            [s1] Summary of a talk, Monday 5 January 2026, 00:00-01:30:
+                - Ann told the code of the door.
+                - decision: the code changes in May
+                - decision, replaced later: the code changes in June
+                - task, done: Ben oils the lock
+                - task: Ben paints the door
+                - question, open: who has the spare key?"#]]
+        .assert_eq(summary);
         let mut slots =
             [SlotUse { name: Slot::Recall.name().to_owned(), tokens: 1, sources: Vec::new(), found: Vec::new() }];
         note_found(&mut slots, &kept);

@@ -84,8 +84,8 @@ pub use repair::{repair, repair_bytes};
 pub use sent_citations::{source_labels, source_list, without_sent_citations};
 pub use service_events::event_words;
 pub use session::{
-    Bullet, BulletKind, CloseReason, Rolling, Session, SessionCut, SessionId, SessionMessage, Summary, SummaryMethod,
-    TOPIC_CLOSED, named,
+    Bullet, BulletKind, CloseReason, ItemState, Rolling, Session, SessionCut, SessionId, SessionMessage, Summary,
+    SummaryMethod, TOPIC_CLOSED, named,
 };
 pub use source::{
     Citable, Enrichment, FULL_ANSWER_TOKENS, Piece, PieceLine, Slot, SourceId, SourceKind, SourceMessage,

@@ -103,6 +103,31 @@ impl BulletKind {
     }
 }
 
+/// State of a decision, a task or a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ItemState {
+    #[default]
+    Unknown,
+    /// Not done, not answered, or not replaced by a later decision.
+    Open,
+    Closed,
+}
+
+impl ItemState {
+    /// Returns a line of this state with its kind and state before it, such as `task, done: Ana buys rope`.
+    pub fn labelled(self, bullet: &Bullet) -> String {
+        let state = match (bullet.kind, self) {
+            (BulletKind::Fact, _) => return bullet.text.clone(),
+            (BulletKind::Decision, Self::Closed) => ", replaced later",
+            (BulletKind::Task | BulletKind::Question, Self::Open) => ", open",
+            (BulletKind::Task, Self::Closed) => ", done",
+            (BulletKind::Question, Self::Closed) => ", answered",
+            (BulletKind::Decision | BulletKind::Done, _) | (_, Self::Unknown) => "",
+        };
+        format!("{}{state}: {}", bullet.kind.as_str(), bullet.text)
+    }
+}
+
 words!(BulletKind { Decision = "decision", Task = "task", Question = "question", Done = "done", Fact = "fact" });
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

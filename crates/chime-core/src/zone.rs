@@ -71,6 +71,16 @@ impl Zone {
         self.local(at).format("%A %-d %B %Y").to_string()
     }
 
+    /// Formats a span of time like `Monday 5 January 2026, 14:02-16:40`, with both days if they differ.
+    pub fn period_in_words(self, from: Timestamp, to: Timestamp) -> String {
+        let start = format!("{}, {}", self.day_in_words(from), self.clock_time(from));
+        match (self.same_day(from, to), self.clock_time(to)) {
+            (true, end) if start.ends_with(&end) => start,
+            (true, end) => format!("{start}-{end}"),
+            (false, end) => format!("{start} - {}, {end}", self.day_in_words(to)),
+        }
+    }
+
     /// Formats the date like `5 Jan 2026`.
     pub fn date(self, at: Timestamp) -> String {
         self.local(at).format("%-d %b %Y").to_string()
@@ -136,6 +146,9 @@ mod tests {
         assert_eq!(BERLIN.day_in_words(NOW), "Tuesday 6 January 2026");
         assert_eq!(BERLIN.clock_time(NOW), "01:02");
         assert_eq!(BERLIN.short_date(NOW, NOW), "6 Jan");
+        let until = |hours: u64| BERLIN.period_in_words(NOW, NOW.plus(Duration::from_secs(hours * 3600)));
+        assert_eq!(until(2), "Tuesday 6 January 2026, 01:02-03:02");
+        assert_eq!(until(25), "Tuesday 6 January 2026, 01:02 - Wednesday 7 January 2026, 02:02");
         assert_eq!(BERLIN.ahead_secs(NOW), 3600);
     }
 

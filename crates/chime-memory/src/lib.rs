@@ -16,6 +16,7 @@ pub mod policy;
 pub mod recall;
 mod session;
 pub mod tags;
+pub mod told;
 pub mod topics;
 pub mod wording;
 mod words;

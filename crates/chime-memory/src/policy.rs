@@ -9,6 +9,8 @@ use chime_core::SummaryMethod;
 pub const ASKED_LATELY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Age up to which the summaries of sessions are part of Recent. Older ones are merged (“folded”) into History.
 pub const RECENT: Duration = Duration::from_secs(28 * 24 * 60 * 60);
+/// A task or a question that is older than this no longer counts as open.
+pub const OPEN_FOR: Duration = Duration::from_secs(60 * 24 * 60 * 60);
 /// Maximum number of sessions that are merged into History at once.
 pub const FOLDED_AT_ONCE: u32 = 20;
 

@@ -23,6 +23,7 @@ pub use request::RecallRequest;
 use crate::recall::loaded::LoadedCandidates;
 use crate::recall::request::{MIN_COVERAGE, ParsedRequest};
 use crate::recall::summaries::Summaries;
+use crate::told::ToldLines;
 use chime_core::embed::Embedder;
 use chime_core::{Conversation, Language, Seq, StoredMessage};
 use chime_relevance::retrieval::{
@@ -61,7 +62,7 @@ impl Recaller {
     /// first. A question without content words finds nothing, unless it asks what a member said or what was said at a
     /// time.
     pub fn recall(&self, conn: &Reader, request: &RecallRequest<'_>) -> chime_store::Result<Recalled> {
-        self.look(conn, request)?.best(conn, &HashSet::new())
+        self.look(conn, request)?.best(conn, &HashSet::new(), &ToldLines::default())
     }
 
     /// Finds and ranks candidates. Messages that the prompt already shows are still included: [`RankedRecall::best`]

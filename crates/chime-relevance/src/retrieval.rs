@@ -41,7 +41,7 @@ pub use lexicon::Lexicon;
 pub use passage::{Passage, SESSION_SILENCE, in_sessions};
 pub use question::{ParsedQuestion, Person, QuestionContext, asks_number_or_time};
 pub use rank::{Ranked, rank};
-pub use recalled::{Recalled, RecalledMessage, RecalledSession};
+pub use recalled::{Recalled, RecalledBullet, RecalledMessage, RecalledSession};
 pub use reminder_times::{AskedTime, ReminderTime, names_time, reminder_task, reminder_time, time_alone};
 pub use sessions::{SessionScore, SessionText, SummaryReader, rank_sessions};
 pub use stretches::{NEAREST, Stretch, stretches};

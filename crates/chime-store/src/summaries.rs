@@ -256,15 +256,6 @@ pub fn grounds(conn: &Reader, session: SessionId, limit: u32) -> Result<Vec<Seq>
     Ok(sources(summary).filter(|seq| seen.insert(*seq)).take(limit as usize).collect())
 }
 
-/// Returns all messages that Recent or History of a chat is based on.
-pub fn rolled_up(conn: &Reader, chat: ChatKey) -> Result<HashSet<Seq>> {
-    let mut found = HashSet::new();
-    for kind in Rolling::ALL {
-        found.extend(rolling(conn, chat, kind)?.into_iter().flat_map(|rolling| sources(rolling.summary)));
-    }
-    Ok(found)
-}
-
 /// Returns the bullets of a summary of several sessions, as they are stored: all as facts, because tasks and decisions
 /// are listed from the mini-summaries.
 pub(super) fn facts(summary: &Summary) -> Json<Vec<Bullet>> {

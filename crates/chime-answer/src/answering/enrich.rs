@@ -5,8 +5,11 @@ use crate::grounding::{min_similarity, similarities};
 use crate::notes::nearest;
 use crate::read_text::ReadText;
 use chime_core::embed::Embedder;
-use chime_core::{ChatKey, Enrichment, Piece, PieceLine, Slot, SourceId, SourceKind, SourceMessage, Timestamp, Zone};
+use chime_core::{
+    ChatKey, Citable, Enrichment, Piece, PieceLine, Seq, Slot, SourceId, SourceKind, SourceMessage, Timestamp, Zone,
+};
 use chime_memory::jobs::{item_pieces, pieces, topic_pieces};
+use chime_memory::told::ToldLines;
 use chime_relevance::context::History;
 use chime_store::notes::NotePiece;
 use chime_store::{Reader, chats, messages, notes};
@@ -30,7 +33,22 @@ pub fn enrich(conn: &Reader, services: &Services, history: &History, zone: Zone,
             Err(error) => tracing::warn!(%error, "answering without what `{name}` knows"),
         }
     }
+    without_repeats(&mut enrichment.pieces);
     enrichment
+}
+
+/// Removes the lines of topics that Recent or History tells. These stay whole although they are less specific: they are
+/// the same for all questions of a chat, so model servers can reuse the prompt up to their end.
+fn without_repeats(pieces: &mut [Piece]) {
+    let rolling = pieces.iter().filter(|piece| matches!(piece.slot, Slot::ChatRecent | Slot::ChatHistory));
+    let told = ToldLines::of(rolling.flat_map(|piece| &piece.lines).filter_map(|line| line.source.as_ref()));
+    let is_news = |line: &PieceLine| {
+        let messages = |source: &Citable| source.rests_on.iter().map(|ground| ground.message).collect::<Vec<Seq>>();
+        line.source.as_ref().is_none_or(|source| !told.tell(&source.text, messages(source).iter()))
+    };
+    for topic in pieces.iter_mut().filter(|piece| piece.slot == Slot::ChatTopic) {
+        topic.lines.retain(is_news);
+    }
 }
 
 /// Returns the pieces of the chat's notes that are most similar to the question `ask`.

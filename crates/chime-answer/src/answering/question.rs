@@ -12,7 +12,7 @@ use crate::answering::load_trigger::{ClosedTrigger, LoadedTrigger, load_trigger}
 use crate::answering::long_thread::OldestPart;
 use crate::answering::services::Services;
 use crate::lines::Style;
-use crate::prompt::{BuiltPrompt, PresentMember};
+use crate::prompt::{self, BuiltPrompt, PresentMember};
 use crate::recall::{self, fitting};
 use crate::tools::LookedUp;
 use chime_access::gateway::ModelPurpose;
@@ -27,6 +27,7 @@ use chime_core::{
 };
 use chime_memory::context::{gather, window_around};
 use chime_memory::recall::RecallRequest;
+use chime_memory::told::ToldLines;
 use chime_relevance::context::{ContextWindow, History, Params};
 use chime_relevance::retrieval::Recalled;
 use chime_store::chats::ChatRow;
@@ -113,7 +114,17 @@ impl QuestionContext {
         let (trigger, zone) = (&history.trigger, settings.zone(services.base.zone()));
         let conversation = trigger.conversation();
         let (asker, forum_topic) = (trigger.message.sender.id, conversation.forum_topic);
+        let style = Style::for_model(gateway.is_small(ModelPurpose::Answer));
         let mut enrichment = enrich(conn, services, &history, zone, now);
+        // A question such as "thoughts?" only refers to the conversation.
+        let recalled = match generic {
+            true => Recalled::default(),
+            false => {
+                let lines = enrichment.pieces.iter().filter(|piece| prompt::shows(style, piece.slot));
+                let lines = lines.flat_map(|piece| &piece.lines).filter_map(|line| line.source.as_ref());
+                recalled(conn, services, &history, zone, &window, &ToldLines::of(lines))
+            }
+        };
         enrichment.pieces.extend(oldest_part.piece());
         enrichment.pieces.extend(settings.get(PERSONA).map(|Persona(text)| Piece {
             slot: Slot::Persona,
@@ -124,9 +135,8 @@ impl QuestionContext {
         Ok(Self {
             topic: topic_names::find(conn, conversation)?,
             people: PresentMember::of_talk(&history.recent, trigger.message.sent_at.minus(LATELY)),
-            style: Style::for_model(gateway.is_small(ModelPurpose::Answer)),
-            // A question such as "thoughts?" only refers to the conversation.
-            recalled: if generic { Recalled::default() } else { recalled(conn, services, &history, zone, &window) },
+            style,
+            recalled,
             going_on: going_on(conn, services, &history, (&chat, generic), &window, now),
             scope: ConceptScope::load(conn, key, services.base.config.memory.is_on),
             earliest: messages::earliest(conn, trigger.chat)?,
@@ -353,9 +363,17 @@ fn window(conn: &Reader, services: &Services, history: &History, params: &Params
     (window, oldest_part)
 }
 
-/// Searches older messages and summaries for the question. Returns the best results that are not in the window, as many
-/// as fit into the token cap of the recall slot. An error is logged, and nothing is recalled.
-fn recalled(conn: &Reader, services: &Services, history: &History, zone: Zone, window: &ContextWindow) -> Recalled {
+/// Searches older messages and summaries for the question. Returns the best results that are neither in the window nor
+/// in the lines `told`, as many as fit into the token cap of the recall slot. An error is logged, and nothing is
+/// recalled.
+fn recalled(
+    conn: &Reader,
+    services: &Services,
+    history: &History,
+    zone: Zone,
+    window: &ContextWindow,
+    told: &ToldLines,
+) -> Recalled {
     let trigger = &history.trigger;
     let request = RecallRequest {
         conversation: trigger.conversation(),
@@ -366,7 +384,7 @@ fn recalled(conn: &Reader, services: &Services, history: &History, zone: Zone, w
         before: trigger.seq,
     };
     let shown: HashSet<Seq> = window.entries.iter().map(|entry| entry.message.seq).collect();
-    let found = services.recaller.look(conn, &request).and_then(|looked| looked.best(conn, &shown));
+    let found = services.recaller.look(conn, &request).and_then(|looked| looked.best(conn, &shown, told));
     let found = found.inspect_err(|error| tracing::warn!(%error, "nothing older is recalled")).unwrap_or_default();
     fitting(found, Slot::Recall.cap().unwrap_or(0), services.params.estimate)
 }

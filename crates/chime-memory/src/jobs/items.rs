@@ -7,6 +7,7 @@ use crate::extract::{self, SummaryMessage};
 use crate::jobs::load::{is_human, seqs, summary_lines, with_places};
 use crate::jobs::memory_lines::line;
 use crate::jobs::new_summary::NewSummary;
+use crate::policy::OPEN_FOR;
 use crate::wording::Remembered;
 use crate::words;
 use chime_core::{Bullet, BulletKind, ChatKey, Piece, Seq, Session, Slot, Summary, SummaryMethod, Timestamp, Zone};
@@ -16,8 +17,6 @@ use chime_store::{Reader, chats, item_marks, memory, messages, summaries};
 
 /// Maximum number of sessions that are read, the newest first.
 const SESSIONS: u32 = 2000;
-/// A task or a question that is older than this is no longer listed as open.
-const OPEN_FOR: Duration = Duration::from_secs(60 * 24 * 60 * 60);
 /// Time for which items that are done are still shown.
 const SHOWN_DONE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Maximum number of items in a list, of done items in it, and of items in a prompt.

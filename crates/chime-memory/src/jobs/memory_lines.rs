@@ -3,7 +3,9 @@
 use crate::jobs::load::remembered;
 use crate::members;
 use crate::wording::{BulletSource, Remembered};
-use chime_core::{Bullet, ChatKey, Citable, Piece, PieceLine, Seq, Slot, SourceId, SourceMessage, Summary, Zone};
+use chime_core::{
+    Bullet, BulletKind, ChatKey, Citable, Piece, PieceLine, Seq, Slot, SourceId, SourceMessage, Summary, Zone,
+};
 use chime_store::{Reader, chats, memory};
 
 /// Name under which the sources of an answer list a memory line.
@@ -38,7 +40,13 @@ pub(super) fn line(bullet: &Bullet, remembered: &Remembered) -> Option<PieceLine
     // The number comes from the first source message, so that a bullet has the same number in every prompt.
     let id = SourceId::summary(first.message.0);
     let text = members::named(&bullet.text, &remembered.names);
-    let shown = format!("[{id} · {}{}] {text}", remembered.zone.date(sent_at), bullet.kind.in_head());
+    let date = remembered.zone.date(sent_at);
+    // Of two decisions of a day, the later one holds.
+    let date = match bullet.kind {
+        BulletKind::Fact => date,
+        _ => format!("{date}, {}", remembered.zone.clock_time(sent_at)),
+    };
+    let shown = format!("[{id} · {date}{}] {text}", bullet.kind.in_head());
     let source = Citable { id, name: NAME.to_owned(), is_own: false, sent_at, text, link: None, rests_on };
     Some(PieceLine { text: shown, source: Some(source) })
 }

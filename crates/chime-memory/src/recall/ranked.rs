@@ -2,13 +2,15 @@
 
 use std::collections::HashSet;
 
+use crate::policy::OPEN_FOR;
 use crate::recall::loaded::LoadedCandidates;
 use crate::recall::request::RecallRequest;
 use crate::recall::retrievers::RecallCandidates;
 use crate::recall::summaries::{self, FoundSummary, Summaries};
-use chime_core::{Bullet, Conversation, RetrieverScores, Seq, SessionId};
-use chime_relevance::retrieval::{Features, Ranked, Recalled, RecalledMessage, RecalledSession};
-use chime_store::{Reader, messages, sessions, topic_names};
+use crate::told::ToldLines;
+use chime_core::{Bullet, Conversation, RetrieverScores, Seq, SessionId, Timestamp};
+use chime_relevance::retrieval::{Features, Ranked, Recalled, RecalledBullet, RecalledMessage, RecalledSession};
+use chime_store::{Reader, item_marks, messages, sessions, topic_names};
 
 /// Maximum number of messages selected because their content matches the question.
 const RECALLED: usize = 10;
@@ -21,6 +23,7 @@ const BULLETS: usize = 4;
 /// Messages and sessions found for a question, ranked but not selected yet.
 pub struct RankedRecall {
     conversation: Conversation,
+    now: Timestamp,
     /// Number of the trigger: only messages with a lower one are recalled.
     before: Seq,
     /// Best first.
@@ -49,8 +52,8 @@ impl RankedMessage {
 impl RankedRecall {
     /// Creates the results from `messages` and `summaries`, both best first.
     pub(super) fn of(request: &RecallRequest<'_>, messages: Vec<RankedMessage>, summaries: Summaries) -> Self {
-        let RecallRequest { conversation, before, .. } = *request;
-        Self { conversation, before, messages, listed: Vec::new(), summaries }
+        let RecallRequest { conversation, now, before, .. } = *request;
+        Self { conversation, now, before, messages, listed: Vec::new(), summaries }
     }
 
     /// Adds messages and sessions of the member or the time that the question names. For a time, no other session is
@@ -69,10 +72,10 @@ impl RankedRecall {
         self
     }
 
-    /// Returns the best messages and sessions for the prompt. Leaves out the messages in `shown`, which the prompt
-    /// contains already.
-    pub fn best(&self, conn: &Reader, shown: &HashSet<Seq>) -> chime_store::Result<Recalled> {
-        Ok(Recalled { messages: self.best_messages(conn, shown)?, sessions: self.best_sessions(conn, shown)? })
+    /// Returns the best messages and sessions for the prompt. Leaves out what the prompt contains already: the messages
+    /// in `shown`, and the lines in `told`.
+    pub fn best(&self, conn: &Reader, shown: &HashSet<Seq>, told: &ToldLines) -> chime_store::Result<Recalled> {
+        Ok(Recalled { messages: self.best_messages(conn, shown)?, sessions: self.best_sessions(conn, shown, told)? })
     }
 
     fn best_messages(&self, conn: &Reader, shown: &HashSet<Seq>) -> chime_store::Result<Vec<RecalledMessage>> {
@@ -106,9 +109,17 @@ impl RankedRecall {
         }
     }
 
-    fn best_sessions(&self, conn: &Reader, shown: &HashSet<Seq>) -> chime_store::Result<Vec<RecalledSession>> {
-        let is_known = |seq: &Seq| shown.contains(seq) || self.summaries.said_elsewhere.contains(seq);
-        let is_news = |bullet: &Bullet| bullet.sources.is_empty() || !bullet.sources.iter().all(is_known);
+    fn best_sessions(
+        &self,
+        conn: &Reader,
+        shown: &HashSet<Seq>,
+        told: &ToldLines,
+    ) -> chime_store::Result<Vec<RecalledSession>> {
+        let is_news = |bullet: &Bullet| {
+            let hidden = || bullet.sources.iter().filter(|seq| !shown.contains(seq));
+            bullet.sources.is_empty() || hidden().count() > 0 && !told.tell(&bullet.text, hidden())
+        };
+        let done = item_marks::done(conn, self.conversation.chat, None)?;
         let mut recalled = Vec::new();
         for summary in &self.summaries.best_first {
             let bullets = summary.best_bullets(BULLETS, is_news);
@@ -117,12 +128,19 @@ impl RankedRecall {
             }
             let SessionId { chat, .. } = summary.id;
             let Some(session) = sessions::find(conn, summary.id)? else { continue };
+            let is_old = self.now.since(session.last.0) >= OPEN_FOR;
+            let grounds = summaries::grounds(conn, chat, &bullets)?;
+            let stated = |bullet: Bullet| {
+                let state = summary.state(&bullet, &done, is_old);
+                RecalledBullet { bullet, state }
+            };
             recalled.push(RecalledSession {
                 id: summary.id,
                 started_at: session.first.0,
+                ended_at: session.last.0,
                 topic: self.other_topic(conn, Conversation { chat, forum_topic: session.forum_topic })?,
-                grounds: summaries::grounds(conn, chat, &bullets)?,
-                bullets,
+                grounds,
+                bullets: bullets.into_iter().map(stated).collect(),
                 score: summary.score,
                 retrieved: summary.retrieved,
             });

@@ -1,11 +1,15 @@
 //! Ranks summaries of sessions by how well they answer the question.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::extract;
 use crate::recall::loaded::LoadedCandidates;
 use crate::recall::request::{MIN_COVERAGE, ParsedRequest};
 use crate::recall::retrievers::RecallCandidates;
-use chime_core::{Bullet, ChatKey, Conversation, RetrieverScores, Seq, SessionId, StoredMessage, Summary, named};
+use chime_core::{
+    Bullet, BulletKind, ChatKey, Conversation, ItemState, RetrieverScores, Seq, SessionId, StoredMessage, Summary,
+    Timestamp, named,
+};
 use chime_relevance::retrieval::{Frequencies, Lexicon, Ranked, SessionText, SummaryReader, rank_sessions};
 use chime_store::{Reader, messages, sessions, summaries};
 
@@ -18,8 +22,6 @@ const PROPOSED: usize = 4;
 #[derive(Debug, Default)]
 pub struct Summaries {
     pub best_first: Vec<FoundSummary>,
-    /// Source messages of Recent and History, whose content the prompt shows anyway.
-    pub said_elsewhere: HashSet<Seq>,
 }
 
 /// Session summary that matches the question.
@@ -63,9 +65,8 @@ pub fn found(
     let of_message = sessions_of(reading, found, ranked)?;
     let of_best = ranked.iter().filter_map(|one| of_message.get(&found.messages.get(one.index)?.seq).copied());
     let looked = look_at(reading, of_best, candidates)?;
-    let said_elsewhere = summaries::rolled_up(reading.conn, reading.request.conversation.chat)?;
     if looked.is_empty() {
-        return Ok(Summaries { said_elsewhere, ..Summaries::default() });
+        return Ok(Summaries::default());
     }
     let names = summaries::member_names(reading.conn, reading.request.conversation.chat)?;
     let lines: Vec<Vec<String>> =
@@ -83,7 +84,7 @@ pub fn found(
         let bullets = scored_bullets(reading, summary, &lines[one.index], frequencies, lexicon);
         FoundSummary { id: *id, score: one.score, retrieved: *retrieved, bullets }
     });
-    Ok(Summaries { best_first: best_first.collect(), said_elsewhere })
+    Ok(Summaries { best_first: best_first.collect() })
 }
 
 /// Returns for each of the best messages the closed session that contains it, if there is one.
@@ -157,6 +158,23 @@ impl FoundSummary {
         best.truncate(most);
         best.sort_unstable_by_key(|(place, _)| *place);
         best.into_iter().map(|(place, _)| self.bullets[place].0.clone()).collect()
+    }
+
+    /// Returns the state of a bullet of this summary. `done` has the items with a mark; a mark on a message with both a
+    /// decision and a task is of the task. A summary that `is_old` does not tell what is open.
+    pub fn state(&self, bullet: &Bullet, done: &BTreeMap<Seq, Timestamp>, is_old: bool) -> ItemState {
+        let first = bullet.sources.first();
+        let is_task = || {
+            let same =
+                self.bullets.iter().filter(|(other, _)| extract::is_item(other) && other.sources.first() == first);
+            same.count() > 0
+        };
+        let is_decision = bullet.kind == BulletKind::Decision;
+        match first.is_some_and(|first| done.contains_key(first)) && !(is_decision && is_task()) {
+            true => ItemState::Closed,
+            false if is_old => ItemState::Unknown,
+            false => ItemState::Open,
+        }
     }
 }
 

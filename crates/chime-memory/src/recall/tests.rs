@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use chime_core::testkit::{CHAT, DAY_ONE, transcript};
-use chime_core::{Chat, ChatKey, ChatKind, Message, Timestamp, Zone};
+use chime_core::{Chat, ChatKey, ChatKind, Citable, Message, SourceId, SourceMessage, Timestamp, Zone};
 use chime_store::testkit::new_store;
 use chime_store::{Priority, messages};
 
@@ -38,7 +38,7 @@ async fn recalled_at(now: Timestamp, chat: &str, text: &str, shown: &[u32]) -> V
                 before: Seq(1_000),
             };
             let recaller = Recaller::new(Embedder::shipped().ok().map(Arc::new));
-            let found = recaller.look(tx, &request)?.best(tx, &shown)?;
+            let found = recaller.look(tx, &request)?.best(tx, &shown, &ToldLines::default())?;
             Ok(found.messages.iter().map(|one| one.message.seq.0).collect())
         })
         .await
@@ -86,15 +86,17 @@ async fn nothing_is_recalled_for_what_was_never_said() {
     assert_eq!(recalled(TALK, "and what about it?", &[]).await, [] as [u32; 0]);
 }
 
-/// Recalls for `text` from a conversation whose session has a summary. If `is_in_recent`, Recent contains its first
-/// bullet too.
-async fn recalled_of_summaries(is_in_recent: bool, text: &'static str, now: Timestamp) -> Recalled {
-    use chime_core::{Bullet, CloseReason, MessageId, Rolling, Session, SessionId, Summary, SummaryMethod};
-    use chime_store::summaries::{RollingSummary, save_mini, save_rolling};
-    use chime_store::{sessions, summary_vectors};
+const DEPOSIT: &str = "ann paid a deposit of 40 euros for the thai place on friday";
+
+/// Recalls for `text` from a conversation whose session has a summary, for a prompt with the line `recent`.
+async fn recalled_of_summaries(recent: Option<&str>, text: &'static str, now: Timestamp) -> Recalled {
+    use chime_core::{Bullet, BulletKind, CloseReason, MessageId, Session, SessionId, Summary, SummaryMethod};
+    use chime_store::summaries::save_mini;
+    use chime_store::{item_marks, sessions, summary_vectors};
 
     let (_folder, store) = new_store().await;
     let said: Vec<Message> = transcript(TALK).into_iter().map(|stored| stored.message).collect();
+    let recent: Vec<Citable> = recent.map(|text| told(text, &[4, 5, 6])).into_iter().collect();
     store
         .write(Priority::Answering, move |tx| {
             let row = chats::upsert(tx, &Chat { id: CHAT, kind: ChatKind::Supergroup, title: None, username: None })?;
@@ -114,9 +116,13 @@ async fn recalled_of_summaries(is_in_recent: bool, text: &'static str, now: Time
                 is_folded: false,
             };
             let number = chime_store::summaries::member_number(tx, row.key, said[4].sender.id)?;
-            let bullet = |text: String, seq| Bullet::fact(text, vec![Seq(seq)]);
-            let bullets =
-                vec![bullet(format!("{{u{number}}} paid a deposit of 40 euros for the thai place on friday"), 5)];
+            let of = |kind, text: &str, seq| Bullet { kind, ..Bullet::fact(text, vec![Seq(seq)]) };
+            let bullets = vec![
+                of(BulletKind::Decision, "the thai place is booked on saturday", 3),
+                of(BulletKind::Task, "ben books the thai place", 4),
+                of(BulletKind::Fact, &DEPOSIT.replace("ann", &format!("{{u{number}}}")), 5),
+                of(BulletKind::Question, "does the thai place keep the deposit?", 5),
+            ];
             let built = |bullets| Summary {
                 bullets,
                 tokens: 20,
@@ -127,11 +133,10 @@ async fn recalled_of_summaries(is_in_recent: bool, text: &'static str, now: Time
             sessions::save(tx, &session)?;
             assert!(save_mini(tx, &session, &built(bullets.clone()))?);
             let embedder = Arc::new(Embedder::shipped().expect("it can be read"));
-            let vector = embedder.embed(&bullets[0].text);
+            let vector = embedder.embed(&bullets[2].text);
             assert!(summary_vectors::save(tx, session.id, NOW, embedder.name(), &vector)?);
-            if is_in_recent {
-                let rolled = RollingSummary { summary: built(bullets), sessions: 1 };
-                save_rolling(tx, row.key, Rolling::Recent, &rolled)?;
+            for done in [Seq(3), Seq(4)] {
+                item_marks::mark(tx, row.key, done, true, NOW)?;
             }
             let request = RecallRequest {
                 conversation: Conversation { chat: ChatKey(1), forum_topic: None },
@@ -141,33 +146,66 @@ async fn recalled_of_summaries(is_in_recent: bool, text: &'static str, now: Time
                 by: said[0].sender.id,
                 before: Seq(1_000),
             };
-            Recaller::new(Some(embedder)).recall(tx, &request)
+            Recaller::new(Some(embedder)).look(tx, &request)?.best(tx, &HashSet::new(), &ToldLines::of(recent.iter()))
         })
         .await
         .unwrap()
 }
 
+/// Returns a line of a summary in a prompt, which rests on these messages.
+fn told(text: &str, messages: &[u32]) -> Citable {
+    let ground = |seq: &u32| SourceMessage { message: Seq(*seq), name: "ann".to_owned(), sent_at: DAY_ONE, link: None };
+    Citable {
+        id: SourceId::summary(messages[0]),
+        name: "Summary".to_owned(),
+        is_own: false,
+        sent_at: DAY_ONE,
+        text: text.to_owned(),
+        link: None,
+        rests_on: messages.iter().map(ground).collect(),
+    }
+}
+
+fn lines(found: &Recalled) -> Vec<String> {
+    let bullets = found.sessions.iter().flat_map(|session| &session.bullets);
+    bullets.map(|one| one.state.labelled(&one.bullet)).collect()
+}
+
 #[tokio::test]
 async fn what_a_summary_says_is_recalled_with_names_unless_recent_says_it() {
     let text = "how much was the deposit for the thai place?";
-    let found = recalled_of_summaries(false, text, NOW).await;
+    let found = recalled_of_summaries(None, text, NOW).await;
     let session = &found.sessions[0];
-    assert_eq!(session.bullets[0].text, "ann paid a deposit of 40 euros for the thai place on friday");
-    assert_eq!(session.grounds.iter().map(|stored| stored.seq.0).collect::<Vec<_>>(), [5]);
+    assert_eq!(session.bullets[2].bullet.text, DEPOSIT);
+    assert_eq!(session.grounds.iter().map(|stored| stored.seq.0).collect::<Vec<_>>(), [3, 4, 5]);
     assert!(session.retrieved.summary > 0.3 && found.messages[0].retrieved.summary > 0.3, "{found:?}");
-    let found = recalled_of_summaries(true, text, NOW).await;
-    assert!(found.sessions.is_empty() && found.messages.iter().any(|one| one.message.seq == Seq(5)), "{found:?}");
+    let found = recalled_of_summaries(Some(DEPOSIT), text, NOW).await;
+    assert!(!lines(&found).iter().any(|line| line == DEPOSIT), "{found:?}");
+    assert!(found.messages.iter().any(|one| one.message.seq == Seq(5)), "{found:?}");
+    let found = recalled_of_summaries(Some("friends of food went out"), text, NOW).await;
+    assert!(lines(&found).iter().any(|line| line == DEPOSIT), "Recent says little of it: {found:?}");
+}
+
+#[tokio::test]
+async fn recalled_lines_have_their_kind_and_state() {
+    let text = "how much was the deposit for the thai place?";
+    let replaced = "decision, replaced later: the thai place is booked on saturday";
+    let done = "task, done: ben books the thai place";
+    let found = recalled_of_summaries(None, text, THE_SIXTH).await;
+    assert_eq!(lines(&found), [replaced, done, DEPOSIT, "question, open: does the thai place keep the deposit?"]);
+    let found = recalled_of_summaries(None, text, NOW).await;
+    assert_eq!(lines(&found)[3], "question: does the thai place keep the deposit?", "years later");
 }
 
 #[tokio::test]
 async fn a_day_alone_brings_the_summaries_of_the_talks_that_ended_then() {
-    let found = recalled_of_summaries(false, "what was said yesterday?", THE_SIXTH).await;
+    let found = recalled_of_summaries(None, "what was said yesterday?", THE_SIXTH).await;
     let [session] = found.sessions.as_slice() else { panic!("{found:?}") };
-    assert!(session.bullets[0].text.starts_with("ann paid a deposit") && session.retrieved.date == 1.0, "{session:?}");
+    assert!(session.bullets[2].bullet.text == DEPOSIT && session.retrieved.date == 1.0, "{session:?}");
     for text in ["what was said two days ago?", "what did Cat say yesterday?", "what was said on friday?"] {
-        let found = recalled_of_summaries(false, text, THE_SIXTH).await;
+        let found = recalled_of_summaries(None, text, THE_SIXTH).await;
         assert!(found.sessions.is_empty(), "{text}: {found:?}");
     }
-    let found = recalled_of_summaries(true, "what was said yesterday?", THE_SIXTH).await;
-    assert!(found.sessions.is_empty(), "Recent says it: {found:?}");
+    let found = recalled_of_summaries(Some(DEPOSIT), "what was said yesterday?", THE_SIXTH).await;
+    assert!(!lines(&found).iter().any(|line| line == DEPOSIT), "Recent says it: {found:?}");
 }

@@ -1,7 +1,7 @@
 //! Results of recall: the old messages and sessions that fit a question.
 
 use crate::retrieval::features::Features;
-use chime_core::{Bullet, RetrieverScores, SessionId, StoredMessage, Timestamp};
+use chime_core::{Bullet, ItemState, RetrieverScores, SessionId, StoredMessage, Timestamp};
 
 /// Messages and sessions of a chat's past that fit a question best.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -35,11 +35,19 @@ pub struct RecalledMessage {
 pub struct RecalledSession {
     pub id: SessionId,
     pub started_at: Timestamp,
+    pub ended_at: Timestamp,
     pub topic: Option<String>,
-    /// Matching lines of the summary, in its order, with the current names of members.
-    pub bullets: Vec<Bullet>,
+    /// Matching lines of the summary, in its order.
+    pub bullets: Vec<RecalledBullet>,
     /// Messages that these lines are based on, oldest first.
     pub grounds: Vec<StoredMessage>,
     pub score: f64,
     pub retrieved: RetrieverScores,
+}
+
+/// Line of a summary with the current names of members.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecalledBullet {
+    pub bullet: Bullet,
+    pub state: ItemState,
 }
