@@ -27,6 +27,17 @@ fn open_part<'a>(list: &'a SandboxMessage, done: &str) -> &'a str {
     list.text.split(done).next().unwrap_or_default()
 }
 
+/// Returns the last prompt of an answer.
+fn last_prompt(w: &World) -> String {
+    let prompts = w.model.requests().into_iter().map(|request| request.to_string());
+    prompts.rev().find(|prompt| prompt.contains(" asks you:")).expect("a question")
+}
+
+/// Returns `true` if a list says that it is in the members' own words.
+fn is_in_own_words(list: &SandboxMessage) -> bool {
+    ["eng", "deu", "rus"].iter().any(|code| list.text.contains(&texts(code).recap.own_words))
+}
+
 async fn press(w: &World, list: &SandboxMessage, name: &str, label: &str) -> SandboxMessage {
     let (before, data) = (w.telegram.cursor(), data_of(list, label));
     let pressed = w.telegram.press(w.chat, list.id, w.member(name), &data);
@@ -115,6 +126,7 @@ async fn without_a_model_items_are_the_members_own_words_until_the_talk_says_the
             let open = w.answer_to(ask).await;
             assert_eq!(links(&open, talk.words[1]), [said[1]], "{}", open.text);
             assert_eq!(links(&open, talk.words[2]), [said[2]], "{}", open.text);
+            assert!(is_in_own_words(&open), "{}", open.text);
             for (ask, word) in [(talk.ask_decisions, talk.words[0]), (talk.ask_open, talk.words[1])] {
                 let asked = w.say("dan", ask);
                 let answer = w.answer_to(asked).await;
@@ -223,11 +235,11 @@ async fn with_a_model_items_are_listed_closed_by_later_summaries_and_known_to_an
             assert_eq!(links(&open, talk.words[2]), [said[2]], "{}", open.text);
             let asked = w.say("dan", talk.ask_open);
             w.answer_to(asked).await;
-            let prompt = w.model.requests().last().expect("a request").to_string();
+            let prompt = last_prompt(w);
             assert!(prompt.contains("· task]") && prompt.contains("· question]"), "{prompt}");
             let asked = w.say("dan", talk.ask_decisions);
             w.answer_to(asked).await;
-            assert!(w.model.requests().last().expect("a request").to_string().contains("· decision]"));
+            assert!(last_prompt(w).contains("· decision]"));
             w.quiet(DAY).await;
             w.say("bob", talk.kept);
             for text in [talk.around[0], talk.around[1], talk.decision, talk.ask_open] {
@@ -241,6 +253,12 @@ async fn with_a_model_items_are_listed_closed_by_later_summaries_and_known_to_an
             // What the talk has closed wrongly is opened again.
             let again = press(w, &open, "ann", "↩ 2").await;
             assert!(open_part(&again, talk.done).contains(talk.words[1]), "{}", again.text);
+            // A member's own words stand beside what a model wrote.
+            w.say("ann", talk.task);
+            let ask = w.say("dan", "/open");
+            let open = w.answer_to(ask).await;
+            assert_eq!(links(&open, talk.words[1]).len(), 2, "{}", open.text);
+            assert!(!is_in_own_words(&open), "{}", open.text);
         })
         .await;
     }

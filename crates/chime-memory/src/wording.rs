@@ -119,8 +119,9 @@ pub fn items_shown(found: &Remembered, none: &str, texts: &Texts) -> String {
         let lines: Vec<String> = done.into_iter().map(|(_, line)| line).collect();
         rendered.push_str(&format!("\n\n**{}**\n\n{}", texts.items.done, lines.join("\n")));
     }
-    let kept = [&found.recent, &found.history].into_iter().flatten();
-    match kept.into_iter().any(|(summary, _)| summary.method == SummaryMethod::Extract) {
+    let mut kept = [&found.recent, &found.history].into_iter().flatten().peekable();
+    let is_shown = kept.peek().is_some();
+    match is_shown && kept.all(|(summary, _)| summary.method == SummaryMethod::Extract) {
         true => format!("{rendered}\n\n{}", texts.recap.own_words),
         false => rendered,
     }

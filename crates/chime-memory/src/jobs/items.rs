@@ -1,6 +1,6 @@
 //! Decisions, tasks and open questions: bullets of session summaries, with marks for those that are done.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::Duration;
 
 use crate::extract::{self, SummaryMessage};
@@ -61,16 +61,20 @@ pub fn items(conn: &Reader, chat: &ChatRow, zone: Zone, list: ItemList) -> chime
     let minis = minis(conn, chat.key, (list.from(), Timestamp::END))?;
     let newer = not_summarized(conn, chat.key, list, minis.iter().map(|(session, _)| session))?;
     let marks = marks(conn, chat.key, list, &minis)?;
-    let (mut bullets, mut method) = of_kinds(minis, list.kinds());
-    if !newer.bullets.is_empty() {
-        method = SummaryMethod::Extract;
-    }
+    let by_model = minis.iter().filter(|(_, mini)| mini.method == SummaryMethod::Model);
+    let by_model: HashSet<String> =
+        by_model.flat_map(|(_, mini)| &mini.bullets).map(|bullet| bullet.text.clone()).collect();
+    let mut bullets = of_kinds(minis, list.kinds());
     bullets.extend(newer.bullets);
     bullets.sort_by(|one, other| one.sources.cmp(&other.sources));
     let (done, mut open): (Vec<Bullet>, Vec<Bullet>) =
         bullets.into_iter().partition(|bullet| done_at(bullet, &marks).is_some());
     open.sort_by_key(|bullet| bullet.kind);
-    let found = with_places(conn, chat, zone, summary(open, method), summary(done, method))?;
+    let summary = |bullets: Vec<Bullet>| {
+        let is_written = bullets.iter().any(|bullet| by_model.contains(&bullet.text));
+        summary(bullets, if is_written { SummaryMethod::Model } else { SummaryMethod::Extract })
+    };
+    let found = with_places(conn, chat, zone, summary(open), summary(done))?;
     let is_late = |bullet: &Bullet| match list {
         ItemList::Decisions(_) => false,
         ItemList::Open(now) => done_at(bullet, &marks).is_some_and(|at| now.since(at) < SHOWN_DONE),
@@ -82,7 +86,7 @@ pub fn items(conn: &Reader, chat: &ChatRow, zone: Zone, list: ItemList) -> chime
         let over = bullets.len().saturating_sub(most);
         let over = if newest { 0..over } else { bullets.len() - over..bullets.len() };
         bullets.drain(over);
-        summary(bullets, method)
+        summary(bullets)
     };
     let recent = kept(found.recent.clone(), &|_| true, MOST, matches!(list, ItemList::Decisions(_)));
     let history = kept(found.history.clone(), &is_late, MOST_DONE, true);
@@ -162,25 +166,17 @@ fn minis(conn: &Reader, chat: ChatKey, within: (Timestamp, Timestamp)) -> chime_
     summaries::minis_between(conn, chat, within.0, within.1, SESSIONS)
 }
 
-/// Returns the bullets of some kinds from summaries of sessions, oldest first, and `Extract` if one of them was made
-/// without a model.
-fn of_kinds(minis: Vec<(Session, Summary)>, kinds: &[BulletKind]) -> (Vec<Bullet>, SummaryMethod) {
-    let (mut found, mut method) = (Vec::new(), SummaryMethod::Model);
-    for (_, mini) in minis.into_iter().rev() {
-        let before = found.len();
-        found.extend(mini.bullets.into_iter().filter(|bullet| kinds.contains(&bullet.kind)));
-        if found.len() > before && mini.method == SummaryMethod::Extract {
-            method = SummaryMethod::Extract;
-        }
-    }
-    (found, method)
+/// Returns the bullets of some kinds from summaries of sessions, oldest first.
+fn of_kinds(minis: Vec<(Session, Summary)>, kinds: &[BulletKind]) -> Vec<Bullet> {
+    let bullets = minis.into_iter().rev().flat_map(|(_, mini)| mini.bullets);
+    bullets.filter(|bullet| kinds.contains(&bullet.kind)).collect()
 }
 
 /// Returns the tasks and questions that were open, and the decisions that stood, when a session began.
 pub(super) fn open_before(conn: &Reader, session: &Session) -> chime_store::Result<Vec<Bullet>> {
     let (chat, start) = (session.id.chat, session.first.0);
     let kinds = [BulletKind::Decision, BulletKind::Task, BulletKind::Question];
-    let (mut open, _) = of_kinds(minis(conn, chat, (ItemList::Open(start).from(), start))?, &kinds);
+    let mut open = of_kinds(minis(conn, chat, (ItemList::Open(start).from(), start))?, &kinds);
     // The session's own marks come from an earlier summary, which the new one replaces.
     let marks = item_marks::done(conn, chat, Some(session.id))?;
     open.retain(|item| done_at(item, &marks).is_none());
