@@ -30,7 +30,7 @@ fn open_part<'a>(list: &'a SandboxMessage, done: &str) -> &'a str {
 /// Returns the last prompt of an answer.
 fn last_prompt(w: &World) -> String {
     let prompts = w.model.requests().into_iter().map(|request| request.to_string());
-    prompts.rev().find(|prompt| prompt.contains(" asks you:")).expect("a question")
+    prompts.rev().find(|prompt| prompt.contains("It is now ")).expect("a question")
 }
 
 /// Returns `true` if a list says that it is in the members' own words.
@@ -55,6 +55,7 @@ struct Talk {
     around: [&'static str; 2],
     ask_decisions: &'static str,
     ask_open: &'static str,
+    ask_own: &'static str,
     /// Words of the items, and the heading of those that are done.
     words: [&'static str; 3],
     done: &'static str,
@@ -72,6 +73,7 @@ const TALKS: [Talk; 3] = [
         ],
         ask_decisions: "@bot what did we decide about the tent?",
         ask_open: "@bot what is still open?",
+        ask_own: "@bot what do I have to do?",
         words: ["red tent", "firewood", "campsite"],
         done: "Done lately",
     },
@@ -86,6 +88,7 @@ const TALKS: [Talk; 3] = [
         ],
         ask_decisions: "@bot was haben wir zum Zelt entschieden?",
         ask_open: "@bot welche Aufgaben sind offen?",
+        ask_own: "@bot was muss ich noch tun?",
         words: ["rote Zelt", "Brennholz", "Zeltplatz"],
         done: "Kürzlich erledigt",
     },
@@ -97,6 +100,7 @@ const TALKS: [Talk; 3] = [
         around: ["у зелёной палатки дыра около двери после майской грозы", "и нести её приходится вдвоём, она тяжёлая"],
         ask_decisions: "@bot что мы решили насчёт палатки?",
         ask_open: "@bot какие задачи ещё не сделаны?",
+        ask_own: "@bot что мне нужно сделать?",
         words: ["красная палатка", "дрова", "кемпинг"],
         done: "Недавно сделано",
     },
@@ -237,6 +241,12 @@ async fn with_a_model_items_are_listed_closed_by_later_summaries_and_known_to_an
             w.answer_to(asked).await;
             let prompt = last_prompt(w);
             assert!(prompt.contains("· task]") && prompt.contains("· question]"), "{prompt}");
+            for (name, has_task) in [("bob", true), ("dan", false)] {
+                let asked = w.say(name, talk.ask_own);
+                w.answer_to(asked).await;
+                let prompt = last_prompt(w);
+                assert_eq!((prompt.contains("· task]"), prompt.contains("· question]")), (has_task, false), "{prompt}");
+            }
             let asked = w.say("dan", talk.ask_decisions);
             w.answer_to(asked).await;
             assert!(last_prompt(w).contains("· decision]"));

@@ -14,6 +14,7 @@ use chime_core::{
 };
 use chime_memory::context::TriggerInput;
 use chime_relevance::context::without_bots;
+use chime_relevance::retrieval::item_question;
 use chime_store::chats::{self, ChatRow};
 use chime_store::{Reader, answers, chat_settings, consent, messages};
 
@@ -136,7 +137,9 @@ pub fn asked(
 ) -> chime_store::Result<(TriggerInput, bool)> {
     let ask = trigger::ask_of(&trigger.message, parsed);
     let may_follow_tag = parsed.how == AddressedBy::Mention && parsed.cut.is_empty();
-    let (ask, generic) = match (parsed.is_generic, may_follow_tag) {
+    // "What do I have to do?" consists of common words, but asks for tasks.
+    let is_generic = parsed.is_generic && item_question(&ask, language).is_none();
+    let (ask, generic) = match (is_generic, may_follow_tag) {
         (true, _) => in_pieces(conn, &trigger, ask)?,
         (false, true) => (after_tag(conn, &trigger, ask)?, false),
         (false, false) => (ask, false),

@@ -7,6 +7,7 @@ use crate::extract::{self, SummaryMessage};
 use crate::jobs::load::{is_human, seqs, summary_lines, with_places};
 use crate::jobs::memory_lines::line;
 use crate::jobs::new_summary::NewSummary;
+use crate::members;
 use crate::policy::OPEN_FOR;
 use crate::wording::Remembered;
 use crate::words;
@@ -223,24 +224,31 @@ pub(super) fn close_cited(made: &mut NewSummary, open: &[Bullet]) {
     made.bullets = bullets;
 }
 
-/// Returns the decisions, or the open tasks and questions, that `ask` asks for, as lines for the prompt: those that
-/// share most words with it first, then the newest.
+/// Returns the decisions, or the open tasks and questions, that the member named `asker` asks for with `ask`, as lines for
+/// the prompt: those that share most words with it first, then the newest.
 pub fn item_pieces(
     conn: &Reader,
     chat: ChatKey,
-    ask: &str,
+    (ask, asker): (&str, &str),
     zone: Zone,
     now: Timestamp,
 ) -> chime_store::Result<Vec<Piece>> {
     let Some(row) = chats::by_key(conn, chat)? else { return Ok(Vec::new()) };
-    let list = match item_question(ask, row.language) {
-        None => return Ok(Vec::new()),
-        Some(ItemQuestion::Decisions) => ItemList::Decisions(Timestamp::from_secs(0)),
-        Some(ItemQuestion::Open) => ItemList::Open(now),
+    let Some(question) = item_question(ask, row.language) else { return Ok(Vec::new()) };
+    let list = match question {
+        ItemQuestion::Decisions => ItemList::Decisions(Timestamp::from_secs(0)),
+        ItemQuestion::Open | ItemQuestion::OwnOpen => ItemList::Open(now),
     };
     let found = items(conn, &row, zone, list)?;
     let asked = words::stems(ask);
+    let is_askers = |number: &u32| found.names.get(number).is_some_and(|name| name == asker);
+    let by_asker = |seq: &Seq| found.places.get(seq).is_some_and(|place| place.by == asker);
+    let is_own = |bullet: &&Bullet| match members::numbers(&bullet.text) {
+        named if named.is_empty() => bullet.sources.first().is_some_and(by_asker),
+        named => named.iter().any(is_askers),
+    };
     let bullets = found.recent.iter().flat_map(|(summary, _)| &summary.bullets);
+    let bullets = bullets.filter(|bullet| question != ItemQuestion::OwnOpen || is_own(bullet));
     let mut ranked: Vec<(usize, &Bullet)> =
         bullets.map(|bullet| (words::stems(&bullet.text).intersection(&asked).count(), bullet)).rev().collect();
     ranked.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared));

@@ -8,6 +8,8 @@ use chime_core::Language;
 pub enum ItemQuestion {
     Decisions,
     Open,
+    /// Open tasks and questions of the member who asks.
+    OwnOpen,
 }
 
 /// Returns the items that `ask` asks for, in a chat that speaks `language`.
@@ -15,6 +17,9 @@ pub fn item_question(ask: &str, language: Language) -> Option<ItemQuestion> {
     let (said, tables) = (words(ask), Tables::of(language, ask));
     if tables.iter().any(|table| table.asks_decisions.any_in(&said)) {
         return Some(ItemQuestion::Decisions);
+    }
+    if tables.iter().any(|table| table.asks_own_tasks.any_in(&said)) {
+        return Some(ItemQuestion::OwnOpen);
     }
     tables.iter().any(|table| table.asks_open.any_in(&said)).then_some(ItemQuestion::Open)
 }
@@ -24,7 +29,7 @@ pub fn item_question(ask: &str, language: Language) -> Option<ItemQuestion> {
 pub fn item_subject(ask: &str, language: Language) -> Option<String> {
     let said = words(ask);
     let tables = Tables::of(language, ask);
-    let phrases = tables.iter().flat_map(|table| [&table.asks_decisions, &table.asks_open]);
+    let phrases = tables.iter().flat_map(|table| [&table.asks_decisions, &table.asks_own_tasks, &table.asks_open]);
     let longest = |phrases: &Phrases| {
         (0..said.len()).filter_map(|place| Some((phrases.at(&said, place)?, place))).max_by_key(|(length, _)| *length)
     };
@@ -37,7 +42,7 @@ mod tests {
     use super::*;
 
     /// Questions in all languages, each with the items that it asks for.
-    const ASKS: [(&str, &str, ItemQuestion); 68] = [
+    const ASKS: [(&str, &str, ItemQuestion); 82] = [
         ("eng", "what did we decide about the tent?", ItemQuestion::Decisions),
         ("eng", "which decisions did we take in May?", ItemQuestion::Decisions),
         ("eng", "have we agreed on a date", ItemQuestion::Decisions),
@@ -103,13 +108,29 @@ mod tests {
         ("tur", "daha ne yapmamız lazım?", ItemQuestion::Open),
         ("est", "milles me telgi osas kokku leppisime?", ItemQuestion::Decisions),
         ("est", "mis vaja veel teha on?", ItemQuestion::Open),
+        ("eng", "what do I have to do?", ItemQuestion::OwnOpen),
+        ("eng", "What's still on my plate?", ItemQuestion::OwnOpen),
+        ("eng", "what did I promise?", ItemQuestion::OwnOpen),
+        ("deu", "was muss ich noch tun?", ItemQuestion::OwnOpen),
+        ("spa", "¿qué tengo que hacer?", ItemQuestion::OwnOpen),
+        ("est", "mida ma pean tegema?", ItemQuestion::OwnOpen),
+        ("fra", "qu'est-ce que je dois faire ?", ItemQuestion::OwnOpen),
+        ("ita", "cosa devo fare?", ItemQuestion::OwnOpen),
+        ("nld", "wat moet ik nog doen?", ItemQuestion::OwnOpen),
+        ("pol", "co mam zrobić?", ItemQuestion::OwnOpen),
+        ("por", "o que eu tenho que fazer?", ItemQuestion::OwnOpen),
+        ("rus", "что мне нужно сделать?", ItemQuestion::OwnOpen),
+        ("tur", "yapmam gereken ne var?", ItemQuestion::OwnOpen),
+        ("ukr", "що мені треба зробити?", ItemQuestion::OwnOpen),
         // In another language than the chat's.
         ("eng", "was haben wir zum Zelt beschlossen?", ItemQuestion::Decisions),
         ("deu", "what is still open?", ItemQuestion::Open),
         ("est", "что мы решили насчёт палатки?", ItemQuestion::Decisions),
     ];
 
-    const OTHERS: [(&str, &str); 40] = [
+    const OTHERS: [(&str, &str); 42] = [
+        ("eng", "should I take the tent?"),
+        ("nld", "moet ik nog brood meenemen?"),
         ("eng", "is the shop open on sunday?"),
         ("eng", "when does the museum open?"),
         ("eng", "which tent is bigger?"),

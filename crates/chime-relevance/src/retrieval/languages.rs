@@ -18,7 +18,7 @@ rows! {
     pub struct RecallPhrases {
         asks_when: Phrases, asks_number: Phrases, asks_oneself: Phrases, asks_talk: Phrases, talks: Phrases,
         last: Phrases, messages: Phrases, since: Phrases, asks_news: Phrases, asks_decisions: Phrases, asks_open: Phrases,
-        time: Phrases, numbers: Phrases,
+        asks_own_tasks: Phrases, time: Phrases, numbers: Phrases,
         counts: HashMap<String, u32>, months: Vec<Phrases>, weekdays: Vec<Phrases>, month_marks: Phrases,
         ambiguous: Phrases, seasons: Vec<Phrases>, season_marks: Phrases, today: Phrases, tomorrow: Phrases,
         yesterday: Phrases, days_before: Phrases, this_week: Phrases, last_week: Phrases, last_weekend: Phrases,
