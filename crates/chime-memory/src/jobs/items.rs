@@ -80,19 +80,32 @@ pub fn items(conn: &Reader, chat: &ChatRow, zone: Zone, list: ItemList) -> chime
         ItemList::Decisions(_) => false,
         ItemList::Open(now) => done_at(bullet, &marks).is_some_and(|at| now.since(at) < SHOWN_DONE),
     };
-    let kept = |kept: Option<(Summary, u32)>, is_wanted: &dyn Fn(&Bullet) -> bool, most: usize, newest: bool| {
+    let readable = |kept: Option<(Summary, u32)>| -> Vec<Bullet> {
         let is_readable = |bullet: &Bullet| bullet.sources.iter().any(|seq| found.places.contains_key(seq));
-        let mut bullets: Vec<Bullet> = kept.into_iter().flat_map(|(summary, _)| summary.bullets).collect();
-        bullets.retain(|bullet| is_readable(bullet) && is_wanted(bullet));
-        let over = bullets.len().saturating_sub(most);
-        let over = if newest { 0..over } else { bullets.len() - over..bullets.len() };
-        bullets.drain(over);
-        summary(bullets)
+        kept.into_iter().flat_map(|(summary, _)| summary.bullets).filter(is_readable).collect()
     };
-    let recent = kept(found.recent.clone(), &|_| true, MOST, matches!(list, ItemList::Decisions(_)));
-    let history = kept(found.history.clone(), &is_late, MOST_DONE, true);
+    let recent = summary(newest_of_kinds(readable(found.recent.clone()), MOST));
+    let mut done = readable(found.history.clone());
+    done.retain(is_late);
+    let history = summary(last(done, MOST_DONE));
     let names = newer.names.into_iter().chain(found.names).collect();
     Ok(Remembered { recent, history, names, ..found })
+}
+
+/// Returns the newest `most` of `bullets`, in which each kind is sorted by time. If both kinds are too many, a third is
+/// for questions.
+fn newest_of_kinds(bullets: Vec<Bullet>, most: usize) -> Vec<Bullet> {
+    let is_question = |bullet: &Bullet| bullet.kind == BulletKind::Question;
+    let (questions, mut kept): (Vec<Bullet>, Vec<Bullet>) = bullets.into_iter().partition(is_question);
+    let for_questions = questions.len().min((most / 3).max(most.saturating_sub(kept.len())));
+    kept = last(kept, most - for_questions);
+    kept.extend(last(questions, for_questions));
+    kept
+}
+
+fn last(mut bullets: Vec<Bullet>, most: usize) -> Vec<Bullet> {
+    bullets.drain(..bullets.len().saturating_sub(most));
+    bullets
 }
 
 /// Items of messages that have no summary yet, with the names of their authors.
@@ -254,4 +267,22 @@ pub fn item_pieces(
     ranked.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared));
     let lines = ranked.iter().take(IN_PROMPT).filter_map(|(_, bullet)| line(bullet, &found)).collect();
     Ok(vec![Piece { slot: Slot::Recall, topic: None, lines }])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_of_both_kinds_are_listed() {
+        let listed = |tasks: u32, questions: u32| {
+            let of = |kind, count| (1..=count).map(move |seq| Bullet { kind, ..Bullet::fact("x", vec![Seq(seq)]) });
+            let bullets = of(BulletKind::Task, tasks).chain(of(BulletKind::Question, questions)).collect();
+            let kept = newest_of_kinds(bullets, 4).into_iter();
+            kept.map(|bullet| format!("{:.1}{}", bullet.kind.as_str(), bullet.sources[0].0)).collect::<Vec<_>>()
+        };
+        assert_eq!(listed(5, 3), ["t3", "t4", "t5", "q3"]);
+        assert_eq!(listed(1, 5), ["t1", "q3", "q4", "q5"]);
+        assert_eq!(listed(2, 1), ["t1", "t2", "q1"]);
+    }
 }
