@@ -218,9 +218,11 @@ impl<'a> RecapVocabulary<'a> {
         !when.contains(|c: char| c.is_ascii_digit()) && when.split(' ').any(is_mine)
     }
 
-    /// Parses a period such as `2h` or `2 hours`.
+    /// Parses a period such as `2h`, `2 hours` or `week`.
     fn stretch(&self, said: &str) -> Option<Duration> {
+        let is_word = |unit: &str| unit.chars().count() > 1 && unit.starts_with(char::is_alphabetic);
         match said.split(' ').collect::<Vec<_>>().as_slice() {
+            [unit] if is_word(unit) => self.span(&format!("1{unit}")),
             [span] => self.span(span),
             [number, unit] => self.span(&format!("{number}{unit}")),
             _ => None,
@@ -282,6 +284,7 @@ mod tests {
                 "2 hours",
                 "90m",
                 "1w",
+                "week",
                 "999d",
                 "0h",
                 "2x",
@@ -309,6 +312,7 @@ mod tests {
                 2 hours: Span(7200s)
                 90m: Span(5400s)
                 1w: Span(604800s)
+                week: Span(604800s)
                 999d: Span(2678400s)
                 0h: Unclear
                 2x: Unclear
@@ -371,6 +375,8 @@ mod tests {
             assert_eq!(read(weekly), RecapArguments::Subscribe(monday), "{code}");
             assert_eq!(read(off), RecapArguments::Unsubscribe, "{code}");
             assert_eq!(read(hours), RecapArguments::Span(Duration::from_secs(2 * HOUR)), "{code}");
+            let week = texts(code).recap.words.weeks.iter().find(|week| week.chars().count() > 1).expect("a word");
+            assert_eq!(read(week), RecapArguments::Span(Duration::from_secs(7 * DAY)), "{code}");
             assert_eq!(
                 read("weekly mon 9:00"),
                 RecapArguments::Subscribe(monday),
