@@ -76,6 +76,16 @@ pub async fn run(options: DemoOptions) -> CommandResult {
     shown.map(|()| Exit::Done)
 }
 
+/// Returns the user's login name with a capital letter, or `Guest` if there is none of a person.
+fn login_name() -> String {
+    let login = ["USER", "USERNAME"].into_iter().find_map(|key| std::env::var(key).ok()).unwrap_or_default();
+    let mut letters = login.trim().chars();
+    match letters.next() {
+        Some(first) if login.trim() != "root" => first.to_uppercase().chain(letters).collect(),
+        _ => "Guest".to_owned(),
+    }
+}
+
 type Finished = Pin<Box<dyn Future<Output = Result<(), AppError>> + Send>>;
 
 /// Chat of the demo with its members, and the state of the terminal.
@@ -143,7 +153,9 @@ impl DemoSession {
         }
         // The user is the chat's creator, so that the commands of admins can be tried.
         let status = if name == YOU { ChatMemberStatus::Creator } else { ChatMemberStatus::Member };
-        let id = self.sandbox.add_member(self.chat, NewMember::named(name).status(status));
+        // The terminal shows "You"; the model and the bot's texts need a name that reads as one.
+        let login = if name == YOU { login_name() } else { name.to_owned() };
+        let id = self.sandbox.add_member(self.chat, NewMember::named(login.as_str()).status(status));
         self.people.insert(name.to_owned(), id);
         self.names.insert(id, name.to_owned());
         id
