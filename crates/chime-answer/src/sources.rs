@@ -29,7 +29,7 @@ const DRAFT_LINES: usize = 3;
 pub enum Sourced {
     /// None: the answer is general knowledge.
     None,
-    /// Those of an answer without any valid citation: a model that cites leaves the others without on purpose.
+    /// All sentences of an answer without any valid citation. A model that cites leaves the others without on purpose.
     IfNoneIsCited,
     /// All.
     All,

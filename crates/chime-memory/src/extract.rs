@@ -127,7 +127,7 @@ fn confirms(place: usize, lines: &[SummaryMessage]) -> bool {
     let proposes = |earlier: &SummaryMessage| {
         let stems = words::stems(&earlier.text);
         let shared: Vec<&String> = stems.intersection(&said).collect();
-        // The language of a few words is uncertain, that of both messages is clearer.
+        // Two messages show their language more clearly than a few words.
         let is_date =
             || names_time(&format!("{} {rest}", earlier.text)) && shared.iter().any(|it| words::has_digit(it));
         let is_by_other = earlier.by.is_some() && earlier.by != line.by;

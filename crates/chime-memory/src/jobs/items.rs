@@ -242,7 +242,8 @@ pub(super) fn close_cited(made: &mut NewSummary, open: &[Bullet]) {
 pub fn item_pieces(
     conn: &Reader,
     chat: ChatKey,
-    (ask, asker): (&str, &str),
+    ask: &str,
+    asker: &str,
     zone: Zone,
     now: Timestamp,
 ) -> chime_store::Result<Vec<Piece>> {

@@ -1,4 +1,5 @@
-//! What is kept of a chat besides its messages and pages, as JSON: settings, notes, reminders, summaries and topics.
+//! Exports the stored data of a chat other than its messages and pages, as JSON: settings, notes, reminders, summaries and
+//! topics.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,7 @@ use chime_core::chat_settings::PERSONA;
 use chime_core::{Bullet, ChatKey, MessageId, Rolling, Seq, Timestamp, named};
 use chime_store::{Reader, chat_settings, item_marks, notes, recaps, reminders, summaries, tags, topics};
 
-/// Reads what is kept of one chat.
+/// Reads the stored data of one chat.
 pub struct KeptReader<'a> {
     conn: &'a Reader,
     chat: ChatKey,

@@ -173,7 +173,7 @@ impl Picked {
         self.0.iter().map(|(place, (_, score))| (*place, *score))
     }
 
-    /// Converts the picks. Those of the running talk that fit into `running` tokens are packed first.
+    /// Converts the picks. The messages of today's talk that fit into `running` tokens are packed first.
     pub fn into_picks(self, pool: &CandidateSet<'_>, running: usize, estimate: fn(&str) -> usize) -> Vec<Pick> {
         let tokens = |place: Index| estimate(&pool.messages[place].message.rendered()) + LINE_TOKENS;
         let just_said = surroundings::just_said(pool, running, tokens);
