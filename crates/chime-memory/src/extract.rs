@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::bullets::{cost, tidy};
 use crate::policy::Caps;
 use crate::{members, words};
-use chime_core::trigger::{Languages, QUESTION_MARKS, consents, is_thanks};
+use chime_core::trigger::{Languages, QUESTION_MARKS};
 use chime_core::{Bullet, BulletKind, Seq, Timestamp, sentence_ends, sentences};
 use chime_relevance::context::{TalkLine, is_output, is_talk, lasting_worth, ranked};
 use chime_relevance::retrieval::{cues, names_time};
@@ -62,7 +62,7 @@ pub fn session(lines: &[SummaryMessage], caps: Caps, estimate: fn(&str) -> usize
     let mut chosen: Vec<Bullet> = Vec::new();
     let mut left = caps.tokens;
     let mut order: Vec<usize> = ranked(&talk, MOST_RANKED).into_iter().map(|rank| places[rank]).collect();
-    order.sort_by_cached_key(|place| precedence(*place, exchange_of(*place, &answers), lines));
+    order.sort_by_cached_key(|place| precedence(&lines[*place], exchange_of(*place, &answers), lines));
     for place in order {
         let Some(bullet) = bullet(place, &answers, lines) else { continue };
         let tokens = cost(std::slice::from_ref(&bullet), estimate);
@@ -84,8 +84,7 @@ pub fn items(lines: &[SummaryMessage]) -> Vec<Bullet> {
         let found = cues(&line.text);
         found.settled || found.taken || asks(&line.text)
     };
-    let sources = (0..lines.len())
-        .filter(|place| (may_be_item(&lines[*place]) || confirms(*place, lines)) && lines[*place].is_source());
+    let sources = (0..lines.len()).filter(|place| may_be_item(&lines[*place]) && lines[*place].is_source());
     let bullets = sources.filter_map(|place| bullet(place, &answers, lines));
     let found: Vec<Bullet> = bullets.filter(|bullet| bullet.kind != BulletKind::Fact).collect();
     let talk_line = |bullet: &Bullet| TalkLine {
@@ -101,40 +100,10 @@ pub fn items(lines: &[SummaryMessage]) -> Vec<Bullet> {
 
 /// Returns the bullet of a message: with its question or answer, if it is part of an exchange.
 fn bullet(place: usize, answers: &[Exchange], lines: &[SummaryMessage]) -> Option<Bullet> {
-    let (bullet, said) = match exchange_of(place, answers) {
-        Some(it) => {
-            let said: Vec<&SummaryMessage> = it.answers.iter().map(|at| &lines[*at]).collect();
-            (answered(&lines[it.question], &said)?, it.answers.clone())
-        }
-        None => (with_subject(alone(&lines[place])?, &lines[place], lines), vec![place]),
-    };
-    let is_confirmed = bullet.kind == BulletKind::Fact && said.iter().any(|at| confirms(*at, lines));
-    Some(if is_confirmed { Bullet { kind: BulletKind::Decision, ..bullet } } else { bullet })
-}
-
-/// Returns `true` if a message agrees to what another member proposed, and repeats it with its time: "good, meeting on 29
-/// January".
-fn confirms(place: usize, lines: &[SummaryMessage]) -> bool {
-    /// Most words of the agreement.
-    const AGREEMENT: usize = 3;
-    let (line, languages) = (&lines[place], Languages::shipped());
-    let Some((yes, rest)) = line.text.split_once([',', '.', '!', ':', '–']) else { return false };
-    let agrees = yes.split_whitespace().count() <= AGREEMENT && (consents(yes, languages) || is_thanks(yes, languages));
-    if !agrees || asks(&line.text) {
-        return false;
+    match exchange_of(place, answers) {
+        Some(it) => answered(&lines[it.question], &it.answers.iter().map(|at| &lines[*at]).collect::<Vec<_>>()),
+        None => alone(&lines[place]).map(|bullet| with_subject(bullet, &lines[place], lines)),
     }
-    let (found, said) = (cues(&line.text), words::stems(rest));
-    let proposes = |earlier: &SummaryMessage| {
-        let stems = words::stems(&earlier.text);
-        let shared: Vec<&String> = stems.intersection(&said).collect();
-        // Two messages show their language more clearly than a few words.
-        let is_date =
-            || names_time(&format!("{} {rest}", earlier.text)) && shared.iter().any(|it| words::has_digit(it));
-        let is_by_other = earlier.by.is_some() && earlier.by != line.by;
-        is_by_other && shared.len() >= SHARED && (names_time(rest) || is_date())
-    };
-    let before = &lines[place.saturating_sub(ANSWERED_WITHIN)..place];
-    !found.passing && !found.momentary && before.iter().any(proposes)
 }
 
 /// Puts the message that a task replies to before it if the task does not say what is to be done ("I'll take it").
@@ -173,13 +142,12 @@ pub fn is_item(bullet: &Bullet) -> bool {
 
 /// Returns 0 for what was settled or done, 1 for promises, plans, what lasts and questions that got a reply, 2 for
 /// everything else.
-fn precedence(place: usize, exchange: Option<&Exchange>, lines: &[SummaryMessage]) -> u8 {
-    let text = &lines[place].text;
-    let found = cues(text);
+fn precedence(line: &SummaryMessage, exchange: Option<&Exchange>, lines: &[SummaryMessage]) -> u8 {
+    let (text, found) = (&line.text, cues(&line.text));
     let is_news = || found.taken || found.planned && !found.passing || lasting_worth(&members::unnamed(text)).is_some();
     let is_reply = |it: &Exchange| lines[it.answers[0]].reply_to == Some(lines[it.question].seq);
     match asks(text) {
-        false if found.settled || found.done || confirms(place, lines) => 0,
+        false if found.settled || found.done => 0,
         false if is_news() => 1,
         true | false if exchange.is_some_and(is_reply) => 1,
         true | false => 2,
@@ -402,29 +370,6 @@ mod tests {
             I'll book a table for six"#]]
         .assert_eq(&rendered.join("\n"));
         assert_eq!(session(&[], caps(300), estimate_tokens), []);
-    }
-
-    #[test]
-    fn a_proposal_that_is_repeated_with_its_date_is_a_decision() {
-        let proposed = "cat#1 the code of the door is 4711\n10:00 ann#2 shall we hold the meeting on 29 January?";
-        for (said, is_decision) in [
-            ("bob#3 Good, meeting on 29 January", true),
-            ("bob#3 ok: meeting on 29 January at seven", true),
-            ("bob#3>2 Agreed, the meeting is on 29 January", true),
-            ("bob#3 Good, I'm away on 29 January, no meeting for me", false),
-            ("bob#3 the meeting on 29 January is in the calendar", false),
-            ("bob#3 Good, the boat comes on 3 March", false),
-            ("bob#3 ok, the code of the door is 4711", false),
-            ("bob#3 ok, is the meeting on 29 January at seven?", false),
-            ("ann#3 Good, meeting on 29 January", false),
-        ] {
-            let found = items(&lines(&format!("10:00 {proposed}\n10:01 {said}")));
-            assert_eq!(found.iter().any(|item| item.kind == BulletKind::Decision), is_decision, "{said}: {found:?}");
-        }
-        let german =
-            lines("10:00 ann#1 Wie wäre die Versammlung am 29. Januar?\n10:01 bob#2 Gut, Versammlung am 29. Januar");
-        let decided = |bullets: &[Bullet]| bullets.iter().any(|it| it.kind == BulletKind::Decision);
-        assert!(decided(&items(&german)) && decided(&session(&german, caps(300), estimate_tokens)));
     }
 
     #[test]
