@@ -269,7 +269,10 @@ async fn the_model_knows_the_topic_and_who_is_here() {
         w.answer_to(tag).await;
         let prompt = w.prompt(1).await;
         assert!(prompt.contains("in its topic \"Lake trip\""), "{prompt}");
-        assert!(prompt.contains("Members who wrote in the last week: ben, Anna (@anna_k)."), "{prompt}");
+        assert!(
+            prompt.contains("Members who wrote in the last week, perhaps not all: ben, Anna (@anna_k)."),
+            "{prompt}"
+        );
     })
     .await;
 }

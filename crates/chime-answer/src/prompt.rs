@@ -177,7 +177,19 @@ impl Filled {
 /// A prompt template of the operator cannot be rendered with these values.
 pub fn build(prompts: &Prompts, input: &PromptInput<'_>) -> Result<BuiltPrompt, PromptError> {
     let (window, recalled) = recall::in_place(input.window, input.recalled);
-    let input = &PromptInput { window: &window, recalled: &recalled, ..*input };
+    let nothing = Recalled::default();
+    let (mut filled, mut labels) = fill(prompts, &PromptInput { window: &window, recalled: &recalled, ..*input })?;
+    let tokens = |filled: &[Filled]| filled.iter().map(|slot| (input.estimate)(&slot.text)).sum::<usize>();
+    if input.room.is_some_and(|room| tokens(&filled) > room) && *input.recalled != nothing {
+        // Recalled messages give way first, also those at their place in the window.
+        (filled, labels) = fill(prompts, &PromptInput { recalled: &nothing, ..*input })?;
+    }
+    let built = assemble(drop_to_fit(filled, input), input);
+    Ok(BuiltPrompt { labels, fence: input.fence.to_owned(), ..built })
+}
+
+/// Renders the slots in the order of the prompt.
+fn fill(prompts: &Prompts, input: &PromptInput<'_>) -> Result<(Vec<Filled>, Labels), PromptError> {
     let asker = &input.trigger.message.sender;
     let present = input.people.iter().map(|person| (person.id, &person.name)).chain([(asker.id, &asker.name)]);
     let labels = Labels::with_names(present.map(|(id, name)| (id, name.clone())));
@@ -194,8 +206,7 @@ pub fn build(prompts: &Prompts, input: &PromptInput<'_>) -> Result<BuiltPrompt, 
     // The order of `Slot` puts first what rarely changes between two answers. The sort is stable, so pieces of the same
     // slot keep their order.
     filled.sort_by_key(|slot| slot.slot);
-    let built = assemble(drop_to_fit(filled, input), input);
-    Ok(BuiltPrompt { labels: transcript.into_labels(), fence: input.fence.to_owned(), ..built })
+    Ok((filled, transcript.into_labels()))
 }
 
 /// Returns `true` if pieces of a slot are in prompts of a style, apart from the summary of a long thread. Plain prompts are
@@ -383,10 +394,7 @@ fn people(input: &PromptInput<'_>) -> Option<String> {
     let asker = PresentMember::author(&input.trigger.message);
     let is_missing = input.people.iter().all(|person| person.id != asker.id);
     let people = input.people.iter().chain(is_missing.then_some(&asker));
-    let mut named: Vec<String> = people.filter(is_named).map(called).collect();
-    if input.people.len() == MOST_PEOPLE && is_about_people {
-        named.push("others".to_owned());
-    }
+    let named: Vec<String> = people.filter(is_named).map(called).collect();
     (!named.is_empty() && input.chat_kind != ChatKind::Private).then(|| named.join(", "))
 }
 
@@ -433,7 +441,7 @@ fn ask(
         asker: &asker,
         ask: &question,
         // "^" and "?" alone say no more than the tag.
-        has_words: input.ask.contains(if input.generic { char::is_alphanumeric } else { |c: char| !c.is_whitespace() }),
+        has_words: input.ask.contains(char::is_alphanumeric) || !input.generic && !input.ask.trim().is_empty(),
         generic: input.generic,
         summary: wants_summary(input),
         focus: focus.as_deref(),

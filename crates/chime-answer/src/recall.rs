@@ -166,9 +166,12 @@ fn coverage(one: &RecalledMessage) -> f64 {
     one.features.wide_coverage.clamp(0.0, 1.0)
 }
 
-/// Adds the score of each recalled source, and the search methods that found it, to the recall slot in `slots`.
+/// Adds the score of each recalled source, and the search methods that found it, to the recall slot in `slots`, or to
+/// that of the window if all are in its talk.
 pub fn note_found(slots: &mut [SlotUse], recalled: &Recalled) {
-    let Some(slot) = slots.iter_mut().find(|slot| slot.name == Slot::Recall.name()) else { return };
+    let place = |slot: Slot| slots.iter().position(|used| used.name == slot.name());
+    let Some(place) = place(Slot::Recall).or_else(|| place(Slot::Context)) else { return };
+    let slot = &mut slots[place];
     let found =
         |id: SourceId, score: f64, retrieved: RetrieverScores| FoundSource { id: id.to_string(), score, retrieved };
     let sessions =
