@@ -23,7 +23,7 @@ pub fn enrich(conn: &Reader, services: &Services, history: &History, zone: Zone,
     if config.is_on {
         sources.push(("memory", pieces(conn, chat, zone)));
         sources.push(("topic", topic_pieces(conn, trigger.conversation(), config, zone, now)));
-        sources.push(("items", item_pieces(conn, chat, ask, &trigger.message.sender.name, zone, now)));
+        sources.push(("items", item_pieces(conn, chat, ask, trigger.message.sender.id, zone, now)));
     }
     sources.push(("notes", note_pieces(conn, chat, ask, zone, services.pages.embedder.as_deref())));
     let mut enrichment = Enrichment::default();

@@ -11,7 +11,9 @@ use crate::members;
 use crate::policy::OPEN_FOR;
 use crate::wording::Remembered;
 use crate::words;
-use chime_core::{Bullet, BulletKind, ChatKey, Piece, Seq, Session, Slot, Summary, SummaryMethod, Timestamp, Zone};
+use chime_core::{
+    Bullet, BulletKind, ChatKey, Piece, Seq, Session, Slot, Summary, SummaryMethod, Timestamp, UserId, Zone,
+};
 use chime_relevance::retrieval::{ItemQuestion, cues, item_question};
 use chime_store::chats::ChatRow;
 use chime_store::{Reader, chats, item_marks, memory, messages, summaries};
@@ -56,6 +58,17 @@ impl ItemList {
 /// Returns the items of a list by kind, then oldest first, in the `recent` field of [`Remembered`], and in `history`
 /// those that were done lately. Items without a message that can still be read are left out.
 pub fn items(conn: &Reader, chat: &ChatRow, zone: Zone, list: ItemList) -> chime_store::Result<Remembered> {
+    items_of(conn, chat, zone, list, None)
+}
+
+/// Like [`items`], but with an `owner` only those of this member.
+fn items_of(
+    conn: &Reader,
+    chat: &ChatRow,
+    zone: Zone,
+    list: ItemList,
+    owner: Option<UserId>,
+) -> chime_store::Result<Remembered> {
     if memory::is_off(conn, chat.key)? {
         return Ok(Remembered::default());
     }
@@ -84,7 +97,18 @@ pub fn items(conn: &Reader, chat: &ChatRow, zone: Zone, list: ItemList) -> chime
         let is_readable = |bullet: &Bullet| bullet.sources.iter().any(|seq| found.places.contains_key(seq));
         kept.into_iter().flat_map(|(summary, _)| summary.bullets).filter(is_readable).collect()
     };
-    let recent = summary(newest_of_kinds(readable(found.recent.clone()), MOST));
+    let mut open = readable(found.recent.clone());
+    if let Some(owner) = owner {
+        let number = newer.numbers.get(&owner);
+        let mut own = Vec::new();
+        for bullet in open {
+            if is_of(conn, chat.key, &bullet, owner, number)? {
+                own.push(bullet);
+            }
+        }
+        open = own;
+    }
+    let recent = summary(newest_of_kinds(open, MOST));
     let mut done = readable(found.history.clone());
     done.retain(is_late);
     let history = summary(last(done, MOST_DONE));
@@ -113,6 +137,25 @@ fn last(mut bullets: Vec<Bullet>, most: usize) -> Vec<Bullet> {
 struct NewerItems {
     bullets: Vec<Bullet>,
     names: BTreeMap<u32, String>,
+    /// Numbers of all members, in the texts of these items and in those of summaries.
+    numbers: BTreeMap<UserId, u32>,
+}
+
+/// Returns `true` if an item is about `owner`, who has `number` in its text, or if it names nobody and rests on a message by
+/// `owner`.
+fn is_of(
+    conn: &Reader,
+    chat: ChatKey,
+    bullet: &Bullet,
+    owner: UserId,
+    number: Option<&u32>,
+) -> chime_store::Result<bool> {
+    let named = members::numbers(&bullet.text);
+    if !named.is_empty() {
+        return Ok(number.is_some_and(|number| named.contains(number)));
+    }
+    let Some(first) = bullet.sources.first() else { return Ok(false) };
+    Ok(messages::by_seq(conn, chat, *first)?.is_some_and(|stored| stored.message.sender.id == owner))
 }
 
 /// Extracts the items of a list from the newest messages outside `summarized`. Members without a number get one for
@@ -145,7 +188,7 @@ fn not_summarized<'a>(
         bullets.extend(extract::items(&summary_lines(said, &people, &numbers, &seqs(conn, said)?, None)));
     }
     bullets.retain(|bullet| list.kinds().contains(&bullet.kind));
-    Ok(NewerItems { bullets, names })
+    Ok(NewerItems { bullets, names, numbers })
 }
 
 fn summary(bullets: Vec<Bullet>, method: SummaryMethod) -> Option<(Summary, u32)> {
@@ -237,13 +280,13 @@ pub(super) fn close_cited(made: &mut NewSummary, open: &[Bullet]) {
     made.bullets = bullets;
 }
 
-/// Returns the decisions, or the open tasks and questions, that the member named `asker` asks for with `ask`, as lines for
+/// Returns the decisions, or the open tasks and questions, that the member `asker` asks for with `ask`, as lines for
 /// the prompt: those that share most words with it first, then the newest.
 pub fn item_pieces(
     conn: &Reader,
     chat: ChatKey,
     ask: &str,
-    asker: &str,
+    asker: UserId,
     zone: Zone,
     now: Timestamp,
 ) -> chime_store::Result<Vec<Piece>> {
@@ -253,16 +296,10 @@ pub fn item_pieces(
         ItemQuestion::Decisions => ItemList::Decisions(Timestamp::from_secs(0)),
         ItemQuestion::Open | ItemQuestion::OwnOpen => ItemList::Open(now),
     };
-    let found = items(conn, &row, zone, list)?;
+    let owner = (question == ItemQuestion::OwnOpen).then_some(asker);
+    let found = items_of(conn, &row, zone, list, owner)?;
     let asked = words::stems(ask);
-    let is_askers = |number: &u32| found.names.get(number).is_some_and(|name| name == asker);
-    let by_asker = |seq: &Seq| found.places.get(seq).is_some_and(|place| place.by == asker);
-    let is_own = |bullet: &&Bullet| match members::numbers(&bullet.text) {
-        named if named.is_empty() => bullet.sources.first().is_some_and(by_asker),
-        named => named.iter().any(is_askers),
-    };
     let bullets = found.recent.iter().flat_map(|(summary, _)| &summary.bullets);
-    let bullets = bullets.filter(|bullet| question != ItemQuestion::OwnOpen || is_own(bullet));
     let mut ranked: Vec<(usize, &Bullet)> =
         bullets.map(|bullet| (words::stems(&bullet.text).intersection(&asked).count(), bullet)).rev().collect();
     ranked.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared));
