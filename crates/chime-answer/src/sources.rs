@@ -64,10 +64,18 @@ pub fn with_sources(tagged: &str, basis: CitationBasis<'_>, support: &Support<'_
     Tagged { listed: ids.collect(), text: tagged.to_owned() }
 }
 
-/// Returns `true` if a text has so many lines of prose that it was probably written to be copied.
+/// Returns `true` if a text was probably written to be copied: it has several lines of prose, and begins with a salutation
+/// or an announcement.
 fn is_draft(text: &str) -> bool {
-    let is_prose = |line: &&str| !line.trim().is_empty() && !is_heading_or_row(line) && !ENTRY.is_match(line);
-    text.lines().filter(is_prose).count() >= DRAFT_LINES
+    let is_prose = |line: &str| !line.trim().is_empty() && !is_heading_or_row(line) && !ENTRY.is_match(line);
+    let (mut fences, mut prose) = (Fences::default(), Vec::new());
+    for line in text.lines() {
+        if !fences.is_code(line) && is_prose(line) {
+            prose.push(line);
+        }
+    }
+    let is_opening = |line: &&str| line.trim_end_matches(['*', '_', ' ']).ends_with([',', '!', ':']);
+    prose.len() >= DRAFT_LINES && prose.iter().take(DRAFT_LINES).any(is_opening)
 }
 
 fn is_heading_or_row(line: &str) -> bool {

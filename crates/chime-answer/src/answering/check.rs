@@ -68,7 +68,7 @@ pub(super) async fn check(
         language: language.code(),
         mark,
         known: known.as_ref(),
-        is_general_knowledge: question.window.is_new,
+        is_general_knowledge: question.is_general_knowledge(),
         remarks,
     };
     let embedder = services.features.embedder();

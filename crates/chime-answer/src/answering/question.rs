@@ -304,6 +304,13 @@ impl QuestionContext {
             .then(|| filled(&texts(language.code()).digest.left_out, &[("n", &count.to_string())]))
     }
 
+    /// Returns `true` if the question is new to the chat, and nothing else was found for it.
+    pub fn is_general_knowledge(&self) -> bool {
+        let is_found = |piece: &Piece| matches!(piece.slot, Slot::Recall | Slot::Material);
+        let has_sources = !self.looked_up.uses.is_empty() || self.enrichment.pieces.iter().any(is_found);
+        self.window.is_new && self.recalled == Recalled::default() && !has_sources
+    }
+
     /// Returns `true` if the prompt shows every message of the chat before the question.
     pub fn is_all_shown(&self) -> bool {
         self.window.entries.len() + 1 >= usize::try_from(self.trigger().seq.0).unwrap_or(usize::MAX)

@@ -155,7 +155,7 @@ impl Focused {
             entries,
             known_from: history.known_from(),
             best_match: stretches.best,
-            is_new: is_new && selection.is_new,
+            is_new: is_new && !is_found && selection.is_new,
             ranked,
             further_back: found,
         }
