@@ -149,7 +149,8 @@ impl TextTable {
         let Some((url, start)) = self.open_links.pop() else { return };
         let words = self.cell.get(start..).unwrap_or_default().trim().to_owned();
         // The links of citations, `[1]`, stand in the source line below the answer.
-        let is_citation = words.starts_with('[') && words.ends_with(']');
+        let number = words.strip_prefix('[').and_then(|words| words.strip_suffix(']'));
+        let is_citation = number.is_some_and(|number| number.chars().all(|c| c.is_ascii_digit()));
         if words.is_empty() {
             self.cell.push_str(&clean(&url));
         } else if !is_citation && !self.links.iter().any(|link| link.words == words && link.url == url) {
