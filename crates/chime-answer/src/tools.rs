@@ -347,8 +347,9 @@ impl LookedUp {
                 }
                 let unseen = found.len();
                 let (lines, sources) = self.messages_within(room, found, transcript, estimate);
-                let note = if tool == LookupTool::SmartContext.name() { GOES_ON } else { IS_CUT };
-                cut_note = (sources.len() < unseen).then_some(note);
+                let notes = [(LookupTool::SmartContext, GOES_ON), (LookupTool::Search, IS_CUT)];
+                let note = notes.into_iter().find(|(cut, _)| cut.name() == tool).map(|(_, note)| note);
+                cut_note = note.filter(|_| sources.len() < unseen && room == RESULT_TOKENS);
                 (lines, sources)
             }
             LookupResult::Sources(found) => self.sources_within(room, found, transcript, estimate),

@@ -347,7 +347,9 @@ impl LookupScope {
             wanted.as_ref().is_none_or(|wanted| self.count_said(wanted, &self.stems(&stored.message.text)) > 0)
         };
         let newest = messages::newest_between(conn, self.chat.key, since, until, NEWEST)?;
-        let others = newest.into_iter().filter(|stored| is_wanted(stored) && says(stored));
+        let known: HashSet<Seq> = found.iter().map(|stored| stored.seq).collect();
+        let is_news = |stored: &StoredMessage| !known.contains(&stored.seq);
+        let others = newest.into_iter().filter(|stored| is_news(stored) && is_wanted(stored) && says(stored));
         found.extend(others.take(MOST_MESSAGES + 1));
         Ok(found)
     }
