@@ -22,11 +22,14 @@ impl ToldLines {
         Self { lines: lines.map(told).collect() }
     }
 
-    /// Returns `true` if a line rests on all these messages and has half of the words of `text`. One that rests on many
-    /// messages may say little of these.
+    /// Returns `true` if a line rests on all these messages, and has all numbers and most words of `text`. One that rests
+    /// on many messages may say little of these.
     pub fn tell<'a>(&self, text: &str, messages: impl Iterator<Item = &'a Seq>) -> bool {
         let (messages, stems): (BTreeSet<Seq>, _) = (messages.copied().collect(), words::stems(text));
-        let says = |line: &BTreeSet<String>| 2 * line.intersection(&stems).count() >= stems.len();
+        let numbers: BTreeSet<String> = stems.iter().filter(|stem| words::has_digit(stem)).cloned().collect();
+        let says = |line: &BTreeSet<String>| {
+            numbers.is_subset(line) && 4 * line.intersection(&stems).count() >= 3 * stems.len()
+        };
         self.lines.iter().any(|(of, line)| messages.is_subset(of) && says(line))
     }
 }
