@@ -362,13 +362,17 @@ fn load(
         restate(&mut frame, text, &reading);
     }
     let listed = follow_ups::items_of(conn, answer)?;
-    let mut shown = follow_ups::items_of_chain(conn, answer, ITEMS)?;
-    // "Who brings what" was answered with members: a question about one of them is not about that list.
-    let members = chats::members(conn, asked.trigger.chat)?;
-    let names: BTreeSet<String> = members.iter().map(|member| fold(&member.name)).collect();
-    shown.retain(|item| !names.contains(&fold(item.title())));
+    let shown = follow_ups::items_of_chain(conn, answer, ITEMS)?;
     let last_item = follow_ups::last_item(conn, answer)?;
-    Ok(Some(StoredSuggestion { answer, found_by, frame, listed, shown, last_item }))
+    let mut stored = StoredSuggestion { answer, found_by, frame, listed, shown, last_item };
+    if !stored.is_offer() {
+        // "Who brings what" was answered with members: a question about one of them is not about that list.
+        let names = chats::members(conn, asked.trigger.chat)?.into_iter().map(|member| fold(&member.name));
+        let names: BTreeSet<String> =
+            names.flat_map(|name| [name.split(' ').next().unwrap_or_default().to_owned(), name]).collect();
+        stored.shown.retain(|item| !names.contains(&fold(item.title())));
+    }
+    Ok(Some(stored))
 }
 
 fn is_in_session(
