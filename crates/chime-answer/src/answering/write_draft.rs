@@ -24,7 +24,7 @@ use chime_access::Allowance;
 use chime_access::gateway::ModelPurpose;
 use chime_access::gateway::ask::UsageRecord;
 use chime_core::trigger::{Languages, asks_about_bot, ends_like_question, is_generic};
-use chime_core::{Citable, Grounding, Job, RefusalReason, SourceId, StoredMessage};
+use chime_core::{Citable, Grounding, Job, RefusalReason, SourceId, SourceKind, StoredMessage};
 use chime_jobs::JobError;
 use chime_llm::{Completion, Prompt};
 use chime_store::Language;
@@ -265,7 +265,8 @@ async fn is_made_up(
 fn is_about_chat<'a>(ask: &str, mut given: impl Iterator<Item = &'a Citable>) -> bool {
     let asked = content_words(ask);
     let is_asked = |text: &str| !content_words(text).is_disjoint(&asked);
-    let says = |source: &Citable| is_asked(&source.name) || !source.text.contains('?') && is_asked(&source.text);
+    let is_by_named = |source: &Citable| source.id.kind == SourceKind::Message && is_asked(&source.name);
+    let says = |source: &Citable| is_by_named(source) || !source.text.contains('?') && is_asked(&source.text);
     Languages::shipped().ours_in(ask) > 0 || given.any(says)
 }
 
