@@ -270,9 +270,12 @@ impl Language {
     /// Returns `true` if `text` names a language or asks for a translation. Then the prompt must not demand another
     /// language for the answer.
     pub fn is_named_in(text: &str) -> bool {
+        /// Shorter names, such as "Thai", usually mean something else of that country.
+        const SHORTEST: usize = 5;
         static NAMES: LazyLock<HashSet<String>> = LazyLock::new(|| {
             let own = Lang::all().iter().flat_map(|lang| [lang.eng_name().to_lowercase(), lang.name().to_lowercase()]);
-            own.chain(languages().iter().flat_map(|language| language.language_names.clone())).collect()
+            let others = languages().iter().flat_map(|language| language.language_names.clone());
+            own.chain(others).filter(|name| name.chars().count() >= SHORTEST).collect()
         });
         let lower = text.to_lowercase();
         lower.unicode_words().any(|word| NAMES.contains(word) || begins_like(word, |it| &it.translate))
