@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use chime_core::chat_settings::PERSONA;
-use chime_core::{Bullet, ChatKey, MessageId, Rolling, Seq, Timestamp, named};
+use chime_core::{Bullet, BulletKind, ChatKey, MessageId, Rolling, Seq, Timestamp, named};
 use chime_store::{Reader, chat_settings, item_marks, notes, recaps, reminders, summaries, tags, topics};
 
 /// Reads the stored data of one chat.
@@ -109,7 +109,8 @@ impl<'a> KeptReader<'a> {
 
     fn lines(&self, bullets: &[Bullet]) -> Value {
         let line = |bullet: &Bullet| {
-            let done = bullet.sources.first().and_then(|first| self.done.get(first));
+            let is_item = matches!(bullet.kind, BulletKind::Task | BulletKind::Question);
+            let done = bullet.sources.first().filter(|_| is_item).and_then(|first| self.done.get(first));
             json!({
                 "kind": bullet.kind.as_str(), "text": named(&bullet.text, &self.names),
                 "messages": self.messages(&bullet.sources), "done": done.map(|at| at.secs()),
