@@ -245,11 +245,16 @@ pub fn index_in(tx: &Writer<'_>, chat: ChatKey, language: Language, limit: u32) 
     Ok(())
 }
 
-/// Builds the full-text index anew if it has messages in a language whose stems have changed since it was built.
-pub(super) fn index_anew(tx: &Writer<'_>) -> Result<()> {
+/// Builds the full-text index anew if it has messages in one of the `changed` languages, whose stems are others now.
+pub(super) fn index_anew<'a>(tx: &Writer<'_>, changed: impl Iterator<Item = &'a str>) -> Result<()> {
     /// Number of messages that are read at once.
     const CHUNK: u32 = 1000;
-    if !tx.any("SELECT 1 FROM message WHERE stem_language IN ('ara', 'heb', 'pol', 'ukr')", &[])? {
+    let mut is_affected = false;
+    for code in changed {
+        is_affected =
+            is_affected || tx.any("SELECT 1 FROM message WHERE stem_language = :code", params! { ":code": code })?;
+    }
+    if !is_affected {
         return Ok(());
     }
     search::clear(tx)?;

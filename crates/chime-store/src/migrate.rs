@@ -22,17 +22,16 @@ pub fn version(conn: &Connection) -> Result<u32> {
     Ok(conn.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 
-/// First version whose full-text index has the stems of today. An older index is built anew.
-const STEMS_OF_TODAY: u32 = 6;
+/// Versions since which languages have the stems of today. An older index with their messages is built anew.
+const STEMS_SINCE: [(u32, [&str; 2]); 2] = [(5, ["ara", "heb"]), (6, ["pol", "ukr"])];
 
 /// Runs the migrations that a database lacks. Afterwards it has version [`KNOWN`].
 pub fn migrate(conn: &mut Connection) -> Result<()> {
     let from = version(conn)?;
     let tx = conn.transaction()?;
     apply(&tx, &MIGRATIONS)?;
-    if (1..STEMS_OF_TODAY).contains(&from) {
-        messages::index_anew(&tx)?;
-    }
+    let changed = STEMS_SINCE.into_iter().filter(|(since, _)| (1..*since).contains(&from));
+    messages::index_anew(&tx, changed.flat_map(|(_, languages)| languages))?;
     Ok(tx.commit()?)
 }
 
@@ -76,8 +75,9 @@ mod tests {
     }
 
     /// Stores a message in a chat whose language is `code`, empties the index, and returns if the message is found by
-    /// `word` after the version before [`STEMS_OF_TODAY`] was migrated.
+    /// `word` after an older version was migrated.
     async fn is_found_after_migrating(code: &'static str, said: &str, word: &'static str) -> bool {
+        const BEFORE: u32 = 4;
         let (folder, store) = new_store().await;
         let message = transcript(&format!("10:00 ann#1 {said}")).remove(0).message;
         let prepared = store.write(Priority::Background, move |tx| {
@@ -86,13 +86,13 @@ mod tests {
             let language = Language::from_code(code);
             messages::take_in(tx, &ChatRow { language, ..row }, &message)?;
             search::clear(tx)?;
-            tx.pragma_update(None, "user_version", STEMS_OF_TODAY - 1)?;
+            tx.pragma_update(None, "user_version", BEFORE)?;
             Ok(())
         });
         prepared.await.unwrap();
         store.close().await;
         let (store, opened) = Store::open(&folder.path().join("chime.db"), Timestamp::default()).unwrap();
-        assert_eq!(opened.migrated, (STEMS_OF_TODAY - 1, KNOWN));
+        assert_eq!(opened.migrated, (BEFORE, KNOWN));
         let found = store.read(move |conn| {
             let range = Range { chat: ChatKey(1), from: Seq(0), before: Seq(9), limit: 9 };
             postings::of_stem(conn, &range, &stems(word, Language::from_code(code)).concat())
