@@ -407,9 +407,11 @@ impl Model {
     fn learn_from_shorter(&self, completion: &Completion, prompt: &Prompt, now: Timestamp) {
         /// A prompt of less than this part of the refused one says little about the size between them.
         const TELLING: usize = 3;
+        /// Much shorter than for other refusals: this one may have had another reason than the size.
+        const UNSIZED_STAYS: Duration = Duration::from_secs(60 * 60);
         let (estimated, mut learned) = (prompt.estimated_tokens(), self.learned.lock());
         let Some(refusal) = learned.refusal.as_mut() else { return };
-        if estimated >= refusal.tokens || now.since(refusal.at) >= REFUSALS_STAY {
+        if estimated >= refusal.tokens || now.since(refusal.at) >= UNSIZED_STAYS {
             learned.refusal = None;
         } else if estimated >= refusal.tokens / TELLING {
             let counted = usize::try_from(completion.tokens.prompt).unwrap_or(0);
