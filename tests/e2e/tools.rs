@@ -183,6 +183,8 @@ async fn a_search_is_narrowed_to_a_member_and_to_days() {
         more_than_the_window_looks_at(w).await;
         for (arguments, wanted, other) in [
             (json!({"query": "trailer", "from": "Ann"}), "grandma", "garage"),
+            // A name may be shortened, and a result that is whole does not claim to be cut.
+            (json!({"query": "trailer", "from": "an"}), "grandma", "More was found"),
             (json!({"query": "trailer", "since": second}), "garage", "grandma"),
             (json!({"query": "trailer", "until": first}), "grandma", "garage"),
             (json!({"from": "ben", "since": first, "until": second}), "garage", "grandma"),
