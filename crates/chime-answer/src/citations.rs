@@ -68,6 +68,8 @@ pub struct CitationWords<'a> {
     pub known: Option<&'a KnownWords>,
     /// `true` if the answer is not about the chat. Then no source is added.
     pub is_general_knowledge: bool,
+    /// `true` if the answer is a text that a member asked for: "write to the landlord".
+    pub is_request: bool,
     /// Sentences below the answer that need no source, such as that a page could not be read.
     pub remarks: &'a [String],
 }
@@ -85,6 +87,7 @@ pub fn check(
     let sourced = match words.mark {
         Some(_) => Sourced::All,
         None if words.is_general_knowledge => Sourced::None,
+        None if words.is_request => Sourced::Listed,
         None => Sourced::IfNoneIsCited,
     };
     let (linked, ledger) = link(answer, basis, support, sourced);
@@ -269,8 +272,14 @@ mod tests {
 
     use super::*;
 
-    const ENGLISH: CitationWords<'static> =
-        CitationWords { language: "eng", mark: None, known: None, is_general_knowledge: false, remarks: &[] };
+    const ENGLISH: CitationWords<'static> = CitationWords {
+        language: "eng",
+        mark: None,
+        known: None,
+        is_general_knowledge: false,
+        is_request: false,
+        remarks: &[],
+    };
     use crate::lines::Labels;
     use chime_core::testkit::{here, moment};
     use chime_core::{Seq, SourceId, SourceMessage};

@@ -31,6 +31,8 @@ pub enum Sourced {
     None,
     /// All sentences of an answer without any valid citation. A model that cites leaves the others without on purpose.
     IfNoneIsCited,
+    /// The same sentences, but their sources are only listed below the text: it was written on request.
+    Listed,
     /// All.
     All,
 }
@@ -52,11 +54,12 @@ pub fn with_sources(tagged: &str, basis: CitationBasis<'_>, support: &Support<'_
     let cites = ONE_TAG.find_iter(tagged).any(|tag| basis.cited_ids(tag.as_str()).into_iter().any(is_given));
     let adds = match sourced {
         Sourced::None => false,
-        Sourced::IfNoneIsCited => !cites,
+        Sourced::IfNoneIsCited | Sourced::Listed => !cites,
         Sourced::All => true,
     };
     let text = checked(tagged, Checker { basis, support, adds });
-    if sourced == Sourced::All || cites || !is_draft(tagged) {
+    let is_listed = sourced == Sourced::Listed || sourced == Sourced::IfNoneIsCited && is_draft(tagged);
+    if cites || !is_listed {
         return Tagged { text, listed: Vec::new() };
     }
     let tags: Vec<&str> = ONE_TAG.find_iter(&text).map(|tag| tag.as_str()).collect();
@@ -402,6 +405,9 @@ mod tests {
         assert_eq!(with_sources(text, basis, &support, Sourced::IfNoneIsCited).text, text);
         assert_eq!([Sourced::IfNoneIsCited, Sourced::None].map(listed), [1, 0], "and none of general knowledge");
         assert!(with_sources(text, basis, &support, Sourced::All).text.contains("[source: m1]"));
+        let short = "Come to the party in the courtyard on 14 June!";
+        let made = with_sources(short, basis, &support, Sourced::Listed);
+        assert_eq!((made.text.as_str(), made.listed.len()), (short, 1));
     }
 
     #[test]

@@ -69,6 +69,7 @@ pub(super) async fn check(
         mark,
         known: known.as_ref(),
         is_general_knowledge: question.is_general_knowledge(),
+        is_request: question.is_request(),
         remarks,
     };
     let embedder = services.features.embedder();

@@ -20,6 +20,7 @@ use chime_access::gateway::ask::{Gateway, UsageRecord};
 use chime_core::chat_settings::{ChatSettings, GROUNDING, MODEL, PERSONA, Persona};
 use chime_core::lang::languages;
 use chime_core::texts::{filled, texts};
+use chime_core::trigger::Languages;
 use chime_core::{
     AnswerStatus, BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Message,
     MessageAt, ParsedTrigger, Piece, PieceLine, Role, Seq, Slot, SourceId, SourceKind, Spent, StoredMessage, Timestamp,
@@ -309,6 +310,16 @@ impl QuestionContext {
         let is_found = |piece: &Piece| matches!(piece.slot, Slot::Recall | Slot::Material);
         let has_sources = !self.looked_up.uses.is_empty() || self.enrichment.pieces.iter().any(is_found);
         self.window.is_new && self.recalled == Recalled::default() && !has_sources
+    }
+
+    /// Returns `true` if the member asks for a text: in some words, but with no question. A model that is told to cite, and
+    /// writes such a text without a citation, means it to be copied.
+    pub fn is_request(&self) -> bool {
+        /// "ferry time" asks for a fact.
+        const SOME_WORDS: usize = 4;
+        let ask = &self.history.ask;
+        let is_long = ask.split_whitespace().count() >= SOME_WORDS;
+        self.style == Style::Numbered && is_long && !self.generic && !Languages::shipped().is_question(ask)
     }
 
     /// Returns `true` if the prompt shows every message of the chat before the question.
