@@ -167,7 +167,7 @@ fn coverage(one: &RecalledMessage) -> f64 {
 }
 
 /// Adds the score of each recalled source, and the search methods that found it, to the recall slot in `slots`, or to
-/// that of the window if all are in its talk.
+/// the slot of the window if all sources stand in it.
 pub fn note_found(slots: &mut [SlotUse], recalled: &Recalled) {
     let place = |slot: Slot| slots.iter().position(|used| used.name == slot.name());
     let Some(place) = place(Slot::Recall).or_else(|| place(Slot::Context)) else { return };

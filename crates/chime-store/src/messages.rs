@@ -245,7 +245,7 @@ pub fn index_in(tx: &Writer<'_>, chat: ChatKey, language: Language, limit: u32) 
     Ok(())
 }
 
-/// Builds the full-text index anew if it has messages in one of the `changed` languages, whose stems are others now.
+/// Builds the full-text index again if it has messages in one of the `changed` languages, which have new stems.
 pub(super) fn index_anew<'a>(tx: &Writer<'_>, changed: impl Iterator<Item = &'a str>) -> Result<()> {
     /// Number of messages that are read at once.
     const CHUNK: u32 = 1000;

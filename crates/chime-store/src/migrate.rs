@@ -22,7 +22,7 @@ pub fn version(conn: &Connection) -> Result<u32> {
     Ok(conn.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 
-/// Versions since which languages have the stems of today. An older index with their messages is built anew.
+/// Versions since which languages have the stems of today. An older index with their messages is built again.
 const STEMS_SINCE: [(u32, [&str; 2]); 2] = [(5, ["ara", "heb"]), (6, ["pol", "ukr"])];
 
 /// Runs the migrations that a database lacks. Afterwards it has version [`KNOWN`].

@@ -312,8 +312,8 @@ impl QuestionContext {
         self.window.is_new && self.recalled == Recalled::default() && !has_sources
     }
 
-    /// Returns `true` if the member asks for a text: in some words, but with no question. A model that is told to cite, and
-    /// writes such a text without a citation, means it to be copied.
+    /// Returns `true` if the member asks for a text, in some words but not as a question. If a model that has to cite writes
+    /// it without citations, it will be copied.
     pub fn is_request(&self) -> bool {
         /// "ferry time" asks for a fact.
         const SOME_WORDS: usize = 4;

@@ -61,7 +61,7 @@ pub fn items(conn: &Reader, chat: &ChatRow, zone: Zone, list: ItemList) -> chime
     items_of(conn, chat, zone, list, None)
 }
 
-/// Like [`items`], but with an `owner` only those of this member.
+/// Like [`items`]. With an `owner`, only the items of this member are returned.
 fn items_of(
     conn: &Reader,
     chat: &ChatRow,
@@ -137,7 +137,7 @@ fn last(mut bullets: Vec<Bullet>, most: usize) -> Vec<Bullet> {
 struct NewerItems {
     bullets: Vec<Bullet>,
     names: BTreeMap<u32, String>,
-    /// Numbers of all members, in the texts of these items and in those of summaries.
+    /// Numbers of all members in these items and in summaries.
     numbers: BTreeMap<UserId, u32>,
 }
 
