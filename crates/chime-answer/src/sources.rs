@@ -29,11 +29,11 @@ const DRAFT_LINES: usize = 3;
 pub enum Sourced {
     /// None: the answer is general knowledge.
     None,
-    /// All sentences of an answer without any valid citation. A model that cites leaves the others without on purpose.
+    /// Those of an answer without any valid citation. A model that cites leaves the other sentences without on purpose.
     IfNoneIsCited,
-    /// The same sentences, but their sources are only listed below the text: it was written on request.
+    /// The same sentences, but their sources are only listed below the text, which was written on request.
     Listed,
-    /// All.
+    /// All sentences, also of an answer that cites.
     All,
 }
 
@@ -211,16 +211,15 @@ impl Checker<'_> {
         let claim = checkable[0];
         let scores = support.scores(claim);
         let supporting = support.best(&scores).filter(|place| scores[*place] >= SUPPORTS);
-        let is_right = |place: usize| {
-            // Where only the numbers differ, another message with them must be about the same.
-            let is_about_same = || cited.iter().any(|other| support.share_subject(claim, *other, place));
-            let is_better = is_named(place) || !is_terse && (without_numbers < SHARES_NOTHING || is_about_same());
-            is_better && !is_cited(place) && self.is_message(place) && support.has_half_of_words(claim, place)
-        };
-        let is_unrelated = strongest < UNRELATED && without_numbers < SHARES_NOTHING;
+        let may_cite =
+            |place: usize| !is_cited(place) && self.is_message(place) && support.has_half_of_words(claim, place);
+        let shares_nothing = without_numbers < SHARES_NOTHING;
+        // If only the numbers differ, a message that has them must also be about the same as the cited one.
+        let is_about_same = |place: usize| cited.iter().any(|other| support.share_subject(claim, *other, place));
+        let is_better = |place: usize| is_named(place) || !is_terse && (shares_nothing || is_about_same(place));
         match supporting {
-            Some(place) if is_right(place) => format!("[source: {}]", basis.given[place].id),
-            None if is_unrelated && !is_terse && !claims.need_tag() => String::new(),
+            Some(place) if may_cite(place) && is_better(place) => format!("[source: {}]", basis.given[place].id),
+            None if strongest < UNRELATED && shares_nothing && !is_terse && !claims.need_tag() => String::new(),
             _ => tag.to_owned(),
         }
     }

@@ -195,7 +195,8 @@ impl<'a> Support<'a> {
     /// Returns the probabilities that the source at `place`, which the model cites for `sentence`, supports it.
     pub fn score_of_cited(&self, sentence: &str, place: usize) -> CitedScore {
         let source = &self.sources[place];
-        let Some(mut features) = self.features(sentence).get(place).copied().filter(|_| !source.is_own) else {
+        let features = self.features_of(sentence, std::slice::from_ref(source));
+        let Some(mut features) = features.into_iter().next().filter(|_| !source.is_own) else {
             return CitedScore::default();
         };
         // A message without a number may stand for one that another message has: "same day".
@@ -300,6 +301,10 @@ impl<'a> Support<'a> {
     /// Returns the features of each source for `sentence`, in the order of [`WEIGHTS`]; empty for a sentence without
     /// content words.
     pub fn features(&self, sentence: &str) -> Vec<SupportFeatures> {
+        self.features_of(sentence, &self.sources)
+    }
+
+    fn features_of(&self, sentence: &str, sources: &[PreparedSource]) -> Vec<SupportFeatures> {
         let words = content_words(sentence);
         let total: f64 = words.iter().map(|word| self.weight(word)).sum();
         if total <= 0.0 {
@@ -325,7 +330,7 @@ impl<'a> Support<'a> {
                 f64::from(source.is_question),
             ]
         };
-        self.sources.iter().map(of_source).collect()
+        sources.iter().map(of_source).collect()
     }
 
     fn weight(&self, word: &str) -> f64 {
