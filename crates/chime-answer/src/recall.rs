@@ -34,7 +34,7 @@ pub fn fitting(found: Recalled, cap: usize, estimate: fn(&str) -> usize) -> Reca
         fits
     };
     let mut sessions: Vec<RecalledSession> =
-        found.sessions.into_iter().filter(|one| fits(&labelled(one), &mut left)).collect();
+        found.sessions.into_iter().filter(|one| fits(&labelled_lines(one), &mut left)).collect();
     let mut left = room - (sessions_room - left);
     let mut messages: Vec<RecalledMessage> =
         found.messages.into_iter().filter(|one| fits(&shown(one), &mut left)).collect();
@@ -47,12 +47,12 @@ fn shown(one: &RecalledMessage) -> String {
     clip(&one.message.message.rendered(), SHOWN_CHARS).into_owned()
 }
 
-fn actual(one: &RecalledSession) -> String {
+fn plain_lines(one: &RecalledSession) -> String {
     one.bullets.iter().map(|one| format!("- {}", one.bullet.text)).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the lines of a summary, each with its kind and state.
-fn labelled(one: &RecalledSession) -> String {
+fn labelled_lines(one: &RecalledSession) -> String {
     one.bullets.iter().map(|one| format!("- {}", one.state.labelled(&one.bullet))).collect::<Vec<_>>().join("\n")
 }
 
@@ -82,7 +82,7 @@ pub(super) fn lines(recalled: &Recalled, transcript: &mut PromptTranscript<'_>) 
     let mut lines = Vec::new();
     for one in &recalled.sessions {
         let place = place(transcript.period(one.started_at, one.ended_at), one.topic.as_deref());
-        lines.push(format!("[{}] Summary of a talk, {place}:\n    {}", one.id, transcript.aside(&labelled(one))));
+        lines.push(format!("[{}] Summary of a talk, {place}:\n    {}", one.id, transcript.aside(&labelled_lines(one))));
     }
     let messages = recalled.messages.iter().map(|one| (&one.message, one.topic.as_deref(), SHOWN_CHARS));
     lines.push(dated(messages, transcript));
@@ -130,7 +130,7 @@ pub fn citable(recalled: &Recalled, chat: &Chat, zone: Zone) -> Vec<Citable> {
         name: format!("Summary, {}", zone.day_in_words(one.started_at)),
         is_own: false,
         sent_at: one.started_at,
-        text: actual(one),
+        text: plain_lines(one),
         link: None,
         rests_on: one.grounds.iter().map(|stored| SourceMessage::of(chat, stored)).collect(),
     };

@@ -347,9 +347,11 @@ impl LookedUp {
                 }
                 let unseen = found.len();
                 let (lines, sources) = self.messages_within(room, found, transcript, estimate);
-                let notes = [(LookupTool::SmartContext, GOES_ON), (LookupTool::Search, IS_CUT)];
-                let note = notes.into_iter().find(|(cut, _)| cut.name() == tool).map(|(_, note)| note);
-                cut_note = note.filter(|_| sources.len() < unseen && room == RESULT_TOKENS);
+                // With less room left, a further call would bring nothing.
+                if sources.len() < unseen && room == RESULT_TOKENS {
+                    let notes = [(LookupTool::SmartContext, GOES_ON), (LookupTool::Search, IS_CUT)];
+                    cut_note = notes.into_iter().find(|(cut, _)| cut.name() == tool).map(|(_, note)| note);
+                }
                 (lines, sources)
             }
             LookupResult::Sources(found) => self.sources_within(room, found, transcript, estimate),

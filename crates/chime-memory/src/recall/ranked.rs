@@ -117,7 +117,7 @@ impl RankedRecall {
     ) -> chime_store::Result<Vec<RecalledSession>> {
         let is_news = |bullet: &Bullet| {
             let hidden = || bullet.sources.iter().filter(|seq| !shown.contains(seq));
-            bullet.sources.is_empty() || hidden().count() > 0 && !told.tell(&bullet.text, hidden())
+            bullet.sources.is_empty() || hidden().next().is_some() && !told.tell(&bullet.text, hidden())
         };
         let done = item_marks::done(conn, self.conversation.chat, None)?;
         let mut recalled = Vec::new();

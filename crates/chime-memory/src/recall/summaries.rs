@@ -164,11 +164,8 @@ impl FoundSummary {
     /// decision and a task is of the task. A summary that `is_old` does not tell what is open.
     pub fn state(&self, bullet: &Bullet, done: &BTreeMap<Seq, Timestamp>, is_old: bool) -> ItemState {
         let first = bullet.sources.first();
-        let is_task = || {
-            let same =
-                self.bullets.iter().filter(|(other, _)| extract::is_item(other) && other.sources.first() == first);
-            same.count() > 0
-        };
+        let is_task =
+            || self.bullets.iter().any(|(other, _)| extract::is_item(other) && other.sources.first() == first);
         let is_decision = bullet.kind == BulletKind::Decision;
         match first.is_some_and(|first| done.contains_key(first)) && !(is_decision && is_task()) {
             true => ItemState::Closed,

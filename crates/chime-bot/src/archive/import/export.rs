@@ -1,4 +1,4 @@
-//! Writes the stored messages of a chat as JSON. Only one page of messages is in memory at a time.
+//! Writes the stored data of a chat as JSON. Of the messages, only one page and the ids are in memory at a time.
 
 use std::collections::BTreeMap;
 use std::io::Write;
