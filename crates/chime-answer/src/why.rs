@@ -60,13 +60,15 @@ impl WhyReader {
     }
 }
 
-/// Renders the sources of the answer in `record`: each message of the focus and each cited one with a quote, the reason
-/// and a link, then the surroundings in one line, the hidden messages, and tokens and time. `to` is the member who sent
+/// Renders the sources of the answer in `record`: each cited message, then each of the focus, with a quote, the reason
+/// and a link; then the surroundings in one line, the hidden messages, and tokens and time. `to` is the member who sent
 /// `/why`. A message of the record that is not in `used` is no longer stored.
 pub fn why(record: &AnswerRecord, used: &[UsedMessage], extras: &WhyExtras, to: WhyReader) -> String {
     let known: BTreeMap<Seq, &UsedMessage> = used.iter().map(|message| (message.seq, message)).collect();
-    let (listed, surroundings): (Vec<&Chosen>, Vec<&Chosen>) =
+    let (mut listed, surroundings): (Vec<&Chosen>, Vec<&Chosen>) =
         record.window.iter().partition(|chosen| chosen.reason.part() == Part::Focus || is_cited(record, chosen));
+    // A long list would hide them otherwise.
+    listed.sort_by_key(|chosen| !is_cited(record, chosen));
     let explained = ExplainedRecord { record, used, to };
     let texts = &to.texts.why;
     let mut parts = Vec::new();

@@ -9,6 +9,11 @@ use chime_core::{
 
 /// Maximum duration of a session; an active conversation is divided after it.
 const MAX_AGE: Duration = Duration::from_secs(24 * 60 * 60);
+/// Number of messages by people below which the next message continues a session in spite of a silence. Fewer get no
+/// summary, and in a slow chat most sessions would be so small.
+const TURNS_TO_END: u32 = 3;
+/// Silence after which a small session ends, too.
+const SMALL_IDLE: Duration = Duration::from_secs(3 * 24 * 60 * 60);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionRules {
@@ -25,6 +30,8 @@ pub struct OpenSession {
     pub messages: u32,
     /// Number of messages by people, not bots.
     pub turns: u32,
+    /// Time of the first message after the last silence that did not end the session.
+    active_from: Timestamp,
     /// Time at which the session ends if no further message comes.
     pub ends_at: Timestamp,
     digest: u64,
@@ -51,7 +58,11 @@ impl Divider {
         let ended = self.end_before(&message);
         let place = (message.at, message.id);
         let open = match self.open.take() {
-            Some(open) => OpenSession { last: place, messages: open.messages + 1, ..open },
+            Some(open) => {
+                let was_silent = message.at.since(open.last.0) > self.rules.idle;
+                let active_from = if was_silent { message.at } else { open.active_from };
+                OpenSession { last: place, messages: open.messages + 1, active_from, ..open }
+            }
             // Only a person's message starts a session: a bot's message outside a session belongs to none.
             None if !message.is_human => return ended,
             None => OpenSession {
@@ -60,13 +71,14 @@ impl Divider {
                 last: place,
                 messages: 1,
                 turns: 0,
+                active_from: message.at,
                 ends_at: message.at,
                 digest: SEED,
             },
         };
         self.open = Some(OpenSession {
             turns: open.turns + u32::from(message.is_human),
-            ends_at: message.at.plus(self.rules.idle).min(open.first.0.plus(MAX_AGE)),
+            ends_at: message.at.plus(self.rules.idle).min(open.active_from.plus(MAX_AGE)),
             digest: digested(open.digest, &message),
             ..open
         });
@@ -85,7 +97,7 @@ impl Divider {
     /// Returns the last session, closed or still open, when all messages have been added.
     pub fn finish(mut self) -> (Option<Session>, Option<OpenSession>) {
         let Some(open) = self.open else { return (None, None) };
-        match self.reason_to_end(&open, (self.now, MessageId(i64::MAX))) {
+        match self.reason_to_end(&open, (self.now, MessageId(i64::MAX)), self.rules.idle) {
             Some(reason) => (Some(self.closed(open, reason)), None),
             None => (None, Some(open)),
         }
@@ -93,22 +105,31 @@ impl Divider {
 
     fn end_before(&mut self, message: &SessionMessage) -> Option<Session> {
         let open = self.open?;
-        let reason = self.reason_to_end(&open, (message.at, message.id))?;
+        let is_continued = open.turns < TURNS_TO_END && message.is_human;
+        let idle = if is_continued { self.rules.idle.max(SMALL_IDLE) } else { self.rules.idle };
+        let reason = self.reason_to_end(&open, (message.at, message.id), idle)?;
         self.open = None;
         Some(self.closed(open, reason))
     }
 
-    /// Returns the reason why a session ends before `next`, or `None` if it goes on.
-    fn reason_to_end(&mut self, open: &OpenSession, next: (Timestamp, MessageId)) -> Option<CloseReason> {
+    /// Returns the reason why a session ends before `next`, or `None` if it goes on. It ends after a silence of `idle`.
+    fn reason_to_end(
+        &mut self,
+        open: &OpenSession,
+        next: (Timestamp, MessageId),
+        idle: Duration,
+    ) -> Option<CloseReason> {
         if let Some(reason) = self.cut_between(open.last, next) {
             return Some(reason);
         }
+        let silence = next.0.since(open.last.0);
+        let is_old = silence <= self.rules.idle && next.0.since(open.active_from) >= MAX_AGE;
         if open.messages >= self.rules.max_messages {
             Some(CloseReason::Size)
-        } else if next.0.since(open.last.0) > self.rules.idle {
+        } else if silence > idle {
             Some(CloseReason::Silence)
         } else {
-            (next.0.since(open.first.0) >= MAX_AGE).then_some(CloseReason::Age)
+            is_old.then_some(CloseReason::Age)
         }
     }
 
@@ -261,6 +282,29 @@ mod tests {
             &[],
             "10:03",
             expect!["2-3 open for 59 min, 1 turns"],
+        );
+    }
+
+    #[test]
+    fn the_next_messages_within_three_days_continue_a_small_session() {
+        check(
+            "10:00 ann#1 shall we meet on the 12th?\nday 2\n18:00 bob#2 fine\nday 4\n09:00 cat#3 ok\n\
+             12:00 bob#4 who cooks?\nday 8\n09:00 cat#5 me",
+            &[],
+            "day 8 12:00",
+            expect![[r#"
+                1-3 silence
+                4-4 silence
+                5-5 silence"#]],
+        );
+        // A bot's message after the silence does not continue it.
+        check(
+            "10:00 ann#1 a\nday 2\n10:00 chime#2 [assistant] recap\n18:00 bob#3 b",
+            &[],
+            "day 2 18:10",
+            expect![[r#"
+                1-1 silence
+                3-3 open for 50 min, 1 turns"#]],
         );
     }
 
