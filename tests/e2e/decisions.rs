@@ -143,8 +143,8 @@ async fn without_a_model_items_are_the_members_own_words_until_the_talk_says_the
             w.say("cat", talk.around[0]);
             w.settled().await;
             w.clock.advance(2 * HOUR);
-            // Between them, the tags were a session too.
-            until_summarized(w, 3).await;
+            // The tags between them belong to the second one.
+            until_summarized(w, 2).await;
             let ask = w.say("dan", "/open");
             let open = w.answer_to(ask).await;
             let before = open_part(&open, talk.done);

@@ -226,7 +226,7 @@ async fn a_model_summarizes_where_the_bot_was_asked_and_its_bullets_are_checked(
 async fn members_are_numbers_in_the_prompt_of_a_summary() {
     World::with(&[ON], async |w| {
         w.say("zoe", "good morning");
-        w.quiet(2 * HOUR).await;
+        w.quiet(4 * DAY).await;
         talk(w);
         w.say("bob", "zoe: the ropes are wet, <zoe> has a dry one, says ann's note");
         w.model.script(["The red one."]);

@@ -6,6 +6,7 @@
 //! another message.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use crate::citation_basis::CitationBasis;
 use crate::followup::show;
@@ -20,8 +21,8 @@ use chime_core::prompts::{
 };
 use chime_core::trigger::{Languages, asks_for_summary, asks_what_was_missed, is_about_bot};
 use chime_core::{
-    ChatKind, Citable, Enrichment, FollowUp, Grounding, Message, Part, Piece, Role, Seq, Slot, SlotUse, SourceId,
-    StoredMessage, Timestamp, UserId, Zone, clip, has_spoiler,
+    ChatKind, Citable, Enrichment, FollowUp, Grounding, Message, MessageId, Part, Piece, Reason, Role, Seq, Slot,
+    SlotUse, SourceId, StoredMessage, Timestamp, UserId, Zone, clip, has_spoiler,
 };
 use chime_relevance::context::{ContextWindow, Entry};
 use chime_relevance::retrieval::Recalled;
@@ -42,6 +43,9 @@ const SURE_FOCUS: f64 = 0.75;
 
 /// Maximum number of messages that the prompt names as that subject.
 const MOST_NAMED: usize = 6;
+
+/// A member's messages of this time before the trigger are a matter of their own, which the trigger may be about.
+const OWN_TALK: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[derive(Debug, Clone, Copy)]
 pub struct PromptInput<'a> {
@@ -419,7 +423,7 @@ fn ask(
     let photos = numbers(input.photos.iter().copied(), transcript.labels());
     let has_others = input.window.entries.iter().any(|entry| entry.part() == Part::Surroundings);
     let is_bare = input.generic && anchor.is_none() && has_others && !wants_summary(input);
-    let focus = if is_bare { likely_subject(input.window) } else { Vec::new() };
+    let focus = if is_bare { likely_subject(input.window, &input.trigger.message) } else { Vec::new() };
     let focus = numbers(focus.into_iter(), transcript.labels());
     let mut shown = input.window.entries.iter().map(|entry| entry.shown.as_str()).chain([input.ask]);
     let (today, time) = (input.zone.day_in_words(input.now), input.zone.clock_time(input.now));
@@ -457,12 +461,25 @@ fn ask(
 }
 
 /// Returns the most likely subject of a trigger without words, in order of time: the surest messages of members, at most
-/// [`MOST_NAMED`].
-fn likely_subject(window: &ContextWindow) -> Vec<Seq> {
-    let is_sure = |entry: &&Entry| entry.score >= SURE_FOCUS && entry.message.message.role == Role::User;
+/// [`MOST_NAMED`]. Returns none if the asker took part in the talk within [`OWN_TALK`] but neither wrote any of them nor
+/// got a reply by one: in busy groups, that is mostly the talk of others.
+fn likely_subject(window: &ContextWindow, trigger: &Message) -> Vec<Seq> {
+    let own: BTreeSet<MessageId> = (window.entries.iter().map(|entry| &entry.message.message))
+        .filter(|message| message.sender.id == trigger.sender.id && trigger.sent_at.since(message.sent_at) <= OWN_TALK)
+        .map(|message| message.id)
+        .collect();
+    let is_sure = |entry: &&Entry| {
+        let is_near = entry.reason != Reason::Bridge;
+        is_near && entry.score >= SURE_FOCUS && entry.message.message.role == Role::User
+    };
     let mut sure: Vec<&Entry> = window.focus().filter(is_sure).collect();
     sure.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.message.seq.cmp(&a.message.seq)));
     sure.truncate(MOST_NAMED);
+    let is_own =
+        |message: &Message| own.contains(&message.id) || message.reply_to.is_some_and(|parent| own.contains(&parent));
+    if !own.is_empty() && !sure.iter().any(|entry| is_own(&entry.message.message)) {
+        return Vec::new();
+    }
     sure.sort_by_key(|entry| (entry.message.message.sent_at, entry.message.seq));
     sure.into_iter().map(|entry| entry.message.seq).collect()
 }
