@@ -66,10 +66,8 @@ pub struct CitationWords<'a> {
     /// Words of everything that the model was given, in which numbers and names are looked up; `None` for a text that
     /// no model wrote.
     pub known: Option<&'a KnownWords>,
-    /// `true` if the answer is not about the chat. Then no source is added.
-    pub is_general_knowledge: bool,
-    /// `true` if the answer is a text that a member asked for: "write to the landlord".
-    pub is_request: bool,
+    /// Sentences without a citation that get one, unless the chat is strict.
+    pub sourced: Sourced,
     /// Sentences below the answer that need no source, such as that a page could not be read.
     pub remarks: &'a [String],
 }
@@ -84,12 +82,7 @@ pub fn check(
     zone: Zone,
     words: CitationWords<'_>,
 ) -> Checked {
-    let sourced = match words.mark {
-        Some(_) => Sourced::All,
-        None if words.is_general_knowledge => Sourced::None,
-        None if words.is_request => Sourced::Listed,
-        None => Sourced::IfNoneIsCited,
-    };
+    let sourced = if words.mark.is_some() { Sourced::All } else { words.sourced };
     let (linked, ledger) = link(answer, basis, support, sourced);
     let (sources_label, removed_note) = source_labels(words.language);
     let unfounded = words.known.map_or(0, |known| known.count_unfounded(&linked, words.language));
@@ -272,14 +265,8 @@ mod tests {
 
     use super::*;
 
-    const ENGLISH: CitationWords<'static> = CitationWords {
-        language: "eng",
-        mark: None,
-        known: None,
-        is_general_knowledge: false,
-        is_request: false,
-        remarks: &[],
-    };
+    const ENGLISH: CitationWords<'static> =
+        CitationWords { language: "eng", mark: None, known: None, sourced: Sourced::IfNoneIsCited, remarks: &[] };
     use crate::lines::Labels;
     use chime_core::testkit::{here, moment};
     use chime_core::{Seq, SourceId, SourceMessage};

@@ -307,15 +307,16 @@ fn concepts(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, Prompt
 /// suggestion or asks for one. Empty for other questions.
 fn frame(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptError> {
     let follow_up = input.follow_up;
-    if !follow_up.needs_prompt_slot() && (follow_up.suggested.is_none() || wants_summary(input)) {
+    if !follow_up.needs_prompt_slot() && (follow_up.suggested.is_empty() || wants_summary(input)) {
         return Ok(Filled::new(Slot::Frame, String::new(), Vec::new()));
     }
     let lines = show::prompt_lines(follow_up);
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let suggests = follow_up.frame.intent.suggests();
-    let (about_items, is_open) = (!follow_up.items.is_empty(), follow_up.suggested.is_some());
-    let render =
-        |lines: &str| prompts.frame(&FrameValues { fence: input.fence, lines, suggests, about_items, is_open });
+    let (about_items, is_open) = (!follow_up.items.is_empty(), !follow_up.suggested.is_empty());
+    let is_offer = follow_up.suggested.iter().any(|list| list.is_offer);
+    let fence = input.fence;
+    let render = |lines: &str| prompts.frame(&FrameValues { fence, lines, suggests, about_items, is_open, is_offer });
     let text = match lines.is_empty() {
         true if suggests => render("")?,
         true => String::new(),
@@ -422,7 +423,8 @@ fn ask(
     let quoted = anchor.and(input.window.quoted.as_deref()).map(|quoted| transcript.aside(&clip(quoted, ANCHOR_CHARS)));
     let photos = numbers(input.photos.iter().copied(), transcript.labels());
     let has_others = input.window.entries.iter().any(|entry| entry.part() == Part::Surroundings);
-    let is_bare = input.generic && anchor.is_none() && has_others && !wants_summary(input);
+    let generic = input.generic && !is_about_answer(input);
+    let is_bare = generic && anchor.is_none() && has_others && !wants_summary(input);
     let focus = if is_bare { likely_subject(input.window, &input.trigger.message) } else { Vec::new() };
     let focus = numbers(focus.into_iter(), transcript.labels());
     let mut shown = input.window.entries.iter().map(|entry| entry.shown.as_str()).chain([input.ask]);
@@ -445,8 +447,8 @@ fn ask(
         asker: &asker,
         ask: &question,
         // "^" and "?" alone say no more than the tag.
-        has_words: input.ask.contains(char::is_alphanumeric) || !input.generic && !input.ask.trim().is_empty(),
-        generic: input.generic,
+        has_words: input.ask.contains(char::is_alphanumeric) || !generic && !input.ask.trim().is_empty(),
+        generic,
         summary: wants_summary(input),
         focus: focus.as_deref(),
         nothing_known: anchor_text.is_none() && input.window.entries.is_empty(),
@@ -458,6 +460,14 @@ fn ask(
     let told = outside_fences(&text, input.fence).filter(|line| line.contains(&asker) && !is_fact(line));
     let instructions = told.collect::<Vec<_>>().join("\n");
     Ok(Filled { instructions, ..Filled::new(Slot::Ask, text, sources) })
+}
+
+/// Returns `true` if a question of general words ("more", "why?") is probably about a list that the prompt mentions, or
+/// about the bot's answer just before it, and not about the talk.
+fn is_about_answer(input: &PromptInput<'_>) -> bool {
+    let newest = input.window.entries.iter().max_by_key(|entry| (entry.message.message.sent_at, entry.message.seq));
+    let is_after_answer = newest.is_some_and(|entry| entry.message.message.role == Role::Assistant);
+    input.ask.contains(char::is_alphanumeric) && (!input.follow_up.suggested.is_empty() || is_after_answer)
 }
 
 /// Returns the most likely subject of a trigger without words, in order of time: the surest messages of members, at most
@@ -799,7 +809,7 @@ mod tests {
             let mut recent = transcript(&format!("{chat}{reply} @bot {ask}"));
             let trigger = recent.pop().expect("a trigger");
             let window = get_smart_context(&History::new(trigger.clone(), recent, Vec::new()), &Params::new(estimate));
-            let suggested = Some(SuggestedList { wanted: Vec::new(), items: Vec::new(), wants_others: false });
+            let suggested = vec![SuggestedList { is_offer: true, ..SuggestedList::default() }];
             let follow_up = FollowUp { suggested, ..FollowUp::default() };
             let user =
                 rendered(&PromptInput { ask, generic: true, follow_up: &follow_up, ..input(&trigger, &window) }).user;

@@ -11,7 +11,7 @@ use crate::citation_forms::is_lead;
 use crate::grounding::sentences;
 use crate::pattern;
 use crate::support::{DOUBTFUL, SHARES_NOTHING, SUPPORTS, Support, UNRELATED};
-use chime_core::trigger::Languages;
+use chime_core::trigger::{Languages, ends_like_question};
 use chime_core::{Fences, SourceId, SourceKind};
 
 static ONE_TAG: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i){TAG}")));
@@ -102,7 +102,8 @@ fn checked(tagged: &str, checker: Checker<'_>) -> String {
         .collect();
     let sourced = lines.join("\n");
     let is_long = lines.iter().filter(|line| !line.trim().is_empty()).count() > SHORT_LINES;
-    if !checker.adds || has_code || is_long || ONE_TAG.is_match(tagged) || ONE_TAG.is_match(&sourced) {
+    let asks = ends_like_question(sourced.trim_end());
+    if !checker.adds || has_code || is_long || asks || ONE_TAG.is_match(tagged) || ONE_TAG.is_match(&sourced) {
         return sourced;
     }
     match checker.support.likely_source_of(&sourced) {
@@ -143,9 +144,9 @@ impl Checker<'_> {
     }
 
     /// Adds a tag to a sentence without one if a source supports it. If the sentence before got the same sources, none
-    /// is added, and none to what only announces something: "Bring along:".
+    /// is added, and none to what only announces something ("Bring along:") or asks.
     fn with_found_tag(&self, sentence: &str, last_added: &mut Vec<SourceId>) -> String {
-        if !self.adds || sentence.trim_end().ends_with(':') {
+        if !self.adds || sentence.trim_end().ends_with(':') || ends_like_question(sentence.trim_end()) {
             return sentence.to_owned();
         }
         let found = self.support.sources_of(sentence).into_iter();

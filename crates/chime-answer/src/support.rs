@@ -130,6 +130,8 @@ pub struct Support<'a> {
     /// Weight of each word: higher if fewer sources contain it.
     weights: HashMap<String, f64>,
     embed: Embed<'a>,
+    /// `true` if the model was asked to cite.
+    is_of_citing_model: bool,
 }
 
 /// Probabilities that a cited source supports a sentence.
@@ -175,7 +177,14 @@ impl<'a> Support<'a> {
         }
         let count = prepared.len() as f64;
         let weights = spread.into_iter().map(|(word, times)| (word, (1.0 + count / times).ln())).collect();
-        Self { sources: prepared, question: question.to_owned(), asked: content_words(question), weights, embed }
+        let (question, asked) = (question.to_owned(), content_words(question));
+        Self { sources: prepared, question, asked, weights, embed, is_of_citing_model: false }
+    }
+
+    /// Returns the support of an answer by a model that was asked to cite: equal numbers alone make a message a source
+    /// only if it shares a word with the question. "Boil it for ten minutes" is not from "see you on the 10th".
+    pub fn of_citing_model(self) -> Self {
+        Self { is_of_citing_model: true, ..self }
     }
 
     /// Returns the probability that each source supports `sentence`, in the order of the sources. All are 0 for a
@@ -250,7 +259,9 @@ impl<'a> Support<'a> {
         let best = self.best(&scores).filter(|best| scores[*best] >= LIKELY && self.is_checkable(answer))?;
         let (words, source) = (content_words(answer), &self.sources[best]);
         // What only the question shares with a message does not make it the source of the answer.
-        words.iter().any(|word| source.words.contains(word) || source.name.contains(word)).then_some(best)
+        let shares = words.iter().any(|word| source.words.contains(word) || source.name.contains(word));
+        let is_enough = if self.is_of_citing_model { self.shares_words(answer, best) } else { shares };
+        is_enough.then_some(best)
     }
 
     /// Returns `true` if the source at `place` has two content words of `sentence`, or a third of them, one of which is no
@@ -260,7 +271,9 @@ impl<'a> Support<'a> {
         let shared = words.iter().filter(|word| source.words.contains(*word) || source.name.contains(*word)).count();
         let is_name = |word: &String| self.sources.iter().any(|source| source.name.contains(word));
         let says_more = words.iter().any(|word| source.words.contains(word) && !is_name(word));
-        says_more && (shared > 1 || 3 * shared >= words.len())
+        let is_word = |word: &&String| source.words.contains(*word) && !has_ascii_digit(word);
+        let is_about_same = self.asked.iter().chain(&words).any(|word| is_word(&word)) || self.asked.is_empty();
+        says_more && (shared > 1 || 3 * shared >= words.len()) && (is_about_same || !self.is_of_citing_model)
     }
 
     /// Returns the source that adds most to `first`: it must contain at least the share [`ADDS`] of `sentence` in words

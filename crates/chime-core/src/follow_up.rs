@@ -152,18 +152,23 @@ pub struct FollowUp {
     pub items: Vec<Item>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<Reference>,
-    /// The newest suggestion, if it is unclear whether the question continues it; then the prompt shows it and the
-    /// model decides. Never stored: it belongs to another answer and must be deleted with it.
+    /// The suggestions of the talk, newest first, if it is unclear which of them the question continues, if any; then
+    /// the prompt shows them and the model decides. Never stored: they belong to other answers and must be deleted with
+    /// those.
     #[serde(skip)]
-    pub suggested: Option<SuggestedList>,
+    pub suggested: Vec<SuggestedList>,
 }
 
-/// Suggestion that a question may be about.
-#[derive(Debug, Clone, PartialEq)]
+/// Newest list of a chain of suggestions that a question may be about.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct SuggestedList {
     /// Wishes that the suggestion was made for, in the words of members.
     pub wanted: Vec<String>,
     pub items: Vec<Item>,
+    /// Items of the earlier lists of the chain, oldest first.
+    pub before: Vec<Item>,
+    /// `true` if the list suggests things, unlike one of tasks or steps.
+    pub is_offer: bool,
     /// `true` if the question seems to ask for others in their place.
     pub wants_others: bool,
 }

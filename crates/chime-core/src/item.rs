@@ -23,11 +23,6 @@ impl Amount {
         let hundredths = self.0.saturating_mul(70) / 100;
         if hundredths < 100 { Self(hundredths) } else { Self(hundredths / 100 * 100) }
     }
-
-    /// Returns the amount less one hundredth of the unit.
-    pub fn just_below(self) -> Self {
-        Self(self.0.saturating_sub(1))
-    }
 }
 
 impl fmt::Display for Amount {

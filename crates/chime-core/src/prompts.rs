@@ -137,6 +137,8 @@ pub struct FrameValues<'a> {
     pub about_items: bool,
     /// `true` if it is unclear whether the question continues a suggestion.
     pub is_open: bool,
+    /// `true` if a list in `lines` suggests things, unlike lists of tasks or steps.
+    pub is_offer: bool,
 }
 
 #[derive(Debug, Serialize)]

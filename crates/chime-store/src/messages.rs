@@ -4,7 +4,7 @@
 mod conversation;
 mod rows;
 
-pub use conversation::{after, before, between, moments_of, newest_between, newest_of, page, page_before, within};
+pub use conversation::{after, before, between, newest_between, newest_of, page, page_before, within, written_by};
 use rows::COLUMNS;
 
 use super::chats::{self, ChatRow};

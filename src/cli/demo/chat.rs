@@ -7,10 +7,8 @@ use chrono::NaiveDateTime;
 
 use chime_core::{Timestamp, Zone};
 
-/// Silence after which a new conversation begins. The last conversation is moved in time separately from the messages
-/// before it.
-const LAST_TALK_GAP: Duration = Duration::from_secs(60 * 60);
-/// Minimum silence before the last conversation after it was moved, so that it still counts as a new one.
+/// Silence, such as a night, after which the talk of the last day begins. That talk is moved in time separately from the
+/// messages before it, and its shorter pauses stay as they are.
 const QUIET: Duration = Duration::from_secs(8 * 60 * 60);
 const DAY_SECS: i64 = 24 * 60 * 60;
 
@@ -73,12 +71,12 @@ impl ChatFile {
         if messages.is_empty() { Err(ChatFileError::Empty) } else { Ok(Self { title, messages }) }
     }
 
-    /// Moves the chat in time so that its last message was sent at `last`. Messages before the last conversation are
-    /// moved by whole days, so that they keep their time of day in `zone`.
+    /// Moves the chat in time so that its last message was sent at `last`. Messages before the talk of the last day
+    /// are moved by whole days, so that they keep their time of day in `zone`.
     #[must_use]
     pub fn moved_to(mut self, last: Timestamp, zone: Zone) -> Self {
         let Some(newest) = self.messages.last().map(|message| message.sent_at) else { return self };
-        let pauses = self.messages.windows(2).rposition(|pair| pair[1].sent_at.since(pair[0].sent_at) > LAST_TALK_GAP);
+        let pauses = self.messages.windows(2).rposition(|pair| pair[1].sent_at.since(pair[0].sent_at) > QUIET);
         let (earlier, talk) = self.messages.split_at_mut(pauses.map_or(0, |before| before + 1));
         for message in talk.iter_mut() {
             message.sent_at = last.minus(newest.since(message.sent_at));
@@ -86,7 +84,7 @@ impl ChatFile {
         if let (Some(ends), Some(begins)) = (earlier.last().map(|message| message.sent_at), talk.first()) {
             let room = begins.sent_at.minus(QUIET);
             let room_here = room.secs() + i64::from(zone.ahead_secs(room));
-            // Moves the earlier messages as near to the last conversation as whole days allow.
+            // Moves the earlier messages as near to that talk as whole days allow, after a silence that still counts.
             let days = (room_here - ends.secs()).div_euclid(DAY_SECS);
             for message in earlier {
                 let here = Timestamp::from_secs(message.sent_at.secs() + days * DAY_SECS);

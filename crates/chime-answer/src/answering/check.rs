@@ -9,6 +9,7 @@ use crate::answering::reply::reply_to;
 use crate::answering::services::Services;
 use crate::answering::{follow_up, log};
 use crate::citations::Checked;
+use crate::lines::Style;
 use crate::prompt::BuiltPrompt;
 use crate::support::Support;
 use crate::used_memory::used;
@@ -68,13 +69,16 @@ pub(super) async fn check(
         language: language.code(),
         mark,
         known: known.as_ref(),
-        is_general_knowledge: question.is_general_knowledge(),
-        is_request: question.is_request(),
+        sourced: question.sourced(&draft.markdown),
         remarks,
     };
     let embedder = services.features.embedder();
     let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
-    let support = draft.is_of_a_model().then(|| Support::new(&given, &question.history.ask, &embed));
+    let support = draft.is_of_a_model().then(|| {
+        let support = Support::new(&given, &question.history.ask, &embed);
+        // A model that has to cite and did not has most likely used its own knowledge.
+        if question.style == Style::Numbered { support.of_citing_model() } else { support }
+    });
     let checked = citations::check(&draft.markdown, basis, support.as_ref(), now, question.zone, words);
     log::citations(&checked);
     let is_silent = question.is_unasked && checked.valid.is_empty();

@@ -64,11 +64,11 @@ pub struct FollowUpContext {
     pub stored: Option<StoredSuggestion>,
     /// The resolved follow-up, if the member's reply to a clarifying question chose a candidate.
     settled: Option<FollowUp>,
-    /// The list that the question may refer to, which the prompt mentions.
-    suggested: Option<SuggestedList>,
+    /// The lists that the question may refer to, newest first, which the prompt mentions.
+    suggested: Vec<SuggestedList>,
     /// Messages of the earlier suggestion, which become sources of the answer.
     pub rests_on: Vec<Seq>,
-    /// Last message of the list in `suggested`, if hardly anything was said after it.
+    /// Last message of the list that the question most likely refers to, if hardly anything was said after it.
     list_end: Option<Seq>,
     /// `true` if the question seems to be about the things of that list, although not clearly enough to follow up on
     /// it.
@@ -123,8 +123,8 @@ fn found_context(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Re
 }
 
 /// Follows up on the suggestion `answer` if the question replies to it, starts over, or is clearly a follow-up and comes
-/// directly after it. Otherwise the question is answered as it is written: the prompt mentions the list, and the model
-/// decides if it is meant.
+/// directly after it. Otherwise the question is answered as it is written: the prompt mentions the lists of the talk, and
+/// the model decides if one is meant.
 fn context_of(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
@@ -145,24 +145,34 @@ fn context_of(
     let is_reply = found_by == FoundBy::Reply;
     // "What else?" after a list of tasks asks for no suggestions.
     let is_possible = stored.is_offer() || !reading.intent.suggests() || is_reply && !reading.has_question_word;
-    let is_bound = starts_over || is_possible && (is_clear || is_reply);
-    // A list of what messages say is no offer, so the prompt mentions it only to a question that refers to it.
-    let names_place = !reading.mentions.places.is_empty() || reading.mentions.item.is_some() || reading.is_about_list;
-    let refers = names_place || reading.asks_which_one || names_items(asked.ask, &stored.shown);
-    let is_told = stored.is_offer() || refers || answers::find(conn, answer)?.is_none_or(|it| it.sources.is_empty());
-    if !is_bound && !is_reply && (since > TOLD_WITHIN || !is_told) {
+    let others = if asked.is_offline { Vec::new() } else { others_in_play(asked, earlier, answer) };
+    let is_newest = earlier.first().is_some_and(|newest| newest.answer == answer);
+    let refers = refers_to_shown(&reading) || reading.mentions.person.is_some() || reading.not_that;
+    // Beside another list, "the second" may be of either, and "for him" about either.
+    let is_only = others.is_empty() || names_items(asked.ask, &stored.shown) || is_own && (is_newest || !refers);
+    let is_bound = starts_over || is_possible && (is_clear && is_only || is_reply);
+    let is_mentioned = since <= TOLD_WITHIN && is_told(conn, asked, &reading, &stored)?;
+    if !is_bound && !is_reply && !is_mentioned && others.is_empty() {
         return Ok(unbound(asked));
     }
     let mut rests_on = messages_with(earlier, answer);
     let list_end = rests_on.iter().max().copied().filter(|_| since <= NEXT);
     rests_on.extend(follow_ups::triggers_of_chain(conn, answer)?);
-    let is_others = matches!(reading.intent, Intent::More | Intent::Cheaper | Intent::Budget | Intent::EntitySearch);
-    // "We have read that already" refuses what was shown, if nothing was said in between.
-    let refuses = reading.not_that || reading.mentions.item.is_some() || reading.mentions.person.is_some();
-    let is_refused = refuses && reading.kind.is_none() && since == 0;
-    let wants_others = !reading.is_question && (is_others && since <= near || is_refused);
-    let (wanted, items) = (stored.frame.wanted.clone(), stored.listed.clone());
-    let suggested = Some(SuggestedList { wanted, items, wants_others });
+    let wants_others = goes_on(&reading, &stored, since, near, (is_own, others.is_empty()));
+    let mut lists = Vec::new();
+    if is_reply || is_mentioned {
+        lists.push((answer, SuggestedList { wants_others, ..list_of(&stored) }));
+    }
+    for other in others {
+        let Some(other) = load(conn, asked, other.answer, FoundBy::Thread)? else { continue };
+        if is_told(conn, asked, &reading, &other)? {
+            rests_on.extend(messages_with(earlier, other.answer));
+            rests_on.extend(follow_ups::triggers_of_chain(conn, other.answer)?);
+            lists.push((other.answer, list_of(&other)));
+        }
+    }
+    lists.sort_by_key(|(answer, _)| earlier.iter().position(|it| it.answer == *answer));
+    let suggested = lists.into_iter().map(|(_, list)| list).collect();
     let asks_which_one = reading.asks_which_one && (reading.kind.is_none() || reading.kind == stored.frame.kind);
     Ok(match is_bound {
         true => FollowUpContext {
@@ -175,6 +185,62 @@ fn context_of(
         },
         false => FollowUpContext { suggested, rests_on, list_end, asks_which_one, ..unbound(asked) },
     })
+}
+
+/// Returns the newest list of each other chain of this session that is near enough to be meant.
+fn others_in_play<'e>(
+    asked: &FollowUpQuestion<'_>,
+    earlier: &'e [EarlierSuggestion],
+    answer: AnswerId,
+) -> Vec<&'e EarlierSuggestion> {
+    let mut chains: BTreeSet<AnswerId> = earlier.iter().filter(|it| it.answer == answer).map(|it| it.chain).collect();
+    let is_near = |it: &EarlierSuggestion| {
+        it.messages.last().is_some_and(|last| asked.trigger.seq.0.saturating_sub(last.0) as usize <= TOLD_WITHIN)
+    };
+    earlier.iter().filter(|it| it.in_session && is_near(it) && chains.insert(it.chain)).collect()
+}
+
+/// Returns `true` if a question mentions things of a list by their place or a pronoun, or the whole list.
+fn refers_to_shown(reading: &ClassifiedQuestion) -> bool {
+    !reading.mentions.places.is_empty() || reading.mentions.item.is_some() || reading.is_about_list
+}
+
+/// Returns `true` if the prompt mentions the list to a question that is not resolved. A list of what messages say is no
+/// offer and is mentioned only to a question that refers to it.
+fn is_told(
+    conn: &Reader,
+    asked: &FollowUpQuestion<'_>,
+    reading: &ClassifiedQuestion,
+    list: &StoredSuggestion,
+) -> chime_store::Result<bool> {
+    let refers = refers_to_shown(reading) || reading.asks_which_one || names_items(asked.ask, &list.shown);
+    // One source may be of a wish: "for those who eat no meat [1]".
+    let is_of_messages = |record: AnswerRecord| 2 * record.sources.len() >= list.listed.len();
+    Ok(list.is_offer() || refers || !answers::find(conn, list.answer)?.is_some_and(is_of_messages))
+}
+
+fn list_of(stored: &StoredSuggestion) -> SuggestedList {
+    let before = stored.shown.iter().filter(|item| item.id.answer != stored.answer).cloned().collect();
+    let (wanted, items) = (stored.frame.wanted.clone(), stored.listed.clone());
+    SuggestedList { wanted, items, before, is_offer: stored.is_offer(), wants_others: false }
+}
+
+/// Returns `true` if things that the answer lists go on with the list: the question asks for others, refuses what was
+/// shown, or comes from the same member right after it. `is_own` tells that the member took part in its chain, and
+/// `is_only` that no other list is near.
+fn goes_on(
+    reading: &ClassifiedQuestion,
+    stored: &StoredSuggestion,
+    since: usize,
+    near: usize,
+    (is_own, is_only): (bool, bool),
+) -> bool {
+    let is_others = matches!(reading.intent, Intent::More | Intent::Cheaper | Intent::Budget | Intent::EntitySearch);
+    let is_plain = is_others && (since <= near || is_only && reading.unknown == 0);
+    // "We have read that already" refuses what was shown, if nothing was said in between.
+    let refuses = reading.not_that || reading.mentions.item.is_some() || reading.mentions.person.is_some();
+    let is_next = since == 0 && (refuses || is_own && stored.is_offer());
+    !reading.is_question && (is_plain || is_next && reading.kind.is_none())
 }
 
 /// Returns the context of a question that is answered as it is written.
@@ -410,7 +476,7 @@ impl FollowUpContext {
         /// With more words of its own ("which one is Ben bringing?"), the question is about something else.
         const UNKNOWN: usize = 1;
         let ClassifiedQuestion { is_question, is_about_list, unknown, .. } = self.reading;
-        let list = follow_up.suggested.as_ref().filter(|_| is_question && is_about_list && unknown <= UNKNOWN);
+        let list = follow_up.suggested.first().filter(|_| is_question && is_about_list && unknown <= UNKNOWN);
         list.map(|list| list.items.as_slice()).unwrap_or_default()
     }
 
@@ -428,7 +494,7 @@ impl FollowUpContext {
             return None;
         }
         let Some(stored) = &self.stored else {
-            let list = self.suggested.as_ref()?;
+            let list = self.suggested.first()?;
             let and_after = self.list_end.filter(|_| self.asks_which_one);
             // "Who has the key?" is not about the list, although no message fits it.
             let is_remark = is_unclear && !self.reading.is_question && self.list_end.is_some();
@@ -457,7 +523,7 @@ impl FollowUpContext {
     }
 
     /// Resolves the question by patterns. An ambiguous reference becomes a clarifying question. If no pattern applies,
-    /// the list in `suggested` is passed on for the model to interpret.
+    /// the lists in `suggested` are passed on for the model to interpret.
     pub fn resolve(&self, ask: &str) -> FollowUp {
         if let Some(settled) = &self.settled {
             return settled.clone();
@@ -497,7 +563,7 @@ pub fn clarifying(follow_up: &FollowUp, language: Language) -> Option<String> {
 pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollowUp> {
     let is_answer = record.status == AnswerStatus::Answered && follow_up.frame.clarification.is_none();
     let FollowUp { frame, .. } = follow_up;
-    let wants_others = follow_up.suggested.as_ref().is_some_and(|list| list.wants_others);
+    let wants_others = follow_up.suggested.iter().any(|list| list.wants_others);
     let suggests = frame.intent.suggests() || frame.kind.is_some() || wants_others || lists_things(&record.text);
     let is_about_others = !follow_up.items.is_empty();
     let mut found = match is_answer && suggests && !is_about_others {
@@ -511,8 +577,8 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
         return None;
     }
     let mut resolved = follow_up.clone();
-    if let Some(list) = follow_up.suggested.as_ref().filter(|_| !found.is_empty()) {
-        join(&mut resolved, list);
+    if !found.is_empty() {
+        join(&mut resolved, &follow_up.suggested);
     }
     let again = |item: &_| repeats_title(item, follow_up.excluded.iter().map(|shown| shown.title().to_owned()));
     if found.iter().any(again) {

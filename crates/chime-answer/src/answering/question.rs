@@ -11,9 +11,11 @@ use crate::answering::introduction::due;
 use crate::answering::load_trigger::{ClosedTrigger, LoadedTrigger, load_trigger};
 use crate::answering::long_thread::OldestPart;
 use crate::answering::services::Services;
+use crate::followup::lists_things;
 use crate::lines::Style;
 use crate::prompt::{self, BuiltPrompt, PresentMember};
 use crate::recall::{self, fitting};
+use crate::sources::Sourced;
 use crate::tools::LookedUp;
 use chime_access::gateway::ModelPurpose;
 use chime_access::gateway::ask::{Gateway, UsageRecord};
@@ -305,8 +307,25 @@ impl QuestionContext {
             .then(|| filled(&texts(language.code()).digest.left_out, &[("n", &count.to_string())]))
     }
 
+    /// Returns which sentences without a citation get one in the answer `text` of a model.
+    pub fn sourced(&self, text: &str) -> Sourced {
+        /// A shorter answer to a request only confirms it: "Understood, no nuts."
+        const SOME_TEXT: usize = 8;
+        let must_cite = self.style == Style::Numbered;
+        let is_told = !self.follow_up.suggested.is_empty();
+        let suggests = self.follow_up.frame.intent.suggests() || is_told && lists_things(text);
+        if self.is_general_knowledge() || must_cite && suggests {
+            return Sourced::None;
+        }
+        match must_cite && self.is_request() {
+            true if text.split_whitespace().count() > SOME_TEXT => Sourced::Listed,
+            true => Sourced::None,
+            false => Sourced::IfNoneIsCited,
+        }
+    }
+
     /// Returns `true` if the question is new to the chat, and nothing else was found for it.
-    pub fn is_general_knowledge(&self) -> bool {
+    fn is_general_knowledge(&self) -> bool {
         let is_found = |piece: &Piece| matches!(piece.slot, Slot::Recall | Slot::Material);
         let has_sources = !self.looked_up.uses.is_empty() || self.enrichment.pieces.iter().any(is_found);
         self.window.is_new && self.recalled == Recalled::default() && !has_sources
@@ -314,12 +333,12 @@ impl QuestionContext {
 
     /// Returns `true` if the member asks for a text, in some words but not as a question. If a model that has to cite writes
     /// it without citations, it will be copied.
-    pub fn is_request(&self) -> bool {
+    fn is_request(&self) -> bool {
         /// "ferry time" asks for a fact.
         const SOME_WORDS: usize = 4;
         let ask = &self.history.ask;
         let is_long = ask.split_whitespace().count() >= SOME_WORDS;
-        self.style == Style::Numbered && is_long && !self.generic && !Languages::shipped().is_question(ask)
+        is_long && !self.generic && !Languages::shipped().is_question(ask)
     }
 
     /// Returns `true` if the prompt shows every message of the chat before the question.

@@ -38,8 +38,9 @@ pub enum ReplyTo {
     Member,
 }
 
-/// Returns the suggestion that the question replies to, else the newest one in its thread, else the newest of this
-/// session that the member asked for or followed up on, else the newest of this session. `earlier` is sorted newest first.
+/// Returns the suggestion that the question replies to, else the newest one of the chain in its thread, else the newest of
+/// this session that the member asked for or followed up on, else the newest of this session. `earlier` is sorted newest
+/// first.
 pub fn origin(earlier: &[EarlierSuggestion], from: &SuggestionQuery<'_>) -> Option<(AnswerId, FoundBy)> {
     match from.reply {
         ReplyTo::Suggestion(answer) => return Some((answer, FoundBy::Reply)),
@@ -51,8 +52,9 @@ pub fn origin(earlier: &[EarlierSuggestion], from: &SuggestionQuery<'_>) -> Opti
     // If several members ask at once, a thread may hold several chains: each member continues the chain they took part
     // in.
     let own_chain = in_thread.iter().find(|it| it.asked_by == from.member).map(|it| it.chain);
-    if let Some(found) = in_thread.iter().find(|it| own_chain.is_none_or(|chain| it.chain == chain)) {
-        return Some((found.answer, FoundBy::Thread));
+    if let Some(chain) = own_chain.or(in_thread.first().map(|it| it.chain)) {
+        // The thread may lack the newest lists of the chain, which the numbers of a question count from.
+        return earlier.iter().find(|it| it.chain == chain).map(|it| (it.answer, FoundBy::Thread));
     }
     if from.reply == ReplyTo::Member {
         return None;

@@ -75,13 +75,16 @@ pub fn resolve(ask: &str, reading: &ClassifiedQuestion, stored: Option<&StoredSu
     follow_up
 }
 
-/// Lets an answer to a question that the model alone interpreted go on with the list that it was told of, if both list
+/// Lets an answer to a question that the model alone interpreted go on with a list that it was told of, if both list
 /// the same specific kind of thing, or the question names no kind and seems to ask for others: the next "more" then
 /// keeps the earlier wishes and repeats nothing.
-pub fn join(follow_up: &mut FollowUp, list: &SuggestedList) {
+pub fn join(follow_up: &mut FollowUp, lists: &[SuggestedList]) {
     let kind = follow_up.frame.kind.as_deref().filter(|kind| !is_generic_kind(kind));
-    let is_same = |last: &&Item| kind.map_or(list.wants_others, |kind| Some(kind) == last.shown.kind.as_deref());
-    if let Some(last) = list.items.last().filter(is_same) {
+    let is_same = |(list, last): &(&SuggestedList, &Item)| {
+        kind.map_or(list.wants_others, |kind| Some(kind) == last.shown.kind.as_deref())
+    };
+    let mut lasts = lists.iter().filter_map(|list| Some((list, list.items.last()?)));
+    if let Some((list, last)) = lasts.find(is_same) {
         follow_up.follows = Some(last.id.answer);
         let own = std::mem::take(&mut follow_up.frame.wanted);
         let earlier = list.wanted.iter().filter(|wish| !own.contains(wish));
@@ -166,18 +169,10 @@ fn inherit(follow_up: &mut FollowUp, reading: &ClassifiedQuestion, stored: &Stor
             let currency = named.currency.or_else(|| stored.frame.budget.as_ref()?.currency.clone());
             Some(Price { currency, ..named })
         }
-        (None, true) => lowered(stored),
+        // Without a limit so far, "cheaper" sets none: one cheap thing among those shown would exclude nearly all.
+        (None, true) => stored.frame.budget.clone().map(|limit| Price { amount: limit.amount.cheaper(), ..limit }),
         (None, false) => stored.frame.budget.clone(),
     };
-}
-
-/// Returns the price limit for something cheaper: 70 % of the limit so far, else just below the cheapest shown item.
-fn lowered(stored: &StoredSuggestion) -> Option<Price> {
-    if let Some(Price { amount, currency }) = stored.frame.budget.clone() {
-        return Some(Price { amount: amount.cheaper(), currency });
-    }
-    let cheapest = stored.shown.iter().filter_map(|item| item.shown.price.clone()).min_by_key(|price| price.amount)?;
-    Some(Price { amount: cheapest.amount.just_below(), ..cheapest })
 }
 
 /// Returns the newest shown items that could be suggested again as `kind`, at most [`MAX_EXCLUDED`], oldest first,

@@ -13,9 +13,15 @@ const NAMED_ITEMS: usize = 5;
 /// of the question. They contain untrusted text of members and of the model. Empty if nothing was suggested before.
 pub fn prompt_lines(follow_up: &FollowUp) -> Vec<String> {
     let line = |name: &str, value: &str| format!("{name}: {}", one_line(value, VALUE_CHARS));
-    if let Some(SuggestedList { wanted, items, .. }) = &follow_up.suggested {
-        let asked = wanted.iter().map(|wish| line("asked for", wish));
-        return asked.chain(items.iter().map(|item| one_line(&described(item), VALUE_CHARS))).collect();
+    if !follow_up.suggested.is_empty() {
+        let told = |list: &SuggestedList| {
+            let asked = list.wanted.iter().map(|wish| line("asked for", wish));
+            let items = list.items.iter().map(|item| one_line(&described(item), VALUE_CHARS));
+            let before: Vec<&str> = list.before.iter().rev().map(Item::title).collect();
+            let before = (!before.is_empty()).then(|| line("listed before these", &before.join("; ")));
+            asked.chain(items).chain(before).collect::<Vec<_>>()
+        };
+        return follow_up.suggested.iter().flat_map(told).collect();
     }
     if follow_up.follows.is_none() || follow_up.reset == Some(Reset::StartOver) {
         return Vec::new();
@@ -25,6 +31,9 @@ pub fn prompt_lines(follow_up: &FollowUp) -> Vec<String> {
     lines.extend(kind.as_ref().map(|kind| line("kind", &kind.replace('_', " "))));
     lines.extend(people.iter().map(|name| line("by", name)));
     lines.extend(budget.as_ref().map(|price| line("budget", &format!("at most {}", amount(price)))));
+    if follow_up.frame.intent == Intent::Cheaper && budget.is_none() {
+        lines.extend(prices(&follow_up.excluded).map(|prices| line("wanted", &format!("cheaper than {prices}"))));
+    }
     lines.extend(follow_up.items.iter().map(|item| line("about the item", &described(item))));
     let meaning = |it: &Reference| line("reference", &format!("\"{}\" means {}", it.said, it.means));
     lines.extend(follow_up.references.iter().map(meaning));
@@ -71,6 +80,15 @@ fn described(item: &Item) -> String {
     };
     let price = item.shown.price.as_ref().map(|price| format!(", {}", amount(price))).unwrap_or_default();
     format!("{}. {}{people}{price}", item.id.position, item.title())
+}
+
+/// Returns the prices of items: `5 to 45 GBP`; `None` if no item has one, or if they differ in their currency.
+fn prices(items: &[Item]) -> Option<String> {
+    let known = || items.iter().filter_map(|item| item.shown.price.as_ref());
+    let (least, most) = (known().min_by_key(|it| it.amount)?, known().max_by_key(|it| it.amount)?);
+    let is_range = least.amount != most.amount;
+    let range = if is_range { format!("{} to {}", least.amount, amount(most)) } else { amount(most) };
+    known().all(|it| it.currency == most.currency).then_some(range)
 }
 
 fn amount(price: &Price) -> String {

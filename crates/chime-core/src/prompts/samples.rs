@@ -54,6 +54,7 @@ impl Template {
                 suggests,
                 about_items,
                 is_open,
+                is_offer: true,
             })
             .map(sample)
             .to_vec(),

@@ -80,6 +80,13 @@ pub fn asks_for_summary(ask: &str, languages: &Languages) -> bool {
     in_any(languages, &words(ask), LanguagePhrases::asks_for_summary)
 }
 
+/// Returns `true` if `text` has words for a summary or for what was missed. Its author has probably not read what was
+/// said before it.
+pub fn speaks_of_summary(text: &str, languages: &Languages) -> bool {
+    let said = words(text);
+    languages.tables.iter().any(|language| language.speaks_of_summary(&said))
+}
+
 /// Returns `true` if `ask` asks to list or to cancel reminders.
 pub(super) fn asks_for_reminders(ask: &str, languages: &Languages) -> bool {
     in_any(languages, &words(ask), LanguagePhrases::asks_for_reminders)

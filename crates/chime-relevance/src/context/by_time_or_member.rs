@@ -11,7 +11,7 @@ use crate::context::candidate_features::CandidateFeatures;
 use crate::context::central::central;
 use crate::retrieval::stretches::unbroken;
 use crate::retrieval::{ParsedQuestion, TimeSpan};
-use chime_core::trigger::is_for_bot;
+use chime_core::trigger::{Languages, is_for_bot, speaks_of_summary};
 use chime_core::{Chosen, Message, Reason, Role, Seq, StoredMessage, Timestamp};
 
 /// Score of the best message, and the amount by which each further one scores less.
@@ -131,7 +131,10 @@ fn last_talk(read: &[StoredMessage]) -> Vec<&StoredMessage> {
 fn news<'a>(read: &'a [StoredMessage], trigger: &StoredMessage) -> Vec<&'a StoredMessage> {
     let now = trigger.message.sent_at;
     let is_own = |stored: &&StoredMessage| stored.message.sender.id == trigger.message.sender.id;
-    let seen = last_seen(now, read.iter().rev().filter(is_own).map(|stored| stored.message.sent_at));
+    // "Somebody send me a summary" is no sign that its author has read what was said before.
+    let is_visit =
+        |stored: &&StoredMessage| is_own(stored) && !speaks_of_summary(&stored.message.text, Languages::shipped());
+    let seen = last_seen(now, read.iter().rev().filter(is_visit).map(|stored| stored.message.sent_at));
     let away = seen.filter(|seen| (AWAY.0..AWAY.1).contains(&now.since(*seen)));
     let since = away.unwrap_or_else(|| now.minus(NEWS));
     let is_new = |stored: &&StoredMessage| {

@@ -205,13 +205,16 @@ fn names_last_talk(said: &[String], tables: Tables) -> bool {
     tables.iter().any(|table| (0..said.len()).any(|talk| names_it(table, talk)))
 }
 
-/// Returns the number in "the last ten messages" or "les 10 derniers messages".
+/// Returns the number in "the last ten messages" or "les 10 derniers messages", and a large one in "the 200 messages".
 fn newest_named(said: &[String], table: &PhraseTable) -> Option<usize> {
+    /// With fewer, "the 3 messages" may be certain ones.
+    const MANY: usize = 20;
     let number = |word: &String| word.parse().ok().or_else(|| table.counts.get(word).map(|count| *count as usize));
     let is_last = |place: usize| table.last.at(said, place) == Some(1);
     (2..said.len()).filter(|place| table.messages.at(said, *place).is_some()).find_map(|place| {
         let of = |last: usize, count: usize| if is_last(last) { number(&said[count]) } else { None };
-        of(place - 2, place - 1).or_else(|| of(place - 1, place - 2)).filter(|count| *count > 0)
+        let many = || number(&said[place - 1]).filter(|count| *count >= MANY);
+        of(place - 2, place - 1).or_else(|| of(place - 1, place - 2)).or_else(many).filter(|count| *count > 0)
     })
 }
 

@@ -116,22 +116,22 @@ pub fn newest_of(conn: &Reader, chat: ChatKey, user: UserId) -> Result<Option<Se
     )
 }
 
-/// Returns the times of a member's messages in a chat up to `until`, newest first, at most `limit`. Includes commands,
-/// stubs and service messages.
-pub fn moments_of(
+/// Returns the times and texts of a member's messages in a chat up to `until`, newest first, at most `limit`. Includes
+/// commands, stubs and service messages.
+pub fn written_by(
     conn: &Reader,
     chat: ChatKey,
     user: UserId,
     until: Timestamp,
     limit: usize,
-) -> Result<Vec<Timestamp>> {
+) -> Result<Vec<(Timestamp, String)>> {
     conn.map(
-        "SELECT ts FROM message WHERE chat_key = :chat AND user_id = :user AND ts <= :until
+        "SELECT ts, text FROM message WHERE chat_key = :chat AND user_id = :user AND ts <= :until
          ORDER BY ts DESC LIMIT :limit",
         params! {
             ":chat": chat, ":user": user, ":until": until.secs(), ":limit": limit,
         },
-        |raw| raw.get("ts").map(Timestamp::from_secs),
+        |raw| Ok((Timestamp::from_secs(raw.get("ts")?), raw.get("text")?)),
     )
 }
 
