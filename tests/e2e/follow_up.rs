@@ -133,11 +133,12 @@ async fn cheaper_keeps_the_kind_and_takes_thirty_percent_off() {
 }
 
 #[tokio::test]
-async fn cheaper_without_a_limit_is_below_the_cheapest_that_was_shown() {
+async fn cheaper_without_a_limit_is_cheaper_than_what_was_shown() {
     World::run(async |w| {
         ask(w, "ann", "@bot suggest some books", BOOKS).await;
         ask(w, "ann", "@bot cheaper", "Nothing is.").await;
-        assert!(last_prompt(w).await.contains("budget: at most 9.99 EUR"));
+        let prompt = last_prompt(w).await;
+        assert!(prompt.contains("wanted: cheaper than 10 to 15 EUR") && !prompt.contains("budget"), "{prompt}");
     })
     .await;
 }
@@ -287,7 +288,10 @@ async fn a_list_that_suggests_nothing_is_not_gone_on_with() {
             ask(w, "ann", question, list).await;
             ask(w, "ann", next, "That is all.").await;
             let prompt = last_prompt(w).await;
-            assert!(prompt.contains("You listed these things here before. Leave them out"), "{next}: {prompt}");
+            assert!(
+                prompt.contains("You listed these things here before. The question may be about them"),
+                "{next}: {prompt}"
+            );
             assert!(!prompt.contains("Suggest as many"), "{next}: {prompt}");
         })
         .await;
@@ -619,7 +623,11 @@ async fn what_the_patterns_leave_open_is_for_the_model_that_answers() {
         ask(w, "ann", "@bot suggest restaurants", "1. **Noa** – sea\n2. **Tuljak** – view").await;
         ask(w, "ann", "@bot maybe somewhere quieter near the old harbour", "Kaja, for pizza.").await;
         let prompt = last_prompt(w).await;
-        for line in ["1. Noa", "2. Tuljak", "If the question is about this list, its numbers count from it"] {
+        for line in [
+            "1. Noa",
+            "2. Tuljak",
+            "If the question is about such a list (the newest is first), its numbers count from it",
+        ] {
             assert!(prompt.contains(line), "{line} in {prompt}");
         }
         assert_eq!(w.model.requests().len(), 2, "one call for each answer");

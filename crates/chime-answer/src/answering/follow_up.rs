@@ -108,6 +108,7 @@ fn found_context(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Re
         earlier.push(EarlierSuggestion {
             answer: suggestion.answer,
             chain: suggestion.chain,
+            kind: suggestion.frame.kind.clone(),
             asked_by: suggestion.asked_by,
             members: suggestion.members.clone(),
             messages,

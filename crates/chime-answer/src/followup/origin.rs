@@ -9,6 +9,8 @@ pub struct EarlierSuggestion {
     pub answer: AnswerId,
     /// First answer of the chain of suggestions to which this one belongs.
     pub chain: AnswerId,
+    /// Kind of thing that was wanted.
+    pub kind: Option<String>,
     pub asked_by: UserId,
     /// Members who asked for any suggestion of its chain.
     pub members: BTreeSet<UserId>,
@@ -52,9 +54,12 @@ pub fn origin(earlier: &[EarlierSuggestion], from: &SuggestionQuery<'_>) -> Opti
     // If several members ask at once, a thread may hold several chains: each member continues the chain they took part
     // in.
     let own_chain = in_thread.iter().find(|it| it.asked_by == from.member).map(|it| it.chain);
-    if let Some(chain) = own_chain.or(in_thread.first().map(|it| it.chain)) {
-        // The thread may lack the newest lists of the chain, which the numbers of a question count from.
-        return earlier.iter().find(|it| it.chain == chain).map(|it| (it.answer, FoundBy::Thread));
+    if let Some(found) = in_thread.iter().find(|it| own_chain.is_none_or(|chain| it.chain == chain)) {
+        // The thread may lack newer lists of the chain, from which the numbers of a question count.
+        let goes_on = |it: &&EarlierSuggestion| {
+            it.chain == found.chain && (it.kind == found.kind || it.kind.is_none() || found.kind.is_none())
+        };
+        return earlier.iter().find(goes_on).map(|it| (it.answer, FoundBy::Thread));
     }
     if from.reply == ReplyTo::Member {
         return None;
@@ -79,6 +84,7 @@ mod tests {
         EarlierSuggestion {
             answer: answer(number),
             chain: answer(number),
+            kind: None,
             asked_by: UserId(asked_by),
             members: BTreeSet::from([UserId(asked_by)]),
             messages,

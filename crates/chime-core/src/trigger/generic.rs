@@ -1,5 +1,6 @@
 //! Detects questions without a subject of their own, thanks, and small talk.
 
+use crate::trigger::address::{calls_bot, is_command};
 use crate::trigger::languages::{LanguagePhrases, Languages, QUESTION_MARKS};
 use crate::trigger::words::words;
 
@@ -80,11 +81,12 @@ pub fn asks_for_summary(ask: &str, languages: &Languages) -> bool {
     in_any(languages, &words(ask), LanguagePhrases::asks_for_summary)
 }
 
-/// Returns `true` if `text` has words for a summary or for what was missed. Its author has probably not read what was
-/// said before it.
-pub fn speaks_of_summary(text: &str, languages: &Languages) -> bool {
+/// Returns `true` if `text`, a message to the other members, has words for a summary or for what was missed. Its author
+/// has probably not read what was said before it.
+pub fn asks_others_for_summary(text: &str) -> bool {
     let said = words(text);
-    languages.tables.iter().any(|language| language.speaks_of_summary(&said))
+    let is_for_bot = calls_bot(text) || is_command(text);
+    !is_for_bot && Languages::shipped().tables.iter().any(|language| language.speaks_of_summary(&said))
 }
 
 /// Returns `true` if `ask` asks to list or to cancel reminders.

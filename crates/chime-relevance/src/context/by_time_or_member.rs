@@ -11,7 +11,7 @@ use crate::context::candidate_features::CandidateFeatures;
 use crate::context::central::central;
 use crate::retrieval::stretches::unbroken;
 use crate::retrieval::{ParsedQuestion, TimeSpan};
-use chime_core::trigger::{Languages, is_for_bot, speaks_of_summary};
+use chime_core::trigger::{asks_others_for_summary, is_for_bot};
 use chime_core::{Chosen, Message, Reason, Role, Seq, StoredMessage, Timestamp};
 
 /// Score of the best message, and the amount by which each further one scores less.
@@ -132,8 +132,7 @@ fn news<'a>(read: &'a [StoredMessage], trigger: &StoredMessage) -> Vec<&'a Store
     let now = trigger.message.sent_at;
     let is_own = |stored: &&StoredMessage| stored.message.sender.id == trigger.message.sender.id;
     // "Somebody send me a summary" is no sign that its author has read what was said before.
-    let is_visit =
-        |stored: &&StoredMessage| is_own(stored) && !speaks_of_summary(&stored.message.text, Languages::shipped());
+    let is_visit = |stored: &&StoredMessage| is_own(stored) && !asks_others_for_summary(&stored.message.text);
     let seen = last_seen(now, read.iter().rev().filter(is_visit).map(|stored| stored.message.sent_at));
     let away = seen.filter(|seen| (AWAY.0..AWAY.1).contains(&now.since(*seen)));
     let since = away.unwrap_or_else(|| now.minus(NEWS));

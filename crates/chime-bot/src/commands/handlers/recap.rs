@@ -7,7 +7,7 @@ use chrono::{Datelike, Days, NaiveTime, Weekday};
 use crate::commands::handlers::{CommandRequest, Commands, in_plain_words};
 use crate::recap::worker::time_of;
 use crate::recap::{LONGEST, RecapArguments, RecapQuestion, RecapTime, wording};
-use chime_core::trigger::{Languages, asks_for_summary, asks_what_was_missed, speaks_of_summary};
+use chime_core::trigger::{Languages, asks_for_summary, asks_others_for_summary, asks_what_was_missed};
 use chime_core::{Job, JobPayload, MessageAt, Timestamp, Zone};
 use chime_jobs::JobResult;
 use chime_relevance::context::by_time_or_member::last_seen;
@@ -64,7 +64,7 @@ impl Commands {
                 let before = asked_at.minus(A_SECOND);
                 let wrote = move |conn: &chime_store::Reader| messages::written_by(conn, chat, user, before, MOMENTS);
                 let mut wrote = self.base.store.read(wrote).await?;
-                wrote.retain(|(_, text)| !speaks_of_summary(text, Languages::shipped()));
+                wrote.retain(|(_, text)| !asks_others_for_summary(text));
                 let wrote: Vec<Timestamp> = wrote.into_iter().map(|(at, _)| at).collect();
                 // A member without an earlier visit gets a recap since their first message.
                 match last_seen(asked_at, wrote.iter().copied()).or(wrote.last().copied()) {
