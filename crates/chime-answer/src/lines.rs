@@ -18,7 +18,8 @@ const TIME_SHOWN_AFTER: Duration = Duration::from_secs(10 * 60);
 /// Maximum number of characters shown of an earlier answer of the bot. A model that sees its own words in full repeats
 /// them.
 const OWN_CHARS: usize = 160;
-/// Maximum number of characters shown of an answer in the focus, which is higher because the question may be about it.
+/// Maximum number of characters shown of an answer that the question may be about: one in the focus, and for large models
+/// the newest one. If it is the last message, large models get all of it: "translate that".
 const OWN_FOCUS_CHARS: usize = 600;
 /// Indent of a message's further lines, so that none of them looks like the start of a message.
 const INDENT: &str = "    ";
@@ -160,18 +161,23 @@ impl<'a> PromptTranscript<'a> {
             let is_own = entry.message.message.role == Role::Assistant;
             !(is_own && hides_own) || entry.reason.is_anchor() || Some(entry.message.seq) == last
         };
+        let is_large = self.style == Style::Numbered;
+        let is_own = |entry: &&Entry| entry.message.message.role == Role::Assistant;
+        let newest_own = window.entries.iter().rfind(is_own).map(|entry| entry.message.seq).filter(|_| is_large);
         let mut lines = Vec::new();
         let mut previous: Option<&StoredMessage> = None;
         for entry in window.entries.iter().filter(is_shown) {
-            if self.style == Style::Numbered {
+            if is_large {
                 lines.extend(notes_between(previous, &entry.message, window, self.zone));
             }
             let message = &entry.message.message;
-            let text = match (message.role, entry.part()) {
-                (Role::Assistant, _) if entry.reason.is_anchor() => Cow::Borrowed(entry.shown.as_str()),
-                (Role::Assistant, Part::Focus) => clip(&entry.shown, OWN_FOCUS_CHARS),
-                (Role::Assistant, Part::Surroundings) => clip(&entry.shown, OWN_CHARS),
-                (Role::User | Role::System | Role::SystemSummary, _) => Cow::Borrowed(entry.shown.as_str()),
+            let is_newest_own = Some(entry.message.seq) == newest_own;
+            let is_whole = entry.reason.is_anchor() || is_newest_own && newest_own == last;
+            let text = match message.role {
+                Role::Assistant if is_whole => Cow::Borrowed(entry.shown.as_str()),
+                Role::Assistant if is_newest_own || entry.part() == Part::Focus => clip(&entry.shown, OWN_FOCUS_CHARS),
+                Role::Assistant => clip(&entry.shown, OWN_CHARS),
+                Role::User | Role::System | Role::SystemSummary => Cow::Borrowed(entry.shown.as_str()),
             };
             lines.push(self.line(&entry.message, &text));
             previous = Some(&entry.message);

@@ -600,7 +600,8 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
 pub fn poll_button(taken: Option<&NewFollowUp>, chat: &ChatRow) -> Vec<Vec<Button>> {
     let is_choice = |taken: &&NewFollowUp| {
         let frame = &taken.resolved.frame;
-        let suggests = frame.intent.suggests() || frame.kind.is_some();
+        // A list that goes on with an earlier one suggests as well.
+        let suggests = frame.intent.suggests() || frame.kind.is_some() || taken.resolved.follows.is_some();
         suggests && Poll::OPTIONS.contains(&taken.items.len()) && chat.chat.kind != ChatKind::Private
     };
     let taken = taken.filter(is_choice);
