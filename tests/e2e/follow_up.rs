@@ -234,6 +234,53 @@ async fn a_reply_to_an_old_suggestion_takes_that_one() {
 }
 
 #[tokio::test]
+async fn beside_another_list_the_model_decides_which_one_is_meant() {
+    World::run(async |w| {
+        ask(w, "ann", "@bot suggest books for my nephew", BOOKS).await;
+        ask(w, "ben", "@bot suggest restaurants for zqfriday7xk", "1. **Noa** – sea\n2. **Tuljak** – view").await;
+        let asked = ask(w, "cat", "@bot what about the second one?", "Zqreply7xk.").await;
+        assert!(!is_resolved(w, &asked).await);
+        let prompt = last_prompt(w).await;
+        let (ben, ann) = (prompt.find("list for ben"), prompt.find("list for ann"));
+        assert!(ben.is_some() && ben < ann, "the newest list is first: {prompt}");
+        for line in ["1. Noa", "2. Tuljak", "1. The Hobbit", "2. Dune"] {
+            assert!(prompt.contains(line), "{line} in {prompt}");
+        }
+        // A member's own "more" goes on with the own list.
+        let more = ask(w, "ann", "@bot more", MORE_BOOKS).await;
+        assert_eq!(excluded(&resolved(w, &more).await), ["The Hobbit", "Dune", "Solaris"]);
+        // What the answer was told of is forgotten with it.
+        let forget = w.say("ben", "/forget@bot me");
+        w.answer_to(forget).await;
+        w.settled().await;
+        let bytes = std::fs::read(w.database()).expect("the database").to_ascii_lowercase();
+        let text = String::from_utf8_lossy(&bytes);
+        for marker in ["zqfriday7xk", "zqreply7xk"] {
+            assert!(!text.contains(marker), "{marker} is still in the file");
+        }
+        assert!(text.contains("piranesi"), "the answer to ann was not told of ben's list");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_question_about_the_last_answer_is_no_bare_tag() {
+    World::run(async |w| {
+        let long = format!("Blue, {} and cheaper.", "it hides the stains, ".repeat(40));
+        w.say("ann", "the blue sofa or the red one?");
+        ask(w, "ann", "@bot which colour?", &long).await;
+        ask(w, "cat", "@bot why?", "Of the stains.").await;
+        let prompt = last_prompt(w).await;
+        assert!(prompt.contains("cat asks you:") && prompt.contains("and cheaper."), "{prompt}");
+        w.say("ben", "red is loud");
+        w.say("dan", "blue then?");
+        ask(w, "cat", "@bot thoughts?", "Blue.").await;
+        assert!(last_prompt(w).await.contains("cat wants your help with the talk above"));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn after_the_talk_moved_on_the_model_decides_what_is_meant() {
     // What members say after a list, and a question that follows.
     let cases: [(&[&str], &str); 6] = [

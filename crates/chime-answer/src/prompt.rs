@@ -19,7 +19,7 @@ use chime_core::chat_settings::AnswerLength;
 use chime_core::prompts::{
     AskValues, ConceptsValues, ContextValues, FrameValues, PromptError, Prompts, RecallValues, RoleValues, SlotValues,
 };
-use chime_core::trigger::{Languages, asks_for_summary, asks_what_was_missed, is_about_bot};
+use chime_core::trigger::{Languages, asks_for_summary, asks_what_was_missed, is_about_bot, is_for_bot, is_small_talk};
 use chime_core::{
     ChatKind, Citable, Enrichment, FollowUp, Grounding, Message, MessageId, Part, Piece, Reason, Role, Seq, Slot,
     SlotUse, SourceId, StoredMessage, Timestamp, UserId, Zone, clip, has_spoiler,
@@ -314,7 +314,7 @@ fn frame(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptErr
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let suggests = follow_up.frame.intent.suggests();
     let (about_items, is_open) = (!follow_up.items.is_empty(), !follow_up.suggested.is_empty());
-    let is_offer = follow_up.suggested.iter().any(|list| list.is_offer);
+    let is_offer = follow_up.newest_lists().first().is_some_and(|list| list.is_offer);
     let fence = input.fence;
     let render = |lines: &str| prompts.frame(&FrameValues { fence, lines, suggests, about_items, is_open, is_offer });
     let text = match lines.is_empty() {
@@ -462,20 +462,24 @@ fn ask(
     Ok(Filled { instructions, ..Filled::new(Slot::Ask, text, sources) })
 }
 
-/// Returns `true` if a question of general words ("more", "why?") is probably about a list that the prompt mentions, or
-/// about the bot's answer just before it, and not about the talk.
+/// Returns `true` if a question of general words probably asks for more of a list ("more"), or is about the bot's answer
+/// just before it ("why?"), and not about the talk.
 fn is_about_answer(input: &PromptInput<'_>) -> bool {
     let newest = input.window.entries.iter().max_by_key(|entry| (entry.message.message.sent_at, entry.message.seq));
     let is_after_answer = newest.is_some_and(|entry| entry.message.message.role == Role::Assistant);
-    input.ask.contains(char::is_alphanumeric) && (!input.follow_up.suggested.is_empty() || is_after_answer)
+    let wants_others = input.follow_up.suggested.iter().any(|list| list.wants_others);
+    input.ask.contains(char::is_alphanumeric) && (wants_others || is_after_answer)
 }
 
 /// Returns the most likely subject of a trigger without words, in order of time: the surest messages of members, at most
 /// [`MOST_NAMED`]. Returns none if the asker took part in the talk within [`OWN_TALK`] but neither wrote any of them nor
 /// got a reply by one: in busy groups, that is mostly the talk of others.
 fn likely_subject(window: &ContextWindow, trigger: &Message) -> Vec<Seq> {
+    // A greeting or a question to the bot is no part of the talk.
+    let is_talk = |message: &&Message| !is_for_bot(message) && !is_small_talk(&message.text, Languages::shipped());
     let own: BTreeSet<MessageId> = (window.entries.iter().map(|entry| &entry.message.message))
         .filter(|message| message.sender.id == trigger.sender.id && trigger.sent_at.since(message.sent_at) <= OWN_TALK)
+        .filter(is_talk)
         .map(|message| message.id)
         .collect();
     let is_sure = |entry: &&Entry| {
@@ -483,13 +487,13 @@ fn likely_subject(window: &ContextWindow, trigger: &Message) -> Vec<Seq> {
         is_near && entry.score >= SURE_FOCUS && entry.message.message.role == Role::User
     };
     let mut sure: Vec<&Entry> = window.focus().filter(is_sure).collect();
-    sure.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.message.seq.cmp(&a.message.seq)));
-    sure.truncate(MOST_NAMED);
     let is_own =
         |message: &Message| own.contains(&message.id) || message.reply_to.is_some_and(|parent| own.contains(&parent));
     if !own.is_empty() && !sure.iter().any(|entry| is_own(&entry.message.message)) {
         return Vec::new();
     }
+    sure.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.message.seq.cmp(&a.message.seq)));
+    sure.truncate(MOST_NAMED);
     sure.sort_by_key(|entry| (entry.message.message.sent_at, entry.message.seq));
     sure.into_iter().map(|entry| entry.message.seq).collect()
 }
@@ -917,6 +921,28 @@ mod tests {
         (window.left_out, window.known_from) = (BTreeSet::from([Seq(2)]), Some(Seq(2)));
         let lines = PromptTranscript::new("Chime", "K7Q2X", Zone::UTC, Style::Numbered).window(&window, false);
         assert!(lines.contains("\n(more than 1 message not shown)\n"), "{lines}");
+    }
+
+    #[test]
+    fn the_subject_of_a_bare_tag_is_not_the_talk_of_others() {
+        let named = |before: &str, tag: &str, reasons: Reason| {
+            let chat = format!("{before}\n10:00 ann#11 pizza or thai?\n10:01 bob#12 thai\n10:10 {tag}#13 @bot");
+            let mut recent = transcript(&chat);
+            let trigger = recent.pop().expect("a trigger");
+            let mut window =
+                get_smart_context(&History::new(trigger.clone(), recent, Vec::new()), &Params::new(estimate));
+            for entry in &mut window.entries {
+                let is_talk = entry.message.seq > Seq(10);
+                (entry.reason, entry.score) = if is_talk { (reasons, 0.9) } else { (Reason::Nearby, 0.2) };
+            }
+            likely_subject(&window, &trigger.message).into_iter().map(|seq| seq.0).collect::<Vec<_>>()
+        };
+        assert_eq!(named("", "cat", Reason::Cluster), [11, 12], "never wrote");
+        assert_eq!(named("", "bob", Reason::Cluster), [11, 12], "took part");
+        assert!(named("08:00 cat#1 who sells me a house?", "cat", Reason::Cluster).is_empty(), "has another matter");
+        assert_eq!(named("08:00 cat#1 who sells me a house?\n09:59 ben#2>1 me", "cat", Reason::Bridge), [0; 0]);
+        assert_eq!(named("08:00 cat#1 good morning", "cat", Reason::Cluster), [11, 12], "only greeted");
+        assert_eq!(named("-3d 08:00 cat#1 who sells me a house?", "cat", Reason::Cluster), [11, 12], "long ago");
     }
 
     #[test]

@@ -27,7 +27,7 @@ const DRAFT_LINES: usize = 3;
 /// Sentences without a citation that get one if a source supports them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sourced {
-    /// None: the answer is general knowledge.
+    /// None: the answer is general knowledge, or suggests things.
     None,
     /// Those of an answer without any valid citation. A model that cites leaves the other sentences without on purpose.
     IfNoneIsCited,

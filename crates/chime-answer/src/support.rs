@@ -181,8 +181,8 @@ impl<'a> Support<'a> {
         Self { sources: prepared, question, asked, weights, embed, is_of_citing_model: false }
     }
 
-    /// Returns the support of an answer by a model that was asked to cite: equal numbers alone make a message a source
-    /// only if it shares a word with the question. "Boil it for ten minutes" is not from "see you on the 10th".
+    /// Returns the support of an answer by a model that was asked to cite: equal small numbers alone make a message a
+    /// source only if it shares a word with the question. "Boil it for ten minutes" is not from "see you on the 10th".
     pub fn of_citing_model(self) -> Self {
         Self { is_of_citing_model: true, ..self }
     }
@@ -272,7 +272,11 @@ impl<'a> Support<'a> {
         let is_name = |word: &String| self.sources.iter().any(|source| source.name.contains(word));
         let says_more = words.iter().any(|word| source.words.contains(word) && !is_name(word));
         let is_word = |word: &&String| source.words.contains(*word) && !has_ascii_digit(word);
-        let is_about_same = self.asked.iter().chain(&words).any(|word| is_word(&word)) || self.asked.is_empty();
+        // "9:40" and "4712" are hardly equal by chance.
+        let is_telling = |word: &String| source.words.contains(word) && has_ascii_digit(word) && word.len() > 2;
+        let is_about_same = self.asked.is_empty()
+            || words.iter().any(is_telling)
+            || self.asked.iter().chain(&words).any(|word| is_word(&word));
         says_more && (shared > 1 || 3 * shared >= words.len()) && (is_about_same || !self.is_of_citing_model)
     }
 
@@ -428,6 +432,27 @@ pub mod tests {
             let support = Support::new(&given, "", &|_| Vec::new());
             assert_eq!(support.sources_of("The ferry leaves at 9:40 from the old harbour."), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn equal_numbers_alone_are_no_source_of_a_model_that_has_to_cite() {
+        let talk = [
+            "Ana: the hall is free on Saturday the 10th, doors open at 6",
+            "Ben: I go out for a swim once in a while",
+            "Cat: die Fähre geht um 9:40",
+        ];
+        let given = sources(&talk.map(str::to_owned));
+        for (question, answer, expected) in [
+            ("how long do you boil an egg", "Six minutes, ten for a hard one.", vec![]),
+            ("when do the doors open", "At six.", vec![0]),
+            ("when does the ferry leave", "At 9:40.", vec![2]),
+        ] {
+            let support = Support::new(&given, question, &|_| Vec::new()).of_citing_model();
+            assert_eq!(support.sources_of(answer), expected, "{answer}");
+        }
+        let wine = "how do I get red wine out of a white shirt";
+        let support = Support::new(&given, wine, &|_| Vec::new()).of_citing_model();
+        assert_eq!(support.likely_source_of("Blot it at once, then use salt and cold water."), None);
     }
 
     #[test]

@@ -152,8 +152,8 @@ pub struct FollowUp {
     pub items: Vec<Item>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<Reference>,
-    /// The suggestions of the talk, newest first, if it is unclear which of them the question continues, if any; then
-    /// the prompt shows them and the model decides. Never stored: they belong to other answers and must be deleted with
+    /// The suggestions of the talk, the likeliest first, if it is unclear which of them the question continues, if any;
+    /// then the prompt shows them and the model decides. Never stored: they belong to other answers and must be deleted with
     /// those.
     #[serde(skip)]
     pub suggested: Vec<SuggestedList>,
@@ -162,6 +162,8 @@ pub struct FollowUp {
 /// Newest list of a chain of suggestions that a question may be about.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SuggestedList {
+    /// Name of the member who asked for the list.
+    pub asked_by: String,
     /// Wishes that the suggestion was made for, in the words of members.
     pub wanted: Vec<String>,
     pub items: Vec<Item>,
@@ -174,6 +176,13 @@ pub struct SuggestedList {
 }
 
 impl FollowUp {
+    /// Returns the suggestions in [`Self::suggested`], newest first.
+    pub fn newest_lists(&self) -> Vec<&SuggestedList> {
+        let mut lists: Vec<&SuggestedList> = self.suggested.iter().collect();
+        lists.sort_by_key(|list| std::cmp::Reverse(list.items.last().map(|item| item.id.answer)));
+        lists
+    }
+
     /// Returns `true` if the prompt needs more than the words of the question: a suggestion is wanted or continued, a
     /// reference was resolved, or something is ambiguous.
     pub fn needs_prompt_slot(&self) -> bool {

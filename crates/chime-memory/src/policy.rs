@@ -36,7 +36,7 @@ pub const RECAP: Caps = Caps { bullets: 12, tokens: 700 };
 pub const THREAD_CAPS: Caps = Caps { bullets: 8, tokens: 180 };
 
 /// Minimum number of members' messages, and of their tokens, for a summary of a session.
-const SUBSTANCE_MESSAGES: usize = 3;
+pub const SUBSTANCE_MESSAGES: usize = 3;
 const SUBSTANCE_TOKENS: usize = 60;
 
 /// Returns `true` if a session has enough content to be summarized.

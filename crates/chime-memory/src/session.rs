@@ -3,16 +3,15 @@
 
 use std::time::Duration;
 
+use crate::policy::SUBSTANCE_MESSAGES;
 use chime_core::{
     CloseReason, Conversation, MessageId, Seq, Session, SessionCut, SessionId, SessionMessage, Timestamp,
 };
 
-/// Maximum duration of a session; an active conversation is divided after it.
+/// Maximum duration of a conversation without a silence; an active one is divided after it.
 const MAX_AGE: Duration = Duration::from_secs(24 * 60 * 60);
-/// Number of messages by people below which the next message continues a session in spite of a silence. Fewer get no
-/// summary, and in a slow chat most sessions would be so small.
-const TURNS_TO_END: u32 = 3;
-/// Silence after which a small session ends, too.
+/// Silence after which the next message of a person no longer continues a small session, one with too few messages for a
+/// summary. In a slow chat, most sessions would be so small.
 const SMALL_IDLE: Duration = Duration::from_secs(3 * 24 * 60 * 60);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,21 +44,36 @@ pub struct Divider {
     now: Timestamp,
     cuts: Vec<SessionCut>,
     open: Option<OpenSession>,
+    /// Messages of bots after a silence behind a small session. They belong to it if a person continues it.
+    pending: Vec<SessionMessage>,
 }
 
 impl Divider {
     /// Creates a divider. `cuts` are the cuts since the first message, oldest first.
     pub fn new(conversation: Conversation, rules: SessionRules, cuts: Vec<SessionCut>, now: Timestamp) -> Self {
-        Self { conversation, rules, now, cuts, open: None }
+        Self { conversation, rules, now, cuts, open: None, pending: Vec::new() }
     }
 
     /// Adds the next message. Returns the previous session if it ends before this message.
     pub fn push(&mut self, message: SessionMessage) -> Option<Session> {
+        let waits = |open: &OpenSession| is_small(open) && message.at.since(open.last.0) > self.rules.idle;
+        if !message.is_human && self.open.as_ref().is_some_and(waits) {
+            self.pending.push(message);
+            return None;
+        }
+        let was_silent = self.open.is_some_and(|open| message.at.since(open.last.0) > self.rules.idle);
         let ended = self.end_before(&message);
+        for pending in std::mem::take(&mut self.pending) {
+            self.open = self.open.map(|open| OpenSession {
+                last: (pending.at, pending.id),
+                messages: open.messages + 1,
+                digest: digested(open.digest, &pending),
+                ..open
+            });
+        }
         let place = (message.at, message.id);
         let open = match self.open.take() {
             Some(open) => {
-                let was_silent = message.at.since(open.last.0) > self.rules.idle;
                 let active_from = if was_silent { message.at } else { open.active_from };
                 OpenSession { last: place, messages: open.messages + 1, active_from, ..open }
             }
@@ -105,8 +119,7 @@ impl Divider {
 
     fn end_before(&mut self, message: &SessionMessage) -> Option<Session> {
         let open = self.open?;
-        let is_continued = open.turns < TURNS_TO_END && message.is_human;
-        let idle = if is_continued { self.rules.idle.max(SMALL_IDLE) } else { self.rules.idle };
+        let idle = if is_small(&open) { self.rules.idle.max(SMALL_IDLE) } else { self.rules.idle };
         let reason = self.reason_to_end(&open, (message.at, message.id), idle)?;
         self.open = None;
         Some(self.closed(open, reason))
@@ -152,6 +165,11 @@ impl Divider {
             is_folded: false,
         }
     }
+}
+
+/// Returns `true` if an open session has too few messages of people for a summary.
+fn is_small(open: &OpenSession) -> bool {
+    (open.turns as usize) < SUBSTANCE_MESSAGES
 }
 
 pub fn fingerprint(messages: &[SessionMessage]) -> i64 {
@@ -297,14 +315,19 @@ mod tests {
                 4-4 silence
                 5-5 silence"#]],
         );
-        // A bot's message after the silence does not continue it.
+        // A bot's message after the silence neither ends it nor continues it alone.
+        let weather = "10:00 ann#1 a\nday 2\n10:00 chime#2 [assistant] recap";
+        check(weather, &[], "day 2 18:10", expect!["1-1 silence"]);
+        let answered = format!("{weather}\n18:00 bob#3 b");
+        check(&answered, &[], "day 2 18:10", expect!["1-3 open for 50 min, 2 turns"]);
+        let late = format!("{weather}\nday 5\n18:00 bob#3 b");
         check(
-            "10:00 ann#1 a\nday 2\n10:00 chime#2 [assistant] recap\n18:00 bob#3 b",
+            &late,
             &[],
-            "day 2 18:10",
+            "day 5 18:10",
             expect![[r#"
-                1-1 silence
-                3-3 open for 50 min, 1 turns"#]],
+            1-1 silence
+            3-3 open for 50 min, 1 turns"#]],
         );
     }
 

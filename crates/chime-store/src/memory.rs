@@ -179,10 +179,12 @@ fn empty(tx: &Writer<'_>, session: &Session) -> Result<()> {
 
 /// Deletes a session that no longer exists, because its messages were deleted or now belong to another session.
 pub fn remove_session(tx: &Writer<'_>, session: &Session) -> Result<()> {
+    // A session without a summary is not part of Recent. In a slow chat the next message often continues one.
+    let has_summary = summaries::mini(tx, session.id)?.is_some();
     topics::forget(tx, session.id)?;
     sessions::remove(tx, session.id)?;
     tags::drop_unused(tx, session.id.chat)?;
-    drop_rolled(tx, session)
+    if has_summary || session.is_folded { drop_rolled(tx, session) } else { Ok(()) }
 }
 
 fn drop_rolled(tx: &Writer<'_>, session: &Session) -> Result<()> {

@@ -7,8 +7,8 @@ use chrono::NaiveDateTime;
 
 use chime_core::{Timestamp, Zone};
 
-/// Silence, such as a night, after which the talk of the last day begins. That talk is moved in time separately from the
-/// messages before it, and its shorter pauses stay as they are.
+/// Silence, such as a night. What was said since the last one is moved in time separately from the messages before it, so
+/// that its shorter pauses stay as they are.
 const QUIET: Duration = Duration::from_secs(8 * 60 * 60);
 const DAY_SECS: i64 = 24 * 60 * 60;
 
@@ -71,7 +71,7 @@ impl ChatFile {
         if messages.is_empty() { Err(ChatFileError::Empty) } else { Ok(Self { title, messages }) }
     }
 
-    /// Moves the chat in time so that its last message was sent at `last`. Messages before the talk of the last day
+    /// Moves the chat in time so that its last message was sent at `last`. Messages before the last long silence
     /// are moved by whole days, so that they keep their time of day in `zone`.
     #[must_use]
     pub fn moved_to(mut self, last: Timestamp, zone: Zone) -> Self {

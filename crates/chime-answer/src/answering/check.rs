@@ -76,7 +76,7 @@ pub(super) async fn check(
     let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
     let support = draft.is_of_a_model().then(|| {
         let support = Support::new(&given, &question.history.ask, &embed);
-        // A model that has to cite and did not has most likely used its own knowledge.
+        // If a model that has to cite does not, it has most likely used its own knowledge.
         if question.style == Style::Numbered { support.of_citing_model() } else { support }
     });
     let checked = citations::check(&draft.markdown, basis, support.as_ref(), now, question.zone, words);

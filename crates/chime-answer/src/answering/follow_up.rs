@@ -64,14 +64,14 @@ pub struct FollowUpContext {
     pub stored: Option<StoredSuggestion>,
     /// The resolved follow-up, if the member's reply to a clarifying question chose a candidate.
     settled: Option<FollowUp>,
-    /// The lists that the question may refer to, newest first, which the prompt mentions.
+    /// The lists that the question may refer to, the likeliest first, which the prompt mentions.
     suggested: Vec<SuggestedList>,
     /// Messages of the earlier suggestion, which become sources of the answer.
     pub rests_on: Vec<Seq>,
     /// Last message of the list that the question most likely refers to, if hardly anything was said after it.
     list_end: Option<Seq>,
-    /// `true` if the question seems to be about the things of that list, although not clearly enough to follow up on
-    /// it.
+    /// `true` if the question seems to be about the things of the likeliest list, although not clearly enough to follow
+    /// up on it.
     asks_which_one: bool,
     /// Question with which a member ended the last search for suggestions.
     started_over: Option<Seq>,
@@ -138,67 +138,70 @@ fn context_of(
     let since = talk_since(conn, asked, earlier, &stored)?;
     let starts_over_within = if reading.unknown == 0 { TOLD_WITHIN } else { 0 };
     let starts_over = reading.start_over && since <= starts_over_within;
+    let is_reply = found_by == FoundBy::Reply;
+    let others = match asked.is_offline || is_reply || starts_over {
+        true => Vec::new(),
+        false => others_in_play(conn, asked, earlier, answer, &reading)?,
+    };
     let is_own = earlier.iter().any(|it| it.answer == answer && it.members.contains(&asked.member));
     let near = if asked.is_offline { NEXT } else { usize::from(is_own) };
+    let place = ListPlace { since, near, is_own, is_only: others.is_empty() };
+    let names = names_items(asked.ask, &stored.shown);
     // A reply to another message is about that one.
-    let is_clear = asked.trigger.message.reply_to.is_none()
-        && is_clear_follow_up(&reading, names_items(asked.ask, &stored.shown), since, near);
-    let is_reply = found_by == FoundBy::Reply;
+    let is_clear = asked.trigger.message.reply_to.is_none() && is_clear_follow_up(&reading, names, since, near);
     // "What else?" after a list of tasks asks for no suggestions.
     let is_possible = stored.is_offer() || !reading.intent.suggests() || is_reply && !reading.has_question_word;
-    let others = if asked.is_offline { Vec::new() } else { others_in_play(asked, earlier, answer) };
     let is_newest = earlier.first().is_some_and(|newest| newest.answer == answer);
     let refers = refers_to_shown(&reading) || reading.mentions.person.is_some() || reading.not_that;
     // Beside another list, "the second" may be of either, and "for him" about either.
-    let is_only = others.is_empty() || names_items(asked.ask, &stored.shown) || is_own && (is_newest || !refers);
-    let is_bound = starts_over || is_possible && (is_clear && is_only || is_reply);
-    let is_mentioned = since <= TOLD_WITHIN && is_told(conn, asked, &reading, &stored)?;
-    if !is_bound && !is_reply && !is_mentioned && others.is_empty() {
-        return Ok(unbound(asked));
+    let is_sure = place.is_only || names || is_own && (is_newest || !refers);
+    if starts_over || is_possible && (is_clear && is_sure || is_reply) {
+        let rests_on = messages_of_chain(conn, earlier, answer)?;
+        let list_end = (since <= NEXT).then(|| last_message(earlier, answer)).flatten();
+        let suggested = vec![list_of(conn, asked, &stored)?];
+        let stored = Some(stored);
+        return Ok(FollowUpContext { reading, stored, suggested, rests_on, list_end, ..FollowUpContext::default() });
     }
-    let mut rests_on = messages_with(earlier, answer);
-    let list_end = rests_on.iter().max().copied().filter(|_| since <= NEXT);
-    rests_on.extend(follow_ups::triggers_of_chain(conn, answer)?);
-    let wants_others = goes_on(&reading, &stored, since, near, (is_own, others.is_empty()));
-    let mut lists = Vec::new();
-    if is_reply || is_mentioned {
-        lists.push((answer, SuggestedList { wants_others, ..list_of(&stored) }));
+    let plain = unbound(asked);
+    let is_new_wish = resolve(asked.ask, &plain.reading, None).needs_prompt_slot() && !asked.is_offline;
+    let is_mentioned = is_reply || since <= TOLD_WITHIN && is_told(conn, &reading, asked.ask, &stored)?;
+    if is_new_wish || !is_mentioned && others.is_empty() {
+        return Ok(plain);
+    }
+    let (mut suggested, mut rests_on, mut list_end) = (Vec::new(), Vec::new(), None);
+    if is_mentioned {
+        let wants_others = goes_on(&reading, &stored, place);
+        suggested.push(SuggestedList { wants_others, ..list_of(conn, asked, &stored)? });
+        rests_on.extend(messages_of_chain(conn, earlier, answer)?);
+        list_end = last_message(earlier, answer).filter(|_| since <= NEXT);
     }
     for other in others {
-        let Some(other) = load(conn, asked, other.answer, FoundBy::Thread)? else { continue };
-        if is_told(conn, asked, &reading, &other)? {
-            rests_on.extend(messages_with(earlier, other.answer));
-            rests_on.extend(follow_ups::triggers_of_chain(conn, other.answer)?);
-            lists.push((other.answer, list_of(&other)));
-        }
+        suggested.push(list_of(conn, asked, &other)?);
+        rests_on.extend(messages_of_chain(conn, earlier, other.answer)?);
     }
-    lists.sort_by_key(|(answer, _)| earlier.iter().position(|it| it.answer == *answer));
-    let suggested = lists.into_iter().map(|(_, list)| list).collect();
     let asks_which_one = reading.asks_which_one && (reading.kind.is_none() || reading.kind == stored.frame.kind);
-    Ok(match is_bound {
-        true => FollowUpContext {
-            reading,
-            stored: Some(stored),
-            suggested,
-            rests_on,
-            list_end,
-            ..FollowUpContext::default()
-        },
-        false => FollowUpContext { suggested, rests_on, list_end, asks_which_one, ..unbound(asked) },
-    })
+    Ok(FollowUpContext { suggested, rests_on, list_end, asks_which_one, ..plain })
 }
 
-/// Returns the newest list of each other chain of this session that is near enough to be meant.
-fn others_in_play<'e>(
+/// Returns the newest list of each other chain of this session that the prompt would mention to the question.
+fn others_in_play(
+    conn: &Reader,
     asked: &FollowUpQuestion<'_>,
-    earlier: &'e [EarlierSuggestion],
+    earlier: &[EarlierSuggestion],
     answer: AnswerId,
-) -> Vec<&'e EarlierSuggestion> {
+    reading: &ClassifiedQuestion,
+) -> chime_store::Result<Vec<StoredSuggestion>> {
     let mut chains: BTreeSet<AnswerId> = earlier.iter().filter(|it| it.answer == answer).map(|it| it.chain).collect();
-    let is_near = |it: &EarlierSuggestion| {
-        it.messages.last().is_some_and(|last| asked.trigger.seq.0.saturating_sub(last.0) as usize <= TOLD_WITHIN)
-    };
-    earlier.iter().filter(|it| it.in_session && is_near(it) && chains.insert(it.chain)).collect()
+    let mut found = Vec::new();
+    for other in earlier.iter().filter(|it| it.in_session && chains.insert(it.chain)) {
+        let Some(stored) = load(conn, asked, other.answer, FoundBy::Thread)? else { continue };
+        let is_possible = stored.is_offer() || !reading.intent.suggests();
+        let is_near = is_possible && talk_since(conn, asked, earlier, &stored)? <= TOLD_WITHIN;
+        if is_near && is_told(conn, reading, asked.ask, &stored)? {
+            found.push(stored);
+        }
+    }
+    Ok(found)
 }
 
 /// Returns `true` if a question mentions things of a list by their place or a pronoun, or the whole list.
@@ -210,38 +213,59 @@ fn refers_to_shown(reading: &ClassifiedQuestion) -> bool {
 /// offer and is mentioned only to a question that refers to it.
 fn is_told(
     conn: &Reader,
-    asked: &FollowUpQuestion<'_>,
     reading: &ClassifiedQuestion,
+    ask: &str,
     list: &StoredSuggestion,
 ) -> chime_store::Result<bool> {
-    let refers = refers_to_shown(reading) || reading.asks_which_one || names_items(asked.ask, &list.shown);
-    // One source may be of a wish: "for those who eat no meat [1]".
-    let is_of_messages = |record: AnswerRecord| 2 * record.sources.len() >= list.listed.len();
+    let refers = refers_to_shown(reading) || reading.asks_which_one || names_items(ask, &list.shown);
+    // One citation may be of a wish: "for those who eat no meat [1]".
+    let cites = |line: &&str| line.split('[').skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let is_of_messages = |record: AnswerRecord| 2 * record.text.lines().filter(cites).count() > list.listed.len();
     Ok(list.is_offer() || refers || !answers::find(conn, list.answer)?.is_some_and(is_of_messages))
 }
 
-fn list_of(stored: &StoredSuggestion) -> SuggestedList {
-    let before = stored.shown.iter().filter(|item| item.id.answer != stored.answer).cloned().collect();
-    let (wanted, items) = (stored.frame.wanted.clone(), stored.listed.clone());
-    SuggestedList { wanted, items, before, is_offer: stored.is_offer(), wants_others: false }
+fn list_of(
+    conn: &Reader,
+    asked: &FollowUpQuestion<'_>,
+    stored: &StoredSuggestion,
+) -> chime_store::Result<SuggestedList> {
+    let trigger = follow_ups::suggestion_of(conn, stored.answer)?.map(|suggestion| suggestion.trigger);
+    let wish = trigger.map_or(Ok(None), |trigger| messages::by_seq(conn, asked.trigger.chat, trigger))?;
+    Ok(SuggestedList {
+        asked_by: wish.map(|wish| wish.message.sender.name).unwrap_or_default(),
+        wanted: stored.frame.wanted.clone(),
+        items: stored.listed.clone(),
+        before: stored.shown.iter().filter(|item| item.id.answer != stored.answer).cloned().collect(),
+        is_offer: stored.is_offer(),
+        wants_others: false,
+    })
 }
 
-/// Returns `true` if things that the answer lists go on with the list: the question asks for others, refuses what was
-/// shown, or comes from the same member right after it. `is_own` tells that the member took part in its chain, and
-/// `is_only` that no other list is near.
-fn goes_on(
-    reading: &ClassifiedQuestion,
-    stored: &StoredSuggestion,
+/// Where a list stands before a question.
+#[derive(Debug, Clone, Copy)]
+struct ListPlace {
+    /// Number of messages after the list that may be about something else.
     since: usize,
+    /// Largest such number with which "more" refers to the list.
     near: usize,
-    (is_own, is_only): (bool, bool),
-) -> bool {
+    /// `true` if the member took part in its chain.
+    is_own: bool,
+    /// `true` if the question can mean no other list.
+    is_only: bool,
+}
+
+/// Returns `true` if things that the answer lists continue the list at `place`: the question asks for others, refuses
+/// what was shown, or is a short wish of the same member right after it ("lighter ones please").
+fn goes_on(reading: &ClassifiedQuestion, stored: &StoredSuggestion, place: ListPlace) -> bool {
+    /// "Write a packing list for Saturday" has more words of its own.
+    const FEW_WORDS: usize = 2;
     let is_others = matches!(reading.intent, Intent::More | Intent::Cheaper | Intent::Budget | Intent::EntitySearch);
-    let is_plain = is_others && (since <= near || is_only && reading.unknown == 0);
+    let is_plain = is_others && (place.since <= place.near || place.is_only && reading.unknown == 0);
     // "We have read that already" refuses what was shown, if nothing was said in between.
     let refuses = reading.not_that || reading.mentions.item.is_some() || reading.mentions.person.is_some();
-    let is_next = since == 0 && (refuses || is_own && stored.is_offer());
-    !reading.is_question && (is_plain || is_next && reading.kind.is_none())
+    let is_own_wish = place.is_own && stored.is_offer() && reading.unknown <= FEW_WORDS;
+    let is_next = place.since == 0 && (refuses || is_own_wish) && reading.kind.is_none();
+    !reading.is_question && (is_plain || is_next)
 }
 
 /// Returns the context of a question that is answered as it is written.
@@ -465,9 +489,18 @@ fn messages_of(
     Ok(seqs)
 }
 
-/// Returns the messages of the suggestion `answer`.
-fn messages_with(earlier: &[EarlierSuggestion], answer: AnswerId) -> Vec<Seq> {
-    earlier.iter().filter(|it| it.answer == answer).flat_map(|it| it.messages.iter().copied()).collect()
+/// Returns the messages of all suggestions in the chain of `answer`, and the questions for them.
+fn messages_of_chain(conn: &Reader, earlier: &[EarlierSuggestion], answer: AnswerId) -> chime_store::Result<Vec<Seq>> {
+    let chain = earlier.iter().find(|it| it.answer == answer).map(|it| it.chain);
+    let of_chain = earlier.iter().filter(|it| Some(it.chain) == chain);
+    let mut messages: Vec<Seq> = of_chain.flat_map(|it| it.messages.iter().copied()).collect();
+    messages.extend(follow_ups::triggers_of_chain(conn, answer)?);
+    Ok(messages)
+}
+
+/// Returns the last message of the suggestion `answer`.
+fn last_message(earlier: &[EarlierSuggestion], answer: AnswerId) -> Option<Seq> {
+    earlier.iter().find(|it| it.answer == answer).and_then(|it| it.messages.last().copied())
 }
 
 impl FollowUpContext {
@@ -600,8 +633,7 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
 pub fn poll_button(taken: Option<&NewFollowUp>, chat: &ChatRow) -> Vec<Vec<Button>> {
     let is_choice = |taken: &&NewFollowUp| {
         let frame = &taken.resolved.frame;
-        // A list that goes on with an earlier one suggests as well.
-        let suggests = frame.intent.suggests() || frame.kind.is_some() || taken.resolved.follows.is_some();
+        let suggests = frame.intent.suggests() || frame.kind.is_some();
         suggests && Poll::OPTIONS.contains(&taken.items.len()) && chat.chat.kind != ChatKind::Private
     };
     let taken = taken.filter(is_choice);

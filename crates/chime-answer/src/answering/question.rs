@@ -11,7 +11,6 @@ use crate::answering::introduction::due;
 use crate::answering::load_trigger::{ClosedTrigger, LoadedTrigger, load_trigger};
 use crate::answering::long_thread::OldestPart;
 use crate::answering::services::Services;
-use crate::followup::lists_things;
 use crate::lines::Style;
 use crate::prompt::{self, BuiltPrompt, PresentMember};
 use crate::recall::{self, fitting};
@@ -309,17 +308,15 @@ impl QuestionContext {
 
     /// Returns which sentences without a citation get one in the answer `text` of a model.
     pub fn sourced(&self, text: &str) -> Sourced {
-        /// A shorter answer to a request only confirms it: "Understood, no nuts."
+        /// A shorter answer to a request is not a text to be copied, but a fact or "understood, no nuts".
         const SOME_TEXT: usize = 8;
         let must_cite = self.style == Style::Numbered;
-        let is_told = !self.follow_up.suggested.is_empty();
-        let suggests = self.follow_up.frame.intent.suggests() || is_told && lists_things(text);
-        if self.is_general_knowledge() || must_cite && suggests {
-            return Sourced::None;
-        }
-        match must_cite && self.is_request() {
-            true if text.split_whitespace().count() > SOME_TEXT => Sourced::Listed,
+        let wants_others = self.follow_up.suggested.iter().any(|list| list.wants_others);
+        let suggests = self.follow_up.frame.intent.suggests() || wants_others;
+        let is_text = must_cite && self.is_request() && text.split_whitespace().count() > SOME_TEXT;
+        match self.is_general_knowledge() || must_cite && suggests {
             true => Sourced::None,
+            false if is_text => Sourced::Listed,
             false => Sourced::IfNoneIsCited,
         }
     }

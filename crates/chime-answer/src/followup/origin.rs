@@ -59,7 +59,8 @@ pub fn origin(earlier: &[EarlierSuggestion], from: &SuggestionQuery<'_>) -> Opti
         let goes_on = |it: &&EarlierSuggestion| {
             it.chain == found.chain && (it.kind == found.kind || it.kind.is_none() || found.kind.is_none())
         };
-        return earlier.iter().find(goes_on).map(|it| (it.answer, FoundBy::Thread));
+        let newest = earlier.iter().find(goes_on).filter(|_| from.reply == ReplyTo::Nothing);
+        return Some((newest.unwrap_or(found).answer, FoundBy::Thread));
     }
     if from.reply == ReplyTo::Member {
         return None;
@@ -134,6 +135,23 @@ mod tests {
         assert_eq!(decide(&all, 10, None, &[11, 21, 31]), Some((answer(3), FoundBy::Thread)));
         assert_eq!(decide(&all, 20, None, &[11, 21, 31]), Some((answer(2), FoundBy::Thread)));
         assert_eq!(decide(&all, 40, None, &[11, 21, 31]), Some((answer(3), FoundBy::Thread)));
+    }
+
+    #[test]
+    fn the_newest_list_of_the_same_kind_in_the_chain_counts() {
+        let newer = |kind: &str| EarlierSuggestion {
+            chain: answer(1),
+            kind: Some(kind.to_owned()),
+            ..earlier(2, 20, &[21], true)
+        };
+        let first = EarlierSuggestion { kind: Some("book".to_owned()), ..earlier(1, 10, &[11], true) };
+        let found = |newer, reply| {
+            let thread = BTreeSet::from([Seq(11)]);
+            origin(&[newer, first.clone()], &SuggestionQuery { member: UserId(10), reply, thread: &thread })
+        };
+        assert_eq!(found(newer("book"), ReplyTo::Nothing), Some((answer(2), FoundBy::Thread)));
+        assert_eq!(found(newer("restaurant"), ReplyTo::Nothing), Some((answer(1), FoundBy::Thread)));
+        assert_eq!(found(newer("book"), ReplyTo::Member), Some((answer(1), FoundBy::Thread)), "under the old list");
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! Renders a follow-up: for the prompt, for `/why`, and as a clarifying question.
 
+use crate::followup::words::fold;
 use crate::sanitize::{escape_markdown, one_line};
 use chime_core::texts::{FollowUpTexts, Texts, filled};
 use chime_core::{Evidence, FollowUp, FoundBy, Frame, Intent, Item, Price, Reference, Reset, SuggestedList};
 
 /// Maximum number of characters of one value.
 const VALUE_CHARS: usize = 160;
+/// Maximum number of characters of the titles that were listed before a list.
+const BEFORE_CHARS: usize = 600;
 /// Maximum number of items that `/why` names.
 const NAMED_ITEMS: usize = 5;
 
@@ -14,14 +17,21 @@ const NAMED_ITEMS: usize = 5;
 pub fn prompt_lines(follow_up: &FollowUp) -> Vec<String> {
     let line = |name: &str, value: &str| format!("{name}: {}", one_line(value, VALUE_CHARS));
     if !follow_up.suggested.is_empty() {
-        let told = |list: &SuggestedList| {
+        let lists = follow_up.newest_lists();
+        let told = |list: &&SuggestedList| {
+            let heading = (lists.len() > 1).then(|| format!("list for {}", one_line(&list.asked_by, VALUE_CHARS)));
             let asked = list.wanted.iter().map(|wish| line("asked for", wish));
             let items = list.items.iter().map(|item| one_line(&described(item), VALUE_CHARS));
-            let before: Vec<&str> = list.before.iter().rev().map(Item::title).collect();
-            let before = (!before.is_empty()).then(|| line("listed before these", &before.join("; ")));
-            asked.chain(items).chain(before).collect::<Vec<_>>()
+            heading.into_iter().chain(asked).chain(items).collect::<Vec<_>>()
         };
-        return follow_up.suggested.iter().flat_map(told).collect();
+        let mut lines: Vec<String> = lists.iter().flat_map(told).collect();
+        // Last, because a token limit cuts the end.
+        let before = lists.iter().flat_map(|list| without_repeats(&list.before).into_iter().rev());
+        let before: Vec<&str> = before.map(Item::title).collect();
+        if !before.is_empty() {
+            lines.push(format!("listed before these: {}", one_line(&before.join("; "), BEFORE_CHARS)));
+        }
+        return lines;
     }
     if follow_up.follows.is_none() || follow_up.reset == Some(Reset::StartOver) {
         return Vec::new();
@@ -32,7 +42,8 @@ pub fn prompt_lines(follow_up: &FollowUp) -> Vec<String> {
     lines.extend(people.iter().map(|name| line("by", name)));
     lines.extend(budget.as_ref().map(|price| line("budget", &format!("at most {}", amount(price)))));
     if follow_up.frame.intent == Intent::Cheaper && budget.is_none() {
-        lines.extend(prices(&follow_up.excluded).map(|prices| line("wanted", &format!("cheaper than {prices}"))));
+        let newest = follow_up.excluded.iter().filter(|item| Some(item.id.answer) == follow_up.follows);
+        lines.extend(prices(newest).map(|prices| line("wanted", &format!("cheaper than {prices}"))));
     }
     lines.extend(follow_up.items.iter().map(|item| line("about the item", &described(item))));
     let meaning = |it: &Reference| line("reference", &format!("\"{}\" means {}", it.said, it.means));
@@ -82,9 +93,15 @@ fn described(item: &Item) -> String {
     format!("{}. {}{people}{price}", item.id.position, item.title())
 }
 
+/// Returns the items without those whose title a later one repeats.
+fn without_repeats(items: &[Item]) -> Vec<&Item> {
+    let repeats = |at: usize| items[at + 1..].iter().any(|later| fold(later.title()) == fold(items[at].title()));
+    (0..items.len()).filter(|at| !repeats(*at)).map(|at| &items[at]).collect()
+}
+
 /// Returns the prices of items: `5 to 45 GBP`; `None` if no item has one, or if they differ in their currency.
-fn prices(items: &[Item]) -> Option<String> {
-    let known = || items.iter().filter_map(|item| item.shown.price.as_ref());
+fn prices<'a>(items: impl Iterator<Item = &'a Item> + Clone) -> Option<String> {
+    let known = || items.clone().filter_map(|item| item.shown.price.as_ref());
     let (least, most) = (known().min_by_key(|it| it.amount)?, known().max_by_key(|it| it.amount)?);
     let is_range = least.amount != most.amount;
     let range = if is_range { format!("{} to {}", least.amount, amount(most)) } else { amount(most) };

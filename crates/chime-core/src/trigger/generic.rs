@@ -81,12 +81,22 @@ pub fn asks_for_summary(ask: &str, languages: &Languages) -> bool {
     in_any(languages, &words(ask), LanguagePhrases::asks_for_summary)
 }
 
-/// Returns `true` if `text`, a message to the other members, has words for a summary or for what was missed. Its author
-/// has probably not read what was said before it.
+/// Returns `true` if a clause of `text`, a message to the other members, asks for a summary or for what was missed:
+/// "200 messages! Somebody send me a summary". Its author has probably not read what was said before it.
 pub fn asks_others_for_summary(text: &str) -> bool {
-    let said = words(text);
-    let is_for_bot = calls_bot(text) || is_command(text);
-    !is_for_bot && Languages::shipped().tables.iter().any(|language| language.speaks_of_summary(&said))
+    /// One word alone, such as "summary", may be part of a remark.
+    const FEWEST_WORDS: usize = 2;
+    let languages = Languages::shipped();
+    let asks = |said: &[String]| {
+        let is_asked = |it: &LanguagePhrases| it.asks_for_summary(said) || it.asks_what_was_missed(said);
+        said.len() >= FEWEST_WORDS && languages.tables.iter().any(is_asked)
+    };
+    // The first word may address somebody.
+    let clause_asks = |clause: &str| {
+        let said = words(clause);
+        asks(&said) || said.split_first().is_some_and(|(_, rest)| asks(rest))
+    };
+    !calls_bot(text) && !is_command(text) && text.split(['.', '!', '?', ',', ';', '…', '\n']).any(clause_asks)
 }
 
 /// Returns `true` if `ask` asks to list or to cancel reminders.

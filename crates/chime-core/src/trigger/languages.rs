@@ -418,17 +418,6 @@ impl LanguagePhrases {
         is_summary(asked) || is_summary(self.without_politeness(asked))
     }
 
-    /// Returns `true` if `said` has words for a summary or for what was missed, among others: "200 messages, somebody
-    /// send me a summary".
-    pub(super) fn speaks_of_summary(&self, said: &[String]) -> bool {
-        let is_phrase = |said: &[String]| {
-            let said = said.join(" ");
-            self.summary.contains(&said) || self.missed.contains(&said)
-        };
-        let from = |start: usize| (start + 1..=said.len().min(start + LONGEST)).any(|end| is_phrase(&said[start..end]));
-        (0..said.len()).any(from)
-    }
-
     pub(super) fn asks_for_link(&self, asked: &[String]) -> bool {
         let (link, last) = (&self.lists.link, &self.lists.link_last);
         let polite = self.without_politeness(asked);

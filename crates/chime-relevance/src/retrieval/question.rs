@@ -3,6 +3,7 @@
 use crate::retrieval::dates::{TimeSpan, date_words, spans_named};
 use crate::retrieval::languages::{PhraseTable, Tables};
 use crate::retrieval::words::{lower, words};
+use chime_core::trigger::{Languages, asks_for_summary};
 use chime_core::{Language, Timestamp, UserId, Zone, folded, is_unspaced, pieces, search_words, split_words};
 
 /// A member that a question may name.
@@ -205,16 +206,16 @@ fn names_last_talk(said: &[String], tables: Tables) -> bool {
     tables.iter().any(|table| (0..said.len()).any(|talk| names_it(table, talk)))
 }
 
-/// Returns the number in "the last ten messages" or "les 10 derniers messages", and a large one in "the 200 messages".
+/// Returns the number in "the last ten messages" or "les 10 derniers messages", and in "a summary of the 200 messages".
 fn newest_named(said: &[String], table: &PhraseTable) -> Option<usize> {
-    /// With fewer, "the 3 messages" may be certain ones.
-    const MANY: usize = 20;
     let number = |word: &String| word.parse().ok().or_else(|| table.counts.get(word).map(|count| *count as usize));
     let is_last = |place: usize| table.last.at(said, place) == Some(1);
     (2..said.len()).filter(|place| table.messages.at(said, *place).is_some()).find_map(|place| {
         let of = |last: usize, count: usize| if is_last(last) { number(&said[count]) } else { None };
-        let many = || number(&said[place - 1]).filter(|count| *count >= MANY);
-        of(place - 2, place - 1).or_else(|| of(place - 1, place - 2)).or_else(many).filter(|count| *count > 0)
+        // "Who wrote the 50 posts about the boiler?" means certain ones.
+        let asks_for_summary = |end: usize| asks_for_summary(&said[..end].join(" "), Languages::shipped());
+        let summarized = || number(&said[place - 1]).filter(|_| (1..place).any(asks_for_summary));
+        of(place - 2, place - 1).or_else(|| of(place - 1, place - 2)).or_else(summarized).filter(|count| *count > 0)
     })
 }
 
@@ -372,9 +373,14 @@ mod tests {
             let question = read(code, text);
             assert!(question.asks_talk && question.newest == Some(10), "{text}: {:?}", question.newest);
         }
-        for text in
-            ["the last 10 days", "what about the last 2 suggestions?", "are there 10 messages?", "last 0 messages"]
-        {
+        assert_eq!(read("eng", "send me a summary of the 200+ messages pls").newest, Some(200));
+        for text in [
+            "the last 10 days",
+            "what about the last 2 suggestions?",
+            "are there 10 messages?",
+            "last 0 messages",
+            "who wrote the 50 posts about the boiler?",
+        ] {
             assert_eq!(read("eng", text).newest, None, "{text}");
         }
     }

@@ -507,3 +507,25 @@ fn questions_about_what_was_missed_are_read_in_many_words() {
     let wrong: Vec<_> = others.iter().filter(missed).collect();
     assert!(wrong.is_empty(), "{wrong:?}");
 }
+
+#[test]
+fn a_plea_to_the_others_for_a_summary_is_told_from_remarks() {
+    for text in [
+        "200+ messages in less than 24hrs… Somebody pls send me a summary",
+        "what did I miss?",
+        "guys, give me a summary",
+        "kann mir wer sagen, was habe ich verpasst?",
+    ] {
+        assert!(asks_others_for_summary(text), "{text}");
+    }
+    for text in [
+        "I bought new tyres",
+        "thanks for the recap",
+        "TLDR: we meet at 8",
+        "yok",
+        "@bot what did I miss?",
+        "/recap 2h",
+    ] {
+        assert!(!asks_others_for_summary(text), "{text}");
+    }
+}
