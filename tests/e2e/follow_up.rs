@@ -258,7 +258,8 @@ async fn beside_another_list_the_model_decides_which_one_is_meant() {
         for marker in ["zqfriday7xk", "zqreply7xk"] {
             assert!(!text.contains(marker), "{marker} is still in the file");
         }
-        assert!(text.contains("piranesi"), "the answer to ann was not told of ben's list");
+        let stored = w.all_stored(w.chat).await;
+        assert!(stored.iter().any(|one| one.message.text.contains("Piranesi")), "it was not told of ben's list");
     })
     .await;
 }
@@ -266,7 +267,8 @@ async fn beside_another_list_the_model_decides_which_one_is_meant() {
 #[tokio::test]
 async fn a_question_about_the_last_answer_is_no_bare_tag() {
     World::run(async |w| {
-        let long = format!("Blue, {} and cheaper.", "it hides the stains, ".repeat(40));
+        let reasons: Vec<String> = (1..60).map(|place| format!("reason {place} of the seller's list")).collect();
+        let long = format!("Blue, for {} and cheaper.", reasons.join(", "));
         w.say("ann", "the blue sofa or the red one?");
         ask(w, "ann", "@bot which colour?", &long).await;
         ask(w, "cat", "@bot why?", "Of the stains.").await;
