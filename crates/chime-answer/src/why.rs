@@ -431,9 +431,9 @@ mod tests {
         expect![[r#"
             I used these messages:
 
+            - Member \*4 14:55 “The thai one?”: said just before, cited for “Thai.”
             - [Member \*1 2 Jan 14:02](https://t.me/c/1/1) “Which \*restaurant\*?”: you replied to it
             - Member \*2 2 Jan 14:05 “the thai one the thai one the thai one the thai one the tha…”: a reply to that message
-            - Member \*4 14:55 “The thai one?”: said just before, cited for “Thai.”
             - a message that is no longer kept
 
             I also saw 1 more message around them, from 14:40.
@@ -486,9 +486,9 @@ mod tests {
         expect![[r#"
             Diese Nachrichten habe ich benutzt:
 
+            - Member \*4 14:55 „Das Thai?“: kurz davor gesagt, Beleg für „Thai.“
             - [Member \*1 2. Jan. 14:02](https://t.me/c/1/1) „Welches \*Restaurant\*?“: du hast darauf geantwortet
             - eine Nachricht, die nicht mehr gespeichert ist
-            - Member \*4 14:55 „Das Thai?“: kurz davor gesagt, Beleg für „Thai.“
             - eine Nachricht, die nicht mehr gespeichert ist
 
             Weggelassen: 1 Nachricht (kein Platz), 2 Nachrichten (über etwas anderes).

@@ -91,10 +91,10 @@ pub fn asks_others_for_summary(text: &str) -> bool {
         let is_asked = |it: &LanguagePhrases| it.asks_for_summary(said) || it.asks_what_was_missed(said);
         said.len() >= FEWEST_WORDS && languages.tables.iter().any(is_asked)
     };
-    // The first word may address somebody.
+    // The first word may address somebody. "Thanks for the recap" asks for none.
     let clause_asks = |clause: &str| {
         let said = words(clause);
-        asks(&said) || said.split_first().is_some_and(|(_, rest)| asks(rest))
+        asks(&said) || said.split_first().is_some_and(|(first, rest)| asks(rest) && !is_thanks(first, languages))
     };
     !calls_bot(text) && !is_command(text) && text.split(['.', '!', '?', ',', ';', '…', '\n']).any(clause_asks)
 }
