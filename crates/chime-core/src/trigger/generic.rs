@@ -94,7 +94,8 @@ pub fn asks_others_for_summary(text: &str) -> bool {
     // The first word may address somebody. "Thanks for the recap" asks for none.
     let clause_asks = |clause: &str| {
         let said = words(clause);
-        asks(&said) || said.split_first().is_some_and(|(first, rest)| asks(rest) && !is_thanks(first, languages))
+        let has_asked = asks(&said) || said.split_first().is_some_and(|(_, rest)| asks(rest));
+        has_asked && !said.iter().any(|word| is_thanks(word, languages))
     };
     !calls_bot(text) && !is_command(text) && text.split(['.', '!', '?', ',', ';', '…', '\n']).any(clause_asks)
 }
