@@ -1,5 +1,6 @@
 //! Tools with which the model looks up messages before it answers.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use chrono::{Months, NaiveDate, NaiveDateTime, TimeDelta};
@@ -8,6 +9,7 @@ use serde_json::{Value, json};
 use crate::lines::{Labels, PromptTranscript};
 use crate::recall::dated;
 use chime_core::{Chosen, Citable, Reason, Seq, SlotUse, SourceId, StoredMessage, Timestamp, clip};
+use chime_llm::Tool;
 
 /// Maximum number of calls executed in one round.
 pub const MOST_CALLS: usize = 4;
@@ -31,6 +33,11 @@ const GOES_ON: &str = "The run goes on. For more of it, call again with its firs
 const IS_CUT: &str = "More was found than fits here. Ask for a shorter time or with other words for the rest.";
 /// Maximum number of characters of a query; the rest is cut.
 const QUERY_CHARS: usize = 400;
+
+/// Definitions of the tools for models.
+// If the file cannot be parsed, there are none. A test checks that it can.
+static DEFINITIONS: LazyLock<Vec<Tool>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("tools.json")).unwrap_or_default());
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LookupTool {
@@ -141,59 +148,9 @@ impl LookupTool {
         }
     }
 
-    pub fn description(self) -> &'static str {
-        match self {
-            Self::Messages => "Messages of this chat by their numbers.",
-            Self::ReplyChain => "What a message replies to, and what replies to it.",
-            Self::SmartContext => {
-                "The run of messages without a long silence: around anchor_id, right before the message `before`, or right \
-                 before the question."
-            }
-            Self::Search => {
-                "Searches all older messages of this chat. Use it when the answer is not among those shown. Without query it \
-                 gives the newest messages of a member or a time."
-            }
-            Self::Summaries => {
-                "Summaries of this chat's earlier talks, the newest, or those about some words, with a tag or of a time."
-            }
-            Self::ReadLink => {
-                "Opens the web page that a message shown links to. Use it when the answer is on that page."
-            }
-            Self::SearchWeb => {
-                "Searches the web. Use it only if the chat does not have the answer, and never for what members said."
-            }
-        }
-    }
-
-    /// Returns the JSON schema of its arguments.
-    pub fn parameters(self) -> Value {
-        let id = || json!({"type": "integer", "description": "the number of a message shown, like 17"});
-        let (properties, required) = match self {
-            Self::Messages => (json!({"ids": {"type": "array", "items": id()}}), json!(["ids"])),
-            Self::ReplyChain => (json!({"id": id()}), json!(["id"])),
-            Self::SmartContext => {
-                let gap = json!({"type": "integer", "description": "silence that ends the run; 60 if left out"});
-                (json!({"anchor_id": id(), "before": id(), "max_gap_minutes": gap}), json!([]))
-            }
-            Self::Search => {
-                let day = |what: &str| json!({"type": "string", "description": format!("{what} day, like 2026-01-31")});
-                let from = json!({"type": "string", "description": "name of the member who wrote it"});
-                let query = json!({"type": "string"});
-                (json!({"query": query, "from": from, "since": day("first"), "until": day("last")}), json!([]))
-            }
-            Self::ReadLink => {
-                let n = json!({"type": "integer", "description": "which link of the message; 1 if left out"});
-                (json!({"id": id(), "n": n}), json!(["id"]))
-            }
-            Self::SearchWeb => (json!({"query": {"type": "string"}}), json!(["query"])),
-            Self::Summaries => {
-                let period = "a day, a month or two days: 2026-01-31, 2026-01, 2026-01-15..2026-01-31";
-                let period = json!({"type": "string", "description": period});
-                let word = json!({"type": "string"});
-                (json!({"about": word, "tag": word, "period": period}), json!([]))
-            }
-        };
-        json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+    /// Returns its definition for a model.
+    pub fn definition(self) -> Option<Tool> {
+        DEFINITIONS.iter().find(|tool| tool.name == self.name()).cloned()
     }
 }
 
@@ -481,7 +438,7 @@ mod tests {
     #[test]
     fn every_tool_has_a_schema_that_names_what_is_read() {
         for tool in LookupTool::ALL {
-            let schema = tool.parameters();
+            let schema = tool.definition().expect("a definition").parameters;
             assert_eq!(schema["type"], "object", "{}", tool.name());
             for required in schema["required"].as_array().expect("a list") {
                 assert!(schema["properties"].get(required.as_str().unwrap_or_default()).is_some(), "{}", tool.name());

@@ -8,82 +8,9 @@ use serde_json::Value;
 
 use crate::dialect::Dialect;
 use crate::failure::{ErrorResponse, ServerFailure};
+use crate::phrases::PHRASES;
 use crate::{AnswerFormat, Check, LlmError, Prompt};
 use chime_core::pattern;
-
-/// Phrases for a prompt that exceeds the model's context window.
-const TOO_LONG: &[&str] = &[
-    "context length",
-    "context_length",
-    "context window",
-    "context size",
-    "maximum context",
-    "prompt is too long",
-    "prompt too long",
-    "input token count",
-    "input length",
-    "model token limit",
-    "size limit exceeded",
-    "prompt 超长",
-    "request too large",
-    "reduce the length",
-    "input is too long",
-    "maximum prompt length",
-    "`max_new_tokens` must be",
-    "must have less than",
-];
-
-/// Phrases for exhausted credit, which waiting does not restore. Gemini mentions "billing" in every rate limit error,
-/// so that word alone is not listed.
-const NO_CREDIT: &[&str] = &[
-    "insufficient_quota",
-    "exceeded_current_quota",
-    "billing_hard_limit",
-    "insufficient credit",
-    "insufficient balance",
-    "credit balance is too low",
-    "arrearage",
-];
-
-/// Phrases for other lasting refusals that some servers send with status 400.
-const LASTING: [(Check, &[&str]); 3] = [
-    (Check::Key, &["api_key_invalid", "api key not valid", "invalid authorization header"]),
-    (
-        Check::Model,
-        &["is not a valid model", "invalid model:", "invalid model name", "model_not_found", "decommissioned"],
-    ),
-    (Check::Access, &["user location is not supported"]),
-];
-
-/// Phrases for a refusal by the provider's content filter.
-const FILTERED: &[&str] = &[
-    "content_filter",
-    "content management policy",
-    "content_policy",
-    "requires moderation",
-    "input was flagged",
-    "content exists risk",
-    "data_inspection_failed",
-    "considered high risk",
-];
-
-/// Phrases for a model without vision, or a model that accepts only text.
-const SEES_NOTHING: &[&str] = &[
-    "image_url is only supported",
-    "support image input",
-    "image input is not supported",
-    "data required for image input",
-    "not a multimodal",
-    "unknown variant `image_url`",
-    "must be a string",
-];
-
-/// Words of other errors about pictures: too many, too large, damaged.
-const OF_PICTURES: &[&str] = &["image", "multimodal", "multi-modal"];
-
-/// Phrases for a model whose chat template has no system role. Errors with both words `role` and `system` count too.
-const NO_SYSTEM: &[&str] =
-    &["system message", "system instruction", "developer instruction", "roles must alternate", "roles are supported"];
 
 /// A delay that an error names in its text, such as `"retryDelay": "39s"`, “try again in 1m2.5s” or “retry after 26
 /// seconds”.
@@ -131,19 +58,20 @@ pub fn diagnose_body(body: &Value) -> LlmError {
 pub fn named(failure: &ServerFailure, spoken: Dialect, prompt: &Prompt) -> Option<Dialect> {
     let ServerFailure::Refusal(ErrorResponse { status, body, .. }) = failure else { return None };
     let complaint = Complaint::parse(body);
-    let says = |phrases: &[&str]| phrases.iter().any(|phrase| complaint.text.contains(phrase));
     // Statuses of a rejected parameter: 400 is usual; gateways without a suitable provider send 404, and servers that
     // validate late send 500.
-    if says(TOO_LONG) || !matches!(status, 400 | 404 | 415 | 422 | 500 | 501) {
+    if complaint.says(&PHRASES.too_long) || !matches!(status, 400 | 404 | 415 | 422 | 500 | 501) {
         return None;
     }
     let is_strict = matches!(status, 400 | 422);
     let has_system = prompt.has_system();
     let has_format = prompt.format != AnswerFormat::Text;
-    let of_pictures = says(SEES_NOTHING) || says(OF_PICTURES) && !says(FILTERED);
+    let of_pictures = complaint.says(&PHRASES.sees_nothing)
+        || complaint.says(&PHRASES.of_pictures) && !complaint.says(&PHRASES.filtered);
+    let says = |words: &[&str]| complaint.says(words);
     let others = [
         (says(&["reasoning_content"]), Dialect { wants_thoughts: true, ..spoken }),
-        (has_system && says(NO_SYSTEM), Dialect { no_system: true, ..spoken }),
+        (has_system && complaint.says(&PHRASES.no_system), Dialect { no_system: true, ..spoken }),
         (!prompt.pictures.is_empty() && of_pictures, Dialect { no_pictures: true, ..spoken }),
         (is_strict && says(&["max_completion_tokens"]), Dialect { completion_limit: true, ..spoken }),
         (has_format && says(&["response_format", "json_schema", "grammar"]), Dialect { free_form: true, ..spoken }),
@@ -177,31 +105,31 @@ pub fn is_about_pictures(other: Dialect, spoken: Dialect) -> bool {
 /// Returns `true` if the refusal says that the model accepts no pictures at all.
 pub fn sees_nothing(failure: &ServerFailure) -> bool {
     let ServerFailure::Refusal(ErrorResponse { body, .. }) = failure else { return false };
-    let complaint = Complaint::parse(body);
-    SEES_NOTHING.iter().any(|phrase| complaint.text.contains(phrase))
+    Complaint::parse(body).says(&PHRASES.sees_nothing)
 }
 
 fn of_refusal(refusal: &ErrorResponse, complaint: &Complaint) -> LlmError {
     let ErrorResponse { status, retry_after, .. } = *refusal;
-    let says = |phrases: &[&str]| phrases.iter().any(|phrase| complaint.text.contains(phrase));
-    let lasting = || LASTING.iter().find(|(_, phrases)| says(phrases)).map(|(check, _)| *check);
     match status {
         // The text of the error is checked before the status: servers report a long prompt or missing credit with
         // several statuses.
         413 => LlmError::PromptTooLong,
-        _ if says(TOO_LONG) => LlmError::PromptTooLong,
-        400..500 if says(NO_CREDIT) => complaint.refused(status, Check::Credit),
+        _ if complaint.says(&PHRASES.too_long) => LlmError::PromptTooLong,
+        400..500 if complaint.says(&PHRASES.no_credit) => complaint.refused(status, Check::Credit),
         429 => LlmError::Throttled { retry_after: retry_after.or_else(|| delay_in(&complaint.text)) },
         408 => LlmError::TimedOut,
         // Status 2xx: the gateway answered, but a server behind it failed, and the body states no other status.
         200..=299 | 500.. => LlmError::Unavailable { status, retry_after },
-        _ if says(FILTERED) => LlmError::Filtered,
+        _ if complaint.says(&PHRASES.filtered) => LlmError::Filtered,
         401 => complaint.refused(status, Check::Key),
         402 => complaint.refused(status, Check::Credit),
         403 => complaint.refused(status, Check::Access),
         404 => complaint.refused(status, Check::Model),
         ..=399 | 405 => complaint.refused(status, Check::Address),
-        _ => complaint.refused(status, lasting().unwrap_or(Check::Request)),
+        _ if complaint.says(&PHRASES.wrong_key) => complaint.refused(status, Check::Key),
+        _ if complaint.says(&PHRASES.unknown_model) => complaint.refused(status, Check::Model),
+        _ if complaint.says(&PHRASES.no_access) => complaint.refused(status, Check::Access),
+        _ => complaint.refused(status, Check::Request),
     }
 }
 
@@ -241,6 +169,10 @@ impl Complaint {
         let code = names.iter().flatten().filter_map(|name| identifier(name)).next();
         let status = names.iter().flatten().filter_map(|name| http_status(name)).next();
         Self { text: error.to_string().to_lowercase(), code, status }
+    }
+
+    fn says<P: AsRef<str>>(&self, phrases: &[P]) -> bool {
+        phrases.iter().any(|phrase| self.text.contains(phrase.as_ref()))
     }
 
     fn refused(&self, status: u16, check: Check) -> LlmError {

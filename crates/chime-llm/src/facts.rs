@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::phrases::PHRASES;
+
 const OLLAMA_CONTEXT: usize = 4096;
 /// Number of concurrent calls assumed for a server that batches them (vLLM, SGLang) or belongs to a provider.
 pub const MANY_SLOTS: usize = 8;
@@ -144,20 +146,6 @@ fn parameters_in_name(name: &str) -> Option<u64> {
 /// Parses the context size from a refusal such as “maximum context length is 8192 tokens”. `None` if it names no
 /// plausible size.
 pub fn context_in_refusal(body: &str) -> Option<usize> {
-    /// Phrases after which the size follows within a few characters.
-    const BEFORE: [&str; 11] = [
-        "\"n_ctx\"",
-        "context length",
-        "context size",
-        "context window",
-        "maximum prompt length",
-        "allowed input length",
-        "model token limit",
-        "tokens allowed",
-        "must be <=",
-        "must have less than",
-        "maximum context",
-    ];
     const BETWEEN: usize = 24;
     let body = body.to_lowercase();
     let number_behind = |phrase: &str| {
@@ -168,7 +156,7 @@ pub fn context_in_refusal(body: &str) -> Option<usize> {
             digits.parse().ok().filter(|size| CONTEXT_SIZES.contains(size))
         })
     };
-    BEFORE.into_iter().find_map(number_behind)
+    PHRASES.before_size.iter().find_map(|phrase| number_behind(phrase))
 }
 
 /// Prompt processing as measured by the server: number of uncached tokens, and tokens per second. `None` if not

@@ -17,6 +17,7 @@ mod fields;
 mod loudness;
 mod markers;
 mod openai;
+mod phrases;
 mod progress;
 mod prompt;
 mod repetition;

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::phrases::PHRASES;
 use crate::repetition::without_loop;
 
 /// A part is dropped from this probability of silence on, if the model was also unsure of its words.
@@ -15,42 +16,6 @@ const FASTEST: usize = 40;
 /// In recordings up to this length (in seconds), the number of characters per second does not show if the text was
 /// spoken.
 const SHORT_SECONDS: u32 = 3;
-/// Whole transcripts that models write for silence, in lower case and without punctuation at the end.
-const STOCK: [&str; 22] = [
-    "thank you for watching",
-    "thanks for watching",
-    "thank you for watching and see you in the next video",
-    "please subscribe to my channel",
-    "like and subscribe",
-    "blank_audio",
-    "silence",
-    "music",
-    "applause",
-    "inaudible",
-    "no speech",
-    "vielen dank fürs zuschauen",
-    "danke fürs zuschauen",
-    "merci d'avoir regardé cette vidéo",
-    "gracias por ver el video",
-    "gracias por ver",
-    "obrigado por assistir",
-    "grazie per aver guardato il video",
-    "bedankt voor het kijken",
-    "dziękuję za uwagę",
-    "продолжение следует",
-    "спасибо за просмотр",
-];
-/// Words of subtitle credits, which no voice message contains.
-const CREDITS: [&str; 8] = [
-    "amara.org",
-    "untertitel der",
-    "untertitel im auftrag",
-    "subtitles by",
-    "sous-titrage",
-    "sottotitoli",
-    "субтитры сделал",
-    "редактор субтитров",
-];
 
 /// Returns the words of a transcript that somebody spoke, without the segments that the server marks as silence.
 /// Returns an empty text if a recording of `seconds` cannot contain the transcript.
@@ -87,7 +52,8 @@ fn is_silent(segment: &Value) -> bool {
 fn is_stock(text: &str) -> bool {
     let text = text.to_lowercase();
     let bare = text.trim_matches(|c: char| !c.is_alphanumeric());
-    STOCK.contains(&bare) || CREDITS.iter().any(|credit| text.contains(credit))
+    PHRASES.silence.iter().any(|stock| stock == bare)
+        || PHRASES.subtitle_credits.iter().any(|credit| text.contains(credit))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::fields::lenient;
 use crate::{PromptMessage, PromptRole};
 use chime_core::estimate_tokens;
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Tool {
     pub name: &'static str,
     pub description: &'static str,

@@ -1,7 +1,9 @@
 //! Errors of requests, classified by what the caller can do.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::dto::ApiResponse;
@@ -12,6 +14,20 @@ const UNNAMED_WAIT: Duration = Duration::from_secs(5);
 
 /// Longest stored description of an error, in words.
 const DESCRIPTION_WORDS: usize = 30;
+
+/// The lists of `refusals.toml`, which describes them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RefusalWords {
+    reply_gone: Vec<String>,
+    forum_topic_gone: Vec<String>,
+    gone: Vec<String>,
+    known_words: String,
+}
+
+#[expect(clippy::expect_used, reason = "the file is part of the program, and the tests read it")]
+static REFUSALS: LazyLock<RefusalWords> =
+    LazyLock::new(|| toml::from_str(include_str!("refusals.toml")).expect("refusals of the right form"));
 
 /// Reason why a request has no result.
 #[derive(Debug, thiserror::Error)]
@@ -115,25 +131,13 @@ pub fn classify(status: u16, body: &str) -> Result<Box<RawValue>, TelegramError>
     })
 }
 
-/// Words of Telegram's descriptions of errors.
-const KNOWN_WORDS: &str = "a administrator afford after again all allowed an are at bad be been blocked bot button by \
-    called can channel chat closed command commands conflict content data deactivated delete deleted description edit \
-    edited empty ends enough entities entity error exceeded expired failed file find flood for forbidden found from \
-    gateway get getupdates gone group have html http https id identifier in instance internal invalid is it kicked length \
-    limit long make many mark markup me media member members message messageentity messages method migrated missing mode \
-    must my need new no not object of offset old on one only or other outdated parse peer photo plain poll post private \
-    query quote react reaction reactions read refused remove replied reply request required response restart restricted \
-    rights running same secret send sent server service slow specified start still supergroup supported sure t tag \
-    terminated text than that the there this thread timeout to token too topic type unauthorized unavailable unsupported \
-    update upgraded url use user username was webhook while with write wrong you";
-
 /// Returns a description with "…" for the words that are not Telegram's own: some servers repeat the refused text.
 fn without_content(description: &str) -> String {
     let mut kept = String::new();
     for word in description.split_inclusive(|c: char| !c.is_alphanumeric()).take(DESCRIPTION_WORDS) {
         let (letters, end) = word.split_at(word.trim_end_matches(|c: char| !c.is_alphanumeric()).len());
-        let is_known =
-            letters.is_empty() || KNOWN_WORDS.split_whitespace().any(|known| letters.eq_ignore_ascii_case(known));
+        let is_known = letters.is_empty()
+            || REFUSALS.known_words.split_whitespace().any(|known| letters.eq_ignore_ascii_case(known));
         match is_known {
             true => kept.push_str(letters),
             false if !kept.trim_end().ends_with('…') => kept.push('…'),
@@ -181,43 +185,15 @@ fn refusal(code: u16, description: String) -> TelegramError {
 }
 
 fn bad_request(status: u16, description: &str) -> TelegramError {
-    const REPLY_GONE: &[&str] = &[
-        "message to be replied not found",
-        "message to reply not found",
-        "replied message not found",
-        "reply message not found",
-        "reply_message_id_invalid",
-    ];
-    const FORUM_TOPIC_GONE: &[&str] =
-        &["message thread not found", "topic_closed", "topic_deleted", "topic_id_invalid"];
-    const GONE: &[&str] = &[
-        "chat not found",
-        "bot was kicked",
-        "bot was blocked",
-        "bot is not a member",
-        "not enough rights",
-        "have no rights to send",
-        "need administrator rights",
-        "chat_write_forbidden",
-        "chat_send_plain_forbidden",
-        "chat_restricted",
-        "channel_private",
-        "user is deactivated",
-        "user_is_blocked",
-        "peer_id_invalid",
-        "group chat was deactivated",
-        "group chat was deleted",
-        "group is deactivated",
-    ];
     let lower = description.to_lowercase();
-    let says = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
-    if says(&["message is not modified"]) {
+    let says = |phrases: &[String]| phrases.iter().any(|phrase| lower.contains(phrase));
+    if lower.contains("message is not modified") {
         TelegramError::NotModified
-    } else if says(REPLY_GONE) {
+    } else if says(&REFUSALS.reply_gone) {
         TelegramError::ReplyGone
-    } else if says(FORUM_TOPIC_GONE) {
+    } else if says(&REFUSALS.forum_topic_gone) {
         TelegramError::ForumTopicGone
-    } else if says(GONE) {
+    } else if says(&REFUSALS.gone) {
         TelegramError::Gone { description: without_content(description) }
     } else {
         TelegramError::Refused { status, description: without_content(description) }

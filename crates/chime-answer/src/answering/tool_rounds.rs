@@ -163,12 +163,7 @@ fn offered(is_all_shown: bool, outside: OutsideTools) -> Vec<chime_llm::Tool> {
         LookupTool::SearchWeb => outside.web,
         _ => !(is_all_shown && outside.is_any()),
     };
-    let tool = |tool: LookupTool| chime_llm::Tool {
-        name: tool.name(),
-        description: tool.description(),
-        parameters: tool.parameters(),
-    };
-    LookupTool::ALL.into_iter().filter(is_offered).map(tool).collect()
+    LookupTool::ALL.into_iter().filter(is_offered).filter_map(LookupTool::definition).collect()
 }
 
 /// Scope of a lookup: the chat of the trigger, and only messages before it.

@@ -5,42 +5,10 @@ const MAX_DEPTH: usize = 12;
 /// Longest run of letters that may be variables; longer ones are words.
 const MAX_VARIABLE: usize = 2;
 
-/// Commands without arguments, each followed by its character.
-const SIGNS: &str = "\
-    alpha α beta β gamma γ delta δ epsilon ε varepsilon ε zeta ζ eta η theta θ iota ι kappa κ lambda λ mu μ nu ν \
-    xi ξ pi π rho ρ sigma σ tau τ phi φ varphi φ chi χ psi ψ omega ω Gamma Γ Delta Δ Theta Θ Lambda Λ Pi Π Sigma Σ \
-    Phi Φ Psi Ψ Omega Ω times × cdot · div ÷ pm ± mp ∓ le ≤ leq ≤ ge ≥ geq ≥ ne ≠ neq ≠ approx ≈ equiv ≡ sim ∼ \
-    propto ∝ ll ≪ gg ≫ to → rightarrow → leftarrow ← leftrightarrow ↔ Rightarrow ⇒ implies ⇒ Leftarrow ⇐ \
-    Leftrightarrow ⇔ iff ⇔ mapsto ↦ uparrow ↑ downarrow ↓ infty ∞ partial ∂ nabla ∇ sum ∑ prod ∏ int ∫ in ∈ notin ∉ \
-    subset ⊂ subseteq ⊆ cup ∪ cap ∩ emptyset ∅ forall ∀ exists ∃ neg ¬ land ∧ lor ∨ wedge ∧ vee ∨ therefore ∴ \
-    because ∵ mid ∣ langle ⟨ rangle ⟩ angle ∠ degree ° circ ∘ perp ⊥ parallel ∥ ldots … cdots … dots … checkmark ✓ star ⋆";
+/// Commands, each on a line with what it shows. `◌` stands for each character of the argument.
+const COMMANDS: &str = include_str!("latex_commands.txt");
 /// Commands that only change the size or position of what follows.
 const NOTHING: &[&str] = &["left", "right", "big", "Big", "bigg", "Bigg", "displaystyle", "limits", "hline"];
-/// Commands that are replaced by their argument.
-const WRAPPERS: &[&str] = &[
-    "text",
-    "textbf",
-    "textit",
-    "textrm",
-    "mathrm",
-    "mathbf",
-    "mathit",
-    "mathsf",
-    "mathcal",
-    "mathbb",
-    "operatorname",
-    "boxed",
-    "mbox",
-];
-/// Commands that put a mark over each character of their argument, with the combining character for it.
-const ACCENTS: [(&str, char); 6] = [
-    ("bar", '\u{304}'),
-    ("overline", '\u{305}'),
-    ("hat", '\u{302}'),
-    ("tilde", '\u{303}'),
-    ("dot", '\u{307}'),
-    ("vec", '\u{20d7}'),
-];
 /// Other commands that show a formula.
 const FUNCTIONS: &[&str] =
     &["frac", "dfrac", "tfrac", "binom", "sqrt", "left", "begin", "log", "ln", "sin", "cos", "tan", "lim"];
@@ -141,21 +109,11 @@ fn is_short(math: &str) -> bool {
 }
 
 fn is_known(command: &str) -> bool {
-    sign(command).is_some() || WRAPPERS.contains(&command) || accent(command).is_some() || FUNCTIONS.contains(&command)
+    form(command).is_some() || FUNCTIONS.contains(&command)
 }
 
-fn accent(command: &str) -> Option<char> {
-    ACCENTS.iter().find(|(name, _)| *name == command).map(|(_, mark)| *mark)
-}
-
-fn sign(command: &str) -> Option<&'static str> {
-    let mut words = SIGNS.split_whitespace();
-    while let (Some(name), Some(sign)) = (words.next(), words.next()) {
-        if name == command {
-            return Some(sign);
-        }
-    }
-    None
+fn form(command: &str) -> Option<&'static str> {
+    COMMANDS.lines().find_map(|line| line.strip_prefix(command)?.strip_prefix(' '))
 }
 
 /// Returns the letters at the start of `text`.
@@ -171,8 +129,9 @@ fn lone_command(text: &str, previous: Option<char>) -> Option<(String, &str)> {
         return None;
     }
     let rest = &behind[command.len()..];
-    let takes = WRAPPERS.contains(&command) || matches!(command, "frac" | "dfrac" | "tfrac" | "sqrt");
-    let has_sign = sign(command).is_some();
+    let form = form(command);
+    let takes = form == Some("◌") || matches!(command, "frac" | "dfrac" | "tfrac" | "sqrt");
+    let has_sign = form.is_some_and(|form| !form.starts_with('◌'));
     let goes_on = rest.starts_with(['\\', '/', '_', '.', ':']);
     match (takes && rest.starts_with('{'), has_sign && !goes_on) {
         (false, false) => None,
@@ -265,11 +224,11 @@ impl LatexReader<'_> {
     fn command(&mut self) -> String {
         let name = word(self.rest);
         self.rest = &self.rest[name.len()..];
-        if let Some(sign) = sign(name) {
-            return sign.to_owned();
-        }
-        if let Some(mark) = accent(name) {
-            return self.argument().chars().flat_map(|c| [c, mark]).collect();
+        if let Some(form) = form(name) {
+            return match form.strip_prefix('◌') {
+                Some(mark) => self.argument().chars().flat_map(|c| std::iter::once(c).chain(mark.chars())).collect(),
+                None => form.to_owned(),
+            };
         }
         match name {
             "" => {
@@ -292,7 +251,6 @@ impl LatexReader<'_> {
             "sqrt" => format!("{}√{}", self.degree(), in_brackets(&self.argument())),
             "quad" | "qquad" => " ".to_owned(),
             name if NOTHING.contains(&name) => String::new(),
-            name if WRAPPERS.contains(&name) => self.argument(),
             name if NAMED.contains(&name) => {
                 self.argument();
                 String::new()
@@ -329,6 +287,13 @@ fn escaped(shown: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_command_is_on_a_line_with_what_it_shows() {
+        let is_one = |line: &str| line.split_once(' ').is_some_and(|(_, form)| (1..=2).contains(&form.chars().count()));
+        let other: Vec<&str> = COMMANDS.lines().filter(|line| !is_one(line)).collect();
+        assert_eq!(other, [""; 0]);
+    }
 
     #[test]
     fn formulas_become_signs() {
