@@ -91,33 +91,71 @@ struct ExportReader<'a> {
 impl ExportReader<'_> {
     fn pass_over(&mut self, path: &Path, bytes: Arc<AtomicU64>) -> Result<(), ImportError> {
         let mut deserializer = serde_json::Deserializer::from_reader(open(path, bytes)?);
-        let outcome = Root(self).deserialize(&mut deserializer).and_then(|()| deserializer.end());
+        let whole = Part { reading: self, chat: None };
+        let outcome = whole.deserialize(&mut deserializer).and_then(|()| deserializer.end());
         outcome.map_err(|error| match error.is_io() {
             true => ImportError::File { path: path.to_owned(), source: error.into() },
             false => ImportError::Damaged { path: path.to_owned(), line: error.line(), column: error.column() },
         })
     }
+
+    /// Reads the messages of a chat, which is described by the fields that come before them in the file.
+    fn messages<'de, S: SeqAccess<'de>>(&mut self, chat: &ExportedChat, mut seq: S) -> Result<(), S::Error> {
+        let place = self.met;
+        self.met += 1;
+        let (bot, batches, bytes) = match &self.pass {
+            Pass::Outline => {
+                self.outlines.push(ExportOutline { chat: chat.clone(), hints: TopicHints::default() });
+                while let Some(message) = seq.next_element::<Value>()? {
+                    self.outlines[place].hints.count(&message);
+                }
+                return Ok(());
+            }
+            Pass::Messages { bot, batches, bytes } => (*bot, *batches, bytes),
+        };
+        let ExportOutline { chat: exported, hints } =
+            self.outlines.get_mut(place).map(std::mem::take).unwrap_or_default();
+        let chat = match exported.known_to_bot_as(bot, None) {
+            Ok(chat) => chat,
+            Err(why) => {
+                self.left_out.push((exported.name.unwrap_or_default(), why));
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+                return Ok(());
+            }
+        };
+        let conversion = Conversion::new(bot, &exported, &hints);
+        let messages = Vec::new();
+        BatchCollector { exported, bot, conversion, chat, messages, unreadable: 0, batches, bytes }.fill(seq)
+    }
 }
 
-/// Top level of the file: a chat, or lists of chats. Lists are searched recursively.
-struct Root<'r, 'a>(&'r mut ExportReader<'a>);
+/// Part of the file: a chat, lists of chats, which are searched recursively, or the messages of a chat.
+struct Part<'c, 'r, 'a> {
+    reading: &'r mut ExportReader<'a>,
+    /// Chat whose messages the part lists, as described by the fields that come before them in the file.
+    chat: Option<&'c ExportedChat>,
+}
 
-impl<'de> DeserializeSeed<'de> for Root<'_, '_> {
+impl<'de> DeserializeSeed<'de> for Part<'_, '_, '_> {
     type Value = ();
 
     fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
+        match self.chat {
+            Some(_) => deserializer.deserialize_seq(self),
+            None => deserializer.deserialize_any(self),
+        }
     }
 }
 
-impl<'de> Visitor<'de> for Root<'_, '_> {
+impl<'de> Visitor<'de> for Part<'_, '_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a chat, or an object that holds chats")
+        f.write_str("a chat, or a list of chats or messages")
     }
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
+        let reading = self.reading;
         let mut chat = ExportedChat::default();
         let mut own = None;
         while let Some(key) = map.next_key::<String>()? {
@@ -126,98 +164,31 @@ impl<'de> Visitor<'de> for Root<'_, '_> {
                 "type" => chat.kind = map.next_value::<Value>()?.as_str().unwrap_or_default().to_owned(),
                 "id" => chat.id = number(&map.next_value::<Value>()?).unwrap_or_default(),
                 "messages" => {
-                    own = Some(self.0.met);
-                    map.next_value_seed(Messages { chat: &chat, reading: self.0 })?;
+                    own = Some(reading.met);
+                    map.next_value_seed(Part { reading, chat: Some(&chat) })?;
                 }
-                "chats" | "left_chats" => map.next_value_seed(Root(self.0))?,
-                "list" => map.next_value_seed(Chats(self.0))?,
+                "chats" | "left_chats" | "list" => map.next_value_seed(Part { reading, chat: None })?,
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
         }
-        if let (Pass::Outline, Some(outline)) = (&self.0.pass, own.and_then(|own| self.0.outlines.get_mut(own))) {
+        if let (Pass::Outline, Some(outline)) = (&reading.pass, own.and_then(|own| reading.outlines.get_mut(own))) {
             outline.chat = chat;
         }
+        Ok(())
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<(), S::Error> {
+        let reading = self.reading;
+        if let Some(chat) = self.chat {
+            return reading.messages(chat, seq);
+        }
+        while seq.next_element_seed(Part { reading, chat: None })?.is_some() {}
         Ok(())
     }
 }
 
 fn number(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_str()?.parse().ok())
-}
-
-struct Chats<'r, 'a>(&'r mut ExportReader<'a>);
-
-impl<'de> DeserializeSeed<'de> for Chats<'_, '_> {
-    type Value = ();
-
-    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Chats<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a list of chats")
-    }
-
-    fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<(), S::Error> {
-        while seq.next_element_seed(Root(self.0))?.is_some() {}
-        Ok(())
-    }
-}
-
-struct Messages<'c, 'r, 'a> {
-    /// Chat as described by the fields that come before its messages in the file.
-    chat: &'c ExportedChat,
-    reading: &'r mut ExportReader<'a>,
-}
-
-impl<'de> DeserializeSeed<'de> for Messages<'_, '_, '_> {
-    type Value = ();
-
-    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Messages<'_, '_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a list of messages")
-    }
-
-    fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<(), S::Error> {
-        let Self { chat, reading } = self;
-        let place = reading.met;
-        reading.met += 1;
-        let (bot, batches, bytes) = match &reading.pass {
-            Pass::Outline => {
-                reading.outlines.push(ExportOutline { chat: chat.clone(), hints: TopicHints::default() });
-                while let Some(message) = seq.next_element::<Value>()? {
-                    reading.outlines[place].hints.count(&message);
-                }
-                return Ok(());
-            }
-            Pass::Messages { bot, batches, bytes } => (*bot, *batches, bytes),
-        };
-        let ExportOutline { chat: exported, hints } =
-            reading.outlines.get_mut(place).map(std::mem::take).unwrap_or_default();
-        let chat = match exported.known_to_bot_as(bot, None) {
-            Ok(chat) => chat,
-            Err(why) => {
-                reading.left_out.push((exported.name.unwrap_or_default(), why));
-                while seq.next_element::<IgnoredAny>()?.is_some() {}
-                return Ok(());
-            }
-        };
-        let conversion = Conversion::new(bot, &exported, &hints);
-        let collector =
-            BatchCollector { exported, bot, conversion, chat, messages: Vec::new(), unreadable: 0, batches, bytes };
-        collector.fill(seq)
-    }
 }
 
 /// Collects the messages of one chat and sends them in batches.
@@ -235,15 +206,10 @@ struct BatchCollector<'a> {
 
 impl BatchCollector<'_> {
     fn fill<'de, S: SeqAccess<'de>>(mut self, mut seq: S) -> Result<(), S::Error> {
-        loop {
+        let end = loop {
             let next = match seq.next_element::<Value>() {
-                // Sends the messages before the damage, so that they are imported.
-                Err(error) => {
-                    self.hand_over()?;
-                    return Err(error);
-                }
-                Ok(None) => break,
                 Ok(Some(value)) => value,
+                end => break end.map(drop),
             };
             if self.chat.is_none() {
                 let partner = self.conversion.person(&next);
@@ -256,8 +222,10 @@ impl BatchCollector<'_> {
             if self.messages.len() >= BATCH {
                 self.hand_over()?;
             }
-        }
-        self.hand_over()
+        };
+        // Also after damage, so that the messages before it are imported.
+        self.hand_over()?;
+        end
     }
 
     fn hand_over<E: Error>(&mut self) -> Result<(), E> {
