@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use chime_core::{ChatId, MessageId, Timestamp};
 use chime_runtime::resilience::doubled;
+use chime_telegram::TelegramError;
 
 /// Age after which an undelivered reply is given up: the conversation has moved on.
 pub const STALE_AFTER: Duration = Duration::from_secs(60 * 60);
@@ -19,26 +20,6 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// restarts, a route that changes) are shorter than this.
 const OUTAGE: Duration = Duration::from_secs(10);
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SendResult {
-    Sent(MessageId),
-    /// Telegram accepts no message to the chat for this long.
-    Throttled(Duration),
-    /// Certainly not delivered; a retry may help.
-    NotDelivered(String),
-    /// It is unknown if it was delivered.
-    Unknown(String),
-    ReplyGone,
-    /// The topic is closed or gone.
-    ForumTopicGone(String),
-    /// The chat has become a supergroup, which has this new id.
-    Migrated(ChatId),
-    /// Telegram refuses the content.
-    Refused(String),
-    /// Nothing can ever be sent to the chat: the bot was kicked or blocked.
-    Impossible(String),
-}
-
 /// State of a part of a reply at the time of an attempt to send it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PartState {
@@ -49,6 +30,12 @@ pub struct PartState {
     pub attempts: u32,
     /// Number of times that this attempt has followed the chat to a new id.
     pub moves: u32,
+    /// `true` if the attempt edits the message that shows the beginning of the part. It can be repeated without harm.
+    pub is_edit: bool,
+    /// `true` if only one member should see the part.
+    pub is_for_one: bool,
+    /// `true` for the answer to a command that the chat does not see.
+    pub is_unseen: bool,
     /// `true` if the part has neither formatting nor buttons that Telegram could refuse.
     pub is_plain: bool,
     /// `true` for a topic of a private chat. A reply sent outside of the topic reaches the same person, and nobody
@@ -61,6 +48,13 @@ pub struct PartState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SendStep {
     Record(MessageId),
+    /// Address it to everybody, since Telegram does not show it to one member alone, and send it again at once, unless
+    /// everybody sees the message `sent` already.
+    ShowToAll {
+        /// `true` if the chat refuses all such messages, not only this one.
+        chat_refuses: bool,
+        sent: Option<MessageId>,
+    },
     /// Keep the part pending and retry at that time.
     RetryAt {
         at: Timestamp,
@@ -91,15 +85,6 @@ pub enum SendStep {
     GiveUpUnknown(String),
 }
 
-/// Messages that Telegram refuses to show to one member alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EphemeralRefusal {
-    /// This message.
-    Message,
-    /// Any message of the chat.
-    Chat,
-}
-
 /// Next step for the reaction that marks a reply as given up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReactionStep {
@@ -109,20 +94,27 @@ pub enum ReactionStep {
     Retry(Duration, String),
 }
 
-/// Returns what Telegram refused after an attempt to send a message to one member alone; `None` if it showed the
-/// message, or if the attempt failed for another reason. `is_unseen` is `true` for the answer to a command that the
-/// chat does not see.
-pub fn ephemeral_refusal(result: &SendResult, is_plain: bool, is_unseen: bool) -> Option<EphemeralRefusal> {
+/// Returns the next step after an attempt to send a message to one member alone; `None` if it is the same as for other
+/// messages.
+fn after_send_to_one(result: &Result<MessageId, TelegramError>, state: PartState) -> Option<SendStep> {
+    let show_to_all = |chat_refuses| Some(SendStep::ShowToAll { chat_refuses, sent: None });
     match result {
+        Ok(message) if message.ephemeral_number().is_some() => None,
         // A server that does not know ephemeral messages has shown it to everybody.
-        SendResult::Sent(message) => message.ephemeral_number().is_none().then_some(EphemeralRefusal::Chat),
-        SendResult::Refused(why) | SendResult::Impossible(why) if is_about_rights(why) => Some(EphemeralRefusal::Chat),
+        Ok(message) => Some(SendStep::ShowToAll { chat_refuses: true, sent: Some(*message) }),
+        Err(TelegramError::Refused { description, .. } | TelegramError::Gone { description })
+            if is_about_rights(description) =>
+        {
+            show_to_all(true)
+        }
         // The formatting may be the reason; without it the message is still for one member.
-        SendResult::Refused(_) if !is_plain => None,
-        SendResult::Refused(_) | SendResult::Impossible(_) => Some(EphemeralRefusal::Message),
+        Err(TelegramError::Refused { .. }) if !state.is_plain => None,
+        Err(TelegramError::Refused { .. } | TelegramError::Gone { .. } | TelegramError::NotModified) => {
+            show_to_all(false)
+        }
         // In another chat, or without its target, Telegram would take it for a message to everybody.
-        SendResult::ReplyGone | SendResult::Migrated(_) => is_unseen.then_some(EphemeralRefusal::Message),
-        _ => None,
+        Err(TelegramError::ReplyGone | TelegramError::Migrated { .. }) if state.is_unseen => show_to_all(false),
+        Err(_) => None,
     }
 }
 
@@ -133,47 +125,60 @@ fn is_about_rights(why: &str) -> bool {
     ["ephemeral", "rights", "admin"].iter().any(|word| why.contains(word))
 }
 
-pub fn after_send(result: SendResult, state: PartState, now: Timestamp) -> SendStep {
-    let age = now.since(state.created_at);
-    let pause = pause(state.attempts);
-    match result {
-        SendResult::Sent(message) => SendStep::Record(message),
-        SendResult::ReplyGone => SendStep::SendWithoutReply,
-        SendResult::ForumTopicGone(_) if state.is_in_private_topic => SendStep::SendWithoutForumTopic,
-        SendResult::ForumTopicGone(why) if state.is_promised => SendStep::SendInPrivate(why),
-        SendResult::ForumTopicGone(why) => SendStep::GiveUpVisibly(why),
-        SendResult::Migrated(to) if state.moves == 0 => SendStep::Follow(to),
-        // A chat changes its id only once. Several changes in one attempt would be a cycle.
-        SendResult::Migrated(to) => {
-            let moved = SendResult::NotDelivered(format!("the chat is said to have moved on to {to}"));
-            after_send(moved, state, now)
+/// Returns the next step after an attempt to send a part.
+pub fn after_send(result: Result<MessageId, TelegramError>, state: PartState, now: Timestamp) -> SendStep {
+    if state.is_for_one
+        && let Some(step) = after_send_to_one(&result, state)
+    {
+        return step;
+    }
+    let error = match result {
+        Ok(message) => return SendStep::Record(message),
+        Err(error) => error,
+    };
+    let (age, pause, why) = (now.since(state.created_at), pause(state.attempts), error.to_string());
+    match error {
+        TelegramError::ReplyGone => SendStep::SendWithoutReply,
+        TelegramError::ForumTopicGone if state.is_in_private_topic => SendStep::SendWithoutForumTopic,
+        TelegramError::ForumTopicGone if state.is_promised => SendStep::SendInPrivate(why),
+        TelegramError::Migrated { to } if state.moves == 0 => SendStep::Follow(to),
+        TelegramError::Refused { .. } if !state.is_plain => SendStep::SendPlain,
+        TelegramError::ForumTopicGone | TelegramError::Refused { .. } => SendStep::GiveUpVisibly(why),
+        TelegramError::Gone { .. } | TelegramError::NotModified => SendStep::GiveUp(why),
+        TelegramError::Throttled { retry_after } if state.is_promised || age + retry_after <= STALE_AFTER => {
+            SendStep::HoldChatUntil(now.plus(retry_after))
         }
-        SendResult::Refused(_) if !state.is_plain => SendStep::SendPlain,
-        SendResult::Refused(why) => SendStep::GiveUpVisibly(why),
-        SendResult::Impossible(why) => SendStep::GiveUp(why),
-        SendResult::Throttled(wait) if state.is_promised || age + wait <= STALE_AFTER => {
-            SendStep::HoldChatUntil(now.plus(wait))
+        TelegramError::Throttled { retry_after } => {
+            SendStep::GiveUpVisibly(format!("Telegram asks to wait {} s, too long", retry_after.as_secs()))
         }
-        SendResult::Throttled(wait) => {
-            SendStep::GiveUpVisibly(format!("Telegram asks to wait {} s, too long", wait.as_secs()))
+        TelegramError::Unknown(_) | TelegramError::Malformed { .. } if !state.is_edit => {
+            match may_repeat(state.unknown_sends, age) {
+                true => SendStep::RetryUnknownAt { at: now.plus(pause.max(OUTAGE)), why },
+                false => SendStep::GiveUpUnknown(why),
+            }
         }
-        SendResult::NotDelivered(why) if age + pause <= STALE_AFTER => SendStep::RetryAt { at: now.plus(pause), why },
-        SendResult::NotDelivered(why) => SendStep::GiveUpVisibly(why),
-        SendResult::Unknown(why) if may_repeat(state.unknown_sends, age) => {
-            SendStep::RetryUnknownAt { at: now.plus(pause.max(OUTAGE)), why }
-        }
-        SendResult::Unknown(why) => SendStep::GiveUpUnknown(why),
+        // Certainly not delivered; a retry may help. A chat changes its id only once: several changes in one attempt
+        // would be a cycle. If the token is invalid, the poller reports it.
+        _ if age + pause <= STALE_AFTER => SendStep::RetryAt { at: now.plus(pause), why },
+        _ => SendStep::GiveUpVisibly(why),
     }
 }
 
 /// Returns the next step after an attempt to set the reaction. `failure` is `None` if it succeeded; `age` is the age of
 /// the reply. A reaction can be set twice without harm, so an unknown outcome is retried like any failure.
-pub fn after_mark(failure: Option<SendResult>, age: Duration, attempts: u32) -> ReactionStep {
+pub fn after_mark(failure: Option<TelegramError>, age: Duration, attempts: u32) -> ReactionStep {
     match failure {
-        Some(SendResult::Throttled(wait)) if age + wait <= MARK_STALE_AFTER => ReactionStep::Wait(wait),
-        Some(SendResult::NotDelivered(why) | SendResult::Unknown(why)) if age <= MARK_STALE_AFTER => {
-            ReactionStep::Retry(pause(attempts), why)
+        Some(TelegramError::Throttled { retry_after }) if age + retry_after <= MARK_STALE_AFTER => {
+            ReactionStep::Wait(retry_after)
         }
+        Some(
+            error @ (TelegramError::NotSent(_)
+            | TelegramError::Failed { .. }
+            | TelegramError::Conflict { .. }
+            | TelegramError::Unauthorized
+            | TelegramError::Unknown(_)
+            | TelegramError::Malformed { .. }),
+        ) if age <= MARK_STALE_AFTER => ReactionStep::Retry(pause(attempts), error.to_string()),
         _ => ReactionStep::Done,
     }
 }
@@ -200,6 +205,7 @@ pub fn may_resume(unknown_sends: u32, age: Duration) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use chime_telegram::LostReply;
 
     fn state(age_s: u64, unknown_sends: u32) -> (PartState, Timestamp) {
         let created_at = Timestamp::from_secs(1_000_000);
@@ -209,6 +215,9 @@ mod tests {
                 unknown_sends,
                 attempts: 0,
                 moves: 0,
+                is_edit: false,
+                is_for_one: false,
+                is_unseen: false,
                 is_plain: false,
                 is_in_private_topic: false,
                 is_promised: false,
@@ -217,11 +226,28 @@ mod tests {
         )
     }
 
+    fn failed() -> TelegramError {
+        TelegramError::Failed { status: 500, description: "down".to_owned() }
+    }
+
+    fn lost() -> TelegramError {
+        TelegramError::Unknown(LostReply::Gateway(504))
+    }
+
+    fn refused(why: &str) -> TelegramError {
+        TelegramError::Refused { status: 400, description: why.to_owned() }
+    }
+
+    fn gone(why: &str) -> TelegramError {
+        TelegramError::Gone { description: why.to_owned() }
+    }
+
     #[track_caller]
-    fn check(result: SendResult, age_s: u64, unknown_sends: u32, expected: &str) {
+    fn check(error: TelegramError, age_s: u64, unknown_sends: u32, expected: &str) {
         let (state, now) = state(age_s, unknown_sends);
-        let step = match after_send(result, state, now) {
+        let step = match after_send(Err(error), state, now) {
             SendStep::Record(message) => format!("record {message}"),
+            SendStep::ShowToAll { .. } => "show to all".to_owned(),
             SendStep::RetryAt { at, .. } => format!("retry after {:?}", at.since(now)),
             SendStep::RetryUnknownAt { at, .. } => format!("repeat after {:?}", at.since(now)),
             SendStep::HoldChatUntil(at) => format!("hold for {:?}", at.since(now)),
@@ -238,37 +264,41 @@ mod tests {
 
     #[test]
     fn a_refusal_to_show_a_message_to_one_member_is_told_from_other_failures() {
-        let refused = |why: &str| SendResult::Refused(why.to_owned());
-        let (message, chat) = (Some(EphemeralRefusal::Message), Some(EphemeralRefusal::Chat));
+        let (message, chat) = (Some((false, None)), Some((true, None)));
         for (result, is_plain, is_unseen, expected) in [
-            (SendResult::Sent(MessageId::ephemeral(7)), false, true, None),
-            (SendResult::Sent(MessageId(7)), false, true, chat),
-            (refused("not enough rights to send ephemeral messages"), false, false, chat),
-            (SendResult::Impossible("CHAT_ADMIN_REQUIRED".to_owned()), true, false, chat),
-            (refused("can't parse entities"), false, false, None),
-            (refused("can't parse entities"), true, false, message),
-            (SendResult::Impossible("bot was kicked".to_owned()), false, false, message),
-            (SendResult::ReplyGone, false, true, message),
-            (SendResult::ReplyGone, false, false, None),
-            (SendResult::Migrated(ChatId(-5)), false, true, message),
-            (SendResult::Unknown("cut".to_owned()), true, true, None),
+            (Ok(MessageId::ephemeral(7)), false, true, None),
+            (Ok(MessageId(7)), false, true, Some((true, Some(MessageId(7))))),
+            (Err(refused("not enough rights to send ephemeral messages")), false, false, chat),
+            (Err(gone("CHAT_ADMIN_REQUIRED")), true, false, chat),
+            (Err(refused("can't parse entities")), false, false, None),
+            (Err(refused("can't parse entities")), true, false, message),
+            (Err(gone("bot was kicked")), false, false, message),
+            (Err(TelegramError::ReplyGone), false, true, message),
+            (Err(TelegramError::ReplyGone), false, false, None),
+            (Err(TelegramError::Migrated { to: ChatId(-5) }), false, true, message),
+            (Err(lost()), true, true, None),
         ] {
-            let found = ephemeral_refusal(&result, is_plain, is_unseen);
-            assert_eq!(found, expected, "{result:?}, plain: {is_plain}, unseen: {is_unseen}");
+            let (state, now) = state(0, 0);
+            let shown = format!("{result:?}, plain: {is_plain}, unseen: {is_unseen}");
+            let found = match after_send(result, PartState { is_for_one: true, is_plain, is_unseen, ..state }, now) {
+                SendStep::ShowToAll { chat_refuses, sent } => Some((chat_refuses, sent)),
+                _ => None,
+            };
+            assert_eq!(found, expected, "{shown}");
         }
     }
 
     #[test]
     fn what_was_surely_not_delivered_is_tried_until_it_is_stale() {
-        check(SendResult::NotDelivered("500".to_owned()), 0, 0, "retry after 500ms");
-        check(SendResult::NotDelivered("500".to_owned()), 3_600, 0, "give up with a reaction: 500");
+        check(failed(), 0, 0, "retry after 500ms");
+        check(failed(), 3_600, 0, "give up with a reaction: status 500: down");
     }
 
     #[test]
     fn a_send_of_unknown_outcome_is_repeated_once_and_only_while_fresh() {
-        check(SendResult::Unknown("cut".to_owned()), 10, 0, "repeat after 10s");
-        check(SendResult::Unknown("cut".to_owned()), 10, 1, "give up with a reaction: cut");
-        check(SendResult::Unknown("cut".to_owned()), 301, 0, "give up with a reaction: cut");
+        check(lost(), 10, 0, "repeat after 10s");
+        check(lost(), 10, 1, "give up with a reaction: the outcome is not known");
+        check(lost(), 301, 0, "give up with a reaction: the outcome is not known");
         assert!(may_resume(1, Duration::from_secs(10)));
         assert!(!may_resume(2, Duration::from_secs(10)));
         assert!(!may_resume(1, Duration::from_secs(301)));
@@ -276,55 +306,67 @@ mod tests {
 
     #[test]
     fn a_throttled_chat_waits_as_long_as_it_is_told() {
-        check(SendResult::Throttled(Duration::from_secs(35)), 0, 0, "hold for 35s");
+        check(TelegramError::Throttled { retry_after: Duration::from_secs(35) }, 0, 0, "hold for 35s");
         check(
-            SendResult::Throttled(Duration::from_secs(9_000)),
+            TelegramError::Throttled { retry_after: Duration::from_secs(9_000) },
             0,
             0,
             "give up with a reaction: Telegram asks to wait 9000 s, too long",
         );
         let (state, now) = state(0, 0);
         let wait = Duration::from_secs(9_000);
-        let step = after_send(SendResult::Throttled(wait), PartState { is_promised: true, ..state }, now);
+        let step = after_send(
+            Err(TelegramError::Throttled { retry_after: wait }),
+            PartState { is_promised: true, ..state },
+            now,
+        );
         assert_eq!(step, SendStep::HoldChatUntil(now.plus(wait)));
     }
 
     #[test]
     fn what_is_refused_is_sent_plain_once_and_then_given_up_where_it_is_seen() {
         let (state, now) = state(0, 0);
-        let refused = || SendResult::Refused("BUTTON_DATA_INVALID".to_owned());
+        let refused = || Err(refused("BUTTON_DATA_INVALID"));
         assert_eq!(after_send(refused(), state, now), SendStep::SendPlain);
         let plain = PartState { is_plain: true, ..state };
-        assert_eq!(after_send(refused(), plain, now), SendStep::GiveUpVisibly("BUTTON_DATA_INVALID".to_owned()));
+        assert_eq!(
+            after_send(refused(), plain, now),
+            SendStep::GiveUpVisibly("refused with 400: BUTTON_DATA_INVALID".to_owned())
+        );
     }
 
     #[test]
     fn a_chat_that_moves_in_circles_is_followed_once_and_then_tried_later() {
         let (state, now) = state(0, 0);
         let moved = PartState { moves: 1, ..state };
-        let step = after_send(SendResult::Migrated(ChatId(-7)), moved, now);
+        let step = after_send(Err(TelegramError::Migrated { to: ChatId(-7) }), moved, now);
         assert!(matches!(step, SendStep::RetryAt { .. }), "{step:?}");
     }
 
     #[test]
     fn the_reaction_is_tried_while_it_may_succeed() {
-        let lost = || Some(SendResult::Unknown("cut".to_owned()));
-        let retry = ReactionStep::Retry(Duration::from_millis(500), "cut".to_owned());
+        let lost = || Some(lost());
+        let retry = ReactionStep::Retry(Duration::from_millis(500), "the outcome is not known".to_owned());
         assert_eq!(after_mark(None, Duration::ZERO, 0), ReactionStep::Done);
         assert_eq!(after_mark(lost(), STALE_AFTER, 0), retry);
         assert_eq!(after_mark(lost(), STALE_AFTER * 3, 0), ReactionStep::Done);
-        assert_eq!(
-            after_mark(Some(SendResult::Impossible("kicked".to_owned())), Duration::ZERO, 0),
-            ReactionStep::Done
-        );
+        assert_eq!(after_mark(Some(gone("kicked")), Duration::ZERO, 0), ReactionStep::Done);
     }
 
     #[test]
     fn a_gone_target_costs_the_reply_mark_and_not_the_reply() {
-        check(SendResult::ReplyGone, 0, 0, "send without reply");
-        check(SendResult::Migrated(ChatId(-1001)), 0, 0, "follow to -1001");
-        check(SendResult::Impossible("kicked".to_owned()), 0, 0, "give up: kicked");
-        check(SendResult::ForumTopicGone("closed".to_owned()), 0, 0, "give up with a reaction: closed");
-        check(SendResult::Sent(MessageId(7)), 0, 0, "record 7");
+        check(TelegramError::ReplyGone, 0, 0, "send without reply");
+        check(TelegramError::Migrated { to: ChatId(-1001) }, 0, 0, "follow to -1001");
+        check(gone("kicked"), 0, 0, "give up: the chat is out of reach: kicked");
+        check(TelegramError::ForumTopicGone, 0, 0, "give up with a reaction: the topic is closed or gone");
+        let (state, now) = state(0, 0);
+        assert_eq!(after_send(Ok(MessageId(7)), state, now), SendStep::Record(MessageId(7)));
+    }
+
+    #[test]
+    fn an_edit_of_unknown_outcome_is_repeated_while_it_is_not_stale() {
+        let (state, now) = state(10, 5);
+        let edit = PartState { is_edit: true, ..state };
+        assert!(matches!(after_send(Err(lost()), edit, now), SendStep::RetryAt { .. }));
     }
 }

@@ -6,10 +6,7 @@ use crate::answering::log;
 use crate::answering::own_message::{keep, own_message};
 use crate::answering::services::Services;
 use crate::answering::stream::take_back;
-use crate::delivery::{
-    EphemeralRefusal, FRESH_FOR, PartState, ReactionStep, SendResult, SendStep, after_mark, after_send,
-    ephemeral_refusal, may_resume, pause,
-};
+use crate::delivery::{FRESH_FOR, PartState, ReactionStep, SendStep, after_mark, after_send, may_resume, pause};
 use chime_core::texts::texts;
 use chime_core::{
     BACKLOG_SETTLES, ChatId, Entity, EntityKind, Job, JobKind, JobPayload, MessageId, Migration, Outgoing, Timestamp,
@@ -27,12 +24,6 @@ pub const UNDELIVERED_REACTION: &str = "😢";
 struct Delivery<'a> {
     services: &'a Services,
     job: &'a Job,
-}
-
-enum EphemeralStep {
-    GoOn,
-    SendAgain,
-    GiveUp,
 }
 
 /// Result of a step that did not fail: the next part is due, or the job has ended.
@@ -104,7 +95,7 @@ impl Delivery<'_> {
     async fn deliver_part(
         &self,
         mut part: ReplyPart,
-        shown: Option<MessageId>,
+        mut shown: Option<MessageId>,
         is_last: bool,
     ) -> Result<Next, JobError> {
         if let Some(next) = self.make_ready(&mut part, shown).await? {
@@ -113,18 +104,21 @@ impl Delivery<'_> {
         let mut moves = 0;
         loop {
             let watch = self.services.base.clock.stopwatch();
-            let result = self.send(&mut part, shown).await;
-            if matches!(result, SendResult::Sent(_)) {
+            let result = self.send(&mut part, &mut shown).await;
+            if result.is_ok() {
                 log::sent(watch.elapsed());
             }
-            match self.after_ephemeral(&mut part, &result).await? {
-                EphemeralStep::GoOn => {}
-                EphemeralStep::SendAgain => continue,
-                EphemeralStep::GiveUp => return self.give_up("only the asker may see it").await,
-            }
-            let state = state(&part, self.job, moves, self.services.base.clock.now());
-            return match after_send(result, state, self.services.base.clock.now()) {
+            let now = self.services.base.clock.now();
+            let state = PartState { moves, is_edit: shown.is_some(), ..state(&part, self.job, now) };
+            return match after_send(result, state, now) {
                 SendStep::Record(message) => self.mark_sent(part, message, is_last).await,
+                SendStep::ShowToAll { chat_refuses, sent } => {
+                    match (self.show_to_all(&mut part, chat_refuses, sent.is_some()).await?, sent) {
+                        (false, _) => self.give_up("only the asker may see it").await,
+                        (true, Some(message)) => self.mark_sent(part, message, is_last).await,
+                        (true, None) => continue,
+                    }
+                }
                 SendStep::SendWithoutReply if part.outgoing.to.reply_to.is_some() => {
                     part.outgoing.to.reply_to = None;
                     continue;
@@ -214,33 +208,23 @@ impl Delivery<'_> {
         Ok(None)
     }
 
-    /// Handles Telegram's response to a part that only one member should see. If Telegram does not show it to that
-    /// member alone, addresses the part so that everybody in the target chat sees it. If the cause holds for the whole
-    /// chat, records that the chat refuses ephemeral messages.
-    async fn after_ephemeral(&self, part: &mut ReplyPart, result: &SendResult) -> chime_store::Result<EphemeralStep> {
-        let Some(receiver) = part.outgoing.receiver else { return Ok(EphemeralStep::GoOn) };
-        let is_sent = matches!(result, SendResult::Sent(_));
-        let Some(refusal) = ephemeral_refusal(result, is_plain(part), part.outgoing.is_unseen()) else {
-            return Ok(EphemeralStep::GoOn);
-        };
+    /// Addresses a part for one member so that everybody in the target chat sees it. Returns `false` if it has no target
+    /// chat. If `chat_refuses`, records that the chat refuses ephemeral messages.
+    async fn show_to_all(&self, part: &mut ReplyPart, chat_refuses: bool, is_sent: bool) -> chime_store::Result<bool> {
+        let Some(receiver) = part.outgoing.receiver.take() else { return Ok(false) };
         let (id, was, now) = (part.id, part.outgoing.to, self.services.base.clock.now());
         let has_buttons = !part.outgoing.buttons.is_empty();
         let readdress = move |tx: &Writer<'_>| {
-            if refusal == EphemeralRefusal::Chat {
+            if chat_refuses {
                 chats::set_ephemeral_refused(tx, was.chat, Some(now))?;
             }
             let to = if is_sent { Some(was) } else { outbox::for_all_or_private(tx, was, receiver, has_buttons)? };
             to.map(|to| outbox::readdress(tx, id, to)).transpose()?;
             Ok(to)
         };
-        let Some(to) =
-            chime_jobs::worker::record(&self.services.base.store, &self.services.base.clock, readdress).await?
-        else {
-            return Ok(EphemeralStep::GiveUp);
-        };
-        part.outgoing.receiver = None;
-        part.outgoing.to = to;
-        Ok(if is_sent { EphemeralStep::GoOn } else { EphemeralStep::SendAgain })
+        let to = chime_jobs::worker::record(&self.services.base.store, &self.services.base.clock, readdress).await?;
+        part.outgoing.to = to.unwrap_or(was);
+        Ok(to.is_some())
     }
 
     /// Addresses a part to the private chat of the member whose message it replies to, with a link to that message.
@@ -270,35 +254,27 @@ impl Delivery<'_> {
         Ok(true)
     }
 
-    async fn send(&self, part: &mut ReplyPart, shown: Option<MessageId>) -> SendResult {
+    /// Sends a part, or edits the message `shown`. If that message was deleted or cannot be edited any more, `shown`
+    /// becomes `None`, and the part is sent as a new message.
+    async fn send(&self, part: &mut ReplyPart, shown: &mut Option<MessageId>) -> Result<MessageId, TelegramError> {
         let Outgoing { to, content, buttons, .. } = &part.outgoing;
+        let telegram = &self.services.base.telegram;
         self.services.state.traffic.note_sent(to.chat, self.services.base.clock.now());
         if let Some(poll) = &part.outgoing.poll {
-            return match self.services.base.telegram.send_poll(*to, poll).await {
-                Ok((message, id)) => {
-                    part.poll_id = Some(id);
-                    SendResult::Sent(message)
-                }
-                Err(error) => weigh(error),
-            };
+            let (message, id) = telegram.send_poll(*to, poll).await?;
+            part.poll_id = Some(id);
+            return Ok(message);
         }
-        if let Some(message) = shown {
-            match self.services.base.telegram.edit(to.chat, message, content, buttons).await {
-                Ok(()) => return SendResult::Sent(message),
-                Err(error @ (TelegramError::Unknown(_) | TelegramError::Malformed { .. })) => {
-                    return SendResult::NotDelivered(error.to_string());
-                }
-                // The message was deleted or cannot be edited any more: the part is sent as a new one.
+        if let Some(message) = *shown {
+            match telegram.edit(to.chat, message, content, buttons).await {
                 Err(TelegramError::Refused { .. }) => {
-                    self.services.base.telegram.delete(to.chat, message).await.ok();
+                    telegram.delete(to.chat, message).await.ok();
+                    *shown = None;
                 }
-                Err(error) => return weigh(error),
+                edited => return edited.map(|()| message),
             }
         }
-        match self.services.base.telegram.send(&part.outgoing).await {
-            Ok(sent) => SendResult::Sent(sent.id),
-            Err(error) => weigh(error),
-        }
+        telegram.send(&part.outgoing).await.map(|sent| sent.id)
     }
 
     async fn mark_sent(&self, part: ReplyPart, message: MessageId, is_last: bool) -> Result<Next, JobError> {
@@ -341,7 +317,7 @@ impl Delivery<'_> {
         if let Some((chat, message, created_at)) = target {
             let now = self.services.base.clock.now();
             let marked = self.services.base.telegram.react(chat, message, Some(UNDELIVERED_REACTION)).await;
-            match after_mark(marked.err().map(weigh), now.since(created_at), self.job.attempts) {
+            match after_mark(marked.err(), now.since(created_at), self.job.attempts) {
                 ReactionStep::Done => {}
                 ReactionStep::Wait(span) => return Err(JobError::Later(span)),
                 ReactionStep::Retry(span, why) => return Err(JobError::RetryAt(now.plus(span), why)),
@@ -432,37 +408,18 @@ fn awaited_since(part: &ReplyPart, now: Timestamp) -> Timestamp {
     if part.purpose == Purpose::Reminder { now } else { part.created_at }
 }
 
-fn is_plain(part: &ReplyPart) -> bool {
-    part.outgoing.content.entities.is_empty() && part.outgoing.buttons.is_empty()
-}
-
-fn state(part: &ReplyPart, job: &Job, moves: u32, now: Timestamp) -> PartState {
+fn state(part: &ReplyPart, job: &Job, now: Timestamp) -> PartState {
     let to = part.outgoing.to;
     PartState {
         created_at: awaited_since(part, now),
         unknown_sends: part.unknown_sends,
         attempts: job.attempts,
-        moves,
-        is_plain: is_plain(part),
+        moves: 0,
+        is_edit: false,
+        is_for_one: part.outgoing.receiver.is_some(),
+        is_unseen: part.outgoing.is_unseen(),
+        is_plain: part.outgoing.content.entities.is_empty() && part.outgoing.buttons.is_empty(),
         is_in_private_topic: to.chat.0 > 0 && to.forum_topic.is_some(),
         is_promised: part.purpose == Purpose::Reminder,
-    }
-}
-
-/// Maps Telegram's errors to their consequences for a reply.
-fn weigh(error: TelegramError) -> SendResult {
-    match error {
-        TelegramError::Throttled { retry_after } => SendResult::Throttled(retry_after),
-        TelegramError::Migrated { to } => SendResult::Migrated(to),
-        TelegramError::ReplyGone => SendResult::ReplyGone,
-        // If the token is invalid, the poller reports it. The reply is retried.
-        error @ (TelegramError::NotSent(_)
-        | TelegramError::Failed { .. }
-        | TelegramError::Conflict { .. }
-        | TelegramError::Unauthorized) => SendResult::NotDelivered(error.to_string()),
-        error @ (TelegramError::Unknown(_) | TelegramError::Malformed { .. }) => SendResult::Unknown(error.to_string()),
-        error @ TelegramError::Refused { .. } => SendResult::Refused(error.to_string()),
-        error @ TelegramError::ForumTopicGone => SendResult::ForumTopicGone(error.to_string()),
-        error @ (TelegramError::Gone { .. } | TelegramError::NotModified) => SendResult::Impossible(error.to_string()),
     }
 }
