@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use chime_core::{ChatId, MessageId, Timestamp};
+use chime_jobs::JobError;
 use chime_runtime::resilience::doubled;
 use chime_telegram::TelegramError;
 
@@ -59,11 +60,8 @@ pub enum SendStep {
     RetryAt {
         at: Timestamp,
         why: String,
-    },
-    /// Retry at that time, and count the last send as one of unknown outcome.
-    RetryUnknownAt {
-        at: Timestamp,
-        why: String,
+        /// `true` to count the last send as one of unknown outcome.
+        is_unknown: bool,
     },
     HoldChatUntil(Timestamp),
     /// Send it again at once, not as a reply.
@@ -83,15 +81,6 @@ pub enum SendStep {
     /// Give the reply up and mark the trigger with a reaction: the last send may have arrived, and no further one is
     /// allowed.
     GiveUpUnknown(String),
-}
-
-/// Next step for the reaction that marks a reply as given up.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ReactionStep {
-    /// The reaction was set, or nothing more is tried.
-    Done,
-    Wait(Duration),
-    Retry(Duration, String),
 }
 
 /// Returns the next step after an attempt to send a message to one member alone; `None` if it is the same as for other
@@ -153,23 +142,31 @@ pub fn after_send(result: Result<MessageId, TelegramError>, state: PartState, no
         }
         TelegramError::Unknown(_) | TelegramError::Malformed { .. } if !state.is_edit => {
             match may_repeat(state.unknown_sends, age) {
-                true => SendStep::RetryUnknownAt { at: now.plus(pause.max(OUTAGE)), why },
+                true => SendStep::RetryAt { at: now.plus(pause.max(OUTAGE)), why, is_unknown: true },
                 false => SendStep::GiveUpUnknown(why),
             }
         }
         // Certainly not delivered; a retry may help. A chat changes its id only once: several changes in one attempt
         // would be a cycle. If the token is invalid, the poller reports it.
-        _ if age + pause <= STALE_AFTER => SendStep::RetryAt { at: now.plus(pause), why },
+        _ if age + pause <= STALE_AFTER => SendStep::RetryAt { at: now.plus(pause), why, is_unknown: false },
         _ => SendStep::GiveUpVisibly(why),
     }
 }
 
-/// Returns the next step after an attempt to set the reaction. `failure` is `None` if it succeeded; `age` is the age of
-/// the reply. A reaction can be set twice without harm, so an unknown outcome is retried like any failure.
-pub fn after_mark(failure: Option<TelegramError>, age: Duration, attempts: u32) -> ReactionStep {
+/// Decides what follows an attempt to set the reaction. `failure` is `None` if it succeeded; `age` is the age of the
+/// reply. A reaction can be set twice without harm, so an unknown outcome is retried like any failure.
+///
+/// # Errors
+/// The reaction is tried again later.
+pub fn after_mark(
+    failure: Option<TelegramError>,
+    age: Duration,
+    attempts: u32,
+    now: Timestamp,
+) -> Result<(), JobError> {
     match failure {
         Some(TelegramError::Throttled { retry_after }) if age + retry_after <= MARK_STALE_AFTER => {
-            ReactionStep::Wait(retry_after)
+            Err(JobError::Later(retry_after))
         }
         Some(
             error @ (TelegramError::NotSent(_)
@@ -178,8 +175,8 @@ pub fn after_mark(failure: Option<TelegramError>, age: Duration, attempts: u32) 
             | TelegramError::Unauthorized
             | TelegramError::Unknown(_)
             | TelegramError::Malformed { .. }),
-        ) if age <= MARK_STALE_AFTER => ReactionStep::Retry(pause(attempts), error.to_string()),
-        _ => ReactionStep::Done,
+        ) if age <= MARK_STALE_AFTER => Err(JobError::RetryAt(now.plus(pause(attempts)), error.to_string())),
+        _ => Ok(()),
     }
 }
 
@@ -248,8 +245,8 @@ mod tests {
         let step = match after_send(Err(error), state, now) {
             SendStep::Record(message) => format!("record {message}"),
             SendStep::ShowToAll { .. } => "show to all".to_owned(),
-            SendStep::RetryAt { at, .. } => format!("retry after {:?}", at.since(now)),
-            SendStep::RetryUnknownAt { at, .. } => format!("repeat after {:?}", at.since(now)),
+            SendStep::RetryAt { at, is_unknown: false, .. } => format!("retry after {:?}", at.since(now)),
+            SendStep::RetryAt { at, is_unknown: true, .. } => format!("repeat after {:?}", at.since(now)),
             SendStep::HoldChatUntil(at) => format!("hold for {:?}", at.since(now)),
             SendStep::SendWithoutReply => "send without reply".to_owned(),
             SendStep::SendWithoutForumTopic => "send without thread".to_owned(),
@@ -340,17 +337,18 @@ mod tests {
         let (state, now) = state(0, 0);
         let moved = PartState { moves: 1, ..state };
         let step = after_send(Err(TelegramError::Migrated { to: ChatId(-7) }), moved, now);
-        assert!(matches!(step, SendStep::RetryAt { .. }), "{step:?}");
+        assert!(matches!(step, SendStep::RetryAt { is_unknown: false, .. }), "{step:?}");
     }
 
     #[test]
     fn the_reaction_is_tried_while_it_may_succeed() {
-        let lost = || Some(lost());
-        let retry = ReactionStep::Retry(Duration::from_millis(500), "the outcome is not known".to_owned());
-        assert_eq!(after_mark(None, Duration::ZERO, 0), ReactionStep::Done);
-        assert_eq!(after_mark(lost(), STALE_AFTER, 0), retry);
-        assert_eq!(after_mark(lost(), STALE_AFTER * 3, 0), ReactionStep::Done);
-        assert_eq!(after_mark(Some(gone("kicked")), Duration::ZERO, 0), ReactionStep::Done);
+        let (_, now) = state(0, 0);
+        let mark = |failure, age| after_mark(failure, age, 0, now);
+        assert!(mark(None, Duration::ZERO).is_ok());
+        let Err(JobError::RetryAt(at, why)) = mark(Some(lost()), STALE_AFTER) else { panic!("no retry") };
+        assert_eq!((at.since(now), why.as_str()), (Duration::from_millis(500), "the outcome is not known"));
+        assert!(mark(Some(lost()), STALE_AFTER * 3).is_ok());
+        assert!(mark(Some(gone("kicked")), Duration::ZERO).is_ok());
     }
 
     #[test]
@@ -367,6 +365,6 @@ mod tests {
     fn an_edit_of_unknown_outcome_is_repeated_while_it_is_not_stale() {
         let (state, now) = state(10, 5);
         let edit = PartState { is_edit: true, ..state };
-        assert!(matches!(after_send(Err(lost()), edit, now), SendStep::RetryAt { .. }));
+        assert!(matches!(after_send(Err(lost()), edit, now), SendStep::RetryAt { is_unknown: false, .. }));
     }
 }

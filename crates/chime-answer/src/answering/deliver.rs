@@ -6,7 +6,7 @@ use crate::answering::log;
 use crate::answering::own_message::{keep, own_message};
 use crate::answering::services::Services;
 use crate::answering::stream::take_back;
-use crate::delivery::{FRESH_FOR, PartState, ReactionStep, SendStep, after_mark, after_send, may_resume, pause};
+use crate::delivery::{FRESH_FOR, PartState, SendStep, after_mark, after_send, may_resume, pause};
 use chime_core::texts::texts;
 use chime_core::{
     BACKLOG_SETTLES, ChatId, Entity, EntityKind, Job, JobKind, JobPayload, MessageId, Migration, Outgoing, Timestamp,
@@ -150,14 +150,10 @@ impl Delivery<'_> {
                     part.outgoing.to.reply_to = None;
                     continue;
                 }
-                SendStep::RetryAt { at, why } => {
+                SendStep::RetryAt { at, why, is_unknown } => {
                     let (id, error) = (part.id, why.clone());
-                    self.record(move |tx| outbox::mark_pending(tx, id, &error)).await?;
-                    Err(JobError::RetryAt(at, why))
-                }
-                SendStep::RetryUnknownAt { at, why } => {
-                    let (id, error) = (part.id, why.clone());
-                    self.record(move |tx| outbox::count_unknown(tx, id, &error)).await?;
+                    let count = if is_unknown { outbox::count_unknown } else { outbox::mark_pending };
+                    self.record(move |tx| count(tx, id, &error)).await?;
                     Err(JobError::RetryAt(at, why))
                 }
                 SendStep::HoldChatUntil(until) => {
@@ -317,11 +313,7 @@ impl Delivery<'_> {
         if let Some((chat, message, created_at)) = target {
             let now = self.services.base.clock.now();
             let marked = self.services.base.telegram.react(chat, message, Some(UNDELIVERED_REACTION)).await;
-            match after_mark(marked.err(), now.since(created_at), self.job.attempts) {
-                ReactionStep::Done => {}
-                ReactionStep::Wait(span) => return Err(JobError::Later(span)),
-                ReactionStep::Retry(span, why) => return Err(JobError::RetryAt(now.plus(span), why)),
-            }
+            after_mark(marked.err(), now.since(created_at), self.job.attempts, now)?;
         }
         self.finish().await?;
         Ok(Next::End)
