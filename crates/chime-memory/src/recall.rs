@@ -19,6 +19,7 @@ use std::sync::Arc;
 pub use indexer::{VectorIndexer, VectorSource};
 pub use ranked::RankedRecall;
 pub use request::RecallRequest;
+pub use summaries::item_state;
 
 use crate::recall::loaded::LoadedCandidates;
 use crate::recall::request::{MIN_COVERAGE, ParsedRequest};

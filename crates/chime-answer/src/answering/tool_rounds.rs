@@ -22,13 +22,15 @@ use chime_access::gateway::ModelPreference;
 use chime_access::gateway::ask::UsageRecord;
 use chime_core::trigger::Languages;
 use chime_core::{
-    Citable, Job, MessageId, Seq, SourceId, SourceMessage, Spent, StoredMessage, Timestamp, TokenUse, Zone, stems,
+    Bullet, Citable, Job, MessageId, Seq, SourceId, SourceMessage, Spent, StoredMessage, Summary, Timestamp, TokenUse,
+    Zone, stems,
 };
 use chime_llm::{Completion, ToolRound};
-use chime_memory::recall::{RecallRequest, Recaller};
+use chime_memory::policy::OPEN_FOR;
+use chime_memory::recall::{RecallRequest, Recaller, item_state};
 use chime_memory::{members, tags};
 use chime_store::chats::ChatRow;
-use chime_store::{Reader, chats, messages, summaries, tags as tag_rows, topic_names};
+use chime_store::{Reader, chats, item_marks, messages, summaries, tags as tag_rows, topic_names};
 
 /// Maximum number of reply links followed upwards from a message, and of replies read to each message below it.
 const CHAIN: usize = 10;
@@ -385,21 +387,26 @@ impl LookupScope {
             self.stems(&words.collect::<Vec<_>>().join(" "))
         };
         let wanted: HashSet<String> = about.map(telling).unwrap_or_default();
-        let mut ranked: Vec<(usize, _)> = Vec::new();
-        for (_, summary) in minis {
+        let mut ranked: Vec<(usize, Timestamp, Summary)> = Vec::new();
+        for (session, summary) in minis {
             let said: HashSet<String> = summary.bullets.iter().flat_map(|bullet| self.stems(&bullet.text)).collect();
             let common = self.count_said(&wanted, &said);
             if about.is_none() || common > 0 {
-                ranked.push((common, summary));
+                ranked.push((common, session.last.0, summary));
             }
         }
         // The sort is stable: among equal ones, the newest come first.
-        ranked.sort_by_key(|(common, _)| std::cmp::Reverse(*common));
+        ranked.sort_by_key(|(common, ..)| std::cmp::Reverse(*common));
         let names = summaries::member_names(conn, self.chat.key)?;
+        let done = item_marks::done(conn, self.chat.key, None)?;
         let mut lines = Vec::new();
-        for bullet in ranked.into_iter().take(MOST_SESSIONS).flat_map(|(_, summary)| summary.bullets) {
-            let text = members::named(&bullet.text, &names);
-            lines.extend(self.citable(conn, text, &bullet.sources)?);
+        for (_, ended_at, Summary { bullets, .. }) in ranked.into_iter().take(MOST_SESSIONS) {
+            let is_old = self.trigger.message.sent_at.since(ended_at) >= OPEN_FOR;
+            for bullet in &bullets {
+                let state = item_state(bullet, bullets.iter(), &done, is_old);
+                let told = Bullet { text: members::named(&bullet.text, &names), ..bullet.clone() };
+                lines.extend(self.citable(conn, state.labelled(&told), &bullet.sources)?);
+            }
         }
         Ok(LookupResult::Sources(lines))
     }

@@ -160,18 +160,27 @@ impl FoundSummary {
         best.into_iter().map(|(place, _)| self.bullets[place].0.clone()).collect()
     }
 
-    /// Returns the state of a bullet of this summary. `done` has the items with a mark; a mark on a message with both a
-    /// decision and a task is of the task. A summary that `is_old` does not tell what is open.
+    /// Returns the state of a bullet of this summary, as [`item_state`] does.
     pub fn state(&self, bullet: &Bullet, done: &BTreeMap<Seq, Timestamp>, is_old: bool) -> ItemState {
-        let first = bullet.sources.first();
-        let is_task =
-            || self.bullets.iter().any(|(other, _)| extract::is_item(other) && other.sources.first() == first);
-        let is_decision = bullet.kind == BulletKind::Decision;
-        match first.is_some_and(|first| done.contains_key(first)) && !(is_decision && is_task()) {
-            true => ItemState::Closed,
-            false if is_old => ItemState::Unknown,
-            false => ItemState::Open,
-        }
+        item_state(bullet, self.bullets.iter().map(|(bullet, _)| bullet), done, is_old)
+    }
+}
+
+/// Returns the state of a bullet among those of its summary. `done` has the items with a mark; a mark on a message with
+/// both a decision and a task is of the task. A summary that `is_old` does not tell what is open.
+pub fn item_state<'a>(
+    bullet: &Bullet,
+    mut summary: impl Iterator<Item = &'a Bullet>,
+    done: &BTreeMap<Seq, Timestamp>,
+    is_old: bool,
+) -> ItemState {
+    let first = bullet.sources.first();
+    let mut is_task = || summary.any(|other| extract::is_item(other) && other.sources.first() == first);
+    let is_decision = bullet.kind == BulletKind::Decision;
+    match first.is_some_and(|first| done.contains_key(first)) && !(is_decision && is_task()) {
+        true => ItemState::Closed,
+        false if is_old => ItemState::Unknown,
+        false => ItemState::Open,
     }
 }
 
