@@ -5,6 +5,7 @@ use std::time::Duration;
 use chrono::{Datelike, NaiveTime, Timelike, Weekday};
 
 use crate::recap::RecapTime;
+use chime_core::lang::languages;
 use chime_core::texts::{RecapWords, texts};
 use chime_core::{Language, Timestamp, Zone};
 use chime_relevance::retrieval::languages::Tables;
@@ -45,7 +46,7 @@ pub enum RecapArguments {
 /// Data about a `/recap` that its arguments do not have.
 #[derive(Debug, Clone, Copy)]
 pub struct RecapQuestion {
-    /// Languages of the bot's texts in the chat, and of its messages. English is understood too.
+    /// Languages of the bot's texts in the chat, and of its messages. Their words come before those of others.
     pub languages: [Language; 2],
     pub asked_at: Timestamp,
     pub zone: Zone,
@@ -62,13 +63,21 @@ impl RecapArguments {
         !matches!(self, Self::Subscribe(_) | Self::Unsubscribe | Self::Unclear)
     }
 
-    /// Parses the arguments of `/recap`.
+    /// Parses the arguments of `/recap`, which may be in any language. The chat's languages come first.
     pub fn parse(args: &str, asked: RecapQuestion) -> Self {
+        let others = languages().iter().map(|file| [Language::from_code(&file.code); 2]);
+        let asked_in = |languages| RecapQuestion { languages, ..asked };
+        let mut all = std::iter::once(asked.languages).chain(others).map(asked_in);
+        all.find_map(|asked| Self::parse_in(args, asked)).unwrap_or(Self::Unclear)
+    }
+
+    /// Parses arguments in the languages of `asked`. Returns `None` if they are not understood.
+    fn parse_in(args: &str, asked: RecapQuestion) -> Option<Self> {
         let [texts_language, chat_language] = asked.languages;
         let other = Some(chat_language).filter(|language| *language != texts_language);
         let times = std::iter::once(texts_language).chain(other).map(|language| Self::of_times(args, language, asked));
         let mut readings = std::iter::once(Self::of_phrases(args, asked)).chain(times);
-        readings.find(|reading| *reading != Self::Unclear).unwrap_or(Self::Unclear)
+        readings.find(|reading| *reading != Self::Unclear)
     }
 
     /// Parses arguments that consist of the phrases in `texts.recap.words`.
@@ -348,6 +357,20 @@ mod tests {
         }
         let weekly = RecapArguments::Subscribe(RecapTime { weekday: Some(Weekday::Mon), minute: 540 });
         assert_eq!(RecapArguments::parse("weekly on monday at 9", asked_in("eng")), weekly);
+    }
+
+    #[test]
+    fn a_period_is_understood_in_any_language_and_the_chats_comes_first() {
+        let week = RecapArguments::Span(Duration::from_secs(7 * DAY));
+        for word in ["semana", "woche", "week", "settimana", "tydzień", "неделя", "hafta"] {
+            for code in ["eng", "deu", "rus"] {
+                assert_eq!(read(code, word), week, "{word} in {code}");
+            }
+        }
+        // "g" is short for hours in Polish, and for days in Italian.
+        let spans = ["pol", "ita"].map(|code| read(code, "2g"));
+        assert_eq!(spans, [2 * HOUR, 2 * DAY].map(|secs| RecapArguments::Span(Duration::from_secs(secs))));
+        assert_eq!(read("deu", "what is this"), RecapArguments::Unclear);
     }
 
     /// Checks one form of each phrase in every language.
