@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::members;
 use chime_core::texts::{Texts, filled};
-use chime_core::{Bullet, BulletKind, Seq, Summary, SummaryMethod, Timestamp, Zone, escape_marks};
+use chime_core::{Bullet, BulletKind, Seq, Summary, Timestamp, Zone, escape_marks};
 
 /// Source message of a bullet, as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,10 +77,7 @@ fn section(remembered: &Remembered, name: &str, when: &str, summary: &Summary, s
         1 => texts.sessions_one.clone(),
         many => filled(&texts.sessions_many, &[("n", &many.to_string())]),
     };
-    let how = match summary.method {
-        SummaryMethod::Model => "",
-        SummaryMethod::Extract => texts.own_words.as_str(),
-    };
+    let how = if quotes(&summary.bullets) { texts.own_words.as_str() } else { "" };
     let tokens = summary.tokens.to_string();
     // The name is inserted last: words of members in it may look like placeholders, which must not be filled in.
     let blanks = [("when", when), ("sessions", &sessions), ("tokens", &tokens), ("how", how), ("name", name)];
@@ -119,12 +116,18 @@ pub fn items_shown(found: &Remembered, none: &str, texts: &Texts) -> String {
         let lines: Vec<String> = done.into_iter().map(|(_, line)| line).collect();
         rendered.push_str(&format!("\n\n**{}**\n\n{}", texts.items.done, lines.join("\n")));
     }
-    let mut kept = [&found.recent, &found.history].into_iter().flatten().peekable();
-    let is_shown = kept.peek().is_some();
-    match is_shown && kept.all(|(summary, _)| summary.method == SummaryMethod::Extract) {
+    let shown = [&found.recent, &found.history].into_iter().flatten().flat_map(|(summary, _)| &summary.bullets);
+    match quotes(shown) {
         true => format!("{rendered}\n\n{}", texts.recap.own_words),
         false => rendered,
     }
+}
+
+/// Returns `true` if there are bullets, and all of them quote members, whoever selected them: those of a summary that
+/// was made without a model may come from summaries that a model wrote.
+fn quotes<'a>(bullets: impl IntoIterator<Item = &'a Bullet>) -> bool {
+    let mut bullets = bullets.into_iter().peekable();
+    bullets.peek().is_some() && bullets.all(|bullet| members::has_author(&bullet.text))
 }
 
 /// Joins lines by kind, in their order, with a heading for each kind. Facts alone have no heading.
@@ -172,6 +175,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
+    use chime_core::SummaryMethod;
     use chime_core::texts::texts;
 
     #[test]
@@ -180,8 +184,8 @@ mod tests {
         let summary = Summary {
             bullets: vec![
                 bullet("{u1}: the red tent comes_along", 3),
-                bullet("{u2} packs", 9),
-                Bullet::fact("{u1} packs", vec![Seq(3), Seq(7), Seq(8)]),
+                bullet("{u2}: I pack", 9),
+                Bullet::fact("{u1}: I pack too", vec![Seq(3), Seq(7), Seq(8)]),
             ],
             tokens: 17,
             method: SummaryMethod::Extract,
@@ -204,9 +208,14 @@ mod tests {
         expect![[r#"
             **Recent** (the last 28 days: 1 conversation, 17 tokens, in the members' own words)
             - Ana: the red tent comes\_along ([5 Jan 2026](https://t.me/c/1/3))
-            - somebody packs
-            - Ana packs ([6 Jan 2026](https://t.me/c/1/7))"#]]
+            - somebody: I pack
+            - Ana: I pack too ([6 Jan 2026](https://t.me/c/1/7))"#]]
         .assert_eq(&shown(&remembered, texts("eng")));
+        let mut written = remembered.clone();
+        if let Some((summary, _)) = &mut written.recent {
+            summary.bullets[1].text = "{u2} packs".to_owned();
+        }
+        assert!(!shown(&written, texts("eng")).contains("own words"), "a line is a model's");
         assert!(shown(&Remembered::default(), texts("eng")).starts_with("I don't remember anything"));
         let anew = Remembered { is_being_made: true, ..Remembered::default() };
         assert!(shown(&anew, texts("eng")).contains("I am summarizing this chat right now"));

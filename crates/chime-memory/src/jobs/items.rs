@@ -1,6 +1,6 @@
 //! Decisions, tasks and open questions: bullets of session summaries, with marks for those that are done.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::extract::{self, SummaryMessage};
@@ -75,19 +75,12 @@ fn items_of(
     let minis = minis(conn, chat.key, (list.from(), Timestamp::END))?;
     let newer = not_summarized(conn, chat.key, list, minis.iter().map(|(session, _)| session))?;
     let marks = marks(conn, chat.key, list, &minis)?;
-    let by_model = minis.iter().filter(|(_, mini)| mini.method == SummaryMethod::Model);
-    let by_model: HashSet<String> =
-        by_model.flat_map(|(_, mini)| &mini.bullets).map(|bullet| bullet.text.clone()).collect();
     let mut bullets = of_kinds(minis, list.kinds());
     bullets.extend(newer.bullets);
     bullets.sort_by(|one, other| one.sources.cmp(&other.sources));
     let (done, mut open): (Vec<Bullet>, Vec<Bullet>) =
         bullets.into_iter().partition(|bullet| done_at(bullet, &marks).is_some());
     open.sort_by_key(|bullet| bullet.kind);
-    let summary = |bullets: Vec<Bullet>| {
-        let is_written = bullets.iter().any(|bullet| by_model.contains(&bullet.text));
-        summary(bullets, if is_written { SummaryMethod::Model } else { SummaryMethod::Extract })
-    };
     let found = with_places(conn, chat, zone, summary(open), summary(done))?;
     let is_late = |bullet: &Bullet| match list {
         ItemList::Decisions(_) => false,
@@ -191,7 +184,8 @@ fn not_summarized<'a>(
     Ok(NewerItems { bullets, names, numbers })
 }
 
-fn summary(bullets: Vec<Bullet>, method: SummaryMethod) -> Option<(Summary, u32)> {
+fn summary(bullets: Vec<Bullet>) -> Option<(Summary, u32)> {
+    let method = SummaryMethod::Extract;
     let kept = Summary { bullets, tokens: 0, method, model: String::new(), built_at: Timestamp::default() };
     (!kept.bullets.is_empty()).then_some((kept, 0))
 }
