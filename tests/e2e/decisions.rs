@@ -156,6 +156,32 @@ async fn without_a_model_items_are_the_members_own_words_until_the_talk_says_the
 }
 
 #[tokio::test]
+async fn without_a_model_a_member_without_tasks_is_told_so_with_the_talk_that_names_them() {
+    for (talk, code, named) in [
+        (&TALKS[0], "eng", "dan has the key of the hut, it hangs on his bike"),
+        (&TALKS[1], "deu", "dan hat den Schlüssel der Hütte, er hängt an seinem Rad"),
+        (&TALKS[2], "rus", "dan взял ключ от домика, он висит на велосипеде"),
+    ] {
+        World::with(&[ON, NO_MODEL[0], NO_MODEL[1]], async |w| {
+            first_talk(w, talk).await;
+            until_summarized(w, 1).await;
+            let none = &texts(code).digest.no_own_task;
+            let asked = w.say("dan", talk.ask_own);
+            let answer = w.answer_to(asked).await.text;
+            assert_eq!(&answer, none);
+            let asked = w.say("bob", talk.ask_own);
+            let answer = w.answer_to(asked).await.text;
+            assert!(answer.contains(talk.words[1]) && !answer.contains(none), "{answer}");
+            w.say("ann", named);
+            let asked = w.say("dan", talk.ask_own);
+            let answer = w.answer_to(asked).await.text;
+            assert!(answer.starts_with(none) && answer.contains(named) && !answer.contains(talk.words[0]), "{answer}");
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
 async fn without_a_model_items_are_listed_before_the_talk_has_a_summary() {
     for talk in &TALKS {
         World::with(&[ON, NO_MODEL[0], NO_MODEL[1]], async |w| {

@@ -60,9 +60,7 @@ pub fn after(window: &ContextWindow, last: Seq, bot: &BotIdentity, texts: &Texts
 ///
 /// Returns `None` if there are none, or if none is about the subject and messages of the `window` are.
 pub fn items(enrichment: &Enrichment, subject: &str, window: &ContextWindow, query: Query<'_>) -> Option<String> {
-    let pieces = enrichment.pieces.iter().filter(|piece| piece.slot == Slot::Recall);
-    let sources = pieces.flat_map(|piece| &piece.lines).filter_map(|line| line.source.as_ref());
-    let mut items: Vec<&Citable> = sources.filter(|source| source.id.kind == SourceKind::Summary).collect();
+    let mut items: Vec<&Citable> = found_items(enrichment).collect();
     if !names_time(subject) {
         let texts: Vec<String> = items.iter().map(|item| item.text.clone()).collect();
         let fits: Vec<bool> = stem_substring_ratios(subject, &texts).into_iter().map(|share| share >= ABOUT).collect();
@@ -76,6 +74,27 @@ pub fn items(enrichment: &Enrichment, subject: &str, window: &ContextWindow, que
     let line = |it: &&Citable| format!("- {} [source: {}]", escape_markdown(&it.text), it.id);
     let lines: Vec<String> = items.iter().take(DIGEST_MESSAGES).map(line).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+fn found_items(enrichment: &Enrichment) -> impl Iterator<Item = &Citable> {
+    let pieces = enrichment.pieces.iter().filter(|piece| piece.slot == Slot::Recall);
+    let sources = pieces.flat_map(|piece| &piece.lines).filter_map(|line| line.source.as_ref());
+    sources.filter(|source| source.id.kind == SourceKind::Summary)
+}
+
+/// Returns `true` if the chat has decisions or tasks of the kind that the question asks for.
+pub fn has_items(enrichment: &Enrichment) -> bool {
+    found_items(enrichment).next().is_some()
+}
+
+/// Returns the answer to a member who asks for their tasks and has none, with the messages of `window`, which name them.
+pub fn no_own_task(window: &ContextWindow, query: Query<'_>, texts: &Texts) -> String {
+    let DigestTexts { no_own_task, messages, .. } = &texts.digest;
+    let shown = most_telling(window, query, DIGEST_MESSAGES);
+    match shown.is_empty() {
+        true => no_own_task.clone(),
+        false => format!("{no_own_task} {messages}\n\n{}", bullets(&shown, texts)),
+    }
 }
 
 /// Returns the notice that no earlier message was found, with the time from which the bot has messages.

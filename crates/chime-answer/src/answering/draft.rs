@@ -14,8 +14,8 @@ use chime_core::trigger::{Languages, asks_about_bot};
 use chime_core::{AnswerStatus, ChatKind, FollowUp, FormattedText, Intent, Message, Reset, TokenUse, Uncertainty};
 use chime_llm::{Check, Completion, LlmError};
 use chime_relevance::context::ContextWindow;
-use chime_relevance::retrieval::item_subject;
 use chime_relevance::retrieval::words::words;
+use chime_relevance::retrieval::{ItemQuestion, item_question, item_subject};
 use chime_store::Language;
 
 pub struct Draft {
@@ -156,8 +156,14 @@ pub fn without_model(question: &QuestionContext, query: Query<'_>) -> Draft {
         format!("{}\n{after}", show::item_list(&found.items)).trim_end().to_owned()
     });
     let subject = item_subject(query.ask, question.chat.language).unwrap_or_default();
+    let asks_own = item_question(query.ask, question.chat.language) == Some(ItemQuestion::OwnOpen);
     let digest = match digest::items(&question.enrichment, &subject, &window, query).or(list) {
         Some(items) => format!("{}\n\n{items}", texts.digest.messages),
+        None if asks_own && !digest::has_items(&question.enrichment) => {
+            let asker = words(&question.trigger().message.sender.name);
+            window.entries.retain(|entry| words(&entry.message.message.text).iter().any(|word| asker.contains(word)));
+            digest::no_own_task(&window, query, texts)
+        }
         None => digest::digest(&window, query, earliest, piece, texts),
     };
     let FollowUp { frame, reset, .. } = &follow_up;

@@ -37,7 +37,7 @@ rows! {
 rows! {
     /// Texts of the answer without a model: a digest, which lists messages of the chat.
     pub struct DigestTexts {
-        messages, withheld, nothing, from_now_on, cut, left_out,
+        messages, no_own_task, withheld, nothing, from_now_on, cut, left_out,
     }
 }
 
