@@ -4,18 +4,22 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
-use crate::words;
+use crate::words::{self, NounSigns, Term};
 use chime_core::split_words;
 use chime_core::trigger::Languages;
+use chime_relevance::context::is_output;
 use chime_relevance::retrieval::is_time_word;
 use chime_store::tags::NewTag;
 
-/// Maximum number of tags of a session.
+/// Maximum number of tags of a session, with and without a model.
 const MOST: usize = 10;
+const MOST_EXTRACTED: usize = 8;
 const TAG_CHARS: usize = 40;
 /// Minimum length of a word that becomes a tag without a model, and minimum number of lines that contain it.
 const TAG_WORD_CHARS: usize = 4;
 const TAG_LINES: usize = 2;
+/// A word is a noun if at least one in this many of its uses stands like one.
+const NOUN_USES: usize = 3;
 /// Maximum number of words in a tag.
 const PARTS: usize = 4;
 
@@ -53,7 +57,8 @@ pub struct MemberNames {
 impl MemberNames {
     /// Collects names. Of each name only the part before the first digit or symbol is used, since members decorate their
     /// names: `Ana 🌊 surfer` gives `ana`. Each of its words names the member. Words with hyphens and names of bots, which
-    /// may be subjects of the chat, count as a whole, and so do names of more than two words and their first word.
+    /// may be subjects of the chat, count as a whole, and so do names of more than two words, not all with a capital, and
+    /// their first word.
     pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let is_of_name = |c: char| c.is_alphabetic() || c.is_whitespace() || matches!(c, '-' | '\'' | '’' | '.');
         let mut found = Self::default();
@@ -62,7 +67,8 @@ impl MemberNames {
                 found.add(name);
             } else if let Some(worn) = name.split(|c: char| !is_of_name(c)).find(|part| !part.trim().is_empty()) {
                 let words: Vec<&str> = worn.split_whitespace().collect();
-                let alone = if words.len() > 2 { 1 } else { words.len() };
+                let is_of_a_person = words.len() <= 2 || words.iter().all(|word| word.starts_with(char::is_uppercase));
+                let alone = if is_of_a_person { words.len() } else { 1 };
                 words[..alone].iter().for_each(|word| found.add(word));
                 found.add(worn);
             }
@@ -168,33 +174,103 @@ fn singular(word: &str) -> String {
     }
 }
 
-/// Returns tags made without a model: words in at least two lines of a session. `rarity` maps a word and its stem to 0
-/// if it is too common for a tag, and up to 1 if no other session contains it.
-pub fn extracted(lines: &[&str], names: &MemberNames, rarity: impl Fn(&str, &str) -> f64) -> Vec<NewTag> {
-    // The shortest form of each stem, since it is closest to the dictionary form, and the number of lines with it.
-    let mut candidates: BTreeMap<String, (String, usize)> = BTreeMap::new();
+/// Returns tags made without a model: nouns, and pairs of neighbouring words, in at least two lines of a session. Also
+/// `before`, what the chat said earlier, shows which words are nouns. `rarity` maps a word and its stem to 0 if it is too common for a
+/// tag, and up to 1 if no other session contains it.
+pub fn extracted<'a>(
+    lines: &[&'a str],
+    before: impl Iterator<Item = &'a str>,
+    names: &MemberNames,
+    rarity: impl Fn(&str, &str) -> f64,
+) -> Vec<NewTag> {
+    let signs = NounSigns::of(&lines.join("\n"));
+    // By the stems of a word or of a pair.
+    let mut candidates: BTreeMap<String, Candidate> = BTreeMap::new();
     for line in lines {
-        let mut seen = BTreeSet::new();
-        for (word, stem) in words::content_words(line) {
-            let is_name = word.split('_').any(|part| names.has(part));
-            let is_no_subject = words::has_digit(&word) || words::is_everyday_verb(&word, line);
-            if is_no_subject || word.chars().count() < TAG_WORD_CHARS || is_name {
+        let (mut seen, is_talk) = (BTreeSet::new(), !is_output(line));
+        let mut last: Option<Term> = None;
+        for term in signs.terms(line) {
+            let is_name = term.word.split('_').any(|part| names.has(part));
+            if is_name || words::has_digit(&term.word) || is_time_word(&term.word) {
+                last = None;
                 continue;
             }
-            let known = candidates.entry(stem.clone()).or_insert_with(|| (word.clone(), 0));
-            if word.chars().count() < known.0.chars().count() {
-                known.0 = word;
+            let known = candidates.entry(term.stem.clone()).or_default();
+            known.add(&term.word, seen.insert(term.stem.clone()), is_talk);
+            known.count(&term);
+            if let Some(before) = last.filter(|_| term.ends_name) {
+                let key = format!("{} {}", before.stem, term.stem);
+                let known = candidates.entry(key.clone()).or_default();
+                known.add(&format!("{} {}", before.word, term.word), seen.insert(key), is_talk);
+                known.count(&term);
             }
-            known.1 += usize::from(seen.insert(stem));
+            last = Some(term);
         }
     }
-    let weighed =
-        |(stem, (word, count)): (String, (String, usize))| ((count as f64).sqrt() * rarity(&word, &stem), word, count);
-    let mut weighed: Vec<(f64, String, usize)> = candidates.into_iter().map(weighed).collect();
-    weighed.retain(|(weight, word, count)| *count >= TAG_LINES && *weight > 0.0 && !is_time_word(word));
-    weighed.sort_by(|(a, one, _), (b, other, _)| b.total_cmp(a).then_with(|| one.cmp(other)));
+    for term in before.flat_map(|line| signs.terms(line)) {
+        if let Some(known) = candidates.get_mut(&term.stem) {
+            known.count(&term);
+        }
+    }
+    let counts: BTreeMap<String, usize> = candidates.iter().map(|(key, it)| (key.clone(), it.lines)).collect();
+    // "Bouncy castle" is a tag in place of its words if no line has one of them alone.
+    let is_whole = |key: &str| {
+        let lines = |stem: &str| counts.get(stem).copied().unwrap_or_default();
+        key.contains(' ') && key.split(' ').all(|stem| lines(stem) == lines(key))
+    };
+    let parts: BTreeSet<&str> = counts.keys().filter(|key| is_whole(key)).flat_map(|key| key.split(' ')).collect();
+    let is_shown = |key: &str| if key.contains(' ') { is_whole(key) } else { !parts.contains(key) };
+    let mut weighed: Vec<(f64, &str)> = Vec::new();
+    for (key, it) in &candidates {
+        let rarities = it.word.split(' ').zip(key.split(' ')).map(|(word, stem)| rarity(word, stem));
+        let weight = (it.lines as f64).sqrt() * rarities.fold(0.0, f64::max);
+        let is_long = it.word.chars().count() >= TAG_WORD_CHARS;
+        if it.lines >= TAG_LINES && weight > 0.0 && is_long && it.is_noun() && is_shown(key) {
+            weighed.push((weight, &it.word));
+        }
+    }
+    weighed.sort_by(|(a, one), (b, other)| b.total_cmp(a).then_with(|| one.cmp(other)));
     let best = weighed.first().map_or(1.0, |(weight, ..)| *weight);
-    weighed.iter().take(MOST).filter_map(|(weight, word, _)| normalized(word, (0.8 * weight / best) as f32)).collect()
+    weighed
+        .iter()
+        .take(MOST_EXTRACTED)
+        .filter_map(|(weight, word)| normalized(word, (0.8 * weight / best) as f32))
+        .collect()
+}
+
+/// Word or pair of words that may become a tag.
+#[derive(Default)]
+struct Candidate {
+    /// Its shortest form, which is closest to the dictionary form.
+    word: String,
+    /// Number of lines with it.
+    lines: usize,
+    /// `true` if one of them is not the output of a program.
+    is_said: bool,
+    /// Number of its uses: as a noun, as a noun or a word that describes one, and all.
+    nouns: usize,
+    in_phrases: usize,
+    all: usize,
+}
+
+impl Candidate {
+    fn add(&mut self, word: &str, is_new_line: bool, is_said: bool) {
+        if self.word.is_empty() || word.chars().count() < self.word.chars().count() {
+            self.word = word.to_owned();
+        }
+        self.lines += usize::from(is_new_line);
+        self.is_said |= is_said;
+    }
+
+    fn count(&mut self, term: &Term) {
+        self.nouns += usize::from(term.is_noun);
+        self.in_phrases += usize::from(term.is_in_phrase);
+        self.all += 1;
+    }
+
+    fn is_noun(&self) -> bool {
+        self.is_said && self.nouns > 0 && self.in_phrases * NOUN_USES >= self.all
+    }
 }
 
 #[cfg(test)]
@@ -268,8 +344,23 @@ mod tests {
             "could you bring the torch too?",
         ];
         let rarity = |_: &str, stem: &str| if stem.starts_with("any") { 0.0 } else { 1.0 };
-        let tags: Vec<String> =
-            extracted(&lines, &MemberNames::of(["Derek"]), rarity).into_iter().map(|it| it.name).collect();
+        let tags: Vec<String> = extracted(&lines, std::iter::empty(), &MemberNames::of(["Derek"]), rarity)
+            .into_iter()
+            .map(|it| it.name)
+            .collect();
         assert_eq!(tags.join(" "), "boiler manual valve");
+    }
+
+    #[test]
+    fn greetings_and_verbs_are_no_tags_and_neighbouring_words_are_one() {
+        let lines = [
+            "hello everyone, we anticipate rain, so the bouncy castle needs a roof",
+            "hello! I anticipate that a bouncy castle is booked out in June",
+            "thanks, then Juan Pablo asks for the bouncy castle, Pablo has a friend there",
+            "the pump is new, its pump too",
+        ];
+        let names = MemberNames::of(["Juan Pablo Tosso"]);
+        let tags = extracted(&lines, std::iter::empty(), &names, |_, _| 1.0);
+        assert_eq!(tags.into_iter().map(|it| it.name).collect::<Vec<_>>(), ["bouncy-castle"]);
     }
 }

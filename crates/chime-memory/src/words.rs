@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use chime_core::lang::{LanguageFile, tables};
+use chime_core::lang::{LanguageFile, languages, tables};
 use chime_core::trigger::Languages;
-use chime_core::{folded, is_unspaced, search_words, short_stem};
+use chime_core::{Language, folded, is_unspaced, search_words, short_stem, split_words};
 
 const MIN_CHARS: usize = 3;
 /// Least characters of a word in scripts without spaces between words.
@@ -16,20 +16,25 @@ const MIN_UNSPACED: usize = 2;
 /// Returns the content words of a text in their order, each with its stem.
 pub fn content_words(text: &str) -> Vec<(String, String)> {
     let lower = normal(text);
-    // Links and names of emoji, such as `:wave:`, are not words.
-    let is_no_word = |word: &&str| word.contains("://") || word.starts_with("www.") || word.starts_with(':');
-    let words = lower.split_whitespace().filter(|word| !is_no_word(word)).flat_map(search_words);
-    let is_stop_word = |word: &str| Languages::shipped().is_stop_word_in(word, &lower);
-    let word = |whole: &str| {
-        // In "boiler's" and "l'eau", the longer part is the word.
-        let word = whole.split('\'').max_by_key(|part| part.len()).filter(|_| !is_stop_word(whole))?;
-        let has_digit = word.chars().any(char::is_numeric);
-        let least = if word.starts_with(is_unspaced) { MIN_UNSPACED } else { MIN_CHARS };
-        let is_telling = has_digit || word.chars().count() >= least && !is_stop_word(word);
-        let stem = if has_digit { word.to_owned() } else { short_stem(word).to_owned() };
-        is_telling.then(|| (word.to_owned(), stem))
-    };
-    words.filter_map(word).collect()
+    let words = lower.split_whitespace().filter(|chunk| !is_no_word(chunk)).flat_map(search_words);
+    words.filter_map(|word| content_word(word, &lower)).collect()
+}
+
+/// Returns `true` for links and names of emoji, such as `:wave:`.
+fn is_no_word(chunk: &str) -> bool {
+    chunk.contains("://") || chunk.starts_with("www.") || chunk.starts_with(':')
+}
+
+/// Returns a word of the lower-case text `lower` with its stem, if it is a content word.
+fn content_word(whole: &str, lower: &str) -> Option<(String, String)> {
+    let is_stop_word = |word: &str| Languages::shipped().is_stop_word_in(word, lower);
+    // In "boiler's" and "l'eau", the longer part is the word.
+    let word = whole.split('\'').max_by_key(|part| part.len()).filter(|_| !is_stop_word(whole))?;
+    let has_digit = word.chars().any(char::is_numeric);
+    let least = if word.starts_with(is_unspaced) { MIN_UNSPACED } else { MIN_CHARS };
+    let is_telling = has_digit || word.chars().count() >= least && !is_stop_word(word);
+    let stem = if has_digit { word.to_owned() } else { short_stem(word).to_owned() };
+    is_telling.then(|| (word.to_owned(), stem))
 }
 
 fn normal(text: &str) -> String {
@@ -53,23 +58,129 @@ pub fn has_digit(word: &str) -> bool {
     word.chars().any(char::is_numeric)
 }
 
+/// Content word of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Term {
+    pub word: String,
+    pub stem: String,
+    /// `true` if it stands behind a word such as "the" or has a capital: it is a noun or describes one.
+    pub is_in_phrase: bool,
+    /// `true` if it is a noun: the last word of such a phrase, or the first in languages like Spanish.
+    pub is_noun: bool,
+    /// `true` if it ends a name of several words, such as "bouncy castle" in "the bouncy castle", with the term before
+    /// it.
+    pub ends_name: bool,
+}
+
+/// Signs of nouns in one language.
+pub struct NounSigns(Option<&'static TagWords>);
+
+impl NounSigns {
+    /// Returns the signs of the language of a text.
+    pub fn of(text: &str) -> Self {
+        let code = Languages::shipped().likely_codes(text).into_iter().next();
+        Self(TAG_WORDS.iter().find(|(of, words)| Some(*of) == code && !words.prepositions.is_empty()).map(|it| &it.1))
+    }
+
+    /// Returns the content words of a text. In a language without signs, all count as nouns.
+    pub fn terms(&self, text: &str) -> Vec<Term> {
+        let lower = normal(text);
+        let has_lower = text.split_whitespace().skip(1).any(|word| word.starts_with(char::is_lowercase));
+        let mut terms: Vec<Term> = Vec::new();
+        let (ends_phrases, has_capitals) =
+            self.0.map_or((false, false), |it| (it.nouns_end_phrases, it.nouns_have_capitals));
+        let only_capitals =
+            has_capitals && text.split_whitespace().skip(1).any(|word| word.starts_with(char::is_uppercase));
+        // `true` after a word such as "the", and after the start of a name.
+        let (mut is_phrase, mut is_name, mut begins) = (false, false, true);
+        for chunk in text.split_whitespace() {
+            let said = chunk.trim_end_matches(|c: char| !c.is_alphanumeric());
+            let is_word = !is_no_word(chunk) && chunk.starts_with(char::is_alphanumeric);
+            (is_phrase, is_name) = (is_phrase && is_word, is_name && is_word);
+            let is_capital = has_lower && !begins && chunk.starts_with(char::is_uppercase);
+            let form = normal(said);
+            for whole in search_words(&form).into_iter().filter(|_| !is_no_word(chunk)) {
+                let Some((word, stem)) = content_word(whole, &lower).filter(|it| !names_nothing(&it.0, &lower)) else {
+                    (is_phrase, is_name) = (self.has_noun_after(whole), false);
+                    continue;
+                };
+                // In "the new boiler", only the last word is a noun; in "the boiler's valve", both are.
+                if let Some(last) = terms.last_mut().filter(|_| is_name && ends_phrases) {
+                    last.is_noun = false;
+                }
+                let is_in_phrase = is_capital || is_phrase && !only_capitals || self.0.is_none();
+                let ends_name = is_name && (is_in_phrase || !ends_phrases);
+                terms.push(Term { word, stem, is_in_phrase, is_noun: is_in_phrase, ends_name });
+                let is_owner = whole.contains('\'');
+                (is_name, is_phrase) = (!is_owner && (is_capital || is_phrase), is_phrase && ends_phrases);
+            }
+            begins = is_no_word(chunk) || chunk.ends_with(['.', '!', '?', ':', '…']) || begins && said.is_empty();
+            let is_end = said.len() < chunk.len();
+            (is_phrase, is_name) = (is_phrase && !is_end, is_name && !is_end);
+        }
+        terms
+    }
+
+    fn has_noun_after(&self, word: &str) -> bool {
+        self.0.is_some_and(|words| words.articles.contains(word) || words.prepositions.contains(word))
+    }
+}
+
+/// Returns `true` for forms of everyday verbs, greetings and thanks.
+fn names_nothing(word: &str, text: &str) -> bool {
+    is_everyday_verb(word, text) || Languages::shipped().is_courtesy(word)
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TagWords {
-    verbs: Vec<String>,
+    verbs: HashSet<String>,
+    articles: HashSet<String>,
+    prepositions: HashSet<String>,
+    nouns_end_phrases: bool,
+    nouns_have_capitals: bool,
+    names: HashSet<String>,
 }
+
+static TAG_WORDS: LazyLock<Vec<(&str, TagWords)>> = LazyLock::new(|| {
+    let normal = |words: HashSet<String>| words.iter().map(|word| normal(word)).collect();
+    let of = |(language, words): (&'static LanguageFile, TagWords)| {
+        let TagWords { verbs, articles, prepositions, names, .. } = words;
+        let [verbs, articles, prepositions, names] = [verbs, articles, prepositions, names].map(normal);
+        (language.short.as_str(), TagWords { verbs, articles, prepositions, names, ..words })
+    };
+    tables("tags").into_iter().map(of).collect()
+});
 
 /// Returns `true` if `word` is a form of an everyday verb in a likely language of `text`: "bring" is what people do in
 /// any conversation.
-pub fn is_everyday_verb(word: &str, text: &str) -> bool {
-    static VERBS: LazyLock<Vec<(&str, HashSet<String>)>> = LazyLock::new(|| {
-        let of = |(language, words): (&'static LanguageFile, TagWords)| {
-            (language.short.as_str(), words.verbs.iter().map(|verb| normal(verb)).collect())
-        };
-        tables("tags").into_iter().map(of).collect()
-    });
+fn is_everyday_verb(word: &str, text: &str) -> bool {
     let languages = || Languages::shipped().likely_codes(text);
-    VERBS.iter().any(|(code, verbs)| verbs.contains(word) && languages().contains(code))
+    TAG_WORDS.iter().any(|(code, words)| words.verbs.contains(word) && languages().contains(code))
+}
+
+/// Returns the language of which a text has the most function words.
+pub fn language_of(text: &str) -> Language {
+    let codes = Languages::shipped().likely_codes(text);
+    let file = languages().iter().find(|file| codes.first() == Some(&file.short.as_str()));
+    file.map_or(Language::DEFAULT, |file| Language::from_code(&file.code))
+}
+
+/// Returns `true` if a name in lower case is an everyday word in some language, such as "will" or "rose".
+pub fn is_everyday(name: &str) -> bool {
+    let stop_words = Languages::shipped();
+    TAG_WORDS.iter().any(|(code, words)| {
+        words.verbs.contains(name)
+            || words.names.contains(name)
+            || stop_words.has_stop_word(name, std::iter::once(code))
+    })
+}
+
+/// Returns the words of a text that stand directly behind an article or the like.
+pub fn after_articles(text: &str) -> impl Iterator<Item = &str> {
+    let is_article = |word: &str| TAG_WORDS.iter().any(|(_, words)| words.articles.contains(&word.to_lowercase()));
+    let pairs = split_words(text).zip(split_words(text).skip(1));
+    pairs.filter(move |(before, _)| is_article(before)).map(|(_, word)| word)
 }
 
 #[cfg(test)]
@@ -82,5 +193,24 @@ mod tests {
         assert_eq!(lines("We booked the tables at 19:30 for 410"), "19 30 410 book tabl");
         assert_eq!(lines("Столик заказали, столики заказаны"), "зака стол");
         assert_eq!(lines("the and of"), "");
+    }
+
+    #[test]
+    fn articles_capitals_and_places_in_phrases_show_nouns() {
+        let nouns = |text: &str| {
+            let terms = NounSigns::of(text).terms(text).into_iter().filter(|term| term.is_noun);
+            terms.map(|term| term.word).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(nouns("so we anticipate that the new boiler of our club leaks"), "boiler club");
+        assert_eq!(nouns("danke, ich melde das der Leitstelle, auch den neuen Hahn"), "leitstelle hahn");
+        assert_eq!(nouns("hay que limpiar la piscina grande y comprar cloro"), "piscina");
+        assert_eq!(nouns("я снимал показания для счётчика"), "счетчика");
+        let names: Vec<String> = NounSigns::of("the bouncy castle is booked")
+            .terms("the bouncy castle is booked")
+            .into_iter()
+            .filter(|term| term.ends_name)
+            .map(|term| term.word)
+            .collect();
+        assert_eq!(names, ["castle"]);
     }
 }

@@ -136,6 +136,11 @@ impl Languages {
         self.tables.iter().any(|table| table.lists.greetings.contains(&word))
     }
 
+    /// Returns `true` if a lower-case word alone is a greeting or thanks in any language.
+    pub fn is_courtesy(&self, word: &str) -> bool {
+        self.tables.iter().any(|table| table.lists.greetings.contains(word) || table.lists.thanks.contains(word))
+    }
+
     /// Returns `true` if a text asks a question: it has a question mark outside links, or begins like a question in its
     /// likely languages ("was machen wir" is a question in German, "was there twice" is not one in English).
     pub fn is_question(&self, text: &str) -> bool {

@@ -23,6 +23,8 @@ const TEXTS: u32 = 200;
 /// topic.
 const SPREAD_TEXTS: usize = 12;
 const SPREAD: f64 = 0.2;
+/// Rarity below which a word is too ordinary for a tag, see [`Embedder::rarity`].
+const ORDINARY: f64 = 0.2;
 /// Maximum number of missing vectors made per run.
 const FILLED_AT_ONCE: u32 = 500;
 /// Number of the chat's most used tags that a model is shown, so that it uses them again.
@@ -171,9 +173,15 @@ fn extracted(lines: &[&str], names: &MemberNames, texts: &[String], embedder: Op
         let with_it = met.iter().filter(|stems| stems.contains(stem)).count() as f64;
         let is_spread = met.len() >= SPREAD_TEXTS && with_it > SPREAD * met.len() as f64;
         let of_word = embedder.map_or(1.0, |embedder| embedder.rarity(word));
-        if is_spread { 0.0 } else { of_word * ((all + 1.0) / (with_it + 1.0)).ln() / (all + 1.0).ln() }
+        if is_spread || of_word < ORDINARY {
+            0.0
+        } else {
+            of_word * ((all + 1.0) / (with_it + 1.0)).ln() / (all + 1.0).ln()
+        }
     };
-    tags::extracted(lines, names, rarity)
+    let before =
+        texts.iter().flat_map(|text| text.lines()).map(|line| line.split_once(": ").map_or(line, |(_, said)| said));
+    tags::extracted(lines, before, names, rarity)
 }
 
 #[cfg(test)]
