@@ -248,6 +248,43 @@ async fn members_are_numbers_in_the_prompt_of_a_summary() {
     .await;
 }
 
+/// A name that is also an everyday word stays where it is one.
+#[tokio::test]
+async fn members_are_numbers_in_lower_case_and_with_endings_too() {
+    let english = [
+        ("Rika", "the red tent has a hole near the door since the storm in May"),
+        ("Rose", "the pond needs water, and a rose beside the tent is dry"),
+        ("Ann", "then ask rika or RIKA's sister, I saw a rose at Rika's place"),
+    ];
+    let russian = [
+        ("Света", "у красной палатки дыра около двери после майской грозы"),
+        ("Иван", "в палатке всю ночь горит свет, надо его выключать"),
+        ("Ann", "ключ у Светы, спросите Свету или скажите Ивану"),
+    ];
+    let cases = [
+        (english, ["ask {u1} or {u1}'s sister, I saw a rose at {u1}'s place", "a rose beside the tent"]),
+        (russian, ["ключ у {u1}, спросите {u1} или скажите {u2}", "горит свет"]),
+    ];
+    for (talk, masked) in cases {
+        World::with(&[ON], async |w| {
+            w.model.improvise(|request| match request["response_format"]["json_schema"]["name"] == "tags" {
+                true => Reply::text(r#"{"tags":[{"tag":"tent","conf":0.9}]}"#),
+                false => Reply::text(format!("- {} [m1]", request["messages"][1]["content"])),
+            });
+            for (name, text) in talk {
+                w.say(name, text);
+            }
+            let tag = w.say("Ann", "@bot which tent?");
+            w.answer_to(tag).await;
+            w.quiet(2 * HOUR).await;
+            let asked = w.model.requests().into_iter().map(|request| request["messages"].to_string());
+            let told = asked.rev().find(|asked| asked.contains("Summarize this chat session")).expect("a summary");
+            assert!(masked.iter().all(|part| told.contains(part)), "{told}");
+        })
+        .await;
+    }
+}
+
 /// The server counts half of the estimated tokens, so a summary of more than 300 estimated tokens is not too long.
 #[tokio::test]
 async fn a_summary_is_measured_as_the_model_counts() {

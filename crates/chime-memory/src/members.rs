@@ -97,7 +97,7 @@ pub fn without_names(text: &str, numbers: &BTreeMap<String, u32>) -> String {
     out
 }
 
-/// Replaces by the member's marker each name in `numbers` that stands alone or with an `s` at its end.
+/// Replaces by the member's marker each name in `numbers` that stands alone, or before an `s` or an apostrophe.
 pub fn without_mentions(text: &str, numbers: &BTreeMap<String, u32>) -> String {
     let is_outside = |c: char| !(c.is_alphanumeric() || c == '_');
     let ends_word = |rest: &str| rest.strip_prefix(['s', 'S']).unwrap_or(rest).chars().next().is_none_or(is_outside);
@@ -113,7 +113,9 @@ pub fn without_mentions(text: &str, numbers: &BTreeMap<String, u32>) -> String {
         let first = format!("{word} ");
         let longer = numbers.range(first.clone()..).take_while(|(name, _)| name.starts_with(&first));
         let longer = longer.filter(|(name, _)| text[start..].strip_prefix(name.as_str()).is_some_and(ends_word));
-        let forms = [Some(word), word.strip_suffix(['s', 'S']), word.strip_suffix("'s"), word.strip_suffix("’s")];
+        // "Anns", "Ann's", "Ayşe'ye".
+        let before_apostrophe = word.split_once(['\'', '’']).map(|(name, _)| name);
+        let forms = [Some(word), word.strip_suffix(['s', 'S']), before_apostrophe];
         let mut single = forms.into_iter().flatten().filter_map(|form| numbers.get_key_value(form));
         if let Some((name, number)) = longer.last().or_else(|| single.next()) {
             out.push_str(&text[done..start]);

@@ -13,15 +13,19 @@ use crate::policy::RECENT_CAPS;
 use crate::policy::{self, SummaryConditions};
 use crate::recall::VectorSource;
 use crate::wording::{BulletSource, Remembered};
+use crate::words;
 use chime_access::gateway::ModelPurpose;
 use chime_core::embed::Embedder;
 use chime_core::trigger::Languages;
 use chime_core::{
-    ChatKey, Conversation, MessageId, Role, Rolling, Seq, Session, SessionId, StoredMessage, Summary, Timestamp,
-    UserId, Zone, estimate_tokens, message_link, split_words,
+    ChatKey, Conversation, Language, MessageId, Role, Rolling, Seq, Session, SessionId, StoredMessage, Summary,
+    Timestamp, UserId, WordStemmer, Zone, estimate_tokens, message_link, split_words,
 };
 use chime_store::chats::{ChatRow, Member};
 use chime_store::{Priority, Reader, Writer, chat_settings, chats, memory, messages, sessions, summaries, usage};
+
+/// Minimum length of a name that is recognised in lower case and with endings.
+const NAME_CHARS: usize = 4;
 
 pub(super) struct SessionRead {
     pub session: Session,
@@ -146,14 +150,17 @@ pub(super) fn summary_lines(
 
 /// Returns the names by which members may be called: usernames, names and first names. If several members have one, it
 /// is of the one who wrote here, or of none of them. Usernames without `@`, which may be any word, and names that are
-/// also words of these messages, such as "Will", are recognised only where they call somebody.
+/// also everyday words of these messages, such as "Will", are recognised only where they call somebody.
 fn names_of(said: &[StoredMessage], people: &[Member], numbers: &BTreeMap<UserId, u32>) -> NumberedNames {
     let authors = said.iter().map(|it| &it.message.sender).map(|it| (it.id, &it.name, &it.username));
     let others = people.iter().map(|it| (it.id, &it.name, &it.username));
-    let words: HashSet<&str> = said.iter().flat_map(|it| split_words(&it.message.text)).collect();
+    let said_words: HashSet<&str> = said.iter().flat_map(|it| split_words(&it.message.text)).collect();
+    let with_article: HashSet<&str> = said.iter().flat_map(|it| words::after_articles(&it.message.text)).collect();
+    let is_ordinary =
+        |lower: &str| lower.chars().count() < NAME_CHARS || words::is_everyday(lower) || with_article.contains(lower);
     let is_word = |name: &str| match name.to_lowercase() {
         lower if lower == name => Languages::shipped().is_stop_word_in(name, name),
-        lower => words.contains(lower.as_str()),
+        lower => said_words.contains(lower.as_str()) && is_ordinary(&lower),
     };
     let mut names = NumberedNames::default();
     for people in [authors.collect::<Vec<_>>(), others.collect()] {
@@ -177,7 +184,42 @@ fn names_of(said: &[StoredMessage], people: &[Member], numbers: &BTreeMap<UserId
             }
         }
     }
+    let texts: Vec<&str> = said.iter().map(|it| it.message.text.as_str()).collect();
+    let stemmer = WordStemmer::new(words::language_of(&texts.join("\n")));
+    let forms = forms_of_names(&names.written, &said_words, &stemmer, is_ordinary);
+    names.written.extend(forms);
     names
+}
+
+/// Returns the other forms of members' names among `words`: in lower case ("ask rika"), and with the endings of the
+/// chat's language ("у Светы"). Forms that may be ordinary words are left out.
+fn forms_of_names(
+    names: &BTreeMap<String, u32>,
+    words: &HashSet<&str>,
+    stemmer: &WordStemmer,
+    is_ordinary: impl Fn(&str) -> bool,
+) -> Vec<(String, u32)> {
+    let lower = names.iter().map(|(name, number)| (name.to_lowercase(), *number));
+    let long = lower.filter(|(name, _)| name.chars().count() >= NAME_CHARS);
+    let named: Vec<(String, String, u32)> =
+        long.map(|(name, number)| (name.clone(), stemmer.stem(&name).into_owned(), number)).collect();
+    let number = |word: &str| {
+        let (lower, is_capital) = (word.to_lowercase(), word.starts_with(char::is_uppercase));
+        let stem = stemmer.stem(&lower);
+        let is_form = |name: &str, of: &str| match is_capital {
+            // The stem alone may be a word: "свет" is light.
+            true if lower == name => true,
+            // The stemmer shortens "Иван", but "Ивану" only to "иван".
+            true => {
+                (stem == of || stem == name)
+                    && !words.contains(&*lower)
+                    && lower.chars().count() >= name.chars().count()
+            }
+            false => lower == name && !is_ordinary(name),
+        };
+        named.iter().find(|(name, of, _)| is_form(name, of)).map(|(.., number)| *number)
+    };
+    words.iter().filter_map(|word| Some(((*word).to_owned(), number(word)?))).collect()
 }
 
 /// Loads Recent and History of a chat for display in `zone`. If neither exists yet, the newest session summaries take
