@@ -18,8 +18,8 @@ use chime_access::gateway::ModelPurpose;
 use chime_core::embed::Embedder;
 use chime_core::trigger::Languages;
 use chime_core::{
-    ChatKey, Conversation, Language, MessageId, Role, Rolling, Seq, Session, SessionId, StoredMessage, Summary,
-    Timestamp, UserId, WordStemmer, Zone, estimate_tokens, message_link, split_words,
+    ChatKey, Conversation, MessageId, Role, Rolling, Seq, Session, SessionId, StoredMessage, Summary, Timestamp,
+    UserId, WordStemmer, Zone, estimate_tokens, message_link, split_words,
 };
 use chime_store::chats::{ChatRow, Member};
 use chime_store::{Priority, Reader, Writer, chat_settings, chats, memory, messages, sessions, summaries, usage};
