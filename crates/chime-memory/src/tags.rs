@@ -185,7 +185,7 @@ pub fn extracted<'a>(
 ) -> Vec<NewTag> {
     let signs = NounSigns::of(&lines.join("\n"));
     // By the stems of a word or of a pair.
-    let mut candidates: BTreeMap<String, Candidate> = BTreeMap::new();
+    let mut candidates: BTreeMap<String, TagCandidate> = BTreeMap::new();
     for line in lines {
         let (mut seen, is_talk) = (BTreeSet::new(), !is_output(line));
         let mut last: Option<Term> = None;
@@ -213,7 +213,7 @@ pub fn extracted<'a>(
         }
     }
     let counts: BTreeMap<String, usize> = candidates.iter().map(|(key, it)| (key.clone(), it.lines)).collect();
-    // "Bouncy castle" is a tag in place of its words if no line has one of them alone.
+    // "Bouncy castle" is a tag instead of its words if no line has one of them alone.
     let is_whole = |key: &str| {
         let lines = |stem: &str| counts.get(stem).copied().unwrap_or_default();
         key.contains(' ') && key.split(' ').all(|stem| lines(stem) == lines(key))
@@ -240,7 +240,7 @@ pub fn extracted<'a>(
 
 /// Word or pair of words that may become a tag.
 #[derive(Default)]
-struct Candidate {
+struct TagCandidate {
     /// Its shortest form, which is closest to the dictionary form.
     word: String,
     /// Number of lines with it.
@@ -253,7 +253,7 @@ struct Candidate {
     all: usize,
 }
 
-impl Candidate {
+impl TagCandidate {
     fn add(&mut self, word: &str, is_new_line: bool, is_said: bool) {
         if self.word.is_empty() || word.chars().count() < self.word.chars().count() {
             self.word = word.to_owned();

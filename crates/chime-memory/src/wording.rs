@@ -123,7 +123,7 @@ pub fn items_shown(found: &Remembered, none: &str, texts: &Texts) -> String {
     }
 }
 
-/// Returns `true` if there are bullets, and all of them quote members, whoever selected them: those of a summary that
+/// Returns `true` if there are bullets, and all of them quote members, whoever selected them. Bullets of a summary that
 /// was made without a model may come from summaries that a model wrote.
 fn quotes<'a>(bullets: impl IntoIterator<Item = &'a Bullet>) -> bool {
     let mut bullets = bullets.into_iter().peekable();

@@ -241,7 +241,7 @@ fn list_of(
     })
 }
 
-/// Where a list stands before a question.
+/// Position of a list relative to a question.
 #[derive(Debug, Clone, Copy)]
 struct ListPlace {
     /// Number of messages after the list that may be about something else.
