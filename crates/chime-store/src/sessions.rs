@@ -250,6 +250,14 @@ pub fn unfolded(conn: &Reader, chat: ChatKey, until: Timestamp, limit: u32) -> R
     )
 }
 
+/// Returns the number of sessions that are merged into History, which may have no line of them.
+pub fn count_folded(conn: &Reader, chat: ChatKey) -> Result<u32> {
+    conn.one(
+        "SELECT count(*) AS found FROM session WHERE chat_key = :chat AND history_included_at IS NOT NULL",
+        params! { ":chat": chat },
+    )
+}
+
 /// Returns the time at which the newest session in History ended, or `None` if History includes no session.
 pub fn newest_folded(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
     conn.first(

@@ -84,13 +84,14 @@ impl Memory {
         let now = self.clock.now();
         let Some(method) = self.conditions(chat).await?.method() else { return self.finish(job).await };
         let until = now.minus(RECENT);
-        let (before, minis, newest, waiting) = self
+        let (before, minis, newest, folded, waiting) = self
             .store
             .read(move |conn| {
                 let before = summaries::rolling(conn, chat, Rolling::History)?;
                 let minis = summaries::to_fold(conn, chat, until, FOLDED_AT_ONCE)?;
                 let waiting = summaries::count_to_fold(conn, chat, until)?;
-                Ok((before, minis, sessions::newest_folded(conn, chat)?, waiting))
+                let (newest, folded) = (sessions::newest_folded(conn, chat)?, sessions::count_folded(conn, chat)?);
+                Ok((before, minis, newest, folded, waiting))
             })
             .await?;
         let Some((oldest, _)) = minis.first() else { return self.finish(job).await };
@@ -102,7 +103,7 @@ impl Memory {
         }
         let method = if waiting > FOLDED_BY_A_MODEL { SummaryMethod::Extract } else { method };
         let made = self.folded(job, chat, method, before.as_ref(), &minis, now).await?;
-        let sessions = before.as_ref().map_or(0, |before| before.sessions) + u32::try_from(minis.len()).unwrap_or(0);
+        let sessions = folded + u32::try_from(minis.len()).unwrap_or(0);
         let after = RollingSummary { summary: summary_of(&made, now), sessions };
         let (kept, count) = (after.clone(), minis.len());
         let folded: Vec<Session> = minis.into_iter().map(|(session, _)| session).collect();

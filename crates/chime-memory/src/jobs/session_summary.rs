@@ -213,7 +213,8 @@ fn follow(
     }
     topics::touch(tx, session.id)?;
     let is_recent = session.last.0 > now.minus(RECENT);
-    if is_recent {
+    // A session that lost its summary when it left the period of Recent may still be in it.
+    if is_recent || summary.is_none() {
         jobs::add_or_move(tx, &JobPayload::Recent { chat, key }, now.plus(SETTLES))?;
     }
     if !is_recent || is_folded {
