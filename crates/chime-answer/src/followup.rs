@@ -20,6 +20,6 @@ pub use classify::{ClassifiedQuestion, ClassifierInput, MAX_UNKNOWN, classify};
 pub use item_question::names_items;
 pub use items::{items, lists_things, only_item, repeats_title};
 pub use origin::{EarlierSuggestion, ReplyTo, SuggestionQuery, origin};
-pub use resolve::{StoredSuggestion, answered, choose, join, resolve, restate};
+pub use resolve::{StoredSuggestion, answered, choose, excluded, join, resolve, restate};
 pub use tables::FollowUpTables;
 pub use words::fold;

@@ -157,12 +157,11 @@ impl<'a> PromptTranscript<'a> {
     pub fn window(&mut self, window: &ContextWindow, is_bare: bool) -> String {
         let last = window.entries.last().map(|entry| entry.message.seq);
         let hides_own = is_bare && self.style == Style::Plain;
+        let is_own = |entry: &&Entry| entry.message.message.role == Role::Assistant;
         let is_shown = |entry: &&Entry| {
-            let is_own = entry.message.message.role == Role::Assistant;
-            !(is_own && hides_own) || entry.reason.is_anchor() || Some(entry.message.seq) == last
+            !(hides_own && is_own(entry)) || entry.reason.is_anchor() || Some(entry.message.seq) == last
         };
         let is_large = self.style == Style::Numbered;
-        let is_own = |entry: &&Entry| entry.message.message.role == Role::Assistant;
         let newest_own = window.entries.iter().rfind(is_own).map(|entry| entry.message.seq).filter(|_| is_large);
         let mut lines = Vec::new();
         let mut previous: Option<&StoredMessage> = None;

@@ -167,8 +167,8 @@ pub struct SuggestedList {
     /// Wishes that the suggestion was made for, in the words of members.
     pub wanted: Vec<String>,
     pub items: Vec<Item>,
-    /// Items of the earlier lists of the chain, oldest first.
-    pub before: Vec<Item>,
+    /// The newest items of the other lists of the chain, oldest first, without repeated titles.
+    pub also_listed: Vec<Item>,
     /// `true` if the list suggests things, unlike one of tasks or steps.
     pub is_offer: bool,
     /// `true` if the question seems to ask for others in their place.

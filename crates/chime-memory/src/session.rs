@@ -56,12 +56,13 @@ impl Divider {
 
     /// Adds the next message. Returns the previous session if it ends before this message.
     pub fn push(&mut self, message: SessionMessage) -> Option<Session> {
-        let waits = |open: &OpenSession| is_small(open) && message.at.since(open.last.0) > self.rules.idle;
-        if !message.is_human && self.open.as_ref().is_some_and(waits) {
+        let was_silent = self.open.is_some_and(|open| message.at.since(open.last.0) > self.rules.idle);
+        // Not for longer than a person may continue the session: in a chat of bots, nobody ever does.
+        let waits = |open: &OpenSession| is_small(open) && message.at.since(open.last.0) <= SMALL_IDLE;
+        if !message.is_human && was_silent && self.open.as_ref().is_some_and(waits) {
             self.pending.push(message);
             return None;
         }
-        let was_silent = self.open.is_some_and(|open| message.at.since(open.last.0) > self.rules.idle);
         let ended = self.end_before(&message);
         for pending in std::mem::take(&mut self.pending) {
             self.open = self.open.map(|open| OpenSession {
@@ -320,6 +321,15 @@ mod tests {
         check(weather, &[], "day 2 18:10", expect!["1-1 silence"]);
         let answered = format!("{weather}\n18:00 bob#3 b");
         check(&answered, &[], "day 2 18:10", expect!["1-3 open for 50 min, 2 turns"]);
+        let feed = format!("{weather}\nday 5\n18:00 chime#3 [assistant] recap\n18:01 bob#4 b");
+        check(
+            &feed,
+            &[],
+            "day 5 18:10",
+            expect![[r#"
+                1-1 silence
+                4-4 open for 51 min, 1 turns"#]],
+        );
         let late = format!("{weather}\nday 5\n18:00 bob#3 b");
         check(
             &late,

@@ -7,9 +7,10 @@ use std::time::Duration;
 use crate::followup::show::question;
 use crate::followup::{
     ClassifiedQuestion, ClassifierInput, EarlierSuggestion, FollowUpTables, MAX_UNKNOWN, ReplyTo, StoredSuggestion,
-    SuggestionQuery, answered, choose, classify, fold, items, join, lists_things, names_items, only_item, origin,
-    repeats_title, resolve, restate,
+    SuggestionQuery, answered, choose, classify, excluded, fold, items, join, lists_things, names_items, only_item,
+    origin, repeats_title, resolve, restate,
 };
+use crate::sanitize::clean_name;
 use chime_core::chat_settings::SESSION_IDLE;
 use chime_core::texts::{notices, texts};
 use chime_core::trigger::{Languages, calls_bot, is_generic, is_small_talk};
@@ -232,10 +233,10 @@ fn list_of(
     let trigger = follow_ups::suggestion_of(conn, stored.answer)?.map(|suggestion| suggestion.trigger);
     let wish = trigger.map_or(Ok(None), |trigger| messages::by_seq(conn, asked.trigger.chat, trigger))?;
     Ok(SuggestedList {
-        asked_by: wish.map(|wish| wish.message.sender.name).unwrap_or_default(),
+        asked_by: wish.map(|wish| clean_name(&wish.message.sender.name)).unwrap_or_default(),
         wanted: stored.frame.wanted.clone(),
         items: stored.listed.clone(),
-        before: stored.shown.iter().filter(|item| item.id.answer != stored.answer).cloned().collect(),
+        also_listed: excluded(&stored.shown, None).into_iter().filter(|item| item.id.answer != stored.answer).collect(),
         is_offer: stored.is_offer(),
         wants_others: false,
     })

@@ -1,14 +1,13 @@
 //! Renders a follow-up: for the prompt, for `/why`, and as a clarifying question.
 
-use crate::followup::words::fold;
 use crate::sanitize::{escape_markdown, one_line};
 use chime_core::texts::{FollowUpTexts, Texts, filled};
 use chime_core::{Evidence, FollowUp, FoundBy, Frame, Intent, Item, Price, Reference, Reset, SuggestedList};
 
 /// Maximum number of characters of one value.
 const VALUE_CHARS: usize = 160;
-/// Maximum number of characters of the titles that were listed before a list.
-const BEFORE_CHARS: usize = 600;
+/// Maximum number of characters of the titles in the other lists of the chains.
+const OTHERS_CHARS: usize = 600;
 /// Maximum number of items that `/why` names.
 const NAMED_ITEMS: usize = 5;
 
@@ -26,10 +25,9 @@ pub fn prompt_lines(follow_up: &FollowUp) -> Vec<String> {
         };
         let mut lines: Vec<String> = lists.iter().flat_map(told).collect();
         // Last, because a token limit cuts the end.
-        let before = lists.iter().flat_map(|list| without_repeats(&list.before).into_iter().rev());
-        let before: Vec<&str> = before.map(Item::title).collect();
-        if !before.is_empty() {
-            lines.push(format!("listed before these: {}", one_line(&before.join("; "), BEFORE_CHARS)));
+        let others: Vec<&str> = lists.iter().flat_map(|list| list.also_listed.iter().rev()).map(Item::title).collect();
+        if !others.is_empty() {
+            lines.push(format!("also listed: {}", one_line(&others.join("; "), OTHERS_CHARS)));
         }
         return lines;
     }
@@ -91,12 +89,6 @@ fn described(item: &Item) -> String {
     };
     let price = item.shown.price.as_ref().map(|price| format!(", {}", amount(price))).unwrap_or_default();
     format!("{}. {}{people}{price}", item.id.position, item.title())
-}
-
-/// Returns the items without those whose title a later one repeats.
-fn without_repeats(items: &[Item]) -> Vec<&Item> {
-    let repeats = |at: usize| items[at + 1..].iter().any(|later| fold(later.title()) == fold(items[at].title()));
-    (0..items.len()).filter(|at| !repeats(*at)).map(|at| &items[at]).collect()
 }
 
 /// Returns the prices of items: `5 to 45 GBP`; `None` if no item has one, or if they differ in their currency.

@@ -166,7 +166,7 @@ impl FoundSummary {
     }
 }
 
-/// Returns the state of a bullet among those of its summary. `done` has the items with a mark; a mark on a message with
+/// Returns the state of a bullet of `summary`, a list of bullets. `done` has the items with a mark; a mark on a message with
 /// both a decision and a task is of the task. A summary that `is_old` does not tell what is open.
 pub fn item_state<'a>(
     bullet: &Bullet,
