@@ -36,6 +36,7 @@ mod read_material;
 mod reply;
 mod services;
 mod store_answer;
+mod store_follow_up;
 mod stream;
 mod tool_rounds;
 mod traffic;

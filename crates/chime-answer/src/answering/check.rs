@@ -7,7 +7,7 @@ use crate::answering::introduction::{NoticePosition, append};
 use crate::answering::question::QuestionContext;
 use crate::answering::reply::reply_to;
 use crate::answering::services::Services;
-use crate::answering::{follow_up, log};
+use crate::answering::{log, store_follow_up};
 use crate::citations::Checked;
 use crate::lines::Style;
 use crate::prompt::BuiltPrompt;
@@ -91,8 +91,8 @@ pub(super) async fn check(
     tracing::Span::current().record("answer.id", tracing::field::display(record.id));
     log::cited_outside_focus(&record);
     log::ready(MessageAt::of(question.trigger()), &record);
-    let follow_up = follow_up::to_store(&record, &question.follow_up);
-    let buttons = follow_up::poll_button(follow_up.as_ref(), &question.chat);
+    let follow_up = store_follow_up::to_store(&record, &question.follow_up);
+    let buttons = store_follow_up::poll_button(follow_up.as_ref(), &question.chat);
     let mut rests_on = std::mem::take(&mut question.going_on.rests_on);
     rests_on.extend(used.into_iter().chain(question.oldest_part.stood_for()));
     Ok(CheckedAnswer {

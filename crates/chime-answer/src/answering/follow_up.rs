@@ -1,5 +1,5 @@
-//! Finds the suggestion that a question follows up on, resolves the question, and stores the suggestions of its answer.
-//! If a step fails, the question is answered as it is written.
+//! Finds the suggestion that a question follows up on, and resolves the question. If a step fails, the question is
+//! answered as it is written.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -7,21 +7,19 @@ use std::time::Duration;
 use crate::followup::show::question;
 use crate::followup::{
     ClassifiedQuestion, ClassifierInput, EarlierSuggestion, FollowUpTables, MAX_UNKNOWN, ReplyTo, StoredSuggestion,
-    SuggestionQuery, answered, choose, classify, excluded, fold, items, join, lists_things, names_items, only_item,
-    origin, repeats_title, resolve, restate,
+    SuggestionQuery, answered, choose, classify, excluded, fold, names_items, origin, resolve, restate,
 };
 use crate::sanitize::clean_name;
 use chime_core::chat_settings::SESSION_IDLE;
-use chime_core::texts::{notices, texts};
+use chime_core::texts::notices;
 use chime_core::trigger::{Languages, calls_bot, is_generic, is_small_talk};
 use chime_core::{
-    AnswerId, AnswerRecord, AnswerStatus, Button, ChatKind, Conversation, FollowUp, FoundBy, Intent, Item, Poll,
-    PollButton, Price, Reset, Role, Seq, StoredMessage, SuggestedList, Timestamp, Unclear, UserId,
+    AnswerId, AnswerRecord, Conversation, FollowUp, FoundBy, Intent, Item, Price, Reset, Role, Seq, StoredMessage,
+    SuggestedList, Timestamp, Unclear, UserId,
 };
 use chime_relevance::context::ContextWindow;
-use chime_store::chats::ChatRow;
-use chime_store::follow_ups::{NewFollowUp, Suggestion};
-use chime_store::{Language, Reader, Writer, answers, chat_settings, chats, consent, follow_ups, messages, outbox};
+use chime_store::follow_ups::Suggestion;
+use chime_store::{Language, Reader, answers, chat_settings, chats, follow_ups, messages, outbox};
 
 /// Number of newest suggestions of a conversation on which a question may follow up.
 const SUGGESTIONS: u32 = 20;
@@ -591,75 +589,6 @@ pub fn clarifying(follow_up: &FollowUp, language: Language) -> Option<String> {
         Unclear::Item => &words.which_item,
     };
     Some(question(asks, &open.candidates))
-}
-
-/// Returns the follow-up record to store with an answer, with the items that the answer suggests: the items of any list
-/// count. `None` if there is nothing to store.
-pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollowUp> {
-    let is_answer = record.status == AnswerStatus::Answered && follow_up.frame.clarification.is_none();
-    let FollowUp { frame, .. } = follow_up;
-    let wants_others = follow_up.suggested.iter().any(|list| list.wants_others);
-    let suggests = frame.intent.suggests() || frame.kind.is_some() || wants_others || lists_things(&record.text);
-    let is_about_others = !follow_up.items.is_empty();
-    let mut found = match is_answer && suggests && !is_about_others {
-        true => items(&record.text, follow_up.frame.kind.as_deref()),
-        false => Vec::new(),
-    };
-    if found.is_empty() && is_answer && !is_about_others && frame.intent.suggests() {
-        found.extend(only_item(&record.text, frame.kind.as_deref()));
-    }
-    if !follow_up.needs_prompt_slot() && found.is_empty() {
-        return None;
-    }
-    let mut resolved = follow_up.clone();
-    if !found.is_empty() {
-        join(&mut resolved, &follow_up.suggested);
-    }
-    let again = |item: &_| repeats_title(item, follow_up.excluded.iter().map(|shown| shown.title().to_owned()));
-    if found.iter().any(again) {
-        count("suggested_again");
-    }
-    Some(NewFollowUp {
-        answer: record.id,
-        chat: record.chat,
-        forum_topic: record.forum_topic,
-        created_at: record.created_at,
-        resolved,
-        items: found,
-    })
-}
-
-/// Returns the button that makes a poll of the items that an answer in a group suggests, if a poll can hold them. Other
-/// lists, such as of tasks, are no choice.
-pub fn poll_button(taken: Option<&NewFollowUp>, chat: &ChatRow) -> Vec<Vec<Button>> {
-    let is_choice = |taken: &&NewFollowUp| {
-        let frame = &taken.resolved.frame;
-        let suggests = frame.intent.suggests() || frame.kind.is_some();
-        suggests && Poll::OPTIONS.contains(&taken.items.len()) && chat.chat.kind != ChatKind::Private
-    };
-    let taken = taken.filter(is_choice);
-    let label = || texts(chat.speaks().code()).polls.button.clone();
-    taken.map(|taken| vec![Button { label: label(), data: PollButton(taken.answer).data() }]).into_iter().collect()
-}
-
-/// Stores the follow-up record of an answer, unless the asker opted out. Errors in it are logged and do not stop the
-/// answer.
-pub fn save(
-    tx: &Writer<'_>,
-    record: &AnswerRecord,
-    taken: Option<&NewFollowUp>,
-    rests_on: &[Seq],
-) -> chime_store::Result<()> {
-    answers::rest_on(tx, record, rests_on)?;
-    let Some(taken) = taken else { return Ok(()) };
-    // The record contains the asker's words, which later questions would use in spite of the opt-out.
-    if consent::opted_out(tx, record.chat, record.asked_by)?.is_some() {
-        return Ok(());
-    }
-    if let Err(error) = chime_store::in_savepoint(tx, |tx| follow_ups::save(tx, taken)) {
-        tracing::warn!(error_type = "follow_up", %error, "chat.error: what was suggested could not be stored");
-    }
-    Ok(())
 }
 
 /// Logs an event of the kind `what`. The metrics count follow-ups by these events.

@@ -4,7 +4,7 @@ use crate::answering::check::CheckedAnswer;
 use crate::answering::question::QuestionContext;
 use crate::answering::services::Services;
 use crate::answering::stream::take_back;
-use crate::answering::{concepts, follow_up};
+use crate::answering::{concepts, store_follow_up};
 use chime_core::{AnswerRecord, Job, Seq};
 use chime_jobs::JobError;
 use chime_store::{Reader, answers, consent, jobs, messages, outbox, topics};
@@ -47,7 +47,7 @@ pub(super) async fn store_answer(
             return Ok(SaveOutcome::Gone);
         }
         answers::save(tx, record)?;
-        follow_up::save(tx, record, answer.follow_up.as_ref(), rests_on)?;
+        store_follow_up::save(tx, record, answer.follow_up.as_ref(), rests_on)?;
         concepts::refer(tx, scope, record.id, &answer.concepts, now);
         if captures {
             concepts::capture_soon(tx, record, chat.id)?;

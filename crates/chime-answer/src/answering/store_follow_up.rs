@@ -1,0 +1,78 @@
+//! Stores the suggestions of an answer, for later questions and for a poll.
+
+use crate::answering::follow_up::count;
+use crate::followup::{items, join, lists_things, only_item, repeats_title};
+use chime_core::texts::texts;
+use chime_core::{AnswerRecord, AnswerStatus, Button, ChatKind, FollowUp, Poll, PollButton, Seq};
+use chime_store::chats::ChatRow;
+use chime_store::follow_ups::NewFollowUp;
+use chime_store::{Writer, answers, consent, follow_ups};
+
+/// Returns the follow-up record to store with an answer, with the items that the answer suggests: the items of any list
+/// count. `None` if there is nothing to store.
+pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollowUp> {
+    let is_answer = record.status == AnswerStatus::Answered && follow_up.frame.clarification.is_none();
+    let FollowUp { frame, .. } = follow_up;
+    let wants_others = follow_up.suggested.iter().any(|list| list.wants_others);
+    let suggests = frame.intent.suggests() || frame.kind.is_some() || wants_others || lists_things(&record.text);
+    let is_about_others = !follow_up.items.is_empty();
+    let mut found = match is_answer && suggests && !is_about_others {
+        true => items(&record.text, follow_up.frame.kind.as_deref()),
+        false => Vec::new(),
+    };
+    if found.is_empty() && is_answer && !is_about_others && frame.intent.suggests() {
+        found.extend(only_item(&record.text, frame.kind.as_deref()));
+    }
+    if !follow_up.needs_prompt_slot() && found.is_empty() {
+        return None;
+    }
+    let mut resolved = follow_up.clone();
+    if !found.is_empty() {
+        join(&mut resolved, &follow_up.suggested);
+    }
+    let again = |item: &_| repeats_title(item, follow_up.excluded.iter().map(|shown| shown.title().to_owned()));
+    if found.iter().any(again) {
+        count("suggested_again");
+    }
+    Some(NewFollowUp {
+        answer: record.id,
+        chat: record.chat,
+        forum_topic: record.forum_topic,
+        created_at: record.created_at,
+        resolved,
+        items: found,
+    })
+}
+
+/// Returns the button that makes a poll of the items that an answer in a group suggests, if a poll can hold them. Other
+/// lists, such as of tasks, are no choice.
+pub fn poll_button(taken: Option<&NewFollowUp>, chat: &ChatRow) -> Vec<Vec<Button>> {
+    let is_choice = |taken: &&NewFollowUp| {
+        let frame = &taken.resolved.frame;
+        let suggests = frame.intent.suggests() || frame.kind.is_some();
+        suggests && Poll::OPTIONS.contains(&taken.items.len()) && chat.chat.kind != ChatKind::Private
+    };
+    let taken = taken.filter(is_choice);
+    let label = || texts(chat.speaks().code()).polls.button.clone();
+    taken.map(|taken| vec![Button { label: label(), data: PollButton(taken.answer).data() }]).into_iter().collect()
+}
+
+/// Stores the follow-up record of an answer, unless the asker opted out. Errors in it are logged and do not stop the
+/// answer.
+pub fn save(
+    tx: &Writer<'_>,
+    record: &AnswerRecord,
+    taken: Option<&NewFollowUp>,
+    rests_on: &[Seq],
+) -> chime_store::Result<()> {
+    answers::rest_on(tx, record, rests_on)?;
+    let Some(taken) = taken else { return Ok(()) };
+    // The record contains the asker's words, which later questions would use in spite of the opt-out.
+    if consent::opted_out(tx, record.chat, record.asked_by)?.is_some() {
+        return Ok(());
+    }
+    if let Err(error) = chime_store::in_savepoint(tx, |tx| follow_ups::save(tx, taken)) {
+        tracing::warn!(error_type = "follow_up", %error, "chat.error: what was suggested could not be stored");
+    }
+    Ok(())
+}
