@@ -36,9 +36,9 @@ use chime_bot::commands::handlers::Commands;
 use chime_bot::ingest::intake::{Ingest, PollHealth};
 use chime_bot::recap::worker::Recaps;
 use chime_core::chat_settings::OperatorDefaults;
-use chime_core::config::{Config, ContextConfig, EmbeddingConfig, WebSearchConfig};
+use chime_core::config::{Config, ContextConfig, EmbeddingConfig, Redaction, WebSearchConfig};
 use chime_core::prompts::Prompts;
-use chime_core::{BotIdentity, GuestQuestion, estimate_tokens};
+use chime_core::{BotIdentity, GuestQuestion, LinkReading, estimate_tokens};
 use chime_jobs::Base;
 use chime_jobs::worker::Pool;
 use chime_links::Fetcher;
@@ -239,6 +239,8 @@ impl AppComponents {
             model_hosts: config.llm.hosts(config.embedding.server_model()),
             sends_all: vectors::options(config).is_some(),
             remembers: config.memory.is_on,
+            redacts: config.memory.redaction != Redaction::Off,
+            opens_links: config.answer.links != LinkReading::Off,
             transcribes: config.llm.transcribes(),
             search_host: config.answer.web.as_ref().and_then(WebSearchConfig::host),
             retention: config.privacy.retention,

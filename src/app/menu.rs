@@ -63,11 +63,11 @@ impl MenuTask {
         self.describe().await
     }
 
-    /// Sets the description, unless the operator has written one.
+    /// Sets the description, unless the operator has written one. One with a former retention period is replaced.
     async fn describe(&self) -> Result<(), TelegramError> {
-        if self.base.telegram.short_description().await?.is_empty() {
-            self.base.telegram.set_short_description(&wording::in_a_line(self.base.config.privacy.retention)).await?;
-        }
-        Ok(())
+        let (shown, wanted) =
+            (self.base.telegram.short_description().await?, wording::in_a_line(self.base.config.privacy.retention));
+        let is_of_operator = !shown.is_empty() && !wording::is_in_a_line(&shown);
+        if is_of_operator || shown == wanted { Ok(()) } else { self.base.telegram.set_short_description(&wanted).await }
     }
 }

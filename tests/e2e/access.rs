@@ -269,6 +269,10 @@ async fn telegram_is_told_which_commands_there_are_and_what_is_kept() {
         w.settled().await;
         w.telegram.called("getMyShortDescription", 2).await;
         assert_eq!(w.telegram.calls().iter().filter(|call| call.is("setMyCommands")).count(), menus);
+        w.set("RETENTION_DAYS", "30");
+        w.restart().await;
+        w.telegram.called("setMyShortDescription", 2).await;
+        assert!(w.telegram.short_description().ends_with("Keeps what it reads for 30 days: /privacy"));
     })
     .await;
 }

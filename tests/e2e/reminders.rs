@@ -119,6 +119,31 @@ async fn a_reminder_is_confirmed_sent_once_and_leads_to_where_it_began() {
 }
 
 #[tokio::test]
+async fn an_edited_request_moves_its_reminder() {
+    World::with(&NO_MODEL, async |w| {
+        let ask = w.say("ann", "@bot remind us in 20 minutes to turn off the oven");
+        w.answer_to(ask).await;
+        w.telegram.edit(w.chat, ask, "@bot remind us in 40 minutes to turn off the oven", w.clock.now());
+        let moved = w.answer_to(ask).await;
+        assert!(moved.text.starts_with("I will remind you"), "{}", moved.text);
+        let silent = w.telegram.cursor();
+        w.clock.advance(21 * MINUTE);
+        w.settled().await;
+        assert_eq!((w.telegram.cursor(), count(w).await), (silent, 1));
+        w.clock.advance(20 * MINUTE);
+        let due = w.answer_to(ask).await;
+        assert!(due.text.contains("in 40 minutes to turn off the oven"), "{}", due.text);
+        // Words without a time leave the reminder as it is.
+        let ask = w.say("ann", "@bot remind us in 20 minutes to call");
+        w.answer_to(ask).await;
+        w.telegram.edit(w.chat, ask, "@bot remind us to call", w.clock.now());
+        w.settled().await;
+        assert_eq!(count(w).await, 1);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn reminders_are_listed_and_cancelled_by_those_who_set_them_and_by_admins() {
     World::offline(async |w| {
         let ask = w.say("ann", "/remind in 20 minutes: turn off the oven");

@@ -15,6 +15,10 @@ pub struct PrivacyFacts {
     /// `true` if every message is sent to a model server, not only those that an answer needs.
     pub sends_all: bool,
     pub remembers: bool,
+    /// `true` if mail addresses, numbers and keys are removed from what is sent for a summary.
+    pub redacts: bool,
+    /// `true` if the bot opens links that a question is about.
+    pub opens_links: bool,
     /// `true` if voice messages are sent to a model server for transcription.
     pub transcribes: bool,
     /// Host of the service that searches the web, if the operator chose one.

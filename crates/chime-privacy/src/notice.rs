@@ -124,6 +124,8 @@ mod tests {
             model_hosts: vec!["api.example.org".to_owned()],
             sends_all: false,
             remembers: false,
+            redacts: true,
+            opens_links: true,
             transcribes: false,
             search_host: None,
             retention: Some(DAY * 365),

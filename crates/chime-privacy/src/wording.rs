@@ -22,10 +22,17 @@ pub struct Counts {
     pub answers: u64,
 }
 
+const IN_A_LINE: &str = "Reads its chats, answers when tagged, with links. Keeps what it reads";
+
 /// Returns the bot's short description on its Telegram profile: at most 120 characters, without formatting.
 pub fn in_a_line(retention: Option<Duration>) -> String {
     let how_long = retention.map(|span| format!(" for {}", span_in_words(span))).unwrap_or_default();
-    format!("Reads its chats, answers when tagged, with links. Keeps what it reads{how_long}: /privacy")
+    format!("{IN_A_LINE}{how_long}: /privacy")
+}
+
+/// Returns `true` if a short description is one of [`in_a_line`], with whatever retention period.
+pub fn is_in_a_line(description: &str) -> bool {
+    description.starts_with(IN_A_LINE)
 }
 
 /// Renders the answer to `/privacy` for a chat of this `kind`, in the language with this ISO 639-3 `code`. `out` is the
@@ -51,11 +58,13 @@ pub fn privacy(
         let off = filled(off, &[("memory", &command(facts, "memory"))]);
         let shown = format!("{} {off}", texts.privacy_memory);
         match facts.hosts() {
-            Some(_) => format!("{shown} {}", texts.privacy_redacted),
+            Some(_) if facts.redacts => format!("{shown} {} {}", texts.privacy_quiet, texts.privacy_redacted),
+            Some(_) => format!("{shown} {}", texts.privacy_quiet),
             None => shown,
         }
     });
-    let items = [Some(whereto), remembers, Some(format!("{how_long} {}", texts.privacy_raw))]
+    let opens = if facts.opens_links { &texts.privacy_links } else { &texts.privacy_files };
+    let items = [Some(whereto), remembers, Some(format!("{how_long} {opens} {}", texts.privacy_raw))]
         .into_iter()
         .chain([Some(texts.privacy_copies.clone()), run_by])
         .flatten();
@@ -153,6 +162,8 @@ mod tests {
             model_hosts: Vec::new(),
             sends_all: false,
             remembers: true,
+            redacts: true,
+            opens_links: true,
             search_host: None,
             transcribes: false,
             retention: None,

@@ -81,6 +81,17 @@ pub fn set(tx: &Writer<'_>, reminder: &Reminder) -> Result<i64> {
     Ok(tx.last_insert_rowid())
 }
 
+/// Replaces the time and the repetition of a reminder.
+pub fn set_time(tx: &Writer<'_>, id: i64, reminder: &Reminder) -> Result<()> {
+    tx.run(
+        "UPDATE reminder SET due_at = :due, weekday = :weekday, minute = :minute, until_at = :until WHERE id = :id",
+        params! {
+            ":id": id, ":due": reminder.due_at, ":weekday": reminder.repeat.and_then(|repeat| repeat.weekday),
+            ":minute": reminder.repeat.map(|repeat| repeat.minute), ":until": reminder.until,
+        },
+    )
+}
+
 pub fn set_due(tx: &Writer<'_>, id: i64, due_at: Timestamp) -> Result<()> {
     tx.run("UPDATE reminder SET due_at = :due WHERE id = :id", params! { ":due": due_at, ":id": id })
 }
@@ -92,6 +103,12 @@ pub fn remove(tx: &Writer<'_>, id: i64) -> Result<()> {
 pub fn find(conn: &Reader, id: i64) -> Result<Option<Reminder>> {
     let sql = format!("SELECT {COLUMNS} FROM reminder WHERE id = :id");
     Ok(conn.map_first(&sql, params! { ":id": id }, from_row)?.map(|(_, reminder)| reminder))
+}
+
+/// Returns the reminder that a message requested, with its row id.
+pub fn of_message(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Option<(i64, Reminder)>> {
+    let sql = format!("SELECT {COLUMNS} FROM reminder WHERE chat_key = :chat AND seq = :seq");
+    conn.map_first(&sql, params! { ":chat": chat, ":seq": seq }, from_row)
 }
 
 /// Returns the reminders of a chat with their row ids, the next one first.

@@ -16,7 +16,7 @@ mod poll;
 mod press;
 mod recap;
 mod refusal;
-mod remind;
+pub mod remind;
 mod search;
 mod settings;
 mod topics;

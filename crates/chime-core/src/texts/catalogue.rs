@@ -8,6 +8,7 @@ rows! {
     /// All texts in one language, as Markdown. Placeholders in braces are filled by [`filled`](super::filled).
     pub struct Texts {
         help, help_private, one_moment, why_what, why_gone, why_recap, out_here, out_everywhere, privacy, privacy_raw,
+        privacy_links, privacy_files, privacy_quiet,
         privacy_copies, privacy_memory, privacy_memory_off, privacy_memory_off_private, privacy_redacted,
         privacy_optout, privacy_forget, privacy_forget_me, privacy_forget_all, export_sent, export_who,
         export_anonymous, export_write_first, export_large, export_announced, export_called_off, export_not_pending,
@@ -130,7 +131,7 @@ rows! {
 rows! {
     pub struct ReminderTexts {
         set, weekdays: [String; 7], set_daily, set_weekly, last_day, cancel_button, cancelled, only_theirs, due, late, began, none, head, full,
-        past, unreadable, how, opted_out, list,
+        past, unreadable, unsupported, how, opted_out, list,
     }
 }
 

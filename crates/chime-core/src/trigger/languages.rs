@@ -67,7 +67,7 @@ rows! {
         about_bot: PhraseSet, help: PhraseSet, privacy: PhraseSet, private_asks: PhraseSet, private_things: PhraseSet,
         private_first: PhraseSet,
         amounts: PhraseSet, search: PhraseSet, search_last: PhraseSet, link: PhraseSet, link_last: PhraseSet,
-        remind: PhraseSet, that: Vec<String>, add: Vec<String>, delete: PhraseSet, summary: PhraseSet, reminders: PhraseSet,
+        remind: PhraseSet, remind_others: PhraseSet, that: Vec<String>, add: Vec<String>, delete: PhraseSet, summary: PhraseSet, reminders: PhraseSet,
     }
 }
 
@@ -468,7 +468,8 @@ impl LanguagePhrases {
         let fillers = |words: &[String]| words.iter().take_while(|word| self.fillers.contains(*word)).count();
         let first = |words: &[String]| (0..=fillers(words)).find_map(|begin| self.remind_end(words, begin, true));
         let asks = |begin: usize| self.begins_question(&said[begin..]);
-        let is_fact = |end: usize| asks(end) && !said[end..].iter().any(|word| self.lists.that.contains(word));
+        let has_that = |end: usize| said[end..].iter().any(|word| self.lists.that.contains(word));
+        let is_fact = |end: usize| asks(end) && !has_that(end);
         // "Could you please remind me". "Do you have a reminder" asks for none.
         let places = self.places_without_politeness(said);
         let rest: Vec<String> = places.iter().map(|place| said[*place].clone()).collect();
@@ -478,6 +479,13 @@ impl LanguagePhrases {
         };
         if let Some(end) = first(said).or_else(polite_first) {
             return (!is_fact(end)).then_some(end);
+        }
+        // "Remind Ben tomorrow to call", but not "remind Ben what we said".
+        let is_of_others = |end: &usize| self.lists.remind_others.contains(&rest[..*end].join(" "));
+        if let Some(end) = (1..=2.min(rest.len())).find(is_of_others) {
+            let behind = places[end - 1] + 1;
+            let is_fact = (behind..said.len().min(behind + 3)).any(|begin| asks(begin) && !has_that(begin));
+            return (!is_fact && behind < said.len()).then_some(behind);
         }
         // "Kas" begins a question in Estonian, but not in "kas saad".
         let is_polite = |place: &usize| !places.contains(place) || self.fillers.contains(&said[*place]);

@@ -17,7 +17,8 @@ use chime_core::chat_settings::ChatSettings;
 use chime_core::texts::{ReminderTexts, Texts, filled, notices, texts};
 use chime_core::trigger::Languages;
 use chime_core::{
-    Button, ChatId, Conversation, Job, Message, MessageId, ReplyTarget, Sender, Timestamp, Zone, message_link,
+    Button, ChatId, Conversation, Job, Message, MessageId, ReplyTarget, Sender, StoredMessage, Timestamp, Zone,
+    message_link,
 };
 use chime_jobs::{Base, JobOutcome, JobResult};
 use chime_relevance::retrieval::reminder_times::Repeat;
@@ -78,7 +79,9 @@ impl Commands {
         }
         let time = match reminder_time(ask, language, message.sent_at, zone) {
             AskedTime::Time(time) => time,
-            AskedTime::Unsupported => return self.say(job, &command, &texts.how).await,
+            AskedTime::Unsupported => {
+                return self.say(job, &command, format!("{} {}", texts.unsupported, texts.how)).await;
+            }
             AskedTime::Unreadable => {
                 return self.say(job, &command, format!("{} {}", texts.unreadable, texts.how)).await;
             }
@@ -104,24 +107,7 @@ impl Commands {
         if count >= MOST {
             return self.say(job, &command, filled(&texts.full, &[("n", &MOST.to_string())])).await;
         }
-        let local = zone.local(time.at);
-        let minute = u16::try_from(local.hour() * 60 + local.minute()).unwrap_or(0);
-        let weekday = |day: Weekday| u8::try_from(day.num_days_from_monday()).unwrap_or(0);
-        let reminder = Reminder {
-            chat,
-            forum_topic: message.forum_topic,
-            asked_by: sender,
-            seq: command.message.seq,
-            asked_in: message.chat,
-            message: message.id,
-            began: message.reply_to.unwrap_or(message.id),
-            due_at: time.at,
-            repeat: time.repeat.map(|repeat| match repeat {
-                Repeat::Daily => RepeatTime { weekday: None, minute },
-                Repeat::Weekly(day) => RepeatTime { weekday: Some(weekday(day)), minute },
-            }),
-            until: time.until,
-        };
+        let reminder = reminder_of(&command.message, time, zone);
         self.confirm_reminder(job, &command, reminder, confirmation(&time, &reminder, zone, command.texts())).await
     }
 
@@ -238,6 +224,55 @@ impl Commands {
         }
         Ok(JobOutcome::UntilNextRun)
     }
+}
+
+fn reminder_of(request: &StoredMessage, time: ReminderTime, zone: Zone) -> Reminder {
+    let (message, local) = (&request.message, zone.local(time.at));
+    let minute = u16::try_from(local.hour() * 60 + local.minute()).unwrap_or(0);
+    let weekday = |day: Weekday| u8::try_from(day.num_days_from_monday()).unwrap_or(0);
+    Reminder {
+        chat: request.chat,
+        forum_topic: message.forum_topic,
+        asked_by: message.sender.id,
+        seq: request.seq,
+        asked_in: message.chat,
+        message: message.id,
+        began: message.reply_to.unwrap_or(message.id),
+        due_at: time.at,
+        repeat: time.repeat.map(|repeat| match repeat {
+            Repeat::Daily => RepeatTime { weekday: None, minute },
+            Repeat::Weekly(day) => RepeatTime { weekday: Some(weekday(day)), minute },
+        }),
+        until: time.until,
+    }
+}
+
+/// Moves a reminder to the time that its edited request `ask` names, and confirms it with a message. The old time stays
+/// if the request names none that can be read.
+pub fn follow_edit(
+    tx: &Writer<'_>,
+    edited: &Message,
+    ask: &str,
+    operators_zone: Zone,
+    now: Timestamp,
+) -> chime_store::Result<()> {
+    let Some(request) = messages::find(tx, edited.chat, edited.id)? else { return Ok(()) };
+    let Some((id, old)) = reminders::of_message(tx, request.chat, request.seq)? else { return Ok(()) };
+    let Some(chat) = chats::by_key(tx, request.chat)? else { return Ok(()) };
+    let zone = chat_settings::zone(tx, request.conversation(), operators_zone)?;
+    let AskedTime::Time(time) = reminder_time(ask, chat.language, edited.sent_at, zone) else { return Ok(()) };
+    let reminder = reminder_of(&request, time, zone);
+    if time.at <= now || reminder == old {
+        return Ok(());
+    }
+    reminders::set_time(tx, id, &reminder)?;
+    let texts = texts(chat.speaks().code());
+    let to = ReplyTarget { chat: edited.chat, forum_topic: edited.forum_topic, reply_to: Some(edited.id) };
+    let key = format!("reminder:{id}:edited:{}", now.millis());
+    let parts = format_own(&confirmation(&time, &reminder, zone, texts));
+    let label = texts.reminders.cancel_button.clone();
+    let buttons = vec![vec![Button { label, data: CancelButton { id, is_in_list: false }.data() }]];
+    outbox::add(tx, &NewReply { buttons, ..NewReply::own(Purpose::Command, key, to, parts) }, now)
 }
 
 /// Returns the text of a due reminder and the links in it.

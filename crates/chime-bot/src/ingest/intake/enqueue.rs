@@ -1,5 +1,6 @@
 //! Enqueues the jobs that a stored message starts.
 
+use crate::commands::handlers::remind;
 use crate::ingest::intake::admission::{self, JobRequest, Start, TriggerLimit};
 use crate::ingest::intake::album::{self, AlbumJobState};
 use crate::ingest::intake::batch::{Applied, Moment};
@@ -56,18 +57,16 @@ pub fn start_work(
         found = Some(split_question::trigger(message));
     }
     let at_message = MessageAt { chat: message.chat, message: message.id };
-    let is_only_for_bot = |found: &Trigger| match found.how {
-        AddressedBy::Private => false,
-        // A reply to an answer may also correct it: "no, it was moved to Friday".
-        AddressedBy::Reply => found.generic || Languages::shipped().is_question(&found.ask),
-        AddressedBy::Mention | AddressedBy::Command => true,
-    };
     if found.as_ref().is_some_and(is_only_for_bot) {
         messages::mark_trigger(tx, at_message)?;
     }
-    if found.is_none() && message.edited_at.is_some() {
+    match &found {
         // The edit removed the mention of the bot. If the answer is not cancelled, the whole text is the question.
-        jobs::replace(tx, &album::answer_to(at_message))?;
+        None if message.edited_at.is_some() => jobs::replace(tx, &album::answer_to(at_message))?,
+        Some(Trigger { kind: TriggerKind::Command(CommandName::Remind, ask), .. }) if message.edited_at.is_some() => {
+            remind::follow_edit(tx, message, ask, setting.config.time.zone, at.now)?;
+        }
+        Some(_) | None => {}
     }
     let said = ArrivedMessage { at: at_message, sent_at: message.sent_at, came };
     match task_for(found.as_ref(), said, at.there, setting.config.ingest.backlog_max_age) {
@@ -116,6 +115,15 @@ pub fn start_work(
         }
     }
     Ok(())
+}
+
+fn is_only_for_bot(found: &Trigger) -> bool {
+    match found.how {
+        AddressedBy::Private => false,
+        // A reply to an answer may also correct it: "no, it was moved to Friday".
+        AddressedBy::Reply => found.generic || Languages::shipped().is_question(&found.ask),
+        AddressedBy::Mention | AddressedBy::Command => true,
+    }
 }
 
 /// Enqueues a job that answers a question to the chat if it stays unanswered. The job is due when the question counts

@@ -43,6 +43,26 @@ fn check(code: &str, asks: &[(&str, &str)]) {
 }
 
 #[test]
+fn somebody_else_is_reminded_too() {
+    let asks = [
+        ("remind ben tomorrow at 10 to bring the drill", "05-16 10:00"),
+        ("please remind Ben and Cleo on monday at 9 about the keys", "05-20 09:00"),
+        ("erinnere jens morgen um 9 an den Schlüssel", "05-16 09:00"),
+        ("recuérdale a Marta mañana a las 9 que llame", "05-16 09:00"),
+        ("rappelle à Luc demain à 9h d'appeler", "05-16 09:00"),
+        ("herinner Piet morgen om 9 uur aan de sleutel", "05-16 09:00"),
+        ("remind me of this on sunday", "05-19 09:00"),
+        ("remind me of that in two hours", "05-15 12:00"),
+        ("remind ben what we said on friday", ""),
+        ("remind ben about the drill", ""),
+        ("what does this remind you of", ""),
+    ];
+    for (ask, expected) in asks {
+        assert_eq!(read("eng", ask), expected, "{ask}");
+    }
+}
+
+#[test]
 fn reminders_are_read_in_english() {
     check(
         "eng",
