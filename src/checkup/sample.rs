@@ -123,6 +123,7 @@ fn ask(prompts: &Prompts, asked: SampleLanguage) -> Result<String, PromptError> 
         ask: &format!("Eve: {}", asked.question()),
         has_words: true,
         generic: false,
+        ideas: false,
         summary: false,
         focus: None,
         nothing_known: false,

@@ -281,6 +281,27 @@ async fn a_question_about_the_last_answer_is_no_bare_tag() {
 }
 
 #[tokio::test]
+async fn short_questions_about_a_list_or_for_ideas_are_no_bare_tags() {
+    World::run(async |w| {
+        w.say("ann", "dad has his birthday on friday");
+        w.say("ben", "he likes fishing, at most 100");
+        ask(w, "ann", "@bot dá umas ideias", "1. **Tackle box** – 80 €\n2. **Hat** – 50 €").await;
+        let prompt = last_prompt(w).await;
+        assert!(prompt.contains("ann asks for ideas about the talk above."), "{prompt}");
+        w.say("ann", "forget the box, what about a boat trip?");
+        ask(w, "ben", "@bot which one?", "The hat.").await;
+        let prompt = last_prompt(w).await;
+        assert!(prompt.contains("ben asks you:") && prompt.contains("1. Tackle box"), "{prompt}");
+        for text in ["the harbour is closed", "until noon?", "no, all day", "who told you?", "the radio", "hm"] {
+            w.say("cat", text);
+        }
+        ask(w, "dan", "@bot which one?", "Yes.").await;
+        assert!(last_prompt(w).await.contains("dan wants your help with the talk above"));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn after_the_talk_moved_on_the_model_decides_what_is_meant() {
     // What members say after a list, and a question that follows.
     let cases: [(&[&str], &str); 6] = [

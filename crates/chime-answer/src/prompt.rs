@@ -19,7 +19,9 @@ use chime_core::chat_settings::AnswerLength;
 use chime_core::prompts::{
     AskValues, ConceptsValues, ContextValues, FrameValues, PromptError, Prompts, RecallValues, RoleValues, SlotValues,
 };
-use chime_core::trigger::{Languages, asks_for_summary, asks_what_was_missed, is_about_bot, is_for_bot, is_small_talk};
+use chime_core::trigger::{
+    Languages, asks_for_ideas, asks_for_summary, asks_what_was_missed, is_about_bot, is_for_bot, is_small_talk,
+};
 use chime_core::{
     ChatKind, Citable, Enrichment, FollowUp, Grounding, Message, MessageId, Part, Piece, Reason, Role, Seq, Slot,
     SlotUse, SourceId, StoredMessage, Timestamp, UserId, Zone, clip, has_spoiler,
@@ -425,7 +427,8 @@ fn ask(
     let has_others = input.window.entries.iter().any(|entry| entry.part() == Part::Surroundings);
     let generic = input.generic && !is_about_answer(input);
     let is_bare = generic && anchor.is_none() && has_others && !wants_summary(input);
-    let focus = if is_bare { likely_subject(input.window, &input.trigger.message) } else { Vec::new() };
+    let ideas = generic && asks_for_ideas(input.ask, Languages::shipped());
+    let focus = if is_bare && !ideas { likely_subject(input.window, &input.trigger.message) } else { Vec::new() };
     let focus = numbers(focus.into_iter(), transcript.labels());
     let mut shown = input.window.entries.iter().map(|entry| entry.shown.as_str()).chain([input.ask]);
     let (today, time) = (input.zone.day_in_words(input.now), input.zone.clock_time(input.now));
@@ -449,6 +452,7 @@ fn ask(
         // "^" and "?" alone say no more than the tag.
         has_words: input.ask.contains(char::is_alphanumeric) || !generic && !input.ask.trim().is_empty(),
         generic,
+        ideas,
         summary: wants_summary(input),
         focus: focus.as_deref(),
         nothing_known: anchor_text.is_none() && input.window.entries.is_empty(),
@@ -462,13 +466,14 @@ fn ask(
     Ok(Filled { instructions, ..Filled::new(Slot::Ask, text, sources) })
 }
 
-/// Returns `true` if a question of general words probably asks for more of a list ("more"), or is about the bot's answer
-/// just before it ("why?"), and not about the talk.
+/// Returns `true` if a question of general words probably asks for more of a list ("more"), chooses from one ("which
+/// one?"), or is about the bot's answer just before it ("why?"), and not about the talk.
 fn is_about_answer(input: &PromptInput<'_>) -> bool {
     let newest = input.window.entries.iter().max_by_key(|entry| (entry.message.message.sent_at, entry.message.seq));
     let is_after_answer = newest.is_some_and(|entry| entry.message.message.role == Role::Assistant);
-    let wants_others = input.follow_up.suggested.iter().any(|list| list.wants_others);
-    input.ask.contains(char::is_alphanumeric) && (wants_others || is_after_answer)
+    let FollowUp { suggested, asks_which_one, .. } = input.follow_up;
+    let is_about_list = *asks_which_one || suggested.iter().any(|list| list.wants_others);
+    input.ask.contains(char::is_alphanumeric) && (is_about_list || is_after_answer)
 }
 
 /// Returns the most likely subject of a trigger without words, in order of time: the surest messages of members, at most

@@ -157,6 +157,9 @@ pub struct FollowUp {
     /// those.
     #[serde(skip)]
     pub suggested: Vec<SuggestedList>,
+    /// `true` if the question asks to choose from [`Self::suggested`] right after such a list ("which one?").
+    #[serde(skip)]
+    pub asks_which_one: bool,
 }
 
 /// Newest list of a chain of suggestions that a question may be about.

@@ -103,6 +103,8 @@ pub struct AskValues<'a> {
     pub has_words: bool,
     /// `true` if the question is empty or only refers to other messages ("thoughts?").
     pub generic: bool,
+    /// `true` if the question asks for ideas about the conversation.
+    pub ideas: bool,
     /// `true` if the question asks for a summary of the conversation.
     pub summary: bool,
     /// Numbers of the messages that it most likely refers to, if the prompt shows others too: `[3], [5]`.

@@ -12,7 +12,7 @@ use crate::followup::{
 use crate::sanitize::clean_name;
 use chime_core::chat_settings::SESSION_IDLE;
 use chime_core::texts::notices;
-use chime_core::trigger::{Languages, calls_bot, is_generic, is_small_talk};
+use chime_core::trigger::{Languages, asks_to_choose, calls_bot, is_generic, is_small_talk};
 use chime_core::{
     AnswerId, AnswerRecord, Conversation, FollowUp, FoundBy, Intent, Item, Price, Reset, Role, Seq, StoredMessage,
     SuggestedList, Timestamp, Unclear, UserId,
@@ -178,7 +178,8 @@ fn context_of(
         suggested.push(list_of(conn, asked, &other)?);
         rests_on.extend(messages_of_chain(conn, earlier, other.answer)?);
     }
-    let asks_which_one = reading.asks_which_one && (reading.kind.is_none() || reading.kind == stored.frame.kind);
+    let chooses = reading.asks_which_one || asks_to_choose(asked.ask, Languages::shipped());
+    let asks_which_one = chooses && (reading.kind.is_none() || reading.kind == stored.frame.kind);
     Ok(FollowUpContext { suggested, rests_on, list_end, asks_which_one, ..plain })
 }
 
@@ -564,6 +565,7 @@ impl FollowUpContext {
         let mut follow_up = resolve(ask, &self.reading, self.stored.as_ref());
         if !follow_up.needs_prompt_slot() {
             follow_up.suggested.clone_from(&self.suggested);
+            follow_up.asks_which_one = self.asks_which_one && self.list_end.is_some();
         }
         log(self, &follow_up);
         follow_up

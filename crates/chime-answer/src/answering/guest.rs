@@ -185,6 +185,7 @@ fn prompt_messages(
         ask: ask.as_deref().unwrap_or_default(),
         has_words: true,
         generic: false,
+        ideas: false,
         summary: false,
         focus: None,
         nothing_known: anchor.is_none(),

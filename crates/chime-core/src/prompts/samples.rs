@@ -109,6 +109,7 @@ fn asks() -> Vec<Value> {
         ask: "Ana: thoughts?",
         has_words: true,
         generic,
+        ideas: !generic,
         summary,
         focus,
         nothing_known: anchor.is_none() && focus.is_none(),

@@ -100,6 +100,16 @@ pub fn asks_others_for_summary(text: &str) -> bool {
     !calls_bot(text) && !is_command(text) && text.split(['.', '!', '?', ',', ';', '…', '\n']).any(clause_asks)
 }
 
+/// Returns `true` if `ask` only asks for ideas about what was said ("any ideas?").
+pub fn asks_for_ideas(ask: &str, languages: &Languages) -> bool {
+    in_any(languages, &words(ask), LanguagePhrases::asks_for_ideas)
+}
+
+/// Returns `true` if `ask` only chooses from things named before ("which one?").
+pub fn asks_to_choose(ask: &str, languages: &Languages) -> bool {
+    in_any(languages, &words(ask), LanguagePhrases::asks_to_choose)
+}
+
 /// Returns `true` if `ask` asks to list or to cancel reminders.
 pub(super) fn asks_for_reminders(ask: &str, languages: &Languages) -> bool {
     in_any(languages, &words(ask), LanguagePhrases::asks_for_reminders)

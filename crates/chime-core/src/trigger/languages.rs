@@ -60,8 +60,8 @@ pub(super) struct LanguagePhrases {
 rows! {
     /// Lists of a language. `lang/en.toml` explains them.
     struct TriggerLists {
-        fillers: PhraseSet, politeness: PhraseSet, pointers: PhraseSet, phrases: PhraseSet, thanks: PhraseSet,
-        greetings: PhraseSet, courtesies: PhraseSet, consents: PhraseSet, questions: PhraseSet, stop_words: Vec<String>,
+        fillers: PhraseSet, politeness: PhraseSet, pointers: PhraseSet, phrases: PhraseSet, ideas: PhraseSet,
+        choices: PhraseSet, thanks: PhraseSet, greetings: PhraseSet, courtesies: PhraseSet, consents: PhraseSet, questions: PhraseSet, stop_words: Vec<String>,
         content_words: Vec<String>, ours: PhraseSet, missed: PhraseSet, absent: PhraseSet,
         happened: PhraseSet, goes_on: PhraseSet, to_group: PhraseSet,
         about_bot: PhraseSet, help: PhraseSet, privacy: PhraseSet, private_asks: PhraseSet, private_things: PhraseSet,
@@ -351,7 +351,8 @@ impl From<Vec<String>> for PhraseSet {
 }
 
 impl LanguagePhrases {
-    fn of(language: &'static LanguageFile, lists: TriggerLists) -> Self {
+    fn of(language: &'static LanguageFile, mut lists: TriggerLists) -> Self {
+        lists.phrases.0.extend(lists.ideas.0.iter().chain(&lists.choices.0).cloned());
         let of = |sets: &[&PhraseSet]| sets.iter().flat_map(|set| set.0.clone()).collect::<HashSet<String>>();
         // Words that refer to messages count as fillers, because they also occur inside phrases: *sellest* ("of this")
         // in "mida sa sellest arvad".
@@ -557,6 +558,22 @@ impl LanguagePhrases {
     /// Returns `true` if `said` consists of phrases that refer to messages or ask in general, with no other words.
     pub(super) fn only_asks(&self, said: &[String]) -> bool {
         is_made_of(said, |phrase| self.lists.pointers.contains(phrase) || self.lists.phrases.contains(phrase))
+    }
+
+    /// Returns `true` if `asked` asks for ideas about what was said, and of nothing in particular.
+    pub(super) fn asks_for_ideas(&self, asked: &[String]) -> bool {
+        self.only_asks_by(&self.lists.ideas, asked)
+    }
+
+    /// Returns `true` if `asked` chooses from things named before, with no words of its own.
+    pub(super) fn asks_to_choose(&self, asked: &[String]) -> bool {
+        self.only_asks_by(&self.lists.choices, asked)
+    }
+
+    fn only_asks_by(&self, phrases: &PhraseSet, asked: &[String]) -> bool {
+        let TriggerLists { fillers, politeness, pointers, .. } = &self.lists;
+        let lists = [phrases, fillers, politeness, pointers];
+        has_phrase(asked, phrases) && is_made_of(asked, |phrase| lists.iter().any(|list| list.contains(phrase)))
     }
 
     pub(super) fn consents(&self, said: &[String]) -> bool {
