@@ -245,8 +245,15 @@ async fn thanks_with_the_bots_name_get_a_reaction_and_no_model_call() {
         }
         assert!(w.model.requests().is_empty());
         w.say("ben", "it is all paid");
-        w.model.script(["Yes."]);
+        w.model.script(["Yes.", "The second."]);
         let tag = w.say("ann", "@bot is that true?");
+        w.answer_to(tag).await;
+        let emoji = w.say("ben", "@bot ❤️");
+        assert_eq!(w.next_reaction().await.0, emoji, "after an answer");
+        for text in ["blue?", "or red?", "no, green"] {
+            w.say("cat", text);
+        }
+        let tag = w.say("ben", "@bot 👍");
         w.answer_to(tag).await;
     })
     .await;

@@ -99,7 +99,7 @@ pub fn find(
     let is_reply = rules.parent_is_answer && is_from_the_bot(parent, bot);
     let how = how(&address, is_reply, chat_kind)?;
     let is_thanks = match how {
-        AddressedBy::Mention if !is_reply => is_thanks_by_name(&ask, rules.languages),
+        AddressedBy::Mention if !is_reply => is_thanks_by_name(&ask, rules.said_before.is_some(), rules.languages),
         AddressedBy::Mention | AddressedBy::Reply | AddressedBy::Private | AddressedBy::Command => {
             is_mere_reaction(message, &ask, rules.languages)
         }

@@ -11,8 +11,8 @@ const EMOTICONS: [&str; 16] =
     [":)", ":-)", "(:", ":))", ")", "))", ")))", ";)", ";-)", ":D", ":-D", ":P", ":*", "<3", "+1", "\\o/"];
 
 /// Emoji that refer to a message or ask something. A text with one of them is not thanks.
-const POINTING: [char; 16] =
-    ['👆', '👇', '👈', '👉', '☝', '⬆', '⬇', '🔼', '🔽', '🔝', '❓', '❔', '⁉', '❗', '🆘', '🤷'];
+const POINTING: [char; 18] =
+    ['👆', '👇', '👈', '👉', '☝', '⬆', '⬇', '🔼', '🔽', '🔝', '❓', '❔', '⁉', '❗', '🆘', '🤷', '🤔', '👀'];
 
 /// Returns `true` if `ask` has no subject of its own, so that it is about other messages: it is empty, only punctuation
 /// and emoji, or only general phrases of one language ("thoughts?", "^^", "can you help us with this pls", "see
@@ -121,11 +121,15 @@ pub(super) fn asks_about_privacy(ask: &str, languages: &Languages) -> bool {
 }
 
 /// Returns `true` if `ask`, in a message that mentions the bot, is thanks. Stricter than [`is_thanks`]: together with
-/// the bot's name, an emoji alone refers to other messages, and words that may also ask ("true", "agreed") are a
-/// question.
-pub fn is_thanks_by_name(ask: &str, languages: &Languages) -> bool {
+/// the bot's name, an emoji alone refers to other messages unless the bot has just answered, and words that may also ask
+/// ("true", "agreed") are a question.
+pub fn is_thanks_by_name(ask: &str, is_after_answer: bool, languages: &Languages) -> bool {
     let said = words(ask);
-    !said.is_empty() && is_thanks(ask, languages) && !languages.tables.iter().any(|language| language.only_asks(&said))
+    let asks = match said.is_empty() {
+        true => !is_after_answer,
+        false => languages.tables.iter().any(|language| language.only_asks(&said)),
+    };
+    !asks && is_thanks(ask, languages)
 }
 
 /// Returns the languages (ISO 639-3) in which `ask` only greets the bot or asks what it is ("hello", "who are you?",

@@ -257,10 +257,12 @@ fn find_trigger(
         called: called.as_deref(),
     };
     let found = trigger::find(message, parent, setting.bot, arrival.chat.kind, &rules);
-    if !found.as_ref().is_some_and(|found| found.kind == TriggerKind::Thanks && message.reply_to.is_none()) {
+    let is_wordless = |ask: &str| !ask.is_empty() && !ask.contains(char::is_alphanumeric);
+    let depends = |found: &Trigger| found.kind == TriggerKind::Thanks || is_wordless(&found.ask);
+    if !found.as_ref().is_some_and(|found| depends(found) && message.reply_to.is_none()) {
         return Ok(found);
     }
-    // A message that looks like thanks may be the reply to a question that the bot asked.
+    // What looks like thanks may be the reply to a question that the bot asked, and an emoji is thanks after its answer.
     let said_before = answer_before(tx, message)?;
     let rules = Rules { said_before: said_before.as_ref(), ..rules };
     Ok(trigger::find(message, parent, setting.bot, arrival.chat.kind, &rules))

@@ -426,7 +426,71 @@ fn thanks_may_say_what_for_and_that_it_is_all() {
         "çok teşekkürler, hepsi bu",
         "dzięki wielkie, to wszystko",
     ] {
-        assert!(is_thanks_by_name(text, Languages::shipped()), "{text}");
+        assert!(is_thanks_by_name(text, false, Languages::shipped()), "{text}");
+    }
+}
+
+#[test]
+fn requests_for_ideas_are_known_in_every_language() {
+    let is_asked = |ask: &&str| is_generic(ask, Languages::shipped()) && asks_for_ideas(ask, Languages::shipped());
+    for ask in [
+        "any ideas?",
+        "do you have any suggestions on this, please?",
+        "habt ihr Ideen?",
+        "hast du ne Idee?",
+        "¿tienes alguna idea?",
+        "on sul ideid?",
+        "t'as des idées ?",
+        "hai qualche idea?",
+        "heb je ideeën?",
+        "masz jakieś pomysły?",
+        "dá umas ideias",
+        "tens ideias?",
+        "есть идеи?",
+        "bir fikrin var mı?",
+        "які ідеї?",
+    ] {
+        assert!(is_asked(&ask), "{ask}");
+    }
+    for ask in ["any idea?", "is this a good idea?", "thoughts?", "any ideas for dinner", "help", ""] {
+        assert!(!is_asked(&ask), "{ask}");
+    }
+}
+
+#[test]
+fn short_choices_are_known_in_every_language() {
+    let chooses = |ask: &&str| is_generic(ask, Languages::shipped()) && asks_to_choose(ask, Languages::shipped());
+    for ask in [
+        "which one?",
+        "ok so which is best?",
+        "welches ist am besten?",
+        "und welcher?",
+        "¿cuál es mejor?",
+        "milline on parem?",
+        "lequel ?",
+        "qual è meglio?",
+        "welke is beter?",
+        "która jest najlepsza?",
+        "qual é a melhor?",
+        "какой лучше?",
+        "hangisi daha iyi?",
+        "що краще?",
+    ] {
+        assert!(chooses(&ask), "{ask}");
+    }
+    for ask in ["which one is cheaper", "what do you think?", "is that true?", ""] {
+        assert!(!chooses(&ask), "{ask}");
+    }
+}
+
+#[test]
+fn an_emoji_beside_the_bots_name_is_thanks_after_an_answer() {
+    for text in ["❤️", "😂", "👍", "🙏🏽 :)"] {
+        assert!(is_thanks_by_name(text, true, Languages::shipped()), "{text}");
+        assert!(!is_thanks_by_name(text, false, Languages::shipped()), "{text}");
+    }
+    for text in ["", "?", "^", "👆", "🤔", "👀", "…", "true"] {
+        assert!(!is_thanks_by_name(text, true, Languages::shipped()), "{text}");
     }
 }
 
