@@ -14,8 +14,8 @@ use chime_core::chat_settings::SESSION_IDLE;
 use chime_core::texts::notices;
 use chime_core::trigger::{Languages, asks_to_choose, calls_bot, is_generic, is_small_talk};
 use chime_core::{
-    AnswerId, AnswerRecord, Conversation, FollowUp, FoundBy, Intent, Item, Price, Reset, Role, Seq, StoredMessage,
-    SuggestedList, Timestamp, Unclear, UserId,
+    AnswerId, AnswerRecord, FollowUp, FoundBy, Intent, Item, Price, Reset, Role, Seq, StoredMessage, SuggestedList,
+    Timestamp, Unclear, UserId,
 };
 use chime_relevance::context::ContextWindow;
 use chime_store::follow_ups::Suggestion;
@@ -39,6 +39,9 @@ const TOLD_WITHIN: usize = 30;
 const FAR: u32 = 500;
 /// Maximum number of words of a message that answers a clarifying question without replying to it.
 const CHOICE_WORDS: usize = 4;
+
+/// If the bot wrote the newest message within this time, a question refers to it even after a silence that ends sessions.
+const ANSWER_STANDS: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A question, before its suggestion is found.
 pub struct FollowUpQuestion<'a> {
@@ -100,9 +103,9 @@ fn found_context(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Re
         follow_ups::suggestions(conn, asked.trigger.chat, asked.trigger.message.forum_topic, SUGGESTIONS)?;
     let mut earlier = Vec::with_capacity(suggestions.len());
     let idle = chat_settings::get(conn, asked.trigger.conversation(), SESSION_IDLE)?.unwrap_or(asked.usual_idle);
-    let mut in_session = true;
+    let (mut in_session, until) = (true, session_until(conn, asked)?);
     for suggestion in &suggestions {
-        in_session = in_session && is_in_session(conn, asked, suggestion, idle)?;
+        in_session = in_session && is_in_session(conn, asked, suggestion, idle, until)?;
         let messages = messages_of(conn, asked, suggestion)?;
         earlier.push(EarlierSuggestion {
             answer: suggestion.answer,
@@ -466,14 +469,26 @@ fn load(
     Ok(Some(stored))
 }
 
+/// Returns the time up to which a silence ends the session: now, or the time of the newest message if the bot wrote it
+/// within [`ANSWER_STANDS`].
+fn session_until(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<Timestamp> {
+    let message = &asked.trigger.message;
+    let before = messages::before(conn, asked.trigger.conversation(), (message.sent_at, message.id), 1)?;
+    let stands = |it: &&StoredMessage| {
+        it.message.role == Role::Assistant && asked.now.since(it.message.sent_at) <= ANSWER_STANDS
+    };
+    Ok(before.last().filter(stands).map_or(asked.now, |it| it.message.sent_at))
+}
+
 fn is_in_session(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
     suggestion: &Suggestion,
     idle: Duration,
+    until: Timestamp,
 ) -> chime_store::Result<bool> {
-    let conversation = Conversation { chat: asked.trigger.chat, forum_topic: asked.trigger.message.forum_topic };
-    let silence = follow_ups::longest_silence(conn, conversation, suggestion.created_at, asked.now)?;
+    let conversation = asked.trigger.conversation();
+    let silence = follow_ups::longest_silence(conn, conversation, suggestion.created_at, until)?;
     Ok(i64::try_from(idle.as_millis()).is_ok_and(|idle| silence <= idle))
 }
 
