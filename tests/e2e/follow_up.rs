@@ -666,6 +666,17 @@ async fn what_who_opted_out_wants_is_not_kept_and_silences_nobody() {
 }
 
 #[tokio::test]
+async fn what_has_the_wished_for_words_may_be_suggested_again() {
+    World::run(async |w| {
+        let list = "1. **Miele S1** – 190 €, mit Kabel\n2. **Bosch 6** – 180 €\n3. **Philips Aqua** ohne Kabel – 200 €";
+        let sent = ask(w, "ann", "@bot schlag uns einen staubsauger vor", list).await;
+        let other = ask_back(w, "ben", sent.id, "ohne kabel", "Der dritte.").await;
+        assert_eq!(excluded(&resolved(w, &other).await), ["Miele S1", "Bosch 6"]);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn of_several_authors_of_one_answer_the_member_chooses() {
     World::run(async |w| {
         ask(w, "ann", "@bot suggest fantasy books", "1. **The Hobbit** by J.R.R. Tolkien\n2. **Narnia** by C.S. Lewis")

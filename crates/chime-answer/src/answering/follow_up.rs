@@ -135,7 +135,7 @@ fn context_of(
     answer: AnswerId,
     found_by: FoundBy,
 ) -> chime_store::Result<FollowUpContext> {
-    let Some(stored) = load(conn, asked, answer, found_by)? else { return Ok(unbound(asked)) };
+    let Some(mut stored) = load(conn, asked, answer, found_by)? else { return Ok(unbound(asked)) };
     let reading = read(asked, asked.ask, Some(&stored.shown));
     let since = talk_since(conn, asked, earlier, &stored)?;
     let starts_over_within = if reading.unknown == 0 { TOLD_WITHIN } else { 0 };
@@ -161,6 +161,7 @@ fn context_of(
         let rests_on = messages_of_chain(conn, earlier, answer)?;
         let list_end = (since <= NEXT).then(|| last_message(earlier, answer)).flatten();
         let suggested = vec![list_of(conn, asked, &stored)?];
+        may_suggest_fitting(conn, &reading, &mut stored)?;
         let stored = Some(stored);
         return Ok(FollowUpContext { reading, stored, suggested, rests_on, list_end, ..FollowUpContext::default() });
     }
@@ -242,6 +243,26 @@ fn list_of(
         is_offer: stored.is_offer(),
         wants_others: false,
     })
+}
+
+/// Removes the things from what must not be suggested again whose lines say what the question wants: "without cable".
+fn may_suggest_fitting(
+    conn: &Reader,
+    reading: &ClassifiedQuestion,
+    stored: &mut StoredSuggestion,
+) -> chime_store::Result<()> {
+    if reading.refused.is_empty() {
+        return Ok(());
+    }
+    let text = answers::find(conn, stored.answer)?.map(|record| record.text).unwrap_or_default();
+    let lines: Vec<String> = text.lines().map(|line| format!(" {} ", fold(line))).collect();
+    let has = |line: &str, words: &str| line.contains(&format!(" {words} "));
+    let answer = stored.answer;
+    stored.shown.retain(|item| {
+        let says = |line: &String| reading.refused.iter().all(|words| has(line, words));
+        item.id.answer != answer || !lines.iter().any(|line| has(line, &fold(item.title())) && says(line))
+    });
+    Ok(())
 }
 
 /// Position of a list relative to a question.

@@ -81,6 +81,8 @@ pub struct ClassifiedQuestion {
     pub is_about_list: bool,
     /// `true` if it asks for one of several things, with words of its own: "which one does Ben have?".
     pub asks_which_one: bool,
+    /// What is not wanted, folded and with the word for it ("without cable"); empty if the question also asks for more.
+    pub refused: Vec<String>,
     /// Number of words that no pattern contains.
     pub unknown: usize,
     /// Number of letters of the question.
@@ -208,11 +210,17 @@ impl<'a> TableClassifier<'a> {
             searches: self.searches() || !self.cheaper.is_empty(),
             is_about_list: self.has(PhraseRow::Listed),
             asks_which_one: unknown.len() <= MAX_UNKNOWN && self.asks_which_one(),
+            refused: if self.more.is_empty() { self.refused_words() } else { Vec::new() },
             unknown: unknown.len(),
             letters: self.ask.text.chars().filter(|c| c.is_alphabetic()).count(),
             counts_others: self.places.iter().any(|(span, _)| unknown.contains(&span.to)),
         };
         (reading, known)
+    }
+
+    fn refused_words(&self) -> Vec<String> {
+        let words = |span: &TokenSpan| self.tokens[span.from..span.to].iter().map(AsRef::as_ref).collect::<Vec<_>>();
+        self.refused.iter().map(|span| words(span).join(" ")).collect()
     }
 
     fn has(&self, row: PhraseRow) -> bool {
