@@ -659,6 +659,7 @@ async fn what_who_opted_out_wants_is_not_kept_and_silences_nobody() {
         assert_eq!(kept, Vec::<String>::new(), "their words are dropped");
         assert_eq!(ask(w, "ben", "@bot more", MORE_BOOKS).await.text.lines().count(), 2);
         assert_eq!(ask(w, "ann", "@bot cheaper", "There is a library.").await.text, "There is a library.");
+        assert!(last_prompt(w).await.contains("\n(2 messages not shown)\n"), "{}", last_prompt(w).await);
         let back = ask_back(w, "ann", suggested.id, "what about the second one?", "It is long.").await;
         assert_eq!(back.text, "It is long.");
     })

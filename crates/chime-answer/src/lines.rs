@@ -181,6 +181,9 @@ impl<'a> PromptTranscript<'a> {
             lines.push(self.line(&entry.message, &text));
             previous = Some(&entry.message);
         }
+        if let Some(previous) = previous.filter(|_| is_large) {
+            lines.extend(hidden_note(window.left_out.range(previous.seq..).count(), ""));
+        }
         lines.join("\n")
     }
 
@@ -296,15 +299,20 @@ fn notes_between(
     // number.
     let hidden = if previous.seq < next.seq { window.left_out.range(previous.seq..next.seq).count() } else { 0 };
     let more = if window.known_from.is_some_and(|known_from| previous.seq < known_from) { "more than " } else { "" };
-    let not_shown = match hidden {
-        0 => None,
-        1 => Some(format!("({more}1 message not shown)")),
-        many => Some(format!("({more}{many} messages not shown)")),
-    };
+    let not_shown = hidden_note(hidden, more);
     let silence = now.since(before);
     let later = (silence >= NOTED_SILENCE).then(|| format!("({} later)", span_in_words(silence)));
     let new_day = (!zone.same_day(before, now)).then(|| format!("({})", zone.day_in_words(now)));
     [not_shown, later, new_day].into_iter().flatten().collect()
+}
+
+/// Returns the note for messages that are not shown; `None` for none.
+fn hidden_note(hidden: usize, more: &str) -> Option<String> {
+    match hidden {
+        0 => None,
+        1 => Some(format!("({more}1 message not shown)")),
+        many => Some(format!("({more}{many} messages not shown)")),
+    }
 }
 
 fn indented(text: &str) -> String {

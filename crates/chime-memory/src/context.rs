@@ -156,8 +156,16 @@ pub fn window_around(
     recaller: &Recaller,
     summarize: impl FnOnce(&[ThreadMessage]) -> Option<Summarized>,
 ) -> ContextWindow {
-    let past = Kept { conn, conversation: history.trigger.conversation(), recaller };
-    get_smart_context_with(history, params, &past, summarize)
+    let (conversation, until) = (history.trigger.conversation(), history.trigger.message.sent_at);
+    let past = Kept { conn, conversation, recaller };
+    let mut window = get_smart_context_with(history, params, &past, summarize);
+    if let Some(first) = history.recent.first() {
+        let withheld = messages::withheld_answers(conn, conversation, first.message.sent_at, until);
+        let withheld =
+            withheld.inspect_err(|error| tracing::warn!(%error, "answers that are left out are not counted"));
+        window.left_out.extend(withheld.unwrap_or_default());
+    }
+    window
 }
 
 /// Older messages of a conversation, loaded from the store. If the index cannot be read, there are none, since an

@@ -4,7 +4,9 @@
 mod conversation;
 mod rows;
 
-pub use conversation::{after, before, between, newest_between, newest_of, page, page_before, within, written_by};
+pub use conversation::{
+    after, before, between, newest_between, newest_of, page, page_before, withheld_answers, within, written_by,
+};
 use rows::COLUMNS;
 
 use super::chats::{self, ChatRow};

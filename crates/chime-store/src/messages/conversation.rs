@@ -44,6 +44,25 @@ pub fn between(conn: &Reader, conversation: Conversation, from: Seq, to: Seq) ->
     )
 }
 
+/// Returns the numbers of the bot's answers from `since` to `until` whose text is not kept or must not be read, such as an
+/// answer to a member who opted out.
+pub fn withheld_answers(
+    conn: &Reader,
+    conversation: Conversation,
+    since: Timestamp,
+    until: Timestamp,
+) -> Result<Vec<Seq>> {
+    conn.all(
+        "SELECT seq FROM message
+         WHERE chat_key = :chat AND forum_topic_id IS :forum_topic AND ts BETWEEN :since AND :until
+               AND is_stub = 1 AND role = 'assistant'",
+        params! {
+            ":chat": conversation.chat, ":forum_topic": conversation.forum_topic,
+            ":since": since.secs(), ":until": until.secs(),
+        },
+    )
+}
+
 /// Returns the newest messages of a chat, from all its forum topics, that were sent in `from..until`: newest first, at
 /// most `limit`.
 pub fn newest_between(
