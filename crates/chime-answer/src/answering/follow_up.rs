@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::followup::show::question;
 use crate::followup::{
     ClassifiedQuestion, ClassifierInput, EarlierSuggestion, FollowUpTables, MAX_UNKNOWN, ReplyTo, StoredSuggestion,
-    SuggestionQuery, answered, choose, classify, excluded, fold, names_items, origin, resolve, restate,
+    SuggestionQuery, answered, choose, classify, excluded, fold, is_of_messages, names_items, origin, resolve, restate,
 };
 use crate::sanitize::clean_name;
 use chime_core::chat_settings::SESSION_IDLE;
@@ -223,9 +223,8 @@ fn is_told(
 ) -> chime_store::Result<bool> {
     let refers = refers_to_shown(reading) || reading.asks_which_one || names_items(ask, &list.shown);
     // One citation may be of a wish: "for those who eat no meat [1]".
-    let cites = |line: &&str| line.split('[').skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    let is_of_messages = |record: AnswerRecord| 2 * record.text.lines().filter(cites).count() > list.listed.len();
-    Ok(list.is_offer() || refers || !answers::find(conn, list.answer)?.is_some_and(is_of_messages))
+    let is_of_them = |record: AnswerRecord| is_of_messages(&record.text, list.listed.len());
+    Ok(list.is_offer() || refers || !answers::find(conn, list.answer)?.is_some_and(is_of_them))
 }
 
 fn list_of(

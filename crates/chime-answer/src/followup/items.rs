@@ -5,7 +5,7 @@ mod prose;
 
 use crate::followup::items::line::{ListLine, Marker, read_lines};
 use crate::followup::words::fold;
-use chime_core::Suggested;
+use chime_core::{Suggested, source_list};
 
 /// Maximum number of items of one answer.
 const MAX_ITEMS: usize = 20;
@@ -45,6 +45,23 @@ pub fn lists_things(answer: &str) -> bool {
     const NAME: usize = 60;
     let found = listed(&line::without_tags(answer), None);
     found.len() >= 2 && found.iter().all(|item| item.title.chars().count() <= NAME)
+}
+
+/// Returns `true` if an answer is a short numbered list of names in bold that are not from messages: things to choose
+/// from, whatever the question was.
+pub fn offers_choice(answer: &str) -> bool {
+    /// Longer lists are rarely to choose from, such as what to pack.
+    const MOST: usize = 5;
+    let lines = read_lines(answer);
+    let entries = entries(&lines, |line| matches!(line.marker, Marker::Number(_)));
+    let is_named = |entry: &String| entry.starts_with("**") || entry.starts_with("[**");
+    (2..=MOST).contains(&entries.len()) && entries.iter().all(is_named) && !is_of_messages(answer, entries.len())
+}
+
+/// Returns `true` if an answer cites messages for most of its `listed` items.
+pub fn is_of_messages(answer: &str, listed: usize) -> bool {
+    let cites = |line: &&str| line.split('[').skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    2 * answer.lines().filter(|line| source_list(line).is_none()).filter(cites).count() > listed
 }
 
 /// Returns `true` if the title of `item` is among `titles`. Case and diacritics are ignored.

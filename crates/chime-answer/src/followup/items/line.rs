@@ -11,6 +11,7 @@ use crate::followup::names::{AND, PARTICLES, clean_name, is_valid_name};
 use crate::followup::price_limit::number;
 use crate::followup::tables::{FollowUpTables, NamedRow};
 use crate::followup::words::tokens;
+use crate::grounding::without_source_links;
 use crate::pattern;
 use chime_core::{Price, Suggested};
 
@@ -78,7 +79,7 @@ static NAME_END: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?:\s+[–—-]\s+|\s*[,;:(|\n]|\s*\)|\.\s|\.$|\s+[\p{Ll}&]\p{L}*\s?)"));
 
 pub fn without_tags(answer: &str) -> String {
-    CITATION.replace_all(answer, "").into_owned()
+    CITATION.replace_all(&without_source_links(answer), "").into_owned()
 }
 
 pub fn read_lines(answer: &str) -> Vec<ListLine<'_>> {

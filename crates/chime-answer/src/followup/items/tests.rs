@@ -84,6 +84,27 @@ fn addresses_are_kept_and_citations_are_not() {
     let items = items("1. [Kumu](https://kumu.example/) – art [source: m3]\n2. Noa [source: m4, m5]", None);
     assert_eq!(titles(&items), ["Kumu", "Noa"]);
     assert_eq!(items[0].url.as_deref(), Some("https://kumu.example/"));
+    let cited =
+        "1. **Kumu** – art [\\[1\\]](https://t.me/c/1/4)\n2. **Noa**\n\nSources: [\\[1\\]](https://t.me/c/1/4) Ana";
+    assert_eq!(super::items(cited, None)[0].url, None);
+    assert!(!is_of_messages(cited, 2), "the line of the sources does not count");
+}
+
+#[test]
+fn a_short_list_of_names_in_bold_is_a_choice() {
+    assert!(offers_choice(
+        "箱根か熱海です。\n1. **箱根湯本** – 1時間半\n2. **熱海** – 1時間 [\\[1\\]](https://t.me/c/1/4)"
+    ));
+    let packed: Vec<String> = (1..8).map(|n| format!("{n}. **Thing {n}**")).collect();
+    for text in [
+        "1. Peel the apples.\n2. Mix flour and butter.",
+        "- **Kumu**\n- **Noa**",
+        "1. **Kumu**",
+        "1. **Tent** – Ana [1]\n2. **Stove** – Ben [2]",
+        &packed.join("\n"),
+    ] {
+        assert!(!offers_choice(text), "{text}");
+    }
 }
 
 #[test]
