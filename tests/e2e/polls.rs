@@ -44,6 +44,7 @@ async fn a_list_of_suggestions_becomes_a_poll_whose_result_can_be_found_and_cite
             "@bot schlag ein paar Bücher vor",
         ),
         ("spa", "Me gustaría mucho leer un buen libro en el barco durante este verano", "@bot recomienda unos libros"),
+        ("por", "Eu gostaria muito de ler um bom livro no barco durante este verão", "@bot dá umas ideias"),
     ] {
         World::run(async |w| {
             for _ in 0..12 {

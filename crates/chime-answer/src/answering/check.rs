@@ -92,7 +92,7 @@ pub(super) async fn check(
     log::cited_outside_focus(&record);
     log::ready(MessageAt::of(question.trigger()), &record);
     let follow_up = store_follow_up::to_store(&record, &question.follow_up);
-    let buttons = store_follow_up::poll_button(follow_up.as_ref(), &question.chat);
+    let buttons = store_follow_up::poll_button(&record.text, follow_up.as_ref(), &question.chat);
     let mut rests_on = std::mem::take(&mut question.going_on.rests_on);
     rests_on.extend(used.into_iter().chain(question.oldest_part.stood_for()));
     Ok(CheckedAnswer {

@@ -1,7 +1,7 @@
 //! Stores the suggestions of an answer, for later questions and for a poll.
 
 use crate::answering::follow_up::count;
-use crate::followup::{items, join, lists_things, only_item, repeats_title};
+use crate::followup::{items, join, lists_things, offers_choice, only_item, repeats_title};
 use chime_core::texts::texts;
 use chime_core::{AnswerRecord, AnswerStatus, Button, ChatKind, FollowUp, Poll, PollButton, Seq};
 use chime_store::chats::ChatRow;
@@ -44,12 +44,12 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
     })
 }
 
-/// Returns the button that makes a poll of the items that an answer in a group suggests, if a poll can hold them. Other
-/// lists, such as of tasks, are no choice.
-pub fn poll_button(taken: Option<&NewFollowUp>, chat: &ChatRow) -> Vec<Vec<Button>> {
+/// Returns the button that makes a poll of the items that the answer `text` in a group suggests, if a poll can hold them.
+/// Other lists, such as of tasks, are no choice.
+pub fn poll_button(text: &str, taken: Option<&NewFollowUp>, chat: &ChatRow) -> Vec<Vec<Button>> {
     let is_choice = |taken: &&NewFollowUp| {
         let frame = &taken.resolved.frame;
-        let suggests = frame.intent.suggests() || frame.kind.is_some();
+        let suggests = frame.intent.suggests() || frame.kind.is_some() || offers_choice(text);
         suggests && Poll::OPTIONS.contains(&taken.items.len()) && chat.chat.kind != ChatKind::Private
     };
     let taken = taken.filter(is_choice);
