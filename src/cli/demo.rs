@@ -25,6 +25,7 @@ pub use crate::cli::demo::bundled::Bundled;
 use crate::cli::demo::chat::ChatFile;
 use crate::cli::demo::input::{DemoCommand, Input, YOU};
 use crate::cli::demo::recorded::{BOT, RecordedMessage};
+use crate::cli::demo::saved_chat::SavedChat;
 use crate::cli::demo::screen::{Screen, ShownSource};
 use crate::cli::exit::{CommandError, CommandResult, Exit};
 use crate::telemetry;
@@ -59,10 +60,10 @@ pub async fn run(options: DemoOptions) -> CommandResult {
     let environment = database::environment()?;
     let config = Config::for_demo(&environment.settings(), &place)?;
     let zone = config.time.zone;
-    let chat = chat.moved_to(clock.now().minus(LAST_MESSAGE_AGE), zone);
+    let mut chat = chat.moved_to(clock.now().minus(LAST_MESSAGE_AGE), zone);
     let stop = CancellationToken::new();
     let model = config.llm.model.clone();
-    let group = saved_chat::chat(&sandbox, &place.database, &chat.title)?;
+    let group = saved_chat::chat(&sandbox, &place.database, &mut chat)?;
     let (mut stage, said) = DemoSession::set((sandbox, group), &chat, Screen::new(options.json, zone), clock.clone());
     (stage.bundled, stage.is_bundled) = (options.chat, options.file.is_none());
     let group = recorded::group(stage.chat, &stage.title);
@@ -106,9 +107,9 @@ struct DemoSession {
 
 impl DemoSession {
     /// Adds the messages of `file` to the chat. Returns the messages up to the bot's last one, which must be recorded
-    /// in the database. The daemon gets the later ones as updates.
-    fn set(place: (Sandbox, ChatId), file: &ChatFile, screen: Screen, clock: Clock) -> (Self, Vec<RecordedMessage>) {
-        let (sandbox, chat) = place;
+    /// in the database. The daemon gets the later ones as updates. If the database has them all, returns none.
+    fn set(place: (Sandbox, SavedChat), file: &ChatFile, screen: Screen, clock: Clock) -> (Self, Vec<RecordedMessage>) {
+        let (sandbox, SavedChat { id: chat, last }) = place;
         let names = HashMap::from([(sandbox.bot_id(), BOT.to_owned())]);
         let people = HashMap::from([(BOT.to_owned(), sandbox.bot_id())]);
         let cursor = sandbox.cursor();
@@ -127,7 +128,7 @@ impl DemoSession {
             is_bundled: false,
         };
         let (mut ids, mut said) = (HashMap::new(), Vec::new());
-        let written = recorded::length(file);
+        let written = if last.is_some() { file.messages.len() } else { recorded::length(file) };
         for (at, line) in file.messages.iter().enumerate() {
             let from = stage.person(&line.name);
             let mut post = Post::new(from, line.text.as_str(), line.sent_at);
@@ -140,9 +141,12 @@ impl DemoSession {
             }
             let id = stage.sandbox.say(chat, post);
             ids.insert(line.id, id);
-            if at < written {
+            if at < written && last.is_none() {
                 said.push(RecordedMessage { line: line.clone(), id, from, reply_to });
             }
+        }
+        if let Some(last) = last {
+            stage.sandbox.number_messages_from(chat, MessageId(last.0 + 1));
         }
         (stage, said)
     }

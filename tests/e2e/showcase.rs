@@ -112,7 +112,7 @@ fn focuses(lines: &[&str]) -> Vec<Vec<i64>> {
 }
 
 #[test]
-fn a_demo_with_a_kept_database_answers_again() {
+fn a_demo_with_a_kept_database_answers_again_and_adds_no_message_twice() {
     let folder = tempfile::tempdir().expect("a folder");
     let database = folder.path().join("demo.db").display().to_string();
     let first = played_with(&["--database", &database], &["@bot where is the key?"]);
@@ -121,7 +121,9 @@ fn a_demo_with_a_kept_database_answers_again() {
         // The demo asks the first question by itself.
         assert_eq!(shown.matches("bot > ").count(), 2, "{shown}");
     }
-    assert!(first.contains("> 22 @bot ") && !second.contains("> 22 @bot "), "{second}");
+    assert!(first.contains("> 22 @bot ") && second.contains("> 22 @bot "), "{second}");
+    let searched = played_with(&["--database", &database], &["/search key cupboard"]);
+    assert!(searched.contains("Found: 2") && !searched.contains("1970"), "{searched}");
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::sql::Statements;
 use super::{Reader, Result, open};
-use chime_core::{ChatId, MessageId, UpdateId};
+use chime_core::{ChatId, MessageId, Timestamp, UpdateId};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Numbering {
@@ -15,6 +15,8 @@ pub struct Numbering {
     pub last_message: Option<MessageId>,
     /// Highest id of a received update; `None` if there was none.
     pub last_update: Option<UpdateId>,
+    /// Id, text and time of each message, sorted by id.
+    pub messages: Vec<(MessageId, String, Timestamp)>,
 }
 
 /// Reads a file of any version, before it is opened for writing. Returns `None` if there is no database yet.
@@ -40,5 +42,6 @@ fn read(conn: &Reader) -> Result<Numbering> {
         chats: conn.all("SELECT telegram_chat_id FROM chat ORDER BY chat_key", &[])?,
         last_message: conn.one(messages, &[])?,
         last_update: conn.one(updates, &[])?,
+        messages: conn.all("SELECT message_id, text, ts * 1000 FROM message ORDER BY message_id", &[])?,
     })
 }
