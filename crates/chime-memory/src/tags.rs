@@ -196,12 +196,14 @@ pub fn extracted<'a>(
                 continue;
             }
             let known = candidates.entry(term.stem.clone()).or_default();
-            known.add(&term.word, seen.insert(term.stem.clone()), is_talk);
+            known.add(seen.insert(term.stem.clone()), is_talk);
+            known.add_form(&term.word, term.is_noun);
             known.count(&term);
             if let Some(before) = last.filter(|_| term.ends_name) {
                 let key = format!("{} {}", before.stem, term.stem);
                 let known = candidates.entry(key.clone()).or_default();
-                known.add(&format!("{} {}", before.word, term.word), seen.insert(key), is_talk);
+                known.add(seen.insert(key), is_talk);
+                known.add_form(&format!("{} {}", before.word, term.word), term.is_noun);
                 known.count(&term);
             }
             last = Some(term);
@@ -241,8 +243,9 @@ pub fn extracted<'a>(
 /// Word or pair of words that may become a tag.
 #[derive(Default)]
 struct TagCandidate {
-    /// Its shortest form, which is closest to the dictionary form.
+    /// Its shortest form that stood like a noun, else its shortest form, which is closest to the dictionary form.
     word: String,
+    is_noun_form: bool,
     /// Number of lines with it.
     lines: usize,
     /// `true` if one of them is not the output of a program.
@@ -254,10 +257,14 @@ struct TagCandidate {
 }
 
 impl TagCandidate {
-    fn add(&mut self, word: &str, is_new_line: bool, is_said: bool) {
-        if self.word.is_empty() || word.chars().count() < self.word.chars().count() {
-            self.word = word.to_owned();
+    fn add_form(&mut self, word: &str, is_noun: bool) {
+        let is_shorter = self.word.is_empty() || word.chars().count() < self.word.chars().count();
+        if is_noun && !self.is_noun_form || is_noun == self.is_noun_form && is_shorter {
+            (self.word, self.is_noun_form) = (word.to_owned(), is_noun);
         }
+    }
+
+    fn add(&mut self, is_new_line: bool, is_said: bool) {
         self.lines += usize::from(is_new_line);
         self.is_said |= is_said;
     }
@@ -349,6 +356,17 @@ mod tests {
             .map(|it| it.name)
             .collect();
         assert_eq!(tags.join(" "), "boiler manual valve");
+    }
+
+    #[test]
+    fn a_tag_has_the_form_of_a_noun_and_a_capital_after_an_emoji_makes_none() {
+        let lines = [
+            "can they accommodate ten?",
+            "no, the accommodation is full 🙏 Appreciate it",
+            "an accommodation in Cork then\nAppreciate your help",
+        ];
+        let tags = extracted(&lines, std::iter::empty(), &MemberNames::default(), |_, _| 1.0);
+        assert_eq!(tags.into_iter().map(|it| it.name).collect::<Vec<_>>(), ["accommodation"]);
     }
 
     #[test]

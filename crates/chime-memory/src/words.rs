@@ -93,7 +93,11 @@ impl NounSigns {
             has_capitals && text.split_whitespace().skip(1).any(|word| word.starts_with(char::is_uppercase));
         // `true` after a word such as "the", and after the start of a name.
         let (mut is_phrase, mut is_name, mut begins) = (false, false, true);
-        for chunk in text.split_whitespace() {
+        let chunks = text.lines().flat_map(|line| line.split_whitespace().enumerate());
+        for (place, chunk) in chunks {
+            if place == 0 {
+                (is_phrase, is_name, begins) = (false, false, true);
+            }
             let said = chunk.trim_end_matches(|c: char| !c.is_alphanumeric());
             let is_word = !is_no_word(chunk) && chunk.starts_with(char::is_alphanumeric);
             (is_phrase, is_name) = (is_phrase && is_word, is_name && is_word);
@@ -114,7 +118,7 @@ impl NounSigns {
                 let is_owner = whole.contains('\'');
                 (is_name, is_phrase) = (!is_owner && (is_capital || is_phrase), is_phrase && ends_phrases);
             }
-            begins = is_no_word(chunk) || chunk.ends_with(['.', '!', '?', ':', '…']) || begins && said.is_empty();
+            begins = is_no_word(chunk) || chunk.ends_with(['.', '!', '?', ':', '…']) || said.is_empty();
             let is_end = said.len() < chunk.len();
             (is_phrase, is_name) = (is_phrase && !is_end, is_name && !is_end);
         }
