@@ -127,7 +127,7 @@ keys! {
         "Whether sessions are summarized in the background: `on` or `off`. Admins switch it off for a chat with \
          `/memory off`.";
     SESSION_IDLE("90m").default("60m") =>
-        "A silence longer than this ends a session of a group.";
+        "A silence longer than this ends a session of a group that has three or more messages of members.";
     SESSION_IDLE_PRIVATE("30m").default("15m") =>
         "The same in private chats.";
     SESSION_MAX_MESSAGES("200").default("500") =>
