@@ -144,7 +144,7 @@ fn link<'a>(
     (linked, ledger)
 }
 
-/// Returns the links to `source`: its own, and for a summary or a note those of the messages it is based on.
+/// Returns the links to `source`: its own, and for a summary or a note the links to the messages it is based on.
 pub fn links(source: &Citable) -> impl Iterator<Item = &str> {
     source.link.as_deref().into_iter().chain(source.rests_on.iter().filter_map(|grounds| grounds.link.as_deref()))
 }

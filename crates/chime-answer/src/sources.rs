@@ -29,7 +29,7 @@ const DRAFT_LINES: usize = 3;
 pub enum Sourced {
     /// None: the answer is general knowledge, or suggests things.
     None,
-    /// Those of an answer without any valid citation. A model that cites leaves the other sentences without on purpose.
+    /// All sentences if the answer has no valid citation. A model that cites leaves the other sentences without on purpose.
     IfNoneIsCited,
     /// The same sentences, but their sources are only listed below the text, which was written on request.
     Listed,

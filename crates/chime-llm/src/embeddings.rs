@@ -106,7 +106,7 @@ fn read(body: Value, count: usize) -> Result<Vec<Vec<f32>>, LlmError> {
     let malformed = |what| LlmError::Malformed { what };
     let answer: EmbeddingsBody = serde_json::from_value(body).map_err(|_| malformed("no list of embeddings"))?;
     let mut rows = answer.data;
-    // Some servers give each vector the index 0: then the order is that of the texts.
+    // Some servers give each vector the index 0: then the vectors are in the order of the texts.
     rows.sort_by_key(|row| row.index);
     let dimension = rows.first().map_or(0, |row| row.embedding.len());
     if rows.len() != count || rows.iter().any(|row| row.embedding.len() != dimension) {

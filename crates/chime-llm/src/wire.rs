@@ -98,7 +98,7 @@ pub fn request(model: &str, prompt: &Prompt, dialect: Dialect) -> Value {
     body
 }
 
-/// Returns the messages. Those of one role in a row become one, because many chat templates accept no others. Without a
+/// Returns the messages. Messages of one role in a row become one, because many chat templates accept no others. Without a
 /// system role, system messages become part of the first user message.
 fn messages(messages: impl Iterator<Item = PromptMessage>, dialect: Dialect) -> Vec<PromptMessage> {
     let mut described: Vec<PromptMessage> = Vec::new();

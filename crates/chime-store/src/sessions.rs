@@ -17,8 +17,8 @@ use chime_core::{
 pub(super) const COLUMNS: &str = "id, forum_topic_id, started_at, first_message_id, ended_at, last_message_id, messages, reason, \
                        closed_at, fingerprint, history_included_at";
 
-/// Order in which the sessions of a chat get their summaries. Those of the 60 days before the newest session come first,
-/// the oldest before the others: a summary says which tasks and questions of earlier ones are done, and these are listed
+/// Order in which the sessions of a chat get their summaries. Sessions of the 60 days before the newest one come first,
+/// oldest first: a summary says which tasks and questions of earlier ones are done, and these are listed
 /// for 60 days. Then come all older sessions, newest first.
 pub(super) const SUMMARY_ORDER: &str =
     "CASE WHEN ended_at >= (SELECT max(ended_at) FROM session WHERE chat_key = :chat) - 5184000

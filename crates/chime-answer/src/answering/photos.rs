@@ -17,7 +17,7 @@ const MOST_BYTES: usize = 5 * 1024 * 1024;
 /// Maximum time for the download of a photo.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Returns at most three photos: those of the trigger, of the message it replies to, and the newest of the focus.
+/// Returns at most three photos: from the trigger, from the message it replies to, and the newest ones of the focus.
 /// Errors are logged. Personal data in a photo cannot be masked, so under [`Redaction::All`] there are none.
 pub(super) async fn load_photos(services: &Services, question: &QuestionContext) -> Vec<ShownPhoto> {
     let candidates = candidates(question);

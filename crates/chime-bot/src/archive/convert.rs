@@ -173,7 +173,7 @@ fn moment(value: &Value, name: &str) -> Option<Timestamp> {
 }
 
 /// Returns the text with its formatting. New exports have the formatting in `text` and `text_entities`, old ones in
-/// `text` only, and those of some other programs in `text_entities` only.
+/// `text` only, and exports of some other programs in `text_entities` only.
 fn said(value: &Value) -> FormattedText {
     let said = text::formatted(value.get("text"));
     if !said.entities.is_empty() {

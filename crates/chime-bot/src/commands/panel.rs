@@ -23,7 +23,7 @@ const MOST_A_ROW: usize = 4;
 /// screen.
 const MANY_A_ROW: usize = 3;
 
-/// Chat or forum topic whose settings a panel shows, if they are not those of the whole chat in which the panel is.
+/// Chat or forum topic whose settings a panel shows. Both fields are `None` for the whole chat in which the panel is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PanelScope {
     /// Chat whose settings are shown, if the panel is in a private chat.

@@ -46,7 +46,8 @@ pub enum RecapArguments {
 /// Data about a `/recap` that its arguments do not have.
 #[derive(Debug, Clone, Copy)]
 pub struct RecapQuestion {
-    /// Languages of the bot's texts in the chat, and of its messages. Their words come before those of others.
+    /// Languages of the bot's texts in the chat, and of its messages. Arguments are read in these first, then in the other
+    /// languages.
     pub languages: [Language; 2],
     pub asked_at: Timestamp,
     pub zone: Zone,

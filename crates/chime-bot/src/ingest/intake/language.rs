@@ -37,7 +37,7 @@ fn set(tx: &Writer<'_>, row: &ChatRow, judged: Option<Language>) -> chime_store:
     match judged {
         Some(language) if language != row.language => {
             chats::set_language(tx, row.key, language)?;
-            // A search compares the stems of its own language with those of the index.
+            // A search compares stems of its own language with the stems in the index.
             messages::index_in(tx, row.key, language, JUDGE_EVERY)
         }
         Some(_) | None => Ok(()),
