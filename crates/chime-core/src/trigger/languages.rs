@@ -61,8 +61,8 @@ rows! {
     /// Lists of a language. `lang/en.toml` explains them.
     struct TriggerLists {
         fillers: PhraseSet, politeness: PhraseSet, pointers: PhraseSet, phrases: PhraseSet, ideas: PhraseSet,
-        choices: PhraseSet, thanks: PhraseSet, greetings: PhraseSet, courtesies: PhraseSet, consents: PhraseSet, questions: PhraseSet, stop_words: Vec<String>,
-        content_words: Vec<String>, ours: PhraseSet, missed: PhraseSet, absent: PhraseSet,
+        choices: PhraseSet, thanks: PhraseSet, greetings: PhraseSet, courtesies: PhraseSet, consents: PhraseSet,
+        questions: PhraseSet, stop_words: Vec<String>, content_words: Vec<String>, ours: PhraseSet, missed: PhraseSet, absent: PhraseSet,
         happened: PhraseSet, goes_on: PhraseSet, to_group: PhraseSet,
         about_bot: PhraseSet, help: PhraseSet, privacy: PhraseSet, private_asks: PhraseSet, private_things: PhraseSet,
         private_first: PhraseSet,
