@@ -1,5 +1,6 @@
 //! Daily backups of the database.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +9,8 @@ use tokio_util::sync::CancellationToken;
 
 use chime_core::config::BackupConfig;
 use chime_runtime::clock::Clock;
-use chime_store::{Copied, Priority, Store, StoreError, backups};
+use chime_store::backups::{self, DailyCopies};
+use chime_store::{Copied, Priority, Store, StoreError};
 
 /// Makes the daily backups. A backup that fails is reported, and tried again at the next call.
 #[derive(Clone)]
@@ -24,6 +26,8 @@ pub struct DailyBackups {
 pub struct BackupState {
     /// Age of the newest backup, or `None` if there is none.
     pub age: Option<Duration>,
+    /// A backup dated in the future: the clock was wrong when it was made.
+    pub from_future: Option<PathBuf>,
     /// Error of the last try.
     pub failure: Option<String>,
 }
@@ -58,11 +62,15 @@ impl DailyBackups {
 
     /// Returns the state of the backups, or `None` if none are made.
     pub fn state(&self) -> Option<BackupState> {
-        let newest = backups::newest(self.store.path(), &self.config.as_ref()?.folder);
+        let now = self.clock.now();
+        let copies = backups::daily(self.store.path(), &self.config.as_ref()?.folder, now);
         let failure = self.failure.lock().clone();
-        Some(match newest {
-            Ok(newest) => BackupState { age: newest.map(|made_at| self.clock.now().since(made_at)), failure },
-            Err(error) => BackupState { age: None, failure: failure.or(Some(chain(&error))) },
+        Some(match copies {
+            Ok(DailyCopies { newest, from_future }) => {
+                let age = newest.map(|made_at| now.since(made_at));
+                BackupState { age, from_future: from_future.into_iter().next(), failure }
+            }
+            Err(error) => BackupState { age: None, from_future: None, failure: failure.or(Some(chain(&error))) },
         })
     }
 }

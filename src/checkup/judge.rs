@@ -19,7 +19,7 @@ use chime_store::{Inspection, StoreError};
 use chime_telegram::{MemberStatus, TelegramError};
 
 pub use answers::{Sampled, answers, unanswered};
-pub use places::{Obstacle, PortState, backups, obstacle, port_state, prompts};
+pub use places::{Obstacle, PortState, backups, no_backups, obstacle, port_state, prompts};
 
 /// Free disk space below which the next backup, migration or busy day may fill the disk.
 const LITTLE_SPACE: u64 = 512 * MIB;

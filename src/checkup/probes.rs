@@ -72,9 +72,11 @@ impl Checkup<'_> {
         if let Some(StoreConfig { path, backups }) = self.valid(StoreConfig::load) {
             kept = self.database(&path, &mut tell).await;
             if let Some(BackupConfig { folder, .. }) = backups {
-                let newest = backups::newest(&path, &folder);
-                let age = newest.map(|newest| newest.map(|made_at| self.clock.now().since(made_at)));
-                tell(judge::backups(&folder, is_writable(&folder), &age));
+                let now = self.clock.now();
+                let copies = backups::daily(&path, &folder, now);
+                judge::backups(&folder, is_writable(&folder), &copies, now).into_iter().for_each(&mut tell);
+            } else {
+                tell(judge::no_backups());
             }
         }
         if let Some(access) = self.valid(AccessConfig::load) {

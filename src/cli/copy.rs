@@ -37,7 +37,11 @@ fn list(path: &Path, config: Option<&BackupConfig>) -> CommandResult {
     let copies = copies.map_err(|error| CommandError::new(error, Exit::Failed))?;
     let mut out = std::io::stdout();
     if copies.is_empty() {
-        let _ = writeln!(out, "no copies; BACKUP_DIR makes one each day");
+        let _ = match config {
+            Some(BackupConfig { folder, .. }) => writeln!(out, "no automatic copies in {} yet", folder.display()),
+            None => writeln!(out, "no automatic copies: BACKUP_DIR is not set"),
+        };
+        let _ = writeln!(out, "copies by `chime backup` are where you put them");
     }
     for ListedCopy { path, made_at, bytes, messages } in copies {
         let messages = messages.map_or_else(|| "unreadable".to_owned(), |count| format!("{count} messages"));

@@ -89,6 +89,9 @@ impl Health {
         }
         let status = match (failing.is_empty(), degraded.is_empty()) {
             (false, _) => Status::Failing,
+        if let Some(copy) = vitals.backups.as_ref().and_then(|backups| backups.from_future.as_ref()) {
+            degraded.push(format!("the backup {} is dated in the future; delete it", copy.display()));
+        }
             (true, false) => Status::Degraded,
             (true, true) => Status::Ok,
         };
@@ -158,7 +161,7 @@ pub fn metrics(vitals: &Vitals) -> String {
         text.gauge("chime_completion_tokens_today", "Tokens written since 00:00 UTC.", written);
         text.gauge("chime_cost_today", "Money spent since 00:00 UTC.", kept.today.cost_micros as f64 / 1e6);
     }
-    if let Some(BackupState { age, failure }) = &vitals.backups {
+    if let Some(BackupState { age, failure, .. }) = &vitals.backups {
         let age = age.map_or(f64::INFINITY, |age| age.as_secs_f64());
         text.gauge("chime_backup_age_seconds", "Age of the newest daily backup; inf if there is none.", age);
         text.gauge("chime_backup_failed", "1 if the last try failed.", f64::from(failure.is_some()));
@@ -308,7 +311,10 @@ mod tests {
         );
         let failure = Some("there is too little space".to_owned());
         check(
-            &Vitals { backups: Some(BackupState { age: Some(Duration::from_secs(7)), failure }), ..well() },
+            &Vitals {
+                backups: Some(BackupState { age: Some(Duration::from_secs(7)), from_future: None, failure }),
+                ..well()
+            },
             expect![[
                 r#"200 {"backup_age_s":7,"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["the daily backup failed: there is too little space"],"status":"degraded"}"#
             ]],
@@ -332,7 +338,7 @@ mod tests {
         let today = DayTotal { calls: 3, tokens: TokenUse { prompt: 900, completion: 80 }, cost_micros: 469_000 };
         let vitals = Vitals {
             kept: Ok(DatabaseStats { jobs_due: 2, jobs_parked: 0, today, database_bytes: 4096 }),
-            backups: Some(BackupState { age: None, failure: None }),
+            backups: Some(BackupState { age: None, from_future: None, failure: None }),
             memory_bytes: Some(1 << 20),
             counted: vec![
                 counted("chime_events_total", "reply_sent", 3, 0.0),

@@ -109,3 +109,34 @@ async fn forgetting_reaches_copies_in_a_folder_that_is_no_longer_set_and_old_one
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_clock_that_was_wrong_costs_no_copy() {
+    let folder = tempfile::tempdir().expect("a folder for the copies");
+    let hour = Duration::from_secs(3600);
+    World::with(&[("BACKUP_DIR", folder.path().to_str().expect("text"))], async |w| {
+        w.quiet(DAY * 2).await;
+        let (database, now) = (w.database(), w.clock.now());
+        let copies = || backups::list(&database, Some(folder.path())).expect("list the copies");
+        let before = copies();
+        assert_eq!(before.len(), 2, "{before:?}");
+        w.stop().await;
+        w.set_daemon_ahead(DAY * 400);
+        w.start().await;
+        w.quiet(hour).await;
+        assert_eq!(copies(), before, "no copy while the clocks are apart");
+        w.stop().await;
+        w.set_daemon_here();
+        // Such a copy is made while Telegram is out of reach.
+        let time = now.plus(DAY * 400).to_utc().format("%Y%m%d-%H%M%S");
+        let misdated = folder.path().join(format!("chime.db.daily-{time}"));
+        std::fs::copy(&before[0].path, &misdated).expect("write a copy");
+        w.start().await;
+        w.quiet(hour).await;
+        assert_eq!(copies().len(), 3, "none is made each hour");
+        w.quiet(DAY * 7).await;
+        assert!(!misdated.exists());
+        assert_eq!(copies().len(), 7);
+    })
+    .await;
+}

@@ -25,6 +25,8 @@ const DELAY: Duration = Duration::from_secs(2 * 60 * 60);
 const COPYING_TAKES: Duration = Duration::from_secs(24 * 60 * 60);
 const TIME: &str = "%Y%m%d-%H%M%S";
 const HOUR_S: i64 = 60 * 60;
+/// A copy dated later than this after now was made while the clock was wrong.
+const CLOCK_CORRECTION: Duration = Duration::from_secs(60 * 60);
 /// Hour of the day, in UTC, after which the daily copy is made. The database file is rewritten in this hour, so the
 /// copy contains no remains of deleted text.
 pub const QUIET_HOUR: i64 = 3;
@@ -46,6 +48,12 @@ struct Copy {
     made_at: Timestamp,
 }
 
+impl Copy {
+    fn is_from_future(&self, now: Timestamp) -> bool {
+        self.made_at > now.plus(CLOCK_CORRECTION)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedCopy {
     pub path: PathBuf,
@@ -60,8 +68,18 @@ pub fn before_migration(path: &Path, version: u32, now: Timestamp) -> PathBuf {
     open::beside(path, &format!(".before-v{version}-{}", now.to_utc().format(TIME)))
 }
 
+/// Daily copies of a database.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DailyCopies {
+    /// Time of the newest copy that is not from the future.
+    pub newest: Option<Timestamp>,
+    /// Copies dated in the future: the clock was wrong when they were made.
+    pub from_future: Vec<PathBuf>,
+}
+
 /// Makes the daily copy of the database at `path` if it is due, then deletes the oldest copies beyond the number to
-/// keep. Always deletes what interrupted copies left. Returns `None` if no copy was due.
+/// keep, first of all those from the future. Always deletes what interrupted copies left. Returns `None` if no copy was
+/// due.
 ///
 /// # Errors
 /// `StoreError::File` if the folder cannot be written or its disk has too little space. Nothing is left then.
@@ -74,7 +92,7 @@ pub fn make_daily(
     let folder = &config.folder;
     fs::create_dir_all(folder).map_err(|source| open::file_error("cannot create", folder, source))?;
     delete_broken(folder, is_unlocked)?;
-    if !is_due(newest(path, folder)?, now) {
+    if !is_due(daily(path, folder, now)?.newest, now) {
         return Ok(None);
     }
     let source = open::connect_to_read(path)?;
@@ -84,14 +102,19 @@ pub fn make_daily(
     let to = open::beside(&folder.join(name), &format!(".daily-{}", now.to_utc().format(TIME)));
     let copied = snapshot::copy_unless(&source, &to, stop)?;
     let mut copies = copies(folder, path, CopyKind::Daily)?;
-    copies.sort_by_key(|copy| std::cmp::Reverse(copy.made_at));
+    copies.sort_by_key(|copy| (copy.is_from_future(now), std::cmp::Reverse(copy.made_at)));
     delete(copies.into_iter().skip(config.kept))?;
     Ok(Some(copied))
 }
 
-/// Returns the time of the newest daily copy, or `None` if there is none.
-pub fn newest(path: &Path, folder: &Path) -> Result<Option<Timestamp>> {
-    Ok(copies(folder, path, CopyKind::Daily)?.into_iter().map(|copy| copy.made_at).max())
+/// Returns the state of the daily copies in `folder`.
+pub fn daily(path: &Path, folder: &Path, now: Timestamp) -> Result<DailyCopies> {
+    let copies = copies(folder, path, CopyKind::Daily)?;
+    let (from_future, past): (Vec<Copy>, Vec<Copy>) = copies.into_iter().partition(|copy| copy.is_from_future(now));
+    Ok(DailyCopies {
+        newest: past.into_iter().map(|copy| copy.made_at).max(),
+        from_future: from_future.into_iter().map(|copy| copy.path).collect(),
+    })
 }
 
 /// Returns all copies of the database at `path`, newest first.
@@ -114,12 +137,12 @@ fn count_messages(copy: &Path) -> Result<u64> {
     Ok(conn.query_row("SELECT count(*) FROM message", [], |row| row.get(0))?)
 }
 
-/// Returns `true` once a day in the quiet hour, or if the newest copy is older than a day or from the future.
+/// Returns `true` once a day in the quiet hour, or if the newest copy is older than a day.
 fn is_due(newest: Option<Timestamp>, now: Timestamp) -> bool {
     let Some(newest) = newest else { return true };
     let age = now.secs() - newest.secs();
     let is_quiet_hour = now.secs().rem_euclid(24 * HOUR_S) / HOUR_S == QUIET_HOUR;
-    !(-HOUR_S..=25 * HOUR_S).contains(&age) || (is_quiet_hour && age > 2 * HOUR_S)
+    age > 25 * HOUR_S || (is_quiet_hour && age > 2 * HOUR_S)
 }
 
 fn must_have_space(folder: &Path, bytes: u64) -> Result<()> {
@@ -289,6 +312,29 @@ mod tests {
         assert_eq!(left(&[1, 31, 40], prune), [1]);
     }
 
+    #[tokio::test]
+    async fn a_copy_from_the_future_replaces_no_other_and_is_the_first_to_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("chime.db");
+        crate::testkit::write_new_database(&database).await;
+        let now = Timestamp::from_secs(1_767_621_720);
+        let copy = |at: Timestamp| open::beside(&database, &format!(".daily-{}", at.to_utc().format(TIME)));
+        let hours_ago = |hours: u32| now.minus(Duration::from_secs(3600) * hours);
+        let future = now.plus(DAY * 400);
+        for at in [hours_ago(20), hours_ago(44), future] {
+            fs::write(copy(at), "").unwrap();
+        }
+        let config = BackupConfig { folder: folder.path().to_owned(), kept: 3 };
+        let make = |now| make_daily(&database, &config, now, &CancellationToken::new()).unwrap().is_some();
+        assert!(!make(now), "the newest is 20 hours old");
+        let state = daily(&database, folder.path(), now).unwrap();
+        assert_eq!(state, DailyCopies { newest: Some(hours_ago(20)), from_future: vec![copy(future)] });
+        let tomorrow = now.plus(Duration::from_secs(6 * 3600));
+        assert!(make(tomorrow));
+        let left = [hours_ago(20), hours_ago(44), future, tomorrow].map(|at| copy(at).exists());
+        assert_eq!(left, [true, true, false, true]);
+    }
+
     #[test]
     fn what_a_killed_copy_left_goes_after_a_day() {
         let folder = tempfile::tempdir().unwrap();
@@ -358,8 +404,6 @@ mod tests {
             (Some(at(1, 3)), at(1, 3), false),
             (Some(at(1, 3)), at(2, 3), true),
             (Some(at(1, 3)), at(2, 5), true),
-            // The clock was set back.
-            (Some(at(9, 3)), at(2, 12), true),
         ];
         for (newest, now, expected) in table {
             assert_eq!(is_due(newest, now), expected, "{newest:?} {now:?}");

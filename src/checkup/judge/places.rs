@@ -5,8 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::checkup::CheckFinding;
-use chime_core::span_in_words;
+use chime_core::{Timestamp, span_in_words};
 use chime_store::StoreError;
+use chime_store::backups::DailyCopies;
 
 /// Reason why the database cannot be created or opened at its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,11 +50,22 @@ pub fn obstacle(path: &Path, obstacle: Obstacle) -> CheckFinding {
 /// Age above which the newest daily backup is overdue.
 const OVERDUE: Duration = Duration::from_secs(2 * 24 * 60 * 60);
 
-/// Reports on the daily backups. `age` is the age of the newest one.
-pub fn backups(folder: &Path, is_writable: bool, age: &Result<Option<Duration>, StoreError>) -> CheckFinding {
+/// Warns that no daily backups are made.
+pub fn no_backups() -> CheckFinding {
+    CheckFinding::warn("backups", "none are made", "set BACKUP_DIR to a folder, best on another disk")
+}
+
+/// Reports on the daily backups.
+pub fn backups(
+    folder: &Path,
+    is_writable: bool,
+    copies: &Result<DailyCopies, StoreError>,
+    now: Timestamp,
+) -> Vec<CheckFinding> {
     const NAME: &str = "backups";
     let place = folder.display();
-    match age {
+    let age = copies.as_ref().map(|copies| copies.newest.map(|made_at| now.since(made_at)));
+    let newest = match age {
         Err(error) => CheckFinding::warn(NAME, error.to_string(), "give the user that runs chime the right to read it"),
         Ok(_) if !is_writable => CheckFinding::warn(
             NAME,
@@ -61,13 +73,21 @@ pub fn backups(folder: &Path, is_writable: bool, age: &Result<Option<Duration>, 
             "give the user that runs chime the right to write there, or set BACKUP_DIR to another folder",
         ),
         Ok(None) => CheckFinding::ok(NAME, format!("none yet in {place}; the first follows a minute after the start")),
-        Ok(Some(age)) if *age > OVERDUE => CheckFinding::warn(
+        Ok(Some(age)) if age > OVERDUE => CheckFinding::warn(
             NAME,
-            format!("the newest in {place} is {} old", span_in_words(*age)),
+            format!("the newest in {place} is {} old", span_in_words(age)),
             "look for `backup` in the log of chime run",
         ),
-        Ok(Some(age)) => CheckFinding::ok(NAME, format!("the newest in {place} is {} old", span_in_words(*age))),
-    }
+        Ok(Some(age)) => CheckFinding::ok(NAME, format!("the newest in {place} is {} old", span_in_words(age))),
+    };
+    let misdated = copies.iter().flat_map(|copies| &copies.from_future).map(|copy| {
+        CheckFinding::warn(
+            NAME,
+            format!("{} is dated in the future: the clock was wrong when it was made", copy.display()),
+            "delete it",
+        )
+    });
+    std::iter::once(newest).chain(misdated).collect()
 }
 
 /// State of a network address to listen at.

@@ -33,7 +33,8 @@ fn stream() -> Reply {
 
 #[tokio::test]
 async fn a_machine_on_which_all_is_well() {
-    let machine = Machine::new(Setup::default()).await;
+    let mut machine = Machine::new(Setup::default()).await;
+    machine.set("BACKUP_DIR", "copies");
     machine.with_groups(&[("Friday table", ChatMemberStatus::Member)]).await;
     machine.model.script([Reply::text("ready"), tool_call(), stream()]);
     machine.model.script(["34 euros for each of you [4].", "Das Zimmer kostet 34 Euro pro Person [4]."]);
@@ -46,6 +47,7 @@ async fn a_machine_on_which_all_is_well() {
                 (the disk of this machine)
                 ok jobs: N open, none parked
                 ok vectors: N of N messages and N of N summaries have one
+                ok backups: none yet in copies; the first follows a minute after the start
                 ok access: owners: N allowed chats: N
                 ok telegram: the token belongs to @bot
                 ok clock: agrees with Telegram's
@@ -227,6 +229,7 @@ async fn a_fresh_machine_without_a_model_is_told_what_comes_next() {
         ok config: every setting is valid
         warn database: there is none at chime.db yet; do: start chime run, or set DATABASE_PATH
         (the disk of this machine)
+        warn backups: none are made; do: set BACKUP_DIR to a folder, best on another disk
         warn access: there is no owner and no allowed chat, so nobody can use the bot; do: start `chime run` and send the bot the /claim line that it shows, or set OWNER_IDS to your Telegram id, or ALLOWED_CHATS to the ids of your groups
         ok telegram: the token belongs to @bot
         ok clock: agrees with Telegram's
@@ -253,6 +256,7 @@ async fn everything_that_is_wrong_is_told_at_once_with_its_remedy() {
         (the disk of this machine)
         ok jobs: N open, none parked
         ok vectors: N of N messages and N of N summaries have one
+        warn backups: none are made; do: set BACKUP_DIR to a folder, best on another disk
         ok access: owners: N allowed chats: N
         ok telegram: the token belongs to @bot
         ok clock: agrees with Telegram's
@@ -270,6 +274,7 @@ async fn a_refused_token_and_a_dead_model_server() {
         ok config: every setting is valid
         warn database: there is none at chime.db yet; do: start chime run, or set DATABASE_PATH
         (the disk of this machine)
+        warn backups: none are made; do: set BACKUP_DIR to a folder, best on another disk
         ok access: owners: N allowed chats: N
         FAIL telegram: Telegram refuses the bot token: it is wrong or was revoked; do: copy it from @BotFather (/token) and set TELEGRAM_BOT_TOKEN
         ok clock: agrees with Telegram's
@@ -300,7 +305,7 @@ async fn offline_nobody_is_asked_and_scripts_read_json() {
         .map(|line| serde_json::from_str(line).expect("a JSON object a line"))
         .collect();
     let names: Vec<&str> = findings.iter().filter_map(|finding| finding["name"].as_str()).collect();
-    assert_eq!(names, ["config", "database", "disk", "access"]);
+    assert_eq!(names, ["config", "database", "disk", "backups", "access"]);
     assert_eq!(findings[1]["verdict"], "FAIL");
     assert!(machine.telegram.calls().is_empty());
     assert!(machine.model.requests().is_empty());
