@@ -17,7 +17,7 @@ pub async fn run() -> CommandResult {
     let config = Config::load(&environment.settings())?;
     telemetry::start(&config.log);
     for warning in config.warnings.iter().chain(&environment.warnings()) {
-        tracing::warn!("{warning}");
+        tracing::warn!("{warning}; {}", warning.remedy);
     }
     let stop = CancellationToken::new();
     stop_on_signals(&stop)?;

@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::config::keys::{KEYS, Key};
 use crate::config::problem::{Problem, Warning};
 use crate::config::settings::Settings;
 
 const FILE: &str = ".env";
+/// Stands for `$` while dotenvy parses, which would replace `$NAME` with a variable. A character for private use.
+const DOLLAR: char = '\u{f0024}';
 
 /// Variables from which the HTTP client takes its proxy, and the schemes that it knows.
 const PROXIES: [&str; 6] = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
@@ -21,6 +23,8 @@ pub struct Environment {
     /// Values for this run that take precedence over the environment and the file.
     given: BTreeMap<String, String>,
     from_file: BTreeMap<String, String>,
+    /// Folder without a `.env` file.
+    without_file: Option<PathBuf>,
     problems: Vec<Problem>,
 }
 
@@ -33,7 +37,9 @@ impl Environment {
                 Ok(text) => Self::parse(&text),
                 Err(_) => Self::unusable("bytes that are not UTF-8"),
             },
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::default(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Self { without_file: Some(folder.to_owned()), ..Self::default() }
+            }
             Err(error) => Self::unusable(&format!("a file that cannot be read: {error}")),
         }
     }
@@ -53,7 +59,7 @@ impl Environment {
             (None, None) => self.from_file.get(name).cloned(),
         })
         .with_problems(self.problems.clone())
-        .with_file(self.names_from_file())
+        .with_file(self.names_from_file(), self.without_file.clone())
     }
 
     fn names_from_file(&self) -> BTreeSet<String> {
@@ -73,19 +79,25 @@ impl Environment {
     fn parse(text: &str) -> Self {
         let mut read = Self::default();
         let text = text.trim_start_matches('\u{feff}');
-        let quoted: Vec<String> = text.lines().map(with_quotes).collect();
-        for line in dotenvy::from_read_iter(quoted.join("\n").as_bytes()) {
+        let lines: Vec<String> = text.lines().map(|line| with_quotes(&with_literal_dollars(line))).collect();
+        for line in dotenvy::from_read_iter(lines.join("\n").as_bytes()) {
             match line {
-                // The first of two lines with the same name counts, as in dotenvy.
-                Ok((name, value)) => {
-                    read.from_file.entry(name).or_insert(value);
-                }
+                Ok((name, value)) => read.add(name, value.replace(DOLLAR, "$")),
                 // dotenvy's own message quotes the line, which may contain a secret.
-                Err(dotenvy::Error::LineParse(line, _)) => read.problems.push(bad_line(text, &line)),
-                Err(_) => read.problems.push(bad_line(text, "")),
+                Err(dotenvy::Error::LineParse(line, _)) => read.problems.push(bad_line(&lines, &line)),
+                Err(_) => read.problems.push(bad_line(&lines, "")),
             }
         }
+        read.problems.extend(set_twice(&lines));
         read
+    }
+
+    /// Adds a value of the file. The first one counts that is not blank.
+    fn add(&mut self, name: String, value: String) {
+        let known = self.from_file.entry(name).or_default();
+        if known.is_empty() {
+            *known = value;
+        }
     }
 
     fn unusable(found: &str) -> Self {
@@ -94,15 +106,51 @@ impl Environment {
     }
 }
 
-/// Returns a line that dotenvy would refuse with its value in quotes, if it has none: the value extends to the end of the
-/// line or to a comment.
+/// Replaces each `$` with [`DOLLAR`], except behind a backslash, where dotenvy does not read it as the start of a name.
+fn with_literal_dollars(line: &str) -> String {
+    let mut is_escaped = false;
+    let literal = |c| {
+        let was_escaped = is_escaped;
+        is_escaped = c == '\\' && !was_escaped;
+        if c == '$' && !was_escaped { DOLLAR } else { c }
+    };
+    line.chars().map(literal).collect()
+}
+
+/// Returns a line that dotenvy would refuse with its value in quotes, if it begins with none: the value extends to the
+/// end of the line or to a comment.
 fn with_quotes(line: &str) -> String {
     let Some((name, value)) = line.split_once('=').filter(|(name, _)| !name.trim_start().starts_with('#')) else {
         return line.to_owned();
     };
     let value = value.split(" #").next().unwrap_or_default().trim();
     let is_read = dotenvy::from_read_iter(line.as_bytes()).all(|line| line.is_ok());
-    if is_read || value.contains(['\'', '"']) { line.to_owned() } else { format!("{name}='{value}'") }
+    if is_read || value.starts_with(['\'', '"']) {
+        return line.to_owned();
+    }
+    let escaped = value.replace('\\', r"\\").replace('"', "\\\"").replace('$', r"\$");
+    format!("{name}=\"{escaped}\"")
+}
+
+/// Returns the problems of settings with two values in the file. systemd and Docker would take the last one.
+fn set_twice(lines: &[String]) -> Vec<Problem> {
+    let read = |line: &String| {
+        let (name, value) = dotenvy::from_read_iter(line.as_bytes()).next()?.ok()?;
+        (!value.trim().is_empty()).then_some(name)
+    };
+    let names: Vec<Option<String>> = lines.iter().map(read).collect();
+    let problem = |key: &Key| {
+        let mut found = names.iter().enumerate().filter(|(_, name)| name.as_deref() == Some(key.name));
+        let (first, second) = (found.next()?.0 + 1, found.next()?.0 + 1);
+        Some(Problem {
+            name: format!("{FILE} line {second}"),
+            read: Some(format!("a second value of {}, besides line {first}", key.name)),
+            allowed: format!("{} in one line only", key.name),
+            example: format!("{}={}", key.name, key.example),
+            hint: None,
+        })
+    };
+    KEYS.iter().filter_map(problem).collect()
 }
 
 /// Returns `true` if Chime uses the variable. `TZ` is the system's variable for the time zone.
@@ -153,15 +201,15 @@ fn quoted(key: &Key) -> Warning {
     }
 }
 
-fn bad_line(text: &str, line: &str) -> Problem {
+fn bad_line(lines: &[String], line: &str) -> Problem {
     let first = line.lines().next().unwrap_or_default().trim();
     // dotenvy returns the value alone if only the value is wrong.
-    let place = text.lines().position(|candidate| !first.is_empty() && candidate.trim().ends_with(first));
+    let place = lines.iter().position(|candidate| !first.is_empty() && candidate.trim().ends_with(first));
     let name = place.map_or_else(|| FILE.to_owned(), |index| format!("{FILE} line {}", index + 1));
     problem(
         name,
         "text that is not NAME=value (hidden)",
-        "NAME=value, one a line; a value that begins with a quote also ends with it",
+        "NAME=value, one a line; a value that begins with a quote also ends with it, and has \\\\ for \\ in double quotes",
     )
 }
 
@@ -201,8 +249,30 @@ mod tests {
     #[test]
     fn comments_quotes_and_a_byte_order_mark_are_understood() {
         check(
-            "\u{feff}# a comment\nA=1\nexport B='two words'\nC=\nA=2\n",
+            "\u{feff}# a comment\nA=1\nexport B='two words'\nC=\n",
             expect![[r#"{"A": "1", "B": "two words", "C": ""}"#]],
+        );
+    }
+
+    #[test]
+    fn a_dollar_and_a_quote_inside_a_value_stay_as_written() {
+        check(
+            "A=sk-$bc#d\nB=\"sk-$A\"\nC=\"\\$A \\\\$A\"\nD='$A'\nE=${A} and $A\nF=I'm \"here\" for \\$5\nG=$",
+            expect![[
+                r##"{"A": "sk-$bc#d", "B": "sk-$A", "C": "$A \\$A", "D": "$A", "E": "${A} and $A", "F": "I'm \"here\" for \\$5", "G": "$"}"##
+            ]],
+        );
+    }
+
+    #[test]
+    fn two_values_of_a_setting_are_refused_and_blank_ones_do_not_count() {
+        check(
+            "MODEL=a\nTELEGRAM_BOT_TOKEN=\nOWNER_IDS=1 # me\nexport MODEL = b\nTELEGRAM_BOT_TOKEN=1:x\nOWNER_IDS='' # none\n",
+            expect![[r#"
+                {"MODEL": "a", "OWNER_IDS": "1", "TELEGRAM_BOT_TOKEN": "1:x"}
+                .env line 4: found a second value of MODEL, besides line 1
+                    allowed: MODEL in one line only
+                    example: MODEL=gpt-4.1-mini"#]],
         );
     }
 
@@ -223,10 +293,10 @@ mod tests {
             expect![[r#"
                 {"A": "1", "B": "2"}
                 .env line 2: found text that is not NAME=value (hidden)
-                    allowed: NAME=value, one a line; a value that begins with a quote also ends with it
+                    allowed: NAME=value, one a line; a value that begins with a quote also ends with it, and has \\ for \ in double quotes
                     example: OWNER_IDS=123456789
                 .env line 4: found text that is not NAME=value (hidden)
-                    allowed: NAME=value, one a line; a value that begins with a quote also ends with it
+                    allowed: NAME=value, one a line; a value that begins with a quote also ends with it, and has \\ for \ in double quotes
                     example: OWNER_IDS=123456789"#]],
         );
     }

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use secrecy::SecretString;
@@ -20,6 +21,8 @@ pub struct Settings<'a> {
     lookup: Lookup<'a>,
     /// Names whose values come from the `.env` file.
     from_file: BTreeSet<String>,
+    /// Folder in which there is no `.env` file.
+    without_file: Option<PathBuf>,
     problems: RefCell<Vec<Problem>>,
     warnings: RefCell<Vec<Warning>>,
 }
@@ -38,6 +41,7 @@ impl<'a> Settings<'a> {
         Self {
             lookup: Box::new(lookup),
             from_file: BTreeSet::new(),
+            without_file: None,
             problems: RefCell::default(),
             warnings: RefCell::default(),
         }
@@ -50,10 +54,10 @@ impl<'a> Settings<'a> {
         self
     }
 
-    /// Notes which values come from the `.env` file.
+    /// Notes which values come from the `.env` file, or the folder in which there is none.
     #[must_use]
-    pub fn with_file(self, from_file: BTreeSet<String>) -> Self {
-        Self { from_file, ..self }
+    pub fn with_file(self, from_file: BTreeSet<String>, without_file: Option<PathBuf>) -> Self {
+        Self { from_file, without_file, ..self }
     }
 
     pub fn in_force(&self) -> Vec<SettingInForce> {
@@ -173,13 +177,17 @@ impl<'a> Settings<'a> {
     /// Records that the value of `key` is invalid or missing.
     pub(super) fn refuse(&self, key: &Key, allowed: &str) {
         let read = self.raw(key);
-        let mistaken = self.mistaken_for(key).filter(|_| read.is_none());
+        let hint = match (&read, self.mistaken_for(key), &self.without_file) {
+            (None, Some(name), _) => Some(format!("{name} is set; Chime reads {}", key.name)),
+            (None, None, Some(folder)) => Some(format!("there is no .env in {}", folder.display())),
+            _ => None,
+        };
         self.problems.borrow_mut().push(Problem {
             name: key.name.to_owned(),
             read: read.map(|raw| if is_hidden(key, &raw) { masked(&raw) } else { shown(&raw) }),
             allowed: allowed.to_owned(),
             example: format!("{}={}", key.name, key.example),
-            hint: mistaken.map(|name| format!("{name} is set; Chime reads {}", key.name)),
+            hint,
         });
     }
 }
