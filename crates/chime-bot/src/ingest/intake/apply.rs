@@ -298,13 +298,17 @@ fn reject_message(
     Ok(())
 }
 
+/// Telegram's lower limit for the usernames of bots, in characters. `/help@bot` names none.
+const SHORTEST_USERNAME: usize = 5;
+
 /// Returns `true` if a message shows that another bot is in the chat: the other bot was added, wrote, or was addressed
-/// by a command such as `/help@other`.
+/// by a command such as `/help@other_bot`.
 fn shows_another_bot(arrival: &Arrival, own: &BotIdentity) -> bool {
     let message = &arrival.message;
     let names_another = |word: &str| {
         let name = word.strip_prefix('/').and_then(|command| command.split_once('@')).map(|(_, name)| name);
-        name.is_some_and(|name| name.to_lowercase().ends_with("bot") && !own.is_called(name))
+        let is_bot = |name: &str| name.len() >= SHORTEST_USERNAME && name.to_lowercase().ends_with("bot");
+        name.is_some_and(|name| is_bot(name) && !own.is_called(name))
     };
     arrival.joined_bots.iter().any(|joined| *joined != own.id)
         || (message.sender.is_bot && message.sender.id != own.id)
