@@ -83,15 +83,17 @@ impl Health {
         }
         if !vitals.guard.is_closed {
             degraded.push("the model server keeps failing".to_owned());
+        } else if vitals.guard.has_failed {
+            degraded.push("the last call of the model failed".to_owned());
         }
         if let Some(failure) = vitals.backups.as_ref().and_then(|backups| backups.failure.as_ref()) {
             degraded.push(format!("the daily backup failed: {failure}"));
         }
-        let status = match (failing.is_empty(), degraded.is_empty()) {
-            (false, _) => Status::Failing,
         if let Some(copy) = vitals.backups.as_ref().and_then(|backups| backups.from_future.as_ref()) {
             degraded.push(format!("the backup {} is dated in the future; delete it", copy.display()));
         }
+        let status = match (failing.is_empty(), degraded.is_empty()) {
+            (false, _) => Status::Failing,
             (true, false) => Status::Degraded,
             (true, true) => Status::Ok,
         };
@@ -149,6 +151,8 @@ pub fn metrics(vitals: &Vitals) -> String {
     );
     text.gauge("chime_last_poll_age_seconds", "Since polling last came back.", vitals.poll_age.as_secs_f64());
     text.gauge("chime_breaker_open", "1 while the model server is left alone.", f64::from(!vitals.guard.is_closed));
+    let has_failed = f64::from(vitals.guard.has_failed);
+    text.gauge("chime_model_failed", "1 from a failed call of the answering model to the next success.", has_failed);
     let failing = vitals.guard.open_conversations as f64;
     text.gauge("chime_conversations_failing", "Conversations in which the model keeps failing.", failing);
     if let Ok(kept) = &vitals.kept {
@@ -177,8 +181,11 @@ pub fn metrics(vitals: &Vitals) -> String {
     for metric in EVENT_METRICS {
         let mut counted: Vec<Counted> =
             vitals.counted.iter().filter(|one| one.metric == metric.name).cloned().collect();
-        if metric.label.is_empty() && counted.is_empty() {
-            counted.push(Counted { metric: metric.name, label: String::new(), count: 0, sum: 0.0 });
+        // A counter that begins with 1 has no increase.
+        for label in metric.labels {
+            if counted.iter().all(|one| one.label != *label) {
+                counted.push(Counted { metric: metric.name, label: (*label).to_owned(), count: 0, sum: 0.0 });
+            }
         }
         let counts = || counted.iter().map(|one| (one.label.as_str(), one.count as f64));
         match metric.kind {
@@ -239,7 +246,7 @@ mod tests {
             trouble: None,
             clock_ahead_s: Some(0),
             kept: Ok(DatabaseStats { jobs_due: 2, ..DatabaseStats::default() }),
-            guard: GuardState { is_closed: true, open_conversations: 0 },
+            guard: GuardState { is_closed: true, has_failed: false, open_conversations: 0 },
             backups: None,
             memory_bytes: None,
             counted: Vec::new(),
@@ -319,7 +326,21 @@ mod tests {
                 r#"200 {"backup_age_s":7,"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["the daily backup failed: there is too little space"],"status":"degraded"}"#
             ]],
         );
-        let guard = GuardState { is_closed: false, open_conversations: 1 };
+        let from_future = Some("chime.db.daily-20280104-084334".into());
+        check(
+            &Vitals { backups: Some(BackupState { age: None, from_future, failure: None }), ..well() },
+            expect![[
+                r#"200 {"backup_age_s":null,"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["the backup chime.db.daily-20280104-084334 is dated in the future; delete it"],"status":"degraded"}"#
+            ]],
+        );
+        let guard = GuardState { is_closed: true, has_failed: true, open_conversations: 0 };
+        check(
+            &Vitals { guard, ..well() },
+            expect![[
+                r#"200 {"backup_age_s":null,"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["the last call of the model failed"],"status":"degraded"}"#
+            ]],
+        );
+        let guard = GuardState { is_closed: false, has_failed: true, open_conversations: 1 };
         let kept = Ok(DatabaseStats { jobs_parked: 1, ..DatabaseStats::default() });
         check(
             &Vitals { guard, kept, ..well() },
@@ -359,6 +380,9 @@ mod tests {
             # HELP chime_breaker_open 1 while the model server is left alone.
             # TYPE chime_breaker_open gauge
             chime_breaker_open 0
+            # HELP chime_model_failed 1 from a failed call of the answering model to the next success.
+            # TYPE chime_model_failed gauge
+            chime_model_failed 0
             # HELP chime_conversations_failing Conversations in which the model keeps failing.
             # TYPE chime_conversations_failing gauge
             chime_conversations_failing 0
@@ -405,6 +429,16 @@ mod tests {
             # TYPE chime_refusals_total counter
             # HELP chime_errors_total Errors while answering.
             # TYPE chime_errors_total counter
+            chime_errors_total{type="broke_off"} 0
+            chime_errors_total{type="filtered"} 0
+            chime_errors_total{type="malformed"} 0
+            chime_errors_total{type="refused"} 0
+            chime_errors_total{type="throttled"} 0
+            chime_errors_total{type="timed_out"} 0
+            chime_errors_total{type="unavailable"} 0
+            chime_errors_total{type="undeliverable"} 0
+            chime_errors_total{type="unreachable"} 0
+            chime_errors_total{type="unusable_answer"} 0
             # HELP chime_guards_total Asks that nothing known was relevant enough for.
             # TYPE chime_guards_total counter
             # HELP chime_feedback_total Thumbs up and down on answers.

@@ -20,6 +20,8 @@ pub struct EventMetric {
     pub help: &'static str,
     /// Name of the label, whose value is the event's `type`, `error_type`, `reason` or `phase`. Empty for no label.
     pub label: &'static str,
+    /// Values of the label that are shown from the start.
+    pub labels: &'static [&'static str],
     pub kind: MetricKind,
 }
 
@@ -31,12 +33,31 @@ pub enum MetricKind {
 }
 
 const fn counter(event: &'static str, name: &'static str, help: &'static str, label: &'static str) -> EventMetric {
-    EventMetric { event, name, help, label, kind: MetricKind::Counter }
+    EventMetric { event, name, help, label, labels: from_start(label), kind: MetricKind::Counter }
 }
 
 const fn summary(event: &'static str, name: &'static str, help: &'static str, label: &'static str) -> EventMetric {
-    EventMetric { event, name, help, label, kind: MetricKind::Summary }
+    EventMetric { event, name, help, label, labels: from_start(label), kind: MetricKind::Summary }
 }
+
+/// Returns the label of a metric without labels.
+const fn from_start(label: &str) -> &'static [&'static str] {
+    if label.is_empty() { &[""] } else { &[] }
+}
+
+/// Errors that a member notices, as counted for `chat.error`.
+const ERRORS: [&str; 10] = [
+    "broke_off",
+    "filtered",
+    "malformed",
+    "refused",
+    "throttled",
+    "timed_out",
+    "unavailable",
+    "undeliverable",
+    "unreachable",
+    "unusable_answer",
+];
 
 /// Metric of the log lines at the levels of warning and error, by level.
 const LINES: EventMetric = counter("", "chime_log_lines_total", "Lines of warning and error.", "level");
@@ -51,7 +72,7 @@ pub const EVENT_METRICS: [EventMetric; 15] = [
         "type",
     ),
     counter("chat.rate_limit", "chime_refusals_total", "Triggers that were one too many.", "type"),
-    counter("chat.error", "chime_errors_total", "Errors while answering.", "type"),
+    EventMetric { labels: &ERRORS, ..counter("chat.error", "chime_errors_total", "Errors while answering.", "type") },
     counter("chat.guard", "chime_guards_total", "Asks that nothing known was relevant enough for.", "reason"),
     counter("chat.feedback", "chime_feedback_total", "Thumbs up and down on answers.", "type"),
     counter("chat.follow_up", "chime_follow_ups_total", "What became of asks that go on with suggestions.", "type"),

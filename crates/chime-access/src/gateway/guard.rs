@@ -28,15 +28,24 @@ pub struct ModelGuard(Arc<Mutex<Guarded>>);
 
 #[derive(Debug)]
 struct Guarded {
-    /// Breaker of each model, and what an operator has to check if the server refused the last call.
-    models: HashMap<(ModelPurpose, String), (Breaker, Option<Check>)>,
+    models: HashMap<(ModelPurpose, String), GuardedModel>,
     conversations: Breakers<(ModelPurpose, Conversation)>,
+}
+
+#[derive(Debug, Default)]
+struct GuardedModel {
+    breaker: Breaker,
+    has_failed: bool,
+    /// What an operator has to check if the server refused the last call.
+    refusal: Option<Check>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GuardState {
     /// `true` if the breaker of the answering model is closed.
     pub is_closed: bool,
+    /// `true` if the last call of the answering model failed.
+    pub has_failed: bool,
     /// Number of breakers of conversations that are not closed.
     pub open_conversations: usize,
 }
@@ -74,10 +83,11 @@ impl ModelGuard {
     /// Reports the result of an admitted call to both breakers. `took` is the duration of the call.
     pub fn settle(&self, call: GuardedCall<'_>, failure: Option<&LlmError>, took: Duration, now: Timestamp) {
         let mut guarded = self.0.lock();
-        let (model, refusal) = guarded.models.entry(call.of_model()).or_default();
-        model.leave_out_time_of_call(took, now);
-        model.settle(of_server(failure), now);
-        *refusal = match failure {
+        let model = guarded.models.entry(call.of_model()).or_default();
+        model.breaker.leave_out_time_of_call(took, now);
+        model.breaker.settle(of_server(failure), now);
+        model.has_failed = of_server(failure) == CallOutcome::Failed;
+        model.refusal = match failure {
             Some(LlmError::Refused { check, .. }) if *check != Check::Request => Some(*check),
             _ => None,
         };
@@ -86,7 +96,7 @@ impl ModelGuard {
 
     /// Returns what an operator has to check if the server refused the last call to the model.
     pub fn refusal(&self, call: GuardedCall<'_>) -> Option<Check> {
-        self.0.lock().models.get(&call.of_model())?.1
+        self.0.lock().models.get(&call.of_model())?.refusal
     }
 
     /// Takes back the admission of a call that has no result, so that another call can be the probe.
@@ -99,9 +109,10 @@ impl ModelGuard {
     /// Returns the state for the model that answers by default.
     pub fn state(&self, model: &str) -> GuardState {
         let guarded = self.0.lock();
-        let breaker = guarded.models.get(&(ModelPurpose::Answer, model.to_owned()));
+        let model = guarded.models.get(&(ModelPurpose::Answer, model.to_owned()));
         GuardState {
-            is_closed: breaker.is_none_or(|(breaker, _)| breaker.is_closed()),
+            is_closed: model.is_none_or(|model| model.breaker.is_closed()),
+            has_failed: model.is_some_and(|model| model.has_failed),
             open_conversations: guarded.conversations.open_count(),
         }
     }
@@ -109,7 +120,7 @@ impl ModelGuard {
 
 impl Guarded {
     fn of_model(&mut self, call: GuardedCall<'_>) -> &mut Breaker {
-        &mut self.models.entry(call.of_model()).or_default().0
+        &mut self.models.entry(call.of_model()).or_default().breaker
     }
 }
 
@@ -179,7 +190,7 @@ mod tests {
         let guard = ModelGuard::default();
         fail_five_times(&guard, true, FAILED);
         assert!(!admits(&guard, conversation(9), at(5)));
-        assert_eq!(guard.state("usual"), GuardState { is_closed: false, open_conversations: 0 });
+        assert_eq!(guard.state("usual"), GuardState { is_closed: false, has_failed: true, open_conversations: 0 });
         assert!(admits(&guard, conversation(9), at(40)), "one probe");
         assert!(!admits(&guard, conversation(8), at(40)), "and no second one");
         guard.settle(conversation(9), None, Duration::ZERO, at(41));
@@ -205,7 +216,17 @@ mod tests {
         fail_five_times(&guard, false, Some(&LlmError::Filtered));
         assert!(!admits(&guard, conversation(0), at(5)));
         assert!(admits(&guard, conversation(1), at(5)));
-        assert_eq!(guard.state("usual"), GuardState { is_closed: true, open_conversations: 1 });
+        assert_eq!(guard.state("usual"), GuardState { is_closed: true, has_failed: false, open_conversations: 1 });
+    }
+
+    #[test]
+    fn a_model_has_failed_from_the_first_failure_to_the_next_success() {
+        let guard = ModelGuard::default();
+        for (failure, has_failed) in [(None, false), (FAILED, true), (Some(&LlmError::Empty), false)] {
+            assert!(admits(&guard, conversation(0), at(0)));
+            guard.settle(conversation(0), failure, Duration::ZERO, at(0));
+            assert_eq!(guard.state("usual").has_failed, has_failed, "{failure:?}");
+        }
     }
 
     #[test]
