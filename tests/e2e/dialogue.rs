@@ -98,6 +98,24 @@ async fn a_question_right_after_a_bare_tag_takes_its_place() {
 }
 
 #[tokio::test]
+async fn a_tagged_question_right_after_a_bare_tag_takes_its_place() {
+    World::run(async |w| {
+        w.say("ben", "the plumber comes on thursday");
+        w.settled().await;
+        for (count, words) in (1..).zip(["@bot when does the plumber come?", "/ask when does the plumber come?"]) {
+            w.model.script(["On thursday."]);
+            w.say("ann", "@bot");
+            w.telegram.all_confirmed().await;
+            let question = w.say("ann", words);
+            w.answer_to(question).await;
+            w.settled().await;
+            assert_eq!(w.model.requests().len(), count, "{words}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn what_follows_a_bare_tag_at_once_is_asked_in_one_call() {
     World::run(async |w| {
         w.say("ben", "the plumber comes on thursday");

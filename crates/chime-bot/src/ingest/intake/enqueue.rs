@@ -47,13 +47,11 @@ pub fn start_work(
     let StoredArrival { chat: chat_key, came, words } = news;
     let message = &arrival.message;
     let mut found = find_trigger(tx, message, arrival, setting)?;
-    let tag = match found {
-        None if came == ArrivalKind::New && words == WordStorage::Stored => {
-            bare_tag_before(tx, chat_key, arrival, setting)?
-        }
-        _ => None,
+    let tag = match came == ArrivalKind::New && words == WordStorage::Stored {
+        true => tag_before(tx, found.as_ref(), chat_key, arrival, setting)?,
+        false => None,
     };
-    if tag.is_some() {
+    if tag.is_some() && found.is_none() {
         found = Some(split_question::trigger(message));
     }
     let at_message = MessageAt { chat: message.chat, message: message.id };
@@ -205,17 +203,24 @@ fn is_of_counted_album(tx: &Writer<'_>, arrival: &Arrival, setting: &IntakeSetti
     Ok(false)
 }
 
-/// Returns the earlier message that only mentions the bot and to which this message adds the question, if there is one.
-fn bare_tag_before(
+/// Returns the earlier message that only mentions the bot and to which this message, in which the trigger was `found`,
+/// adds the question, if there is one.
+fn tag_before(
     tx: &Writer<'_>,
+    found: Option<&Trigger>,
     chat: ChatKey,
     arrival: &Arrival,
     setting: &IntakeSettings,
 ) -> chime_store::Result<Option<MessageAt>> {
     let conversation = Conversation { chat, forum_topic: arrival.message.forum_topic };
-    split_question::tag_before(tx, &arrival.message, conversation, |earlier| {
-        find_trigger(tx, earlier, arrival, setting)
-    })
+    let as_trigger = |earlier: &Message| find_trigger(tx, earlier, arrival, setting);
+    match found {
+        None => split_question::tag_before(tx, &arrival.message, conversation, as_trigger),
+        Some(found) if split_question::asks(found) => {
+            split_question::bare_tag_before(tx, &arrival.message, conversation, as_trigger)
+        }
+        Some(_) => Ok(None),
+    }
 }
 
 /// Returns `true` if an edited message was a trigger before the edit.

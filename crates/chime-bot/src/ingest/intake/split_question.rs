@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::ingest::intake::album::answer_to;
 use chime_core::trigger::{Languages, Trigger, TriggerKind, is_generic, is_thanks};
-use chime_core::{AddressedBy, Conversation, EntityKind, JobKind, Kind, Message, MessageAt, Role};
+use chime_core::{AddressedBy, Conversation, EntityKind, JobKind, Kind, Message, MessageAt, Role, StoredMessage};
 use chime_store::{Reader, Writer, jobs, messages};
 
 /// Delay of the answer to a message that only mentions the bot: its author may be sending the question.
@@ -49,13 +49,7 @@ pub fn tag_before(
     let within = if is_question { WITHIN } else { AT_ONCE };
     let moment = (message.sent_at, message.id);
     let before = messages::before(conn, conversation, moment, LOOKED_AT)?;
-    let last = before.iter().rev().map(|stored| &stored.message).find(|earlier| earlier.role == Role::User);
-    let is_same_thought = |earlier: &&Message| {
-        earlier.sender.id == message.sender.id
-            && earlier.reply_to.is_none()
-            && message.sent_at.since(earlier.sent_at) <= within
-    };
-    let Some(tag) = last.filter(is_same_thought) else { return Ok(None) };
+    let Some(tag) = same_thought(&before, message, within) else { return Ok(None) };
     let is_answered = before.iter().any(|it| it.message.role == Role::Assistant && it.message.reply_to == Some(tag.id));
     let goes_on = || {
         let (languages, text) = (Languages::shipped(), &message.text);
@@ -78,6 +72,34 @@ pub fn tag_before(
     let heard = messages::before(conn, conversation, moment, HEARD)?;
     let is_to_member = calls_member(message, heard.iter().map(|stored| &stored.message));
     Ok((!is_to_member).then_some(MessageAt { chat: tag.chat, message: tag.id }))
+}
+
+/// Returns the earlier message whose answer the question in `message`, itself a trigger, replaces: its author's previous
+/// message, if that only mentions the bot and is not answered yet.
+pub fn bare_tag_before(
+    conn: &Reader,
+    message: &Message,
+    conversation: Conversation,
+    as_trigger: impl Fn(&Message) -> chime_store::Result<Option<Trigger>>,
+) -> chime_store::Result<Option<MessageAt>> {
+    let before = messages::before(conn, conversation, (message.sent_at, message.id), LOOKED_AT)?;
+    let Some(tag) = same_thought(&before, message, WITHIN) else { return Ok(None) };
+    let at = MessageAt { chat: tag.chat, message: tag.id };
+    let is_replaced = as_trigger(tag)?.is_some_and(|found| says_nothing(&found)) && jobs::is_due(conn, &answer_to(at))?;
+    Ok(is_replaced.then_some(at))
+}
+
+/// Returns the last of the messages `before`, if the author of `message` wrote it within this time, not as a reply.
+fn same_thought<'a>(before: &'a [StoredMessage], message: &Message, within: Duration) -> Option<&'a Message> {
+    let last = before.iter().rev().map(|stored| &stored.message).find(|earlier| earlier.role == Role::User)?;
+    let is_same =
+        last.sender.id == message.sender.id && last.reply_to.is_none() && message.sent_at.since(last.sent_at) <= within;
+    is_same.then_some(last)
+}
+
+/// Returns `true` for a question in words to the bot, by mention or `/ask`.
+pub fn asks(found: &Trigger) -> bool {
+    found.kind == TriggerKind::Ask && found.how != AddressedBy::Private && !says_nothing(found)
 }
 
 fn is_by_mention(found: &Trigger) -> bool {
