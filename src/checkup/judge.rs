@@ -109,6 +109,11 @@ pub fn database(path: &Path, inspected: &Result<Inspection, StoreError>) -> Chec
             format!("{place} is of version {found}, this chime knows versions up to {known}"),
             "install the newer chime again",
         ),
+        Err(StoreError::Full(_)) => CheckFinding::fail(
+            NAME,
+            format!("{place}: no space is left on its disk"),
+            "free space on the disk, or move the database to another one",
+        ),
         Err(StoreError::Foreign { .. }) => {
             CheckFinding::fail(NAME, format!("{place} is not a Chime database"), "set DATABASE_PATH to another file")
         }
@@ -275,10 +280,30 @@ pub fn no_model() -> CheckFinding {
     )
 }
 
+/// Names of the settings of a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelSettings {
+    pub model: &'static str,
+    pub address: String,
+    pub key: String,
+}
+
+impl ModelSettings {
+    /// Returns the settings of a model that `setting` names. `has_server`: with a server of its own.
+    pub fn of(setting: &'static str, has_server: bool) -> Self {
+        match has_server {
+            true => {
+                Self { model: setting, address: format!("the address in {setting}"), key: format!("{setting}_KEY") }
+            }
+            false => Self { model: setting, address: "OPENAI_BASE_URL".to_owned(), key: "OPENAI_API_KEY".to_owned() },
+        }
+    }
+}
+
 /// Reports whether `model` answered a tiny question, and how fast.
-pub fn model(model: &str, asked: Result<Duration, &LlmError>) -> CheckFinding {
+pub fn model(model: &str, settings: &ModelSettings, asked: Result<Duration, &LlmError>) -> CheckFinding {
     const NAME: &str = "model";
-    let remedy = asked.err().map(model_remedy).unwrap_or_default();
+    let remedy = asked.err().map(|error| model_remedy(error, settings)).unwrap_or_default();
     match asked {
         Ok(took) => CheckFinding::ok(NAME, format!("{model} answers in {}", format_duration(took))),
         // A reasoning model may use up the few tokens of this question before it writes any text.
@@ -359,33 +384,36 @@ pub fn model_of_folder(folder: &Path, loaded: &Result<Option<Embedder>, EmbedErr
     }
 }
 
-fn model_remedy(error: &LlmError) -> String {
+fn model_remedy(error: &LlmError, ModelSettings { model, address, key }: &ModelSettings) -> String {
     match error {
-        LlmError::Refused { check: Check::Key, .. } => "set OPENAI_API_KEY to a key of this server".to_owned(),
+        LlmError::Refused { check: Check::Key, .. } => format!("set {key} to a key of this server"),
         // A 404 without a text may also mean that there is no API at this address.
         LlmError::Refused { check: Check::Model, reason } if reason == "HTTP 404" => {
-            "correct OPENAI_BASE_URL, which usually ends in /v1, or set MODEL to a name that the server lists at \
-             OPENAI_BASE_URL/models"
-                .to_owned()
+            format!(
+                "correct {address}, which usually ends in /v1, or set {model} to a name that the server lists at \
+                 {address}/models"
+            )
         }
         LlmError::Refused { check: Check::Model, .. } => {
-            "set MODEL to a name that the server lists at OPENAI_BASE_URL/models".to_owned()
+            format!("set {model} to a name that the server lists at {address}/models")
         }
-        LlmError::Refused { check, .. } => format!("check {check}"),
+        LlmError::Refused { check, .. } => {
+            format!("check {check}").replace("OPENAI_API_KEY", key).replace("OPENAI_BASE_URL", address)
+        }
         LlmError::Throttled { retry_after } => format!(
             "check again in {}, or raise the account's limits",
             retry_after.map_or_else(|| "a minute".to_owned(), span_in_words)
         ),
-        LlmError::Unreachable(_) => "start the model server, or correct OPENAI_BASE_URL".to_owned(),
+        LlmError::Unreachable(_) => format!("start the model server, or correct {address}"),
         LlmError::TimedOut => "use a faster model, or raise MODEL_TIMEOUT".to_owned(),
-        LlmError::Malformed { .. } => "correct OPENAI_BASE_URL: it usually ends in /v1".to_owned(),
+        LlmError::Malformed { .. } => format!("correct {address}: it usually ends in /v1"),
         LlmError::OnlyThoughts => {
             "start the model server without its reasoning parser, or let the model think".to_owned()
         }
         LlmError::NoRoom => "use a model that thinks less, or switch its thinking off at the server".to_owned(),
         LlmError::Unavailable { .. } | LlmError::BrokeOff => "look at the model server's own log".to_owned(),
         LlmError::PromptTooLong | LlmError::Filtered | LlmError::Empty | LlmError::NotConfigured(_) => {
-            "try another MODEL".to_owned()
+            format!("try another {model}")
         }
     }
 }

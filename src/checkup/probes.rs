@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::checkup::judge::{self, Ability, Obstacle, PortState};
+use crate::checkup::judge::{self, Ability, ModelSettings, Obstacle, PortState};
 use crate::checkup::{CheckFinding, Severity};
 use chime_core::Chat;
 use chime_core::config::{
@@ -225,18 +225,19 @@ impl Checkup<'_> {
 
     /// Asks the summary model, and each model that admins may choose, for one word.
     async fn other_models(&self, config: &LlmConfig, tell: &mut impl FnMut(CheckFinding)) {
-        let listed = config.models.iter().map(|listed| ModelConfig::named(listed.name.clone()));
+        let listed = config.models.iter().map(|listed| ("MODELS", ModelConfig::named(listed.name.clone())));
         let is_other = |model: &ModelConfig| model.server.is_some() || Some(&model.name) != config.model.as_ref();
-        let others = config.model_summary.iter().cloned().chain(listed);
-        for model in others.filter(|model| !config.is_offline() && is_other(model)) {
+        let others = config.model_summary.iter().cloned().map(|model| ("MODEL_SUMMARY", model)).chain(listed);
+        for (setting, model) in others.filter(|(_, model)| !config.is_offline() && is_other(model)) {
+            let settings = ModelSettings::of(setting, model.server.is_some());
             match Llm::new(LlmOptions::placed(config, &model)) {
                 Ok(Llm::OpenAi(server)) => {
                     for (name, asked) in server.probe_chat(&self.clock).await {
-                        tell(judge::model(name, asked.as_ref().copied()));
+                        tell(judge::model(name, &settings, asked.as_ref().copied()));
                     }
                 }
                 Ok(Llm::Offline) => {}
-                Err(error) => tell(judge::model(&model.name, Err(&error))),
+                Err(error) => tell(judge::model(&model.name, &settings, Err(&error))),
             }
         }
     }
@@ -265,15 +266,22 @@ impl Checkup<'_> {
     async fn model(&self, config: &LlmConfig, tell: &mut impl FnMut(CheckFinding)) {
         let Some(model) = config.model.clone() else { return tell(judge::no_model()) };
         let options = LlmOptions { fallback: config.model_fallback.clone(), ..LlmOptions::of(config, &model) };
+        let settings = ModelSettings::of("MODEL", false);
+        let of_fallback =
+            config.model_fallback.as_ref().map(|spare| ModelSettings::of("MODEL_FALLBACK", spare.server.is_some()));
         let server = match Llm::new(options) {
             Ok(Llm::OpenAi(server)) => server,
             Ok(Llm::Offline) => return tell(judge::no_model()),
-            Err(error) => return tell(judge::model(&model, Err(&error))),
+            Err(error) => return tell(judge::model(&model, &settings, Err(&error))),
         };
         let mut answers = false;
-        for (name, asked) in server.probe_chat(&self.clock).await {
+        // The fallback is asked second.
+        for ((name, asked), settings) in
+            server.probe_chat(&self.clock).await.into_iter().zip([Some(settings), of_fallback])
+        {
             answers = answers || asked.is_ok();
-            tell(judge::model(name, asked.as_ref().copied()));
+            let settings = settings.unwrap_or_else(|| ModelSettings::of("MODEL", false));
+            tell(judge::model(name, &settings, asked.as_ref().copied()));
         }
         // Tools can only be checked if the server answers at all.
         if answers {

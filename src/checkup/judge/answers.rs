@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::model_remedy;
+use super::{ModelSettings, model_remedy};
 use crate::checkup::CheckFinding;
 use crate::checkup::sample::{ANSWER, Cited};
 use chime_core::config::ContextTokens;
@@ -71,9 +71,11 @@ pub fn unanswered(error: &LlmError, took: Duration) -> CheckFinding {
             format!("none to a question about eight messages within {} s", took.as_secs()),
             "use a faster or smaller MODEL: members would wait as long",
         ),
-        error => {
-            CheckFinding::warn(NAME, format!("none to a question about eight messages: {error}"), model_remedy(error))
-        }
+        error => CheckFinding::warn(
+            NAME,
+            format!("none to a question about eight messages: {error}"),
+            model_remedy(error, &ModelSettings::of("MODEL", false)),
+        ),
     }
 }
 

@@ -186,7 +186,7 @@ fn each_failure_of_a_model_has_its_own_remedy() {
         LlmError::BrokeOff,
     ];
     check(
-        failures.iter().map(|error| model("gpt", Err(error))),
+        failures.iter().map(|error| model("gpt", &ModelSettings::of("MODEL", false), Err(error))),
         expect![[r#"
             FAIL model: gpt: the server refuses (HTTP 4xx); do: set OPENAI_API_KEY to a key of this server
             FAIL model: gpt: the server refuses (HTTP 4xx); do: check the account's credit and limits
@@ -206,7 +206,7 @@ fn each_failure_of_a_model_has_its_own_remedy() {
     );
     check(
         [
-            model("gpt", Ok(Duration::from_millis(820))),
+            model("gpt", &ModelSettings::of("MODEL", false), Ok(Duration::from_millis(820))),
             no_model(),
             ability(Ability::Tools, &Ok(true)),
             ability(Ability::Tools, &Ok(false)),
@@ -218,6 +218,23 @@ fn each_failure_of_a_model_has_its_own_remedy() {
             ok tools: the model calls tools
             warn tools: the model does not call tools; do: nothing if answers please you: what is lost is that it looks further into the chat's past by itself; else try another MODEL, or start the server with tool support
             warn streaming: the server does not stream: the model server refused (HTTP 4xx): check that this model can chat; do: nothing: answers come in one piece"#]],
+    );
+}
+
+#[test]
+fn the_remedy_names_the_setting_of_the_model() {
+    let refused = |check| LlmError::Refused { reason: "HTTP 4xx".to_owned(), check };
+    let own = ModelSettings::of("MODEL_SUMMARY", true);
+    let failures = [refused(Check::Model), refused(Check::Access), refused(Check::Address)];
+    check(
+        [model("foo", &ModelSettings::of("MODELS", false), Err(&failures[0]))]
+            .into_iter()
+            .chain(failures.iter().map(|error| model("foo", &own, Err(error)))),
+        expect![[r#"
+            FAIL model: foo: the server refuses (HTTP 4xx); do: set MODELS to a name that the server lists at OPENAI_BASE_URL/models
+            FAIL model: foo: the server refuses (HTTP 4xx); do: set MODEL_SUMMARY to a name that the server lists at the address in MODEL_SUMMARY/models
+            FAIL model: foo: the server refuses (HTTP 4xx); do: check that MODEL_SUMMARY_KEY may use this model
+            FAIL model: foo: the server refuses (HTTP 4xx); do: check the address in MODEL_SUMMARY, which ends in /v1"#]],
     );
 }
 
