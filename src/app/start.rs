@@ -31,7 +31,8 @@ const NO_CERTIFICATES: &str =
 /// Logs the most important settings in one line.
 pub(super) async fn tell(config: &Config, store: &Store, username: &str) -> Result<(), AppError> {
     let Config { llm, embedding, privacy, access, time, .. } = config;
-    let admitted = store.read(admission::count).await?;
+    let of_config = access.clone();
+    let admitted = store.read(move |conn| admission::count_further(conn, &of_config)).await?;
     let model = match (&llm.model, llm.host()) {
         (Some(model), Some(host)) => format!("{model} at {host}"),
         (Some(model), None) => model.clone(),

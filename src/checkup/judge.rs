@@ -45,7 +45,7 @@ pub fn warning(warning: &Warning) -> CheckFinding {
 }
 
 /// Checks that somebody may use the bot. `admitted` counts the owners and chats that were admitted by commands in
-/// Telegram; the others are in the configuration.
+/// Telegram alone; the others are in the configuration.
 pub fn access(config: &AccessConfig, admitted: Admitted) -> CheckFinding {
     let owners = config.owners.len() as u64 + admitted.owners;
     let (is_closed, chats) = match &config.chats {

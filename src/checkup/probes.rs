@@ -160,7 +160,8 @@ impl Checkup<'_> {
         let read = match Store::open_to_read(path) {
             Ok(store) => {
                 let model = self.embedding_model();
-                store.read(move |conn| look(conn, model.as_deref())).await
+                let access = self.valid(AccessConfig::load).unwrap_or_else(AccessConfig::open);
+                store.read(move |conn| look(conn, model.as_deref(), &access)).await
             }
             Err(error) => Err(error),
         };
@@ -265,10 +266,10 @@ impl Checkup<'_> {
 
     async fn model(&self, config: &LlmConfig, tell: &mut impl FnMut(CheckFinding)) {
         let Some(model) = config.model.clone() else { return tell(judge::no_model()) };
-        let options = LlmOptions { fallback: config.model_fallback.clone(), ..LlmOptions::of(config, &model) };
         let settings = ModelSettings::of("MODEL", false);
         let of_fallback =
             config.model_fallback.as_ref().map(|spare| ModelSettings::of("MODEL_FALLBACK", spare.server.is_some()));
+        let options = LlmOptions { fallback: config.model_fallback.clone(), ..LlmOptions::of(config, &model) };
         let server = match Llm::new(options) {
             Ok(Llm::OpenAi(server)) => server,
             Ok(Llm::Offline) => return tell(judge::no_model()),
@@ -292,10 +293,10 @@ impl Checkup<'_> {
     }
 }
 
-fn look(conn: &Reader, model: Option<&str>) -> chime_store::Result<DatabaseContents> {
+fn look(conn: &Reader, model: Option<&str>, access: &AccessConfig) -> chime_store::Result<DatabaseContents> {
     let (open, all_parked) = jobs::counts(conn)?;
     let groups = chats::groups(conn, GROUPS)?.into_iter().map(|row| row.chat).collect();
-    let admitted = admission::count(conn)?;
+    let admitted = admission::count_further(conn, access)?;
     let vectors = model.map(|model| embedding_spaces::coverage(conn, model)).transpose()?;
     let (parked, parked_updates) = (jobs::parked(conn, PARKED)?, inbox::counts(conn)?.1);
     Ok(DatabaseContents { groups, admitted, open, parked, all_parked, parked_updates, vectors })

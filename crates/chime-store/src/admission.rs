@@ -1,8 +1,9 @@
 //! Owners, and the chats in which they allowed the bot by a command in Telegram, in addition to the configuration.
 
 use super::family::Family;
-use super::sql::{Statements, params, rows};
+use super::sql::{Statements, params};
 use super::{Reader, Result, Writer};
+use chime_core::config::{AccessConfig, AllowedChats};
 use chime_core::{ChatId, ChatKey, Timestamp, UserId};
 
 pub fn add_owner(tx: &Writer<'_>, user: UserId, now: Timestamp) -> Result<()> {
@@ -24,16 +25,22 @@ pub fn has_owner(conn: &Reader) -> Result<bool> {
     conn.any("SELECT 1 FROM owner", &[])
 }
 
-rows! { Admitted { owners, chats } }
-
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Admitted {
     pub owners: u64,
     pub chats: u64,
 }
 
-pub fn count(conn: &Reader) -> Result<Admitted> {
-    conn.one("SELECT (SELECT count(*) FROM owner) AS owners, (SELECT count(*) FROM allowed_chat) AS chats", &[])
+/// Counts the owners and chats that are in the database and not in the configuration too.
+pub fn count_further(conn: &Reader, config: &AccessConfig) -> Result<Admitted> {
+    let listed = match &config.chats {
+        AllowedChats::All => &[],
+        AllowedChats::Only(listed) => listed.as_slice(),
+    };
+    let chats: Vec<ChatId> = conn.all("SELECT telegram_chat_id FROM allowed_chat JOIN chat USING (chat_key)", &[])?;
+    let further = chats.iter().filter(|chat| !listed.contains(chat)).count();
+    let owners = owners(conn)?.into_iter().filter(|owner| !config.is_owner(*owner)).count();
+    Ok(Admitted { owners: owners as u64, chats: further as u64 })
 }
 
 pub(super) const FAMILY: Family =
