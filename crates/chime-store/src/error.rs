@@ -8,6 +8,11 @@ pub enum StoreError {
     AlreadyRunning { path: PathBuf },
     #[error("{path} is of version {found}, this chime knows versions up to {known}; install the newer chime again")]
     Newer { path: PathBuf, found: u32, known: u32 },
+    #[error(
+        "{path} is of version {found}, this chime works with version {known}: start `chime run` once, it makes a copy \
+         and migrates"
+    )]
+    Older { path: PathBuf, found: u32, known: u32 },
     #[error("{path} is not a Chime database, or one from before the first release; set DATABASE_PATH to another file")]
     Foreign { path: PathBuf },
     #[error(

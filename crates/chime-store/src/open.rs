@@ -124,7 +124,7 @@ pub fn open_for_reading(path: &Path) -> Result<Connection> {
     let conn = connect_to_read(path)?;
     #[cfg(feature = "testkit")]
     let conn = super::watch::attached(conn, path)?;
-    must_be_current(check(&conn, path)?)?;
+    must_be_current(check(&conn, path)?, path)?;
     configure_common(&conn, READER_CACHE_KIB)?;
     Ok(conn)
 }
@@ -141,14 +141,11 @@ pub fn connect_to_read(path: &Path) -> Result<Connection> {
 }
 
 /// Returns an error if the file has an older schema version, for callers that cannot migrate it.
-fn must_be_current(found: u32) -> Result<()> {
+fn must_be_current(found: u32, path: &Path) -> Result<()> {
     if found == migrate::KNOWN {
         return Ok(());
     }
-    Err(StoreError::BadValue {
-        column: "user_version".to_owned(),
-        what: format!("version {found} is older than {}; start `chime run` once to migrate", migrate::KNOWN),
-    })
+    Err(StoreError::Older { path: path.to_owned(), found, known: migrate::KNOWN })
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -197,7 +194,7 @@ pub fn amend<T>(path: &Path, work: impl FnOnce(&super::Writer<'_>) -> Result<T>)
     }
     vector_index::register();
     let mut conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    must_be_current(check(&conn, path)?)?;
+    must_be_current(check(&conn, path)?, path)?;
     configure(&conn)?;
     let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     let outcome = work(&tx)?;
