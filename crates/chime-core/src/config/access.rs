@@ -42,6 +42,12 @@ impl AccessConfig {
         if chats == Some(AllowedChats::All) {
             settings.warn(&keys::ALLOWED_CHATS, "is *: anybody can add the bot to a chat and use up your model budget");
         }
+        if let Some(AllowedChats::Only(ids)) = &chats
+            && let Some(person) = ids.iter().find(|id| id.0 > 0)
+        {
+            let what = format!("has {}, the id of a person: the ids of groups begin with a minus", person.0);
+            settings.warn(&keys::ALLOWED_CHATS, &what);
+        }
         Self {
             owners: owners.unwrap_or_default().into_iter().map(UserId).collect(),
             chats: chats.unwrap_or_else(|| AllowedChats::Only(Vec::new())),

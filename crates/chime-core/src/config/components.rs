@@ -31,7 +31,7 @@ pub struct BackupConfig {
 impl StoreConfig {
     pub fn load(settings: &Settings<'_>) -> Self {
         let folder = settings.optional(&keys::BACKUP_DIR, "the path of a folder", |raw| Some(PathBuf::from(raw)));
-        let kept = settings.count(&keys::BACKUP_KEEP, 1..=365);
+        let kept = settings.count(&keys::BACKUP_KEEP, 1..=30);
         Self {
             path: settings.required(&keys::DATABASE_PATH, "the path of a file", |raw| Some(PathBuf::from(raw))),
             backups: folder.map(|folder| BackupConfig { folder, kept }),

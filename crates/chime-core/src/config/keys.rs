@@ -139,7 +139,8 @@ keys! {
          server: for summaries and embeddings (`summaries`), for answers too (`all`), or not at all (`off`).";
     RATE_LIMIT("20/10m").default("60/300s") =>
         "How often the bot may be tagged in one conversation and by one member: a number of times within a period. \
-         `off` is for load runs: it also lifts the daily caps below that are not set.";
+         Besides, the fifth tag of a member within eight seconds is one too many. `off` is for load runs: it also lifts \
+         the daily caps below that are not set.";
     DAILY_TOKENS("500k").default("12M") =>
         "Tokens that all model calls of a day (UTC) may take together, or `off`. Near it answers get shorter, over it \
          they stop.";
