@@ -114,3 +114,15 @@ async fn an_assistant_reads_the_named_chats_and_nobody_who_opted_out() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_chat_that_is_not_there_is_refused_at_the_start() {
+    World::offline(async |w| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_chime"));
+        command.args(["mcp", "--chat", "-999"]).env_clear().env("DATABASE_PATH", w.database());
+        let output = command.stdin(Stdio::null()).output().expect("run chime mcp");
+        let shown = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(1) && shown.contains("chat -999 is not in "), "{shown}");
+    })
+    .await;
+}
