@@ -43,8 +43,8 @@ fi
 umask 077
 work=$(mktemp -d) copy=''
 trap 'rm -rf "$work" ${copy:+"$copy"}' EXIT
-# Some shells leave without the line above when a signal ends them.
-trap 'exit 130' HUP INT TERM
+# Some shells leave without the line above when a signal ends them. One may come while a secret is typed.
+trap 'stty echo 2>/dev/null; exit 130' HUP INT TERM
 
 # Runs a command of chime with the settings and the database of the service.
 run_chime() {
@@ -135,6 +135,16 @@ ask() {
     fi
 }
 
+# The same for a secret, which is not shown while it is typed.
+ask_secret() {
+    eval "given=\${$1:-}"
+    [ -z "$given" ] && [ -t 0 ] || return 0
+    stty -echo
+    ask "$1" "$2, not shown"
+    stty echo
+    echo >&2
+}
+
 find_model_server() {
     for server in $LOCAL_SERVERS; do
         # Models that make vectors do not answer.
@@ -151,13 +161,12 @@ find_model_server() {
     done
     ask OPENAI_BASE_URL "Address of an OpenAI-compatible server, such as https://api.openai.com/v1 (empty: no model)"
     [ -n "${OPENAI_BASE_URL:-}" ] || return 0
-    ask OPENAI_API_KEY "Key for it (empty: none)"
+    ask_secret OPENAI_API_KEY "Key for it (empty: none)"
     ask MODEL "Model, by the name that the server has for it"
 }
 
-# In a subshell, so that the next call asks again.
-write_settings() (
-    ask TELEGRAM_BOT_TOKEN "Bot token, from @BotFather"
+write_settings() {
+    ask_secret TELEGRAM_BOT_TOKEN "Bot token, from @BotFather"
     [ -n "${TELEGRAM_BOT_TOKEN:-}" ] || fail "TELEGRAM_BOT_TOKEN is not set"
     [ -n "${OPENAI_BASE_URL:-}${OPENAI_API_KEY:-}" ] || find_model_server
     {
@@ -170,7 +179,22 @@ write_settings() (
     install -d -m 700 "$root/etc/chime"
     install -m 600 "$work/chime.env" "$settings"
     echo "Settings are in $settings."
-)
+}
+
+# Checks the settings, and notes in $work/check what was found.
+is_well() {
+    rm -f "$work/well"
+    { run_chime check && : >"$work/well"; } | tee "$work/check"
+    [ -e "$work/well" ]
+}
+
+# Drops the answers with which the check failed, or all if it was something else, so that they are asked for again.
+drop_wrong_answers() {
+    of_token='^FAIL +(telegram|config: TELEGRAM_BOT_TOKEN)' of_model='^FAIL +(model|config: (OPENAI|MODEL))'
+    grep -Eq "$of_token|$of_model" "$work/check" || { TELEGRAM_BOT_TOKEN='' OPENAI_BASE_URL='' OPENAI_API_KEY='' MODEL=''; }
+    if grep -Eq "$of_token" "$work/check"; then TELEGRAM_BOT_TOKEN=''; fi
+    if grep -Eq "$of_model" "$work/check"; then OPENAI_BASE_URL='' OPENAI_API_KEY='' MODEL=''; fi
+}
 
 install_or_upgrade() {
     find_release
@@ -188,15 +212,16 @@ install_or_upgrade() {
     grep -q '^TELEGRAM_BOT_TOKEN=.' "$settings" 2>/dev/null || { write_settings; answered=yes; }
     install_files
     [ -n "$has_systemd" ] || install -d -m 700 "$data"
-    until run_chime check; do
+    until is_well; do
         if [ -n "$answered" ] && [ -t 0 ]; then
             echo "Something above says FAIL. Answer again; or leave with Ctrl-C, correct $settings, and run this again."
+            drop_wrong_answers
             write_settings
             continue
         fi
         if [ -e "$work/chime.old" ]; then
             mv "$work/chime.old" "$chime"
-            echo "The program that was installed before is back."
+            fail "the check of the new program failed; the old one is back. If nothing above says FAIL, the new one is broken; else correct $settings, then run this again"
         fi
         fail "correct $settings, then run this again"
     done
