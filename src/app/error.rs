@@ -12,7 +12,7 @@ use chime_store::StoreError;
 pub enum AppError {
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("PROMPTS_DIR: {0}")]
+    #[error("PROMPTS_DIR cannot be used")]
     Prompts(#[from] PromptError),
     #[error(
         "Telegram refuses the bot token: it is wrong or was revoked; copy it from @BotFather (/token) and set TELEGRAM_BOT_TOKEN"
