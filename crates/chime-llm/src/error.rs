@@ -155,13 +155,13 @@ impl LlmError {
         }
     }
 
-    /// Returns `true` if another model on the same server, with the same key, may succeed.
-    pub(super) fn another_model_may_help(&self) -> bool {
-        // The key and the address are the same for every model. After `PromptTooLong` the caller shortens the prompt,
-        // which the primary model can then answer.
-        !matches!(
-            self,
-            Self::Refused { check: Check::Key | Check::Address, .. } | Self::PromptTooLong | Self::NotConfigured(_)
-        )
+    /// Returns `true` if another model may succeed. It `is_elsewhere` if it has another address or another key.
+    pub(super) fn another_model_may_help(&self, is_elsewhere: bool) -> bool {
+        match self {
+            Self::Refused { check: Check::Key | Check::Address, .. } => is_elsewhere,
+            // The caller shortens the prompt, which the primary model can then answer.
+            Self::PromptTooLong | Self::NotConfigured(_) => false,
+            _ => true,
+        }
     }
 }

@@ -213,7 +213,8 @@ impl OpenAi {
             Ok(completion) => return Ok(completion),
             Err(error) => error,
         };
-        let second = second.filter(|_| error.another_model_may_help() && !call.is_shown());
+        let is_elsewhere = |second: &Model| !first.server.has_account_of(&second.server);
+        let second = second.filter(|second| error.another_model_may_help(is_elsewhere(second)));
         // A primary model that sends nothing uses up the time, so the fallback is called even after the deadline,
         // unless the prompt has its own time limit.
         let has_time = matches!(error, LlmError::TimedOut) && prompt.until.is_none() || clock.now() < deadline;

@@ -7,6 +7,7 @@ use expect_test::{Expect, expect};
 
 use super::*;
 use chime_core::TokenUse;
+use chime_core::config::{ModelConfig, ModelServerConfig};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::RetryPolicy;
 use chime_testkit::{ModelServer, Reply};
@@ -30,7 +31,7 @@ fn options(server: &ModelServer) -> LlmOptions {
 }
 
 fn with_fallback(server: &ModelServer) -> LlmOptions {
-    LlmOptions { fallback: Some(chime_core::config::ModelConfig::named(FALLBACK)), ..options(server) }
+    LlmOptions { fallback: Some(ModelConfig::named(FALLBACK)), ..options(server) }
 }
 
 /// A client with negligible retry delays. Delays that a server asks for remain.
@@ -516,6 +517,27 @@ async fn the_fallback_is_not_asked_when_it_cannot_help() {
         expect![[r#"the prompt is too long for the model -> ShrinkPrompt ["test-model"]"#]],
     )
     .await;
+}
+
+#[tokio::test]
+async fn a_fallback_with_another_address_or_key_is_asked_after_a_wrong_key_or_address() {
+    let html = || Reply::Raw { status: 200, headers: Vec::new(), body: vec![b"<!DOCTYPE html><html></html>".to_vec()] };
+    let wrong_key = || Reply::Status(401, String::new());
+    for (refusal, is_at_own_server, key) in [
+        (wrong_key(), true, "sk-secret"),
+        (wrong_key(), false, "sk-other"),
+        (html(), true, "sk-secret"),
+        (Reply::Status(301, String::new()), true, "sk-secret"),
+    ] {
+        let (server, other) = (started().await, started().await);
+        let second = if is_at_own_server { &other } else { &server };
+        server.script([refusal]);
+        second.script([Reply::text("Friday.")]);
+        let at = ModelServerConfig { base_url: second.base_url(), api_key: Some(key.into()) };
+        let fallback = ModelConfig { server: Some(at), ..ModelConfig::named(FALLBACK) };
+        let model = client(LlmOptions { fallback: Some(fallback), ..options(&server) });
+        assert_eq!(reported(&model.answer(&prompt(), &Clock::system()).await), "spare-model: Friday.");
+    }
 }
 
 #[tokio::test]

@@ -55,6 +55,11 @@ impl Server {
         &self.address
     }
 
+    /// Returns `true` if requests to both go to the same address with the same key.
+    pub fn has_account_of(&self, other: &Self) -> bool {
+        (&self.base_url, &self.headers) == (&other.base_url, &other.headers)
+    }
+
     /// Sends one request to a path of the API. No retries.
     pub async fn post(&self, path: &str, request: &Value) -> Result<Value, ServerFailure> {
         self.json(self.http.post(self.url(path)).json(request)).await
