@@ -411,6 +411,9 @@ fn model_remedy(error: &LlmError, ModelSettings { model, address, key }: &ModelS
             "start the model server without its reasoning parser, or let the model think".to_owned()
         }
         LlmError::NoRoom => "use a model that thinks less, or switch its thinking off at the server".to_owned(),
+        LlmError::Unavailable { status: 400..500, .. } => {
+            "load the model at the model server, whose own log says more".to_owned()
+        }
         LlmError::Unavailable { .. } | LlmError::BrokeOff => "look at the model server's own log".to_owned(),
         LlmError::PromptTooLong | LlmError::Filtered | LlmError::Empty | LlmError::NotConfigured(_) => {
             format!("try another {model}")

@@ -29,6 +29,9 @@ pub fn diagnose(failure: ServerFailure) -> LlmError {
         ServerFailure::Transport(error) if error.is_timeout() => LlmError::TimedOut,
         ServerFailure::Transport(error) => LlmError::Unreachable(error),
         ServerFailure::Refusal(refusal) => of_refusal(&refusal, &Complaint::parse(&refusal.body)),
+        ServerFailure::RefusesAll(refusal) => {
+            Complaint::parse(&refusal.body).refused(refusal.status, Check::EveryRequest)
+        }
         ServerFailure::NotJson => LlmError::Malformed { what: "it is not JSON" },
         ServerFailure::WebPage => LlmError::Refused { reason: "a web page".into(), check: Check::Address },
         ServerFailure::TooLarge => LlmError::Malformed { what: "it is far too large" },
@@ -98,6 +101,11 @@ pub fn is_unexplained(failure: &ServerFailure, spoken: Dialect) -> bool {
     }
 }
 
+/// Returns `true` if the refusal of `prompt` gives no known reason, and may be about the prompt's length.
+pub fn may_be_length(failure: &ServerFailure, spoken: Dialect, prompt: &Prompt) -> bool {
+    prompt.estimated_tokens() > LARGE && is_unexplained(failure, spoken) && named(failure, spoken, prompt).is_none()
+}
+
 pub fn is_about_pictures(other: Dialect, spoken: Dialect) -> bool {
     other.no_pictures && !spoken.no_pictures
 }
@@ -116,19 +124,22 @@ fn of_refusal(refusal: &ErrorResponse, complaint: &Complaint) -> LlmError {
         413 => LlmError::PromptTooLong,
         _ if complaint.says(&PHRASES.too_long) => LlmError::PromptTooLong,
         400..500 if complaint.says(&PHRASES.no_credit) => complaint.refused(status, Check::Credit),
+        400..500 if complaint.says(&PHRASES.not_loaded) => LlmError::Unavailable { status, retry_after },
         429 => LlmError::Throttled { retry_after: retry_after.or_else(|| delay_in(&complaint.text)) },
         408 => LlmError::TimedOut,
         // Status 2xx: the gateway answered, but a server behind it failed, and the body states no other status.
         200..=299 | 500.. => LlmError::Unavailable { status, retry_after },
         _ if complaint.says(&PHRASES.filtered) => LlmError::Filtered,
+        _ if complaint.says(&PHRASES.no_access) => complaint.refused(status, Check::Access),
         401 => complaint.refused(status, Check::Key),
         402 => complaint.refused(status, Check::Credit),
         403 => complaint.refused(status, Check::Access),
         404 => complaint.refused(status, Check::Model),
         ..=399 | 405 => complaint.refused(status, Check::Address),
         _ if complaint.says(&PHRASES.wrong_key) => complaint.refused(status, Check::Key),
-        _ if complaint.says(&PHRASES.unknown_model) => complaint.refused(status, Check::Model),
-        _ if complaint.says(&PHRASES.no_access) => complaint.refused(status, Check::Access),
+        _ if complaint.is_about_model || complaint.says(&PHRASES.unknown_model) => {
+            complaint.refused(status, Check::Model)
+        }
         _ => complaint.refused(status, Check::Request),
     }
 }
@@ -149,6 +160,8 @@ struct Complaint {
     text: String,
     /// The error's code or type, if it is an identifier.
     code: Option<String>,
+    /// `true` if the error names the parameter `model`.
+    is_about_model: bool,
     /// The status in the body: gateways may answer 200 and state the real one there.
     status: Option<u16>,
 }
@@ -168,7 +181,8 @@ impl Complaint {
         let names = ["code", "type", "status"].map(|key| error.get(key));
         let code = names.iter().flatten().filter_map(|name| identifier(name)).next();
         let status = names.iter().flatten().filter_map(|name| http_status(name)).next();
-        Self { text: error.to_string().to_lowercase(), code, status }
+        let is_about_model = error.get("param").is_some_and(|param| param == "model");
+        Self { text: error.to_string().to_lowercase(), code, is_about_model, status }
     }
 
     fn says<P: AsRef<str>>(&self, phrases: &[P]) -> bool {
@@ -242,12 +256,50 @@ mod tests {
             ("Invalid model: big", "Model"),
             ("Invalid model name passed in model=big.", "Model"),
             ("The model `x` has been decommissioned.", "Model"),
+            ("Incorrect API key provided: gs***Q6. You can obtain an API key from https://console.x.ai.", "Key"),
+            ("Model not found: grok-9", "Model"),
+            ("Model Not Exist", "Model"),
+            ("The supported API model names are deepseek-v4-pro, but you passed deepseek-chat.", "Model"),
+            ("Unknown Model, please check the model code.", "Model"),
+            (r#"{"error":{"message":"Please choose another.","param":"model"}}"#, "Model"),
+            (r#"{"error":{"message":"Budget has been exceeded!","type":"budget_exceeded","code":"400"}}"#, "Credit"),
+            ("Your team has used all available credits or reached its monthly spending limit.", "Credit"),
             ("Invalid value", "Request"),
         ] {
             let refusal = ErrorResponse { status: 400, retry_after: None, body: said.to_owned() };
             let error = diagnose(ServerFailure::Refusal(refusal));
             let LlmError::Refused { check, .. } = error else { panic!("{error}") };
             assert_eq!(format!("{check:?}"), expected, "{said}");
+        }
+    }
+
+    #[test]
+    fn what_lasts_is_recognised_whatever_its_status() {
+        check(
+            403,
+            r#"{"error":"Your team has either used all available credits or reached its monthly spending limit."}"#,
+            expect!["refused, HTTP 403: check Credit -> GiveUp"],
+        );
+        check(
+            412,
+            r#"{"error":{"message":"Account x is suspended, possibly due to reaching the monthly spending limit."}}"#,
+            expect!["refused, HTTP 412: check Credit -> GiveUp"],
+        );
+        check(
+            404,
+            r#"{"error":{"message":"No endpoints available matching your guardrail restrictions and data policy.","code":404}}"#,
+            expect!["refused, HTTP 404: check Access -> GiveUp"],
+        );
+    }
+
+    #[test]
+    fn a_model_that_is_not_loaded_is_passing_trouble() {
+        for said in [
+            r#"{"error":{"message":"No models loaded. Please load a model.","type":"invalid_request_error","param":"model","code":null}}"#,
+            r#"{"error":"Failed to load model \"gpt-oss-20b\". Error: Error loading model."}"#,
+            r#"{"error":"The model has crashed without additional information. (Exit code: 18446744072635812000)"}"#,
+        ] {
+            check(400, said, expect!["the model server is out of order (HTTP 400) -> RetryLater(None)"]);
         }
     }
 
@@ -285,6 +337,9 @@ mod tests {
             r#"{"message":"too many tokens: size limit exceeded by 11326 tokens. Try using shorter or fewer inputs."}"#,
             r#"{"error":"Prompt too long: 5152 tokens exceeds max_seq_len 2048 (leave room for output tokens)"}"#,
             r#"{"error":{"code":"1261","message":"Prompt 超长"}}"#,
+            r#"{"error":{"code":"1261","message":"Prompt exceeds max length"}}"#,
+            r#"{"message":"The decoder prompt (length 5535) is longer than the maximum model length of 4096."}"#,
+            r#"{"error":{"message":"max_tokens must be at least 1, got -133.","param":"max_tokens","code":400}}"#,
         ];
         for body in bodies {
             check(400, body, expect!["the prompt is too long for the model -> ShrinkPrompt"]);

@@ -60,6 +60,8 @@ pub enum Check {
     Address,
     /// The server rejected the request for a reason that is none of the others.
     Request,
+    /// As [`Request`](Self::Request), and the server rejects the shortest request too.
+    EveryRequest,
 }
 
 /// Action by which the caller can recover from an [`LlmError`].
@@ -82,6 +84,7 @@ impl fmt::Display for Check {
             Self::Model => "the model's name and OPENAI_BASE_URL",
             Self::Address => "OPENAI_BASE_URL, which ends in /v1",
             Self::Request => "that this model can chat",
+            Self::EveryRequest => "the model's name, the account and the model server's own log",
         })
     }
 }

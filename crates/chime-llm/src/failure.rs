@@ -12,6 +12,9 @@ pub enum ServerFailure {
     Transport(#[source] reqwest::Error),
     #[error("HTTP {}", .0.status)]
     Refusal(ErrorResponse),
+    /// A refusal without a known reason, which the shortest prompt gets too.
+    #[error("HTTP {}", .0.status)]
+    RefusesAll(ErrorResponse),
     #[error("not JSON")]
     NotJson,
     /// Status 200 with a web page. Web interfaces of model servers send one for each address that they do not know.

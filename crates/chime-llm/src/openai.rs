@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
+use crate::diagnose::{is_unexplained, may_be_length};
 use crate::dialect::Dialect;
 use crate::facts::{ServerFacts, Speeds};
 use crate::failure::ServerFailure;
@@ -317,6 +318,10 @@ impl OpenAi {
                     return Ok(incoming);
                 }
                 Err(failure) if streaming && refuses_streams(&failure) => return Err(failure),
+                Err(failure) if attempts.is_first() && may_be_length(&failure, attempts.dialect, prompt) => {
+                    let failure = model.refusal_of_shortest(failure, written).await;
+                    attempts.refused(failure, prompt)?;
+                }
                 Err(failure) => attempts.refused(failure, prompt)?,
             }
         }
@@ -343,6 +348,23 @@ impl ModelCall<'_> {
 impl Model {
     fn new(name: String, server: Arc<Server>) -> Self {
         Self { name, server, learned: Mutex::default() }
+    }
+
+    /// Sends the shortest prompt, without optional parameters, after an unexplained refusal of a large one. If it is
+    /// refused too, the reason is neither the length nor a parameter.
+    async fn refusal_of_shortest(
+        &self,
+        failure: ServerFailure,
+        written: fn(&str, &Prompt, Dialect) -> serde_json::Value,
+    ) -> ServerFailure {
+        let plainest = Dialect { uncounted_stream: true, ..Dialect::default() };
+        let asked = self.server.open(&written(&self.name, &probe::question("Hello"), plainest)).await;
+        match (failure, asked) {
+            (ServerFailure::Refusal(refusal), Err(again)) if is_unexplained(&again, plainest) => {
+                ServerFailure::RefusesAll(refusal)
+            }
+            (failure, _) => failure,
+        }
     }
 
     fn dialect(&self, now: Timestamp) -> Dialect {

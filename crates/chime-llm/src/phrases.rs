@@ -13,6 +13,7 @@ pub struct Phrases {
     pub wrong_key: Vec<String>,
     pub unknown_model: Vec<String>,
     pub no_access: Vec<String>,
+    pub not_loaded: Vec<String>,
     pub filtered: Vec<String>,
     pub sees_nothing: Vec<String>,
     pub of_pictures: Vec<String>,

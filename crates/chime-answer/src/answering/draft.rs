@@ -98,7 +98,7 @@ fn blame_of_refusal(check: Check) -> Blame {
     match check {
         Check::Key => Blame::Key,
         Check::Model => Blame::Model,
-        Check::Credit | Check::Access | Check::Address => Blame::Refusal,
+        Check::Credit | Check::Access | Check::Address | Check::EveryRequest => Blame::Refusal,
         // Asking the same question again fails again, but another question may succeed.
         Check::Request => Blame::NoAnswer,
     }

@@ -58,6 +58,6 @@ impl OpenAi {
     }
 }
 
-fn question(words: &str) -> Prompt {
+pub(super) fn question(words: &str) -> Prompt {
     Prompt::new(vec![PromptMessage { role: PromptRole::User, content: words.to_owned() }], ROOM)
 }

@@ -60,6 +60,11 @@ impl Attempts {
         Self { dialect, sees_nothing: false, learnt, unexplained: None }
     }
 
+    /// Returns `true` until a refusal without a reason.
+    pub fn is_first(&self) -> bool {
+        self.unexplained.is_none()
+    }
+
     /// Chooses the dialect to try after `failure`. Terminates, because an omitted parameter never returns within one
     /// call.
     ///

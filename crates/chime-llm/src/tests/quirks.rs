@@ -8,8 +8,8 @@ use tokio::net::TcpListener;
 
 use super::{Log, MODEL, client, options, prompt, reported, started, with_fallback};
 use crate::{
-    AnswerFormat, AnswerProgress, Audio, Embeddings, LlmError, LlmOptions, OpenAi, Prompt, PromptMessage, PromptRole,
-    Tool, ToolRound, Tools, Transcriptions,
+    AnswerFormat, AnswerProgress, Audio, Check, Embeddings, LlmError, LlmOptions, OpenAi, Prompt, PromptMessage,
+    PromptRole, Tool, ToolRound, Tools, Transcriptions,
 };
 use chime_core::estimate_tokens;
 use chime_runtime::clock::Clock;
@@ -151,7 +151,10 @@ async fn a_large_prompt_that_is_refused_in_unknown_words_may_be_too_long() {
     let server = started().await;
     let model = client(options(&server));
     let no = || refusal(400, "I do not like this.");
-    let [first, second] = asked_twice(&model, &server, &large(), vec![no(), no(), no(), no()]).await;
+    // The shortest prompt is accepted.
+    let once = || [no(), Reply::text("Hello."), no()];
+    let script = once().into_iter().chain(once()).collect();
+    let [first, second] = asked_twice(&model, &server, &large(), script).await;
     assert_eq!(first, "the prompt is too long for the model -> ShrinkPrompt");
     assert_eq!(second, first, "nothing was learnt");
     server.script([no(), no()]);
@@ -160,11 +163,27 @@ async fn a_large_prompt_that_is_refused_in_unknown_words_may_be_too_long() {
 }
 
 #[tokio::test]
+async fn a_refusal_of_everything_costs_two_requests_and_the_fallback_gets_the_full_prompt() {
+    let server = started().await;
+    let no = || refusal(412, "I do not like this.");
+    server.script([no(), no()]);
+    let error = client(options(&server)).answer(&large(), &Clock::system()).await.expect_err("a refusal");
+    assert!(matches!(error, LlmError::Refused { check: Check::EveryRequest, .. }), "{error}");
+    assert!(server.leftover().is_empty());
+    server.script([no(), no(), Reply::text("Friday.")]);
+    let answer = client(with_fallback(&server)).answer(&large(), &Clock::system()).await;
+    assert_eq!(reported(&answer), "spare-model: Friday.");
+    let sizes: Vec<usize> = server.requests().iter().map(|request| request["messages"].to_string().len()).collect();
+    assert_eq!(sizes[4], sizes[0]);
+    assert!(sizes[1] < 100, "{sizes:?}");
+}
+
+#[tokio::test]
 async fn a_shorter_prompt_that_helped_shows_the_size_that_a_refusal_did_not_name() {
     let server = started().await;
     let (model, clock) = (client(options(&server)), Clock::system());
     let no = || refusal(400, "I do not like this.");
-    server.script([no(), no(), counted(400), counted(1_100), counted(60)]);
+    server.script([no(), Reply::text("Hello."), no(), counted(400), counted(1_100), counted(60)]);
     assert!(matches!(model.answer(&large(), &clock).await, Err(LlmError::PromptTooLong)));
     assert!(model.answer(&sized(600), &clock).await.is_ok());
     assert_eq!(model.facts().context, None, "much shorter ones tell nothing");
