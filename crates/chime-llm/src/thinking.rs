@@ -14,7 +14,7 @@ use chime_core::pattern;
 pub static TAG: LazyLock<Regex> = LazyLock::new(|| {
     const NAMES: &str = "(?:[a-z]+[:_])?think|thinking(?:_process)?|thoughts?|reasoning|reflection|analysis|scratchpad";
     pattern(&format!(
-        r"(?P<close>(?i:</(?:{NAMES})\s*>)|\[/THINK\]|◁/think▷|<\|end_of_thought\|>|<\|END_THINKING\|>|<channel\|>|<unused95>)|(?i:<(?:{NAMES})(?:\s[^<>\n]{{0,80}})?>)|\[THINK\]|◁think▷|<\|begin_of_thought\|>|<\|START_THINKING\|>|<\|channel>|<unused94>"
+        r"(?P<close>(?i:</(?:{NAMES})\s*>)|\[/THINK\]|◁/think▷|<\|end_of_thought\|>|<\|END_THINKING\|>|<\|inner_suffix\|>|<channel\|>|<unused95>)|(?i:<(?:{NAMES})(?:\s[^<>\n]{{0,80}})?>)|\[THINK\]|◁think▷|<\|begin_of_thought\|>|<\|START_THINKING\|>|<\|inner_prefix\|>|<\|channel>|<unused94>"
     ))
 });
 

@@ -84,6 +84,7 @@ mod tests {
         for raw in [
             "On Friday at seven.",
             "<think>Hm.</think>On Friday at seven.",
+            "<|inner_prefix|>The user asks. Hm.<|inner_suffix|>On Friday at seven.",
             "analysisTwo dates.assistantfinalOn Friday at seven.",
             "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>On Friday at seven.<|return|>",
             "<|im_start|>assistant\nOn Friday at seven.<|im_end|>\n<|im_start|>user\nthanks",

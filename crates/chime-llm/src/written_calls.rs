@@ -17,10 +17,12 @@ use crate::tools::{ToolCall, Tools, named, text_of};
 use crate::turns::{TOKEN, is_mentioned_in_sentence, is_of_calls};
 use chime_core::pattern;
 
-/// Openers of call blocks, which may be anywhere in a line. The group `tag` is the name that the closing tag has.
+/// Openers of call blocks, which may be anywhere in a line. The group `tag` or `bare` is the name that
+/// the closing tag has.
 static OPENER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"<(?:｜?\w+[:｜])?(?P<tag>(?:tool|function)_?(?:calls?|code|use|response|result)|TOOL_?CALLS?|invoke|function)(?:[\s=][^<>\n]*)?>",
+        r"<(?:｜?\w+[:｜])?(?P<tag>(?:tool|function)_?(?:calls?|code|use|response|result)|TOOL_?CALLS?|invoke|function)(?:(?:[\s=]|/\w)[^<>\n]*)?>",
+        r"|<(?P<bare>function)\(\w*(?:\z|\)>?\s*(?:\z|\{))|<start_function_(?:call|response)>",
         r"|<\|[^|<>\n]*(?:tool|python_tag|plugin|ACTION)[^|<>\n]*\|?>|<｜[^｜<>\n]*(?:tool|call)[^｜<>\n]*｜>",
         r"|\[TOOL_CALLS?\]|\bfunctools\[",
         r"|(?:<\|start\|>assistant)?(?:<\|channel\|>|assistant)?commentary to=",
@@ -41,12 +43,14 @@ static ACTION: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\A(?:Thought:.*\n+)?Action:[ \t]*(?:```(?:json)?)?\s*(?P<call>[\[{]|\w+)"));
 
 /// Other starts of a line that may become a call. A line that is only a part of one may still become one.
-const STARTS: [&str; 6] = ["print(", "functools[", "```json", "```tool", "[{", "Action:"];
+const STARTS: [&str; 7] = ["print(", "functools[", "```json", "```tool", "[{", "Action:", "function call{"];
 /// Starts of a line that may become a call as long as the line goes on.
-const OPEN_STARTS: [&str; 4] = ["{", "[{", "```tool", "Action:"];
+const OPEN_STARTS: [&str; 5] = ["{", "[{", "```tool", "Action:", "function call{"];
 
-/// Quotation mark of Gemma's calls, such as `call:search{query:<|"|>tent<|"|>}`.
-const QUOTE: &str = "<|\"|>";
+/// Quotation marks of Gemma's calls, such as `call:search{query:<|"|>tent<|"|>}`.
+const QUOTES: [&str; 2] = ["<|\"|>", "<escape>"];
+/// Words before a call in JSON.
+const ANNOUNCED: &str = "function call";
 
 /// Start of a JSON call that may still be incomplete.
 static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
@@ -147,9 +151,11 @@ fn blocks(text: &str, names: &[&'static str]) -> Vec<Range<usize>> {
 /// Finds the next block with an opener from [`OPENER`].
 fn opened(text: &str, at: usize, code: &[Range<usize>]) -> Option<Range<usize>> {
     let is_mark = |start, end| !is_in(code, start) && !is_mentioned_in_sentence(text, start, end);
-    let needs_attribute = |tag: &str, opener: &str| matches!(tag, "function" | "invoke") && !opener.contains('=');
+    let needs_attribute =
+        |tag: &str, opener: &str| matches!(tag, "function" | "invoke") && !opener.contains(['=', '/', '(']);
     let found = OPENER.captures_iter(&text[at..]).find_map(|found| {
-        let (range, tag) = (found.get(0)?.range(), found.name("tag").map(|tag| tag.as_str()));
+        let (range, tag) =
+            (found.get(0)?.range(), found.name("tag").or_else(|| found.name("bare")).map(|tag| tag.as_str()));
         let (start, end) = (at + range.start, at + range.end);
         let is_block = is_mark(start, end) && !tag.is_some_and(|tag| needs_attribute(tag, &text[start..end]));
         is_block.then_some((start, end, tag))
@@ -157,12 +163,8 @@ fn opened(text: &str, at: usize, code: &[Range<usize>]) -> Option<Range<usize>> 
     let (start, inside, tag) = found?;
     let end = match tag {
         Some(tag) => closing_tag(text, inside, tag),
-        None if text[start..].starts_with("[TOOL") => {
-            text[inside..].find("[/TOOL").map(|at| inside + at).and_then(|at| {
-                let close = text[at..].find(']')?;
-                Some(at + close + 1)
-            })
-        }
+        None if text[start..].starts_with("[TOOL") => end_of(text, inside, "[/TOOL", ']'),
+        None if text[start..].starts_with("<start") => end_of(text, inside, "<end_function", '>'),
         None => TOKEN
             .find_iter(text)
             .filter(|it| it.start() >= inside && is_of_calls(it.as_str()))
@@ -170,6 +172,12 @@ fn opened(text: &str, at: usize, code: &[Range<usize>]) -> Option<Range<usize>> 
             .map(|it| it.end()),
     };
     Some(start..end.unwrap_or(text.len()))
+}
+
+/// Returns the end of the first closer, which starts with `start` and ends with `last`.
+fn end_of(text: &str, from: usize, start: &str, last: char) -> Option<usize> {
+    let at = from + text[from..].find(start)?;
+    Some(at + text[at..].find(last)? + last.len_utf8())
 }
 
 fn closing_tag(text: &str, from: usize, tag: &str) -> Option<usize> {
@@ -193,7 +201,9 @@ fn line(text: &str, at: usize, code: &[Range<usize>], names: &[&'static str]) ->
     });
     starts.filter(|start| *start < text.len() && !is_in(code, *start)).find_map(|start| {
         let rest = &text[start..];
-        let length = if rest.starts_with(['{', '[']) { json_call(rest) } else { None };
+        let json = rest.strip_prefix(ANNOUNCED).unwrap_or(rest);
+        let length = if json.starts_with(['{', '[']) { json_call(json) } else { None };
+        let length = length.map(|length| rest.len() - json.len() + length);
         length.or_else(|| named_call(rest, names)).or_else(|| action(rest, names)).map(|length| start..start + length)
     })
 }
@@ -272,7 +282,7 @@ fn balanced(text: &str) -> Option<usize> {
 }
 
 fn read(block: &str, names: &[&'static str]) -> Vec<(String, Value)> {
-    let block = block.replace(QUOTE, "\"");
+    let block = QUOTES.iter().fold(block.to_owned(), |block, quote| block.replace(quote, "\""));
     let block = block.as_str();
     let written: Vec<(String, Value)> = json_values(block).iter().flat_map(calls_in).collect();
     if !written.is_empty() {
@@ -403,10 +413,14 @@ mod tests {
         format!("{} | {rest}", calls.join(", "))
     }
 
-    const NOTATIONS: [&str; 33] = [
+    const NOTATIONS: [&str; 37] = [
         r#"<tool_call>{"name": "search_messages", "arguments": {"query": "tent"}}</tool_call>"#,
         r#"<tool_call>{"name": "search_messages", "arguments": {"query": "tent"}}"#,
         r#"<function=search_messages>{"query": "tent"}</function>"#,
+        r#"<function/search_messages>{"query": "tent"}</function>"#,
+        r#"<function(search_messages){"query": "tent"}</function>"#,
+        "<start_function_call>call:search_messages{query:<escape>tent<escape>}<end_function_call>",
+        r#"function call{"name": "search_messages", "arguments": {"query": "tent"}}"#,
         "<tool_call>\n<function=search_messages>\n<parameter=query>\ntent\n</parameter>\n</function>\n</tool_call>",
         "<tool_call>search_messages\n<arg_key>query</arg_key>\n<arg_value>tent</arg_value>\n</tool_call>",
         r#"[TOOL_CALLS][{"name": "search_messages", "arguments": {"query": "tent"}}]"#,
@@ -510,6 +524,8 @@ mod tests {
             "Like so:\n<function>\na\n</function>",
             "Models write <tool_call> or <function=name>, as they like.",
             "I looked with search_messages (twice).",
+            "A vector<function(int)> holds them.",
+            "function call overhead is small",
             "[Ana](https://a.example) said so.",
             "[1] Friday\n[2] Saturday",
             "f(x) = 3",
