@@ -193,8 +193,9 @@ impl OpenAi {
     }
 
     /// Calls the primary model with retries, then the fallback once; if `cheaply`, the fallback comes first. Streams
-    /// the text to `progress`, and never retries once part of it was shown. Waits for `change_server` before a call
-    /// goes on at another server. The primary model is not asked after the deadline; dropping the future ends the call.
+    /// the text to `progress`; once part of it was shown, retries only once and streams no more. Waits for
+    /// `change_server` before a call goes on at another server. The primary model is not asked after the deadline;
+    /// dropping the future ends the call.
     ///
     /// # Errors
     /// Returns the first model's error, even if the other failed after it.
@@ -226,7 +227,7 @@ impl OpenAi {
         {
             return Err(error);
         }
-        self.ask(second, call).await.map_err(|another| {
+        self.ask(second, call.again()).await.map_err(|another| {
             tracing::warn!(model.name = second.name, error = %another, "the other model failed too");
             error
         })
@@ -252,13 +253,19 @@ impl OpenAi {
         let clock = call.clock;
         let mut retries = 0;
         loop {
-            let error = match self.ask(model, call).await {
+            let error = match self.ask(model, call.again()).await {
                 Ok(completion) => return Ok(completion),
                 Err(error) => error,
             };
-            let delay = delay(self.policy(&error, retries, is_only), &error, retries)
-                .filter(|delay| clock.now().plus(*delay) < deadline);
-            let Some(delay) = delay.filter(|_| !call.is_shown()) else { return Err(error) };
+            let policy = self.policy(&error, retries, is_only);
+            let delay = match (call.is_shown(), &error) {
+                (true, _) if retries > 0 => None,
+                // A server that stopped in the middle of an answer is not slow.
+                (true, LlmError::TimedOut) if is_only => Some(policy.base),
+                _ => delay(policy, &error, retries),
+            };
+            let delay = delay.filter(|delay| clock.now().plus(*delay) < deadline);
+            let Some(delay) = delay else { return Err(error) };
             retries += 1;
             tracing::warn!(
                 model.name = model.name,
@@ -339,6 +346,12 @@ fn delay(policy: RetryPolicy, error: &LlmError, retries: u32) -> Option<Duration
 }
 
 impl ModelCall<'_> {
+    /// Returns the call for the next attempt. After part of an answer was shown, the next one is shown when it is
+    /// complete: the text must not shrink while somebody reads it.
+    fn again(self) -> Self {
+        Self { progress: self.progress.filter(|progress| !progress.is_shown()), ..self }
+    }
+
     /// Returns `true` if part of the answer was already shown in the chat.
     fn is_shown(&self) -> bool {
         self.progress.is_some_and(AnswerProgress::is_shown)

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::watch;
 
-/// Channel for the text of an answer while the model writes it. An answer that was shown in part is never retried,
-/// because its text would change while somebody reads it.
+/// Channel for the text of an answer while the model writes it. After an answer was shown in part, the text of
+/// another attempt is not sent, because it would replace a longer one while somebody reads it.
 #[derive(Debug, Default)]
 pub struct AnswerProgress {
     text: watch::Sender<String>,
@@ -18,7 +18,7 @@ impl AnswerProgress {
         self.text.subscribe()
     }
 
-    /// Records that part of the text was shown in the chat, which prevents retries.
+    /// Records that part of the text was shown in the chat.
     pub fn note_shown(&self) {
         self.is_shown.store(true, Ordering::Relaxed);
     }

@@ -562,15 +562,23 @@ async fn a_model_that_takes_another_form_of_request_is_asked_in_that_form_from_t
 }
 
 #[tokio::test]
-async fn an_answer_that_somebody_has_begun_to_read_is_not_asked_for_again() {
+async fn an_answer_that_broke_off_while_somebody_read_it_is_asked_for_once_more_unseen() {
     let events = |text: &str| format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
     let cut = || Reply::Raw { status: 200, headers: Vec::new(), body: vec![events("Friday").into_bytes()] };
     let server = started().await;
-    server.script([Reply::Status(503, String::new())]);
-    let (model, clock, progress) = (client(with_fallback(&server)), Clock::system(), AnswerProgress::default());
+    let (model, clock, progress) = (client(options(&server)), Clock::system(), AnswerProgress::default());
     progress.note_shown();
+    server.script([cut(), Reply::text("Friday at seven.")]);
+    let outcome = model.answer_streaming(&prompt(), &progress, &clock).await;
+    assert_eq!(reported(&outcome), "test-model: Friday at seven.");
+    assert_eq!(progress.watch().borrow().as_str(), "", "nothing of it is shown before it is complete");
+    server.script([cut(), cut()]);
     assert!(model.answer_streaming(&prompt(), &progress, &clock).await.is_err());
-    assert_eq!(server.requests().len(), 1);
+    assert!(server.leftover().is_empty());
+    server.script([cut(), cut(), Reply::text("On Friday.")]);
+    let model = client(with_fallback(&server));
+    assert_eq!(reported(&model.answer_streaming(&prompt(), &progress, &clock).await), "spare-model: On Friday.");
+    let asked = server.requests().len();
     let progress = AnswerProgress::default();
     let end = r#"data: {"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
     let whole = format!("{}{end}\n\n", events("Friday at seven."));
@@ -579,7 +587,7 @@ async fn an_answer_that_somebody_has_begun_to_read_is_not_asked_for_again() {
     let outcome = model.answer_streaming(&prompt(), &progress, &clock).await;
     assert_eq!(reported(&outcome), "test-model: Friday at seven.");
     assert!(outcome.is_ok_and(|answer| answer.first_word.is_some()));
-    assert_eq!(server.requests().len(), 3);
+    assert_eq!(server.requests().len(), asked + 2);
 }
 
 #[tokio::test]
