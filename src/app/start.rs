@@ -157,10 +157,12 @@ pub(super) async fn introduce(
             Err(TelegramError::Unauthorized) if was_refused => return Err(AppError::TokenRefused),
             Err(error) => {
                 was_refused = matches!(error, TelegramError::Unauthorized);
-                if was_refused {
-                    tracing::warn!("Telegram refuses the bot token, asking once more");
-                } else {
-                    tracing::warn!(%error, "Telegram cannot be reached, trying again");
+                match &error {
+                    TelegramError::Unauthorized => tracing::warn!("Telegram refuses the bot token, asking once more"),
+                    TelegramError::LoggedOut | TelegramError::Refused { .. } => {
+                        tracing::warn!(%error, "the Bot API server does not serve the bot, trying again");
+                    }
+                    _ => tracing::warn!(%error, "Telegram cannot be reached, trying again"),
                 }
                 health.note(clock, Some((TroubleKind::Polling, error.to_string())));
                 service::waiting();

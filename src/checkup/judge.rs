@@ -207,6 +207,14 @@ pub fn telegram(met: &Result<BotIdentity, TelegramError>) -> CheckFinding {
             "Telegram asks to slow down",
             format!("check again in {}", format_duration(*retry_after)),
         ),
+        Err(TelegramError::LoggedOut) => CheckFinding::fail(
+            NAME,
+            "the bot is logged out at this Bot API server: it was moved to another one",
+            "set TELEGRAM_API_URL to the server at which it works, or wait ten minutes after the move",
+        ),
+        Err(error @ TelegramError::Refused { .. }) => {
+            CheckFinding::fail(NAME, format!("the Bot API server answers: {error}"), "check TELEGRAM_API_URL")
+        }
         Err(error) => CheckFinding::fail(
             NAME,
             format!("Telegram cannot be reached: {error}"),

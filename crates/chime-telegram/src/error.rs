@@ -38,6 +38,12 @@ pub enum TelegramError {
     /// The token is wrong or revoked: no request will succeed.
     #[error("the bot token is not valid")]
     Unauthorized,
+    /// The bot was moved to another Bot API server, or has left one less than ten minutes ago.
+    #[error(
+        "the bot is logged out at this Bot API server: set TELEGRAM_API_URL to the one at which it works, or wait ten \
+         minutes after the move"
+    )]
+    LoggedOut,
     /// Another process polls with this token, or a webhook is set.
     #[error("somebody else receives the updates: {description}")]
     Conflict { description: String },
@@ -189,6 +195,8 @@ fn bad_request(status: u16, description: &str) -> TelegramError {
     let says = |phrases: &[String]| phrases.iter().any(|phrase| lower.contains(phrase));
     if lower.contains("message is not modified") {
         TelegramError::NotModified
+    } else if lower.contains("logged out") {
+        TelegramError::LoggedOut
     } else if says(&REFUSALS.reply_gone) {
         TelegramError::ReplyGone
     } else if says(&REFUSALS.forum_topic_gone) {
@@ -223,6 +231,11 @@ mod tests {
     #[track_caller]
     fn check_refusal(code: u16, description: &str, expected: Expect) {
         check(code, &refused(code, description), expected);
+    }
+
+    #[test]
+    fn a_bot_that_works_at_another_server_is_logged_out() {
+        check_refusal(400, "Logged out", expect!["LoggedOut"]);
     }
 
     #[test]

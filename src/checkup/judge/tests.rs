@@ -119,6 +119,8 @@ fn telegram_and_a_webhook() {
         [
             telegram(&Ok(bot(true))),
             telegram(&Err(TelegramError::Unauthorized)),
+            telegram(&Err(TelegramError::LoggedOut)),
+            telegram(&Err(TelegramError::unsendable("Bad Request"))),
             telegram(&Err(down())),
             webhook(&Ok(None)),
             webhook(&Ok(Some("hooks.example.org".to_owned()))),
@@ -127,6 +129,8 @@ fn telegram_and_a_webhook() {
         expect![[r#"
             ok telegram: the token belongs to @chime_bot
             FAIL telegram: Telegram refuses the bot token: it is wrong or was revoked; do: copy it from @BotFather (/token) and set TELEGRAM_BOT_TOKEN
+            FAIL telegram: the bot is logged out at this Bot API server: it was moved to another one; do: set TELEGRAM_API_URL to the server at which it works, or wait ten minutes after the move
+            FAIL telegram: the Bot API server answers: refused with 400: Bad Request; do: check TELEGRAM_API_URL
             FAIL telegram: Telegram cannot be reached: status 500: no luck; do: check the network, a proxy or firewall, CA certificates and TELEGRAM_API_URL
             ok webhook: none is set, so chime may poll
             FAIL webhook: updates go to a webhook at hooks.example.org instead of chime; do: open https://api.telegram.org/bot<TOKEN>/deleteWebhook once, with your token in it
