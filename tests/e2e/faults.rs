@@ -295,6 +295,32 @@ async fn a_throttled_chat_holds_up_no_other() {
 }
 
 #[tokio::test]
+async fn in_a_chat_that_telegram_closes_for_hours_nothing_is_sent_and_no_model_is_called() {
+    const WAIT: u64 = 13_938;
+    World::run(async |w| {
+        w.model.always("Nine.");
+        w.telegram.fault("sendMessage", Fault::Throttle(WAIT), 1);
+        w.say("ann", "@bot how many?");
+        w.telegram.called("sendMessage", 1).await;
+        w.settled().await;
+        let asked = w.model.requests().len();
+        for _ in 0..3 {
+            w.say("ben", "@bot how many tables?");
+        }
+        w.quiet(Duration::from_secs(WAIT)).await;
+        let notice = w.next_sent().await;
+        assert_eq!(notice.reply_to, None, "{}", notice.text);
+        let sends = calls_of(w, "sendMessage");
+        assert!(sends.len() == 2 && sends[1].at.since(sends[0].at) >= Duration::from_secs(WAIT), "{sends:?}");
+        assert!(calls_of(w, "setMessageReaction").is_empty());
+        assert_eq!(w.model.requests().len(), asked);
+        let tag = w.say("ben", "@bot and now?");
+        assert!(w.answer_to(tag).await.text.starts_with("Nine."));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_flood_through_a_throttled_chat_is_answered_to_the_last() {
     const QUESTIONS: usize = 60;
     World::run(async |w| {

@@ -59,6 +59,7 @@ use crate::answering::transcribe::transcribe_nearby;
 use crate::answering::unanswered::{close, count_as_old, give_up, refuse};
 use crate::answering::unasked::is_left_open;
 use crate::answering::write_draft::{DraftOutcome, first_step, write_draft};
+use crate::delivery::LONG_HOLD;
 use chime_core::{AddressedBy, Job, JobKind, MessageAt, ParsedTrigger, RefusalReason};
 use chime_jobs::{JobError, JobOutcome, JobResult};
 
@@ -88,7 +89,12 @@ pub async fn answer_unasked(services: &Services, job: &Job, at: MessageAt) -> Jo
 }
 
 async fn run_stages(services: &Services, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> Result<(), JobError> {
-    let watch = services.base.clock.stopwatch();
+    let (watch, now) = (services.base.clock.stopwatch(), services.base.clock.now());
+    if let Some(wait) = services.state.traffic.held_until(at.chat, now).map(|until| until.since(now))
+        && wait > LONG_HOLD
+    {
+        return Err(JobError::Later(wait));
+    }
     services.gateway.wait_for_facts().await;
     transcribe_nearby(services, at, parsed).await;
     let is_unasked = job.kind() == JobKind::Ambient;

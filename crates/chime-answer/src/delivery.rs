@@ -15,6 +15,10 @@ const MARK_STALE_AFTER: Duration = Duration::from_secs(2 * 60 * 60);
 pub const FRESH_FOR: Duration = Duration::from_secs(5 * 60);
 /// Maximum number of repeats of a send whose outcome is unknown. Only such a repeat can make a reply appear twice.
 const MAX_UNKNOWN: u32 = 1;
+/// Longest time for which nothing is sent to a chat because Telegram asks for it.
+const LONGEST_HOLD: Duration = Duration::from_secs(24 * 60 * 60);
+/// A question in a chat that Telegram closes for longer than this is not answered before it opens.
+pub const LONG_HOLD: Duration = Duration::from_secs(60);
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Wait before a send of unknown outcome is repeated. There is only one repeat, and most outages (a proxy that
@@ -78,6 +82,11 @@ pub enum SendStep {
     /// Give the reply up and mark the trigger with a reaction: the part was certainly not delivered, but the bot can
     /// act in the chat.
     GiveUpVisibly(String),
+    /// As [`GiveUpVisibly`](Self::GiveUpVisibly), and send nothing to the chat, not even the reaction, until then.
+    GiveUpAndHold {
+        until: Timestamp,
+        why: String,
+    },
     /// Give the reply up and mark the trigger with a reaction: the last send may have arrived, and no further one is
     /// allowed.
     GiveUpUnknown(String),
@@ -137,9 +146,10 @@ pub fn after_send(result: Result<MessageId, TelegramError>, state: PartState, no
         TelegramError::Throttled { retry_after } if state.is_promised || age + retry_after <= STALE_AFTER => {
             SendStep::HoldChatUntil(now.plus(retry_after))
         }
-        TelegramError::Throttled { retry_after } => {
-            SendStep::GiveUpVisibly(format!("Telegram asks to wait {} s, too long", retry_after.as_secs()))
-        }
+        TelegramError::Throttled { retry_after } => SendStep::GiveUpAndHold {
+            until: now.plus(retry_after.min(LONGEST_HOLD)),
+            why: format!("Telegram asks to wait {} s, too long", retry_after.as_secs()),
+        },
         TelegramError::Unknown(_) | TelegramError::Malformed { .. } if !state.is_edit => {
             match may_repeat(state.unknown_sends, age) {
                 true => SendStep::RetryAt { at: now.plus(pause.max(OUTAGE)), why, is_unknown: true },
@@ -254,6 +264,7 @@ mod tests {
             SendStep::SendPlain => "send plain".to_owned(),
             SendStep::Follow(chat) => format!("follow to {chat}"),
             SendStep::GiveUp(why) => format!("give up: {why}"),
+            SendStep::GiveUpAndHold { until, why } => format!("give up, hold for {:?}: {why}", until.since(now)),
             SendStep::GiveUpVisibly(why) | SendStep::GiveUpUnknown(why) => format!("give up with a reaction: {why}"),
         };
         assert_eq!(step, expected);
@@ -308,7 +319,13 @@ mod tests {
             TelegramError::Throttled { retry_after: Duration::from_secs(9_000) },
             0,
             0,
-            "give up with a reaction: Telegram asks to wait 9000 s, too long",
+            "give up, hold for 9000s: Telegram asks to wait 9000 s, too long",
+        );
+        check(
+            TelegramError::Throttled { retry_after: Duration::from_secs(900_000) },
+            0,
+            0,
+            "give up, hold for 86400s: Telegram asks to wait 900000 s, too long",
         );
         let (state, now) = state(0, 0);
         let wait = Duration::from_secs(9_000);

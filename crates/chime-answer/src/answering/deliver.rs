@@ -12,7 +12,7 @@ use chime_core::{
     BACKLOG_SETTLES, ChatId, Entity, EntityKind, Job, JobKind, JobPayload, MessageId, Migration, Outgoing, Timestamp,
     message_link, utf16_len,
 };
-use chime_jobs::{JobError, JobOutcome, JobResult};
+use chime_jobs::{Base, JobError, JobOutcome, JobResult};
 use chime_store::outbox::{Purpose, ReplyPart, State};
 use chime_store::{Priority, Writer, backlog, chat_migration, chats, jobs, messages, outbox, reply_streams};
 use chime_telegram::TelegramError;
@@ -160,6 +160,10 @@ impl Delivery<'_> {
                     self.services.state.traffic.hold(part.outgoing.to.chat, self.services.base.clock.now(), until);
                     self.mark_waiting(&part).await?;
                     Err(JobError::Later(until.since(self.services.base.clock.now())))
+                }
+                SendStep::GiveUpAndHold { until, why } => {
+                    self.services.state.traffic.hold(part.outgoing.to.chat, now, until);
+                    self.give_up_visibly(&part, &why, None).await
                 }
                 SendStep::GiveUp(why) => self.give_up(&why).await,
                 SendStep::GiveUpVisibly(why) => self.give_up_visibly(&part, &why, None).await,
@@ -311,9 +315,13 @@ impl Delivery<'_> {
     async fn leave_mark(&self, failed: Option<&ReplyPart>) -> Result<Next, JobError> {
         let target = failed.and_then(|part| Some((part.outgoing.to.chat, part.outgoing.to.reply_to?, part.created_at)));
         if let Some((chat, message, created_at)) = target {
-            let now = self.services.base.clock.now();
-            let marked = self.services.base.telegram.react(chat, message, Some(UNDELIVERED_REACTION)).await;
-            after_mark(marked.err(), now.since(created_at), self.job.attempts, now)?;
+            let Services { base: Base { telegram, clock, .. }, state, .. } = self.services;
+            let now = clock.now();
+            let failure = match state.traffic.held_until(chat, now) {
+                Some(until) => Some(TelegramError::Throttled { retry_after: until.since(now) }),
+                None => telegram.react(chat, message, Some(UNDELIVERED_REACTION)).await.err(),
+            };
+            after_mark(failure, now.since(created_at), self.job.attempts, now)?;
         }
         self.finish().await?;
         Ok(Next::End)
