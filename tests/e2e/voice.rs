@@ -95,8 +95,11 @@ async fn what_nobody_understands_costs_no_answer() {
         let said = speak(w, "ann");
         w.model.script(["I cannot hear it."]);
         let tag = w.reply("ben", said, "@bot what does she say?");
-        assert!(w.answer_to(tag).await.text.starts_with("I cannot hear it."));
-        assert!(w.prompt(1).await.contains("[voice 0:12]"));
+        let answer = w.answer_to(tag).await.text;
+        assert!(answer.starts_with("I cannot hear it.") && answer.contains("not transcribe"), "{answer}");
+        let prompt = w.prompt(1).await;
+        assert!(prompt.contains("[voice 0:12]") && prompt.contains("could not be transcribed"), "{prompt}");
+        assert_eq!(w.model.recordings().len(), 2, "tried once more");
         // The next question causes the transcription.
         w.model.hear(["Bring the blue rope"]);
         w.model.script(["A rope."]);

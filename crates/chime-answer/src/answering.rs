@@ -96,7 +96,7 @@ async fn run_stages(services: &Services, job: &Job, at: MessageAt, parsed: &Pars
         return Err(JobError::Later(wait));
     }
     services.gateway.wait_for_facts().await;
-    transcribe_nearby(services, at, parsed).await;
+    let untranscribed = transcribe_nearby(services, at, parsed).await;
     let is_unasked = job.kind() == JobKind::Ambient;
     let mut question = match load_question(services, at, parsed, is_unasked).await? {
         Ok(question) => *question,
@@ -114,6 +114,7 @@ async fn run_stages(services: &Services, job: &Job, at: MessageAt, parsed: &Pars
         return close(services, job, Vec::new()).await;
     }
     read_material(services, &mut question, &first).await;
+    question.tell_untranscribed(&untranscribed);
     let (draft, built) = match write_draft(services, job, &mut question, first).await? {
         DraftOutcome::Written(written) => *written,
         DraftOutcome::Refused(because) => return refuse(services, job, question.trigger(), because).await,

@@ -15,7 +15,7 @@ use crate::posted_texts::{PostedText, asked_documents};
 use crate::read_text::{ReadText, UnreadReason};
 use crate::sanitize::escape_markdown;
 use chime_core::texts::{Texts, filled, texts};
-use chime_core::{Piece, PieceLine, Slot, StoredMessage};
+use chime_core::{MessageAt, Piece, PieceLine, Slot, StoredMessage};
 use chime_store::{Reader, messages};
 
 /// Maximum number of a chat's documents whose names are compared with the question.
@@ -102,6 +102,18 @@ impl QuestionContext {
     /// Adds the reason why a text could not be read to the answer.
     pub(super) fn tell_unread(&mut self, posted: &PostedText, why: UnreadReason) {
         self.remark(why.sentence(&posted.name(), self.texts()));
+    }
+
+    /// Adds to the answer and to its prompt that a voice message which the question is about is among the
+    /// `untranscribed`.
+    pub(super) fn tell_untranscribed(&mut self, untranscribed: &[MessageAt]) {
+        let focus = self.window.focus().map(|entry| &entry.message).chain([self.trigger()]);
+        if focus.map(MessageAt::of).any(|at| untranscribed.contains(&at)) {
+            self.remark(self.texts().unread_file.voice.clone());
+            let text = "(A voice message that the question is about could not be transcribed.)".to_owned();
+            let lines = vec![PieceLine { text, source: None }];
+            self.enrichment.pieces.push(Piece { slot: Slot::Material, topic: None, lines });
+        }
     }
 
     /// Adds to the answer which parts of a text could not be read. Returns a line about the pages among them for the

@@ -14,17 +14,23 @@ const JUST_BEFORE: usize = 8;
 const MOST: usize = 3;
 
 /// Transcribes the trigger `at`, the message it replies to and those just before it, as far as they are voice
-/// messages and the trigger is to be answered. Errors are logged and do not stop the answer.
-pub(super) async fn transcribe_nearby(services: &Services, at: MessageAt, parsed: &ParsedTrigger) {
+/// messages and the trigger is to be answered. Returns those that could not be transcribed. Errors are logged and do
+/// not stop the answer.
+pub(super) async fn transcribe_nearby(services: &Services, at: MessageAt, parsed: &ParsedTrigger) -> Vec<MessageAt> {
     if !services.voice.transcribes() {
-        return;
+        return Vec::new();
     }
-    if let Err(error) = transcribe_around(services, at, parsed).await {
+    transcribe_around(services, at, parsed).await.unwrap_or_else(|error| {
         tracing::warn!(%error, "what was spoken before a question is not transcribed");
-    }
+        Vec::new()
+    })
 }
 
-async fn transcribe_around(services: &Services, at: MessageAt, parsed: &ParsedTrigger) -> chime_store::Result<()> {
+async fn transcribe_around(
+    services: &Services,
+    at: MessageAt,
+    parsed: &ParsedTrigger,
+) -> chime_store::Result<Vec<MessageAt>> {
     let (loading, parsed, now) = (services.clone(), parsed.clone(), services.base.clock.now());
     let found = services.base.store.read(move |conn| {
         let max_age = loading.base.config.ingest.backlog_max_age;
@@ -34,15 +40,16 @@ async fn transcribe_around(services: &Services, at: MessageAt, parsed: &ParsedTr
         let spoken = untranscribed(conn, &opened.asked.trigger)?;
         Ok((!spoken.is_empty()).then_some((opened, spoken)))
     });
-    let Some((opened, spoken)) = found.await? else { return Ok(()) };
+    let Some((opened, spoken)) = found.await? else { return Ok(Vec::new()) };
     let LoadedTrigger { chat, settings, asked, .. } = opened;
     let asker = asked.trigger.message.sender.id;
     if !may_ask(services, chat.chat.id, &settings, asker).await? {
-        return Ok(());
+        return Ok(Vec::new());
     }
-    let transcribing = join_all(spoken.into_iter().map(|at| services.voice.transcribe_for(asker, at)));
+    let transcribe = async |at| (!services.voice.transcribe_for(asker, at).await).then_some(at);
+    let transcribing = join_all(spoken.into_iter().map(transcribe));
     tokio::select! {
-        _ = transcribing => Ok(()),
+        failed = transcribing => Ok(failed.into_iter().flatten().collect()),
         never = keep_typing(&services.base, at.chat, asked.trigger.message.forum_topic) => match never {},
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Mutex as Turn;
 
@@ -36,6 +37,9 @@ pub struct UnderWay {
 
 /// Maximum number of recordings in `silent`; the oldest are removed.
 const MOST_SILENT: usize = 1_000;
+
+/// Pause before a failed transcription is tried again while a member waits.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Decides if a recording is transcribed although no question is about it.
 enum TranscriptionDecision {
@@ -83,12 +87,18 @@ impl Voice {
         self.transcriber.is_some()
     }
 
-    /// Transcribes the message `at` for an answer to `member`. Errors are logged, and the question is then answered
-    /// without the transcript.
-    pub async fn transcribe_for(&self, member: UserId, at: MessageAt) {
-        if let Err(trouble) = self.transcribe(at, Some(member)).await {
+    /// Transcribes the message `at` for an answer to `member`, with one retry. Returns `false` after an error, which is
+    /// logged; the question is then answered without the transcript.
+    pub async fn transcribe_for(&self, member: UserId, at: MessageAt) -> bool {
+        let mut transcribed = self.transcribe(at, Some(member)).await;
+        if matches!(transcribed, Err(TranscribeError::Model(AskError::RetryLater(_)))) {
+            self.base.clock.sleep(RETRY_AFTER).await;
+            transcribed = self.transcribe(at, Some(member)).await;
+        }
+        if let Err(trouble) = &transcribed {
             tracing::warn!(error = %trouble, "a voice message could not be transcribed");
         }
+        transcribed.is_ok()
     }
 
     async fn is_wanted(&self, at: MessageAt) -> chime_store::Result<TranscriptionDecision> {
@@ -140,7 +150,7 @@ impl Voice {
         let transcribed = match transcriber.transcribe(message.conversation(), on_behalf_of, audio).await {
             Err(error) if is_for_good(&error) => {
                 self.under_way.note_silent(at);
-                return Ok(());
+                return if on_behalf_of.is_some() { Err(error.into()) } else { Ok(()) };
             }
             transcribed => transcribed?,
         };

@@ -117,7 +117,7 @@ rows! {
 rows! {
     /// Sentences that say why a file or some of its pages could not be read. Each has a blank for its name.
     pub struct UnreadFileTexts {
-        encrypted, damaged, too_large, no_text, unsupported, slow, unavailable, pages,
+        encrypted, damaged, too_large, no_text, unsupported, slow, unavailable, pages, voice,
     }
 }
 
